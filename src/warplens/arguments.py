@@ -1,0 +1,230 @@
+"""Kernel arguments from text: "random f32[n]", "zeros:i32[n * m]", "file x.npy", "null", "n / 2".  F2.
+
+The same words stand on the command line and in a launch block; a colon or a blank parts kind and type.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warplens.element import Element, parse_element
+from warplens.errors import UsageError
+from warplens.expression import Names, Number, evaluate, evaluate_call, evaluate_list, whole
+from warplens.fills import KINDS, Array, Maker, plan
+
+_POINTER_BYTES = 8
+_MOST_BYTES = 64 << 30
+_INTEGERS: dict[int, tuple[type[np.integer[Any]], type[np.integer[Any]]]] = {
+    1: (np.int8, np.uint8),
+    2: (np.int16, np.uint16),
+    4: (np.int32, np.uint32),
+    8: (np.int64, np.uint64),
+}
+_FLOATS: dict[int, type[np.floating[Any]]] = {2: np.float16, 4: np.float32, 8: np.float64}
+
+_LABEL = re.compile(r"([A-Za-z_]\w*)\s*=(?!=)\s*(.*)", re.DOTALL)
+_TYPE = r"(?P<type>[A-Za-z]\w*)\s*\[(?P<shape>.*)\]"
+_ARRAY = re.compile(
+    rf"(?P<kind>[A-Za-z]\w*)\s*(?:\((?P<before>.*)\))?\s*[:\s]\s*{_TYPE}\s*(?:\((?P<after>.*)\))?", re.DOTALL
+)
+_BARE_TYPE = re.compile(rf"{_TYPE}\s*", re.DOTALL)
+_FILE = re.compile(rf"file\s*[:\s]\s*(?P<path>.+?)(?:\s*[:\s]\s*{_TYPE})?", re.DOTALL)
+_POSSIBLE = (
+    f"possible are arrays (KIND TYPE[SIZE], such as 'random f32[n]', with the kinds {', '.join(KINDS)}), "
+    "'file PATH', 'null', and numbers or expressions such as 'n / 2' or '3.5f'"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """One argument of a launch.
+
+    text    as the user wrote it, without the label
+    label   "in" of "in=random f32[n]"; a name for messages, None if not given
+    source  what makes the array; or the number; or None for a null pointer
+    bytes   of the array's memory, 0 for numbers and null pointers
+    """
+
+    text: str
+    label: str | None
+    source: Maker | Number | None
+    bytes: int = 0
+
+    def make(self, size: int | None = None) -> NDArray[Any] | np.generic | None:
+        """The array, the number or None (a null pointer), the same at every call.
+
+        `size` is the parameter's in bytes.  Without it whole numbers take 4 bytes where they fit, else 8, and
+        floats 4.  UsageError if the argument cannot stand in a parameter of that size.
+        """
+        if isinstance(self.source, int | float):
+            return scalar(self.source, _natural_size(self.source) if size is None else size)
+        if size not in (None, _POINTER_BYTES):
+            raise UsageError(
+                f"'{self.text}' is a pointer of {_POINTER_BYTES} bytes, and the kernel's parameter here has "
+                f"{size}; possible is a number"
+            )
+        if self.source is None:
+            return None
+        try:
+            return self.source()
+        except MemoryError:
+            raise UsageError(f"'{self.text}' needs {_gib(self.bytes)}, more than is free here") from None
+
+
+def parse_argument(
+    text: str, names: Names | None = None, position: int = 0, folder: Path | None = None
+) -> Argument:
+    """The argument that `text` describes.
+
+    names     for sizes, parameters and numbers
+    position  among the kernel's arguments, from 0: random data differs from one position to the next
+    folder    where relative paths of files begin; default: the working directory
+
+    UsageError says which argument, what is wrong, and what is possible.
+    """
+    try:
+        labelled = _LABEL.fullmatch(text.strip())
+        label, body = (labelled[1], labelled[2].strip()) if labelled else (None, text.strip())
+        source, size = _source(body, names or {}, position, folder or Path())
+    except UsageError as error:
+        raise UsageError(f"argument {position + 1}, '{text.strip()}': {error}") from None
+    return Argument(body, label, source, size)
+
+
+def scalar(value: Number, size: int) -> np.generic:
+    """`value` as a parameter of `size` bytes holds it: a float if it is written as one, else an integer.
+
+    Integers are signed where they fit, else unsigned.  UsageError if the parameter cannot hold it.
+    """
+    if size not in _INTEGERS:
+        raise UsageError(f"a parameter of {size} bytes is a structure; a number fills 1, 2, 4 or 8 bytes")
+    if isinstance(value, int):
+        return _integer(value, size)
+    if size not in _FLOATS:
+        raise UsageError(f"{value} is a float, and a parameter of {size} byte holds only whole numbers")
+    number = _FLOATS[size]
+    if abs(value) > float(np.finfo(number).max):
+        raise UsageError(f"{value} is too large for a float of {size} bytes")
+    return number(value)
+
+
+def _integer(value: int, size: int) -> np.generic:
+    for integer in _INTEGERS[size]:
+        if np.iinfo(integer).min <= value <= np.iinfo(integer).max:
+            return integer(value)
+    raise UsageError(
+        f"{value} does not fit in a parameter of {size} bytes: "
+        f"possible are {-(1 << (8 * size - 1))} to {(1 << (8 * size)) - 1}"
+    )
+
+
+def _natural_size(value: Number) -> int:
+    return 8 if isinstance(value, int) and not -(1 << 31) <= value < 1 << 32 else 4
+
+
+def _source(body: str, names: Names, position: int, folder: Path) -> tuple[Maker | Number | None, int]:
+    """What makes the argument, and the bytes of its array."""
+    if body == "null":
+        return None, 0
+    if found := _FILE.fullmatch(body):
+        return _file(found, names, folder)
+    if found := _ARRAY.fullmatch(body):
+        return _array(found, names, position)
+    if _BARE_TYPE.fullmatch(body):
+        raise UsageError(
+            f"does not say what the array holds: write 'random {body}'; kinds are {', '.join(KINDS)}"
+        )
+    if body.split("(")[0].strip() in (KINDS.keys() | {"file"}) - names.keys():
+        raise UsageError("a type and a size, or a path, are missing: write 'zeros f32[n]' or 'file data.npy'")
+    try:
+        return evaluate(body, names), 0
+    except UsageError as error:
+        raise UsageError(f"{error}; {_POSSIBLE}" if "possible" not in str(error) else str(error)) from None
+
+
+def _array(found: re.Match[str], names: Names, position: int) -> tuple[Maker, int]:
+    if found["kind"] not in KINDS:
+        raise UsageError(f"no kind '{found['kind']}'; {_POSSIBLE}")
+    if found["before"] is not None and found["after"] is not None:
+        raise UsageError("parameters stand twice, before the type and behind it; once is enough")
+    array = Array(parse_element(found["type"]), _shape(found["shape"], names), position)
+    _check_bytes(array.bytes)
+    parameters = found["before"] or found["after"] or ""
+    values, keywords = evaluate_call(parameters, names) if parameters.strip() else ((), {})
+    return partial(_shaped, plan(found["kind"], array, values, keywords), array.numpy_shape), array.bytes
+
+
+def _shaped(maker: Maker, shape: tuple[int, ...]) -> NDArray[Any]:
+    return maker().reshape(shape)
+
+
+def _shape(text: str, names: Names) -> tuple[int, ...]:
+    """The sizes in "n", "n, m" or "n][m"."""
+    parts = re.split(r"\]\s*\[", text)
+    sizes = tuple(whole(text, size) for part in parts for size in evaluate_list(part, names))
+    if not sizes:
+        raise UsageError("the size is missing: write f32[n]")
+    if min(sizes) < 0:
+        raise UsageError(f"the size '{text}' is {min(sizes)}; possible are whole numbers from 0")
+    return sizes
+
+
+def _check_bytes(size: int) -> None:
+    if size > _MOST_BYTES:
+        raise UsageError(f"takes {_gib(size)}; the largest array possible is {_gib(_MOST_BYTES)}")
+
+
+def _gib(size: int) -> str:
+    return f"{size / (1 << 30):.4g} GiB"
+
+
+def _file(found: re.Match[str], names: Names, folder: Path) -> tuple[Maker, int]:
+    """A .npy file, or any other file as raw bytes of the type that is given."""
+    path = folder / Path(found["path"]).expanduser()
+    if not path.is_file():
+        raise UsageError(f"there is no file {path}")
+    _check_bytes(path.stat().st_size)
+    typed = None
+    if found["type"] is not None:
+        typed = Array(parse_element(found["type"]), _shape(found["shape"], names))
+        _check_bytes(typed.bytes)
+    if path.suffix == ".npy":
+        return partial(_npy, path, typed), path.stat().st_size
+    if typed is None:
+        raise UsageError(
+            f"{path} is no .npy file, so it needs a type and a size: 'file {found['path']} f32[n]'"
+        )
+    if path.stat().st_size != typed.bytes:
+        raise UsageError(f"{path} holds {path.stat().st_size} bytes, and the array takes {typed.bytes}")
+    raw: Callable[[], NDArray[Any]] = partial(np.fromfile, path, typed.element.dtype)
+    return partial(_shaped, raw, typed.numpy_shape), typed.bytes
+
+
+def _npy(path: Path, typed: Array | None) -> NDArray[Any]:
+    try:
+        array = np.load(path, allow_pickle=False)
+    except (ValueError, EOFError, OSError) as error:
+        raise UsageError(f"{path} cannot be read as a .npy file: {error}") from None
+    if not isinstance(array, np.ndarray) or array.dtype.kind not in "iufb" or not array.dtype.isnative:
+        raise UsageError(f"{path} does not hold plain numbers in this machine's byte order")
+    array = np.ascontiguousarray(np.atleast_1d(array))
+    if typed is None:
+        return array
+    return _as_declared(path, array, typed.element, typed.numpy_shape)
+
+
+def _as_declared(path: Path, array: NDArray[Any], element: Element, shape: tuple[int, ...]) -> NDArray[Any]:
+    if array.dtype != element.dtype or array.shape != shape:
+        raise UsageError(
+            f"{path} holds {array.dtype} of shape {array.shape}, and the argument says "
+            f"{element.dtype} of shape {shape}"
+        )
+    return array

@@ -1,0 +1,119 @@
+"""CUDA C++ -> cubin, by NVIDIA's own compiler (NVRTC) as the package index ships it: no toolkit, no GPU."""
+
+from __future__ import annotations
+
+import json
+import re
+from base64 import b64decode, b64encode
+from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from warplens import cache
+from warplens.compiler.architecture import check_architecture
+from warplens.errors import CompileError
+
+LOCAL_INCLUDE = re.compile(r'^\s*#\s*include\s*"', re.MULTILINE)
+
+
+def compile_source(
+    source: str, name: str, arch: str, options: Sequence[str] = (), names: Sequence[str] = ()
+) -> tuple[bytes, Mapping[str, str]]:
+    """The cubin of `source`, with line table, and the lowered name of each name expression in `names`.
+
+    `name` is what the compiler calls the file in its messages and line table; `#include "x.h"` is looked for
+    next to it.  Kept in the cache, except where the source includes files of its own (whose changes would go
+    unseen).  Raises CompileError with the compiler's log, UsageError for an unknown architecture.
+    """
+    check_architecture(arch)
+    if LOCAL_INCLUDE.search(source):
+        return _compile(source, name, arch, options, names)
+
+    def make() -> bytes:
+        cubin, lowered = _compile(source, name, arch, options, names)
+        return json.dumps({"cubin": b64encode(cubin).decode(), "names": lowered}).encode()
+
+    question = json.dumps([source, name, arch, list(options), list(names), _compiler_version()])
+    answer = json.loads(cache.remember("cubin", cache.key(question), make))
+    return b64decode(answer["cubin"]), answer["names"]
+
+
+def _compiler_version() -> str:
+    """From the wheel's own notes: asking the library would load its 100 MB."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("nvidia-cuda-nvrtc")
+    except PackageNotFoundError as error:
+        raise CompileError("the CUDA compiler is missing: pip install nvidia-cuda-nvrtc") from error
+
+
+def header_directories() -> list[Path]:
+    """Where the wheels put the CUDA headers and the CUDA C++ core libraries."""
+    wheels = find_spec("nvidia")
+    roots = wheels.submodule_search_locations or [] if wheels else []
+    candidates = [Path(root) / "cu13" / "include" for root in roots]
+    found = [directory for directory in candidates if (directory / "cuda_runtime.h").is_file()]
+    if not found:
+        raise CompileError(
+            "the CUDA headers are missing: pip install nvidia-cuda-runtime nvidia-cuda-crt nvidia-cuda-cccl"
+        )
+    return [*found, *(directory / "cccl" for directory in found if (directory / "cccl").is_dir())]
+
+
+def _compile(
+    source: str, name: str, arch: str, options: Sequence[str], names: Sequence[str]
+) -> tuple[bytes, dict[str, str]]:
+    try:
+        from cuda.bindings import nvrtc
+    except ImportError as error:
+        raise CompileError(f"no CUDA compiler ({error}): pip install cuda-bindings") from error
+
+    status, program = nvrtc.nvrtcCreateProgram(source.encode(), name.encode(), 0, [], [])
+    _check(nvrtc, status)
+    try:
+        for expression in names:
+            _check(nvrtc, *nvrtc.nvrtcAddNameExpression(program, expression.encode()))
+        directories = [*header_directories(), Path(name).resolve().parent]
+        arguments = [f"-arch={arch}", "-lineinfo", *(f"-I{directory}" for directory in directories), *options]
+        (status,) = nvrtc.nvrtcCompileProgram(program, len(arguments), [a.encode() for a in arguments])
+        if status != nvrtc.nvrtcResult.NVRTC_SUCCESS:
+            raise CompileError(_log(nvrtc, program) or _name(nvrtc, status))
+        lowered = {expression: _lowered(nvrtc, program, expression) for expression in names}
+        return _cubin(nvrtc, program), lowered
+    finally:
+        nvrtc.nvrtcDestroyProgram(program)
+
+
+def _cubin(nvrtc: Any, program: Any) -> bytes:
+    status, size = nvrtc.nvrtcGetCUBINSize(program)
+    _check(nvrtc, status)
+    data = bytes(size)  # filled in place
+    _check(nvrtc, *nvrtc.nvrtcGetCUBIN(program, data))
+    return data
+
+
+def _lowered(nvrtc: Any, program: Any, expression: str) -> str:
+    status, name = nvrtc.nvrtcGetLoweredName(program, expression.encode())
+    _check(nvrtc, status)
+    text: str = name.decode()
+    return text
+
+
+def _log(nvrtc: Any, program: Any) -> str:
+    status, size = nvrtc.nvrtcGetProgramLogSize(program)
+    _check(nvrtc, status)
+    log = bytes(size)
+    _check(nvrtc, *nvrtc.nvrtcGetProgramLog(program, log))
+    return log.rstrip(b"\0\n ").decode(errors="replace")
+
+
+def _check(nvrtc: Any, status: Any) -> None:
+    if status != nvrtc.nvrtcResult.NVRTC_SUCCESS:
+        raise CompileError(f"the CUDA compiler failed: {_name(nvrtc, status)}")
+
+
+def _name(nvrtc: Any, status: Any) -> str:
+    text: str = nvrtc.nvrtcGetErrorString(status)[1].decode()
+    return text

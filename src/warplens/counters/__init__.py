@@ -1,0 +1,1 @@
+"""From what the executor saw to Nsight Compute's metrics.  F4."""

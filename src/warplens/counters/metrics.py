@@ -1,0 +1,98 @@
+"""Every metric of a launch under its Nsight Compute name: for the kernel, by source line, by instruction.
+
+The three are one calculation with the instructions grouped differently (see vocabulary.py); the formulas
+stand in sections/, one line a metric.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
+
+from warplens.counters import sections
+from warplens.counters.launch import Occupancy, launch_metrics
+from warplens.counters.opcodes import category
+from warplens.counters.vocabulary import Counts, Formula, chip_number
+from warplens.kernel import Kernel, SourceLine
+from warplens.metric import Metric
+from warplens.program import Instruction, Program
+from warplens.trace import Trace
+
+Metrics = dict[str, Metric]
+
+
+@cache
+def formulas(arch: str) -> tuple[Formula, ...]:
+    """The metrics that this architecture's chips have, section by section."""
+    names = sorted(module.name for module in iter_modules(sections.__path__))
+    modules = [import_module(f"{sections.__name__}.{name}") for name in names]
+    chip = chip_number(arch)
+    return tuple(formula for module in modules for formula in module.METRICS if formula.chips(chip))
+
+
+def metrics(
+    program: Program,
+    trace: Trace,
+    kernel: Kernel,
+    occupancy: Occupancy | None = None,
+    waves: float | None = None,
+) -> Metrics:
+    """All metrics of the launch; theoretical occupancy only if `occupancy` and `waves` are given."""
+    (counted,) = grouped(Counts(program, trace, [0] * len(program.instructions)))
+    return counted | launch_metrics(kernel, trace.launch, occupancy, waves)
+
+
+def by_instruction(program: Program, trace: Trace) -> list[Metrics]:
+    """The counted metrics of each instruction alone, in code order."""
+    return grouped(Counts(program, trace, range(len(program.instructions))))
+
+
+def by_line(program: Program, trace: Trace) -> dict[SourceLine, Metrics]:
+    """The counted metrics of each source line that has machine code, in order of file and line."""
+    present = {instruction.source for instruction in program.instructions if instruction.source is not None}
+    lines = sorted(present, key=lambda place: (place.file, place.line))
+    number: dict[SourceLine | None, int] = {place: index for index, place in enumerate(lines)}
+    groups = [number.get(instruction.source, -1) for instruction in program.instructions]
+    return dict(zip(lines, grouped(Counts(program, trace, groups)), strict=True))
+
+
+def grouped(counts: Counts) -> list[Metrics]:
+    """The counted metrics of each group."""
+    columns = {formula.name: formula.metrics(counts) for formula in formulas(counts.program.arch)}
+    return [{name: column[group] for name, column in columns.items()} for group in range(counts.size)]
+
+
+def opcode_mix(program: Program, trace: Trace) -> dict[str, int]:
+    """Warp instructions executed by base opcode, most frequent first: `sass__inst_executed_per_opcode`."""
+    return mix(program, trace, lambda instruction: instruction.base)
+
+
+def category_mix(program: Program, trace: Trace) -> dict[str, int]:
+    """Warp instructions executed by category of opcodes.py, most frequent first."""
+    return mix(program, trace, category)
+
+
+def mix(program: Program, trace: Trace, key: Callable[[Instruction], str]) -> dict[str, int]:
+    totals: Counter[str] = Counter()
+    for instruction in program.instructions:
+        totals[key(instruction)] += int(trace.executed[instruction.index])
+    ordered = sorted(totals.items(), key=lambda item: (-item[1], item[0]))
+    return {name: count for name, count in ordered if count}
+
+
+def flops(values: Metrics) -> dict[str, int]:
+    """Floating-point operations by letter of the metric (f single, d double, h half): add + mul + 2 x fma.
+
+    Half instructions work on pairs, so theirs count twice.  FADD2 and its kin (sm_100 and newer) count as
+    single ones.
+    """
+    return {letter: lanes * operations(values, letter) for letter, lanes in {"f": 1, "d": 1, "h": 2}.items()}
+
+
+def operations(values: Metrics, letter: str) -> int:
+    weights = {"add": 1, "mul": 1, "fma": 2}
+    name = "smsp__sass_thread_inst_executed_op_{}{}_pred_on.sum"
+    return sum(weight * int(values[name.format(letter, op)].value) for op, weight in weights.items())

@@ -1,0 +1,124 @@
+"""What kind of work an opcode is: memory space and access, width, branch, category of the instruction mix.
+
+Classes go by base opcode ("LDG" of "LDG.E.128"); the width of an access stands in its modifiers.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from warplens.program import Instruction
+
+Space = Literal["global", "local", "shared", "generic", "constant"]
+Action = Literal["load", "store", "atomic", "reduction", "copy"]
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """How an instruction uses memory.
+
+    space    "generic" decides between global, local and shared at run time, lane by lane
+    action   "copy" is global to shared (LDGSTS); "reduction" is an atomic that returns nothing
+    bits     width a lane, as Nsight Compute's `memory_access_size_type`; an 8x8 matrix of LDSM and STSM is 32
+    """
+
+    space: Space
+    action: Action
+    bits: int
+
+
+MEMORY: dict[str, tuple[Space, Action]] = {
+    "LDG": ("global", "load"),
+    "STG": ("global", "store"),
+    "ATOMG": ("global", "atomic"),
+    "RED": ("global", "reduction"),
+    "REDG": ("global", "reduction"),
+    "LDGSTS": ("global", "copy"),
+    "LDL": ("local", "load"),
+    "STL": ("local", "store"),
+    "LDS": ("shared", "load"),
+    "LDSM": ("shared", "load"),
+    "STS": ("shared", "store"),
+    "STSM": ("shared", "store"),
+    "ATOMS": ("shared", "atomic"),
+    "LD": ("generic", "load"),
+    "ST": ("generic", "store"),
+    "ATOM": ("generic", "atomic"),
+    "LDC": ("constant", "load"),
+    "LDCU": ("constant", "load"),
+    "ULDC": ("constant", "load"),
+}
+
+MATRIX = frozenset({"LDSM", "STSM"})
+WIDTH = re.compile(r"[US]?(8|16|64|128|256)")
+FLOAT_WIDTH = re.compile(r"F(64|16x2)")
+
+TARGETS = frozenset({"BRA", "BRX", "BRXU", "JMP", "JMX", "JMXU", "CALL", "RET"})
+"""Instructions with a branch target, unconditional ones included: on an H200
+`smsp__sass_branch_targets.sum` was 18 for 10 BRA, 2 CALL and 6 RET, and took no notice of a predicated
+EXIT."""
+
+BRANCHES = TARGETS | frozenset(
+    {"EXIT", "KILL", "BSYNC", "BREAK", "WARPSYNC", "ENDCOLLECTIVE", "YIELD", "NANOSLEEP", "BPT"}
+)
+"""The control pipe but for BMOV and BSSY.  BRA, CALL, RET, EXIT, BSYNC, BREAK, WARPSYNC and NANOSLEEP were
+confirmed on an H200; KILL, ENDCOLLECTIVE, YIELD and BPT follow from NVIDIA's description alone."""
+
+
+def access(instruction: Instruction) -> Access | None:
+    """How the instruction uses memory, or None."""
+    if instruction.base not in MEMORY:
+        return None
+    space, action = MEMORY[instruction.base]
+    return Access(space, action, width(instruction))
+
+
+def width(instruction: Instruction) -> int:
+    """Bits a lane; 32 where no modifier says otherwise."""
+    modifiers = instruction.modifiers
+    if instruction.base in MATRIX:  # LDSM.16.M88.4: four 8x8 matrices of 16 bit
+        return 32 * int(modifiers[-1]) if modifiers[-1].isdigit() else 32
+    for modifier in modifiers:
+        if found := WIDTH.fullmatch(modifier):
+            return int(found[1])
+        if found := FLOAT_WIDTH.fullmatch(modifier):
+            return 64 if found[1] == "64" else 32
+    return 32
+
+
+CATEGORIES: dict[str, frozenset[str]] = {
+    name: frozenset(opcodes.split())
+    for name, opcodes in {
+        "main memory": "LDG STG LD ST ATOM ATOMG RED REDG LDGSTS LDL STL UBLKCP UBLKPF UTMALDG UTMASTG CCTL",
+        "shared memory": "LDS STS LDSM STSM ATOMS SYNCS LDGDEPBAR",
+        "constant memory": "LDC LDCU ULDC",
+        "integer": "IADD IADD3 IMAD IABS IDP IMNMX ISETP LEA LOP3 SHF SGXT BMSK BREV POPC FLO PRMT VIADD "
+        "VIADDMNMX VIMNMX VIMNMX3 VABSDIFF VABSDIFF4 PLOP3",
+        "single precision": "FADD FMUL FFMA FADD2 FMUL2 FFMA2 FMNMX FMNMX3 FSETP FSET FCHK",
+        "double precision": "DADD DMUL DFMA DSETP",
+        "half precision": "HADD2 HMUL2 HFMA2 HMNMX2 HSETP2 HSET2",
+        "special function": "MUFU",
+        "conversion": "F2F F2FP F2I I2F I2FP FRND I2IP UF2I UI2FP",
+        "tensor": "HMMA IMMA DMMA BMMA QMMA OMMA HGMMA IGMMA QGMMA BGMMA UTCHMMA UTCQMMA "
+        "UTCOMMA MOVM WARPGROUP",
+        "move and select": "MOV SEL FSEL S2R CS2R P2R R2P LEPC B2R",
+        "across lanes": "SHFL VOTE VOTEU MATCH REDUX CREDUX ELECT R2UR",
+        "control": " ".join(sorted(BRANCHES)) + " BSSY BMOV NOP PREEXIT ACQBULK PMTRIG",
+        "synchronisation": "BAR MEMBAR FENCE DEPBAR ERRBAR CGAERRBAR UCGABAR_ARV UCGABAR_WAIT",
+    }.items()
+}
+"""The instruction mix, in the order of the report; an opcode stands in one category only."""
+
+CATEGORY_OF = {opcode: name for name, opcodes in CATEGORIES.items() for opcode in opcodes}
+
+
+def category(instruction: Instruction) -> str:
+    """The category of the instruction mix: a key of CATEGORIES, "uniform" (once a warp) or "other"."""
+    base = instruction.base
+    if base in {"IMAD", "UIMAD"} and "MOV" in instruction.modifiers:
+        return "move and select"  # IMAD.MOV is how the compiler moves a register on the multiply pipe
+    if base in CATEGORY_OF:
+        return CATEGORY_OF[base]
+    return "uniform" if base.startswith("U") or base in {"S2UR", "CS2UR"} else "other"

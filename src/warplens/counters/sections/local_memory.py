@@ -1,0 +1,32 @@
+"""Local memory: stack arrays and spilled registers."""
+
+from __future__ import annotations
+
+from warplens.counters.vocabulary import (
+    EXECUTED,
+    LOAD,
+    LOCAL,
+    REQUESTS,
+    SECTORS,
+    STORE,
+    Formula,
+    exact,
+    opcode,
+)
+
+KINDS = {"ld": LOAD, "st": STORE}
+
+METRICS: tuple[Formula, ...] = (
+    exact("smsp__inst_executed_op_local_ld.sum", "inst", EXECUTED[opcode("LDL")]),
+    exact("smsp__inst_executed_op_local_st.sum", "inst", EXECUTED[opcode("STL")]),
+    *(
+        exact(f"l1tex__t_requests_pipe_lsu_mem_local_op_{op}.sum", "", REQUESTS[LOCAL & kind])
+        for op, kind in KINDS.items()
+    ),
+    *(
+        exact(f"l1tex__t_sectors_pipe_lsu_mem_local_op_{op}.sum", "sector", SECTORS[LOCAL & kind])
+        for op, kind in KINDS.items()
+    ),
+    exact("smsp__sass_sectors_mem_local.sum", "sector", SECTORS[LOCAL]),
+    exact("memory_l2_theoretical_sectors_local", "sector", SECTORS[LOCAL]),
+)

@@ -1,0 +1,122 @@
+"""Shared memory: instructions, wavefronts, bank conflicts.
+
+Found on an H200:  conflicts are wavefronts above the *ideal*, not above the requests: LDS.128 that
+broadcasts two words takes 2 wavefronts, is ideal with 2 and has no conflict.  The SASS load wavefronts have
+no LDSM in them, the hardware ones have; the hardware total leaves out LDGSTS, the SASS total has it.
+LDGSTS conflicts are not emitted: an H200 read 0 for 32 wavefronts where 4 are ideal.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warplens.counters.vocabulary import (
+    ATOMIC,
+    BYTES,
+    COPY,
+    EXECUTED,
+    IDEAL,
+    LOAD,
+    REQUESTS,
+    SHARED,
+    STORE,
+    WAVEFRONTS,
+    Column,
+    Counts,
+    Formula,
+    Quantity,
+    Selection,
+    exact,
+    modelled,
+    only,
+    opcode,
+    since,
+    smaller,
+)
+
+LDS, LDSM = SHARED & LOAD & ~opcode("LDSM"), opcode("LDSM")
+STS, STSM = SHARED & STORE & ~opcode("STSM"), opcode("STSM")
+ATOMS, LDGSTS = SHARED & ATOMIC, opcode("LDGSTS")
+BOTH = COPY | opcode("LD", "ST", "ATOM")
+
+
+def full_warp(counts: Counts) -> NDArray[np.int64]:
+    """Wavefronts of as many full warps: the width in words.
+
+    Stands in for the ideal of accesses that reach global memory too: their `ideal` counts sectors.
+    """
+    widths = [site.access.bits // 32 if site.access else 0 for site in counts.sites]
+    return counts.trace.requests * np.maximum(np.asarray(widths, dtype=np.int64), 1)
+
+
+FULL_WARP = Column(full_warp)
+
+
+def ideal(kind: Selection) -> Quantity:
+    """Wavefronts had no two words of a pass met in one bank."""
+    mixed = SHARED & kind & BOTH
+    return IDEAL[SHARED & kind & ~BOTH] + smaller(WAVEFRONTS[mixed], FULL_WARP[mixed])
+
+
+def conflicts(kind: Selection) -> Quantity:
+    return WAVEFRONTS[SHARED & kind] - ideal(kind)
+
+
+WAVES = "l1tex__data_pipe_lsu_wavefronts_mem_shared"
+BANKS = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared"
+SASS_WAVES = "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared"
+SASS_BANKS = "smsp__sass_l1tex_data_bank_conflicts_pipe_lsu_mem_shared"
+ANY = SHARED & ~LDGSTS
+
+turing, ampere, hopper = only(75), since(80), since(90)
+ga102 = only(86)
+
+
+def between(chip: int) -> bool:
+    """Chips whose `_op_st` is plain stores: neither GA102, which adds LDGSTS, nor Hopper, which adds STSM."""
+    return chip < 90 and not ga102(chip)
+
+
+METRICS: tuple[Formula, ...] = (
+    exact("smsp__sass_inst_executed_op_shared_ld.sum", "inst", REQUESTS[LDS]),
+    exact("smsp__sass_inst_executed_op_shared_st.sum", "inst", REQUESTS[STS]),
+    exact("smsp__inst_executed_op_ldsm.sum", "inst", EXECUTED[LDSM]),
+    exact("smsp__inst_executed_op_ldgsts.sum", "inst", EXECUTED[LDGSTS], ampere),
+    modelled(f"{WAVES}.sum", "", WAVEFRONTS[ANY]),
+    modelled(f"{WAVES}_op_ld.sum", "", WAVEFRONTS[LDS], turing),
+    modelled(f"{WAVES}_op_ld.sum", "", WAVEFRONTS[LDS | LDSM], ampere),
+    modelled(f"{WAVES}_op_st.sum", "", WAVEFRONTS[STS], between),
+    modelled(f"{WAVES}_op_st.sum", "", WAVEFRONTS[STS | LDGSTS], ga102),
+    modelled(f"{WAVES}_op_st.sum", "", WAVEFRONTS[STS | STSM], hopper),
+    modelled(f"{WAVES}_op_atom.sum", "", WAVEFRONTS[ATOMS]),
+    exact(f"{SASS_WAVES}_op_ld.sum", "", WAVEFRONTS[LDS]),
+    exact(f"{SASS_WAVES}_op_st.sum", "", WAVEFRONTS[STS]),
+    exact(f"{SASS_WAVES}_op_ldsm.sum", "", WAVEFRONTS[LDSM]),
+    exact(f"{SASS_WAVES}_op_atom.sum", "", WAVEFRONTS[ATOMS]),
+    exact(f"{SASS_WAVES}_op_ldgsts.sum", "", WAVEFRONTS[LDGSTS], ampere),
+    exact(f"{SASS_WAVES}_op_stsm.sum", "", WAVEFRONTS[STSM], hopper),
+    exact("smsp__sass_l1tex_pipe_lsu_wavefronts_mem_shared.sum", "", WAVEFRONTS[SHARED]),
+    modelled(f"{BANKS}.sum", "", conflicts(ANY)),
+    modelled(f"{BANKS}_op_ld.sum", "", conflicts(LDS), turing),
+    modelled(f"{BANKS}_op_ld.sum", "", conflicts(LDS | LDSM), ampere),
+    modelled(f"{BANKS}_op_st.sum", "", conflicts(STS), between),
+    modelled(f"{BANKS}_op_st.sum", "", conflicts(STS | LDGSTS), ga102),
+    modelled(f"{BANKS}_op_st.sum", "", conflicts(STS | STSM), hopper),
+    modelled(f"{BANKS}_op_atom.sum", "", conflicts(ATOMS)),
+    exact(f"{SASS_BANKS}_op_ldsm.sum", "", conflicts(LDSM)),
+    exact(f"{SASS_BANKS}_op_st.sum", "", conflicts(STS), only(80, 86, 89)),
+    exact(f"{SASS_BANKS}_op_stsm.sum", "", conflicts(STSM), hopper),
+    exact("memory_l1_wavefronts_shared", "", WAVEFRONTS[SHARED]),
+    exact("memory_l1_wavefronts_shared_ideal", "", ideal(SHARED)),
+    exact("derived__memory_l1_wavefronts_shared_excessive", "", conflicts(SHARED)),
+    exact("derived__memory_l1_conflicts_shared_nway", "", WAVEFRONTS[SHARED] / EXECUTED[SHARED]),
+    *(
+        exact(
+            f"smsp__sass_average_data_bytes_per_wavefront_mem_shared{op}.pct",
+            "%",
+            100 * BYTES[kind] / (128 * WAVEFRONTS[kind]),
+        )
+        for op, kind in {"": SHARED, "_op_ld": LDS, "_op_st": STS}.items()
+    ),
+)

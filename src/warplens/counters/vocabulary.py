@@ -1,0 +1,229 @@
+"""The words that metrics are written in.
+
+A Selection picks instructions, a Quantity is a count over a selection or arithmetic on such counts, a Formula
+gives a quantity its name:
+
+    exact("smsp__sass_inst_executed_op_global_ld.sum", "inst", REQUESTS[GLOBAL & LOAD])
+
+A quantity is worked out for all groups of instructions at once: one group is the whole kernel, one a source
+line gives the listing by line, one an instruction the listing of the machine code.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warplens.counters.opcodes import Access, access
+from warplens.launch import Launch
+from warplens.metric import Metric, Provenance
+from warplens.program import Instruction, Program
+from warplens.trace import Trace
+
+Totals = NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """What selections look at: base opcode, memory access and the spaces that it reached.
+
+    A generic access reached global or local memory if it moved sectors, shared memory if it took
+    wavefronts; the trace does not tell global from local, so such sectors count as global.
+    """
+
+    base: str
+    access: Access | None
+    spaces: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Selection:
+    """A set of instructions: `GLOBAL & LOAD`, `~LDSM`."""
+
+    test: Callable[[Site], bool]
+
+    def __and__(self, other: Selection) -> Selection:
+        return Selection(lambda site: self.test(site) and other.test(site))
+
+    def __or__(self, other: Selection) -> Selection:
+        return Selection(lambda site: self.test(site) or other.test(site))
+
+    def __invert__(self) -> Selection:
+        return Selection(lambda site: not self.test(site))
+
+
+def opcode(*bases: str) -> Selection:
+    """Instructions of these base opcodes."""
+    return Selection(lambda site: site.base in bases)
+
+
+def space(name: str) -> Selection:
+    """Instructions that reached this memory."""
+    return Selection(lambda site: name in site.spaces)
+
+
+def action(*names: str) -> Selection:
+    """Memory instructions that do this."""
+    return Selection(lambda site: site.access is not None and site.access.action in names)
+
+
+def bits(width: int) -> Selection:
+    """Data-memory instructions of this width a lane; constants do not count (measured on an H200)."""
+    return Selection(
+        lambda site: site.access is not None and site.access.bits == width and site.access.space != "constant"
+    )
+
+
+class Counts:
+    """A program with its trace, and its instructions sorted into groups 0 to n - 1 (-1: in no group)."""
+
+    def __init__(self, program: Program, trace: Trace, groups: Sequence[int]) -> None:
+        self.program = program
+        self.trace = trace
+        self.groups = np.asarray(groups, dtype=np.intp)
+        self.size = int(self.groups.max(initial=-1)) + 1
+
+    @cached_property
+    def sites(self) -> tuple[Site, ...]:
+        return tuple(self.site(instruction) for instruction in self.program.instructions)
+
+    @cached_property
+    def kinds(self) -> tuple[tuple[Site, ...], NDArray[np.intp]]:
+        """The different sites, and which of them each instruction is: some fifty even in a large program."""
+        number = {site: index for index, site in enumerate(dict.fromkeys(self.sites))}
+        return tuple(number), np.array([number[site] for site in self.sites], dtype=np.intp)
+
+    def site(self, instruction: Instruction) -> Site:
+        found = access(instruction)
+        if found is None:
+            return Site(instruction.base, None, frozenset())
+        if found.space == "generic":
+            reached = {"global": self.trace.sectors, "shared": self.trace.wavefronts}
+            spaces = frozenset(name for name, seen in reached.items() if seen[instruction.index])
+        else:
+            spaces = frozenset({"global", "shared"} if found.action == "copy" else {found.space})
+        return Site(instruction.base, found, spaces)
+
+    def total(self, values: NDArray[np.int64], selection: Selection) -> Totals:
+        """Sum of `values` over the selected instructions of each group."""
+        kinds, kind = self.kinds
+        chosen = np.array([selection.test(site) for site in kinds], dtype=bool)[kind] & (self.groups >= 0)
+        sums = np.zeros(self.size, dtype=np.int64)
+        np.add.at(sums, self.groups[chosen], values[chosen])
+        return sums
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """Something that can be worked out for each group; sums and differences stay whole numbers."""
+
+    of: Callable[[Counts], Totals]
+
+    def __add__(self, other: Quantity) -> Quantity:
+        return Quantity(lambda counts: self.of(counts) + other.of(counts))
+
+    def __sub__(self, other: Quantity) -> Quantity:
+        return Quantity(lambda counts: self.of(counts) - other.of(counts))
+
+    def __rmul__(self, factor: int) -> Quantity:
+        return Quantity(lambda counts: factor * self.of(counts))
+
+    def __truediv__(self, other: Quantity) -> Quantity:
+        """The quotient, 0 where there is nothing to divide by: so Nsight Compute prints it."""
+        return Quantity(lambda counts: quotient(self.of(counts), other.of(counts)))
+
+
+def quotient(above: Totals, below: Totals) -> Totals:
+    result = np.zeros(len(above), dtype=np.float64)
+    return np.divide(above, below, out=result, where=below != 0)
+
+
+def launched_warps(launch: Launch) -> int:
+    return launch.blocks * launch.warps_per_block
+
+
+def smaller(first: Quantity, second: Quantity) -> Quantity:
+    return Quantity(lambda counts: np.minimum(first.of(counts), second.of(counts)))
+
+
+@dataclass(frozen=True)
+class Column:
+    """One array of the trace, or one derived from it, to be summed over a selection."""
+
+    values: Callable[[Counts], NDArray[np.int64]]
+
+    def __getitem__(self, selection: Selection) -> Quantity:
+        return Quantity(lambda counts: counts.total(self.values(counts), selection))
+
+
+ALL = Selection(lambda site: True)
+WARPS = Quantity(lambda counts: np.full(counts.size, launched_warps(counts.trace.launch)))
+
+EXECUTED = Column(lambda counts: counts.trace.executed)
+THREADS = Column(lambda counts: counts.trace.threads)
+THREADS_ON = Column(lambda counts: counts.trace.threads_on)
+DIVERGENT = Column(lambda counts: counts.trace.divergent)
+REQUESTS = Column(lambda counts: counts.trace.requests)
+SECTORS = Column(lambda counts: counts.trace.sectors)
+TAGS = Column(lambda counts: counts.trace.tags)
+WAVEFRONTS = Column(lambda counts: counts.trace.wavefronts)
+IDEAL = Column(lambda counts: counts.trace.ideal)
+BYTES = Column(lambda counts: counts.trace.bytes)
+
+GLOBAL, LOCAL, SHARED = space("global"), space("local"), space("shared")
+LOAD, STORE, ATOMIC, REDUCTION, COPY = (
+    action(name) for name in ("load", "store", "atomic", "reduction", "copy")
+)
+
+Chips = Callable[[int], bool]
+
+
+def every(chip: int) -> bool:
+    return True
+
+
+def since(first: int) -> Chips:
+    return lambda chip: chip >= first
+
+
+def only(*chips: int) -> Chips:
+    return lambda chip: chip in chips
+
+
+def chip_number(arch: str) -> int:
+    """90 for "sm_90" and "sm_90a"."""
+    found = re.search(r"\d+", arch)
+    return int(found[0]) if found else 0
+
+
+@dataclass(frozen=True)
+class Formula:
+    """A metric: Nsight Compute's name, its unit, how to work it out, where it comes from, chips that have
+    it."""
+
+    name: str
+    unit: str
+    quantity: Quantity
+    provenance: Provenance
+    chips: Chips = every
+
+    def metrics(self, counts: Counts) -> list[Metric]:
+        """One a group; whole numbers as int."""
+        provenance: Provenance = "sampled" if counts.trace.sampled else self.provenance
+        return [Metric(value, self.unit, provenance) for value in self.quantity.of(counts).tolist()]
+
+
+def exact(name: str, unit: str, quantity: Quantity, chips: Chips = every) -> Formula:
+    """A metric that follows from the instruction stream and the addresses."""
+    return Formula(name, unit, quantity, "exact", chips)
+
+
+def modelled(name: str, unit: str, quantity: Quantity, chips: Chips = every) -> Formula:
+    """A hardware counter that we answer with the exact pattern; a GPU may read a few more (arbitration)."""
+    return Formula(name, unit, quantity, "modelled", chips)

@@ -1,0 +1,88 @@
+"""What the driver tells a kernel: constant bank 0, special registers, address windows (sass.md 2.6).
+
+All addresses are fixed numbers: what a kernel computes from them is the same on every machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from warplens.kernel import Kernel
+from warplens.launch import Launch
+
+GLOBAL_BASE = 0x7F00_0000_0000  # device memory starts here
+SHARED_WINDOW = 0x7E00  # high word of generic addresses of shared memory
+LOCAL_WINDOW = 0x7D00  # likewise of local memory
+STACK_TOP = 0xFFFDC0  # what the driver puts into R1 on sm_90
+BANK_BYTES = 65536
+
+
+@dataclass(frozen=True)
+class Bank0:
+    """Byte offsets in constant bank 0; None where the architecture has no such entry."""
+
+    block: int
+    grid: int
+    stack: int
+    shared_window: int | None
+    local_window: int
+    dynamic_shared: int | None
+    reserved_shared: int | None
+    multiprocessors: int
+
+
+_VOLTA = Bank0(0x0, 0xC, 0x28, 0x18, 0x20, 0x2C, 0x114, 0x10C)
+_BLACKWELL = Bank0(0x360, 0x370, 0x37C, None, 0x2F8, None, 0x16C, 0x2D0)
+
+
+def number(arch: str) -> int:
+    """sm_90a -> 90."""
+    return int("".join(c for c in arch if c.isdigit()))
+
+
+def bank0(arch: str) -> Bank0:
+    return _BLACKWELL if number(arch) >= 100 else _VOLTA
+
+
+def shared_base(arch: str) -> int:
+    """Where a block's shared memory starts: from sm_90 on, the driver keeps the first KB."""
+    return 0x400 if number(arch) >= 90 else 0
+
+
+def constants(kernel: Kernel, launch: Launch, parameters: bytes, multiprocessors: int) -> bytearray:
+    """Constant bank 0 of a launch."""
+    bank = bytearray(kernel.constants.get(0, b"").ljust(BANK_BYTES, b"\0"))
+    place = bank0(kernel.arch)
+
+    def put(offset: int | None, *words: int) -> None:
+        if offset is not None:
+            bank[offset : offset + 4 * len(words)] = np.array(words, np.uint32).tobytes()
+
+    put(place.block, *launch.block)
+    put(place.grid, *launch.grid)
+    put(place.stack, STACK_TOP)
+    put(place.shared_window, 0, SHARED_WINDOW)
+    put(place.local_window, 0, LOCAL_WINDOW)
+    put(place.dynamic_shared, launch.shared)
+    put(place.multiprocessors, multiprocessors)
+    if number(kernel.arch) >= 80:
+        put(place.reserved_shared, shared_base(kernel.arch))
+    base = kernel.parameter_base
+    bank[base : base + len(parameters)] = parameters
+    return bank
+
+
+def special_constants(kernel: Kernel) -> Mapping[str, int]:
+    """Special registers that are the same for every thread of every launch on our machine."""
+    return {
+        "SR_SWINHI": SHARED_WINDOW,
+        "SR_CgaCtaId": 0,
+        "SR_CgaSize": 0,
+        "SR_VIRTUALSMID": 0,
+        "SR_GLOBALTIMERLO": 0,
+        "SR_GLOBALTIMERHI": 0,
+        "SRZ": 0,
+    }

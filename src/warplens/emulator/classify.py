@@ -1,0 +1,145 @@
+"""How many sectors, lines and wavefronts one warp-wide access takes, from its 32 addresses.
+
+Closed forms for common patterns; the rest visits each distinct place once.  The rules are NVIDIA's (Kernel Profiling
+Guide, "Memory Tables"): a sector is 32 aligned bytes, a line 128; a shared-memory wavefront serves one 4-byte word of
+each of 32 banks, lanes on the same word share it, 8- and 16-byte lanes are served by half and quarter warps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+
+from llvmlite import ir
+
+from warplens.emulator.code import Code, function, i32, i64
+from warplens.emulator.emit import I1, I8, I32, I64, LANES, LlvmEmitter, vector
+
+V32 = vector(I32)
+PREVIOUS = [0, *range(LANES - 1)]  # shuffle mask: each lane sees its left neighbour, lane 0 itself
+
+
+class Classifier:
+    """Counting routines of one module."""
+
+    def __init__(self, module: ir.Module) -> None:
+        self.module = module
+
+    @cached_property
+    def distinct(self) -> ir.Function:
+        """(values, lanes) -> how many different values the lanes hold."""
+        made, code = function(self.module, "distinct", I32, [V32, I32])
+        values, mask = made.args
+        b = code.b
+        left = b.shuffle_vector(values, ir.Constant(V32, ir.Undefined), ir.Constant(V32, PREVIOUS))
+        falls = b.bitcast(b.icmp_unsigned("<", values, left), I32)
+        rising = b.and_(b.icmp_signed("==", falls, i32(0)), b.icmp_signed("==", mask, i32(-1)))
+        with code.when(rising):
+            changes = code.popcount(b.bitcast(b.icmp_signed("!=", values, left), I32))
+            b.ret(b.add(changes, i32(1)))
+        with code.when(b.icmp_signed("==", mask, i32(0)), likely=False):
+            b.ret(i32(0))
+        low, high = self._range(code, values, mask)
+        with code.when(b.icmp_unsigned("<", b.sub(high, low), i32(32))):
+            b.ret(self._in_window(code, values, mask, low))
+        count = code.variable(I32, i32(0))
+        self._each_distinct(code, values, mask, lambda place, lanes: code.bump(count, 1, I32))
+        b.ret(b.load(count, typ=I32))
+        return made
+
+    def _range(self, code: Code, values: ir.Value, mask: ir.Value) -> tuple[ir.Value, ir.Value]:
+        """The smallest and the largest value of the lanes."""
+        b = code.b
+        emitter = LlvmEmitter(b)
+        lanes = b.bitcast(mask, vector(I1))
+        low = self._reduce(code, "umin", b.select(lanes, values, emitter.number(values, -1)))
+        return low, self._reduce(code, "umax", b.select(lanes, values, emitter.number(values, 0)))
+
+    def _in_window(self, code: Code, values: ir.Value, mask: ir.Value, low: ir.Value) -> ir.Value:
+        """Different values among lanes whose values lie less than 32 above low: one bit for each."""
+        b = code.b
+        emitter = LlvmEmitter(b)
+        steps = b.and_(b.sub(values, emitter.splat(low)), emitter.number(values, 31))
+        bits = b.shl(emitter.number(values, 1), steps)
+        bits = b.select(b.bitcast(mask, vector(I1)), bits, emitter.number(values, 0))
+        return code.popcount(self._reduce(code, "or", bits))
+
+    def _each_distinct(
+        self, code: Code, places: ir.Value, mask: ir.Value, visit: Callable[[ir.Value, ir.Value], None]
+    ) -> None:
+        """visit(value, lanes that hold it), from the lowest lane on."""
+        b = code.b
+        emitter = LlvmEmitter(b)
+        left = code.variable(I32, mask)
+
+        def step() -> None:
+            rest = b.load(left, typ=I32)
+            place = b.extract_element(places, code.lowest(rest))
+            same = b.bitcast(b.icmp_signed("==", places, emitter.splat(place)), I32)
+            visit(place, b.and_(same, rest))
+            b.store(b.and_(rest, b.not_(same)), left)
+
+        code.loop(lambda: code.nonzero(b.load(left, typ=I32)), step)
+
+    def wavefronts(self, banks: int) -> ir.Function:
+        """(units, lanes) -> passes for lanes that each access one unit of 128 / banks bytes, served together."""
+        name = f"wavefronts_{banks}"
+        found = self.module.globals.get(name)
+        if found:
+            return found
+        made, code = function(self.module, name, I32, [V32, I32])
+        units, mask = made.args
+        b = code.b
+        with code.when(b.icmp_signed("==", mask, i32(0)), likely=False):
+            b.ret(i32(0))
+        low, high = self._range(code, units, mask)
+        # Units less than one row of banks apart are all in different banks, or the same.
+        with code.when(b.icmp_unsigned("<", b.sub(high, low), i32(banks))):
+            b.ret(i32(1))
+        tally = code.variable(ir.VectorType(I8, banks), None)
+        b.store(ir.Constant(ir.VectorType(I8, banks), [0] * banks), tally)
+        most = code.variable(I32, i32(0))
+
+        def count(unit: ir.Value, same: ir.Value) -> None:
+            bank = b.and_(unit, i32(banks - 1))
+            place = b.gep(tally, [b.zext(bank, I64)], source_etype=I8)
+            n = b.add(b.load(place, typ=I8), ir.Constant(I8, 1))
+            b.store(n, place)
+            wide, old = b.zext(n, I32), b.load(most, typ=I32)
+            b.store(b.select(b.icmp_signed(">", wide, old), wide, old), most)
+
+        self._each_distinct(code, units, mask, count)
+        b.ret(b.load(most, typ=I32))
+        return made
+
+    def _reduce(self, code: Code, name: str, values: ir.Value) -> ir.Value:
+        return code.intrinsic(f"vector.reduce.{name}", values, result=I32)
+
+    def shared(self, size: int, is_load: bool) -> ir.Function:
+        """(byte addresses, lanes) -> wavefronts of a shared access of `size` bytes a lane."""
+        name = f"shared_wavefronts_{size}_{'load' if is_load else 'store'}"
+        found = self.module.globals.get(name)
+        if found:
+            return found
+        made, code = function(self.module, name, I32, [V32, I32])
+        addresses, mask = made.args
+        b = code.b
+        emitter = LlvmEmitter(b)
+        width = max(size, 4)
+        groups, banks = width // 4, 128 // width
+        units = b.lshr(addresses, emitter.number(addresses, width.bit_length() - 1))
+        if groups == 1:
+            b.ret(b.call(self.wavefronts(banks), [units, mask]))
+            return made
+        total: ir.Value = i32(0)
+        lanes = LANES // groups
+        for group in range(groups):
+            part = b.and_(mask, i32(((1 << lanes) - 1) << (lanes * group)))
+            total = b.add(total, b.call(self.wavefronts(banks), [units, part]))
+        if is_load:
+            # Where the whole warp has at most one unit in each bank, two groups are served at once.
+            together = b.call(self.wavefronts(banks), [units, mask])
+            paired = b.lshr(b.add(total, i32(1)), i32(1))
+            total = b.select(b.icmp_signed("==", together, i32(1)), paired, total)
+        b.ret(total)
+        return made

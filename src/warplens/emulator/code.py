@@ -1,0 +1,165 @@
+"""Scalar control code in LLVM, as the executor's own routines need it: fields, loops, bits."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from llvmlite import ir
+
+from warplens.emulator.emit import I1, I8, I32, I64, PTR, intrinsic, mangled
+
+
+def i32(value: int) -> ir.Constant:
+    return ir.Constant(I32, value)
+
+
+def i64(value: int) -> ir.Constant:
+    return ir.Constant(I64, value)
+
+
+class Code:
+    """A builder with words for fields of shared records and for loops."""
+
+    def __init__(self, builder: ir.IRBuilder) -> None:
+        self.b = builder
+
+    @property
+    def module(self) -> ir.Module:
+        return self.b.module
+
+    # Fields
+
+    def at(self, pointer: ir.Value, offset: ir.Value | int) -> ir.Value:
+        """pointer + bytes."""
+        where = i64(offset) if isinstance(offset, int) else self.widened(offset)
+        return self.b.gep(pointer, [where], source_etype=I8)
+
+    def widened(self, value: ir.Value) -> ir.Value:
+        return value if value.type == I64 else self.b.sext(value, I64)
+
+    def field(
+        self, record: type[ctypes.Structure], pointer: ir.Value, name: str, index: ir.Value | int | None = None
+    ) -> ir.Value:
+        """The address of a field, or of one entry of an array field."""
+        spot = getattr(record, name)
+        place = self.at(pointer, spot.offset)
+        if index is None:
+            return place
+        size = ctypes.sizeof(dict(record._fields_)[name]._type_)  # type: ignore[misc,index]
+        step = i64(index) if isinstance(index, int) else self.widened(index)
+        return self.at(place, self.b.mul(step, i64(size)))
+
+    def load(
+        self, record: type[ctypes.Structure], pointer: ir.Value, name: str, index: ir.Value | int | None = None
+    ) -> ir.Value:
+        return self.b.load(self.field(record, pointer, name, index), typ=_type(record, name))
+
+    def store(
+        self,
+        value: ir.Value | int,
+        record: type[ctypes.Structure],
+        pointer: ir.Value,
+        name: str,
+        index: ir.Value | int | None = None,
+    ) -> None:
+        kind = _type(record, name)
+        self.b.store(
+            ir.Constant(kind, value) if isinstance(value, int) else value, self.field(record, pointer, name, index)
+        )
+
+    def bump(self, place: ir.Value, by: ir.Value | int = 1, kind: ir.Type = I64) -> None:
+        """*place += by."""
+        step = ir.Constant(kind, by) if isinstance(by, int) else by
+        self.b.store(self.b.add(self.b.load(place, typ=kind), step), place)
+
+    # Bits
+
+    def intrinsic(self, name: str, *args: ir.Value, result: ir.Type | None = None) -> ir.Value:
+        full = f"llvm.{name}.{mangled(args[0].type)}"
+        function = intrinsic(self.module, full, result or args[0].type, [a.type for a in args])
+        return self.b.call(function, args)
+
+    def popcount(self, mask: ir.Value) -> ir.Value:
+        return self.intrinsic("ctpop", mask)
+
+    def lowest(self, mask: ir.Value) -> ir.Value:
+        """The number of the lowest set bit."""
+        return self.intrinsic("cttz", mask, ir.Constant(I1, 0))
+
+    def bit(self, number: ir.Value) -> ir.Value:
+        return self.b.shl(ir.Constant(number.type, 1), number)
+
+    def nonzero(self, value: ir.Value) -> ir.Value:
+        return self.b.icmp_unsigned("!=", value, ir.Constant(value.type, 0))
+
+    # Flow
+
+    @contextmanager
+    def when(self, condition: ir.Value, likely: bool | None = None) -> Iterator[None]:
+        with self.b.if_then(condition, likely=likely):
+            yield
+
+    def loop(self, condition: Callable[[], ir.Value], body: Callable[[], None]) -> None:
+        """while condition(): body()."""
+        head, inside, after = (self.b.append_basic_block(n) for n in ("head", "body", "after"))
+        self.b.branch(head)
+        self.b.position_at_end(head)
+        self.b.cbranch(condition(), inside, after)
+        self.b.position_at_end(inside)
+        body()
+        if not self.b.block.is_terminated:
+            self.b.branch(head)
+        self.b.position_at_end(after)
+
+    def each(self, count: ir.Value, body: Callable[[ir.Value], None]) -> None:
+        """for i in range(count): body(i)."""
+        place = self.variable(count.type, ir.Constant(count.type, 0))
+
+        def step() -> None:
+            i = self.b.load(place, typ=count.type)
+            body(i)
+            self.b.store(self.b.add(self.b.load(place, typ=count.type), ir.Constant(count.type, 1)), place)
+
+        self.loop(lambda: self.b.icmp_signed("<", self.b.load(place, typ=count.type), count), step)
+
+    def each_bit(self, mask: ir.Value, body: Callable[[ir.Value], None]) -> None:
+        """For every set bit of an i32, from the lowest: body(number)."""
+        place = self.variable(I32, mask)
+
+        def step() -> None:
+            left = self.b.load(place, typ=I32)
+            self.b.store(self.b.and_(left, self.b.sub(left, i32(1))), place)
+            body(self.lowest(left))
+
+        self.loop(lambda: self.nonzero(self.b.load(place, typ=I32)), step)
+
+    def variable(self, kind: ir.Type, value: ir.Value | None = None) -> ir.Value:
+        """A local, placed in the entry block so that LLVM keeps it in a register."""
+        with self.b.goto_entry_block():
+            place = self.b.alloca(kind)
+            place.type = PTR  # untyped, so that parts of it can be reached
+        if value is not None:
+            self.b.store(value, place)
+        return place
+
+
+def _type(record: type[ctypes.Structure], name: str) -> ir.Type:
+    kind: Any = dict(record._fields_)[name]  # type: ignore[misc]
+    kind = getattr(kind, "_type_", kind) if isinstance(kind, type) and issubclass(kind, ctypes.Array) else kind
+    if kind is ctypes.c_void_p:
+        return PTR
+    return I64 if ctypes.sizeof(kind) == 8 else I32
+
+
+def function(
+    module: ir.Module, name: str, result: ir.Type, arguments: list[ir.Type], inline: bool = False
+) -> tuple[ir.Function, Code]:
+    """A private function and the code to fill it."""
+    made = ir.Function(module, ir.FunctionType(result, arguments), name)
+    made.linkage = "internal"
+    made.attributes.add("alwaysinline" if inline else "noinline")
+    made.attributes.add("nounwind")
+    return made, Code(ir.IRBuilder(made.append_basic_block("entry")))

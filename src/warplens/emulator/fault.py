@@ -1,0 +1,64 @@
+"""A fault of the kernel, told so that it can be found: kernel, line, block, thread, address, buffer."""
+
+from __future__ import annotations
+
+from warplens.emulator.access import SPACES
+from warplens.emulator.layout import Env, FaultKind
+from warplens.emulator.memory import DeviceMemory
+from warplens.errors import KernelFault
+from warplens.launch import Launch
+from warplens.program import Instruction, Program
+
+
+def place(program: Program, instruction: Instruction) -> str:
+    source = f"{instruction.source.file}:{instruction.source.line}, " if instruction.source else ""
+    return f"{source}{program.name} at {instruction.offset:#x}: {instruction.opcode} {instruction.text}".rstrip()
+
+
+def thread(launch: Launch, warp: int, lane: int) -> str:
+    linear = 32 * warp + lane
+    x, y, _ = launch.block
+    return f"({linear % x},{linear // x % y},{linear // (x * y)})"
+
+
+def report(env: Env, program: Program, launch: Launch, memory: DeviceMemory, budget: int) -> KernelFault:
+    """The exception for what a worker recorded."""
+    fault = env.fault
+    kind = FaultKind(fault.kind)
+    block = "({},{},{})".format(*fault.ctaid)
+    if kind is FaultKind.DEADLOCK:
+        return KernelFault(
+            f"{program.name} hangs: block {block} waits at a barrier that not all of its threads reach"
+        )
+    instruction = program.instructions[min(fault.instruction, len(program.instructions) - 1)]
+    lane = (fault.lanes & -fault.lanes).bit_length() - 1 if fault.lanes else 0
+    who = f"block {block}, thread {thread(launch, fault.warp, lane)}"
+    where = place(program, instruction)
+    if kind is FaultKind.BUDGET:
+        return KernelFault(
+            f"endless loop? a warp executed more than {budget:,} instructions and spins at {where} ({who}); "
+            "raise the limit with --budget"
+        )
+    if kind is FaultKind.TRAP:
+        return KernelFault(f"the kernel trapped (trap or failed assert) at {where} ({who})")
+    if kind is FaultKind.BAD_JUMP:
+        return KernelFault(f"jump to a place that is no code, from {where} ({who})")
+    address = fault.address[lane]
+    return KernelFault(f"{_access(fault, instruction, address, memory)}\n  at {where}\n  in {who}")
+
+
+def _access(fault: object, instruction: Instruction, address: int, memory: DeviceMemory) -> str:
+    size, space = fault.bytes, SPACES[fault.space]  # type: ignore[attr-defined]
+    lanes = int(fault.lanes).bit_count()  # type: ignore[attr-defined]
+    many = f" ({lanes} lanes of the warp)" if lanes > 1 else ""
+    if address % size:
+        return f"misaligned {space} access of {size} bytes at {address:#x}: not a multiple of {size}{many}"
+    if space != "global":
+        return f"{space} access of {size} bytes at {address:#x} lies outside the {space} memory of the block{many}"
+    head = f"stray global access of {size} bytes at {address:#x}{many}"
+    nearest = memory.nearest(address)
+    if nearest is None:
+        return f"{head}: the kernel has no buffers"
+    allocation, distance = nearest
+    side = f"{-distance:,} bytes before" if distance < 0 else f"{distance:,} bytes past the end of"
+    return f"{head}: {side} {allocation.name} ({allocation.size:,} bytes)"

@@ -1,0 +1,159 @@
+"""run(): a launch on the CPU, every block of it, counted.
+
+Blocks run in parallel where their order cannot matter; what a kernel counts never depends on the number of threads.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from warplens.emulator import abi
+from warplens.emulator.fault import report
+from warplens.emulator.jit import Translated, translate
+from warplens.emulator.layout import Status
+from warplens.emulator.memory import DeviceMemory
+from warplens.emulator.plan import Plan
+from warplens.emulator.worker import Shape, Worker, in_any_order, thread_indices
+from warplens.kernel import Kernel
+from warplens.launch import Launch
+from warplens.program import Program
+from warplens.trace import Trace
+
+Progress = Callable[[int, int], None]
+DEFAULT_BUDGET = 1_000_000_000  # warp instructions a warp may execute: some seconds here, a second on a GPU
+POLL_SECONDS = 0.05
+
+
+def available_threads() -> int:
+    """Processors that this process may use; WARPLENS_THREADS says otherwise."""
+    chosen = os.environ.get("WARPLENS_THREADS", "")
+    return max(int(chosen), 1) if chosen.isdigit() else len(os.sched_getaffinity(0))
+
+
+def run(
+    kernel: Kernel,
+    program: Program,
+    launch: Launch,
+    parameters: bytes,
+    memory: DeviceMemory,
+    *,
+    banks: dict[int, bytes] | None = None,
+    multiprocessors: int = 132,
+    threads: int | None = None,
+    budget: int = DEFAULT_BUDGET,
+    progress: Progress | None = None,
+) -> Trace:
+    """Executes every block; `memory` holds the results afterwards.  KernelFault if the kernel does something wrong."""
+    started = time.perf_counter()
+    code = translate(kernel, program)
+    tid, first_mask = thread_indices(launch)
+    contents = {0: bytes(abi.constants(kernel, launch, parameters, multiprocessors)), **(banks or {})}
+    shape = Shape(
+        launch,
+        Plan(program),
+        shared_bytes=kernel.shared_bytes + launch.shared,
+        local_bytes=-(-kernel.local_bytes // 16) * 16,
+        banks={n: _bank(contents.get(n, kernel.constants.get(n, b""))) for n in range(8)},
+        budget=budget,
+        stop=np.zeros(1, np.int32),
+        tid=tid,
+        first_mask=first_mask,
+    )
+    grid = Grid(code, shape, memory, progress)
+    counters = grid.run(threads or available_threads())
+    return Trace(
+        launch, **shape.plan.read(counters), blocks_run=launch.blocks, seconds=time.perf_counter() - started
+    )
+
+
+def _bank(content: bytes) -> np.ndarray:  # type: ignore[type-arg]
+    return np.frombuffer(content.ljust(abi.BANK_BYTES, b"\0"), np.uint8)
+
+
+class Grid:
+    """All blocks of one launch."""
+
+    def __init__(
+        self, code: Translated, shape: Shape, memory: DeviceMemory, progress: Progress | None
+    ) -> None:
+        self.code, self.shape, self.memory, self.progress = code, shape, memory, progress
+        self.blocks = shape.launch.blocks
+
+    def run(self, threads: int) -> np.ndarray:  # type: ignore[type-arg]
+        """The counters of the launch.
+
+        The first block shows how the kernel uses its buffers.  Where order could matter, one thread runs the blocks
+        in order of their number; where that shows only later, everything is run again so.
+        """
+        self.memory.fill()
+        first = Worker(self.shape, self.memory)
+        self._drive([first], [(0, 1)])
+        if threads > 1 and self.blocks > 2 and in_any_order(first.touched()):
+            workers = [first, *(Worker(self.shape, self.memory) for _ in range(threads - 1))]
+            status = self._drive(workers, self._chunks(1, threads))
+            used = [sum_bits(bits) for bits in zip(*(w.touched() for w in workers), strict=True)]
+            if status is Status.DONE and in_any_order(used):
+                return sum_counters(workers)
+            self.memory.fill()
+            first = Worker(self.shape, self.memory)
+            self._drive([first], [(0, self.blocks)])
+        elif self.blocks > 1:
+            self._drive([first], [(1, self.blocks - 1)])
+        return first.counters
+
+    def _chunks(self, first: int, threads: int) -> list[tuple[int, int]]:
+        """(first, count) of shares small enough that all threads finish together."""
+        size = max(1, (self.blocks - first) // (16 * threads))
+        return [(start, min(size, self.blocks - start)) for start in range(first, self.blocks, size)]
+
+    def _drive(self, workers: list[Worker], chunks: list[tuple[int, int]]) -> Status:
+        """Runs chunks on the workers' threads while this one watches for Ctrl-C and tells of the progress."""
+        queue = iter(chunks)
+        lock = threading.Lock()
+        outcome: list[Status] = []
+
+        def work(worker: Worker) -> None:
+            while not outcome:
+                with lock:
+                    chunk = next(queue, None)
+                if chunk is None:
+                    return
+                status = worker.run(self.code, *chunk)
+                if status is not Status.DONE:
+                    outcome.append(status)
+                    self.shape.stop[0] = len(workers) > 1
+
+        crew = [threading.Thread(target=work, args=(w,), daemon=True) for w in workers]
+        for member in crew:
+            member.start()
+        try:
+            for member in crew:
+                while member.is_alive():
+                    member.join(POLL_SECONDS if self.progress else 3600)
+                    if self.progress:
+                        self.progress(sum(w.env.done for w in workers), self.blocks)
+        except KeyboardInterrupt:
+            self.shape.stop[0] = 1
+            raise
+        self.shape.stop[0] = 0
+        status = outcome[0] if outcome else Status.DONE
+        if status is Status.FAULT and len(workers) == 1:
+            shape = self.shape
+            raise report(workers[0].env, shape.plan.program, shape.launch, self.memory, shape.budget)
+        return status
+
+
+def sum_bits(bits: tuple[int, ...]) -> int:
+    total = 0
+    for value in bits:
+        total |= value
+    return total
+
+
+def sum_counters(workers: list[Worker]) -> np.ndarray:  # type: ignore[type-arg]
+    return np.sum([w.counters for w in workers], axis=0)

@@ -1,0 +1,153 @@
+"""The records that Python and the generated code share.  One ctypes structure each; code reaches fields by offset."""
+
+from __future__ import annotations
+
+import ctypes as c
+from enum import IntEnum
+
+READY_SLOTS = 32  # a split has at least one lane
+WAIT_SLOTS = 18  # B0 to B15, WARPSYNC, WARPSYNC.COLLECTIVE
+WARPSYNC, COLLECTIVE = 16, 17
+BARRIERS = 16
+ALL_THREADS = -1
+
+
+class Status(IntEnum):
+    """What a warp or block gives back when it stops running."""
+
+    READY = 0  # has more to do; its turn is over
+    WAITING = 1  # every split waits at a block barrier
+    DONE = 2
+    FAULT = 3
+    STOPPED = 4  # the user asked
+
+
+class Reduce(IntEnum):
+    POPC = 0
+    AND = 1
+    OR = 2
+
+
+class FaultKind(IntEnum):
+    NONE = 0
+    STRAY = 1
+    MISALIGNED = 2
+    TRAP = 3
+    DEADLOCK = 4
+    BUDGET = 5
+    BAD_JUMP = 6
+    STRAY_CONSTANT = 7
+
+
+class Fault(c.Structure):
+    """What went wrong first in this worker; lane addresses as the kernel computed them."""
+
+    _fields_ = [
+        ("kind", c.c_int32),
+        ("instruction", c.c_int32),
+        ("warp", c.c_int32),
+        ("lanes", c.c_uint32),
+        ("ctaid", c.c_int32 * 3),
+        ("bytes", c.c_int32),
+        ("space", c.c_int32),
+        ("unused", c.c_int32),
+        ("address", c.c_uint64 * 32),
+    ]
+
+
+class Buffer(c.Structure):
+    """One allocation of device memory, [low, high); `touched` is a set of Touch bits."""
+
+    _fields_ = [("low", c.c_uint64), ("high", c.c_uint64), ("touched", c.c_uint64)]
+
+
+class Bounds(c.Structure):
+    """The buffer that a memory instruction used last: addresses in [low, low + span] are good."""
+
+    _fields_ = [("low", c.c_uint64), ("span", c.c_uint64)]
+
+
+class Env(c.Structure):
+    """One worker's view of the launch."""
+
+    _fields_ = [
+        ("counters", c.c_void_p),
+        ("bounds", c.c_void_p),
+        ("buffers", c.c_void_p),
+        ("buffer_count", c.c_int64),
+        ("host_delta", c.c_int64),  # host address = device address + host_delta
+        ("bank", c.c_void_p * 8),
+        ("bank_bytes", c.c_int64 * 8),
+        ("tid", c.c_void_p),  # warp, xyz, lane: int32
+        ("first_mask", c.c_void_p),  # lanes that exist, by warp: uint32
+        ("grid", c.c_int32 * 3),
+        ("block", c.c_int32 * 3),
+        ("warps", c.c_int32),
+        ("threads", c.c_int32),
+        ("shared_bytes", c.c_int64),
+        ("local_bytes", c.c_int64),
+        ("warp_stride", c.c_int64),
+        ("slice", c.c_int64),  # instructions in a warp's turn
+        ("budget", c.c_int64),  # instructions a warp may execute
+        ("turns", c.c_int64),  # turns a block may take before others run
+        ("stop", c.c_void_p),  # int32, set to 1 by Python
+        ("done", c.c_int64),  # blocks finished
+        ("fault", Fault),
+    ]
+
+
+class Block(c.Structure):
+    """A resident block.  `need` is ALL_THREADS or the count that the barrier names."""
+
+    _fields_ = [
+        ("ctaid", c.c_int32 * 3),
+        ("live", c.c_int32),  # threads that have not exited
+        ("started", c.c_int32),
+        ("status", c.c_int32),
+        ("warps", c.c_void_p),
+        ("shared", c.c_void_p),
+        ("local", c.c_void_p),
+        ("arrived", c.c_int32 * BARRIERS),
+        ("need", c.c_int32 * BARRIERS),
+        ("sum", c.c_int32 * BARRIERS),  # of the predicates brought to a reducing barrier
+        ("lanes", c.c_int32 * BARRIERS),  # that brought one
+        ("reduction", c.c_int32),  # what the last reducing barrier asks: Reduce
+        ("result", c.c_int32 * 2),  # of it: the count, and whether all or any were true
+    ]
+
+
+class Warp(c.Structure):
+    """A warp's splits.  Registers are saved behind this record while it is not running."""
+
+    _fields_ = [
+        ("index", c.c_int32),
+        ("status", c.c_int32),
+        ("exec", c.c_uint32),  # the split to run next, as next_split gives it
+        ("exited", c.c_uint32),
+        ("ready", c.c_int32),
+        ("parked", c.c_int32),
+        ("begun", c.c_int32),  # registers have been saved
+        ("unused", c.c_int32),
+        ("used", c.c_int64),  # instructions, in whole turns
+        ("waiting", c.c_uint32 * WAIT_SLOTS),
+        ("ready_pc", c.c_int32 * READY_SLOTS),
+        ("ready_mask", c.c_uint32 * READY_SLOTS),
+        ("parked_pc", c.c_int32 * READY_SLOTS),
+        ("parked_mask", c.c_uint32 * READY_SLOTS),
+        ("parked_at", c.c_int32 * READY_SLOTS),
+        ("lane_pc", c.c_int32 * 32),
+        ("lane_need", c.c_uint32 * 32),
+        ("lane_return", c.c_int32 * 32),
+    ]
+
+
+HEADER = -(-c.sizeof(Warp) // 64) * 64  # where the saved registers begin
+
+
+class Touch:
+    """Bits of Buffer.touched: how the kernel used an allocation."""
+
+    READ = 1
+    WRITE = 2
+    ORDERED = 4  # atomics whose result or rounding depends on their order
+    ADD, MIN, MAX, AND, OR, XOR = (8 << n for n in range(6))  # atomics that commute with their own kind

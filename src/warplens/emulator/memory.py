@@ -1,0 +1,82 @@
+"""Device memory: guarded allocations at fixed addresses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warplens.emulator.abi import GLOBAL_BASE
+from warplens.errors import UsageError
+
+ALIGNMENT = 512  # cudaMalloc gives at least 256
+GUARD = 1 << 16  # bytes between allocations that belong to nobody
+LIMIT = 1 << 37  # the classifier numbers sectors with 32 bits
+
+
+def aligned(size: int, alignment: int = 4096) -> NDArray[np.uint8]:
+    """Zeroed host bytes at an aligned address; untouched pages take no memory."""
+    raw = np.zeros(size + alignment, np.uint8)
+    start = -raw.ctypes.data % alignment
+    return raw[start : start + size]
+
+
+@dataclass(frozen=True)
+class Allocation:
+    """`size` bytes from `address`, and the host data that it is filled with."""
+
+    name: str
+    address: int
+    size: int
+    data: NDArray[np.uint8]
+
+
+class DeviceMemory:
+    """Allocations one after the other, each followed by a guard; filled when the kernel starts."""
+
+    def __init__(self) -> None:
+        self.allocations: list[Allocation] = []
+        self.top = GLOBAL_BASE
+        self.host: NDArray[np.uint8] = np.zeros(0, np.uint8)
+
+    def allocate(self, name: str, data: NDArray[np.uint8]) -> int:
+        """The address of a new allocation with this content."""
+        address = self.top
+        self.top = -(-(address + data.size + GUARD) // ALIGNMENT) * ALIGNMENT
+        if self.top - GLOBAL_BASE > LIMIT:
+            raise UsageError(f"the buffers take more than {LIMIT >> 30} GiB of device memory")
+        self.allocations.append(Allocation(name, address, data.size, data))
+        return address
+
+    def fill(self) -> None:
+        """Every allocation as the kernel finds it."""
+        if self.host.size == 0:
+            try:
+                self.host = aligned(max(self.top - GLOBAL_BASE, 1))
+            except MemoryError:
+                raise UsageError(
+                    f"this machine has not enough memory for {self.top - GLOBAL_BASE:,} bytes of buffers"
+                ) from None
+        for allocation in self.allocations:
+            self.view(allocation)[:] = allocation.data
+
+    def view(self, allocation: Allocation) -> NDArray[np.uint8]:
+        start = allocation.address - GLOBAL_BASE
+        return self.host[start : start + allocation.size]
+
+    @property
+    def host_delta(self) -> int:
+        """Host address = device address + this."""
+        return int(self.host.ctypes.data) - GLOBAL_BASE
+
+    def nearest(self, address: int) -> tuple[Allocation, int] | None:
+        """The allocation that an address is closest to, and the distance: negative below it, else from its end."""
+
+        def distance(a: Allocation) -> int:
+            return a.address - address if address < a.address else address - (a.address + a.size)
+
+        if not self.allocations:
+            return None
+        best = min(self.allocations, key=lambda a: abs(distance(a)))
+        return best, (address - best.address if address < best.address else address - best.address - best.size)

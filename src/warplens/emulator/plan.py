@@ -1,0 +1,57 @@
+"""Where each count of a program stands in a worker's array of counters.
+
+First two entries a basic block (times executed, active lanes), then a row of columns an instruction.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warplens.program import Program
+
+ON, DIVERGENT, REQUESTS, SECTORS, TAGS, WAVEFRONTS, IDEAL, BYTES = range(8)
+COLUMNS = 8  # one cache line a row
+
+
+@dataclass(frozen=True)
+class Plan:
+    program: Program
+
+    @property
+    def size(self) -> int:
+        return self.row(len(self.program.instructions))
+
+    def block(self, number: int) -> int:
+        """Entry of a block's execution count; its lanes stand behind."""
+        return 2 * number
+
+    def row(self, instruction: int) -> int:
+        """First entry of an instruction's columns."""
+        start = -(-2 * len(self.program.blocks) // COLUMNS) * COLUMNS
+        return start + COLUMNS * instruction
+
+    def read(self, counters: NDArray[np.int64]) -> dict[str, NDArray[np.int64]]:
+        """Counters as arrays of one entry an instruction."""
+        program = self.program
+        n = len(program.instructions)
+        executed, threads = np.zeros(n, np.int64), np.zeros(n, np.int64)
+        for number, block in enumerate(program.blocks):
+            span = slice(block.first, block.last + 1)
+            executed[span], threads[span] = counters[2 * number], counters[2 * number + 1]
+        rows = counters[self.row(0) :].reshape(n, COLUMNS)
+        guarded = np.array([i.guard is not None for i in program.instructions])
+        return {
+            "executed": executed,
+            "threads": threads,
+            "threads_on": np.where(guarded, rows[:, ON], threads),
+            "divergent": rows[:, DIVERGENT].copy(),
+            "requests": rows[:, REQUESTS].copy(),
+            "sectors": rows[:, SECTORS].copy(),
+            "tags": rows[:, TAGS].copy(),
+            "wavefronts": rows[:, WAVEFRONTS].copy(),
+            "ideal": rows[:, IDEAL].copy(),
+            "bytes": rows[:, BYTES].copy(),
+        }

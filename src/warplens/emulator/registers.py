@@ -1,0 +1,271 @@
+"""A warp's registers as LLVM locals, and how operands are read and results written.
+
+LLVM keeps what it can in vector registers; locals that it promotes cost nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from llvmlite import ir
+
+from warplens.emulator.code import Code, i32, i64
+from warplens.emulator.emit import I1, I8, I16, I32, I64, PTR, LlvmEmitter, is_vector, scalar_type, vector
+from warplens.emulator.layout import Env
+from warplens.isa._decode import Binding
+from warplens.isa._lanes import F32, F64, H2, U32, U64, Float, Int, Lanes, Pred
+from warplens.isa._op import Source
+from warplens.isa._warp import Addend, Data
+from warplens.program import Address, Constant, Immediate, Instruction, Label, Operand, Program, Register, Special
+
+if TYPE_CHECKING:
+    from warplens.emulator.lift import WarpFunction
+
+BARRIERS = 16
+PREDICATES = 7
+
+
+def highest(program: Program, file: str) -> int:
+    """One more than the last register of a file that the program can touch; runs reach up to seven further."""
+    seen = -1
+    for instruction in program.instructions:
+        for operand in (instruction.guard, *instruction.operands):
+            parts = [operand]
+            if isinstance(operand, Address):
+                parts = [operand.base, operand.uniform]
+            elif isinstance(operand, Constant):
+                parts = [operand.index]
+            seen = max([seen, *(r.index for r in parts if isinstance(r, Register) and r.file == file)])
+    return min(seen + 8, 255) if seen >= 0 else 0
+
+
+class Registers:
+    """Locals for R, UR, P, UP and B."""
+
+    def __init__(
+        self, program: Program, bindings: Sequence[Binding | None], builder: ir.IRBuilder, emitter: LlvmEmitter
+    ) -> None:
+        self.b = builder
+        self.e = emitter
+        self.files: dict[str, list[ir.Value]] = {
+            "R": [builder.alloca(vector(I32), name=f"R{n}") for n in range(highest(program, "R"))],
+            "B": [builder.alloca(vector(I32), name=f"B{n}") for n in range(min(highest(program, "B"), BARRIERS))],
+            "UR": [builder.alloca(I32, name=f"UR{n}") for n in range(highest(program, "UR"))],
+            "P": [builder.alloca(vector(I1), name=f"P{n}") for n in range(PREDICATES)],
+            "UP": [builder.alloca(I1, name=f"UP{n}") for n in range(PREDICATES)],
+        }
+        self.kinds: dict[str, ir.Type] = {"R": vector(I32), "B": vector(I32), "UR": I32, "P": vector(I1), "UP": I1}
+
+    @staticmethod
+    def space(program: Program) -> int:
+        """Bytes that saved registers take."""
+        vectors = highest(program, "R") + min(highest(program, "B"), BARRIERS)
+        return -(-(128 * vectors + 4 * highest(program, "UR") + 8 * PREDICATES) // 64) * 64
+
+    # Saving
+
+    def _each(self) -> list[tuple[ir.Value, ir.Type, int]]:
+        """(local, type, byte offset in the save area); predicates last, a word each."""
+        offset, places = 0, []
+        for file, size in (("R", 128), ("B", 128), ("UR", 4), ("P", 4), ("UP", 4)):
+            for local in self.files[file]:
+                places.append((local, self.kinds[file], offset))
+                offset += size
+        return places
+
+    def clear(self) -> None:
+        for local, kind, _ in self._each():
+            self.b.store(ir.Constant(kind, None), local)
+
+    def save(self, code: Code, area: ir.Value) -> None:
+        for local, kind, offset in self._each():
+            value = self.b.load(local, typ=kind)
+            if kind == vector(I1):
+                value = self.b.bitcast(value, I32)
+            elif kind == I1:
+                value = self.b.zext(value, I32)
+            self.b.store(value, code.at(area, offset), align=4)
+
+    def restore(self, code: Code, area: ir.Value) -> None:
+        for local, kind, offset in self._each():
+            stored = I32 if kind in (vector(I1), I1) else kind
+            value = self.b.load(code.at(area, offset), typ=stored, align=4)
+            if kind == vector(I1):
+                value = self.b.bitcast(value, kind)
+            elif kind == I1:
+                value = self.b.trunc(value, I1)
+            self.b.store(value, local)
+
+    # Reading
+
+    def word(self, file: str, index: int) -> ir.Value:
+        """The raw 32 bits of a register; the constant register is zero."""
+        if index < 0:
+            return i32(0)
+        return self.b.load(self.files[file][index], typ=self.kinds[file])
+
+    def predicate(self, register: Register) -> ir.Value:
+        if register.index < 0:
+            return ir.Constant(I1, 0 if register.invert else 1)
+        value = self.word(register.file, register.index)
+        return self.b.xor(value, self.e.number(value, 1)) if register.invert else value
+
+    def run(self, register: Register, words: int) -> list[U32]:
+        """A register and those behind it."""
+        numbers = [register.index + k if register.index >= 0 else -1 for k in range(words)]
+        return [U32(self.e, self.word(register.file, n)) for n in numbers]
+
+    def read(self, source: Source, operand: Operand | None, function: WarpFunction, at: Instruction) -> Any:
+        """What a parameter of a sentence is given."""
+        kind = source.kind
+        if operand is None:
+            return self._default(kind, source.default)
+        if kind in (Address, Label, Register, Special, Constant, Immediate) or not isinstance(kind, type):
+            return operand
+        if kind is int:
+            assert isinstance(operand, Immediate), (at.opcode, at.text, operand)
+            return operand.bits
+        if kind is Addend:
+            return self._addend(operand, function)
+        if kind is H2:
+            return self._pair(operand, function)
+        assert issubclass(kind, Lanes), (at.opcode, kind)
+        return self._value(kind, operand, function)
+
+    def _default(self, kind: Any, default: Any) -> Any:
+        if isinstance(kind, type) and issubclass(kind, Lanes):
+            return kind(self.e, self.e.constant(kind, default))
+        if kind is Addend:
+            return Addend(U32(self.e, i32(default)), U64(self.e, i64(default)))
+        return default
+
+    def _value(self, kind: type[Lanes], operand: Operand, function: WarpFunction) -> Lanes:
+        if kind is Pred:
+            assert isinstance(operand, Register), operand
+            return Pred(self.e, self.predicate(operand))
+        value = kind(self.e, self._raw(kind, operand, function))
+        if isinstance(operand, Register | Constant):
+            value = self._modified(value, operand)
+        return value
+
+    def _raw(self, kind: type[Lanes], operand: Operand, function: WarpFunction) -> ir.Value:
+        """The operand's bits as this type, before signs."""
+        if isinstance(operand, Immediate):
+            return self._immediate(kind, operand)
+        words = self.words(operand, kind.bits // 32, function)
+        bits = words[0] if kind.bits == 32 else words[0].join(words[1])
+        return bits.bitcast(kind).node
+
+    def _immediate(self, kind: type[Lanes], operand: Immediate) -> ir.Value:
+        bits = operand.bits
+        if kind is F64:
+            bits <<= 32  # the listing shows the high word, the low one is zero
+        width = ir.IntType(kind.bits)
+        constant = ir.Constant(width, bits & ((1 << kind.bits) - 1))
+        return constant.bitcast(scalar_type(kind)) if issubclass(kind, Float) else constant
+
+    def words(self, operand: Operand, count: int, function: WarpFunction) -> list[U32]:
+        """The 32-bit words of a register run or of a place in a constant bank."""
+        if isinstance(operand, Register):
+            return self.run(operand, count)
+        assert isinstance(operand, Constant), operand
+        return self.constant(function, operand, 4 * count)
+
+    def constant(self, function: WarpFunction, at: Constant, size: int) -> list[U32]:
+        """Words of a constant bank; banks are 64 KB and offsets wrap inside."""
+        b, code = self.b, function.code
+        offset: ir.Value = i32(at.offset)
+        if at.index is not None:
+            word = self.word(at.index.file, at.index.index)
+            offset = b.add(word, self.e.number(word, at.offset))
+        base = code.load(Env, function.env, "bank", at.bank)
+        words = max(size // 4, 1)
+        kind = {1: I8, 2: I16}.get(size, I32)
+        within = b.and_(offset, self.e.number(offset, 0xFFFF & -size))
+        values = []
+        for k in range(words):
+            place = b.gep(base, [b.zext(within, self.e.shaped(I64, within))], source_etype=I8)
+            place = b.gep(place, [i64(4 * k)], source_etype=I8)
+            if is_vector(within):
+                lanes = self.e.number(within, 0)
+                every = b.icmp_signed("==", lanes, lanes)
+                value = function.t.accesses.gather(b, place, every, kind)
+            else:
+                value = b.load(place, typ=kind, align=kind.width // 8)
+                value.set_metadata("invariant.load", function.t.module.add_metadata([]))
+            values.append(U32(self.e, value if kind is I32 else b.zext(value, self.e.shaped(I32, value))))
+        return values
+
+    def _modified(self, value: Lanes, operand: Register | Constant) -> Lanes:
+        """Signs and inversions, as the listing writes them: -|x|, ~x."""
+        if operand.part:
+            raise AssertionError(f"{operand} read as {type(value)}")
+        if isinstance(value, Float):
+            value = value.abs() if operand.absolute else value
+            return -value if operand.negate else value
+        assert isinstance(value, Int)
+        value = value.abs() if operand.absolute else value
+        value = ~value if operand.invert else value
+        return -value if operand.negate else value
+
+    def _addend(self, operand: Operand, function: WarpFunction) -> Addend:
+        if isinstance(operand, Immediate):
+            value = U32(self.e, i32(operand.bits))
+            return Addend(value, value.wide())
+        assert isinstance(operand, Register | Constant)
+        (raw,) = self.words(operand, 1, function)
+        if operand.negate:
+            return Addend(-raw, (~raw).wide() + 1)
+        value = ~raw if operand.invert else raw
+        return Addend(value, value.wide())
+
+    def _pair(self, operand: Operand, function: WarpFunction) -> H2:
+        if isinstance(operand, Immediate):
+            return H2(self.e, i32(operand.bits & 0xFFFFFFFF))
+        assert isinstance(operand, Register | Constant)
+        (word,) = self.words(operand, 1, function)
+        value = word.bitcast(H2).part(operand.part)
+        value = value.abs() if operand.absolute else value
+        return -value if operand.negate else value
+
+    # Writing
+
+    def write(self, target: Register, value: Any, keep: ir.Value | None, condition: ir.Value | None) -> None:
+        """Stores a result; lanes outside `keep` (None: nobody) keep theirs."""
+        if target.index < 0:
+            return
+        if isinstance(value, Data):
+            words = [w.node for w in value.words]
+        elif isinstance(value, Pred):
+            words = [value.node]
+        elif value.bits == 64:
+            whole = value.bitcast(U64)
+            words = [whole.low().node, whole.high().node]
+        else:
+            words = [value.bitcast(U32).node]
+        for offset, word in enumerate(words):
+            self._write_word(target.file, target.index + offset, word, keep, condition)
+
+    def _write_word(
+        self, file: str, index: int, value: ir.Value, keep: ir.Value | None, condition: ir.Value | None
+    ) -> None:
+        b = self.b
+        place = self.files[file][index]
+        kind = self.kinds[file]
+        if isinstance(kind, ir.VectorType):
+            value = self.e.splat(value)
+            if keep is not None:
+                value = b.select(keep, value, b.load(place, typ=kind))
+        else:
+            if is_vector(value):
+                value = b.extract_element(value, i32(0))
+            if condition is not None:
+                some = condition
+                if is_vector(condition):
+                    some = b.icmp_signed("!=", b.bitcast(keep, I32), i32(0))
+                value = b.select(some, value, b.load(place, typ=kind))
+        b.store(value, place)
+
+
+__all__ = ["F32", "PTR", "Registers", "highest"]

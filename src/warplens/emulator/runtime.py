@@ -1,0 +1,381 @@
+"""The executor's own routines, built into every translated kernel: splits of a warp, barriers, blocks of a grid.
+
+A warp is a set of splits, each a place in the code and a lane mask.  Ready splits are a stack; lanes that wait at a
+convergence barrier are kept with the place they go on from and the mask they wait for; splits at a block barrier are
+parked.  The machine code says where lanes meet again; nothing merges by itself.
+"""
+
+from __future__ import annotations
+
+from ctypes import sizeof
+from functools import cached_property
+
+from llvmlite import ir
+
+from warplens.emulator.code import Code, function, i32, i64
+from warplens.emulator.emit import I1, I8, I32, I64, PTR, LlvmEmitter, vector
+from warplens.emulator.layout import (
+    ALL_THREADS,
+    BARRIERS,
+    HEADER,
+    WAIT_SLOTS,
+    Block,
+    Env,
+    Fault,
+    FaultKind,
+    Reduce,
+    Status,
+    Warp,
+)
+
+VOID = ir.VoidType()
+IDLE_TURN = 1000  # how much more of a block's patience a turn without progress takes than a barrier
+
+
+class Runtime:
+    """Routines of one module, each made when it is first asked for."""
+
+    def __init__(self, module: ir.Module) -> None:
+        self.module = module
+
+    # Splits
+
+    @cached_property
+    def push(self) -> ir.Function:
+        """push(warp, pc, mask): a split that runs next."""
+        made, code = function(self.module, "push", VOID, [PTR, I32, I32])
+        warp, pc, mask = made.args
+        n = code.load(Warp, warp, "ready")
+        code.store(pc, Warp, warp, "ready_pc", n)
+        code.store(mask, Warp, warp, "ready_mask", n)
+        code.store(code.b.add(n, i32(1)), Warp, warp, "ready")
+        code.b.ret_void()
+        return made
+
+    @cached_property
+    def push_last(self) -> ir.Function:
+        """push_last(warp, pc, mask): a split that runs after all that are ready now."""
+        made, code = function(self.module, "push_last", VOID, [PTR, I32, I32])
+        warp, pc, mask = made.args
+        b = code.b
+        n = code.load(Warp, warp, "ready")
+
+        def move(i: ir.Value) -> None:
+            to = b.sub(n, i)
+            for name in ("ready_pc", "ready_mask"):
+                code.store(code.load(Warp, warp, name, b.sub(to, i32(1))), Warp, warp, name, to)
+
+        code.each(n, move)
+        code.store(pc, Warp, warp, "ready_pc", 0)
+        code.store(mask, Warp, warp, "ready_mask", 0)
+        code.store(b.add(n, i32(1)), Warp, warp, "ready")
+        b.ret_void()
+        return made
+
+    @cached_property
+    def next_split(self) -> ir.Function:
+        """next_split(warp): takes the newest ready split, its mask to warp.exec; its place, or -1 if there is none."""
+        made, code = function(self.module, "next_split", I32, [PTR])
+        (warp,) = made.args
+        n = code.load(Warp, warp, "ready")
+        with code.when(code.b.icmp_signed("==", n, i32(0)), likely=False):
+            code.b.ret(i32(-1))
+        last = code.b.sub(n, i32(1))
+        code.store(last, Warp, warp, "ready")
+        code.store(code.load(Warp, warp, "ready_mask", last), Warp, warp, "exec")
+        code.b.ret(code.load(Warp, warp, "ready_pc", last))
+        return made
+
+    @cached_property
+    def push_groups(self) -> ir.Function:
+        """push_groups(warp, mask, places): lanes of mask become ready, one split for each place in places[lane]."""
+        made, code = function(self.module, "push_groups", VOID, [PTR, I32, PTR])
+        warp, mask, places = made.args
+        b = code.b
+        left = code.variable(I32, mask)
+
+        def group() -> None:
+            rest = b.load(left, typ=I32)
+            all_places = b.load(places, typ=vector(I32), align=4)
+            place = b.extract_element(all_places, code.lowest(rest))
+            same = b.icmp_signed("==", all_places, LlvmEmitter(b).splat(place))
+            members = b.and_(b.bitcast(same, I32), rest)
+            b.call(self.push, [warp, place, members])
+            b.store(b.and_(rest, b.not_(members)), left)
+
+        code.loop(lambda: code.nonzero(b.load(left, typ=I32)), group)
+        b.ret_void()
+        return made
+
+    # Convergence barriers
+
+    @cached_property
+    def arrive(self) -> ir.Function:
+        """arrive(warp, slot, need, mask, pc): lanes of mask wait at slot for all lanes of need; together they go on
+        from pc.  The caller then takes the next split."""
+        made, code = function(self.module, "arrive", VOID, [PTR, I32, I32, I32, I32])
+        warp, slot, need, mask, pc = made.args
+        b = code.b
+        emitter = LlvmEmitter(b)
+        lanes = b.bitcast(mask, vector(I1))
+        for name, value in (("lane_pc", pc), ("lane_need", need)):
+            place = code.field(Warp, warp, name)
+            old = b.load(place, typ=vector(I32), align=4)
+            b.store(b.select(lanes, emitter.splat(value), old), place, align=4)
+        waiting = b.or_(code.load(Warp, warp, "waiting", slot), mask)
+        code.store(waiting, Warp, warp, "waiting", slot)
+        self._release_if_all(code, warp, slot, waiting, need)
+        b.ret_void()
+        return made
+
+    def _release_if_all(
+        self, code: Code, warp: ir.Value, slot: ir.Value, waiting: ir.Value, need: ir.Value
+    ) -> None:
+        b = code.b
+        wanted = b.and_(need, b.not_(code.load(Warp, warp, "exited")))
+        there = b.icmp_signed("==", b.and_(waiting, wanted), wanted)
+        with code.when(b.and_(there, code.nonzero(wanted))):
+            code.store(b.and_(waiting, b.not_(wanted)), Warp, warp, "waiting", slot)
+            b.call(self.push_groups, [warp, wanted, code.field(Warp, warp, "lane_pc")])
+
+    @cached_property
+    def recheck(self) -> ir.Function:
+        """recheck(warp): lanes have left; whoever waited only for them goes on."""
+        made, code = function(self.module, "recheck", VOID, [PTR])
+        (warp,) = made.args
+        b = code.b
+
+        def slot_of(slot: ir.Value) -> None:
+            left = code.variable(I32, code.load(Warp, warp, "waiting", slot))
+
+            def group() -> None:
+                rest = b.load(left, typ=I32)
+                lane = code.lowest(rest)
+                need = code.load(Warp, warp, "lane_need", lane)
+                waiting = code.load(Warp, warp, "waiting", slot)
+                self._release_if_all(code, warp, slot, waiting, need)
+                b.store(b.and_(rest, b.not_(b.or_(need, code.bit(lane)))), left)
+
+            code.loop(lambda: code.nonzero(b.load(left, typ=I32)), group)
+
+        code.each(i32(WAIT_SLOTS), slot_of)
+        b.ret_void()
+        return made
+
+    @cached_property
+    def leave(self) -> ir.Function:
+        """leave(warp, slot, mask): nobody waits at slot for the lanes of mask any longer."""
+        made, code = function(self.module, "leave", VOID, [PTR, I32, I32])
+        warp, slot, mask = made.args
+        b = code.b
+        place = code.field(Warp, warp, "lane_need")
+        old = b.load(place, typ=vector(I32), align=4)
+        new = b.and_(old, LlvmEmitter(b).splat(b.not_(mask)))
+        there = b.bitcast(code.load(Warp, warp, "waiting", slot), vector(I1))
+        b.store(b.select(there, new, old), place, align=4)
+        b.call(self.recheck, [warp])
+        b.ret_void()
+        return made
+
+    @cached_property
+    def exit_lanes(self) -> ir.Function:
+        """exit_lanes(block, warp, mask): these lanes are finished."""
+        made, code = function(self.module, "exit_lanes", VOID, [PTR, PTR, I32], inline=True)
+        block, warp, mask = made.args
+        b = code.b
+        exited = b.or_(code.load(Warp, warp, "exited"), mask)
+        code.store(exited, Warp, warp, "exited")
+        code.bump(code.field(Block, block, "live"), b.neg(code.popcount(mask)), I32)
+        b.ret_void()
+        return made
+
+    # Block barriers
+
+    @cached_property
+    def park(self) -> ir.Function:
+        """park(warp, barrier, mask, pc): a split waits at a block barrier."""
+        made, code = function(self.module, "park", VOID, [PTR, I32, I32, I32])
+        warp, barrier, mask, pc = made.args
+        n = code.load(Warp, warp, "parked")
+        code.store(pc, Warp, warp, "parked_pc", n)
+        code.store(mask, Warp, warp, "parked_mask", n)
+        code.store(barrier, Warp, warp, "parked_at", n)
+        code.store(code.b.add(n, i32(1)), Warp, warp, "parked")
+        code.b.ret_void()
+        return made
+
+    @cached_property
+    def unpark(self) -> ir.Function:
+        """unpark(warp, barrier): splits that wait there are ready."""
+        made, code = function(self.module, "unpark", VOID, [PTR, I32])
+        warp, barrier = made.args
+        b = code.b
+        kept = code.variable(I32, i32(0))
+
+        def visit(i: ir.Value) -> None:
+            pc, mask, at = (code.load(Warp, warp, n, i) for n in ("parked_pc", "parked_mask", "parked_at"))
+            with b.if_else(b.icmp_signed("==", at, barrier)) as (goes, stays):
+                with goes:
+                    b.call(self.push, [warp, pc, mask])
+                with stays:
+                    k = b.load(kept, typ=I32)
+                    for name, value in (("parked_pc", pc), ("parked_mask", mask), ("parked_at", at)):
+                        code.store(value, Warp, warp, name, k)
+                    b.store(b.add(k, i32(1)), kept)
+
+        code.each(code.load(Warp, warp, "parked"), visit)
+        code.store(b.load(kept, typ=I32), Warp, warp, "parked")
+        b.ret_void()
+        return made
+
+    @cached_property
+    def open_barriers(self) -> ir.Function:
+        """open_barriers(env, block): releases every block barrier at which enough threads are; whether one was."""
+        made, code = function(self.module, "open_barriers", I32, [PTR, PTR])
+        env, block = made.args
+        b = code.b
+        opened = code.variable(I32, i32(0))
+
+        def barrier(n: ir.Value) -> None:
+            arrived = code.load(Block, block, "arrived", n)
+            need = code.load(Block, block, "need", n)
+            everyone = b.icmp_signed("==", need, i32(ALL_THREADS))
+            need = b.select(everyone, code.load(Block, block, "live"), need)
+            full = b.icmp_signed(">=", arrived, need)
+            with code.when(b.and_(full, b.icmp_signed(">", arrived, i32(0)))):
+                lanes, total = code.load(Block, block, "lanes", n), code.load(Block, block, "sum", n)
+                with code.when(b.icmp_signed(">", lanes, i32(0))):
+                    wants_all = b.icmp_signed("==", code.load(Block, block, "reduction"), i32(Reduce.AND))
+                    truth = b.select(wants_all, b.icmp_signed("==", total, lanes), code.nonzero(total))
+                    code.store(total, Block, block, "result", 0)
+                    code.store(b.zext(truth, I32), Block, block, "result", 1)
+                for name in ("arrived", "lanes", "sum"):
+                    code.store(0, Block, block, name, n)
+                code.each(
+                    code.load(Env, env, "warps"), lambda w: b.call(self.unpark, [self.warp(code, env, block, w), n])
+                )
+                b.store(i32(1), opened)
+
+        code.each(i32(BARRIERS), barrier)
+        b.ret(b.load(opened, typ=I32))
+        return made
+
+    def warp(self, code: Code, env: ir.Value, block: ir.Value, index: ir.Value) -> ir.Value:
+        """The record of a warp of the block."""
+        step = code.b.mul(code.widened(index), code.load(Env, env, "warp_stride"))
+        return code.at(code.load(Block, block, "warps"), step)
+
+    # Blocks and grid
+
+    @cached_property
+    def start_block(self) -> ir.Function:
+        """start_block(env, block): every warp at the first instruction, shared memory zeroed, nobody at a barrier."""
+        made, code = function(self.module, "start_block", VOID, [PTR, PTR])
+        env, block = made.args
+        b = code.b
+        code.store(code.load(Env, env, "threads"), Block, block, "live")
+        code.store(1, Block, block, "started")
+        zero_from = Block.arrived.offset
+        self.clear(code, code.at(block, zero_from), i64(sizeof(Block) - zero_from))
+        self.clear(code, code.load(Block, block, "shared"), code.load(Env, env, "shared_bytes"))
+
+        def start(w: ir.Value) -> None:
+            warp = self.warp(code, env, block, w)
+            self.clear(code, warp, i64(Warp.ready_pc.offset))
+            code.store(w, Warp, warp, "index")
+            masks = code.load(Env, env, "first_mask")
+            mask = b.load(b.gep(masks, [w], source_etype=I32), typ=I32)
+            code.store(1, Warp, warp, "ready")
+            code.store(0, Warp, warp, "ready_pc", 0)
+            code.store(mask, Warp, warp, "ready_mask", 0)
+
+        code.each(code.load(Env, env, "warps"), start)
+        b.ret_void()
+        return made
+
+    def clear(self, code: Code, place: ir.Value, size: ir.Value) -> None:
+        memset = self.module.globals.get("llvm.memset.p0.i64") or ir.Function(
+            self.module, ir.FunctionType(VOID, [PTR, I8, I64, I1]), "llvm.memset.p0.i64"
+        )
+        code.b.call(memset, [place, ir.Constant(I8, 0), size, ir.Constant(I1, 0)])
+
+    def run_block(self, run_warp: ir.Function) -> ir.Function:
+        """run_block(env, block): warps in turn until the block is done, faults, or its turns are over."""
+        made, code = function(self.module, "run_block", I32, [PTR, PTR])
+        made.linkage = "external"  # Python gives waiting blocks their turns
+        env, block = made.args
+        b = code.b
+        with code.when(b.icmp_signed("==", code.load(Block, block, "started"), i32(0))):
+            b.call(self.start_block, [env, block])
+        left = code.variable(I64, code.load(Env, env, "turns"))
+        running, moved = code.variable(I32), code.variable(I32)
+
+        def visit(w: ir.Value) -> None:
+            warp = self.warp(code, env, block, w)
+            alive = b.icmp_signed("!=", code.load(Warp, warp, "status"), i32(Status.DONE))
+            with code.when(alive):
+                with code.when(code.nonzero(code.load(Warp, warp, "ready"))):
+                    status = b.call(run_warp, [env, block, warp])
+                    code.store(status, Warp, warp, "status")
+                    b.store(i32(1), moved)
+                    with code.when(b.icmp_signed(">=", status, i32(Status.FAULT)), likely=False):
+                        b.ret(status)
+                done = b.icmp_signed("==", code.load(Warp, warp, "status"), i32(Status.DONE))
+                b.store(b.add(b.load(running, typ=I32), b.select(done, i32(0), i32(1))), running)
+
+        def turn() -> None:
+            b.store(i32(0), running)
+            b.store(i32(0), moved)
+            code.each(code.load(Env, env, "warps"), visit)
+            with code.when(b.icmp_signed("==", b.load(running, typ=I32), i32(0))):
+                b.ret(i32(Status.DONE))
+            opened = b.call(self.open_barriers, [env, block])
+            stuck = b.icmp_signed("==", b.or_(opened, b.load(moved, typ=I32)), i32(0))
+            with code.when(stuck, likely=False):
+                fault = code.field(Env, env, "fault")
+                code.store(FaultKind.DEADLOCK, Fault, fault, "kind")
+                for axis in range(3):
+                    code.store(code.load(Block, block, "ctaid", axis), Fault, fault, "ctaid", axis)
+                b.ret(i32(Status.FAULT))
+            stop = b.load(code.load(Env, env, "stop"), typ=I32)
+            with code.when(code.nonzero(stop), likely=False):
+                b.ret(i32(Status.STOPPED))
+            # A block that gets past a barrier moves on; one whose warps only use up their turns may wait for another.
+            cost = b.select(code.nonzero(opened), i64(1), i64(IDLE_TURN))
+            b.store(b.sub(b.load(left, typ=I64), cost), left)
+
+        code.loop(lambda: b.icmp_signed(">", b.load(left, typ=I64), i64(0)), turn)
+        b.ret(i32(Status.READY))
+        return made
+
+    def run_blocks(self, run_warp: ir.Function) -> ir.Function:
+        """run_blocks(env, block, first, count): blocks first, first + 1 ... of the grid, x fastest, one after the
+        other.  Gives 256 * blocks finished + the status of the last."""
+        made, code = function(self.module, "run_blocks", I64, [PTR, PTR, I64, I64])
+        made.linkage = "external"
+        env, block, first, count = made.args
+        b = code.b
+        one_block = self.run_block(run_warp)
+        width, height = (b.zext(code.load(Env, env, "grid", axis), I64) for axis in range(2))
+
+        def visit(i: ir.Value) -> None:
+            number = b.add(first, i)
+            row = b.udiv(number, width)
+            place = (b.urem(number, width), b.urem(row, height), b.udiv(row, height))
+            for axis, value in enumerate(place):
+                code.store(b.trunc(value, I32), Block, block, "ctaid", axis)
+            code.store(0, Block, block, "started")
+            status = b.call(one_block, [env, block])
+            with code.when(b.icmp_signed("!=", status, i32(Status.DONE)), likely=False):
+                b.ret(b.or_(b.shl(i, i64(8)), b.zext(status, I64)))
+            code.bump(code.field(Env, env, "done"))
+            stop = b.load(code.load(Env, env, "stop"), typ=I32)
+            with code.when(code.nonzero(stop), likely=False):
+                b.ret(b.or_(b.shl(b.add(i, i64(1)), i64(8)), i64(Status.STOPPED)))
+
+        code.each(count, visit)
+        b.ret(b.or_(b.shl(count, i64(8)), i64(Status.DONE)))
+        return made
+
+
+__all__ = ["HEADER", "Runtime"]

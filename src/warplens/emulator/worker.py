@@ -1,0 +1,138 @@
+"""One thread's share of a launch: its counters, its view of memory, its resident blocks."""
+
+from __future__ import annotations
+
+import ctypes
+from ctypes import addressof, sizeof
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warplens.emulator.layout import Block, Bounds, Buffer, Env, Status, Touch
+from warplens.emulator.lift import saved_bytes
+from warplens.emulator.memory import DeviceMemory, aligned
+from warplens.emulator.plan import Plan
+from warplens.launch import Launch
+
+SLICE = 1 << 16  # instructions in a warp's turn: long against saving its registers, short against a user's patience
+TURNS = 4000  # of a block before others are given theirs: so many barriers, or a thousandth of idle turns
+RESIDENT = 2048  # blocks kept waiting at a time
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What every worker needs to know of the launch."""
+
+    launch: Launch
+    plan: Plan
+    shared_bytes: int
+    local_bytes: int
+    banks: dict[int, NDArray[np.uint8]]
+    budget: int
+    stop: NDArray[np.int32]
+    tid: NDArray[np.int32]
+    first_mask: NDArray[np.uint32]
+
+
+def thread_indices(launch: Launch) -> tuple[NDArray[np.int32], NDArray[np.uint32]]:
+    """threadIdx by warp, axis and lane (x runs fastest), and the lanes that exist in each warp."""
+    warps = launch.warps_per_block
+    linear = np.arange(32 * warps)
+    x, y, _ = launch.block
+    axes = np.stack([linear % x, linear // x % y, linear // (x * y)])
+    tid = np.ascontiguousarray(axes.reshape(3, warps, 32).swapaxes(0, 1), np.int32)
+    exists = (linear < launch.threads_per_block).reshape(warps, 32)
+    return tid, (exists * (1 << np.arange(32, dtype=np.uint64))).sum(1).astype(np.uint32)
+
+
+class Context:
+    """The memory of one resident block."""
+
+    def __init__(self, shape: Shape) -> None:
+        warps = shape.launch.warps_per_block
+        self.stride = saved_bytes(shape.plan.program)
+        self.warps = aligned(self.stride * warps, 64)
+        self.shared = aligned(shape.shared_bytes + 64, 64)
+        self.local = aligned(shape.local_bytes * 32 * warps + 64, 64)
+        self.block = Block()
+        self.block.warps = self.warps.ctypes.data
+        self.block.shared = self.shared.ctypes.data
+        self.block.local = self.local.ctypes.data
+
+
+class Worker:
+    def __init__(self, shape: Shape, memory: DeviceMemory) -> None:
+        self.shape = shape
+        self.counters = np.zeros(shape.plan.size, np.int64)
+        count = len(shape.plan.program.instructions)
+        self.bounds = (Bounds * count)()
+        for entry in self.bounds:
+            entry.low = 1 << 63  # no address is within: the first access looks its buffer up
+        self.buffers = (Buffer * max(len(memory.allocations), 1))()
+        for entry, allocation in zip(self.buffers, memory.allocations, strict=False):
+            entry.low, entry.high = allocation.address, allocation.address + allocation.size
+        self.context = Context(shape)
+        self.env = self._env(memory)
+
+    def _env(self, memory: DeviceMemory) -> Env:
+        shape = self.shape
+        env = Env()
+        env.counters = self.counters.ctypes.data
+        env.bounds = addressof(self.bounds)
+        env.buffers = addressof(self.buffers)
+        env.buffer_count = len(memory.allocations)
+        env.host_delta = memory.host_delta
+        for number, bank in shape.banks.items():
+            env.bank[number], env.bank_bytes[number] = bank.ctypes.data, bank.size
+        env.tid, env.first_mask = shape.tid.ctypes.data, shape.first_mask.ctypes.data
+        env.grid[:], env.block[:] = shape.launch.grid, shape.launch.block
+        env.warps, env.threads = shape.launch.warps_per_block, shape.launch.threads_per_block
+        env.shared_bytes, env.local_bytes = shape.shared_bytes, shape.local_bytes
+        env.warp_stride = self.context.stride
+        env.slice, env.budget, env.turns = SLICE, shape.budget, TURNS
+        env.stop = shape.stop.ctypes.data
+        return env
+
+    def touched(self) -> list[int]:
+        return [int(entry.touched) for entry in self.buffers]
+
+    def run(self, code: object, first: int, count: int) -> Status:
+        """Blocks first to first + count - 1; blocks that wait for others stay resident and take turns."""
+        run_blocks, run_block = code.run_blocks, code.run_block  # type: ignore[attr-defined]
+        env = ctypes.byref(self.env)
+        result = run_blocks(env, ctypes.byref(self.context.block), first, count)
+        finished, status = result >> 8, Status(result & 0xFF)
+        if status is not Status.READY:
+            return status
+        waiting, spare = [self.context], []
+        self.context = Context(self.shape)
+        upcoming = first + finished + 1
+        while waiting or upcoming < first + count:
+            if upcoming < first + count and len(waiting) < RESIDENT:
+                context = spare.pop() if spare else Context(self.shape)
+                status = Status(run_blocks(env, ctypes.byref(context.block), upcoming, 1) & 0xFF)
+                upcoming += 1
+                (waiting if status is Status.READY else spare).append(context)
+                if status in (Status.FAULT, Status.STOPPED):
+                    return status
+                if status is Status.READY and len(waiting) < RESIDENT and upcoming < first + count:
+                    continue
+            for context in list(waiting):
+                status = Status(run_block(env, ctypes.byref(context.block)))
+                if status in (Status.FAULT, Status.STOPPED):
+                    return status
+                if status is Status.DONE:
+                    waiting.remove(context)
+                    spare.append(context)
+                    self.env.done += 1
+        return Status.DONE
+
+
+def in_any_order(touched: list[int]) -> bool:
+    """Whether blocks may run in any order, or at once: no buffer is both read and written, and atomics commute."""
+    atomics = (Touch.ADD, Touch.MIN, Touch.MAX, Touch.AND, Touch.OR, Touch.XOR)
+    return all(bits in (0, Touch.READ, Touch.WRITE, *atomics) for bits in touched)
+
+
+__all__ = ["Context", "Shape", "Worker", "in_any_order", "sizeof", "thread_indices"]

@@ -1,0 +1,34 @@
+"""What can go wrong, in words a user can act on.  F1."""
+
+from __future__ import annotations
+
+
+class WarplensError(Exception):
+    """Something the user can mend; the message says what was wrong and what is possible.
+
+    `exit_code` is what the command line ends with: 2 for wrong usage, 3 for a fault of the kernel itself.
+    """
+
+    exit_code = 2
+
+
+class UsageError(WarplensError):
+    """A wrong file, kernel name, argument, launch, architecture or GPU."""
+
+
+class CompileError(WarplensError):
+    """The CUDA C++ compiler refused the source; the message is the compiler's own log."""
+
+
+class CubinError(WarplensError):
+    """The bytes are not a cubin that can be read."""
+
+
+class UnsupportedInstruction(WarplensError):
+    """An instruction that has no meaning in isa/ yet; never answered with numbers."""
+
+
+class KernelFault(WarplensError):
+    """The kernel itself did something wrong: stray or misaligned access, trap, deadlock, endless loop."""
+
+    exit_code = 3

@@ -1,0 +1,144 @@
+"""What a sentence may ask of the warp that runs it: memory, other lanes, control flow.  The executor answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, Protocol
+
+from warplens.isa._lanes import U32, U64, Emitter, Pred
+from warplens.program import Address, Constant, Label, Register
+
+Space = Literal["global", "shared", "local", "generic"]
+Reduction = Literal["add", "min", "max", "and", "or", "xor", "inc", "dec", "exch", "cas", "fadd"]
+
+
+class Data:
+    """A run of 32-bit registers, little end first: what loads give and stores take."""
+
+    def __init__(self, words: Sequence[U32]) -> None:
+        self.words = tuple(words)
+
+
+class Addend:
+    """An operand of an addition whose carry counts: `-x` contributes (~x) + 1 as a 33-bit value, so -0 carries."""
+
+    def __init__(self, value: U32, wide: U64) -> None:
+        self.value = value
+        self.wide = wide
+
+
+class Warp(Protocol):
+    """The warp at one instruction."""
+
+    e: Emitter
+
+    @property
+    def active(self) -> Pred:
+        """The lanes that perform the instruction: those of the running split whose guard is true."""
+
+    @property
+    def lane(self) -> U32:
+        """0 to 31."""
+
+    def special(self, name: str) -> U32:
+        """A special register such as SR_TID.X."""
+
+    def clock(self) -> U64:
+        """Instructions executed so far: a stand-in for cycles, labelled modelled wherever it is shown."""
+
+    def constant(self, at: Constant, bytes: int) -> Data:
+        """From a constant bank; sub-word reads are zero-extended."""
+
+    def predicate(self, register: Register) -> Pred:
+        """A predicate register, inverted if the operand says so."""
+
+    def stored(self, register: Register, words: int) -> Data:
+        """A run of registers that starts here; zeros for RZ."""
+
+    # Memory.  `bytes` a lane: 1, 2, 4, 8, 16, 32.  Every access is checked and counted.
+
+    def load(self, space: Space, at: Address, bytes: int, signed: bool = False, volatile: bool = False) -> Data: ...
+
+    def store(self, space: Space, at: Address, data: Data, bytes: int) -> None: ...
+
+    def atomic(
+        self, space: Space, op: Reduction, at: Address, value: Data, *, compare: Data | None = None,
+        kind: Literal["u32", "s32", "u64", "s64", "f32", "f64", "f16x2"] = "u32", returns: bool = True,
+    ) -> Data:
+        """Lane after lane in order of lane number; gives the old values."""
+
+    def compare_and_store(self, at: Address, compare: Data, value: Data, bytes: int) -> Pred:
+        """Shared memory: the lowest lane at each address tries, and is told whether its value was stored."""
+
+    def is_shared(self, at: Address) -> Pred:
+        """Whether a generic address lies in the shared window."""
+
+    # Other lanes.
+
+    def ballot(self, p: Pred) -> U32:
+        """One bit for each active lane whose p is true; the same in all lanes (uniform)."""
+
+    def shuffle(self, value: U32, source: U32) -> U32:
+        """value of lane `source` (0 to 31) for each lane."""
+
+    def first(self, value: U32) -> U32:
+        """value in the lowest active lane (uniform)."""
+
+    def match_any(self, words: Data) -> U32:
+        """For each lane the mask of active lanes that hold the same value."""
+
+    def reduce(self, value: U32, op: Literal["add", "min", "max", "smin", "smax", "and", "or", "xor"]) -> U32:
+        """Over the active lanes (uniform)."""
+
+    # Control flow.  Only lanes in `active` take part.
+
+    def branch(self, target: Label, when: Pred | None = None, uniform: bool = False) -> None: ...
+
+    def branch_any(self, target: Label) -> None:
+        """All lanes of the split go if the guard is true in any of them."""
+
+    def branch_unless_mask(self, mask: U32, target: Label, equal: bool) -> None:
+        """BRA.DIV (equal False): go if the split is not exactly the lanes of mask; BRA.CONV (True): if it is."""
+
+    def jump(self, low: U32, high: U32, base: int = 0) -> None:
+        """To the code address that each lane holds, plus base; lanes with different targets part."""
+
+    def call(self, target: Label) -> None: ...
+
+    def exit(self) -> None: ...
+
+    def trap(self) -> None: ...
+
+    def set_barrier(self, barrier: Register) -> None:
+        """BSSY: the lanes of this split will meet at `barrier`."""
+
+    def meet(self, barrier: Register) -> None:
+        """BSYNC: wait for the lanes of `barrier`, go on together."""
+
+    def leave(self, barrier: Register) -> None:
+        """BREAK: the active lanes are no longer waited for."""
+
+    def barrier_mask(self, barrier: Register) -> U32: ...
+
+    def set_barrier_mask(self, barrier: Register, mask: U32) -> None: ...
+
+    def converge(self, mask: U32 | None) -> None:
+        """WARPSYNC: wait for all non-exited lanes of mask (None: all lanes), go on together."""
+
+    def collect(self, mask: U32, target: Label) -> None:
+        """WARPSYNC.COLLECTIVE: when the lanes of mask have arrived they run the next instructions as one."""
+
+    def end_collective(self) -> None: ...
+
+    def yields(self) -> None:
+        """Let other splits and warps run."""
+
+    def block_barrier(
+        self, index: U32 | int, threads: U32 | int | None, *, waits: bool = True,
+        reduces: Literal["popc", "and", "or"] | None = None, p: Pred | None = None,
+    ) -> None: ...
+
+    def barrier_result(self) -> tuple[U32, Pred]:
+        """Of the last reducing barrier: the count, and the and/or (uniform)."""
+
+    def fence(self) -> None: ...

@@ -1,0 +1,173 @@
+"""Control flow: branches, calls, convergence barriers, block barriers, the end (sass.md 4)."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from warplens.isa._lanes import U32, U64, Pred
+from warplens.isa._op import op
+from warplens.isa._warp import Warp
+from warplens.program import Label, Operand, Register
+
+STYLE = "RECONVERGENT RELIABLE"
+
+
+@op("BRA", pipe="cbu", says="go to {target}")
+def bra(w: Warp, target: Operand, label: Label | None = None, *, U: bool) -> None:
+    if label is None:
+        assert isinstance(target, Label)
+        w.branch(target, uniform=U)
+    else:
+        assert isinstance(target, Register)
+        w.branch(label, w.predicate(target), uniform=U)
+
+
+@op("BRA.U.ANY", pipe="cbu", says="go to {target} if any lane would")
+def bra_any(w: Warp, target: Label) -> None:
+    w.branch_any(target)
+
+
+@op("BRA.DIV", pipe="cbu", says="go to {target} unless exactly the lanes {mask} are here")
+def bra_div(w: Warp, mask: U32, target: Label) -> None:
+    w.branch_unless_mask(mask, target, equal=False)
+
+
+@op("BRA.CONV", pipe="cbu", says="go to {target} if exactly the lanes {mask} are here")
+def bra_conv(w: Warp, mask: U32, target: Label) -> None:
+    w.branch_unless_mask(mask, target, equal=True)
+
+
+@op("BRX", "BRXU", pipe="cbu", says="go to the address {place}")
+def brx(w: Warp, place: U64, base: Label) -> None:
+    w.jump(place.low(), place.high(), base.offset)
+
+
+@op("CALL.REL", "CALL.ABS", pipe="cbu", says="call {target}", ignores="NOINC")
+def call(w: Warp, target: Operand, other: Label | None = None) -> None:
+    if isinstance(target, Label):
+        w.call(target)
+    else:
+        assert isinstance(target, Register)
+        low, high = w.stored(target, 2).words
+        w.jump(low, high)
+
+
+@op("RET", pipe="cbu", says="return to the address {place}", ignores="REL ABS NODEC")
+def ret(w: Warp, place: U64, section: Label | None = None) -> None:
+    w.jump(place.low(), place.high())
+
+
+@op("LEPC", pipe="alu", says="{to} = the address of {place}")
+def lepc(w: Warp, place: Label) -> U64:
+    return U64(w.e, w.e.constant(U64, place.offset))
+
+
+@op("EXIT", "KILL", pipe="cbu", says="the thread ends")
+def exit_(w: Warp) -> None:
+    w.exit()
+
+
+@op("BPT.TRAP", pipe="cbu", says="stop the kernel: trap or failed assertion")
+def trap(w: Warp, code: int = 0) -> None:
+    w.trap()
+
+
+@op("NOP", pipe="none", says="nothing")
+def nop(w: Warp) -> None:
+    """Executes and counts, no more."""
+
+
+# Where lanes meet again
+
+
+@op("BSSY", pipe="cbu", says="{barrier}: the lanes here will meet before {after}", ignores=STYLE)
+def bssy(w: Warp, barrier: Register, after: Label) -> None:
+    w.set_barrier(barrier)
+
+
+@op("BSYNC", pipe="cbu", says="wait for the lanes of {barrier}", ignores=STYLE)
+def bsync(w: Warp, barrier: Register) -> None:
+    w.meet(barrier)
+
+
+@op("BREAK", pipe="cbu", says="leave {barrier}: it no longer waits for these lanes", ignores=STYLE)
+def break_(w: Warp, barrier: Register) -> None:
+    w.leave(barrier)
+
+
+@op("BMOV", pipe="cbu", says="{to} = the lanes of {barrier}", ignores="32")
+def bmov(w: Warp, barrier: Register, mask: Register | None = None, *, CLEAR: bool) -> U32:
+    """Saves a barrier's lanes (and clears it), or restores them."""
+    old = w.barrier_mask(barrier)
+    if mask is not None:
+        w.set_barrier_mask(barrier, w.stored(mask, 1).words[0])
+    elif CLEAR:
+        w.set_barrier_mask(barrier, old.like(0))
+    return old
+
+
+@op("WARPSYNC", pipe="cbu", says="wait for the lanes {mask}", ignores="EXCLUSIVE")
+def warpsync(w: Warp, mask: U32) -> None:
+    w.converge(mask)
+
+
+@op("WARPSYNC.ALL", pipe="cbu", says="wait for all lanes of the warp")
+def warpsync_all(w: Warp) -> None:
+    w.converge(None)
+
+
+@op("WARPSYNC.COLLECTIVE", pipe="cbu", says="wait for the lanes {mask}, do the next together, go to {target}")
+def warpsync_collective(w: Warp, mask: U32, target: Label) -> None:
+    w.collect(mask, target)
+
+
+@op("ENDCOLLECTIVE", pipe="cbu", says="end of what the lanes do together")
+def end_collective(w: Warp) -> None:
+    w.end_collective()
+
+
+@op("YIELD", pipe="cbu", says="let other lanes run")
+def yield_(w: Warp) -> None:
+    w.yields()
+
+
+@op("NANOSLEEP", pipe="cbu", says="sleep for about {time} ns", ignores="WARP")
+def nanosleep(w: Warp, time: U32) -> None:
+    """Time passes only in the model."""
+
+
+@op("PMTRIG", pipe="cbu", says="trigger a profiling event")
+def pmtrig(w: Warp, event: int = 0) -> None:
+    """No effect on data."""
+
+
+# The block
+
+
+@op("BAR.SYNC", pipe="adu", says="wait for the block (barrier {barrier})", ignores="DEFER_BLOCKING",
+    probe="__syncthreads()")  # fmt: skip
+def bar_sync(w: Warp, barrier: U32, threads: Operand | None = None) -> None:
+    w.block_barrier(barrier, _count(w, threads))
+
+
+@op("BAR.ARV", pipe="adu", says="tell barrier {barrier} of this warp, without waiting", ignores="DEFER_BLOCKING")
+def bar_arv(w: Warp, barrier: U32, threads: Operand | None = None) -> None:
+    w.block_barrier(barrier, _count(w, threads), waits=False)
+
+
+@op("BAR.RED", pipe="adu", says="wait for the block (barrier {barrier}), {how} of {p}", ignores="DEFER_BLOCKING")
+def bar_red(w: Warp, barrier: U32, p: Pred, *, how: Literal["POPC", "AND", "OR"]) -> None:
+    reduces: dict[str, Literal["popc", "and", "or"]] = {"POPC": "popc", "AND": "and", "OR": "or"}
+    w.block_barrier(barrier, None, reduces=reduces[how], p=p)
+
+
+def _count(w: Warp, threads: Operand | None) -> U32 | int | None:
+    """The number of threads that a barrier names; None: all of the block."""
+    if threads is None:
+        return None
+    return w.stored(threads, 1).words[0] if isinstance(threads, Register) else threads.bits  # type: ignore[union-attr]
+
+
+@op("B2R.RESULT", pipe="adu", says="{to} = the result of the reducing barrier")
+def b2r(w: Warp) -> tuple[U32, Pred]:
+    return w.barrier_result()

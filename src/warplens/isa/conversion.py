@@ -1,0 +1,168 @@
+"""Conversions between integers and floats, and between floats (sass.md 2.2); halves stand in half.py."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeVar
+
+from warplens.isa._lanes import F32, F64, S32, S64, U32, U64, Float, Int, Rounding
+from warplens.isa._op import op
+from warplens.isa.integer import field
+
+Direction = Literal["TRUNC", "FLOOR", "CEIL", "ROUND"]
+WAY = "{way:TRUNC=toward zero|FLOOR=down|CEIL=up|ROUND=to nearest}"
+X = TypeVar("X", bound=Float)
+I = TypeVar("I", bound=Int)  # noqa: E741
+
+
+# Integer to float
+
+
+@op("I2F", pipe="xu", probe="(float)a")
+def i2f(a: S32, *, rounding: Rounding = "RN", U32: bool) -> F32:
+    return a.u32().f32(rounding) if U32 else a.f32(rounding)
+
+
+@op("I2FP.F32", "UI2FP.F32", pipe="alu", probe="(float)a")
+def i2fp(a: S32, *, rounding: Rounding = "RN", type: Literal["S32", "U32"]) -> F32:
+    return a.u32().f32(rounding) if type == "U32" else a.f32(rounding)
+
+
+@op("I2F.S64", pipe="xu", probe="(float)(long long)a")
+def i2f_s64(a: S64, *, rounding: Rounding = "RN") -> F32:
+    return a.f32(rounding)
+
+
+@op("I2F.U64", pipe="xu", probe="(float)(unsigned long long)a")
+def i2f_u64(a: U64, *, rounding: Rounding = "RN") -> F32:
+    return a.f32(rounding)
+
+
+Small = Literal["U8", "S8", "U16", "S16"]
+
+
+def small(a: U32, type: Small) -> S32:
+    """The low byte or half, extended."""
+    return field(a, 16 if type in ("U16", "S16") else 8, 0, type in ("S8", "S16")).s32()
+
+
+@op("I2F", pipe="xu", probe="(float)(short)a", says="{to} = {a}, {type:S8=signed byte|U8=byte|S16=signed half word|U16=half word}, as float")
+def i2f_small(a: U32, *, type: Small) -> F32:
+    return small(a, type).f32()
+
+
+@op("I2F.F64", pipe="xu", probe="(double)a")
+def i2f_f64(a: S32, *, U32: bool) -> F64:
+    return a.u32().f64() if U32 else a.f64()
+
+
+@op("I2F.F64", pipe="xu", probe="(double)(short)a", says="{to} = {a}, {type:S8=signed byte|U8=byte|S16=signed half word|U16=half word}, as double")
+def i2f_f64_small(a: U32, *, type: Small) -> F64:
+    return small(a, type).f64()
+
+
+@op("I2F.F64.S64", pipe="xu", probe="(double)(long long)a")
+def i2f_f64_s64(a: S64, *, rounding: Rounding = "RN") -> F64:
+    return a.f64(rounding)
+
+
+@op("I2F.F64.U64", pipe="xu", probe="(double)(unsigned long long)a")
+def i2f_f64_u64(a: U64, *, rounding: Rounding = "RN") -> F64:
+    return a.f64(rounding)
+
+
+# Float to integer
+
+
+def integral(value: X, way: Direction) -> X:
+    """To an integral value; ROUND is to the nearest, ties to even."""
+    return {"TRUNC": value.trunc, "FLOOR": value.floor, "CEIL": value.ceil, "ROUND": value.nearest}[way]()
+
+
+def to_int(value: F32 | F64, kind: type[I], way: Direction, nan_is_zero: bool) -> I:
+    """Saturating.  NaN gives 0 with .NTZ, else the number with only the top bit set."""
+    number = integral(value, way).to_int(kind)
+    return number if nan_is_zero else value.isnan().choose(number.like(1 << (kind.bits - 1)), number)
+
+
+@op("F2I", "UF2I", pipe="xu", probe="(int)f", says="{to} = {a} as int, rounded " + WAY)
+def f2i(a: F32, *, way: Direction = "ROUND", NTZ: bool, FTZ: bool) -> S32:
+    return to_int(a.ftz() if FTZ else a, S32, way, NTZ)
+
+
+@op("F2I.U32", "UF2I.U32", pipe="xu", probe="(unsigned)f", says="{to} = {a} as unsigned, rounded " + WAY)
+def f2i_u32(a: F32, *, way: Direction = "ROUND", NTZ: bool, FTZ: bool) -> U32:
+    return to_int(a.ftz() if FTZ else a, U32, way, NTZ)
+
+
+@op("F2I.S64", pipe="xu", probe="(long long)f", says="{to} = {a} as 64-bit int, rounded " + WAY)
+def f2i_s64(a: F32, *, way: Direction = "ROUND", NTZ: bool, FTZ: bool) -> S64:
+    return to_int(a.ftz() if FTZ else a, S64, way, NTZ)
+
+
+@op("F2I.U64", pipe="xu", probe="(unsigned long long)f", says="{to} = {a} as 64-bit unsigned, rounded " + WAY)
+def f2i_u64(a: F32, *, way: Direction = "ROUND", NTZ: bool, FTZ: bool) -> U64:
+    return to_int(a.ftz() if FTZ else a, U64, way, NTZ)
+
+
+@op("F2I.F64", pipe="xu", probe="(int)d", says="{to} = {a} as int, rounded " + WAY)
+def f2i_f64(a: F64, *, way: Direction = "ROUND", NTZ: bool) -> S32:
+    return to_int(a, S32, way, NTZ)
+
+
+@op("F2I.U32.F64", pipe="xu", probe="(unsigned)d", says="{to} = {a} as unsigned, rounded " + WAY)
+def f2i_u32_f64(a: F64, *, way: Direction = "ROUND", NTZ: bool) -> U32:
+    return to_int(a, U32, way, NTZ)
+
+
+@op("F2I.S64.F64", pipe="xu", probe="(long long)d", says="{to} = {a} as 64-bit int, rounded " + WAY)
+def f2i_s64_f64(a: F64, *, way: Direction = "ROUND", NTZ: bool) -> S64:
+    return to_int(a, S64, way, NTZ)
+
+
+@op("F2I.U64.F64", pipe="xu", probe="(unsigned long long)d", says="{to} = {a} as 64-bit unsigned, rounded " + WAY)
+def f2i_u64_f64(a: F64, *, way: Direction = "ROUND", NTZ: bool) -> U64:
+    return to_int(a, U64, way, NTZ)
+
+
+# Float to float
+
+
+@op("F2F.F64.F32", pipe="xu", probe="(double)f")
+def f2f_f64_f32(a: F32, *, FTZ: bool) -> F64:
+    return (a.ftz() if FTZ else a).f64()
+
+
+@op("F2F.F32.F64", pipe="xu", probe="(float)d", says="{to} = {a} as float{rounding:RZ=, rounded toward zero|RM=, rounded down|RP=, rounded up}")
+def f2f_f32_f64(a: F64, *, rounding: Rounding = "RN", FTZ: bool) -> F32:
+    nearest = a.f32()
+    back = nearest.f64()
+    down, up = back.compare("gt", a), back.compare("lt", a)  # which way a directed rounding might still have to go
+    if rounding == "RN":
+        result = nearest
+    elif rounding == "RM":
+        result = down.choose(next_float(nearest, -1), nearest)
+    elif rounding == "RP":
+        result = up.choose(next_float(nearest, 1), nearest)
+    else:
+        outward = a.compare("lt", 0.0).choose(up, down)
+        result = outward.choose((nearest.u32() - 1).float_bits(), nearest)
+    return result.ftz() if FTZ else result
+
+
+def next_float(x: F32, way: Literal[1, -1]) -> F32:
+    """The neighbour of a number on the side of +inf or -inf."""
+    bits = x.u32()
+    away = bits.bit(31) if way < 0 else ~bits.bit(31)
+    least = bits.like(0x8000_0001 if way < 0 else 1)
+    step = away.choose(bits + 1, bits - 1)
+    return x.compare("eq", 0.0).choose(least, step).float_bits()
+
+
+@op("FRND", pipe="xu", probe="floorf(f)")
+def frnd(a: F32, *, way: Direction = "ROUND", FTZ: bool) -> F32:
+    return integral(a.ftz() if FTZ else a, way)
+
+
+@op("FRND.F64", pipe="xu", probe="floor(d)")
+def frnd_f64(a: F64, *, way: Direction = "ROUND") -> F64:
+    return integral(a, way)

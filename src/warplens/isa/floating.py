@@ -1,0 +1,144 @@
+"""Single-precision arithmetic and comparisons (sass.md 2.2)."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeVar, cast
+
+from warplens.isa._lanes import F32, F64, TRUE, U32, Float, Order, Pred, Rounding
+from warplens.isa._op import op
+from warplens.isa.integer import Combine, combine
+
+X = TypeVar("X", bound=Float)
+Test = Literal[
+    "LT", "LE", "GT", "GE", "EQ", "NE", "LTU", "LEU", "GTU", "GEU", "EQU", "NEU", "NUM", "NAN"
+]  # fmt: skip
+
+
+def flushed(flush: bool, *values: F32) -> tuple[F32, ...]:
+    """The values, their denormals flushed if FTZ is asked for."""
+    return tuple(v.ftz() for v in values) if flush else values
+
+
+def finished(value: F32, flush: bool, saturate: bool) -> F32:
+    value = value.ftz() if flush else value
+    return value.saturate() if saturate else value
+
+
+def holds(a: X, test: Test, b: X) -> Pred:
+    """The comparison: false where one is NaN (NE too), or true there for the names that end in U."""
+    if test == "NAN":
+        return a.isnan() | b.isnan()
+    if test == "NUM":
+        return ~(a.isnan() | b.isnan())
+    return a.compare(cast(Order, test[:2].lower()), b, unordered=test.endswith("U"))
+
+
+@op("FADD", pipe="fma", probe="a + b")
+def fadd(a: F32, b: F32, *, rounding: Rounding = "RN", FTZ: bool, SAT: bool) -> F32:
+    a, b = flushed(FTZ, a, b)
+    return finished(a.plus(b, rounding), FTZ, SAT)
+
+
+@op("FMUL", pipe="fma", probe="a * b")
+def fmul(a: F32, b: F32, *, rounding: Rounding = "RN", FTZ: bool, SAT: bool) -> F32:
+    a, b = flushed(FTZ, a, b)
+    return finished(a.times(b, rounding), FTZ, SAT)
+
+
+@op("FFMA", pipe="fma", probe="a * b + c")
+def ffma(a: F32, b: F32, c: F32, *, rounding: Rounding = "RN", FTZ: bool, SAT: bool) -> F32:
+    a, b, c = flushed(FTZ, a, b, c)
+    return finished(a.times_plus(b, c, rounding), FTZ, SAT)
+
+
+@op("FMNMX", pipe="alu", probe="fminf(a, b)")
+def fmnmx(a: F32, b: F32, least: Pred, *, FTZ: bool, NAN: bool) -> F32:
+    """A NaN loses; with .NAN it wins."""
+    a, b = flushed(FTZ, a, b)
+    best = least.choose(a.min(b), a.max(b))
+    return (a.isnan() | b.isnan()).choose(a.nan(), best) if NAN else best
+
+
+@op("FMNMX3", pipe="alu", probe="fminf(fminf(a, b), c)")
+def fmnmx3(a: F32, b: F32, c: F32, least: Pred, *, FTZ: bool, NAN: bool) -> F32:
+    return fmnmx(fmnmx(a, b, least, FTZ=FTZ, NAN=NAN), c, least, FTZ=FTZ, NAN=NAN)
+
+
+@op("FSETP", pipe="alu", probe="a < b")
+def fsetp(a: F32, b: F32, p: Pred = TRUE, *, test: Test, bop: Combine, FTZ: bool) -> tuple[Pred, Pred]:
+    a, b = flushed(FTZ, a, b)
+    outcome = holds(a, test, b)
+    return combine(outcome, bop, p), combine(~outcome, bop, p)
+
+
+@op("FSET", pipe="alu", probe="a < b ? 1.0f : 0.0f")
+def fset(a: F32, b: F32, p: Pred = TRUE, *, test: Test, bop: Combine, FTZ: bool, BF: bool) -> U32:
+    """All ones or zero; with .BF 1.0 or 0.0."""
+    (outcome, _) = fsetp(a, b, p, test=test, bop=bop, FTZ=FTZ)
+    if BF:
+        return outcome.choose(a.like(1.0), 0.0).u32()
+    return outcome.choose(a.u32().like(-1), 0)
+
+
+@op("FSEL", pipe="alu", probe="p ? a : b")
+def fsel(a: F32, b: F32, p: Pred, *, FTZ: bool) -> F32:
+    return finished(p.choose(a, b), FTZ, False)
+
+
+def exponent(value: F32) -> U32:
+    """The biased exponent: 0 for zeros and denormals, 255 for infinities and NaN."""
+    return (value.u32() >> 23) & 0xFF
+
+
+@op("FCHK", pipe="xu", says="{to} = {a} / {b} needs the slow path")
+def fchk(a: F32, b: F32) -> Pred:
+    """Whether the division a / b must take the slow path.
+
+    True for zeros, denormals, infinities, NaN, and wherever the fast path (reciprocal, quotient, remainder by FFMA)
+    would meet a denormal or overflow: 1/b normal and quotient normal, and a large enough that the remainder, 48 bits
+    below it, is exact.  The hardware's exact limits are not public: on such inputs the result is right and the
+    count may differ from the hardware's.
+    """
+    ea, eb = exponent(a), exponent(b)
+    odd = ea.eq(0) | eb.eq(0) | ea.eq(255) | eb.eq(255)
+    difference = ea.s32() - eb.s32()
+    return odd | (eb > 251) | (ea < 27) | (difference >= 126) | (difference <= -125)
+
+
+# Double precision
+
+
+@op("DADD", pipe="fp64", probe="a + b")
+def dadd(a: F64, b: F64, *, rounding: Rounding = "RN") -> F64:
+    return a.plus(b, rounding)
+
+
+@op("DMUL", pipe="fp64", probe="a * b")
+def dmul(a: F64, b: F64, *, rounding: Rounding = "RN") -> F64:
+    return a.times(b, rounding)
+
+
+@op("DFMA", pipe="fp64", probe="a * b + c")
+def dfma(a: F64, b: F64, c: F64, *, rounding: Rounding = "RN") -> F64:
+    return a.times_plus(b, c, rounding)
+
+
+@op("DSETP", pipe="fp64", probe="a < b")
+def dsetp(a: F64, b: F64, p: Pred = TRUE, *, test: Test, bop: Combine) -> tuple[Pred, Pred]:
+    outcome = holds(a, test, b)
+    return combine(outcome, bop, p), combine(~outcome, bop, p)
+
+
+@op("DSETP.MIN", pipe="fp64", probe="fmin(a, b)", says="{to} = {a} is the smaller of {a} and {b}")
+def dsetp_min(a: F64, b: F64, p: Pred = TRUE, *, bop: Combine) -> tuple[Pred, Pred]:
+    """Whether a is the one to take, and whether both are NaN (inferred from the code around it)."""
+    outcome = (a.compare("lt", b) | b.isnan()) & ~a.isnan()
+    return combine(outcome, bop, p), combine(a.isnan() & b.isnan(), bop, p)
+
+
+@op("DSETP.MAX", pipe="fp64", probe="fmax(a, b)", says="{to} = {a} is the larger of {a} and {b}")
+def dsetp_max(a: F64, b: F64, p: Pred = TRUE, *, bop: Combine) -> tuple[Pred, Pred]:
+    outcome = (a.compare("gt", b) | b.isnan()) & ~a.isnan()
+    return combine(outcome, bop, p), combine(a.isnan() & b.isnan(), bop, p)
+
+

@@ -1,0 +1,219 @@
+"""Integer arithmetic and comparisons (sass.md 2.1); shifts and bits stand in logic.py.
+
+A sentence with a predicate result beyond its value gives the carry; the listing may leave it out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal, TypeVar
+
+from warplens.isa._lanes import FALSE, S32, S64, U32, U64, TRUE, Int, Pred
+from warplens.isa._op import op
+from warplens.isa._warp import Addend
+
+Compare = Literal["LT", "LE", "GT", "GE", "EQ", "NE"]
+Combine = Literal["AND", "OR", "XOR"]
+I = TypeVar("I", bound=Int)  # noqa: E741
+
+
+def combine(a: Pred, how: Combine, b: Pred) -> Pred:
+    """a AND/OR/XOR b."""
+    return {"AND": a.__and__, "OR": a.__or__, "XOR": a.__xor__}[how](b)
+
+
+def ordered(a: I, order: Compare, b: I) -> Pred:
+    """The comparison, signed if the types are."""
+    return {"LT": a.__lt__, "LE": a.__le__, "GT": a.__gt__, "GE": a.__ge__, "EQ": a.eq, "NE": a.ne}[order](b)
+
+
+# Sums
+
+
+@op("IADD3", "UIADD3", pipe="alu", probe="a + b + c")
+def iadd3(a: Addend, b: Addend, c: Addend) -> tuple[U32, Pred, Pred]:
+    wide = a.wide + b.wide + c.wide
+    return a.value + b.value + c.value, (wide >> 32).ne(0), (wide >> 33).ne(0)
+
+
+@op("IADD3.X", "UIADD3.X", pipe="alu")
+def iadd3_x(a: U32, b: U32, c: U32, p: Pred = FALSE, q: Pred = FALSE) -> tuple[U32, Pred, Pred]:
+    wide = a.wide() + b.wide() + c.wide() + p.u64() + q.u64()
+    return a + b + c + p.u32() + q.u32(), (wide >> 32).ne(0), (wide >> 33).ne(0)
+
+
+@op("UIADD3.64", pipe="uniform")
+def uiadd3_64(a: U64, b: U64, c: U64) -> tuple[U64, Pred, Pred]:
+    ab = a + b
+    total = ab + c
+    first, second = ab < a, total < ab
+    return total, first | second, first & second
+
+
+@op("IADD", "UIADD", "VIADD", "UVIADD", pipe="alu", probe="a + b")
+def iadd(a: U32, b: U32) -> U32:
+    return a + b
+
+
+@op("IADD.64", "UIADD.64", pipe="alu", probe="(long long)a + b")
+def iadd_64(a: U64, b: U64) -> tuple[U64, Pred]:
+    return a + b, (a + b) < a
+
+
+@op("IADD.64.X", "UIADD.64.X", pipe="alu")
+def iadd_64_x(a: U64, b: U64, carry: Pred) -> tuple[U64, Pred]:
+    ab = a + b
+    total = ab + carry.u64()
+    return total, (ab < a) | (total < ab)
+
+
+# Products
+
+
+@op("IMAD", "UIMAD", pipe="fma_heavy", probe="a * b + c", ignores="MOV IADD SHL U32")
+def imad(a: U32, b: U32, c: U32, carry: Pred = FALSE, *, X: bool) -> U32:
+    """.MOV .IADD .SHL .U32 are spellings of the same operation."""
+    return a * b + c + carry.u32()
+
+
+@op("IMAD.WIDE", "UIMAD.WIDE", pipe="fma_heavy", probe="(long long)a * b + c")
+def imad_wide(
+    a: S32, b: S32, c: U64, carry: Pred = FALSE, *, U32: bool, X: bool
+) -> tuple[U64, Pred]:  # fmt: skip
+    product = wide_product(a, b, U32)
+    plain = product + c
+    total = plain + carry.u64()
+    return total, (plain < product) | (total < plain)
+
+
+@op("IMAD.HI", "UIMAD.HI", pipe="fma_heavy", probe="__mulhi(a, b)")
+def imad_hi(a: S32, b: S32, c: U64, *, U32: bool) -> tuple[U32, Pred]:
+    """The addend is 64 bits wide: division sets its high word."""
+    product = wide_product(a, b, U32)
+    return (product + c).high(), (product + c) < product
+
+
+def wide_product(a: S32, b: S32, unsigned: bool) -> U64:
+    return a.u32().wide() * b.u32().wide() if unsigned else (a.wide() * b.wide()).u64()
+
+
+@op("IDP.4A", pipe="fma_heavy", probe="__dp4a(a, b, c)", says="{to} = dot product of 4 bytes each of {a} and {b}, + {c}")
+def idp_4a(a: U32, b: U32, c: U32, *, of_a: Literal["S8", "U8"], of_b: Literal["S8", "U8"]) -> U32:
+    for position in range(4):
+        c = c + field(a, 8, position, of_a == "S8") * field(b, 8, position, of_b == "S8")
+    return c
+
+
+@op("IDP.2A", pipe="fma_heavy", probe="__dp2a_lo(a, b, c)", says="{to} = dot product of 2 halves of {a} and 2 bytes of {b}, + {c}")
+def idp_2a(
+    a: U32, b: U32, c: U32, *, half: Literal["LO", "HI"], of_a: Literal["S16", "U16"], of_b: Literal["S8", "U8"]
+) -> U32:
+    first = 2 if half == "HI" else 0
+    for position in range(2):
+        c = c + field(a, 16, position, of_a == "S16") * field(b, 8, first + position, of_b == "S8")
+    return c
+
+
+# Fields of a word
+
+
+def field(word: U32, bits: int, position: int, signed: bool) -> U32:
+    """Field number `position` of `bits` bits, extended to 32."""
+    top = word << (32 - bits * (position + 1))
+    return (top.s32() >> (32 - bits)).u32() if signed else top >> (32 - bits)
+
+
+def by_field(bits: int, function: Callable[[int], U32]) -> U32:
+    """The word whose field number k is the low bits of function(k)."""
+    parts = [(function(k) & ((1 << bits) - 1)) << (bits * k) for k in range(32 // bits)]
+    word = parts[0]
+    for part in parts[1:]:
+        word = word | part
+    return word
+
+
+# Magnitudes, minima, maxima
+
+
+@op("IABS", "UIABS", pipe="alu", probe="abs(a)")
+def iabs(a: S32) -> S32:
+    return a.abs()
+
+
+@op("VABSDIFF", pipe="alu", probe="__sad(a, b, c)", says="{to} = |{a} - {b}| + {c}{U32: (unsigned)|}")
+def vabsdiff(a: S32, b: S32, c: U32, *, U32: bool) -> U32:
+    return distance(a.u32(), b.u32()) + c if U32 else distance(a, b).u32() + c
+
+
+@op("VABSDIFF4.U8", pipe="alu", probe="__vabsdiffu4(a, b)", says="{to} = distance of {a} and {b}, each byte")
+def vabsdiff4(a: U32, b: U32, c: U32) -> U32:
+    """Inferred: seen with c = RZ only."""
+    return c + by_field(8, lambda k: distance(field(a, 8, k, False), field(b, 8, k, False)))
+
+
+def distance(a: I, b: I) -> I:
+    return a.max(b) - a.min(b)
+
+
+def smaller_if(p: Pred, a: I, b: I) -> I:
+    return p.choose(a.min(b), a.max(b))
+
+
+@op("IMNMX", "VIMNMX", "UIMNMX", "UVIMNMX", pipe="alu", probe="min(a, b)", ignores="S32")
+def imnmx(a: S32, b: S32, least: Pred, *, U32: bool, RELU: bool) -> tuple[S32, Pred, Pred]:
+    """The predicate results say which operand won; inferred, the compiler leaves them unused."""
+    best = smaller_if(least, a.u32(), b.u32()).s32() if U32 else smaller_if(least, a, b)
+    best = best.max(0) if RELU else best
+    return best, best.eq(a), best.eq(b)
+
+
+@op("IMNMX.S64", pipe="alu")
+def imnmx_s64(a: S64, b: S64, least: Pred, unused: Pred = TRUE) -> tuple[S64, Pred, Pred]:
+    best = smaller_if(least, a, b)
+    return best, best.eq(a), best.eq(b)
+
+
+@op("IMNMX.U64", pipe="alu")
+def imnmx_u64(a: U64, b: U64, least: Pred, unused: Pred = TRUE) -> tuple[U64, Pred, Pred]:
+    best = smaller_if(least, a, b)
+    return best, best.eq(a), best.eq(b)
+
+
+@op("VIADDMNMX", pipe="alu", probe="min(a + b, c)", ignores="S32")
+def viaddmnmx(a: S32, b: S32, c: S32, least: Pred, *, U32: bool, RELU: bool) -> tuple[S32, Pred, Pred]:
+    return imnmx(a + b, c, least, U32=U32, RELU=RELU)
+
+
+@op("VIMNMX3", pipe="alu", probe="min(min(a, b), c)", ignores="S32")
+def vimnmx3(a: S32, b: S32, c: S32, least: Pred, *, U32: bool, RELU: bool) -> S32:
+    ab, _, _ = imnmx(a, b, least, U32=U32, RELU=False)
+    return imnmx(ab, c, least, U32=U32, RELU=RELU)[0]
+
+
+# Comparisons
+
+
+@op("ISETP", "UISETP", pipe="alu", probe="a < b", ignores="S32")
+def isetp(a: S32, b: S32, p: Pred = TRUE, *, cmp: Compare, bop: Combine, U32: bool) -> tuple[Pred, Pred]:
+    holds = ordered(a.u32(), cmp, b.u32()) if U32 else ordered(a, cmp, b)
+    return combine(holds, bop, p), combine(~holds, bop, p)
+
+
+@op("ISETP.EX", "UISETP.EX", pipe="alu", probe="(long long)a < b")
+def isetp_ex(a: S32, b: S32, p: Pred, low: Pred, *, cmp: Compare, bop: Combine, U32: bool) -> tuple[Pred, Pred]:
+    """The high words of a 64-bit comparison; `low` is the outcome of the low words, which decides if they are equal."""
+    holds = ordered(a.u32(), cmp, b.u32()) if U32 else ordered(a, cmp, b)
+    holds = a.eq(b).choose(low, holds)
+    return combine(holds, bop, p), combine(~holds, bop, p)
+
+
+@op("ISETP.S64", "UISETP.S64", pipe="alu", probe="(long long)a < b")
+def isetp_s64(a: S64, b: S64, p: Pred = TRUE, *, cmp: Compare, bop: Combine) -> tuple[Pred, Pred]:
+    holds = ordered(a, cmp, b)
+    return combine(holds, bop, p), combine(~holds, bop, p)
+
+
+@op("ISETP.U64", "UISETP.U64", pipe="alu", probe="(unsigned long long)a < b")
+def isetp_u64(a: U64, b: U64, p: Pred = TRUE, *, cmp: Compare, bop: Combine) -> tuple[Pred, Pred]:
+    holds = ordered(a, cmp, b)
+    return combine(holds, bop, p), combine(~holds, bop, p)

@@ -1,0 +1,194 @@
+"""Memory: loads, stores, atomics, constants (sass.md 2.3).  Ordering and caching modifiers have no effect on values."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from warplens.isa._lanes import U32, Pred
+from warplens.isa._op import op
+from warplens.isa._warp import Data, Reduction, Space, Warp
+from warplens.program import Address, Constant, Register
+
+Size = Literal["U8", "S8", "U16", "S16", "32", "64", "128"]
+Number = Literal["32", "S32", "64", "S64", "F32", "F64", "F16x2"]
+Operation = Literal["ADD", "MIN", "MAX", "AND", "OR", "XOR", "INC", "DEC", "EXCH"]
+
+BYTES = {"U8": 1, "S8": 1, "U16": 2, "S16": 2, "32": 4, "64": 8, "128": 16}
+KINDS = {"32": "u32", "S32": "s32", "64": "u64", "S64": "s64", "F32": "f32", "F64": "f64", "F16x2": "f16x2"}
+CACHING = "E SYS GPU SM CTA STRONG WEAK CONSTANT EF EL LU NA LTC64B LTC128B LTC256B U"
+
+
+def load(w: Warp, space: Space, at: Address, size: Size) -> Data:
+    return w.load(space, at, BYTES[size], signed=size.startswith("S"))
+
+
+def store(w: Warp, space: Space, at: Address, value: Register, size: Size) -> None:
+    count = BYTES[size]
+    w.store(space, at, w.stored(value, max(count // 4, 1)), count)
+
+
+@op("LDG", pipe="lsu", probe="in[i]", says="{to} = {size} of global memory at {at}", ignores=CACHING)
+def ldg(w: Warp, at: Address, *, size: Size = "32") -> Data:
+    return load(w, "global", at, size)
+
+
+@op("LDG.ENL2.256", pipe="lsu", says="{to} = 32 bytes of global memory at {at}", ignores=CACHING)
+def ldg_256(w: Warp, at: Address) -> tuple[Data, Data]:
+    """The first destination takes the upper half."""
+    words = w.load("global", at, 32).words
+    return Data(words[4:]), Data(words[:4])
+
+
+@op("STG", pipe="lsu", probe="out[i] = a", says="global memory at {at} = {value}, {size}", ignores=CACHING)
+def stg(w: Warp, at: Address, value: Register, *, size: Size = "32") -> None:
+    store(w, "global", at, value, size)
+
+
+@op("STG.ENL2.256", pipe="lsu", says="global memory at {at} = {low} and {high}, 32 bytes", ignores=CACHING)
+def stg_256(w: Warp, at: Address, high: Register, low: Register) -> None:
+    words = [*w.stored(low, 4).words, *w.stored(high, 4).words]
+    w.store("global", at, Data(words), 32)
+
+
+@op("LD", pipe="lsu", says="{to} = {size} at generic address {at}", ignores=CACHING)
+def ld(w: Warp, at: Address, *, size: Size = "32") -> Data:
+    return load(w, "generic", at, size)
+
+
+@op("ST", pipe="lsu", says="generic address {at} = {value}, {size}", ignores=CACHING)
+def st(w: Warp, at: Address, value: Register, *, size: Size = "32") -> None:
+    store(w, "generic", at, value, size)
+
+
+@op("LDS", pipe="lsu", says="{to} = {size} of shared memory at {at}", ignores="U")
+def lds(w: Warp, at: Address, *, size: Size = "32") -> Data:
+    return load(w, "shared", at, size)
+
+
+@op("STS", pipe="lsu", says="shared memory at {at} = {value}, {size}")
+def sts(w: Warp, at: Address, value: Register, *, size: Size = "32") -> None:
+    store(w, "shared", at, value, size)
+
+
+@op("LDL", pipe="lsu", says="{to} = {size} of local memory at {at}", ignores=CACHING)
+def ldl(w: Warp, at: Address, *, size: Size = "32") -> Data:
+    return load(w, "local", at, size)
+
+
+@op("STL", pipe="lsu", says="local memory at {at} = {value}, {size}", ignores=CACHING)
+def stl(w: Warp, at: Address, value: Register, *, size: Size = "32") -> None:
+    store(w, "local", at, value, size)
+
+
+# Constants
+
+
+@op("LDC", "ULDC", "LDCU", pipe="adu", says="{to} = {at}")
+def ldc(w: Warp, at: Constant, *, size: Size = "32") -> Data:
+    return w.constant(at, BYTES[size])
+
+
+# Atomics
+
+
+def atomic(
+    w: Warp, space: Space, at: Address, value: Register, operation: str, number: Number, returns: bool
+) -> Data:
+    kind = KINDS[number]
+    reduction: Reduction = operation.lower()  # type: ignore[assignment]
+    words = w.stored(value, 2 if kind.endswith("64") else 1)
+    return w.atomic(space, reduction, at, words, kind=kind, returns=returns)  # type: ignore[arg-type]
+
+
+@op("ATOMG", pipe="lsu", says="{to} = global memory at {at}, which becomes it {operation} {value}",
+    ignores=CACHING + " FTZ RN")  # fmt: skip
+def atomg(
+    w: Warp, at: Address, value: Register, *, operation: Operation, number: Number = "32"
+) -> tuple[Data, Pred]:
+    old = atomic(w, "global", at, value, operation, number, returns=True)
+    return old, w.active
+
+
+@op("ATOM", pipe="lsu", says="{to} = generic address {at}, which becomes it {operation} {value}",
+    ignores=CACHING + " FTZ RN")  # fmt: skip
+def atom(
+    w: Warp, at: Address, value: Register, *, operation: Operation, number: Number = "32"
+) -> tuple[Data, Pred]:
+    old = atomic(w, "generic", at, value, operation, number, returns=True)
+    return old, w.active
+
+
+@op("RED", "REDG", pipe="lsu", says="global memory at {at} becomes it {operation} {value}",
+    ignores=CACHING + " FTZ RN")  # fmt: skip
+def red(w: Warp, at: Address, value: Register, *, operation: Operation, number: Number = "32") -> None:
+    atomic(w, "global", at, value, operation, number, returns=False)
+
+
+def compare_and_swap(w: Warp, space: Space, at: Address, compare: Register, value: Register, size: str) -> Data:
+    words = 2 if size == "64" else 1
+    kind: Literal["u32", "u64"] = "u64" if size == "64" else "u32"
+    return w.atomic(space, "cas", at, w.stored(value, words), compare=w.stored(compare, words), kind=kind)
+
+
+@op("ATOMG.CAS", pipe="lsu", ignores=CACHING,
+    says="{to} = global memory at {at}, which becomes {value} if it was {compare}")  # fmt: skip
+def atomg_cas(
+    w: Warp, at: Address, compare: Register, value: Register, *, size: Literal["32", "64"] = "32"
+) -> tuple[Data, Pred]:
+    return compare_and_swap(w, "global", at, compare, value, size), w.active
+
+
+@op("ATOM.CAS", pipe="lsu", ignores=CACHING,
+    says="{to} = generic address {at}, which becomes {value} if it was {compare}")  # fmt: skip
+def atom_cas(
+    w: Warp, at: Address, compare: Register, value: Register, *, size: Literal["32", "64"] = "32"
+) -> tuple[Data, Pred]:
+    return compare_and_swap(w, "generic", at, compare, value, size), w.active
+
+
+@op("ATOMS", pipe="lsu", says="{to} = shared memory at {at}, which becomes it {operation} {value}")
+def atoms(w: Warp, at: Address, value: Register, *, operation: Operation, number: Number = "32") -> Data:
+    return atomic(w, "shared", at, value, operation, number, returns=True)
+
+
+@op("ATOMS.POPC.INC", pipe="lsu", says="shared memory at {at} counts one for each lane", ignores="32")
+def atoms_popc_inc(w: Warp, at: Address) -> Data:
+    one = U32(w.e, w.e.constant(U32, 1))
+    return w.atomic("shared", "add", at, Data([one]), returns=True)
+
+
+@op("ATOMS.CAS", pipe="lsu", says="{to} = shared memory at {at}, which becomes {value} if it was {compare}")
+def atoms_cas(
+    w: Warp, at: Address, compare: Register, value: Register, *, size: Literal["32", "64"] = "32"
+) -> Data:
+    return compare_and_swap(w, "shared", at, compare, value, size)
+
+
+@op("ATOMS.CAST.SPIN", pipe="lsu",
+    says="{to} = whether shared memory at {at} was {compare}, and then is {value}")  # fmt: skip
+def atoms_cast_spin(
+    w: Warp, at: Address, compare: Register, value: Register, *, size: Literal["32", "64"] = "32"
+) -> tuple[Data, Pred]:
+    words = 2 if size == "64" else 1
+    stored = w.compare_and_store(at, w.stored(compare, words), w.stored(value, words), 4 * words)
+    return Data([stored.u32()] * words), stored
+
+
+@op("QSPC.S", pipe="lsu", says="{to} = whether {at} is shared memory", ignores="E")
+def qspc(w: Warp, at: Address) -> tuple[U32, Pred]:
+    shared = w.is_shared(at)
+    return shared.u32(), shared
+
+
+# Ordering and cache control
+
+
+@op("MEMBAR", "ERRBAR", "CGAERRBAR", "FENCE", pipe="lsu", says="earlier memory accesses are visible before later ones",
+    ignores="ALL SC GPU CTA SYS VIEW ASYNC S G T")  # fmt: skip
+def membar(w: Warp) -> None:
+    w.fence()
+
+
+@op("CCTL", pipe="lsu", says="cache control", ignores="E IVALL PF2 PF1 IV RS WB U C")
+def cctl(w: Warp, at: Address | None = None) -> None:
+    w.fence()

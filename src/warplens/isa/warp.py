@@ -1,0 +1,77 @@
+"""Other lanes and the warp as a whole: shuffles, votes, matches, reductions, special registers (sass.md 2.4)."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from warplens.isa._lanes import U32, Pred
+from warplens.isa._op import op
+from warplens.isa._warp import Data, Warp
+from warplens.program import Register, Special
+
+
+@op("SHFL", pipe="lsu", says="{to} = {a} of lane {b} ({mode}, {c})", probe="__shfl_sync(~0u, a, b)")
+def shfl(
+    w: Warp, a: U32, b: U32, c: U32, *, mode: Literal["IDX", "UP", "DOWN", "BFLY"]
+) -> tuple[U32, Pred]:
+    """PTX shfl: c holds the clamp in its low five bits and the segment mask in bits 8 to 12."""
+    lane, amount = w.lane, b & 31
+    segment = (c >> 8) & 31
+    low = lane & segment
+    high = low | (c & 31 & ~segment)
+    if mode == "UP":
+        source = lane - amount
+        inside = source.s32() >= high.s32()
+    else:
+        source = {"IDX": low | (amount & ~segment), "DOWN": lane + amount, "BFLY": lane ^ amount}[mode]
+        inside = source <= high
+    return w.shuffle(a, inside.choose(source, lane)), inside
+
+
+@op("VOTE", "VOTEU", pipe="alu", says="{to} = lanes whose {p} is true, {how}")
+def vote(w: Warp, p: Pred, *, how: Literal["ANY", "ALL", "EQ"]) -> tuple[U32, Pred]:
+    ballot = w.ballot(p)
+    everyone = w.ballot(p | True)
+    all_, none = ballot.eq(everyone), ballot.eq(0)
+    return ballot, {"ANY": ~none, "ALL": all_, "EQ": all_ | none}[how]
+
+
+@op("MATCH.ANY", pipe="xu", says="{to} = lanes with the same {a}")
+def match_any(w: Warp, a: Register, *, size: Literal["32", "U64"] = "32") -> U32:
+    return w.match_any(w.stored(a, 2 if size == "U64" else 1))
+
+
+@op("MATCH.ALL", pipe="xu", says="{to} = all lanes, if their {a} is the same, else 0")
+def match_all(w: Warp, a: Register, *, size: Literal["32", "U64"] = "32") -> tuple[U32, Pred]:
+    mask = w.match_any(w.stored(a, 2 if size == "U64" else 1))
+    everyone = w.ballot(mask.eq(mask))
+    same = mask.eq(everyone)
+    agreed = w.ballot(same).eq(everyone)
+    return agreed.choose(everyone, 0), agreed
+
+
+@op("REDUX", "CREDUX", pipe="xu", says="{to} = {a} of all lanes, {how}", probe="__reduce_add_sync(~0u, a)")
+def redux(
+    w: Warp, a: U32, *, how: Literal["AND", "OR", "XOR", "SUM", "MIN", "MAX"] = "AND", S32: bool
+) -> U32:
+    names = {"SUM": "add", "MIN": "smin" if S32 else "min", "MAX": "smax" if S32 else "max"}
+    return w.reduce(a, names.get(how, how.lower()))  # type: ignore[arg-type]
+
+
+@op("R2UR", pipe="alu", says="{to} = {a}, which is the same in all lanes")
+def r2ur(w: Warp, a: U32) -> U32:
+    return w.first(a)
+
+
+@op("S2R", "S2UR", pipe="adu", says="{to} = {name}")
+def s2r(w: Warp, name: Special) -> U32:
+    return w.special(name.name)
+
+
+@op("CS2R", "CS2UR", pipe="alu", says="{to} = {name}")
+def cs2r(w: Warp, name: Special, *, size: Literal["32", "64"] = "64") -> Data:
+    if name.name.startswith("SR_CLOCK") and size == "64":
+        clock = w.clock()
+        return Data([clock.low(), clock.high()])
+    low = w.special(name.name)
+    return Data([low] if size == "32" else [low, low.like(0)])

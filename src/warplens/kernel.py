@@ -1,0 +1,100 @@
+"""What a cubin says of its kernels.  F2."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One kernel parameter: bytes [offset, offset + size) of the parameter block."""
+
+    ordinal: int
+    offset: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class SourceLine:
+    """A line of the source, counted from 1; `file` as the compiler was told it."""
+
+    file: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Relocation:
+    """At `offset` of a constant bank or of the globals belongs the 8-byte address of `symbol` + `addend`."""
+
+    offset: int
+    symbol: str
+    addend: int
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """One entry function of a cubin.
+
+    name            as in the symbol table (mangled for C++ linkage)
+    arch            "sm_90"
+    registers       32-bit registers a thread, as the compiler reports them (not rounded)
+    shared_bytes    static shared memory a block, without the 1 KB that the driver reserves from sm_90 on
+    local_bytes     stack frame a thread
+    parameters      in order; parameter_base is their place in constant bank 0
+    barriers        named barriers used
+    max_threads     __launch_bounds__, or None
+    code            16 bytes an instruction, device functions behind the kernel's own code
+    functions       offset in `code` of each function in it
+    constants       constant bank -> initial bytes; bank 0 holds launch block and parameters
+    relocations     addresses to be filled into constant bank 4
+    lines           source line of each instruction, None where the compiler gave none
+    branch_targets  offset of an indirect branch -> offsets it can go to, where the assembler lists them
+    """
+
+    name: str
+    arch: str
+    registers: int
+    shared_bytes: int
+    local_bytes: int
+    parameters: tuple[Parameter, ...]
+    parameter_base: int
+    barriers: int
+    max_threads: int | None
+    code: bytes
+    functions: Mapping[str, int]
+    constants: Mapping[int, bytes]
+    relocations: tuple[Relocation, ...]
+    lines: tuple[SourceLine | None, ...]
+    branch_targets: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
+
+    @property
+    def parameter_bytes(self) -> int:
+        return max((p.offset + p.size for p in self.parameters), default=0)
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A `__device__` or `__constant__` variable: its place in the module's image, and its size in bytes."""
+
+    offset: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Cubin:
+    """A finished binary for one architecture.
+
+    `globals_image` holds the initial bytes of all `__device__` variables, `globals` their places in it, and
+    `relocations` the addresses to be filled into it; `constants` are the places of `__constant__` variables
+    in bank 3; `sources` maps file names to their text where it is known (compiled here), for listings.
+    """
+
+    arch: str
+    kernels: Mapping[str, Kernel]
+    globals_image: bytes
+    globals: Mapping[str, Variable]
+    data: bytes
+    sources: Mapping[str, str]
+    constants: Mapping[str, Variable] = field(default_factory=dict)
+    relocations: tuple[Relocation, ...] = ()

@@ -1,0 +1,8 @@
+"""The GPUs that warplens knows: one TOML file a GPU, one an architecture.  F2."""
+
+from warplens.machine.catalog import machine, machines
+from warplens.machine.choose import choose
+from warplens.machine.detect import detect
+from warplens.machine.schema import Limits, Machine
+
+__all__ = ["Limits", "Machine", "choose", "detect", "machine", "machines"]

@@ -1,0 +1,22 @@
+"""A number, what it is measured in, and where it comes from.  F2."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Provenance = Literal["exact", "modelled", "sampled", "measured"]
+"""exact: follows from the instruction stream and the addresses.  modelled: from the model of caches, DRAM or
+time.  sampled: from a part of the grid, scaled.  measured: read on a GPU."""
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """One value under its Nsight Compute name.
+
+    `value` is in `unit` ("inst", "sector", "%", ...; "" for a plain number).
+    """
+
+    value: float | int
+    unit: str
+    provenance: Provenance

@@ -1,0 +1,1 @@
+"""How a run is shown: one file a format; only this package formats.  F7."""

@@ -1,0 +1,143 @@
+"""The run as one JSON document, for other programs; schema.json beside this file describes it.  F7.
+
+The same run gives the same bytes: keys stand in a fixed order, names are sorted, whole numbers are integers,
+and nothing in it depends on the clock or on the machine that made it.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
+from typing import Any, Protocol
+
+from warplens.kernel import Kernel, SourceLine
+from warplens.launch import Launch
+from warplens.metric import Metric
+from warplens.program import Instruction, Program
+
+VERSION = 1
+"""Goes up when a key changes its meaning or goes away; a new key leaves it."""
+
+Metrics = Mapping[str, Metric]
+Document = dict[str, Any]
+
+
+class Occupancy(Protocol):
+    """What the document tells of the theoretical occupancy."""
+
+    @property
+    def blocks(self) -> int: ...
+    @property
+    def warps(self) -> int: ...
+    @property
+    def percent(self) -> float: ...
+    @property
+    def limits(self) -> Mapping[Any, int]: ...
+
+
+def document(
+    kernel: Kernel,
+    launch: Launch,
+    program: Program,
+    metrics: Metrics,
+    by_line: Mapping[SourceLine, Metrics],
+    by_instruction: Sequence[Metrics],
+    tools: Mapping[str, str],
+    gpu: str | None = None,
+    occupancy: Occupancy | None = None,
+    waves: float | None = None,
+    prediction: Mapping[str, Any] | None = None,
+    findings: Sequence[Mapping[str, Any]] = (),
+) -> Document:
+    """The whole document; lines and instructions carry only their metrics that are not 0.
+
+    `tools` maps the programs that took part to their versions ("warplens", "nvrtc", "nvdisasm").
+    """
+    return {
+        "version": VERSION,
+        "kernel": kernel.name,
+        "arch": kernel.arch,
+        "gpu": gpu,
+        "tools": dict(sorted(tools.items())),
+        "launch": {"grid": list(launch.grid), "block": list(launch.block), "shared": launch.shared},
+        "metrics": shown(metrics),
+        "occupancy": occupancy and occupancy_part(occupancy, waves),
+        "lines": [line_part(place, by_line[place]) for place in sorted(by_line, key=position)],
+        "instructions": [
+            instruction_part(instruction, values)
+            for instruction, values in zip(program.instructions, by_instruction, strict=True)
+        ],
+        "prediction": prediction and dict(prediction),
+        "findings": [dict(finding) for finding in findings],
+    }
+
+
+def text(content: Document) -> str:
+    """The document as it is written to a file or to standard output."""
+    return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def schema() -> Document:
+    """The JSON schema of the document."""
+    loaded: Document = json.loads(files("warplens.report").joinpath("schema.json").read_text("utf-8"))
+    return loaded
+
+
+def number(value: float | int) -> float | int | None:
+    """A whole float as an integer; None for what JSON has no word for."""
+    if not math.isfinite(value):
+        return None
+    return int(value) if float(value).is_integer() else float(value)
+
+
+def shown(metrics: Metrics) -> Document:
+    return {
+        name: {"value": number(metric.value), "unit": metric.unit, "provenance": metric.provenance}
+        for name, metric in sorted(metrics.items())
+    }
+
+
+def seen(metrics: Metrics) -> Document:
+    """The metrics that are not 0, as numbers: a listing has thousands."""
+    return {name: number(metric.value) for name, metric in sorted(metrics.items()) if metric.value}
+
+
+def position(place: SourceLine) -> tuple[str, int]:
+    return place.file, place.line
+
+
+def line_part(place: SourceLine, metrics: Metrics) -> Document:
+    return {"file": place.file, "line": place.line, "metrics": seen(metrics)}
+
+
+def instruction_part(instruction: Instruction, metrics: Metrics) -> Document:
+    source = instruction.source
+    return {
+        "offset": instruction.offset,
+        "guard": guard(instruction),
+        "opcode": instruction.opcode,
+        "operands": instruction.text,
+        "source": source and {"file": source.file, "line": source.line},
+        "metrics": seen(metrics),
+    }
+
+
+def guard(instruction: Instruction) -> str | None:
+    """The predicate as nvdisasm prints it: "@!P0"."""
+    if instruction.guard is None:
+        return None
+    predicate = instruction.guard
+    index = "T" if predicate.index < 0 else str(predicate.index)
+    return f"@{'!' if predicate.invert else ''}{predicate.file}{index}"
+
+
+def occupancy_part(occupancy: Occupancy, waves: float | None) -> Document:
+    return {
+        "blocks": occupancy.blocks,
+        "warps": occupancy.warps,
+        "percent": number(occupancy.percent),
+        "limits": dict(sorted(occupancy.limits.items())),
+        "waves": None if waves is None else number(waves),
+    }

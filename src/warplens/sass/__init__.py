@@ -1,0 +1,16 @@
+"""Cubin -> Program: instructions with operands, control codes, flow graph.  F3."""
+
+from warplens.sass.control import control
+from warplens.sass.flow import basic_blocks, dominators, natural_loops
+from warplens.sass.listing import disassemble
+from warplens.sass.operands import parse_guard, parse_operands
+
+__all__ = [
+    "basic_blocks",
+    "control",
+    "disassemble",
+    "dominators",
+    "natural_loops",
+    "parse_guard",
+    "parse_operands",
+]

@@ -1,0 +1,151 @@
+"""Cubin -> Program, by NVIDIA's own disassembler (nvdisasm) as the package index ships it.
+
+nvdisasm gives the text of each instruction, the cubin its 16 bytes: instruction i of a kernel is at 16 * i.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import tempfile
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from importlib.util import find_spec
+from pathlib import Path
+from typing import overload
+
+from warplens import cache
+from warplens.errors import CubinError, UsageError
+from warplens.kernel import Cubin, Kernel
+from warplens.program import Instruction, Program
+from warplens.sass.control import control
+from warplens.sass.flow import basic_blocks, natural_loops
+from warplens.sass.operands import parse_guard, parse_operands
+
+Line = tuple[str, str, str]
+"""Predicate, opcode with modifiers, operands."""
+
+INSTRUCTION_BYTES = 16
+MISSING = "nvdisasm is missing: pip install nvidia-cuda-nvdisasm"
+
+
+@overload
+def disassemble(cubin: Cubin) -> Mapping[str, Program]: ...
+@overload
+def disassemble(cubin: Cubin, kernel: str) -> Program: ...
+def disassemble(cubin: Cubin, kernel: str | None = None) -> Mapping[str, Program] | Program:
+    """The program of one kernel, or of all by name; each is read when it is first asked for.
+
+    Raises UsageError for a kernel that is not there, CubinError if nvdisasm is missing or refuses the cubin.
+    """
+    listing = Listing(cubin)
+    return listing if kernel is None else listing[kernel]
+
+
+class Listing(Mapping[str, Program]):
+    """The programs of a cubin by kernel name."""
+
+    def __init__(self, cubin: Cubin) -> None:
+        self.cubin = cubin
+        self._programs: dict[str, Program] = {}
+
+    def __getitem__(self, name: str) -> Program:
+        if name not in self.cubin.kernels:
+            raise UsageError(f"no kernel {name!r} in this cubin; it has {', '.join(self.cubin.kernels)}")
+        if name not in self._programs:
+            if name not in self._lines:
+                raise CubinError(f"nvdisasm shows no code for kernel {name}")
+            self._programs[name] = program(self.cubin.kernels[name], self._lines[name])
+        return self._programs[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.cubin.kernels)
+
+    def __len__(self) -> int:
+        return len(self.cubin.kernels)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.cubin.kernels
+
+    @cached_property
+    def _lines(self) -> dict[str, list[Line]]:
+        """nvdisasm takes about 1.3 s to start, so its answer is kept."""
+        name = cache.key(self.cubin.data, _tool_version())
+        lines: dict[str, list[Line]] = json.loads(
+            cache.remember("sass", name, lambda: _compact(_nvdisasm(self.cubin.data)))
+        )
+        return lines
+
+
+def program(kernel: Kernel, lines: list[Line]) -> Program:
+    """The instructions, blocks and loops of a kernel, from its lines as nvdisasm prints them."""
+    if len(lines) * INSTRUCTION_BYTES != len(kernel.code):
+        raise CubinError(
+            f"nvdisasm shows {len(lines)} instructions in {len(kernel.code)} bytes of {kernel.name}"
+        )
+    instructions = tuple(_instruction(kernel, index, *line) for index, line in enumerate(lines))
+    blocks = basic_blocks(instructions, kernel.functions.values(), kernel.branch_targets)
+    entries = sorted({0, *(offset // INSTRUCTION_BYTES for offset in kernel.functions.values())})
+    return Program(kernel.name, kernel.arch, instructions, blocks, natural_loops(blocks, entries))
+
+
+def _instruction(kernel: Kernel, index: int, predicate: str, opcode: str, text: str) -> Instruction:
+    offset = index * INSTRUCTION_BYTES
+    encoding = int.from_bytes(kernel.code[offset : offset + INSTRUCTION_BYTES], "little")
+    guards = [word for word in predicate.split() if word.startswith("@")]
+    for word in predicate.split():
+        if not word.startswith("@"):  # P2R's source, the predicate file, is shown in the place of its guard
+            destination, rest = text.split(",", 1)
+            text = f"{destination},{word},{rest}"
+    return Instruction(
+        offset=offset,
+        opcode=opcode,
+        guard=parse_guard(guards[0]) if guards else None,
+        operands=parse_operands(opcode, text, encoding, offset, kernel.functions),
+        text=text,
+        control=control(encoding),
+        encoding=encoding,
+        source=kernel.lines[index],
+    )
+
+
+def _compact(document: bytes) -> bytes:
+    """Of nvdisasm's JSON, the lines of each function."""
+    _, functions = json.loads(document)
+    lines = {
+        function["function-name"]: [
+            (line.get("predicate", ""), line["opcode"], line.get("operands", ""))
+            for line in function["sass-instructions"]
+        ]
+        for function in functions
+    }
+    return json.dumps(lines, separators=(",", ":")).encode()
+
+
+def _nvdisasm(data: bytes) -> bytes:
+    with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
+        file.write(data)
+        file.flush()
+        answer = subprocess.run([_tool(), "-json", file.name], capture_output=True, check=False)
+    if answer.returncode:
+        reason = answer.stderr.decode(errors="replace").strip().replace(file.name, "the cubin")
+        raise CubinError(f"nvdisasm refused the cubin: {reason}")
+    return answer.stdout
+
+
+def _tool() -> Path:
+    wheels = find_spec("nvidia")
+    for root in wheels.submodule_search_locations or [] if wheels else []:
+        tool = Path(root) / "cu13" / "bin" / "nvdisasm"
+        if tool.is_file():
+            return tool
+    raise CubinError(MISSING)
+
+
+def _tool_version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("nvidia-cuda-nvdisasm")
+    except PackageNotFoundError as error:
+        raise CubinError(MISSING) from error

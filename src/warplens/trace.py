@@ -1,0 +1,49 @@
+"""What the executor saw, instruction by instruction.  F2."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warplens.launch import Launch
+
+Counts = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Trace:
+    """Raw counts of one launch.  Every array has one entry an instruction of the program, summed over the grid.
+
+    executed          warp instructions executed (predicates ignored)
+    threads           active lanes, summed;  threads_on: active lanes whose guard is true
+    divergent         branch executions whose active lanes chose different targets
+    requests          memory instructions that at least one lane performed
+    sectors           distinct 32-byte sectors (global, local), summed over requests
+    tags              distinct 128-byte lines (global, local)
+    wavefronts        passes of the shared-memory data stage (shared)
+    ideal             sectors (global, local) or wavefronts (shared) had the lanes' accesses been perfectly packed
+    bytes             requested by the lanes
+    """
+
+    launch: Launch
+    executed: Counts
+    threads: Counts
+    threads_on: Counts
+    divergent: Counts
+    requests: Counts
+    sectors: Counts
+    tags: Counts
+    wavefronts: Counts
+    ideal: Counts
+    bytes: Counts
+    blocks_run: int
+    seconds: float
+    printed: str = ""
+    notes: Mapping[str, str] | None = None
+
+    @property
+    def sampled(self) -> bool:
+        return self.blocks_run < self.launch.blocks

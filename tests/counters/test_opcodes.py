@@ -1,0 +1,63 @@
+"""Classes of opcodes."""
+
+from __future__ import annotations
+
+import pytest
+from hand_made import instruction
+
+from warplens.counters.opcodes import CATEGORIES, Access, access, category
+
+
+@pytest.mark.parametrize(
+    ("opcode", "expected"),
+    [
+        ("LDG.E", Access("global", "load", 32)),
+        ("LDG.E.U8.SYS", Access("global", "load", 8)),
+        ("LDG.E.S16", Access("global", "load", 16)),
+        ("LDG.E.NA.LTC128B.128.CONSTANT", Access("global", "load", 128)),
+        ("LDG.E.LTC128B", Access("global", "load", 32)),
+        ("STG.E.ENL2.256", Access("global", "store", 256)),
+        ("LDS.U.64", Access("shared", "load", 64)),
+        ("LDL.LU.64", Access("local", "load", 64)),
+        ("LDSM.16.M88.4", Access("shared", "load", 128)),
+        ("LDSM.16.MT88.2", Access("shared", "load", 64)),
+        ("STSM.16.M88", Access("shared", "store", 32)),
+        ("LDGSTS.E.BYPASS.128", Access("global", "copy", 128)),
+        ("LD.E.STRONG.GPU", Access("generic", "load", 32)),
+        ("ATOMG.E.CAS.64.STRONG.GPU", Access("global", "atomic", 64)),
+        ("ATOMS.POPC.INC.32", Access("shared", "atomic", 32)),
+        ("REDG.E.ADD.F64.RN.STRONG.GPU", Access("global", "reduction", 64)),
+        ("REDG.E.MIN.S64.STRONG.GPU", Access("global", "reduction", 64)),
+        ("RED.E.ADD.F32.FTZ.RN.STRONG.GPU", Access("global", "reduction", 32)),
+        ("ATOM.E.ADD.F16x2.RN.STRONG.GPU", Access("generic", "atomic", 32)),
+        ("LDC.U8", Access("constant", "load", 8)),
+        ("IMAD.WIDE", None),
+    ],
+)
+def test_access(opcode: str, expected: Access | None) -> None:
+    assert access(instruction(0, [opcode])) == expected
+
+
+def test_an_opcode_stands_in_one_category() -> None:
+    listed = [opcode for opcodes in CATEGORIES.values() for opcode in opcodes]
+    assert len(listed) == len(set(listed))
+
+
+@pytest.mark.parametrize(
+    ("opcode", "expected"),
+    [
+        ("IMAD.MOV.U32", "move and select"),
+        ("IMAD.WIDE", "integer"),
+        ("ULEA", "uniform"),
+        ("ULDC.64", "constant memory"),
+        ("BSSY.RECONVERGENT", "control"),
+        ("LDGSTS.E.128", "main memory"),
+        ("HFMA2.MMA", "half precision"),
+        ("MUFU.RCP", "special function"),
+        ("HMMA.16816.F32", "tensor"),
+        ("NANOSLEEP", "control"),
+        ("NEWOP", "other"),
+    ],
+)
+def test_category(opcode: str, expected: str) -> None:
+    assert category(instruction(0, [opcode])) == expected

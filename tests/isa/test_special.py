@@ -1,0 +1,88 @@
+"""MUFU against the host's mathematics: within one unit in the last place, and the values at the edges."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from test_floating import b32, b64, f32
+
+INF, NAN = b32(math.inf), 0x7FFFFFFF
+SAMPLES = [b32(s * m * 2.0**e) for e in (-125, -60, -13, -3, -1, 0, 1, 2, 5, 20, 100) for m in (1.0, 1.1, 1.4142, 1.9999)
+           for s in (1, -1)]  # fmt: skip
+
+
+def units_apart(a: int, b: int) -> int:
+    """How many floats lie between two of them."""
+    place = lambda x: -(x & 0x7FFFFFFF) if x >> 31 else x  # noqa: E731
+    return abs(place(a) - place(b))
+
+
+def close(engine, opcode, inputs, function):
+    for bits, result in zip(inputs, engine.value(opcode, inputs), strict=True):
+        expected = b32(function(f32(bits)))
+        if 0 < expected & 0x7FFFFFFF < 0x00800000:
+            expected &= 0x80000000  # denormal results are flushed
+        assert units_apart(result, expected) <= 1, (opcode, f32(bits), f32(result), f32(expected))
+
+
+def positive(inputs):
+    return [x for x in inputs if not x >> 31]
+
+
+def below(inputs, bound):
+    return [x for x in inputs if abs(f32(x)) < bound]
+
+
+def test_reciprocal_and_roots(engine):
+    close(engine, "MUFU.RCP", SAMPLES, lambda x: 1 / x)
+    close(engine, "MUFU.RSQ", positive(SAMPLES), lambda x: 1 / math.sqrt(x))
+    close(engine, "MUFU.SQRT", positive(SAMPLES), math.sqrt)
+
+
+def test_logarithm_and_power(engine):
+    near_one = [0x3F7FFFFF, 0x3F800001, 0x3F800100, 0x3F3504F3, 0x3F3504F2, 0x3FB504F3, 0x3FB504F4]
+    close(engine, "MUFU.LG2", positive(SAMPLES) + near_one, math.log2)
+    close(engine, "MUFU.EX2", below(SAMPLES, 127), lambda x: 2.0**x)
+
+
+def test_circle_functions_count_revolutions(engine):
+    inputs = below(SAMPLES, 1000)
+    close(engine, "MUFU.SIN", [x for x in inputs if f32(x) * 2 % 1], lambda x: math.sin(2 * math.pi * (x - round(x))))
+    close(engine, "MUFU.COS", [x for x in inputs if (f32(x) * 2 + 0.5) % 1], lambda x: math.cos(2 * math.pi * (x - round(x))))
+    quarters = [b32(q / 4) for q in range(-4, 5)]
+    assert [f32(x) for x in engine.value("MUFU.SIN", quarters)] == [0, 1, 0, -1, 0, 1, 0, -1, 0]
+    assert [f32(x) for x in engine.value("MUFU.COS", quarters)] == [1, 0, -1, 0, 1, 0, -1, 0, 1]
+
+
+def test_hyperbolic_tangent(engine):
+    close(engine, "MUFU.TANH", below(SAMPLES, 1e30), math.tanh)
+    assert engine.value("MUFU.TANH", [1, INF, INF | 1 << 31, NAN]) == [1, b32(1.0), b32(-1.0), NAN]
+
+
+@pytest.mark.parametrize(
+    ("opcode", "edges"),
+    [
+        ("MUFU.RCP", {0: INF, 1 << 31: INF | 1 << 31, INF: 0, INF | 1 << 31: 1 << 31, 1: INF, 0x7F7FFFFF: 0, NAN: NAN}),
+        ("MUFU.RSQ", {0: INF, 1 << 31: INF | 1 << 31, INF: 0, b32(-1.0): NAN, 1: INF, NAN: NAN}),
+        ("MUFU.SQRT", {0: 0, 1 << 31: 1 << 31, INF: INF, b32(-1.0): NAN, 1: 0, NAN: NAN}),
+        ("MUFU.LG2", {0: INF | 1 << 31, 1 << 31: INF | 1 << 31, INF: INF, b32(-1.0): NAN, 1: INF | 1 << 31, NAN: NAN,
+                      b32(1.0): 0, b32(8.0): b32(3.0)}),
+        ("MUFU.EX2", {0: b32(1.0), 1 << 31: b32(1.0), INF: INF, INF | 1 << 31: 0, NAN: NAN, b32(-127.0): 0,
+                      b32(128.0): INF, b32(-3.0): b32(0.125)}),
+        ("MUFU.SIN", {0: 0, 1 << 31: 1 << 31, INF: NAN, NAN: NAN}),
+        ("MUFU.COS", {0: b32(1.0), 1 << 31: b32(1.0), INF: NAN, NAN: NAN}),
+    ],
+)  # fmt: skip
+def test_edges(engine, opcode, edges):
+    assert engine.value(opcode, list(edges)) == list(edges.values())
+
+
+def test_high_words_of_doubles(engine):
+    highs = [b64(x) >> 32 for x in (1.5, -3.0, 1e300, 1e-300)]
+    exact = [1 / x for x in (1.5, -3.0)]
+    for high, expected in zip(engine.value("MUFU.RCP64H", highs), exact, strict=False):
+        assert abs(high - (b64(expected) >> 32)) <= 1
+    roots = engine.value("MUFU.RSQ64H", [b64(4.0) >> 32, b64(2.0) >> 32])
+    assert roots[0] == b64(0.5) >> 32
+    assert abs(roots[1] - (b64(math.sqrt(0.5)) >> 32)) <= 1

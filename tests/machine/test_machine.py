@@ -1,0 +1,183 @@
+"""The descriptions of GPUs: complete, plausible, and found by the names that people use."""
+
+from __future__ import annotations
+
+import copy
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import warplens.machine
+from warplens.errors import UsageError
+from warplens.machine import Limits, catalog, choose, detect, machine, machines
+from warplens.machine.schema import limits_from, machine_from
+
+FOLDER = Path(warplens.machine.__file__).parent
+ARCH_OF = {
+    "t4": "sm_75", "a100": "sm_80", "a10": "sm_86", "rtx3080": "sm_86", "rtx3090": "sm_86",
+    "l4": "sm_89", "l40s": "sm_89", "rtx4090": "sm_89", "h100": "sm_90", "h200": "sm_90",
+    "b200": "sm_100", "rtx5090": "sm_120",
+}  # fmt: skip
+
+
+def tables(path: str) -> dict[str, Any]:
+    return tomllib.loads((FOLDER / path).read_text())
+
+
+def limits_of_h200() -> Limits:
+    return limits_from(tables("arch/sm_90.toml"), "sm_90.toml")
+
+
+def test_every_gpu_is_described() -> None:
+    assert {name: machine(name).arch for name in machines()} == ARCH_OF
+
+
+def test_the_h200_is_what_its_driver_says() -> None:
+    """cuDeviceGetAttribute on an NVIDIA H200, driver 580, read by Nsight Compute 2025.3.1."""
+    h200 = machine("h200")
+    limits = h200.limits
+    assert (h200.multiprocessors, h200.boost_megahertz, h200.l2_bytes) == (132, 1980, 62_914_560)
+    assert (limits.threads_per_multiprocessor, limits.blocks_per_multiprocessor) == (2048, 32)
+    assert (limits.registers_per_block, limits.registers_per_multiprocessor) == (65_536, 65_536)
+    assert limits.largest_carveout_bytes == 233_472
+    assert (limits.shared_bytes_per_block_default, limits.shared_bytes_per_block_optin) == (49_152, 232_448)
+    assert limits.shared_bytes_reserved_per_block == 1024
+    assert limits.block_dimensions == (1024, 1024, 64)
+
+
+def test_every_number_has_a_source() -> None:
+    for name in machines():
+        sources = machine(name).sources
+        assert set(sources) == {"gpu", "memory"} | {
+            f"arch.{table}" for table in ("threads", "launch", "registers", "shared", "barriers")
+        }
+        assert all(sources.values())
+
+
+@pytest.mark.parametrize("name", ["h200", "H200", "NVIDIA H200", "h-200", "Nvidia h_200"])
+def test_names_are_taken_as_people_write_them(name: str) -> None:
+    assert machine(name) is machine("h200")
+
+
+def test_the_makers_words_do_not_matter() -> None:
+    assert machine("NVIDIA GeForce RTX 4090").key == "rtx4090"
+    assert machine("Tesla T4").key == "t4"
+
+
+def test_an_unknown_name_lists_the_known_ones_and_says_how_to_add_one() -> None:
+    with pytest.raises(UsageError) as refusal:
+        machine("GTX 1080")
+    assert all(name in str(refusal.value) for name in machines())
+    assert "one TOML file" in str(refusal.value)
+    assert "gtx1080.toml" in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("table", "key", "value"),
+    [
+        ("gpu", "multiprocessors", 0),
+        ("gpu", "multiprocessors", "132"),
+        ("gpu", "multiprocessors", True),
+        ("gpu", "boost_megahertz", 1_980_000),
+        ("gpu", "device_names", []),
+        ("gpu", "source", ""),
+        ("memory", "l2_bytes", 60),
+        ("memory", "dram_gigabytes_per_second", None),
+    ],
+)
+def test_an_absurd_value_is_refused_with_table_and_key(table: str, key: str, value: object) -> None:
+    wrong = tables("h200.toml")
+    wrong[table][key] = value
+    with pytest.raises(UsageError, match=rf"h200.toml: \[{table}\] {key}"):
+        machine_from(wrong, "h200", limits_of_h200(), {})
+
+
+def test_every_missing_key_is_refused_with_table_and_key() -> None:
+    whole = tables("arch/sm_90.toml")
+    for table, content in whole.items():
+        for key in content:
+            holed = copy.deepcopy(whole)
+            del holed[table][key]
+            with pytest.raises(UsageError, match=rf"sm_90.toml: \[{table}\] {key} is missing"):
+                limits_from(holed, "sm_90.toml")
+
+
+@pytest.mark.parametrize(
+    ("table", "key", "value"),
+    [
+        ("shared", "shared_bytes_per_multiprocessor", [32_768, 8_192]),
+        ("shared", "shared_bytes_per_block_optin", 233_473),
+        ("threads", "threads_per_multiprocessor", 1536),
+        ("launch", "grid_dimensions", [1, 1]),
+        ("barriers", "barriers_limit_occupancy", 1),
+    ],
+)
+def test_limits_that_contradict_each_other_are_refused(table: str, key: str, value: object) -> None:
+    wrong = tables("arch/sm_90.toml")
+    wrong[table][key] = value
+    with pytest.raises(UsageError, match=rf"\[{table}\] {key} must"):
+        limits_from(wrong, "sm_90.toml")
+
+
+def test_a_misspelt_key_is_refused() -> None:
+    wrong = tables("h200.toml")
+    wrong["memory"]["l2_size"] = 1
+    with pytest.raises(UsageError, match=r"\[memory\] l2_size is no key"):
+        machine_from(wrong, "h200", limits_of_h200(), {})
+
+
+def test_the_flag_goes_before_the_variable_before_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = sys.modules["warplens.machine.choose"]
+    monkeypatch.setattr(module, "detect", lambda: "l4")
+    wished = {"WARPLENS_GPU": "a100"}
+    assert choose("T4", wished) == (machine("t4"), "--gpu")
+    assert choose(None, wished) == (machine("a100"), "WARPLENS_GPU")
+    assert choose(None, {}) == (machine("l4"), "this machine")
+    monkeypatch.setattr(module, "detect", lambda: None)
+    assert choose(None, {}) == (machine("h200"), "default")
+
+
+def test_a_wrong_name_in_the_variable_is_refused() -> None:
+    with pytest.raises(UsageError, match="gtx1080"):
+        choose(None, {"WARPLENS_GPU": "gtx1080"})
+
+
+def test_a_device_is_known_by_name_and_multiprocessors() -> None:
+    from warplens.machine.detect import known
+
+    assert known("NVIDIA H200", 132) == "h200"
+    assert known("NVIDIA H200", 16) is None
+    assert known("NVIDIA GeForce RTX 3080 Ti", 80) is None
+    assert known("NVIDIA GeForce RTX 3080", 70) is None
+
+
+def test_without_a_driver_the_bindings_are_not_even_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_library(name: str) -> None:
+        raise OSError(f"{name}: cannot open shared object file")
+
+    def imported() -> None:
+        pytest.fail("asked the driver although there is none")
+
+    module = sys.modules["warplens.machine.detect"]
+    monkeypatch.setattr("ctypes.CDLL", no_library)
+    monkeypatch.setattr(module, "_first_device", imported)
+    assert detect() is None
+
+
+def test_a_description_is_read_in_ten_milliseconds() -> None:
+    """Without the imports; the best of three processes, because the machine may be busy."""
+    code = (
+        "import time; from warplens.machine import machine; start = time.perf_counter();"
+        "machine('h200'); print(time.perf_counter() - start)"
+    )
+    command = [sys.executable, "-c", code]
+    runs = [subprocess.run(command, capture_output=True, text=True, check=True) for _ in range(3)]
+    assert min(float(run.stdout) for run in runs) < 0.010
+
+
+def test_the_folder_is_the_list() -> None:
+    assert machines() == tuple(sorted(path.stem for path in catalog.FOLDER.glob("*.toml")))

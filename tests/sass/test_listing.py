@@ -1,0 +1,137 @@
+"""disassemble: text, encodings and lines meet; the tool is started once."""
+
+from __future__ import annotations
+
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from warplens.compiler import compile_source, read_cubin
+from warplens.errors import CubinError, UsageError
+from warplens.program import Address, Immediate, Label, Register, Special
+from warplens.sass import disassemble
+
+MEASURED = Path(__file__).parents[1] / "data" / "kernels.sm_90.cubin"
+
+
+def compiled(source: str, arch: str):
+    return read_cubin(compile_source(source, "k.cu", arch)[0])
+
+
+def test_measured_copy():
+    program = disassemble(read_cubin(MEASURED.read_bytes()), "ccopy")
+    assert (program.name, program.arch) == ("ccopy", "sm_90")
+    assert [i.offset for i in program.instructions] == [16 * k for k in range(len(program.instructions))]
+    opcodes = [instruction.opcode for instruction in program.instructions]
+    assert opcodes.count("LDG.E") == opcodes.count("STG.E") == 1
+    (load,) = (i for i in program.instructions if i.opcode == "LDG.E")
+    assert isinstance(load.operands[1], Address)
+    assert load.operands[1].wide
+    assert load.source is not None
+    assert load.source.line == 7
+    assert load.control.write_barrier is not None
+
+
+def test_fields_of_the_encoding_agree_with_the_text():
+    """Destination in bits 23:16, guard in 15:12: wherever the measured binary has them."""
+    seen = 0
+    for program in disassemble(read_cubin(MEASURED.read_bytes())).values():
+        for instruction in program.instructions:
+            guard = instruction.encoding >> 12 & 0xF
+            if instruction.guard is None:
+                assert guard == 7 or instruction.base in ("BRA", "P2R")
+            elif instruction.guard.file == "P":
+                assert guard == instruction.guard.index | instruction.guard.invert << 3
+            if instruction.base in ("IMAD", "FFMA", "IADD3", "MOV", "LDG", "LDS", "LDC"):
+                destination = instruction.operands[0]
+                assert isinstance(destination, Register)
+                assert instruction.encoding >> 16 & 0xFF == destination.index & 0xFF
+                seen += 1
+    assert seen > 400
+
+
+@pytest.mark.parametrize("arch", ["sm_75", "sm_80", "sm_90", "sm_120"])
+def test_calls_and_returns_are_places(arch):
+    source = """
+    __device__ __noinline__ int fib(int n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
+    extern "C" __global__ void f(int *y) { *y = fib(*y); }
+    """
+    cubin = compiled(source, arch)
+    kernel = cubin.kernels["f"]
+    program = disassemble(cubin, "f")
+    calls = [i.operands[-1] for i in program.instructions if i.base == "CALL"]
+    (place,) = (offset for name, offset in kernel.functions.items() if "fib" in name)
+    assert calls
+    assert {operand.offset for operand in calls if isinstance(operand, Label)} == {place}
+    returns = [i.operands[-1] for i in program.instructions if i.base == "RET"]
+    assert set(returns) == {Label(0, "f")}
+    assert place // 16 in {block.first for block in program.blocks}
+
+
+@pytest.mark.parametrize("arch", ["sm_75", "sm_90"])
+def test_jump_table(arch):
+    source = """
+    extern "C" __global__ void f(float *y, int n) {
+        float v = y[threadIdx.x];
+        switch (n) {
+            case 0: v = sinf(v); break; case 1: v = sqrtf(v); break; case 2: v = expf(v); break;
+            case 3: v = logf(v); break; case 4: v = v * v; break; case 5: v = tanhf(v); break;
+        }
+        y[threadIdx.x] = v;
+    }"""
+    cubin = compiled(source, arch)
+    program = disassemble(cubin, "f")
+    jumps = [i for i in program.instructions if i.base == "BRX"]
+    assert jumps
+    successors = {block.last: block.successors for block in program.blocks}
+    for jump in jumps:
+        targets = cubin.kernels["f"].branch_targets[jump.offset]
+        assert set(targets) >= {16 * first for first in successors[jump.index]}
+        assert len(successors[jump.index]) >= 2
+        assert jump.operands[1] == Label(0)  # tables hold offsets in the section
+
+
+def test_predicates_as_data():
+    """P2R prints its source in the place of a guard, R2P among its operands."""
+    lines = [["PR", "P2R", "R9,RZ,0x10"], ["@!P2", "R2P", "PR,R0,0x3"], ["@UP0", "EXIT", ""]]
+    from warplens.sass.listing import program
+
+    kernel = replace(
+        read_cubin(MEASURED.read_bytes()).kernels["ccopy"],
+        code=bytes(48),
+        functions={"ccopy": 0},
+        lines=(None,) * 3,
+    )
+    first, second, third = program(kernel, [(a, b, c) for a, b, c in lines]).instructions
+    assert first.guard is None
+    assert first.operands == (Register("R", 9), Special("PR"), Register("R", -1), Immediate(16))
+    assert second.guard == Register("P", 2, invert=True)
+    assert second.operands[0] == Special("PR")
+    assert third.guard == Register("UP", 0)
+
+
+def test_unknown_kernel_names_the_known_ones():
+    with pytest.raises(UsageError, match=r"no kernel 'copy'.*ccopy, nccopy"):
+        disassemble(read_cubin(MEASURED.read_bytes()), "copy")
+
+
+def test_refused_by_the_tool(monkeypatch, tmp_path):
+    monkeypatch.setenv("WARPLENS_CACHE", "off")
+    cubin = replace(read_cubin(MEASURED.read_bytes()), data=b"not a cubin")
+    with pytest.raises(CubinError, match="nvdisasm refused"):
+        disassemble(cubin, "ccopy")
+
+
+def test_the_tool_is_started_once(monkeypatch, tmp_path):
+    monkeypatch.setenv("WARPLENS_CACHE", str(tmp_path))
+    cubin = compiled('extern "C" __global__ void f(int *y) { *y = 1; }', "sm_90")
+    first = disassemble(cubin, "f")
+
+    def never(*_args, **_kwargs):
+        raise AssertionError("nvdisasm was started again")
+
+    monkeypatch.setattr(subprocess, "run", never)
+    assert disassemble(cubin, "f") == first
+    assert list(disassemble(cubin)) == ["f"]
