@@ -1,1 +1,43 @@
-"""What a CUDA kernel really executes, how well it uses memory, and why."""
+"""What a CUDA kernel really executes, how well it uses memory, and why.
+
+The public door: names only, each loaded when it is first used.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from warplens.api import LaunchableKernel, Module, Run, compile, load
+    from warplens.errors import (
+        CompileError,
+        CubinError,
+        KernelFault,
+        UnsupportedInstruction,
+        UsageError,
+        WarplensError,
+    )
+
+__version__ = "0.1.0"
+__all__ = [
+    "CompileError",
+    "CubinError",
+    "KernelFault",
+    "LaunchableKernel",
+    "Module",
+    "Run",
+    "UnsupportedInstruction",
+    "UsageError",
+    "WarplensError",
+    "compile",
+    "load",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module 'warplens' has no attribute {name!r}")
+    from importlib import import_module
+
+    home = "errors" if name.endswith(("Error", "Fault", "Instruction")) else "api"
+    return getattr(import_module(f"warplens.{home}"), name)

@@ -1,6 +1,6 @@
 """One instruction on lanes of given values: what every test of a meaning is written in.
 
-The tests ask an engine for the results of an opcode; the slow emitter answers here, and whatever else implements
+The tests ask an engine for the results of an opcode.  The slow emitter answers here; whatever else implements
 `evaluate` can be put in its place.
 """
 
@@ -36,7 +36,7 @@ class NumpyEngine:
     """Evaluates sentences with the slow emitter."""
 
     def evaluate(self, opcode: str, *operands: Any) -> tuple[np.ndarray, ...]:
-        """The bits of each result.  Operands: lists of bits, numbers or bools, one a lane; ints for immediates."""
+        """The bits of each result.  Operands: bits, floats or bools, one a lane; an int is for all lanes."""
         found = find(opcode)
         assert found is not None, f"no meaning for {opcode}"
         op, modifiers = found
@@ -77,5 +77,3 @@ def values_of(e: NumpyEmitter, kind: type[Lanes], operand: Any) -> Lanes:
         operand = array.view(np.uint32 if kind is F32 else np.uint64)
     mask = (1 << kind.bits) - 1
     return kind(e, np.array([int(x) & mask for x in operand], np.uint64))
-
-

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 
-
 def away(rounding: str, negative: bool) -> bool:
     """Whether a directed rounding goes away from zero."""
     return rounding == ("RM" if negative else "RP")

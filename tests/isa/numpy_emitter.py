@@ -228,4 +228,3 @@ class NumpyEmitter:
 
     def fround(self, k: Any, s: Any, a: int) -> int:
         return convert(DOUBLE, SINGLE, a)
-

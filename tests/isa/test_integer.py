@@ -8,8 +8,10 @@ import pytest
 from engine import Minus, Not
 
 M32, M64 = 0xFFFF_FFFF, 0xFFFF_FFFF_FFFF_FFFF
-WORDS = [0, 1, 2, 3, 31, 32, 0x80, 0xFF, 0x7FFF, 0x8000, 0xFFFF, 0x12345678, 0x7FFF_FFFF, 0x8000_0000, 0x8000_0001,
-         0xDEADBEEF, 0xFFFF_FFFE, M32]  # fmt: skip
+WORDS = [
+    0, 1, 2, 3, 31, 32, 0x80, 0xFF, 0x7FFF, 0x8000, 0xFFFF, 0x12345678, 0x7FFF_FFFF, 0x8000_0000, 0x8000_0001,
+    0xDEADBEEF, 0xFFFF_FFFE, M32,
+]  # fmt: skip
 PAIRS = list(itertools.product(WORDS, WORDS))
 A, B = [a for a, _ in PAIRS], [b for _, b in PAIRS]
 C = [(a * 2654435761 + b * 40503 + 12345) & M32 for a, b in PAIRS]
@@ -59,7 +61,9 @@ def test_a_64_bit_difference_from_its_halves(engine):
 
 def test_imad(engine):
     assert engine.value("IMAD", A, B, C) == each(lambda a, b, c: (a * b + c) & M32, A, B, C)
-    assert engine.value("IMAD.X", A, B, C, SIGNS) == each(lambda a, b, c, p: (a * b + c + p) & M32, A, B, C, SIGNS)
+    assert engine.value("IMAD.X", A, B, C, SIGNS) == each(
+        lambda a, b, c, p: (a * b + c + p) & M32, A, B, C, SIGNS
+    )
     assert engine.value("IMAD.MOV.U32", [0] * len(C), [0] * len(C), C) == C
 
 
@@ -86,7 +90,14 @@ def test_64_bit_sums(engine, width):
     assert carry.tolist() == each(lambda a, b: a + b > M64, WIDE, other)
 
 
-ORDERS = {"LT": int.__lt__, "LE": int.__le__, "GT": int.__gt__, "GE": int.__ge__, "EQ": int.__eq__, "NE": int.__ne__}
+ORDERS = {
+    "LT": int.__lt__,
+    "LE": int.__le__,
+    "GT": int.__gt__,
+    "GE": int.__ge__,
+    "EQ": int.__eq__,
+    "NE": int.__ne__,
+}
 COMBINES = {"AND": bool.__and__, "OR": bool.__or__, "XOR": bool.__xor__}
 
 
@@ -95,7 +106,7 @@ COMBINES = {"AND": bool.__and__, "OR": bool.__or__, "XOR": bool.__xor__}
 def test_isetp(engine, order, combine):
     for suffix, number in (("", s32), (".U32", int)):
         first, second = engine.evaluate(f"ISETP.{order}{suffix}.{combine}", A, B, SIGNS)
-        holds = each(lambda a, b: ORDERS[order](number(a), number(b)), A, B)  # noqa: B023
+        holds = each(lambda a, b, number=number: ORDERS[order](number(a), number(b)), A, B)
         assert first.tolist() == each(COMBINES[combine], holds, SIGNS)
         assert second.tolist() == each(lambda h, p: COMBINES[combine](not h, p), holds, SIGNS)
 
@@ -107,10 +118,10 @@ def test_isetp_ex_compares_64_bits(engine, order):
         first, _ = engine.evaluate(f"ISETP.{order}{suffix}.AND.EX", B, C, True, [bool(p) for p in low])
         again, _ = engine.evaluate(f"ISETP.{order}{suffix}.AND.EX", B, B, True, [bool(p) for p in low])
         assert first.tolist() == each(
-            lambda a, b, c: ORDERS[order](number(b << 32 | a), number(c << 32 | b)), A, B, C  # noqa: B023
+            lambda a, b, c, number=number: ORDERS[order](number(b << 32 | a), number(c << 32 | b)), A, B, C
         )
         assert again.tolist() == each(
-            lambda a, b: ORDERS[order](number(b << 32 | a), number(b << 32 | b)), A, B  # noqa: B023
+            lambda a, b, number=number: ORDERS[order](number(b << 32 | a), number(b << 32 | b)), A, B
         )
 
 
@@ -122,16 +133,18 @@ def test_isetp_s64(engine):
 
 def test_minima_and_maxima(engine):
     for least, function in ((True, min), (False, max)):
-        assert engine.value("IMNMX", A, B, least) == each(lambda a, b: function(s32(a), s32(b)) & M32, A, B)  # noqa: B023
+        assert engine.value("IMNMX", A, B, least) == each(
+            lambda a, b, function=function: function(s32(a), s32(b)) & M32, A, B
+        )
         assert engine.value("VIMNMX.U32", A, B, least) == each(function, A, B)
         assert engine.value("IMNMX.S64", WIDE, WIDE[::-1], least, False) == each(
-            lambda a, b: function(s64(a), s64(b)) & M64, WIDE, WIDE[::-1]  # noqa: B023
+            lambda a, b, function=function: function(s64(a), s64(b)) & M64, WIDE, WIDE[::-1]
         )
         assert engine.value("VIADDMNMX", A, B, C, least) == each(
-            lambda a, b, c: function(s32((a + b) & M32), s32(c)) & M32, A, B, C  # noqa: B023
+            lambda a, b, c, function=function: function(s32((a + b) & M32), s32(c)) & M32, A, B, C
         )
         assert engine.value("VIMNMX3", A, B, C, least) == each(
-            lambda a, b, c: function(s32(a), s32(b), s32(c)) & M32, A, B, C  # noqa: B023
+            lambda a, b, c, function=function: function(s32(a), s32(b), s32(c)) & M32, A, B, C
         )
     assert engine.value("VIMNMX.RELU", A, B, True) == each(lambda a, b: max(0, min(s32(a), s32(b))), A, B)
 
@@ -141,12 +154,18 @@ def test_iabs_keeps_the_least_number(engine):
 
 
 def test_vabsdiff(engine):
-    assert engine.value("VABSDIFF", A, B, C) == each(lambda a, b, c: (abs(s32(a) - s32(b)) + c) & M32, A, B, C)
+    assert engine.value("VABSDIFF", A, B, C) == each(
+        lambda a, b, c: (abs(s32(a) - s32(b)) + c) & M32, A, B, C
+    )
     assert engine.value("VABSDIFF.U32", A, B, C) == each(lambda a, b, c: (abs(a - b) + c) & M32, A, B, C)
 
 
 def test_vabsdiff4(engine):
-    expected = each(lambda a, b: int.from_bytes(abs(x - y) for x, y in zip(a.to_bytes(4), b.to_bytes(4), strict=True)), A, B)
+    expected = each(
+        lambda a, b: int.from_bytes(abs(x - y) for x, y in zip(a.to_bytes(4), b.to_bytes(4), strict=True)),
+        A,
+        B,
+    )
     assert engine.value("VABSDIFF4.U8", A, B, [0] * len(A)) == expected
 
 
@@ -155,7 +174,9 @@ def test_dot_products(engine):
         return [int.from_bytes([x], signed=signed) for x in word.to_bytes(4, "little")]
 
     def halves_of(word, signed):
-        return [int.from_bytes(word.to_bytes(4, "little")[k : k + 2], "little", signed=signed) for k in (0, 2)]
+        return [
+            int.from_bytes(word.to_bytes(4, "little")[k : k + 2], "little", signed=signed) for k in (0, 2)
+        ]
 
     def dot(x, y, c):
         return (sum(p * q for p, q in zip(x, y, strict=True)) + c) & M32
@@ -172,3 +193,33 @@ def test_dot_products(engine):
     assert engine.value("IDP.2A.HI.U16.U8", A, B, C) == each(
         lambda a, b, c: dot(halves_of(a, False), bytes_of(b, False)[2:], c), A, B, C
     )
+
+
+def test_minima_of_fields(engine):
+    def fields(word, bits, signed):
+        parts = [word >> (bits * k) & ((1 << bits) - 1) for k in range(32 // bits)]
+        return [p - (1 << bits) if signed and p >> (bits - 1) else p for p in parts]
+
+    def packed(parts, bits):
+        return sum((p & ((1 << bits) - 1)) << (bits * k) for k, p in enumerate(parts))
+
+    for suffix, bits, signed in (("S16x2", 16, True), ("U16x2", 16, False), ("U8x4", 8, False)):
+        pairs = [list(zip(fields(a, bits, signed), fields(b, bits, signed), strict=True)) for a, b in PAIRS]
+        assert engine.value(f"VIMNMX.{suffix}", A, B, True) == [
+            packed([min(x) for x in p], bits) for p in pairs
+        ]
+        assert engine.value(f"VIMNMX.{suffix}", A, B, False) == [
+            packed([max(x) for x in p], bits) for p in pairs
+        ]
+    sums = [
+        [
+            (x + y + 0x8000) % 0x10000 - 0x8000
+            for x, y in zip(fields(a, 16, True), fields(b, 16, True), strict=True)
+        ]
+        for a, b in PAIRS
+    ]
+    expected = [
+        packed((max(0, min(x, y)) for x, y in zip(s, fields(c, 16, True), strict=True)), 16)
+        for s, c in zip(sums, C, strict=True)
+    ]
+    assert engine.value("VIADDMNMX.S16x2.RELU", A, B, C, True) == expected

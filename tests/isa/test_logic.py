@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from engine import Minus, Not
 from test_integer import M32, M64, WORDS, A, B, C, each, s32, s64
 
 COUNTS = [0, 1, 2, 5, 8, 16, 31, 32, 33, 40, 63, 64, 65, 100, 0x8000_0000, M32]
@@ -22,7 +23,7 @@ def test_lop3_for_every_table(engine, part):
     a, b, c = [0xF0F0F0F0, 0x0F1E2D3C, 0], [0xCCCCCCCC, 0x12345678, 0], [0xAAAAAAAA, 0xDEADBEEF, 0]
     for table in range(part, 256, 8):
         value, some = engine.evaluate("LOP3.LUT", a, b, c, table)
-        assert value.tolist() == each(lambda x, y, z: truth(table, x, y, z), a, b, c), hex(table)  # noqa: B023
+        assert value.tolist() == each(lambda x, y, z, table=table: truth(table, x, y, z), a, b, c), hex(table)
         assert some.tolist() == [v != 0 for v in value.tolist()]
 
 
@@ -69,6 +70,14 @@ def test_lea(engine, by):
     low, carry = engine.evaluate("LEA", A, B, by)
     assert low.tolist() == each(lambda a, b: ((a << by) + b) & M32, A, B)
     assert carry.tolist() == each(lambda a, b: (a << by & M32) + b > M32, A, B)
+
+
+def test_lea_subtracts_64_bits(engine):
+    """base - 8 * (n + 1), as compilers write it: the high word is ~hi(8 n) - 1 + carry."""
+    n = [0, 1, 2, 0x1000, 0x0FFFFFFF]
+    low, carry = engine.evaluate("LEA", Minus(n), [0xFFFFFFF8] * 5, 3)
+    high = engine.value("IADD3.X", Not([0] * 5), [M32] * 5, [0] * 5, [bool(c) for c in carry], False)
+    assert each(lambda h, x: h << 32 | int(x), high, low) == [-8 * (x + 1) & M64 for x in n]
 
 
 @pytest.mark.parametrize("by", [1, 4, 27, 31])

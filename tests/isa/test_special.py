@@ -8,8 +8,13 @@ import pytest
 from test_floating import b32, b64, f32
 
 INF, NAN = b32(math.inf), 0x7FFFFFFF
-SAMPLES = [b32(s * m * 2.0**e) for e in (-125, -60, -13, -3, -1, 0, 1, 2, 5, 20, 100) for m in (1.0, 1.1, 1.4142, 1.9999)
-           for s in (1, -1)]  # fmt: skip
+MINUS = 1 << 31
+SAMPLES = [
+    b32(sign * m * 2.0**e)
+    for e in (-125, -60, -13, -3, -1, 0, 1, 2, 5, 20, 100)
+    for m in (1.0, 1.1, 1.4142, 1.9999)
+    for sign in (1, -1)
+]
 
 
 def units_apart(a: int, b: int) -> int:
@@ -48,8 +53,18 @@ def test_logarithm_and_power(engine):
 
 def test_circle_functions_count_revolutions(engine):
     inputs = below(SAMPLES, 1000)
-    close(engine, "MUFU.SIN", [x for x in inputs if f32(x) * 2 % 1], lambda x: math.sin(2 * math.pi * (x - round(x))))
-    close(engine, "MUFU.COS", [x for x in inputs if (f32(x) * 2 + 0.5) % 1], lambda x: math.cos(2 * math.pi * (x - round(x))))
+    close(
+        engine,
+        "MUFU.SIN",
+        [x for x in inputs if f32(x) * 2 % 1],
+        lambda x: math.sin(2 * math.pi * (x - round(x))),
+    )
+    close(
+        engine,
+        "MUFU.COS",
+        [x for x in inputs if (f32(x) * 2 + 0.5) % 1],
+        lambda x: math.cos(2 * math.pi * (x - round(x))),
+    )
     quarters = [b32(q / 4) for q in range(-4, 5)]
     assert [f32(x) for x in engine.value("MUFU.SIN", quarters)] == [0, 1, 0, -1, 0, 1, 0, -1, 0]
     assert [f32(x) for x in engine.value("MUFU.COS", quarters)] == [1, 0, -1, 0, 1, 0, -1, 0, 1]
@@ -57,25 +72,26 @@ def test_circle_functions_count_revolutions(engine):
 
 def test_hyperbolic_tangent(engine):
     close(engine, "MUFU.TANH", below(SAMPLES, 1e30), math.tanh)
-    assert engine.value("MUFU.TANH", [1, INF, INF | 1 << 31, NAN]) == [1, b32(1.0), b32(-1.0), NAN]
+    assert engine.value("MUFU.TANH", [1, INF, INF | MINUS, NAN]) == [1, b32(1.0), b32(-1.0), NAN]
 
 
 @pytest.mark.parametrize(
     ("opcode", "edges"),
     [
-        ("MUFU.RCP", {0: INF, 1 << 31: INF | 1 << 31, INF: 0, INF | 1 << 31: 1 << 31, 1: INF, 0x7F7FFFFF: 0, NAN: NAN}),
-        ("MUFU.RSQ", {0: INF, 1 << 31: INF | 1 << 31, INF: 0, b32(-1.0): NAN, 1: INF, NAN: NAN}),
-        ("MUFU.SQRT", {0: 0, 1 << 31: 1 << 31, INF: INF, b32(-1.0): NAN, 1: 0, NAN: NAN}),
-        ("MUFU.LG2", {0: INF | 1 << 31, 1 << 31: INF | 1 << 31, INF: INF, b32(-1.0): NAN, 1: INF | 1 << 31, NAN: NAN,
-                      b32(1.0): 0, b32(8.0): b32(3.0)}),
-        ("MUFU.EX2", {0: b32(1.0), 1 << 31: b32(1.0), INF: INF, INF | 1 << 31: 0, NAN: NAN, b32(-127.0): 0,
-                      b32(128.0): INF, b32(-3.0): b32(0.125)}),
-        ("MUFU.SIN", {0: 0, 1 << 31: 1 << 31, INF: NAN, NAN: NAN}),
-        ("MUFU.COS", {0: b32(1.0), 1 << 31: b32(1.0), INF: NAN, NAN: NAN}),
+        ("MUFU.RCP", {0: INF, MINUS: INF | MINUS, INF: 0, INF | MINUS: MINUS, 1: INF, 0x7F7FFFFF: 0}),
+        ("MUFU.RSQ", {0: INF, MINUS: INF | MINUS, INF: 0, b32(-1.0): NAN, 1: INF}),
+        ("MUFU.SQRT", {0: 0, MINUS: MINUS, INF: INF, b32(-1.0): NAN, 1: 0}),
+        ("MUFU.LG2", {0: INF | MINUS, MINUS: INF | MINUS, INF: INF, b32(-1.0): NAN, 1: INF | MINUS}),
+        ("MUFU.LG2", {b32(1.0): 0, b32(8.0): b32(3.0)}),
+        ("MUFU.EX2", {0: b32(1.0), MINUS: b32(1.0), INF: INF, INF | MINUS: 0}),
+        ("MUFU.EX2", {b32(-127.0): 0, b32(128.0): INF, b32(-3.0): b32(0.125)}),
+        ("MUFU.SIN", {0: 0, MINUS: MINUS, INF: NAN}),
+        ("MUFU.COS", {0: b32(1.0), MINUS: b32(1.0), INF: NAN}),
     ],
-)  # fmt: skip
+)
 def test_edges(engine, opcode, edges):
     assert engine.value(opcode, list(edges)) == list(edges.values())
+    assert engine.value(opcode, [NAN, 0x7FC12345]) == [NAN, NAN]
 
 
 def test_high_words_of_doubles(engine):

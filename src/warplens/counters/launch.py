@@ -19,9 +19,11 @@ guide)."""
 
 
 class Occupancy(Protocol):
-    """What one multiprocessor holds: blocks, their warps, those in percent of the most, and the blocks that
+    """What one multiprocessor holds: registers a thread as launched, blocks, their warps, those in percent of the most, and the blocks that
     each resource alone allows ("registers", "shared_mem", "warps", "blocks", "barriers")."""
 
+    @property
+    def registers(self) -> int: ...
     @property
     def blocks(self) -> int: ...
     @property
@@ -48,7 +50,6 @@ def launch_metrics(
         "launch__grid_size": exact(launch.blocks, ""),
         "launch__block_size": exact(launch.threads_per_block, ""),
         "launch__thread_count": exact(launch.blocks * launch.threads_per_block, "thread"),
-        "launch__registers_per_thread": exact(kernel.registers, "register/thread"),
         "launch__shared_mem_per_block_static": exact(kernel.shared_bytes, "byte/block"),
         "launch__shared_mem_per_block_dynamic": exact(launch.shared, "byte/block"),
         "launch__shared_mem_per_block_driver": exact(driver, "byte/block"),
@@ -63,6 +64,7 @@ def occupancy_metrics(arch: str, occupancy: Occupancy) -> dict[str, Metric]:
     hidden = set() if chip_number(arch) >= 90 else {"barriers"}
     limits = {name: limit for name, limit in occupancy.limits.items() if name not in hidden}
     return {
+        "launch__registers_per_thread": exact(occupancy.registers, "register/thread"),
         **{f"launch__occupancy_limit_{name}": exact(limit, "block") for name, limit in limits.items()},
         "sm__maximum_warps_per_active_cycle_pct": exact(occupancy.percent, "%"),
         "sm__maximum_warps_avg_per_active_cycle": exact(occupancy.warps, "warp"),

@@ -28,6 +28,7 @@ UNLIMITED = 2**31 - 1
 class Occupancy:
     """What one multiprocessor holds of a launch.
 
+    registers         a thread's, as launched: launch__registers_per_thread
     blocks, warps     resident at once; 0 if a block does not fit
     percent           of the warps it could hold: sm__maximum_warps_per_active_cycle_pct
     limits            blocks that each resource alone would admit: launch__occupancy_limit_*; one that the
@@ -36,6 +37,7 @@ class Occupancy:
     carveout_bytes    shared memory of the multiprocessor: launch__shared_mem_config_size
     """
 
+    registers: int
     blocks: int
     warps: int
     percent: float
@@ -88,6 +90,7 @@ def occupancy(
     admitted["shared_mem"] = _by_shared(limits, asked, chosen)
     blocks = min(admitted.values())
     return Occupancy(
+        registers=max(registers, limits.registers_per_thread_minimum),
         blocks=blocks,
         warps=blocks * warps,
         percent=100 * blocks * warps / limits.warps_per_multiprocessor,

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from llvmlite import ir
 
+from warplens.emulator import halves
 from warplens.emulator.classify import V32, Classifier
 from warplens.emulator.code import Code, function, i32, i64
 from warplens.emulator.emit import I1, I8, I16, I32, I64, LANES, PTR, LlvmEmitter, intrinsic, vector
@@ -253,26 +254,117 @@ class Accesses:
         result = V32 if words == 1 else ir.LiteralStructType([V32] * words)
         made, code, site, index, address, _ = self._signature(name, result, I64 if space == "global" else I32)
         b = code.b
-        emitter = LlvmEmitter(b)
-        zero = emitter.splat(i32(0))
-        nothing = zero if words == 1 else ir.Constant(result, [ir.Constant(V32, None)] * words)
+        zero = ir.Constant(V32, None)
+        nothing = zero if words == 1 else ir.Constant(result, [zero] * words)
         self._return_if_idle(code, site.mask, nothing)
+        if space != "local" and size >= 4:
+            self._try_halves(code, site, index, space, address, size, result)
         pointers = self._checked(code, site, index, space, address, size, Touch.READ, nothing)
-        lanes = b.bitcast(site.mask, vector(I1))
-        values = []
-        for k in range(words):
-            kind = {1: I8, 2: I16}.get(size, I32)
-            where = pointers if k == 0 else self._further(code, pointers, space, k)
-            got = self.gather(b, where, lanes, kind)
-            values.append(got if kind is I32 else b.sext(got, V32) if signed else b.zext(got, V32))
-        if words == 1:
-            b.ret(values[0])
-        else:
-            whole: ir.Value = ir.Constant(result, ir.Undefined)
-            for k, value in enumerate(values):
-                whole = b.insert_value(whole, value, k)
-            b.ret(whole)
+        self._return_words(b, self._gather_words(code, site, space, pointers, size, signed), result)
         return made
+
+    def _gather_words(
+        self, code: Code, site: Site, space: Space, pointers: ir.Value, size: int, signed: bool
+    ) -> list[ir.Value]:
+        b = code.b
+        lanes = b.bitcast(site.mask, vector(I1))
+        kind = {1: I8, 2: I16}.get(size, I32)
+        values = []
+        for k in range(max(size // 4, 1)):
+            where = pointers if k == 0 else self._further(code, pointers, space, k)
+            got = self.gather(b, where, lanes, kind, site.env)
+            values.append(got if kind is I32 else b.sext(got, V32) if signed else b.zext(got, V32))
+        return values
+
+    def _return_words(self, b: ir.IRBuilder, words: Sequence[ir.Value], result: ir.Type) -> None:
+        if len(words) == 1:
+            b.ret(words[0])
+            return
+        whole: ir.Value = ir.Constant(result, ir.Undefined)
+        for k, word in enumerate(words):
+            whole = b.insert_value(whole, word, k)
+        b.ret(whole)
+
+    def _try_halves(
+        self, code: Code, site: Site, index: ir.Value, space: Space, address: ir.Value, size: int, result: ir.Type
+    ) -> None:
+        """Returns from the routine if each half of a full warp walks with a constant step."""
+        b = code.b
+        pattern = halves.halves(code, address, size)
+        tight, single = halves.dense(code, pattern), halves.one_walk(code, pattern)
+        shape = tight if space == "shared" else b.or_(tight, single)
+        fits = [pattern.regular, shape, b.icmp_signed("==", site.mask, EVERY)]
+        fits += [self._inside(code, site, index, space, a, size) for w in pattern.walks for a in (w.first, w.last)]
+        if space == "shared":
+            # Within one row of banks there is no conflict.
+            rows = halves.span(code, pattern, size.bit_length() - 1)
+            fits.append(b.icmp_unsigned("<", rows, i32(128 // size)))
+        with code.when(halves.all_of(b, fits)):
+            self._add(code, site, REQUESTS, i64(1))
+            different = halves.places(code, pattern, size.bit_length() - 1)
+            if space == "global":
+                different = b.select(single, i64(LANES), different)
+                sectors = halves.places(code, pattern, 5)
+                self._add(code, site, SECTORS, sectors)
+                self._add(code, site, TAGS, halves.places(code, pattern, 7))
+                ideal = b.select(b.icmp_unsigned("<", sectors, i64(size)), sectors, i64(size))
+                self._add(code, site, IDEAL, ideal)
+            else:
+                passes = i64(self.count.least_wavefronts(size))
+                self._add(code, site, WAVEFRONTS, passes)
+                self._add(code, site, IDEAL, passes)
+            self._add(code, site, BYTES, b.mul(different, i64(size)))
+            if size == 4:
+                with code.when(tight):
+                    b.ret(self._two_rows(code, site, space, pattern))
+            pointers = self._pointers(code, site, space, address)
+            self._return_words(b, self._gather_words(code, site, space, pointers, size, False), result)
+
+    def _inside(
+        self, code: Code, site: Site, index: ir.Value, space: Space, address: ir.Value, size: int
+    ) -> ir.Value:
+        """Whether one aligned address is in bounds."""
+        b = code.b
+        if space == "global":
+            bounds = code.at(code.load(Env, site.env, "bounds"), b.shl(b.sext(index, I64), i64(4)))
+            low, span = code.load(Bounds, bounds, "low"), code.load(Bounds, bounds, "span")
+            return b.icmp_unsigned("<=", b.sub(address, low), span)
+        offset = b.zext(self._offset(b, space, address, code, site), I64)
+        return b.icmp_signed("<=", b.add(offset, i64(size)), code.load(Env, site.env, "shared_bytes"))
+
+    def _pointers(self, code: Code, site: Site, space: Space, address: ir.Value) -> ir.Value:
+        """Host pointers of global or shared addresses."""
+        b = code.b
+        emitter = LlvmEmitter(b)
+        if space == "global":
+            return b.inttoptr(b.add(address, emitter.splat(code.load(Env, site.env, "host_delta"))), vector(PTR))
+        base = b.ptrtoint(code.load(Block, site.block, "shared"), I64)
+        offset = self._offset(b, space, address, code, site)
+        return b.inttoptr(b.add(emitter.splat(base), b.zext(offset, V64)), vector(PTR))
+
+    def _two_rows(self, code: Code, site: Site, space: Space, pattern: halves.Halves) -> ir.Value:
+        """Two halves that are each one word for all or 16 consecutive words."""
+        b = code.b
+        half = ir.VectorType(I32, halves.HALF)
+        nothing = ir.Constant(half, ir.Undefined)
+        parts = []
+        for walk in pattern.walks:
+            if space == "global":
+                place = b.inttoptr(b.add(walk.first, code.load(Env, site.env, "host_delta")), PTR)
+            else:
+                offset = b.zext(b.sub(walk.first, i32(self.shared_base)), I64)
+                place = code.at(code.load(Block, site.block, "shared"), offset)
+            out = code.variable(half)
+            still = b.icmp_unsigned("==", walk.step, ir.Constant(walk.step.type, 0))
+            with b.if_else(still) as (same, row):
+                with same:
+                    word = b.load(place, typ=I32, align=4)
+                    first = b.insert_element(nothing, word, i32(0))
+                    b.store(b.shuffle_vector(first, nothing, ir.Constant(half, [0] * halves.HALF)), out)
+                with row:
+                    b.store(b.load(place, typ=half, align=4), out)
+            parts.append(b.load(out, typ=half))
+        return b.shuffle_vector(*parts, ir.Constant(V32, list(range(LANES))))
 
     def _scatter(self, space: Space, size: int) -> ir.Function:
         name = f"scatter_{space}_{size}"
@@ -295,11 +387,16 @@ class Accesses:
     def _further(self, code: Code, pointers: ir.Value, space: Space, word: int) -> ir.Value:
         return code.b.gep(pointers, [i64(word * (128 if space == "local" else 4))], source_etype=I8)
 
-    def gather(self, b: ir.IRBuilder, pointers: ir.Value, lanes: ir.Value, kind: ir.Type) -> ir.Value:
-        name = f"llvm.masked.gather.v{LANES}i{kind.width}.v{LANES}p0"
-        zero = ir.Constant(vector(kind), None)
-        types = [pointers.type, I32, lanes.type, vector(kind)]
-        return b.call(intrinsic(self.module, name, vector(kind), types), [pointers, i32(kind.width // 8), lanes, zero])
+    def gather(self, b: ir.IRBuilder, pointers: ir.Value, lanes: ir.Value, kind: ir.Type, safe: ir.Value) -> ir.Value:
+        """One load a lane, from `safe` where the lane is off: several times faster than the host's gather
+        instruction where that is slowed down against data sampling."""
+        nowhere = LlvmEmitter(b).splat(safe)
+        pointers = b.select(lanes, pointers, nowhere)
+        values: ir.Value = ir.Constant(vector(kind), ir.Undefined)
+        for lane in range(LANES):
+            value = b.load(b.extract_element(pointers, i32(lane)), typ=kind, align=kind.width // 8)
+            values = b.insert_element(values, value, i32(lane))
+        return values
 
     def scatter(self, b: ir.IRBuilder, value: ir.Value, pointers: ir.Value, lanes: ir.Value) -> None:
         width = value.type.element.width
@@ -346,16 +443,14 @@ class Accesses:
         self._add(code, site, REQUESTS, i64(1))
         if space == "shared":
             self._count_wavefronts(code, site, address, size, touch == Touch.READ)
-            base = b.ptrtoint(code.load(Block, site.block, "shared"), I64)
-            return b.inttoptr(b.add(emitter.splat(base), b.zext(offset, V64)), vector(PTR))
+            return self._pointers(code, site, space, address)
         if space == "local":
             return self._local_pointers(code, site, offset, size)
         units = b.trunc(b.lshr(address, emitter.number(address, size.bit_length() - 1)), V32)
         sectors = b.trunc(b.lshr(address, emitter.number(address, 5)), V32)
         self._count_bytes(code, site, units, size)
         self._count_ideal(code, site, self._count_sectors(code, site, sectors), size, 5)
-        delta = emitter.splat(code.load(Env, site.env, "host_delta"))
-        return b.inttoptr(b.add(address, delta), vector(PTR))
+        return self._pointers(code, site, space, address)
 
     def _count_wavefronts(self, code: Code, site: Site, address: ir.Value, size: int, is_load: bool) -> None:
         b = code.b

@@ -115,6 +115,10 @@ class Classifier:
     def _reduce(self, code: Code, name: str, values: ir.Value) -> ir.Value:
         return code.intrinsic(f"vector.reduce.{name}", values, result=I32)
 
+    def least_wavefronts(self, size: int) -> int:
+        """Of a full warp's load whose lanes all lie within one row of banks."""
+        return 1 if size <= 8 else size // 8
+
     def shared(self, size: int, is_load: bool) -> ir.Function:
         """(byte addresses, lanes) -> wavefronts of a shared access of `size` bytes a lane."""
         name = f"shared_wavefronts_{size}_{'load' if is_load else 'store'}"

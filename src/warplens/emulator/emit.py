@@ -207,13 +207,13 @@ class LlvmEmitter:
 
     def do_fadd(self, kind: type[Lanes], args: Any, x: ir.Value, y: ir.Value, rounding: str) -> ir.Value:
         if rounding != "RN":
-            return self.rounded_sum(kind, *(self.exact(v, kind) for v in (x, y)), x, rounding)
+            return self.rounded_sum(self.exact(x, kind), self.exact(y, kind), rounding)
         return self.canonical(self.b.fadd(x, y))
 
     def do_fmul(self, kind: type[Lanes], args: Any, x: ir.Value, y: ir.Value, rounding: str) -> ir.Value:
         if rounding != "RN":
             product = self.b.fmul(self.exact(x, kind), self.exact(y, kind))
-            return self.rounded_sum(kind, product, self.number(product, -0.0), x, rounding)
+            return self.rounded(product, self.number(product, 0.0), rounding)
         return self.canonical(self.b.fmul(x, y))
 
     def do_fma(
@@ -221,7 +221,7 @@ class LlvmEmitter:
     ) -> ir.Value:
         if rounding != "RN":
             product = self.b.fmul(self.exact(x, kind), self.exact(y, kind))
-            return self.rounded_sum(kind, product, self.exact(z, kind), x, rounding)
+            return self.rounded_sum(product, self.exact(z, kind), rounding)
         return self.canonical(self.call("fma", x, y, z))
 
     def exact(self, x: ir.Value, kind: type[Lanes]) -> ir.Value:
@@ -230,19 +230,27 @@ class LlvmEmitter:
             raise NotImplementedError("directed rounding of double arithmetic")
         return self.b.fpext(x, self.shaped(DOUBLE, x))
 
-    def rounded_sum(
-        self, kind: type[Lanes], x: ir.Value, y: ir.Value, like: ir.Value, rounding: str
-    ) -> ir.Value:
-        """x + y, both exact doubles, rounded to float in a direction.
-
-        TwoSum (Knuth) gives the sum and its error; the float nearest to the sum is moved one step if it lies on the
-        wrong side of the exact value.
-        """
+    def rounded_sum(self, x: ir.Value, y: ir.Value, rounding: str) -> ir.Value:
+        """x + y, both exact doubles, rounded to float in a direction; TwoSum (Knuth) gives sum and error."""
         b = self.b
         total = b.fadd(x, y)
         part = b.fsub(total, x)
         error = b.fadd(b.fsub(x, b.fsub(total, part)), b.fsub(y, part))
-        near = b.fptrunc(total, self.shaped(FLOAT, like))
+        result = self.rounded(total, error, rounding)
+        if rounding != "RM":
+            return result
+        # A sum that is exactly zero is -0 when rounding down, unless both were +0.
+        zero = b.fcmp_ordered("==", total, self.number(total, 0.0))
+        cancelled = b.and_(zero, b.not_(self.both_positive_zero(x, y)))
+        return b.select(cancelled, self.number(result, -0.0), result)
+
+    def rounded(self, total: ir.Value, error: ir.Value, rounding: str) -> ir.Value:
+        """total + error (a double and a remainder below its last place) rounded to float in a direction.
+
+        The float nearest to the total is moved one step if it lies on the wrong side of the exact value.
+        """
+        b = self.b
+        near = b.fptrunc(total, self.shaped(FLOAT, total))
         beyond = b.fsub(b.fsub(b.fpext(near, total.type), total), error)  # near - exact, right in its sign
         zero = self.number(beyond, 0.0)
         above, below = b.fcmp_ordered(">", beyond, zero), b.fcmp_ordered("<", beyond, zero)
@@ -251,18 +259,13 @@ class LlvmEmitter:
         one = self.number(bits, 1)
         is_zero = b.fcmp_ordered("==", near, self.number(near, 0.0))
         outward, inward = b.add(bits, one), b.sub(bits, one)
-        down = b.select(negative, outward, b.select(is_zero, self.number(bits, 0x80000001), inward))
+        down = b.select(is_zero, self.number(bits, 0x80000001), b.select(negative, outward, inward))
         up = b.select(is_zero, one, b.select(negative, inward, outward))
-        toward_zero = b.select(negative, b.select(below, up, bits), b.select(above, down, bits))
         moved = {
             "RM": b.select(above, down, bits),
             "RP": b.select(below, up, bits),
-            "RZ": toward_zero,
+            "RZ": b.select(negative, b.select(below, up, bits), b.select(above, down, bits)),
         }[rounding]
-        # A sum that is exactly zero is -0 when rounding down, unless both were +0.
-        if rounding == "RM":
-            both = b.and_(b.fcmp_ordered("==", total, zero), b.not_(self.both_positive_zero(x, y)))
-            moved = b.select(both, self.number(bits, 0x80000000), moved)
         return self.canonical(b.bitcast(moved, near.type))
 
     def both_positive_zero(self, x: ir.Value, y: ir.Value) -> ir.Value:
@@ -284,7 +287,8 @@ class LlvmEmitter:
 
     def do_ftz(self, kind: type[Lanes], args: Any, x: ir.Value) -> ir.Value:
         def flush(bits: ir.Value, top: int) -> ir.Value:
-            exponent = self.b.and_(bits, self.number(bits, 0x7F800000))
+            infinity = 0x7F800000 if top == 1 << 31 else 0x7FF << 52
+            exponent = self.b.and_(bits, self.number(bits, infinity))
             small = self.b.icmp_unsigned("==", exponent, self.number(bits, 0))
             return self.b.select(small, self.b.and_(bits, self.number(bits, top)), bits)
 
@@ -340,12 +344,12 @@ class LlvmEmitter:
             return convert(x, self.shaped(scalar_type(kind), x))
         if args[0].bits == 32:
             exact = convert(x, self.shaped(DOUBLE, x))
-            return self.rounded_sum(kind, exact, self.number(exact, 0.0), x, rounding)
+            return self.rounded(exact, self.number(exact, 0.0), rounding)
         # 64 bits: the two halves are exact doubles, their sum is rounded once.
         low = self.b.uitofp(self.b.and_(x, self.number(x, 0xFFFFFFFF)), self.shaped(DOUBLE, x))
         top = (self.b.ashr if args[0].signed else self.b.lshr)(x, self.number(x, 32))
         high = self.b.fmul(convert(top, self.shaped(DOUBLE, x)), self.number(low, 2.0**32))
-        return self.rounded_sum(kind, high, low, x, rounding)
+        return self.rounded_sum(high, low, rounding)
 
     def do_to_int(self, kind: type[Lanes], args: Any, x: ir.Value) -> ir.Value:
         to = self.shaped(scalar_type(kind), x)

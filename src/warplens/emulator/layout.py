@@ -123,7 +123,7 @@ class Warp(c.Structure):
         ("index", c.c_int32),
         ("status", c.c_int32),
         ("exec", c.c_uint32),  # the split to run next, as next_split gives it
-        ("exited", c.c_uint32),
+        ("exited", c.c_uint32),  # and lanes that never were
         ("ready", c.c_int32),
         ("parked", c.c_int32),
         ("begun", c.c_int32),  # registers have been saved

@@ -11,6 +11,7 @@ from warplens.emulator.access import Accesses
 from warplens.emulator.code import Code, i32, i64
 from warplens.emulator.convergence import split_blocks
 from warplens.emulator.emit import I1, I32, I64, PTR, LlvmEmitter, is_vector, vector
+from warplens.emulator.liveness import Name
 from warplens.emulator.layout import HEADER, Block, Env, Fault, FaultKind, Status, Warp
 from warplens.emulator.plan import DIVERGENT, ON, Plan
 from warplens.emulator.registers import Registers
@@ -108,7 +109,7 @@ class WarpFunction:
         self.exec = self.b.alloca(I32, name="exec")
         self.fuel = self.b.alloca(I64, name="fuel")
         self.resume_at = self.b.alloca(I32, name="resume_at")
-        self.registers = Registers(translator.program, translator.bindings, self.b, self.emitter)
+        self.registers = Registers(self.b, self.emitter)
 
     # Frame
 
@@ -117,19 +118,34 @@ class WarpFunction:
         self.counters = code.load(Env, self.env, "counters")
         self.saved = code.at(self.warp, HEADER)
         b.store(code.load(Env, self.env, "slice"), self.fuel)
-        with b.if_else(code.nonzero(code.load(Warp, self.warp, "begun"))) as (again, fresh):
-            with again:
-                self.registers.restore(code, self.saved)
-            with fresh:
-                self.registers.clear()
-        b.branch(self.dispatch)
+        again, fresh = (self.function.append_basic_block(n) for n in ("again", "fresh"))
+        b.cbranch(code.nonzero(code.load(Warp, self.warp, "begun")), again, fresh)
         for start in sorted(self.t.reached):
             self._translate(self.t.by_start[start])
+        self.live = self._live()
+        b.position_at_end(fresh)
+        self.registers.clear()
+        b.branch(self.dispatch)
+        b.position_at_end(again)
+        self.registers.restore(code, self.saved, self.live)
+        b.branch(self.dispatch)
         self._dispatch()
         self._suspend()
         self._rest()
         b.position_at_end(self.fault)
         b.ret(i32(Status.FAULT))
+
+    def _live(self) -> set[Name]:
+        """What a warp that stops must keep.  Jumps to computed places may lead anywhere."""
+        everywhere = sorted(self.t.reached)
+        successors: dict[int, list[int]] = {}
+        for start in everywhere:
+            block = self.t.by_start[start]
+            last = self.t.program.instructions[block.last]
+            behind = [block.last + 1] if block.last + 1 in self.t.reached else []
+            successors[start] = everywhere if last.base in ANYWHERE else [*block.successors, *behind]
+        live = self.registers.flow.live_at(self.entries, successors)
+        return live | {name for name in self.registers.locals if name[0] == "B"}
 
     def _dispatch(self) -> None:
         """Take the next ready split and go to its place."""
@@ -170,7 +186,7 @@ class WarpFunction:
         """No split is ready: the warp is done, or all that is left of it waits."""
         b, code = self.b, self.code
         b.position_at_end(self.rest)
-        done = b.icmp_signed("==", code.load(Warp, self.warp, "exited"), self.first_mask())
+        done = b.icmp_signed("==", code.load(Warp, self.warp, "exited"), i32(-1))
         with code.when(done, likely=True):
             b.ret(i32(Status.DONE))
         self._add_used()
@@ -186,7 +202,7 @@ class WarpFunction:
         return total
 
     def _save(self) -> None:
-        self.registers.save(self.code, self.saved)
+        self.registers.save(self.code, self.saved, self.live)
         self.code.store(1, Warp, self.warp, "begun")
 
     def first_mask(self) -> ir.Value:
@@ -211,6 +227,7 @@ class WarpFunction:
     def _translate(self, block: CodeBlock) -> None:
         b, code = self.b, self.code
         b.position_at_end(self.blocks[block.first])
+        self.registers.flow.begin(block.first)
         mask = b.load(self.exec, typ=I32)
         split = self.t.split[block.first]
         entry = self.t.plan.block(self.t.number[block.first])

@@ -5,7 +5,6 @@ LLVM keeps what it can in vector registers; locals that it promotes cost nothing
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from llvmlite import ir
@@ -13,7 +12,7 @@ from llvmlite import ir
 from warplens.emulator.code import Code, i32, i64
 from warplens.emulator.emit import I1, I8, I16, I32, I64, PTR, LlvmEmitter, is_vector, scalar_type, vector
 from warplens.emulator.layout import Env
-from warplens.isa._decode import Binding
+from warplens.emulator.liveness import Liveness, Name
 from warplens.isa._lanes import F32, F64, H2, U32, U64, Float, Int, Lanes, Pred
 from warplens.isa._op import Source
 from warplens.isa._warp import Addend, Data
@@ -21,10 +20,6 @@ from warplens.program import Address, Constant, Immediate, Instruction, Label, O
 
 if TYPE_CHECKING:
     from warplens.emulator.lift import WarpFunction
-
-BARRIERS = 16
-PREDICATES = 7
-
 
 def highest(program: Program, file: str) -> int:
     """One more than the last register of a file that the program can touch; runs reach up to seven further."""
@@ -40,46 +35,50 @@ def highest(program: Program, file: str) -> int:
     return min(seen + 8, 255) if seen >= 0 else 0
 
 
-class Registers:
-    """Locals for R, UR, P, UP and B."""
+KINDS: dict[str, ir.Type] = {"R": vector(I32), "B": vector(I32), "UR": I32, "P": vector(I1), "UP": I1}
+BYTES = {"R": 128, "B": 128, "UR": 4, "P": 4, "UP": 4}
 
-    def __init__(
-        self, program: Program, bindings: Sequence[Binding | None], builder: ir.IRBuilder, emitter: LlvmEmitter
-    ) -> None:
+
+class Registers:
+    """Locals for the registers of R, UR, P, UP and B that the code touches, each made when it is first asked for.
+
+    What each block reads and overwrites is noted, so that a warp that stops saves only what it will read again.
+    """
+
+    def __init__(self, builder: ir.IRBuilder, emitter: LlvmEmitter) -> None:
         self.b = builder
         self.e = emitter
-        self.files: dict[str, list[ir.Value]] = {
-            "R": [builder.alloca(vector(I32), name=f"R{n}") for n in range(highest(program, "R"))],
-            "B": [builder.alloca(vector(I32), name=f"B{n}") for n in range(min(highest(program, "B"), BARRIERS))],
-            "UR": [builder.alloca(I32, name=f"UR{n}") for n in range(highest(program, "UR"))],
-            "P": [builder.alloca(vector(I1), name=f"P{n}") for n in range(PREDICATES)],
-            "UP": [builder.alloca(I1, name=f"UP{n}") for n in range(PREDICATES)],
-        }
-        self.kinds: dict[str, ir.Type] = {"R": vector(I32), "B": vector(I32), "UR": I32, "P": vector(I1), "UP": I1}
+        self.locals: dict[Name, ir.Value] = {}
+        self.flow = Liveness()
 
     @staticmethod
     def space(program: Program) -> int:
-        """Bytes that saved registers take."""
-        vectors = highest(program, "R") + min(highest(program, "B"), BARRIERS)
-        return -(-(128 * vectors + 4 * highest(program, "UR") + 8 * PREDICATES) // 64) * 64
+        """Bytes that saved registers take at most."""
+        return -(-sum(BYTES[file] * highest(program, file) for file in KINDS) // 64) * 64
+
+    def local(self, file: str, index: int) -> ir.Value:
+        name = (file, index)
+        if name not in self.locals:
+            with self.b.goto_entry_block():
+                self.locals[name] = self.b.alloca(KINDS[file], name=f"{file}{index}")
+        return self.locals[name]
 
     # Saving
 
-    def _each(self) -> list[tuple[ir.Value, ir.Type, int]]:
-        """(local, type, byte offset in the save area); predicates last, a word each."""
+    def _saved(self, live: set[Name]) -> list[tuple[ir.Value, ir.Type, int]]:
+        """(local, type, byte offset in the save area) of what lives on."""
         offset, places = 0, []
-        for file, size in (("R", 128), ("B", 128), ("UR", 4), ("P", 4), ("UP", 4)):
-            for local in self.files[file]:
-                places.append((local, self.kinds[file], offset))
-                offset += size
+        for name in sorted(live & set(self.locals), key=lambda n: (-BYTES[n[0]], n)):
+            places.append((self.locals[name], KINDS[name[0]], offset))
+            offset += BYTES[name[0]]
         return places
 
     def clear(self) -> None:
-        for local, kind, _ in self._each():
-            self.b.store(ir.Constant(kind, None), local)
+        for (file, _), local in self.locals.items():
+            self.b.store(ir.Constant(KINDS[file], None), local)
 
-    def save(self, code: Code, area: ir.Value) -> None:
-        for local, kind, offset in self._each():
+    def save(self, code: Code, area: ir.Value, live: set[Name]) -> None:
+        for local, kind, offset in self._saved(live):
             value = self.b.load(local, typ=kind)
             if kind == vector(I1):
                 value = self.b.bitcast(value, I32)
@@ -87,8 +86,9 @@ class Registers:
                 value = self.b.zext(value, I32)
             self.b.store(value, code.at(area, offset), align=4)
 
-    def restore(self, code: Code, area: ir.Value) -> None:
-        for local, kind, offset in self._each():
+    def restore(self, code: Code, area: ir.Value, live: set[Name]) -> None:
+        self.clear()
+        for local, kind, offset in self._saved(live):
             stored = I32 if kind in (vector(I1), I1) else kind
             value = self.b.load(code.at(area, offset), typ=stored, align=4)
             if kind == vector(I1):
@@ -103,7 +103,8 @@ class Registers:
         """The raw 32 bits of a register; the constant register is zero."""
         if index < 0:
             return i32(0)
-        return self.b.load(self.files[file][index], typ=self.kinds[file])
+        self.flow.reads((file, index))
+        return self.b.load(self.local(file, index), typ=KINDS[file])
 
     def predicate(self, register: Register) -> ir.Value:
         if register.index < 0:
@@ -190,7 +191,7 @@ class Registers:
             if is_vector(within):
                 lanes = self.e.number(within, 0)
                 every = b.icmp_signed("==", lanes, lanes)
-                value = function.t.accesses.gather(b, place, every, kind)
+                value = function.t.accesses.gather(b, place, every, kind, base)
             else:
                 value = b.load(place, typ=kind, align=kind.width // 8)
                 value.set_metadata("invariant.load", function.t.module.add_metadata([]))
@@ -251,8 +252,11 @@ class Registers:
         self, file: str, index: int, value: ir.Value, keep: ir.Value | None, condition: ir.Value | None
     ) -> None:
         b = self.b
-        place = self.files[file][index]
-        kind = self.kinds[file]
+        place, kind = self.local(file, index), KINDS[file]
+        if condition is None:
+            self.flow.overwrites((file, index))
+        else:
+            self.flow.reads((file, index))
         if isinstance(kind, ir.VectorType):
             value = self.e.splat(value)
             if keep is not None:

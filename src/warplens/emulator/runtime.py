@@ -288,6 +288,7 @@ class Runtime:
             code.store(1, Warp, warp, "ready")
             code.store(0, Warp, warp, "ready_pc", 0)
             code.store(mask, Warp, warp, "ready_mask", 0)
+            code.store(b.not_(mask), Warp, warp, "exited")  # who is not there is waited for by nobody
 
         code.each(code.load(Env, env, "warps"), start)
         b.ret_void()

@@ -362,7 +362,7 @@ class TranslatedWarp:
     # Convergence.  A barrier register holds, in every lane, the mask of the lanes that will meet there.
 
     def _barrier(self, register: Register) -> ir.Value:
-        return self.f.registers.files["B"][register.index]
+        return self.f.registers.local("B", register.index)
 
     def set_barrier(self, barrier: Register) -> None:
         self.set_barrier_mask(barrier, self._u32(self.mask))

@@ -1,7 +1,7 @@
 """English for the primitives: an emitter whose nodes are phrases.
 
-A phrase knows how tightly its outermost operator binds, whether it is a constant, and the notes ("signed", "64-bit",
-"rounded up") that belong at the end of the line.
+A phrase knows how tightly its outermost operator binds, whether it is a constant, and the notes ("signed",
+"64-bit", "rounded up") that belong at the end of the line.
 """
 
 from __future__ import annotations
@@ -14,19 +14,30 @@ from warplens.isa._lanes import Float, Int, Lanes, Pred
 
 ATOM, UNARY, TIMES, PLUS, SHIFT, AND, XOR, OR, COMPARE, BOTH, EITHER, CHOICE = range(12, 0, -1)
 
-INFIX = {"mul": ("*", TIMES), "fmul": ("*", TIMES), "fdiv": ("/", TIMES), "add": ("+", PLUS), "fadd": ("+", PLUS),
-         "shr": (">>", SHIFT), "shl": ("<<", SHIFT), "and": ("&", AND), "xor": ("^", XOR), "or": ("|", OR)}  # fmt: skip
+INFIX = {
+    "mul": ("*", TIMES), "fmul": ("*", TIMES), "fdiv": ("/", TIMES), "add": ("+", PLUS), "fadd": ("+", PLUS),
+    "shr": (">>", SHIFT), "shl": ("<<", SHIFT), "and": ("&", AND), "xor": ("^", XOR), "or": ("|", OR),
+}  # fmt: skip
 ORDERS = {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}
-CALLS = {"min": "min", "max": "max", "fmin": "min", "fmax": "max", "ffloor": "floor", "fceil": "ceil", "fsqrt": "sqrt",
-         "ftrunc": "trunc", "fnearest": "round"}  # fmt: skip
+CALLS = {
+    "min": "min", "max": "max", "fmin": "min", "fmax": "max", "fsqrt": "sqrt",
+    "ffloor": "floor", "fceil": "ceil", "ftrunc": "trunc", "fnearest": "round",
+}  # fmt: skip
 ROUNDED = {"RN": "", "RZ": "rounded toward zero", "RM": "rounded down", "RP": "rounded up"}
-TYPES = {"S32": "int", "U32": "unsigned", "S64": "64-bit int", "U64": "64-bit unsigned", "F32": "float", "F64": "double"}
-SILENT = {"bitcast", "extend", "fextend"}
+TYPES = {
+    "S32": "int", "U32": "unsigned", "S64": "64-bit int", "U64": "64-bit unsigned",
+    "F32": "float", "F64": "double",
+}  # fmt: skip
+SILENT = {"bitcast", "extend"}
 
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """Words for a value; `value` is its number if it is a constant, `high` says its high word where that is short."""
+    """Words for a value.
+
+    value   its number if it is a constant
+    high    its high word, where there is a short way to say that
+    """
 
     text: str
     binds: int = ATOM
@@ -127,12 +138,18 @@ class PhraseEmitter:
             return Phrase(f"{CALLS[primitive]}({', '.join(a.text for a in args)})").noting(sign)
         return Phrase(f"{primitive}({', '.join(a.text for a in args)})")
 
-    def _compare(self, kind: Any, source: type[Lanes], a: Phrase, b: Phrase, order: str, unordered: bool = False) -> Phrase:
+    def _compare(
+        self, kind: Any, source: type[Lanes], a: Phrase, b: Phrase, order: str, unordered: bool = False
+    ) -> Phrase:
         if a.text == CARRY:
             return a
+        if order == "lt" and source.bits == 64 and a.binds == PLUS and b.text in a.text:
+            return Phrase(CARRY)  # a sum less than one of its terms has wrapped round
         phrase = Phrase(f"{a.within(SHIFT)} {ORDERS[order]} {b.within(SHIFT)}", COMPARE)
         if issubclass(source, Int):
-            return phrase if order in ("eq", "ne") else phrase.noting("signed" if source.signed else "unsigned")
+            return (
+                phrase if order in ("eq", "ne") else phrase.noting("signed" if source.signed else "unsigned")
+            )
         if unordered == (order == "ne"):  # what C's operators mean
             return phrase
         return phrase.noting("true for NaN" if unordered else "false for NaN")
@@ -171,10 +188,15 @@ class PhraseEmitter:
         return Phrase(f"low word of {a.within(UNARY)}", UNARY)
 
     def _from_int(self, kind: type[Lanes], source: Any, a: Phrase, rounding: str) -> Phrase:
-        return Phrase(f"{a.within(UNARY)} as {TYPES[kind.__name__]}", UNARY).noting("" if source.signed else "unsigned")
+        return Phrase(f"{a.within(UNARY)} as {TYPES[kind.__name__]}", UNARY).noting(
+            "" if source.signed else "unsigned"
+        )
 
     def _to_int(self, kind: type[Lanes], source: Any, a: Phrase) -> Phrase:
         return Phrase(f"{a.within(UNARY)} as {TYPES[kind.__name__]}", UNARY)
+
+    def _fextend(self, kind: Any, source: Any, a: Phrase) -> Phrase:
+        return Phrase(f"{a.within(UNARY)} as double", UNARY)
 
     def _fround(self, kind: Any, source: Any, a: Phrase) -> Phrase:
         return Phrase(f"{a.within(UNARY)} as float", UNARY)
@@ -202,7 +224,7 @@ def infix(primitive: str, kind: type[Lanes], a: Phrase, b: Phrase) -> Phrase:
         return plus(a, b)
     if sign == ">>" and kind.bits == 64 and b.value in (32, 33):
         return Phrase(CARRY)  # all that lies above a word of a sum formed in 64 bits
-    if sign in "*&" and 0 in (a.value, b.value):
+    if sign in "*&" and issubclass(kind, Int) and 0 in (a.value, b.value):
         return of_number(kind, 0)
     neutral = {"*": 1, "/": 1, "&": -1}.get(sign, 0)
     if b.value == neutral:
@@ -210,17 +232,30 @@ def infix(primitive: str, kind: type[Lanes], a: Phrase, b: Phrase) -> Phrase:
     if a.value == neutral and sign in "*&|^":
         return b
     if isinstance(a.value, int) and isinstance(b.value, int) and sign in "*&|^<<":
-        folded = {"*": a.value * b.value, "&": a.value & b.value, "|": a.value | b.value, "^": a.value ^ b.value}
+        folded = {
+            "*": a.value * b.value,
+            "&": a.value & b.value,
+            "|": a.value | b.value,
+            "^": a.value ^ b.value,
+        }
         return of_number(kind, folded[sign] if sign in folded else a.value << min(b.value, 64))
     if sign in "&|^":
         a, b = hexadecimal(a), hexadecimal(b)
     high = ""
-    if sign == "<<" and kind.bits == 64 and "64-bit" in a.notes and isinstance(b.value, int) and 0 < b.value < 32:
+    if (
+        sign == "<<"
+        and kind.bits == 64
+        and "64-bit" in a.notes
+        and isinstance(b.value, int)
+        and 0 < b.value < 32
+    ):
         high = f"{a.within(SHIFT)} >> {32 - b.value}"
     if sign == "<<" and isinstance(b.value, int) and 0 < b.value <= 10:
         sign, binds, b = "*", TIMES, of_number(kind, 1 << b.value)
     # Operators of one kind chain without brackets; logic mixed with anything else is clearer with them.
-    left, right = (ATOM if p.binds != binds and sign in "&|^<<>>" and p.binds < UNARY else binds for p in (a, b))
+    left, right = (
+        ATOM if p.binds != binds and sign in "&|^<<>>" and p.binds < UNARY else binds for p in (a, b)
+    )
     phrase = Phrase(f"{a.within(left)} {sign} {b.within(right + (sign == '/'))}", binds, high=high)
     return phrase.noting("signed" if kind.signed else "unsigned") if sign == ">>" else phrase
 
@@ -233,7 +268,11 @@ def hexadecimal(p: Phrase) -> Phrase:
 def negative(a: Phrase) -> Phrase:
     if a.value is not None:
         return Phrase(a.text, value=0) if a.value == 0 else replace(a, text=_signed(a), value=-a.value)
-    return replace(a, text=a.text[1:], binds=UNARY) if a.text.startswith("-") else Phrase("-" + a.within(TIMES), UNARY)
+    return (
+        replace(a, text=a.text[1:], binds=UNARY)
+        if a.text.startswith("-")
+        else Phrase("-" + a.within(TIMES), UNARY)
+    )
 
 
 def _signed(a: Phrase) -> str:
@@ -256,6 +295,8 @@ def plus(a: Phrase, b: Phrase) -> Phrase:
 
 def both(primitive: str, a: Phrase, b: Phrase) -> Phrase:
     """Predicates combined in words."""
+    if a.text == b.text and primitive != "xor":
+        return a
     word, binds = {"and": ("and", BOTH), "or": ("or", EITHER), "xor": ("!=", COMPARE)}[primitive]
     for constant, other in ((a, b), (b, a)):
         if constant.value is not None:
@@ -264,5 +305,3 @@ def both(primitive: str, a: Phrase, b: Phrase) -> Phrase:
             keeps = bool(constant.value) == (primitive == "and")
             return other if keeps else constant
     return Phrase(f"{a.within(binds)} {word} {b.within(binds)}", binds)
-
-

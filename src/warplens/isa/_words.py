@@ -18,10 +18,15 @@ WIDTH = 100
 EMITTER = PhraseEmitter()
 SIZES = {"U8": "1 byte", "S8": "1 signed byte", "U16": "2 bytes", "S16": "2 signed bytes", "64": "8 bytes",
          "128": "16 bytes", "256": "32 bytes"}  # fmt: skip
-SPECIAL = {"SR_LANEID": "the lane's number", "SRZ": "0", "SR_CLOCKLO": "the clock", "SR_SMEMSZ": "shared memory's size"}
+SPECIAL = {
+    "SR_LANEID": "the lane's number",
+    "SRZ": "0",
+    "SR_CLOCKLO": "the clock",
+    "SR_SMEMSZ": "shared memory's size",
+}
 SPECIAL |= {f"SR_TID.{axis}": f"threadIdx.{axis.lower()}" for axis in "XYZ"}
 SPECIAL |= {f"SR_CTAID.{axis}": f"blockIdx.{axis.lower()}" for axis in "XYZ"}
-RUNS = {"64": 2, "128": 4, "256": 8}  # a width modifier, and how many registers it means
+RUNS = {"64": 2, "128": 4, "256": 4}  # a width modifier, and the registers of a run: 256 bits are two of them
 
 
 def explain(instruction: Instruction, name_of: NameOf = lambda constant: None) -> str:
@@ -118,7 +123,7 @@ class _Reader:
         phrase = self._plain(operand, self._words(kind), kind)
         if not isinstance(operand, Register | Constant):
             return phrase
-        if operand.part and operand.part not in ("H1_H0",):
+        if operand.part not in ("", "H1_H0") and phrase.value is None:
             phrase = replace(phrase, text=f"{phrase.text}.{operand.part}")
         if operand.absolute:
             phrase = Phrase(f"|{phrase.text}|")
@@ -181,6 +186,8 @@ class _Reader:
             words["size"] = SIZES.get(self.binding.modifiers["size"], "4 bytes")
         for source, operand in self.binding.sources:
             words[source.name] = self._word(source.kind, source.default, operand)
+        if branch := self._conditional_branch():
+            return branch
         targets = self._targets()
         shown = [t for t in targets if t]
         words["to"] = ", ".join(shown) if shown else "nothing"
@@ -196,6 +203,13 @@ class _Reader:
             return self._phrase(kind, operand).within(UNARY)
         return of_number(Pred if kind is Pred else U32, default).text if isinstance(default, int) else ""
 
+    def _conditional_branch(self) -> str:
+        """BRA P0, target: a condition beside the guard."""
+        match [operand for _, operand in self.binding.sources]:
+            case [Register(file="P" | "UP") as condition, Label() as target, *_] if not self.op.results:
+                return f"go to {self._phrase(Label, target).text} if {self._phrase(Pred, condition).text}"
+        return ""
+
     # Destinations
 
     def _targets(self) -> list[str]:
@@ -208,7 +222,7 @@ class _Reader:
 
     def _words(self, kind: type) -> int:
         """How many registers an operand of this type takes."""
-        if kind is Data:
+        if kind in (Data, Register):
             return max((RUNS.get(m, 1) for m in self.instruction.modifiers), default=1)
         return 2 if issubclass(kind, Lanes) and kind.bits == 64 else 1
 
@@ -223,5 +237,3 @@ def _run(register: Register, words: int) -> str:
     if words == 1 or register.file not in ("R", "UR"):
         return first
     return f"{first}{':' if words == 2 else '..'}{register.file}{register.index + words - 1}"
-
-

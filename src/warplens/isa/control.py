@@ -28,13 +28,23 @@ def bra_any(w: Warp, target: Label) -> None:
 
 
 @op("BRA.DIV", pipe="cbu", says="go to {target} unless exactly the lanes {mask} are here")
-def bra_div(w: Warp, mask: U32, target: Label) -> None:
-    w.branch_unless_mask(mask, target, equal=False)
+def bra_div(w: Warp, mask: Operand, target: Label | None = None) -> None:
+    """On sm_75 the mask may be left out: all lanes."""
+    w.branch_unless_mask(*_mask_and_target(w, mask, target), equal=False)
 
 
 @op("BRA.CONV", pipe="cbu", says="go to {target} if exactly the lanes {mask} are here")
-def bra_conv(w: Warp, mask: U32, target: Label) -> None:
-    w.branch_unless_mask(mask, target, equal=True)
+def bra_conv(w: Warp, mask: Operand, target: Label | None = None) -> None:
+    w.branch_unless_mask(*_mask_and_target(w, mask, target), equal=True)
+
+
+def _mask_and_target(w: Warp, mask: Operand, target: Label | None) -> tuple[U32, Label]:
+    if target is None:
+        assert isinstance(mask, Label)
+        return U32(w.e, w.e.constant(U32, -1)), mask
+    assert isinstance(mask, Register)
+    (word,) = w.stored(mask, 1).words
+    return ~word if mask.invert else word, target
 
 
 @op("BRX", "BRXU", pipe="cbu", says="go to the address {place}")

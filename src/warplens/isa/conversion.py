@@ -9,6 +9,8 @@ from warplens.isa._op import op
 from warplens.isa.integer import field
 
 Direction = Literal["TRUNC", "FLOOR", "CEIL", "ROUND"]
+SMALL = "{to} = {a}, {type:S8=signed byte|U8=byte|S16=signed half word|U16=half word}, as "
+NARROWED = "{to} = {a} as float{rounding:RZ=, rounded toward zero|RM=, rounded down|RP=, rounded up}"
 WAY = "{way:TRUNC=toward zero|FLOOR=down|CEIL=up|ROUND=to nearest}"
 X = TypeVar("X", bound=Float)
 I = TypeVar("I", bound=Int)  # noqa: E741
@@ -45,7 +47,7 @@ def small(a: U32, type: Small) -> S32:
     return field(a, 16 if type in ("U16", "S16") else 8, 0, type in ("S8", "S16")).s32()
 
 
-@op("I2F", pipe="xu", probe="(float)(short)a", says="{to} = {a}, {type:S8=signed byte|U8=byte|S16=signed half word|U16=half word}, as float")
+@op("I2F", pipe="xu", probe="(float)(short)a", says=SMALL + "float")
 def i2f_small(a: U32, *, type: Small) -> F32:
     return small(a, type).f32()
 
@@ -55,7 +57,7 @@ def i2f_f64(a: S32, *, U32: bool) -> F64:
     return a.u32().f64() if U32 else a.f64()
 
 
-@op("I2F.F64", pipe="xu", probe="(double)(short)a", says="{to} = {a}, {type:S8=signed byte|U8=byte|S16=signed half word|U16=half word}, as double")
+@op("I2F.F64", pipe="xu", probe="(double)(short)a", says=SMALL + "double")
 def i2f_f64_small(a: U32, *, type: Small) -> F64:
     return small(a, type).f64()
 
@@ -119,7 +121,12 @@ def f2i_s64_f64(a: F64, *, way: Direction = "ROUND", NTZ: bool) -> S64:
     return to_int(a, S64, way, NTZ)
 
 
-@op("F2I.U64.F64", pipe="xu", probe="(unsigned long long)d", says="{to} = {a} as 64-bit unsigned, rounded " + WAY)
+@op(
+    "F2I.U64.F64",
+    pipe="xu",
+    probe="(unsigned long long)d",
+    says="{to} = {a} as 64-bit unsigned, rounded " + WAY,
+)
 def f2i_u64_f64(a: F64, *, way: Direction = "ROUND", NTZ: bool) -> U64:
     return to_int(a, U64, way, NTZ)
 
@@ -132,11 +139,12 @@ def f2f_f64_f32(a: F32, *, FTZ: bool) -> F64:
     return (a.ftz() if FTZ else a).f64()
 
 
-@op("F2F.F32.F64", pipe="xu", probe="(float)d", says="{to} = {a} as float{rounding:RZ=, rounded toward zero|RM=, rounded down|RP=, rounded up}")
+@op("F2F.F32.F64", pipe="xu", probe="(float)d", says=NARROWED)
 def f2f_f32_f64(a: F64, *, rounding: Rounding = "RN", FTZ: bool) -> F32:
     nearest = a.f32()
     back = nearest.f64()
-    down, up = back.compare("gt", a), back.compare("lt", a)  # which way a directed rounding might still have to go
+    # Which way a directed rounding might still have to go.
+    down, up = back.compare("gt", a), back.compare("lt", a)
     if rounding == "RN":
         result = nearest
     elif rounding == "RM":

@@ -94,10 +94,10 @@ def exponent(value: F32) -> U32:
 def fchk(a: F32, b: F32) -> Pred:
     """Whether the division a / b must take the slow path.
 
-    True for zeros, denormals, infinities, NaN, and wherever the fast path (reciprocal, quotient, remainder by FFMA)
-    would meet a denormal or overflow: 1/b normal and quotient normal, and a large enough that the remainder, 48 bits
-    below it, is exact.  The hardware's exact limits are not public: on such inputs the result is right and the
-    count may differ from the hardware's.
+    True for zeros, denormals, infinities, NaN, and wherever the fast path (reciprocal, quotient, remainder)
+    would meet a denormal or overflow: it wants 1/b and a/b normal, and a so large that the remainder, 48
+    bits below it, is exact.  The hardware's limits are not public: near these the result is right, and the
+    number of instructions may differ from the hardware's.
     """
     ea, eb = exponent(a), exponent(b)
     odd = ea.eq(0) | eb.eq(0) | ea.eq(255) | eb.eq(255)
@@ -140,5 +140,3 @@ def dsetp_min(a: F64, b: F64, p: Pred = TRUE, *, bop: Combine) -> tuple[Pred, Pr
 def dsetp_max(a: F64, b: F64, p: Pred = TRUE, *, bop: Combine) -> tuple[Pred, Pred]:
     outcome = (a.compare("gt", b) | b.isnan()) & ~a.isnan()
     return combine(outcome, bop, p), combine(a.isnan() & b.isnan(), bop, p)
-
-

@@ -8,7 +8,7 @@ from warplens.isa._lanes import F32, F64, H2, S32, TRUE, U32, Pred
 from warplens.isa._op import op
 from warplens.isa.floating import Test, holds
 from warplens.isa.integer import Combine, combine
-
+from warplens.isa.special import ex2, tanh
 
 # One half, in the low 16 bits of a word
 
@@ -69,7 +69,13 @@ def shaped(value: F32, saturate: bool, relu: bool) -> F32:
     return value.isnan().choose(value, value.max(0.0)) if relu else value
 
 
-@op("HFMA2", pipe="fp16", probe="__hfma2(a, b, c)", ignores="MMA", says="{to} = {a} * {b} + {c}, {BF16_V2:bfloat|half} pair")
+@op(
+    "HFMA2",
+    pipe="fp16",
+    probe="__hfma2(a, b, c)",
+    ignores="MMA",
+    says="{to} = {a} * {b} + {c}, {BF16_V2:bfloat|half} pair",
+)
 def hfma2(a: H2, b: H2, c: H2, *, BF16_V2: bool, SAT: bool, RELU: bool) -> H2:
     """.MMA is the same operation on another pipe."""
     return by_half(lambda x, y, z: shaped(fused(x, y, z), SAT, RELU), BF16_V2, a, b, c)
@@ -92,7 +98,12 @@ def hadd2_f32(a: H2, b: H2) -> F32:
     return x + y
 
 
-@op("HMNMX2", pipe="alu", probe="__hmin2(a, b)", says="{to} = min({a}, {b}) if {least}, else max, {BF16_V2:bfloat|half} pair")
+@op(
+    "HMNMX2",
+    pipe="alu",
+    probe="__hmin2(a, b)",
+    says="{to} = min({a}, {b}) if {least}, else max, {BF16_V2:bfloat|half} pair",
+)
 def hmnmx2(a: H2, b: H2, least: Pred, *, BF16_V2: bool) -> H2:
     return by_half(lambda x, y, _: least.choose(x.min(y), x.max(y)), BF16_V2, a, b, a)
 
@@ -131,7 +142,13 @@ def f2f_f16(a: F32) -> U32:
     return float_to_half(a, False)
 
 
-@op("F2FP.PACK_AB", pipe="fp16", probe="__floats2half2_rn(a, b)", ignores="F32", says="{to} = pair of {low} and {high} as {BF16:bfloat|half}")
+@op(
+    "F2FP.PACK_AB",
+    pipe="fp16",
+    probe="__floats2half2_rn(a, b)",
+    ignores="F32",
+    says="{to} = pair of {low} and {high} as {BF16:bfloat|half}",
+)
 def f2fp(high: F32, low: F32, *, F16: bool, BF16: bool, RELU: bool) -> U32:
     """The first operand goes into the high half."""
     high, low = (shaped(x, False, RELU) for x in (high, low))
@@ -140,7 +157,6 @@ def f2fp(high: F32, low: F32, *, F16: bool, BF16: bool, RELU: bool) -> U32:
 
 @op("I2F.F16", pipe="xu", probe="__int2half_rn(a)", says="{to} = {a} as half")
 def i2f_f16(a: S32, *, U32: bool) -> U32:
-    """The neighbours of a half's last digit are exact in double precision; beyond its range all is infinity."""
     return _from_double(a.u32().f64() if U32 else a.f64(), False)
 
 
@@ -163,3 +179,13 @@ def f2i_f16(a: H2, *, TRUNC: bool, NTZ: bool) -> S32:
     value = half_to_float(a.u32() & 0xFFFF, False)
     number = (value.trunc() if TRUNC else value.nearest()).to_int(S32)
     return number if NTZ else value.isnan().choose(number.like(1 << 31), number)
+
+
+@op("MUFU.TANH.F16", pipe="xu", probe="htanh_approx(h)", says="{to} = approximately tanh({a}), half")
+def tanh_f16(a: H2) -> U32:
+    return float_to_half(tanh(half_to_float(a.u32() & 0xFFFF, False)), False)
+
+
+@op("MUFU.EX2.F16", pipe="xu", probe="hexp2(h)", says="{to} = approximately 2 to the power {a}, half")
+def ex2_f16(a: H2) -> U32:
+    return float_to_half(ex2(half_to_float(a.u32() & 0xFFFF, False)), False)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal, TypeVar
 
-from warplens.isa._lanes import FALSE, S32, S64, U32, U64, TRUE, Int, Pred
+from warplens.isa._lanes import FALSE, S32, S64, TRUE, U32, U64, Int, Pred
 from warplens.isa._op import op
 from warplens.isa._warp import Addend
 
@@ -57,6 +57,7 @@ def iadd(a: U32, b: U32) -> U32:
 
 @op("IADD.64", "UIADD.64", pipe="alu", probe="(long long)a + b")
 def iadd_64(a: U64, b: U64) -> tuple[U64, Pred]:
+    """The carry is that of the operands as read: that of a - 0 is not known (seen in sums only)."""
     return a + b, (a + b) < a
 
 
@@ -97,16 +98,29 @@ def wide_product(a: S32, b: S32, unsigned: bool) -> U64:
     return a.u32().wide() * b.u32().wide() if unsigned else (a.wide() * b.wide()).u64()
 
 
-@op("IDP.4A", pipe="fma_heavy", probe="__dp4a(a, b, c)", says="{to} = dot product of 4 bytes each of {a} and {b}, + {c}")
+@op(
+    "IDP.4A", pipe="fma_heavy", probe="__dp4a(a, b, c)", says="{to} = {a} . {b} + {c}, dot product of 4 bytes"
+)
 def idp_4a(a: U32, b: U32, c: U32, *, of_a: Literal["S8", "U8"], of_b: Literal["S8", "U8"]) -> U32:
     for position in range(4):
         c = c + field(a, 8, position, of_a == "S8") * field(b, 8, position, of_b == "S8")
     return c
 
 
-@op("IDP.2A", pipe="fma_heavy", probe="__dp2a_lo(a, b, c)", says="{to} = dot product of 2 halves of {a} and 2 bytes of {b}, + {c}")
+@op(
+    "IDP.2A",
+    pipe="fma_heavy",
+    probe="__dp2a_lo(a, b, c)",
+    says="{to} = {a} . {b} + {c}, dot product of 2 half words and 2 bytes",
+)
 def idp_2a(
-    a: U32, b: U32, c: U32, *, half: Literal["LO", "HI"], of_a: Literal["S16", "U16"], of_b: Literal["S8", "U8"]
+    a: U32,
+    b: U32,
+    c: U32,
+    *,
+    half: Literal["LO", "HI"],
+    of_a: Literal["S16", "U16"],
+    of_b: Literal["S8", "U8"],
 ) -> U32:
     first = 2 if half == "HI" else 0
     for position in range(2):
@@ -190,6 +204,41 @@ def vimnmx3(a: S32, b: S32, c: S32, least: Pred, *, U32: bool, RELU: bool) -> S3
     return imnmx(ab, c, least, U32=U32, RELU=RELU)[0]
 
 
+Fields = Literal["S16x2", "U16x2", "S8x4", "U8x4"]
+
+
+@op(
+    "VIMNMX", pipe="alu", says="{to} = min({a}, {b}) if {least}, else max, each of {type}{RELU:, at least 0|}"
+)
+def vimnmx_fields(a: U32, b: U32, least: Pred, *, type: Fields, RELU: bool) -> tuple[U32, Pred, Pred]:
+    """Field by field; the predicate results as those of IMNMX."""
+    best = best_fields(a, b, least, type, RELU)
+    return best, best.eq(a), best.eq(b)
+
+
+@op(
+    "VIADDMNMX",
+    pipe="alu",
+    says="{to} = min({a} + {b}, {c}) if {least}, else max, each of {type}{RELU:, at least 0|}",
+)
+def viaddmnmx_fields(
+    a: U32, b: U32, c: U32, least: Pred, *, type: Fields, RELU: bool
+) -> tuple[U32, Pred, Pred]:
+    bits = 16 if type.endswith("x2") else 8
+    total = by_field(bits, lambda k: field(a, bits, k, False) + field(b, bits, k, False))
+    return vimnmx_fields(total, c, least, type=type, RELU=RELU)
+
+
+def best_fields(a: U32, b: U32, least: Pred, type: Fields, at_least_zero: bool) -> U32:
+    bits, signed = 16 if type.endswith("x2") else 8, type.startswith("S")
+
+    def one(k: int) -> U32:
+        best = smaller_if(least, field(a, bits, k, signed).s32(), field(b, bits, k, signed).s32())
+        return (best.max(0) if at_least_zero else best).u32()
+
+    return by_field(bits, one)
+
+
 # Comparisons
 
 
@@ -200,8 +249,10 @@ def isetp(a: S32, b: S32, p: Pred = TRUE, *, cmp: Compare, bop: Combine, U32: bo
 
 
 @op("ISETP.EX", "UISETP.EX", pipe="alu", probe="(long long)a < b")
-def isetp_ex(a: S32, b: S32, p: Pred, low: Pred, *, cmp: Compare, bop: Combine, U32: bool) -> tuple[Pred, Pred]:
-    """The high words of a 64-bit comparison; `low` is the outcome of the low words, which decides if they are equal."""
+def isetp_ex(
+    a: S32, b: S32, p: Pred, low: Pred, *, cmp: Compare, bop: Combine, U32: bool
+) -> tuple[Pred, Pred]:
+    """The high words of a 64-bit comparison; where they are equal, `low`, the low words' outcome, decides."""
     holds = ordered(a.u32(), cmp, b.u32()) if U32 else ordered(a, cmp, b)
     holds = a.eq(b).choose(low, holds)
     return combine(holds, bop, p), combine(~holds, bop, p)

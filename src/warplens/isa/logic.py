@@ -6,6 +6,7 @@ from typing import Any, Literal, TypeVar
 
 from warplens.isa._lanes import FALSE, S32, U32, Pred
 from warplens.isa._op import op
+from warplens.isa._warp import Addend
 
 B = TypeVar("B", U32, Pred)
 
@@ -81,9 +82,10 @@ def shf(
 
 
 @op("LEA", "ULEA", pipe="alu", probe="(a << 2) + b")
-def lea(a: U32, b: U32, by: int) -> tuple[U32, Pred]:
-    shifted = a << by
-    return shifted + b, ((shifted.wide() + b.wide()) >> 32).ne(0)
+def lea(a: Addend, b: U32, by: int) -> tuple[U32, Pred]:
+    """-0 carries as in IADD3.  Other negated numbers whose shifted low word is zero are missed."""
+    shifted = a.value << by
+    return shifted + b, ((shifted.wide() + (a.wide & (1 << 32)) + b.wide()) >> 32).ne(0)
 
 
 @op("LEA.HI", "ULEA.HI", pipe="alu", probe="a + (int)((unsigned)a >> 31)")
@@ -142,6 +144,3 @@ def sgxt(a: S32, bits: U32, *, U32: bool, W: bool) -> S32:
     empty = 32 - (bits & 31 if W else bits.min(32))
     top = a << empty.s32()
     return (top.u32() >> empty).s32() if U32 else (top >> empty.s32()) & empty.eq(32).choose(top.like(0), -1)
-
-
-

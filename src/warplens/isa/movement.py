@@ -28,7 +28,7 @@ def sel_64(a: U64, b: U64, p: Pred) -> U64:
 
 @op("PRMT", "UPRMT", pipe="alu", probe="__byte_perm(a, b, 0x5410)", says="{to} = bytes {selector} of {b}:{a}")
 def prmt(a: U32, selector: U32, b: U32) -> U32:
-    """Nibble k of the selector names byte k of the result: one of the eight of b:a, or its sign spread over 8 bits."""
+    """Nibble k of the selector names byte k of the result: one of b:a's eight, or its sign in every bit."""
     pair = a.join(b)
     word = a.like(0)
     for position in range(4):

@@ -1,6 +1,6 @@
 """MUFU: the special functions, computed in double precision and rounded once (sass.md 2.2).
 
-The hardware's tables are not public; its results differ from these by at most about one unit in the last place.
+The hardware's tables are not public; its results differ from these by about a unit in the last place.
 Denormal operands and results count as zeros of their sign, as PTX says of the .approx.ftz forms.
 """
 
@@ -39,8 +39,8 @@ def sqrt(a: F32) -> F32:
     return a.ftz().f64().sqrt().f32()
 
 
-# log2(m) = 2 / ln 2 * atanh(s), s = (m - 1) / (m + 1); for m in [0.707, 1.414] s * s < 0.0295 and the term left out is
-# below 1e-15.
+# log2(m) = 2 / ln 2 * atanh(s), s = (m - 1) / (m + 1); for m in [0.707, 1.414] s * s < 0.0295 and the
+# first term left out is below 1e-14 of the sum.
 _LG2 = [2 / math.log(2) / (2 * k + 1) for k in range(9)]
 
 
@@ -72,7 +72,6 @@ def ex2(a: F32) -> F32:
     return x.isnan().choose(x.nan(), power)
 
 
-
 # sin(t) for |t| <= pi / 2 as t times a polynomial in t * t; the first term left out is below 1e-18.
 _SIN = [(-1) ** k / math.factorial(2 * k + 1) for k in range(11)]
 
@@ -100,7 +99,7 @@ def cos(a: F32) -> F32:
 
 @op("MUFU.TANH", pipe="xu", probe="__tanhf(a)", says="{to} = approximately tanh({a})")
 def tanh(a: F32) -> F32:
-    """(e^2x - 1) / (e^2x + 1); x itself below 2^-13, where the rest is less than half a unit.  Denormals count."""
+    """(e^2x - 1) / (e^2x + 1), but x itself below 2^-13, where it is the nearest float.  Denormals count."""
     twice = a.min(20.0).max(-20.0).f64() * (2 / math.log(2))
     whole = twice.nearest()
     e = polynomial(twice - whole, _EX2) * ((whole.to_int(S64) + 1023) << 52).double_bits()
@@ -118,7 +117,9 @@ def rcp64h(a: U32) -> U32:
     return x.like(1.0).divided_by(x).ftz().u64().high()
 
 
-@op("MUFU.RSQ64H", pipe="xu", probe="rsqrt(d)", says="{to} = high word of approximately 1 / sqrt({a}), double")
+@op(
+    "MUFU.RSQ64H", pipe="xu", probe="rsqrt(d)", says="{to} = high word of approximately 1 / sqrt({a}), double"
+)
 def rsq64h(a: U32) -> U32:
     x = high_word_double(a)
     return x.like(1.0).divided_by(x.sqrt()).ftz().u64().high()

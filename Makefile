@@ -1,0 +1,68 @@
+# `make demo` and `make test` set everything up by themselves on a machine with Python 3.11 or later and make.
+# The files written in .venv (run, dev) say which locked versions stand there; nothing is installed twice.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
+LOCKED := install --require-hashes --requirement
+UV_LOCK := uv pip compile --universal --python-version 3.11 --fork-strategy fewest --generate-hashes \
+	--no-emit-index-url --no-header --no-annotate --quiet
+
+.PHONY: help demo test test-long check bench readme lock clean
+
+help:
+	@echo "make demo       explain and compare the two kernels of examples/copy.cu; writes report.html"
+	@echo "make test       the tests, with a fixed sample of the long ones"
+	@echo "make test-long  all tests"
+	@echo "make check      ruff, mypy --strict, import-linter, and whether README.md is up to date"
+	@echo "make bench      speed of the executor and of the command line"
+	@echo "make readme     write the generated parts of README.md again"
+	@echo "make lock       newest allowed versions into requirements*.lock (needs uv)"
+	@echo "make clean      remove .venv and what the tools left behind"
+
+demo: $(VENV)/run
+	$(BIN)/warplens explain examples/copy.cu --html report.html
+	$(BIN)/warplens compare examples/copy.cu:ccopy examples/copy.cu:nccopy
+	@echo
+	@echo "The report with the source lines and the machine code: $(CURDIR)/report.html"
+
+test: $(VENV)/dev
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
+
+test-long: $(VENV)/dev
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --long
+
+check: $(VENV)/dev
+	$(BIN)/ruff check .
+	$(BIN)/mypy --strict
+	$(BIN)/lint-imports
+	$(BIN)/python docs/regenerate.py --check
+
+bench: $(VENV)/dev
+	$(BIN)/python benchmarks/executor.py
+	$(BIN)/python benchmarks/startup.py
+
+readme: $(VENV)/dev
+	$(BIN)/python docs/regenerate.py
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; v = sys.version_info; v >= (3, 11) or sys.exit("warplens needs Python 3.11 or later; \
+	$(PYTHON) is %d.%d. Name another one: make PYTHON=python3.12" % v[:2])'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/run: requirements.lock pyproject.toml | $(BIN)/python
+	$(PIP) $(LOCKED) requirements.lock
+	$(PIP) install --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(VENV)/dev: requirements-dev.lock $(VENV)/run
+	$(PIP) $(LOCKED) requirements-dev.lock
+	@touch $@
+
+lock:
+	$(UV_LOCK) $(UPGRADE) --group dev --group bench pyproject.toml --output-file requirements-dev.lock
+	printf "hatchling\neditables\n" | $(UV_LOCK) --constraint requirements-dev.lock pyproject.toml - --output-file requirements.lock
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache report.html

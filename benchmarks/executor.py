@@ -1,0 +1,185 @@
+"""How many warp instructions a second the executor does, counting all of them; Numba's simulator beside it.
+
+    python benchmarks/executor.py
+
+The columns are explained in README.md beside this file.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import resource
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import warplens as wl
+from warplens.emulator.jit import compile_object
+
+ROOT = Path(__file__).parent.parent
+LESSONS = ROOT / "tests" / "kernels" / "lessons.cu"
+REPEATS = 3
+MILLION = 1e6
+SIMULATED = 1 << 13  # elements that Numba's simulator copies in about a second
+
+
+def floats(n: int) -> np.ndarray[Any, np.dtype[np.float32]]:
+    return np.random.default_rng(1).random(n, np.float32) - np.float32(0.5)
+
+
+def copies(n: int) -> list[Any]:
+    return [floats(n), np.zeros(n, np.float32), np.int32(n)]
+
+
+def additions(n: int) -> list[Any]:
+    return [floats(n), floats(n), np.zeros(n, np.float32), np.int32(n)]
+
+
+def sums(n: int) -> list[Any]:
+    return [np.random.default_rng(1).integers(0, 1000, n, np.int32), np.zeros(n // 256, np.int32), np.int32(n)]
+
+
+def matrices(n: int) -> list[Any]:
+    return [floats(n * n), floats(n * n), np.zeros(n * n, np.float32), np.int32(n)]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A launch: `n` elements, or the side of a matrix."""
+
+    kernel: str
+    n: int
+    grid: tuple[int, ...]
+    block: tuple[int, ...]
+    arguments: Callable[[int], list[Any]]
+
+
+CASES = (
+    Case("nccopy", 1 << 24, ((1 << 24) // 128,), (128,), copies),
+    Case("add1", 1 << 24, (2048,), (256,), additions),
+    Case("reduce_sequential", 1 << 24, ((1 << 24) // 256,), (256,), sums),
+    Case("matmul_tiled", 1024, (64, 64), (16, 16), matrices),
+)
+
+
+@dataclass(frozen=True)
+class Timed:
+    """The best of the repeats, in seconds: through the public door, and executing alone."""
+
+    door: float
+    executor: float
+
+
+@dataclass(frozen=True)
+class Row:
+    """What one case gave.  Seconds by number of host threads; the peak is of the whole process, in bytes."""
+
+    case: Case
+    instructions: int
+    translation: float
+    timed: dict[int, Timed]
+    peak: int
+
+
+def timed(launch: Callable[[], wl.Run]) -> Timed:
+    """Best of REPEATS after one run that nobody times."""
+    launch()
+    runs = [stopwatch(launch) for _ in range(REPEATS)]
+    return Timed(min(door for door, _ in runs), min(executor for _, executor in runs))
+
+
+def stopwatch(launch: Callable[[], wl.Run]) -> tuple[float, float]:
+    start = time.perf_counter()
+    run = launch()
+    return time.perf_counter() - start, run.trace.seconds
+
+
+def measure(case: Case) -> Row:
+    kernel = wl.compile(LESSONS)[case.kernel]
+    start = time.perf_counter()
+    compile_object(kernel.kernel, kernel.program)
+    translation = time.perf_counter() - start
+    arguments = case.arguments(case.n)
+    run = kernel.launch(case.grid, case.block, *arguments)
+    results = {
+        threads: timed(lambda threads=threads: kernel.launch(case.grid, case.block, *arguments, threads=threads))  # type: ignore[misc]
+        for threads in (1, 2)
+    }
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    return Row(case, int(run["smsp__inst_executed.sum"]), translation, results, peak)
+
+
+def numba_seconds(n: int) -> float:
+    """Numba's CUDA simulator on the kernel nccopy, 128 threads a block: best of REPEATS after a warm-up."""
+    os.environ["NUMBA_ENABLE_CUDASIM"] = "1"
+    from numba import cuda
+
+    @cuda.jit  # type: ignore[untyped-decorator]
+    def nccopy(source: Any, target: Any, n: int) -> None:
+        i = cuda.grid(1)
+        if i < n:
+            target[i] = source[(i * 2) % n]
+
+    source, target = floats(n), np.zeros(n, np.float32)
+    seconds = []
+    for _ in range(1 + REPEATS):
+        start = time.perf_counter()
+        nccopy[n // 128, 128](source, target, n)
+        seconds.append(time.perf_counter() - start)
+    assert np.array_equal(target, source[2 * np.arange(n) % n])
+    return min(seconds[1:])
+
+
+def thread_instructions(n: int) -> int:
+    """How many thread instructions the compiled nccopy executes for n elements."""
+    run = wl.compile(LESSONS)["nccopy"].launch(n // 128, 128, *copies(n))
+    return int(run["smsp__thread_inst_executed.sum"])
+
+
+def table(rows: list[Row]) -> str:
+    head = (
+        f"{'kernel':<18} {'n':>9} {'Minst':>7} {'translate':>9} "
+        f"{'1 core':>9} {'2 cores':>9} {'ratio':>5} {'1 core':>9} {'2 cores':>9} {'peak':>8}"
+    )
+    units = f"{'':<46} {'public door, Minst/s':>25} {'executor, Minst/s':>19} {'MiB':>8}"
+    return "\n".join([units, head, *(line(row) for row in rows)])
+
+
+def line(row: Row) -> str:
+    one, two = row.timed[1], row.timed[2]
+
+    def speed(seconds: float) -> str:
+        return f"{row.instructions / seconds / MILLION:9,.0f}"
+
+    return (
+        f"{row.case.kernel:<18} {row.case.n:>9} {row.instructions / MILLION:7.1f} {row.translation:7.2f} s "
+        f"{speed(one.door)} {speed(two.door)} {one.door / two.door:5.2f} "
+        f"{speed(one.executor)} {speed(two.executor)} {row.peak >> 20:>8}"
+    )
+
+
+def beside_numba(nccopy: Row, seconds: float) -> str:
+    theirs = thread_instructions(SIMULATED) / seconds
+    ours = thread_instructions(nccopy.case.n) / nccopy.timed[1].door
+    return (
+        f"nccopy, thread instructions a second, one core: warplens {ours / MILLION:,.0f} million (n = {nccopy.case.n}), "
+        f"Numba's CUDA simulator {theirs / MILLION:,.3f} million (n = {SIMULATED}): {ours / theirs:,.0f} times"
+    )
+
+
+def main() -> None:
+    # Each in a process of its own: the peak of memory is then the case's.
+    with multiprocessing.get_context("spawn").Pool(1, maxtasksperchild=1) as pool:
+        rows = pool.map(measure, CASES, chunksize=1)
+        seconds = pool.apply(numba_seconds, (SIMULATED,))
+    print(table(rows))
+    print(beside_numba(rows[0], seconds))
+
+
+if __name__ == "__main__":
+    main()

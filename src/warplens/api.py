@@ -1,0 +1,301 @@
+"""compile, load, launch: from a CUDA file to counts.  Top to bottom, the architecture.  F8."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warplens.compiler import check_architecture, compile_source, read_cubin
+from warplens.counters.metrics import metrics
+from warplens.counters.occupancy import Occupancy, occupancy, waves
+from warplens.emulator import DeviceMemory
+from warplens.emulator import run as execute
+from warplens.errors import UsageError
+from warplens.kernel import Cubin, Kernel, Parameter
+from warplens.launch import Dim3, Launch
+from warplens.launch_check import check_launch
+from warplens.machine import Machine, choose
+from warplens.metric import Metric
+from warplens.program import Program
+from warplens.sass import disassemble
+from warplens.trace import Trace
+
+Size = int | Sequence[int]
+Progress = Callable[[int, int], None]
+
+
+def compile(
+    path: str | Path | None = None, *, source: str | None = None, arch: str = "sm_90",
+    options: Sequence[str] = (), names: Sequence[str] = (),
+) -> Module:  # fmt: skip
+    """CUDA C++ to a module.
+
+    path or source   the code; `options` go to NVRTC as they are
+    names            name expressions of templates ("copy<float>"), which are then found under these names
+    Raises CompileError with the compiler's own log, UsageError for an unknown architecture or a missing file.
+    """
+    if (path is None) == (source is None):
+        raise UsageError("compile() takes either a path or source=")
+    check_architecture(arch)
+    name = str(path) if path is not None else "source.cu"
+    text = source if source is not None else read_source(Path(name))
+    data, lowered = compile_source(text, name, arch, options, names)
+    return Module(read_cubin(data, {name: text}), dict(lowered))
+
+
+def read_source(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise UsageError(f"no such file: {path}") from None
+    except IsADirectoryError:
+        raise UsageError(f"{path} is a directory; give a .cu file or a .cubin") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"cannot read {path} as text: {error}") from None
+
+
+def load(path: str | Path | bytes) -> Module:
+    """A finished cubin, by path or as bytes.  CubinError if it is not one."""
+    if isinstance(path, bytes):
+        return Module(read_cubin(path), {})
+    try:
+        data = Path(path).read_bytes()
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from None
+    return Module(read_cubin(data), {})
+
+
+class Module:
+    """The kernels of one cubin; `module["name"]` is one of them."""
+
+    def __init__(self, cubin: Cubin, lowered: Mapping[str, str]) -> None:
+        self.cubin = cubin
+        self._lowered = dict(lowered)
+        self._found: dict[str, LaunchableKernel] = {}
+
+    @property
+    def arch(self) -> str:
+        return self.cubin.arch
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.cubin.kernels)
+
+    def __len__(self) -> int:
+        return len(self.cubin.kernels)
+
+    def _symbol(self, name: str) -> str:
+        """The kernel's name in the cubin; a function without `extern "C"` is found by its plain name too."""
+        if name in self.cubin.kernels or name in self._lowered:
+            return self._lowered.get(name, name)
+        mangled = f"_Z{len(name)}{name}"  # what the C++ ABI makes of a name outside of namespaces
+        alike = [symbol for symbol in self.cubin.kernels if symbol.startswith(mangled)]
+        return alike[0] if len(alike) == 1 else name
+
+    def __contains__(self, name: str) -> bool:
+        return self._symbol(name) in self.cubin.kernels
+
+    def __getitem__(self, name: str) -> LaunchableKernel:
+        symbol = self._symbol(name)
+        if symbol not in self.cubin.kernels:
+            known = ", ".join([*self._lowered, *self.cubin.kernels]) or "none"
+            raise UsageError(f"no kernel {name!r} here; there are: {known}")
+        if symbol not in self._found:
+            self._found[symbol] = LaunchableKernel(self.cubin, self.cubin.kernels[symbol], name)
+        return self._found[symbol]
+
+
+class LaunchableKernel:
+    """A kernel that can be launched; what the cubin says of it is in `kernel`, its machine code in `program`."""
+
+    def __init__(self, cubin: Cubin, kernel: Kernel, name: str) -> None:
+        self.cubin = cubin
+        self.kernel = kernel
+        self.name = name
+
+    @property
+    def arch(self) -> str:
+        return self.kernel.arch
+
+    @property
+    def registers(self) -> int:
+        return self.kernel.registers
+
+    @property
+    def shared_bytes(self) -> int:
+        return self.kernel.shared_bytes
+
+    @property
+    def local_bytes(self) -> int:
+        return self.kernel.local_bytes
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        return self.kernel.parameters
+
+    @cached_property
+    def program(self) -> Program:
+        return disassemble(self.cubin, self.kernel.name)
+
+    @property
+    def instructions(self) -> int:
+        return len(self.program.instructions)
+
+    def check(self, launch: Launch, machine: Machine) -> None:
+        """UsageError with the first reason for which `machine` would refuse this launch."""
+        check_launch(launch, machine, self.kernel)
+
+    def launch(
+        self, grid: Size, block: Size, *args: Any, shared: int = 0, gpu: str | None = None,
+        threads: int | None = None, budget: int | None = None, progress: Progress | None = None,
+        labels: Sequence[str] = (),
+    ) -> Run:  # fmt: skip
+        """Executes the kernel on the CPU.
+
+        grid, block  up to three sizes, x first;  shared: dynamic shared memory in bytes a block
+        args         arrays are device buffers, updated in place; numbers are passed with the parameter's size; None
+                     is a null pointer.  An array passed twice is one buffer.
+        gpu          whose limits apply (default: WARPLENS_GPU, the GPU in the machine, h200)
+        threads      of the host; counts do not depend on it.  budget: instructions a warp may execute
+        labels       names of the arguments, for messages
+        Raises UsageError for a wrong argument or launch, KernelFault if the kernel does something wrong: the arrays
+        are then as they were.
+        """
+        machine, _ = choose(gpu, os.environ)
+        launch = Launch(dim3(grid, "grid"), dim3(block, "block"), shared)
+        self.check(launch, machine)
+        memory = DeviceMemory()
+        parameters, arrays = self._parameters(args, labels, memory)
+        banks = self._banks(memory)
+        limits = {} if budget is None else {"budget": budget}
+        trace = execute(
+            self.kernel, self.program, launch, parameters, memory, banks=banks, threads=threads,
+            multiprocessors=machine.multiprocessors, progress=progress, **limits,
+        )  # fmt: skip
+        for array, position in arrays:
+            if array.flags.writeable:
+                array[...] = memory.view(memory.allocations[position]).view(array.dtype).reshape(array.shape)
+        return Run(self, launch, trace, machine)
+
+    def _parameters(
+        self, args: Sequence[Any], labels: Sequence[str], memory: DeviceMemory
+    ) -> tuple[bytes, list[tuple[NDArray[Any], int]]]:
+        """The parameter block, and the arrays with their allocations."""
+        expected = self.parameters
+        if len(args) != len(expected):
+            sizes = ", ".join(f"{p.size} bytes" for p in expected)
+            raise UsageError(f"{self.name} takes {len(expected)} arguments ({sizes}), not {len(args)}")
+        block = bytearray(self.kernel.parameter_bytes)
+        arrays: list[tuple[NDArray[Any], int]] = []
+        known: dict[tuple[int, int], int] = {}
+        for parameter, value in zip(expected, args, strict=True):
+            name = labels[parameter.ordinal] if parameter.ordinal < len(labels) else ""
+            label = f"argument {parameter.ordinal}" + (f" ({name})" if name else "")
+            if isinstance(value, np.ndarray) and value.ndim > 0:
+                _check_array(value, parameter, label)
+                identity = (value.ctypes.data, value.nbytes)
+                if identity not in known:
+                    arrays.append((value, len(memory.allocations)))
+                    known[identity] = memory.allocate(label, value.reshape(-1).view(np.uint8))
+                data = known[identity].to_bytes(8, "little")
+            else:
+                data = _scalar(value, parameter, label)
+            block[parameter.offset : parameter.offset + parameter.size] = data
+        return bytes(block), arrays
+
+    def _banks(self, memory: DeviceMemory) -> dict[int, bytes]:
+        """Constant banks that hold addresses of `__device__` variables; the variables are allocated here."""
+        cubin, kernel = self.cubin, self.kernel
+        addresses: dict[str, int] = {}
+        if cubin.globals_image:
+            image = np.frombuffer(bytearray(cubin.globals_image), np.uint8)
+            base = memory.allocate("__device__ variables", image)
+            addresses = {name: base + variable.offset for name, variable in cubin.globals.items()}
+            for relocation in cubin.relocations:
+                target = addresses.get(relocation.symbol, 0) + relocation.addend
+                image[relocation.offset : relocation.offset + 8] = np.frombuffer(target.to_bytes(8, "little"), np.uint8)
+        if not kernel.relocations:
+            return {}
+        bank = bytearray(kernel.constants.get(4, b""))
+        for relocation in kernel.relocations:
+            target = addresses.get(relocation.symbol, kernel.functions.get(relocation.symbol, 0)) + relocation.addend
+            bank[relocation.offset : relocation.offset + 8] = target.to_bytes(8, "little")
+        return {4: bytes(bank)}
+
+
+def _check_array(value: NDArray[Any], parameter: Parameter, label: str) -> None:
+    if parameter.size != 8:
+        raise UsageError(f"{label} is an array, but the kernel takes {parameter.size} bytes there, not a pointer")
+    if value.dtype.hasobject:
+        raise UsageError(f"{label} holds Python objects; arrays of numbers are possible")
+    if not value.flags.c_contiguous:
+        raise UsageError(f"{label} is not contiguous; pass np.ascontiguousarray(...) of it")
+
+
+def _scalar(value: Any, parameter: Parameter, label: str) -> bytes:
+    """A number, structure or null pointer in the bytes of its parameter."""
+    size = parameter.size
+    if value is None:
+        return bytes(size)
+    if isinstance(value, bytes | np.generic | np.ndarray):
+        data = bytes(value) if isinstance(value, bytes) else value.tobytes()
+        if len(data) != size:
+            kind = "bytes" if isinstance(value, bytes) else str(value.dtype)
+            raise UsageError(f"{label} is {kind} with {len(data)} bytes, but the kernel takes {size} bytes there")
+        return data
+    if isinstance(value, bool | int):
+        if not -(1 << (8 * size - 1)) <= value < 1 << (8 * size):
+            raise UsageError(f"{label} = {value} does not fit into {size} bytes")
+        return (int(value) & ((1 << (8 * size)) - 1)).to_bytes(size, "little")
+    if isinstance(value, float) and size in (2, 4, 8):
+        return np.array(value, f"f{size}").tobytes()
+    raise UsageError(f"{label} is a {type(value).__name__}; arrays, numbers, bytes and None are possible")
+
+
+def dim3(size: Size, what: str) -> Dim3:
+    """Up to three positive sizes, the rest 1."""
+    given = (size,) if isinstance(size, int | np.integer) else tuple(size)
+    if not 1 <= len(given) <= 3 or any(not isinstance(n, int | np.integer) or n < 1 for n in given):
+        raise UsageError(f"{what} = {size!r}: one to three positive whole numbers are possible")
+    x, y, z = (*map(int, given), 1, 1)[:3]
+    return x, y, z
+
+
+@dataclass(frozen=True)
+class Run:
+    """What one launch did."""
+
+    kernel: LaunchableKernel
+    launch: Launch
+    trace: Trace
+    machine: Machine
+
+    @cached_property
+    def occupancy(self) -> Occupancy:
+        kernel = self.kernel.kernel
+        return occupancy(
+            self.machine, kernel.registers, self.launch.threads_per_block, kernel.shared_bytes, self.launch.shared,
+            kernel.barriers,
+        )  # fmt: skip
+
+    @cached_property
+    def metrics(self) -> Mapping[str, Metric]:
+        """Every metric of the launch under its Nsight Compute name."""
+        full = waves(self.machine, self.occupancy, self.launch.blocks)
+        return metrics(self.kernel.program, self.trace, self.kernel.kernel, self.occupancy, full)
+
+    def __getitem__(self, name: str) -> float | int:
+        """The value of a metric."""
+        if name not in self.metrics:
+            import difflib
+
+            close = difflib.get_close_matches(name, self.metrics, 3, 0.6)
+            hint = f"; did you mean {', '.join(close)}?" if close else "; run.metrics lists them all"
+            raise KeyError(f"no metric {name}{hint}")
+        return self.metrics[name].value

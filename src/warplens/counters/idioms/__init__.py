@@ -1,0 +1,11 @@
+"""What groups of instructions are for: a remainder, an unrolled loop, a tree reduction.
+
+    idioms(program)            -> every idiom found, in code order
+    idioms(program, name_of)   likewise, knowing which constants are blockDim and gridDim
+
+One function an idiom, with the decorator; a new module in this folder is found by itself.
+"""
+
+from warplens.counters.idioms._idiom import Idiom, idioms
+
+__all__ = ["Idiom", "idioms"]

@@ -1,0 +1,88 @@
+"""What an idiom is, and how they are found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
+
+from warplens.counters.idioms._flow import Flow, NameOf
+from warplens.kernel import SourceLine
+from warplens.program import Program
+
+
+@dataclass(frozen=True, slots=True)
+class Idiom:
+    """Instructions that serve one purpose.
+
+    name          what they do together: "remainder by a variable"
+    sentence      how one sees it, and what it costs where that is known
+    instructions  their indexes in the program, ascending
+    lines         the source lines that they stand under, most instructions first
+    """
+
+    name: str
+    sentence: str
+    instructions: tuple[int, ...]
+    lines: tuple[SourceLine, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a recogniser reports; the name only where it differs from the recogniser's own."""
+
+    sentence: str
+    instructions: Iterable[int]
+    name: str = ""
+
+
+Recogniser = Callable[[Flow], Iterator[Found]]
+
+_RECOGNISERS: dict[str, Recogniser] = {}
+
+
+def idiom(name: str) -> Callable[[Recogniser], Recogniser]:
+    """Makes a function a recogniser of the idiom; its docstring says how the idiom is recognised."""
+
+    def register(function: Recogniser) -> Recogniser:
+        _RECOGNISERS[name] = function
+        return function
+
+    return register
+
+
+@cache
+def recognisers() -> dict[str, Recogniser]:
+    """Every recogniser of this folder by the name of its idiom."""
+    for module in sorted(m.name for m in iter_modules([str(Path(__file__).parent)])):
+        if not module.startswith("_"):
+            import_module(f"{__package__}.{module}")
+    return dict(_RECOGNISERS)
+
+
+def idioms(program: Program, name_of: NameOf = lambda constant: None) -> tuple[Idiom, ...]:
+    """Every idiom of the program, in code order; an instruction may be part of several.
+
+    `name_of` gives the name of a constant ("blockDim.x", a parameter's), or None.
+    """
+    flow = Flow(program, name_of)
+    found = [
+        _whole(flow, found.name or name, found)
+        for name, recognise in recognisers().items()
+        for found in recognise(flow)
+    ]
+    return tuple(sorted(found, key=lambda i: (i.instructions[:1], i.name)))
+
+
+def _whole(flow: Flow, name: str, found: Found) -> Idiom:
+    indexes = tuple(sorted(set(found.instructions)))
+    counts: dict[SourceLine, int] = {}
+    for index in indexes:
+        source = flow.instructions[index].source
+        if source is not None:
+            counts[source] = counts.get(source, 0) + 1
+    lines = sorted(counts, key=lambda line: (-counts[line], line.file, line.line))
+    return Idiom(name, found.sentence, indexes, tuple(lines))

@@ -1,0 +1,248 @@
+"""What the compiler and the programmer did to loops."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import reduce
+from math import gcd
+
+from warplens.counters.idioms._flow import Flow, Word
+from warplens.counters.idioms._idiom import Found, idiom
+from warplens.counters.opcodes import access, category
+from warplens.program import Constant, Immediate, Instruction, Loop, Operand, Register
+
+FLOATING = frozenset({"single precision", "double precision", "half precision", "tensor"})
+ADDING = frozenset({"IADD3", "IADD", "VIADD", "UIADD3", "UIADD"})
+Terms = Counter[object]
+"""What is added: names of registers and "1" with their factors."""
+
+
+@dataclass(frozen=True)
+class Body:
+    """A loop's pattern: how often each memory and floating-point opcode stands in it, and its inductions.
+
+    steps    register -> what one round adds to it
+    """
+
+    loop: Loop
+    instructions: list[int]
+    pattern: Counter[str]
+    steps: dict[Word, Terms]
+
+    @property
+    def memory(self) -> bool:
+        return bool(self.pattern)
+
+
+def bodies(flow: Flow) -> list[Body]:
+    """The innermost loops, in code order."""
+    loops = flow.program.loops
+    inner = [l for l in loops if not any(other.blocks < l.blocks for other in loops)]  # noqa: E741
+    return [_body(flow, loop) for loop in inner]
+
+
+def _body(flow: Flow, loop: Loop) -> Body:
+    members = flow.body(loop)
+    pattern = Counter(key for i in members if (key := _key(flow.instructions[i])))
+    return Body(loop, members, pattern, steps(flow, members))
+
+
+def _key(instruction: Instruction) -> str:
+    """What makes two instructions copies of each other."""
+    found = access(instruction)
+    if found is not None:
+        return f"{instruction.base} {found.bits}" if found.space != "constant" else ""
+    return instruction.base if category(instruction) in FLOATING else ""
+
+
+@idiom("unrolled loop")
+def unrolled(flow: Flow) -> Iterator[Found]:
+    """A loop's body holds each memory and floating-point opcode k times as often as the loop that does what is left
+    over, and where both step through the same variable its step is k times theirs.  Without such a loop: all of
+    them at least twice, a common number of times k, at addresses one step apart."""
+    found = bodies(flow)
+    matched: set[int] = set()
+    for body in found:
+        rest = _rest(flow, body, found)
+        if rest is None:
+            continue
+        factor = _ratio(body.pattern, rest.pattern)
+        matched |= {body.loop.header, rest.loop.header}
+        proof = _step_proof(body, rest, factor)
+        yield Found(
+            f"{factor} rounds in one{proof}; what is left over runs in the loop at {rest.loop.header * 16:#06x}",
+            body.instructions,
+            f"loop unrolled by {factor}",
+        )
+    for body in found:
+        if body.loop.header not in matched:
+            yield from _without_rest(flow, body)
+
+
+def _rest(flow: Flow, body: Body, found: list[Body]) -> Body | None:
+    """The smallest loop of the same source lines whose pattern is a k-th of this one's."""
+    lines = _lines(flow, body)
+    fitting = [
+        other for other in found
+        if other is not body and _ratio(body.pattern, other.pattern) > 1 and _lines(flow, other) & lines
+    ]  # fmt: skip
+    return min(fitting, key=lambda other: sum(other.pattern.values()), default=None)
+
+
+def _lines(flow: Flow, body: Body) -> set[object]:
+    return {flow.instructions[i].source for i in body.instructions}
+
+
+def _ratio(large: Counter[str], small: Counter[str]) -> int:
+    """k if each count of one is k times that of the other, else 0."""
+    if not small or large.keys() != small.keys():
+        return 0
+    ratios = {divmod(large[key], small[key]) for key in small}
+    (factor, left), *others = ratios
+    return factor if not others and left == 0 else 0
+
+
+def _step_proof(body: Body, rest: Body, factor: int) -> str:
+    """How the induction shows it, "" where no variable is stepped in both."""
+    for word, terms in body.steps.items():
+        once = rest.steps.get(word)
+        if once and terms == Counter({t: factor * n for t, n in once.items()}):
+            return f": {word[0]}{word[1]} steps {factor} times as far"
+    constant = [abs(t["1"]) for t in body.steps.values() if set(t) == {"1"}]
+    return f": the counter steps by {factor}" if factor in constant else ""
+
+
+def _without_rest(flow: Flow, body: Body) -> Iterator[Found]:
+    factor = reduce(gcd, body.pattern.values(), 0)
+    if factor > 1 and any(_stepped(flow, body, factor)):
+        yield Found(
+            f"its memory and floating-point instructions stand {factor} times in one round, a step apart",
+            body.instructions,
+            f"loop unrolled by {factor}",
+        )
+
+
+def _stepped(flow: Flow, body: Body, factor: int) -> Iterator[bool]:
+    """For each address register whether its offsets are one step apart."""
+    offsets: dict[object, list[int]] = {}
+    for index in body.instructions:
+        address = flow.address(index)
+        if address is not None and access(flow.instructions[index]) is not None:
+            key = flow.base(index), address.base, flow.base_sources(index)
+            offsets.setdefault(key, []).append(address.offset)
+    for places in offsets.values():
+        ordered = sorted(set(places))
+        gaps = {b - a for a, b in zip(ordered, ordered[1:], strict=False)}
+        yield len(ordered) >= factor and len(gaps) == 1
+
+
+@idiom("inner loop unrolled completely")
+def completely_unrolled(flow: Flow) -> Iterator[Found]:
+    """Loads of one opcode from one address register at four or more offsets, all one step apart, with at least as
+    many floating-point instructions, in a loop whose other memory instructions are fewer."""
+    for body in bodies(flow):
+        runs: dict[object, dict[int, int]] = {}
+        for index in body.instructions:
+            address = flow.address(index)
+            found = access(flow.instructions[index])
+            if address is not None and found is not None and found.action == "load" and address.base is not None:
+                key = flow.instructions[index].opcode, address.base.index, flow.base_sources(index)
+                runs.setdefault(key, {})[address.offset] = index
+        best = max((places for places in runs.values() if _even(sorted(places))), key=len, default={})
+        floating = sum(n for key, n in body.pattern.items() if " " not in key)
+        if len(best) >= 4 and floating >= len(best) and reduce(gcd, body.pattern.values(), 0) == 1:
+            step = sorted(best)[1] - sorted(best)[0]
+            yield Found(f"{len(best)} rounds in a row, their loads {step} bytes apart", best.values())
+
+
+def _even(places: list[int]) -> bool:
+    return len({b - a for a, b in zip(places, places[1:], strict=False)}) == 1
+
+
+@idiom("grid-stride loop")
+def grid_stride(flow: Flow) -> Iterator[Found]:
+    """A loop variable that is stepped by blockDim * gridDim (a multiple of it where the loop is unrolled): found only
+    where the constants have names."""
+    for body in bodies(flow):
+        strides = {
+            register for terms in body.steps.values() for register in terms
+            if isinstance(register, tuple) and _is_grid(flow, body, register)
+        }  # fmt: skip
+        members = [i for i in body.instructions if any(s in flow.reads[i] for s in strides) and _adds(flow, i)]
+        if members:
+            yield Found("each thread goes on by the number of threads in the grid", members)
+
+
+def _adds(flow: Flow, index: int) -> bool:
+    return flow.base(index) in ADDING or flow.instructions[index].opcode == "IMAD.IADD"
+
+
+def _is_grid(flow: Flow, body: Body, register: Word) -> bool:
+    makers = flow.definers(body.instructions[0], register) - set(body.instructions)
+    return any(flow.base(m) in ("IMAD", "UIMAD") and _names(flow, m) >= {"blockDim", "gridDim"} for m in makers)
+
+
+def _names(flow: Flow, index: int) -> set[str]:
+    """Names of the constants that an instruction multiplies, read by itself or just before, without the axis."""
+    places = [index, *flow.sources(index)]
+    constants = [o for i in places for o in flow.instructions[i].operands if isinstance(o, Constant)]
+    return {name.partition(".")[0] for c in constants if (name := flow.name_of(c))}
+
+
+def steps(flow: Flow, members: list[int]) -> dict[Word, Terms]:
+    """What one round of a loop adds to the registers that it changes by nothing but additions."""
+    written = Counter(word for i in members for word in flow.writes[i])
+    found: dict[Word, Terms] = {}
+    for word in written:
+        terms = _sum(flow, members, word)
+        if terms:
+            found[word] = terms
+    return found
+
+
+def _sum(flow: Flow, members: list[int], word: Word) -> Terms | None:
+    terms: Terms = Counter()
+    for index in members:
+        if word not in flow.writes[index]:
+            continue
+        added = _added(flow.instructions[index], word)
+        if added is None:
+            return None
+        terms.update(added)
+    inside = {w for i in members for w in flow.writes[i]}
+    return None if any(term in inside for term in terms) else +terms or terms
+
+
+def _added(instruction: Instruction, word: Word) -> Terms | None:
+    """What `R = R + a + b` adds to R; None if it is something else or does not always run."""
+    plain = instruction.base in ADDING and "X" not in instruction.modifiers
+    unit = instruction.opcode == "IMAD.IADD"
+    if instruction.guard is not None or not (plain or unit):
+        return None
+    values = [o for o in instruction.operands[1:] if not (isinstance(o, Register) and o.file in ("P", "UP"))]
+    if unit:
+        values = [values[0], values[2]]
+    terms: Terms = Counter()
+    own = 0
+    for value in values:
+        if isinstance(value, Register) and (value.file, value.index) == word and not value.negate:
+            own += 1
+        elif not _count(value, terms):
+            return None
+    return terms if own == 1 else None
+
+
+def _count(value: Operand, terms: Terms) -> bool:
+    """Adds a term; False for one that cannot be named."""
+    if isinstance(value, Immediate):
+        terms["1"] += value.bits
+    elif isinstance(value, Register):
+        if value.index >= 0:
+            terms[(value.file, value.index)] += -1 if value.negate else 1
+    elif isinstance(value, Constant) and value.index is None:
+        terms[("c", value.bank, value.offset)] += -1 if value.negate else 1
+    else:
+        return False
+    return True

@@ -1,0 +1,143 @@
+"""How threads share work: bounds, early ends, trees."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from warplens.counters.idioms._flow import Flow, immediates
+from warplens.counters.idioms._idiom import Found, idiom
+from warplens.counters.opcodes import access, category
+from warplens.program import Loop, Special
+
+INTEGER = frozenset({"integer", "move and select", "uniform", "constant memory"})
+HALVES = ([16, 8, 4, 2, 1], [1, 2, 4, 8, 16])
+
+
+@idiom("bounds check")
+def bounds_check(flow: Flow) -> Iterator[Found]:
+    """An EXIT or a branch over the rest whose guard compares (ISETP) what threadIdx or blockIdx went into, before
+    anything is read or written."""
+    for index in _ends(flow):
+        compares = _compares(flow, index)
+        if compares and not _touched(flow, index):
+            yield Found("threads behind the end of the data leave at once", compares | {index})
+
+
+@idiom("early exit")
+def early_exit(flow: Flow) -> Iterator[Found]:
+    """The same after memory has been touched: from here on only some threads go on."""
+    for index in _ends(flow):
+        compares = _compares(flow, index)
+        if compares and _touched(flow, index):
+            yield Found("only some threads of the block go on from here", compares | {index})
+
+
+def _ends(flow: Flow) -> list[int]:
+    """Guarded EXITs, and branches to one."""
+    return [i for i in flow.named("EXIT", "BRA") if flow.guard_sources(i) and _leads_out(flow, i)]
+
+
+def _leads_out(flow: Flow, index: int) -> bool:
+    if flow.base(index) == "EXIT":
+        return True
+    blocks = {block.first: block for block in flow.program.blocks}
+    following = flow.block_of[index].successors
+    if len(following) < 2:
+        return False
+    target = blocks[following[1]]
+    while flow.base(target.last) == "BSYNC" and target.first == target.last and target.successors:
+        target = blocks[target.successors[0]]
+    return all(flow.base(i) == "EXIT" for i in range(target.first, target.last + 1))
+
+
+def _compares(flow: Flow, index: int) -> set[int]:
+    """The comparisons of the guard, if one of them looks at the thread's place."""
+    near = flow.reach(flow.guard_sources(index), lambda i: _predicates(flow, i))
+    tests = {i for i in near if flow.base(i) in ("ISETP", "LOP3")}
+    back = flow.reach(tests, lambda i: [s for s in flow.sources(i) if _plain(flow, s)])
+    places = [o.name for i in back for o in flow.instructions[i].operands if isinstance(o, Special)]
+    return tests if any(name.startswith(("SR_TID", "SR_CTAID")) for name in places) else set()
+
+
+def _predicates(flow: Flow, index: int) -> list[int]:
+    return [i for i in flow.sources(index) if any(file in ("P", "UP") for file, _ in flow.writes[i])]
+
+
+def _plain(flow: Flow, index: int) -> bool:
+    return category(flow.instructions[index]) in INTEGER
+
+
+def _touched(flow: Flow, index: int) -> bool:
+    """Whether memory is read or written on a way to the instruction."""
+    found = (access(i) for i in flow.instructions[:index])
+    return any(a is not None and a.space != "constant" for a in found)
+
+
+@idiom("warp shuffle reduction")
+def shuffle_tree(flow: Flow) -> Iterator[Found]:
+    """SHFL by 16, 8, 4, 2, 1 lanes (or the other way round, or a part of three or more), each of what the one before
+    gave after at most one operation."""
+    shuffles = [i for i in flow.named("SHFL") if _distance(flow, i)]
+    following = {i: [j for j in shuffles if j > i and _feeds(flow, i, j)] for i in shuffles}
+    used: set[int] = set()
+    for start in shuffles:
+        chain = [start]
+        while start not in used and (next_ := following[chain[-1]]):
+            chain.append(next_[0])
+        distances = [_distance(flow, i) for i in chain]
+        if len(chain) >= 3 and any(_within(distances, halves) for halves in HALVES):
+            used |= set(chain)
+            between = {k for i in chain for k in flow.users[i] if flow.base(k) != "SHFL"}
+            combining = {k for k in between if any(flow.base(s) == "SHFL" or s in between for s in flow.sources(k))}
+            listed = ", ".join(map(str, distances))
+            yield Found(f"a tree over the lanes of a warp: {listed}", {*chain, *combining})
+
+
+def _distance(flow: Flow, index: int) -> int:
+    found = immediates(flow.instructions[index])
+    return found[0] if len(found) >= 2 else 0
+
+
+def _feeds(flow: Flow, first: int, then: int) -> bool:
+    sources = flow.sources(then)
+    return first in sources or any(first in flow.sources(i) for i in sources)
+
+
+def _within(part: list[int], whole: list[int]) -> bool:
+    return any(whole[k : k + len(part)] == part for k in range(len(whole)))
+
+
+@idiom("tree reduction")
+def block_tree(flow: Flow) -> Iterator[Found]:
+    """A loop with a barrier (BAR), a load and a store of the same memory, and a register that is halved or doubled in
+    every round."""
+    for loop in flow.program.loops:
+        members = flow.body(loop)
+        bases = {flow.base(i) for i in members}
+        memory = next((m for m, pair in MEMORIES.items() if pair <= bases), None)
+        shifts = [i for i in members if _halves_or_doubles(flow, i) and _carried(flow, loop, i)]
+        if memory and shifts and "BAR" in bases:
+            way = "halves" if "R" in flow.instructions[shifts[0]].modifiers else "doubles"
+            sentence = f"a tree over the block in {memory}: the distance {way} in every round, with a barrier"
+            yield Found(sentence, members, f"tree reduction in {memory}")
+
+
+MEMORIES = {"shared memory": {"LDS", "STS"}, "global memory": {"LDG", "STG"}}
+
+
+def _halves_or_doubles(flow: Flow, index: int) -> bool:
+    instruction = flow.instructions[index]
+    by_one = immediates(instruction) == [1]
+    doubled = instruction.opcode == "IMAD.SHL.U32" and immediates(instruction) == [2]
+    return (instruction.base in ("SHF", "USHF") and by_one) or doubled
+
+
+def _carried(flow: Flow, loop: Loop, index: int) -> bool:
+    """Whether the shifted value comes round the loop, maybe by a move."""
+    members = set(flow.body(loop))
+    back = flow.reach([index], lambda i: [s for s in flow.sources(i) if s in members and (s == index or _moves(flow, s))])
+    return any(index in flow.sources(i) for i in back)
+
+
+def _moves(flow: Flow, index: int) -> bool:
+    return flow.base(index) in ("MOV", "UMOV") or flow.instructions[index].opcode.startswith("IMAD.MOV")

@@ -1,0 +1,124 @@
+"""The second most common pattern: each half of the warp walks with a constant step.
+
+Rows of a 16-wide tile, broadcasts, strided walks: two starts and two steps say where all 32 lanes are, so bounds,
+counts and data need no look at single lanes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from llvmlite import ir
+
+from warplens.emulator.code import Code
+from warplens.emulator.emit import I1, I32, I64, LANES, vector
+
+HALF = LANES // 2
+
+
+@dataclass(frozen=True)
+class Walk:
+    """16 lanes at first, first + step ... last."""
+
+    first: ir.Value
+    step: ir.Value
+    last: ir.Value
+
+
+@dataclass(frozen=True)
+class Halves:
+    """`regular`: both halves walk with a constant step of 0 to 31 bytes, all addresses aligned."""
+
+    regular: ir.Value
+    walks: tuple[Walk, Walk]
+    size: int
+
+
+def halves(code: Code, address: ir.Value, size: int) -> Halves:
+    """What an address vector looks like as two walks."""
+    b = code.b
+    kind = address.type.element
+    nothing = ir.Constant(address.type, ir.Undefined)
+    left = [*range(1, HALF), HALF - 1, *range(HALF + 1, LANES), LANES - 1]  # the right neighbour inside the half
+    steps = b.sub(b.shuffle_vector(address, nothing, ir.Constant(vector(I32), left)), address)
+    walks = []
+    expected: list[ir.Value] = []
+    for start in (0, HALF):
+        first = b.extract_element(address, ir.Constant(I32, start))
+        step = b.extract_element(steps, ir.Constant(I32, start))
+        last = b.add(first, b.mul(step, ir.Constant(kind, HALF - 1)))
+        walks.append(Walk(first, step, last))
+        expected.append(step)
+    pick = [0] * HALF + [HALF] * HALF
+    wanted = b.shuffle_vector(steps, nothing, ir.Constant(vector(I32), pick))
+    same = b.bitcast(b.icmp_signed("==", steps, wanted), I32)
+    # The last lane of each half has no right neighbour.
+    free = (1 << (HALF - 1)) | (1 << (LANES - 1))
+    regular = b.icmp_signed("==", b.or_(same, ir.Constant(I32, free)), ir.Constant(I32, -1))
+    bits = b.or_(b.or_(walks[0].first, walks[0].step), b.or_(walks[1].first, walks[1].step))
+    aligned = b.icmp_signed("==", b.and_(bits, ir.Constant(kind, size - 1)), ir.Constant(kind, 0))
+    short = [b.icmp_unsigned("<", w.step, ir.Constant(kind, 32)) for w in walks]
+    return Halves(all_of(b, [regular, aligned, *short]), (walks[0], walks[1]), size)
+
+
+def all_of(b: ir.IRBuilder, conditions: Sequence[ir.Value]) -> ir.Value:
+    total: ir.Value = ir.Constant(I1, 1)
+    for condition in conditions:
+        total = b.and_(total, condition)
+    return total
+
+
+def places(code: Code, pattern: Halves, shift: int) -> ir.Value:
+    """How many aligned pieces of 2^shift bytes the walks touch; steps must not skip one."""
+    b = code.b
+    spans = []
+    for walk in pattern.walks:
+        kind = walk.first.type
+        end = b.add(walk.last, ir.Constant(kind, pattern.size - 1))
+        spans.append((b.lshr(walk.first, ir.Constant(kind, shift)), b.lshr(end, ir.Constant(kind, shift))))
+    (f, g), (s, t) = spans
+    one = ir.Constant(f.type, 1)
+    each = b.add(b.add(b.sub(g, f), one), b.add(b.sub(t, s), one))
+    low = b.select(b.icmp_unsigned(">", f, s), f, s)
+    high = b.select(b.icmp_unsigned("<", g, t), g, t)
+    shared = b.select(b.icmp_unsigned(">=", high, low), b.add(b.sub(high, low), one), ir.Constant(f.type, 0))
+    return _wide(b, b.sub(each, shared))
+
+
+def _wide(b: ir.IRBuilder, value: ir.Value) -> ir.Value:
+    return value if value.type == I64 else b.zext(value, I64)
+
+
+def dense(code: Code, pattern: Halves) -> ir.Value:
+    """Whether each half is one place, or consecutive ones."""
+    b = code.b
+    checks = []
+    for walk in pattern.walks:
+        kind = walk.first.type
+        still = b.icmp_unsigned("==", walk.step, ir.Constant(kind, 0))
+        checks.append(b.or_(still, b.icmp_unsigned("==", walk.step, ir.Constant(kind, pattern.size))))
+    return all_of(b, checks)
+
+
+def one_walk(code: Code, pattern: Halves) -> ir.Value:
+    """Whether the second half goes on where the first ends, with the same step above zero."""
+    b = code.b
+    first, second = pattern.walks
+    kind = first.first.type
+    moving = b.icmp_unsigned("!=", first.step, ir.Constant(kind, 0))
+    follows = b.icmp_unsigned("==", second.first, b.add(first.last, first.step))
+    return all_of(b, [moving, follows, b.icmp_unsigned("==", first.step, second.step)])
+
+
+def span(code: Code, pattern: Halves, shift: int) -> ir.Value:
+    """Pieces of 2^shift bytes from the lowest to the highest touched."""
+    b = code.b
+    first, second = pattern.walks
+    kind = first.first.type
+    low = b.select(b.icmp_unsigned("<", first.first, second.first), first.first, second.first)
+    high = b.select(b.icmp_unsigned(">", first.last, second.last), first.last, second.last)
+    return b.sub(b.lshr(high, ir.Constant(kind, shift)), b.lshr(low, ir.Constant(kind, shift)))
+
+
+__all__ = ["HALF", "Halves", "Walk", "all_of", "dense", "halves", "one_walk", "places", "span"]

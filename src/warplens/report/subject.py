@@ -1,0 +1,127 @@
+"""What a report speaks of: one launch with all that is known of it.  F7."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from warplens.counters.occupancy import Occupancy, waves
+from warplens.counters.vocabulary import Counts, Quantity
+from warplens.kernel import Kernel, SourceLine
+from warplens.launch import Launch
+from warplens.machine import Machine
+from warplens.metric import Metric, Provenance
+from warplens.program import Constant, Program
+from warplens.trace import Trace
+
+
+@dataclass(frozen=True)
+class Subject:
+    """One launch, counted.
+
+    title          of the kernel, as the user calls it;  file: as the user gave it
+    machine_from   who named the GPU: "--gpu", "WARPLENS_GPU", "this machine", "default", or ""
+    labels         names of the kernel's parameters, "" where there is none
+    sources        text of the source by the name that the line table has for it
+    tools          versions by program
+    """
+
+    title: str
+    file: str
+    kernel: Kernel
+    program: Program
+    launch: Launch
+    trace: Trace
+    metrics: Mapping[str, Metric]
+    occupancy: Occupancy
+    machine: Machine
+    machine_from: str
+    labels: tuple[str, ...]
+    sources: Mapping[str, str]
+    tools: Mapping[str, str]
+
+    def __getitem__(self, name: str) -> float | int:
+        """The value of a metric."""
+        return self.metrics[name].value
+
+    @property
+    def provenance(self) -> Provenance:
+        """Of whatever is summed straight from the trace."""
+        return "sampled" if self.trace.sampled else "exact"
+
+    @property
+    def waves(self) -> float:
+        return waves(self.machine, self.occupancy, self.launch.blocks)
+
+    @property
+    def warps(self) -> int:
+        return self.launch.blocks * self.launch.warps_per_block
+
+    @cached_property
+    def whole(self) -> Counts:
+        """All instructions in one group."""
+        return Counts(self.program, self.trace, [0] * len(self.program.instructions))
+
+    def total(self, quantity: Quantity) -> int:
+        return int(quantity.of(self.whole)[0]) if self.whole.size else 0
+
+    @cached_property
+    def lines(self) -> tuple[SourceLine, ...]:
+        """The source lines that have machine code, by file and line."""
+        present = {instruction.source for instruction in self.program.instructions if instruction.source}
+        return tuple(sorted(present, key=lambda place: (place.file, place.line)))
+
+    @cached_property
+    def by_line(self) -> Counts:
+        """One group for each of `lines`."""
+        number = {place: index for index, place in enumerate(self.lines)}
+        groups = [number[i.source] if i.source else -1 for i in self.program.instructions]
+        return Counts(self.program, self.trace, groups)
+
+    @cached_property
+    def _text(self) -> Mapping[str, list[str]]:
+        return {name: text.split("\n") for name, text in self.sources.items()}
+
+    def text_of(self, place: SourceLine) -> str:
+        """The source line as it is written, "" where the text is not known."""
+        lines = self._text.get(place.file, [])
+        return lines[place.line - 1].rstrip("\r") if place.line <= len(lines) else ""
+
+    def name_of(self, constant: Constant) -> str | None:
+        """The label of the parameter that lies there."""
+        if constant.bank != 0:
+            return None
+        for parameter, label in zip(self.kernel.parameters, self.labels, strict=False):
+            if label and self.kernel.parameter_base + parameter.offset == constant.offset:
+                return label
+        return None
+
+    @property
+    def spoken_grid(self) -> str:
+        """ "131,072 blocks of 128 threads"."""
+        return f"{dim(self.launch.grid)} blocks of {dim(self.launch.block)} threads"
+
+    @property
+    def foreign(self) -> str:
+        """A remark if the machine code is for other chips than the GPU has, else ""."""
+        if self.kernel.arch.rstrip("af") == self.machine.arch.rstrip("af"):
+            return ""
+        return (
+            f"the machine code is for {self.kernel.arch}, the limits are those of the "
+            f"{self.machine.title} ({self.machine.arch})"
+        )
+
+    @cached_property
+    def lanes(self) -> float:
+        """Threads that did something, on average over the warp instructions executed: 0 to 32."""
+        executed = int(np.sum(self.trace.executed))
+        return int(np.sum(self.trace.threads_on)) / executed if executed else 0.0
+
+
+def dim(size: tuple[int, int, int]) -> str:
+    """ "131,072" or "64 × 64": without trailing ones."""
+    kept = [size[0], *([size[1]] if size[1:] != (1, 1) else []), *([size[2]] if size[2] != 1 else [])]
+    return " × ".join(f"{extent:,}" for extent in kept)

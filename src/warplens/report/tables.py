@@ -1,0 +1,242 @@
+"""The tables of a report, as numbers; how they look is the business of terminal.py and html.py.  F7."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from warplens.counters.opcodes import category
+from warplens.counters.sections.shared_memory import conflicts, ideal
+from warplens.counters.vocabulary import (
+    ALL,
+    ATOMIC,
+    BYTES,
+    COPY,
+    EXECUTED,
+    GLOBAL,
+    IDEAL,
+    LOAD,
+    LOCAL,
+    REDUCTION,
+    REQUESTS,
+    SECTORS,
+    SHARED,
+    STORE,
+    THREADS,
+    WAVEFRONTS,
+    Selection,
+    opcode,
+)
+from warplens.isa._words import explain
+from warplens.kernel import SourceLine
+from warplens.program import Instruction
+from warplens.report.json import guard
+from warplens.report.subject import Subject
+
+MATRIX = opcode("LDSM", "STSM")
+SECTOR_ROWS: dict[str, Selection] = {
+    "Global Load": GLOBAL & LOAD,
+    "Global Store": GLOBAL & STORE,
+    "Global Atomic": GLOBAL & ATOMIC,
+    "Global Reduction": GLOBAL & REDUCTION,
+    "Global to Shared": GLOBAL & COPY,
+    "Local Load": LOCAL & LOAD,
+    "Local Store": LOCAL & STORE,
+}
+SHARED_ROWS: dict[str, Selection] = {
+    "Shared Load": SHARED & LOAD & ~MATRIX,
+    "Shared Load Matrix": SHARED & LOAD & MATRIX,
+    "Shared Store": SHARED & STORE & ~MATRIX,
+    "Shared Store Matrix": SHARED & STORE & MATRIX,
+    "Shared Atomic": SHARED & ATOMIC,
+    "Shared from Global": SHARED & COPY,
+}
+ARBITRATED = ("Global Atomic", "Global Reduction", "Shared Atomic", "Shared from Global")
+"""What a GPU's counters may read a few more of: atomics that meet on a word pass more than once."""
+
+
+@dataclass(frozen=True, slots=True)
+class MixRow:
+    """A category of instructions: warp instructions executed, their share, active threads of each."""
+
+    name: str
+    executed: int
+    share: float
+    threads: float
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryRow:
+    """How one kind of access used memory.
+
+    units       sectors (global, local) or wavefronts (shared) moved;  ideal: had the lanes been packed perfectly
+    efficiency  bytes that lanes asked for over bytes moved (sectors); ideal over actual (wavefronts); 0 to 1
+    """
+
+    name: str
+    executed: int
+    requests: int
+    units: int
+    ideal: int
+    efficiency: float
+
+    @property
+    def excess(self) -> int:
+        return self.units - self.ideal
+
+    @property
+    def per_request(self) -> float:
+        return self.units / self.requests if self.requests else 0.0
+
+    @property
+    def ideal_per_request(self) -> float:
+        return self.ideal / self.requests if self.requests else 0.0
+
+    @property
+    def arbitrated(self) -> bool:
+        return self.name in ARBITRATED
+
+
+@dataclass(frozen=True, slots=True)
+class Divergence:
+    """branches: BRA, EXIT, BSYNC and their kin executed;  targets: those that go somewhere."""
+
+    branches: int
+    targets: int
+    divergent: int
+    active_threads: float
+    threads_on: float
+
+    @property
+    def efficiency(self) -> float | None:
+        """Share of the branch targets that all lanes of a warp agreed on; None if there were none."""
+        return (self.targets - self.divergent) / self.targets if self.targets else None
+
+
+@dataclass(frozen=True, slots=True)
+class LineRow:
+    """One source line: its text, warp instructions executed, sectors and shared wavefronts with their excess."""
+
+    place: SourceLine
+    text: str
+    executed: int
+    share: float
+    sectors: int
+    excess: int
+    wavefronts: int
+    conflicts: int
+
+
+@dataclass(frozen=True, slots=True)
+class InstructionRow:
+    """One instruction: lanes are those that performed it, on average; units a request are sectors or wavefronts."""
+
+    instruction: Instruction
+    guard: str
+    words: str
+    executed: int
+    share: float
+    lanes: float
+    sectors_per_request: float | None
+    wavefronts_per_request: float | None
+
+
+def mix(subject: Subject) -> list[MixRow]:
+    """By category of counters/opcodes.py, most frequent first."""
+    executed: Counter[str] = Counter()
+    threads: Counter[str] = Counter()
+    for instruction in subject.program.instructions:
+        name = category(instruction)
+        executed[name] += int(subject.trace.executed[instruction.index])
+        threads[name] += int(subject.trace.threads[instruction.index])
+    total = max(executed.total(), 1)
+    rows = [MixRow(k, n, n / total, threads[k] / n) for k, n in executed.items() if n]
+    return sorted(rows, key=lambda row: (-row.executed, row.name))
+
+
+def sectors(subject: Subject) -> list[MemoryRow]:
+    """Global and local memory, in sectors of 32 bytes; only kinds that were executed."""
+    rows = []
+    for name, kind in SECTOR_ROWS.items():
+        moved = subject.total(SECTORS[kind])
+        best = moved if name == "Global to Shared" else subject.total(IDEAL[kind])
+        used = subject.total(BYTES[kind]) / (32 * moved) if moved else 0.0
+        rows.append(
+            MemoryRow(name, subject.total(EXECUTED[kind]), subject.total(REQUESTS[kind]), moved, best, used)
+        )
+    return [row for row in rows if row.executed]
+
+
+def wavefronts(subject: Subject) -> list[MemoryRow]:
+    """Shared memory, in wavefronts; only kinds that were executed."""
+    rows = []
+    for name, kind in SHARED_ROWS.items():
+        passes, best = subject.total(WAVEFRONTS[kind]), subject.total(ideal(kind))
+        used = best / passes if passes else 0.0
+        rows.append(
+            MemoryRow(name, subject.total(EXECUTED[kind]), subject.total(REQUESTS[kind]), passes, best, used)
+        )
+    return [row for row in rows if row.executed]
+
+
+def divergence(subject: Subject) -> Divergence:
+    executed = max(subject.total(EXECUTED[ALL]), 1)
+    return Divergence(
+        branches=int(subject["smsp__inst_executed_op_branch.sum"]),
+        targets=int(subject["smsp__sass_branch_targets.sum"]),
+        divergent=int(subject["smsp__sass_branch_targets_threads_divergent.sum"]),
+        active_threads=subject.total(THREADS[ALL]) / executed,
+        threads_on=subject.lanes,
+    )
+
+
+def lines(subject: Subject) -> list[LineRow]:
+    """The lines that executed something, hottest first."""
+    counts = subject.by_line
+    memory = GLOBAL | LOCAL
+    columns = [
+        quantity.of(counts).tolist()
+        for quantity in (
+            EXECUTED[ALL],
+            SECTORS[memory],
+            IDEAL[memory & ~COPY] - SECTORS[memory & ~COPY],
+            WAVEFRONTS[SHARED],
+            conflicts(SHARED),
+        )
+    ]
+    total = max(subject.total(EXECUTED[ALL]), 1)
+    rows = [
+        LineRow(place, subject.text_of(place), executed, executed / total, moved, -needless, passes, extra)
+        for place, executed, moved, needless, passes, extra in zip(subject.lines, *columns, strict=True)
+        if executed
+    ]
+    return sorted(rows, key=lambda row: (-row.executed, row.place.file, row.place.line))
+
+
+def hottest(subject: Subject, count: int) -> list[InstructionRow]:
+    """The instructions executed most often; among equals those that move most, then in code order."""
+    trace = subject.trace
+
+    def heat(instruction: Instruction) -> tuple[int, int, int]:
+        at = instruction.index
+        moved = int(trace.sectors[at]) + int(trace.wavefronts[at])
+        return -int(trace.executed[at]), -moved, at
+
+    ordered = sorted(subject.program.instructions, key=heat)[:count]
+    return [instruction_row(subject, i) for i in ordered if trace.executed[i.index]]
+
+
+def instruction_row(subject: Subject, instruction: Instruction) -> InstructionRow:
+    trace, at = subject.trace, instruction.index
+    executed, requests = int(trace.executed[at]), int(trace.requests[at])
+    moved, passes = int(trace.sectors[at]), int(trace.wavefronts[at])
+    return InstructionRow(
+        instruction=instruction,
+        guard=guard(instruction) or "",
+        words=explain(instruction, subject.name_of),
+        executed=executed,
+        share=executed / max(int(trace.executed.sum()), 1),
+        lanes=int(trace.threads_on[at]) / executed if executed else 0.0,
+        sectors_per_request=moved / requests if moved else None,
+        wavefronts_per_request=passes / requests if passes else None,
+    )

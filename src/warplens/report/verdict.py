@@ -1,0 +1,177 @@
+"""The most important thing about a launch, in one sentence.  F7.
+
+A fact is a function; it answers with a sentence and with how much of the kernel's work it is about, or with
+None.  The heaviest fact is told.  Work is counted, never timed: a warp instruction is a quarter (four
+sub-partitions issue one each a cycle), a wavefront 1 (a multiprocessor's data stage does one a cycle), a sector 1
+(a multiprocessor's share of the L2 is some 32 bytes a cycle); the three only rank the facts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from warplens.report.subject import Subject
+from warplens.report.tables import MemoryRow, divergence, mix, sectors, wavefronts
+
+WORTH_TELLING = 0.08  # of the work; below it a kernel is called clean
+ISSUE = 0.25
+FRACTIONS = {1 / 4: "a quarter", 1 / 3: "a third", 1 / 2: "half", 2 / 3: "two thirds", 3 / 4: "three quarters"}
+RESOURCES = {
+    "registers": "registers",
+    "shared_mem": "shared memory",
+    "warps": "warps",
+    "blocks": "blocks a multiprocessor",
+    "barriers": "barriers",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A sentence about `weight` (0 to 1) of the kernel's work."""
+
+    weight: float
+    sentence: str
+
+
+def verdict(subject: Subject) -> str:
+    """ "nccopy: half of the sectors that its global loads move are needless (8 a request where 4 would do)"."""
+    found = [fact for tell in FACTS if (fact := tell(subject)) and fact.weight >= WORTH_TELLING]
+    told = max(found, key=lambda fact: fact.weight).sentence if found else clean(subject)
+    return f"{subject.title}: {told}"
+
+
+def work(subject: Subject) -> float:
+    moved = sum(row.units for row in (*sectors(subject), *wavefronts(subject)))
+    return max(ISSUE * int(subject["smsp__inst_executed.sum"]) + moved, 1.0)
+
+
+def excessive_sectors(subject: Subject) -> Fact | None:
+    rows = [row for row in sectors(subject) if row.excess and row.name.startswith("Global")]
+    if not rows:
+        return None
+    worst = max(rows, key=lambda row: row.excess)
+    return Fact(
+        worst.excess / work(subject),
+        f"{of_all(worst.excess / worst.units)} the sectors that its {plural(worst)} move are needless "
+        f"({per(worst.per_request)} a request where {per(worst.ideal_per_request)} would do)",
+    )
+
+
+def bank_conflicts(subject: Subject) -> Fact | None:
+    rows = [row for row in wavefronts(subject) if row.excess]
+    if not rows:
+        return None
+    worst = max(rows, key=lambda row: row.excess)
+    return Fact(
+        worst.excess / work(subject),
+        f"{of_all(worst.excess / worst.units)} the wavefronts of its {plural(worst)} are bank conflicts "
+        f"({per(worst.per_request)} a request where {per(worst.ideal_per_request)} would do)",
+    )
+
+
+def idle_lanes(subject: Subject) -> Fact | None:
+    executed = int(subject["smsp__inst_executed.sum"])
+    if not executed:
+        return None
+    idle = 1 - subject.lanes / 32
+    seen = divergence(subject)
+    cause = ""
+    if seen.divergent:
+        cause = f"; {share(seen.divergent / seen.targets)} of its branches send the lanes of a warp two ways"
+    elif subject.launch.threads_per_block % 32:
+        cause = f"; a block of {subject.launch.threads_per_block} threads does not fill its last warp"
+    return Fact(
+        ISSUE * executed * idle / work(subject),
+        f"on average {per(subject.lanes)} of the 32 threads of a warp do something{cause}",
+    )
+
+
+def spills(subject: Subject) -> Fact | None:
+    rows = [row for row in sectors(subject) if row.name.startswith("Local")]
+    requests = sum(row.requests for row in rows)
+    if not requests:
+        return None
+    everything = sum(row.requests for row in (*sectors(subject), *wavefronts(subject)))
+    return Fact(
+        sum(row.units for row in rows) / work(subject),
+        f"{share(requests / everything)} of its memory requests go to local memory: "
+        "spilled registers, or arrays that no register can hold",
+    )
+
+
+def small_grid(subject: Subject) -> Fact | None:
+    blocks, machine = subject.launch.blocks, subject.machine
+    if blocks >= machine.multiprocessors:
+        return None
+    used = f"{blocks} {'block keeps' if blocks == 1 else 'blocks keep'}"
+    return Fact(
+        1 - blocks / machine.multiprocessors,
+        f"its {used} at most {blocks} of the {machine.multiprocessors} multiprocessors of the "
+        f"{machine.title} busy",
+    )
+
+
+def low_occupancy(subject: Subject) -> Fact | None:
+    here = subject.occupancy
+    if here.percent > 50:
+        return None
+    limit = " and ".join(RESOURCES[name] for name in here.limiters)
+    return Fact(
+        (1 - here.percent / 100) / 4,  # fewer warps hide less, but none of the work is needless
+        f"a multiprocessor holds {here.warps} of {subject.machine.limits.warps_per_multiprocessor} warps, "
+        f"limited by {limit}",
+    )
+
+
+FACTS: tuple[Callable[[Subject], Fact | None], ...] = (
+    excessive_sectors,
+    bank_conflicts,
+    idle_lanes,
+    spills,
+    small_grid,
+    low_occupancy,
+)
+
+
+def clean(subject: Subject) -> str:
+    """What there is to say where nothing is needless."""
+    packed = "every access is perfectly packed"
+    rows = [*sectors(subject), *wavefronts(subject)]
+    wasted = sum(row.excess for row in rows)
+    if not rows:
+        packed = "it uses no memory"
+    elif wasted:
+        packed = f"nearly every access is packed ({share(wasted / sum(row.units for row in rows))} is needless)"
+    if not (parts := mix(subject)):
+        return packed
+    total = int(subject["smsp__inst_executed.sum"]) / subject.warps
+    first = parts[0]
+    return f"{packed}; {per(first.share * total)} of the {per(total)} instructions a warp are {first.name}"
+
+
+def plural(row: MemoryRow) -> str:
+    """ "global loads" for the row "Global Load"."""
+    name = row.name.lower()
+    return "copies " + name if " to " in name or " from " in name else name + "s"
+
+
+def of_all(part: float) -> str:
+    """ "half of", "87 % of"."""
+    for fraction, words in FRACTIONS.items():
+        if abs(part - fraction) < 0.005:
+            return f"{words} of"
+    return f"{share(part)} of"
+
+
+def share(part: float) -> str:
+    """A percentage that is never rounded to nothing or to everything."""
+    percent = 100 * part
+    if 0 < percent < 1 or 99 < percent < 100:
+        return f"{percent:.2g} %" if percent < 1 else f"{percent:.1f} %"
+    return f"{percent:.0f} %"
+
+
+def per(amount: float) -> str:
+    """ "4", "8.5", "1,024"."""
+    return f"{amount:,.0f}" if abs(amount - round(amount)) < 0.05 else f"{amount:,.1f}"

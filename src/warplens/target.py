@@ -1,0 +1,229 @@
+"""From FILE and the flags of the command line to kernels that can be launched.  F9.
+
+Every verb that takes a FILE begins here:
+
+    for target in targets("copy.cu", Flags(kernel="nccopy")):
+        target.kernel.program     # its machine code; nothing has been launched
+        target.launch             # grid, block and shared memory, or UsageError that says what is missing
+        run = target.run()        # executes it
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from warplens.api import LaunchableKernel, Module, Progress, Run, compile, load, read_source
+from warplens.arguments import Argument, parse_argument
+from warplens.errors import UsageError
+from warplens.expression import Number, evaluate_whole, parse_setting
+from warplens.launch import Launch
+from warplens.launch_block import KernelEntry, LaunchFile, parse_dim, read_launch_block
+from warplens.machine import Machine, choose
+
+SOURCES = (".cu", ".cuh", ".cpp", ".cc", ".h")
+
+
+@dataclass(frozen=True, slots=True)
+class Flags:
+    """What the command line says of a launch, as it was typed; None or () where it says nothing.
+
+    settings   "n=1024", from --set; they replace names of the launch block, or make
+               names where there is no block
+    """
+
+    kernel: str | None = None
+    grid: str | None = None
+    block: str | None = None
+    args: tuple[str, ...] = ()
+    shared: str | None = None
+    settings: tuple[str, ...] = ()
+    arch: str | None = None
+    gpu: str | None = None
+    options: tuple[str, ...] = ()
+
+
+NO_FLAGS = Flags()
+
+
+@dataclass(frozen=True)
+class Target:
+    """One kernel of a file, with what is known of how it is started.
+
+    file           as the user gave it;  title: of the launch block's table, or the kernel's name
+    machine_from   who named the GPU: "--gpu", "WARPLENS_GPU", "this machine" or "default"
+    names          the launch block's names and --set, in numbers
+    """
+
+    file: str
+    title: str
+    kernel: LaunchableKernel
+    machine: Machine
+    machine_from: str
+    entry: KernelEntry
+    names: Mapping[str, Number]
+    flags: Flags
+
+    @cached_property
+    def launch(self) -> Launch:
+        """UsageError if grid or block is missing or makes no sense."""
+        missing = [
+            f"--{word}"
+            for word, size in (("grid", self.entry.grid), ("block", self.entry.block))
+            if size is None and getattr(self.flags, word) is None
+        ]
+        if missing:
+            raise UsageError(
+                f"{self.file} does not say how {self.title} is started: give {' and '.join(missing)} "
+                f"({takes(self.kernel)}), or write a launch block into the .cu file"
+            )
+        grid, block, shared = self.flags.grid, self.flags.block, self.flags.shared
+        entry = self.entry
+        if grid is not None:
+            entry = replace(entry, grid=flag("--grid", parse_dim, grid, self.names))
+        if block is not None:
+            entry = replace(entry, block=flag("--block", parse_dim, block, self.names))
+        if shared is not None:
+            entry = replace(entry, shared=flag("--shared", shared_bytes, shared, self.names))
+        return entry.launch(self.names)
+
+    @cached_property
+    def arguments(self) -> tuple[Argument, ...]:
+        """UsageError for an argument that cannot be understood, or for too few or too many."""
+        if self.flags.args:
+            found = tuple(parse_argument(text, self.names, i) for i, text in enumerate(self.flags.args))
+        else:
+            found = self.entry.arguments(self.names)
+        if len(found) != len(self.kernel.parameters):
+            given = "none is" if not found else "1 is" if len(found) == 1 else f"{len(found)} are"
+            raise UsageError(f"{self.title} {takes(self.kernel)}, and {given} given: one --arg for each")
+        return found
+
+    def values(self) -> list[Any]:
+        """The arguments as arrays and numbers, made anew."""
+        return [
+            flag(f"argument {place + 1}", argument.make, parameter.size)
+            for place, (argument, parameter) in enumerate(
+                zip(self.arguments, self.kernel.parameters, strict=True)
+            )
+        ]
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return tuple(argument.label or "" for argument in self.arguments)
+
+    def run(
+        self, threads: int | None = None, budget: int | None = None, progress: Progress | None = None
+    ) -> Run:
+        """Executes the kernel.  UsageError for a wrong launch, KernelFault from the kernel itself."""
+        launch = self.launch
+        self.kernel.check(launch, self.machine)  # before arrays of many GiB are made
+        return self.kernel.launch(
+            launch.grid, launch.block, *self.values(), shared=launch.shared, gpu=self.machine.key,
+            threads=threads, budget=budget, progress=progress, labels=self.labels,
+        )  # fmt: skip
+
+
+def shared_bytes(text: str, names: Mapping[str, Number]) -> int:
+    amount = evaluate_whole(text, names)
+    if amount < 0:
+        raise UsageError(f"'{text}' is {amount}; possible are bytes from 0")
+    return amount
+
+
+def flag(name: str, read: Any, *values: Any) -> Any:
+    """What `read` makes of the values; an error says which flag it came from."""
+    try:
+        return read(*values)
+    except UsageError as error:
+        raise UsageError(f"{name}: {error}") from None
+
+
+def takes(kernel: LaunchableKernel) -> str:
+    """ "takes 3 arguments (of 8, 8 and 4 bytes)"."""
+    sizes = [str(parameter.size) for parameter in kernel.parameters]
+    if not sizes:
+        return "takes no arguments"
+    listed = " and ".join([", ".join(sizes[:-1]), sizes[-1]]) if len(sizes) > 1 else sizes[0]
+    return f"takes {len(sizes)} argument{'s' if len(sizes) > 1 else ''} (of {listed} bytes)"
+
+
+def targets(file: str, flags: Flags = NO_FLAGS) -> list[Target]:
+    """The kernels of a .cu file or a cubin that the flags mean.
+
+    --kernel names one: a table of the launch block, a kernel, or a template's instance ("copy<float>").
+    Without it: all tables of the launch block, or where there is none, all kernels of the file.  The
+    architecture is --arch, that of the block, or the GPU's; a cubin has its own.
+    UsageError, CompileError or CubinError.
+    """
+    machine, machine_from = choose(flags.gpu, os.environ)
+    settings = dict(flag("--set", parse_setting, text) for text in flags.settings)
+    if Path(file).suffix.lower() not in SOURCES:
+        module = _load(file, flags)
+        return [
+            Target(file, name, module[name], machine, machine_from, _bare(file, name), settings, flags)
+            for name in _chosen(module, flags.kernel, file)
+        ]
+    block = read_launch_block(read_source(Path(file)), file)
+    names = block.values(settings) if block else settings
+    modules = _Modules(file, flags, machine.arch)
+    return [
+        Target(file, entry.title, modules.of(entry)[entry.name], machine, machine_from, entry, names, flags)
+        for entry in _entries(block, modules, flags.kernel)
+    ]
+
+
+def _load(file: str, flags: Flags) -> Module:
+    module = load(file)
+    if flags.options:
+        raise UsageError(f"{file} is compiled already: --option is for .cu files")
+    if flags.arch and flags.arch != module.arch:
+        raise UsageError(f"{file} holds code for {module.arch}; --arch is possible for .cu files only")
+    return module
+
+
+class _Modules:
+    """The file, compiled once for each different architecture and set of options."""
+
+    def __init__(self, file: str, flags: Flags, arch: str) -> None:
+        self.file, self.flags, self.arch = file, flags, arch
+        self._compiled: dict[tuple[str, tuple[str, ...], tuple[str, ...]], Module] = {}
+
+    def of(self, entry: KernelEntry) -> Module:
+        arch = self.flags.arch or entry.arch or self.arch
+        names = (entry.name,) if set("<:") & set(entry.name) else ()
+        key = arch, (*entry.options, *self.flags.options), names
+        if key not in self._compiled:
+            self._compiled[key] = compile(self.file, arch=arch, options=key[1], names=names)
+        return self._compiled[key]
+
+
+def _entries(block: LaunchFile | None, modules: _Modules, wanted: str | None) -> list[KernelEntry]:
+    """The tables of the launch block that are meant, or bare ones for kernels that have none."""
+    entries = list(block.kernels.values()) if block else []
+    file = modules.file
+    if wanted is None:
+        return entries or [_bare(file, name) for name in _chosen(modules.of(_bare(file, "")), None, file)]
+    meant = [e for e in entries if e.title == wanted] or [e for e in entries if e.name == wanted]
+    if not meant and wanted not in modules.of(_bare(file, wanted)):
+        known = ", ".join(dict.fromkeys([*(e.title for e in entries), *modules.of(_bare(file, ""))]))
+        raise UsageError(f"no kernel {wanted!r} in {file}; there are: {known or 'none'}")
+    return meant or [_bare(file, wanted)]
+
+
+def _chosen(module: Module, wanted: str | None, file: str) -> list[str]:
+    if not len(module):
+        raise UsageError(f"{file} has no kernels; a template needs --kernel 'name<type>'")
+    if wanted is not None:
+        module[wanted]  # UsageError with the known ones if there is none
+        return [wanted]
+    return list(module)
+
+
+def _bare(file: str, name: str) -> KernelEntry:
+    """What is known of a kernel that no launch block speaks of."""
+    return KernelEntry(name, name, None, None, 0, (), None, (), file, 1)

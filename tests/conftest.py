@@ -1,0 +1,26 @@
+"""The long tests: `make test` runs one in eight, always the same ones; `--long` (`make test-long`) runs all."""
+
+from __future__ import annotations
+
+from zlib import crc32
+
+import pytest
+
+SAMPLE = 8
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--long", action="store_true", help="run all long tests, not one in eight")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("--long"):
+        return
+    left_out = [item for item in items if item.get_closest_marker("long") and not sampled(item)]
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = [item for item in items if item not in set(left_out)]
+
+
+def sampled(item: pytest.Item) -> bool:
+    """By name, so that a test stays in the sample when others are added."""
+    return crc32(item.nodeid.encode()) % SAMPLE == 0

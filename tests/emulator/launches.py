@@ -1,0 +1,83 @@
+"""The kernels that the executor is tried with, and plain C that says what they should have done."""
+
+from __future__ import annotations
+
+import atexit
+import ctypes
+import shutil
+import subprocess
+import tempfile
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import warplens as wl
+from host_compiler import host_cc
+from warplens.api import LaunchableKernel
+
+ARCHITECTURES = ("sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120")
+KERNELS = Path(__file__).parents[1] / "kernels"
+FLAGS = ("-std=c11", "-O1", "-ffp-contract=off", "-fwrapv", "-fno-strict-aliasing", "-shared", "-fPIC")
+
+
+@cache
+def kernel(file: str, name: str, arch: str, *options: str) -> LaunchableKernel:
+    """A kernel of tests/kernels."""
+    return _module(file, arch, options)[name]
+
+
+@cache
+def _module(file: str, arch: str, options: tuple[str, ...]) -> Any:
+    return wl.compile(KERNELS / file, arch=arch, options=options)
+
+
+@cache
+def written(source: str, name: str, arch: str = "sm_90") -> LaunchableKernel:
+    """A kernel given in a test."""
+    return wl.compile(source=source, arch=arch)[name]
+
+
+@cache
+def _host() -> ctypes.CDLL:
+    folder = Path(tempfile.mkdtemp(prefix="warplens-references-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    library = folder / "references.so"
+    source = Path(__file__).with_name("references.c")
+    subprocess.run([*host_cc(), *FLAGS, "-o", str(library), str(source), "-lm"], check=True)
+    return ctypes.CDLL(str(library))
+
+
+def on_host(name: str, *args: Any) -> None:
+    """Calls a function of references.c: arrays as pointers, Python numbers as int."""
+    given = [a.ctypes.data_as(ctypes.c_void_p) if isinstance(a, np.ndarray) else ctypes.c_int(a) for a in args]
+    getattr(_host(), name)(*given)
+
+
+def bits(values: NDArray[Any]) -> NDArray[Any]:
+    """Floats as the integers that they are stored as: equal means equal to the last bit, NaN and -0 included."""
+    return values.view(f"u{values.dtype.itemsize}") if values.dtype.kind == "f" else values
+
+
+def same(got: NDArray[Any], want: NDArray[Any]) -> None:
+    assert got.dtype == want.dtype
+    np.testing.assert_array_equal(bits(got), bits(want))
+
+
+def awkward_integers(rng: np.random.Generator, count: int, dtype: Any) -> NDArray[Any]:
+    """All magnitudes, with the ends of the range at both ends."""
+    info = np.iinfo(dtype)
+    width = info.bits
+    values = rng.integers(info.min, info.max, count, dtype=dtype, endpoint=True)
+    values >>= rng.integers(0, width, count).astype(dtype)
+    corners = np.array([info.min, info.max, 1, info.max // 2 + 1, info.min + 1, 0], dtype=dtype)
+    values[: corners.size] = corners[: values.size]
+    values[-corners.size :] = corners[::-1]
+    return values
+
+
+def fractions(rng: np.random.Generator, *shape: int) -> NDArray[np.float32]:
+    """Floats whose sums round."""
+    return ((rng.random(shape) - 0.5) * 10.0 ** rng.integers(-3, 3, shape)).astype(np.float32)
