@@ -22,16 +22,16 @@ help:
 	@echo "make clean      remove .venv and what the tools left behind"
 
 demo: $(VENV)/run
+	$(BIN)/warplens explain examples/copy.cu
+	$(BIN)/warplens compare examples/copy.cu ccopy nccopy
 	$(BIN)/warplens explain examples/copy.cu --html report.html
-	$(BIN)/warplens compare examples/copy.cu:ccopy examples/copy.cu:nccopy
-	@echo
-	@echo "The report with the source lines and the machine code: $(CURDIR)/report.html"
+	@echo "Open $(CURDIR)/report.html in a browser: every source line and instruction of both kernels."
 
 test: $(VENV)/dev
-	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
+	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
 test-long: $(VENV)/dev
-	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --long
+	$(BIN)/python -m pytest --numprocesses auto --dist worksteal --long
 
 check: $(VENV)/dev
 	$(BIN)/ruff check .

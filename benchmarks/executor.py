@@ -9,10 +9,15 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import platform
+import re
 import resource
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import date
+from functools import partial
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +46,8 @@ def additions(n: int) -> list[Any]:
 
 
 def sums(n: int) -> list[Any]:
-    return [np.random.default_rng(1).integers(0, 1000, n, np.int32), np.zeros(n // 256, np.int32), np.int32(n)]
+    numbers = np.random.default_rng(1).integers(0, 1000, n, np.int32)
+    return [numbers, np.zeros(n // 256, np.int32), np.int32(n)]
 
 
 def matrices(n: int) -> list[Any]:
@@ -105,34 +111,21 @@ def measure(case: Case) -> Row:
     compile_object(kernel.kernel, kernel.program)
     translation = time.perf_counter() - start
     arguments = case.arguments(case.n)
-    run = kernel.launch(case.grid, case.block, *arguments)
-    results = {
-        threads: timed(lambda threads=threads: kernel.launch(case.grid, case.block, *arguments, threads=threads))  # type: ignore[misc]
-        for threads in (1, 2)
-    }
+
+    def launch(threads: int) -> wl.Run:
+        return kernel.launch(case.grid, case.block, *arguments, threads=threads)
+
+    instructions = int(launch(1)["smsp__inst_executed.sum"])
+    results = {threads: timed(partial(launch, threads)) for threads in (1, 2)}
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    return Row(case, int(run["smsp__inst_executed.sum"]), translation, results, peak)
+    return Row(case, instructions, translation, results, peak)
 
 
 def numba_seconds(n: int) -> float:
-    """Numba's CUDA simulator on the kernel nccopy, 128 threads a block: best of REPEATS after a warm-up."""
-    os.environ["NUMBA_ENABLE_CUDASIM"] = "1"
-    from numba import cuda
+    """Numba's CUDA simulator on the kernel nccopy."""
+    from numba_copy import seconds
 
-    @cuda.jit  # type: ignore[untyped-decorator]
-    def nccopy(source: Any, target: Any, n: int) -> None:
-        i = cuda.grid(1)
-        if i < n:
-            target[i] = source[(i * 2) % n]
-
-    source, target = floats(n), np.zeros(n, np.float32)
-    seconds = []
-    for _ in range(1 + REPEATS):
-        start = time.perf_counter()
-        nccopy[n // 128, 128](source, target, n)
-        seconds.append(time.perf_counter() - start)
-    assert np.array_equal(target, source[2 * np.arange(n) % n])
-    return min(seconds[1:])
+    return seconds(n, REPEATS)
 
 
 def thread_instructions(n: int) -> int:
@@ -167,8 +160,20 @@ def beside_numba(nccopy: Row, seconds: float) -> str:
     theirs = thread_instructions(SIMULATED) / seconds
     ours = thread_instructions(nccopy.case.n) / nccopy.timed[1].door
     return (
-        f"nccopy, thread instructions a second, one core: warplens {ours / MILLION:,.0f} million (n = {nccopy.case.n}), "
-        f"Numba's CUDA simulator {theirs / MILLION:,.3f} million (n = {SIMULATED}): {ours / theirs:,.0f} times"
+        f"nccopy, million thread instructions a second, one core:  {ours / MILLION:,.0f} warplens "
+        f"(n = {nccopy.case.n}), {theirs / MILLION:,.3f} Numba's CUDA simulator (n = {SIMULATED})"
+    )
+
+
+def about() -> str:
+    """When and where this was measured, with what."""
+    cpu = re.search(r"model name\s*:\s*(.+)", Path("/proc/cpuinfo").read_text())
+    name = cpu[1] if cpu else platform.machine()
+    packages = ", ".join(f"{name} {version(name)}" for name in ("warplens", "llvmlite", "numpy", "numba"))
+    busy = os.getloadavg()[0]
+    return (
+        f"{date.today()}, {name}, {len(os.sched_getaffinity(0))} processors, load {busy:.1f} at the end\n"
+        f"Python {platform.python_version()}, {packages}\n"
     )
 
 
@@ -177,6 +182,7 @@ def main() -> None:
     with multiprocessing.get_context("spawn").Pool(1, maxtasksperchild=1) as pool:
         rows = pool.map(measure, CASES, chunksize=1)
         seconds = pool.apply(numba_seconds, (SIMULATED,))
+    print(about())
     print(table(rows))
     print(beside_numba(rows[0], seconds))
 

@@ -1,7 +1,4 @@
-"""How long the command line takes, against what it may take.  Ends with 1 if anything is slower.
-
-    python benchmarks/startup.py
-"""
+"""How long the command line takes, against what it may take.  Ends with 1 if anything is slower."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The long tests: `make test` runs one in eight, always the same ones; `--long` (`make test-long`) runs all."""
+"""The long tests: `make test` runs one in eight, the same each time; `make test-long` (`--long`) runs all."""
 
 from __future__ import annotations
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -12,18 +13,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from warplens import __version__
 from warplens.compiler import check_architecture, compile_source, read_cubin
-from warplens.counters.metrics import metrics
+from warplens.counters.metrics import by_instruction, by_line, metrics
 from warplens.counters.occupancy import Occupancy, occupancy, waves
 from warplens.emulator import DeviceMemory
 from warplens.emulator import run as execute
-from warplens.errors import UsageError
+from warplens.errors import CubinError, UsageError
 from warplens.kernel import Cubin, Kernel, Parameter
 from warplens.launch import Dim3, Launch
 from warplens.launch_check import check_launch
 from warplens.machine import Machine, choose
 from warplens.metric import Metric
 from warplens.program import Program
+from warplens.report.subject import Subject
 from warplens.sass import disassemble
 from warplens.trace import Trace
 
@@ -56,7 +59,7 @@ def read_source(path: Path) -> str:
     except FileNotFoundError:
         raise UsageError(f"no such file: {path}") from None
     except IsADirectoryError:
-        raise UsageError(f"{path} is a directory; give a .cu file or a .cubin") from None
+        raise UsageError(f"{path} is a directory; give a .cu file or a cubin") from None
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"cannot read {path} as text: {error}") from None
 
@@ -67,9 +70,16 @@ def load(path: str | Path | bytes) -> Module:
         return Module(read_cubin(path), {})
     try:
         data = Path(path).read_bytes()
+    except FileNotFoundError:
+        raise UsageError(f"no such file: {path}") from None
+    except IsADirectoryError:
+        raise UsageError(f"{path} is a directory; give a .cu file or a cubin") from None
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}") from None
-    return Module(read_cubin(data), {})
+    try:
+        return Module(read_cubin(data), {})
+    except CubinError as error:
+        raise CubinError(f"{path}: {error}; source code needs a name that ends in .cu") from None
 
 
 class Module:
@@ -181,7 +191,7 @@ class LaunchableKernel:
         for array, position in arrays:
             if array.flags.writeable:
                 array[...] = memory.view(memory.allocations[position]).view(array.dtype).reshape(array.shape)
-        return Run(self, launch, trace, machine)
+        return Run(self, launch, trace, machine, tuple(labels))
 
     def _parameters(
         self, args: Sequence[Any], labels: Sequence[str], memory: DeviceMemory
@@ -196,7 +206,7 @@ class LaunchableKernel:
         known: dict[tuple[int, int], int] = {}
         for parameter, value in zip(expected, args, strict=True):
             name = labels[parameter.ordinal] if parameter.ordinal < len(labels) else ""
-            label = f"argument {parameter.ordinal}" + (f" ({name})" if name else "")
+            label = f"argument {parameter.ordinal + 1}" + (f" ({name})" if name else "")
             if isinstance(value, np.ndarray) and value.ndim > 0:
                 _check_array(value, parameter, label)
                 identity = (value.ctypes.data, value.nbytes)
@@ -269,12 +279,20 @@ def dim3(size: Size, what: str) -> Dim3:
 
 @dataclass(frozen=True)
 class Run:
-    """What one launch did."""
+    """What one launch did.
+
+    labels   names of the arguments;  title, file: what the user calls the kernel, and where it came from
+    machine_from   who named the GPU ("--gpu", "WARPLENS_GPU", "this machine", "default"), where that is known
+    """
 
     kernel: LaunchableKernel
     launch: Launch
     trace: Trace
     machine: Machine
+    labels: tuple[str, ...] = ()
+    title: str = ""
+    file: str = ""
+    machine_from: str = ""
 
     @cached_property
     def occupancy(self) -> Occupancy:
@@ -299,3 +317,78 @@ class Run:
             hint = f"; did you mean {', '.join(close)}?" if close else "; run.metrics lists them all"
             raise KeyError(f"no metric {name}{hint}")
         return self.metrics[name].value
+
+    @cached_property
+    def subject(self) -> Subject:
+        """The run as reports see it."""
+        kernel = self.kernel
+        compiled = kernel.cubin.sources
+        return Subject(
+            title=self.title or kernel.name,
+            file=self.file or next(iter(compiled), "a cubin"),
+            kernel=kernel.kernel,
+            program=kernel.program,
+            launch=self.launch,
+            trace=self.trace,
+            metrics=self.metrics,
+            occupancy=self.occupancy,
+            machine=self.machine,
+            machine_from=self.machine_from,
+            labels=self.labels,
+            sources=compiled or sources_on_disk(kernel.program),
+            tools=tool_versions(compiled=bool(compiled)),
+        )
+
+    def json(self) -> str:
+        """The run as one JSON document: report/schema.json describes it."""
+        from warplens.report import json as writer
+
+        seen = self.subject
+        return writer.text(
+            writer.document(
+                seen.kernel, seen.launch, seen.program, seen.metrics, by_line(seen.program, seen.trace),
+                by_instruction(seen.program, seen.trace), seen.tools, seen.machine.key, seen.occupancy, seen.waves,
+            )
+        )  # fmt: skip
+
+    def report(self, path: str | Path) -> None:
+        """Writes the run to `path`: a page for .html, the document for .json.  UsageError for another ending."""
+        kind = Path(path).suffix.lower()
+        if kind == ".json":
+            write_text(path, self.json())
+        elif kind == ".html":
+            from warplens.report.html import page
+
+            write_text(path, page([self.subject]))
+        else:
+            raise UsageError(f"a report cannot be written to {path}: .html and .json are possible endings")
+
+
+def report(run: Run, path: str | Path) -> None:
+    """Writes a run to `path`: a page for .html, the document for .json."""
+    run.report(path)
+
+
+def sources_on_disk(program: Program) -> dict[str, str]:
+    """The files that a cubin's line table names, as far as they are there to be read."""
+    found = {}
+    for name in sorted({i.source.file for i in program.instructions if i.source}):
+        with suppress(OSError, ValueError):  # not there, or no text
+            found[name] = Path(name).read_text(encoding="utf-8")
+    return found
+
+
+def write_text(path: str | Path, content: str) -> None:
+    try:
+        Path(path).write_text(content, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"cannot write {path}: {error.strerror}") from None
+
+
+def tool_versions(compiled: bool) -> dict[str, str]:
+    """Versions of what took part; the compiler only where it did."""
+    from importlib.metadata import version
+
+    packages = {"nvrtc": "nvidia-cuda-nvrtc"} if compiled else {}
+    packages["nvdisasm"] = "nvidia-cuda-nvdisasm"
+    return {"warplens": __version__} | {name: version(package) for name, package in packages.items()}

@@ -12,10 +12,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from warplens.api import LaunchableKernel, Module, Progress, Run, compile, load, read_source
 from warplens.arguments import Argument, parse_argument
@@ -24,6 +26,7 @@ from warplens.expression import Number, evaluate_whole, parse_setting
 from warplens.launch import Launch
 from warplens.launch_block import KernelEntry, LaunchFile, parse_dim, read_launch_block
 from warplens.machine import Machine, choose
+from warplens.report.footprint import Footprint
 
 SOURCES = (".cu", ".cuh", ".cpp", ".cc", ".h")
 
@@ -47,6 +50,7 @@ class Flags:
     options: tuple[str, ...] = ()
 
 
+Made = tuple[str, int, int]  # an argument's text, place and size in bytes
 NO_FLAGS = Flags()
 
 
@@ -57,6 +61,7 @@ class Target:
     file           as the user gave it;  title: of the launch block's table, or the kernel's name
     machine_from   who named the GPU: "--gpu", "WARPLENS_GPU", "this machine" or "default"
     names          the launch block's names and --set, in numbers
+    kept           arrays of the target that ran last: all targets of a file have this in common
     """
 
     file: str
@@ -67,6 +72,12 @@ class Target:
     entry: KernelEntry
     names: Mapping[str, Number]
     flags: Flags
+    kept: dict[Made, Any] = field(repr=False)
+
+    @property
+    def started(self) -> bool:
+        """Whether the file itself says how the kernel is started."""
+        return self.entry.grid is not None
 
     @cached_property
     def launch(self) -> Launch:
@@ -77,9 +88,10 @@ class Target:
             if size is None and getattr(self.flags, word) is None
         ]
         if missing:
+            hint = ", or write a launch block into the file" if is_source(self.file) else ""
             raise UsageError(
-                f"{self.file} does not say how {self.title} is started: give {' and '.join(missing)} "
-                f"({takes(self.kernel)}), or write a launch block into the .cu file"
+                f"{self.file} does not say how {self.title} is started: give {' and '.join(missing)}{hint}; "
+                f"{self.title} {takes(self.kernel)}"
             )
         grid, block, shared = self.flags.grid, self.flags.block, self.flags.shared
         entry = self.entry
@@ -90,6 +102,15 @@ class Target:
         if shared is not None:
             entry = replace(entry, shared=flag("--shared", shared_bytes, shared, self.names))
         return entry.launch(self.names)
+
+    @property
+    def footprint(self) -> Footprint:
+        """What a block takes of a multiprocessor; the grid need not be known."""
+        launch = replace(self, entry=replace(self.entry, grid=1), flags=replace(self.flags, grid=None)).launch
+        kernel = self.kernel.kernel
+        return Footprint(
+            kernel.registers, launch.threads_per_block, kernel.shared_bytes, launch.shared, kernel.barriers
+        )
 
     @cached_property
     def arguments(self) -> tuple[Argument, ...]:
@@ -104,28 +125,46 @@ class Target:
         return found
 
     def values(self) -> list[Any]:
-        """The arguments as arrays and numbers, made anew."""
-        return [
-            flag(f"argument {place + 1}", argument.make, parameter.size)
-            for place, (argument, parameter) in enumerate(
-                zip(self.arguments, self.kernel.parameters, strict=True)
-            )
-        ]
+        """The arguments as numbers and read-only arrays; those that the target before had too are not made again."""
+        made: dict[Made, Any] = {}
+        for place, parameter in enumerate(self.kernel.parameters):
+            argument = self.arguments[place]
+            key = (argument.text, place, parameter.size)
+            made[key] = self.kept[key] if key in self.kept else self._value(argument, place, parameter.size)
+        self.kept.clear()
+        self.kept.update(made)
+        return list(made.values())
+
+    def _value(self, argument: Argument, place: int, size: int) -> Any:
+        value = flag(f"argument {place + 1}", argument.make, size)
+        if isinstance(value, np.ndarray):
+            value.flags.writeable = False  # nobody reads the results: they need not be copied back
+        return value
 
     @property
     def labels(self) -> tuple[str, ...]:
-        return tuple(argument.label or "" for argument in self.arguments)
+        """Names of the arguments; a number that is given by a name bears it."""
+        return tuple(a.label or (a.text if a.text.isidentifier() else "") for a in self.arguments)
 
-    def run(
-        self, threads: int | None = None, budget: int | None = None, progress: Progress | None = None
-    ) -> Run:
+    def run(self, threads: int | None = None, budget: int | None = None, progress: Progress | None = None) -> Run:
         """Executes the kernel.  UsageError for a wrong launch, KernelFault from the kernel itself."""
         launch = self.launch
         self.kernel.check(launch, self.machine)  # before arrays of many GiB are made
-        return self.kernel.launch(
+        run = self.kernel.launch(
             launch.grid, launch.block, *self.values(), shared=launch.shared, gpu=self.machine.key,
             threads=threads, budget=budget, progress=progress, labels=self.labels,
         )  # fmt: skip
+        return replace(run, title=self.title, file=self.file, machine_from=self.machine_from)
+
+
+def footprint(flags: Flags, registers: int, shared_static: int, barriers: int) -> Footprint:
+    """A block by numbers, without a kernel."""
+    names = dict(flag("--set", parse_setting, text) for text in flags.settings)
+    if flags.block is None:
+        raise UsageError("--block is missing: the threads of a block, such as 256 or 16,16")
+    x, y, z = flag("--block", parse_dim, flags.block, names)
+    dynamic = 0 if flags.shared is None else flag("--shared", shared_bytes, flags.shared, names)
+    return Footprint(registers, x * y * z, shared_static, dynamic, barriers)
 
 
 def shared_bytes(text: str, names: Mapping[str, Number]) -> int:
@@ -162,19 +201,24 @@ def targets(file: str, flags: Flags = NO_FLAGS) -> list[Target]:
     """
     machine, machine_from = choose(flags.gpu, os.environ)
     settings = dict(flag("--set", parse_setting, text) for text in flags.settings)
-    if Path(file).suffix.lower() not in SOURCES:
+    kept: dict[Made, Any] = {}
+    if not is_source(file):
         module = _load(file, flags)
         return [
-            Target(file, name, module[name], machine, machine_from, _bare(file, name), settings, flags)
+            Target(file, name, module[name], machine, machine_from, _bare(file, name), settings, flags, kept)
             for name in _chosen(module, flags.kernel, file)
         ]
     block = read_launch_block(read_source(Path(file)), file)
     names = block.values(settings) if block else settings
     modules = _Modules(file, flags, machine.arch)
     return [
-        Target(file, entry.title, modules.of(entry)[entry.name], machine, machine_from, entry, names, flags)
+        Target(file, entry.title, modules.of(entry)[entry.name], machine, machine_from, entry, names, flags, kept)
         for entry in _entries(block, modules, flags.kernel)
     ]
+
+
+def is_source(file: str) -> bool:
+    return Path(file).suffix.lower() in SOURCES
 
 
 def _load(file: str, flags: Flags) -> Module:

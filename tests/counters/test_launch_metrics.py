@@ -13,6 +13,7 @@ from warplens.launch import Launch
 
 @dataclass(frozen=True)
 class Held:
+    registers: int = 40
     blocks: int = 8
     warps: int = 32
     percent: float = 50.0
@@ -23,6 +24,7 @@ def test_launch_and_occupancy() -> None:
     values = launch_metrics(kernel(shared_bytes=512), Launch((4, 3, 2), (16, 4, 1), 64), Held(), 0.25)
     numbers = {name: metric.value for name, metric in values.items()}
     assert numbers["launch__grid_size"] == 24
+    assert numbers["launch__registers_per_thread"] == 40
     assert numbers["launch__thread_count"] == 24 * 64
     assert numbers["launch__shared_mem_per_block_static"] == 512
     assert numbers["launch__shared_mem_per_block_dynamic"] == 64

@@ -52,12 +52,15 @@ def _host() -> ctypes.CDLL:
 
 def on_host(name: str, *args: Any) -> None:
     """Calls a function of references.c: arrays as pointers, Python numbers as int."""
-    given = [a.ctypes.data_as(ctypes.c_void_p) if isinstance(a, np.ndarray) else ctypes.c_int(a) for a in args]
-    getattr(_host(), name)(*given)
+    getattr(_host(), name)(*map(_passed, args))
+
+
+def _passed(value: Any) -> Any:
+    return ctypes.c_void_p(value.ctypes.data) if isinstance(value, np.ndarray) else ctypes.c_int(value)
 
 
 def bits(values: NDArray[Any]) -> NDArray[Any]:
-    """Floats as the integers that they are stored as: equal means equal to the last bit, NaN and -0 included."""
+    """Floats as the integers that they are stored as: equal to the last bit, NaN and -0 included."""
     return values.view(f"u{values.dtype.itemsize}") if values.dtype.kind == "f" else values
 
 

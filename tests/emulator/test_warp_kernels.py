@@ -81,10 +81,8 @@ def test_mtch(arch: str, threads: int) -> None:
             v = values[start : start + 32]
             for k, value in enumerate(v):
                 want[start + k + at] = ballot(v == value)
-                alike = bool((v == v[0]).all())
-                want[start + k + (64 if at == 0 else 256)] = ballot(v == v) + 1 if alike and v.size < 32 else 0
-                if alike and v.size == 32:
-                    want[start + k + (64 if at == 0 else 256)] = 0  # 0xffffffff + 1
+                alike = ballot(v == v) + 1 if (v == v[0]).all() else 0
+                want[start + k + (64 if at == 0 else 256)] = alike % 2**32
     same(o, want)
 
 
@@ -107,7 +105,7 @@ def test_red(arch: str) -> None:
 
 
 def test_bars(arch: str) -> None:
-    # n = 0: barrier 0 with a count, no turn of the loop; a[i] is the mask of __syncwarp too, so it holds the lane
+    # n = 0: barrier 0 with a count, no turn of the loop; a[i] is also the mask of __syncwarp
     i = np.arange(256)
     a = np.where(i % 32 < 16, 0x0000FFFF, -0x10000).astype(np.int32)
     o = np.zeros(300, np.int32)
@@ -133,7 +131,8 @@ def test_fences(arch: str) -> None:
 
 def test_wscan(arch: str) -> None:
     for threads in (96, 40, 1):
-        x, y = np.random.default_rng(threads).integers(-99, 99, threads, dtype=np.int32), np.zeros(threads, np.int32)
+        x = np.random.default_rng(threads).integers(-99, 99, threads, dtype=np.int32)
+        y = np.zeros_like(x)
         kernel("k28_reduce_scan.cu", "wscan", arch).launch(1, threads, x, y)
         want = np.concatenate([np.cumsum(x[s : s + 32], dtype=np.int32) for s in range(0, threads, 32)])
         same(y, want)
@@ -141,13 +140,14 @@ def test_wscan(arch: str) -> None:
 
 @pytest.mark.parametrize("threads", [1000, 1024, 33, 1])
 def test_scan(arch: str, threads: int) -> None:
-    x, y = np.random.default_rng(threads).integers(-99, 99, threads, dtype=np.int32), np.zeros(threads, np.int32)
+    x = np.random.default_rng(threads).integers(-99, 99, threads, dtype=np.int32)
+    y = np.zeros_like(x)
     kernel("k28_reduce_scan.cu", "scan", arch).launch(1, threads, x, y, threads)
     same(y, np.cumsum(x, dtype=np.int32))
 
 
 def test_reduce(arch: str) -> None:
-    # Whole numbers below 2^24: float sums are exact in any order.  `blockDim.x / 32` warps are summed: whole warps.
+    # Whole numbers below 2^24: float sums are exact in any order.  Only whole warps are summed.
     for grid, block, n in ((3, 96, 1000), (1, 1024, 5000), (5, 32, 0), (2, 64, 1)):
         x, y = np.random.default_rng(n).integers(-99, 99, n).astype(np.float32), np.ones(1, np.float32)
         kernel("k28_reduce_scan.cu", "reduce", arch).launch(grid, block, x, y, n)

@@ -17,6 +17,7 @@ GLOBAL_BASE = 0x7F00_0000_0000  # device memory starts here
 SHARED_WINDOW = 0x7E00  # high word of generic addresses of shared memory
 LOCAL_WINDOW = 0x7D00  # likewise of local memory
 STACK_TOP = 0xFFFDC0  # what the driver puts into R1 on sm_90
+CALL_STACK = 1024  # cudaLimitStackSize, unless set
 BANK_BYTES = 65536
 
 

@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING
 
 from llvmlite import ir
 
-from warplens.emulator.classify import V32
+from warplens.emulator.check import checked
 from warplens.emulator.code import Code, i32, i64
-from warplens.emulator.emit import FLOAT, I1, I32, I64, PTR, LlvmEmitter, intrinsic, vector
+from warplens.emulator.emit import FLOAT, I32, I64, PTR, LlvmEmitter, vector
 from warplens.emulator.layout import Touch
+from warplens.emulator.site import V32
 from warplens.isa._lanes import F32
 from warplens.isa._warp import Reduction, Space
 
 if TYPE_CHECKING:
-    from warplens.emulator.access import Accesses
+    from warplens.emulator.routines import Routines
 
 COMMUTES = {
     "add": Touch.ADD, "min": Touch.MIN, "max": Touch.MAX, "and": Touch.AND, "or": Touch.OR, "xor": Touch.XOR,
@@ -26,23 +27,21 @@ NATIVE = {
 
 
 def atomic_routine(
-    accesses: Accesses, space: Space, op: Reduction, kind: str, returns: bool, compares: bool
+    routines: Routines, space: Space, op: Reduction, kind: str, returns: bool, compares: bool
 ) -> ir.Function:
     """(common, addresses, mask, value words, compare words) -> old words."""
     name = f"atomic_{space}_{op}_{kind}{'_old' if returns else ''}"
-    if found := accesses.module.globals.get(name):
+    if found := routines.module.globals.get(name):
         return found
     size = 8 if kind.endswith("64") else 4
     words = size // 4
     result = V32 if words == 1 else ir.LiteralStructType([V32] * words)
-    made, code, site, index, address, data = accesses._signature(
-        name, result, I64 if space == "global" else I32, [V32] * (words * (2 if compares else 1))
-    )
-    nothing = ir.Constant(V32, None) if words == 1 else ir.Constant(result, [ir.Constant(V32, None)] * words)
-    accesses._return_if_idle(code, site.mask, nothing)
+    made, site, address, data = routines.begin(name, result, space, [V32] * (words * (2 if compares else 1)))
+    code = site.code
     ordered = returns or op not in COMMUTES or kind.startswith("f")
     touch = Touch.ORDERED if ordered else COMMUTES[op]
-    pointers = accesses._checked(code, site, index, space, address, size, touch, nothing)
+    idle = ir.Constant(V32, None) if words == 1 else ir.Constant(result, [ir.Constant(V32, None)] * words)
+    pointers = checked(routines, site, space, address, size, touch, idle)
     values, wanted = _lanes(code, data[:words]), _lanes(code, data[words:]) if compares else None
     olds = code.variable(ir.ArrayType(I32, 32 * words))
     places = code.variable(vector(PTR))
@@ -55,7 +54,11 @@ def atomic_routine(
         place = b.load(b.gep(places, [wide], source_etype=PTR), typ=PTR)
         at = code.at(values, b.mul(wide, i64(size)))
         value = b.load(at, typ=number, align=size)
-        compare = None if wanted is None else b.load(code.at(wanted, b.mul(wide, i64(size))), typ=number, align=size)
+        compare = (
+            None
+            if wanted is None
+            else b.load(code.at(wanted, b.mul(wide, i64(size))), typ=number, align=size)
+        )
         old = _one(code, place, op, kind, value, compare)
         b.store(old, code.at(olds, b.mul(wide, i64(size))), align=size)
 
@@ -64,16 +67,15 @@ def atomic_routine(
     return made
 
 
-def compare_and_store_routine(accesses: Accesses, size: int) -> ir.Function:
+def compare_and_store_routine(routines: Routines, size: int) -> ir.Function:
     """(common, addresses, mask, compare words, value words) -> 1 in the lanes whose value was stored."""
     name = f"compare_and_store_{size}"
-    if found := accesses.module.globals.get(name):
+    if found := routines.module.globals.get(name):
         return found
     words = size // 4
-    made, code, site, index, address, data = accesses._signature(name, V32, I32, [V32] * (2 * words))
-    zero = ir.Constant(V32, None)
-    accesses._return_if_idle(code, site.mask, zero)
-    pointers = accesses._checked(code, site, index, "shared", address, size, Touch.ORDERED, zero)
+    made, site, address, data = routines.begin(name, V32, "shared", [V32] * (2 * words))
+    code, zero = site.code, ir.Constant(V32, None)
+    pointers = checked(routines, site, "shared", address, size, Touch.ORDERED, zero)
     wanted, values = _lanes(code, data[:words]), _lanes(code, data[words:])
     stored = code.variable(V32, zero)
     places = code.variable(vector(PTR), pointers)
@@ -89,7 +91,12 @@ def compare_and_store_routine(accesses: Accesses, size: int) -> ir.Function:
             b.store(b.load(code.at(values, offset), typ=number, align=size), place)
             b.store(i32(1), b.gep(stored, [wide], source_etype=I32))
 
-    code.each_bit(site.mask, lane_of)
+    # One lane of each bank tries at a time: the lowest (seen on an H200, where 32 lanes of one bank take 32 turns,
+    # whether their words are the same or not).
+    b = code.b
+    unit = b.lshr(address, LlvmEmitter(b).number(address, size.bit_length() - 1))
+    bank = b.and_(unit, LlvmEmitter(b).number(unit, 128 // size - 1))
+    routines.count.each_distinct(code, bank, site.mask, lambda _, lanes: lane_of(code.lowest(lanes)))
     code.b.ret(code.b.load(stored, typ=V32))
     return made
 
@@ -103,9 +110,7 @@ def _lanes(code: Code, words: Sequence[ir.Value]) -> ir.Value:
         b.store(words[0], place, align=8)
         return place
     kind = vector(I64)
-    whole = b.or_(
-        b.zext(words[0], kind), b.shl(b.zext(words[1], kind), LlvmEmitter(b).splat(i64(32)))
-    )
+    whole = b.or_(b.zext(words[0], kind), b.shl(b.zext(words[1], kind), LlvmEmitter(b).splat(i64(32))))
     b.store(whole, place, align=8)
     return place
 
@@ -157,6 +162,3 @@ def _float(code: Code, place: ir.Value, op: Reduction, kind: str, value: ir.Valu
     total = combine[op](b.bitcast(old, number), b.bitcast(value, number))
     b.store(b.bitcast(total, value.type), place)
     return old
-
-
-__all__ = ["I1", "atomic_routine", "compare_and_store_routine", "intrinsic"]

@@ -9,14 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
+from typing import Literal
 
 from llvmlite import ir
 
-from warplens.emulator.code import Code, function, i32, i64
+from warplens.emulator.code import Code, function, i32
 from warplens.emulator.emit import I1, I8, I32, I64, LANES, LlvmEmitter, vector
+from warplens.emulator.site import V32
 
-V32 = vector(I32)
 PREVIOUS = [0, *range(LANES - 1)]  # shuffle mask: each lane sees its left neighbour, lane 0 itself
+
+
+Access = Literal["load", "store", "atomic"]
 
 
 class Classifier:
@@ -43,7 +47,7 @@ class Classifier:
         with code.when(b.icmp_unsigned("<", b.sub(high, low), i32(32))):
             b.ret(self._in_window(code, values, mask, low))
         count = code.variable(I32, i32(0))
-        self._each_distinct(code, values, mask, lambda place, lanes: code.bump(count, 1, I32))
+        self.each_distinct(code, values, mask, lambda place, lanes: code.bump(count, 1, I32))
         b.ret(b.load(count, typ=I32))
         return made
 
@@ -64,7 +68,7 @@ class Classifier:
         bits = b.select(b.bitcast(mask, vector(I1)), bits, emitter.number(values, 0))
         return code.popcount(self._reduce(code, "or", bits))
 
-    def _each_distinct(
+    def each_distinct(
         self, code: Code, places: ir.Value, mask: ir.Value, visit: Callable[[ir.Value, ir.Value], None]
     ) -> None:
         """visit(value, lanes that hold it), from the lowest lane on."""
@@ -108,42 +112,91 @@ class Classifier:
             wide, old = b.zext(n, I32), b.load(most, typ=I32)
             b.store(b.select(b.icmp_signed(">", wide, old), wide, old), most)
 
-        self._each_distinct(code, units, mask, count)
+        self.each_distinct(code, units, mask, count)
         b.ret(b.load(most, typ=I32))
         return made
 
     def _reduce(self, code: Code, name: str, values: ir.Value) -> ir.Value:
         return code.intrinsic(f"vector.reduce.{name}", values, result=I32)
 
-    def least_wavefronts(self, size: int) -> int:
-        """Of a full warp's load whose lanes all lie within one row of banks."""
-        return 1 if size <= 8 else size // 8
+    def shared(self, size: int, how: Access) -> ir.Function:
+        """(byte addresses, lanes) -> wavefronts of a shared access of `size` bytes a lane.
 
-    def shared(self, size: int, is_load: bool) -> ir.Function:
-        """(byte addresses, lanes) -> wavefronts of a shared access of `size` bytes a lane."""
-        name = f"shared_wavefronts_{size}_{'load' if is_load else 'store'}"
+        Lanes of 8 bytes are served in half warps, lanes of 16 in quarters.  A load serves two such groups at once
+        (two half warps, the quarters of one half) where each active lane has the same address as its neighbour
+        lane ^ 1, or each as lane ^ 2, unless that neighbour is off.  An atomic serves one lane a bank at a time.
+        Read on an H200 (measurements/h200/access_patterns.csv): 3,000 launches agree but two partial warps whose
+        16-byte lanes repeat every 8 lanes, which took one wavefront fewer.
+        """
+        name = f"shared_wavefronts_{size}_{how}"
         found = self.module.globals.get(name)
         if found:
             return found
         made, code = function(self.module, name, I32, [V32, I32])
         addresses, mask = made.args
         b = code.b
-        emitter = LlvmEmitter(b)
         width = max(size, 4)
-        groups, banks = width // 4, 128 // width
-        units = b.lshr(addresses, emitter.number(addresses, width.bit_length() - 1))
-        if groups == 1:
-            b.ret(b.call(self.wavefronts(banks), [units, mask]))
+        units = b.lshr(addresses, LlvmEmitter(b).number(addresses, width.bit_length() - 1))
+        if how == "atomic":
+            b.ret(self._most_lanes(code, units, mask, 128 // width))
             return made
-        total: ir.Value = i32(0)
-        lanes = LANES // groups
-        for group in range(groups):
-            part = b.and_(mask, i32(((1 << lanes) - 1) << (lanes * group)))
-            total = b.add(total, b.call(self.wavefronts(banks), [units, part]))
-        if is_load:
-            # Where the whole warp has at most one unit in each bank, two groups are served at once.
-            together = b.call(self.wavefronts(banks), [units, mask])
-            paired = b.lshr(b.add(total, i32(1)), i32(1))
-            total = b.select(b.icmp_signed("==", together, i32(1)), paired, total)
+        groups, banks = width // 4, 128 // width
+        parts = self._groups(code, units, mask, groups, banks)
+        if how == "load" and groups > 1:
+            merged = self._groups(code, units, mask, groups // 2, banks)
+            paired = self._paired(code, units, mask, groups // 2)
+            total: ir.Value = i32(0)
+            for index, (whole, pair) in enumerate(zip(merged, paired, strict=True)):
+                apart = b.add(parts[2 * index], parts[2 * index + 1])
+                total = b.add(total, b.select(pair, whole, apart))
+        else:
+            total = i32(0)
+            for part in parts:
+                total = b.add(total, part)
         b.ret(total)
         return made
+
+    def _groups(
+        self, code: Code, units: ir.Value, mask: ir.Value, groups: int, banks: int
+    ) -> list[ir.Value]:
+        """Wavefronts of each of so many groups of neighbouring lanes."""
+        b = code.b
+        lanes = LANES // groups
+        passes = []
+        for group in range(groups):
+            part = b.and_(mask, i32(((1 << lanes) - 1) << (lanes * group)))
+            passes.append(b.call(self.wavefronts(banks), [units, part]))
+        return passes
+
+    def _paired(self, code: Code, units: ir.Value, mask: ir.Value, groups: int) -> list[ir.Value]:
+        """For each group of lanes whether all active ones agree with lane ^ 1, or all with lane ^ 2."""
+        b = code.b
+        nothing = ir.Constant(V32, ir.Undefined)
+        lanes = LANES // groups
+        agreeing = []
+        for step in (1, 2):
+            order = ir.Constant(V32, [lane ^ step for lane in range(LANES)])
+            same = b.bitcast(b.icmp_signed("==", units, b.shuffle_vector(units, nothing, order)), I32)
+            there = b.shuffle_vector(b.bitcast(mask, vector(I1)), ir.Constant(vector(I1), ir.Undefined), order)
+            fine = b.or_(same, b.not_(b.bitcast(there, I32)))
+            agreeing.append(b.or_(fine, b.not_(mask)))
+        results = []
+        for group in range(groups):
+            part = i32(((1 << lanes) - 1) << (lanes * group))
+            one, two = (b.icmp_signed("==", b.and_(agree, part), part) for agree in agreeing)
+            results.append(b.or_(one, two))
+        return results
+
+    def _most_lanes(self, code: Code, units: ir.Value, mask: ir.Value, banks: int) -> ir.Value:
+        """The largest number of lanes in one bank, those on the same word included."""
+        b = code.b
+        emitter = LlvmEmitter(b)
+        bank = b.and_(units, emitter.number(units, banks - 1))
+        most = code.variable(I32, i32(0))
+
+        def visit(place: ir.Value, lanes: ir.Value) -> None:
+            n, old = code.popcount(lanes), b.load(most, typ=I32)
+            b.store(b.select(b.icmp_signed(">", n, old), n, old), most)
+
+        self.each_distinct(code, bank, mask, visit)
+        return b.load(most, typ=I32)

@@ -41,19 +41,27 @@ class Code:
         return value if value.type == I64 else self.b.sext(value, I64)
 
     def field(
-        self, record: type[ctypes.Structure], pointer: ir.Value, name: str, index: ir.Value | int | None = None
+        self,
+        record: type[ctypes.Structure],
+        pointer: ir.Value,
+        name: str,
+        index: ir.Value | int | None = None,
     ) -> ir.Value:
         """The address of a field, or of one entry of an array field."""
         spot = getattr(record, name)
         place = self.at(pointer, spot.offset)
         if index is None:
             return place
-        size = ctypes.sizeof(dict(record._fields_)[name]._type_)  # type: ignore[misc,index]
+        size = ctypes.sizeof(_declared(record, name)._type_)
         step = i64(index) if isinstance(index, int) else self.widened(index)
         return self.at(place, self.b.mul(step, i64(size)))
 
     def load(
-        self, record: type[ctypes.Structure], pointer: ir.Value, name: str, index: ir.Value | int | None = None
+        self,
+        record: type[ctypes.Structure],
+        pointer: ir.Value,
+        name: str,
+        index: ir.Value | int | None = None,
     ) -> ir.Value:
         return self.b.load(self.field(record, pointer, name, index), typ=_type(record, name))
 
@@ -67,7 +75,8 @@ class Code:
     ) -> None:
         kind = _type(record, name)
         self.b.store(
-            ir.Constant(kind, value) if isinstance(value, int) else value, self.field(record, pointer, name, index)
+            ir.Constant(kind, value) if isinstance(value, int) else value,
+            self.field(record, pointer, name, index),
         )
 
     def bump(self, place: ir.Value, by: ir.Value | int = 1, kind: ir.Type = I64) -> None:
@@ -146,9 +155,15 @@ class Code:
         return place
 
 
+def _declared(record: Any, name: str) -> Any:
+    """A field's ctypes type."""
+    return dict(record._fields_)[name]
+
+
 def _type(record: type[ctypes.Structure], name: str) -> ir.Type:
-    kind: Any = dict(record._fields_)[name]  # type: ignore[misc]
-    kind = getattr(kind, "_type_", kind) if isinstance(kind, type) and issubclass(kind, ctypes.Array) else kind
+    """A field's type in LLVM; of an array field that of an entry."""
+    kind = _declared(record, name)
+    kind = kind._type_ if issubclass(kind, ctypes.Array) else kind
     if kind is ctypes.c_void_p:
         return PTR
     return I64 if ctypes.sizeof(kind) == 8 else I32

@@ -55,7 +55,9 @@ def _next(block: Block, by_start: Mapping[int, Block]) -> list[int]:
 def _only_clears(instruction: Instruction) -> bool:
     """`BMOV.32.CLEAR RZ, B0` before every BSSY on sm_75: the mask goes nowhere."""
     first = instruction.operands[0] if instruction.operands else None
-    return instruction.base == "BMOV" and isinstance(first, Register) and first.file == "R" and first.index < 0
+    return (
+        instruction.base == "BMOV" and isinstance(first, Register) and first.file == "R" and first.index < 0
+    )
 
 
 def _through(program: Program, block: Block, state: State, left: frozenset[int]) -> State:

@@ -34,7 +34,7 @@ def element(kind: ir.Type) -> ir.Type:
     return kind.element if isinstance(kind, ir.VectorType) else kind
 
 
-class Splat(ir.Constant):
+class Splat(ir.Constant):  # type: ignore[misc]  # llvmlite has no types
     """A vector constant in short form: 32 spelled-out members cost more to parse than to compile."""
 
     def __init__(self, single: ir.Constant) -> None:
@@ -42,7 +42,7 @@ class Splat(ir.Constant):
         self.single = single
 
     def get_reference(self) -> str:
-        return f"splat ({self.single})"
+        return f"splat ({self.single.type} {self.single.get_reference()})"
 
     def __str__(self) -> str:
         return f"{self.type} {self.get_reference()}"
@@ -312,7 +312,9 @@ class LlvmEmitter:
         equal = b.bitcast(zeros(b.bitcast(x, kind), b.bitcast(y, kind)), x.type)
         chosen = b.select(b.fcmp_ordered(sign, x, y), x, y)
         chosen = b.select(b.fcmp_ordered("==", x, y), equal, chosen)
-        chosen = b.select(b.fcmp_unordered("uno", y, y), x, b.select(b.fcmp_unordered("uno", x, x), y, chosen))
+        chosen = b.select(
+            b.fcmp_unordered("uno", y, y), x, b.select(b.fcmp_unordered("uno", x, x), y, chosen)
+        )
         return self.canonical(chosen)
 
     def do_fdiv(self, kind: type[Lanes], args: Any, x: ir.Value, y: ir.Value) -> ir.Value:

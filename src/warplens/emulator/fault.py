@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from warplens.emulator.access import SPACES
 from warplens.emulator.layout import Env, FaultKind
 from warplens.emulator.memory import DeviceMemory
+from warplens.emulator.site import SPACES
 from warplens.errors import KernelFault
 from warplens.launch import Launch
 from warplens.program import Instruction, Program
@@ -12,7 +12,9 @@ from warplens.program import Instruction, Program
 
 def place(program: Program, instruction: Instruction) -> str:
     source = f"{instruction.source.file}:{instruction.source.line}, " if instruction.source else ""
-    return f"{source}{program.name} at {instruction.offset:#x}: {instruction.opcode} {instruction.text}".rstrip()
+    return (
+        f"{source}{program.name} at {instruction.offset:#x}: {instruction.opcode} {instruction.text}".rstrip()
+    )
 
 
 def thread(launch: Launch, warp: int, lane: int) -> str:

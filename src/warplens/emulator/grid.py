@@ -8,21 +8,23 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
 from warplens.emulator import abi
 from warplens.emulator.fault import report
 from warplens.emulator.jit import Translated, translate
 from warplens.emulator.layout import Status
+from warplens.emulator.lift import saved_bytes
 from warplens.emulator.memory import DeviceMemory
 from warplens.emulator.plan import Plan
 from warplens.emulator.worker import Shape, Worker, in_any_order, thread_indices
 from warplens.kernel import Kernel
 from warplens.launch import Launch
 from warplens.program import Program
-from warplens.trace import Trace
+from warplens.trace import Counts, Trace
 
 Progress = Callable[[int, int], None]
 DEFAULT_BUDGET = 1_000_000_000  # warp instructions a warp may execute: some seconds here, a second on a GPU
@@ -57,21 +59,27 @@ def run(
         launch,
         Plan(program),
         shared_bytes=kernel.shared_bytes + launch.shared,
-        local_bytes=-(-kernel.local_bytes // 16) * 16,
+        local_bytes=_stack(kernel, program),
         banks={n: _bank(contents.get(n, kernel.constants.get(n, b""))) for n in range(8)},
         budget=budget,
         stop=np.zeros(1, np.int32),
         tid=tid,
         first_mask=first_mask,
+        stride=saved_bytes(program),
     )
     grid = Grid(code, shape, memory, progress)
     counters = grid.run(threads or available_threads())
-    return Trace(
-        launch, **shape.plan.read(counters), blocks_run=launch.blocks, seconds=time.perf_counter() - started
-    )
+    seconds = time.perf_counter() - started
+    return Trace(launch, blocks_run=launch.blocks, seconds=seconds, **shape.plan.read(counters))
 
 
-def _bank(content: bytes) -> np.ndarray:  # type: ignore[type-arg]
+def _stack(kernel: Kernel, program: Program) -> int:
+    """Bytes of local memory a thread.  Recursion may go deeper than the compiler knows."""
+    calls = any(i.base == "CALL" for i in program.instructions)
+    return -(-max(kernel.local_bytes, abi.CALL_STACK if calls else 0) // 16) * 16
+
+
+def _bank(content: bytes) -> NDArray[np.uint8]:
     return np.frombuffer(content.ljust(abi.BANK_BYTES, b"\0"), np.uint8)
 
 
@@ -84,7 +92,7 @@ class Grid:
         self.code, self.shape, self.memory, self.progress = code, shape, memory, progress
         self.blocks = shape.launch.blocks
 
-    def run(self, threads: int) -> np.ndarray:  # type: ignore[type-arg]
+    def run(self, threads: int) -> Counts:
         """The counters of the launch.
 
         The first block shows how the kernel uses its buffers.  Where order could matter, one thread runs the blocks
@@ -92,7 +100,7 @@ class Grid:
         """
         self.memory.fill()
         first = Worker(self.shape, self.memory)
-        self._drive([first], [(0, 1)])
+        self._drive([first], [(0, 1)], finish=self.blocks == 1)
         if threads > 1 and self.blocks > 2 and in_any_order(first.touched()):
             workers = [first, *(Worker(self.shape, self.memory) for _ in range(threads - 1))]
             status = self._drive(workers, self._chunks(1, threads))
@@ -111,22 +119,25 @@ class Grid:
         size = max(1, (self.blocks - first) // (16 * threads))
         return [(start, min(size, self.blocks - start)) for start in range(first, self.blocks, size)]
 
-    def _drive(self, workers: list[Worker], chunks: list[tuple[int, int]]) -> Status:
+    def _drive(self, workers: list[Worker], chunks: list[tuple[int, int]], finish: bool = True) -> Status:
         """Runs chunks on the workers' threads while this one watches for Ctrl-C and tells of the progress."""
         queue = iter(chunks)
         lock = threading.Lock()
         outcome: list[Status] = []
 
-        def work(worker: Worker) -> None:
+        def upcoming() -> Iterator[tuple[int, int]]:
             while not outcome:
                 with lock:
                     chunk = next(queue, None)
                 if chunk is None:
                     return
-                status = worker.run(self.code, *chunk)
-                if status is not Status.DONE:
-                    outcome.append(status)
-                    self.shape.stop[0] = len(workers) > 1
+                yield chunk
+
+        def work(worker: Worker) -> None:
+            status = worker.run(self.code, upcoming(), finish)
+            if status is not Status.DONE:
+                outcome.append(status)
+                self.shape.stop[0] = len(workers) > 1
 
         crew = [threading.Thread(target=work, args=(w,), daemon=True) for w in workers]
         for member in crew:
@@ -155,5 +166,6 @@ def sum_bits(bits: tuple[int, ...]) -> int:
     return total
 
 
-def sum_counters(workers: list[Worker]) -> np.ndarray:  # type: ignore[type-arg]
-    return np.sum([w.counters for w in workers], axis=0)
+def sum_counters(workers: list[Worker]) -> Counts:
+    total: Counts = np.sum([w.counters for w in workers], axis=0)
+    return total

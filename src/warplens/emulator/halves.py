@@ -40,7 +40,12 @@ def halves(code: Code, address: ir.Value, size: int) -> Halves:
     b = code.b
     kind = address.type.element
     nothing = ir.Constant(address.type, ir.Undefined)
-    left = [*range(1, HALF), HALF - 1, *range(HALF + 1, LANES), LANES - 1]  # the right neighbour inside the half
+    left = [
+        *range(1, HALF),
+        HALF - 1,
+        *range(HALF + 1, LANES),
+        LANES - 1,
+    ]  # the right neighbour inside the half
     steps = b.sub(b.shuffle_vector(address, nothing, ir.Constant(vector(I32), left)), address)
     walks = []
     expected: list[ir.Value] = []
@@ -121,4 +126,8 @@ def span(code: Code, pattern: Halves, shift: int) -> ir.Value:
     return b.sub(b.lshr(high, ir.Constant(kind, shift)), b.lshr(low, ir.Constant(kind, shift)))
 
 
-__all__ = ["HALF", "Halves", "Walk", "all_of", "dense", "halves", "one_walk", "places", "span"]
+def still(code: Code, pattern: Halves) -> ir.Value:
+    """Whether each half stands on one place."""
+    b = code.b
+    steps = b.or_(pattern.walks[0].step, pattern.walks[1].step)
+    return b.icmp_unsigned("==", steps, ir.Constant(steps.type, 0))

@@ -13,9 +13,7 @@ from warplens.emulator.lift import Translator
 from warplens.kernel import Kernel
 from warplens.program import Program
 
-RunBlocks = ctypes.CFUNCTYPE(
-    ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64
-)
+RunBlocks = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
 RunBlock = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p)
 
 
@@ -29,11 +27,11 @@ class Translated:
 
 
 @cache
-def _host() -> tuple[str, str]:
-    """The host's processor and features, as LLVM names them."""
+def _host() -> tuple[str, str, str]:
+    """The version of the compiler, the host's processor and its features, as LLVM names them."""
     import llvmlite.binding as llvm
 
-    return llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
+    return version("llvmlite"), llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
 
 
 @cache
@@ -42,7 +40,7 @@ def _target() -> Any:
 
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
-    cpu, features = _host()
+    _, cpu, features = _host()
     target = llvm.Target.from_default_triple()
     return target.create_target_machine(cpu=cpu, features=features, opt=2, jit=True, codemodel="jitdefault")
 
@@ -60,7 +58,7 @@ def _vocabulary() -> str:
 def translate(kernel: Kernel, program: Program) -> Translated:
     """The kernel in machine code; from disk if this host has translated it before."""
     name = disk.key(
-        "translation", version("llvmlite"), *_host(), _vocabulary(), kernel.arch, kernel.code, program.name
+        "translation", *_host(), _vocabulary(), kernel.arch, kernel.code, program.name
     )
     if name not in _loaded:
         _loaded[name] = _load(disk.remember("object", name, lambda: compile_object(kernel, program)))

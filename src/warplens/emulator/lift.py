@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from ctypes import sizeof
-
 from llvmlite import ir
 
 from warplens.emulator import abi
-from warplens.emulator.access import Accesses
 from warplens.emulator.code import Code, i32, i64
 from warplens.emulator.convergence import split_blocks
-from warplens.emulator.emit import I1, I32, I64, PTR, LlvmEmitter, is_vector, vector
-from warplens.emulator.liveness import Name
+from warplens.emulator.emit import I1, I32, I64, PTR, LlvmEmitter, vector
 from warplens.emulator.layout import HEADER, Block, Env, Fault, FaultKind, Status, Warp
+from warplens.emulator.liveness import Name
 from warplens.emulator.plan import DIVERGENT, ON, Plan
-from warplens.emulator.registers import Registers
+from warplens.emulator.registers import Registers, saved_space
+from warplens.emulator.routines import Routines
 from warplens.emulator.runtime import Runtime
+from warplens.emulator.site import Windows
 from warplens.emulator.warp import TranslatedWarp
 from warplens.errors import UnsupportedInstruction
 from warplens.isa._decode import Binding, bind
@@ -24,7 +23,19 @@ from warplens.program import Block as CodeBlock
 from warplens.program import Instruction, Program
 
 # Where execution may go on after having stopped: anything may follow these.
-RESUMING = {"BSYNC", "WARPSYNC", "BAR", "CALL", "RET", "BRX", "BRXU", "YIELD", "NANOSLEEP", "ENDCOLLECTIVE", "JMP"}
+RESUMING = {
+    "BSYNC",
+    "WARPSYNC",
+    "BAR",
+    "CALL",
+    "RET",
+    "BRX",
+    "BRXU",
+    "YIELD",
+    "NANOSLEEP",
+    "ENDCOLLECTIVE",
+    "JMP",
+}
 ANYWHERE = {"RET", "BRX", "BRXU", "JMP", "ENDCOLLECTIVE"}
 
 
@@ -45,7 +56,7 @@ class Translator:
         self.plan = Plan(program)
         self.module = ir.Module(name=f"{program.name}.{program.arch}")
         self.runtime = Runtime(self.module)
-        self.accesses = Accesses(self.module, abi.shared_base(program.arch), abi.STACK_TOP)
+        self.routines = Routines(self.module, Windows(abi.shared_base(program.arch), abi.STACK_TOP))
         self.bindings = [self._bind(i) for i in program.instructions]
         self.by_start = {block.first: block for block in program.blocks}
         self.number = {block.first: n for n, block in enumerate(program.blocks)}
@@ -57,11 +68,11 @@ class Translator:
         return bind(instruction)
 
     def _reached(self) -> set[int]:
-        """Blocks that can be executed; behind the last EXIT lies padding."""
+        """Blocks that can be executed; behind the last EXIT or RET lies padding."""
         indirect = any(i.base in ANYWHERE for i in self.program.instructions)
-        last_exit = max((i.index for i in self.program.instructions if i.base == "EXIT"), default=0)
+        last = max((i.index for i in self.program.instructions if i.base in ("EXIT", "RET")), default=0)
         seen: set[int] = set()
-        todo = [0] if not indirect else [b.first for b in self.program.blocks if b.first <= last_exit]
+        todo = [0] if not indirect else [b.first for b in self.program.blocks if b.first <= last]
         while todo:
             start = todo.pop()
             if start in seen or start not in self.by_start:
@@ -100,7 +111,9 @@ class WarpFunction:
         self.b = ir.IRBuilder(function.append_basic_block("entry"))
         self.code = Code(self.b)
         self.emitter = LlvmEmitter(self.b)
-        self.blocks = {start: function.append_basic_block(f"at_{16 * start:x}") for start in sorted(translator.reached)}
+        self.blocks = {
+            start: function.append_basic_block(f"at_{16 * start:x}") for start in sorted(translator.reached)
+        }
         self.dispatch = function.append_basic_block("dispatch")
         self.suspend = function.append_basic_block("suspend")
         self.rest = function.append_basic_block("rest")
@@ -255,7 +268,9 @@ class WarpFunction:
             on = b.zext(self.code.popcount(b.bitcast(active, I32)), I64)
             self.code.bump(self.code.at(self.counters, 8 * (row + ON)), on)
         warp = TranslatedWarp(self, instruction, mask, lanes, active, condition, split)
-        arguments = [self.registers.read(kind, operand, self, instruction) for kind, operand in binding.sources]
+        arguments = [
+            self.registers.read(kind, operand, self, instruction) for kind, operand in binding.sources
+        ]
         if binding.op.takes_warp:
             arguments.insert(0, warp)
         result = binding.op.body(*arguments, **binding.modifiers)
@@ -307,7 +322,4 @@ class WarpFunction:
 
 def saved_bytes(program: Program) -> int:
     """Bytes of a warp's record with its saved registers."""
-    return HEADER + Registers.space(program)
-
-
-__all__ = ["Translator", "saved_bytes", "sizeof", "is_vector"]
+    return HEADER + saved_space(program)

@@ -79,4 +79,6 @@ class DeviceMemory:
         if not self.allocations:
             return None
         best = min(self.allocations, key=lambda a: abs(distance(a)))
-        return best, (address - best.address if address < best.address else address - best.address - best.size)
+        return best, (
+            address - best.address if address < best.address else address - best.address - best.size
+        )

@@ -6,6 +6,7 @@ First two entries a basic block (times executed, active lanes), then a row of co
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +34,7 @@ class Plan:
         start = -(-2 * len(self.program.blocks) // COLUMNS) * COLUMNS
         return start + COLUMNS * instruction
 
-    def read(self, counters: NDArray[np.int64]) -> dict[str, NDArray[np.int64]]:
+    def read(self, counters: NDArray[np.int64]) -> dict[str, Any]:
         """Counters as arrays of one entry an instruction."""
         program = self.program
         n = len(program.instructions)

@@ -6,9 +6,9 @@ from functools import cache
 
 from llvmlite import ir
 
-from warplens.emulator.classify import V32
-from warplens.emulator.code import Code, function, i32, i64
+from warplens.emulator.code import Code, function, i64
 from warplens.emulator.emit import I1, I32, LANES, LlvmEmitter, intrinsic, vector
+from warplens.emulator.site import V32
 
 HALF = ir.VectorType(I32, 16)
 
@@ -40,7 +40,9 @@ def shuffled(code: Code, value: ir.Value, source: ir.Value) -> ir.Value:
 
     def one(lane: ir.Value) -> None:
         number = b.load(b.gep(lanes, [lane], source_etype=I32), typ=I32)
-        b.store(b.load(b.gep(table, [number], source_etype=I32), typ=I32), b.gep(result, [lane], source_etype=I32))
+        b.store(
+            b.load(b.gep(table, [number], source_etype=I32), typ=I32), b.gep(result, [lane], source_etype=I32)
+        )
 
     code.each(i64(LANES), one)
     return b.load(result, typ=V32)
@@ -73,7 +75,16 @@ def match_routine(module: ir.Module, words: int) -> ir.Function:
     return made
 
 
-NEUTRAL = {"add": 0, "min": -1, "max": 0, "smin": 0x7FFFFFFF, "smax": 0x80000000, "and": -1, "or": 0, "xor": 0}
+NEUTRAL = {
+    "add": 0,
+    "min": -1,
+    "max": 0,
+    "smin": 0x7FFFFFFF,
+    "smax": 0x80000000,
+    "and": -1,
+    "or": 0,
+    "xor": 0,
+}
 NAMES = {"min": "umin", "max": "umax"}
 
 
@@ -83,6 +94,3 @@ def reduced(code: Code, value: ir.Value, active: ir.Value, op: str) -> ir.Value:
     neutral = LlvmEmitter(b).number(value, NEUTRAL[op])
     kept = b.select(active, value, neutral)
     return code.intrinsic(f"vector.reduce.{NAMES.get(op, op)}", kept, result=I32)
-
-
-__all__ = ["host_permutes", "i32", "match_routine", "reduced", "shuffled"]

@@ -13,30 +13,50 @@ from warplens.emulator.code import Code, i32, i64
 from warplens.emulator.emit import I1, I8, I16, I32, I64, PTR, LlvmEmitter, is_vector, scalar_type, vector
 from warplens.emulator.layout import Env
 from warplens.emulator.liveness import Liveness, Name
-from warplens.isa._lanes import F32, F64, H2, U32, U64, Float, Int, Lanes, Pred
+from warplens.emulator.routines import gathered
+from warplens.isa._lanes import F64, H2, U32, U64, Float, Int, Lanes, Pred
 from warplens.isa._op import Source
 from warplens.isa._warp import Addend, Data
-from warplens.program import Address, Constant, Immediate, Instruction, Label, Operand, Program, Register, Special
+from warplens.program import (
+    Address,
+    Constant,
+    Immediate,
+    Instruction,
+    Label,
+    Operand,
+    Program,
+    Register,
+    Special,
+)
 
 if TYPE_CHECKING:
     from warplens.emulator.lift import WarpFunction
 
-def highest(program: Program, file: str) -> int:
-    """One more than the last register of a file that the program can touch; runs reach up to seven further."""
-    seen = -1
-    for instruction in program.instructions:
-        for operand in (instruction.guard, *instruction.operands):
-            parts = [operand]
-            if isinstance(operand, Address):
-                parts = [operand.base, operand.uniform]
-            elif isinstance(operand, Constant):
-                parts = [operand.index]
-            seen = max([seen, *(r.index for r in parts if isinstance(r, Register) and r.file == file)])
-    return min(seen + 8, 255) if seen >= 0 else 0
-
 
 KINDS: dict[str, ir.Type] = {"R": vector(I32), "B": vector(I32), "UR": I32, "P": vector(I1), "UP": I1}
 BYTES = {"R": 128, "B": 128, "UR": 4, "P": 4, "UP": 4}
+
+
+def saved_space(program: Program) -> int:
+    """Bytes that the registers which a program can touch take at most; runs reach up to seven beyond a name."""
+    last = dict.fromkeys(KINDS, -1)
+    for instruction in program.instructions:
+        for operand in (instruction.guard, *instruction.operands):
+            for register in _named(operand):
+                last[register.file] = max(last.get(register.file, -1), register.index)
+    return -(-sum(BYTES[file] * (last[file] + 8) for file in KINDS if last[file] >= 0) // 64) * 64
+
+
+def _named(operand: Operand | None) -> list[Register]:
+    """The registers in an operand."""
+    match operand:
+        case Register():
+            return [operand]
+        case Address():
+            return [r for r in (operand.base, operand.uniform) if r is not None]
+        case Constant():
+            return [operand.index] if operand.index is not None else []
+    return []
 
 
 class Registers:
@@ -50,11 +70,6 @@ class Registers:
         self.e = emitter
         self.locals: dict[Name, ir.Value] = {}
         self.flow = Liveness()
-
-    @staticmethod
-    def space(program: Program) -> int:
-        """Bytes that saved registers take at most."""
-        return -(-sum(BYTES[file] * highest(program, file) for file in KINDS) // 64) * 64
 
     def local(self, file: str, index: int) -> ir.Value:
         name = (file, index)
@@ -186,14 +201,15 @@ class Registers:
         within = b.and_(offset, self.e.number(offset, 0xFFFF & -size))
         values = []
         for k in range(words):
-            place = b.gep(base, [b.zext(within, self.e.shaped(I64, within))], source_etype=I8)
-            place = b.gep(place, [i64(4 * k)], source_etype=I8)
+            wide = b.zext(within, self.e.shaped(I64, within))
+            at_word = b.add(wide, self.e.number(wide, 4 * k))
             if is_vector(within):
+                place = b.inttoptr(b.add(at_word, self.e.splat(b.ptrtoint(base, I64))), vector(PTR))
                 lanes = self.e.number(within, 0)
                 every = b.icmp_signed("==", lanes, lanes)
-                value = function.t.accesses.gather(b, place, every, kind, base)
+                value = gathered(b, place, every, kind, base)
             else:
-                value = b.load(place, typ=kind, align=kind.width // 8)
+                value = b.load(b.gep(base, [at_word], source_etype=I8), typ=kind, align=kind.width // 8)
                 value.set_metadata("invariant.load", function.t.module.add_metadata([]))
             values.append(U32(self.e, value if kind is I32 else b.zext(value, self.e.shaped(I32, value))))
         return values
@@ -270,6 +286,3 @@ class Registers:
                     some = b.icmp_signed("!=", b.bitcast(keep, I32), i32(0))
                 value = b.select(some, value, b.load(place, typ=kind))
         b.store(value, place)
-
-
-__all__ = ["F32", "PTR", "Registers", "highest"]

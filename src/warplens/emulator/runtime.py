@@ -17,7 +17,6 @@ from warplens.emulator.emit import I1, I8, I32, I64, PTR, LlvmEmitter, vector
 from warplens.emulator.layout import (
     ALL_THREADS,
     BARRIERS,
-    HEADER,
     WAIT_SLOTS,
     Block,
     Env,
@@ -252,7 +251,8 @@ class Runtime:
                 for name in ("arrived", "lanes", "sum"):
                     code.store(0, Block, block, name, n)
                 code.each(
-                    code.load(Env, env, "warps"), lambda w: b.call(self.unpark, [self.warp(code, env, block, w), n])
+                    code.load(Env, env, "warps"),
+                    lambda w: b.call(self.unpark, [self.warp(code, env, block, w), n]),
                 )
                 b.store(i32(1), opened)
 
@@ -377,6 +377,3 @@ class Runtime:
         code.each(count, visit)
         b.ret(b.or_(b.shl(count, i64(8)), i64(Status.DONE)))
         return made
-
-
-__all__ = ["HEADER", "Runtime"]

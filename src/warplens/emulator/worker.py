@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import ctypes
-from ctypes import addressof, sizeof
+from collections.abc import Iterator
+from ctypes import addressof, byref
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from warplens.emulator.jit import Translated
 from warplens.emulator.layout import Block, Bounds, Buffer, Env, Status, Touch
-from warplens.emulator.lift import saved_bytes
 from warplens.emulator.memory import DeviceMemory, aligned
 from warplens.emulator.plan import Plan
+from warplens.emulator.runtime import IDLE_TURN
 from warplens.launch import Launch
 
-SLICE = 1 << 16  # instructions in a warp's turn: long against saving its registers, short against a user's patience
+SLICE = 1 << 16  # instructions in a warp's turn: long against saving registers, short against a user's patience
 TURNS = 4000  # of a block before others are given theirs: so many barriers, or a thousandth of idle turns
 RESIDENT = 2048  # blocks kept waiting at a time
 
@@ -33,6 +34,7 @@ class Shape:
     stop: NDArray[np.int32]
     tid: NDArray[np.int32]
     first_mask: NDArray[np.uint32]
+    stride: int  # bytes of a warp's record
 
 
 def thread_indices(launch: Launch) -> tuple[NDArray[np.int32], NDArray[np.uint32]]:
@@ -51,8 +53,7 @@ class Context:
 
     def __init__(self, shape: Shape) -> None:
         warps = shape.launch.warps_per_block
-        self.stride = saved_bytes(shape.plan.program)
-        self.warps = aligned(self.stride * warps, 64)
+        self.warps = aligned(shape.stride * warps, 64)
         self.shared = aligned(shape.shared_bytes + 64, 64)
         self.local = aligned(shape.local_bytes * 32 * warps + 64, 64)
         self.block = Block()
@@ -73,6 +74,8 @@ class Worker:
         for entry, allocation in zip(self.buffers, memory.allocations, strict=False):
             entry.low, entry.high = allocation.address, allocation.address + allocation.size
         self.context = Context(shape)
+        self.waiting: list[Context] = []
+        self.spare: list[Context] = []
         self.env = self._env(memory)
 
     def _env(self, memory: DeviceMemory) -> Env:
@@ -89,7 +92,7 @@ class Worker:
         env.grid[:], env.block[:] = shape.launch.grid, shape.launch.block
         env.warps, env.threads = shape.launch.warps_per_block, shape.launch.threads_per_block
         env.shared_bytes, env.local_bytes = shape.shared_bytes, shape.local_bytes
-        env.warp_stride = self.context.stride
+        env.warp_stride = shape.stride
         env.slice, env.budget, env.turns = SLICE, shape.budget, TURNS
         env.stop = shape.stop.ctypes.data
         return env
@@ -97,35 +100,53 @@ class Worker:
     def touched(self) -> list[int]:
         return [int(entry.touched) for entry in self.buffers]
 
-    def run(self, code: object, first: int, count: int) -> Status:
-        """Blocks first to first + count - 1; blocks that wait for others stay resident and take turns."""
-        run_blocks, run_block = code.run_blocks, code.run_block  # type: ignore[attr-defined]
-        env = ctypes.byref(self.env)
-        result = run_blocks(env, ctypes.byref(self.context.block), first, count)
-        finished, status = result >> 8, Status(result & 0xFF)
-        if status is not Status.READY:
-            return status
-        waiting, spare = [self.context], []
-        self.context = Context(self.shape)
-        upcoming = first + finished + 1
-        while waiting or upcoming < first + count:
-            if upcoming < first + count and len(waiting) < RESIDENT:
-                context = spare.pop() if spare else Context(self.shape)
-                status = Status(run_blocks(env, ctypes.byref(context.block), upcoming, 1) & 0xFF)
-                upcoming += 1
-                (waiting if status is Status.READY else spare).append(context)
-                if status in (Status.FAULT, Status.STOPPED):
-                    return status
-                if status is Status.READY and len(waiting) < RESIDENT and upcoming < first + count:
-                    continue
-            for context in list(waiting):
-                status = Status(run_block(env, ctypes.byref(context.block)))
-                if status in (Status.FAULT, Status.STOPPED):
-                    return status
-                if status is Status.DONE:
-                    waiting.remove(context)
-                    spare.append(context)
-                    self.env.done += 1
+    def run(self, code: Translated, chunks: Iterator[tuple[int, int]], finish: bool) -> Status:
+        """Every block of the chunks (first, count).
+
+        Blocks that wait for others, or take long, stay resident and take turns; unless told to finish them, the
+        worker leaves them to its next run.
+        """
+        for first, count in chunks:
+            status = self._start(code, first, count)
+            if status is not Status.DONE:
+                return status
+        while finish and self.waiting:
+            status = self._take_turns(code)
+            if status is not Status.DONE:
+                return status
+        return Status.DONE
+
+    def _start(self, code: Translated, first: int, count: int) -> Status:
+        """Blocks first to first + count - 1, each until it is done or has to wait."""
+        begun = 0
+        while begun < count:
+            self.env.turns = TURNS
+            block = byref(self.context.block)
+            result = code.run_blocks(byref(self.env), block, first + begun, count - begun)
+            status = Status(result & 0xFF)
+            if status is not Status.READY:
+                return status
+            begun += (result >> 8) + 1
+            self.waiting.append(self.context)
+            self.context = self.spare.pop() if self.spare else Context(self.shape)
+            status = self._take_turns(code)
+            while status is Status.DONE and len(self.waiting) >= RESIDENT:
+                status = self._take_turns(code)
+            if status is not Status.DONE:
+                return status
+        return Status.DONE
+
+    def _take_turns(self, code: Translated) -> Status:
+        """One turn for each block that waits."""
+        self.env.turns = IDLE_TURN
+        for context in list(self.waiting):
+            status = Status(code.run_block(byref(self.env), byref(context.block)))
+            if status in (Status.FAULT, Status.STOPPED):
+                return status
+            if status is Status.DONE:
+                self.waiting.remove(context)
+                self.spare.append(context)
+                self.env.done += 1
         return Status.DONE
 
 
@@ -133,6 +154,3 @@ def in_any_order(touched: list[int]) -> bool:
     """Whether blocks may run in any order, or at once: no buffer is both read and written, and atomics commute."""
     atomics = (Touch.ADD, Touch.MIN, Touch.MAX, Touch.AND, Touch.OR, Touch.XOR)
     return all(bits in (0, Touch.READ, Touch.WRITE, *atomics) for bits in touched)
-
-
-__all__ = ["Context", "Shape", "Worker", "in_any_order", "sizeof", "thread_indices"]

@@ -1,8 +1,9 @@
 """How a sentence becomes an operation: its signature says how operands and modifiers are read.
 
 Positional parameters are operands: a `Lanes` type reads a register, immediate or constant as that type (64-bit types
-read pairs), `int` an immediate, `Data` a run of registers, `Addend` a 32-bit value that keeps its carry, `Address`, `Label`, `Register` and `Special` the operand
-itself, `Warp` (first) the warp for what reaches beyond the lanes.  A default makes an operand optional.
+read pairs), `int` an immediate, `Addend` a 32-bit value that keeps its carry, `Address`, `Label`, `Register` and
+`Special` the operand itself, `Warp` (first) the warp for what reaches beyond the lanes.  A default makes an operand
+optional.
 Keyword-only parameters are modifiers: `X: bool` is whether `.X` is there, a `Literal` one of its choices.
 The return annotation names the destinations in order; predicates among them may be left out by the listing.
 """

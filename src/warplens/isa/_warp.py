@@ -115,8 +115,8 @@ class Warp(Protocol):
     def meet(self, barrier: Register) -> None:
         """BSYNC: wait for the lanes of `barrier`, go on together."""
 
-    def leave(self, barrier: Register) -> None:
-        """BREAK: the active lanes are no longer waited for."""
+    def leave(self, barrier: Register, when: Pred | None = None) -> None:
+        """BREAK: the active lanes, of these only those with `when`, are no longer waited for."""
 
     def barrier_mask(self, barrier: Register) -> U32: ...
 

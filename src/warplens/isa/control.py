@@ -101,8 +101,9 @@ def bsync(w: Warp, barrier: Register) -> None:
 
 
 @op("BREAK", pipe="cbu", says="leave {barrier}: it no longer waits for these lanes", ignores=STYLE)
-def break_(w: Warp, barrier: Register) -> None:
-    w.leave(barrier)
+def break_(w: Warp, barrier: Register, p: Register | None = None) -> None:
+    """Only the lanes whose `p` is true leave, where there is one."""
+    w.leave(barrier, None if p is None else w.predicate(p))
 
 
 @op("BMOV", pipe="cbu", says="{to} = the lanes of {barrier}", ignores="32")

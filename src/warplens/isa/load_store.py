@@ -45,7 +45,8 @@ def stg(w: Warp, at: Address, value: Register, *, size: Size = "32") -> None:
 
 
 @op("STG.ENL2.256", pipe="lsu", says="global memory at {at} = {low} and {high}, 32 bytes", ignores=CACHING)
-def stg_256(w: Warp, at: Address, high: Register, low: Register) -> None:
+def stg_256(w: Warp, at: Address, low: Register, high: Register) -> None:
+    """The lower half comes first here, unlike in LDG."""
     words = [*w.stored(low, 4).words, *w.stored(high, 4).words]
     w.store("global", at, Data(words), 32)
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from rich.console import Console, RenderableType
 from rich.text import Text
 
-from warplens.counters.occupancy import Curve, Curves, Occupancy
+from warplens.counters.occupancy import Curve, curves, occupancy
 from warplens.machine import Machine
+from warplens.report.footprint import Footprint
 from warplens.report.terminal import facts, titled
 from warplens.report.verdict import RESOURCES, per
 
@@ -15,10 +16,9 @@ COLUMNS = 64
 EIGHTHS = " ▁▂▃▄▅▆▇█"
 
 
-def show(
-    title: str, machine: Machine, here: Occupancy, curves: Curves, at: tuple[int, int, int], out: Console
-) -> None:
-    """`at` is where the launch lies on the curves: registers, threads a block, bytes of shared memory."""
+def show(title: str, machine: Machine, block: Footprint, out: Console) -> None:
+    """Limits, limiter and curves of a block on a GPU."""
+    here, around = occupancy(machine, *block), curves(machine, *block)
     most = machine.limits.warps_per_multiprocessor
     limiters = " and ".join(RESOURCES[name] for name in here.limiters)
     if here.blocks:
@@ -26,19 +26,28 @@ def show(
     else:
         told = f"a block does not fit on the {machine.title}: too much of {limiters}"
     out.print(Text(f"{title}: {told}", style="bold"))
+    out.print(titled("Block", "exact", facts(spoken(block, machine))))
     rows = {
         "Warps": f"{here.warps} of {most} a multiprocessor",
         "Blocks": f"{here.blocks} a multiprocessor",
-        "Shared memory": f"{here.carveout_bytes:,} bytes a multiprocessor, as the driver divides it from the L1",
+        "Shared memory": f"{here.carveout_bytes:,} bytes set aside a multiprocessor",
     }
     out.print(titled("Resident at once", "exact", facts(rows)))
     limits = {RESOURCES[name].capitalize(): str(count) for name, count in here.limits.items()}
     out.print(titled("Blocks that each resource alone admits", "exact", facts(limits)))
     names = ("registers a thread", "threads a block", "bytes of shared memory a block")
-    for name, curve, place in zip(
-        names, (curves.registers, curves.block_threads, curves.shared_bytes), at, strict=True
-    ):
+    drawn = (around.registers, around.block_threads, around.shared_bytes)
+    places = (block.registers, block.threads, block.shared_static + block.shared_dynamic)
+    for name, curve, place in zip(names, drawn, places, strict=True):
         out.print(titled(f"Warps by {name}", "exact", chart(curve, place, most)))
+
+
+def spoken(block: Footprint, machine: Machine) -> dict[str, str]:
+    return {
+        "GPU": f"{machine.title} ({machine.arch})",
+        "Threads": f"{block.threads:,}, {block.registers} registers each",
+        "Shared memory": f"{block.shared_static:,} bytes static, {block.shared_dynamic:,} dynamic",
+    }
 
 
 def chart(curve: Curve, at: int, most: int) -> RenderableType:
@@ -60,12 +69,9 @@ def chart(curve: Curve, at: int, most: int) -> RenderableType:
 def axis(first: int, last: int, at: int, place: int, width: int) -> str:
     """The ends and the launch's place below the chart."""
     mark = f"▲ {at:,}"
-    cells = list(" " * (width + 12))
-    ends = {0: f"{first:,}", width - len(f"{last:,}"): f"{last:,}"}
-    start = place if place + len(mark) <= width else place  # the figure may hang over the edge
-    for begin, text in ends.items():
-        clear = begin + len(text) < start or begin > start + len(mark)
-        if clear:
+    cells = list(" " * (width + len(mark)))  # the figure may hang over the edge
+    for begin, text in ((0, f"{first:,}"), (width - len(f"{last:,}"), f"{last:,}")):
+        if begin + len(text) < place or begin > place + len(mark):
             cells[begin : begin + len(text)] = text
-    cells[start : start + len(mark)] = mark
+    cells[place : place + len(mark)] = mark
     return "      " + "".join(cells).rstrip()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -15,6 +15,7 @@ from warplens.launch import Launch
 from warplens.machine import Machine
 from warplens.metric import Metric, Provenance
 from warplens.program import Constant, Program
+from warplens.report.names import constant_names
 from warplens.trace import Trace
 
 
@@ -90,19 +91,10 @@ class Subject:
         lines = self._text.get(place.file, [])
         return lines[place.line - 1].rstrip("\r") if place.line <= len(lines) else ""
 
-    def name_of(self, constant: Constant) -> str | None:
-        """The label of the parameter that lies there."""
-        if constant.bank != 0:
-            return None
-        for parameter, label in zip(self.kernel.parameters, self.labels, strict=False):
-            if label and self.kernel.parameter_base + parameter.offset == constant.offset:
-                return label
-        return None
-
-    @property
-    def spoken_grid(self) -> str:
-        """ "131,072 blocks of 128 threads"."""
-        return f"{dim(self.launch.grid)} blocks of {dim(self.launch.block)} threads"
+    @cached_property
+    def name_of(self) -> Callable[[Constant], str | None]:
+        """What an entry of the constant banks is called: a parameter, blockDim ..."""
+        return constant_names(self.kernel, self.sources, self.labels)
 
     @property
     def foreign(self) -> str:

@@ -161,9 +161,7 @@ def sectors(subject: Subject) -> list[MemoryRow]:
         moved = subject.total(SECTORS[kind])
         best = moved if name == "Global to Shared" else subject.total(IDEAL[kind])
         used = subject.total(BYTES[kind]) / (32 * moved) if moved else 0.0
-        rows.append(
-            MemoryRow(name, subject.total(EXECUTED[kind]), subject.total(REQUESTS[kind]), moved, best, used)
-        )
+        rows.append(MemoryRow(name, subject.total(EXECUTED[kind]), subject.total(REQUESTS[kind]), moved, best, used))
     return [row for row in rows if row.executed]
 
 
@@ -173,9 +171,7 @@ def wavefronts(subject: Subject) -> list[MemoryRow]:
     for name, kind in SHARED_ROWS.items():
         passes, best = subject.total(WAVEFRONTS[kind]), subject.total(ideal(kind))
         used = best / passes if passes else 0.0
-        rows.append(
-            MemoryRow(name, subject.total(EXECUTED[kind]), subject.total(REQUESTS[kind]), passes, best, used)
-        )
+        rows.append(MemoryRow(name, subject.total(EXECUTED[kind]), subject.total(REQUESTS[kind]), passes, best, used))
     return [row for row in rows if row.executed]
 
 

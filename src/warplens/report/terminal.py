@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import IO
+import io
+import sys
+from collections.abc import Callable, Sequence
+from typing import TextIO, cast
 
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
@@ -15,14 +17,44 @@ from warplens.report.subject import Subject, dim
 from warplens.report.verdict import RESOURCES, per, share, verdict
 
 WIDEST = 100
-NARROW = 96  # below it the columns that only repeat others are left out
+GAP = 2  # blanks between columns
 
 
-def console(file: IO[str] | None = None) -> Console:
+class Page(Console):
+    def on_broken_pipe(self) -> None:
+        """The reader of the pipe has seen enough: cli.py ends quietly; rich would end with code 1."""
+        raise BrokenPipeError
+
+
+def console(file: TextIO | None = None) -> Console:
     """Colour only where a terminal shows it and NO_COLOR is not set; COLUMNS is respected up to WIDEST."""
-    made = Console(file=file, highlight=False, soft_wrap=False, emoji=False, markup=False)
+    made = Page(file=file or cast(TextIO, Trimmed(sys.stdout)), highlight=False, emoji=False, markup=False)
     made.width = min(made.width, WIDEST)
     return made
+
+
+class Trimmed(io.TextIOBase):
+    """Writes lines without the blanks that tables are filled up with."""
+
+    def __init__(self, file: TextIO) -> None:
+        self.file = file
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]
+        return self.file.encoding
+
+    def isatty(self) -> bool:
+        return self.file.isatty()
+
+    def fileno(self) -> int:
+        return self.file.fileno()
+
+    def write(self, text: str) -> int:
+        lines = text.split("\n")  # whole lines, as the console writes a print at once
+        return self.file.write("\n".join([*(line.rstrip(" ") for line in lines[:-1]), lines[-1]]))
+
+    def flush(self) -> None:
+        self.file.flush()
 
 
 def show(subject: Subject, out: Console, count: int = 10) -> None:
@@ -38,9 +70,9 @@ def show(subject: Subject, out: Console, count: int = 10) -> None:
 
 
 def header(subject: Subject) -> Table:
-    kernel, launch = subject.kernel, subject.launch
+    kernel, launch, size = subject.kernel, subject.launch, len(subject.program.instructions)
     rows = {
-        "Kernel": f"{subject.title} of {subject.file}, {kernel.arch}, {len(subject.program.instructions)} instructions",
+        "Kernel": f"{subject.title} of {subject.file}, {kernel.arch}, {size} instructions",
         "GPU": f"{subject.machine.title} ({chosen(subject.machine_from)})",
         "Launch": f"{dim(launch.grid)} blocks of {dim(launch.block)} threads; "
         f"{kernel.registers} registers a thread{spoken_shared(subject)}",
@@ -49,7 +81,7 @@ def header(subject: Subject) -> Table:
     if subject.foreign:
         rows["Note"] = subject.foreign
     if subject.trace.sampled:
-        rows["Sampled"] = f"{subject.trace.blocks_run:,} of {launch.blocks:,} blocks were run, counts are scaled"
+        rows["Sampled"] = f"{subject.trace.blocks_run:,} of {launch.blocks:,} blocks were run; counts are scaled"
     return facts(rows)
 
 
@@ -86,34 +118,46 @@ def mix(subject: Subject, width: int) -> RenderableType:
 
 
 def sectors(subject: Subject, width: int) -> RenderableType | None:
-    rows = tables.sectors(subject)
     heads = ("Requests", "Sectors", "Sectors/Req", "Ideal", "Excessive", "Efficiency")
-    return memory("Global and Local Memory", rows, heads, subject, width)
+    return memory("Global and Local Memory", tables.sectors(subject), heads, subject, width)
 
 
 def wavefronts(subject: Subject, width: int) -> RenderableType | None:
-    rows = tables.wavefronts(subject)
-    heads = ("Requests", "Wavefronts", "Wavefr./Req", "Ideal", "Bank Conflicts", "Efficiency")
-    return memory("Shared Memory", rows, heads, subject, width)
+    heads = ("Requests", "Wavefronts", "Wavefr./Req", "Ideal", "Conflicts", "Efficiency")
+    return memory("Shared Memory: Bank Conflicts", tables.wavefronts(subject), heads, subject, width)
 
 
 def memory(
     title: str, rows: Sequence[tables.MemoryRow], heads: Sequence[str], subject: Subject, width: int
 ) -> RenderableType | None:
+    """Where it is too wide, without the instructions, which mostly repeat the requests; else with short numbers."""
     if not rows:
         return None
-    wide = width >= NARROW
-    table = grid_of("", *(["Instructions"] if wide else []), *heads)
-    for row in rows:
-        cells = [number(row.executed)] if wide else []
-        cells += [number(row.requests), number(row.units), f"{row.per_request:,.2f}", number(row.ideal)]
-        bad = "red" if row.excess else ""
-        excess, efficiency = Text(number(row.excess), bad), share(row.efficiency)
-        table.add_row(row.name + ("*" if row.arbitrated else ""), *cells, excess, efficiency)
+    whole = [memory_cells(row, number) for row in rows]
+    choices = [(("Instructions", *heads), whole), (heads, [[name, *cells] for name, _, *cells in whole])]
+    fitting = [choice for choice in choices if table_width(*choice) <= width]
+    shorter = [[name, *cells] for name, _, *cells in (memory_cells(row, short) for row in rows)]
+    columns, cells = fitting[0] if fitting else (heads, shorter)
+    table = grid_of("", *columns)
+    for row, texts in zip(rows, cells, strict=True):
+        table.add_row(*texts[:-2], Text(texts[-2], "red" if row.excess else ""), texts[-1])
     if not any(row.arbitrated for row in rows):
         return titled(title, subject.provenance, table)
     remark = "* modelled: where lanes meet on a word, a GPU's counters may read a few more."
     return titled(title, subject.provenance, Group(table, Padding(Text(remark, "dim"), (0, 0, 0, 2))))
+
+
+def memory_cells(row: tables.MemoryRow, written: Callable[[int], str]) -> list[str]:
+    """Name, instructions, and what the heads of sectors() and wavefronts() say."""
+    counts = [written(count) for count in (row.executed, row.requests, row.units)]
+    rest = [f"{row.per_request:,.2f}", written(row.ideal), written(row.excess), share(row.efficiency)]
+    return [row.name + ("*" if row.arbitrated else ""), *counts, *rest]
+
+
+def table_width(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> int:
+    """As grid_of() draws it, in characters."""
+    widths = [max(map(len, texts)) for texts in zip(["", *columns], *rows, strict=True)]
+    return sum(widths) + GAP * (len(widths) - 1)
 
 
 def divergence(subject: Subject, width: int) -> RenderableType:
@@ -132,43 +176,67 @@ def divergence(subject: Subject, width: int) -> RenderableType:
 def lines(subject: Subject, width: int, count: int) -> RenderableType:
     rows = tables.lines(subject)[:count]
     shared = any(row.wavefronts for row in rows)
-    table = grid_of("Line", "Source", "Executed", "Share", "Sectors", "Excessive", text=2)
+    table = grid_of("Line", "Executed", "Share", "Sectors", "Excessive", wide="Source")
     if shared:
         table.add_column("Bank Confl.", justify="right", no_wrap=True)
     files = {row.place.file for row in rows}
     for row in rows:
-        place = str(row.place.line) if len(files) == 1 else f"{row.place.file.rsplit('/', 1)[-1]}:{row.place.line}"
+        file = row.place.file.rsplit("/", 1)[-1] + ":" if len(files) > 1 else ""
+        place = f"{file}{row.place.line}"
         bad = "red" if row.excess else ""
-        cells = [number(row.executed), share(row.share), number(row.sectors), Text(number(row.excess), bad)]
+        cells: list[str | Text] = [
+            number(row.executed),
+            share(row.share),
+            number(row.sectors),
+            Text(number(row.excess), bad),
+        ]
         conflicts = [Text(number(row.conflicts), "red" if row.conflicts else "")] if shared else []
         table.add_row(place, Text(row.text.strip()), *cells, *conflicts)
     if not rows:
-        return titled("Hottest Source Lines", subject.provenance, Text("  no line table: compile with -lineinfo"))
+        remark = Text("no line table: compile with -lineinfo", "dim")
+        return titled("Hottest Source Lines", subject.provenance, remark)
     return titled("Hottest Source Lines", subject.provenance, table)
 
 
 def instructions(subject: Subject, width: int, count: int) -> RenderableType:
-    table = grid_of("Offset", "Instruction", "Line", "Executed", "Lanes", "per Request", text=2)
-    for row in tables.hottest(subject, count):
-        what = row.instruction
-        code = Text(" ".join(filter(None, (row.guard, what.opcode, what.text))))
-        words = Text(row.words, "dim")
-        for text in (code, words):
-            text.truncate(max(width - 50, 20), overflow="ellipsis")
-        line = str(what.source.line) if what.source else ""
-        table.add_row(
-            f"{what.offset:#06x}", Group(code, words), line, number(row.executed), f"{row.lanes:.1f}", moved(row)
-        )  # fmt: skip
-    return titled("Hottest Instructions", subject.provenance, table)
+    """Two rows each: the numbers beside the machine code, and what it does in words."""
+    rows = [instruction(row) for row in tables.hottest(subject, count)]
+    heads = ("Offset", "Instruction", "Line", "Executed", "Lanes", "a Request")
+    body = [aligned(heads, width, "dim")]
+    for cells, words in rows:
+        body += [aligned(cells, width), clipped(Text(" " * 8 + words, "dim"), width)]
+    return titled("Hottest Instructions", subject.provenance, Group(*body))
+
+
+def instruction(row: tables.InstructionRow) -> tuple[tuple[str, ...], str]:
+    what = row.instruction
+    code = " ".join(filter(None, (row.guard, what.opcode, what.text)))
+    line = str(what.source.line) if what.source else ""
+    return (f"{what.offset:#06x}", code, line, number(row.executed), f"{row.lanes:.1f}", moved(row)), row.words
 
 
 def moved(row: tables.InstructionRow) -> str:
-    parts = []
-    if row.sectors_per_request is not None:
-        parts.append(f"{per(row.sectors_per_request)} sectors")
-    if row.wavefronts_per_request is not None:
-        parts.append(f"{per(row.wavefronts_per_request)} wavefr.")
-    return "\n".join(parts)
+    """ "8 sectors", "2 wavefr."; of a copy to shared memory both are told, shorter."""
+    sectors, passes = row.sectors_per_request, row.wavefronts_per_request
+    if sectors is not None and passes is not None:
+        return f"{per(sectors)} s, {per(passes)} w"
+    if sectors is not None:
+        return f"{per(sectors)} sectors"
+    return "" if passes is None else f"{per(passes)} wavefr."
+
+
+def aligned(cells: Sequence[str], width: int, style: str = "") -> Text:
+    """offset, code, then numbers to the right; the code takes what is left."""
+    offset, code, line, executed, lanes, a_request = cells
+    numbers = f"{line:>5} {executed:>13} {lanes:>5} {a_request:>11}"
+    room = width - 8 - len(numbers) - 1
+    code = code if len(code) <= room else code[: room - 1] + "…"
+    return Text(f"{offset:<8}{code:<{room}} {numbers}".rstrip(), style, no_wrap=True)
+
+
+def clipped(text: Text, width: int) -> Text:
+    text.truncate(width, overflow="ellipsis")
+    return text
 
 
 def titled(title: str, provenance: str, body: RenderableType) -> RenderableType:
@@ -177,25 +245,22 @@ def titled(title: str, provenance: str, body: RenderableType) -> RenderableType:
     return Group(heading, body)
 
 
-def grid_of(*columns: str, text: int = 1) -> Table:
-    """A table without lines; the first `text` columns are words, the others numbers."""
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim", collapse_padding=True)
-    for place, column in enumerate(columns):
-        words = place < text
-        table.add_column(
-            column,
-            justify="left" if words else "right",
-            no_wrap=True,
-            overflow="ellipsis",
-            ratio=1 if words and place == text - 1 and text > 1 else None,
-        )
-    table.expand = text > 1
+def grid_of(first: str, *numbers: str, wide: str | None = None) -> Table:
+    """A table without lines: a column of words, `wide` of texts that take what is left, columns of numbers."""
+    table = Table(
+        box=None, padding=(0, GAP, 0, 0), pad_edge=False, header_style="dim", expand=wide is not None
+    )  # fmt: skip
+    table.add_column(first, no_wrap=True)
+    if wide is not None:
+        table.add_column(wide, no_wrap=True, overflow="ellipsis", ratio=1)
+    for head in numbers:
+        table.add_column(head, justify="right", no_wrap=True)
     return table
 
 
 def facts(rows: dict[str, str]) -> Table:
     """Names and their values, one a row."""
-    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0), pad_edge=False)
+    table = Table(box=None, show_header=False, padding=(0, GAP, 0, 0), pad_edge=False)
     table.add_column(style="dim", no_wrap=True)
     table.add_column()
     for name, value in rows.items():
@@ -206,3 +271,11 @@ def facts(rows: dict[str, str]) -> Table:
 def number(amount: int) -> str:
     """Whole, with separators; from 10^10 on in thousand millions."""
     return f"{amount:,}" if amount < 10**10 else f"{amount / 10**9:,.1f} G"
+
+
+def short(amount: int) -> str:
+    """At most 7 characters: "99,999", "16.8 M", "1.53 G"."""
+    for size, letter in ((10**12, "T"), (10**9, "G"), (10**6, "M"), (10**3, "k")):
+        if amount >= max(size, 10**5):
+            return f"{amount / size:.3g} {letter}" if amount < 999.5 * size else f"{amount / size:,.0f} {letter}"
+    return f"{amount:,}"

@@ -106,9 +106,8 @@ def small_grid(subject: Subject) -> Fact | None:
         return None
     used = f"{blocks} {'block keeps' if blocks == 1 else 'blocks keep'}"
     return Fact(
-        1 - blocks / machine.multiprocessors,
-        f"its {used} at most {blocks} of the {machine.multiprocessors} multiprocessors of the "
-        f"{machine.title} busy",
+        (1 - blocks / machine.multiprocessors) / 8,  # a matter of the launch, and often only of a small trial
+        f"its {used} at most {blocks} of the {machine.multiprocessors} multiprocessors of the {machine.title} busy",
     )
 
 
@@ -146,8 +145,8 @@ def clean(subject: Subject) -> str:
     if not (parts := mix(subject)):
         return packed
     total = int(subject["smsp__inst_executed.sum"]) / subject.warps
-    first = parts[0]
-    return f"{packed}; {per(first.share * total)} of the {per(total)} instructions a warp are {first.name}"
+    most = " and ".join(f"{row.name} ({per(row.share * total)})" for row in parts[:2])
+    return f"{packed}; a warp executes {per(total)} instructions, most of them for {most}"
 
 
 def plural(row: MemoryRow) -> str:

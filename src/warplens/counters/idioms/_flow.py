@@ -11,7 +11,18 @@ from typing import Any
 from warplens.isa._decode import bind
 from warplens.isa._lanes import Lanes
 from warplens.isa._warp import Data
-from warplens.program import Address, Block, Constant, Immediate, Instruction, Label, Loop, Operand, Program, Register
+from warplens.program import (
+    Address,
+    Block,
+    Constant,
+    Immediate,
+    Instruction,
+    Label,
+    Loop,
+    Operand,
+    Program,
+    Register,
+)
 
 NameOf = Callable[[Constant], str | None]
 Word = tuple[str, int]
@@ -23,8 +34,8 @@ TEMPORARY = frozenset({"R", "UR", "P", "UP"})
 class Flow:
     """A program with its definitions and uses.
 
-    A guarded instruction adds a definition, it does not replace the ones before.  Calls are walked past: what a
-    called function leaves behind is not seen.
+    A guarded instruction adds a definition, it does not replace the ones before.  Calls are walked past:
+    what a called function leaves behind is not seen.
     """
 
     def __init__(self, program: Program, name_of: NameOf) -> None:
@@ -161,10 +172,11 @@ def _effect(instruction: Instruction) -> tuple[frozenset[Word], frozenset[Word]]
             plain = place == 0 and isinstance(operand, Register)
             (writes if plain else reads).extend(_operand_words(instruction, operand, 1))
         return frozenset(reads), frozenset(writes)
-    for source, operand in binding.sources:
-        reads += _operand_words(instruction, operand, _width(source.kind, instruction))
-    targets = zip(binding.op.results, binding.targets, strict=True)
-    written = [w for kind, target in targets if target is not None for w in _run(target, _width(kind, instruction))]
+    for source, read in binding.sources:
+        reads += _operand_words(instruction, read, _width(source.kind, instruction))
+    written: list[Word] = []
+    for kind, target in zip(binding.op.results, binding.targets, strict=True):
+        written += _operand_words(instruction, target, _width(kind, instruction))
     return frozenset(reads), frozenset(written)
 
 

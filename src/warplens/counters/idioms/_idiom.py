@@ -22,12 +22,14 @@ class Idiom:
     sentence      how one sees it, and what it costs where that is known
     instructions  their indexes in the program, ascending
     lines         the source lines that they stand under, most instructions first
+    encloses      it is the shape of a whole loop, inside which other idioms and the loop's own work stand
     """
 
     name: str
     sentence: str
     instructions: tuple[int, ...]
     lines: tuple[SourceLine, ...]
+    encloses: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,24 +41,29 @@ class Found:
     name: str = ""
 
 
+def counted(number: int, noun: str) -> str:
+    """ "1 value", "2 values"."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
 Recogniser = Callable[[Flow], Iterator[Found]]
 
-_RECOGNISERS: dict[str, Recogniser] = {}
+_RECOGNISERS: dict[str, tuple[Recogniser, bool]] = {}
 
 
-def idiom(name: str) -> Callable[[Recogniser], Recogniser]:
+def idiom(name: str, encloses: bool = False) -> Callable[[Recogniser], Recogniser]:
     """Makes a function a recogniser of the idiom; its docstring says how the idiom is recognised."""
 
     def register(function: Recogniser) -> Recogniser:
-        _RECOGNISERS[name] = function
+        _RECOGNISERS[name] = function, encloses
         return function
 
     return register
 
 
 @cache
-def recognisers() -> dict[str, Recogniser]:
-    """Every recogniser of this folder by the name of its idiom."""
+def recognisers() -> dict[str, tuple[Recogniser, bool]]:
+    """Every recogniser of this folder by the name of its idiom, and whether that encloses others."""
     for module in sorted(m.name for m in iter_modules([str(Path(__file__).parent)])):
         if not module.startswith("_"):
             import_module(f"{__package__}.{module}")
@@ -70,14 +77,14 @@ def idioms(program: Program, name_of: NameOf = lambda constant: None) -> tuple[I
     """
     flow = Flow(program, name_of)
     found = [
-        _whole(flow, found.name or name, found)
-        for name, recognise in recognisers().items()
+        _whole(flow, found.name or name, found, encloses)
+        for name, (recognise, encloses) in recognisers().items()
         for found in recognise(flow)
     ]
     return tuple(sorted(found, key=lambda i: (i.instructions[:1], i.name)))
 
 
-def _whole(flow: Flow, name: str, found: Found) -> Idiom:
+def _whole(flow: Flow, name: str, found: Found, encloses: bool) -> Idiom:
     indexes = tuple(sorted(set(found.instructions)))
     counts: dict[SourceLine, int] = {}
     for index in indexes:
@@ -85,4 +92,4 @@ def _whole(flow: Flow, name: str, found: Found) -> Idiom:
         if source is not None:
             counts[source] = counts.get(source, 0) + 1
     lines = sorted(counts, key=lambda line: (-counts[line], line.file, line.line))
-    return Idiom(name, found.sentence, indexes, tuple(lines))
+    return Idiom(name, found.sentence, indexes, tuple(lines), encloses)

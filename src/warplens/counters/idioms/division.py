@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from warplens.counters.idioms._flow import Flow, immediates, label
+from warplens.counters.idioms._flow import Flow, immediates, label, span
 from warplens.counters.idioms._idiom import Found, idiom
 from warplens.program import Immediate, Register
 
 ROUND_UP = "RP"
+SMALLEST = 0x0D00_0000  # the float 2^-101
 COMPLEMENT, EXCLUSIVE_OR = 0x33, 0x3C  # tables of LOP3: not b, a xor b
 NEGATING = frozenset({"IADD3", "IADD", "IMAD", "VIADD", "MOV"})
 CHANGING = frozenset({"IADD3", "IADD", "IMAD", "VIADD", "LOP3", "MOV"})
@@ -16,8 +17,8 @@ CHANGING = frozenset({"IADD3", "IADD", "IMAD", "VIADD", "LOP3", "MOV"})
 
 @idiom("division by a variable")
 def variable_division(flow: Flow) -> Iterator[Found]:
-    """An approximate reciprocal (I2F rounded up, MUFU.RCP, F2I), one Newton step in integers, a product's high word,
-    and corrections by at most 1, 2 where quotient and remainder are both formed.  One reciprocal can serve several
+    """An approximate reciprocal (I2F rounded up, MUFU.RCP, F2I), one Newton step in integers, a product's
+    high word, and guarded corrections of quotient or remainder.  One reciprocal can serve several
     divisions; the first of them counts it as its own."""
     for reciprocal in flow.named("MUFU"):
         chain = _reciprocal(flow, reciprocal)
@@ -33,7 +34,7 @@ def variable_division(flow: Flow) -> Iterator[Found]:
 
 def _reciprocal(flow: Flow, reciprocal: int) -> set[int]:
     """The instructions that make the refined integer reciprocal, empty if it is none."""
-    converted = {i for i in flow.sources(reciprocal) if flow.base(i) == "I2F"}
+    converted = {i for i in flow.sources(reciprocal) if flow.base(i) in ("I2F", "UI2F")}
     if flow.instructions[reciprocal].opcode != "MUFU.RCP" or not converted:
         return set()
     if not all(ROUND_UP in flow.instructions[i].modifiers for i in converted):
@@ -43,8 +44,9 @@ def _reciprocal(flow: Flow, reciprocal: int) -> set[int]:
         return set()
     between = {i for j in back for i in flow.sources(j) if i in flow.users[reciprocal]}
     absolute = {i for j in converted for i in flow.sources(j) if flow.base(i) == "IABS"}
-    negated = {i for j in back for i in flow.users[j] if _negates(flow, i)}
-    error = {i for j in negated for i in flow.users[j] if flow.instructions[i].opcode == "IMAD"}
+    reached = back | {i for j in back for i in flow.users[j] if _negates(flow, i)}
+    error = {i for j in reached for i in flow.users[j] if flow.instructions[i].opcode == "IMAD"}
+    negated = {i for j in error for i in flow.sources(j) if _negates(flow, i)}
     refined = {i for j in error for i in flow.users[j] if _is_high(flow, i)}
     zeros = {i for j in refined for i in flow.sources(j) if not flow.reads[i] and i not in absolute}
     return {reciprocal, *converted, *back, *between, *absolute, *negated, *error, *refined, *zeros}
@@ -59,7 +61,7 @@ def _quotients(flow: Flow, chain: set[int]) -> set[int]:
 def _finished(flow: Flow, quotient: int) -> tuple[set[int], set[int], set[int]]:
     """Quotients and remainders on their way to the right value, and what helps them."""
     others = {i for i in flow.sources(quotient) if flow.base(i) == "IABS"}
-    copies = {i for i in flow.sources(quotient) if flow.base(i) in ("IMAD", "MOV") and _copies_absolute(flow, i)}
+    copies = {i for i in flow.sources(quotient) if _copies_absolute(flow, i)}
     others |= copies | {i for j in copies for i in flow.sources(j)}
     negated = {i for i in flow.users[quotient] if _negates(flow, i)}
     products = {i for j in negated for i in flow.users[j] if flow.instructions[i].opcode == "IMAD"}
@@ -70,7 +72,7 @@ def _finished(flow: Flow, quotient: int) -> tuple[set[int], set[int], set[int]]:
 
 
 def _corrected(flow: Flow, values: set[int]) -> tuple[set[int], set[int]]:
-    """The values with those that a guarded instruction or a select puts in their place, and what decides it."""
+    """The values, those that a guarded instruction or a select puts in their place, and what decides it."""
     members: set[int] = set(values)
     deciding: set[int] = set()
     waiting = list(values)
@@ -131,7 +133,7 @@ def _negates(flow: Flow, index: int) -> bool:
 
 
 def _copies_absolute(flow: Flow, index: int) -> bool:
-    sources = flow.sources(index)
+    sources = flow.sources(index) if flow.base(index) in ("IMAD", "MOV") else frozenset()
     return len(sources) == 1 and all(flow.base(i) == "IABS" for i in sources)
 
 
@@ -141,9 +143,9 @@ def _used_outside(flow: Flow, values: Iterable[int], members: set[int]) -> bool:
 
 @idiom("division by a constant")
 def constant_division(flow: Flow) -> Iterator[Found]:
-    """The high word of a product with a large constant M, shifted right by s, where 2^(32+s) / M is a whole number but
-    for the rounding of M: that number is the divisor (Hacker's Delight, chapter 10).  A constant that is too long by
-    one bit shows as an addition of the dividend."""
+    """The high word of a product with a large constant M, shifted right by s, where 2^(32+s) / M is a whole
+    number but for the rounding of M: that number is the divisor (Hacker's Delight, chapter 10).  A constant
+    that is too long by one bit shows as an addition of the dividend."""
     for index in flow.named("IMAD"):
         magic = _magic(flow, index)
         if magic is None:
@@ -158,7 +160,8 @@ def constant_division(flow: Flow) -> Iterator[Found]:
         }  # fmt: skip
         name = f"{'remainder' if back else 'division'} by the constant {divisor}"
         members |= back
-        yield Found(f"{len(members)} instructions: a product with {magic:#x} in place of a division", members, name)
+        sentence = f"{len(members)} instructions: a product with {magic:#x} in place of a division"
+        yield Found(sentence, members, name)
 
 
 def _magic(flow: Flow, index: int) -> int | None:
@@ -167,7 +170,10 @@ def _magic(flow: Flow, index: int) -> int | None:
     if not {"HI", "WIDE"} & set(instruction.modifiers):
         return None
     found = [bits & 0xFFFF_FFFF for bits in immediates(instruction)]
-    return next((m for m in found if m >= 1 << 26 and m & (m - 1)), None)
+    low = min(flow.writes[index]) if "WIDE" in instruction.modifiers else None
+    if low and any(low in flow.reads[i] and index in flow.definers(i, low) for i in flow.users[index]):
+        return None  # the whole product is wanted
+    return next((m for m in found if m >= 1 << 16 and m & (m - 1)), None)
 
 
 def _shifted(flow: Flow, index: int) -> tuple[set[int], int, bool]:
@@ -180,7 +186,7 @@ def _shifted(flow: Flow, index: int) -> tuple[set[int], int, bool]:
         members |= {i for i in following if _shift(flow, i) == 31 and flow.base(i) == "SHF"}  # the sign
         added = [i for i in following if _adds_back(flow, i)]
         shifts = [i for i in following if 0 < _shift(flow, i) < 31]
-        if added and not long and shift == 0 and "IMAD" == flow.base(value):
+        if added and not long and shift == 0 and flow.base(value) == "IMAD":
             members.add(added[0])
             half = [i for i in flow.users[added[0]] if _shift(flow, i) == 1]
             if not half:
@@ -212,17 +218,17 @@ def _shift(flow: Flow, index: int) -> int:
 
 
 def _divisor(magic: int, shift: int) -> int | None:
-    """M is (2^(32+s) + e) / d with 0 < e < 2^s + ...: what M leaves of the power must be less than d."""
+    """M is 2^(32+s) / d, rounded up: d times M lies above the power by less than d."""
     power = 1 << (32 + shift)
     divisor = round(power / magic)
-    error = magic * divisor - power
-    return divisor if divisor >= 3 and divisor & (divisor - 1) and 0 < error <= max(divisor, 1 << shift) else None
+    excess = magic * divisor - power
+    return divisor if divisor & (divisor - 1) and 0 < excess <= max(divisor, 1 << shift) else None
 
 
 @idiom("float division")
 def float_division(flow: Flow) -> Iterator[Found]:
-    """FCHK asks whether the operands need the slow path; beside it a reciprocal (MUFU.RCP) of the same divisor with
-    its corrections (FFMA)."""
+    """FCHK asks whether the operands need the slow path; beside it a reciprocal (MUFU.RCP) of the same
+    divisor with its corrections (FFMA)."""
     for check in flow.named("FCHK"):
         divisor = flow.instructions[check].operands[-1]
         reciprocals = [
@@ -234,13 +240,14 @@ def float_division(flow: Flow) -> Iterator[Found]:
         decided = {i for i in flow.users[check] if flow.base(i) == "BRA"}
         members = {check, *refined, *decided}
         if reciprocals:
-            yield Found(f"{len(members)} instructions without the slow path; __fdividef and x * (1 / y) are shorter", members)
+            yield Found(f"{len(members)} instructions without the slow path; __fdividef is shorter", members)
 
 
 def _same_value(flow: Flow, one: int, a: object, other: int, b: object) -> bool:
-    if isinstance(a, Register) and isinstance(b, Register):
-        return (a.file, a.index) == (b.file, b.index) and flow.operand_sources(one, a) == flow.operand_sources(other, b)
-    return a == b
+    if not (isinstance(a, Register) and isinstance(b, Register)):
+        return a == b
+    same = (a.file, a.index) == (b.file, b.index)
+    return same and flow.operand_sources(one, a) == flow.operand_sources(other, b)
 
 
 def _refined(flow: Flow, start: Iterable[int], bases: tuple[str, ...]) -> set[int]:
@@ -256,13 +263,14 @@ def _refined(flow: Flow, start: Iterable[int], bases: tuple[str, ...]) -> set[in
 
 @idiom("square root")
 def square_root(flow: Flow) -> Iterator[Found]:
-    """1 / sqrt(x) (MUFU.RSQ), multiplied by x and by 0.5, with two corrections; numbers out of range are called out."""
+    """1 / sqrt(x) (MUFU.RSQ), multiplied by x and by 0.5, with two corrections, beside a check of x's range;
+    or MUFU.SQRT."""
     for root in flow.named("MUFU"):
         opcode = flow.instructions[root].opcode
         if opcode == "MUFU.SQRT":
             yield Found("one instruction, approximate", [root])
-        elif opcode == "MUFU.RSQ" and _halves(flow, root):
-            members = _refined(flow, [root], ("FMUL", "FFMA")) | _range_check(flow, root)
+        elif opcode == "MUFU.RSQ" and _halves(flow, root) and (checked := _range_check(flow, root)):
+            members = _refined(flow, [root], ("FMUL", "FFMA")) | checked
             yield Found(f"{len(members)} instructions without the slow path", members)
 
 
@@ -272,9 +280,9 @@ def _halves(flow: Flow, root: int) -> bool:
 
 
 def _range_check(flow: Flow, root: int) -> set[int]:
-    """x - 2^-101 compared as an integer."""
+    """The bits of x compared as an integer, above those of 2^-101."""
     near = [i for j in flow.sources(root) for i in flow.users[j] if abs(i - root) < 12]
-    shifted = {i for i in near if -0xD000000 & 0xFFFF_FFFF in {b & 0xFFFF_FFFF for b in immediates(flow.instructions[i])}}
+    shifted = {i for i in near if SMALLEST in {-b & 0xFFFF_FFFF for b in immediates(flow.instructions[i])}}
     tests = {i for j in shifted for i in flow.users[j] if flow.base(i) == "ISETP"}
     return shifted | tests | {i for j in tests for i in flow.users[j] if flow.base(i) == "BRA"}
 
@@ -300,10 +308,14 @@ def library_call(flow: Flow) -> Iterator[Found]:
         if target is None or "__cuda_sm" not in target.name:
             continue
         name = next((words for part, words in LIBRARY.items() if part in target.name), "library call")
-        blocks = {block.first: block for block in flow.program.blocks}
-        entry = target.offset // 16
-        reached = flow.reach([entry], lambda first: blocks[first].successors) if entry in blocks else set()
-        body = {i for first in reached for i in range(first, blocks[first].last + 1)} - seen
+        body = _function(flow, target.offset // 16) - seen
         seen |= body
         before = {i for i in range(max(call - 2, 0), call) if flow.base(i) in ("MOV", "IMAD")}
         yield Found(f"calls {target.name.rpartition('$')[2]}", {call, *before, *body}, name)
+
+
+def _function(flow: Flow, entry: int) -> set[int]:
+    """The instructions that can be reached from the entry of a function."""
+    blocks = {block.first: block for block in flow.program.blocks}
+    reached = flow.reach([entry], lambda first: blocks[first].successors) if entry in blocks else set()
+    return {i for first in reached for i in span(blocks[first])}

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import reduce
+from itertools import pairwise
 from math import gcd
 
 from warplens.counters.idioms._flow import Flow, Word
@@ -57,28 +58,29 @@ def _key(instruction: Instruction) -> str:
     return instruction.base if category(instruction) in FLOATING else ""
 
 
-@idiom("unrolled loop")
+@idiom("unrolled loop", encloses=True)
 def unrolled(flow: Flow) -> Iterator[Found]:
-    """A loop's body holds each memory and floating-point opcode k times as often as the loop that does what is left
-    over, and where both step through the same variable its step is k times theirs.  Without such a loop: all of
-    them at least twice, a common number of times k, at addresses one step apart."""
-    found = bodies(flow)
-    matched: set[int] = set()
-    for body in found:
-        rest = _rest(flow, body, found)
+    """A loop's body holds each memory and floating-point opcode k times as often as the loop that does what
+    is left over, and where both step through the same variable its step is k times theirs.  Without such a
+    loop: all of them at least twice, a common number of times k, at addresses one step apart."""
+    for body, rest in _pairs(flow):
         if rest is None:
+            yield from _without_rest(flow, body)
             continue
         factor = _ratio(body.pattern, rest.pattern)
-        matched |= {body.loop.header, rest.loop.header}
         proof = _step_proof(body, rest, factor)
-        yield Found(
-            f"{factor} rounds in one{proof}; what is left over runs in the loop at {rest.loop.header * 16:#06x}",
-            body.instructions,
-            f"loop unrolled by {factor}",
-        )
+        left = f"what is left over runs in the loop at {rest.loop.header * 16:#06x}"
+        yield Found(f"{factor} rounds in one{proof}; {left}", body.instructions, f"loop unrolled by {factor}")
+
+
+def _pairs(flow: Flow) -> Iterator[tuple[Body, Body | None]]:
+    """Every innermost loop but those that do what another leaves over, and the loop that does so for it."""
+    found = bodies(flow)
+    rests = {body.loop.header: _rest(flow, body, found) for body in found}
+    leftover = {rest.loop.header for rest in rests.values() if rest is not None}
     for body in found:
-        if body.loop.header not in matched:
-            yield from _without_rest(flow, body)
+        if body.loop.header not in leftover:
+            yield body, rests[body.loop.header]
 
 
 def _rest(flow: Flow, body: Body, found: list[Body]) -> Body | None:
@@ -116,7 +118,7 @@ def _step_proof(body: Body, rest: Body, factor: int) -> str:
 
 def _without_rest(flow: Flow, body: Body) -> Iterator[Found]:
     factor = reduce(gcd, body.pattern.values(), 0)
-    if factor > 1 and any(_stepped(flow, body, factor)):
+    if factor > 1 and all(_stepped(flow, body, factor)):
         yield Found(
             f"its memory and floating-point instructions stand {factor} times in one round, a step apart",
             body.instructions,
@@ -125,52 +127,50 @@ def _without_rest(flow: Flow, body: Body) -> Iterator[Found]:
 
 
 def _stepped(flow: Flow, body: Body, factor: int) -> Iterator[bool]:
-    """For each address register whether its offsets are one step apart."""
-    offsets: dict[object, list[int]] = {}
+    """For each address register whether it is used at k offsets, one step apart."""
+    for run in _runs(flow, body):
+        yield len(run) >= factor and _even(sorted(run))
+
+
+def _runs(flow: Flow, body: Body) -> list[dict[int, int]]:
+    """For each opcode and value of its address register the instructions by offset."""
+    runs: dict[object, dict[int, int]] = {}
     for index in body.instructions:
-        address = flow.address(index)
-        if address is not None and access(flow.instructions[index]) is not None:
-            key = flow.base(index), address.base, flow.base_sources(index)
-            offsets.setdefault(key, []).append(address.offset)
-    for places in offsets.values():
-        ordered = sorted(set(places))
-        gaps = {b - a for a, b in zip(ordered, ordered[1:], strict=False)}
-        yield len(ordered) >= factor and len(gaps) == 1
+        address, found = flow.address(index), access(flow.instructions[index])
+        if address is not None and found is not None and found.space != "constant":
+            key = flow.instructions[index].opcode, address.base, address.uniform, flow.base_sources(index)
+            runs.setdefault(key, {})[address.offset] = index
+    return list(runs.values())
 
 
-@idiom("inner loop unrolled completely")
+@idiom("inner loop unrolled completely", encloses=True)
 def completely_unrolled(flow: Flow) -> Iterator[Found]:
-    """Loads of one opcode from one address register at four or more offsets, all one step apart, with at least as
-    many floating-point instructions, in a loop whose other memory instructions are fewer."""
-    for body in bodies(flow):
-        runs: dict[object, dict[int, int]] = {}
-        for index in body.instructions:
-            address = flow.address(index)
-            found = access(flow.instructions[index])
-            if address is not None and found is not None and found.action == "load" and address.base is not None:
-                key = flow.instructions[index].opcode, address.base.index, flow.base_sources(index)
-                runs.setdefault(key, {})[address.offset] = index
-        best = max((places for places in runs.values() if _even(sorted(places))), key=len, default={})
+    """Loads of one opcode from one address register at four or more offsets, all one step apart, with at
+    least as many floating-point instructions, in a loop that uses other addresses once a round and that is
+    not itself unrolled."""
+    for body in [body for body, rest in _pairs(flow) if rest is None]:
+        runs = _runs(flow, body)
+        best = max((places for places in runs if _even(sorted(places))), key=len, default={})
         floating = sum(n for key, n in body.pattern.items() if " " not in key)
-        if len(best) >= 4 and floating >= len(best) and reduce(gcd, body.pattern.values(), 0) == 1:
+        if len(best) >= 4 and floating >= len(best) and any(len(run) == 1 for run in runs):
             step = sorted(best)[1] - sorted(best)[0]
-            yield Found(f"{len(best)} rounds in a row, their loads {step} bytes apart", best.values())
+            yield Found(f"{len(best)} of its loads stand in a row, {step} bytes apart", best.values())
 
 
 def _even(places: list[int]) -> bool:
-    return len({b - a for a, b in zip(places, places[1:], strict=False)}) == 1
+    return len({b - a for a, b in pairwise(places)}) == 1
 
 
 @idiom("grid-stride loop")
 def grid_stride(flow: Flow) -> Iterator[Found]:
-    """A loop variable that is stepped by blockDim * gridDim (a multiple of it where the loop is unrolled): found only
-    where the constants have names."""
+    """A loop variable that is stepped by blockDim * gridDim (a multiple of it where the loop is unrolled):
+    found only where the constants have names."""
     for body in bodies(flow):
         strides = {
             register for terms in body.steps.values() for register in terms
             if isinstance(register, tuple) and _is_grid(flow, body, register)
         }  # fmt: skip
-        members = [i for i in body.instructions if any(s in flow.reads[i] for s in strides) and _adds(flow, i)]
+        members = [i for i in body.instructions if strides & flow.reads[i] and _adds(flow, i)]
         if members:
             yield Found("each thread goes on by the number of threads in the grid", members)
 
@@ -181,11 +181,12 @@ def _adds(flow: Flow, index: int) -> bool:
 
 def _is_grid(flow: Flow, body: Body, register: Word) -> bool:
     makers = flow.definers(body.instructions[0], register) - set(body.instructions)
-    return any(flow.base(m) in ("IMAD", "UIMAD") and _names(flow, m) >= {"blockDim", "gridDim"} for m in makers)
+    products = [m for m in makers if flow.base(m) in ("IMAD", "UIMAD")]
+    return any(_names(flow, product) >= {"blockDim", "gridDim"} for product in products)
 
 
 def _names(flow: Flow, index: int) -> set[str]:
-    """Names of the constants that an instruction multiplies, read by itself or just before, without the axis."""
+    """Names without axis of the constants that an instruction uses, read by itself or just before."""
     places = [index, *flow.sources(index)]
     constants = [o for i in places for o in flow.instructions[i].operands if isinstance(o, Constant)]
     return {name.partition(".")[0] for c in constants if (name := flow.name_of(c))}

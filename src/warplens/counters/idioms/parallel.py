@@ -15,8 +15,8 @@ HALVES = ([16, 8, 4, 2, 1], [1, 2, 4, 8, 16])
 
 @idiom("bounds check")
 def bounds_check(flow: Flow) -> Iterator[Found]:
-    """An EXIT or a branch over the rest whose guard compares (ISETP) what threadIdx or blockIdx went into, before
-    anything is read or written."""
+    """An EXIT or a branch over the rest whose guard compares (ISETP) what threadIdx or blockIdx went into,
+    before anything is read or written."""
     for index in _ends(flow):
         compares = _compares(flow, index)
         if compares and not _touched(flow, index):
@@ -47,7 +47,8 @@ def _leads_out(flow: Flow, index: int) -> bool:
     target = blocks[following[1]]
     while flow.base(target.last) == "BSYNC" and target.first == target.last and target.successors:
         target = blocks[target.successors[0]]
-    return all(flow.base(i) == "EXIT" for i in range(target.first, target.last + 1))
+    first = flow.instructions[target.first]
+    return first.base == "EXIT" and first.guard is None
 
 
 def _compares(flow: Flow, index: int) -> set[int]:
@@ -64,7 +65,9 @@ def _predicates(flow: Flow, index: int) -> list[int]:
 
 
 def _plain(flow: Flow, index: int) -> bool:
-    return category(flow.instructions[index]) in INTEGER
+    """Integer arithmetic, but not that of a division."""
+    instruction = flow.instructions[index]
+    return category(instruction) in INTEGER and "HI" not in instruction.modifiers[:1]
 
 
 def _touched(flow: Flow, index: int) -> bool:
@@ -75,8 +78,8 @@ def _touched(flow: Flow, index: int) -> bool:
 
 @idiom("warp shuffle reduction")
 def shuffle_tree(flow: Flow) -> Iterator[Found]:
-    """SHFL by 16, 8, 4, 2, 1 lanes (or the other way round, or a part of three or more), each of what the one before
-    gave after at most one operation."""
+    """SHFL by 16, 8, 4, 2, 1 lanes (or the other way round, or a part of three or more), each of what the one
+    before gave after at most one operation."""
     shuffles = [i for i in flow.named("SHFL") if _distance(flow, i)]
     following = {i: [j for j in shuffles if j > i and _feeds(flow, i, j)] for i in shuffles}
     used: set[int] = set()
@@ -87,8 +90,7 @@ def shuffle_tree(flow: Flow) -> Iterator[Found]:
         distances = [_distance(flow, i) for i in chain]
         if len(chain) >= 3 and any(_within(distances, halves) for halves in HALVES):
             used |= set(chain)
-            between = {k for i in chain for k in flow.users[i] if flow.base(k) != "SHFL"}
-            combining = {k for k in between if any(flow.base(s) == "SHFL" or s in between for s in flow.sources(k))}
+            combining = {k for i in chain for k in flow.users[i]}
             listed = ", ".join(map(str, distances))
             yield Found(f"a tree over the lanes of a warp: {listed}", {*chain, *combining})
 
@@ -107,10 +109,10 @@ def _within(part: list[int], whole: list[int]) -> bool:
     return any(whole[k : k + len(part)] == part for k in range(len(whole)))
 
 
-@idiom("tree reduction")
+@idiom("tree reduction", encloses=True)
 def block_tree(flow: Flow) -> Iterator[Found]:
-    """A loop with a barrier (BAR), a load and a store of the same memory, and a register that is halved or doubled in
-    every round."""
+    """A loop with a barrier (BAR), a load and a store of the same memory, and a register that is halved or
+    doubled in every round."""
     for loop in flow.program.loops:
         members = flow.body(loop)
         bases = {flow.base(i) for i in members}
@@ -135,7 +137,8 @@ def _halves_or_doubles(flow: Flow, index: int) -> bool:
 def _carried(flow: Flow, loop: Loop, index: int) -> bool:
     """Whether the shifted value comes round the loop, maybe by a move."""
     members = set(flow.body(loop))
-    back = flow.reach([index], lambda i: [s for s in flow.sources(i) if s in members and (s == index or _moves(flow, s))])
+    moves = {i for i in members if _moves(flow, i)}
+    back = flow.reach([index], lambda i: flow.sources(i) & moves)
     return any(index in flow.sources(i) for i in back)
 
 

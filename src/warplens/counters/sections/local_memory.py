@@ -10,6 +10,7 @@ from warplens.counters.vocabulary import (
     SECTORS,
     STORE,
     Formula,
+    bits,
     exact,
     opcode,
 )
@@ -20,7 +21,12 @@ METRICS: tuple[Formula, ...] = (
     exact("smsp__inst_executed_op_local_ld.sum", "inst", EXECUTED[opcode("LDL")]),
     exact("smsp__inst_executed_op_local_st.sum", "inst", EXECUTED[opcode("STL")]),
     *(
-        exact(f"l1tex__t_requests_pipe_lsu_mem_local_op_{op}.sum", "", REQUESTS[LOCAL & kind])
+        # A 16-byte access is four requests, one for each word (read on an H200 for 77 patterns of lanes).
+        exact(
+            f"l1tex__t_requests_pipe_lsu_mem_local_op_{op}.sum",
+            "",
+            REQUESTS[LOCAL & kind] + 3 * REQUESTS[LOCAL & kind & bits(128)],
+        )
         for op, kind in KINDS.items()
     ),
     *(

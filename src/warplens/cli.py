@@ -1,0 +1,300 @@
+"""The command line: one short function a verb.  F10.
+
+Only click is imported here; what a verb needs is imported when the verb runs, so that `warplens --help` is quick.
+
+Exit codes: 0 done, 1 a budget or comparison failed, 2 wrong usage, 3 the kernel itself faulted, 130 Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from warplens import __version__
+from warplens.errors import UsageError, WarplensError
+
+if TYPE_CHECKING:
+    from warplens.target import Flags, Target
+
+INTERRUPTED = 130
+Verb = Callable[..., Any]
+
+LAUNCH = (
+    click.option("--kernel", metavar="NAME", help="The kernel; a template as in C++: 'copy<float>'."),
+    click.option("--grid", metavar="SIZE", help="Blocks: 8192, 64,64 or 'n / 128'."),
+    click.option("--block", metavar="SIZE", help="Threads a block: 128 or 16,16."),
+    click.option(
+        "--arg", "args", multiple=True, metavar="ARG",
+        help="An argument, in order: random:f32[n], zeros:i32[1000], 42, 2.5, null ... (see docs/launch.md).",
+    ),
+    click.option("--shared", metavar="BYTES", help="Dynamic shared memory a block."),
+    click.option("--set", "settings", multiple=True, metavar="NAME=N", help="Replace a name of the launch block."),
+)  # fmt: skip
+CODE = (
+    click.option("--arch", metavar="SM", help="Compile for this architecture, such as sm_90 (default: the GPU's)."),
+    click.option("--option", "options", multiple=True, metavar="OPT", help="For the compiler: --option=-O1."),
+)
+GPU = (click.option("--gpu", metavar="NAME", help="The GPU to answer for; `warplens gpus` lists them."),)
+HOST = (
+    click.option("--threads", type=click.IntRange(1), metavar="N", help="Threads of this machine (default: all)."),
+    click.option(
+        "--budget", type=click.IntRange(1), metavar="N",
+        help="Call it an endless loop when a warp has executed more than about N instructions.",
+    ),
+)  # fmt: skip
+FLAGS = ("kernel", "grid", "block", "args", "shared", "settings", "arch", "gpu", "options")
+
+
+def options(*groups: Sequence[Callable[[Verb], Verb]]) -> Callable[[Verb], Verb]:
+    """Options on a verb; those that say which kernel and how arrive as `flags`, a warplens.target.Flags."""
+
+    def on(verb: Verb) -> Verb:
+        @wraps(verb)
+        def packed(**given: Any) -> Any:
+            from warplens.target import Flags
+
+            said = {name: given.pop(name) for name in FLAGS if name in given}
+            return verb(flags=Flags(**said), **given)
+
+        command: Verb = packed
+        for option in reversed([option for group in groups for option in group]):
+            command = option(command)
+        return command
+
+    return on
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, message="%(prog)s %(version)s")
+def cli() -> None:
+    """What a CUDA kernel does, counted exactly as Nsight Compute would, without a GPU."""
+
+
+@cli.command()
+@click.argument("file")
+@options(LAUNCH, CODE, GPU, HOST)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
+@click.option("--html", metavar="F", help="Write one self-contained page.")
+@click.option("--lines", type=click.IntRange(1), default=10, metavar="N", show_default=True,
+              help="Source lines and instructions to show.")  # fmt: skip
+def explain(
+    file: str, flags: Flags, threads: int | None, budget: int | None, as_json: bool, html: str | None, lines: int
+) -> None:
+    """Execute the kernels of FILE (.cu or cubin) and tell what they do.
+
+    The launch stands in the .cu file (see docs/launch.md) or in the flags:
+
+    \b
+      warplens explain copy.cu
+      warplens explain copy.cu --kernel copy --grid 'n / 128' --block 128 --set n=65536 \\
+               --arg 'in=random:f32[n]' --arg 'zeros:f32[n]' --arg n
+    """
+    from warplens.report.progress import bar
+    from warplens.target import targets
+
+    found = targets(file, flags)
+    if as_json and html:
+        raise UsageError("--json and --html exclude each other: choose one")
+    one_only = as_json or flags.grid or flags.block or flags.args or not found[0].started
+    if len(found) > 1 and one_only:
+        titles = ", ".join(target.title for target in found)
+        raise UsageError(f"{file} has {len(found)} kernels; choose one with --kernel: {titles}")
+    runs = (target.run(threads, budget, bar(target.title)) for target in found)
+    if as_json:
+        click.echo(next(runs).json(), nl=False)
+    elif html:
+        from warplens.api import write_text
+        from warplens.report import html as page
+
+        write_text(html, page.page([run.subject for run in runs]))
+        click.echo(f"written to {html}")
+    else:
+        from warplens.report import terminal
+
+        out = terminal.console()
+        for place, run in enumerate(runs):
+            if place:
+                out.rule(style="dim")
+            terminal.show(run.subject, out, lines)
+
+
+@cli.command()
+@click.argument("file", required=False)
+@options(
+    (LAUNCH[0], LAUNCH[2], LAUNCH[4], LAUNCH[5]),
+    CODE,
+    GPU,
+)
+@click.option("--registers", type=click.IntRange(0), metavar="N", help="Registers a thread, without a FILE.")
+@click.option("--shared-static", type=click.IntRange(0), metavar="BYTES", help="Static shared memory a block.")
+@click.option("--barriers", type=click.IntRange(0), metavar="N", help="Barriers a block, without a FILE.")
+def occupancy(
+    file: str | None, flags: Flags, registers: int | None, shared_static: int | None, barriers: int | None
+) -> None:
+    """How many warps a multiprocessor holds, and what limits them; nothing is run.
+
+    \b
+      warplens occupancy copy.cu --kernel copy --block 128
+      warplens occupancy --registers 32 --block 256 --shared-static 2048
+    """
+    from warplens.machine import choose
+    from warplens.report.occupancy import show
+    from warplens.report.terminal import console
+    from warplens.target import footprint, targets
+
+    given = {"--registers": registers, "--shared-static": shared_static, "--barriers": barriers}
+    extra = [name for name, value in given.items() if value is not None]
+    if file and extra:
+        raise UsageError(f"{' and '.join(extra)} cannot stand beside FILE: the kernel's own numbers are used")
+    if not file and registers is None:
+        raise UsageError("give a FILE, or --registers and --block")
+    if file:
+        for target in targets(file, flags):
+            show(target.title, target.machine, target.footprint, console())
+    else:
+        block = footprint(flags, registers or 0, shared_static or 0, barriers or 0)
+        show("the block", choose(flags.gpu, os.environ)[0], block, console())
+
+
+@cli.command()
+@click.argument("file")
+@options(LAUNCH, CODE, GPU, HOST)
+@click.option("--static", is_flag=True, help="Launch nothing: the listing without counts.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
+def sass(file: str, flags: Flags, threads: int | None, budget: int | None, static: bool, as_json: bool) -> None:
+    """List the machine code of FILE under its source lines, in words, with counts.
+
+    \b
+      warplens sass copy.cu --kernel nccopy
+      warplens sass copy.cubin --static
+    """
+    from warplens.report import sass as listing
+    from warplens.report.progress import bar
+    from warplens.report.terminal import console
+    from warplens.target import targets
+
+    found = targets(file, flags)
+    if as_json and len(found) > 1:
+        titles = ", ".join(target.title for target in found)
+        raise UsageError(f"{file} has {len(found)} kernels; choose one with --kernel: {titles}")
+    out = console()
+    for place, target in enumerate(found):
+        said = target.started or flags.grid or flags.block or flags.args
+        run = target.run(threads, budget, bar(target.title)) if said and not static else None
+        kernel = target.kernel
+        shown = listing.Listing(
+            target.title, kernel.kernel, kernel.program, kernel.cubin.sources,
+            run.labels if run else (), run.trace if run else None,
+        )  # fmt: skip
+        if as_json:
+            click.echo(listing.document(shown), nl=False)
+            continue
+        if place:
+            out.rule(style="dim")
+        listing.show(shown, out)
+
+
+@cli.command()
+@click.argument("words", nargs=-1, required=True, metavar="A B")
+@options(LAUNCH, CODE, GPU, HOST)
+@click.option("--all", "everything", is_flag=True, help="All metrics that differ.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
+@click.option("--fail-on", "fail_on", multiple=True, metavar="BUDGET",
+              help="End with 1 if the ratio B/A of a metric is so: 'smsp__inst_executed.sum > 1.05'.")  # fmt: skip
+def compare(
+    words: tuple[str, ...], flags: Flags, threads: int | None, budget: int | None, everything: bool, as_json: bool,
+    fail_on: tuple[str, ...],
+) -> None:  # fmt: skip
+    """Compare two kernels: what B does more or less than A, and which instructions make the difference.
+
+    \b
+      warplens compare copy.cu ccopy nccopy
+      warplens compare copy.cu:ccopy other.cu:nccopy
+      warplens compare old.cu new.cu --fail-on 'smsp__inst_executed.sum > 1.05'
+    """
+    from warplens.counters.compare import budget as read_budget
+    from warplens.counters.compare import compare as compared
+    from warplens.report import compare as report
+    from warplens.report.progress import bar
+    from warplens.report.terminal import console
+
+    budgets = [read_budget(text) for text in fail_on]
+    runs = [target.run(threads, budget, bar(target.title)) for target in two_targets(words, flags)]
+    first, second = (run.subject for run in runs)
+    comparison = compared(report.side(first), report.side(second))
+    broken = [found for found in budgets if found.broken_by(comparison)]
+    if as_json:
+        click.echo(report.document(comparison, *(run.json() for run in runs)), nl=False)
+    else:
+        report.show(comparison, first, second, console(), everything)
+    for found in broken:
+        ratio = report.spoken(comparison.row(found.metric).ratio)
+        click.echo(f"budget broken: {found.text} ({ratio})", err=True)
+    if broken:
+        raise click.exceptions.Exit(1)
+
+
+def two_targets(words: Sequence[str], flags: Flags) -> tuple[Target, Target]:
+    """FILE A B, FILE:A FILE:B, two files of one kernel each (or with --kernel), or a file of two.  UsageError."""
+    from dataclasses import replace
+    from pathlib import Path
+
+    from warplens.target import targets
+
+    def split(word: str) -> tuple[str, str | None]:
+        """At the first colon behind the name of a file: kernels may have colons too."""
+        places = [at for at, letter in enumerate(word) if letter == ":" and Path(word[:at]).is_file()]
+        return (word[: places[0]], word[places[0] + 1 :]) if places and not Path(word).is_file() else (word, None)
+
+    if len(words) == 3:
+        named: list[tuple[str, str | None]] = [(words[0], words[1]), (words[0], words[2])]
+    else:
+        named = [split(word) for word in words]
+    found = [t for file, kernel in named for t in targets(file, replace(flags, kernel=kernel or flags.kernel))]
+    if len(words) > 3 or len(found) != 2 or (len(named) == 2 and found[0].file != named[0][0]):
+        titles = ", ".join(f"{t.file}:{t.title}" for t in found)
+        raise UsageError(f"compare takes two kernels, as FILE A B or FILE:A FILE:B; named are {titles or 'none'}")
+    return found[0], found[1]
+
+
+@cli.command()
+def gpus() -> None:
+    """List the GPUs that are known."""
+    from warplens.report.gpus import show
+    from warplens.report.terminal import console
+
+    show(console())
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs one verb; the exit code.  An error of the user's is one sentence on stderr, never a traceback."""
+    try:
+        ended = cli.main(arguments, prog_name="warplens", standalone_mode=False)
+    except WarplensError as error:
+        click.echo(f"error: {error}", err=True)
+        return error.exit_code
+    except click.ClickException as error:
+        error.show()
+        return 2
+    except (KeyboardInterrupt, click.Abort):
+        end_at_once(INTERRUPTED)
+    except BrokenPipeError:  # the reader of a pipe has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    return ended if isinstance(ended, int) else 0  # what a verb ends with: click.exceptions.Exit(1)
+
+
+def end_at_once(code: int) -> None:
+    """Without waiting for threads that may still be executing a kernel."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

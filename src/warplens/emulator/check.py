@@ -1,0 +1,217 @@
+"""Checks and counts of an access, lane by lane where it must be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from llvmlite import ir
+
+from warplens.emulator.classify import Access
+from warplens.emulator.code import Code, function, i32, i64
+from warplens.emulator.emit import I1, I32, I64, PTR, LlvmEmitter, vector
+from warplens.emulator.layout import Block, Bounds, Buffer, Env, Fault, FaultKind, Touch, Warp
+from warplens.emulator.plan import BYTES, IDEAL, REQUESTS, SECTORS, TAGS, WAVEFRONTS
+from warplens.emulator.site import SPACES, V32, V64, Site
+from warplens.isa._warp import Space
+
+if TYPE_CHECKING:
+    from warplens.emulator.routines import Routines
+
+
+def checked(
+    routines: Routines,
+    site: Site,
+    space: Space,
+    address: ir.Value,
+    size: int,
+    touch: int,
+    idle: ir.Value | None,
+) -> ir.Value:
+    """Host pointers of the lanes, after check and count; the routine gives `idle` on a fault."""
+    b, code = site.b, site.code
+    wrong = _suspects(site, space, address, size)
+    with code.when(code.nonzero(wrong), likely=False):
+        wide = address if space == "global" else b.zext(address, V64)
+        settings = [site.index, wide, site.mask, wrong, i32(size), i32(touch), i32(SPACES.index(space))]
+        slow = look_up(routines.module) if space == "global" else refuse(routines.module)
+        fine = b.call(slow, [site.env, site.block, site.warp, *settings])
+        with code.when(b.not_(fine)):
+            if idle is None:
+                b.ret_void()
+            else:
+                b.ret(idle)
+    site.add(REQUESTS, i64(1))
+    if space == "shared":
+        how: Access = {Touch.READ: "load", Touch.WRITE: "store"}.get(touch, "atomic")  # type: ignore[assignment]
+        _count_shared(routines, site, address, size, how)
+    elif space == "local":
+        _count_local(routines, site, address, size)
+    else:
+        _count_global(routines, site, address, size)
+    return site.pointers(space, address)
+
+
+def _suspects(site: Site, space: Space, address: ir.Value, size: int) -> ir.Value:
+    """Active lanes that are misaligned, or outside of the memory (global: of the buffer used last)."""
+    b = site.b
+    emitter = LlvmEmitter(b)
+    low_bits = b.and_(address, emitter.number(address, size - 1))
+    bad = b.icmp_signed("!=", low_bits, emitter.number(address, 0))
+    if space == "global":
+        low, span = site.bounds()
+        offset = b.sub(address, emitter.splat(low))
+        bad = b.or_(bad, b.icmp_unsigned(">", offset, emitter.splat(span)))
+    else:
+        limit = b.trunc(b.sub(site.room(space), i64(size)), I32)
+        bad = b.or_(bad, b.icmp_unsigned(">", site.offset(space, address), emitter.splat(limit)))
+        # Memory smaller than the access: the limit is negative, every offset is bad.
+        bad = b.or_(bad, emitter.splat(b.icmp_signed("<", limit, i32(0))))
+    return b.bitcast(b.and_(bad, b.bitcast(site.mask, vector(I1))), I32)
+
+
+# Counts
+
+
+def _count_global(routines: Routines, site: Site, address: ir.Value, size: int) -> None:
+    b = site.b
+    units, sectors = (
+        b.trunc(b.lshr(address, LlvmEmitter(b).number(address, shift)), V32)
+        for shift in (size.bit_length() - 1, 5)
+    )
+    _count_bytes(routines, site, units, size)
+    _count_ideal(site, _count_sectors(routines, site, sectors), size, 5)
+
+
+def _count_shared(routines: Routines, site: Site, address: ir.Value, size: int, how: Access) -> None:
+    b = site.b
+    passes = b.zext(b.call(routines.count.shared(size, how), [address, site.mask]), I64)
+    site.add(WAVEFRONTS, passes)
+    _count_ideal(site, passes, size, 7)
+    units = b.lshr(address, LlvmEmitter(b).number(address, size.bit_length() - 1))
+    _count_bytes(routines, site, units, size)
+
+
+def _count_local(routines: Routines, site: Site, address: ir.Value, size: int) -> None:
+    b = site.b
+    emitter = LlvmEmitter(b)
+    slot = site.local_slot(site.offset("local", address))
+    total: ir.Value = i64(0)
+    for k in range(max(size // 4, 1)):
+        place = b.add(slot, emitter.number(slot, 32 * k))
+        total = b.add(total, _count_sectors(routines, site, b.lshr(place, emitter.number(place, 3))))
+    site.add(BYTES, b.mul(b.zext(site.code.popcount(site.mask), I64), i64(size)))
+    _count_ideal(site, total, size, 5)
+
+
+def _count_sectors(routines: Routines, site: Site, sectors: ir.Value) -> ir.Value:
+    """Counts sectors and the lines they are in; gives the sectors."""
+    b = site.b
+    lines = b.lshr(sectors, LlvmEmitter(b).number(sectors, 2))
+    counts = [b.zext(b.call(routines.count.distinct, [v, site.mask]), I64) for v in (sectors, lines)]
+    site.add(SECTORS, counts[0])
+    site.add(TAGS, counts[1])
+    return counts[0]
+
+
+def _count_bytes(routines: Routines, site: Site, units: ir.Value, size: int) -> None:
+    """Bytes that lanes share count once: seen on an H200, where a broadcast float counts 4."""
+    b = site.b
+    different = b.zext(b.call(routines.count.distinct, [units, site.mask]), I64)
+    site.add(BYTES, b.mul(different, i64(size)))
+
+
+def _count_ideal(site: Site, actual: ir.Value, size: int, shift: int) -> None:
+    """min(actual, ceil(active lanes * size / 2^shift)): what perfectly packed accesses would take."""
+    b = site.b
+    wanted = b.mul(b.zext(site.code.popcount(site.mask), I64), i64(size))
+    packed = b.lshr(b.add(wanted, i64((1 << shift) - 1)), i64(shift))
+    site.add(IDEAL, b.select(b.icmp_unsigned("<", actual, packed), actual, packed))
+
+
+# The slow checks.  Arguments: env, block, warp, instruction, addresses, active lanes, suspects, bytes, touch, space.
+
+ARGUMENTS = [PTR, PTR, PTR, I32, V64, I32, I32, I32, I32, I32]
+
+
+def look_up(module: ir.Module) -> ir.Function:
+    """Finds each lane's buffer; true if all are good.  Remembers the last, and how the buffers were used."""
+    if found := module.globals.get("look_up"):
+        return found
+    made, code = function(module, "look_up", I1, ARGUMENTS)
+    env, _, _, index, address, mask, _, size, touch, _ = made.args
+    b = code.b
+    bounds = code.at(code.load(Env, env, "bounds"), b.shl(b.sext(index, I64), i64(4)))
+    lost = code.variable(I32, i32(0))
+    wide_size = b.sext(size, I64)
+
+    def lane_of(lane: ir.Value) -> None:
+        a = b.extract_element(address, lane)
+        found = code.variable(I32)
+        b.store(i32(0), found)
+
+        def remember(entry: ir.Value) -> None:
+            _remember(code, entry, bounds, wide_size, touch, found)
+
+        _each_buffer_with(code, env, a, wide_size, remember)
+        aligned = b.icmp_signed("==", b.and_(a, b.sub(wide_size, i64(1))), i64(0))
+        good = b.and_(aligned, code.nonzero(b.load(found, typ=I32)))
+        b.store(b.or_(b.load(lost, typ=I32), b.select(good, i32(0), code.bit(lane))), lost)
+
+    code.each_bit(mask, lane_of)
+    lanes = b.load(lost, typ=I32)
+    with code.when(b.icmp_signed("==", lanes, i32(0))):
+        b.ret(ir.Constant(I1, 1))
+    args = list(made.args)
+    args[6] = lanes
+    b.ret(b.call(refuse(module), args))
+    return made
+
+
+def _each_buffer_with(
+    code: Code, env: ir.Value, a: ir.Value, size: ir.Value, visit: Callable[[ir.Value], None]
+) -> None:
+    b = code.b
+    table = code.load(Env, env, "buffers")
+
+    def buffer(i: ir.Value) -> None:
+        entry = code.at(table, b.mul(i, i64(24)))
+        low = code.load(Buffer, entry, "low")
+        extent, offset = b.sub(code.load(Buffer, entry, "high"), low), b.sub(a, low)
+        begins = b.icmp_unsigned("<", offset, extent)  # a + size could wrap around to 0
+        ends = b.icmp_unsigned("<=", size, b.sub(extent, offset))
+        with code.when(b.and_(begins, ends)):
+            visit(entry)
+
+    code.each(code.load(Env, env, "buffer_count"), buffer)
+
+
+def _remember(
+    code: Code, entry: ir.Value, bounds: ir.Value, size: ir.Value, touch: ir.Value, found: ir.Value
+) -> None:
+    b = code.b
+    low, high = code.load(Buffer, entry, "low"), code.load(Buffer, entry, "high")
+    b.store(i32(1), found)
+    touched = b.or_(code.load(Buffer, entry, "touched"), b.zext(touch, I64))
+    code.store(touched, Buffer, entry, "touched")
+    code.store(low, Bounds, bounds, "low")
+    code.store(b.sub(b.sub(high, low), size), Bounds, bounds, "span")
+
+
+def refuse(module: ir.Module) -> ir.Function:
+    """Records the fault; false.  Python tells a stray from a misaligned access by the addresses."""
+    if found := module.globals.get("refuse"):
+        return found
+    made, code = function(module, "refuse", I1, ARGUMENTS)
+    env, block, warp, index, address, _, wrong, size, _, space = made.args
+    b = code.b
+    fault = code.field(Env, env, "fault")
+    code.store(FaultKind.STRAY, Fault, fault, "kind")
+    for value, field in ((index, "instruction"), (wrong, "lanes"), (size, "bytes"), (space, "space")):
+        code.store(value, Fault, fault, field)
+    code.store(code.load(Warp, warp, "index"), Fault, fault, "warp")
+    for axis in range(3):
+        code.store(code.load(Block, block, "ctaid", axis), Fault, fault, "ctaid", axis)
+    b.store(address, code.field(Fault, fault, "address"), align=8)
+    b.ret(ir.Constant(I1, 0))
+    return made

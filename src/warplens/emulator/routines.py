@@ -1,0 +1,210 @@
+"""Access routines for lanes in any pattern: one for each space, width and direction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from llvmlite import ir
+
+from warplens.emulator import halves
+from warplens.emulator.check import checked
+from warplens.emulator.classify import Classifier
+from warplens.emulator.code import function, i32, i64
+from warplens.emulator.emit import I1, I8, I16, I32, I64, LANES, PTR, LlvmEmitter, intrinsic, vector
+from warplens.emulator.layout import Touch
+from warplens.emulator.plan import BYTES, IDEAL, REQUESTS, SECTORS, TAGS, WAVEFRONTS
+from warplens.emulator.site import V32, Site, Windows, deinterleaved, further
+from warplens.isa._warp import Space
+
+EVERY = i32(-1)
+
+
+class Routines:
+    """The access routines of one module, each made when it is first asked for."""
+
+    def __init__(self, module: ir.Module, windows: Windows) -> None:
+        self.module = module
+        self.windows = windows
+        self.count = Classifier(module)
+
+    def begin(
+        self, name: str, result: ir.Type, space: Space, extra: Sequence[ir.Type] = ()
+    ) -> tuple[ir.Function, Site, ir.Value, list[ir.Value]]:
+        """(routine, its site, addresses, further arguments); returns at once where no lane is active."""
+        address = vector(I64 if space == "global" else I32)
+        made, code = function(self.module, name, result, [PTR, PTR, PTR, I32, PTR, address, I32, *extra])
+        env, block, warp, index, counters, addresses, mask, *data = made.args
+        site = Site(code, self.windows, env, block, warp, index, counters, mask)
+        with code.when(code.b.icmp_signed("==", mask, i32(0))):
+            give(code.b, nothing(result))
+        return made, site, addresses, data
+
+    def gather(self, space: Space, size: int, signed: bool) -> ir.Function:
+        """(common, addresses, mask) -> each lane's words."""
+        name = f"gather_{space}_{size}{'s' if signed else ''}"
+        if found := self.module.globals.get(name):
+            return found
+        words = max(size // 4, 1)
+        result = V32 if words == 1 else ir.LiteralStructType([V32] * words)
+        made, site, address, _ = self.begin(name, result, space)
+        if space != "local" and size >= 4:
+            self._try_halves(site, space, address, size, result)
+        pointers = checked(self, site, space, address, size, Touch.READ, nothing(result))
+        give_words(site.b, gathered_words(site, space, pointers, size, signed), result)
+        return made
+
+    def scatter(self, space: Space, size: int) -> ir.Function:
+        """(common, addresses, mask, words): of lanes on the same place the lowest wins."""
+        name = f"scatter_{space}_{size}"
+        if found := self.module.globals.get(name):
+            return found
+        words = max(size // 4, 1)
+        made, site, address, data = self.begin(name, ir.VoidType(), space, [V32] * words)
+        pointers = checked(self, site, space, address, size, Touch.WRITE, None)
+        lanes = site.b.bitcast(site.mask, vector(I1))
+        for k, word in enumerate(data):
+            where = pointers if k == 0 else further(site.b, pointers, space, k)
+            masked_scatter(site.b, narrow(site.b, word, size), where, lanes)
+        site.b.ret_void()
+        return made
+
+    def _try_halves(self, site: Site, space: Space, address: ir.Value, size: int, result: ir.Type) -> None:
+        """Returns from the routine if each half of a full warp walks with a constant step."""
+        b = site.b
+        pattern = halves.halves(site.code, address, size)
+        tight, single = halves.dense(site.code, pattern), halves.one_walk(site.code, pattern)
+        fits = [pattern.regular, b.icmp_signed("==", site.mask, EVERY)]
+        fits.append(tight if space == "shared" else b.or_(tight, single))
+        fits += [site.inside(space, a, size) for w in pattern.walks for a in (w.first, w.last)]
+        if space == "shared":
+            # Within one row of banks there is no conflict.
+            rows = halves.span(site.code, pattern, size.bit_length() - 1)
+            fits.append(b.icmp_unsigned("<", rows, i32(128 // size)))
+        with site.code.when(halves.all_of(b, fits)):
+            self._count_halves(site, space, pattern, single)
+            with site.code.when(tight):
+                give_words(b, two_rows(site, space, pattern), result)
+            pointers = site.pointers(space, address)
+            give_words(b, gathered_words(site, space, pointers, size, False), result)
+
+    def _count_halves(self, site: Site, space: Space, pattern: halves.Halves, single: ir.Value) -> None:
+        b, code, size = site.b, site.code, pattern.size
+        site.add(REQUESTS, i64(1))
+        different = halves.places(code, pattern, size.bit_length() - 1)
+        if space == "shared":
+            # Halves that each stand on one place are served together, quarters of 16 bytes two at a time.
+            still = halves.still(code, pattern)
+            passes = {4: i64(1), 8: b.select(still, i64(1), i64(2)), 16: i64(2)}[size]
+            site.add(WAVEFRONTS, passes)
+            site.add(IDEAL, passes)
+        else:
+            different = b.select(single, i64(LANES), different)
+            sectors = halves.places(code, pattern, 5)
+            site.add(SECTORS, sectors)
+            site.add(TAGS, halves.places(code, pattern, 7))
+            site.add(IDEAL, b.select(b.icmp_unsigned("<", sectors, i64(size)), sectors, i64(size)))
+        site.add(BYTES, b.mul(different, i64(size)))
+
+
+# Words and lanes
+
+
+def nothing(result: ir.Type) -> ir.Value | None:
+    """What a routine gives when it stops early."""
+    if isinstance(result, ir.VoidType):
+        return None
+    zero = ir.Constant(V32, None)
+    return zero if result == V32 else ir.Constant(result, [zero] * len(result.elements))
+
+
+def give(b: ir.IRBuilder, value: ir.Value | None) -> None:
+    if value is None:
+        b.ret_void()
+    else:
+        b.ret(value)
+
+
+def give_words(b: ir.IRBuilder, words: Sequence[ir.Value], result: ir.Type) -> None:
+    if len(words) == 1:
+        b.ret(words[0])
+        return
+    whole: ir.Value = ir.Constant(result, ir.Undefined)
+    for k, word in enumerate(words):
+        whole = b.insert_value(whole, word, k)
+    b.ret(whole)
+
+
+def narrow(b: ir.IRBuilder, word: ir.Value, size: int) -> ir.Value:
+    """The low bytes of each lane's word."""
+    return word if size >= 4 else b.trunc(word, vector(I8 if size == 1 else I16))
+
+
+def widened(b: ir.IRBuilder, value: ir.Value, signed: bool) -> ir.Value:
+    """Sub-words as words."""
+    return b.sext(value, V32) if signed else b.zext(value, V32)
+
+
+def gathered_words(site: Site, space: Space, pointers: ir.Value, size: int, signed: bool) -> list[ir.Value]:
+    b = site.b
+    lanes = b.bitcast(site.mask, vector(I1))
+    kind = {1: I8, 2: I16}.get(size, I32)
+    values = []
+    for k in range(max(size // 4, 1)):
+        where = pointers if k == 0 else further(b, pointers, space, k)
+        got = gathered(b, where, lanes, kind, site.env)
+        values.append(got if kind is I32 else widened(b, got, signed))
+    return values
+
+
+def gathered(b: ir.IRBuilder, pointers: ir.Value, lanes: ir.Value, kind: ir.Type, safe: ir.Value) -> ir.Value:
+    """One load a lane, from `safe` where the lane is off.
+
+    The host's own gather instruction takes 60 ns for 32 lanes where it is slowed down against data sampling; this
+    takes 15.
+    """
+    pointers = b.select(lanes, pointers, LlvmEmitter(b).splat(safe))
+    values: ir.Value = ir.Constant(vector(kind), ir.Undefined)
+    for lane in range(LANES):
+        value = b.load(b.extract_element(pointers, i32(lane)), typ=kind, align=kind.width // 8)
+        values = b.insert_element(values, value, i32(lane))
+    return values
+
+
+def masked_scatter(b: ir.IRBuilder, value: ir.Value, pointers: ir.Value, lanes: ir.Value) -> None:
+    # Of lanes on the same place the lowest wins, as on an H200 (measurements/h200/access_patterns.csv); LLVM's
+    # scatter lets the last one win.
+    value, pointers, lanes = (_reversed(b, v) for v in (value, pointers, lanes))
+    width = value.type.element.width
+    name = f"llvm.masked.scatter.v{LANES}i{width}.v{LANES}p0"
+    types = [value.type, pointers.type, I32, lanes.type]
+    b.call(intrinsic(b.module, name, ir.VoidType(), types), [value, pointers, i32(width // 8), lanes])
+
+
+def _reversed(b: ir.IRBuilder, value: ir.Value) -> ir.Value:
+    order = ir.Constant(V32, list(range(LANES))[::-1])
+    return b.shuffle_vector(value, ir.Constant(value.type, ir.Undefined), order)
+
+
+def two_rows(site: Site, space: Space, pattern: halves.Halves) -> list[ir.Value]:
+    """Two halves that are each one place for all or 16 consecutive places."""
+    b, words = site.b, pattern.size // 4
+    half = ir.VectorType(I32, halves.HALF)
+    parts: list[list[ir.Value]] = []
+    for walk in pattern.walks:
+        place = site.pointer(space, walk.first)
+        out = [site.code.variable(half) for _ in range(words)]
+        still = b.icmp_unsigned("==", walk.step, ir.Constant(walk.step.type, 0))
+        with b.if_else(still) as (same, row):
+            with same:
+                for k, variable in enumerate(out):
+                    word = b.load(b.gep(place, [i64(4 * k)], source_etype=I8), typ=I32, align=4)
+                    first = b.insert_element(ir.Constant(half, ir.Undefined), word, i32(0))
+                    every = ir.Constant(half, [0] * halves.HALF)
+                    b.store(b.shuffle_vector(first, ir.Constant(half, ir.Undefined), every), variable)
+            with row:
+                line = b.load(place, typ=ir.VectorType(I32, halves.HALF * words), align=4)
+                for variable, word in zip(out, deinterleaved(b, line, halves.HALF), strict=True):
+                    b.store(word, variable)
+        parts.append([b.load(variable, typ=half) for variable in out])
+    both = ir.Constant(V32, list(range(LANES)))
+    return [b.shuffle_vector(low, high, both) for low, high in zip(*parts, strict=True)]

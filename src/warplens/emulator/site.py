@@ -1,0 +1,164 @@
+"""One memory access in generated code: where its records are, how addresses become host pointers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from llvmlite import ir
+
+from warplens.emulator.code import Code, i32, i64
+from warplens.emulator.emit import I32, I64, LANES, PTR, LlvmEmitter, vector
+from warplens.emulator.layout import Block, Bounds, Env, Warp
+from warplens.isa._warp import Space
+
+V32, V64 = vector(I32), vector(I64)
+SPACES: tuple[Space, ...] = ("global", "shared", "local", "generic")
+
+
+@dataclass(frozen=True)
+class Windows:
+    """Where shared memory starts, and where the stack ends, in addresses as the kernel computes them."""
+
+    shared_base: int
+    stack_top: int
+
+
+@dataclass(frozen=True)
+class Site:
+    """A memory instruction: the records it runs with, its number, its row of counters, its active lanes (i32)."""
+
+    code: Code
+    windows: Windows
+    env: ir.Value
+    block: ir.Value
+    warp: ir.Value
+    index: ir.Value
+    counters: ir.Value
+    mask: ir.Value
+
+    @property
+    def b(self) -> ir.IRBuilder:
+        return self.code.b
+
+    def add(self, column: int, by: ir.Value) -> None:
+        """Counts."""
+        self.code.bump(self.code.at(self.counters, 8 * column), by)
+
+    def common(self) -> list[ir.Value]:
+        """What every access routine is given first."""
+        return [self.env, self.block, self.warp, self.index, self.counters]
+
+    # Bounds
+
+    def bounds(self) -> tuple[ir.Value, ir.Value]:
+        """(low, span) of the buffer that this instruction used last: addresses up to low + span are good."""
+        row = self.b.shl(self.b.sext(self.index, I64), i64(4))
+        place = self.code.at(self.code.load(Env, self.env, "bounds"), row)
+        return self.code.load(Bounds, place, "low"), self.code.load(Bounds, place, "span")
+
+    def room(self, space: Space) -> ir.Value:
+        """Bytes of the block's shared, or the thread's local, memory."""
+        return self.code.load(Env, self.env, "shared_bytes" if space == "shared" else "local_bytes")
+
+    def offset(self, space: Space, address: ir.Value) -> ir.Value:
+        """Byte offset of a shared or local address in that memory; strays come out beyond its end."""
+        b = self.b
+        if space == "shared":
+            return b.sub(address, LlvmEmitter(b).number(address, self.windows.shared_base))
+        bottom = b.sub(i32(self.windows.stack_top), b.trunc(self.room("local"), I32))
+        return b.sub(address, LlvmEmitter(b).splat(bottom) if address.type == V32 else bottom)
+
+    def inside(self, space: Space, address: ir.Value, size: int, reach: int = 0) -> ir.Value:
+        """Whether `size` bytes at one address, and at the address `reach` further, are in bounds."""
+        b = self.b
+        if space == "global":
+            low, span = self.bounds()
+            offset = b.sub(address, low)
+            here = b.icmp_unsigned("<=", offset, span)
+            return here if not reach else b.and_(here, b.icmp_unsigned("<=", b.add(offset, i64(reach)), span))
+        offset = b.zext(self.offset(space, address), I64)
+        return b.icmp_signed("<=", b.add(offset, i64(reach + size)), self.room(space))
+
+    # Host pointers
+
+    def pointer(self, space: Space, address: ir.Value) -> ir.Value:
+        """Of one global or shared address, or of the row of 32 words at a local one."""
+        b, code = self.b, self.code
+        if space == "global":
+            return b.inttoptr(b.add(address, code.load(Env, self.env, "host_delta")), PTR)
+        offset = b.zext(self.offset(space, address), I64)
+        if space == "shared":
+            return code.at(code.load(Block, self.block, "shared"), offset)
+        return code.at(self.local_memory(), b.shl(offset, i64(5)))
+
+    def pointers(self, space: Space, address: ir.Value) -> ir.Value:
+        """Of 32 addresses."""
+        b = self.b
+        emitter = LlvmEmitter(b)
+        if space == "global":
+            delta = emitter.splat(self.code.load(Env, self.env, "host_delta"))
+            return b.inttoptr(b.add(address, delta), vector(PTR))
+        offset = self.offset(space, address)
+        if space == "shared":
+            base = b.ptrtoint(self.code.load(Block, self.block, "shared"), I64)
+            return b.inttoptr(b.add(emitter.splat(base), b.zext(offset, V64)), vector(PTR))
+        base = b.ptrtoint(self.local_memory(), I64)
+        slot = b.shl(b.zext(self.local_slot(offset), V64), emitter.number(b.zext(offset, V64), 2))
+        within = b.zext(b.and_(offset, emitter.number(offset, 3)), V64)
+        return b.inttoptr(b.add(emitter.splat(base), b.add(slot, within)), vector(PTR))
+
+    def local_memory(self) -> ir.Value:
+        """The warp's: word w of lane l at (32 w + l) * 4, as the hardware interleaves it."""
+        b, code = self.b, self.code
+        size = b.shl(self.room("local"), i64(5))
+        return code.at(
+            code.load(Block, self.block, "local"),
+            b.mul(size, b.zext(code.load(Warp, self.warp, "index"), I64)),
+        )
+
+    def local_slot(self, offset: ir.Value) -> ir.Value:
+        """Each lane's word, numbered as local memory lies."""
+        b = self.b
+        word = b.lshr(offset, LlvmEmitter(b).number(offset, 2))
+        return b.add(b.shl(word, LlvmEmitter(b).number(word, 5)), iota(1, I32))
+
+
+def iota(step: int, kind: ir.Type) -> ir.Constant:
+    """step * lane."""
+    return ir.Constant(vector(kind), [step * lane for lane in range(LANES)])
+
+
+def further(b: ir.IRBuilder, pointers: ir.Value, space: Space, word: int) -> ir.Value:
+    """Pointers to a later word of each lane's access."""
+    return b.gep(pointers, [i64(word * (128 if space == "local" else 4))], source_etype=ir.IntType(8))
+
+
+def deinterleaved(b: ir.IRBuilder, whole: ir.Value, lanes: int) -> list[ir.Value]:
+    """Words of consecutive lanes, one vector for each word of a lane."""
+    words = whole.type.count // lanes
+    if words == 1:
+        return [whole]
+    nothing = ir.Constant(whole.type, ir.Undefined)
+    kind = ir.VectorType(I32, lanes)
+    return [
+        b.shuffle_vector(whole, nothing, ir.Constant(kind, [lane * words + k for lane in range(lanes)]))
+        for k in range(words)
+    ]
+
+
+def interleaved(b: ir.IRBuilder, words: Sequence[ir.Value]) -> ir.Value:
+    """Words of 32 lanes as they stand in memory: lane after lane."""
+    n, parts = len(words), list(words)
+    if n == 1:
+        return parts[0]
+    while len(parts) > 1:
+        parts = [_joined(b, x, y) for x, y in zip(parts[::2], parts[1::2], strict=True)]
+    order = [k * LANES + lane for lane in range(LANES) for k in range(n)]
+    kind = ir.VectorType(I32, n * LANES)
+    return b.shuffle_vector(parts[0], ir.Constant(parts[0].type, ir.Undefined), ir.Constant(kind, order))
+
+
+def _joined(b: ir.IRBuilder, x: ir.Value, y: ir.Value) -> ir.Value:
+    n = x.type.count * 2
+    return b.shuffle_vector(x, y, ir.Constant(ir.VectorType(I32, n), list(range(n))))

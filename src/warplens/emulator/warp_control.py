@@ -1,0 +1,257 @@
+"""What a sentence says of control flow, written as LLVM."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from llvmlite import ir
+
+from warplens.emulator.at_instruction import AtInstruction
+from warplens.emulator.code import i32
+from warplens.emulator.emit import I1, I32, I64, LANES, is_vector, vector
+from warplens.emulator.layout import (
+    ALL_THREADS,
+    COLLECTIVE,
+    WARPSYNC,
+    Block,
+    FaultKind,
+    Reduce,
+    Warp,
+)
+from warplens.emulator.site import V32
+from warplens.isa._lanes import U32, Pred
+from warplens.program import Label, Register
+
+
+class WarpControl(AtInstruction):
+    """Where lanes go, part, meet and wait.  Only active lanes take part."""
+
+    def _next(self) -> int:
+        return self.at.index + 1
+
+    def branch(self, target: Label, when: Pred | None = None, uniform: bool = False) -> None:
+        b = self.b
+        there, behind = target.offset // 16, self._next()
+        condition = self.condition
+        if when is not None:
+            condition = (
+                when.node if condition is None else b.and_(self.e.splat(condition), self.e.splat(when.node))
+            )
+        if condition is None:
+            self.f.go_on(there, self.at.index)
+            return
+        if is_vector(condition):
+            taken = b.bitcast(b.and_(self.lanes, condition), I32)
+        else:
+            taken = b.select(condition, self.mask, i32(0))
+        self._part(taken, there, behind)
+
+    def _part(self, taken: ir.Value, there: int, behind: int) -> None:
+        """Lanes of `taken` go there, the others on; a split that parts runs on behind the branch first."""
+        b = self.b
+        some, all_, mixed, stay = (b.append_basic_block(n) for n in ("some", "all", "mixed", "stay"))
+        b.cbranch(b.icmp_signed("==", taken, i32(0)), stay, some)
+        b.position_at_end(some)
+        b.cbranch(b.icmp_signed("==", taken, self.mask), all_, mixed).set_weights([10, 1])
+        b.position_at_end(all_)
+        self.f.go_on(there, self.at.index)
+        b.position_at_end(mixed)
+        self.f.count_divergent(self.at)
+        b.call(self.runtime.push, [self.f.warp, self.f.later(there), taken])
+        b.store(b.and_(self.mask, b.not_(taken)), self.f.exec)
+        if there <= self.at.index:
+            self.f.spend(self.at.index - there + 1)
+        b.branch(stay)
+        b.position_at_end(stay)
+        self.f.go_on(behind, self.at.index)
+
+    def branch_any(self, target: Label) -> None:
+        taken = self.b.icmp_signed("!=", self.active_mask, i32(0))
+        self._either(taken, target)
+
+    def _either(self, taken: ir.Value, target: Label) -> None:
+        yes, no = (self.b.append_basic_block(n) for n in ("yes", "no"))
+        self.b.cbranch(taken, yes, no)
+        self.b.position_at_end(yes)
+        self.f.go_on(target.offset // 16, self.at.index)
+        self.b.position_at_end(no)
+        self.f.go_on(self._next(), self.at.index)
+
+    def branch_unless_mask(self, mask: U32, target: Label, equal: bool) -> None:
+        wanted = self.first(mask).node
+        order = "==" if equal else "!="
+        self._either(self.b.icmp_signed(order, self.mask, wanted), target)
+
+    def jump(self, low: U32, high: U32, base: int = 0) -> None:
+        b = self.b
+        places = b.lshr(self.e.splat((low + base).node), self.e.splat(i32(4)))
+        self.f.all_later()
+        slot = self.code.variable(V32, places)
+        rest = b.and_(self.mask, b.not_(self.active_mask))
+        if self.condition is not None:
+            with self.code.when(self.code.nonzero(rest)):
+                b.call(self.runtime.push, [self.f.warp, self.f.later(self._next()), rest])
+        self._count_parting(places)
+        b.call(self.runtime.push_groups, [self.f.warp, self.active_mask, slot])
+        b.branch(self.f.dispatch)
+
+    def _count_parting(self, places: ir.Value) -> None:
+        """One divergent execution for each target beyond the first (seen on an H200 for BRX)."""
+        from warplens.emulator.plan import DIVERGENT
+
+        row = self.f.t.plan.row(self.at.index)
+        different = self.b.call(self.f.t.routines.count.distinct, [places, self.active_mask])
+        beyond = self.b.zext(self.b.sub(different, i32(1)), I64)
+        self.code.bump(self.code.at(self.f.counters, 8 * (row + DIVERGENT)), beyond)
+
+    def call(self, target: Label) -> None:
+        self.f.all_later()
+        self.branch(target)
+
+    def exit(self) -> None:
+        b = self.b
+        lanes = self.active_mask
+        b.call(self.runtime.exit_lanes, [self.f.block, self.f.warp, lanes])
+        if self.f.t.uses_meeting:
+            with self.code.when(self.code.nonzero(lanes)):
+                b.call(self.runtime.recheck, [self.f.warp])
+        if self.condition is None:
+            b.branch(self.f.dispatch)
+            return
+        left = b.and_(self.mask, b.not_(lanes))
+        b.store(left, self.f.exec)
+        on = b.append_basic_block("on")
+        b.cbranch(self.code.nonzero(left), on, self.f.dispatch)
+        b.position_at_end(on)
+        self.f.go_on(self._next(), self.at.index)
+
+    def trap(self) -> None:
+        self.f.record_fault(FaultKind.TRAP, i32(self.at.index))
+        self.b.branch(self.f.fault)
+
+    # Convergence.  A barrier register holds, in every lane, the mask of the lanes that will meet there.
+
+    def _barrier(self, register: Register) -> ir.Value:
+        return self.f.registers.local("B", register.index)
+
+    def set_barrier(self, barrier: Register) -> None:
+        self.set_barrier_mask(barrier, self._u32(self.mask))
+
+    def set_barrier_mask(self, barrier: Register, mask: U32) -> None:
+        place = self._barrier(barrier)
+        old = self.b.load(place, typ=V32)
+        self.b.store(self.b.select(self._active, self.e.splat(mask.node), old), place)
+
+    def barrier_mask(self, barrier: Register) -> U32:
+        return self._u32(self.b.load(self._barrier(barrier), typ=V32))
+
+    def _exited(self) -> ir.Value:
+        return self.code.load(Warp, self.f.warp, "exited")
+
+    def meet(self, barrier: Register) -> None:
+        need = self.first(self.barrier_mask(barrier)).node
+        self._wait(barrier.index, need)
+
+    def _wait(self, slot: int, need: ir.Value) -> None:
+        """The split goes on if it is all that is needed, else its lanes wait."""
+        b = self.b
+        wanted = b.and_(need, b.not_(self._exited()))
+        there = b.icmp_signed("==", b.and_(self.mask, wanted), wanted)
+        on, wait = (b.append_basic_block(n) for n in ("on", "wait"))
+        b.cbranch(there, on, wait)
+        b.position_at_end(wait)
+        place = self.f.later(self._next())
+        b.call(self.runtime.arrive, [self.f.warp, i32(slot), need, self.mask, place])
+        b.branch(self.f.dispatch)
+        b.position_at_end(on)
+        self.f.go_on(self._next(), self.at.index)
+
+    def leave(self, barrier: Register, when: Pred | None = None) -> None:
+        b = self.b
+        lanes = self.active_mask
+        if when is not None:
+            lanes = b.and_(lanes, b.bitcast(self.e.splat(when.node), I32))
+        place = self._barrier(barrier)
+        old = b.load(place, typ=V32)
+        b.store(b.and_(old, self.e.splat(b.not_(lanes))), place)
+        b.call(self.runtime.leave, [self.f.warp, i32(barrier.index), lanes])
+        self.f.go_on(self._next(), self.at.index)
+
+    def converge(self, mask: U32 | None) -> None:
+        self._part_guarded()
+        self._wait(WARPSYNC, self.f.first_mask() if mask is None else self.first(mask).node)
+
+    def collect(self, mask: U32, target: Label) -> None:
+        place = self.code.field(Warp, self.f.warp, "lane_return")
+        old = self.b.load(place, typ=V32, align=4)
+        there = self.e.splat(self.f.later(target.offset // 16))
+        self.b.store(self.b.select(self._active, there, old), place, align=4)
+        self._wait(COLLECTIVE, self.first(mask).node)
+
+    def end_collective(self) -> None:
+        place = self.code.field(Warp, self.f.warp, "lane_return")
+        self.b.call(self.runtime.push_groups, [self.f.warp, self.mask, place])
+        self.b.branch(self.f.dispatch)
+
+    def _part_guarded(self) -> None:
+        """Lanes whose guard is false go on by themselves; the rest does what waits."""
+        if self.condition is None:
+            return
+        b = self.b
+        lanes = self.active_mask
+        rest = b.and_(self.mask, b.not_(lanes))
+        with self.code.when(self.code.nonzero(rest)):
+            b.call(self.runtime.push, [self.f.warp, self.f.later(self._next()), rest])
+        b.store(lanes, self.f.exec)
+        self.mask = lanes
+        some, none = (b.append_basic_block(n) for n in ("some", "none"))
+        b.cbranch(self.code.nonzero(lanes), some, none)
+        b.position_at_end(none)
+        b.branch(self.f.dispatch)
+        b.position_at_end(some)
+
+    def yields(self) -> None:
+        b = self.b
+        others = b.icmp_signed(">", self.code.load(Warp, self.f.warp, "ready"), i32(0))
+        with self.code.when(others):
+            place = self.f.later(self._next())
+            b.call(self.runtime.push_last, [self.f.warp, place, self.mask])
+            b.branch(self.f.dispatch)
+        self.f.go_on(self._next(), self.at.index)
+
+    def block_barrier(
+        self, index: U32 | int, threads: U32 | int | None, *, waits: bool = True,
+        reduces: Literal["popc", "and", "or"] | None = None, p: Pred | None = None,
+    ) -> None:  # fmt: skip
+        b, code = self.b, self.code
+        self._part_guarded()
+        number = self._uniform(index)
+        lanes = code.popcount(self.mask)
+        need = i32(ALL_THREADS) if threads is None else self._uniform(threads)
+        if threads is not None:
+            # A barrier with a count is told of whole warps; exited lanes of a warp that comes as one count too.
+            living = b.and_(self.f.first_mask(), b.not_(self._exited()))
+            lanes = b.select(b.icmp_signed("==", self.mask, living), i32(LANES), lanes)
+        code.bump(code.field(Block, self.f.block, "arrived", number), lanes, I32)
+        code.store(need, Block, self.f.block, "need", number)
+        if reduces is not None and p is not None:
+            true = b.bitcast(b.and_(b.bitcast(self.mask, vector(I1)), self.e.splat(p.node)), I32)
+            code.bump(code.field(Block, self.f.block, "sum", number), code.popcount(true), I32)
+            code.bump(code.field(Block, self.f.block, "lanes", number), code.popcount(self.mask), I32)
+            code.store(int(Reduce[reduces.upper()]), Block, self.f.block, "reduction")
+        if not waits:
+            self.f.go_on(self._next(), self.at.index)
+            return
+        b.call(self.runtime.park, [self.f.warp, number, self.mask, self.f.later(self._next())])
+        b.branch(self.f.dispatch)
+
+    def _uniform(self, value: U32 | int) -> ir.Value:
+        return i32(value) if isinstance(value, int) else self.first(value).node
+
+    def barrier_result(self) -> tuple[U32, Pred]:
+        count = self.code.load(Block, self.f.block, "result", 0)
+        truth = self.code.load(Block, self.f.block, "result", 1)
+        return self._u32(count), Pred(self.e, self.b.trunc(truth, I1))
+
+    def fence(self) -> None:
+        """Memory is in order here: one thread runs a block, and order between blocks is not relied upon."""

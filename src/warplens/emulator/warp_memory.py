@@ -1,0 +1,143 @@
+"""What a sentence says of memory, written as LLVM."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from llvmlite import ir
+
+from warplens.emulator import abi, access
+from warplens.emulator.at_instruction import AtInstruction
+from warplens.emulator.atomics import atomic_routine, compare_and_store_routine
+from warplens.emulator.code import i32, i64
+from warplens.emulator.emit import I1, I32, vector
+from warplens.emulator.site import V32, Site
+from warplens.isa._lanes import U32, U64, Pred
+from warplens.isa._warp import Data, Reduction, Space
+from warplens.program import Address, Register
+
+
+class WarpMemory(AtInstruction):
+    """Loads, stores and atomics of the active lanes."""
+
+    def _site(self, mask: ir.Value | None = None) -> Site:
+        row = self.f.t.plan.row(self.at.index)
+        counters = self.code.at(self.f.counters, 8 * row)
+        active = self.active_mask if mask is None else mask
+        windows = self.f.t.routines.windows
+        index = i32(self.at.index)
+        return Site(self.code, windows, self.f.env, self.f.block, self.f.warp, index, counters, active)
+
+    def _register(self, register: Register | None) -> ir.Value:
+        return i32(0) if register is None else self.f.registers.word(register.file, register.index)
+
+    def address(self, space: Space, at: Address) -> ir.Value:
+        """One address a lane: 64 bits in global and generic space, 32 in shared and local."""
+        wide = space in ("global", "generic")
+        total = self._wide_address(at) if wide else self._narrow_address(at)
+        return self.e.splat(total.node)
+
+    def _wide_address(self, at: Address) -> U64:
+        total = U64(self.e, i64(at.offset))
+        if at.base is not None:
+            low, high = self.f.registers.run(at.base, 2)
+            total = total + (low.join(high) if at.wide else low.wide())
+        if at.uniform is not None:
+            low, high = self.f.registers.run(at.uniform, 2)
+            total = total + low.join(high)
+        return total
+
+    def _narrow_address(self, at: Address) -> U32:
+        total = self._u32(i32(at.offset))
+        if at.base is not None:
+            total = total + self._u32(self._register(at.base)) * at.scale
+        if at.uniform is not None:
+            total = total + self._u32(self._register(at.uniform))
+        return total
+
+    def _windows(self, address: ir.Value) -> dict[Space, ir.Value]:
+        """Which lanes of a generic access reach which space."""
+        b = self.b
+        high = b.trunc(b.lshr(address, self.e.number(address, 32)), V32)
+        shared = b.bitcast(b.icmp_signed("==", high, self.e.splat(i32(abi.SHARED_WINDOW))), I32)
+        local = b.bitcast(b.icmp_signed("==", high, self.e.splat(i32(abi.LOCAL_WINDOW))), I32)
+        active = self.active_mask
+        return {
+            "shared": b.and_(active, shared),
+            "local": b.and_(active, local),
+            "global": b.and_(active, b.not_(b.or_(shared, local))),
+        }
+
+    def load(
+        self, space: Space, at: Address, bytes: int, signed: bool = False, volatile: bool = False
+    ) -> Data:
+        address = self.address(space, at)
+        routines, fault = self.f.t.routines, self.f.fault
+        if space != "generic":
+            words = access.load(routines, self._site(), space, address, bytes, signed, fault)
+            return Data([self._u32(w) for w in words])
+        total = [self.code.variable(V32, ir.Constant(V32, None)) for _ in range(max(bytes // 4, 1))]
+        for where, mask in self._windows(address).items():
+            with self.code.when(self.code.nonzero(mask)):
+                near = address if where == "global" else self.b.trunc(address, V32)
+                words = access.load(routines, self._site(mask), where, near, bytes, signed, fault)
+                for place, word in zip(total, words, strict=True):
+                    old = self.b.load(place, typ=V32)
+                    self.b.store(self.b.select(self.b.bitcast(mask, vector(I1)), word, old), place)
+        return Data([self._u32(self.b.load(place, typ=V32)) for place in total])
+
+    def store(self, space: Space, at: Address, data: Data, bytes: int) -> None:
+        address = self.address(space, at)
+        routines, fault = self.f.t.routines, self.f.fault
+        words = [w.node for w in data.words]
+        if space != "generic":
+            access.store(routines, self._site(), space, address, words, bytes, fault)
+            return
+        for where, mask in self._windows(address).items():
+            with self.code.when(self.code.nonzero(mask)):
+                near = address if where == "global" else self.b.trunc(address, V32)
+                access.store(routines, self._site(mask), where, near, words, bytes, fault)
+
+    def _call_access(
+        self, routine: ir.Function, site: Site, address: ir.Value, words: Sequence[U32]
+    ) -> ir.Value:
+        made = self.b.call(
+            routine, [*site.common(), address, site.mask, *(self.e.splat(w.node) for w in words)]
+        )
+        access.leave_on_fault(site, self.f.fault, self.b.append_basic_block("after"))
+        return made
+
+    def atomic(
+        self, space: Space, op: Reduction, at: Address, value: Data, *, compare: Data | None = None,
+        kind: str = "u32", returns: bool = True,
+    ) -> Data:  # fmt: skip
+        address = self.address(space, at)
+        words = [*value.words, *(compare.words if compare else ())]
+        count = 2 if kind.endswith("64") else 1
+        total = [self.code.variable(V32, ir.Constant(V32, None)) for _ in range(count)]
+        windows: dict[Space, ir.Value] = (
+            {space: self.active_mask} if space != "generic" else self._windows(address)
+        )
+        for where, mask in windows.items():
+            if where == "local":
+                continue
+            routine = atomic_routine(self.f.t.routines, where, op, kind, returns, compare is not None)
+            with self.code.when(self.code.nonzero(mask)):
+                near = address if where == "global" or space != "generic" else self.b.trunc(address, V32)
+                old = self._call_access(routine, self._site(mask), near, words)
+                parts = [old] if count == 1 else [self.b.extract_value(old, k) for k in range(count)]
+                for place, part in zip(total, parts, strict=True):
+                    before = self.b.load(place, typ=V32)
+                    self.b.store(self.b.select(self.b.bitcast(mask, vector(I1)), part, before), place)
+        return Data([self._u32(self.b.load(place, typ=V32)) for place in total])
+
+    def compare_and_store(self, at: Address, compare: Data, value: Data, bytes: int) -> Pred:
+        address = self.address("shared", at)
+        routine = compare_and_store_routine(self.f.t.routines, bytes)
+        stored = self._call_access(routine, self._site(), address, [*compare.words, *value.words])
+        return self._u32(stored).ne(0)
+
+    def is_shared(self, at: Address) -> Pred:
+        address = self.address("generic", at)
+        high = self.b.trunc(self.b.lshr(address, self.e.number(address, 32)), V32)
+        return self._u32(high).eq(abi.SHARED_WINDOW)

@@ -1,0 +1,14 @@
+"""A run by its name in runs.py."""
+
+from __future__ import annotations
+
+import pytest
+
+from report.runs import subject_of
+from warplens.report.subject import Subject
+
+
+@pytest.fixture
+def subject(request: pytest.FixtureRequest) -> Subject:
+    """The run that the test is parametrised with, indirectly."""
+    return subject_of(request.param)

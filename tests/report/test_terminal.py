@@ -1,0 +1,124 @@
+"""The report in the terminal: width, colour, what stands in it."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+
+import pytest
+
+from report.runs import subject_of
+from warplens.counters.occupancy import occupancy as resident
+from warplens.machine import machine
+from warplens.report import occupancy, terminal
+from warplens.report.footprint import Footprint
+
+
+def shown(name: str, width: int, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setenv("COLUMNS", str(width))
+    out = io.StringIO()
+    terminal.show(subject_of(name), terminal.console(out), 10)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("name", ["ccopy", "nccopy", "transpose", "odd", "matmul"])
+@pytest.mark.parametrize(("columns", "width"), [(80, 80), (100, 100), (200, 100)])
+def test_fits_the_terminal(name: str, columns: int, width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = shown(name, columns, monkeypatch).split("\n")
+    assert max(map(len, lines)) <= width
+    assert max(map(len, lines)) > width - 12  # and uses it
+
+
+@pytest.mark.parametrize("width", [80, 100])
+def test_numbers_are_whole_at_any_width(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = shown("nccopy", width, monkeypatch)
+    (load,) = [line.split() for line in text.split("\n") if line.startswith("Global Load")]
+    assert load[-6:-1] == ["8,192", "8.00", "4,096", "4,096", "50"]
+
+
+@pytest.mark.parametrize("name", ["transpose", "odd", "matmul"])
+@pytest.mark.parametrize("width", [80, 100])
+@pytest.mark.parametrize("times", [1, 1000, 10**6, 10**9])
+def test_no_number_of_the_memory_tables_is_cut(
+    name: str, width: int, times: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    subject = subject_of(name)
+    trace = subject.trace
+    counts = {key: getattr(trace, key) * times for key in ("executed", "requests", "sectors", "wavefronts", "ideal")}
+    large = replace(subject, trace=replace(trace, **counts))
+    monkeypatch.setenv("COLUMNS", str(width))
+    out = io.StringIO()
+    console = terminal.console(out)
+    for section in (terminal.sectors, terminal.wavefronts):
+        if shown := section(large, width):
+            console.print(shown)
+    lines = out.getvalue().split("\n")
+    assert len([line for line in lines if line.startswith(("Global", "Shared L", "Shared S"))]) > 1
+    assert max(map(len, lines)) <= width
+    assert "…" not in out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("amount", "text"),
+    [(0, "0"), (99_999, "99,999"), (16_777_216, "16.8 M"), (131_072, "131 k"), (1_533_280_000, "1.53 G")],
+)
+def test_short_numbers(amount: int, text: str) -> None:
+    assert terminal.short(amount) == text
+
+
+def test_no_colour_where_there_is_no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "\x1b" not in shown("nccopy", 100, monkeypatch)
+
+
+def test_every_section_says_where_its_numbers_come_from(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = shown("transpose", 100, monkeypatch)
+    memory = ["Global and Local Memory", "Shared Memory: Bank Conflicts"]
+    for title in (
+        "Occupancy",
+        "Instruction Mix",
+        *memory,
+        "Divergence",
+        "Hottest Source Lines",
+        "Hottest Instructions",
+    ):
+        assert f"\n{title}  exact\n" in text
+
+
+def test_atomics_say_that_a_gpu_may_read_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "Global Reduction*" in shown("odd", 100, monkeypatch)
+    assert "* modelled" in shown("odd", 100, monkeypatch)
+    assert "modelled" not in shown("ccopy", 100, monkeypatch)
+
+
+def test_names_the_gpu_and_who_chose_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "NVIDIA H200 SXM (named by --gpu)" in shown("ccopy", 100, monkeypatch)
+
+
+def test_says_when_the_code_is_for_another_chip(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "machine code is for sm_80, the limits are those of the NVIDIA H200 SXM" in shown(
+        "foreign", 100, monkeypatch
+    )
+    assert "machine code is for" not in shown("ccopy", 100, monkeypatch)
+
+
+@pytest.mark.parametrize(
+    "block", [Footprint(32, 256, 2048), Footprint(8, 128), Footprint(72, 1000), Footprint(255, 32)]
+)
+def test_the_chart_is_as_high_as_the_curve(block: Footprint) -> None:
+    out = io.StringIO()
+    gpu = machine("h200")
+    occupancy.show("the block", gpu, block, terminal.console(out))
+    here = resident(gpu, *block)
+    text = out.getvalue()
+    assert max(map(len, text.split("\n"))) <= 100
+    assert text.count("▲") == 3
+    assert f"{here.warps} of 64 a multiprocessor" in text if here.blocks else "does not fit" in text
+
+
+def test_chart_of_a_known_curve() -> None:
+    curve = ((0, 64), (1, 32), (2, 0), (3, 64))
+    lines = str(occupancy.chart(curve, 2, 64)).split("\n")
+    wide = occupancy.COLUMNS // 4
+    assert lines[0] == "  64 ┤" + "█" * wide + " " * 2 * wide + "█" * wide
+    assert lines[5] == "     │" + "█" * 2 * wide + " " * wide + "█" * wide
+    assert lines[7].index("▲") == 6 + 2 * wide
