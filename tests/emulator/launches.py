@@ -30,7 +30,7 @@ def kernel(file: str, name: str, arch: str, *options: str) -> LaunchableKernel:
 
 
 @cache
-def _module(file: str, arch: str, options: tuple[str, ...]) -> Any:
+def _module(file: str, arch: str, options: tuple[str, ...]) -> wl.Module:
     return wl.compile(KERNELS / file, arch=arch, options=options)
 
 

@@ -61,15 +61,27 @@ def worst_bank(addresses: Sequence[int], size: int) -> int:
     return max((len(words) for words in banks.values()), default=0)
 
 
+def like_neighbour(addresses: dict[int, int], step: int) -> bool:
+    """Each lane has the address of lane ^ step, where that one is active."""
+    return all(addresses.get(lane ^ step, a) == a for lane, a in addresses.items())
+
+
 def shared_access(addresses: dict[int, int], size: int, is_load: bool) -> Counted:
-    """`addresses`: lane -> byte address.  A load whose lanes all fit into one row of banks takes half the passes."""
+    """`addresses`: lane -> byte address.
+
+    8-byte lanes are served in two groups, 16-byte lanes in four.  A load serves two groups at once whose lanes go in
+    pairs: all with lane ^ 1 or all with lane ^ 2 (read on an H200: measurements/h200/access_patterns.csv).
+    """
     if not addresses:
         return Counted()
-    groups: dict[int, list[int]] = defaultdict(list)
-    for lane, a in addresses.items():
-        groups[lane * max(size // 4, 1) // 32].append(a)
-    passes = sum(worst_bank(group, size) for group in groups.values())
-    if is_load and size > 4 and worst_bank(list(addresses.values()), size) == 1:
-        passes = -(-passes // 2)
+    groups = max(size // 4, 1)
+    passes = 0
+    for first in range(0, 32, 64 // groups):
+        both = {lane: a for lane, a in addresses.items() if first <= lane < first + 64 // groups}
+        halves = [[a for lane, a in both.items() if lane * groups // 32 % 2 == side] for side in (0, 1)]
+        if groups == 1 or (is_load and (like_neighbour(both, 1) or like_neighbour(both, 2))):
+            passes += worst_bank(list(both.values()), size)
+        else:
+            passes += sum(worst_bank(half, size) for half in halves)
     different = {byte for a in addresses.values() for byte in range(a, a + size)}
     return Counted(1, 0, 0, passes, min(passes, packed(len(addresses), size, 128)), len(different))

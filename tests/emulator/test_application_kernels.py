@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from launches import fractions, kernel, on_host, same
+from numpy.typing import NDArray
 
 
-def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+def product(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
     """One fused multiply-add a step, in order."""
     c = np.zeros((a.shape[0], b.shape[1]), np.float32)
     on_host("matmul", a, b, c, a.shape[0], b.shape[1], a.shape[1])
@@ -50,7 +53,7 @@ def test_st3(arch: str) -> None:
         same(o, want)
 
 
-def sparse(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
+def sparse(rng: np.random.Generator, n: int) -> tuple[NDArray[Any], NDArray[Any]]:
     """Row starts and columns; some rows empty, one long."""
     lengths = rng.integers(0, 9, n)
     lengths[rng.integers(0, n, n // 4)] = 0

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from launches import awkward_integers, kernel, on_host, same, written
+from numpy.typing import NDArray
 
 from warplens.errors import UnsupportedInstruction
 
@@ -23,7 +26,7 @@ def test_ifelse(arch: str) -> None:
     same(o, want)
 
 
-def loop_input(rng: np.random.Generator, n: int) -> np.ndarray:
+def loop_input(rng: np.random.Generator, n: int) -> NDArray[Any]:
     """Bounds of the loops in the first row; below: continue, break, goto and long inner loops."""
     chances = {-3: 0.1, 77: 0.1, 99: 0.05, **dict.fromkeys((1, 2, 5, 9, 14, 30), 0.125)}
     a = rng.choice(np.array(list(chances), np.int32), 120_000, p=list(chances.values()))
@@ -54,8 +57,8 @@ def test_loops_in_warps(arch: str) -> None:
         on_host("loops_thread", a, alone, n, i)
         for place in np.flatnonzero(alone != -(10**9)):
             allowed[place].add(int(alone[place]))
-    for place, value in enumerate(o):
-        assert int(value) in (allowed[place] or {-1}), place
+    for at, value in enumerate(o.tolist()):
+        assert value in (allowed[at] or {-1}), at
 
 
 def test_collatz(arch: str) -> None:
@@ -132,7 +135,7 @@ extern "C" __global__ void calls(const int *a, int *o, int n) {
 """
 
 
-def switch(a: np.ndarray, i: int) -> int:
+def switch(a: NDArray[Any], i: int) -> int:
     """Python integers do: nothing here leaves 32 bits."""
     v, r, n = int(a[i]), 0, len(a)
     for _ in range(3):
@@ -216,7 +219,7 @@ done:
 """
 
 
-def escape(a: np.ndarray, i: int) -> tuple[int | None, int]:
+def escape(a: NDArray[Any], i: int) -> tuple[int | None, int]:
     """(what is stored, or None after the early return; what is added)."""
     s = added = 0
     n = len(a)

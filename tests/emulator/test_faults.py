@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from typing import Any
 
 import numpy as np
 import pytest
@@ -56,7 +57,7 @@ def line(part: str) -> str:
     return f"source.cu:{found},"
 
 
-def fault(name: str, grid: int, block: int, *args: object, **how: object) -> str:
+def fault(name: str, grid: int, block: int, *args: Any, **how: Any) -> str:
     """The message; the arrays among the arguments must be as they were."""
     arrays = [a for a in args if isinstance(a, np.ndarray)]
     before = [a.copy() for a in arrays]

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 import warplens as wl
 
@@ -31,7 +32,7 @@ def module() -> wl.Module:
     return wl.load(DATA / "kernels.sm_90.cubin")
 
 
-def floats(count: int) -> np.ndarray:
+def floats(count: int) -> NDArray[Any]:
     return (np.random.default_rng(count).random(count) - 0.5).astype(np.float32)
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from typing import Any
 
 import numpy as np
 import pytest
 from launches import written
+from numpy.typing import NDArray
 from slow_counts import Counted, global_access, local_access, shared_access
 
 from warplens.api import Run
@@ -55,7 +57,7 @@ extern "C" __global__ void local_load TAKES {
 }
 """
 OPCODE = {"global_load": "LDG", "global_store": "STG", "shared_load": "LDS", "shared_store": "STS", "local_load": "LDL"}
-Pattern = tuple[np.ndarray, int]
+Pattern = tuple[NDArray[Any], int]
 
 
 def here(run: Run, name: str) -> Counted:
@@ -69,7 +71,7 @@ def here(run: Run, name: str) -> Counted:
     return Counted(**{column: int(getattr(trace, column)[at]) for column in asdict(Counted())})
 
 
-def patterns(rng: np.random.Generator, count: int) -> Iterator[tuple[np.ndarray, int]]:
+def patterns(rng: np.random.Generator, count: int) -> Iterator[tuple[NDArray[Any], int]]:
     """(index of each lane, mask of active lanes), indices below 1024."""
     lane = np.arange(32)
     for _ in range(count):
@@ -116,11 +118,11 @@ def expected(name: str, size: int, pattern: Pattern) -> Counted:
     return shared_access(places, size, name.endswith("load"))
 
 
-def moved(name: str, pattern: Pattern, source: np.ndarray, out: np.ndarray) -> np.ndarray:
-    """What the block leaves in `out`.  Of lanes that store to one place, the highest wins."""
+def moved(name: str, pattern: Pattern, source: NDArray[Any], out: NDArray[Any]) -> NDArray[Any]:
+    """What the block leaves in `out`.  Of lanes that store to one place, the lowest wins."""
     index, mask = pattern
     after = out.copy()
-    for lane in active(mask):
+    for lane in reversed(active(mask)):
         match name:
             case "global_load" | "shared_load":
                 after[lane] = source[index[lane]]
@@ -131,7 +133,7 @@ def moved(name: str, pattern: Pattern, source: np.ndarray, out: np.ndarray) -> n
     return after
 
 
-def launched(name: str, size: int, chosen: Sequence[Pattern], seed: int) -> tuple[Counted, np.ndarray, np.ndarray]:
+def launched(name: str, size: int, chosen: Sequence[Pattern], seed: int) -> tuple[Counted, NDArray[Any], NDArray[Any]]:
     """One block a pattern: what was counted, what is there, what should be."""
     rng = np.random.default_rng(seed)
     source, out = (rng.integers(0, 256, (len(chosen), 1024, size), dtype=np.uint8) for _ in range(2))

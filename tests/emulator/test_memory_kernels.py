@@ -34,7 +34,7 @@ def test_ldst_to_the_last_element(arch: str) -> None:
     oc, od = np.zeros((n, 2), np.int32), np.zeros((n, 4), np.int32)
     launch = kernel("k10_ldst_width.cu", "ldst", arch).launch
     launch(21, 48, *sources, f, g, o, oa, ob, oc, od, n)
-    want = sum(x.astype(np.int64) for x in sources).astype(np.int32)
+    want = np.sum([x.astype(np.int64) for x in sources], 0).astype(np.int32)
     same(o, want)
     same(oa, want.astype(np.int8))
     same(od[:, 3].copy(), want + np.int32(3))

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from launches import kernel, same
+from numpy.typing import NDArray
 
 SHUFFLE, BARRIERS = "k16_shuffle_vote.cu", "k17_barriers.cu"
 
 
-def ballot(flags: np.ndarray) -> int:
+def ballot(flags: NDArray[Any]) -> int:
     return sum(1 << lane for lane, flag in enumerate(flags) if flag)
 
 
@@ -151,6 +154,6 @@ def test_reduce(arch: str) -> None:
     for grid, block, n in ((3, 96, 1000), (1, 1024, 5000), (5, 32, 0), (2, 64, 1)):
         x, y = np.random.default_rng(n).integers(-99, 99, n).astype(np.float32), np.ones(1, np.float32)
         kernel("k28_reduce_scan.cu", "reduce", arch).launch(grid, block, x, y, n)
-        same(y, np.float32([x.sum() + 1]))
+        same(y, np.array([x.sum() + 1], np.float32))
 
 

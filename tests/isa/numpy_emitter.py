@@ -58,6 +58,9 @@ class NumpyEmitter:
     def high(self, k: Any, s: Any, a: int) -> int:
         return a >> 32
 
+    def high_plus(self, k: Any, s: Any, a: int, b: int) -> int:
+        return (a + b) >> 32 & 0xFFFF_FFFF
+
     def join(self, k: Any, s: Any, low: int, high: int) -> int:
         return low | high << 32
 

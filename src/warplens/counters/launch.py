@@ -20,7 +20,8 @@ guide)."""
 
 class Occupancy(Protocol):
     """What one multiprocessor holds: registers a thread as launched, blocks, their warps, those in percent of
-    the most, and the blocks that each resource alone allows ("registers", "shared_mem", "warps", "blocks", "barriers")."""
+    the most, and the blocks that each resource alone allows ("registers",
+    "shared_mem", "warps", "blocks", "barriers")."""
 
     @property
     def registers(self) -> int: ...

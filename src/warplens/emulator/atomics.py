@@ -41,7 +41,7 @@ def atomic_routine(
     ordered = returns or op not in COMMUTES or kind.startswith("f")
     touch = Touch.ORDERED if ordered else COMMUTES[op]
     idle = ir.Constant(V32, None) if words == 1 else ir.Constant(result, [ir.Constant(V32, None)] * words)
-    pointers = checked(routines, site, space, address, size, touch, idle)
+    pointers = checked(routines, site, space, address, size, touch, idle, "atomic")
     values, wanted = _lanes(code, data[:words]), _lanes(code, data[words:]) if compares else None
     olds = code.variable(ir.ArrayType(I32, 32 * words))
     places = code.variable(vector(PTR))
@@ -75,7 +75,7 @@ def compare_and_store_routine(routines: Routines, size: int) -> ir.Function:
     words = size // 4
     made, site, address, data = routines.begin(name, V32, "shared", [V32] * (2 * words))
     code, zero = site.code, ir.Constant(V32, None)
-    pointers = checked(routines, site, "shared", address, size, Touch.ORDERED, zero)
+    pointers = checked(routines, site, "shared", address, size, Touch.ORDERED, zero, "spin")
     wanted, values = _lanes(code, data[:words]), _lanes(code, data[words:])
     stored = code.variable(V32, zero)
     places = code.variable(vector(PTR), pointers)

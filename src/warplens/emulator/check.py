@@ -10,7 +10,7 @@ from llvmlite import ir
 from warplens.emulator.classify import Access
 from warplens.emulator.code import Code, function, i32, i64
 from warplens.emulator.emit import I1, I32, I64, PTR, LlvmEmitter, vector
-from warplens.emulator.layout import Block, Bounds, Buffer, Env, Fault, FaultKind, Touch, Warp
+from warplens.emulator.layout import Block, Bounds, Buffer, Env, Fault, FaultKind, Warp
 from warplens.emulator.plan import BYTES, IDEAL, REQUESTS, SECTORS, TAGS, WAVEFRONTS
 from warplens.emulator.site import SPACES, V32, V64, Site
 from warplens.isa._warp import Space
@@ -27,6 +27,7 @@ def checked(
     size: int,
     touch: int,
     idle: ir.Value | None,
+    how: Access = "load",
 ) -> ir.Value:
     """Host pointers of the lanes, after check and count; the routine gives `idle` on a fault."""
     b, code = site.b, site.code
@@ -43,7 +44,6 @@ def checked(
                 b.ret(idle)
     site.add(REQUESTS, i64(1))
     if space == "shared":
-        how: Access = {Touch.READ: "load", Touch.WRITE: "store"}.get(touch, "atomic")  # type: ignore[assignment]
         _count_shared(routines, site, address, size, how)
     elif space == "local":
         _count_local(routines, site, address, size)
@@ -87,7 +87,10 @@ def _count_shared(routines: Routines, site: Site, address: ir.Value, size: int, 
     b = site.b
     passes = b.zext(b.call(routines.count.shared(size, how), [address, site.mask]), I64)
     site.add(WAVEFRONTS, passes)
-    _count_ideal(site, passes, size, 7)
+    if how == "spin":
+        site.add(IDEAL, passes)
+    else:
+        _count_ideal(site, passes, size, 7)
     units = b.lshr(address, LlvmEmitter(b).number(address, size.bit_length() - 1))
     _count_bytes(routines, site, units, size)
 

@@ -20,7 +20,7 @@ from warplens.emulator.site import V32
 PREVIOUS = [0, *range(LANES - 1)]  # shuffle mask: each lane sees its left neighbour, lane 0 itself
 
 
-Access = Literal["load", "store", "atomic"]
+Access = Literal["load", "store", "atomic", "spin"]
 
 
 class Classifier:
@@ -124,7 +124,8 @@ class Classifier:
 
         Lanes of 8 bytes are served in half warps, lanes of 16 in quarters.  A load serves two such groups at once
         (two half warps, the quarters of one half) where each active lane has the same address as its neighbour
-        lane ^ 1, or each as lane ^ 2, unless that neighbour is off.  An atomic serves one lane a bank at a time.
+        lane ^ 1, or each as lane ^ 2, unless that neighbour is off.  An atomic serves one lane a bank at a time; a try
+        of the compare-and-store loop (ATOMS.CAST.SPIN) always takes two.
         Read on an H200 (measurements/h200/access_patterns.csv): 3,000 launches agree but two partial warps whose
         16-byte lanes repeat every 8 lanes, which took one wavefront fewer.
         """
@@ -137,6 +138,9 @@ class Classifier:
         b = code.b
         width = max(size, 4)
         units = b.lshr(addresses, LlvmEmitter(b).number(addresses, width.bit_length() - 1))
+        if how == "spin":
+            b.ret(i32(2))
+            return made
         if how == "atomic":
             b.ret(self._most_lanes(code, units, mask, 128 // width))
             return made

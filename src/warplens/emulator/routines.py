@@ -60,7 +60,7 @@ class Routines:
             return found
         words = max(size // 4, 1)
         made, site, address, data = self.begin(name, ir.VoidType(), space, [V32] * words)
-        pointers = checked(self, site, space, address, size, Touch.WRITE, None)
+        pointers = checked(self, site, space, address, size, Touch.WRITE, None, "store")
         lanes = site.b.bitcast(site.mask, vector(I1))
         for k, word in enumerate(data):
             where = pointers if k == 0 else further(site.b, pointers, space, k)

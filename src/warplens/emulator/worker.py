@@ -17,6 +17,7 @@ from warplens.emulator.runtime import IDLE_TURN
 from warplens.launch import Launch
 
 SLICE = 1 << 16  # instructions in a warp's turn: long against saving registers, short against a user's patience
+SHORT_SLICE = 1 << 13  # likewise where it may only find that it still has to wait
 TURNS = 4000  # of a block before others are given theirs: so many barriers, or a thousandth of idle turns
 RESIDENT = 2048  # blocks kept waiting at a time
 
@@ -110,17 +111,13 @@ class Worker:
             status = self._start(code, first, count)
             if status is not Status.DONE:
                 return status
-        while finish and self.waiting:
-            status = self._take_turns(code)
-            if status is not Status.DONE:
-                return status
-        return Status.DONE
+        return self._finish(code) if finish else Status.DONE
 
     def _start(self, code: Translated, first: int, count: int) -> Status:
         """Blocks first to first + count - 1, each until it is done or has to wait."""
         begun = 0
         while begun < count:
-            self.env.turns = TURNS
+            self.env.slice, self.env.turns = SLICE, TURNS
             block = byref(self.context.block)
             result = code.run_blocks(byref(self.env), block, first + begun, count - begun)
             status = Status(result & 0xFF)
@@ -129,16 +126,27 @@ class Worker:
             begun += (result >> 8) + 1
             self.waiting.append(self.context)
             self.context = self.spare.pop() if self.spare else Context(self.shape)
-            status = self._take_turns(code)
-            while status is Status.DONE and len(self.waiting) >= RESIDENT:
-                status = self._take_turns(code)
+            status = self._take_turns(code, SHORT_SLICE)
+            if status is Status.DONE and len(self.waiting) >= RESIDENT:
+                status = self._finish(code, RESIDENT - 1)
             if status is not Status.DONE:
                 return status
         return Status.DONE
 
-    def _take_turns(self, code: Translated) -> Status:
-        """One turn for each block that waits."""
-        self.env.turns = IDLE_TURN
+    def _finish(self, code: Translated, down_to: int = 0) -> Status:
+        """Turns until no more than so many blocks wait: short ones while that helps, longer ones while it does not."""
+        length = SHORT_SLICE
+        while len(self.waiting) > down_to:
+            before = len(self.waiting)
+            status = self._take_turns(code, length)
+            if status is not Status.DONE:
+                return status
+            length = SHORT_SLICE if len(self.waiting) < before else min(2 * length, SLICE)
+        return Status.DONE
+
+    def _take_turns(self, code: Translated, length: int) -> Status:
+        """One turn of so many instructions a warp for each block that waits."""
+        self.env.slice, self.env.turns = length, IDLE_TURN
         for context in list(self.waiting):
             status = Status(code.run_block(byref(self.env), byref(context.block)))
             if status in (Status.FAULT, Status.STOPPED):

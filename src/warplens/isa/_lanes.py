@@ -230,6 +230,10 @@ class Int64(Int):
     def high(self) -> U32:
         return self._as(U32, "high", self)
 
+    def high_plus(self, addend: U64) -> U32:
+        """The high word of the sum."""
+        return self._as(U32, "high_plus", self, addend)
+
     def double_bits(self) -> F64:
         """The double with these bits."""
         return self.bitcast(F64)

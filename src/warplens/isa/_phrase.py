@@ -184,6 +184,9 @@ class PhraseEmitter:
     def _high(self, kind: Any, source: Any, a: Phrase) -> Phrase:
         return Phrase(a.high, SHIFT) if a.high else Phrase(f"high word of {a.within(UNARY)}", UNARY)
 
+    def _high_plus(self, kind: Any, source: type[Lanes], a: Phrase, b: Phrase) -> Phrase:
+        return self._high(kind, source, self._made("add", source, source, [a, b], {}))
+
     def _truncate(self, kind: Any, source: Any, a: Phrase) -> Phrase:
         return Phrase(f"low word of {a.within(UNARY)}", UNARY)
 

@@ -91,7 +91,7 @@ def imad_wide(
 def imad_hi(a: S32, b: S32, c: U64, *, U32: bool) -> tuple[U32, Pred]:
     """The addend is 64 bits wide: division sets its high word."""
     product = wide_product(a, b, U32)
-    return (product + c).high(), (product + c) < product
+    return product.high_plus(c), (product + c) < product
 
 
 def wide_product(a: S32, b: S32, unsigned: bool) -> U64:
