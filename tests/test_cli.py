@@ -138,6 +138,7 @@ REFUSED = [
     (["explain", __file__], "this is text; a cubin is needed"),
     (["occupancy"], "give a FILE, or --registers and --block"),
     (["occupancy", "--registers", "32"], "--block is missing"),
+    (["occupancy", "--registers", "300", "--block", "128"], "a thread can have 0 to 255"),
     (["occupancy", CUBIN, "--kernel", "ccopy", "--block", "32", "--registers", "9"], "cannot stand beside FILE"),
 ]
 

@@ -189,7 +189,7 @@ class LaunchableKernel:
             multiprocessors=machine.multiprocessors, progress=progress, **limits,
         )  # fmt: skip
         for array, position in arrays:
-            if array.flags.writeable:
+            if position in memory.written and array.flags.writeable:
                 array[...] = memory.view(memory.allocations[position]).view(array.dtype).reshape(array.shape)
         return Run(self, launch, trace, machine, tuple(labels))
 

@@ -157,11 +157,16 @@ class Target:
         return replace(run, title=self.title, file=self.file, machine_from=self.machine_from)
 
 
+MOST_REGISTERS = 255  # a register's number has 8 bits, and 255 is RZ
+
+
 def footprint(flags: Flags, registers: int, shared_static: int, barriers: int) -> Footprint:
     """A block by numbers, without a kernel."""
     names = dict(flag("--set", parse_setting, text) for text in flags.settings)
     if flags.block is None:
         raise UsageError("--block is missing: the threads of a block, such as 256 or 16,16")
+    if not 0 <= registers <= MOST_REGISTERS:
+        raise UsageError(f"--registers: {registers}; a thread can have 0 to {MOST_REGISTERS}")
     x, y, z = flag("--block", parse_dim, flags.block, names)
     dynamic = 0 if flags.shared is None else flag("--shared", shared_bytes, flags.shared, names)
     return Footprint(registers, x * y * z, shared_static, dynamic, barriers)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from warplens.emulator import abi
 from warplens.emulator.fault import report
 from warplens.emulator.jit import Translated, translate
-from warplens.emulator.layout import Status
+from warplens.emulator.layout import Status, Touch
 from warplens.emulator.lift import saved_bytes
 from warplens.emulator.memory import DeviceMemory
 from warplens.emulator.plan import Plan
@@ -106,13 +106,20 @@ class Grid:
             status = self._drive(workers, self._chunks(1, threads))
             used = [sum_bits(bits) for bits in zip(*(w.touched() for w in workers), strict=True)]
             if status is Status.DONE and in_any_order(used):
-                return sum_counters(workers)
+                return self._finished(workers)
             self.memory.fill()
             first = Worker(self.shape, self.memory)
             self._drive([first], [(0, self.blocks)])
         elif self.blocks > 1:
             self._drive([first], [(1, self.blocks - 1)])
-        return first.counters
+        return self._finished([first])
+
+    def _finished(self, workers: list[Worker]) -> Counts:
+        """The counters, summed; notes which buffers were written."""
+        touched = [sum_bits(bits) for bits in zip(*(w.touched() for w in workers), strict=True)]
+        self.memory.written = frozenset(n for n, bits in enumerate(touched) if bits & ~Touch.READ)
+        total: Counts = np.sum([w.counters for w in workers], axis=0)
+        return total
 
     def _chunks(self, first: int, threads: int) -> list[tuple[int, int]]:
         """(first, count) of shares small enough that all threads finish together."""
@@ -165,7 +172,3 @@ def sum_bits(bits: tuple[int, ...]) -> int:
         total |= value
     return total
 
-
-def sum_counters(workers: list[Worker]) -> Counts:
-    total: Counts = np.sum([w.counters for w in workers], axis=0)
-    return total

@@ -39,6 +39,7 @@ class DeviceMemory:
         self.allocations: list[Allocation] = []
         self.top = GLOBAL_BASE
         self.host: NDArray[np.uint8] = np.zeros(0, np.uint8)
+        self.written: frozenset[int] = frozenset()  # allocations that the kernel changed, by number
 
     def allocate(self, name: str, data: NDArray[np.uint8]) -> int:
         """The address of a new allocation with this content."""
