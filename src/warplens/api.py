@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from warplens import __version__
 from warplens.compiler import check_architecture, compile_source, read_cubin
 from warplens.counters.metrics import by_instruction, by_line, metrics
-from warplens.counters.occupancy import Occupancy, occupancy, waves
+from warplens.counters.occupancy import Occupancy, curves, occupancy, waves
 from warplens.emulator import DeviceMemory
 from warplens.emulator import run as execute
 from warplens.errors import CubinError, UsageError
@@ -294,19 +294,23 @@ class Run:
     file: str = ""
     machine_from: str = ""
 
+    @property
+    def _block(self) -> tuple[int, int, int, int, int]:
+        """What a block takes of a multiprocessor, as occupancy() and curves() want it."""
+        kernel = self.kernel.kernel
+        threads = self.launch.threads_per_block
+        return kernel.registers, threads, kernel.shared_bytes, self.launch.shared, kernel.barriers
+
     @cached_property
     def occupancy(self) -> Occupancy:
-        kernel = self.kernel.kernel
-        return occupancy(
-            self.machine, kernel.registers, self.launch.threads_per_block, kernel.shared_bytes, self.launch.shared,
-            kernel.barriers,
-        )  # fmt: skip
+        return occupancy(self.machine, *self._block)
 
     @cached_property
     def metrics(self) -> Mapping[str, Metric]:
         """Every metric of the launch under its Nsight Compute name."""
         full = waves(self.machine, self.occupancy, self.launch.blocks)
-        return metrics(self.kernel.program, self.trace, self.kernel.kernel, self.occupancy, full)
+        drawn = curves(self.machine, *self._block)
+        return metrics(self.kernel.program, self.trace, self.kernel.kernel, self.occupancy, full, drawn)
 
     def __getitem__(self, name: str) -> float | int:
         """The value of a metric."""

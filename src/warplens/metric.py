@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -14,9 +15,17 @@ time.  sampled: from a part of the grid, scaled.  measured: read on a GPU."""
 class Metric:
     """One value under its Nsight Compute name.
 
-    `value` is in `unit` ("inst", "sector", "%", ...; "" for a plain number).
+    `value` is in `unit` ("inst", "sector", "%", ...; "" for a plain number).  An instanced metric also has its parts by
+    name (an opcode, a block size): Nsight prints their sum.
     """
 
     value: float | int
     unit: str
     provenance: Provenance
+    instances: tuple[tuple[str, float | int], ...] = ()
+
+
+def instanced(unit: str, provenance: Provenance, instances: Iterable[tuple[str, float | int]]) -> Metric:
+    """A metric with parts; its value is their sum."""
+    parts = tuple(instances)
+    return Metric(sum(value for _, value in parts), unit, provenance, parts)

@@ -166,3 +166,14 @@ class Program:
     instructions: tuple[Instruction, ...]
     blocks: tuple[Block, ...]
     loops: tuple[Loop, ...]
+
+    @property
+    def body(self) -> tuple[Instruction, ...]:
+        """The instructions without the padding behind them: a branch to itself, then NOPs up to 128 bytes."""
+        end = len(self.instructions)
+        while end and self.instructions[end - 1].base == "NOP":
+            end -= 1
+        last = self.instructions[end - 1] if end else None
+        if last and last.base == "BRA" and any(isinstance(o, Label) and o.offset == last.offset for o in last.operands):
+            end -= 1
+        return self.instructions[:end]

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
+import pytest
 from hand_made import kernel
 
-from warplens.counters.launch import launch_metrics
+import warplens as wl
+from warplens.counters.launch import curve_metrics, launch_metrics
+from warplens.counters.occupancy import curves
 from warplens.launch import Launch
+from warplens.machine import machine
 
 
 @dataclass(frozen=True)
@@ -40,3 +47,24 @@ def test_older_chips_report_no_barrier_limit_and_turing_reserves_nothing() -> No
     assert "launch__occupancy_limit_barriers" not in values
     assert "launch__waves_per_multiprocessor" not in values
     assert values["launch__shared_mem_per_block_driver"].value == 0
+
+
+DRAWN = json.loads((Path(__file__).parents[1] / "data" / "h200_occupancy_curves.json").read_text())["launches"]
+
+
+@pytest.mark.parametrize("drawn", DRAWN, ids=lambda d: f"{d['block_threads']}-{d['shared_dynamic']}")
+def test_curves_have_the_instances_that_nsight_prints(drawn: dict[str, Any]) -> None:
+    launch = (drawn["registers"], drawn["block_threads"], 0, drawn["shared_dynamic"], drawn["barriers"])
+    found = curve_metrics(curves(machine("h200"), *launch), reserved=1024, most=227 << 10)
+    for name in ("register_count", "block_size", "shared_mem_size"):
+        metric = found[f"launch__occupancy_per_{name}"]
+        expected = [warps for warps, points in drawn[name] for _ in range(points)]
+        assert [warps for _, warps in metric.instances] == expected
+        assert metric.value == sum(expected)
+
+
+def test_opcodes_are_instanced() -> None:
+    run = wl.load("tests/data/kernels.sm_90.cubin")["ccopy"].launch(2, 128, None, None, 0)
+    mix = run.metrics["sass__inst_executed_per_opcode"]
+    assert mix.value == run["smsp__inst_executed.sum"]
+    assert dict(mix.instances)["EXIT"] == 8

@@ -18,8 +18,10 @@ from warplens.counters.metrics import (
     metrics,
     opcode_mix,
 )
+from warplens.counters.occupancy import occupancy
 from warplens.kernel import SourceLine
 from warplens.launch import Launch
+from warplens.machine import machine
 from warplens.program import Program
 from warplens.trace import Trace
 
@@ -150,7 +152,7 @@ def sequential() -> tuple[Program, Trace]:
 
 @pytest.mark.parametrize(("name", "made"), [("ccopy", ccopy()), ("reduce_sequential", sequential())])
 def test_equal_to_what_an_h200_counted(name: str, made: tuple[Program, Trace]) -> None:
-    values = metrics(*made, kernel())
+    values = metrics(*made, kernel(), occupancy(machine("h200"), 16, 256, 1024))
     for metric, counted in H200[name].items():
         if metric not in CACHE_OR_TOTAL and not metric.startswith(OCCUPANCY):
             assert round(values[metric].value, 2) == counted, metric

@@ -114,7 +114,7 @@ def test_every_instruction_but_the_padding_is_listed() -> None:
     found = rows(listing(False))
     offsets = [row.instruction.offset for row in found]
     assert offsets == list(range(0, 16 * len(found), 16))
-    assert found[-1].instruction.base == "BRA"
+    assert found[-1].instruction.base == "EXIT"
 
 
 def test_document() -> None:

@@ -13,11 +13,11 @@ from importlib import import_module
 from pkgutil import iter_modules
 
 from warplens.counters import sections
-from warplens.counters.launch import Occupancy, launch_metrics
+from warplens.counters.launch import Curves, Occupancy, launch_metrics
 from warplens.counters.opcodes import category
 from warplens.counters.vocabulary import Counts, Formula, chip_number
 from warplens.kernel import Kernel, SourceLine
-from warplens.metric import Metric
+from warplens.metric import Metric, Provenance, instanced
 from warplens.program import Instruction, Program
 from warplens.trace import Trace
 
@@ -39,10 +39,22 @@ def metrics(
     kernel: Kernel,
     occupancy: Occupancy | None = None,
     waves: float | None = None,
+    curves: Curves | None = None,
 ) -> Metrics:
-    """All metrics of the launch; theoretical occupancy only if `occupancy` and `waves` are given."""
+    """All metrics of the launch; theoretical occupancy only if `occupancy`, `waves` and `curves` are given."""
     (counted,) = grouped(Counts(program, trace, [0] * len(program.instructions)))
-    return counted | launch_metrics(kernel, trace.launch, occupancy, waves)
+    return counted | mixes(program, trace) | launch_metrics(kernel, trace.launch, occupancy, waves, curves)
+
+
+def mixes(program: Program, trace: Trace) -> Metrics:
+    """The instanced metrics of the instruction mix; categories are those of opcodes.py."""
+    provenance: Provenance = "sampled" if trace.sampled else "exact"
+    return {
+        "sass__inst_executed_per_opcode": instanced("inst", provenance, opcode_mix(program, trace).items()),
+        "sass__inst_executed_per_opcode_category": instanced(
+            "inst", provenance, category_mix(program, trace).items()
+        ),
+    }
 
 
 def by_instruction(program: Program, trace: Trace) -> list[Metrics]:

@@ -79,7 +79,7 @@ def view(subject: Subject) -> View:
         tables.divergence(subject),
         charts(subject),
         files(subject),
-        [tables.instruction_row(subject, instruction) for instruction in subject.program.instructions],
+        [tables.instruction_row(subject, instruction) for instruction in subject.program.body],
     )
 
 

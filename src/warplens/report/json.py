@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from typing import Any, Protocol
 
+from warplens.counters.opcodes import access
 from warplens.kernel import Kernel, SourceLine
 from warplens.launch import Launch
 from warplens.metric import Metric
@@ -93,10 +94,14 @@ def number(value: float | int) -> float | int | None:
 
 
 def shown(metrics: Metrics) -> Document:
-    return {
-        name: {"value": number(metric.value), "unit": metric.unit, "provenance": metric.provenance}
-        for name, metric in sorted(metrics.items())
-    }
+    return {name: metric_part(metric) for name, metric in sorted(metrics.items())}
+
+
+def metric_part(metric: Metric) -> Document:
+    part: Document = {"value": number(metric.value), "unit": metric.unit, "provenance": metric.provenance}
+    if metric.instances:
+        part["instances"] = {name: number(value) for name, value in metric.instances}
+    return part
 
 
 def seen(metrics: Metrics) -> Document:
@@ -120,7 +125,20 @@ def instruction_part(instruction: Instruction, metrics: Metrics) -> Document:
         "opcode": instruction.opcode,
         "operands": instruction.text,
         "source": source and {"file": source.file, "line": source.line},
+        "memory": memory_part(instruction),
         "metrics": seen(metrics),
+    }
+
+
+def memory_part(instruction: Instruction) -> Document | None:
+    """Nsight's source columns of a memory instruction; None for others."""
+    found = access(instruction)
+    if found is None:
+        return None
+    return {
+        "memory_type": found.space.capitalize(),
+        "memory_access_type": found.action.capitalize(),
+        "memory_access_size_type": found.bits,
     }
 
 

@@ -61,14 +61,7 @@ class Row:
 def rows(listing: Listing) -> list[Row]:
     """Every instruction in code order, without the padding behind the last one."""
     name_of = constant_names(listing.kernel, listing.sources, listing.labels)
-    return [_row(i, name_of, listing.trace) for i in _without_padding(listing.program)]
-
-
-def _without_padding(program: Program) -> list[Instruction]:
-    kept = list(program.instructions)
-    while kept and kept[-1].base == "NOP":
-        kept.pop()
-    return kept
+    return [_row(i, name_of, listing.trace) for i in listing.program.body]
 
 
 def _row(instruction: Instruction, name_of: NameOf, trace: Trace | None) -> Row:

@@ -129,7 +129,7 @@ class LineRow:
 
 @dataclass(frozen=True, slots=True)
 class InstructionRow:
-    """One instruction: lanes are those that performed it, on average; units a request are sectors or wavefronts."""
+    """One instruction: lanes are the active threads of a warp on average; units a request are sectors or wavefronts."""
 
     instruction: Instruction
     guard: str
@@ -232,7 +232,7 @@ def instruction_row(subject: Subject, instruction: Instruction) -> InstructionRo
         words=explain(instruction, subject.name_of),
         executed=executed,
         share=executed / max(int(trace.executed.sum()), 1),
-        lanes=int(trace.threads_on[at]) / executed if executed else 0.0,
+        lanes=int(trace.threads[at]) / executed if executed else 0.0,
         sectors_per_request=moved / requests if moved else None,
         wavefronts_per_request=passes / requests if passes else None,
     )
