@@ -77,6 +77,7 @@ class Worker:
         self.context = Context(shape)
         self.waiting: list[Context] = []
         self.spare: list[Context] = []
+        self.added = 0  # blocks that wait since the last turn of all
         self.env = self._env(memory)
 
     def _env(self, memory: DeviceMemory) -> Env:
@@ -117,7 +118,8 @@ class Worker:
         """Blocks first to first + count - 1, each until it is done or has to wait."""
         begun = 0
         while begun < count:
-            self.env.slice, self.env.turns = SLICE, TURNS
+            # Where blocks wait already, a further one is likely to wait too.
+            self.env.slice, self.env.turns = (SLICE // 8, IDLE_TURN) if self.waiting else (SLICE, TURNS)
             block = byref(self.context.block)
             result = code.run_blocks(byref(self.env), block, first + begun, count - begun)
             status = Status(result & 0xFF)
@@ -126,6 +128,10 @@ class Worker:
             begun += (result >> 8) + 1
             self.waiting.append(self.context)
             self.context = self.spare.pop() if self.spare else Context(self.shape)
+            self.added += 1
+            if 2 * self.added <= len(self.waiting):  # so that all turns together stay linear in the blocks
+                continue
+            self.added = 0
             status = self._take_turns(code, SHORT_SLICE)
             if status is Status.DONE and len(self.waiting) >= RESIDENT:
                 status = self._finish(code, RESIDENT - 1)
@@ -145,9 +151,10 @@ class Worker:
         return Status.DONE
 
     def _take_turns(self, code: Translated, length: int) -> Status:
-        """One turn of so many instructions a warp for each block that waits."""
+        """One turn of so many instructions a warp for each block that waits, the latest first: the earlier ones were
+        begun before it, so what they wait for can only come from later ones."""
         self.env.slice, self.env.turns = length, IDLE_TURN
-        for context in list(self.waiting):
+        for context in self.waiting[::-1]:
             status = Status(code.run_block(byref(self.env), byref(context.block)))
             if status in (Status.FAULT, Status.STOPPED):
                 return status

@@ -147,9 +147,13 @@ def operations() -> Mapping[str, tuple[Op, ...]]:
 
 @cache
 def find(opcode: str) -> tuple[Op, Mapping[str, Any]] | None:
-    """The operation that an opcode with its modifiers means, and its modifiers' values; None if there is none."""
+    """The operation that an opcode with its modifiers means, and its modifiers' values; None if there is none.
+
+    A name with a U in front that stands nowhere itself is the same operation on the uniform datapath.
+    """
     base, *modifiers = opcode.split(".")
-    for operation in operations().get(base, ()):
+    known = operations().get(base) or (operations().get(base[1:], ()) if base.startswith("U") else ())
+    for operation in known:
         chosen = operation.match(modifiers)
         if chosen is not None:
             return operation, chosen
