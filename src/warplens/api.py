@@ -17,7 +17,7 @@ from warplens import __version__
 from warplens.compiler import check_architecture, compile_source, read_cubin
 from warplens.counters.metrics import by_instruction, by_line, metrics
 from warplens.counters.occupancy import Occupancy, curves, occupancy, waves
-from warplens.emulator import DeviceMemory
+from warplens.emulator import DeviceMemory, available_threads
 from warplens.emulator import run as execute
 from warplens.errors import CubinError, UsageError
 from warplens.kernel import Cubin, Kernel, Parameter
@@ -184,13 +184,14 @@ class LaunchableKernel:
         parameters, arrays = self._parameters(args, labels, memory)
         banks = self._banks(memory)
         limits = {} if budget is None else {"budget": budget}
+        threads = threads or available_threads()
         trace = execute(
             self.kernel, self.program, launch, parameters, memory, banks=banks, threads=threads,
             multiprocessors=machine.multiprocessors, progress=progress, **limits,
         )  # fmt: skip
         for array, position in arrays:
             if position in memory.written and array.flags.writeable:
-                array[...] = memory.view(memory.allocations[position]).view(array.dtype).reshape(array.shape)
+                memory.copy_back(position, array.reshape(-1).view(np.uint8), threads)
         return Run(self, launch, trace, machine, tuple(labels))
 
     def _parameters(

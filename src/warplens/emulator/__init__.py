@@ -1,6 +1,6 @@
 """run(Program, launch) -> Trace: the machine code of a kernel, translated and executed on the CPU, counted.  F4."""
 
-from warplens.emulator.grid import run
+from warplens.emulator.grid import available_threads, run
 from warplens.emulator.memory import DeviceMemory
 
-__all__ = ["DeviceMemory", "run"]
+__all__ = ["DeviceMemory", "available_threads", "run"]

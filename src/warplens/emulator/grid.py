@@ -98,7 +98,7 @@ class Grid:
         The first block shows how the kernel uses its buffers.  Where order could matter, one thread runs the blocks
         in order of their number; where that shows only later, everything is run again so.
         """
-        self.memory.fill()
+        self.memory.fill(threads)
         first = Worker(self.shape, self.memory)
         self._drive([first], [(0, 1)], finish=self.blocks == 1)
         if threads > 1 and self.blocks > 2 and in_any_order(first.touched()):
@@ -107,7 +107,7 @@ class Grid:
             used = [sum_bits(bits) for bits in zip(*(w.touched() for w in workers), strict=True)]
             if status is Status.DONE and in_any_order(used):
                 return self._finished(workers)
-            self.memory.fill()
+            self.memory.fill(threads)
             first = Worker(self.shape, self.memory)
             self._drive([first], [(0, self.blocks)])
         elif self.blocks > 1:
@@ -123,7 +123,7 @@ class Grid:
 
     def _chunks(self, first: int, threads: int) -> list[tuple[int, int]]:
         """(first, count) of shares small enough that all threads finish together."""
-        size = max(1, (self.blocks - first) // (16 * threads))
+        size = max(1, (self.blocks - first) // (64 * threads))
         return [(start, min(size, self.blocks - start)) for start in range(first, self.blocks, size)]
 
     def _drive(self, workers: list[Worker], chunks: list[tuple[int, int]], finish: bool = True) -> Status:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +12,7 @@ from warplens.emulator.abi import GLOBAL_BASE
 from warplens.errors import UsageError
 
 ALIGNMENT = 512  # cudaMalloc gives at least 256
+SHARE = 1 << 23  # bytes that one thread copies at a time
 GUARD = 1 << 16  # bytes between allocations that belong to nobody
 LIMIT = 1 << 37  # the classifier numbers sectors with 32 bits
 
@@ -20,6 +22,21 @@ def aligned(size: int, alignment: int = 4096) -> NDArray[np.uint8]:
     raw = np.zeros(size + alignment, np.uint8)
     start = -raw.ctypes.data % alignment
     return raw[start : start + size]
+
+
+def copy(pairs: list[tuple[NDArray[np.uint8], NDArray[np.uint8]]], threads: int) -> None:
+    """Each (to, from), in shares on several threads."""
+    shares = [
+        (target[start : start + SHARE], source[start : start + SHARE])
+        for target, source in pairs
+        for start in range(0, source.size, SHARE)
+    ]
+    if threads == 1 or len(shares) < 2:
+        for share in shares:
+            np.copyto(*share)
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(lambda share: np.copyto(*share), shares))
 
 
 @dataclass(frozen=True)
@@ -50,8 +67,8 @@ class DeviceMemory:
         self.allocations.append(Allocation(name, address, data.size, data))
         return address
 
-    def fill(self) -> None:
-        """Every allocation as the kernel finds it."""
+    def fill(self, threads: int = 1) -> None:
+        """Every allocation as the kernel finds it.  Most of the time goes into first touching the pages."""
         if self.host.size == 0:
             try:
                 self.host = aligned(max(self.top - GLOBAL_BASE, 1))
@@ -59,8 +76,11 @@ class DeviceMemory:
                 raise UsageError(
                     f"this machine has not enough memory for {self.top - GLOBAL_BASE:,} bytes of buffers"
                 ) from None
-        for allocation in self.allocations:
-            self.view(allocation)[:] = allocation.data
+        copy([(self.view(allocation), allocation.data) for allocation in self.allocations], threads)
+
+    def copy_back(self, allocation: int, target: NDArray[np.uint8], threads: int = 1) -> None:
+        """What the kernel left in an allocation, by number."""
+        copy([(target, self.view(self.allocations[allocation]))], threads)
 
     def view(self, allocation: Allocation) -> NDArray[np.uint8]:
         start = allocation.address - GLOBAL_BASE
