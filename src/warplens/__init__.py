@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from warplens.api import LaunchableKernel, Module, Run, compile, load
+    from warplens.api import LaunchableKernel, Module, Run, compile, load, report
     from warplens.errors import (
         CompileError,
         CubinError,
@@ -31,6 +31,7 @@ __all__ = [
     "WarplensError",
     "compile",
     "load",
+    "report",
 ]
 
 
