@@ -10,7 +10,8 @@ import numpy as np
 from engine import Minus, Not
 from llvmlite import ir
 
-from warplens.emulator.emit import LANES, PTR, LlvmEmitter, scalar_type, vector
+from warplens.emulator.emit import LlvmEmitter
+from warplens.emulator.vectors import LANES, PTR, scalar_type, vector
 from warplens.isa._lanes import F32, F64, U32, Lanes, Pred
 from warplens.isa._op import Op, find
 from warplens.isa._warp import Addend

@@ -11,11 +11,12 @@ from collections.abc import Sequence
 from llvmlite import ir
 
 from warplens.emulator.code import Code, i32, i64
-from warplens.emulator.emit import I8, I16, I32, LANES, LlvmEmitter, vector
+from warplens.emulator.emit import LlvmEmitter
 from warplens.emulator.layout import Env, Fault
 from warplens.emulator.plan import BYTES, IDEAL, REQUESTS, SECTORS, TAGS, WAVEFRONTS
 from warplens.emulator.routines import Routines, narrow, widened
 from warplens.emulator.site import V32, Site, deinterleaved, interleaved, iota
+from warplens.emulator.vectors import I8, I16, I32, LANES, vector
 from warplens.isa._warp import Space
 
 EVERY = i32(-1)

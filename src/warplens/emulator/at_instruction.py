@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from llvmlite import ir
 
 from warplens.emulator.code import i32
-from warplens.emulator.emit import I32, is_vector
 from warplens.emulator.site import iota
+from warplens.emulator.vectors import I32, is_vector
 from warplens.isa._lanes import U32, Pred
 from warplens.isa._warp import Data
 from warplens.program import Constant, Instruction, Register

@@ -9,9 +9,10 @@ from llvmlite import ir
 
 from warplens.emulator.check import checked
 from warplens.emulator.code import Code, i32, i64
-from warplens.emulator.emit import FLOAT, I32, I64, PTR, LlvmEmitter, vector
+from warplens.emulator.emit import LlvmEmitter
 from warplens.emulator.layout import Touch
 from warplens.emulator.site import V32
+from warplens.emulator.vectors import FLOAT, I32, I64, PTR, vector
 from warplens.isa._lanes import F32
 from warplens.isa._warp import Reduction, Space
 

@@ -9,10 +9,11 @@ from llvmlite import ir
 
 from warplens.emulator.classify import Access
 from warplens.emulator.code import Code, function, i32, i64
-from warplens.emulator.emit import I1, I32, I64, PTR, LlvmEmitter, vector
+from warplens.emulator.emit import LlvmEmitter
 from warplens.emulator.layout import Block, Bounds, Buffer, Env, Fault, FaultKind, Warp
 from warplens.emulator.plan import BYTES, IDEAL, REQUESTS, SECTORS, TAGS, WAVEFRONTS
 from warplens.emulator.site import SPACES, V32, V64, Site
+from warplens.emulator.vectors import I1, I32, I64, PTR, vector
 from warplens.isa._warp import Space
 
 if TYPE_CHECKING:

@@ -14,8 +14,9 @@ from typing import Literal
 from llvmlite import ir
 
 from warplens.emulator.code import Code, function, i32
-from warplens.emulator.emit import I1, I8, I32, I64, LANES, LlvmEmitter, vector
+from warplens.emulator.emit import LlvmEmitter
 from warplens.emulator.site import V32
+from warplens.emulator.vectors import I1, I8, I32, I64, LANES, vector
 
 PREVIOUS = [0, *range(LANES - 1)]  # shuffle mask: each lane sees its left neighbour, lane 0 itself
 

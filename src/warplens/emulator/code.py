@@ -9,7 +9,7 @@ from typing import Any
 
 from llvmlite import ir
 
-from warplens.emulator.emit import I1, I8, I32, I64, PTR, intrinsic, mangled
+from warplens.emulator.vectors import I1, I8, I32, I64, PTR, intrinsic, mangled
 
 
 def i32(value: int) -> ir.Constant:

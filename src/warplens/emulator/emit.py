@@ -2,70 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from llvmlite import ir
 
-from warplens.isa._lanes import F32, F64, Float, Int, Lanes, Pred
-
-LANES = 32
-I1, I8, I16, I32, I64, I128 = (ir.IntType(n) for n in (1, 8, 16, 32, 64, 128))
-FLOAT, DOUBLE = ir.FloatType(), ir.DoubleType()
-PTR = ir.PointerType()
-NAN32 = 0x7FFFFFFF  # what every float operation gives for NaN
-
-
-def scalar_type(kind: type[Lanes]) -> ir.Type:
-    if issubclass(kind, Float):
-        return FLOAT if kind.bits == 32 else DOUBLE
-    return ir.IntType(kind.bits)
-
-
-def vector(element: ir.Type) -> ir.VectorType:
-    return ir.VectorType(element, LANES)
-
-
-def is_vector(value: ir.Value) -> bool:
-    return isinstance(value.type, ir.VectorType)
+from warplens.emulator.emit_float import FloatEmitter
+from warplens.emulator.vectors import (
+    DOUBLE,
+    FIRST,
+    FLOAT,
+    I1,
+    I32,
+    I64,
+    Splat,
+    element,
+    intrinsic,
+    is_vector,
+    mangled,
+    scalar_type,
+    vector,
+)
+from warplens.isa._lanes import F64, Float, Int, Lanes, Pred
 
 
-def element(kind: ir.Type) -> ir.Type:
-    return kind.element if isinstance(kind, ir.VectorType) else kind
-
-
-class Splat(ir.Constant):  # type: ignore[misc]  # llvmlite has no types
-    """A vector constant in short form: 32 spelled-out members cost more to parse than to compile."""
-
-    def __init__(self, single: ir.Constant) -> None:
-        super().__init__(vector(single.type), [single.constant] * LANES)
-        self.single = single
-
-    def get_reference(self) -> str:
-        return f"splat ({self.single.type} {self.single.get_reference()})"
-
-    def __str__(self) -> str:
-        return f"{self.type} {self.get_reference()}"
-
-
-FIRST = Splat(ir.Constant(I32, 0))  # the shuffle mask that takes lane 0 everywhere
-
-
-def mangled(kind: ir.Type) -> str:
-    """A type as intrinsic names spell it."""
-    if isinstance(kind, ir.VectorType):
-        return f"v{kind.count}{mangled(kind.element)}"
-    names = {FLOAT: "f32", DOUBLE: "f64", PTR: "p0"}
-    return names.get(kind) or f"i{kind.width}"
-
-
-def intrinsic(module: ir.Module, name: str, result: ir.Type, arguments: Sequence[ir.Type]) -> ir.Function:
-    """Declared by its full name: llvmlite cannot spell those of vector intrinsics."""
-    found = module.globals.get(name)
-    return found or ir.Function(module, ir.FunctionType(result, arguments), name)
-
-
-class LlvmEmitter:
+class LlvmEmitter(FloatEmitter):
     """Writes primitives at the builder's place."""
 
     def __init__(self, builder: ir.IRBuilder) -> None:
@@ -204,148 +165,6 @@ class LlvmEmitter:
             compare = self.b.icmp_signed if args[0].signed else self.b.icmp_unsigned
             return compare(sign, x, y)
         return (self.b.fcmp_unordered if unordered else self.b.fcmp_ordered)(sign, x, y)
-
-    # Floating point
-
-    def canonical(self, x: ir.Value) -> ir.Value:
-        """A float result with the machine's one NaN; double NaNs stay as the host makes them."""
-        if element(x.type) is not FLOAT:
-            return x
-        nan = self.b.bitcast(self.number(self.b.bitcast(x, self.shaped(I32, x)), NAN32), x.type)
-        return self.b.select(self.b.fcmp_unordered("uno", x, x), nan, x)
-
-    def do_fadd(self, kind: type[Lanes], args: Any, x: ir.Value, y: ir.Value, rounding: str) -> ir.Value:
-        if rounding != "RN":
-            return self.rounded_sum(self.exact(x, kind), self.exact(y, kind), rounding)
-        return self.canonical(self.b.fadd(x, y))
-
-    def do_fmul(self, kind: type[Lanes], args: Any, x: ir.Value, y: ir.Value, rounding: str) -> ir.Value:
-        if rounding != "RN":
-            product = self.b.fmul(self.exact(x, kind), self.exact(y, kind))
-            return self.rounded(product, self.number(product, 0.0), rounding)
-        return self.canonical(self.b.fmul(x, y))
-
-    def do_fma(
-        self, kind: type[Lanes], args: Any, x: ir.Value, y: ir.Value, z: ir.Value, rounding: str
-    ) -> ir.Value:
-        if rounding != "RN":
-            product = self.b.fmul(self.exact(x, kind), self.exact(y, kind))
-            return self.rounded_sum(product, self.exact(z, kind), rounding)
-        return self.canonical(self.call("fma", x, y, z))
-
-    def exact(self, x: ir.Value, kind: type[Lanes]) -> ir.Value:
-        """A float as double, where products of two floats are exact."""
-        if kind is not F32:
-            raise NotImplementedError("directed rounding of double arithmetic")
-        return self.b.fpext(x, self.shaped(DOUBLE, x))
-
-    def rounded_sum(self, x: ir.Value, y: ir.Value, rounding: str) -> ir.Value:
-        """x + y, both exact doubles, rounded to float in a direction; TwoSum (Knuth) gives sum and error."""
-        b = self.b
-        total = b.fadd(x, y)
-        part = b.fsub(total, x)
-        error = b.fadd(b.fsub(x, b.fsub(total, part)), b.fsub(y, part))
-        result = self.rounded(total, error, rounding)
-        if rounding != "RM":
-            return result
-        # A sum that is exactly zero is -0 when rounding down, unless both were +0.
-        zero = b.fcmp_ordered("==", total, self.number(total, 0.0))
-        cancelled = b.and_(zero, b.not_(self.both_positive_zero(x, y)))
-        return b.select(cancelled, self.number(result, -0.0), result)
-
-    def rounded(self, total: ir.Value, error: ir.Value, rounding: str) -> ir.Value:
-        """total + error (a double and a remainder below its last place) rounded to float in a direction.
-
-        The float nearest to the total is moved one step if it lies on the wrong side of the exact value.
-        """
-        b = self.b
-        near = b.fptrunc(total, self.shaped(FLOAT, total))
-        beyond = b.fsub(b.fsub(b.fpext(near, total.type), total), error)  # near - exact, right in its sign
-        zero = self.number(beyond, 0.0)
-        above, below = b.fcmp_ordered(">", beyond, zero), b.fcmp_ordered("<", beyond, zero)
-        bits = b.bitcast(near, self.shaped(I32, near))
-        negative = b.icmp_signed("<", bits, self.number(bits, 0))
-        one = self.number(bits, 1)
-        is_zero = b.fcmp_ordered("==", near, self.number(near, 0.0))
-        outward, inward = b.add(bits, one), b.sub(bits, one)
-        down = b.select(is_zero, self.number(bits, 0x80000001), b.select(negative, outward, inward))
-        up = b.select(is_zero, one, b.select(negative, inward, outward))
-        moved = {
-            "RM": b.select(above, down, bits),
-            "RP": b.select(below, up, bits),
-            "RZ": b.select(negative, b.select(below, up, bits), b.select(above, down, bits)),
-        }[rounding]
-        return self.canonical(b.bitcast(moved, near.type))
-
-    def both_positive_zero(self, x: ir.Value, y: ir.Value) -> ir.Value:
-        """Whether neither of two doubles that sum to zero carries a sign."""
-        kind = self.shaped(I64, x)
-        either = self.b.or_(self.b.bitcast(x, kind), self.b.bitcast(y, kind))
-        return self.b.icmp_unsigned("==", either, self.number(either, 0))
-
-    def do_fneg(self, kind: type[Lanes], args: Any, x: ir.Value) -> ir.Value:
-        return self.on_bits(x, lambda bits, top: self.b.xor(bits, self.number(bits, top)))
-
-    def do_fabs(self, kind: type[Lanes], args: Any, x: ir.Value) -> ir.Value:
-        return self.on_bits(x, lambda bits, top: self.b.and_(bits, self.number(bits, top - 1)))
-
-    def on_bits(self, x: ir.Value, change: Callable[[ir.Value, int], ir.Value]) -> ir.Value:
-        width = 32 if element(x.type) is FLOAT else 64
-        bits = self.b.bitcast(x, self.shaped(ir.IntType(width), x))
-        return self.b.bitcast(change(bits, 1 << (width - 1)), x.type)
-
-    def do_ftz(self, kind: type[Lanes], args: Any, x: ir.Value) -> ir.Value:
-        def flush(bits: ir.Value, top: int) -> ir.Value:
-            infinity = 0x7F800000 if top == 1 << 31 else 0x7FF << 52
-            exponent = self.b.and_(bits, self.number(bits, infinity))
-            small = self.b.icmp_unsigned("==", exponent, self.number(bits, 0))
-            return self.b.select(small, self.b.and_(bits, self.number(bits, top)), bits)
-
-        return self.on_bits(x, flush)
-
-    def do_saturate(self, kind: type[Lanes], args: Any, x: ir.Value) -> ir.Value:
-        zero, one = self.number(x, 0.0), self.number(x, 1.0)
-        capped = self.b.select(self.b.fcmp_ordered("<", x, one), x, one)
-        return self.b.select(self.b.fcmp_ordered(">", x, zero), capped, zero)
-
-    def do_fmin(self, kind: type[Lanes], args: Any, x: ir.Value, y: ir.Value) -> ir.Value:
-        return self.extreme(x, y, "<", self.b.or_)
-
-    def do_fmax(self, kind: type[Lanes], args: Any, x: ir.Value, y: ir.Value) -> ir.Value:
-        return self.extreme(x, y, ">", self.b.and_)
-
-    def extreme(self, x: ir.Value, y: ir.Value, sign: str, zeros: Callable[..., ir.Value]) -> ir.Value:
-        """min or max where a NaN loses; of two zeros the sign bits' or (min) or and (max) decides."""
-        b = self.b
-        kind = self.shaped(ir.IntType(32 if element(x.type) is FLOAT else 64), x)
-        equal = b.bitcast(zeros(b.bitcast(x, kind), b.bitcast(y, kind)), x.type)
-        chosen = b.select(b.fcmp_ordered(sign, x, y), x, y)
-        chosen = b.select(b.fcmp_ordered("==", x, y), equal, chosen)
-        chosen = b.select(
-            b.fcmp_unordered("uno", y, y), x, b.select(b.fcmp_unordered("uno", x, x), y, chosen)
-        )
-        return self.canonical(chosen)
-
-    def do_fdiv(self, kind: type[Lanes], args: Any, x: ir.Value, y: ir.Value) -> ir.Value:
-        return self.canonical(self.b.fdiv(x, y))
-
-    def do_fsqrt(self, kind: type[Lanes], args: Any, x: ir.Value) -> ir.Value:
-        return self.canonical(self.call("sqrt", x))
-
-    def do_ffloor(self, kind: type[Lanes], args: Any, x: ir.Value) -> ir.Value:
-        return self.canonical(self.call("floor", x))
-
-    def do_fceil(self, kind: type[Lanes], args: Any, x: ir.Value) -> ir.Value:
-        return self.canonical(self.call("ceil", x))
-
-    def do_ftrunc(self, kind: type[Lanes], args: Any, x: ir.Value) -> ir.Value:
-        return self.canonical(self.call("trunc", x))
-
-    def do_fnearest(self, kind: type[Lanes], args: Any, x: ir.Value) -> ir.Value:
-        return self.canonical(self.call("roundeven", x))
-
-    def do_isnan(self, kind: type[Lanes], args: Any, x: ir.Value) -> ir.Value:
-        return self.b.fcmp_unordered("uno", x, x)
 
     # Conversions
 

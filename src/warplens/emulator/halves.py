@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from llvmlite import ir
 
 from warplens.emulator.code import Code
-from warplens.emulator.emit import I1, I32, I64, LANES, vector
+from warplens.emulator.vectors import I1, I32, I64, LANES, vector
 
 HALF = LANES // 2
 

@@ -7,7 +7,7 @@ from llvmlite import ir
 from warplens.emulator import abi
 from warplens.emulator.code import Code, i32, i64
 from warplens.emulator.convergence import split_blocks
-from warplens.emulator.emit import I1, I32, I64, PTR, LlvmEmitter, vector
+from warplens.emulator.emit import LlvmEmitter
 from warplens.emulator.layout import HEADER, Block, Env, Fault, FaultKind, Status, Warp
 from warplens.emulator.liveness import Name
 from warplens.emulator.plan import DIVERGENT, ON, Plan
@@ -15,6 +15,7 @@ from warplens.emulator.registers import Registers, saved_space
 from warplens.emulator.routines import Routines
 from warplens.emulator.runtime import Runtime
 from warplens.emulator.site import Windows
+from warplens.emulator.vectors import I1, I32, I64, PTR, vector
 from warplens.emulator.warp import TranslatedWarp
 from warplens.errors import UnsupportedInstruction
 from warplens.isa._decode import Binding, bind

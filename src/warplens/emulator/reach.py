@@ -7,8 +7,9 @@ from functools import cache
 from llvmlite import ir
 
 from warplens.emulator.code import Code, function, i64
-from warplens.emulator.emit import I1, I32, LANES, LlvmEmitter, intrinsic, vector
+from warplens.emulator.emit import LlvmEmitter
 from warplens.emulator.site import V32
+from warplens.emulator.vectors import I1, I32, LANES, intrinsic, vector
 
 HALF = ir.VectorType(I32, 16)
 

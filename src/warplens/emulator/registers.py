@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 from llvmlite import ir
 
 from warplens.emulator.code import Code, i32, i64
-from warplens.emulator.emit import I1, I8, I16, I32, I64, PTR, LlvmEmitter, is_vector, scalar_type, vector
+from warplens.emulator.emit import LlvmEmitter
 from warplens.emulator.layout import Env
 from warplens.emulator.liveness import Liveness, Name
 from warplens.emulator.routines import gathered
+from warplens.emulator.vectors import I1, I8, I16, I32, I64, PTR, is_vector, scalar_type, vector
 from warplens.isa._lanes import F64, H2, U32, U64, Float, Int, Lanes, Pred
 from warplens.isa._op import Source
 from warplens.isa._warp import Addend, Data

@@ -10,10 +10,11 @@ from warplens.emulator import halves
 from warplens.emulator.check import checked
 from warplens.emulator.classify import Classifier
 from warplens.emulator.code import function, i32, i64
-from warplens.emulator.emit import I1, I8, I16, I32, I64, LANES, PTR, LlvmEmitter, intrinsic, vector
+from warplens.emulator.emit import LlvmEmitter
 from warplens.emulator.layout import Touch
 from warplens.emulator.plan import BYTES, IDEAL, REQUESTS, SECTORS, TAGS, WAVEFRONTS
 from warplens.emulator.site import V32, Site, Windows, deinterleaved, further
+from warplens.emulator.vectors import I1, I8, I16, I32, I64, LANES, PTR, intrinsic, vector
 from warplens.isa._warp import Space
 
 EVERY = i32(-1)

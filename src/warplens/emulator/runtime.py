@@ -13,7 +13,7 @@ from functools import cached_property
 from llvmlite import ir
 
 from warplens.emulator.code import Code, function, i32, i64
-from warplens.emulator.emit import I1, I8, I32, I64, PTR, LlvmEmitter, vector
+from warplens.emulator.emit import LlvmEmitter
 from warplens.emulator.layout import (
     ALL_THREADS,
     BARRIERS,
@@ -26,6 +26,7 @@ from warplens.emulator.layout import (
     Status,
     Warp,
 )
+from warplens.emulator.vectors import I1, I8, I32, I64, PTR, vector
 
 VOID = ir.VoidType()
 IDLE_TURN = 1000  # how much more of a block's patience a turn without progress takes than a barrier

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from llvmlite import ir
 
 from warplens.emulator.code import Code, i32, i64
-from warplens.emulator.emit import I32, I64, LANES, PTR, LlvmEmitter, vector
+from warplens.emulator.emit import LlvmEmitter
 from warplens.emulator.layout import Block, Bounds, Env, Warp
+from warplens.emulator.vectors import I32, I64, LANES, PTR, vector
 from warplens.isa._warp import Space
 
 V32, V64 = vector(I32), vector(I64)

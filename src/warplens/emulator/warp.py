@@ -8,7 +8,6 @@ from llvmlite import ir
 
 from warplens.emulator import abi
 from warplens.emulator.code import i32, i64
-from warplens.emulator.emit import I32, I64, LANES
 from warplens.emulator.layout import (
     Block,
     Env,
@@ -16,6 +15,7 @@ from warplens.emulator.layout import (
 )
 from warplens.emulator.reach import match_routine, reduced, shuffled
 from warplens.emulator.site import V32
+from warplens.emulator.vectors import I32, I64, LANES
 from warplens.emulator.warp_control import WarpControl
 from warplens.emulator.warp_memory import WarpMemory
 from warplens.isa._lanes import U32, U64, Pred

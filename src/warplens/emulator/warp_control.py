@@ -8,7 +8,6 @@ from llvmlite import ir
 
 from warplens.emulator.at_instruction import AtInstruction
 from warplens.emulator.code import i32
-from warplens.emulator.emit import I1, I32, I64, LANES, is_vector, vector
 from warplens.emulator.layout import (
     ALL_THREADS,
     COLLECTIVE,
@@ -19,6 +18,7 @@ from warplens.emulator.layout import (
     Warp,
 )
 from warplens.emulator.site import V32
+from warplens.emulator.vectors import I1, I32, I64, LANES, is_vector, vector
 from warplens.isa._lanes import U32, Pred
 from warplens.program import Label, Register
 

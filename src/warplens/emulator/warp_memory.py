@@ -10,8 +10,8 @@ from warplens.emulator import abi, access
 from warplens.emulator.at_instruction import AtInstruction
 from warplens.emulator.atomics import atomic_routine, compare_and_store_routine
 from warplens.emulator.code import i32, i64
-from warplens.emulator.emit import I1, I32, vector
 from warplens.emulator.site import V32, Site
+from warplens.emulator.vectors import I1, I32, vector
 from warplens.isa._lanes import U32, U64, Pred
 from warplens.isa._warp import Data, Reduction, Space
 from warplens.program import Address, Register

@@ -1,0 +1,210 @@
+"""Floating-point primitives as LLVM: one rounding in any direction, the machine's one NaN."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from llvmlite import ir
+
+from warplens.emulator.vectors import DOUBLE, FLOAT, I32, I64, NAN32, element
+from warplens.isa._lanes import F32, Lanes
+
+
+class FloatEmitter:
+    """The part of LlvmEmitter that does arithmetic on floats and doubles."""
+
+    b: ir.IRBuilder
+    number: Callable[[ir.Value, float | int], ir.Value]
+    shaped: Callable[[ir.Type, ir.Value], ir.Type]
+    call: Callable[..., ir.Value]
+
+    def canonical(self, x: ir.Value) -> ir.Value:
+        """A float result with the machine's one NaN; double NaNs stay as the host makes them."""
+        if element(x.type) is not FLOAT:
+            return x
+        nan = self.b.bitcast(self.number(self.b.bitcast(x, self.shaped(I32, x)), NAN32), x.type)
+        return self.b.select(self.b.fcmp_unordered("uno", x, x), nan, x)
+
+    def do_fadd(self, kind: type[Lanes], args: Any, x: ir.Value, y: ir.Value, rounding: str) -> ir.Value:
+        if rounding == "RN":
+            return self.canonical(self.b.fadd(x, y))
+        if kind is F32:
+            return self.rounded_sum(self.exact(x), self.exact(y), rounding)
+        total, error = self.two_sum(x, y)
+        return self.unsigned_zero(self.step(total, self.b.fneg(error), rounding, x, y), total, x, y, rounding)
+
+    def do_fmul(self, kind: type[Lanes], args: Any, x: ir.Value, y: ir.Value, rounding: str) -> ir.Value:
+        product = self.b.fmul(x, y)
+        if rounding == "RN":
+            return self.canonical(product)
+        if kind is F32:
+            wide = self.b.fmul(self.exact(x), self.exact(y))
+            return self.rounded(wide, self.number(wide, 0.0), rounding)
+        error = self.call("fma", x, y, self.b.fneg(product))
+        error = self.b.fadd(error, self.lost_error(x, y, product))  # one of the two is 0
+        return self.step(product, self.b.fneg(error), rounding, x, y)
+
+    def do_fma(
+        self, kind: type[Lanes], args: Any, x: ir.Value, y: ir.Value, z: ir.Value, rounding: str
+    ) -> ir.Value:
+        b = self.b
+        near = self.call("fma", x, y, z)
+        if rounding == "RN":
+            return self.canonical(near)
+        if kind is F32:
+            return self.rounded_sum(b.fmul(self.exact(x), self.exact(y)), self.exact(z), rounding)
+        # x * y + z = (total - near) + rest + last + near, the first difference exact, the rest far smaller.
+        product = b.fmul(x, y)
+        total, error = self.two_sum(product, z)
+        rest, last = self.two_sum(error, self.call("fma", x, y, b.fneg(product)))
+        short = b.fadd(b.fsub(total, near), rest)
+        exactly = b.fcmp_ordered("==", short, self.number(short, 0.0))
+        nothing = b.fcmp_ordered("==", last, self.number(last, 0.0))
+        last = b.select(nothing, self.lost_error(x, y, product), last)
+        short = b.select(exactly, last, short)
+        return self.unsigned_zero(self.step(near, b.fneg(short), rounding, x, y, z), near, product, z, rounding)
+
+    def exact(self, x: ir.Value) -> ir.Value:
+        """A float as double, where products of two floats are exact."""
+        return self.b.fpext(x, self.shaped(DOUBLE, x))
+
+    def two_sum(self, x: ir.Value, y: ir.Value) -> tuple[ir.Value, ir.Value]:
+        """The sum and its error (Knuth)."""
+        b = self.b
+        total = b.fadd(x, y)
+        part = b.fsub(total, x)
+        return total, b.fadd(b.fsub(x, b.fsub(total, part)), b.fsub(y, part))
+
+    def lost_error(self, x: ir.Value, y: ir.Value, product: ir.Value) -> ir.Value:
+        """Where x * y - product is too small for a double: a number of its sign; else 0.  Both sides are scaled."""
+        b = self.b
+        one, scale, zero = (self.number(x, v) for v in (1.0, 2.0**540, 0.0))
+        factors = [b.select(b.fcmp_ordered("<", self.call("fabs", v), one), scale, one) for v in (x, y)]
+        scaled = b.fneg(b.fmul(b.fmul(product, factors[0]), factors[1]))
+        larger = self.call("fma", b.fmul(x, factors[0]), b.fmul(y, factors[1]), scaled)
+        tiny = b.fcmp_ordered("<", self.call("fabs", product), self.number(product, 2.0**-900))
+        found = b.fcmp_ordered("!=", self.call("fma", x, y, b.fneg(product)), zero)
+        return b.select(b.and_(tiny, b.not_(found)), larger, zero)
+
+    def rounded_sum(self, x: ir.Value, y: ir.Value, rounding: str) -> ir.Value:
+        """x + y, both exact doubles, rounded to float in a direction."""
+        total, error = self.two_sum(x, y)
+        return self.unsigned_zero(self.rounded(total, error, rounding), total, x, y, rounding)
+
+    def rounded(self, total: ir.Value, error: ir.Value, rounding: str) -> ir.Value:
+        """total + error (a double and a remainder below its last place) rounded to float in a direction."""
+        b = self.b
+        near = b.fptrunc(total, self.shaped(FLOAT, total))
+        return self.step(near, b.fsub(b.fsub(b.fpext(near, total.type), total), error), rounding)
+
+    def step(self, near: ir.Value, beyond: ir.Value, rounding: str, *operands: ir.Value) -> ir.Value:
+        """The nearest number, moved one step if it lies on the wrong side of the exact value.
+
+        `beyond` is near - exact, right in its sign; where that is no number, an infinity that came of finite
+        operands lies beyond.
+        """
+        b = self.b
+        zero = self.number(beyond, 0.0)
+        above, below = b.fcmp_ordered(">", beyond, zero), b.fcmp_ordered("<", beyond, zero)
+        width = 32 if element(near.type) is FLOAT else 64
+        bits = b.bitcast(near, self.shaped(ir.IntType(width), near))
+        negative = b.icmp_signed("<", bits, self.number(bits, 0))
+        if operands:
+            over = b.fcmp_unordered("uno", beyond, beyond)
+            for x in operands:
+                over = b.and_(over, b.fcmp_ordered("<", self.call("fabs", x), self.number(x, float("inf"))))
+            above = b.or_(above, b.and_(over, b.not_(negative)))
+            below = b.or_(below, b.and_(over, negative))
+        one = self.number(bits, 1)
+        is_zero = b.fcmp_ordered("==", near, self.number(near, 0.0))
+        outward, inward = b.add(bits, one), b.sub(bits, one)
+        least = self.number(bits, (1 << (width - 1)) | 1)
+        down = b.select(is_zero, least, b.select(negative, outward, inward))
+        up = b.select(is_zero, one, b.select(negative, inward, outward))
+        moved = {
+            "RM": b.select(above, down, bits),
+            "RP": b.select(below, up, bits),
+            "RZ": b.select(negative, b.select(below, up, bits), b.select(above, down, bits)),
+        }[rounding]
+        return self.canonical(b.bitcast(moved, near.type))
+
+    def unsigned_zero(
+        self, result: ir.Value, total: ir.Value, x: ir.Value, y: ir.Value, rounding: str
+    ) -> ir.Value:
+        """The result of x + y, where a sum that is exactly zero is -0 when rounding down, unless both were +0."""
+        if rounding != "RM":
+            return result
+        b = self.b
+        kind = self.shaped(I64, x)
+        either = b.or_(b.bitcast(x, kind), b.bitcast(y, kind))
+        both_plus = b.icmp_unsigned("==", either, self.number(either, 0))
+        zero = b.and_(
+            b.fcmp_ordered("==", total, self.number(total, 0.0)),
+            b.fcmp_ordered("==", result, self.number(result, 0.0)),
+        )
+        return b.select(b.and_(zero, b.not_(both_plus)), self.number(result, -0.0), result)
+
+    def do_fneg(self, kind: type[Lanes], args: Any, x: ir.Value) -> ir.Value:
+        return self.on_bits(x, lambda bits, top: self.b.xor(bits, self.number(bits, top)))
+
+    def do_fabs(self, kind: type[Lanes], args: Any, x: ir.Value) -> ir.Value:
+        return self.on_bits(x, lambda bits, top: self.b.and_(bits, self.number(bits, top - 1)))
+
+    def on_bits(self, x: ir.Value, change: Callable[[ir.Value, int], ir.Value]) -> ir.Value:
+        width = 32 if element(x.type) is FLOAT else 64
+        bits = self.b.bitcast(x, self.shaped(ir.IntType(width), x))
+        return self.b.bitcast(change(bits, 1 << (width - 1)), x.type)
+
+    def do_ftz(self, kind: type[Lanes], args: Any, x: ir.Value) -> ir.Value:
+        def flush(bits: ir.Value, top: int) -> ir.Value:
+            infinity = 0x7F800000 if top == 1 << 31 else 0x7FF << 52
+            exponent = self.b.and_(bits, self.number(bits, infinity))
+            small = self.b.icmp_unsigned("==", exponent, self.number(bits, 0))
+            return self.b.select(small, self.b.and_(bits, self.number(bits, top)), bits)
+
+        return self.on_bits(x, flush)
+
+    def do_saturate(self, kind: type[Lanes], args: Any, x: ir.Value) -> ir.Value:
+        zero, one = self.number(x, 0.0), self.number(x, 1.0)
+        capped = self.b.select(self.b.fcmp_ordered("<", x, one), x, one)
+        return self.b.select(self.b.fcmp_ordered(">", x, zero), capped, zero)
+
+    def do_fmin(self, kind: type[Lanes], args: Any, x: ir.Value, y: ir.Value) -> ir.Value:
+        return self.extreme(x, y, "<", self.b.or_)
+
+    def do_fmax(self, kind: type[Lanes], args: Any, x: ir.Value, y: ir.Value) -> ir.Value:
+        return self.extreme(x, y, ">", self.b.and_)
+
+    def extreme(self, x: ir.Value, y: ir.Value, sign: str, zeros: Callable[..., ir.Value]) -> ir.Value:
+        """min or max where a NaN loses; of two zeros the sign bits' or (min) or and (max) decides."""
+        b = self.b
+        kind = self.shaped(ir.IntType(32 if element(x.type) is FLOAT else 64), x)
+        equal = b.bitcast(zeros(b.bitcast(x, kind), b.bitcast(y, kind)), x.type)
+        chosen = b.select(b.fcmp_ordered(sign, x, y), x, y)
+        chosen = b.select(b.fcmp_ordered("==", x, y), equal, chosen)
+        chosen = b.select(
+            b.fcmp_unordered("uno", y, y), x, b.select(b.fcmp_unordered("uno", x, x), y, chosen)
+        )
+        return self.canonical(chosen)
+
+    def do_fdiv(self, kind: type[Lanes], args: Any, x: ir.Value, y: ir.Value) -> ir.Value:
+        return self.canonical(self.b.fdiv(x, y))
+
+    def do_fsqrt(self, kind: type[Lanes], args: Any, x: ir.Value) -> ir.Value:
+        return self.canonical(self.call("sqrt", x))
+
+    def do_ffloor(self, kind: type[Lanes], args: Any, x: ir.Value) -> ir.Value:
+        return self.canonical(self.call("floor", x))
+
+    def do_fceil(self, kind: type[Lanes], args: Any, x: ir.Value) -> ir.Value:
+        return self.canonical(self.call("ceil", x))
+
+    def do_ftrunc(self, kind: type[Lanes], args: Any, x: ir.Value) -> ir.Value:
+        return self.canonical(self.call("trunc", x))
+
+    def do_fnearest(self, kind: type[Lanes], args: Any, x: ir.Value) -> ir.Value:
+        return self.canonical(self.call("roundeven", x))
+
+    def do_isnan(self, kind: type[Lanes], args: Any, x: ir.Value) -> ir.Value:
+        return self.b.fcmp_unordered("uno", x, x)

@@ -1,0 +1,36 @@
+"""Doubles rounded in a direction, through the compiler and the executor, against exact arithmetic."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from exact import DOUBLE, add, fma, mul
+
+import warplens as wl
+
+WAYS = {"rd": "RM", "ru": "RP", "rz": "RZ"}
+N = 256
+
+
+def operands(rng: np.random.Generator) -> np.ndarray:
+    awkward = [0.0, -0.0, 1.0, -1.0, 1e308, -1e308, 1e-300, 5e-324, 3.0]
+    values = rng.standard_normal(N) * 2.0 ** rng.integers(-60, 60, N)
+    values[:64] = rng.choice(awkward, 64)
+    return values
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("operation", ["dadd", "dmul", "fma"])
+def test_bit_equal(operation: str, way: str) -> None:
+    call = f"__{operation}_{way}(a[i], b[i]{', c[i]' if operation == 'fma' else ''})"
+    source = f"""extern "C" __global__ void f(const double* a, const double* b, const double* c, double* o) {{
+      int i = blockIdx.x * 32 + threadIdx.x; o[i] = {call}; }}"""
+    rng = np.random.default_rng(9)
+    a, b, c = operands(rng), operands(rng), operands(rng)
+    out = np.zeros(N)
+    wl.compile(source=source)["f"].launch(N // 32, 32, a, b, c, out)
+    reference = {"dadd": lambda x, y, z: add(DOUBLE, x, y, WAYS[way]), "dmul": lambda x, y, z: mul(DOUBLE, x, y, WAYS[way]),
+                 "fma": lambda x, y, z: fma(DOUBLE, x, y, z, WAYS[way])}[operation]  # fmt: skip
+    for x, y, z, got in zip(*(v.view(np.uint64).tolist() for v in (a, b, c, out)), strict=True):
+        want = reference(x, y, z)
+        assert got == want or (DOUBLE.is_nan(got) and DOUBLE.is_nan(want)), (x, y, z)
