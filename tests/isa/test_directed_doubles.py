@@ -29,8 +29,11 @@ def test_bit_equal(operation: str, way: str) -> None:
     a, b, c = operands(rng), operands(rng), operands(rng)
     out = np.zeros(N)
     wl.compile(source=source)["f"].launch(N // 32, 32, a, b, c, out)
-    reference = {"dadd": lambda x, y, z: add(DOUBLE, x, y, WAYS[way]), "dmul": lambda x, y, z: mul(DOUBLE, x, y, WAYS[way]),
-                 "fma": lambda x, y, z: fma(DOUBLE, x, y, z, WAYS[way])}[operation]  # fmt: skip
+    reference = {
+        "dadd": lambda x, y, z: add(DOUBLE, x, y, WAYS[way]),
+        "dmul": lambda x, y, z: mul(DOUBLE, x, y, WAYS[way]),
+        "fma": lambda x, y, z: fma(DOUBLE, x, y, z, WAYS[way]),
+    }[operation]
     for x, y, z, got in zip(*(v.view(np.uint64).tolist() for v in (a, b, c, out)), strict=True):
         want = reference(x, y, z)
         assert got == want or (DOUBLE.is_nan(got) and DOUBLE.is_nan(want)), (x, y, z)

@@ -63,7 +63,9 @@ class FloatEmitter:
         nothing = b.fcmp_ordered("==", last, self.number(last, 0.0))
         last = b.select(nothing, self.lost_error(x, y, product), last)
         short = b.select(exactly, last, short)
-        return self.unsigned_zero(self.step(near, b.fneg(short), rounding, x, y, z), near, product, z, rounding)
+        whole = b.fcmp_ordered("==", short, self.number(short, 0.0))
+        total = b.select(whole, near, self.number(near, 1.0))  # only an exact zero loses its sign
+        return self.unsigned_zero(self.step(near, b.fneg(short), rounding, x, y, z), total, product, z, rounding)
 
     def exact(self, x: ir.Value) -> ir.Value:
         """A float as double, where products of two floats are exact."""
