@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,13 +18,15 @@ class Trace:
 
     executed          warp instructions executed (predicates ignored)
     threads           active lanes, summed;  threads_on: active lanes whose guard is true
-    divergent         branch executions whose active lanes chose different targets
+    divergent         targets that the lanes of a branch chose beyond the first, summed over its executions
     requests          memory instructions that at least one lane performed
     sectors           distinct 32-byte sectors (global, local), summed over requests
     tags              distinct 128-byte lines (global, local)
     wavefronts        passes of the shared-memory data stage (shared)
-    ideal             sectors (global, local) or wavefronts (shared) had the lanes' accesses been perfectly packed
-    bytes             requested by the lanes
+    ideal             sectors (global, local) or wavefronts (shared) had the lanes' accesses been perfectly packed, at
+                      most as many as there were
+    bytes             that lanes touched, those that they share counted once
+    blocks_run        of the grid;  seconds: on the host, with the filling of device memory
     """
 
     launch: Launch
@@ -41,8 +42,6 @@ class Trace:
     bytes: Counts
     blocks_run: int
     seconds: float
-    printed: str = ""
-    notes: Mapping[str, str] | None = None
 
     @property
     def sampled(self) -> bool:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hand_made import instruction
 
 from warplens.counters.opcodes import CATEGORIES, Access, access, category
+from warplens.sass import parse_operands
 
 
 @pytest.mark.parametrize(
@@ -61,3 +64,9 @@ def test_an_opcode_stands_in_one_category() -> None:
 )
 def test_category(opcode: str, expected: str) -> None:
     assert category(instruction(0, [opcode])) == expected
+
+
+def test_a_constant_loaded_on_the_half_pipe_is_a_move() -> None:
+    text = "R9,-RZ,RZ,0,1.78813934326171875e-07"
+    loads = replace(instruction(0, ["HFMA2.MMA"]), operands=parse_operands("HFMA2.MMA", text, 3 << 32, 0, {}))
+    assert category(loads) == "move and select"

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from warplens.program import Instruction
+from warplens.program import Instruction, Register
 
 Space = Literal["global", "local", "shared", "generic", "constant"]
 Action = Literal["load", "store", "atomic", "reduction", "copy"]
@@ -119,6 +119,15 @@ def category(instruction: Instruction) -> str:
     base = instruction.base
     if base in {"IMAD", "UIMAD"} and "MOV" in instruction.modifiers:
         return "move and select"  # IMAD.MOV is how the compiler moves a register on the multiply pipe
+    if base == "HFMA2" and is_zero(instruction, 1) and is_zero(instruction, 2):
+        return "move and select"  # HFMA2 R, -RZ, RZ, a, b: so it loads a constant on the half pipe
     if base in CATEGORY_OF:
         return CATEGORY_OF[base]
     return "uniform" if base.startswith("U") or base in {"S2UR", "CS2UR"} else "other"
+
+
+def is_zero(instruction: Instruction, position: int) -> bool:
+    """Whether an operand is RZ."""
+    operands = instruction.operands
+    operand = operands[position] if position < len(operands) else None
+    return isinstance(operand, Register) and operand.file == "R" and operand.index < 0
