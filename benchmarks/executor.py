@@ -28,7 +28,7 @@ from warplens.emulator.jit import compile_object
 
 ROOT = Path(__file__).parent.parent
 LESSONS = ROOT / "tests" / "kernels" / "lessons.cu"
-REPEATS = 3
+REPEATS = 9  # a run takes a tenth of a second, and other users of a host take more than that away
 MILLION = 1e6
 SIMULATED = 1 << 13  # elements that Numba's simulator copies in about a second
 

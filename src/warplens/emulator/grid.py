@@ -122,9 +122,15 @@ class Grid:
         return total
 
     def _chunks(self, first: int, threads: int) -> list[tuple[int, int]]:
-        """(first, count) of shares small enough that all threads finish together."""
-        size = max(1, (self.blocks - first) // (64 * threads))
-        return [(start, min(size, self.blocks - start)) for start in range(first, self.blocks, size)]
+        """(first, count) of shares: large ones first, so that threads are seldom asked for, then small ones, so that
+        all finish together."""
+        least = max(1, self.blocks // (256 * threads))
+        shares = []
+        while first < self.blocks:
+            size = min(max((self.blocks - first) // (4 * threads), least), self.blocks - first)
+            shares.append((first, size))
+            first += size
+        return shares
 
     def _drive(self, workers: list[Worker], chunks: list[tuple[int, int]], finish: bool = True) -> Status:
         """Runs chunks on the workers' threads while this one watches for Ctrl-C and tells of the progress."""
