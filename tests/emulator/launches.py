@@ -45,13 +45,13 @@ def _host() -> ctypes.CDLL:
     folder = Path(tempfile.mkdtemp(prefix="warplens-references-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     library = folder / "references.so"
-    source = Path(__file__).with_name("references.c")
-    subprocess.run([*host_cc(), *FLAGS, "-o", str(library), str(source), "-lm"], check=True)
+    sources = [str(path) for path in sorted(Path(__file__).parent.glob("references*.c"))]
+    subprocess.run([*host_cc(), *FLAGS, "-o", str(library), *sources, "-lm"], check=True)
     return ctypes.CDLL(str(library))
 
 
 def on_host(name: str, *args: Any) -> None:
-    """Calls a function of references.c: arrays as pointers, Python numbers as int."""
+    """Calls a function of references*.c: arrays as pointers, Python numbers as int."""
     getattr(_host(), name)(*map(_passed, args))
 
 
@@ -67,6 +67,26 @@ def bits(values: NDArray[Any]) -> NDArray[Any]:
 def same(got: NDArray[Any], want: NDArray[Any]) -> None:
     assert got.dtype == want.dtype
     np.testing.assert_array_equal(bits(got), bits(want))
+
+
+def alike(got: NDArray[Any], want: NDArray[Any]) -> None:
+    """As same(), but one NaN is as good as another: the host's differ from the machine's."""
+    assert got.dtype == want.dtype
+    both = np.isnan(got) & np.isnan(want)
+    same(np.where(both, 0, got).astype(got.dtype), np.where(both, 0, want).astype(want.dtype))
+
+
+def awkward_floats(rng: np.random.Generator, count: int, dtype: Any = np.float32) -> NDArray[Any]:
+    """All magnitudes, with zeros, denormals, infinities and NaN among them."""
+    info = np.finfo(dtype)
+    span = int(-np.log2(float(info.tiny)))
+    values = ((rng.random(count) + 1) * np.exp2(rng.integers(-span, span, count))).astype(dtype)
+    values[rng.random(count) < 0.5] *= -1
+    tiny = float(info.smallest_subnormal)
+    corners = [0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1.0, 0.5, float(info.max), -float(info.max), tiny, -5 * tiny]
+    places = rng.permutation(count)[: len(corners)]
+    values[places] = np.array(corners[: places.size], dtype)
+    return values
 
 
 def awkward_integers(rng: np.random.Generator, count: int, dtype: Any) -> NDArray[Any]:

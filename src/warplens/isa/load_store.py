@@ -172,7 +172,8 @@ def atoms_cast_spin(
 ) -> tuple[Data, Pred]:
     words = 2 if size == "64" else 1
     stored = w.compare_and_store(at, w.stored(compare, words), w.stored(value, words), 4 * words)
-    return Data([stored.u32()] * words), stored
+    flag = stored.u32()
+    return Data([flag, flag.like(0)][:words]), stored
 
 
 @op("QSPC.S", pipe="lsu", says="{to} = whether {at} is shared memory", ignores="E")
