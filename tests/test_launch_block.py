@@ -208,3 +208,36 @@ def test_the_example_reads() -> None:
         assert source.any()
         assert not target.any()
         assert count == 1024
+
+
+VARIABLES = """\
+// /// warplens
+// n = 9
+// [blur]
+// grid = 1
+// block = 32
+// cooperative = true
+// variables = { weights = "random f32[n]", "ns::scale" = 2.5 }
+// ///
+"""
+
+
+def test_cooperative_and_variables() -> None:
+    block = read_launch_block(VARIABLES, "k.cu")
+    assert block is not None
+    entry = block.kernels["blur"]
+    assert entry.variables == {"weights": "random f32[n]", "ns::scale": "2.5"}
+    assert entry.launch(block.values()) == Launch((1, 1, 1), (32, 1, 1), 0, cooperative=True)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("true", "1", r"k.cu:6: \[blur\] cooperative is a number; possible are true and false"),
+        ("{ weights", "3 #", r"k.cu:7: \[blur\] variables must be a table such as"),
+        ("2.5", "true", r"k.cu:7: \[blur\] variables must be a table such as"),
+    ],
+)
+def test_refuses_what_is_neither(old: str, new: str, says: str) -> None:
+    with pytest.raises(UsageError, match=says):
+        read_launch_block(VARIABLES.replace(old, new), "k.cu")

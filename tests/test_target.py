@@ -145,3 +145,68 @@ def test_refuses_a_launch_that_cannot_be(flags: dict[str, object], says: str) ->
     whole = {"grid": "2", "block": "32", "args": ("zeros:f32[64]", "zeros:f32[64]", "64")}
     with pytest.raises(UsageError, match=says):
         one(CUBIN, kernel="ccopy", **(whole | flags)).run()
+
+
+VARIABLES = """
+// /// warplens
+// n = 4
+// [k]
+// grid = 1
+// block = "n"
+// args = ["zeros f32[n]"]
+// variables = { table = "arange f32[n]", "ns::factor" = 3 }
+// [all]
+// grid = 2
+// block = 32
+// args = ["zeros i32[1]"]
+// cooperative = true
+// ///
+#include <cooperative_groups.h>
+__constant__ float table[4];
+namespace ns { __device__ int factor = 1; }
+extern "C" __global__ void k(float *o) { o[threadIdx.x] = table[threadIdx.x] * ns::factor; ns::factor = 100; }
+extern "C" __global__ void all(int *o) { cooperative_groups::this_grid().sync(); o[0] = ns::factor; }
+"""
+
+
+def seen(target: Target) -> list[float]:
+    """What the kernel leaves in its argument."""
+    target.set_variables()
+    out = np.zeros(4, np.float32)
+    target.kernel.launch(1, 4, out)
+    return out.tolist()
+
+
+def test_variables_are_set_by_the_block_and_by_set(tmp_path: Path) -> None:
+    file = written(tmp_path, VARIABLES)
+    target = one(file, kernel="k")
+    assert seen(target) == seen(target) == [0, 3, 6, 9]  # whatever the kernel did to ns::factor
+    assert seen(one(file, kernel="k", settings=("table=full(2):f32[2]", "ns::factor=n"))) == [8, 8, 0, 0]
+
+
+def test_variables_of_a_cubin(tmp_path: Path) -> None:
+    path = tmp_path / "k.cubin"
+    path.write_bytes(one(written(tmp_path, VARIABLES), kernel="k").kernel.cubin.data)
+    assert seen(one(str(path), kernel="k", settings=("table=ones:f32[4]",))) == [1, 1, 1, 1]
+
+
+def test_cooperative_by_the_block_or_by_flag(tmp_path: Path) -> None:
+    file = written(tmp_path, VARIABLES)
+    assert one(file, kernel="all").run().launch.cooperative
+    assert not one(file, kernel="k").launch.cooperative
+    assert one(file, kernel="k", cooperative=True).launch.cooperative
+
+
+@pytest.mark.parametrize(
+    ("setting", "says"),
+    [
+        ("table=f32[4]", "table: does not say what the array holds"),
+        ("table=zeros:f32[5]", "table has 16 bytes, and 20 are given"),
+        ("table=2", "table: a parameter of 16 bytes is a structure"),
+        ("table=null", "table: a variable is set to an array or a number, not to null"),
+        ("tabel=2", "no name 'tabel'"),
+    ],
+)
+def test_refuses_what_a_variable_cannot_hold(tmp_path: Path, setting: str, says: str) -> None:
+    with pytest.raises(UsageError, match=says):
+        one(written(tmp_path, VARIABLES), kernel="k", settings=(setting,)).run()

@@ -11,24 +11,24 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from warplens import __version__
 from warplens.compiler import check_architecture, compile_source, read_cubin
 from warplens.counters.metrics import by_instruction, by_line, metrics
 from warplens.counters.occupancy import Occupancy, curves, occupancy, waves
-from warplens.emulator import DeviceMemory, available_threads
+from warplens.emulator import DeviceMemory, available_threads, pass_arguments
 from warplens.emulator import run as execute
 from warplens.errors import CubinError, UsageError
 from warplens.kernel import Cubin, Kernel, Parameter
 from warplens.launch import Dim3, Launch
-from warplens.launch_check import check_launch
+from warplens.launch_check import check_cooperative, check_launch
 from warplens.machine import Machine, choose
 from warplens.metric import Metric
 from warplens.program import Program
 from warplens.report.subject import Subject
 from warplens.sass import disassemble
 from warplens.trace import Trace
+from warplens.variables import CONSTANT_BANK, Variables
 
 Size = int | Sequence[int]
 Progress = Callable[[int, int], None]
@@ -83,10 +83,11 @@ def load(path: str | Path | bytes) -> Module:
 
 
 class Module:
-    """The kernels of one cubin; `module["name"]` is one of them."""
+    """The kernels of one cubin; `module["name"]` is one of them, `module.variables["name"]` a variable."""
 
     def __init__(self, cubin: Cubin, lowered: Mapping[str, str]) -> None:
         self.cubin = cubin
+        self.variables = Variables(cubin)
         self._lowered = dict(lowered)
         self._found: dict[str, LaunchableKernel] = {}
 
@@ -117,15 +118,16 @@ class Module:
             known = ", ".join([*self._lowered, *self.cubin.kernels]) or "none"
             raise UsageError(f"no kernel {name!r} here; there are: {known}")
         if symbol not in self._found:
-            self._found[symbol] = LaunchableKernel(self.cubin, self.cubin.kernels[symbol], name)
+            self._found[symbol] = LaunchableKernel(self.cubin, self.cubin.kernels[symbol], name, self.variables)
         return self._found[symbol]
 
 
 class LaunchableKernel:
     """A kernel that can be launched; what the cubin says of it is in `kernel`, its machine code in `program`."""
 
-    def __init__(self, cubin: Cubin, kernel: Kernel, name: str) -> None:
+    def __init__(self, cubin: Cubin, kernel: Kernel, name: str, variables: Variables) -> None:
         self.cubin = cubin
+        self.variables = variables
         self.kernel = kernel
         self.name = name
 
@@ -160,15 +162,22 @@ class LaunchableKernel:
     def check(self, launch: Launch, machine: Machine) -> None:
         """UsageError with the first reason for which `machine` would refuse this launch."""
         check_launch(launch, machine, self.kernel)
+        if launch.cooperative:
+            kernel, threads = self.kernel, launch.threads_per_block
+            resident = occupancy(
+                machine, kernel.registers, threads, kernel.shared_bytes, launch.shared, kernel.barriers
+            ).blocks
+            check_cooperative(launch, machine, kernel, resident)
 
     def launch(
-        self, grid: Size, block: Size, *args: Any, shared: int = 0, gpu: str | None = None,
+        self, grid: Size, block: Size, *args: Any, shared: int = 0, cooperative: bool = False, gpu: str | None = None,
         threads: int | None = None, budget: int | None = None, progress: Progress | None = None,
         labels: Sequence[str] = (),
     ) -> Run:  # fmt: skip
         """Executes the kernel on the CPU.
 
         grid, block  up to three sizes, x first;  shared: dynamic shared memory in bytes a block
+        cooperative  all blocks are resident at once, so that grid.sync() can wait for them
         args         arrays are device buffers, updated in place; numbers are passed with the parameter's size; None
                      is a null pointer.  An array passed twice is one buffer.
         gpu          whose limits apply (default: WARPLENS_GPU, the GPU in the machine, h200)
@@ -178,95 +187,41 @@ class LaunchableKernel:
         are then as they were.
         """
         machine, _ = choose(gpu, os.environ)
-        launch = Launch(dim3(grid, "grid"), dim3(block, "block"), shared)
+        launch = Launch(dim3(grid, "grid"), dim3(block, "block"), shared, cooperative)
         self.check(launch, machine)
         memory = DeviceMemory()
-        parameters, arrays = self._parameters(args, labels, memory)
-        banks = self._banks(memory)
+        passed = pass_arguments(self.kernel, self.name, args, labels, memory)
+        banks, variables = self._link(memory)
         limits = {} if budget is None else {"budget": budget}
         threads = threads or available_threads()
         trace = execute(
-            self.kernel, self.program, launch, parameters, memory, banks=banks, threads=threads,
+            self.kernel, self.program, launch, passed.block, memory, banks=banks, threads=threads,
             multiprocessors=machine.multiprocessors, progress=progress, **limits,
         )  # fmt: skip
-        for array, position in arrays:
+        for array, position in passed.arrays:
             if position in memory.written and array.flags.writeable:
                 memory.copy_back(position, array.reshape(-1).view(np.uint8), threads)
+        if variables is not None and variables in memory.written:
+            memory.copy_back(variables, self.variables.image)
         return Run(self, launch, trace, machine, tuple(labels))
 
-    def _parameters(
-        self, args: Sequence[Any], labels: Sequence[str], memory: DeviceMemory
-    ) -> tuple[bytes, list[tuple[NDArray[Any], int]]]:
-        """The parameter block, and the arrays with their allocations."""
-        expected = self.parameters
-        if len(args) != len(expected):
-            sizes = ", ".join(f"{p.size} bytes" for p in expected)
-            raise UsageError(f"{self.name} takes {len(expected)} arguments ({sizes}), not {len(args)}")
-        block = bytearray(self.kernel.parameter_bytes)
-        arrays: list[tuple[NDArray[Any], int]] = []
-        known: dict[tuple[int, int], int] = {}
-        for parameter, value in zip(expected, args, strict=True):
-            name = labels[parameter.ordinal] if parameter.ordinal < len(labels) else ""
-            label = f"argument {parameter.ordinal + 1}" + (f" ({name})" if name else "")
-            if isinstance(value, np.ndarray) and value.ndim > 0:
-                _check_array(value, parameter, label)
-                identity = (value.ctypes.data, value.nbytes)
-                if identity not in known:
-                    arrays.append((value, len(memory.allocations)))
-                    known[identity] = memory.allocate(label, value.reshape(-1).view(np.uint8))
-                data = known[identity].to_bytes(8, "little")
-            else:
-                data = _scalar(value, parameter, label)
-            block[parameter.offset : parameter.offset + parameter.size] = data
-        return bytes(block), arrays
-
-    def _banks(self, memory: DeviceMemory) -> dict[int, bytes]:
-        """Constant banks that hold addresses of `__device__` variables; the variables are allocated here."""
-        cubin, kernel = self.cubin, self.kernel
-        addresses: dict[str, int] = {}
-        if cubin.globals_image:
-            image = np.frombuffer(bytearray(cubin.globals_image), np.uint8)
-            base = memory.allocate("__device__ variables", image)
-            addresses = {name: base + variable.offset for name, variable in cubin.globals.items()}
-            for relocation in cubin.relocations:
+    def _link(self, memory: DeviceMemory) -> tuple[dict[int, bytes], int | None]:
+        """Constant banks with variables and addresses, and the number of the allocation of `__device__` variables."""
+        variables, kernel = self.variables, self.kernel
+        banks = {CONSTANT_BANK: variables.constants.tobytes()} if variables.constants.size else {}
+        addresses: dict[str, int] = dict(kernel.functions)
+        place = len(memory.allocations) if variables.image.size else None
+        if place is not None:
+            base = memory.allocate("__device__ variables", variables.image)
+            addresses |= {name: base + variable.offset for name, variable in self.cubin.globals.items()}
+            variables.link(self.cubin, addresses)
+        if kernel.relocations:
+            bank = bytearray(kernel.constants.get(4, b""))
+            for relocation in kernel.relocations:
                 target = addresses.get(relocation.symbol, 0) + relocation.addend
-                image[relocation.offset : relocation.offset + 8] = np.frombuffer(target.to_bytes(8, "little"), np.uint8)
-        if not kernel.relocations:
-            return {}
-        bank = bytearray(kernel.constants.get(4, b""))
-        for relocation in kernel.relocations:
-            target = addresses.get(relocation.symbol, kernel.functions.get(relocation.symbol, 0)) + relocation.addend
-            bank[relocation.offset : relocation.offset + 8] = target.to_bytes(8, "little")
-        return {4: bytes(bank)}
-
-
-def _check_array(value: NDArray[Any], parameter: Parameter, label: str) -> None:
-    if parameter.size != 8:
-        raise UsageError(f"{label} is an array, but the kernel takes {parameter.size} bytes there, not a pointer")
-    if value.dtype.hasobject:
-        raise UsageError(f"{label} holds Python objects; arrays of numbers are possible")
-    if not value.flags.c_contiguous:
-        raise UsageError(f"{label} is not contiguous; pass np.ascontiguousarray(...) of it")
-
-
-def _scalar(value: Any, parameter: Parameter, label: str) -> bytes:
-    """A number, structure or null pointer in the bytes of its parameter."""
-    size = parameter.size
-    if value is None:
-        return bytes(size)
-    if isinstance(value, bytes | np.generic | np.ndarray):
-        data = bytes(value) if isinstance(value, bytes) else value.tobytes()
-        if len(data) != size:
-            kind = "bytes" if isinstance(value, bytes) else str(value.dtype)
-            raise UsageError(f"{label} is {kind} with {len(data)} bytes, but the kernel takes {size} bytes there")
-        return data
-    if isinstance(value, bool | int):
-        if not -(1 << (8 * size - 1)) <= value < 1 << (8 * size):
-            raise UsageError(f"{label} = {value} does not fit into {size} bytes")
-        return (int(value) & ((1 << (8 * size)) - 1)).to_bytes(size, "little")
-    if isinstance(value, float) and size in (2, 4, 8):
-        return np.array(value, f"f{size}").tobytes()
-    raise UsageError(f"{label} is a {type(value).__name__}; arrays, numbers, bytes and None are possible")
+                bank[relocation.offset : relocation.offset + 8] = target.to_bytes(8, "little")
+            banks[4] = bytes(bank)
+        return banks, place
 
 
 def dim3(size: Size, what: str) -> Dim3:

@@ -99,6 +99,18 @@ def parse_argument(
     return Argument(body, label, source, size)
 
 
+def variable_value(text: str, names: Names, position: int, folder: Path, size: int) -> NDArray[Any] | np.generic:
+    """What a `__device__` or `__constant__` variable of `size` bytes is set to: the words of an argument.
+
+    UsageError if it is null, or a number where the variable is more than one.
+    """
+    source, made = _source(text.strip(), names, position, folder)
+    value = Argument(text, None, source, made).make(None if made or source is None else size)
+    if value is None:
+        raise UsageError("a variable is set to an array or a number, not to null")
+    return value
+
+
 def scalar(value: Number, size: int) -> np.generic:
     """`value` as a parameter of `size` bytes holds it: a float if it is written as one, else an integer.
 

@@ -33,7 +33,11 @@ LAUNCH = (
         help="An argument, in order: random:f32[n], zeros:i32[1000], 42, 2.5, null ... (see docs/launch.md).",
     ),
     click.option("--shared", metavar="BYTES", help="Dynamic shared memory a block."),
-    click.option("--set", "settings", multiple=True, metavar="NAME=N", help="Replace a name of the launch block."),
+    click.option(
+        "--set", "settings", multiple=True, metavar="NAME=N",
+        help="Replace a name of the launch block, or set a variable of the module: --set 'table=random:f32[256]'.",
+    ),
+    click.option("--cooperative", is_flag=True, help="All blocks resident at once, for grid.sync()."),
 )  # fmt: skip
 CODE = (
     click.option("--arch", metavar="SM", help="Compile for this architecture, such as sm_90 (default: the GPU's)."),
@@ -47,7 +51,7 @@ HOST = (
         help="Call it an endless loop when a warp has executed more than about N instructions.",
     ),
 )  # fmt: skip
-FLAGS = ("kernel", "grid", "block", "args", "shared", "settings", "arch", "gpu", "options")
+FLAGS = ("kernel", "grid", "block", "args", "shared", "settings", "cooperative", "arch", "gpu", "options")
 
 
 def options(*groups: Sequence[Callable[[Verb], Verb]]) -> Callable[[Verb], Verb]:

@@ -10,11 +10,15 @@ Dim3: TypeAlias = tuple[int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """grid and block as (x, y, z); `shared` is dynamic shared memory in bytes a block."""
+    """grid and block as (x, y, z); `shared` is dynamic shared memory in bytes a block.
+
+    cooperative   all blocks are resident at once and may wait for each other (grid.sync())
+    """
 
     grid: Dim3
     block: Dim3
     shared: int = 0
+    cooperative: bool = False
 
     @property
     def blocks(self) -> int:

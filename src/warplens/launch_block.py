@@ -17,7 +17,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn, TypeAlias
 
@@ -31,7 +31,7 @@ Size: TypeAlias = int | str | tuple[int | str, ...]
 _OPEN = re.compile(r"\s*//\s*///\s*warplens\s*")
 _CLOSE = re.compile(r"\s*//\s*///\s*")
 _COMMENT = re.compile(r"\s*// ?(.*)")
-_KERNEL_KEYS = ("grid", "block", "args", "shared", "arch", "options", "name")
+_KERNEL_KEYS = ("grid", "block", "args", "shared", "cooperative", "variables", "arch", "options", "name")
 _FILE_KEYS = ("arch", "options")
 _CROSSED = re.compile(r"\d+(\s*[xX]\s*\d+)+")
 
@@ -46,6 +46,8 @@ class KernelEntry:
     shared   dynamic shared memory in bytes a block
     arch, options   for the compiler; default: those at the head of the block
     file, line      where the table begins
+    cooperative     all blocks are resident at once
+    variables       what `__device__` and `__constant__` variables hold, in the words of arguments
 
     Flags replace single entries: `dataclasses.replace(entry, grid=(64, 64))`.
     """
@@ -60,11 +62,13 @@ class KernelEntry:
     options: tuple[str, ...]
     file: str
     line: int
+    cooperative: bool = False
+    variables: Mapping[str, str] = field(default_factory=dict)
 
     def launch(self, names: Names) -> Launch:
         """Grid, block and shared memory in numbers.  UsageError with file and line."""
         grid, block = self._dim("grid", self.grid, names), self._dim("block", self.block, names)
-        return Launch(grid, block, self._shared(names))
+        return Launch(grid, block, self._shared(names), self.cooperative)
 
     def arguments(self, names: Names) -> tuple[Argument, ...]:
         """The arguments in order; relative paths of files begin at the .cu file's folder."""
@@ -230,7 +234,23 @@ class _Reader:
             options=self._options(title, table.get("options", [])),
             file=self.file,
             line=self._line_of(None, title),
+            cooperative=self._truth(title, "cooperative", table.get("cooperative", False)),
+            variables=self._variables(title, table.get("variables", {})),
         )
+
+    def _truth(self, title: str, key: str, value: Any) -> bool:
+        if not isinstance(value, bool):
+            self._refuse(key, f"[{title}] {key} is a {_kind(value)}; possible are true and false", title)
+        return value
+
+    def _variables(self, title: str, value: Any) -> dict[str, str]:
+        plain = isinstance(value, dict) and all(
+            isinstance(item, str | int | float) and not isinstance(item, bool) for item in value.values()
+        )
+        if not plain:
+            possible = 'a table such as { table = "random f32[256]", count = 0 }'
+            self._refuse("variables", f"[{title}] variables must be {possible}", title)
+        return {name: str(item) for name, item in value.items()}
 
     def _size(self, title: str, key: str, value: Any) -> Size | None:
         if isinstance(value, list) and value:

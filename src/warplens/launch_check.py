@@ -25,6 +25,18 @@ def check_launch(launch: Launch, machine: Machine, kernel: Kernel) -> None:
     _check_registers(kernel, machine, launch)
 
 
+def check_cooperative(launch: Launch, machine: Machine, kernel: Kernel, resident: int) -> None:
+    """UsageError if not all blocks can be resident at once; `resident` of them fit into a multiprocessor."""
+    most = resident * machine.multiprocessors
+    if launch.blocks > most:
+        _refuse(
+            kernel,
+            f"a cooperative launch needs all its blocks resident at once, and {launch.blocks} are given; "
+            f"{machine.title} holds {most} ({resident} on each of {machine.multiprocessors} multiprocessors): "
+            "take fewer blocks, and let each do more",
+        )
+
+
 def _check_size(kernel: Kernel, machine: Machine, word: str, size: Dim3, largest: tuple[int, ...]) -> None:
     for axis, given, limit in zip("xyz", size, largest, strict=True):
         if not 1 <= given <= limit:

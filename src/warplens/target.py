@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from warplens.api import LaunchableKernel, Module, Progress, Run, compile, load, read_source
-from warplens.arguments import Argument, parse_argument
+from warplens.arguments import Argument, parse_argument, variable_value
 from warplens.errors import UsageError
 from warplens.expression import Number, evaluate_whole, parse_setting
 from warplens.launch import Launch
@@ -36,7 +36,7 @@ class Flags:
     """What the command line says of a launch, as it was typed; None or () where it says nothing.
 
     settings   "n=1024", from --set; they replace names of the launch block, or make
-               names where there is no block
+               names where there is no block; "table=random:f32[256]" sets a variable of the module
     """
 
     kernel: str | None = None
@@ -48,6 +48,7 @@ class Flags:
     arch: str | None = None
     gpu: str | None = None
     options: tuple[str, ...] = ()
+    cooperative: bool = False
 
 
 Made = tuple[str, int, int]  # an argument's text, place and size in bytes
@@ -62,6 +63,7 @@ class Target:
     machine_from   who named the GPU: "--gpu", "WARPLENS_GPU", "this machine" or "default"
     names          the launch block's names and --set, in numbers
     kept           arrays of the target that ran last: all targets of a file have this in common
+    variables      what variables of the module are set to, in the words of arguments
     """
 
     file: str
@@ -73,6 +75,7 @@ class Target:
     names: Mapping[str, Number]
     flags: Flags
     kept: dict[Made, Any] = field(repr=False)
+    variables: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def started(self) -> bool:
@@ -101,6 +104,8 @@ class Target:
             entry = replace(entry, block=flag("--block", parse_dim, block, self.names))
         if shared is not None:
             entry = replace(entry, shared=flag("--shared", shared_bytes, shared, self.names))
+        if self.flags.cooperative:
+            entry = replace(entry, cooperative=True)
         return entry.launch(self.names)
 
     @property
@@ -150,11 +155,23 @@ class Target:
         """Executes the kernel.  UsageError for a wrong launch, KernelFault from the kernel itself."""
         launch = self.launch
         self.kernel.check(launch, self.machine)  # before arrays of many GiB are made
+        self.set_variables()
         run = self.kernel.launch(
-            launch.grid, launch.block, *self.values(), shared=launch.shared, gpu=self.machine.key,
-            threads=threads, budget=budget, progress=progress, labels=self.labels,
+            launch.grid, launch.block, *self.values(), shared=launch.shared, cooperative=launch.cooperative,
+            gpu=self.machine.key, threads=threads, budget=budget, progress=progress, labels=self.labels,
         )  # fmt: skip
         return replace(run, title=self.title, file=self.file, machine_from=self.machine_from)
+
+    def set_variables(self) -> None:
+        """Every variable of the module as the source or the user says, whatever kernels did before."""
+        variables = self.kernel.variables
+        variables.reset()
+        first = len(self.kernel.parameters)  # behind the arguments: random data differ from theirs
+        for place, (name, text) in enumerate(self.variables.items(), first):
+            variable = variables[name]
+            folder = Path(self.file).parent if name in self.entry.variables else Path()
+            value = flag(name, variable_value, text, self.names, place, folder, variable.size)
+            variable.write(value)
 
 
 MOST_REGISTERS = 255  # a register's number has 8 bits, and 255 is RZ
@@ -205,21 +222,26 @@ def targets(file: str, flags: Flags = NO_FLAGS) -> list[Target]:
     UsageError, CompileError or CubinError.
     """
     machine, machine_from = choose(flags.gpu, os.environ)
-    settings = dict(flag("--set", parse_setting, text) for text in flags.settings)
     kept: dict[Made, Any] = {}
-    if not is_source(file):
+    block = read_launch_block(read_source(Path(file)), file) if is_source(file) else None
+    if is_source(file):
+        modules = _Modules(file, flags, machine.arch)
+        found = [(entry, modules.of(entry)) for entry in _entries(block, modules, flags.kernel)]
+    else:
         module = _load(file, flags)
-        return [
-            Target(file, name, module[name], machine, machine_from, _bare(file, name), settings, flags, kept)
-            for name in _chosen(module, flags.kernel, file)
-        ]
-    block = read_launch_block(read_source(Path(file)), file)
+        found = [(_bare(file, name), module) for name in _chosen(module, flags.kernel, file)]
+    taken = {name for _, module in found for name in module.variables} - (block.names.keys() if block else set())
+    said = {text: text.partition("=")[0].strip() for text in flags.settings}
+    fills = {name: text.partition("=")[2] for text, name in said.items() if name in taken}
+    settings = dict(flag("--set", parse_setting, text) for text, name in said.items() if name not in taken)
     names = block.values(settings) if block else settings
-    modules = _Modules(file, flags, machine.arch)
     return [
-        Target(file, entry.title, modules.of(entry)[entry.name], machine, machine_from, entry, names, flags, kept)
-        for entry in _entries(block, modules, flags.kernel)
-    ]
+        Target(
+            file, entry.title, module[entry.name], machine, machine_from, entry, names, flags, kept,
+            {**entry.variables, **{name: text for name, text in fills.items() if name in module.variables}},
+        )
+        for entry, module in found
+    ]  # fmt: skip
 
 
 def is_source(file: str) -> bool:

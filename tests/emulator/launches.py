@@ -26,18 +26,23 @@ FLAGS = ("-std=c11", "-O1", "-ffp-contract=off", "-fwrapv", "-fno-strict-aliasin
 @cache
 def kernel(file: str, name: str, arch: str, *options: str) -> LaunchableKernel:
     """A kernel of tests/kernels."""
-    return _module(file, arch, options)[name]
+    return module(file, arch, *options)[name]
 
 
 @cache
-def _module(file: str, arch: str, options: tuple[str, ...]) -> wl.Module:
+def module(file: str, arch: str, *options: str) -> wl.Module:
+    """A file of tests/kernels."""
     return wl.compile(KERNELS / file, arch=arch, options=options)
 
 
-@cache
 def written(source: str, name: str, arch: str = "sm_90") -> LaunchableKernel:
     """A kernel given in a test."""
-    return wl.compile(source=source, arch=arch)[name]
+    return written_module(source, arch)[name]
+
+
+@cache
+def written_module(source: str, arch: str = "sm_90") -> wl.Module:
+    return wl.compile(source=source, arch=arch)
 
 
 @cache

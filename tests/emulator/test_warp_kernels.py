@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from launches import kernel, same
+from launches import kernel, same, written
 from numpy.typing import NDArray
 
 SHUFFLE, BARRIERS = "k16_shuffle_vote.cu", "k17_barriers.cu"
@@ -157,3 +157,27 @@ def test_reduce(arch: str) -> None:
         same(y, np.array([x.sum() + 1], np.float32))
 
 
+
+
+NAMED = """
+extern "C" __global__ void named(int *o, int which, int count) {
+  __shared__ int s[64];
+  int i = threadIdx.x;
+  if (i < 64) {
+    s[i] = i + 1;
+    asm volatile("bar.sync %0, %1;" :: "r"(which), "r"(count) : "memory");
+    o[i] = s[63 - i];
+    asm volatile("bar.sync %0, 64;" :: "r"(which) : "memory");
+    s[i] = 7 * i;
+    asm volatile("bar.sync 3, %0;" :: "r"(count) : "memory");
+    o[64 + i] = s[63 - i];
+  }
+  asm volatile("bar.sync %0;" :: "r"(which + 1) : "memory");
+}
+"""
+
+
+def test_barriers_whose_number_and_count_are_computed(arch: str) -> None:
+    o, i = np.zeros(128, np.int32), np.arange(64)
+    written(NAMED, "named", arch).launch(1, 96, o, 5, 64)
+    same(o, np.concatenate([64 - i, 7 * (63 - i)]).astype(np.int32))

@@ -2,5 +2,6 @@
 
 from warplens.emulator.grid import available_threads, run
 from warplens.emulator.memory import DeviceMemory
+from warplens.emulator.parameters import pass_arguments
 
-__all__ = ["DeviceMemory", "available_threads", "run"]
+__all__ = ["DeviceMemory", "available_threads", "pass_arguments", "run"]

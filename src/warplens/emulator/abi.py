@@ -6,7 +6,7 @@ All addresses are fixed numbers: what a kernel computes from them is the same on
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -33,10 +33,12 @@ class Bank0:
     dynamic_shared: int | None
     reserved_shared: int | None
     multiprocessors: int
+    grid_barrier: int  # the high word first; from sm_100 on 0xa0 less for each block of a cluster
 
 
-_VOLTA = Bank0(0x0, 0xC, 0x28, 0x18, 0x20, 0x2C, 0x114, 0x10C)
-_BLACKWELL = Bank0(0x360, 0x370, 0x37C, None, 0x2F8, None, 0x16C, 0x2D0)
+_VOLTA = Bank0(0x0, 0xC, 0x28, 0x18, 0x20, 0x2C, 0x114, 0x10C, 0x8C)
+_HOPPER = replace(_VOLTA, grid_barrier=0x44)
+_BLACKWELL = Bank0(0x360, 0x370, 0x37C, None, 0x2F8, 0x2AC, 0x16C, 0x2D0, 0x254)
 
 
 def number(arch: str) -> int:
@@ -45,7 +47,9 @@ def number(arch: str) -> int:
 
 
 def bank0(arch: str) -> Bank0:
-    return _BLACKWELL if number(arch) >= 100 else _VOLTA
+    if number(arch) >= 100:
+        return _BLACKWELL
+    return _HOPPER if number(arch) >= 90 else _VOLTA
 
 
 def shared_base(arch: str) -> int:
@@ -53,8 +57,10 @@ def shared_base(arch: str) -> int:
     return 0x400 if number(arch) >= 90 else 0
 
 
-def constants(kernel: Kernel, launch: Launch, parameters: bytes, multiprocessors: int) -> bytearray:
-    """Constant bank 0 of a launch."""
+def constants(
+    kernel: Kernel, launch: Launch, parameters: bytes, multiprocessors: int, grid_barrier: int = 0
+) -> bytearray:
+    """Constant bank 0 of a launch.  grid_barrier: the address of what grid.sync() counts in; 0 lets it trap."""
     bank = bytearray(kernel.constants.get(0, b"").ljust(BANK_BYTES, b"\0"))
     place = bank0(kernel.arch)
 
@@ -69,6 +75,7 @@ def constants(kernel: Kernel, launch: Launch, parameters: bytes, multiprocessors
     put(place.local_window, 0, LOCAL_WINDOW)
     put(place.dynamic_shared, launch.shared)
     put(place.multiprocessors, multiprocessors)
+    put(place.grid_barrier, grid_barrier >> 32, grid_barrier & 0xFFFFFFFF)
     if number(kernel.arch) >= 80:
         put(place.reserved_shared, shared_base(kernel.arch))
     base = kernel.parameter_base

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from warplens.emulator import abi
 from warplens.emulator.layout import Env, FaultKind
 from warplens.emulator.memory import DeviceMemory
 from warplens.emulator.site import SPACES
 from warplens.errors import KernelFault
 from warplens.launch import Launch
-from warplens.program import Instruction, Program
+from warplens.program import Constant, Instruction, Program
 
 
 def place(program: Program, instruction: Instruction) -> str:
@@ -42,11 +43,24 @@ def report(env: Env, program: Program, launch: Launch, memory: DeviceMemory, bud
             "raise the limit with --budget"
         )
     if kind is FaultKind.TRAP:
-        return KernelFault(f"the kernel trapped (trap or failed assert) at {where} ({who})")
+        return KernelFault(f"the kernel trapped at {where} ({who}){_grid_barrier_missed(program, launch)}")
     if kind is FaultKind.BAD_JUMP:
         return KernelFault(f"jump to a place that is no code, from {where} ({who})")
     address = fault.address[lane]
     return KernelFault(f"{_access(fault, instruction, address, memory)}\n  at {where}\n  in {who}")
+
+
+def _grid_barrier_missed(program: Program, launch: Launch) -> str:
+    """Why a kernel with grid.sync() traps in an ordinary launch."""
+    place = abi.bank0(program.arch).grid_barrier
+    asks = any(
+        isinstance(operand, Constant) and operand.bank == 0 and operand.offset == place
+        for instruction in program.instructions
+        for operand in instruction.operands
+    )
+    if launch.cooperative or not asks:
+        return ""
+    return "; grid.sync() needs a cooperative launch: cooperative=True, --cooperative, or the same in the launch block"
 
 
 def _access(fault: object, instruction: Instruction, address: int, memory: DeviceMemory) -> str:

@@ -54,7 +54,8 @@ def run(
     started = time.perf_counter()
     code = translate(kernel, program)
     tid, first_mask = thread_indices(launch)
-    contents = {0: bytes(abi.constants(kernel, launch, parameters, multiprocessors)), **(banks or {})}
+    barrier = memory.allocate("the grid's barrier", np.zeros(64, np.uint8)) if launch.cooperative else 0
+    contents = {0: bytes(abi.constants(kernel, launch, parameters, multiprocessors, barrier)), **(banks or {})}
     shape = Shape(
         launch,
         Plan(program),

@@ -128,6 +128,27 @@ class Runtime:
         b.ret_void()
         return made
 
+    @cached_property
+    def arrive_apart(self) -> ir.Function:
+        """arrive_apart(warp, slot, needs, mask, pc): each lane waits for the lanes of its own needs[lane]."""
+        made, code = function(self.module, "arrive_apart", VOID, [PTR, I32, PTR, I32, I32])
+        warp, slot, needs, mask, pc = made.args
+        b = code.b
+        left = code.variable(I32, mask)
+
+        def group() -> None:
+            rest = b.load(left, typ=I32)
+            all_needs = b.load(needs, typ=vector(I32), align=4)
+            need = b.extract_element(all_needs, code.lowest(rest))
+            same = b.bitcast(b.icmp_signed("==", all_needs, LlvmEmitter(b).splat(need)), I32)
+            members = b.and_(same, rest)
+            b.call(self.arrive, [warp, slot, need, members, pc])
+            b.store(b.and_(rest, b.not_(members)), left)
+
+        code.loop(lambda: code.nonzero(b.load(left, typ=I32)), group)
+        b.ret_void()
+        return made
+
     def _release_if_all(
         self, code: Code, warp: ir.Value, slot: ir.Value, waiting: ir.Value, need: ir.Value
     ) -> None:

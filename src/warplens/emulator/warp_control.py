@@ -183,6 +183,13 @@ class WarpControl(AtInstruction):
         self._part_guarded()
         self._wait(WARPSYNC, self.f.first_mask() if mask is None else self.first(mask).node)
 
+    def converge_apart(self, mask: U32) -> None:
+        self._part_guarded()
+        needs = self.code.variable(V32, self.e.splat(mask.node))
+        place = self.f.later(self._next())
+        self.b.call(self.runtime.arrive_apart, [self.f.warp, i32(WARPSYNC), needs, self.mask, place])
+        self.b.branch(self.f.dispatch)
+
     def collect(self, mask: U32, target: Label) -> None:
         place = self.code.field(Warp, self.f.warp, "lane_return")
         old = self.b.load(place, typ=V32, align=4)
@@ -230,6 +237,8 @@ class WarpControl(AtInstruction):
         number = self._uniform(index)
         lanes = code.popcount(self.mask)
         need = i32(ALL_THREADS) if threads is None else self._uniform(threads)
+        if isinstance(threads, U32):
+            need = b.select(b.icmp_signed("==", need, i32(0)), i32(ALL_THREADS), need)
         if threads is not None:
             # A barrier with a count is told of whole warps; exited lanes of a warp that comes as one count too.
             living = b.and_(self.f.first_mask(), b.not_(self._exited()))

@@ -19,7 +19,7 @@ from warplens.launch import Launch
 SLICE = 1 << 16  # instructions in a warp's turn: long against saving registers, short against a user's patience
 SHORT_SLICE = 1 << 13  # likewise where it may only find that it still has to wait
 TURNS = 4000  # of a block before others are given theirs: so many barriers, or a thousandth of idle turns
-RESIDENT = 2048  # blocks kept waiting at a time
+RESIDENT = 2048  # blocks kept waiting at a time, unless the launch is cooperative
 
 
 @dataclass(frozen=True)
@@ -133,8 +133,9 @@ class Worker:
                 continue
             self.added = 0
             status = self._take_turns(code, SHORT_SLICE)
-            if status is Status.DONE and len(self.waiting) >= RESIDENT:
-                status = self._finish(code, RESIDENT - 1)
+            resident = self.shape.launch.blocks if self.shape.launch.cooperative else RESIDENT
+            if status is Status.DONE and len(self.waiting) >= resident:
+                status = self._finish(code, resident - 1)
             if status is not Status.DONE:
                 return status
         return Status.DONE

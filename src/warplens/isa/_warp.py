@@ -125,6 +125,9 @@ class Warp(Protocol):
     def converge(self, mask: U32 | None) -> None:
         """WARPSYNC: wait for all non-exited lanes of mask (None: all lanes), go on together."""
 
+    def converge_apart(self, mask: U32) -> None:
+        """WARPSYNC.EXCLUSIVE: the same, but only the lanes of mask go on together; lanes with other masks apart."""
+
     def collect(self, mask: U32, target: Label) -> None:
         """WARPSYNC.COLLECTIVE: when the lanes of mask have arrived they run the next instructions as one."""
 

@@ -117,9 +117,15 @@ def bmov(w: Warp, barrier: Register, mask: Register | None = None, *, CLEAR: boo
     return old
 
 
-@op("WARPSYNC", pipe="cbu", says="wait for the lanes {mask}", ignores="EXCLUSIVE")
+@op("WARPSYNC", pipe="cbu", says="wait for the lanes {mask}")
 def warpsync(w: Warp, mask: U32) -> None:
     w.converge(mask)
+
+
+@op("WARPSYNC.EXCLUSIVE", pipe="cbu", says="wait for the lanes {mask}, go on with no others")
+def warpsync_exclusive(w: Warp, mask: U32) -> None:
+    """Stands before REDUX, which is over the lanes that are here: two tiles of a warp must not be here at once."""
+    w.converge_apart(mask)
 
 
 @op("WARPSYNC.ALL", pipe="cbu", says="wait for all lanes of the warp")
@@ -130,6 +136,11 @@ def warpsync_all(w: Warp) -> None:
 @op("WARPSYNC.COLLECTIVE", pipe="cbu", says="wait for the lanes {mask}, do the next together, go to {target}")
 def warpsync_collective(w: Warp, mask: U32, target: Label) -> None:
     w.collect(mask, target)
+
+
+@op("WARPSYNC.COLLECTIVE.ALL", pipe="cbu", says="wait for all lanes, do the next together, go to {target}")
+def warpsync_collective_all(w: Warp, target: Label) -> None:
+    w.collect(U32(w.e, w.e.constant(U32, -1)), target)
 
 
 @op("ENDCOLLECTIVE", pipe="cbu", says="end of what the lanes do together")
@@ -157,19 +168,32 @@ def pmtrig(w: Warp, event: int = 0) -> None:
 
 @op("BAR.SYNC", pipe="adu", says="wait for the block (barrier {barrier})", ignores="DEFER_BLOCKING",
     probe="__syncthreads()")  # fmt: skip
-def bar_sync(w: Warp, barrier: U32, threads: Operand | None = None) -> None:
-    w.block_barrier(barrier, _count(w, threads))
+def bar_sync(w: Warp, barrier: Operand, threads: Operand | None = None) -> None:
+    w.block_barrier(*_barrier(w, barrier, threads))
 
 
 @op("BAR.ARV", pipe="adu", says="tell barrier {barrier} of this warp, without waiting", ignores="DEFER_BLOCKING")
-def bar_arv(w: Warp, barrier: U32, threads: Operand | None = None) -> None:
-    w.block_barrier(barrier, _count(w, threads), waits=False)
+def bar_arv(w: Warp, barrier: Operand, threads: Operand | None = None) -> None:
+    w.block_barrier(*_barrier(w, barrier, threads), waits=False)
 
 
 @op("BAR.RED", pipe="adu", says="wait for the block (barrier {barrier}), {how} of {p}", ignores="DEFER_BLOCKING")
 def bar_red(w: Warp, barrier: U32, p: Pred, *, how: Literal["POPC", "AND", "OR"]) -> None:
     reduces: dict[str, Literal["popc", "and", "or"]] = {"POPC": "popc", "AND": "and", "OR": "or"}
     w.block_barrier(barrier, None, reduces=reduces[how], p=p)
+
+
+def _barrier(w: Warp, barrier: Operand, threads: Operand | None) -> tuple[U32 | int, U32 | int | None]:
+    """The barrier's number and its count.
+
+    Where both are registers they are one, with the number in bits 3:0 and the count in bits 27:16; a count of 0
+    means all threads (so ptxas prepares the register).
+    """
+    if isinstance(barrier, Register) and isinstance(threads, Register):
+        (packed,) = w.stored(barrier, 1).words
+        return packed & 0xF, (packed >> 16) & 0xFFF
+    number = w.stored(barrier, 1).words[0] if isinstance(barrier, Register) else barrier.bits  # type: ignore[union-attr]
+    return number, _count(w, threads)
 
 
 def _count(w: Warp, threads: Operand | None) -> U32 | int | None:

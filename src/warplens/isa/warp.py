@@ -59,8 +59,10 @@ def redux(
 
 
 @op("R2UR", pipe="alu", says="{to} = {a}, which is the same in all lanes")
-def r2ur(w: Warp, a: U32) -> U32:
-    return w.first(a)
+def r2ur(w: Warp, a: U32) -> tuple[U32, Pred]:
+    """The predicate (sm_80 to 89, before BRA.CONV): whether lanes differ.  Inferred: both ways do the same."""
+    value = w.first(a)
+    return value, w.ballot(a.ne(value)).ne(0)
 
 
 @op("S2R", "S2UR", pipe="adu", says="{to} = {name}")

@@ -62,7 +62,7 @@ def document(
         "arch": kernel.arch,
         "gpu": gpu,
         "tools": dict(sorted(tools.items())),
-        "launch": {"grid": list(launch.grid), "block": list(launch.block), "shared": launch.shared},
+        "launch": launch_part(launch),
         "metrics": shown(metrics),
         "occupancy": occupancy and occupancy_part(occupancy, waves),
         "lines": [line_part(place, by_line[place]) for place in sorted(by_line, key=position)],
@@ -72,6 +72,15 @@ def document(
         ],
         "prediction": prediction and dict(prediction),
         "findings": [dict(finding) for finding in findings],
+    }
+
+
+def launch_part(launch: Launch) -> Document:
+    return {
+        "grid": list(launch.grid),
+        "block": list(launch.block),
+        "shared": launch.shared,
+        "cooperative": launch.cooperative,
     }
 
 

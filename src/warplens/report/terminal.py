@@ -74,7 +74,7 @@ def header(subject: Subject) -> Table:
     rows = {
         "Kernel": f"{subject.title} of {subject.file}, {kernel.arch}, {size} instructions",
         "GPU": f"{subject.machine.title} ({chosen(subject.machine_from)})",
-        "Launch": f"{dim(launch.grid)} blocks of {dim(launch.block)} threads; "
+        "Launch": f"{dim(launch.grid)} blocks of {dim(launch.block)} threads{', cooperative' * launch.cooperative}; "
         f"{kernel.registers} registers a thread{spoken_shared(subject)}",
         "Made by": ", ".join(f"{name} {version}" for name, version in subject.tools.items()),
     }

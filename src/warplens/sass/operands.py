@@ -36,7 +36,7 @@ TERM = re.compile(rf"(?P<register>U?R(?:\d+|Z))(?P<suffix>(?:\.\w+)*)|(?P<number
 DESCRIPTOR = re.compile(r"(?<=\])(?=\[)")
 PARTS = re.compile(r",(?![^\[]*\])")
 
-JUMPS = frozenset(("BRA", "BSSY", "CALL", "RET", "JMP", "LEPC", "WARPSYNC.COLLECTIVE"))
+JUMPS = frozenset(("BRA", "BSSY", "CALL", "RET", "JMP", "LEPC", "WARPSYNC.COLLECTIVE", "WARPSYNC.COLLECTIVE.ALL"))
 """Opcodes whose last operand, if it is a number or a name, is a place in the code."""
 
 RELATIVE_JUMPS = frozenset(("BRX", "BRXU"))
