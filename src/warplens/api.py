@@ -19,6 +19,7 @@ from warplens.counters.occupancy import Occupancy, curves, occupancy, waves
 from warplens.emulator import DeviceMemory, available_threads, pass_arguments
 from warplens.emulator import run as execute
 from warplens.errors import CubinError, UsageError
+from warplens.hazard import CHECKS, Check, Hazard, checks_of
 from warplens.kernel import Cubin, Kernel, Parameter
 from warplens.launch import Dim3, Launch
 from warplens.launch_check import check_cooperative, check_launch
@@ -29,6 +30,7 @@ from warplens.report.subject import Subject
 from warplens.sass import disassemble
 from warplens.trace import Trace
 from warplens.variables import CONSTANT_BANK, Variables
+from warplens.whole_file import write_whole
 
 Size = int | Sequence[int]
 Progress = Callable[[int, int], None]
@@ -172,7 +174,7 @@ class LaunchableKernel:
     def launch(
         self, grid: Size, block: Size, *args: Any, shared: int = 0, cooperative: bool = False, gpu: str | None = None,
         threads: int | None = None, budget: int | None = None, progress: Progress | None = None,
-        labels: Sequence[str] = (),
+        labels: Sequence[str] = (), check: Sequence[str] = (),
     ) -> Run:  # fmt: skip
         """Executes the kernel on the CPU.
 
@@ -183,6 +185,7 @@ class LaunchableKernel:
         gpu          whose limits apply (default: WARPLENS_GPU, the GPU in the machine, h200)
         threads      of the host; counts do not depend on it.  budget: instructions a warp may execute
         labels       names of the arguments, for messages
+        check        "races", "init", "barriers" or "all": what they find is in run.hazards; counts stay the same
         Raises UsageError for a wrong argument or launch, KernelFault if the kernel does something wrong: the arrays
         are then as they were.
         """
@@ -193,17 +196,18 @@ class LaunchableKernel:
         passed = pass_arguments(self.kernel, self.name, args, labels, memory)
         banks, variables = self._link(memory)
         limits = {} if budget is None else {"budget": budget}
+        checks = checks_of(check)
         threads = threads or available_threads()
         trace = execute(
             self.kernel, self.program, launch, passed.block, memory, banks=banks, threads=threads,
-            multiprocessors=machine.multiprocessors, progress=progress, **limits,
+            multiprocessors=machine.multiprocessors, progress=progress, checks=checks, **limits,
         )  # fmt: skip
         for array, position in passed.arrays:
             if position in memory.written and array.flags.writeable:
                 memory.copy_back(position, array.reshape(-1).view(np.uint8), threads)
         if variables is not None and variables in memory.written:
             memory.copy_back(variables, self.variables.image)
-        return Run(self, launch, trace, machine, tuple(labels))
+        return Run(self, launch, trace, machine, tuple(labels), checks)
 
     def _link(self, memory: DeviceMemory) -> tuple[dict[int, bytes], int | None]:
         """Constant banks with variables and addresses, and the number of the allocation of `__device__` variables."""
@@ -246,9 +250,15 @@ class Run:
     trace: Trace
     machine: Machine
     labels: tuple[str, ...] = ()
+    checks: frozenset[Check] = frozenset()
     title: str = ""
     file: str = ""
     machine_from: str = ""
+
+    @property
+    def hazards(self) -> tuple[Hazard, ...]:
+        """What the checks found, by place in the code; () where none was asked for."""
+        return self.trace.hazards
 
     @property
     def _block(self) -> tuple[int, int, int, int, int]:
@@ -297,6 +307,7 @@ class Run:
             labels=self.labels,
             sources=compiled or sources_on_disk(kernel.program),
             tools=tool_versions(compiled=bool(compiled)),
+            checks=tuple(check for check in CHECKS if check in self.checks),
         )
 
     def json(self) -> str:
@@ -308,6 +319,7 @@ class Run:
             writer.document(
                 seen.kernel, seen.launch, seen.program, seen.metrics, by_line(seen.program, seen.trace),
                 by_instruction(seen.program, seen.trace), seen.tools, seen.machine.key, seen.occupancy, seen.waves,
+                checks=seen.checks, hazards=self.hazards,
             )
         )  # fmt: skip
 
@@ -340,7 +352,7 @@ def sources_on_disk(program: Program) -> dict[str, str]:
 
 def write_text(path: str | Path, content: str) -> None:
     try:
-        Path(path).write_text(content, encoding="utf-8")
+        write_whole(Path(path), content.encode())
     except OSError as error:
         raise UsageError(f"cannot write {path}: {error.strerror}") from None
 

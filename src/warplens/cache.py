@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import hashlib
 import os
-import tempfile
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+
+from warplens.whole_file import write_whole
 
 
 def directory() -> Path | None:
@@ -48,8 +49,5 @@ def remember(kind: str, name: str, make: Callable[[], bytes]) -> bytes:
     data = make()
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent)
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        Path(temporary).replace(path)  # whole or not at all, also with two processes at once
+        write_whole(path, data)  # also with two processes at once
     return data

@@ -2,14 +2,15 @@
 
 Only click is imported here; what a verb needs is imported when the verb runs, so that `warplens --help` is quick.
 
-Exit codes: 0 done, 1 a budget or comparison failed, 2 wrong usage, 3 the kernel itself faulted, 130 Ctrl-C.
+Exit codes: 0 done, 1 a budget or comparison failed or a check found something, 2 wrong usage, 3 the kernel itself
+faulted, 130 Ctrl-C.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ from warplens import __version__
 from warplens.errors import UsageError, WarplensError
 
 if TYPE_CHECKING:
+    from warplens.api import Run
     from warplens.target import Flags, Target
 
 INTERRUPTED = 130
@@ -82,13 +84,17 @@ def cli() -> None:
 @cli.command()
 @click.argument("file")
 @options(LAUNCH, CODE, GPU, HOST)
+@click.option("--check", "check", multiple=True, metavar="LIST",
+              help="Look for races, init (reads of memory that nobody wrote), barriers, or all; memory is always "
+              "checked.  End with 1 if an error or warning is found.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
 @click.option("--html", metavar="F", help="Write one self-contained page.")
 @click.option("--lines", type=click.IntRange(1), default=10, metavar="N", show_default=True,
               help="Source lines and instructions to show.")  # fmt: skip
 def explain(
-    file: str, flags: Flags, threads: int | None, budget: int | None, as_json: bool, html: str | None, lines: int
-) -> None:
+    file: str, flags: Flags, threads: int | None, budget: int | None, check: tuple[str, ...], as_json: bool,
+    html: str | None, lines: int,
+) -> None:  # fmt: skip
     """Execute the kernels of FILE (.cu or cubin) and tell what they do.
 
     The launch stands in the .cu file (see docs/launch.md) or in the flags:
@@ -97,10 +103,13 @@ def explain(
       warplens explain copy.cu
       warplens explain copy.cu --kernel copy --grid 'n / 128' --block 128 --set n=65536 \\
                --arg 'in=random:f32[n]' --arg 'zeros:f32[n]' --arg n
+      warplens explain copy.cu --check races,init
     """
+    from warplens.hazard import checks_of
     from warplens.report.progress import bar
     from warplens.target import targets
 
+    checks_of(check)  # before a long run
     found = targets(file, flags)
     if as_json and html:
         raise UsageError("--json and --html exclude each other: choose one")
@@ -108,23 +117,31 @@ def explain(
     if len(found) > 1 and one_only:
         titles = ", ".join(target.title for target in found)
         raise UsageError(f"{file} has {len(found)} kernels; choose one with --kernel: {titles}")
-    runs = (target.run(threads, budget, bar(target.title)) for target in found)
+    done = []
+
+    def runs() -> Iterator[Run]:
+        for target in found:
+            done.append(target.run(threads, budget, bar(target.title), check))
+            yield done[-1]
+
     if as_json:
-        click.echo(next(runs).json(), nl=False)
+        click.echo(next(runs()).json(), nl=False)
     elif html:
         from warplens.api import write_text
         from warplens.report import html as page
 
-        write_text(html, page.page([run.subject for run in runs]))
+        write_text(html, page.page([run.subject for run in runs()]))
         click.echo(f"written to {html}")
     else:
         from warplens.report import terminal
 
         out = terminal.console()
-        for place, run in enumerate(runs):
+        for place, run in enumerate(runs()):
             if place:
                 out.rule(style="dim")
             terminal.show(run.subject, out, lines)
+    if any(hazard.severity != "note" for run in done for hazard in run.hazards):
+        raise click.exceptions.Exit(1)
 
 
 @cli.command()

@@ -11,7 +11,7 @@ Every verb that takes a FILE begins here:
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -151,7 +151,10 @@ class Target:
         """Names of the arguments; a number that is given by a name bears it."""
         return tuple(a.label or (a.text if a.text.isidentifier() else "") for a in self.arguments)
 
-    def run(self, threads: int | None = None, budget: int | None = None, progress: Progress | None = None) -> Run:
+    def run(
+        self, threads: int | None = None, budget: int | None = None, progress: Progress | None = None,
+        check: Sequence[str] = (),
+    ) -> Run:  # fmt: skip
         """Executes the kernel.  UsageError for a wrong launch, KernelFault from the kernel itself."""
         launch = self.launch
         self.kernel.check(launch, self.machine)  # before arrays of many GiB are made
@@ -159,6 +162,7 @@ class Target:
         run = self.kernel.launch(
             launch.grid, launch.block, *self.values(), shared=launch.shared, cooperative=launch.cooperative,
             gpu=self.machine.key, threads=threads, budget=budget, progress=progress, labels=self.labels,
+            check=check,
         )  # fmt: skip
         return replace(run, title=self.title, file=self.file, machine_from=self.machine_from)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from warplens.hazard import Hazard
 from warplens.launch import Launch
 
 Counts = NDArray[np.int64]
@@ -27,6 +28,7 @@ class Trace:
                       most as many as there were
     bytes             that lanes touched, those that they share counted once
     blocks_run        of the grid;  seconds: on the host, with the filling of device memory
+    hazards           what the checks that were on have found
     """
 
     launch: Launch
@@ -42,6 +44,7 @@ class Trace:
     bytes: Counts
     blocks_run: int
     seconds: float
+    hazards: tuple[Hazard, ...] = ()
 
     @property
     def sampled(self) -> bool:

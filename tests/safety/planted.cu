@@ -56,15 +56,15 @@ KERNEL(shared_misaligned) {
 }
 // memory; 1 x 32
 KERNEL(local_far_behind_the_end) {
-  volatile int a[8];
-  for (int i = 0; i < 8; i++) a[i] = in[i];
-  out[T] = a[in[4] * 1000000];
+  volatile int a[256];
+  for (int i = 0; i < 256; i++) a[i] = in[i];
+  out[T] = a[in[4] * 1000000 + T];
 }
 // memory; 1 x 32
 KERNEL(local_just_behind_the_end) {
-  volatile int a[8], b[8];
-  for (int i = 0; i < 8; i++) a[i] = b[i] = in[i];
-  out[T] = a[in[9]] + b[in[3]];
+  volatile int a[64], b[64];
+  for (int i = 0; i < 64; i++) a[i] = b[i] = in[i];
+  out[T] = a[in[65]] + b[in[66]];
 }
 // memory; 1 x 64
 KERNEL(shared_into_the_neighbour) {
@@ -256,7 +256,7 @@ KERNEL(shared_of_the_block_before) {
 }
 // init; 1 x 32
 KERNEL(local_never_written) {
-  volatile int a[16];
+  volatile int a[256];
   for (int i = in[0]; i < in[8]; i++) a[i] = i;
   out[T] = a[in[T] & 15];
 }
@@ -269,9 +269,9 @@ KERNEL(global_never_written) { out[T] = out[T + 64] + in[T]; }
 KERNEL(part_of_a_warp) { if (in[T] < 16) __syncthreads(); out[T] = 1; }
 // barrier; 1 x 64
 KERNEL(one_warp_of_two) { if (in[T] < 32) __syncthreads(); out[T] = 1; }
-// barrier; 1 x 64
+// clean; 1 x 64
 KERNEL(half_a_warp_has_left) { if (in[T] >= 48) return; __syncthreads(); out[T] = 1; }
-// barrier; 1 x 64
+// clean; 1 x 64
 KERNEL(a_warp_has_left) { if (in[T] >= 32) return; __syncthreads(); out[T] = 1; }
 // barrier; 1 x 64
 KERNEL(two_places) {
@@ -474,7 +474,7 @@ KERNEL(clean_padding) {
 }
 // clean; 1 x 32
 KERNEL(clean_local_table) {
-  volatile int a[16];
-  for (int i = 0; i < 16; i++) a[i] = i * in[2];
-  out[T] = a[in[T] & 15];
+  volatile int a[256];
+  for (int i = 0; i < 256; i++) a[i] = i * in[2];
+  out[T] = a[in[T] & 63];
 }

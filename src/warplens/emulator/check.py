@@ -10,8 +10,9 @@ from llvmlite import ir
 from warplens.emulator.classify import Access
 from warplens.emulator.code import Code, function, i32, i64
 from warplens.emulator.emit import LlvmEmitter
-from warplens.emulator.layout import Block, Bounds, Buffer, Env, Fault, FaultKind, Warp
+from warplens.emulator.layout import Bounds, Buffer, Env, Fault, FaultKind
 from warplens.emulator.plan import BYTES, IDEAL, REQUESTS, SECTORS, TAGS, WAVEFRONTS
+from warplens.emulator.record import record_fault
 from warplens.emulator.site import SPACES, V32, V64, Site
 from warplens.emulator.vectors import I1, I32, I64, PTR, vector
 from warplens.isa._warp import Space
@@ -62,7 +63,7 @@ def _suspects(site: Site, space: Space, address: ir.Value, size: int) -> ir.Valu
     if space == "global":
         low, span = site.bounds()
         offset = b.sub(address, emitter.splat(low))
-        bad = b.or_(bad, b.icmp_unsigned(">", offset, emitter.splat(span)))
+        bad = b.or_(bad, b.icmp_unsigned(">=", offset, emitter.splat(span)))
     else:
         limit = b.trunc(b.sub(site.room(space), i64(size)), I32)
         bad = b.or_(bad, b.icmp_unsigned(">", site.offset(space, address), emitter.splat(limit)))
@@ -199,7 +200,7 @@ def _remember(
     touched = b.or_(code.load(Buffer, entry, "touched"), b.zext(touch, I64))
     code.store(touched, Buffer, entry, "touched")
     code.store(low, Bounds, bounds, "low")
-    code.store(b.sub(b.sub(high, low), size), Bounds, bounds, "span")
+    code.store(b.add(b.sub(b.sub(high, low), size), i64(1)), Bounds, bounds, "span")
 
 
 def refuse(module: ir.Module) -> ir.Function:
@@ -209,13 +210,8 @@ def refuse(module: ir.Module) -> ir.Function:
     made, code = function(module, "refuse", I1, ARGUMENTS)
     env, block, warp, index, address, _, wrong, size, _, space = made.args
     b = code.b
-    fault = code.field(Env, env, "fault")
-    code.store(FaultKind.STRAY, Fault, fault, "kind")
-    for value, field in ((index, "instruction"), (wrong, "lanes"), (size, "bytes"), (space, "space")):
-        code.store(value, Fault, fault, field)
-    code.store(code.load(Warp, warp, "index"), Fault, fault, "warp")
-    for axis in range(3):
-        code.store(code.load(Block, block, "ctaid", axis), Fault, fault, "ctaid", axis)
+    what = {"instruction": index, "lanes": wrong, "bytes": size, "space": space}
+    fault = record_fault(code, env, block, FaultKind.STRAY, warp, **what)
     b.store(address, code.field(Fault, fault, "address"), align=8)
     b.ret(ir.Constant(I1, 0))
     return made

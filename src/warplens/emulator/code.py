@@ -84,6 +84,11 @@ class Code:
         step = ir.Constant(kind, by) if isinstance(by, int) else by
         self.b.store(self.b.add(self.b.load(place, typ=kind), step), place)
 
+    def clear(self, place: ir.Value, size: ir.Value) -> None:
+        """`size` bytes, an i64, become 0."""
+        memset = intrinsic(self.module, "llvm.memset.p0.i64", ir.VoidType(), [PTR, I8, I64, I1])
+        self.b.call(memset, [place, ir.Constant(I8, 0), size, ir.Constant(I1, 0)])
+
     # Bits
 
     def intrinsic(self, name: str, *args: ir.Value, result: ir.Type | None = None) -> ir.Value:

@@ -24,15 +24,15 @@ def thread(launch: Launch, warp: int, lane: int) -> str:
     return f"({linear % x},{linear // x % y},{linear // (x * y)})"
 
 
-def report(env: Env, program: Program, launch: Launch, memory: DeviceMemory, budget: int) -> KernelFault:
-    """The exception for what a worker recorded."""
+def report(
+    env: Env, program: Program, launch: Launch, memory: DeviceMemory, budget: int, hung: str = ""
+) -> KernelFault:
+    """The exception for what a worker recorded; `hung` tells where the warps of a block that hangs wait."""
     fault = env.fault
     kind = FaultKind(fault.kind)
     block = "({},{},{})".format(*fault.ctaid)
     if kind is FaultKind.DEADLOCK:
-        return KernelFault(
-            f"{program.name} hangs: block {block} waits at a barrier that not all of its threads reach"
-        )
+        return KernelFault(f"{program.name} hangs: no thread of block {block} can go on\n{hung}")
     instruction = program.instructions[min(fault.instruction, len(program.instructions) - 1)]
     lane = (fault.lanes & -fault.lanes).bit_length() - 1 if fault.lanes else 0
     who = f"block {block}, thread {thread(launch, fault.warp, lane)}"
@@ -44,6 +44,10 @@ def report(env: Env, program: Program, launch: Launch, memory: DeviceMemory, bud
         )
     if kind is FaultKind.TRAP:
         return KernelFault(f"the kernel trapped at {where} ({who}){_grid_barrier_missed(program, launch)}")
+    if kind is FaultKind.WRONG_LANES:
+        return KernelFault(f"lanes call __syncwarp() with a mask that leaves themselves out\n  at {where}\n  in {who}")
+    if kind is FaultKind.STRAY_CONSTANT:
+        return KernelFault(f"{_constant(fault, instruction)}\n  at {where}\n  in {who}")
     if kind is FaultKind.BAD_JUMP:
         return KernelFault(f"jump to a place that is no code, from {where} ({who})")
     address = fault.address[lane]
@@ -63,6 +67,13 @@ def _grid_barrier_missed(program: Program, launch: Launch) -> str:
     return "; grid.sync() needs a cooperative launch: cooperative=True, --cooperative, or the same in the launch block"
 
 
+def _constant(fault: object, instruction: Instruction) -> str:
+    size, offset = fault.bytes, fault.space  # type: ignore[attr-defined]
+    bank = next(operand.bank for operand in instruction.operands if isinstance(operand, Constant))
+    owner = {0: "the kernel's parameters", 3: "the module's __constant__ variables"}.get(bank, "its contents")
+    return f"constant access at byte {offset:#x} of bank {bank}, behind {owner}, which end at {size:#x}"
+
+
 def _access(fault: object, instruction: Instruction, address: int, memory: DeviceMemory) -> str:
     size, space = fault.bytes, SPACES[fault.space]  # type: ignore[attr-defined]
     lanes = int(fault.lanes).bit_count()  # type: ignore[attr-defined]
@@ -76,5 +87,8 @@ def _access(fault: object, instruction: Instruction, address: int, memory: Devic
     if nearest is None:
         return f"{head}: the kernel has no buffers"
     allocation, distance = nearest
+    if allocation.address <= address < allocation.address + allocation.size:
+        over = address + size - allocation.address - allocation.size
+        return f"{head}: its last {over} bytes are past the end of {allocation.name} ({allocation.size:,} bytes)"
     side = f"{-distance:,} bytes before" if distance < 0 else f"{distance:,} bytes past the end of"
     return f"{head}: {side} {allocation.name} ({allocation.size:,} bytes)"

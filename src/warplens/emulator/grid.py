@@ -14,12 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warplens.emulator import abi
+from warplens.emulator.deadlock import told
 from warplens.emulator.fault import report
+from warplens.emulator.findings import Findings, hazards
 from warplens.emulator.jit import Translated, translate
-from warplens.emulator.layout import Status, Touch
+from warplens.emulator.layout import FaultKind, Status, Touch
 from warplens.emulator.lift import saved_bytes
 from warplens.emulator.memory import DeviceMemory
 from warplens.emulator.plan import Plan
+from warplens.emulator.watch import NO_CHECKS, Checks
 from warplens.emulator.worker import Shape, Worker, in_any_order, thread_indices
 from warplens.kernel import Kernel
 from warplens.launch import Launch
@@ -49,29 +52,35 @@ def run(
     threads: int | None = None,
     budget: int = DEFAULT_BUDGET,
     progress: Progress | None = None,
+    checks: Checks = NO_CHECKS,
 ) -> Trace:
     """Executes every block; `memory` holds the results afterwards.  KernelFault if the kernel does something wrong."""
     started = time.perf_counter()
-    code = translate(kernel, program)
+    code = translate(kernel, program, checks)
     tid, first_mask = thread_indices(launch)
     barrier = memory.allocate("the grid's barrier", np.zeros(64, np.uint8)) if launch.cooperative else 0
     contents = {0: bytes(abi.constants(kernel, launch, parameters, multiprocessors, barrier)), **(banks or {})}
+    contents = {n: contents.get(n, kernel.constants.get(n, b"")) for n in range(8)}
     shape = Shape(
         launch,
         Plan(program),
         shared_bytes=kernel.shared_bytes + launch.shared,
         local_bytes=_stack(kernel, program),
-        banks={n: _bank(contents.get(n, kernel.constants.get(n, b""))) for n in range(8)},
+        banks={n: _bank(content) for n, content in contents.items()},
+        bank_bytes={n: len(content) for n, content in contents.items()} | {0: kernel.parameter_base + len(parameters)},
         budget=budget,
         stop=np.zeros(1, np.int32),
         tid=tid,
         first_mask=first_mask,
         stride=saved_bytes(program),
+        checks=checks,
     )
     grid = Grid(code, shape, memory, progress)
     counters = grid.run(threads or available_threads())
     seconds = time.perf_counter() - started
-    return Trace(launch, blocks_run=launch.blocks, seconds=seconds, **shape.plan.read(counters))
+    found = hazards(grid.findings, program, launch)
+    counts = shape.plan.read(counters)
+    return Trace(launch, blocks_run=launch.blocks, seconds=seconds, hazards=found, **counts)
 
 
 def _stack(kernel: Kernel, program: Program) -> int:
@@ -92,6 +101,7 @@ class Grid:
     ) -> None:
         self.code, self.shape, self.memory, self.progress = code, shape, memory, progress
         self.blocks = shape.launch.blocks
+        self.findings: list[Findings] = []
 
     def run(self, threads: int) -> Counts:
         """The counters of the launch.
@@ -118,6 +128,7 @@ class Grid:
     def _finished(self, workers: list[Worker]) -> Counts:
         """The counters, summed; notes which buffers were written."""
         touched = [sum_bits(bits) for bits in zip(*(w.touched() for w in workers), strict=True)]
+        self.findings = [w.findings for w in workers]
         self.memory.written = frozenset(n for n, bits in enumerate(touched) if bits & ~Touch.READ)
         total: Counts = np.sum([w.counters for w in workers], axis=0)
         return total
@@ -169,7 +180,9 @@ class Grid:
         status = outcome[0] if outcome else Status.DONE
         if status is Status.FAULT and len(workers) == 1:
             shape = self.shape
-            raise report(workers[0].env, shape.plan.program, shape.launch, self.memory, shape.budget)
+            worker, program = workers[0], shape.plan.program
+            hung = told(*worker.hung(), program) if worker.env.fault.kind == FaultKind.DEADLOCK else ""
+            raise report(worker.env, program, shape.launch, self.memory, shape.budget, hung)
         return status
 
 

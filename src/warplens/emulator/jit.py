@@ -10,6 +10,7 @@ from typing import Any
 
 from warplens import cache as disk
 from warplens.emulator.lift import Translator
+from warplens.emulator.watch import NO_CHECKS, Checks
 from warplens.kernel import Kernel
 from warplens.program import Program
 
@@ -55,24 +56,25 @@ def _vocabulary() -> str:
     return disk.key(*(p.read_bytes() for p in files))
 
 
-def translate(kernel: Kernel, program: Program) -> Translated:
+def translate(kernel: Kernel, program: Program, checks: Checks = NO_CHECKS) -> Translated:
     """The kernel in machine code; from disk if this host has translated it before."""
     name = disk.key(
-        "translation", *_host(), _vocabulary(), kernel.arch, kernel.code, program.name
-    )
+        "translation", *_host(), _vocabulary(), kernel.arch, kernel.code, program.name,
+        *sorted(checks),
+    )  # fmt: skip
     if name not in _loaded:
-        _loaded[name] = _load(disk.remember("object", name, lambda: compile_object(kernel, program)))
+        _loaded[name] = _load(disk.remember("object", name, lambda: compile_object(kernel, program, checks)))
     return _loaded[name]
 
 
 _loaded: dict[str, Translated] = {}  # kept for the life of the process: code in use must not be freed
 
 
-def compile_object(kernel: Kernel, program: Program) -> bytes:
+def compile_object(kernel: Kernel, program: Program, checks: Checks = NO_CHECKS) -> bytes:
     """An object file with run_blocks and run_block."""
     import llvmlite.binding as llvm
 
-    text = str(Translator(kernel, program).build())
+    text = str(Translator(kernel, program, checks).build())
     module = llvm.parse_assembly(text)
     target = _target()
     options = llvm.create_pipeline_tuning_options(speed_level=1)

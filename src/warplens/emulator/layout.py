@@ -37,6 +37,7 @@ class FaultKind(IntEnum):
     BUDGET = 5
     BAD_JUMP = 6
     STRAY_CONSTANT = 7
+    WRONG_LANES = 8  # lanes wait for a mask that they are not in
 
 
 class Fault(c.Structure):
@@ -62,7 +63,7 @@ class Buffer(c.Structure):
 
 
 class Bounds(c.Structure):
-    """The buffer that a memory instruction used last: addresses in [low, low + span] are good."""
+    """The buffer that a memory instruction used last: accesses at [low, low + span) are good.  None at first."""
 
     _fields_ = [("low", c.c_uint64), ("span", c.c_uint64)]
 
@@ -92,6 +93,7 @@ class Env(c.Structure):
         ("turns", c.c_int64),  # turns a block may take before others run
         ("stop", c.c_void_p),  # int32, set to 1 by Python
         ("done", c.c_int64),  # blocks finished
+        ("findings", c.c_void_p),  # of the checks, where one is on
         ("fault", Fault),
     ]
 
@@ -107,6 +109,10 @@ class Block(c.Structure):
         ("warps", c.c_void_p),
         ("shared", c.c_void_p),
         ("local", c.c_void_p),
+        ("shadow", c.c_void_p),  # of --check races: the accesses to each unit of shared memory
+        ("published", c.c_void_p),  # likewise, by barrier and warp: what those that have arrived had done
+        ("written_shared", c.c_void_p),  # of --check init: which bytes have been written
+        ("written_local", c.c_void_p),
         ("arrived", c.c_int32 * BARRIERS),
         ("need", c.c_int32 * BARRIERS),
         ("sum", c.c_int32 * BARRIERS),  # of the predicates brought to a reducing barrier
@@ -138,6 +144,7 @@ class Warp(c.Structure):
         ("lane_pc", c.c_int32 * 32),
         ("lane_need", c.c_uint32 * 32),
         ("lane_return", c.c_int32 * 32),
+        ("order", c.c_void_p),  # of --check races: what the warp's lanes know to be done
     ]
 
 

@@ -8,15 +8,17 @@ from warplens.emulator import abi
 from warplens.emulator.code import Code, i32, i64
 from warplens.emulator.convergence import split_blocks
 from warplens.emulator.emit import LlvmEmitter
-from warplens.emulator.layout import HEADER, Block, Env, Fault, FaultKind, Status, Warp
+from warplens.emulator.layout import HEADER, Env, FaultKind, Status, Warp
 from warplens.emulator.liveness import Name
 from warplens.emulator.plan import DIVERGENT, ON, Plan
+from warplens.emulator.record import record_fault
 from warplens.emulator.registers import Registers, saved_space
 from warplens.emulator.routines import Routines
 from warplens.emulator.runtime import Runtime
 from warplens.emulator.site import Windows
 from warplens.emulator.vectors import I1, I32, I64, PTR, vector
 from warplens.emulator.warp import TranslatedWarp
+from warplens.emulator.watch import NO_CHECKS, Checks, Watch
 from warplens.errors import UnsupportedInstruction
 from warplens.isa._decode import Binding, bind
 from warplens.kernel import Kernel
@@ -51,12 +53,13 @@ def unsupported(program: Program, instruction: Instruction) -> UnsupportedInstru
 class Translator:
     """Builds the module of one kernel."""
 
-    def __init__(self, kernel: Kernel, program: Program) -> None:
+    def __init__(self, kernel: Kernel, program: Program, checks: Checks = NO_CHECKS) -> None:
         self.kernel = kernel
         self.program = program
         self.plan = Plan(program)
         self.module = ir.Module(name=f"{program.name}.{program.arch}")
-        self.runtime = Runtime(self.module)
+        self.watch = Watch(self.module, program, checks)
+        self.runtime = Runtime(self.module, self.watch)
         self.routines = Routines(self.module, Windows(abi.shared_base(program.arch), abi.STACK_TOP))
         self.bindings = [self._bind(i) for i in program.instructions]
         self.by_start = {block.first: block for block in program.blocks}
@@ -121,6 +124,8 @@ class WarpFunction:
         self.fault = function.append_basic_block("fault")
         self.entries: set[int] = {0}
         self.exec = self.b.alloca(I32, name="exec")
+        self.at = translator.program.instructions[0]  # the instruction that is being translated, and its lanes
+        self.active: ir.Value = ir.Constant(vector(I1), None)
         self.fuel = self.b.alloca(I64, name="fuel")
         self.resume_at = self.b.alloca(I32, name="resume_at")
         self.registers = Registers(self.b, self.emitter)
@@ -226,15 +231,18 @@ class WarpFunction:
             self.b.gep(self.code.load(Env, self.env, "first_mask"), [index], source_etype=I32), typ=I32
         )
 
-    def record_fault(self, kind: FaultKind, instruction: ir.Value) -> None:
-        code = self.code
-        fault = code.field(Env, self.env, "fault")
-        code.store(kind, Fault, fault, "kind")
-        code.store(instruction, Fault, fault, "instruction")
-        code.store(code.load(Warp, self.warp, "index"), Fault, fault, "warp")
-        code.store(self.b.load(self.exec, typ=I32), Fault, fault, "lanes")
-        for axis in range(3):
-            code.store(code.load(Block, self.block, "ctaid", axis), Fault, fault, "ctaid", axis)
+    def record_fault(
+        self, kind: FaultKind, instruction: ir.Value, lanes: ir.Value | None = None, **fields: ir.Value
+    ) -> None:
+        lanes = self.b.load(self.exec, typ=I32) if lanes is None else lanes
+        place = {"instruction": instruction, "lanes": lanes}
+        record_fault(self.code, self.env, self.block, kind, self.warp, **place, **fields)
+
+    def fault_if(self, wrong: ir.Value, kind: FaultKind, at: Instruction, **fields: ir.Value) -> None:
+        """Stops the run where a lane of the mask `wrong` is set."""
+        with self.code.when(self.code.nonzero(wrong), likely=False):
+            self.record_fault(kind, i32(at.index), wrong, **fields)
+            self.b.branch(self.fault)
 
     # Blocks
 
@@ -259,11 +267,13 @@ class WarpFunction:
         if binding is None:
             raise unsupported(self.t.program, instruction)
         if instruction.base == "NOP":
+            self.t.watch.meet(self.code, self.warp, mask)  # what is left of a __syncwarp() of lanes that are together
             return
         b = self.b
         guard = instruction.guard
         condition = None if guard is None else self.registers.predicate(guard)
         active = lanes if condition is None else b.and_(lanes, self.emitter.splat(condition))
+        self.at, self.active = instruction, active
         row = self.t.plan.row(instruction.index)
         if condition is not None:
             on = b.zext(self.code.popcount(b.bitcast(active, I32)), I64)

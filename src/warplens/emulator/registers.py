@@ -11,7 +11,7 @@ from llvmlite import ir
 
 from warplens.emulator.code import Code, i32, i64
 from warplens.emulator.emit import LlvmEmitter
-from warplens.emulator.layout import Env
+from warplens.emulator.layout import Env, FaultKind
 from warplens.emulator.liveness import Liveness, Name
 from warplens.emulator.routines import gathered
 from warplens.emulator.vectors import I1, I8, I16, I32, I64, PTR, is_vector, scalar_type, vector
@@ -196,6 +196,7 @@ class Registers:
         if at.index is not None:
             word = self.word(at.index.file, at.index.index)
             offset = b.add(word, self.e.number(word, at.offset))
+            self._within_bank(function, at, offset, size)
         base = code.load(Env, function.env, "bank", at.bank)
         words = max(size // 4, 1)
         kind = {1: I8, 2: I16}.get(size, I32)
@@ -214,6 +215,18 @@ class Registers:
                 value.set_metadata("invariant.load", function.t.module.add_metadata([]))
             values.append(U32(self.e, value if kind is I32 else b.zext(value, self.e.shaped(I32, value))))
         return values
+
+    def _within_bank(self, function: WarpFunction, at: Constant, offset: ir.Value, size: int) -> None:
+        """A GPU gives 0 behind the end of a bank, and compute-sanitizer says nothing; here it is a fault."""
+        b, code = self.b, function.code
+        first = self.e.splat(offset)
+        room = code.load(Env, function.env, "bank_bytes", at.bank)
+        end = b.add(b.zext(first, vector(I64)), self.e.splat(i64(size)))
+        wrong = b.and_(function.active, b.icmp_unsigned(">", end, self.e.splat(room)))
+        lanes = b.bitcast(wrong, I32)
+        offender = b.extract_element(first, b.and_(code.lowest(lanes), i32(31)))
+        fields = {"bytes": b.trunc(room, I32), "space": offender}
+        function.fault_if(lanes, FaultKind.STRAY_CONSTANT, function.at, **fields)
 
     def _modified(self, value: Lanes, operand: Register | Constant) -> Lanes:
         """Signs and inversions, as the listing writes them: -|x|, ~x."""

@@ -18,15 +18,17 @@ from warplens.emulator.layout import (
     ALL_THREADS,
     BARRIERS,
     WAIT_SLOTS,
+    WARPSYNC,
     Block,
     Env,
-    Fault,
     FaultKind,
     Reduce,
     Status,
     Warp,
 )
-from warplens.emulator.vectors import I1, I8, I32, I64, PTR, vector
+from warplens.emulator.record import record_fault
+from warplens.emulator.vectors import I1, I32, I64, PTR, vector
+from warplens.emulator.watch import Watch
 
 VOID = ir.VoidType()
 IDLE_TURN = 1000  # how much more of a block's patience a turn without progress takes than a barrier
@@ -35,8 +37,9 @@ IDLE_TURN = 1000  # how much more of a block's patience a turn without progress 
 class Runtime:
     """Routines of one module, each made when it is first asked for."""
 
-    def __init__(self, module: ir.Module) -> None:
+    def __init__(self, module: ir.Module, watch: Watch) -> None:
         self.module = module
+        self.watch = watch
 
     # Splits
 
@@ -156,6 +159,8 @@ class Runtime:
         wanted = b.and_(need, b.not_(code.load(Warp, warp, "exited")))
         there = b.icmp_signed("==", b.and_(waiting, wanted), wanted)
         with code.when(b.and_(there, code.nonzero(wanted))):
+            with code.when(b.icmp_signed("==", slot, i32(WARPSYNC))):
+                self.watch.meet(code, warp, wanted)
             code.store(b.and_(waiting, b.not_(wanted)), Warp, warp, "waiting", slot)
             b.call(self.push_groups, [warp, wanted, code.field(Warp, warp, "lane_pc")])
 
@@ -261,8 +266,8 @@ class Runtime:
             arrived = code.load(Block, block, "arrived", n)
             need = code.load(Block, block, "need", n)
             everyone = b.icmp_signed("==", need, i32(ALL_THREADS))
-            need = b.select(everyone, code.load(Block, block, "live"), need)
-            full = b.icmp_signed(">=", arrived, need)
+            wanted = b.select(everyone, code.load(Block, block, "live"), need)
+            full = b.icmp_signed(">=", arrived, wanted)
             with code.when(b.and_(full, b.icmp_signed(">", arrived, i32(0)))):
                 lanes, total = code.load(Block, block, "lanes", n), code.load(Block, block, "sum", n)
                 with code.when(b.icmp_signed(">", lanes, i32(0))):
@@ -270,6 +275,7 @@ class Runtime:
                     truth = b.select(wants_all, b.icmp_signed("==", total, lanes), code.nonzero(total))
                     code.store(total, Block, block, "result", 0)
                     code.store(b.zext(truth, I32), Block, block, "result", 1)
+                self.watch.opened(code, env, block, n, need)
                 for name in ("arrived", "lanes", "sum"):
                     code.store(0, Block, block, name, n)
                 code.each(
@@ -298,12 +304,12 @@ class Runtime:
         code.store(code.load(Env, env, "threads"), Block, block, "live")
         code.store(1, Block, block, "started")
         zero_from = Block.arrived.offset
-        self.clear(code, code.at(block, zero_from), i64(sizeof(Block) - zero_from))
-        self.clear(code, code.load(Block, block, "shared"), code.load(Env, env, "shared_bytes"))
+        code.clear(code.at(block, zero_from), i64(sizeof(Block) - zero_from))
+        code.clear(code.load(Block, block, "shared"), code.load(Env, env, "shared_bytes"))
 
         def start(w: ir.Value) -> None:
             warp = self.warp(code, env, block, w)
-            self.clear(code, warp, i64(Warp.ready_pc.offset))
+            code.clear(warp, i64(Warp.ready_pc.offset))
             code.store(w, Warp, warp, "index")
             masks = code.load(Env, env, "first_mask")
             mask = b.load(b.gep(masks, [w], source_etype=I32), typ=I32)
@@ -313,14 +319,9 @@ class Runtime:
             code.store(b.not_(mask), Warp, warp, "exited")  # who is not there is waited for by nobody
 
         code.each(code.load(Env, env, "warps"), start)
+        self.watch.start_block(code, env, block)
         b.ret_void()
         return made
-
-    def clear(self, code: Code, place: ir.Value, size: ir.Value) -> None:
-        memset = self.module.globals.get("llvm.memset.p0.i64") or ir.Function(
-            self.module, ir.FunctionType(VOID, [PTR, I8, I64, I1]), "llvm.memset.p0.i64"
-        )
-        code.b.call(memset, [place, ir.Constant(I8, 0), size, ir.Constant(I1, 0)])
 
     def run_block(self, run_warp: ir.Function) -> ir.Function:
         """run_block(env, block): warps in turn until the block is done, faults, or its turns are over."""
@@ -355,10 +356,7 @@ class Runtime:
             opened = b.call(self.open_barriers, [env, block])
             stuck = b.icmp_signed("==", b.or_(opened, b.load(moved, typ=I32)), i32(0))
             with code.when(stuck, likely=False):
-                fault = code.field(Env, env, "fault")
-                code.store(FaultKind.DEADLOCK, Fault, fault, "kind")
-                for axis in range(3):
-                    code.store(code.load(Block, block, "ctaid", axis), Fault, fault, "ctaid", axis)
+                record_fault(code, env, block, FaultKind.DEADLOCK)
                 b.ret(i32(Status.FAULT))
             stop = b.load(code.load(Env, env, "stop"), typ=I32)
             with code.when(code.nonzero(stop), likely=False):

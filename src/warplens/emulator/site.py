@@ -53,7 +53,7 @@ class Site:
     # Bounds
 
     def bounds(self) -> tuple[ir.Value, ir.Value]:
-        """(low, span) of the buffer that this instruction used last: addresses up to low + span are good."""
+        """(low, span) of the buffer that this instruction used last: addresses below low + span are good."""
         row = self.b.shl(self.b.sext(self.index, I64), i64(4))
         place = self.code.at(self.code.load(Env, self.env, "bounds"), row)
         return self.code.load(Bounds, place, "low"), self.code.load(Bounds, place, "span")
@@ -76,8 +76,8 @@ class Site:
         if space == "global":
             low, span = self.bounds()
             offset = b.sub(address, low)
-            here = b.icmp_unsigned("<=", offset, span)
-            return here if not reach else b.and_(here, b.icmp_unsigned("<=", b.add(offset, i64(reach)), span))
+            here = b.icmp_unsigned("<", offset, span)
+            return here if not reach else b.and_(here, b.icmp_unsigned("<", b.add(offset, i64(reach)), span))
         offset = b.zext(self.offset(space, address), I64)
         return b.icmp_signed("<=", b.add(offset, i64(reach + size)), self.room(space))
 

@@ -166,6 +166,8 @@ class WarpControl(AtInstruction):
         b.call(self.runtime.arrive, [self.f.warp, i32(slot), need, self.mask, place])
         b.branch(self.f.dispatch)
         b.position_at_end(on)
+        if slot == WARPSYNC:
+            self.f.t.watch.meet(self.code, self.f.warp, self.mask)
         self.f.go_on(self._next(), self.at.index)
 
     def leave(self, barrier: Register, when: Pred | None = None) -> None:
@@ -181,14 +183,23 @@ class WarpControl(AtInstruction):
 
     def converge(self, mask: U32 | None) -> None:
         self._part_guarded()
+        if mask is not None:
+            self._in_own_mask(mask)
         self._wait(WARPSYNC, self.f.first_mask() if mask is None else self.first(mask).node)
 
     def converge_apart(self, mask: U32) -> None:
         self._part_guarded()
+        self._in_own_mask(mask)
         needs = self.code.variable(V32, self.e.splat(mask.node))
         place = self.f.later(self._next())
         self.b.call(self.runtime.arrive_apart, [self.f.warp, i32(WARPSYNC), needs, self.mask, place])
         self.b.branch(self.f.dispatch)
+
+    def _in_own_mask(self, mask: U32) -> None:
+        """Lanes must be among those they wait for: an H200 raises "illegal instruction" for others."""
+        missing = self._u32(self.e.splat(mask.node)) & self._u32(ir.Constant(V32, [1 << lane for lane in range(LANES)]))
+        outside = self.b.bitcast(missing.eq(0).node, I32)
+        self.f.fault_if(self.b.and_(outside, self.mask), FaultKind.WRONG_LANES, self.at)
 
     def collect(self, mask: U32, target: Label) -> None:
         place = self.code.field(Warp, self.f.warp, "lane_return")
@@ -239,9 +250,12 @@ class WarpControl(AtInstruction):
         need = i32(ALL_THREADS) if threads is None else self._uniform(threads)
         if isinstance(threads, U32):
             need = b.select(b.icmp_signed("==", need, i32(0)), i32(ALL_THREADS), need)
+        living = b.and_(self.f.first_mask(), b.not_(self._exited()))
+        self.f.t.watch.arrive(
+            code, self.f.env, self.f.block, self.f.warp, number, self.mask, living, self.at.index
+        )
         if threads is not None:
             # A barrier with a count is told of whole warps; exited lanes of a warp that comes as one count too.
-            living = b.and_(self.f.first_mask(), b.not_(self._exited()))
             lanes = b.select(b.icmp_signed("==", self.mask, living), i32(LANES), lanes)
         code.bump(code.field(Block, self.f.block, "arrived", number), lanes, I32)
         code.store(need, Block, self.f.block, "need", number)

@@ -73,13 +73,16 @@ class WarpMemory(AtInstruction):
     ) -> Data:
         address = self.address(space, at)
         routines, fault = self.f.t.routines, self.f.fault
+        watch = self.f.t.watch
         if space != "generic":
+            watch.access(self._site(), space, address, bytes, "load")
             words = access.load(routines, self._site(), space, address, bytes, signed, fault)
             return Data([self._u32(w) for w in words])
         total = [self.code.variable(V32, ir.Constant(V32, None)) for _ in range(max(bytes // 4, 1))]
         for where, mask in self._windows(address).items():
             with self.code.when(self.code.nonzero(mask)):
                 near = address if where == "global" else self.b.trunc(address, V32)
+                watch.access(self._site(mask), where, near, bytes, "load")
                 words = access.load(routines, self._site(mask), where, near, bytes, signed, fault)
                 for place, word in zip(total, words, strict=True):
                     old = self.b.load(place, typ=V32)
@@ -89,13 +92,16 @@ class WarpMemory(AtInstruction):
     def store(self, space: Space, at: Address, data: Data, bytes: int) -> None:
         address = self.address(space, at)
         routines, fault = self.f.t.routines, self.f.fault
-        words = [w.node for w in data.words]
+        words = [self.e.splat(w.node) for w in data.words]
+        watch = self.f.t.watch
         if space != "generic":
+            watch.access(self._site(), space, address, bytes, "store", words)
             access.store(routines, self._site(), space, address, words, bytes, fault)
             return
         for where, mask in self._windows(address).items():
             with self.code.when(self.code.nonzero(mask)):
                 near = address if where == "global" else self.b.trunc(address, V32)
+                watch.access(self._site(mask), where, near, bytes, "store", words)
                 access.store(routines, self._site(mask), where, near, words, bytes, fault)
 
     def _call_access(
@@ -124,6 +130,7 @@ class WarpMemory(AtInstruction):
             routine = atomic_routine(self.f.t.routines, where, op, kind, returns, compare is not None)
             with self.code.when(self.code.nonzero(mask)):
                 near = address if where == "global" or space != "generic" else self.b.trunc(address, V32)
+                self.f.t.watch.access(self._site(mask), where, near, 4 * count, "atomic")
                 old = self._call_access(routine, self._site(mask), near, words)
                 parts = [old] if count == 1 else [self.b.extract_value(old, k) for k in range(count)]
                 for place, part in zip(total, parts, strict=True):
@@ -133,6 +140,7 @@ class WarpMemory(AtInstruction):
 
     def compare_and_store(self, at: Address, compare: Data, value: Data, bytes: int) -> Pred:
         address = self.address("shared", at)
+        self.f.t.watch.access(self._site(), "shared", address, bytes, "atomic")
         routine = compare_and_store_routine(self.f.t.routines, bytes)
         stored = self._call_access(routine, self._site(), address, [*compare.words, *value.words])
         return self._u32(stored).ne(0)

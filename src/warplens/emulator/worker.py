@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from ctypes import addressof, byref
+from ctypes import addressof, byref, sizeof
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from warplens.emulator.findings import Findings
 from warplens.emulator.jit import Translated
-from warplens.emulator.layout import Block, Bounds, Buffer, Env, Status, Touch
+from warplens.emulator.layout import BARRIERS, Block, Bounds, Buffer, Env, Status, Touch, Warp
 from warplens.emulator.memory import DeviceMemory, aligned
 from warplens.emulator.plan import Plan
 from warplens.emulator.runtime import IDLE_TURN
+from warplens.emulator.shadow import Order, row_bytes
+from warplens.emulator.watch import NO_CHECKS, Checks, unit
 from warplens.launch import Launch
 
 SLICE = 1 << 16  # instructions in a warp's turn: long against saving registers, short against a user's patience
@@ -31,11 +34,13 @@ class Shape:
     shared_bytes: int
     local_bytes: int
     banks: dict[int, NDArray[np.uint8]]
+    bank_bytes: dict[int, int]  # of each that belong to the kernel
     budget: int
     stop: NDArray[np.int32]
     tid: NDArray[np.int32]
     first_mask: NDArray[np.uint32]
     stride: int  # bytes of a warp's record
+    checks: Checks = NO_CHECKS
 
 
 def thread_indices(launch: Launch) -> tuple[NDArray[np.int32], NDArray[np.uint32]]:
@@ -61,6 +66,22 @@ class Context:
         self.block.warps = self.warps.ctypes.data
         self.block.shared = self.shared.ctypes.data
         self.block.local = self.local.ctypes.data
+        self.kept = self._watched(shape) if shape.checks else []
+
+    def _watched(self, shape: Shape) -> list[NDArray[np.uint8]]:
+        """What the checks remember of the block."""
+        warps = shape.launch.warps_per_block
+        units = -(-shape.shared_bytes // unit(shape.plan.program)) if "races" in shape.checks else 0
+        init = "init" in shape.checks
+        rows, published = aligned(units * row_bytes(warps) + 64, 64), aligned(128 * BARRIERS, 64)
+        orders = aligned(sizeof(Order) * warps, 64)
+        written = [aligned(n * init + 64, 64) for n in (shape.shared_bytes, shape.local_bytes * 32 * warps)]
+        self.block.shadow, self.block.published = rows.ctypes.data, published.ctypes.data
+        self.block.written_shared, self.block.written_local = (bytes_.ctypes.data for bytes_ in written)
+        for number in range(warps):
+            record = Warp.from_buffer(self.warps[number * shape.stride :].data)
+            record.order = orders.ctypes.data + number * sizeof(Order)
+        return [rows, published, orders, *written]
 
 
 class Worker:
@@ -69,8 +90,6 @@ class Worker:
         self.counters = np.zeros(shape.plan.size, np.int64)
         count = len(shape.plan.program.instructions)
         self.bounds = (Bounds * count)()
-        for entry in self.bounds:
-            entry.low = 1 << 63  # no address is within: the first access looks its buffer up
         self.buffers = (Buffer * max(len(memory.allocations), 1))()
         for entry, allocation in zip(self.buffers, memory.allocations, strict=False):
             entry.low, entry.high = allocation.address, allocation.address + allocation.size
@@ -78,6 +97,7 @@ class Worker:
         self.waiting: list[Context] = []
         self.spare: list[Context] = []
         self.added = 0  # blocks that wait since the last turn of all
+        self.findings = Findings()
         self.env = self._env(memory)
 
     def _env(self, memory: DeviceMemory) -> Env:
@@ -89,7 +109,7 @@ class Worker:
         env.buffer_count = len(memory.allocations)
         env.host_delta = memory.host_delta
         for number, bank in shape.banks.items():
-            env.bank[number], env.bank_bytes[number] = bank.ctypes.data, bank.size
+            env.bank[number], env.bank_bytes[number] = bank.ctypes.data, shape.bank_bytes[number]
         env.tid, env.first_mask = shape.tid.ctypes.data, shape.first_mask.ctypes.data
         env.grid[:], env.block[:] = shape.launch.grid, shape.launch.block
         env.warps, env.threads = shape.launch.warps_per_block, shape.launch.threads_per_block
@@ -97,10 +117,20 @@ class Worker:
         env.warp_stride = shape.stride
         env.slice, env.budget, env.turns = SLICE, shape.budget, TURNS
         env.stop = shape.stop.ctypes.data
+        env.findings = addressof(self.findings)
         return env
 
     def touched(self) -> list[int]:
         return [int(entry.touched) for entry in self.buffers]
+
+    def hung(self) -> tuple[Block, list[Warp]]:
+        """The block in which a fault was recorded, and its warps."""
+        place = list(self.env.fault.ctaid)
+        for context in (self.context, *self.waiting):
+            if list(context.block.ctaid) == place:
+                break
+        step, count = self.shape.stride, self.shape.launch.warps_per_block
+        return context.block, [Warp.from_buffer(context.warps[step * n :].data) for n in range(count)]
 
     def run(self, code: Translated, chunks: Iterator[tuple[int, int]], finish: bool) -> Status:
         """Every block of the chunks (first, count).

@@ -9,7 +9,7 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from warplens.counters.occupancy import Curve, curves
-from warplens.report import tables
+from warplens.report import hazards, tables
 from warplens.report.subject import Subject, dim
 from warplens.report.terminal import chosen, spoken_shared
 from warplens.report.verdict import RESOURCES, per, share, verdict
@@ -55,6 +55,8 @@ class View:
     charts: list[Chart]
     files: list[tuple[str, list[SourceRow]]]
     code: list[tables.InstructionRow]
+    found: list[hazards.Row]
+    checked: str
 
 
 def page(subjects: Sequence[Subject]) -> str:
@@ -80,6 +82,8 @@ def view(subject: Subject) -> View:
         charts(subject),
         files(subject),
         [tables.instruction_row(subject, instruction) for instruction in subject.program.body],
+        hazards.rows(subject),
+        hazards.summary(subject.checks, subject.trace.hazards) if subject.checks else "",
     )
 
 

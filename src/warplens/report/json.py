@@ -13,6 +13,7 @@ from importlib.resources import files
 from typing import Any, Protocol
 
 from warplens.counters.opcodes import access
+from warplens.hazard import Hazard
 from warplens.kernel import Kernel, SourceLine
 from warplens.launch import Launch
 from warplens.metric import Metric
@@ -51,6 +52,8 @@ def document(
     waves: float | None = None,
     prediction: Mapping[str, Any] | None = None,
     findings: Sequence[Mapping[str, Any]] = (),
+    checks: Sequence[str] = (),
+    hazards: Sequence[Hazard] = (),
 ) -> Document:
     """The whole document; lines and instructions carry only their metrics that are not 0.
 
@@ -72,6 +75,8 @@ def document(
         ],
         "prediction": prediction and dict(prediction),
         "findings": [dict(finding) for finding in findings],
+        "checks": ["memory", *checks],
+        "hazards": [hazard_part(hazard) for hazard in hazards],
     }
 
 
@@ -148,6 +153,26 @@ def memory_part(instruction: Instruction) -> Document | None:
         "memory_type": found.space.capitalize(),
         "memory_access_type": found.action.capitalize(),
         "memory_access_size_type": found.bits,
+    }
+
+
+def hazard_part(hazard: Hazard) -> Document:
+    """What a check found; each party with its place."""
+    return {
+        "check": hazard.check,
+        "severity": hazard.severity,
+        "message": hazard.message,
+        "block": list(hazard.block),
+        "times": hazard.times,
+        "parties": [
+            {
+                "act": party.act,
+                "thread": list(party.thread),
+                "offset": party.at.offset,
+                "source": party.at.source and {"file": party.at.source.file, "line": party.at.source.line},
+            }
+            for party in hazard.parties
+        ],
     }
 
 

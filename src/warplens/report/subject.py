@@ -10,6 +10,7 @@ import numpy as np
 
 from warplens.counters.occupancy import Occupancy, waves
 from warplens.counters.vocabulary import Counts, Quantity
+from warplens.hazard import Check
 from warplens.kernel import Kernel, SourceLine
 from warplens.launch import Launch
 from warplens.machine import Machine
@@ -28,6 +29,7 @@ class Subject:
     labels         names of the kernel's parameters, "" where there is none
     sources        text of the source by the name that the line table has for it
     tools          versions by program
+    checks         that were on; what they found is in trace.hazards
     """
 
     title: str
@@ -43,6 +45,7 @@ class Subject:
     labels: tuple[str, ...]
     sources: Mapping[str, str]
     tools: Mapping[str, str]
+    checks: tuple[Check, ...] = ()
 
     def __getitem__(self, name: str) -> float | int:
         """The value of a metric."""

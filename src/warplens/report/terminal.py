@@ -12,7 +12,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from warplens.report import tables
+from warplens.report import hazards, tables
 from warplens.report.subject import Subject, dim
 from warplens.report.verdict import RESOURCES, per, share, verdict
 
@@ -62,6 +62,8 @@ def show(subject: Subject, out: Console, count: int = 10) -> None:
     out.print(Text(verdict(subject), style="bold"))
     out.print()
     out.print(header(subject))
+    if subject.checks:
+        out.print(checks(subject))
     for section in (occupancy, mix, sectors, wavefronts, divergence):
         if (shown := section(subject, out.width)) is not None:
             out.print(shown)
@@ -95,6 +97,24 @@ def spoken_shared(subject: Subject) -> str:
     if not static + dynamic:
         return ""
     return f", {static:,} bytes of static and {dynamic:,} of dynamic shared memory a block"
+
+
+SHADES = {"error": "bold red", "warning": "yellow", "note": "dim"}
+
+
+def checks(subject: Subject) -> RenderableType:
+    """What --check found, with the source lines."""
+    body: list[RenderableType] = [Text(hazards.summary(subject.checks, subject.trace.hazards))]
+    for row in hazards.rows(subject):
+        body.append(Text.assemble((row.severity, SHADES[row.severity]), f": {row.sentence}"))
+        table = Table(box=None, show_header=False, padding=(0, GAP, 0, 0), pad_edge=False)
+        table.add_column(no_wrap=True)
+        table.add_column(no_wrap=True, style="dim")
+        table.add_column(no_wrap=True, overflow="ellipsis")
+        for place in row.places:
+            table.add_row(place.who, place.where, Text(place.text))
+        body.append(Padding(table, (0, 0, 0, 2)))
+    return titled("Checks", "exact", Group(*body))
 
 
 def occupancy(subject: Subject, width: int) -> RenderableType:

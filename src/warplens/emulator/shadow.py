@@ -1,0 +1,301 @@
+"""--check races: which accesses to shared memory nothing puts in order.
+
+Every unit of shared memory (a word; less where the kernel accesses less) remembers its last store, and for each warp
+its last loads and its last atomics.  Each warp has a clock that ticks when it arrives at a block barrier, and knows
+up to which tick of every other warp it has waited: an access of an earlier tick is in order.  Within a warp the same
+is kept for each pair of lanes, with WARPSYNC, and the NOP that the compiler leaves where lanes of a __syncwarp() are
+together anyway, in place of barriers.  Shuffles and votes order nothing: the compiler itself moves stores past them.
+
+After Flanagan and Freund, "FastTrack: Efficient and Precise Dynamic Race Detection", PLDI 2009, with the two levels
+of a block: threads of one warp and warps.
+"""
+
+from __future__ import annotations
+
+import ctypes as c
+from collections.abc import Callable
+from typing import Literal
+
+from llvmlite import ir
+
+from warplens.emulator.code import Code, function, i32, i64
+from warplens.emulator.emit import LlvmEmitter
+from warplens.emulator.findings import Kind, note
+from warplens.emulator.layout import BARRIERS, Block, Env, Warp
+from warplens.emulator.vectors import I32, PTR, vector
+
+How = Literal["load", "store", "atomic"]
+VOID = ir.VoidType()
+V32 = vector(I32)
+MOST_WARPS = 32
+
+
+class Order(c.Structure):
+    """A warp's knowledge: `clocks` by warp, its own included; `seen[lane][other]` by lane in `steps` of this warp.
+
+    Nothing is cleared between blocks: clocks go on, so that what a block before did is in order.
+    """
+
+    _fields_ = [
+        ("clocks", c.c_uint32 * MOST_WARPS),
+        ("seen", c.c_uint32 * (32 * 32)),
+        ("step", c.c_uint32),
+        ("unused", c.c_uint32 * 31),
+    ]
+
+
+class Store(c.Structure):
+    """The last store to a unit; `who` is the thread's number in the block."""
+
+    _fields_ = [
+        ("clock", c.c_uint32),
+        ("step", c.c_uint32),
+        ("at", c.c_int32),
+        ("who", c.c_int32),
+        ("value", c.c_uint32),
+        ("unused", c.c_uint32 * 3),
+    ]
+
+
+class Uses(c.Structure):
+    """The last loads, or atomics, of a unit by one warp: by these lanes, since it last was in step."""
+
+    _fields_ = [("clock", c.c_uint32), ("step", c.c_uint32), ("at", c.c_int32), ("lanes", c.c_uint32)]
+
+
+LOADS, ATOMICS = 0, c.sizeof(Uses)
+CONFLICTS: dict[How, tuple[int, ...]] = {"load": (ATOMICS,), "store": (LOADS, ATOMICS), "atomic": (LOADS,)}
+
+
+def row_bytes(warps: int) -> int:
+    """What is remembered of one unit."""
+    return c.sizeof(Store) + 2 * c.sizeof(Uses) * warps
+
+
+class Shadow:
+    """The routines of one module."""
+
+    def __init__(self, module: ir.Module) -> None:
+        self.module = module
+
+    # Accesses
+
+    def touch(self, how: How) -> ir.Function:
+        """touch(env, block, warp, instruction, lane, unit, value, byte): one thread's access to one unit."""
+        name = f"touch_{how}"
+        if found := self.module.globals.get(name):
+            return found
+        made, code = function(self.module, name, VOID, [PTR, PTR, PTR, *[I32] * 5])
+        _Touch(code, how, made.args).build()
+        return made
+
+    # Order
+
+    @property
+    def meet(self) -> ir.Function:
+        """meet(warp, lanes): what these lanes know and did is known to all of them."""
+        if found := self.module.globals.get("meet_lanes"):
+            return found
+        made, code = function(self.module, "meet_lanes", VOID, [PTR, I32])
+        warp, lanes = made.args
+        b = code.b
+        order = code.load(Warp, warp, "order")
+        code.bump(code.field(Order, order, "step"), 1, I32)
+        step = LlvmEmitter(b).splat(code.load(Order, order, "step"))
+        rows = code.field(Order, order, "seen")
+        together = code.variable(V32, ir.Constant(V32, None))
+
+        def gather(lane: ir.Value) -> None:
+            row = b.load(_row(code, rows, lane), typ=V32, align=4)
+            known = b.load(together, typ=V32)
+            b.store(b.select(b.icmp_unsigned(">", row, known), row, known), together)
+
+        code.each_bit(lanes, gather)
+        here = b.bitcast(lanes, vector(ir.IntType(1)))
+        b.store(b.select(here, step, b.load(together, typ=V32)), together)
+
+        def share(lane: ir.Value) -> None:
+            b.store(b.load(together, typ=V32), _row(code, rows, lane), align=4)
+
+        code.each_bit(lanes, share)
+        b.ret_void()
+        return made
+
+    @property
+    def arrive(self) -> ir.Function:
+        """arrive(block, warp, barrier): what the warp knows and did is published at the barrier."""
+        if found := self.module.globals.get("arrive_in_order"):
+            return found
+        made, code = function(self.module, "arrive_in_order", VOID, [PTR, PTR, I32])
+        block, warp, barrier = made.args
+        b = code.b
+        order = code.load(Warp, warp, "order")
+        place = _row(code, code.load(Block, block, "published"), barrier)
+        known = b.load(code.field(Order, order, "clocks"), typ=V32, align=4)
+        self._raise(code, place, known)
+        code.bump(code.field(Order, order, "clocks", code.load(Warp, warp, "index")), 1, I32)
+        b.ret_void()
+        return made
+
+    def _raise(self, code: Code, place: ir.Value, known: ir.Value) -> None:
+        """*place = max(*place, known), by warp."""
+        b = code.b
+        old = b.load(place, typ=V32, align=4)
+        b.store(b.select(b.icmp_unsigned(">", known, old), known, old), place, align=4)
+
+    @property
+    def opened(self) -> ir.Function:
+        """opened(env, block, barrier): before those that wait there go on."""
+        if found := self.module.globals.get("opened_in_order"):
+            return found
+        made, code = function(self.module, "opened_in_order", VOID, [PTR, PTR, I32])
+        env, block, barrier = made.args
+        b = code.b
+        place = _row(code, code.load(Block, block, "published"), barrier)
+
+        def of(warp: ir.Value) -> None:
+            lanes = code.variable(I32, i32(0))
+
+            def waits(n: ir.Value) -> None:
+                there = b.icmp_signed("==", code.load(Warp, warp, "parked_at", n), barrier)
+                mask = b.select(there, code.load(Warp, warp, "parked_mask", n), i32(0))
+                b.store(b.or_(b.load(lanes, typ=I32), mask), lanes)
+
+            code.each(code.load(Warp, warp, "parked"), waits)
+            with code.when(code.nonzero(b.load(lanes, typ=I32))):
+                clocks = code.field(Order, code.load(Warp, warp, "order"), "clocks")
+                self._raise(code, clocks, b.load(place, typ=V32, align=4))
+                b.call(self.meet, [warp, b.load(lanes, typ=I32)])
+
+        each_warp(code, env, block, of)
+        b.store(ir.Constant(V32, None), place, align=4)
+        b.ret_void()
+        return made
+
+    def start(self, code: Code, env: ir.Value, block: ir.Value) -> None:
+        """A new block: everything before it is in order."""
+        b = code.b
+        latest = code.variable(I32, i32(0))
+
+        def later(warp: ir.Value) -> None:
+            clock = _own_clock(code, warp)
+            known = b.load(latest, typ=I32)
+            b.store(b.select(b.icmp_unsigned(">", clock, known), clock, known), latest)
+
+        def begin(warp: ir.Value) -> None:
+            order = code.load(Warp, warp, "order")
+            base = b.load(latest, typ=I32)
+            b.store(LlvmEmitter(b).splat(base), code.field(Order, order, "clocks"), align=4)
+            own = code.field(Order, order, "clocks", code.load(Warp, warp, "index"))
+            b.store(b.add(base, i32(1)), own)
+            b.call(self.meet, [warp, i32(-1)])
+
+        each_warp(code, env, block, later)
+        each_warp(code, env, block, begin)
+        place = code.load(Block, block, "published")
+        for barrier in range(BARRIERS):
+            b.store(ir.Constant(V32, None), code.at(place, 128 * barrier), align=4)
+
+
+def each_warp(code: Code, env: ir.Value, block: ir.Value, visit: Callable[[ir.Value], None]) -> None:
+    """visit(record) for every warp of the block."""
+    stride, first = code.load(Env, env, "warp_stride"), code.load(Block, block, "warps")
+
+    def number(n: ir.Value) -> None:
+        visit(code.at(first, code.b.mul(code.widened(n), stride)))
+
+    code.each(code.load(Env, env, "warps"), number)
+
+
+def _row(code: Code, rows: ir.Value, number: ir.Value) -> ir.Value:
+    """Of a table with 32 numbers a row."""
+    return code.at(rows, code.b.mul(code.widened(number), i64(128)))
+
+
+def _own_clock(code: Code, warp: ir.Value) -> ir.Value:
+    return code.load(Order, code.load(Warp, warp, "order"), "clocks", code.load(Warp, warp, "index"))
+
+
+class _Touch:
+    """The body of touch()."""
+
+    def __init__(self, code: Code, how: How, given: tuple[ir.Value, ...]) -> None:
+        self.code, self.how, self.b = code, how, code.b
+        self.env, self.block, warp, self.at, self.lane, unit, self.value, self.byte = given
+        self.warp = code.load(Warp, warp, "index")
+        self.order = code.load(Warp, warp, "order")
+        self.clock = code.load(Order, self.order, "clocks", self.warp)
+        self.step = code.load(Order, self.order, "step")
+        self.me = self.b.or_(self.b.shl(self.warp, i32(5)), self.lane)
+        warps = code.load(Env, self.env, "warps")
+        size = self.b.add(i32(c.sizeof(Store)), self.b.mul(warps, i32(2 * c.sizeof(Uses))))
+        offset = self.b.mul(code.widened(unit), code.widened(size))
+        self.row = code.at(code.load(Block, self.block, "shadow"), offset)
+
+    def build(self) -> None:
+        self._against_store()
+        self.code.each(self.code.load(Env, self.env, "warps"), self._against_uses)
+        if self.how == "store":
+            self._remember_store()
+        else:
+            self._remember_use(LOADS if self.how == "load" else ATOMICS)
+        self.b.ret_void()
+
+    def _against_store(self) -> None:
+        code, b = self.code, self.b
+        who = code.load(Store, self.row, "who")
+        other, lane = b.lshr(who, i32(5)), b.and_(who, i32(31))
+        seen = code.load(Order, self.order, "seen", b.or_(b.shl(self.lane, i32(5)), lane))
+        near = b.icmp_unsigned(">", seen, code.load(Store, self.row, "step"))
+        near = b.or_(near, b.icmp_signed("==", who, self.me))
+        far = b.icmp_unsigned(">=", self._known(other), code.load(Store, self.row, "clock"))
+        fine = b.select(b.icmp_signed("==", other, self.warp), near, far)
+        if self.how == "store":
+            # Racecheck's convention: stores of the same value do no harm.
+            fine = b.or_(fine, b.icmp_signed("==", code.load(Store, self.row, "value"), self.value))
+        with code.when(b.not_(fine), likely=False):
+            self._report(code.load(Store, self.row, "at"), who)
+
+    def _known(self, warp: ir.Value) -> ir.Value:
+        return self.code.load(Order, self.order, "clocks", warp)
+
+    def _against_uses(self, warp: ir.Value) -> None:
+        code, b = self.code, self.b
+        for table in CONFLICTS[self.how]:
+            uses = code.at(self._uses(warp), table)
+            lanes = code.load(Uses, uses, "lanes")
+            far = b.icmp_unsigned(">=", self._known(warp), code.load(Uses, uses, "clock"))
+            open_far = b.select(far, i32(0), lanes)
+            seen = b.load(_row(code, code.field(Order, self.order, "seen"), self.lane), typ=V32, align=4)
+            step = LlvmEmitter(b).splat(code.load(Uses, uses, "step"))
+            near = b.or_(b.bitcast(b.icmp_unsigned(">", seen, step), I32), code.bit(self.lane))
+            open_near = b.and_(lanes, b.not_(near))
+            bad = b.select(b.icmp_signed("==", warp, self.warp), open_near, open_far)
+            with code.when(code.nonzero(bad), likely=False):
+                who = b.or_(b.shl(warp, i32(5)), code.lowest(bad))
+                self._report(code.load(Uses, uses, "at"), who)
+
+    def _uses(self, warp: ir.Value) -> ir.Value:
+        step = self.code.b.mul(self.code.widened(warp), i64(2 * c.sizeof(Uses)))
+        return self.code.at(self.code.at(self.row, c.sizeof(Store)), step)
+
+    def _report(self, first: ir.Value, who: ir.Value) -> None:
+        code, b = self.code, self.b
+        values = [i32(Kind.RACE), first, self.at, who, self.me, self.byte]
+        b.call(note(code.module), [self.env, self.block, *values])
+
+    def _remember_store(self) -> None:
+        now = {"clock": self.clock, "step": self.step, "at": self.at, "who": self.me, "value": self.value}
+        for name, value in now.items():
+            self.code.store(value, Store, self.row, name)
+
+    def _remember_use(self, table: int) -> None:
+        code, b = self.code, self.b
+        uses = code.at(self._uses(self.warp), table)
+        same = b.and_(
+            b.icmp_signed("==", code.load(Uses, uses, "clock"), self.clock),
+            b.icmp_signed("==", code.load(Uses, uses, "step"), self.step),
+        )
+        lanes = b.or_(b.select(same, code.load(Uses, uses, "lanes"), i32(0)), code.bit(self.lane))
+        for name, value in {"clock": self.clock, "step": self.step, "at": self.at, "lanes": lanes}.items():
+            code.store(value, Uses, uses, name)

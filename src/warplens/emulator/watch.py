@@ -1,0 +1,209 @@
+"""What generated code does besides where a check is on; where none is, nothing, and the code is the same as ever."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from llvmlite import ir
+
+from warplens.emulator.code import Code, function, i32, i64
+from warplens.emulator.findings import NOBODY, Kind, note
+from warplens.emulator.layout import ALL_THREADS, Block, Env, Warp
+from warplens.emulator.shadow import How, Shadow, each_warp
+from warplens.emulator.site import Site
+from warplens.emulator.vectors import I32, I64, PTR, vector
+from warplens.hazard import Check
+from warplens.isa._warp import Space
+from warplens.program import Program
+
+VOID = ir.VoidType()
+V32 = vector(I32)
+Checks = frozenset[Check]
+NO_CHECKS: Checks = frozenset()
+
+
+def unit(program: Program) -> int:
+    """Bytes of shared memory that are watched as one: the smallest access to it, at most a word."""
+    sizes = {"U8": 1, "S8": 1, "8": 1, "U16": 2, "S16": 2, "16": 2}
+    accesses = (i for i in program.instructions if i.base in ("LDS", "STS", "LD", "ST"))
+    return min((sizes[m] for i in accesses for m in i.modifiers if m in sizes), default=4)
+
+
+class Watch:
+    """The checks of one kernel."""
+
+    def __init__(self, module: ir.Module, program: Program, checks: Checks) -> None:
+        self.module, self.checks = module, checks
+        self.races, self.init, self.barriers = (name in checks for name in ("races", "init", "barriers"))
+        self.unit = unit(program)
+        self.shadow = Shadow(module)
+
+    # Memory
+
+    def access(
+        self, site: Site, space: Space, address: ir.Value, size: int, how: How, words: Sequence[ir.Value] = ()
+    ) -> None:
+        """Before the active lanes' accesses; strays are left to those."""
+        shared = space == "shared"
+        if not (shared or space == "local") or not (self.init or (self.races and shared)):
+            return
+        b = site.b
+        offset = site.offset(space, address)
+        where = [site.env, site.block, site.warp, site.index, offset, site.mask]
+        if self.init:
+            b.call(self._written(space, size, how), where)
+        if self.races and shared:
+            kept = words if how == "store" else ()
+            b.call(self._ordered(size, how, len(kept)), [*where, *kept])
+
+    def _ordered(self, size: int, how: How, words: int) -> ir.Function:
+        """(env, block, warp, instruction, offsets, mask, words): each lane's units are touched."""
+        name = f"ordered_{how}_{size}"
+        if found := self.module.globals.get(name):
+            return found
+        made, code = function(self.module, name, VOID, [PTR, PTR, PTR, I32, V32, I32, *[V32] * words])
+        env, block, warp, index, offsets, mask, *data = made.args
+        b, step = code.b, self.unit
+        values = [code.variable(V32, word) for word in data]
+        shift = step.bit_length() - 1
+
+        def lane_of(lane: ir.Value) -> None:
+            offset = b.extract_element(offsets, lane)
+            with code.when(_inside(code, offset, size, code.load(Env, env, "shared_bytes"))):
+                first = b.lshr(offset, i32(shift))
+                for k in range(max(size // step, 1)):
+                    value = _part(code, values, lane, k * step, step) if values else i32(0)
+                    byte = b.add(offset, i32(k * step))
+                    whom = [env, block, warp, index, lane, b.add(first, i32(k)), value, byte]
+                    b.call(self.shadow.touch(how), whom)
+
+        code.each_bit(mask, lane_of)
+        b.ret_void()
+        return made
+
+    def _written(self, space: Space, size: int, how: How) -> ir.Function:
+        """(env, block, warp, instruction, offsets, mask): reads ask whether a byte was written, stores note it."""
+        name = f"written_{space}_{how}_{size}"
+        if found := self.module.globals.get(name):
+            return found
+        made, code = function(self.module, name, VOID, [PTR, PTR, PTR, I32, V32, I32])
+        env, block, warp, index, offsets, mask = made.args
+        b = code.b
+        room = code.load(Env, env, f"{space}_bytes")
+        warp_number = code.load(Warp, warp, "index")
+        kind = Kind.SHARED_UNWRITTEN if space == "shared" else Kind.LOCAL_UNWRITTEN
+        first_lane = b.shl(warp_number, i32(5))
+
+        def lane_of(lane: ir.Value) -> None:
+            offset = b.extract_element(offsets, lane)
+            who = b.or_(first_lane, lane)
+            bytes_ = code.load(Block, block, f"written_{space}")
+            if space == "local":
+                bytes_ = code.at(bytes_, b.mul(code.widened(who), room))
+            with code.when(_inside(code, offset, size, room)):
+                place = code.at(bytes_, b.zext(offset, I64))
+                if how != "store":
+                    for start in range(0, size, 4):
+                        # Of a word some bytes are enough: padding is copied along with its structure.
+                        chunk = ir.IntType(8 * min(size, 4))
+                        some = b.load(code.at(place, start), typ=chunk, align=1)
+                        with code.when(b.not_(code.nonzero(some)), likely=False):
+                            said = [i32(kind), i32(NOBODY), index, i32(NOBODY), who, b.add(offset, i32(start))]
+                            b.call(note(code.module), [env, block, *said])
+                if how != "load":
+                    ones = ir.IntType(8 * size)
+                    b.store(ir.Constant(ones, (1 << 8 * size) // 255), place, align=1)
+
+        code.each_bit(mask, lane_of)
+        b.ret_void()
+        return made
+
+    # Blocks, barriers, lanes that meet
+
+    def start_block(self, code: Code, env: ir.Value, block: ir.Value) -> None:
+        if self.races:
+            self.shadow.start(code, env, block)
+        if self.init:
+            shared, local = (code.load(Env, env, f"{space}_bytes") for space in ("shared", "local"))
+            lanes = code.b.shl(code.b.zext(code.load(Env, env, "warps"), I64), i64(5))
+            for name, size in (("shared", shared), ("local", code.b.mul(local, lanes))):
+                code.clear(code.load(Block, block, f"written_{name}"), size)
+
+    def arrive(
+        self, code: Code, env: ir.Value, block: ir.Value, warp: ir.Value, barrier: ir.Value, mask: ir.Value,
+        living: ir.Value, index: int,
+    ) -> None:  # fmt: skip
+        """Lanes of mask come to a block barrier."""
+        b = code.b
+        if self.barriers:
+            with code.when(b.icmp_signed("!=", mask, living), likely=False):
+                first = b.shl(code.load(Warp, warp, "index"), i32(5))
+                who = b.or_(first, code.lowest(mask))
+                said = [i32(Kind.PART_OF_A_WARP), i32(NOBODY), i32(index), i32(NOBODY), who, code.popcount(mask)]
+                b.call(note(self.module), [env, block, *said])
+        if self.races:
+            b.call(self.shadow.arrive, [block, warp, barrier])
+
+    def opened(self, code: Code, env: ir.Value, block: ir.Value, barrier: ir.Value, need: ir.Value) -> None:
+        """A barrier opens; those that wait are still there.  `need` is as the barrier was told."""
+        b = code.b
+        if self.barriers:
+            with code.when(b.icmp_signed("==", need, i32(ALL_THREADS))):
+                b.call(self._places, [env, block, barrier])
+        if self.races:
+            b.call(self.shadow.opened, [env, block, barrier])
+
+    @property
+    def _places(self) -> ir.Function:
+        """(env, block, barrier): all who wait at a barrier of all threads should be in one place, and nobody gone."""
+        if found := self.module.globals.get("places_at_barrier"):
+            return found
+        made, code = function(self.module, "places_at_barrier", VOID, [PTR, PTR, I32])
+        env, block, barrier = made.args
+        b = code.b
+        first, first_who = code.variable(I32, i32(NOBODY)), code.variable(I32, i32(NOBODY))
+
+        def of(warp: ir.Value) -> None:
+            def waits(n: ir.Value) -> None:
+                at = b.sub(code.load(Warp, warp, "parked_pc", n), i32(1))
+                start = b.shl(code.load(Warp, warp, "index"), i32(5))
+                who = b.or_(start, code.lowest(code.load(Warp, warp, "parked_mask", n)))
+                here = b.icmp_signed("==", code.load(Warp, warp, "parked_at", n), barrier)
+                known = b.load(first, typ=I32)
+                new = b.icmp_signed("==", known, i32(NOBODY))
+                with code.when(b.and_(here, new)):
+                    b.store(at, first)
+                    b.store(who, first_who)
+                with code.when(b.and_(here, b.and_(b.not_(new), b.icmp_signed("!=", at, known)))):
+                    said = [i32(Kind.TWO_PLACES), known, at, b.load(first_who, typ=I32), who, i32(0)]
+                    b.call(note(self.module), [env, block, *said])
+
+            code.each(code.load(Warp, warp, "parked"), waits)
+
+        each_warp(code, env, block, of)
+        live = code.load(Block, block, "live")
+        at, who = b.load(first, typ=I32), b.load(first_who, typ=I32)
+        missing = b.icmp_signed("<", live, code.load(Env, env, "threads"))
+        with code.when(b.and_(missing, b.icmp_signed("!=", at, i32(NOBODY)))):
+            said = [i32(Kind.OTHERS_HAVE_LEFT), i32(NOBODY), at, i32(NOBODY), who, live]
+            b.call(note(self.module), [env, block, *said])
+        b.ret_void()
+        return made
+
+    def meet(self, code: Code, warp: ir.Value, lanes: ir.Value) -> None:
+        """Lanes of a warp have waited for each other."""
+        if self.races:
+            code.b.call(self.shadow.meet, [warp, lanes])
+
+
+def _inside(code: Code, offset: ir.Value, size: int, room: ir.Value) -> ir.Value:
+    b = code.b
+    return b.icmp_signed("<=", b.add(b.zext(offset, I64), i64(size)), room)
+
+
+def _part(code: Code, words: Sequence[ir.Value], lane: ir.Value, byte: int, size: int) -> ir.Value:
+    """`size` bytes of what a lane stores, from a byte on."""
+    b = code.b
+    word = b.load(b.gep(words[byte // 4], [b.zext(lane, I64)], source_etype=I32), typ=I32)
+    mask = (1 << 8 * size) - 1
+    return b.and_(b.lshr(word, i32(8 * (byte % 4))), i32(mask))

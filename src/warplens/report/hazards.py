@@ -1,0 +1,52 @@
+"""What the checks found, in words: one heading a finding, one row for each of its places.  F7."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from warplens.hazard import Hazard, Party
+from warplens.report.subject import Subject
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """ "write by thread (3,0,0)", "copy.cu:12", the source line or instruction there."""
+
+    who: str
+    where: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    severity: str
+    sentence: str
+    places: tuple[Place, ...]
+
+
+def rows(subject: Subject) -> list[Row]:
+    return [row(subject, hazard) for hazard in subject.trace.hazards]
+
+
+def row(subject: Subject, hazard: Hazard) -> Row:
+    times = "once" if hazard.times == 1 else f"{hazard.times:,} times"
+    block = ",".join(map(str, hazard.block))
+    sentence = f"{hazard.message} ({times}; here in block ({block}))"
+    return Row(hazard.severity, sentence, tuple(place(subject, party) for party in hazard.parties))
+
+
+def place(subject: Subject, party: Party) -> Place:
+    x, y, z = party.thread
+    code = f"{party.at.opcode} {party.at.text} at {party.at.offset:#x}"
+    source = party.at.source
+    where = f"{source.file.rsplit('/', 1)[-1]}:{source.line}" if source else ""
+    text = subject.text_of(source).strip() if source else ""
+    return Place(f"{party.act} by thread ({x},{y},{z})", where, text or code)
+
+
+def summary(checks: Sequence[str], hazards: Sequence[Hazard]) -> str:
+    """ "memory, races, init: nothing found"."""
+    found = {word: sum(hazard.severity == word for hazard in hazards) for word in ("error", "warning", "note")}
+    spoken = [f"{count} {word}{'s' if count > 1 else ''}" for word, count in found.items() if count]
+    return f"{', '.join(('memory', *checks))}: {', '.join(spoken) or 'nothing found'}"

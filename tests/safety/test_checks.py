@@ -1,0 +1,181 @@
+"""Planted faults are found, and what is clean is not complained about."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+from planted import SOURCE, Planted, planted
+
+import warplens as wl
+from warplens.cli import main
+from warplens.errors import KernelFault, UsageError
+from warplens.report.json import schema
+
+NOT_FOUND = {
+    "shared_into_the_neighbour",  # inside the block's shared memory: nothing in the machine code tells arrays apart
+    "in_global_memory",  # races are looked for in shared memory
+    "global_never_written",  # every buffer starts with what the host gave it
+    "one_warp_of_two",  # the other warp has ended, which is legal: a note
+    "loops_of_different_length",  # likewise
+}
+FAULTS = {"waits_for_nobody", "two_barriers_crossed", "warp_and_block_wait_for_each_other", "syncwarp_of_others"}
+ALARMS = {"clean_lock"}  # order through atomics is not followed, as racecheck does not
+CHECK_OF = {"race": "races", "init": "init", "barrier": "barriers"}
+ALWAYS = {
+    "shared_read_behind_the_end", "constant_behind_the_end", "local_far_behind_the_end", "global_half_behind_the_end",
+    "read_after_write", "write_after_write_in_a_warp", "warp_without_syncwarp", "atomic_and_plain_read",
+    "barrier_of_other_number", "one_byte", "shared_half_written", "local_never_written", "part_of_a_warp",
+    "two_places", "syncwarp_of_others", "waits_for_nobody", "clean_syncwarp_halves", "clean_named_barriers",
+    "clean_double_buffer", "clean_bytes_side_by_side", "clean_lock", "shared_into_the_neighbour",
+}  # fmt: skip
+
+
+def chosen() -> list[object]:
+    return [
+        pytest.param(p, id=p.name, marks=() if p.name in ALWAYS else pytest.mark.long) for p in planted()
+    ]
+
+
+@cache
+def module() -> wl.Module:
+    return wl.compile(SOURCE)
+
+
+def launched(p: Planted, *check: str, threads: int = 1) -> wl.Run:
+    numbers, out = np.arange(p.n, dtype=np.int32), np.zeros(p.n, np.int32)
+    return module()[p.name].launch(
+        p.grid, p.block, numbers, out, np.int32(p.n), shared=p.shared, check=check, threads=threads
+    )
+
+
+@pytest.mark.parametrize("p", chosen())
+def test_planted(p: Planted) -> None:
+    if p.name not in NOT_FOUND and (p.truth == "memory" or p.name in FAULTS):
+        with pytest.raises(KernelFault):
+            launched(p)
+        return
+    run = launched(p, "all")
+    found = {hazard.check for hazard in run.hazards if hazard.severity != "note"}
+    if p.name in NOT_FOUND:
+        assert not found
+    elif p.truth == "clean":
+        assert found == ({"races"} if p.name in ALARMS else set()), run.hazards
+    else:
+        assert CHECK_OF[p.truth] in found
+        assert found <= {CHECK_OF[p.truth], "init"}  # where threads race, some read before others have written
+
+
+def by_name(name: str) -> Planted:
+    return next(p for p in planted() if p.name == name)
+
+
+def line_of(part: str) -> int:
+    lines = SOURCE.read_text("utf-8").splitlines()
+    (found,) = (number for number, line in enumerate(lines, 1) if part in line)
+    return found
+
+
+def test_a_race_names_both_lines_and_threads() -> None:
+    run = launched(by_name("write_after_read"), "races")
+    (hazard,) = run.hazards
+    read, write = sorted(hazard.parties, key=lambda party: party.act)
+    assert (read.act, write.act) == ("read", "write")
+    assert write.at.source is not None
+    assert read.at.source is not None
+    lines = SOURCE.read_text("utf-8").splitlines()
+    assert lines[read.at.source.line - 1].strip() == "int x = s[63 - T];"
+    assert lines[write.at.source.line - 1].strip() == "s[T] = x + 1;"
+    assert read.thread[0] + write.thread[0] == 63
+    assert hazard.times == 64  # every thread's store meets another one's load
+
+
+def test_checks_are_off_unless_asked_for() -> None:
+    assert launched(by_name("read_after_write")).hazards == ()
+    assert {h.check for h in launched(by_name("read_after_write"), "init").hazards} == {"init"}
+
+
+@pytest.mark.parametrize("name", ["read_after_write", "clean_reduction", "clean_named_barriers", "in_the_last_block"])
+def test_counts_and_results_are_the_same_with_checks(name: str) -> None:
+    p = by_name(name)
+    plain, checked = launched(p), launched(p, "all")
+    for field in ("executed", "threads", "threads_on", "divergent", "requests", "sectors", "wavefronts", "bytes"):
+        np.testing.assert_array_equal(getattr(plain.trace, field), getattr(checked.trace, field))
+    assert dict(plain.metrics) == dict(checked.metrics)
+
+
+BLOCKS = """
+extern "C" __global__ void blocks(const int *in, int *out) {
+  __shared__ int s[64];
+  s[threadIdx.x] = in[threadIdx.x];
+  if (blockIdx.x % 3 != 2) __syncthreads();
+  out[64 * blockIdx.x + threadIdx.x] = s[63 - threadIdx.x];
+}
+"""
+
+
+def test_findings_do_not_depend_on_the_number_of_threads() -> None:
+    kernel = wl.compile(source=BLOCKS)["blocks"]
+    numbers, out = np.arange(64, dtype=np.int32), np.zeros(64 * 60, np.int32)
+    one, three = (kernel.launch(60, 64, numbers, out, check="races", threads=n).hazards for n in (1, 3))
+    assert one == three
+    (hazard,) = one
+    assert hazard.block == (2, 0, 0)
+    assert hazard.times == 20 * 64
+
+
+def test_a_hang_tells_where_each_warp_waits() -> None:
+    with pytest.raises(KernelFault) as caught:
+        launched(by_name("waits_for_nobody"))
+    line = line_of("KERNEL(waits_for_nobody)")
+    assert f"warp 0, all lanes: at barrier 1, where 32 of 64 threads are, {SOURCE}:{line}" in str(caught.value)
+
+
+def test_an_unknown_check() -> None:
+    with pytest.raises(UsageError, match="no check 'race'; there are races, init, barriers and all"):
+        launched(by_name("clean_syncwarp"), "race")
+
+
+FILE = """// /// warplens
+// [racy]
+// grid = 1
+// block = 64
+// args = ["zeros i32[64]"]
+// ///
+extern "C" __global__ void racy(int *out) {
+  __shared__ int s[64];
+  s[threadIdx.x] = out[threadIdx.x];
+  out[threadIdx.x] = s[63 - threadIdx.x];
+}
+"""
+
+
+def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from jsonschema import validate
+
+    path = tmp_path / "racy.cu"
+    path.write_text(FILE)
+    assert main(["explain", str(path)]) == 0
+    capsys.readouterr()
+    assert main(["explain", str(path), "--check", "races"]) == 1
+    told = capsys.readouterr().out
+    assert "memory, races: 1 error" in told
+    assert "racy.cu:9" in told
+    assert "racy.cu:10" in told
+    assert "s[threadIdx.x] = out[threadIdx.x];" in told
+    assert main(["explain", str(path), "--check", "races,init", "--json"]) == 1
+    document = json.loads(capsys.readouterr().out)
+    validate(document, schema())
+    assert document["checks"] == ["memory", "races", "init"]
+    assert [(h["check"], h["severity"], h["times"]) for h in document["hazards"]] == [
+        ("races", "error", 64), ("init", "warning", 32)
+    ]  # fmt: skip
+    assert {party["source"]["line"] for party in document["hazards"][0]["parties"]} == {9, 10}
+    page = tmp_path / "page.html"
+    assert main(["explain", str(path), "--check", "all", "--html", str(page)]) == 1
+    assert "with no barrier between" in page.read_text()
+    assert main(["explain", str(path), "--check", "rases"]) == 2
+    assert "no check 'rases'" in capsys.readouterr().err
