@@ -91,6 +91,7 @@ class Module:
         self.cubin = cubin
         self.variables = Variables(cubin)
         self._lowered = dict(lowered)
+        self._programs = disassemble(cubin)
         self._found: dict[str, LaunchableKernel] = {}
 
     @property
@@ -120,18 +121,22 @@ class Module:
             known = ", ".join([*self._lowered, *self.cubin.kernels]) or "none"
             raise UsageError(f"no kernel {name!r} here; there are: {known}")
         if symbol not in self._found:
-            self._found[symbol] = LaunchableKernel(self.cubin, self.cubin.kernels[symbol], name, self.variables)
+            kernel = self.cubin.kernels[symbol]
+            self._found[symbol] = LaunchableKernel(self.cubin, kernel, name, self.variables, self._programs)
         return self._found[symbol]
 
 
 class LaunchableKernel:
     """A kernel that can be launched; what the cubin says of it is in `kernel`, its machine code in `program`."""
 
-    def __init__(self, cubin: Cubin, kernel: Kernel, name: str, variables: Variables) -> None:
+    def __init__(
+        self, cubin: Cubin, kernel: Kernel, name: str, variables: Variables, programs: Mapping[str, Program]
+    ) -> None:
         self.cubin = cubin
         self.variables = variables
         self.kernel = kernel
         self.name = name
+        self._programs = programs  # of the whole cubin, which is disassembled once
 
     @property
     def arch(self) -> str:
@@ -155,7 +160,7 @@ class LaunchableKernel:
 
     @cached_property
     def program(self) -> Program:
-        return disassemble(self.cubin, self.kernel.name)
+        return self._programs[self.kernel.name]
 
     @property
     def instructions(self) -> int:

@@ -11,7 +11,7 @@ from warplens.emulator.site import iota
 from warplens.emulator.vectors import I32, is_vector
 from warplens.isa._lanes import U32, Pred
 from warplens.isa._warp import Data
-from warplens.program import Constant, Instruction, Register
+from warplens.program import Constant, Instruction, Register, Special
 
 if TYPE_CHECKING:
     from warplens.emulator.lift import WarpFunction
@@ -56,6 +56,20 @@ class AtInstruction:
 
     def predicate(self, register: Register) -> Pred:
         return Pred(self.e, self.f.registers.predicate(register))
+
+    def predicates(self, file: Special, mask: int) -> U32:
+        bits = self._u32(i32(0))
+        for register in self._named(file, mask):
+            bits = bits | self.predicate(register).u32() << register.index
+        return bits
+
+    def set_predicates(self, file: Special, bits: U32, mask: int) -> None:
+        keep = self._active if self.condition is not None or self.split else None
+        for register in self._named(file, mask):
+            self.f.registers.write(register, (bits & 1 << register.index).ne(0), keep, self.condition)
+
+    def _named(self, file: Special, mask: int) -> list[Register]:
+        return [Register("UP" if file.name == "UPR" else "P", n) for n in range(7) if mask >> n & 1]
 
     def stored(self, register: Register, words: int) -> Data:
         return Data(self.f.registers.run(register, words))

@@ -5,6 +5,7 @@ LLVM keeps what it can in vector registers; locals that it promotes cost nothing
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from llvmlite import ir
@@ -148,6 +149,8 @@ class Registers:
         if kind is H2:
             return self._pair(operand, function)
         assert issubclass(kind, Lanes), (at.opcode, kind)
+        if at.base == "I2F" and kind.bits == 64 and isinstance(operand, Immediate):
+            operand = replace(operand, bits=operand.bits << 32)  # as of a double: the listing shows the high word
         return self._value(kind, operand, function)
 
     def _default(self, kind: Any, default: Any) -> Any:

@@ -79,10 +79,10 @@ class WarpControl(AtInstruction):
 
     def branch_unless_mask(self, mask: U32, target: Label, equal: bool) -> None:
         """Lanes that do not exist or have exited are not missed: seen on an H200, where a warp of 8 threads passes
-        BRA.DIV with a mask of all lanes."""
+        BRA.DIV with a mask of all lanes.  A lane whose guard is false goes along, but is not one of those wanted."""
         wanted = self.b.and_(self.first(mask).node, self.b.not_(self._exited()))
         order = "==" if equal else "!="
-        self._either(self.b.icmp_signed(order, self.mask, wanted), target)
+        self._either(self.b.icmp_signed(order, self.active_mask, wanted), target)
 
     def jump(self, low: U32, high: U32, base: int = 0) -> None:
         b = self.b
@@ -110,14 +110,16 @@ class WarpControl(AtInstruction):
         self.f.all_later()
         self.branch(target)
 
-    def exit(self) -> None:
+    def exit(self, when: Pred | None = None) -> None:
         b = self.b
         lanes = self.active_mask
+        if when is not None:
+            lanes = b.and_(lanes, b.bitcast(self.e.splat(when.node), I32))
         b.call(self.runtime.exit_lanes, [self.f.block, self.f.warp, lanes])
         if self.f.t.uses_meeting:
             with self.code.when(self.code.nonzero(lanes)):
                 b.call(self.runtime.recheck, [self.f.warp])
-        if self.condition is None:
+        if self.condition is None and when is None:
             b.branch(self.f.dispatch)
             return
         left = b.and_(self.mask, b.not_(lanes))

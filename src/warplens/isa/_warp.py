@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Literal, Protocol
 
 from warplens.isa._lanes import U32, U64, Emitter, Pred
-from warplens.program import Address, Constant, Label, Register
+from warplens.program import Address, Constant, Label, Register, Special
 
 Space = Literal["global", "shared", "local", "generic"]
 Reduction = Literal["add", "min", "max", "and", "or", "xor", "inc", "dec", "exch", "cas", "fadd"]
@@ -51,6 +51,11 @@ class Warp(Protocol):
 
     def predicate(self, register: Register) -> Pred:
         """A predicate register, inverted if the operand says so."""
+
+    def predicates(self, file: Special, mask: int) -> U32:
+        """The predicates of PR or UPR as bits, those in mask."""
+
+    def set_predicates(self, file: Special, bits: U32, mask: int) -> None: ...
 
     def stored(self, register: Register, words: int) -> Data:
         """A run of registers that starts here; zeros for RZ."""
@@ -105,7 +110,8 @@ class Warp(Protocol):
 
     def call(self, target: Label) -> None: ...
 
-    def exit(self) -> None: ...
+    def exit(self, when: Pred | None = None) -> None:
+        """The active lanes, of these only those with `when`, are done."""
 
     def trap(self) -> None: ...
 

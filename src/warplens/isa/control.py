@@ -73,8 +73,9 @@ def lepc(w: Warp, place: Label) -> U64:
 
 
 @op("EXIT", "KILL", pipe="cbu", says="the thread ends")
-def exit_(w: Warp) -> None:
-    w.exit()
+def exit_(w: Warp, when: Pred | None = None) -> None:
+    """Of the active lanes those with `when`, as in BRA."""
+    w.exit(when)
 
 
 @op("BPT.TRAP", pipe="cbu", says="stop the kernel: trap or failed assertion")

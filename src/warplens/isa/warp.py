@@ -65,6 +65,16 @@ def r2ur(w: Warp, a: U32) -> tuple[U32, Pred]:
     return value, w.ballot(a.ne(value)).ne(0)
 
 
+@op("P2R", "UP2UR", pipe="alu", says="{to} = {a}, of its bits {mask} those of the predicates")
+def p2r(w: Warp, file: Special, a: U32, mask: int) -> U32:
+    return (a & ~mask) | (w.predicates(file, mask) & mask)
+
+
+@op("R2P", "UR2UP", pipe="alu", says="the predicates {mask} = bits of {a}")
+def r2p(w: Warp, file: Special, a: U32, mask: int) -> None:
+    w.set_predicates(file, a, mask)
+
+
 @op("S2R", "S2UR", pipe="adu", says="{to} = {name}")
 def s2r(w: Warp, name: Special) -> U32:
     return w.special(name.name)

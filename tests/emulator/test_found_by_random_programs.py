@@ -1,0 +1,43 @@
+"""What random programs (tests/random_programs) found wrong in the executor, each in a few lines."""
+
+from __future__ import annotations
+
+import numpy as np
+from launches import same, written
+
+
+def test_immediate_of_a_64_bit_conversion_is_its_high_word(arch: str) -> None:
+    """`I2F.U64 R0,0x78000000` converts 0x7800000000000000; found by seed 4021, sm_90."""
+    code = written(
+        'extern "C" __global__ void k(float *out) { out[threadIdx.x] = (float)__brevll(0x1eull); }', "k", arch
+    )
+    out = np.zeros(2, np.float32)
+    code.launch(1, 2, out)
+    same(out, np.full(2, 0x7800000000000000, np.float32))
+
+
+def test_a_thread_leaves_by_guard_and_predicate(arch: str) -> None:
+    """`@P0 EXIT P1`, P2R and R2UR with a predicate: conditions of an early return joined, masks kept over a loop."""
+    source = """
+    extern "C" __global__ void k(const unsigned *in, unsigned *out) {
+      unsigned i = threadIdx.x, x = in[i], mask = ~0u;
+      for (unsigned n = 0;; ++n) {
+        bool more = n < (x & 7u);
+        mask = __ballot_sync(mask, more);
+        if (!more) break;
+        out[i] = out[i] * 3u + mask + n;
+        if (n > 4u && (x & 64u) && (x & 8u || out[i] & 1u)) return;
+      }
+      out[i] ^= 0x80000000u;
+    }"""
+    x = np.arange(32, dtype=np.uint32) * np.uint32(2654435761) >> np.uint32(9)
+    got, want = np.zeros(32, np.uint32), np.zeros(32, np.uint64)
+    written(source, "k", arch).launch(1, 32, x, got)
+    on = np.ones(32, bool)  # not yet returned
+    for n in range(8):
+        more = on & (n < x % 8)
+        mask = sum(1 << lane for lane in np.flatnonzero(more).tolist())
+        want[more] = (want[more] * 3 + mask + n) % (1 << 32)
+        on &= ~(more & (n > 4) & (x & 64 > 0) & ((x & 8 > 0) | (want % 2 == 1)))
+    want[on] ^= np.uint64(0x80000000)
+    same(got, want.astype(np.uint32))

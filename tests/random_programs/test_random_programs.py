@@ -1,0 +1,59 @@
+"""A fixed set of random programs on every architecture, and the tools that make and cut them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from random_programs import words
+from random_programs.compare import ARCHITECTURES, compiled, difference, differences
+from random_programs.generate import generate
+from random_programs.shrink import shrink
+from random_programs.tree import Apply, Const, Emit, Program, Switch, Var
+
+A_FEW = 5  # programs an architecture in every test run; a long run is `python -m random_programs`
+
+
+def unequal(seeds: range, arch: str) -> dict[int, str]:
+    return {seed: what for seed, what in differences(seeds, arch) if what}
+
+
+@pytest.mark.parametrize("arch", ARCHITECTURES)
+def test_same_as_interpreted(arch: str) -> None:
+    first = 1000 * ARCHITECTURES.index(arch)
+    assert unequal(range(first, first + A_FEW), arch) == {}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("arch", ARCHITECTURES)
+@pytest.mark.parametrize("part", range(8))
+def test_more_of_them(arch: str, part: int) -> None:
+    first = 1000 * ARCHITECTURES.index(arch) + A_FEW + 10 * part
+    assert unequal(range(first, first + 10), arch) == {}
+
+
+def test_a_wrong_meaning_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    number = Apply("u32", "xor.u32", (Var("u32", "linear"), Const("u32", 5)))
+    program = Program(0, (1, 1, 1), (40, 1, 1), {"own": ("u32", 2)}, (), (Emit(0, number),), 1)
+    module = compiled([program], "sm_90")
+    assert difference(program, module) == ""
+    wrong = replace(words.WORDS["xor.u32"], meaning=lambda a, b: a + b)
+    monkeypatch.setitem(words.WORDS, "xor.u32", wrong)
+    assert difference(program, module) == "out[1] is 0x4, not 0x6 (30 of 40 differ)"
+
+
+def test_a_seed_is_a_program() -> None:
+    assert generate(17) == generate(17)
+    assert generate(17) != generate(18)
+
+
+def test_shrinking_keeps_what_fails() -> None:
+    def fails(program: Program) -> bool:
+        return program.uses("mul.u32") and any(isinstance(s, Switch) for s in program.body)
+
+    program = next(p for p in map(generate, range(1000)) if fails(p))
+    smallest = shrink(program, fails)
+    assert fails(smallest)
+    assert len(smallest.body) <= 2
+    assert len(repr(smallest.body)) < len(repr(program.body)) / 3
