@@ -49,6 +49,7 @@ class Kernel:
     constants       constant bank -> initial bytes; bank 0 holds launch block and parameters
     relocations     addresses to be filled into constant bank 4
     lines           source line of each instruction, None where the compiler gave none
+    cluster         blocks of a cluster that the kernel demands (__cluster_dims__), else 1
     branch_targets  offset of an indirect branch -> offsets it can go to, where the assembler lists them
     """
 
@@ -66,6 +67,7 @@ class Kernel:
     constants: Mapping[int, bytes]
     relocations: tuple[Relocation, ...]
     lines: tuple[SourceLine | None, ...]
+    cluster: int = 1
     branch_targets: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
 
     @property

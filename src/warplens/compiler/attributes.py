@@ -6,6 +6,7 @@ a 16-bit length and that many bytes.  Names are those that `cuobjdump --dump-elf
 
 from __future__ import annotations
 
+import math
 import struct
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ class Attribute(IntEnum):
     KPARAM_INFO = 0x17
     REGCOUNT = 0x2F
     INDIRECT_BRANCH_TARGETS = 0x34
+    CLUSTER = 0x3D
     KPARAM_INFO_V2 = 0x45
     NUM_BARRIERS = 0x4C
 
@@ -44,6 +46,7 @@ class KernelAttributes:
     parameter_base: int
     max_threads: int | None
     barriers: int | None
+    cluster: int
     branch_targets: Mapping[int, tuple[int, ...]]
 
 
@@ -79,6 +82,7 @@ def kernel_attributes(section: bytes) -> KernelAttributes:
     base = 0
     max_threads: int | None = None
     barriers: int | None = None
+    cluster = 1
     branch_targets: dict[int, tuple[int, ...]] = {}
     for attribute, value in records(section):
         if attribute == Attribute.KPARAM_INFO:
@@ -94,12 +98,14 @@ def kernel_attributes(section: bytes) -> KernelAttributes:
         elif attribute == Attribute.MAX_THREADS:
             x, y, z = struct.unpack("<III", value)
             max_threads = x * y * z
+        elif attribute == Attribute.CLUSTER:
+            cluster = math.prod(struct.unpack("<III", value))
         elif attribute == Attribute.NUM_BARRIERS:
             barriers = value[0]
         elif attribute == Attribute.INDIRECT_BRANCH_TARGETS:
             branch_targets.update(_branch_targets(value))
     parameters.sort(key=lambda parameter: parameter.ordinal)
-    return KernelAttributes(tuple(parameters), base, max_threads, barriers, branch_targets)
+    return KernelAttributes(tuple(parameters), base, max_threads, barriers, cluster, branch_targets)
 
 
 def _branch_targets(value: bytes) -> Iterator[tuple[int, tuple[int, ...]]]:

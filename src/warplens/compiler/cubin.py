@@ -178,6 +178,7 @@ class _Reader:
             parameter_base=own.parameter_base or len(constants[0]),  # not said of a kernel without parameters
             barriers=own.barriers if own.barriers is not None else flags >> 20 & 0x7F,
             max_threads=own.max_threads,
+            cluster=own.cluster,
             code=code,
             functions=self._functions(symbol),
             constants={bank: content for bank, content in constants.items() if content},

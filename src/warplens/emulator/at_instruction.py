@@ -11,7 +11,7 @@ from warplens.emulator.site import iota
 from warplens.emulator.vectors import I32, is_vector
 from warplens.isa._lanes import U32, Pred
 from warplens.isa._warp import Data
-from warplens.program import Constant, Instruction, Register, Special
+from warplens.program import Constant, Immediate, Instruction, Operand, Register, Special
 
 if TYPE_CHECKING:
     from warplens.emulator.lift import WarpFunction
@@ -70,6 +70,15 @@ class AtInstruction:
 
     def _named(self, file: Special, mask: int) -> list[Register]:
         return [Register("UP" if file.name == "UPR" else "P", n) for n in range(7) if mask >> n & 1]
+
+    def plain(self, operand: Operand) -> U32:
+        if isinstance(operand, Immediate):
+            return self._u32(i32(operand.bits & 0xFFFFFFFF))
+        return self.f.registers.words(operand, 1, self.f)[0]
+
+    @property
+    def place(self) -> int:
+        return self.at.offset
 
     def stored(self, register: Register, words: int) -> Data:
         return Data(self.f.registers.run(register, words))

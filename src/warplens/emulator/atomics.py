@@ -11,10 +11,13 @@ from warplens.emulator.check import checked
 from warplens.emulator.code import Code, i32, i64
 from warplens.emulator.emit import LlvmEmitter
 from warplens.emulator.layout import Touch
-from warplens.emulator.site import V32
-from warplens.emulator.vectors import FLOAT, I32, I64, PTR, vector
-from warplens.isa._lanes import F32
-from warplens.isa._warp import Reduction, Space
+from warplens.emulator.routines import give_words, nothing
+from warplens.emulator.site import V32, deinterleaved, interleaved
+from warplens.emulator.vectors import DOUBLE, FLOAT, I32, I64, LANES, PTR, vector
+from warplens.isa._lanes import F32, H2, U32, U64
+from warplens.isa._warp import Number, Reduction, Space, Update
+from warplens.isa.floating import fadd
+from warplens.isa.half import hadd2
 
 if TYPE_CHECKING:
     from warplens.emulator.routines import Routines
@@ -27,44 +30,65 @@ NATIVE = {
 }  # fmt: skip
 
 
+SIZES: dict[Number, int] = {"u64": 8, "s64": 8, "f64": 8, "f32x2": 8, "f32x4": 16, "u128": 16}
+"""Bytes of the numbers that are not of 4."""
+
+One = Callable[[Code, ir.Value, ir.Value, ir.Value | None], ir.Value]
+"""What one lane does: (code, place, value, wanted value) -> the old value."""
+
+
 def atomic_routine(
-    routines: Routines, space: Space, op: Reduction, kind: str, returns: bool, compares: bool
+    routines: Routines, space: Space, op: Reduction, kind: Number, returns: bool, compares: bool
 ) -> ir.Function:
     """(common, addresses, mask, value words, compare words) -> old words."""
-    name = f"atomic_{space}_{op}_{kind}{'_old' if returns else ''}"
+    ordered = returns or op not in COMMUTES or kind.startswith(("f", "bf"))
+    return _routine(
+        routines, f"atomic_{space}_{op}_{kind}{'_old' if returns else ''}", space, SIZES.get(kind, 4),
+        Touch.ORDERED if ordered else COMMUTES[op], compares,
+        lambda code, place, value, wanted: _one(code, place, op, kind, value, wanted),
+    )  # fmt: skip
+
+
+def update_routine(routines: Routines, becomes: Update) -> ir.Function:
+    """(common, shared addresses, mask, value words) -> old words, with 8 bytes that become becomes(old, value)."""
+
+    def one(code: Code, place: ir.Value, value: ir.Value, _: ir.Value | None) -> ir.Value:
+        emitter = LlvmEmitter(code.b)
+        old = code.b.load(place, typ=I64)
+        code.b.store(becomes(U64(emitter, old), U64(emitter, value)).node, place)
+        return old
+
+    return _routine(routines, f"update_{becomes.__name__}", "shared", 8, Touch.ORDERED, False, one)
+
+
+def _routine(
+    routines: Routines, name: str, space: Space, size: int, touch: int, compares: bool, one: One
+) -> ir.Function:
+    """Each lane of the mask in turn."""
     if found := routines.module.globals.get(name):
         return found
-    size = 8 if kind.endswith("64") else 4
     words = size // 4
     result = V32 if words == 1 else ir.LiteralStructType([V32] * words)
     made, site, address, data = routines.begin(name, result, space, [V32] * (words * (2 if compares else 1)))
     code = site.code
-    ordered = returns or op not in COMMUTES or kind.startswith("f")
-    touch = Touch.ORDERED if ordered else COMMUTES[op]
-    idle = ir.Constant(V32, None) if words == 1 else ir.Constant(result, [ir.Constant(V32, None)] * words)
-    pointers = checked(routines, site, space, address, size, touch, idle, "atomic")
+    pointers = checked(routines, site, space, address, size, touch, nothing(result), "atomic")
     values, wanted = _lanes(code, data[:words]), _lanes(code, data[words:]) if compares else None
-    olds = code.variable(ir.ArrayType(I32, 32 * words))
-    places = code.variable(vector(PTR))
-    code.b.store(pointers, places)
-    number = I32 if words == 1 else I64
+    olds = code.variable(ir.ArrayType(I32, LANES * words))
+    places = code.variable(vector(PTR), pointers)
+    number = ir.IntType(8 * size)
 
     def lane_of(lane: ir.Value) -> None:
         b = code.b
         wide = b.zext(lane, I64)
         place = b.load(b.gep(places, [wide], source_etype=PTR), typ=PTR)
-        at = code.at(values, b.mul(wide, i64(size)))
-        value = b.load(at, typ=number, align=size)
-        compare = (
-            None
-            if wanted is None
-            else b.load(code.at(wanted, b.mul(wide, i64(size))), typ=number, align=size)
-        )
-        old = _one(code, place, op, kind, value, compare)
-        b.store(old, code.at(olds, b.mul(wide, i64(size))), align=size)
+        offset = b.mul(wide, i64(size))
+        value = b.load(code.at(values, offset), typ=number, align=4)
+        compare = None if wanted is None else b.load(code.at(wanted, offset), typ=number, align=4)
+        b.store(one(code, place, value, compare), code.at(olds, offset), align=4)
 
     code.each_bit(site.mask, lane_of)
-    code.b.ret(_gathered(code, olds, words, result))
+    whole = code.b.load(olds, typ=ir.VectorType(I32, LANES * words), align=4)
+    give_words(code.b, deinterleaved(code.b, whole, LANES), result)
     return made
 
 
@@ -87,9 +111,9 @@ def compare_and_store_routine(routines: Routines, size: int) -> ir.Function:
         wide = b.zext(lane, I64)
         place = b.load(b.gep(places, [wide], source_etype=PTR), typ=PTR)
         offset = b.mul(wide, i64(size))
-        expected = b.load(code.at(wanted, offset), typ=number, align=size)
+        expected = b.load(code.at(wanted, offset), typ=number, align=4)
         with code.when(b.icmp_signed("==", b.load(place, typ=number), expected)):
-            b.store(b.load(code.at(values, offset), typ=number, align=size), place)
+            b.store(b.load(code.at(values, offset), typ=number, align=4), place)
             b.store(i32(1), b.gep(stored, [wide], source_etype=I32))
 
     # One lane of each bank tries at a time: the lowest (seen on an H200, where 32 lanes of one bank take 32 turns,
@@ -104,31 +128,13 @@ def compare_and_store_routine(routines: Routines, size: int) -> ir.Function:
 
 def _lanes(code: Code, words: Sequence[ir.Value]) -> ir.Value:
     """An array with each lane's words side by side."""
-    b = code.b
-    n = len(words)
-    place = code.variable(ir.ArrayType(I64, 16 * n))
-    if n == 1:
-        b.store(words[0], place, align=8)
-        return place
-    kind = vector(I64)
-    whole = b.or_(b.zext(words[0], kind), b.shl(b.zext(words[1], kind), LlvmEmitter(b).splat(i64(32))))
-    b.store(whole, place, align=8)
+    place = code.variable(ir.ArrayType(I32, LANES * len(words)))
+    code.b.store(interleaved(code.b, words), place, align=4)
     return place
 
 
-def _gathered(code: Code, olds: ir.Value, words: int, result: ir.Type) -> ir.Value:
-    b = code.b
-    if words == 1:
-        return b.load(olds, typ=V32, align=4)
-    whole = b.load(olds, typ=vector(I64), align=4)
-    both: ir.Value = ir.Constant(result, ir.Undefined)
-    both = b.insert_value(both, b.trunc(whole, V32), 0)
-    high = b.lshr(whole, LlvmEmitter(b).splat(i64(32)))
-    return b.insert_value(both, b.trunc(high, V32), 1)
-
-
 def _one(
-    code: Code, place: ir.Value, op: Reduction, kind: str, value: ir.Value, compare: ir.Value | None
+    code: Code, place: ir.Value, op: Reduction, kind: Number, value: ir.Value, compare: ir.Value | None
 ) -> ir.Value:
     """One lane's operation; the old value.
 
@@ -136,30 +142,34 @@ def _one(
     host's atomics.
     """
     b = code.b
-    if kind.startswith("f"):
-        return _float(code, place, op, kind, value)
-    if op == "cas":
+    if op == "cas" or (op == "exch" and kind == "u128"):
         old = b.load(place, typ=value.type)
-        b.store(b.select(b.icmp_signed("==", old, compare), value, old), place)
+        b.store(value if compare is None else b.select(b.icmp_signed("==", old, compare), value, old), place)
+        return old
+    if op != "exch" and kind.startswith(("f", "bf")):
+        assert op == "add", (op, kind)
+        old = b.load(place, typ=value.type)
+        b.store(_sum(LlvmEmitter(b), kind, old, value), place)
         return old
     name = NATIVE.get(op) or ("" if kind.startswith("s") else "u") + op
     return b.atomic_rmw(name, place, value, "monotonic")
 
 
-def _float(code: Code, place: ir.Value, op: Reduction, kind: str, value: ir.Value) -> ir.Value:
-    b = code.b
-    old = b.load(place, typ=value.type)
-    if op == "exch":
-        b.store(value, place)
-        return old
-    combine: dict[str, Callable[[ir.Value, ir.Value], ir.Value]] = {"add": b.fadd}
-    if kind == "f32":
-        emitter = LlvmEmitter(b)
-        flushed = [emitter.do_ftz(F32, (), b.bitcast(v, FLOAT)) for v in (old, value)]
-        total = emitter.do_ftz(F32, (), emitter.canonical(combine[op](*flushed)))
-        b.store(b.bitcast(total, I32), place)
-        return old
-    number = ir.DoubleType() if kind == "f64" else ir.VectorType(ir.HalfType(), 2)
-    total = combine[op](b.bitcast(old, number), b.bitcast(value, number))
-    b.store(b.bitcast(total, value.type), place)
-    return old
+def _sum(e: LlvmEmitter, kind: Number, x: ir.Value, y: ir.Value) -> ir.Value:
+    """x + y, numbers of a kind as one integer each."""
+    b = e.b
+    if kind == "f64":
+        return b.bitcast(b.fadd(b.bitcast(x, DOUBLE), b.bitcast(y, DOUBLE)), I64)
+    if kind.endswith("16x2"):
+        pairs = (U32(e, v).bitcast(H2) for v in (x, y))
+        return hadd2(*pairs, BF16_V2=kind == "bf16x2", SAT=False, RELU=False, FTZ=False).node
+    total: ir.Value = ir.Constant(x.type, 0)
+    for shift in range(0, x.type.width, 32):
+        parts = (F32(e, b.bitcast(_word(b, v, shift), FLOAT)) for v in (x, y))
+        word = b.bitcast(fadd(*parts, FTZ=True, SAT=False).node, I32)
+        total = word if x.type == I32 else b.or_(total, b.shl(b.zext(word, x.type), ir.Constant(x.type, shift)))
+    return total
+
+
+def _word(b: ir.IRBuilder, value: ir.Value, shift: int) -> ir.Value:
+    return value if value.type == I32 else b.trunc(b.lshr(value, ir.Constant(value.type, shift)), I32)

@@ -179,6 +179,9 @@ class LlvmEmitter(FloatEmitter):
         low = self.b.uitofp(self.b.and_(x, self.number(x, 0xFFFFFFFF)), self.shaped(DOUBLE, x))
         top = (self.b.ashr if args[0].signed else self.b.lshr)(x, self.number(x, 32))
         high = self.b.fmul(convert(top, self.shaped(DOUBLE, x)), self.number(low, 2.0**32))
+        if kind is F64:
+            total, error = self.two_sum(high, low)
+            return self.unsigned_zero(self.step(total, self.b.fneg(error), rounding), total, high, low, rounding)
         return self.rounded_sum(high, low, rounding)
 
     def do_to_int(self, kind: type[Lanes], args: Any, x: ir.Value) -> ir.Value:

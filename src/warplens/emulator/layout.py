@@ -8,7 +8,7 @@ from enum import IntEnum
 READY_SLOTS = 32  # a split has at least one lane
 WAIT_SLOTS = 18  # B0 to B15, WARPSYNC, WARPSYNC.COLLECTIVE
 WARPSYNC, COLLECTIVE = 16, 17
-BARRIERS = 16
+BARRIERS = 17  # 16 of BAR, and the cluster's
 ALL_THREADS = -1
 
 

@@ -20,6 +20,7 @@ from warplens.emulator.vectors import I1, I32, I64, PTR, vector
 from warplens.emulator.warp import TranslatedWarp
 from warplens.emulator.watch import NO_CHECKS, Checks, Watch
 from warplens.errors import UnsupportedInstruction
+from warplens.isa._absent import absent
 from warplens.isa._decode import Binding, bind
 from warplens.kernel import Kernel
 from warplens.program import Block as CodeBlock
@@ -44,16 +45,27 @@ ANYWHERE = {"RET", "BRX", "BRXU", "JMP", "ENDCOLLECTIVE"}
 
 def unsupported(program: Program, instruction: Instruction) -> UnsupportedInstruction:
     place = f", {instruction.source.file}:{instruction.source.line}" if instruction.source else ""
-    return UnsupportedInstruction(
-        f"no meaning for {instruction.opcode} {instruction.text} "
-        f"({program.arch}, {program.name} at {instruction.offset:#x}{place}): add it to warplens/isa/"
-    )
+    what = f"{instruction.opcode} {instruction.text}".strip()
+    where = f"({program.arch}, {program.name} at {instruction.offset:#x}{place})"
+    family = absent(instruction.base)
+    if family:
+        return UnsupportedInstruction(f"{what} {where}: {family} are not emulated; this kernel needs a GPU")
+    return UnsupportedInstruction(f"no meaning for {what} {where}: add it to warplens/isa/")
+
+
+def check_cluster(kernel: Kernel) -> None:
+    if kernel.cluster > 1:
+        raise UnsupportedInstruction(
+            f"{kernel.name} ({kernel.arch}) runs in clusters of {kernel.cluster} blocks (__cluster_dims__): "
+            "clusters of more than one block are not emulated; this kernel needs a GPU"
+        )
 
 
 class Translator:
     """Builds the module of one kernel."""
 
     def __init__(self, kernel: Kernel, program: Program, checks: Checks = NO_CHECKS) -> None:
+        check_cluster(kernel)
         self.kernel = kernel
         self.program = program
         self.plan = Plan(program)

@@ -6,7 +6,7 @@ LLVM keeps what it can in vector registers; locals that it promotes cost nothing
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from llvmlite import ir
 
@@ -16,9 +16,9 @@ from warplens.emulator.layout import Env, FaultKind
 from warplens.emulator.liveness import Liveness, Name
 from warplens.emulator.routines import gathered
 from warplens.emulator.vectors import I1, I8, I16, I32, I64, PTR, is_vector, scalar_type, vector
-from warplens.isa._lanes import F64, H2, U32, U64, Float, Int, Lanes, Pred
+from warplens.isa._lanes import F32, F64, H2, U32, U64, Float, Int, Lanes, Pred
 from warplens.isa._op import Source
-from warplens.isa._warp import Addend, Data
+from warplens.isa._warp import Addend, Data, Floats
 from warplens.program import (
     Address,
     Constant,
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 
 KINDS: dict[str, ir.Type] = {"R": vector(I32), "B": vector(I32), "UR": I32, "P": vector(I1), "UP": I1}
+PARTS = {"B0": 0, "B1": 8, "B2": 16, "B3": 24, "H0": 0, "H1": 16}  # how far a byte or half of a word stands up
 BYTES = {"R": 128, "B": 128, "UR": 4, "P": 4, "UP": 4}
 
 
@@ -148,6 +149,8 @@ class Registers:
             return self._addend(operand, function)
         if kind is H2:
             return self._pair(operand, function)
+        if kind is Floats:
+            return self._floats(operand, function)
         assert issubclass(kind, Lanes), (at.opcode, kind)
         if at.base == "I2F" and kind.bits == 64 and isinstance(operand, Immediate):
             operand = replace(operand, bits=operand.bits << 32)  # as of a double: the listing shows the high word
@@ -163,11 +166,16 @@ class Registers:
     def _value(self, kind: type[Lanes], operand: Operand, function: WarpFunction) -> Lanes:
         if kind is Pred:
             assert isinstance(operand, Register), operand
-            return Pred(self.e, self.predicate(operand))
+            return self._sign(operand) if operand.part == "SIGN" else Pred(self.e, self.predicate(operand))
         value = kind(self.e, self._raw(kind, operand, function))
         if isinstance(operand, Register | Constant):
             value = self._modified(value, operand)
         return value
+
+    def _sign(self, operand: Register) -> Pred:
+        """R2.SIGN in the place of a predicate (sm_100)."""
+        sign = self.run(operand, 1)[0].bit(31)
+        return ~sign if operand.invert else sign
 
     def _raw(self, kind: type[Lanes], operand: Operand, function: WarpFunction) -> ir.Value:
         """The operand's bits as this type, before signs."""
@@ -234,7 +242,8 @@ class Registers:
     def _modified(self, value: Lanes, operand: Register | Constant) -> Lanes:
         """Signs and inversions, as the listing writes them: -|x|, ~x."""
         if operand.part:
-            raise AssertionError(f"{operand} read as {type(value)}")
+            assert isinstance(value, Int), f"{operand} read as {type(value)}"
+            value = value >> PARTS[operand.part]
         if isinstance(value, Float):
             value = value.abs() if operand.absolute else value
             return -value if operand.negate else value
@@ -262,6 +271,18 @@ class Registers:
         value = word.bitcast(H2).part(operand.part)
         value = value.abs() if operand.absolute else value
         return -value if operand.negate else value
+
+    def _floats(self, operand: Operand, function: WarpFunction) -> Floats:
+        """F32x2.HI_LO is the pair as it stands, LO_HI swapped; F32 one word for both."""
+        if isinstance(operand, Immediate):
+            both = F32(self.e, self._immediate(F32, operand))
+            return Floats(both, both)
+        assert isinstance(operand, Register | Constant)
+        single = operand.part == "F32"
+        words = self.words(operand, 1 if single else 2, function)
+        plain = replace(operand, part="")
+        low, high = (cast(F32, self._modified(w.float_bits(), plain)) for w in (words[0], words[-1]))
+        return Floats(high, low) if operand.part.endswith("LO_HI") else Floats(low, high)
 
     # Writing
 

@@ -8,12 +8,12 @@ from llvmlite import ir
 
 from warplens.emulator import abi, access
 from warplens.emulator.at_instruction import AtInstruction
-from warplens.emulator.atomics import atomic_routine, compare_and_store_routine
+from warplens.emulator.atomics import atomic_routine, compare_and_store_routine, update_routine
 from warplens.emulator.code import i32, i64
 from warplens.emulator.site import V32, Site
 from warplens.emulator.vectors import I1, I32, vector
 from warplens.isa._lanes import U32, U64, Pred
-from warplens.isa._warp import Data, Reduction, Space
+from warplens.isa._warp import Data, Number, Reduction, Space, Update
 from warplens.program import Address, Register
 
 
@@ -115,28 +115,39 @@ class WarpMemory(AtInstruction):
 
     def atomic(
         self, space: Space, op: Reduction, at: Address, value: Data, *, compare: Data | None = None,
-        kind: str = "u32", returns: bool = True,
+        kind: Number = "u32", returns: bool = True, only: Space | None = None,
     ) -> Data:  # fmt: skip
         address = self.address(space, at)
         words = [*value.words, *(compare.words if compare else ())]
-        count = 2 if kind.endswith("64") else 1
+        count = len(value.words)
         total = [self.code.variable(V32, ir.Constant(V32, None)) for _ in range(count)]
         windows: dict[Space, ir.Value] = (
             {space: self.active_mask} if space != "generic" else self._windows(address)
         )
         for where, mask in windows.items():
-            if where == "local":
+            if where == "local" or where != (only or where):
                 continue
             routine = atomic_routine(self.f.t.routines, where, op, kind, returns, compare is not None)
             with self.code.when(self.code.nonzero(mask)):
                 near = address if where == "global" or space != "generic" else self.b.trunc(address, V32)
                 self.f.t.watch.access(self._site(mask), where, near, 4 * count, "atomic")
-                old = self._call_access(routine, self._site(mask), near, words)
-                parts = [old] if count == 1 else [self.b.extract_value(old, k) for k in range(count)]
-                for place, part in zip(total, parts, strict=True):
-                    before = self.b.load(place, typ=V32)
-                    self.b.store(self.b.select(self.b.bitcast(mask, vector(I1)), part, before), place)
+                self._keep(self._call_access(routine, self._site(mask), near, words), mask, total)
         return Data([self._u32(self.b.load(place, typ=V32)) for place in total])
+
+    def _keep(self, old: ir.Value, mask: ir.Value, total: Sequence[ir.Value]) -> None:
+        """The words of a routine's result, in the lanes of a mask."""
+        parts = [old] if len(total) == 1 else [self.b.extract_value(old, k) for k in range(len(total))]
+        for place, part in zip(total, parts, strict=True):
+            before = self.b.load(place, typ=V32)
+            self.b.store(self.b.select(self.b.bitcast(mask, vector(I1)), part, before), place)
+
+    def update(self, at: Address, value: U64, becomes: Update) -> U64:
+        address = self.address("shared", at)
+        self.f.t.watch.access(self._site(), "shared", address, 8, "atomic")
+        routine = update_routine(self.f.t.routines, becomes)
+        old = self._call_access(routine, self._site(), address, [value.low(), value.high()])
+        low, high = (self._u32(self.b.extract_value(old, k)) for k in (0, 1))
+        return low.join(high)
 
     def compare_and_store(self, at: Address, compare: Data, value: Data, bytes: int) -> Pred:
         address = self.address("shared", at)
@@ -145,7 +156,8 @@ class WarpMemory(AtInstruction):
         stored = self._call_access(routine, self._site(), address, [*compare.words, *value.words])
         return self._u32(stored).ne(0)
 
-    def is_shared(self, at: Address) -> Pred:
+    def is_in(self, space: Space, at: Address) -> Pred:
         address = self.address("generic", at)
-        high = self.b.trunc(self.b.lshr(address, self.e.number(address, 32)), V32)
-        return self._u32(high).eq(abi.SHARED_WINDOW)
+        high = self._u32(self.b.trunc(self.b.lshr(address, self.e.number(address, 32)), V32))
+        shared, local = high.eq(abi.SHARED_WINDOW), high.eq(abi.LOCAL_WINDOW)
+        return {"shared": shared, "local": local}.get(space, ~(shared | local))

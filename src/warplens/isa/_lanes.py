@@ -376,10 +376,12 @@ class H2(Lanes):
         return (self.u32() & 0x7FFF_7FFF).bitcast(H2)
 
     def part(self, name: str) -> H2:
-        """The operand as its suffix selects it: H0_H0 and H1_H1 put one half in both places."""
+        """The operand as its suffix selects it: H0_H0 and H1_H1 put one half in both places, H0_NH1 turns a sign."""
         low, high = self.u32() & 0xFFFF, self.u32() >> 16
         if name in ("H0_H0", "H0"):
             return (low | (low << 16)).bitcast(H2)
         if name in ("H1_H1", "H1"):
             return (high | (high << 16)).bitcast(H2)
+        if name == "H0_NH1":
+            return (self.u32() ^ 0x8000_0000).bitcast(H2)
         return self

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal, Protocol
 
-from warplens.isa._lanes import U32, U64, Emitter, Pred
-from warplens.program import Address, Constant, Label, Register, Special
+from warplens.isa._lanes import F32, U32, U64, Emitter, Pred
+from warplens.program import Address, Constant, Label, Operand, Register, Special
 
 Space = Literal["global", "shared", "local", "generic"]
 Reduction = Literal["add", "min", "max", "and", "or", "xor", "inc", "dec", "exch", "cas", "fadd"]
+Number = Literal[
+    "u32", "s32", "u64", "s64", "u128", "f32", "f64", "f16x2", "bf16x2", "f32x2", "f32x4"
+]
+Update = Callable[[U64, U64], U64]
 
 
 class Data:
@@ -17,6 +21,14 @@ class Data:
 
     def __init__(self, words: Sequence[U32]) -> None:
         self.words = tuple(words)
+
+
+class Floats:
+    """Two floats in a register pair, low register first; the operand's suffix may swap them or repeat one."""
+
+    def __init__(self, low: F32, high: F32) -> None:
+        self.low = low
+        self.high = high
 
 
 class Addend:
@@ -57,6 +69,13 @@ class Warp(Protocol):
 
     def set_predicates(self, file: Special, bits: U32, mask: int) -> None: ...
 
+    def plain(self, operand: Operand) -> U32:
+        """The word of a register, constant or number, without the signs before it."""
+
+    @property
+    def place(self) -> int:
+        """Of this instruction in the code, in bytes."""
+
     def stored(self, register: Register, words: int) -> Data:
         """A run of registers that starts here; zeros for RZ."""
 
@@ -68,15 +87,21 @@ class Warp(Protocol):
 
     def atomic(
         self, space: Space, op: Reduction, at: Address, value: Data, *, compare: Data | None = None,
-        kind: Literal["u32", "s32", "u64", "s64", "f32", "f64", "f16x2"] = "u32", returns: bool = True,
+        kind: Number = "u32", returns: bool = True, only: Space | None = None,
     ) -> Data:
-        """Lane after lane in order of lane number; gives the old values."""
+        """Lane after lane in order of lane number; gives the old values.
+
+        only    of generic addresses those in this space; the other lanes do nothing
+        """
+
+    def update(self, at: Address, value: U64, becomes: Update) -> U64:
+        """Shared memory, 8 bytes, lane after lane: old becomes `becomes(old, value)`; gives the old values."""
 
     def compare_and_store(self, at: Address, compare: Data, value: Data, bytes: int) -> Pred:
         """Shared memory: the lowest lane at each address tries, and is told whether its value was stored."""
 
-    def is_shared(self, at: Address) -> Pred:
-        """Whether a generic address lies in the shared window."""
+    def is_in(self, space: Space, at: Address) -> Pred:
+        """Whether a generic address lies in the shared or the local window, or in neither (global)."""
 
     # Other lanes.
 

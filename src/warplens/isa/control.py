@@ -67,9 +67,10 @@ def ret(w: Warp, place: U64, section: Label | None = None) -> None:
     w.jump(place.low(), place.high())
 
 
-@op("LEPC", pipe="alu", says="{to} = the address of {place}")
-def lepc(w: Warp, place: Label) -> U64:
-    return U64(w.e, w.e.constant(U64, place.offset))
+@op("LEPC", pipe="alu", says="{to} = the address of {target}")
+def lepc(w: Warp, target: Label | None = None) -> U64:
+    """Without an operand (up to sm_89) its own address: the code behind subtracts the place of LEPC from it."""
+    return U64(w.e, w.e.constant(U64, w.place if target is None else target.offset))
 
 
 @op("EXIT", "KILL", pipe="cbu", says="the thread ends")
@@ -154,7 +155,7 @@ def yield_(w: Warp) -> None:
     w.yields()
 
 
-@op("NANOSLEEP", pipe="cbu", says="sleep for about {time} ns", ignores="WARP")
+@op("NANOSLEEP", pipe="cbu", says="sleep for about {time} ns", ignores="WARP SYNCS")
 def nanosleep(w: Warp, time: U32) -> None:
     """Time passes only in the model."""
 
@@ -179,9 +180,14 @@ def bar_arv(w: Warp, barrier: Operand, threads: Operand | None = None) -> None:
 
 
 @op("BAR.RED", pipe="adu", says="wait for the block (barrier {barrier}), {how} of {p}", ignores="DEFER_BLOCKING")
-def bar_red(w: Warp, barrier: U32, p: Pred, *, how: Literal["POPC", "AND", "OR"]) -> None:
+def bar_red(
+    w: Warp, barrier: U32, threads: Operand, p: Register | None = None, *, how: Literal["POPC", "AND", "OR"]
+) -> None:
+    """The count of threads may be left out."""
     reduces: dict[str, Literal["popc", "and", "or"]] = {"POPC": "popc", "AND": "and", "OR": "or"}
-    w.block_barrier(barrier, None, reduces=reduces[how], p=p)
+    condition, count = (threads, None) if p is None else (p, _count(w, threads))
+    assert isinstance(condition, Register)
+    w.block_barrier(barrier, count, reduces=reduces[how], p=w.predicate(condition))
 
 
 def _barrier(w: Warp, barrier: Operand, threads: Operand | None) -> tuple[U32 | int, U32 | int | None]:

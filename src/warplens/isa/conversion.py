@@ -86,6 +86,28 @@ def to_int(value: F32 | F64, kind: type[I], way: Direction, nan_is_zero: bool) -
     return number if nan_is_zero else value.isnan().choose(number.like(1 << (kind.bits - 1)), number)
 
 
+def narrowed(value: F32 | F64, type: Small, way: Direction, nan_is_zero: bool) -> S32:
+    """Clamped to the range of a smaller type; signed ones are extended."""
+    signed, bits = type.startswith("S"), 16 if type.endswith("16") else 8
+    least, most = (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if signed else (0, (1 << bits) - 1)
+    number = integral(value, way).to_int(S32).max(least).min(most)
+    nan = number.like(least if signed else 1 << (bits - 1))
+    return number if nan_is_zero else value.isnan().choose(nan, number)
+
+
+NARROW = "{to} = {a} as {type:S8=signed byte|U8=byte|S16=signed half word|U16=half word}, rounded "
+
+
+@op("F2I", pipe="xu", probe="int8_rn(f); uint8_ru(f); int16_rd(f); uint16_rz(f)", says=NARROW + WAY)
+def f2i_small(a: F32, *, type: Small, way: Direction = "ROUND", NTZ: bool, FTZ: bool) -> S32:
+    return narrowed(a.ftz() if FTZ else a, type, way, NTZ)
+
+
+@op("F2I.F64", pipe="xu", probe="int8_rn(d); uint16_rz(d)", says=NARROW + WAY)
+def f2i_f64_small(a: F64, *, type: Small, way: Direction = "ROUND", NTZ: bool) -> S32:
+    return narrowed(a, type, way, NTZ)
+
+
 @op("F2I", "UF2I", pipe="xu", probe="(int)f", says="{to} = {a} as int, rounded " + WAY)
 def f2i(a: F32, *, way: Direction = "ROUND", NTZ: bool, FTZ: bool) -> S32:
     return to_int(a.ftz() if FTZ else a, S32, way, NTZ)

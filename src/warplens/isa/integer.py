@@ -10,7 +10,8 @@ from typing import Literal, TypeVar
 
 from warplens.isa._lanes import FALSE, S32, S64, TRUE, U32, U64, Int, Pred
 from warplens.isa._op import op
-from warplens.isa._warp import Addend
+from warplens.isa._warp import Addend, Warp
+from warplens.program import Constant, Operand, Register
 
 Compare = Literal["LT", "LE", "GT", "GE", "EQ", "NE"]
 Combine = Literal["AND", "OR", "XOR"]
@@ -159,10 +160,15 @@ def vabsdiff(a: S32, b: S32, c: U32, *, U32: bool) -> U32:
     return distance(a.u32(), b.u32()) + c if U32 else distance(a, b).u32() + c
 
 
-@op("VABSDIFF4.U8", pipe="alu", probe="__vabsdiffu4(a, b)", says="{to} = distance of {a} and {b}, each byte")
-def vabsdiff4(a: U32, b: U32, c: U32) -> U32:
-    """Inferred: seen with c = RZ only."""
-    return c + by_field(8, lambda k: distance(field(a, 8, k, False), field(b, 8, k, False)))
+@op("VABSDIFF4.U8", pipe="alu", probe="__vabsdiffu4(u, v); __vsadu4(u, v)",
+    says="{to} = {ACC:sum of the distances|distance} of {a} and {b}, each byte")  # fmt: skip
+def vabsdiff4(a: U32, b: U32, c: U32, *, ACC: bool) -> U32:
+    """Without .ACC seen with c = RZ only."""
+    if not ACC:
+        return c + by_field(8, lambda k: distance(field(a, 8, k, False), field(b, 8, k, False)))
+    for k in range(4):
+        c = c + distance(field(a, 8, k, False), field(b, 8, k, False))
+    return c
 
 
 def distance(a: I, b: I) -> I:
@@ -237,6 +243,31 @@ def best_fields(a: U32, b: U32, least: Pred, type: Fields, at_least_zero: bool) 
         return (best.max(0) if at_least_zero else best).u32()
 
     return by_field(bits, one)
+
+
+@op("VIMNMX3", pipe="alu", probe="__vimax3_s16x2(u, v, w); __vimin3_u16x2(u, v, w); __vimin3_s16x2_relu(u, v, w)",
+    says="{to} = min({a}, {b}, {c}) if {least}, else max, each of {type}{RELU:, at least 0|}")  # fmt: skip
+def vimnmx3_fields(a: U32, b: U32, c: U32, least: Pred, *, type: Fields, RELU: bool) -> U32:
+    return best_fields(best_fields(a, b, least, type, False), c, least, type, RELU)
+
+
+@op("VIADD", pipe="alu", probe="__vadd2(u, v); __vsub4(u, v)", says="{to} = {a} + {b}, each of {fields}")
+def viadd_fields(w: Warp, a: U32, b: Operand, *, fields: Literal["16x2", "U8x4"]) -> U32:
+    """A minus before b holds for each field."""
+    bits, other = 16 if fields.endswith("x2") else 8, w.plain(b)
+    sign = -1 if minus(b) else 1
+    return by_field(bits, lambda k: field(a, bits, k, False) + field(other, bits, k, False) * sign)
+
+
+@op("VIADD.S32.ISAT", pipe="alu", probe="sat_add(a, b); sat_sub(a, b)", says="{to} = {a} + {b}, clamped to int")
+def viadd_sat(w: Warp, a: S32, b: Operand) -> U32:
+    other = w.plain(b).s32().wide()
+    total = a.wide() - other if minus(b) else a.wide() + other
+    return total.max(-(1 << 31)).min((1 << 31) - 1).low()
+
+
+def minus(operand: Operand) -> bool:
+    return isinstance(operand, Register | Constant) and operand.negate
 
 
 # Comparisons

@@ -6,15 +6,15 @@ from typing import Literal
 
 from warplens.isa._lanes import U32, Pred
 from warplens.isa._op import op
-from warplens.isa._warp import Data, Reduction, Space, Warp
+from warplens.isa._warp import Data, Space, Warp
 from warplens.program import Address, Constant, Register
 
 Size = Literal["U8", "S8", "U16", "S16", "32", "64", "128"]
-Number = Literal["32", "S32", "64", "S64", "F32", "F64", "F16x2"]
+Number = Literal["32", "S32", "64", "S64", "128", "F32", "F64", "F16x2", "BF16x2", "F32x2", "F32x4"]
 Operation = Literal["ADD", "MIN", "MAX", "AND", "OR", "XOR", "INC", "DEC", "EXCH"]
 
 BYTES = {"U8": 1, "S8": 1, "U16": 2, "S16": 2, "32": 4, "64": 8, "128": 16}
-KINDS = {"32": "u32", "S32": "s32", "64": "u64", "S64": "s64", "F32": "f32", "F64": "f64", "F16x2": "f16x2"}
+WORDS = {"64": 2, "S64": 2, "F64": 2, "F32x2": 2, "128": 4, "F32x4": 4}
 CACHING = "E SYS GPU SM CTA STRONG WEAK CONSTANT EF EL LU NA LTC64B LTC128B LTC256B U"
 
 
@@ -93,12 +93,12 @@ def ldc(w: Warp, at: Constant, *, size: Size = "32") -> Data:
 
 
 def atomic(
-    w: Warp, space: Space, at: Address, value: Register, operation: str, number: Number, returns: bool
-) -> Data:
-    kind = KINDS[number]
-    reduction: Reduction = operation.lower()  # type: ignore[assignment]
-    words = w.stored(value, 2 if kind.endswith("64") else 1)
-    return w.atomic(space, reduction, at, words, kind=kind, returns=returns)  # type: ignore[arg-type]
+    w: Warp, space: Space, at: Address, value: Register, operation: str, number: Number, returns: bool,
+    only: Space | None = None,
+) -> Data:  # fmt: skip
+    kind = number.lower() if number[0] in "SFB" else f"u{number}"
+    words = w.stored(value, WORDS.get(number, 1))
+    return w.atomic(space, operation.lower(), at, words, kind=kind, returns=returns, only=only)  # type: ignore[arg-type]
 
 
 @op("ATOMG", pipe="lsu", says="{to} = global memory at {at}, which becomes it {operation} {value}",
@@ -115,8 +115,10 @@ def atomg(
 def atom(
     w: Warp, at: Address, value: Register, *, operation: Operation, number: Number = "32"
 ) -> tuple[Data, Pred]:
-    old = atomic(w, "generic", at, value, operation, number, returns=True)
-    return old, w.active
+    """Sums of floats are done in global memory only; the predicate says where, the code behind does the rest."""
+    only: Space | None = "global" if "F" in number and operation == "ADD" else None
+    old = atomic(w, "generic", at, value, operation, number, returns=True, only=only)
+    return old, w.is_in("global", at) & w.active if only else w.active
 
 
 @op("RED", "REDG", pipe="lsu", says="global memory at {at} becomes it {operation} {value}",
@@ -125,16 +127,18 @@ def red(w: Warp, at: Address, value: Register, *, operation: Operation, number: 
     atomic(w, "global", at, value, operation, number, returns=False)
 
 
-def compare_and_swap(w: Warp, space: Space, at: Address, compare: Register, value: Register, size: str) -> Data:
-    words = 2 if size == "64" else 1
-    kind: Literal["u32", "u64"] = "u64" if size == "64" else "u32"
-    return w.atomic(space, "cas", at, w.stored(value, words), compare=w.stored(compare, words), kind=kind)
+Swapped = Literal["32", "64", "128"]
+
+
+def compare_and_swap(w: Warp, space: Space, at: Address, compare: Register, value: Register, size: Swapped) -> Data:
+    words, kind = int(size) // 32, f"u{size}"
+    return w.atomic(space, "cas", at, w.stored(value, words), compare=w.stored(compare, words), kind=kind)  # type: ignore[arg-type]
 
 
 @op("ATOMG.CAS", pipe="lsu", ignores=CACHING,
     says="{to} = global memory at {at}, which becomes {value} if it was {compare}")  # fmt: skip
 def atomg_cas(
-    w: Warp, at: Address, compare: Register, value: Register, *, size: Literal["32", "64"] = "32"
+    w: Warp, at: Address, compare: Register, value: Register, *, size: Swapped = "32"
 ) -> tuple[Data, Pred]:
     return compare_and_swap(w, "global", at, compare, value, size), w.active
 
@@ -142,7 +146,7 @@ def atomg_cas(
 @op("ATOM.CAS", pipe="lsu", ignores=CACHING,
     says="{to} = generic address {at}, which becomes {value} if it was {compare}")  # fmt: skip
 def atom_cas(
-    w: Warp, at: Address, compare: Register, value: Register, *, size: Literal["32", "64"] = "32"
+    w: Warp, at: Address, compare: Register, value: Register, *, size: Swapped = "32"
 ) -> tuple[Data, Pred]:
     return compare_and_swap(w, "generic", at, compare, value, size), w.active
 
@@ -178,7 +182,7 @@ def atoms_cast_spin(
 
 @op("QSPC.S", pipe="lsu", says="{to} = whether {at} is shared memory", ignores="E")
 def qspc(w: Warp, at: Address) -> tuple[U32, Pred]:
-    shared = w.is_shared(at)
+    shared = w.is_in("shared", at)
     return shared.u32(), shared
 
 

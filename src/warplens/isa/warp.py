@@ -58,6 +58,13 @@ def redux(
     return w.reduce(a, names.get(how, how.lower()))  # type: ignore[arg-type]
 
 
+@op("ELECT", pipe="alu", says="{to} = the lowest lane whose {p} is true, and whether it is this one")
+def elect(w: Warp, p: Pred) -> tuple[U32, Pred]:
+    lanes = w.ballot(p)
+    lowest = 31 - (lanes & -lanes).clz()
+    return lowest, w.lane.eq(lowest)
+
+
 @op("R2UR", pipe="alu", says="{to} = {a}, which is the same in all lanes")
 def r2ur(w: Warp, a: U32) -> tuple[U32, Pred]:
     """The predicate (sm_80 to 89, before BRA.CONV): whether lanes differ.  Inferred: both ways do the same."""

@@ -1,0 +1,105 @@
+"""Barriers in shared memory (mbarrier, cuda::barrier) without transaction counts, and barriers of a cluster.
+
+An mbarrier is 8 bytes: bit 63 the phase, below it the arrivals still missing as 2^n - missing, so that the last one
+carries into the phase; and the number of threads as 2^n - threads, with which the next phase starts.  Where these
+stand was read off the code that the compiler makes of mbarrier.init and mbarrier.pending_count.
+"""
+
+from __future__ import annotations
+
+from warplens.isa._lanes import U32, U64, Pred
+from warplens.isa._op import op
+from warplens.isa._warp import Warp
+from warplens.program import Address, Register
+
+CLUSTER = 16  # behind the 16 barriers of BAR
+
+
+def arrive(w: Warp, at: Address, count: U32) -> U64:
+    return w.update(at, count.wide(), after_arrival)
+
+
+def after_arrival(old: U64, count: U64) -> U64:
+    """From sm_90 on: missing in bits 43 to 62, threads in bits 1 to 20."""
+    new = old + (count << 43)
+    return ((new ^ old) >> 63).ne(0).choose(new + ((old & 0x1F_FFFE) << 42), new)
+
+
+def after_leaving(old: U64, count: U64) -> U64:
+    """The thread arrives, and is not one of the next phase's."""
+    return after_arrival(old + (count << 1), count)
+
+
+def after_arrival_sm80(old: U64, count: U64) -> U64:
+    """sm_80 to sm_89: missing in bits 32 to 62, threads in bits 0 to 29."""
+    new = old + (count << 32)
+    return ((new ^ old) >> 63).ne(0).choose(new + ((((old & 0x3FFF_FFFF) + (1 << 30))) << 32), new)
+
+
+@op("SYNCS.EXCH.64", pipe="lsu", says="barrier at {at} = {value}")
+def syncs_exch(w: Warp, at: Address, value: Register) -> U64:
+    low, high = w.stored(value, 2).words
+    return w.update(at, low.join(high), replaced)
+
+
+def replaced(old: U64, value: U64) -> U64:
+    return value
+
+
+@op("SYNCS.ARRIVE.TRANS64.A1T0", pipe="lsu", says="{to} = the barrier at {at}, at which each lane arrives")
+def syncs_arrive(w: Warp, at: Address, unused: U32) -> U64:
+    return arrive(w, at, unused.like(1))
+
+
+@op("SYNCS.ARRIVE.TRANS64.ART0", pipe="lsu", says="{to} = the barrier at {at}, at which {count} arrive")
+def syncs_arrive_count(w: Warp, at: Address, count: U32) -> U64:
+    return arrive(w, at, count)
+
+
+@op("SYNCS.ARRIVE.TRANS64.OPTOUT.A1T0", pipe="lsu", says="{to} = the barrier at {at}, which each lane leaves")
+def syncs_leave(w: Warp, at: Address, unused: U32) -> U64:
+    return w.update(at, unused.like(1).wide(), after_leaving)
+
+
+@op("SYNCS.PHASECHK.TRANS64", pipe="lsu", ignores="TRYWAIT", says="{to} = whether phase {phase} at {at} is over")
+def syncs_phasechk(w: Warp, at: Address, phase: U32) -> Pred:
+    """The phase is bit 31 of the high word that an arrival gave, or a parity put there."""
+    return (w.update(at, phase.wide(), unchanged).high() ^ phase).bit(31)
+
+
+def unchanged(old: U64, value: U64) -> U64:
+    return old
+
+
+@op("SYNCS.CCTL.IV", pipe="lsu", says="the barrier at {at} is no more")
+def syncs_invalidate(w: Warp, at: Address) -> None:
+    """Its memory may be used for something else."""
+
+
+@op("ATOMS.ARRIVE.64", pipe="lsu", says="{to} = the barrier at {at}, at which each lane arrives")
+def atoms_arrive(w: Warp, at: Address) -> U64:
+    one = U64(w.e, w.e.constant(U64, 1))
+    return w.update(at, one, after_arrival_sm80)
+
+
+# The cluster: of one block, other launches are refused
+
+
+@op("UCGABAR_ARV", pipe="adu", says="tell the cluster's barrier of this warp")
+def ucgabar_arv(w: Warp) -> None:
+    """A cluster of one block may as well do all at the wait."""
+
+
+@op("UCGABAR_WAIT", pipe="adu", says="wait for the cluster")
+def ucgabar_wait(w: Warp) -> None:
+    w.block_barrier(CLUSTER, None)
+
+
+@op("PREEXIT", pipe="none", says="a dependent grid may start")
+def preexit(w: Warp) -> None:
+    """Grids run one after the other here."""
+
+
+@op("ACQBULK", pipe="none", says="wait for the grids before")
+def acqbulk(w: Warp) -> None:
+    """Grids run one after the other here."""

@@ -1,0 +1,44 @@
+"""Barriers in shared memory, barriers with a count and a result, the cluster's barrier, elected lanes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from launches import kernel, same
+
+N = 128
+
+
+@pytest.mark.parametrize("target", ["sm_80", "sm_90", "sm_120"])
+def test_phases(target: str) -> None:
+    out = np.zeros(3 * N, np.int32)
+    kernel("barriers.cu", "phases", target).launch(1, N, out)
+    t = np.arange(N)
+    seen = ((t + 33) % N) ** 2
+    want = np.concatenate([-t, seen * 1000 + seen[(t + 64) % N] + 1, np.zeros(N)]).astype(np.int32)
+    half = t[: N // 2]
+    want[2 * N : 2 * N + N // 2] = -1 - (half + 5) % (N // 2)
+    same(out, want)
+
+
+@pytest.mark.parametrize("target", ["sm_75", "sm_90"])
+@pytest.mark.parametrize("lucky", [True, False])
+def test_reductions(target: str, lucky: bool) -> None:
+    data = (np.arange(N) % 3 + lucky).astype(np.int32)
+    out = np.zeros(N, np.int32)
+    kernel("barriers.cu", "reductions", target).launch(1, N, data, out, 64)
+    first = np.where(np.arange(N) < 64, np.count_nonzero(data[:64]), 0)
+    same(out, (first + 1000 * bool(data.all()) + 10000 * bool((data == 7).any())).astype(np.int32))
+
+
+def test_cluster_of_one_block() -> None:
+    out = np.zeros(2 * N, np.int32)
+    kernel("barriers.cu", "cluster_of_one", "sm_90").launch(1, N, out)
+    same(out[:N], (5 + N - 1 - np.arange(N)).astype(np.int32))
+
+
+def test_the_lowest_lane_is_elected() -> None:
+    out = np.zeros(64, np.int32)
+    kernel("barriers.cu", "elected", "sm_90").launch(1, 64, out)
+    lane = np.arange(64) % 32
+    same(out, np.where(lane < 5, 0, 500 + (lane == 5)).astype(np.int32))
