@@ -91,6 +91,18 @@ def test_json_keeps_the_path_as_it_was_given(
     assert str(ROOT) not in capsys.readouterr().out
 
 
+def test_what_the_kernel_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    prints = str(ROOT / "tests" / "kernels" / "prints.cu")
+    assert main(["explain", prints, "--kernel", "prints", "--gpu", "h200", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    jsonschema.validate(document, schema())
+    assert document["printed"].splitlines()[24:26] == ["block 0, <lane> 24", "block 1, <lane> 0"]
+    assert len(document["notes"]) == 2
+    error = refusal(capsys, "explain", prints, "--kernel", "fails", "--gpu", "h200", code=3)
+    assert error.startswith("still fine\nstill fine\n")
+    assert "Assertion `threadIdx.x == 0` failed.\nerror: assertion `threadIdx.x == 0` failed:" in error
+
+
 def test_html_is_written_to_the_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", COPY, *SMALL, "--html", str(tmp_path / "page.html")]) == 0
     assert (tmp_path / "page.html").read_text().startswith("<!doctype html>")

@@ -16,7 +16,7 @@ from warplens import __version__
 from warplens.compiler import check_architecture, compile_source, read_cubin
 from warplens.counters.metrics import by_instruction, by_line, metrics
 from warplens.counters.occupancy import Occupancy, curves, occupancy, waves
-from warplens.emulator import DeviceMemory, available_threads, pass_arguments
+from warplens.emulator import DeviceMemory, available_threads, pass_arguments, provided
 from warplens.emulator import run as execute
 from warplens.errors import CubinError, UsageError
 from warplens.hazard import CHECKS, Check, Hazard, checks_of
@@ -218,7 +218,7 @@ class LaunchableKernel:
         """Constant banks with variables and addresses, and the number of the allocation of `__device__` variables."""
         variables, kernel = self.variables, self.kernel
         banks = {CONSTANT_BANK: variables.constants.tobytes()} if variables.constants.size else {}
-        addresses: dict[str, int] = dict(kernel.functions)
+        addresses = {**provided(), **kernel.functions}
         place = len(memory.allocations) if variables.image.size else None
         if place is not None:
             base = memory.allocate("__device__ variables", variables.image)
@@ -276,6 +276,11 @@ class Run:
     def occupancy(self) -> Occupancy:
         return occupancy(self.machine, *self._block)
 
+    @property
+    def printed(self) -> str:
+        """What the kernel's printf wrote, block after block in order of their numbers."""
+        return self.trace.printed
+
     @cached_property
     def metrics(self) -> Mapping[str, Metric]:
         """Every metric of the launch under its Nsight Compute name."""
@@ -325,6 +330,7 @@ class Run:
                 seen.kernel, seen.launch, seen.program, seen.metrics, by_line(seen.program, seen.trace),
                 by_instruction(seen.program, seen.trace), seen.tools, seen.machine.key, seen.occupancy, seen.waves,
                 checks=seen.checks, hazards=self.hazards,
+                printed=self.printed, notes=seen.notes,
             )
         )  # fmt: skip
 

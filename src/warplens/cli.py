@@ -297,6 +297,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         ended = cli.main(arguments, prog_name="warplens", standalone_mode=False)
     except WarplensError as error:
+        click.echo(getattr(error, "printed", ""), err=True, nl=False)  # what the kernel printed before it faulted
         click.echo(f"error: {error}", err=True)
         return error.exit_code
     except click.ClickException as error:

@@ -29,6 +29,10 @@ class UnsupportedInstruction(WarplensError):
 
 
 class KernelFault(WarplensError):
-    """The kernel itself did something wrong: stray or misaligned access, trap, deadlock, endless loop."""
+    """The kernel itself did something wrong: stray or misaligned access, trap, deadlock, endless loop.
+
+    `printed` is what it printed until then.
+    """
 
     exit_code = 3
+    printed: str = ""

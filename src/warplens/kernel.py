@@ -51,6 +51,7 @@ class Kernel:
     lines           source line of each instruction, None where the compiler gave none
     cluster         blocks of a cluster that the kernel demands (__cluster_dims__), else 1
     branch_targets  offset of an indirect branch -> offsets it can go to, where the assembler lists them
+    externs         functions it calls that are not in the cubin: the driver's
     """
 
     name: str
@@ -69,6 +70,7 @@ class Kernel:
     lines: tuple[SourceLine | None, ...]
     cluster: int = 1
     branch_targets: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
+    externs: tuple[str, ...] = ()
 
     @property
     def parameter_bytes(self) -> int:

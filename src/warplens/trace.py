@@ -29,6 +29,7 @@ class Trace:
     bytes             that lanes touched, those that they share counted once
     blocks_run        of the grid;  seconds: on the host, with the filling of device memory
     hazards           what the checks that were on have found
+    printed           by the kernel's printf, block after block in order of their numbers
     """
 
     launch: Launch
@@ -45,6 +46,7 @@ class Trace:
     blocks_run: int
     seconds: float
     hazards: tuple[Hazard, ...] = ()
+    printed: str = ""
 
     @property
     def sampled(self) -> bool:

@@ -18,6 +18,8 @@ RUNS = {
     "odd": (REPORT, Flags(kernel="odd", gpu="h200")),
     "matmul": (REPORT, Flags(kernel="matmul<16>", gpu="h200")),
 }
+PRINTS = str(ROOT / "tests" / "kernels" / "prints.cu")
+RUNS["prints"] = (PRINTS, Flags(kernel="prints", gpu="h200", arch="sm_90"))
 made: dict[str, Subject] = {}
 
 

@@ -78,3 +78,9 @@ def test_the_point_lies_on_its_curve() -> None:
                 break
             last, height = float(x), float(y) if y else height
         assert chart.y == height
+
+
+def test_what_the_kernel_printed_is_shown_as_it_is() -> None:
+    text = page([subject_of("prints")])
+    assert "block 1, &lt;lane&gt; 24\n</pre>" in text
+    assert "Printed by the Kernel" not in page([subject_of("ccopy")])

@@ -122,3 +122,13 @@ def test_chart_of_a_known_curve() -> None:
     assert lines[0] == "  64 ┤" + "█" * wide + " " * 2 * wide + "█" * wide
     assert lines[5] == "     │" + "█" * 2 * wide + " " * wide + "█" * wide
     assert lines[7].index("▲") == 6 + 2 * wide
+
+
+def test_what_the_kernel_printed(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = shown("prints", 100, monkeypatch)
+    assert "Printed by the Kernel\nblock 0, <lane> 0\n" in text
+    assert "block 1, <lane> 14\n... 10 more lines: --json\n" in text
+    notes = " ".join(text.split())
+    assert "the kernel reads a clock, which counts instructions here" in notes
+    assert "the instructions inside of vprintf are the driver's and not counted" in notes
+    assert "Printed" not in shown("ccopy", 100, monkeypatch)

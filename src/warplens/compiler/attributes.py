@@ -20,6 +20,7 @@ SIZED = 4
 class Attribute(IntEnum):
     MAX_THREADS = 0x05
     PARAM_CBANK = 0x0A
+    EXTERNS = 0x0F
     FRAME_SIZE = 0x11
     MIN_STACK_SIZE = 0x12
     KPARAM_INFO = 0x17
@@ -48,6 +49,7 @@ class KernelAttributes:
     barriers: int | None
     cluster: int
     branch_targets: Mapping[int, tuple[int, ...]]
+    externs: tuple[int, ...] = ()  # numbers of symbols
 
 
 def records(section: bytes) -> Iterator[tuple[int, bytes]]:
@@ -84,6 +86,7 @@ def kernel_attributes(section: bytes) -> KernelAttributes:
     barriers: int | None = None
     cluster = 1
     branch_targets: dict[int, tuple[int, ...]] = {}
+    externs: tuple[int, ...] = ()
     for attribute, value in records(section):
         if attribute == Attribute.KPARAM_INFO:
             # the upper 14 bits of the last word are the size, the rest describes banks long gone
@@ -100,12 +103,14 @@ def kernel_attributes(section: bytes) -> KernelAttributes:
             max_threads = x * y * z
         elif attribute == Attribute.CLUSTER:
             cluster = math.prod(struct.unpack("<III", value))
+        elif attribute == Attribute.EXTERNS:
+            externs = struct.unpack(f"<{len(value) // 4}I", value)
         elif attribute == Attribute.NUM_BARRIERS:
             barriers = value[0]
         elif attribute == Attribute.INDIRECT_BRANCH_TARGETS:
             branch_targets.update(_branch_targets(value))
     parameters.sort(key=lambda parameter: parameter.ordinal)
-    return KernelAttributes(tuple(parameters), base, max_threads, barriers, cluster, branch_targets)
+    return KernelAttributes(tuple(parameters), base, max_threads, barriers, cluster, branch_targets, externs)
 
 
 def _branch_targets(value: bytes) -> Iterator[tuple[int, tuple[int, ...]]]:

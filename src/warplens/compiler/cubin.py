@@ -185,6 +185,7 @@ class _Reader:
             relocations=self._relocations(".nv.constant4"),
             lines=lines_of(table, len(code) // INSTRUCTION_BYTES),
             branch_targets=own.branch_targets,
+            externs=tuple(self.symbols[number].name for number in own.externs),
         )
 
     def _shared_bytes(self, kernel: str) -> int:

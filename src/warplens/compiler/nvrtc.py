@@ -12,6 +12,7 @@ from typing import Any
 
 from warplens import cache
 from warplens.compiler.architecture import check_architecture
+from warplens.compiler.headers import HEADERS
 from warplens.errors import CompileError
 
 LOCAL_INCLUDE = re.compile(r'^\s*#\s*include\s*"', re.MULTILINE)
@@ -34,7 +35,7 @@ def compile_source(
         cubin, lowered = _compile(source, name, arch, options, names)
         return json.dumps({"cubin": b64encode(cubin).decode(), "names": lowered}).encode()
 
-    question = json.dumps([source, name, arch, list(options), list(names), _compiler_version()])
+    question = json.dumps([source, name, arch, list(options), list(names), _compiler_version(), HEADERS])
     answer = json.loads(cache.remember("cubin", cache.key(question), make))
     return b64decode(answer["cubin"]), answer["names"]
 
@@ -70,7 +71,8 @@ def _compile(
     except ImportError as error:
         raise CompileError(f"no CUDA compiler ({error}): pip install cuda-bindings") from error
 
-    status, program = nvrtc.nvrtcCreateProgram(source.encode(), name.encode(), 0, [], [])
+    headers = [[part.encode() for part in parts] for parts in (HEADERS.values(), HEADERS.keys())]
+    status, program = nvrtc.nvrtcCreateProgram(source.encode(), name.encode(), len(HEADERS), *headers)
     _check(nvrtc, status)
     try:
         for expression in names:

@@ -1,7 +1,8 @@
 """run(Program, launch) -> Trace: the machine code of a kernel, translated and executed on the CPU, counted.  F4."""
 
+from warplens.emulator.driver import provided
 from warplens.emulator.grid import available_threads, run
 from warplens.emulator.memory import DeviceMemory
 from warplens.emulator.parameters import pass_arguments
 
-__all__ = ["DeviceMemory", "available_threads", "pass_arguments", "run"]
+__all__ = ["DeviceMemory", "available_threads", "pass_arguments", "provided", "run"]

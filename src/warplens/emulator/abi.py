@@ -90,7 +90,5 @@ def special_constants(kernel: Kernel) -> Mapping[str, int]:
         "SR_CgaCtaId": 0,
         "SR_CgaSize": 0,
         "SR_VIRTUALSMID": 0,
-        "SR_GLOBALTIMERLO": 0,
-        "SR_GLOBALTIMERHI": 0,
         "SRZ": 0,
     }

@@ -25,9 +25,10 @@ def thread(launch: Launch, warp: int, lane: int) -> str:
 
 
 def report(
-    env: Env, program: Program, launch: Launch, memory: DeviceMemory, budget: int, hung: str = ""
+    env: Env, program: Program, launch: Launch, memory: DeviceMemory, budget: int, hung: str = "", said: str = ""
 ) -> KernelFault:
-    """The exception for what a worker recorded; `hung` tells where the warps of a block that hangs wait."""
+    """The exception for what a worker recorded; `hung` tells where the warps of a block that hangs wait, `said` what
+    a function of the driver's says of the fault."""
     fault = env.fault
     kind = FaultKind(fault.kind)
     block = "({},{},{})".format(*fault.ctaid)
@@ -48,6 +49,8 @@ def report(
         return KernelFault(f"lanes call __syncwarp() with a mask that leaves themselves out\n  at {where}\n  in {who}")
     if kind is FaultKind.STRAY_CONSTANT:
         return KernelFault(f"{_constant(fault, instruction)}\n  at {where}\n  in {who}")
+    if kind is FaultKind.DRIVER:
+        return KernelFault(f"{said}\n  at {where}\n  in {who}")
     if kind is FaultKind.BAD_JUMP:
         return KernelFault(f"jump to a place that is no code, from {where} ({who})")
     address = fault.address[lane]

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from warplens.emulator import abi
+from warplens.emulator import abi, driver
 from warplens.emulator.deadlock import told
 from warplens.emulator.fault import report
 from warplens.emulator.findings import Findings, hazards
@@ -56,6 +56,7 @@ def run(
 ) -> Trace:
     """Executes every block; `memory` holds the results afterwards.  KernelFault if the kernel does something wrong."""
     started = time.perf_counter()
+    driver.check(kernel)
     code = translate(kernel, program, checks)
     tid, first_mask = thread_indices(launch)
     barrier = memory.allocate("the grid's barrier", np.zeros(64, np.uint8)) if launch.cooperative else 0
@@ -75,12 +76,18 @@ def run(
         stride=saved_bytes(program),
         checks=checks,
     )
-    grid = Grid(code, shape, memory, progress)
+    heap = None
+    if "malloc" in kernel.externs:
+        number = len(memory.allocations)
+        heap = number, memory.allocate("the heap of malloc", np.zeros(driver.HEAP_BYTES, np.uint8))
+    grid = Grid(code, shape, memory, progress, heap)
     counters = grid.run(threads or available_threads())
     seconds = time.perf_counter() - started
     found = hazards(grid.findings, program, launch)
     counts = shape.plan.read(counters)
-    return Trace(launch, blocks_run=launch.blocks, seconds=seconds, hazards=found, **counts)
+    return Trace(
+        launch, blocks_run=launch.blocks, seconds=seconds, hazards=found, printed=grid.printed, **counts
+    )  # fmt: skip
 
 
 def _stack(kernel: Kernel, program: Program) -> int:
@@ -97,11 +104,13 @@ class Grid:
     """All blocks of one launch."""
 
     def __init__(
-        self, code: Translated, shape: Shape, memory: DeviceMemory, progress: Progress | None
-    ) -> None:
-        self.code, self.shape, self.memory, self.progress = code, shape, memory, progress
+        self, code: Translated, shape: Shape, memory: DeviceMemory, progress: Progress | None,
+        heap: tuple[int, int] | None,
+    ) -> None:  # fmt: skip
+        self.code, self.shape, self.memory, self.progress, self.heap = code, shape, memory, progress, heap
         self.blocks = shape.launch.blocks
         self.findings: list[Findings] = []
+        self.printed = ""
 
     def run(self, threads: int) -> Counts:
         """The counters of the launch.
@@ -110,26 +119,31 @@ class Grid:
         in order of their number; where that shows only later, everything is run again so.
         """
         self.memory.fill(threads)
-        first = Worker(self.shape, self.memory)
+        first = self._worker()
         self._drive([first], [(0, 1)], finish=self.blocks == 1)
-        if threads > 1 and self.blocks > 2 and in_any_order(first.touched()):
-            workers = [first, *(Worker(self.shape, self.memory) for _ in range(threads - 1))]
+        # Who prints much waits for Python most of the time, and threads for each other.
+        if threads > 1 and self.blocks > 2 and in_any_order(first.touched()) and not first.driver.printed:
+            workers = [first, *(self._worker() for _ in range(threads - 1))]
             status = self._drive(workers, self._chunks(1, threads))
             used = [sum_bits(bits) for bits in zip(*(w.touched() for w in workers), strict=True)]
             if status is Status.DONE and in_any_order(used):
                 return self._finished(workers)
             self.memory.fill(threads)
-            first = Worker(self.shape, self.memory)
+            first = self._worker()
             self._drive([first], [(0, self.blocks)])
         elif self.blocks > 1:
             self._drive([first], [(1, self.blocks - 1)])
         return self._finished([first])
+
+    def _worker(self) -> Worker:
+        return Worker(self.shape, self.memory, self.heap)
 
     def _finished(self, workers: list[Worker]) -> Counts:
         """The counters, summed; notes which buffers were written."""
         touched = [sum_bits(bits) for bits in zip(*(w.touched() for w in workers), strict=True)]
         self.findings = [w.findings for w in workers]
         self.memory.written = frozenset(n for n, bits in enumerate(touched) if bits & ~Touch.READ)
+        self.printed = driver.output([w.driver for w in workers])
         total: Counts = np.sum([w.counters for w in workers], axis=0)
         return total
 
@@ -179,11 +193,20 @@ class Grid:
         self.shape.stop[0] = 0
         status = outcome[0] if outcome else Status.DONE
         if status is Status.FAULT and len(workers) == 1:
-            shape = self.shape
-            worker, program = workers[0], shape.plan.program
-            hung = told(*worker.hung(), program) if worker.env.fault.kind == FaultKind.DEADLOCK else ""
-            raise report(worker.env, program, shape.launch, self.memory, shape.budget, hung)
+            raise self._fault(workers[0])
         return status
+
+    def _fault(self, worker: Worker) -> BaseException:
+        """What a worker recorded, with what was printed until then."""
+        if worker.driver.error:
+            return worker.driver.error
+        shape, program = self.shape, self.shape.plan.program
+        hung = told(*worker.hung(), program) if worker.env.fault.kind == FaultKind.DEADLOCK else ""
+        found = report(
+            worker.env, program, shape.launch, self.memory, shape.budget, hung, worker.driver.fault
+        )
+        found.printed = driver.output([worker.driver])
+        return found
 
 
 def sum_bits(bits: tuple[int, ...]) -> int:

@@ -60,7 +60,7 @@ def translate(kernel: Kernel, program: Program, checks: Checks = NO_CHECKS) -> T
     """The kernel in machine code; from disk if this host has translated it before."""
     name = disk.key(
         "translation", *_host(), _vocabulary(), kernel.arch, kernel.code, program.name,
-        *sorted(checks),
+        *sorted(checks), *kernel.externs,
     )  # fmt: skip
     if name not in _loaded:
         _loaded[name] = _load(disk.remember("object", name, lambda: compile_object(kernel, program, checks)))

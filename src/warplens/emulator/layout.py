@@ -38,6 +38,7 @@ class FaultKind(IntEnum):
     BAD_JUMP = 6
     STRAY_CONSTANT = 7
     WRONG_LANES = 8  # lanes wait for a mask that they are not in
+    DRIVER = 9  # a function of the driver's says what
 
 
 class Fault(c.Structure):
@@ -94,6 +95,7 @@ class Env(c.Structure):
         ("stop", c.c_void_p),  # int32, set to 1 by Python
         ("done", c.c_int64),  # blocks finished
         ("findings", c.c_void_p),  # of the checks, where one is on
+        ("driver", c.c_void_p),  # called for the driver's functions
         ("fault", Fault),
     ]
 

@@ -7,6 +7,7 @@ from llvmlite import ir
 from warplens.emulator import abi
 from warplens.emulator.code import Code, i32, i64
 from warplens.emulator.convergence import split_blocks
+from warplens.emulator.driver_calls import PLACES, READ, driver_block
 from warplens.emulator.emit import LlvmEmitter
 from warplens.emulator.layout import HEADER, Env, FaultKind, Status, Warp
 from warplens.emulator.liveness import Name
@@ -154,6 +155,9 @@ class WarpFunction:
         for start in sorted(self.t.reached):
             self._translate(self.t.by_start[start])
         self.live = self._live()
+        self.driver = driver_block(self) if self.t.kernel.externs else None
+        if self.driver:
+            self.live |= READ
         b.position_at_end(fresh)
         self.registers.clear()
         b.branch(self.dispatch)
@@ -196,6 +200,8 @@ class WarpFunction:
         switch = b.switch(pc, lost)
         for start in sorted(self.entries):
             switch.add_case(i32(start), self.blocks[start])
+        for place in PLACES if self.driver else ():
+            switch.add_case(i32(place), self.driver)
         b.position_at_end(lost)
         self.record_fault(FaultKind.BAD_JUMP, pc)
         b.branch(self.fault)

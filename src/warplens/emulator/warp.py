@@ -53,7 +53,7 @@ class TranslatedWarp(WarpMemory, WarpControl):
         if name == "SR_SMEMSZ":
             total = b.trunc(code.load(Env, self.f.env, "shared_bytes"), I32)
             return self._u32(b.add(total, i32(self.f.t.routines.windows.shared_base)))
-        if name in ("SR_CLOCKLO", "SR_CLOCKHI"):
+        if name.startswith(("SR_CLOCK", "SR_GLOBALTIMER")):
             clock = self.clock()
             return clock.low() if name.endswith("LO") else clock.high()
         from warplens.emulator.lift import unsupported
@@ -61,9 +61,11 @@ class TranslatedWarp(WarpMemory, WarpControl):
         raise unsupported(self.f.t.program, self.at)
 
     def clock(self) -> U64:
+        """Jumps backwards spend what they repeat, so the place in the code is what came since: together they grow."""
         code, b = self.code, self.b
         spent = b.sub(code.load(Env, self.f.env, "slice"), b.load(self.f.fuel, typ=I64))
-        return U64(self.e, b.add(code.load(Warp, self.f.warp, "used"), spent))
+        before = b.add(code.load(Warp, self.f.warp, "used"), spent)
+        return U64(self.e, b.add(before, i64(self.at.index)))
 
     # Other lanes
 

@@ -93,9 +93,17 @@ class WarpControl(AtInstruction):
         if self.condition is not None:
             with self.code.when(self.code.nonzero(rest)):
                 b.call(self.runtime.push, [self.f.warp, self.f.later(self._next()), rest])
+        self._spend_backwards(places)
         self._count_parting(places)
         b.call(self.runtime.push_groups, [self.f.warp, self.active_mask, slot])
         b.branch(self.f.dispatch)
+
+    def _spend_backwards(self, places: ir.Value) -> None:
+        """As for branches, so that time goes on: what lies between here and an earlier place."""
+        b = self.b
+        back = b.sub(i32(self.at.index), b.extract_element(places, self._first_lane()))
+        spent = b.select(b.icmp_signed(">", back, i32(0)), back, i32(0))
+        b.store(b.sub(b.load(self.f.fuel, typ=I64), b.zext(spent, I64)), self.f.fuel)
 
     def _count_parting(self, places: ir.Value) -> None:
         """One divergent execution for each target beyond the first (seen on an H200 for BRX)."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from ctypes import addressof, byref, sizeof
+from ctypes import addressof, byref, c_void_p, cast, sizeof
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from warplens.emulator.driver import Driver, Hook
 from warplens.emulator.findings import Findings
 from warplens.emulator.jit import Translated
 from warplens.emulator.layout import BARRIERS, Block, Bounds, Buffer, Env, Status, Touch, Warp
@@ -85,7 +86,7 @@ class Context:
 
 
 class Worker:
-    def __init__(self, shape: Shape, memory: DeviceMemory) -> None:
+    def __init__(self, shape: Shape, memory: DeviceMemory, heap: tuple[int, int] | None = None) -> None:
         self.shape = shape
         self.counters = np.zeros(shape.plan.size, np.int64)
         count = len(shape.plan.program.instructions)
@@ -93,6 +94,8 @@ class Worker:
         self.buffers = (Buffer * max(len(memory.allocations), 1))()
         for entry, allocation in zip(self.buffers, memory.allocations, strict=False):
             entry.low, entry.high = allocation.address, allocation.address + allocation.size
+        self.driver = Driver(shape, memory, self.buffers, heap)
+        self.hook = Hook(self.driver.called)
         self.context = Context(shape)
         self.waiting: list[Context] = []
         self.spare: list[Context] = []
@@ -118,6 +121,7 @@ class Worker:
         env.slice, env.budget, env.turns = SLICE, shape.budget, TURNS
         env.stop = shape.stop.ctypes.data
         env.findings = addressof(self.findings)
+        env.driver = cast(self.hook, c_void_p).value
         return env
 
     def touched(self) -> list[int]:

@@ -89,7 +89,7 @@ def s2r(w: Warp, name: Special) -> U32:
 
 @op("CS2R", "CS2UR", pipe="alu", says="{to} = {name}")
 def cs2r(w: Warp, name: Special, *, size: Literal["32", "64"] = "64") -> Data:
-    if name.name.startswith("SR_CLOCK") and size == "64":
+    if name.name.startswith(("SR_CLOCK", "SR_GLOBALTIMER")) and size == "64":
         clock = w.clock()
         return Data([clock.low(), clock.high()])
     low = w.special(name.name)

@@ -54,6 +54,8 @@ def document(
     findings: Sequence[Mapping[str, Any]] = (),
     checks: Sequence[str] = (),
     hazards: Sequence[Hazard] = (),
+    printed: str = "",
+    notes: Sequence[str] = (),
 ) -> Document:
     """The whole document; lines and instructions carry only their metrics that are not 0.
 
@@ -66,6 +68,8 @@ def document(
         "gpu": gpu,
         "tools": dict(sorted(tools.items())),
         "launch": launch_part(launch),
+        "printed": printed,
+        "notes": list(notes),
         "metrics": shown(metrics),
         "occupancy": occupancy and occupancy_part(occupancy, waves),
         "lines": [line_part(place, by_line[place]) for place in sorted(by_line, key=position)],

@@ -15,7 +15,7 @@ from warplens.kernel import Kernel, SourceLine
 from warplens.launch import Launch
 from warplens.machine import Machine
 from warplens.metric import Metric, Provenance
-from warplens.program import Constant, Program
+from warplens.program import Constant, Program, Special
 from warplens.report.names import constant_names
 from warplens.trace import Trace
 
@@ -108,6 +108,26 @@ class Subject:
             f"the machine code is for {self.kernel.arch}, the limits are those of the "
             f"{self.machine.title} ({self.machine.arch})"
         )
+
+    @property
+    def notes(self) -> list[str]:
+        """What a reader must know of the numbers."""
+        return [note for note in (self.foreign, self.timed, self.driven) if note]
+
+    @property
+    def timed(self) -> str:
+        """A remark if the kernel reads a clock, else ""."""
+        names = {o.name for i in self.program.instructions for o in i.operands if isinstance(o, Special)}
+        if not any(name.startswith(("SR_CLOCK", "SR_GLOBALTIMER")) for name in names):
+            return ""
+        return "the kernel reads a clock, which counts instructions here: what it does with the time is modelled"
+
+    @property
+    def driven(self) -> str:
+        """A remark if the kernel calls the driver's functions, else ""."""
+        if not self.kernel.externs:
+            return ""
+        return f"the instructions inside of {', '.join(self.kernel.externs)} are the driver's and not counted"
 
     @cached_property
     def lanes(self) -> float:

@@ -17,6 +17,7 @@ from warplens.report.subject import Subject, dim
 from warplens.report.verdict import RESOURCES, per, share, verdict
 
 WIDEST = 100
+PRINTED_LINES = 40
 GAP = 2  # blanks between columns
 
 
@@ -64,6 +65,8 @@ def show(subject: Subject, out: Console, count: int = 10) -> None:
     out.print(header(subject))
     if subject.checks:
         out.print(checks(subject))
+    if subject.trace.printed:
+        out.print(titled("Printed by the Kernel", "", printed(subject.trace.printed)))
     for section in (occupancy, mix, sectors, wavefronts, divergence):
         if (shown := section(subject, out.width)) is not None:
             out.print(shown)
@@ -80,11 +83,18 @@ def header(subject: Subject) -> Table:
         f"{kernel.registers} registers a thread{spoken_shared(subject)}",
         "Made by": ", ".join(f"{name} {version}" for name, version in subject.tools.items()),
     }
-    if subject.foreign:
-        rows["Note"] = subject.foreign
+    if subject.notes:
+        rows["Note"] = "; ".join(subject.notes)
     if subject.trace.sampled:
         rows["Sampled"] = f"{subject.trace.blocks_run:,} of {launch.blocks:,} blocks were run; counts are scaled"
     return facts(rows)
+
+
+def printed(text: str) -> Text:
+    """The first lines: the JSON document and the page have all of it."""
+    lines = text.rstrip("\n").split("\n")
+    rest = len(lines) - PRINTED_LINES
+    return Text("\n".join(lines[:PRINTED_LINES]) + (f"\n... {rest:,} more lines: --json" if rest > 0 else ""))
 
 
 def chosen(by: str) -> str:
@@ -261,7 +271,7 @@ def clipped(text: Text, width: int) -> Text:
 
 def titled(title: str, provenance: str, body: RenderableType) -> RenderableType:
     """A section: its heading, where its numbers come from, its body."""
-    heading = Text.assemble("\n", (title, "bold cyan"), (f"  {provenance}", "dim"))
+    heading = Text.assemble("\n", (title, "bold cyan"), (f"  {provenance}" if provenance else "", "dim"))
     return Group(heading, body)
 
 

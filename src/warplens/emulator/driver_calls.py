@@ -1,0 +1,52 @@
+"""Calls of the driver's functions in generated code: out to Python with the lanes' registers, and back."""
+
+from __future__ import annotations
+
+from copy import copy
+from typing import TYPE_CHECKING
+
+from llvmlite import ir
+
+from warplens.emulator.code import i32
+from warplens.emulator.driver import ARGUMENTS, CODE_BASE, FIRST_ARGUMENT, FUNCTIONS
+from warplens.emulator.layout import Env
+from warplens.emulator.liveness import Name
+from warplens.emulator.vectors import I1, I32, LANES, PTR, vector
+
+if TYPE_CHECKING:
+    from warplens.emulator.lift import WarpFunction
+
+RETURN_ADDRESS = 20  # R20 and R21
+PLACES = [CODE_BASE // 16 + n for n in range(len(FUNCTIONS))]
+READ: set[Name] = {("R", FIRST_ARGUMENT + n) for n in range(ARGUMENTS)} | {("R", RETURN_ADDRESS)}
+HOOK = ir.FunctionType(I32, [PTR, PTR, PTR, I32, PTR, I32, I32])
+
+
+def driver_block(function: WarpFunction) -> ir.Block:
+    """Where the dispatcher goes for a place of PLACES: the running lanes call, and go on where they return to."""
+    b, code = function.b, function.code
+    here, block = b.block, function.function.append_basic_block("driver")
+    b.position_at_end(block)
+    registers = function.registers
+    lanes = vector(I32)
+    words = code.variable(ir.ArrayType(I32, LANES * ARGUMENTS))
+    for n in range(ARGUMENTS):
+        b.store(registers.word("R", FIRST_ARGUMENT + n), code.at(words, 4 * LANES * n), align=4)
+    mask = b.load(function.exec, typ=I32)
+    places = code.variable(lanes, b.lshr(registers.word("R", RETURN_ADDRESS), function.emitter.splat(i32(4))))
+    back = b.extract_element(b.load(places, typ=lanes), code.lowest(mask))
+    hook = copy(code.load(Env, function.env, "driver"))
+    hook.type = HOOK  # llvmlite knows what may be called by its type
+    place = b.load(function.resume_at, typ=I32)
+    ended = b.call(hook, [function.env, function.block, function.warp, place, words, mask, back])
+    with code.when(code.nonzero(ended), likely=False):
+        b.branch(function.fault)
+    active = b.bitcast(mask, vector(I1))
+    for n in range(2):
+        local = registers.local("R", FIRST_ARGUMENT + n)
+        value = b.load(code.at(words, 4 * LANES * n), typ=lanes, align=4)
+        b.store(b.select(active, value, b.load(local, typ=lanes)), local)
+    b.call(function.t.runtime.push_groups, [function.warp, mask, places])
+    b.branch(function.dispatch)
+    b.position_at_end(here)
+    return block
