@@ -6,10 +6,11 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import pytest
 from launches import alike, awkward_floats, awkward_integers, kernel, same
 from numpy.typing import NDArray
 
-from isa.exact import DOUBLE, SINGLE, convert
+from isa.exact import DOUBLE, SINGLE, add, convert, fma, mul
 
 
 def saturated(x: NDArray[Any], kind: Any) -> NDArray[Any]:
@@ -71,3 +72,23 @@ def test_cv(arch: str) -> None:
                 sure &= (trunc(source) >= np.iinfo(limit).min) & (trunc(source) <= np.iinfo(limit).max)
             assert sure.sum() > 8
             same(got[sure], saturated(trunc(source), kind)[sure])
+
+
+def test_f2(arch: str) -> None:
+    """Packed floats, three-way maxima, loads of 32 bytes."""
+    if arch not in ("sm_100", "sm_120"):
+        pytest.skip("the kernel begins with sm_100")
+    rng = np.random.default_rng(2)
+    a, f = awkward_floats(rng, 2 * 512).view(np.uint64), awkward_floats(rng, 66)
+    o, g = np.zeros(320, np.uint64), np.zeros(64, np.float32)
+    kernel("k37_blackwell.cu", "f2", arch).launch(1, 64, a, o, f, g)
+    x, y, z = a[:192].view(np.uint32).reshape(3, 128).tolist()
+    singles = o[:192].view(np.float32).reshape(3, 128)
+    for got, words in zip(singles, (
+        [fma(SINGLE, *row) for row in zip(x, y, z, strict=True)], [add(SINGLE, *row) for row in zip(x, y, strict=True)],
+        [mul(SINGLE, *row) for row in zip(x, y, strict=True)],
+    ), strict=True):  # fmt: skip
+        alike(got, np.array(words, np.uint32).view(np.float32))
+    largest = np.fmax(np.fmax(f[:64], f[1:65]), f[2:66])
+    alike(np.where(g == 0, np.float32(0), g), np.where(largest == 0, np.float32(0), largest))
+    same(o[256:], np.bitwise_xor.reduce(a[:256].reshape(64, 4), 1))

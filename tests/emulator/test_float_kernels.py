@@ -145,6 +145,20 @@ def test_ffast(arch: str) -> None:
     same(rows(o, n)[6], (1 / np.sqrt(x)).astype(np.float32))
 
 
+def test_f64m(arch: str) -> None:
+    n = 96
+    a = np.random.default_rng(6).random(n) * 40 + 1e-3
+    a[:9] = 0.5, 1, 2, 700, 1e-300, 1e300, 1e5, 1e17, 3
+    o = np.zeros(4 * n)
+    kernel("k05_double_arith.cu", "f64m", arch).launch(1, n, a, o, n)
+    x = a.astype(np.longdouble)
+    with np.errstate(over="ignore"):
+        exact = ((np.exp(x), 1), (np.log(x), 1), (np.sin(x), 2), (x ** np.longdouble(1.5), 2))
+        for k, (got, (want, most)) in enumerate(zip(rows(o, n), exact, strict=True)):
+            wrong = ~(units(got, want) <= most + 0.5)
+            assert not wrong.any(), (k, a[wrong][:5], got[wrong][:5], want[wrong][:5])
+
+
 def test_uf(arch: str) -> None:
     for a, b, n in ((0.75, 1.3, 9), (1.5, -0.2, 0), (2.0, 0.1, 20)):
         o = np.zeros(40, np.float32)

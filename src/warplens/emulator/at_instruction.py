@@ -45,10 +45,6 @@ class AtInstruction:
         return self.mask if self.condition is None else self.b.bitcast(self._active, I32)
 
     @property
-    def place(self) -> int:
-        return self.at.offset
-
-    @property
     def lane(self) -> U32:
         return self._u32(iota(1, I32))
 

@@ -52,10 +52,6 @@ class Warp(Protocol):
     def lane(self) -> U32:
         """0 to 31."""
 
-    @property
-    def place(self) -> int:
-        """The code address of the instruction."""
-
     def special(self, name: str) -> U32:
         """A special register such as SR_TID.X."""
 
