@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from launches import written
+from launches import kernel, written
 
 from warplens.errors import UnsupportedInstruction
 
@@ -36,3 +36,12 @@ def test_told(source: str, told: str) -> None:
     with pytest.raises(UnsupportedInstruction, match=told):
         written('extern "C" ' + source, "k").launch(1, 32, np.zeros(16, np.int8), out)
     assert out[0] == 0
+
+
+@pytest.mark.parametrize(("name", "told"), [("mb", "transactions"), ("cl", "clusters of more than one block")])
+def test_bulk_copies_and_clusters_of_a_whole_file(name: str, told: str) -> None:
+    out, size = np.zeros(64, np.int32), np.zeros(1024, np.int8)
+    args = (size, out, 32) if name == "mb" else (out,)
+    with pytest.raises(UnsupportedInstruction, match=told):
+        kernel("k36_tma_wgmma.cu", name, "sm_90").launch(2, 32, *args)
+    assert not out.any()

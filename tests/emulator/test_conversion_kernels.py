@@ -92,3 +92,31 @@ def test_f2(arch: str) -> None:
     largest = np.fmax(np.fmax(f[:64], f[1:65]), f[2:66])
     alike(np.where(g == 0, np.float32(0), g), np.where(largest == 0, np.float32(0), largest))
     same(o[256:], np.bitwise_xor.reduce(a[:256].reshape(64, 4), 1))
+
+
+def e4m3(code: int) -> float:
+    """Of the 8-bit format with 3 digits and no infinities; 0x7f is NaN."""
+    exponent, digits = code >> 3 & 15, code & 7
+    size = (digits / 8 + 1) * 2.0 ** (exponent - 7) if exponent else digits / 8 * 2.0**-6
+    return -size if code & 0x80 else size
+
+
+def nearest_e4m3(value: float) -> int:
+    """To even where two are as near, 448 beyond it."""
+    if np.isnan(value):
+        return 0x7F
+    size = min(abs(value), 448)
+    codes = sorted(range(0x7F), key=lambda code: (abs(e4m3(code) - size), code & 1))
+    return codes[0] | (0x80 if np.signbit(value) else 0)
+
+
+def test_fp8(arch: str) -> None:
+    rng = np.random.default_rng(3)
+    a = awkward_floats(rng, 128).reshape(64, 2)
+    a[:40] = (rng.random((40, 2)) * 2 - 1) * np.exp2(rng.integers(-11, 10, (40, 2)))
+    a[40, 0], a[41, 1] = 17, 19  # ties
+    o, g = np.zeros(64, np.uint16), np.zeros((64, 2), np.float32)
+    kernel("k37_blackwell.cu", "fp8", arch).launch(1, 64, a, o, g)
+    codes = np.array([[nearest_e4m3(float(v)) for v in pair] for pair in a], np.uint16)
+    same(o, codes[:, 0] | codes[:, 1] << 8)
+    alike(g, (codes << 8).view(np.float16).astype(np.float32))  # five digits of exponent as in a half
