@@ -142,3 +142,21 @@ def test_volsh(arch: str) -> None:
     o = np.zeros(2, np.int32)
     kernel("k13_shared.cu", "volsh", arch).launch(1, 32, o)  # s[32..63] stay zero
     assert o.tolist() == [0 + 16 + 8 + 24, 0]
+
+
+LARGE = """
+extern "C" __global__ void large(int *o, int n) {
+  extern __shared__ int s[];
+  for (int i = threadIdx.x; i < n; i += blockDim.x) s[i] = i * 3;
+  __syncthreads();
+  int sum = 0;
+  for (int i = n - 1 - threadIdx.x; i >= 0; i -= blockDim.x) sum += s[i];
+  atomicAdd(o + blockIdx.x, sum);
+}
+"""
+
+
+def test_all_the_shared_memory_that_a_block_can_have() -> None:
+    n, o = 227 * 1024 // 4, np.zeros(2, np.int32)
+    written(LARGE, "large").launch(2, 256, o, n, shared=4 * n)
+    assert o.tolist() == [(3 * n * (n - 1) // 2 + 2**31) % 2**32 - 2**31] * 2
