@@ -1,4 +1,4 @@
-"""Writes the parts of README.md that programs print.
+"""Writes the parts of README.md and docs/opcodes.md that programs print.
 
     python docs/regenerate.py           writes them
     python docs/regenerate.py --check   ends with 1 if one of them is not what the program prints today
@@ -16,7 +16,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-README = ROOT / "README.md"
+PAGES = (ROOT / "README.md", ROOT / "docs" / "opcodes.md")
 PART = re.compile(r"(<!-- begin: (?P<command>.+?) -->\n).*?(<!-- end -->)", re.DOTALL)
 COLUMNS = "88"  # as wide as GitHub shows a text block without scrolling
 
@@ -40,15 +40,20 @@ def regenerated(page: str) -> str:
 
 
 def main() -> int:
-    old = README.read_text(encoding="utf-8")
+    return max(write(page, "--check" in sys.argv[1:]) for page in PAGES)
+
+
+def write(page: Path, check: bool) -> int:
+    """0 if the page was, or now is, as printed today."""
+    old = page.read_text(encoding="utf-8")
     new = regenerated(old)
-    if "--check" not in sys.argv[1:]:
-        README.write_text(new, encoding="utf-8")
+    if not check:
+        page.write_text(new, encoding="utf-8")
         return 0
-    lines = difflib.unified_diff(old.splitlines(), new.splitlines(), "README.md", "printed today", lineterm="")
+    lines = difflib.unified_diff(old.splitlines(), new.splitlines(), page.name, "printed today", lineterm="")
     sys.stdout.writelines(f"{line}\n" for line in lines)
     if old != new:
-        print("README.md is out of date: run `make readme`")
+        print(f"{page.name} is out of date: run `make readme`")
     return int(old != new)
 
 

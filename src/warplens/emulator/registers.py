@@ -244,12 +244,18 @@ class Registers:
         if operand.part:
             assert isinstance(value, Int), f"{operand} read as {type(value)}"
             value = value >> PARTS[operand.part]
+        if isinstance(value, F64) and (operand.absolute or operand.negate):
+            # A double NaN keeps its sign, as on an H200.
+            return value.isnan().choose(value, self._signed(value, operand))
         if isinstance(value, Float):
-            value = value.abs() if operand.absolute else value
-            return -value if operand.negate else value
+            return self._signed(value, operand)
         assert isinstance(value, Int)
         value = value.abs() if operand.absolute else value
         value = ~value if operand.invert else value
+        return -value if operand.negate else value
+
+    def _signed(self, value: Float, operand: Register | Constant) -> Float:
+        value = value.abs() if operand.absolute else value
         return -value if operand.negate else value
 
     def _addend(self, operand: Operand, function: WarpFunction) -> Addend:

@@ -376,12 +376,12 @@ class H2(Lanes):
         return (self.u32() & 0x7FFF_7FFF).bitcast(H2)
 
     def part(self, name: str) -> H2:
-        """The operand as its suffix selects it: H0_H0 and H1_H1 put one half in both places, H0_NH1 turns a sign."""
-        low, high = self.u32() & 0xFFFF, self.u32() >> 16
-        if name in ("H0_H0", "H0"):
-            return (low | (low << 16)).bitcast(H2)
-        if name in ("H1_H1", "H1"):
-            return (high | (high << 16)).bitcast(H2)
-        if name == "H0_NH1":
-            return (self.u32() ^ 0x8000_0000).bitcast(H2)
-        return self
+        """The halves as its suffix selects them, the upper one first: H0_H0, H1_H1, H0_NH1 (N turns the sign)."""
+        if name in ("", "H1_H0"):
+            return self
+        upper, lower = name.split("_") if "_" in name else (name, name)
+        return (self._half(lower) | (self._half(upper) << 16)).bitcast(H2)
+
+    def _half(self, name: str) -> U32:
+        half = self.u32() >> 16 if name.endswith("1") else self.u32() & 0xFFFF
+        return half ^ 0x8000 if name.startswith("N") else half

@@ -176,7 +176,14 @@ def f2f_f32_f64(a: F64, *, rounding: Rounding = "RN", FTZ: bool) -> F32:
     else:
         outward = a.compare("lt", 0.0).choose(up, down)
         result = outward.choose((nearest.u32() - 1).float_bits(), nearest)
+    result = a.isnan().choose(nan_of(a), result)
     return result.ftz() if FTZ else result
+
+
+def nan_of(a: F64) -> F32:
+    """A double NaN as float keeps its sign and upper digits (seen on an H200)."""
+    high, low = a.u64().high(), a.u64().low()
+    return ((high & 0x8000_0000) | 0x7FC0_0000 | ((high & 0x7_FFFF) << 3) | (low >> 29)).float_bits()
 
 
 def next_float(x: F32, way: Literal[1, -1]) -> F32:

@@ -162,14 +162,18 @@ def dsetp(a: F64, b: F64, p: Pred = TRUE, *, test: Test, bop: Combine) -> tuple[
     return combine(outcome, bop, p), combine(~outcome, bop, p)
 
 
+def negative(x: F64) -> Pred:
+    return x.u64().high().bit(31)
+
+
 @op("DSETP.MIN", pipe="fp64", probe="fmin(a, b)", says="{to} = {a} is the smaller of {a} and {b}")
 def dsetp_min(a: F64, b: F64, p: Pred = TRUE, *, bop: Combine) -> tuple[Pred, Pred]:
-    """Whether a is the one to take, and whether both are NaN (inferred from the code around it)."""
-    outcome = (a.compare("lt", b) | b.isnan()) & ~a.isnan()
+    """Whether a is the one to take, and whether both are NaN (inferred from the code around it); -0 < +0."""
+    outcome = (a.compare("lt", b) | b.isnan() | (a.compare("eq", b) & negative(a))) & ~a.isnan()
     return combine(outcome, bop, p), combine(a.isnan() & b.isnan(), bop, p)
 
 
 @op("DSETP.MAX", pipe="fp64", probe="fmax(a, b)", says="{to} = {a} is the larger of {a} and {b}")
 def dsetp_max(a: F64, b: F64, p: Pred = TRUE, *, bop: Combine) -> tuple[Pred, Pred]:
-    outcome = (a.compare("gt", b) | b.isnan()) & ~a.isnan()
+    outcome = (a.compare("gt", b) | b.isnan() | (a.compare("eq", b) & ~negative(a))) & ~a.isnan()
     return combine(outcome, bop, p), combine(a.isnan() & b.isnan(), bop, p)

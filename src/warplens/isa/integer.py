@@ -217,9 +217,10 @@ Fields = Literal["S16x2", "U16x2", "S8x4", "U8x4"]
     "VIMNMX", pipe="alu", says="{to} = min({a}, {b}) if {least}, else max, each of {type}{RELU:, at least 0|}"
 )
 def vimnmx_fields(a: U32, b: U32, least: Pred, *, type: Fields, RELU: bool) -> tuple[U32, Pred, Pred]:
-    """Field by field; the predicate results as those of IMNMX."""
+    """Field by field.  The predicates: a's field is taken, in the low and in the high half (seen on an H200)."""
     best = best_fields(a, b, least, type, RELU)
-    return best, best.eq(a), best.eq(b)
+    same = best_fields(a, b, least, type, False) ^ a
+    return best, (same & 0xFFFF).eq(0), (same >> 16).eq(0)
 
 
 @op(
@@ -252,11 +253,14 @@ def vimnmx3_fields(a: U32, b: U32, c: U32, least: Pred, *, type: Fields, RELU: b
 
 
 @op("VIADD", pipe="alu", probe="__vadd2(u, v); __vsub4(u, v)", says="{to} = {a} + {b}, each of {fields}")
-def viadd_fields(w: Warp, a: U32, b: Operand, *, fields: Literal["16x2", "U8x4"]) -> U32:
-    """A minus before b holds for each field."""
-    bits, other = 16 if fields.endswith("x2") else 8, w.plain(b)
-    sign = -1 if minus(b) else 1
-    return by_field(bits, lambda k: field(a, bits, k, False) + field(other, bits, k, False) * sign)
+def viadd_fields(w: Warp, a: Operand, b: Operand, *, fields: Literal["16x2", "U8x4"]) -> U32:
+    """A minus before an operand holds for each field."""
+    bits = 16 if fields.endswith("x2") else 8
+
+    def term(operand: Operand, k: int) -> U32:
+        return field(w.plain(operand), bits, k, False) * (-1 if minus(operand) else 1)
+
+    return by_field(bits, lambda k: term(a, k) + term(b, k))
 
 
 @op("VIADD.S32.ISAT", pipe="alu", probe="sat_add(a, b); sat_sub(a, b)", says="{to} = {a} + {b}, clamped to int")

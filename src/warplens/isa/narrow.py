@@ -64,7 +64,7 @@ def f2fp_tf32(a: F32) -> U32:
     """13 digits fewer, rounded to nearest, ties to even."""
     bits = a.u32()
     rounded = (bits + 0xFFF + ((bits >> 13) & 1)) & ~0x1FFF
-    return a.isnan().choose(bits.like(0x7FFF_FFFF), rounded)
+    return a.isnan().choose(bits.like(0x7FFF_E000), rounded)
 
 
 # 8-bit floats: a pair in the low 16 bits, above it the pair that another instruction made

@@ -1,0 +1,62 @@
+"""Prints the tables of docs/opcodes.md: what each opcode means, where it is seen, and how that was proven.
+
+Read from measurements/h200/opcodes.csv, which measurements/README.md describes, and from isa/ itself.
+"""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+from warplens.isa import find, operations
+from warplens.isa._words import explain
+from warplens.program import Control, Instruction
+from warplens.sass.operands import parse_operands
+
+ROOT = Path(__file__).parent.parent
+FILE = ROOT / "measurements" / "h200" / "opcodes.csv"
+EVERYWHERE = "75 80 86 89 90 100 120"
+
+
+def main() -> None:
+    with FILE.open(encoding="utf-8") as file:
+        rows = [row for row in csv.DictReader(file) if find(row["opcode"])]
+    print("| opcode | an instruction of it, in words | pipe | sm_ | proven |")
+    print("|---|---|---|---|---|")
+    for row in rows:
+        found = find(row["opcode"])
+        assert found is not None
+        seen = "all" if row["architectures"] == EVERYWHERE else row["architectures"]
+        print(f"| `{row['opcode']}` | {words(row)} | {found[0].pipe} | {seen} | {proof(row)} |")
+    shown = {id(found[0]) for row in rows if (found := find(row["opcode"]))}
+    unseen = sorted({op.name for ops in operations().values() for op in ops if id(op) not in shown})
+    print(f"| {len(unseen)} more | {', '.join(f'`{name}`' for name in unseen)} | | not seen | not yet |")
+
+
+def words(row: dict[str, str]) -> str:
+    """The instruction that the table keeps, as the listing explains it."""
+    opcode, text, encoding = row["opcode"], row["operands"], int(row["encoding"], 16)
+    if text == "?":  # every one seen names a function
+        return ""
+    operands = parse_operands(opcode, text, encoding, int(row["offset"]), {})
+    idle = Control(0, False, None, None, 0)
+    instruction = Instruction(int(row["offset"]), opcode, None, operands, text, idle, encoding, None)
+    return explain(instruction).replace("|", "\\|")
+
+
+def proof(row: dict[str, str]) -> str:
+    """Hardware: expressions whose results an H200 and the executor agree on in every bit."""
+    if row["opcode"].startswith("MUFU"):  # exact results that it led to say nothing of its last bit
+        return "approximate"
+    parts = []
+    if int(row["equal"]):
+        parts.append(f"hardware ({row['equal']})")
+    if row["kernels"]:
+        parts.append(f"host ({len(row['kernels'].split())})")
+    if not parts and int(row["differ"]):
+        parts.append("approximate")
+    return ", ".join(parts) or "not yet"
+
+
+if __name__ == "__main__":
+    main()
