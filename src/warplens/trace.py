@@ -25,7 +25,8 @@ class Trace:
     tags              distinct 128-byte lines (global, local)
     wavefronts        passes of the shared-memory data stage (shared)
     ideal             sectors (global, local) or wavefronts (shared) had the lanes' accesses been perfectly packed, at
-                      most as many as there were
+                      most as many as there were; of a copy from global to shared memory the sectors
+    copy_ideal        of such a copy the wavefronts
     bytes             that lanes touched, those that they share counted once
     blocks_run        of the grid;  seconds: on the host, with the filling of device memory
     hazards           what the checks that were on have found
@@ -42,6 +43,7 @@ class Trace:
     tags: Counts
     wavefronts: Counts
     ideal: Counts
+    copy_ideal: Counts
     bytes: Counts
     blocks_run: int
     seconds: float

@@ -21,6 +21,7 @@ ARRAYS = [
     "tags",
     "wavefronts",
     "ideal",
+    "copy_ideal",
     "bytes",
 ]
 CONTROL = Control(stall=1, yield_hint=False, write_barrier=None, read_barrier=None, wait_mask=0)

@@ -203,7 +203,8 @@ def test_switched_off_accesses_and_async_copies() -> None:
     )
     rows = [
         {"executed": 3},
-        {"executed": 1, "requests": 1, "sectors": 32, "tags": 4, "wavefronts": 32, "ideal": 16, "bytes": 512},
+        {"executed": 1, "requests": 1, "sectors": 32, "tags": 4, "wavefronts": 32, "ideal": 16, "bytes": 512}
+        | {"copy_ideal": 4},
         {"executed": 1, "requests": 1, "wavefronts": 16, "ideal": 4, "bytes": 512},
         {"executed": 1, "requests": 1, "wavefronts": 4, "ideal": 4, "bytes": 512},
     ]

@@ -21,7 +21,7 @@ class Access:
 
     space    "generic" decides between global, local and shared at run time, lane by lane
     action   "copy" is global to shared (LDGSTS); "reduction" is an atomic that returns nothing
-    bits     width a lane, as Nsight Compute's `memory_access_size_type`; an 8x8 matrix of LDSM and STSM is 32
+    bits     width a lane, as Nsight Compute's `memory_access_size_type`; 128 for LDSM and STSM (read on an H200)
     """
 
     space: Space
@@ -78,8 +78,8 @@ def access(instruction: Instruction) -> Access | None:
 def width(instruction: Instruction) -> int:
     """Bits a lane; 32 where no modifier says otherwise."""
     modifiers = instruction.modifiers
-    if instruction.base in MATRIX:  # LDSM.16.M88.4: four 8x8 matrices of 16 bit
-        return 32 * int(modifiers[-1]) if modifiers[-1].isdigit() else 32
+    if instruction.base in MATRIX:  # each lane that names a row stands for its 16 bytes
+        return 128
     for modifier in modifiers:
         if found := WIDTH.fullmatch(modifier):
             return int(found[1])

@@ -174,6 +174,7 @@ SECTORS = Column(lambda counts: counts.trace.sectors)
 TAGS = Column(lambda counts: counts.trace.tags)
 WAVEFRONTS = Column(lambda counts: counts.trace.wavefronts)
 IDEAL = Column(lambda counts: counts.trace.ideal)
+COPY_IDEAL = Column(lambda counts: counts.trace.copy_ideal)
 BYTES = Column(lambda counts: counts.trace.bytes)
 
 GLOBAL, LOCAL, SHARED = space("global"), space("local"), space("shared")

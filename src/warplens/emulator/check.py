@@ -32,6 +32,21 @@ def checked(
     how: Access = "load",
 ) -> ir.Value:
     """Host pointers of the lanes, after check and count; the routine gives `idle` on a fault."""
+    guard(routines, site, space, address, size, touch, idle)
+    site.add(REQUESTS, i64(1))
+    if space == "shared":
+        _count_shared(routines, site, address, size, how)
+    elif space == "local":
+        _count_local(routines, site, address, size)
+    else:
+        _count_global(routines, site, address, size)
+    return site.pointers(space, address)
+
+
+def guard(
+    routines: Routines, site: Site, space: Space, address: ir.Value, size: int, touch: int, idle: ir.Value | None
+) -> None:
+    """Leaves the routine with `idle` if a lane's access is stray or misaligned."""
     b, code = site.b, site.code
     wrong = _suspects(site, space, address, size)
     with code.when(code.nonzero(wrong), likely=False):
@@ -44,14 +59,6 @@ def checked(
                 b.ret_void()
             else:
                 b.ret(idle)
-    site.add(REQUESTS, i64(1))
-    if space == "shared":
-        _count_shared(routines, site, address, size, how)
-    elif space == "local":
-        _count_local(routines, site, address, size)
-    else:
-        _count_global(routines, site, address, size)
-    return site.pointers(space, address)
 
 
 def _suspects(site: Site, space: Space, address: ir.Value, size: int) -> ir.Value:
@@ -93,6 +100,9 @@ def _count_shared(routines: Routines, site: Site, address: ir.Value, size: int, 
         site.add(IDEAL, passes)
     else:
         _count_ideal(site, passes, size, 7)
+    if how == "matrix load":  # rows that lanes share count each time
+        site.add(BYTES, b.mul(b.zext(site.code.popcount(site.mask), I64), i64(size)))
+        return
     units = b.lshr(address, LlvmEmitter(b).number(address, size.bit_length() - 1))
     _count_bytes(routines, site, units, size)
 

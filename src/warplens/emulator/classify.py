@@ -21,7 +21,7 @@ from warplens.emulator.vectors import I1, I8, I32, I64, LANES, vector
 PREVIOUS = [0, *range(LANES - 1)]  # shuffle mask: each lane sees its left neighbour, lane 0 itself
 
 
-Access = Literal["load", "store", "atomic", "spin"]
+Access = Literal["load", "store", "atomic", "spin", "matrix load", "matrix store"]
 
 
 class Classifier:
@@ -126,11 +126,12 @@ class Classifier:
         Lanes of 8 bytes are served in half warps, lanes of 16 in quarters.  A load serves two such groups at once
         (two half warps, the quarters of one half) where each active lane has the same address as its neighbour
         lane ^ 1, or each as lane ^ 2, unless that neighbour is off.  An atomic serves one lane a bank at a time; a try
-        of the compare-and-store loop (ATOMS.CAST.SPIN) always takes two.
+        of the compare-and-store loop (ATOMS.CAST.SPIN) always takes two.  The rows of each matrix of LDSM and STSM
+        are one such quarter, never merged with another.
         Read on an H200 (measurements/h200/access_patterns.csv): 3,000 launches agree but two partial warps whose
         16-byte lanes repeat every 8 lanes, which took one wavefront fewer.
         """
-        name = f"shared_wavefronts_{size}_{how}"
+        name = f"shared_wavefronts_{size}_{how}".replace(" ", "_")
         found = self.module.globals.get(name)
         if found:
             return found
@@ -143,7 +144,7 @@ class Classifier:
             b.ret(i32(2))
             return made
         if how == "atomic":
-            b.ret(self._most_lanes(code, units, mask, 128 // width))
+            b.ret(self.most_lanes(code, units, mask, 128 // width))
             return made
         groups, banks = width // 4, 128 // width
         parts = self._groups(code, units, mask, groups, banks)
@@ -192,7 +193,7 @@ class Classifier:
             results.append(b.or_(one, two))
         return results
 
-    def _most_lanes(self, code: Code, units: ir.Value, mask: ir.Value, banks: int) -> ir.Value:
+    def most_lanes(self, code: Code, units: ir.Value, mask: ir.Value, banks: int) -> ir.Value:
         """The largest number of lanes in one bank, those on the same word included."""
         b = code.b
         emitter = LlvmEmitter(b)

@@ -152,6 +152,13 @@ class LlvmEmitter(FloatEmitter):
     def call_with(self, name: str, x: ir.Value, flag: ir.Value) -> ir.Value:
         return self.call(name, x, flag)
 
+    # Other lanes
+
+    def do_of_lanes(self, kind: type[Lanes], args: Any, x: ir.Value, lanes: tuple[int, ...]) -> ir.Value:
+        if not is_vector(x):
+            return x
+        return self.b.shuffle_vector(x, ir.Constant(x.type, ir.Undefined), ir.Constant(vector(I32), list(lanes)))
+
     # Choice and comparison
 
     def do_select(self, kind: type[Lanes], args: Any, p: ir.Value, yes: ir.Value, no: ir.Value) -> ir.Value:

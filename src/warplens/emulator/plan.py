@@ -15,6 +15,7 @@ from warplens.program import Program
 
 ON, DIVERGENT, REQUESTS, SECTORS, TAGS, WAVEFRONTS, IDEAL, BYTES = range(8)
 COLUMNS = 8  # one cache line a row
+COPY_IDEAL = DIVERGENT  # of LDGSTS, which has no targets: the ideal on its shared side
 
 
 @dataclass(frozen=True)
@@ -43,16 +44,18 @@ class Plan:
             span = slice(block.first, block.last + 1)
             executed[span], threads[span] = counters[2 * number], counters[2 * number + 1]
         rows = counters[self.row(0) :].reshape(n, COLUMNS)
+        copies = np.array([i.base == "LDGSTS" for i in program.instructions])
         guarded = np.array([i.guard is not None for i in program.instructions])
         return {
             "executed": executed,
             "threads": threads,
             "threads_on": np.where(guarded, rows[:, ON], threads),
-            "divergent": rows[:, DIVERGENT].copy(),
+            "divergent": np.where(copies, 0, rows[:, DIVERGENT]),
             "requests": rows[:, REQUESTS].copy(),
             "sectors": rows[:, SECTORS].copy(),
             "tags": rows[:, TAGS].copy(),
             "wavefronts": rows[:, WAVEFRONTS].copy(),
             "ideal": rows[:, IDEAL].copy(),
+            "copy_ideal": np.where(copies, rows[:, COPY_IDEAL], 0),
             "bytes": rows[:, BYTES].copy(),
         }

@@ -8,7 +8,7 @@ from llvmlite import ir
 
 from warplens.emulator import halves
 from warplens.emulator.check import checked
-from warplens.emulator.classify import Classifier
+from warplens.emulator.classify import Access, Classifier
 from warplens.emulator.code import function, i32, i64
 from warplens.emulator.emit import LlvmEmitter
 from warplens.emulator.layout import Touch
@@ -40,32 +40,35 @@ class Routines:
             give(code.b, nothing(result))
         return made, site, addresses, data
 
-    def gather(self, space: Space, size: int, signed: bool) -> ir.Function:
+    def gather(self, space: Space, size: int, signed: bool, how: Access = "load") -> ir.Function:
         """(common, addresses, mask) -> each lane's words."""
-        name = f"gather_{space}_{size}{'s' if signed else ''}"
+        name = f"gather_{space}_{size}{'s' if signed else ''}{'' if how == 'load' else '_matrix'}"
         if found := self.module.globals.get(name):
             return found
         words = max(size // 4, 1)
         result = V32 if words == 1 else ir.LiteralStructType([V32] * words)
         made, site, address, _ = self.begin(name, result, space)
-        if space != "local" and size >= 4:
+        if space != "local" and size >= 4 and how == "load":
             self._try_halves(site, space, address, size, result)
-        pointers = checked(self, site, space, address, size, Touch.READ, nothing(result))
+        pointers = checked(self, site, space, address, size, Touch.READ, nothing(result), how)
         give_words(site.b, gathered_words(site, space, pointers, size, signed), result)
         return made
 
-    def scatter(self, space: Space, size: int) -> ir.Function:
+    def scatter(self, space: Space, size: int, how: Access = "store") -> ir.Function:
         """(common, addresses, mask, words): of lanes on the same place the lowest wins."""
-        name = f"scatter_{space}_{size}"
+        name = f"scatter_{space}_{size}{'' if how == 'store' else '_matrix'}"
         if found := self.module.globals.get(name):
             return found
         words = max(size // 4, 1)
         made, site, address, data = self.begin(name, ir.VoidType(), space, [V32] * words)
-        pointers = checked(self, site, space, address, size, Touch.WRITE, None, "store")
-        lanes = site.b.bitcast(site.mask, vector(I1))
-        for k, word in enumerate(data):
-            where = pointers if k == 0 else further(site.b, pointers, space, k)
-            masked_scatter(site.b, narrow(site.b, word, size), where, lanes)
+        pointers = checked(self, site, space, address, size, Touch.WRITE, None, how)
+        # Of the matrices that STSM stores to one row the last wins (measurements/h200/matrix_patterns.csv).
+        parts = [EVERY] if how == "store" else [i32(0xFF << 8 * matrix) for matrix in range(4)]
+        for part in parts:
+            lanes = site.b.bitcast(site.b.and_(site.mask, part), vector(I1))
+            for k, word in enumerate(data):
+                where = pointers if k == 0 else further(site.b, pointers, space, k)
+                masked_scatter(site.b, narrow(site.b, word, size), where, lanes)
         site.b.ret_void()
         return made
 
@@ -171,10 +174,13 @@ def gathered(b: ir.IRBuilder, pointers: ir.Value, lanes: ir.Value, kind: ir.Type
     return values
 
 
-def masked_scatter(b: ir.IRBuilder, value: ir.Value, pointers: ir.Value, lanes: ir.Value) -> None:
+def masked_scatter(
+    b: ir.IRBuilder, value: ir.Value, pointers: ir.Value, lanes: ir.Value, lowest: bool = True
+) -> None:
     # Of lanes on the same place the lowest wins, as on an H200 (measurements/h200/access_patterns.csv); LLVM's
     # scatter lets the last one win.
-    value, pointers, lanes = (_reversed(b, v) for v in (value, pointers, lanes))
+    if lowest:
+        value, pointers, lanes = (_reversed(b, v) for v in (value, pointers, lanes))
     width = value.type.element.width
     name = f"llvm.masked.scatter.v{LANES}i{width}.v{LANES}p0"
     types = [value.type, pointers.type, I32, lanes.type]

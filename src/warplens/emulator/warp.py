@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Literal
 
 from llvmlite import ir
 
 from warplens.emulator import abi
-from warplens.emulator.code import i32, i64
+from warplens.emulator.code import function, i32, i64
+from warplens.emulator.emit import LlvmEmitter
 from warplens.emulator.layout import (
     Block,
     Env,
     Warp,
 )
 from warplens.emulator.reach import match_routine, reduced, shuffled
+from warplens.emulator.routines import give_words
 from warplens.emulator.site import V32
 from warplens.emulator.vectors import I32, I64, LANES
 from warplens.emulator.warp_control import WarpControl
@@ -66,6 +69,19 @@ class TranslatedWarp(WarpMemory, WarpControl):
         spent = b.sub(code.load(Env, self.f.env, "slice"), b.load(self.f.fuel, typ=I64))
         before = b.add(code.load(Warp, self.f.warp, "used"), spent)
         return U64(self.e, b.add(before, i64(self.at.index)))
+
+    def once(self, key: str, words: int, formula: Callable[..., Sequence[U32]], *runs: Data) -> Data:
+        name = f"{self.at.opcode}{key}"
+        count = sum(len(run.words) for run in runs)
+        made = self.f.t.module.globals.get(name)
+        if made is None:
+            result = ir.LiteralStructType([V32] * words)
+            made, code = function(self.f.t.module, name, result, [V32] * count)
+            emitter, left = LlvmEmitter(code.b), list(made.args)
+            given = [[U32(emitter, left.pop(0)) for _ in run.words] for run in runs]
+            give_words(code.b, [emitter.splat(word.node) for word in formula(*given)], result)
+        whole = self.b.call(made, [self.e.splat(word.node) for run in runs for word in run.words])
+        return Data([self._u32(self.b.extract_value(whole, k)) for k in range(words)])
 
     # Other lanes
 

@@ -10,6 +10,7 @@ from warplens.emulator import abi, access
 from warplens.emulator.at_instruction import AtInstruction
 from warplens.emulator.atomics import atomic_routine, compare_and_store_routine, update_routine
 from warplens.emulator.code import i32, i64
+from warplens.emulator.copies import copy_routine
 from warplens.emulator.site import V32, Site
 from warplens.emulator.vectors import I1, I32, vector
 from warplens.isa._lanes import U32, U64, Pred
@@ -155,6 +156,25 @@ class WarpMemory(AtInstruction):
         routine = compare_and_store_routine(self.f.t.routines, bytes)
         stored = self._call_access(routine, self._site(), address, [*compare.words, *value.words])
         return self._u32(stored).ne(0)
+
+    def copy(self, to: Address, source: Address, bytes: int, *, reads: Pred, fills: bool, bypasses: bool) -> None:
+        routine = copy_routine(self.f.t.routines, bytes, fills, bypasses)
+        site, lanes = self._site(), self.b.bitcast(self.e.splat(reads.node), I32)
+        places = self.address("shared", to)
+        self.b.call(routine, [*site.common(), self.address("global", source), site.mask, places, lanes])
+        access.leave_on_fault(site, self.f.fault, self.b.append_basic_block("after"))
+
+    def _rows(self, matrices: int) -> Site:
+        return self._site(self.b.and_(self.active_mask, i32((1 << 8 * matrices) - 1)))
+
+    def load_rows(self, at: Address, matrices: int) -> Data:
+        routine = self.f.t.routines.gather("shared", 16, False, "matrix load")
+        rows = self._call_access(routine, self._rows(matrices), self.address("shared", at), [])
+        return Data([self._u32(self.b.extract_value(rows, k)) for k in range(4)])
+
+    def store_rows(self, at: Address, data: Data, matrices: int) -> None:
+        routine = self.f.t.routines.scatter("shared", 16, "matrix store")
+        self._call_access(routine, self._rows(matrices), self.address("shared", at), data.words)
 
     def is_in(self, space: Space, at: Address) -> Pred:
         address = self.address("generic", at)

@@ -6,6 +6,7 @@ business.  Python numbers mix in freely.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar, Literal, Protocol, TypeVar, cast
 
 Node = Any  # what an emitter makes of a value: an LLVM value, or a phrase
@@ -53,6 +54,10 @@ class Lanes:
         """The same bits as another type of the same width."""
         assert kind.bits == self.bits, (kind, type(self))
         return kind(self.e, self.e.do("bitcast", kind, self))
+
+    def of_lanes(self: L, lanes: Sequence[int]) -> L:
+        """What another lane holds: of lane lanes[0] for lane 0, and so on."""
+        return self._of("of_lanes", self, lanes=tuple(lanes))
 
     def _compare(self, order: Order, other: Any, **how: Any) -> Pred:
         return self._as(Pred, "compare", self, self.like(other), order=order, **how)

@@ -100,8 +100,21 @@ class Warp(Protocol):
     def compare_and_store(self, at: Address, compare: Data, value: Data, bytes: int) -> Pred:
         """Shared memory: the lowest lane at each address tries, and is told whether its value was stored."""
 
+    def copy(self, to: Address, source: Address, bytes: int, *, reads: Pred, fills: bool, bypasses: bool) -> None:
+        """From global to shared memory, at once.  Lanes without `reads` write zeros.  If it `fills`, the low bits of
+        the source's address say how many of its last bytes become zero instead.  `bypasses` the L1 cache or not."""
+
+    def load_rows(self, at: Address, matrices: int) -> Data:
+        """Four words: 16 bytes of shared memory for each of the first 8 * matrices lanes."""
+
+    def store_rows(self, at: Address, data: Data, matrices: int) -> None: ...
+
     def is_in(self, space: Space, at: Address) -> Pred:
         """Whether a generic address lies in the shared or the local window, or in neither (global)."""
+
+    def once(self, key: str, words: int, formula: Callable[..., Sequence[U32]], *runs: Data) -> Data:
+        """`words` words, formula(*lists of words), as one routine for all instructions of this opcode and key: for
+        what takes hundreds of operations."""
 
     # Other lanes.
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
-from warplens.isa._lanes import U32, Pred
+from warplens.isa._lanes import TRUE, U32, Pred
 from warplens.isa._op import op
 from warplens.isa._warp import Data, Space, Warp
+from warplens.isa.tensor import transposed
 from warplens.program import Address, Constant, Register
 
 Size = Literal["U8", "S8", "U16", "S16", "32", "64", "128"]
@@ -69,6 +71,63 @@ def lds(w: Warp, at: Address, *, size: Size = "32") -> Data:
 @op("STS", pipe="lsu", says="shared memory at {at} = {value}, {size}")
 def sts(w: Warp, at: Address, value: Register, *, size: Size = "32") -> None:
     store(w, "shared", at, value, size)
+
+
+# Matrices of 8 rows of 16 bytes; each of the first 8 * matrices lanes names a row
+
+
+@op("LDSM.16", pipe="lsu", says="{to} = {count} 8 x 8 matrices of 16 bits, rows in shared memory at {at}")
+def ldsm(w: Warp, at: Address, *, order: Literal["M88", "MT88"], count: Literal["1", "2", "4"] = "1") -> Data:
+    """Lane 4 r + c gets word c of row r (of a transposed matrix: of what was column r)."""
+    rows = w.load_rows(at, int(count)).words
+    return Data([matrix(w, rows, number, order) for number in range(int(count))])
+
+
+def matrix(w: Warp, rows: Sequence[U32], number: int, order: str) -> U32:
+    words = [word.of_lanes([8 * number + lane // 4 for lane in range(32)]) for word in rows]
+    low, high = (w.lane.bit(0).choose(words[k + 1], words[k]) for k in (0, 2))
+    straight = w.lane.bit(1).choose(high, low)
+    return transposed(straight, w.lane) if order == "MT88" else straight
+
+
+@op("STSM.16", pipe="lsu", says="rows in shared memory at {at} = {count} 8 x 8 matrices of 16 bits in {value}")
+def stsm(
+    w: Warp, at: Address, value: Register, *, order: Literal["M88", "MT88"], count: Literal["1", "2", "4"] = "1"
+) -> None:
+    matrices = [
+        transposed(word, w.lane) if order == "MT88" else word for word in w.stored(value, int(count)).words
+    ]
+    w.store_rows(at, Data([row_word(w, matrices, k) for k in range(4)]), int(count))
+
+
+def row_word(w: Warp, matrices: Sequence[U32], k: int) -> U32:
+    """For lane 8 m + r word k of row r of matrix m."""
+    word, *others = (m.of_lanes([lane % 8 * 4 + k for lane in range(32)]) for m in matrices)
+    for number, other in enumerate(others, 1):
+        word = (w.lane >= 8 * number).choose(other, word)
+    return word
+
+
+# Asynchronous copies.  Here they are done at once, so that there is nothing to wait for.
+
+
+@op("LDGSTS", pipe="lsu", ignores=CACHING,
+    says="shared memory at {to} = global memory at {at}, {size}{ZFILL:, filled with zeros|}, later")  # fmt: skip
+def ldgsts(
+    w: Warp, to: Address, at: Address, reads: Pred = TRUE, *, size: Literal["32", "64", "128"] = "32",
+    BYPASS: bool, ZFILL: bool,
+) -> None:  # fmt: skip
+    w.copy(to, at, BYTES[size], reads=reads, fills=ZFILL, bypasses=BYPASS)
+
+
+@op("LDGDEPBAR", pipe="lsu", says="the copies so far are one group")
+def ldgdepbar(w: Warp) -> None:
+    """Nothing is pending."""
+
+
+@op("DEPBAR.LE", pipe="lsu", says="wait until at most {groups} groups of copies are pending")
+def depbar(w: Warp, scoreboard: Register, groups: int = 0) -> None:
+    """Nothing is pending."""
 
 
 @op("LDL", pipe="lsu", says="{to} = {size} of local memory at {at}", ignores=CACHING)

@@ -3,7 +3,8 @@
 Found on an H200:  conflicts are wavefronts above the *ideal*, not above the requests: LDS.128 that
 broadcasts two words takes 2 wavefronts, is ideal with 2 and has no conflict.  The SASS load wavefronts have
 no LDSM in them, the hardware ones have; the hardware total leaves out LDGSTS, the SASS total has it.
-LDGSTS conflicts are not emitted: an H200 read 0 for 32 wavefronts where 4 are ideal.
+LDGSTS conflicts are not emitted: of a copy past the L1 cache (.BYPASS) an H200 reads none, whatever its
+wavefronts; the excess over the ideal has them.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from warplens.counters.vocabulary import (
     ATOMIC,
     BYTES,
     COPY,
+    COPY_IDEAL,
     EXECUTED,
     IDEAL,
     LOAD,
@@ -38,13 +40,13 @@ from warplens.counters.vocabulary import (
 LDS, LDSM = SHARED & LOAD & ~opcode("LDSM"), opcode("LDSM")
 STS, STSM = SHARED & STORE & ~opcode("STSM"), opcode("STSM")
 ATOMS, LDGSTS = SHARED & ATOMIC, opcode("LDGSTS")
-BOTH = COPY | opcode("LD", "ST", "ATOM")
+GENERIC = opcode("LD", "ST", "ATOM")
 
 
 def full_warp(counts: Counts) -> NDArray[np.int64]:
     """Wavefronts of as many full warps: the width in words.
 
-    Stands in for the ideal of accesses that reach global memory too: their `ideal` counts sectors.
+    Stands in for the ideal of generic accesses, which reach global memory too: their `ideal` counts sectors.
     """
     widths = [site.access.bits // 32 if site.access else 0 for site in counts.sites]
     return counts.trace.requests * np.maximum(np.asarray(widths, dtype=np.int64), 1)
@@ -55,8 +57,9 @@ FULL_WARP = Column(full_warp)
 
 def ideal(kind: Selection) -> Quantity:
     """Wavefronts had no two words of a pass met in one bank."""
-    mixed = SHARED & kind & BOTH
-    return IDEAL[SHARED & kind & ~BOTH] + smaller(WAVEFRONTS[mixed], FULL_WARP[mixed])
+    mixed, shared = SHARED & kind & GENERIC, SHARED & kind & ~GENERIC
+    own = IDEAL[shared & ~COPY] + COPY_IDEAL[shared & COPY]
+    return own + smaller(WAVEFRONTS[mixed], FULL_WARP[mixed])
 
 
 def conflicts(kind: Selection) -> Quantity:
