@@ -50,6 +50,10 @@ def dense(shape: str, types: str, *registers: int, how: str = "", tail: str = ""
     return Form(f"sync.aligned.{shape}.row.col{how}.{types}{tail}", registers, **kinds)  # type: ignore[arg-type]
 
 
+def sparse(shape: str, types: str, *registers: int, selector: int, results: str = "f") -> Form:
+    return Form(f"sp.sync.aligned.{shape}.row.col.{types}", registers, "r", results, selector)  # type: ignore[arg-type]
+
+
 F16, INT = {"results": "r"}, {"results": "r"}
 DOUBLE = {"inputs": "d", "results": "d"}
 FORMS = {
@@ -73,4 +77,13 @@ FORMS = {
     "i16864_s4s4": dense("m16n8k64", "s32.s4.s4.s32", 4, 2, 4, **INT),
     "b88128_xor": dense("m8n8k128", "s32.b1.b1.s32", 1, 1, 2, tail=".xor.popc", **INT),
     "b168256_and": dense("m16n8k256", "s32.b1.b1.s32", 4, 2, 4, tail=".and.popc", **INT),
+    "sp_16_f16_s1": sparse("m16n8k16", "f16.f16.f16.f16", 2, 2, 2, selector=1, **F16),
+    "sp_32_f32_s1": sparse("m16n8k32", "f32.f16.f16.f32", 4, 4, 4, selector=1),
+    "sp_16_bf16_s0": sparse("m16n8k16", "f32.bf16.bf16.f32", 2, 2, 4, selector=0),
+    "sp_8_tf32_s1": sparse("m16n8k8", "f32.tf32.tf32.f32", 2, 2, 4, selector=1),
+    "sp_16_tf32_s1": sparse("m16n8k16", "f32.tf32.tf32.f32", 4, 4, 4, selector=1),
+    "sp_32_s8_s1": sparse("m16n8k32", "s32.s8.u8.s32", 2, 2, 4, selector=1, **INT),
+    "sp_64_s8_s0": sparse("m16n8k64", "s32.s8.u8.s32", 4, 4, 4, selector=0, **INT),
+    "sp_64_s4_s1": sparse("m16n8k64", "s32.s4.u4.s32", 2, 2, 4, selector=1, **INT),
+    "sp_128_s4_s0": sparse("m16n8k128", "s32.s4.u4.s32", 4, 4, 4, selector=0, **INT),
 }

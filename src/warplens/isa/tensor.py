@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal
+from typing import Any, Literal, TypeVar
 
 from warplens.isa._fragments import column, row
 from warplens.isa._lanes import F32, F64, S32, S64, U32, U64, Rounding
@@ -22,6 +22,7 @@ from warplens.isa._warp import Data, Warp
 from warplens.isa.integer import field
 from warplens.program import Register
 
+X = TypeVar("X")
 PLACES = 25
 NOWHERE = -300  # the exponent of zero: below that of any product
 Words = Sequence[U32]
@@ -104,10 +105,10 @@ def float_products(kind: Input, result: Result, choose: Chooser, a: Words, b: Wo
 
 # How many of B's elements a row of A meets: all, or those that the metadata of a sparse A names
 
-Chooser = Callable[..., Sequence[Number]]
+Chooser = Callable[..., Sequence[Any]]  # (column, half, words of metadata) -> as many as the row has
 
 
-def all_of(column: Sequence[Number], half: int) -> Sequence[Number]:
+def all_of(column: Sequence[X], half: int) -> Sequence[X]:
     return column
 
 
@@ -136,8 +137,9 @@ def integers(word: U32, kind: Integer) -> list[S32]:
 
 
 def integer_products(
-    kinds: tuple[Integer, Integer], saturates: bool, halves: int, a: Words, b: Words, c: Words
-) -> Words:
+    kinds: tuple[Integer, Integer], saturates: bool, halves: int, choose: Chooser, a: Words, b: Words, c: Words,
+    *meta: Words,
+) -> Words:  # fmt: skip
     left, right = ([integers(word, kind) for word in words] for words, kind in zip((a, b), kinds, strict=True))
     columns = [column(right, side) for side in range(2)]
     addends = [word.s32() for word in c]
@@ -145,7 +147,7 @@ def integer_products(
     for half in range(halves):
         xs = row(left, halves, half)
         for side, ys in enumerate(columns):
-            results.append(added(dot(xs, ys), addends[2 * half + side], saturates))
+            results.append(added(dot(xs, choose(ys, half, *meta)), addends[2 * half + side], saturates))
     return results
 
 
@@ -173,7 +175,7 @@ def imma(
     blocks = depth * int(x[1]) // 128
     words = 2 * halves
     runs = (w.stored(a, halves * blocks), w.stored(b, blocks), w.stored(c, words))
-    return w.once("", words, partial(integer_products, (x, y), SAT, halves), *runs)
+    return w.once("", words, partial(integer_products, (x, y), SAT, halves, all_of), *runs)
 
 
 def bit_products(how: str, halves: int, a: Words, b: Words, c: Words) -> Words:
@@ -243,6 +245,6 @@ def transposed(word: U32, lane: U32) -> U32:
     return ((word.of_lanes(even) >> shift) & 0xFFFF) | ((word.of_lanes(odd) >> shift) << 16)
 
 
-@op("MOVM.16.MT88", pipe="tensor", says="{to} = {a}, an 8 x 8 matrix of 16 bits, transposed")
+@op("MOVM.16.MT88", pipe="lsu", says="{to} = {a}, an 8 x 8 matrix of 16 bits, transposed")
 def movm(w: Warp, a: U32) -> U32:
     return transposed(a, w.lane)
