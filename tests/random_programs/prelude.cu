@@ -22,7 +22,10 @@ IN u32 half_fma(u32 a, u32 b, u32 c) {
   u32 d; asm("fma.rn.f16x2 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c)); return d;
 }
 IN f32 float_of_half(u32 a) { f32 d; asm("cvt.f32.f16 %0, %1;" : "=f"(d) : "h"((u16)a)); return d; }
-IN u32 half_of_float(f32 a) { u16 d; asm("cvt.rn.f16.f32 %0, %1;" : "=h"(d) : "f"(a)); return d; }
+// Packed by hand: of a u16 that is widened, ptxas 13.0 leaves the upper half open if only a pair of halves is made of it.
+IN u32 half_of_float(f32 a) {
+  u32 d; asm("{.reg .b16 h, z; cvt.rn.f16.f32 h, %1; mov.b16 z, 0; mov.b32 %0, {h, z};}" : "=r"(d) : "f"(a)); return d;
+}
 
 // Warp-wide operations: first who takes part, since `m` may name lanes that have exited.
 IN u32 lane_id() { u32 d; asm("mov.u32 %0, %%laneid;" : "=r"(d)); return d; }

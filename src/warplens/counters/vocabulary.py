@@ -31,13 +31,14 @@ Totals = NDArray[Any]
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """What selections look at: base opcode, memory access and the spaces that it reached.
+    """What selections look at: opcode without and with its modifiers, memory access and the spaces that it reached.
 
     A generic access reached global or local memory if it moved sectors, shared memory if it took
     wavefronts; the trace does not tell global from local, so such sectors count as global.
     """
 
     base: str
+    opcode: str
     access: Access | None
     spaces: frozenset[str]
 
@@ -59,8 +60,8 @@ class Selection:
 
 
 def opcode(*bases: str) -> Selection:
-    """Instructions of these base opcodes."""
-    return Selection(lambda site: site.base in bases)
+    """Instructions of these base opcodes, or of these with just these modifiers."""
+    return Selection(lambda site: site.base in bases or site.opcode in bases)
 
 
 def space(name: str) -> Selection:
@@ -102,13 +103,13 @@ class Counts:
     def site(self, instruction: Instruction) -> Site:
         found = access(instruction)
         if found is None:
-            return Site(instruction.base, None, frozenset())
+            return Site(instruction.base, instruction.opcode, None, frozenset())
         if found.space == "generic":
             reached = {"global": self.trace.sectors, "shared": self.trace.wavefronts}
             spaces = frozenset(name for name, seen in reached.items() if seen[instruction.index])
         else:
             spaces = frozenset({"global", "shared"} if found.action == "copy" else {found.space})
-        return Site(instruction.base, found, spaces)
+        return Site(instruction.base, instruction.opcode, found, spaces)
 
     def total(self, values: NDArray[np.int64], selection: Selection) -> Totals:
         """Sum of `values` over the selected instructions of each group."""

@@ -74,9 +74,10 @@ def lepc(w: Warp, target: Label | None = None) -> U64:
 
 
 @op("EXIT", "KILL", pipe="cbu", says="the thread ends")
-def exit_(w: Warp, when: Pred | None = None) -> None:
+def exit_(w: Warp, when: Operand | None = None) -> None:
     """Of the active lanes those with `when`, as in BRA."""
-    w.exit(when)
+    assert when is None or isinstance(when, Register)
+    w.exit(None if when is None else w.predicate(when))
 
 
 @op("BPT.TRAP", pipe="cbu", says="stop the kernel: trap or failed assertion")

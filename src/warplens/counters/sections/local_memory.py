@@ -21,11 +21,11 @@ METRICS: tuple[Formula, ...] = (
     exact("smsp__inst_executed_op_local_ld.sum", "inst", EXECUTED[opcode("LDL")]),
     exact("smsp__inst_executed_op_local_st.sum", "inst", EXECUTED[opcode("STL")]),
     *(
-        # A 16-byte access is four requests, one for each word (read on an H200 for 77 patterns of lanes).
+        # One request for each word of a lane: two for 8 bytes, four for 16 (read on an H200).
         exact(
             f"l1tex__t_requests_pipe_lsu_mem_local_op_{op}.sum",
             "",
-            REQUESTS[LOCAL & kind] + 3 * REQUESTS[LOCAL & kind & bits(128)],
+            REQUESTS[LOCAL & kind] + REQUESTS[LOCAL & kind & bits(64)] + 3 * REQUESTS[LOCAL & kind & bits(128)],
         )
         for op, kind in KINDS.items()
     ),
