@@ -11,7 +11,6 @@ import os
 import time
 from collections import Counter
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 
 from random_programs.compare import ARCHITECTURES, compiled, difference, differences
@@ -25,7 +24,8 @@ from warplens.errors import WarplensError
 BATCH = 40
 
 
-def batch(first: int, last: int) -> tuple[str, list[tuple[int, str | None]]]:
+def batch(seeds: tuple[int, int]) -> tuple[str, list[tuple[int, str | None]]]:
+    first, last = seeds
     arch = ARCHITECTURES[first // BATCH % len(ARCHITECTURES)]
     return arch, list(differences(range(first, last), arch))
 
@@ -53,9 +53,10 @@ def main(arguments: Sequence[str]) -> int:
     outcome: Counter[str] = Counter()
     started = time.monotonic()
     starts = range(chosen.first, chosen.last, BATCH)
+    batches = [(first, min(first + BATCH, chosen.last)) for first in starts]
     # A process keeps the code that it has translated: it may not live too long.
-    with ProcessPoolExecutor(chosen.jobs, get_context("spawn"), max_tasks_per_child=5) as pool:
-        for arch, found in pool.map(batch, starts, (min(s + BATCH, chosen.last) for s in starts)):
+    with get_context("spawn").Pool(chosen.jobs, maxtasksperchild=5) as pool:
+        for arch, found in pool.imap(batch, batches):
             for seed, what in found:
                 outcome["too long" if what is None else "different" if what else "equal"] += 1
                 if what:
