@@ -20,6 +20,9 @@ class Trace:
     executed          warp instructions executed (predicates ignored)
     threads           active lanes, summed;  threads_on: active lanes whose guard is true
     divergent         targets that the lanes of a branch chose beyond the first, summed over its executions
+    parted            executions of a branch whose lanes chose more than one target
+    replays           issues of an executed instruction beyond the first: jumps with several targets, meetings whose
+                      lanes were let go by others;  replayed: active lanes of these, summed
     requests          memory instructions that at least one lane performed
     sectors           distinct 32-byte sectors (global, local), summed over requests
     tags              distinct 128-byte lines (global, local)
@@ -38,6 +41,9 @@ class Trace:
     threads: Counts
     threads_on: Counts
     divergent: Counts
+    parted: Counts
+    replays: Counts
+    replayed: Counts
     requests: Counts
     sectors: Counts
     tags: Counts

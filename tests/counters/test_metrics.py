@@ -184,7 +184,8 @@ def test_branches_diverge_and_exit_is_no_target() -> None:
     """10 BRA, 3 of them divergent, 2 unconditional, a CALL and its RET, BSSY and BSYNC, two EXIT."""
     made = program("BSSY B0,0x40\n@P0 BRA 0x40\nBRA 0x50\nCALL.REL.NOINC f\nRET.REL.NODEC R2\nBSYNC B0\nEXIT")
     executed = [1, 10, 2, 1, 1, 4, 2]
-    rows = [{"executed": count, "divergent": 3 if index == 1 else 0} for index, count in enumerate(executed)]
+    rows = [{"executed": count} for count in executed]
+    rows[1] |= {"divergent": 3, "parted": 3}
     values = metrics(made, trace(Launch((1, 1, 1), (32, 1, 1)), rows), kernel())
     assert values["smsp__inst_executed_op_branch.sum"].value == 10 + 2 + 1 + 1 + 4 + 2
     assert values["smsp__sass_branch_targets.sum"].value == 14

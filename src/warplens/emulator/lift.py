@@ -11,7 +11,7 @@ from warplens.emulator.driver_calls import PLACES, READ, driver_block
 from warplens.emulator.emit import LlvmEmitter
 from warplens.emulator.layout import HEADER, Env, FaultKind, Status, Warp
 from warplens.emulator.liveness import Name
-from warplens.emulator.plan import DIVERGENT, ON, Plan
+from warplens.emulator.plan import ON, Plan, takes_condition
 from warplens.emulator.record import record_fault
 from warplens.emulator.registers import Registers, saved_space
 from warplens.emulator.routines import Routines
@@ -25,7 +25,7 @@ from warplens.isa._absent import absent
 from warplens.isa._decode import Binding, bind
 from warplens.kernel import Kernel
 from warplens.program import Block as CodeBlock
-from warplens.program import Instruction, Program
+from warplens.program import Instruction, Program, Register
 
 # Where execution may go on after having stopped: anything may follow these.
 RESUMING = {
@@ -62,6 +62,12 @@ def check_cluster(kernel: Kernel) -> None:
         )
 
 
+def restores_barrier(instruction: Instruction) -> bool:
+    """`BMOV.32 B6, R16`: the lanes of a convergence barrier come back from a register."""
+    to = instruction.operands[0] if instruction.base == "BMOV" else None
+    return isinstance(to, Register) and to.file == "B"
+
+
 class Translator:
     """Builds the module of one kernel."""
 
@@ -72,13 +78,14 @@ class Translator:
         self.plan = Plan(program)
         self.module = ir.Module(name=f"{program.name}.{program.arch}")
         self.watch = Watch(self.module, program, checks)
-        self.runtime = Runtime(self.module, self.watch)
+        self.runtime = Runtime(self.module, self.watch, 8 * self.plan.row(0))
         self.routines = Routines(self.module, Windows(abi.shared_base(program.arch), abi.STACK_TOP))
         self.bindings = [self._bind(i) for i in program.instructions]
         self.by_start = {block.first: block for block in program.blocks}
         self.number = {block.first: n for n, block in enumerate(program.blocks)}
         self.reached = self._reached()
         self.uses_meeting = any(i.base in ("BSYNC", "WARPSYNC") for i in program.instructions)
+        self.restores = any(restores_barrier(i) for i in program.instructions)
         self.split = split_blocks(program)
 
     def _bind(self, instruction: Instruction) -> Binding | None:
@@ -293,7 +300,7 @@ class WarpFunction:
         active = lanes if condition is None else b.and_(lanes, self.emitter.splat(condition))
         self.at, self.active = instruction, active
         row = self.t.plan.row(instruction.index)
-        if condition is not None:
+        if condition is not None and not takes_condition(instruction):
             on = b.zext(self.code.popcount(b.bitcast(active, I32)), I64)
             self.code.bump(self.code.at(self.counters, 8 * (row + ON)), on)
         warp = TranslatedWarp(self, instruction, mask, lanes, active, condition, split)
@@ -343,10 +350,6 @@ class WarpFunction:
 
     def all_later(self) -> None:
         self.entries.update(self.blocks)
-
-    def count_divergent(self, instruction: Instruction) -> None:
-        row = self.t.plan.row(instruction.index)
-        self.code.bump(self.code.at(self.counters, 8 * (row + DIVERGENT)))
 
 
 def saved_bytes(program: Program) -> int:

@@ -11,11 +11,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warplens.program import Program
+from warplens.program import Instruction, Program
 
 ON, DIVERGENT, REQUESTS, SECTORS, TAGS, WAVEFRONTS, IDEAL, BYTES = range(8)
 COLUMNS = 8  # one cache line a row
 COPY_IDEAL = DIVERGENT  # of LDGSTS, which has no targets: the ideal on its shared side
+# What stands behind DIVERGENT in the row of an instruction that accesses no memory but moves lanes.
+PARTED, REPLAYS, REPLAYED = REQUESTS, SECTORS, TAGS
+MOVES_LANES = {"BRA", "BRX", "BRXU", "BSYNC", "CALL", "JMP", "RET"}
+
+
+def takes_condition(instruction: Instruction) -> bool:
+    """`BRA P1, target`: the branch reads a predicate besides its guard."""
+    return instruction.opcode == "BRA" and len(instruction.operands) == 2
 
 
 @dataclass(frozen=True)
@@ -45,15 +53,26 @@ class Plan:
             executed[span], threads[span] = counters[2 * number], counters[2 * number + 1]
         rows = counters[self.row(0) :].reshape(n, COLUMNS)
         copies = np.array([i.base == "LDGSTS" for i in program.instructions])
-        guarded = np.array([i.guard is not None for i in program.instructions])
+        flow = np.array([i.base in MOVES_LANES for i in program.instructions])
+        conditional = np.array([i.guard is not None or takes_condition(i) for i in program.instructions])
+
+        def memory(column: int) -> NDArray[np.int64]:
+            return np.where(flow, 0, rows[:, column])
+
+        def lanes(column: int) -> NDArray[np.int64]:
+            return np.where(flow, rows[:, column], 0)
+
         return {
             "executed": executed,
             "threads": threads,
-            "threads_on": np.where(guarded, rows[:, ON], threads),
+            "threads_on": np.where(conditional, rows[:, ON], threads),
             "divergent": np.where(copies, 0, rows[:, DIVERGENT]),
-            "requests": rows[:, REQUESTS].copy(),
-            "sectors": rows[:, SECTORS].copy(),
-            "tags": rows[:, TAGS].copy(),
+            "parted": lanes(PARTED),
+            "replays": lanes(REPLAYS),
+            "replayed": lanes(REPLAYED),
+            "requests": memory(REQUESTS),
+            "sectors": memory(SECTORS),
+            "tags": memory(TAGS),
             "wavefronts": rows[:, WAVEFRONTS].copy(),
             "ideal": rows[:, IDEAL].copy(),
             "copy_ideal": np.where(copies, rows[:, COPY_IDEAL], 0),

@@ -2,7 +2,7 @@
 
 A warp is a set of splits, each a place in the code and a lane mask.  Ready splits are a stack; lanes that wait at a
 convergence barrier are kept with the place they go on from and the mask they wait for; splits at a block barrier are
-parked.  The machine code says where lanes meet again; nothing merges by itself.
+parked.  The machine code says where lanes meet again.
 """
 
 from __future__ import annotations
@@ -26,98 +26,32 @@ from warplens.emulator.layout import (
     Status,
     Warp,
 )
+from warplens.emulator.plan import COLUMNS, REPLAYED, REPLAYS
 from warplens.emulator.record import record_fault
+from warplens.emulator.splits import VOID, Splits
 from warplens.emulator.vectors import I1, I32, I64, PTR, vector
 from warplens.emulator.watch import Watch
 
-VOID = ir.VoidType()
 IDLE_TURN = 1000  # how much more of a block's patience a turn without progress takes than a barrier
 
 
-class Runtime:
+class Runtime(Splits):
     """Routines of one module, each made when it is first asked for."""
 
-    def __init__(self, module: ir.Module, watch: Watch) -> None:
+    def __init__(self, module: ir.Module, watch: Watch, rows: int) -> None:
+        """rows: where the counters' rows, one an instruction, begin, in bytes."""
         self.module = module
         self.watch = watch
-
-    # Splits
-
-    @cached_property
-    def push(self) -> ir.Function:
-        """push(warp, pc, mask): a split that runs next."""
-        made, code = function(self.module, "push", VOID, [PTR, I32, I32])
-        warp, pc, mask = made.args
-        n = code.load(Warp, warp, "ready")
-        code.store(pc, Warp, warp, "ready_pc", n)
-        code.store(mask, Warp, warp, "ready_mask", n)
-        code.store(code.b.add(n, i32(1)), Warp, warp, "ready")
-        code.b.ret_void()
-        return made
-
-    @cached_property
-    def push_last(self) -> ir.Function:
-        """push_last(warp, pc, mask): a split that runs after all that are ready now."""
-        made, code = function(self.module, "push_last", VOID, [PTR, I32, I32])
-        warp, pc, mask = made.args
-        b = code.b
-        n = code.load(Warp, warp, "ready")
-
-        def move(i: ir.Value) -> None:
-            to = b.sub(n, i)
-            for name in ("ready_pc", "ready_mask"):
-                code.store(code.load(Warp, warp, name, b.sub(to, i32(1))), Warp, warp, name, to)
-
-        code.each(n, move)
-        code.store(pc, Warp, warp, "ready_pc", 0)
-        code.store(mask, Warp, warp, "ready_mask", 0)
-        code.store(b.add(n, i32(1)), Warp, warp, "ready")
-        b.ret_void()
-        return made
-
-    @cached_property
-    def next_split(self) -> ir.Function:
-        """next_split(warp): takes the newest ready split, its mask to warp.exec; its place, or -1 if there is none."""
-        made, code = function(self.module, "next_split", I32, [PTR])
-        (warp,) = made.args
-        n = code.load(Warp, warp, "ready")
-        with code.when(code.b.icmp_signed("==", n, i32(0)), likely=False):
-            code.b.ret(i32(-1))
-        last = code.b.sub(n, i32(1))
-        code.store(last, Warp, warp, "ready")
-        code.store(code.load(Warp, warp, "ready_mask", last), Warp, warp, "exec")
-        code.b.ret(code.load(Warp, warp, "ready_pc", last))
-        return made
-
-    @cached_property
-    def push_groups(self) -> ir.Function:
-        """push_groups(warp, mask, places): lanes of mask become ready, one split for each place in places[lane]."""
-        made, code = function(self.module, "push_groups", VOID, [PTR, I32, PTR])
-        warp, mask, places = made.args
-        b = code.b
-        left = code.variable(I32, mask)
-
-        def group() -> None:
-            rest = b.load(left, typ=I32)
-            all_places = b.load(places, typ=vector(I32), align=4)
-            place = b.extract_element(all_places, code.lowest(rest))
-            same = b.icmp_signed("==", all_places, LlvmEmitter(b).splat(place))
-            members = b.and_(b.bitcast(same, I32), rest)
-            b.call(self.push, [warp, place, members])
-            b.store(b.and_(rest, b.not_(members)), left)
-
-        code.loop(lambda: code.nonzero(b.load(left, typ=I32)), group)
-        b.ret_void()
-        return made
+        self.rows = rows
 
     # Convergence barriers
 
     @cached_property
     def arrive(self) -> ir.Function:
-        """arrive(warp, slot, need, mask, pc): lanes of mask wait at slot for all lanes of need; together they go on
-        from pc.  The caller then takes the next split."""
-        made, code = function(self.module, "arrive", VOID, [PTR, I32, I32, I32, I32])
-        warp, slot, need, mask, pc = made.args
+        """arrive(env, warp, slot, need, mask, pc): lanes of mask wait at slot for all lanes of need; together they go
+        on from pc.  The caller then takes the next split."""
+        made, code = function(self.module, "arrive", VOID, [PTR, PTR, I32, I32, I32, I32])
+        env, warp, slot, need, mask, pc = made.args
         b = code.b
         emitter = LlvmEmitter(b)
         lanes = b.bitcast(mask, vector(I1))
@@ -127,15 +61,16 @@ class Runtime:
             b.store(b.select(lanes, emitter.splat(value), old), place, align=4)
         waiting = b.or_(code.load(Warp, warp, "waiting", slot), mask)
         code.store(waiting, Warp, warp, "waiting", slot)
-        self._release_if_all(code, warp, slot, waiting, need)
+        again = code.nonzero(b.and_(code.load(Warp, warp, "restored"), code.bit(slot)))
+        self._release_if_all(code, env, warp, slot, waiting, need, again)
         b.ret_void()
         return made
 
     @cached_property
     def arrive_apart(self) -> ir.Function:
-        """arrive_apart(warp, slot, needs, mask, pc): each lane waits for the lanes of its own needs[lane]."""
-        made, code = function(self.module, "arrive_apart", VOID, [PTR, I32, PTR, I32, I32])
-        warp, slot, needs, mask, pc = made.args
+        """arrive_apart(env, warp, slot, needs, mask, pc): each lane waits for the lanes of its own needs[lane]."""
+        made, code = function(self.module, "arrive_apart", VOID, [PTR, PTR, I32, PTR, I32, I32])
+        env, warp, slot, needs, mask, pc = made.args
         b = code.b
         left = code.variable(I32, mask)
 
@@ -145,7 +80,7 @@ class Runtime:
             need = b.extract_element(all_needs, code.lowest(rest))
             same = b.bitcast(b.icmp_signed("==", all_needs, LlvmEmitter(b).splat(need)), I32)
             members = b.and_(same, rest)
-            b.call(self.arrive, [warp, slot, need, members, pc])
+            b.call(self.arrive, [env, warp, slot, need, members, pc])
             b.store(b.and_(rest, b.not_(members)), left)
 
         code.loop(lambda: code.nonzero(b.load(left, typ=I32)), group)
@@ -153,8 +88,10 @@ class Runtime:
         return made
 
     def _release_if_all(
-        self, code: Code, warp: ir.Value, slot: ir.Value, waiting: ir.Value, need: ir.Value
-    ) -> None:
+        self, code: Code, env: ir.Value, warp: ir.Value, slot: ir.Value, waiting: ir.Value, need: ir.Value,
+        again: ir.Value,
+    ) -> None:  # fmt: skip
+        """again: whether the lanes issue the instruction at which they waited once more."""
         b = code.b
         wanted = b.and_(need, b.not_(code.load(Warp, warp, "exited")))
         there = b.icmp_signed("==", b.and_(waiting, wanted), wanted)
@@ -162,13 +99,23 @@ class Runtime:
             with code.when(b.icmp_signed("==", slot, i32(WARPSYNC))):
                 self.watch.meet(code, warp, wanted)
             code.store(b.and_(waiting, b.not_(wanted)), Warp, warp, "waiting", slot)
+            with code.when(again, likely=False):
+                pc = code.load(Warp, warp, "lane_pc", code.lowest(wanted))
+                self.replay(code, code.load(Env, env, "counters"), b.sub(pc, i32(1)), wanted)
             b.call(self.push_groups, [warp, wanted, code.field(Warp, warp, "lane_pc")])
+
+    def replay(self, code: Code, counters: ir.Value, instruction: ir.Value, lanes: ir.Value) -> None:
+        """Counts another issue of a meeting."""
+        b = code.b
+        row = code.at(counters, b.add(i64(self.rows), b.mul(code.widened(instruction), i64(8 * COLUMNS))))
+        code.bump(code.at(row, 8 * REPLAYS))
+        code.bump(code.at(row, 8 * REPLAYED), b.zext(code.popcount(lanes), I64))
 
     @cached_property
     def recheck(self) -> ir.Function:
-        """recheck(warp): lanes have left; whoever waited only for them goes on."""
-        made, code = function(self.module, "recheck", VOID, [PTR])
-        (warp,) = made.args
+        """recheck(env, warp): lanes have left; whoever waited only for them goes on."""
+        made, code = function(self.module, "recheck", VOID, [PTR, PTR])
+        env, warp = made.args
         b = code.b
 
         def slot_of(slot: ir.Value) -> None:
@@ -179,7 +126,8 @@ class Runtime:
                 lane = code.lowest(rest)
                 need = code.load(Warp, warp, "lane_need", lane)
                 waiting = code.load(Warp, warp, "waiting", slot)
-                self._release_if_all(code, warp, slot, waiting, need)
+                again = b.icmp_signed("<", slot, i32(WARPSYNC))
+                self._release_if_all(code, env, warp, slot, waiting, need, again)
                 b.store(b.and_(rest, b.not_(b.or_(need, code.bit(lane)))), left)
 
             code.loop(lambda: code.nonzero(b.load(left, typ=I32)), group)
@@ -190,16 +138,16 @@ class Runtime:
 
     @cached_property
     def leave(self) -> ir.Function:
-        """leave(warp, slot, mask): nobody waits at slot for the lanes of mask any longer."""
-        made, code = function(self.module, "leave", VOID, [PTR, I32, I32])
-        warp, slot, mask = made.args
+        """leave(env, warp, slot, mask): nobody waits at slot for the lanes of mask any longer."""
+        made, code = function(self.module, "leave", VOID, [PTR, PTR, I32, I32])
+        env, warp, slot, mask = made.args
         b = code.b
         place = code.field(Warp, warp, "lane_need")
         old = b.load(place, typ=vector(I32), align=4)
         new = b.and_(old, LlvmEmitter(b).splat(b.not_(mask)))
         there = b.bitcast(code.load(Warp, warp, "waiting", slot), vector(I1))
         b.store(b.select(there, new, old), place, align=4)
-        b.call(self.recheck, [warp])
+        b.call(self.recheck, [env, warp])
         b.ret_void()
         return made
 

@@ -17,6 +17,7 @@ from warplens.emulator.layout import (
     Reduce,
     Warp,
 )
+from warplens.emulator.plan import DIVERGENT, ON, PARTED, REPLAYED, REPLAYS
 from warplens.emulator.site import V32
 from warplens.emulator.vectors import I1, I32, I64, LANES, is_vector, vector
 from warplens.isa._lanes import U32, Pred
@@ -44,24 +45,31 @@ class WarpControl(AtInstruction):
             taken = b.bitcast(b.and_(self.lanes, condition), I32)
         else:
             taken = b.select(condition, self.mask, i32(0))
+        if when is not None:
+            self.count(ON, b.zext(self.code.popcount(taken), I64))  # the lanes that go, as an H200 counts
         self._part(taken, there, behind)
 
     def _part(self, taken: ir.Value, there: int, behind: int) -> None:
-        """Lanes of `taken` go there, the others on; a split that parts runs on behind the branch first."""
-        b = self.b
-        some, all_, mixed, stay = (b.append_basic_block(n) for n in ("some", "all", "mixed", "stay"))
+        """Lanes of `taken` go there, the others on.  Of a split that parts the smaller half runs first, the half
+        that falls through if they are equal: so an H200 does (measurements/README.md, E1)."""
+        b, code = self.b, self.code
+        some, go, mixed, stay = (b.append_basic_block(n) for n in ("some", "go", "mixed", "stay"))
         b.cbranch(b.icmp_signed("==", taken, i32(0)), stay, some)
         b.position_at_end(some)
-        b.cbranch(b.icmp_signed("==", taken, self.mask), all_, mixed).set_weights([10, 1])
-        b.position_at_end(all_)
-        self.f.go_on(there, self.at.index)
+        b.cbranch(b.icmp_signed("==", taken, self.mask), go, mixed).set_weights([10, 1])
         b.position_at_end(mixed)
-        self.f.count_divergent(self.at)
-        b.call(self.runtime.push, [self.f.warp, self.f.later(there), taken])
-        b.store(b.and_(self.mask, b.not_(taken)), self.f.exec)
+        self.count(DIVERGENT)
+        self.count(PARTED)
+        rest = b.and_(self.mask, b.not_(taken))
+        first = b.icmp_signed("<", code.popcount(taken), code.popcount(rest))
+        later = b.select(first, self.f.later(behind), self.f.later(there))
+        b.call(self.runtime.push, [self.f.warp, later, b.select(first, rest, taken)])
+        b.store(b.select(first, taken, rest), self.f.exec)
         if there <= self.at.index:
             self.f.spend(self.at.index - there + 1)
-        b.branch(stay)
+        b.cbranch(first, go, stay)
+        b.position_at_end(go)
+        self.f.go_on(there, self.at.index)
         b.position_at_end(stay)
         self.f.go_on(behind, self.at.index)
 
@@ -95,7 +103,8 @@ class WarpControl(AtInstruction):
                 b.call(self.runtime.push, [self.f.warp, self.f.later(self._next()), rest])
         self._spend_backwards(places)
         self._count_parting(places)
-        b.call(self.runtime.push_groups, [self.f.warp, self.active_mask, slot])
+        replayed = b.call(self.runtime.push_targets, [self.f.warp, self.active_mask, slot])
+        self.count(REPLAYED, replayed)
         b.branch(self.f.dispatch)
 
     def _spend_backwards(self, places: ir.Value) -> None:
@@ -105,14 +114,17 @@ class WarpControl(AtInstruction):
         spent = b.select(b.icmp_signed(">", back, i32(0)), back, i32(0))
         b.store(b.sub(b.load(self.f.fuel, typ=I64), b.zext(spent, I64)), self.f.fuel)
 
-    def _count_parting(self, places: ir.Value) -> None:
-        """One divergent execution for each target beyond the first (seen on an H200 for BRX)."""
-        from warplens.emulator.plan import DIVERGENT
-
+    def count(self, column: int, by: ir.Value | int = 1) -> None:
         row = self.f.t.plan.row(self.at.index)
+        self.code.bump(self.code.at(self.f.counters, 8 * (row + column)), by)
+
+    def _count_parting(self, places: ir.Value) -> None:
+        """Each target beyond the first is a divergent one, and takes another issue."""
         different = self.b.call(self.f.t.routines.count.distinct, [places, self.active_mask])
         beyond = self.b.zext(self.b.sub(different, i32(1)), I64)
-        self.code.bump(self.code.at(self.f.counters, 8 * (row + DIVERGENT)), beyond)
+        self.count(DIVERGENT, beyond)
+        self.count(REPLAYS, beyond)
+        self.count(PARTED, self.b.zext(self.code.nonzero(beyond), I64))
 
     def call(self, target: Label) -> None:
         self.f.all_later()
@@ -126,7 +138,7 @@ class WarpControl(AtInstruction):
         b.call(self.runtime.exit_lanes, [self.f.block, self.f.warp, lanes])
         if self.f.t.uses_meeting:
             with self.code.when(self.code.nonzero(lanes)):
-                b.call(self.runtime.recheck, [self.f.warp])
+                b.call(self.runtime.recheck, [self.f.env, self.f.warp])
         if self.condition is None and when is None:
             b.branch(self.f.dispatch)
             return
@@ -147,12 +159,19 @@ class WarpControl(AtInstruction):
         return self.f.registers.local("B", register.index)
 
     def set_barrier(self, barrier: Register) -> None:
-        self.set_barrier_mask(barrier, self._u32(self.mask))
+        self._set_barrier(barrier, self._u32(self.mask), restored=False)
 
     def set_barrier_mask(self, barrier: Register, mask: U32) -> None:
+        self._set_barrier(barrier, mask, restored=True)
+
+    def _set_barrier(self, barrier: Register, mask: U32, restored: bool) -> None:
         place = self._barrier(barrier)
         old = self.b.load(place, typ=V32)
         self.b.store(self.b.select(self._active, self.e.splat(mask.node), old), place)
+        if self.f.t.restores:
+            known, bit = self.code.field(Warp, self.f.warp, "restored"), 1 << barrier.index
+            now = self.b.load(known, typ=I32)
+            self.b.store(self.b.or_(now, i32(bit)) if restored else self.b.and_(now, i32(~bit)), known)
 
     def barrier_mask(self, barrier: Register) -> U32:
         return self._u32(self.b.load(self._barrier(barrier), typ=V32))
@@ -161,10 +180,35 @@ class WarpControl(AtInstruction):
         return self.code.load(Warp, self.f.warp, "exited")
 
     def meet(self, barrier: Register) -> None:
-        need = self.first(self.barrier_mask(barrier)).node
-        self._wait(barrier.index, need)
+        b, code, warp = self.b, self.code, self.f.warp
+        masks = self.barrier_mask(barrier).node
+        need = self.first(self._u32(masks)).node
+        with code.when(code.nonzero(code.load(Warp, warp, "merged")), likely=False):
+            self._keep_to(barrier.index, masks, need)
+        joined = code.variable(I32, i32(0))
+        dug = b.icmp_signed("==", code.load(Warp, warp, "dug"), i32(self._next()))
+        with code.when(dug, likely=False):
+            code.store(0, Warp, warp, "dug")
+            arguments = [warp, i32(barrier.index), need, self.f.later(self._next())]
+            b.store(b.call(self.runtime.rejoin, arguments), joined)
+            self.count(REPLAYED, b.zext(code.popcount(b.load(joined, typ=I32)), I64))
+        others = b.load(joined, typ=I32)
+        self.mask = b.or_(b.load(self.f.exec, typ=I32), others)
+        b.store(self.mask, self.f.exec)
+        self._wait(barrier.index, need, b.icmp_signed("==", others, i32(0)))
 
-    def _wait(self, slot: int, need: ir.Value) -> None:
+    def _keep_to(self, slot: int, masks: ir.Value, need: ir.Value) -> None:
+        """Lanes of a merged split that set the barrier at another time wait for the lanes of then."""
+        b = self.b
+        lanes = b.bitcast(b.icmp_signed("==", masks, self.e.splat(need)), I32)
+        rest = b.and_(self.mask, b.not_(lanes))
+        with self.code.when(self.code.nonzero(rest)):
+            needs = self.code.variable(V32, masks)
+            place = self.f.later(self._next())
+            b.call(self.runtime.arrive_apart, [self.f.env, self.f.warp, i32(slot), needs, rest, place])
+            b.store(b.and_(self.mask, lanes), self.f.exec)
+
+    def _wait(self, slot: int, need: ir.Value, alone: ir.Value | None = None) -> None:
         """The split goes on if it is all that is needed, else its lanes wait."""
         b = self.b
         wanted = b.and_(need, b.not_(self._exited()))
@@ -173,11 +217,15 @@ class WarpControl(AtInstruction):
         b.cbranch(there, on, wait)
         b.position_at_end(wait)
         place = self.f.later(self._next())
-        b.call(self.runtime.arrive, [self.f.warp, i32(slot), need, self.mask, place])
+        b.call(self.runtime.arrive, [self.f.env, self.f.warp, i32(slot), need, self.mask, place])
         b.branch(self.f.dispatch)
         b.position_at_end(on)
         if slot == WARPSYNC:
             self.f.t.watch.meet(self.code, self.f.warp, self.mask)
+        if alone is not None and self.f.t.restores:
+            restored = b.and_(self.code.load(Warp, self.f.warp, "restored"), i32(1 << slot))
+            with self.code.when(b.and_(alone, self.code.nonzero(restored)), likely=False):
+                self.runtime.replay(self.code, self.f.counters, i32(self.at.index), self.mask)
         self.f.go_on(self._next(), self.at.index)
 
     def leave(self, barrier: Register, when: Pred | None = None) -> None:
@@ -188,8 +236,22 @@ class WarpControl(AtInstruction):
         place = self._barrier(barrier)
         old = b.load(place, typ=V32)
         b.store(b.and_(old, self.e.splat(b.not_(lanes))), place)
-        b.call(self.runtime.leave, [self.f.warp, i32(barrier.index), lanes])
+        before = self.code.load(Warp, self.f.warp, "ready")
+        b.call(self.runtime.leave, [self.f.env, self.f.warp, i32(barrier.index), lanes])
+        with self.code.when(b.icmp_signed(">", self.code.load(Warp, self.f.warp, "ready"), before), likely=False):
+            self._after_released()
         self.f.go_on(self._next(), self.at.index)
+
+    def _after_released(self) -> None:
+        """Whoever was released runs before the split that released them if they are fewer, as on an H200."""
+        b, code, warp = self.b, self.code, self.f.warp
+        top = b.sub(code.load(Warp, warp, "ready"), i32(1))
+        pc, mask = (code.load(Warp, warp, f"ready_{name}", top) for name in ("pc", "mask"))
+        with code.when(b.icmp_signed("<", code.popcount(mask), code.popcount(self.mask))):
+            code.store(self.f.later(self._next()), Warp, warp, "ready_pc", top)
+            code.store(self.mask, Warp, warp, "ready_mask", top)
+            b.call(self.runtime.push, [warp, pc, mask])
+            b.branch(self.f.dispatch)
 
     def converge(self, mask: U32 | None) -> None:
         self._part_guarded()
@@ -202,7 +264,7 @@ class WarpControl(AtInstruction):
         self._in_own_mask(mask)
         needs = self.code.variable(V32, self.e.splat(mask.node))
         place = self.f.later(self._next())
-        self.b.call(self.runtime.arrive_apart, [self.f.warp, i32(WARPSYNC), needs, self.mask, place])
+        self.b.call(self.runtime.arrive_apart, [self.f.env, self.f.warp, i32(WARPSYNC), needs, self.mask, place])
         self.b.branch(self.f.dispatch)
 
     def _in_own_mask(self, mask: U32) -> None:
