@@ -19,6 +19,7 @@ from warplens.counters.occupancy import Occupancy, curves, occupancy, waves
 from warplens.emulator import DeviceMemory, available_threads, pass_arguments, provided
 from warplens.emulator import run as execute
 from warplens.errors import CubinError, UsageError
+from warplens.hardware.job import Job
 from warplens.hazard import CHECKS, Check, Hazard, checks_of
 from warplens.kernel import Cubin, Kernel, Parameter
 from warplens.launch import Dim3, Launch
@@ -213,6 +214,20 @@ class LaunchableKernel:
         if variables is not None and variables in memory.written:
             memory.copy_back(variables, self.variables.image)
         return Run(self, launch, trace, machine, tuple(labels), checks)
+
+    def job(self, launch: Launch, *args: Any) -> Job:
+        """The launch with everything that it needs, to be repeated on a GPU.  UsageError as of launch()."""
+        passed = pass_arguments(self.kernel, self.name, args, (), DeviceMemory())
+        distinct = {(a.ctypes.data, a.nbytes): n for n, (a, _) in enumerate(passed.arrays)}
+        arguments: list[int | bytes] = []
+        for parameter, value in zip(self.parameters, args, strict=True):
+            if isinstance(value, np.ndarray) and value.ndim:
+                arguments.append(distinct[value.ctypes.data, value.nbytes])
+            else:
+                arguments.append(passed.block[parameter.offset : parameter.offset + parameter.size])
+        buffers = tuple(a.reshape(-1).view(np.uint8).copy() for a, _ in passed.arrays)
+        changed = self.variables.changed(self.cubin)
+        return Job(self.cubin.data, self.kernel.name, self.arch, launch, tuple(arguments), buffers, changed)
 
     def _link(self, memory: DeviceMemory) -> tuple[dict[int, bytes], int | None]:
         """Constant banks with variables and addresses, and the number of the allocation of `__device__` variables."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from datetime import date
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
@@ -281,6 +282,51 @@ def two_targets(words: Sequence[str], flags: Flags) -> tuple[Target, Target]:
         titles = ", ".join(f"{t.file}:{t.title}" for t in found)
         raise UsageError(f"compare takes two kernels, as FILE A B or FILE:A FILE:B; named are {titles or 'none'}")
     return found[0], found[1]
+
+
+@cli.command()
+@click.argument("files", nargs=-1, required=True)
+@options(LAUNCH, CODE, GPU, HOST)
+@click.option("--against", metavar="CSV", help="Compare with counters kept by --save; no GPU is needed.")
+@click.option("--save", metavar="CSV", help="Keep what the GPU counted.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
+def validate(
+    files: tuple[str, ...], flags: Flags, threads: int | None, budget: int | None, against: str | None,
+    save: str | None, as_json: bool,
+) -> None:  # fmt: skip
+    """Run the kernels of FILES here and on this machine's GPU, and tell where counts or results differ.
+
+    Ends with 1 if something differs.  Counters need Nsight Compute's ncu on the PATH.
+
+    \b
+      warplens validate copy.cu
+      warplens validate copy.cu --against h200.csv
+    """
+    from warplens import validation
+    from warplens.hardware import open_gpu
+    from warplens.report import validation as report
+    from warplens.report.progress import bar
+    from warplens.report.terminal import console
+    from warplens.target import targets
+
+    if against and save:
+        raise UsageError("--save keeps what a GPU counts, and --against uses none: choose one")
+    gpu = None if against else open_gpu()
+    found = [target for file in files for target in targets(file, flags)]
+    runs = [validation.Emulated(target, threads, budget, bar(target.title)) for target in found]
+    if against:
+        source, agreements = against, validation.with_record(runs, against)
+    else:
+        gpu, agreements = validation.on_gpu(runs)
+        source = f"{gpu.name}, {date.today()}"
+        if save:
+            validation.write_record(save, agreements, source)
+    if as_json:
+        click.echo(report.document(agreements, source), nl=False)
+    else:
+        report.show(agreements, source, console())
+    if not all(agreement.equal for agreement in agreements):
+        raise click.exceptions.Exit(1)
 
 
 @cli.command()

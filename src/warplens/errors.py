@@ -24,6 +24,10 @@ class CubinError(WarplensError):
     """The bytes are not a cubin that can be read."""
 
 
+class HardwareError(WarplensError):
+    """There is no GPU here, or it, its driver or its profiler cannot do what is asked."""
+
+
 class UnsupportedInstruction(WarplensError):
     """An instruction that has no meaning in isa/ yet; never answered with numbers."""
 

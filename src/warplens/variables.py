@@ -110,6 +110,17 @@ class Variables(Mapping[str, DeviceVariable]):
             image[:] = np.frombuffer(content, np.uint8)
         self._linked = {offset: bytes(self.image[offset : offset + 8]) for offset in self._linked}
 
+    def changed(self, cubin: Cubin) -> dict[str, bytes]:
+        """The variables that no longer have their first bytes, by symbol."""
+        found = {}
+        places = ((cubin.globals, self.image), (cubin.constants, self.constants))
+        for (variables, image), first in zip(places, self._initial, strict=True):
+            for symbol, place in variables.items():
+                span = slice(place.offset, place.offset + place.size)
+                if image[span].tobytes() != first[span]:
+                    found[symbol] = image[span].tobytes()
+        return found
+
     def link(self, cubin: Cubin, addresses: Mapping[str, int]) -> None:
         """Puts the addresses of symbols where the image holds pointers to them; those that a kernel or the host has
         changed since stay."""

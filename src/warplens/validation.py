@@ -1,0 +1,120 @@
+"""Emulator beside a GPU, or beside counters that a GPU gave before: where they differ.  F9."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warplens.agreement import Agreement, Row
+from warplens.api import Progress, Run
+from warplens.errors import UsageError
+from warplens.hardware import COUNTERS, Gpu, Job, launch, measure, open_gpu
+from warplens.launch import Launch
+from warplens.metric import Metric
+from warplens.target import Target
+from warplens.whole_file import write_whole
+
+IDENTITY = ("kernel", "grid", "block")
+HUNDREDTH = 0.0051  # Nsight Compute prints percentages to two decimals
+
+
+class Emulated:
+    """A target's run on the CPU, with the job that repeats it on a GPU and the bytes it left."""
+
+    def __init__(self, target: Target, threads: int | None, budget: int | None, progress: Progress | None) -> None:
+        self.title = target.title
+        arguments = [a.copy() if isinstance(a, np.ndarray) else a for a in target.values()]
+        self.job: Job = target.kernel.job(target.launch, *arguments)
+        self.run: Run = target.kernel.launch(
+            target.launch.grid, target.launch.block, *arguments, shared=target.launch.shared,
+            cooperative=target.launch.cooperative, gpu=target.machine.key, threads=threads, budget=budget,
+            progress=progress, labels=target.labels,
+        )  # fmt: skip
+        arrays = [a for a in arguments if isinstance(a, np.ndarray) and a.ndim]
+        self.arrays: list[NDArray[Any]] = arrays
+
+    @property
+    def launch(self) -> Launch:
+        return self.run.launch
+
+
+def on_gpu(runs: Sequence[Emulated]) -> tuple[Gpu, list[Agreement]]:
+    """Every run again on the GPU of this machine, once for its results and once for its counters.  HardwareError."""
+    gpu = open_gpu()
+    outputs = [launch(run.job, gpu) for run in runs]
+    counted = measure([run.job for run in runs], COUNTERS)
+    agreements = [
+        Agreement(run.title, run.launch, rows(run.run.metrics, found), difference(run, got))
+        for run, found, got in zip(runs, counted, outputs, strict=True)
+    ]
+    return gpu, agreements
+
+
+def with_record(runs: Sequence[Emulated], file: str) -> list[Agreement]:
+    """Every run beside the row of `file` that has its kernel, grid and block.  UsageError if there is none."""
+    kept = read_record(file)
+    found = []
+    for run in runs:
+        key = identity(run.title, run.launch)
+        if key not in kept:
+            raise UsageError(f"{file} has no launch of {key[0]} with grid {key[1]} and block {key[2]}")
+        found.append(Agreement(run.title, run.launch, rows(run.run.metrics, kept[key]), None))
+    return found
+
+
+def rows(ours: Mapping[str, Metric], theirs: Mapping[str, Metric]) -> tuple[Row, ...]:
+    """The metrics that both have, by name."""
+    both = sorted(set(COUNTERS) & set(ours) & set(theirs))
+    return tuple(
+        Row(name, ours[name], theirs[name], abs(ours[name].value - theirs[name].value) < HUNDREDTH) for name in both
+    )
+
+
+def difference(run: Emulated, got: Sequence[NDArray[np.uint8]]) -> str:
+    """The first element that differs in words; "" if all bytes are equal."""
+    distinct = {(a.ctypes.data, a.nbytes): a for a in run.arrays}.values()
+    for number, (array, theirs) in enumerate(zip(distinct, got, strict=True)):
+        ours = array.reshape(-1).view(np.uint8)
+        wrong = np.flatnonzero(ours != theirs)
+        if wrong.size:
+            at = int(wrong[0]) // array.itemsize
+            values = (array.reshape(-1)[at], theirs.view(array.dtype)[at])
+            return f"array {number + 1}, element {at}: {values[0]} here, {values[1]} on the GPU"
+    return ""
+
+
+def identity(title: str, launch: Launch) -> tuple[str, str, str]:
+    return title, "x".join(map(str, launch.grid)), "x".join(map(str, launch.block))
+
+
+def read_record(file: str) -> dict[tuple[str, ...], dict[str, Metric]]:
+    """Counters by kernel, grid and block.  UsageError for a file that is none."""
+    try:
+        lines = Path(file).read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"cannot read {file}: {error}") from None
+    table = csv.DictReader(line for line in lines if not line.startswith("#"))
+    if not set(IDENTITY) <= set(table.fieldnames or ()):
+        raise UsageError(f"{file} is not a record of counters: it needs the columns {', '.join(IDENTITY)}")
+    kept: dict[tuple[str, ...], dict[str, Metric]] = {}
+    for row in table:
+        values = {n: v for n, v in row.items() if n not in IDENTITY and v}
+        kept[tuple(row[n] for n in IDENTITY)] = {
+            name: Metric(float(value) if "." in value else int(value), "", "measured") for name, value in values.items()
+        }
+    return kept
+
+
+def write_record(file: str, agreements: Sequence[Agreement], heading: str) -> None:
+    """What the GPU counted, for `read_record`; `heading` says which GPU and when."""
+    names = sorted({row.name for agreement in agreements for row in agreement.rows})
+    lines = [f"# {heading}", ",".join([*IDENTITY, *names])]
+    for agreement in agreements:
+        values = {row.name: str(row.measured.value) for row in agreement.rows}
+        lines.append(",".join([*identity(agreement.title, agreement.launch), *(values.get(n, "") for n in names)]))
+    write_whole(Path(file), ("\n".join(lines) + "\n").encode())
