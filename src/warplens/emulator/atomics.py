@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from llvmlite import ir
 
 from warplens.emulator.check import checked
+from warplens.emulator.classify import Access
 from warplens.emulator.code import Code, i32, i64
 from warplens.emulator.emit import LlvmEmitter
 from warplens.emulator.layout import Touch
@@ -38,14 +39,16 @@ One = Callable[[Code, ir.Value, ir.Value, ir.Value | None], ir.Value]
 
 
 def atomic_routine(
-    routines: Routines, space: Space, op: Reduction, kind: Number, returns: bool, compares: bool
-) -> ir.Function:
+    routines: Routines, space: Space, op: Reduction, kind: Number, returns: bool, compares: bool,
+    together: bool = False,
+) -> ir.Function:  # fmt: skip
     """(common, addresses, mask, value words, compare words) -> old words."""
     ordered = returns or op not in COMMUTES or kind.startswith(("f", "bf"))
     return _routine(
-        routines, f"atomic_{space}_{op}_{kind}{'_old' if returns else ''}", space, SIZES.get(kind, 4),
+        routines, f"atomic_{space}_{op}_{kind}{'_old' * returns}{'_together' * together}", space, SIZES.get(kind, 4),
         Touch.ORDERED if ordered else COMMUTES[op], compares,
         lambda code, place, value, wanted: _one(code, place, op, kind, value, wanted),
+        "count" if together else "atomic",
     )  # fmt: skip
 
 
@@ -62,8 +65,9 @@ def update_routine(routines: Routines, becomes: Update) -> ir.Function:
 
 
 def _routine(
-    routines: Routines, name: str, space: Space, size: int, touch: int, compares: bool, one: One
-) -> ir.Function:
+    routines: Routines, name: str, space: Space, size: int, touch: int, compares: bool, one: One,
+    how: Access = "atomic",
+) -> ir.Function:  # fmt: skip
     """Each lane of the mask in turn."""
     if found := routines.module.globals.get(name):
         return found
@@ -71,7 +75,7 @@ def _routine(
     result = V32 if words == 1 else ir.LiteralStructType([V32] * words)
     made, site, address, data = routines.begin(name, result, space, [V32] * (words * (2 if compares else 1)))
     code = site.code
-    pointers = checked(routines, site, space, address, size, touch, nothing(result), "atomic")
+    pointers = checked(routines, site, space, address, size, touch, nothing(result), how)
     values, wanted = _lanes(code, data[:words]), _lanes(code, data[words:]) if compares else None
     olds = code.variable(ir.ArrayType(I32, LANES * words))
     places = code.variable(vector(PTR), pointers)

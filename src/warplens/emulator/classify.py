@@ -21,7 +21,7 @@ from warplens.emulator.vectors import I1, I8, I32, I64, LANES, vector
 PREVIOUS = [0, *range(LANES - 1)]  # shuffle mask: each lane sees its left neighbour, lane 0 itself
 
 
-Access = Literal["load", "store", "atomic", "spin", "matrix load", "matrix store"]
+Access = Literal["load", "store", "atomic", "count", "spin", "matrix load", "matrix store"]
 
 
 class Classifier:
@@ -125,9 +125,10 @@ class Classifier:
 
         Lanes of 8 bytes are served in half warps, lanes of 16 in quarters.  A load serves two such groups at once
         (two half warps, the quarters of one half) where each active lane has the same address as its neighbour
-        lane ^ 1, or each as lane ^ 2, unless that neighbour is off.  An atomic serves one lane a bank at a time; a try
-        of the compare-and-store loop (ATOMS.CAST.SPIN) always takes two.  The rows of each matrix of LDSM and STSM
-        are one such quarter, never merged with another.
+        lane ^ 1, or each as lane ^ 2, unless that neighbour is off.  An atomic serves one lane a bank at a time, but
+        lanes on the same word at once where it only counts them (ATOMS.POPC.INC); a try of the compare-and-store
+        loop (ATOMS.CAST.SPIN) always takes two.  The rows of each matrix of LDSM and STSM are one such quarter, never
+        merged with another.
         Read on an H200 (measurements/h200/access_patterns.csv): 3,000 launches agree but two partial warps whose
         16-byte lanes repeat every 8 lanes, which took one wavefront fewer.
         """

@@ -18,7 +18,7 @@ COLUMNS = 8  # one cache line a row
 COPY_IDEAL = DIVERGENT  # of LDGSTS, which has no targets: the ideal on its shared side
 # What stands behind DIVERGENT in the row of an instruction that accesses no memory but moves lanes.
 PARTED, REPLAYS, REPLAYED = REQUESTS, SECTORS, TAGS
-MOVES_LANES = {"BRA", "BRX", "BRXU", "BSYNC", "CALL", "JMP", "RET"}
+MOVES_LANES = {"BRA", "BRX", "BRXU", "BSYNC", "CALL", "ENDCOLLECTIVE", "JMP", "RET", "WARPSYNC"}
 
 
 def takes_condition(instruction: Instruction) -> bool:

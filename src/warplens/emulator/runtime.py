@@ -17,6 +17,7 @@ from warplens.emulator.emit import LlvmEmitter
 from warplens.emulator.layout import (
     ALL_THREADS,
     BARRIERS,
+    COLLECTIVE,
     WAIT_SLOTS,
     WARPSYNC,
     Block,
@@ -54,25 +55,30 @@ class Runtime(Splits):
         env, warp, slot, need, mask, pc = made.args
         b = code.b
         emitter = LlvmEmitter(b)
-        lanes = b.bitcast(mask, vector(I1))
-        for name, value in (("lane_pc", pc), ("lane_need", need)):
+        earlier = code.load(Warp, warp, "waiting", slot)
+        # What lanes do together is done by the code of those that come last.
+        together = b.select(b.icmp_signed("==", slot, i32(COLLECTIVE)), b.or_(mask, earlier), mask)
+        for name, value, whose in (("lane_pc", pc, together), ("lane_need", need, mask)):
             place = code.field(Warp, warp, name)
             old = b.load(place, typ=vector(I32), align=4)
-            b.store(b.select(lanes, emitter.splat(value), old), place, align=4)
-        waiting = b.or_(code.load(Warp, warp, "waiting", slot), mask)
+            b.store(b.select(b.bitcast(whose, vector(I1)), emitter.splat(value), old), place, align=4)
+        waiting = b.or_(earlier, mask)
         code.store(waiting, Warp, warp, "waiting", slot)
         again = code.nonzero(b.and_(code.load(Warp, warp, "restored"), code.bit(slot)))
+        waited = code.nonzero(b.and_(earlier, need))
+        again = b.or_(again, b.and_(waited, b.icmp_signed("==", slot, i32(WARPSYNC))))
         self._release_if_all(code, env, warp, slot, waiting, need, again)
         b.ret_void()
         return made
 
     @cached_property
     def arrive_apart(self) -> ir.Function:
-        """arrive_apart(env, warp, slot, needs, mask, pc): each lane waits for the lanes of its own needs[lane]."""
-        made, code = function(self.module, "arrive_apart", VOID, [PTR, PTR, I32, PTR, I32, I32])
+        """arrive_apart(env, warp, slot, needs, mask, pc) -> lanes of the replays: each lane waits for the lanes of
+        its own needs[lane], and every different need takes an issue."""
+        made, code = function(self.module, "arrive_apart", I64, [PTR, PTR, I32, PTR, I32, I32])
         env, warp, slot, needs, mask, pc = made.args
         b = code.b
-        left = code.variable(I32, mask)
+        left, replayed = code.variable(I32, mask), code.variable(I64, i64(0))
 
         def group() -> None:
             rest = b.load(left, typ=I32)
@@ -81,10 +87,12 @@ class Runtime(Splits):
             same = b.bitcast(b.icmp_signed("==", all_needs, LlvmEmitter(b).splat(need)), I32)
             members = b.and_(same, rest)
             b.call(self.arrive, [env, warp, slot, need, members, pc])
-            b.store(b.and_(rest, b.not_(members)), left)
+            rest = b.and_(rest, b.not_(members))
+            code.bump(replayed, b.zext(code.popcount(rest), I64))
+            b.store(rest, left)
 
         code.loop(lambda: code.nonzero(b.load(left, typ=I32)), group)
-        b.ret_void()
+        b.ret(b.load(replayed, typ=I64))
         return made
 
     def _release_if_all(

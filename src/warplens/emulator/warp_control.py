@@ -264,7 +264,9 @@ class WarpControl(AtInstruction):
         self._in_own_mask(mask)
         needs = self.code.variable(V32, self.e.splat(mask.node))
         place = self.f.later(self._next())
-        self.b.call(self.runtime.arrive_apart, [self.f.env, self.f.warp, i32(WARPSYNC), needs, self.mask, place])
+        self._count_parting(self.e.splat(mask.node))
+        arguments = [self.f.env, self.f.warp, i32(WARPSYNC), needs, self.mask, place]
+        self.count(REPLAYED, self.b.call(self.runtime.arrive_apart, arguments))
         self.b.branch(self.f.dispatch)
 
     def _in_own_mask(self, mask: U32) -> None:
@@ -281,9 +283,15 @@ class WarpControl(AtInstruction):
         self._wait(COLLECTIVE, self.first(mask).node)
 
     def end_collective(self) -> None:
+        b = self.b
         place = self.code.field(Warp, self.f.warp, "lane_return")
-        self.b.call(self.runtime.push_groups, [self.f.warp, self.mask, place])
-        self.b.branch(self.f.dispatch)
+        places = b.load(place, typ=V32, align=4)
+        away = b.bitcast(b.icmp_signed("!=", places, self.e.splat(i32(self._next()))), I32)
+        different = b.call(self.f.t.routines.count.distinct, [places, self.mask])
+        self.count(REPLAYS, b.zext(b.sub(different, i32(1)), I64))
+        self.count(REPLAYED, b.zext(self.code.popcount(b.and_(away, self.mask)), I64))
+        b.call(self.runtime.push_groups, [self.f.warp, self.mask, place])
+        b.branch(self.f.dispatch)
 
     def _part_guarded(self) -> None:
         """Lanes whose guard is false go on by themselves; the rest does what waits."""

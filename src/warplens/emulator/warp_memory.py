@@ -116,8 +116,9 @@ class WarpMemory(AtInstruction):
 
     def atomic(
         self, space: Space, op: Reduction, at: Address, value: Data, *, compare: Data | None = None,
-        kind: Number = "u32", returns: bool = True, only: Space | None = None,
+        kind: Number = "u32", returns: bool = True, only: Space | None = None, together: bool = False,
     ) -> Data:  # fmt: skip
+        """together: lanes on the same word of shared memory are served at once."""
         address = self.address(space, at)
         words = [*value.words, *(compare.words if compare else ())]
         count = len(value.words)
@@ -128,7 +129,7 @@ class WarpMemory(AtInstruction):
         for where, mask in windows.items():
             if where == "local" or where != (only or where):
                 continue
-            routine = atomic_routine(self.f.t.routines, where, op, kind, returns, compare is not None)
+            routine = atomic_routine(self.f.t.routines, where, op, kind, returns, compare is not None, together)
             with self.code.when(self.code.nonzero(mask)):
                 near = address if where == "global" or space != "generic" else self.b.trunc(address, V32)
                 self.f.t.watch.access(self._site(mask), where, near, 4 * count, "atomic")

@@ -87,10 +87,11 @@ class Warp(Protocol):
 
     def atomic(
         self, space: Space, op: Reduction, at: Address, value: Data, *, compare: Data | None = None,
-        kind: Number = "u32", returns: bool = True, only: Space | None = None,
+        kind: Number = "u32", returns: bool = True, only: Space | None = None, together: bool = False,
     ) -> Data:
         """Lane after lane in order of lane number; gives the old values.
 
+        together    lanes on the same word of shared memory are served at once
         only    of generic addresses those in this space; the other lanes do nothing
         """
 

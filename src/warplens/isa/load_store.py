@@ -218,7 +218,7 @@ def atoms(w: Warp, at: Address, value: Register, *, operation: Operation, number
 @op("ATOMS.POPC.INC", pipe="lsu", says="shared memory at {at} counts one for each lane", ignores="32")
 def atoms_popc_inc(w: Warp, at: Address) -> Data:
     one = U32(w.e, w.e.constant(U32, 1))
-    return w.atomic("shared", "add", at, Data([one]), returns=True)
+    return w.atomic("shared", "add", at, Data([one]), returns=True, together=True)
 
 
 @op("ATOMS.CAS", pipe="lsu", says="{to} = shared memory at {at}, which becomes {value} if it was {compare}")

@@ -1,0 +1,49 @@
+"""Lanes that part: in which order they run and what the hardware counts, as on an H200 (measurements/h200)."""
+
+from __future__ import annotations
+
+import csv
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+from launches import kernel
+
+MEASURED = Path(__file__).parents[2] / "measurements" / "h200"
+COUNTED = ("recurse", "p_loop", "p_two", "p_exit", "p_nest", "warpsync_parts", "shuffle_parts")
+SLOTS = 4096  # of each array when it was measured
+
+
+@cache
+def rows(file: str) -> list[dict[str, str]]:
+    with (MEASURED / file).open() as table:
+        return list(csv.DictReader(table))
+
+
+def numbers(text: str) -> np.ndarray:  # type: ignore[type-arg]
+    return np.array(text.split(), np.int32)
+
+
+@pytest.mark.parametrize("name", COUNTED)
+def test_issues_and_their_lanes(name: str) -> None:
+    measured = [row for row in rows("parting.csv") if row["kernel"] == name]
+    assert len(measured) >= 7
+    for row in measured:
+        values = numbers(row["values"])
+        arrays = [np.zeros(SLOTS, np.int32) for _ in range(4)]
+        arrays[0][: values.size] = values
+        run = kernel("parting.cu", name, "sm_90").launch(1, values.size, *arrays, threads=1)
+        counted = {metric: run[metric] for metric in row if metric.startswith("smsp__")}
+        assert counted == {metric: int(row[metric]) for metric in counted}, row["values"]
+
+
+@pytest.mark.parametrize("name", ["two_sides", "leaving", "cases"])
+def test_order(name: str) -> None:
+    """64 warps with different values; each group of lanes takes the next number of its warp."""
+    measured = [row for row in rows("order.csv") if row["kernel"] == name]
+    values, want = (np.concatenate([numbers(row[column]) for row in measured]) for column in ("values", "turns"))
+    turns, out = np.zeros_like(values), np.zeros_like(values)
+    kernel("order.cu", name, "sm_90").launch(values.size // 32, 32, values, turns, out, threads=1)
+    for warp, (got, wanted) in enumerate(zip(turns.reshape(-1, 32), want.reshape(-1, 32), strict=True)):
+        assert got.tolist() == wanted.tolist(), (warp, measured[warp]["values"])
