@@ -95,3 +95,28 @@ def halves_and_bytes(a: NDArray[np.float16], b: NDArray[np.float16]) -> NDArray[
     low, high = np.ascontiguousarray(products).view(np.uint32).reshape(2, 32).astype(np.float32)
     turned = a.view(np.uint16)[:64].reshape(8, 8).T.copy().view(np.uint32).reshape(32)
     return np.stack([pairs + low + high, turned.astype(np.float32)], 1)
+
+
+MISSING_BARRIER = """
+extern "C" __global__ void copied(const int* in, int* out) {
+  __shared__ int s[64];
+  int i = threadIdx.x;
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 4;"
+               :: "r"((unsigned)__cvta_generic_to_shared(s + i)), "l"(in + i));
+  asm volatile("cp.async.wait_all;" ::: "memory");
+  out[i] = s[i ^ 32];
+}
+"""
+
+
+def test_checks_see_copies_and_matrices() -> None:
+    """What they write counts as written, and another warp must not read it before a barrier."""
+    a, out = np.ones(4096, np.float32), np.zeros(512, np.float32)
+    copies = kernel("k24_cpasync.cu", "cpa", "sm_90")
+    assert copies.launch(1, 128, a, a[:128], a[:256], out, 5, check=("races", "init")).hazards == ()
+    half, out = np.ones(512, np.float16), np.zeros(128, np.float32)
+    matrices = kernel("k25_mma.cu", "mma16", "sm_90")
+    assert matrices.launch(1, 32, half, half, out, check=("races", "init")).hazards == ()
+    words = np.arange(64, dtype=np.int32)
+    run = written(MISSING_BARRIER, "copied").launch(1, 64, words, words.copy(), check=("races", "init"))
+    assert run.hazards

@@ -161,8 +161,11 @@ class WarpMemory(AtInstruction):
     def copy(self, to: Address, source: Address, bytes: int, *, reads: Pred, fills: bool, bypasses: bool) -> None:
         routine = copy_routine(self.f.t.routines, bytes, fills, bypasses)
         site, lanes = self._site(), self.b.bitcast(self.e.splat(reads.node), I32)
-        places = self.address("shared", to)
-        self.b.call(routine, [*site.common(), self.address("global", source), site.mask, places, lanes])
+        places, start = self.address("shared", to), self.address("global", source)
+        # What is copied is known by its place: two copies of one place write the same.
+        whence = [self.b.trunc(start, V32)] * (bytes // 4)
+        self.f.t.watch.access(site, "shared", places, bytes, "store", whence)
+        self.b.call(routine, [*site.common(), start, site.mask, places, lanes])
         access.leave_on_fault(site, self.f.fault, self.b.append_basic_block("after"))
 
     def _rows(self, matrices: int) -> Site:
@@ -170,12 +173,16 @@ class WarpMemory(AtInstruction):
 
     def load_rows(self, at: Address, matrices: int) -> Data:
         routine = self.f.t.routines.gather("shared", 16, False, "matrix load")
-        rows = self._call_access(routine, self._rows(matrices), self.address("shared", at), [])
+        address = self.address("shared", at)
+        self.f.t.watch.access(self._rows(matrices), "shared", address, 16, "load")
+        rows = self._call_access(routine, self._rows(matrices), address, [])
         return Data([self._u32(self.b.extract_value(rows, k)) for k in range(4)])
 
     def store_rows(self, at: Address, data: Data, matrices: int) -> None:
         routine = self.f.t.routines.scatter("shared", 16, "matrix store")
-        self._call_access(routine, self._rows(matrices), self.address("shared", at), data.words)
+        address, words = self.address("shared", at), [self.e.splat(w.node) for w in data.words]
+        self.f.t.watch.access(self._rows(matrices), "shared", address, 16, "store", words)
+        self._call_access(routine, self._rows(matrices), address, data.words)
 
     def is_in(self, space: Space, at: Address) -> Pred:
         address = self.address("generic", at)
