@@ -1,4 +1,4 @@
-"""Writes the parts of README.md and docs/opcodes.md that programs print.
+"""Writes the parts of README.md, docs/opcodes.md and docs/safety.md that programs print.
 
     python docs/regenerate.py           writes them
     python docs/regenerate.py --check   ends with 1 if one of them is not what the program prints today
@@ -16,7 +16,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-PAGES = (ROOT / "README.md", ROOT / "docs" / "opcodes.md")
+PAGES = (ROOT / "README.md", ROOT / "docs" / "opcodes.md", ROOT / "docs" / "safety.md")
 PART = re.compile(r"(<!-- begin: (?P<command>.+?) -->\n).*?(<!-- end -->)", re.DOTALL)
 COLUMNS = "88"  # as wide as GitHub shows a text block without scrolling
 

@@ -11,6 +11,20 @@ HEAD = re.compile(
     r"// (\w+); (\d+) x (\d+)(?:; n = (\d+))?(?:; shared = (\d+))?\nKERNEL\((\w+)\)", re.MULTILINE
 )
 
+# What warplens says of them where it is not what was planted; test_checks.py holds it to that.
+NOT_FOUND = {
+    "shared_into_the_neighbour",  # inside the block's shared memory: nothing in the machine code tells arrays apart
+    "in_global_memory",  # races are looked for in shared memory
+    "global_never_written",  # every buffer starts with what the host gave it
+    "one_warp_of_two",  # the other warp has ended, which is legal: a note
+    "loops_of_different_length",  # likewise
+}
+FAULTS = {  # the run stops
+    "waits_for_nobody", "two_barriers_crossed", "warp_and_block_wait_for_each_other", "syncwarp_of_others",
+}  # fmt: skip
+ALARMS = {"clean_lock"}  # order through atomics is not followed, as racecheck does not
+CHECK_OF = {"race": "races", "init": "init", "barrier": "barriers"}
+
 
 @dataclass(frozen=True)
 class Planted:

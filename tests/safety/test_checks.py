@@ -8,23 +8,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from planted import SOURCE, Planted, planted
+from planted import ALARMS, CHECK_OF, FAULTS, NOT_FOUND, SOURCE, Planted, planted
 
 import warplens as wl
 from warplens.cli import main
 from warplens.errors import KernelFault, UsageError
 from warplens.report.json import schema
 
-NOT_FOUND = {
-    "shared_into_the_neighbour",  # inside the block's shared memory: nothing in the machine code tells arrays apart
-    "in_global_memory",  # races are looked for in shared memory
-    "global_never_written",  # every buffer starts with what the host gave it
-    "one_warp_of_two",  # the other warp has ended, which is legal: a note
-    "loops_of_different_length",  # likewise
-}
-FAULTS = {"waits_for_nobody", "two_barriers_crossed", "warp_and_block_wait_for_each_other", "syncwarp_of_others"}
-ALARMS = {"clean_lock"}  # order through atomics is not followed, as racecheck does not
-CHECK_OF = {"race": "races", "init": "init", "barrier": "barriers"}
 ALWAYS = {
     "shared_read_behind_the_end", "constant_behind_the_end", "local_far_behind_the_end", "global_half_behind_the_end",
     "read_after_write", "write_after_write_in_a_warp", "warp_without_syncwarp", "atomic_and_plain_read",
