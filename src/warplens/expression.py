@@ -10,6 +10,7 @@ import ast
 import math
 import operator
 import re
+import warnings
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import TypeAlias
@@ -76,7 +77,8 @@ def _parse(text: str) -> ast.Call:
     if not text.strip():
         raise UsageError("a number or an expression is missing")
     try:
-        body = ast.parse(f"call({_C_FLOAT.sub(_as_float, text)}\n)", mode="eval").body
+        with warnings.catch_warnings(action="ignore", category=SyntaxWarning):  # "1if" is refused below anyway
+            body = ast.parse(f"call({_C_FLOAT.sub(_as_float, text)}\n)", mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise UsageError(f"'{text.strip()}' is not an expression; {_POSSIBLE}") from None
     match body:

@@ -26,6 +26,7 @@ Line = tuple[str, str, str]
 """Predicate, opcode with modifiers, operands."""
 
 INSTRUCTION_BYTES = 16
+LONGEST_SECONDS = 300  # nvdisasm takes some 10 us an instruction
 MISSING = "nvdisasm is missing: pip install nvidia-cuda-nvdisasm"
 
 
@@ -126,9 +127,15 @@ def _nvdisasm(data: bytes) -> bytes:
     with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
         file.write(data)
         file.flush()
-        answer = subprocess.run([_tool(), "-json", file.name], capture_output=True, check=False)
+        command = [str(_tool()), "-json", file.name]
+        try:
+            answer = subprocess.run(command, capture_output=True, check=False, timeout=LONGEST_SECONDS)
+        except subprocess.TimeoutExpired:
+            raise CubinError(f"nvdisasm took over {LONGEST_SECONDS} s: the cubin is damaged or too large") from None
     if answer.returncode:
         reason = answer.stderr.decode(errors="replace").strip().replace(file.name, "the cubin")
+        if answer.returncode < 0:
+            reason = f"it ended by signal {-answer.returncode}; the cubin may be damaged"
         raise CubinError(f"nvdisasm refused the cubin: {reason}")
     return answer.stdout
 
