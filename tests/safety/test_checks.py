@@ -129,6 +129,30 @@ def test_an_unknown_check() -> None:
         launched(by_name("clean_syncwarp"), "race")
 
 
+COPIES = """
+extern "C" __global__ void copies(const int *in, int *out, int wait) {
+  __shared__ int s[64];
+  unsigned to = __cvta_generic_to_shared(s + threadIdx.x);
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" :: "r"(to), "l"(in + threadIdx.x) : "memory");
+  asm volatile("cp.async.wait_all;" ::: "memory");
+  if (wait) __syncthreads();
+  out[threadIdx.x] = s[63 - threadIdx.x];
+}
+"""
+
+
+@pytest.mark.parametrize("wait", [0, 1])
+def test_an_asynchronous_copy_is_a_store(wait: int) -> None:
+    numbers, out = np.arange(64, dtype=np.int32), np.zeros(64, np.int32)
+    run = wl.compile(source=COPIES)["copies"].launch(1, 64, numbers, out, np.int32(wait), check="all")
+    if wait:
+        assert run.hazards == ()
+        return
+    race = next(hazard for hazard in run.hazards if hazard.check == "races")
+    assert {party.act for party in race.parties} == {"read", "write"}
+    assert {party.at.base for party in race.parties} == {"LDGSTS", "LDS"}
+
+
 FILE = """// /// warplens
 // [racy]
 // grid = 1

@@ -160,7 +160,7 @@ def _act(instruction: Instruction) -> str:
     base = instruction.base
     if base == "BAR":
         return "wait"
-    return "atomic" if base.startswith(("ATOM", "RED")) else "write" if base.startswith("ST") else "read"
+    return "atomic" if base.startswith(("ATOM", "RED")) else "write" if base.startswith(("ST", "LDGSTS")) else "read"
 
 
 def _thread(launch: Launch, number: int) -> Dim3:
