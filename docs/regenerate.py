@@ -16,7 +16,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-PAGES = (ROOT / "README.md", ROOT / "docs" / "opcodes.md", ROOT / "docs" / "safety.md")
+PAGES = (ROOT / "README.md", ROOT / "docs" / "hardware.md", ROOT / "docs" / "opcodes.md", ROOT / "docs" / "safety.md")
 PART = re.compile(r"(<!-- begin: (?P<command>.+?) -->\n).*?(<!-- end -->)", re.DOTALL)
 COLUMNS = "88"  # as wide as GitHub shows a text block without scrolling
 

@@ -1,0 +1,76 @@
+"""Prints every difference between warplens and an H200 over the kernels of the test suite, with its explanation.
+
+Reads measurements/h200/validation.csv (what the GPU counted) and differences.csv (where warplens says otherwise).
+"""
+
+from __future__ import annotations
+
+import csv
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+H200 = Path(__file__).parent.parent / "measurements" / "h200"
+SPINS = "blocks wait for each other by reading memory until it changes: how often is a matter of time"
+RETRIES = "a try that fails is repeated: how often is probably a matter of time; not looked into"
+RECURSION = (
+    "recursion to different depths: lanes of different depths that wait at one BSYNC seem to pass it together on the "
+    "GPU; Nsight's instrumented counters differ from its own from run to run"
+)
+MUFU = "last digits of MUFU"
+CAUSES = {
+    "ats": "wavefronts of 64-bit shared atomics; not explained",
+    "bfs": "the order in which blocks reach their atomics decides what they do",
+    "calls": RECURSION,
+    "cg1": "outputs of one launch; not looked into",
+    "cg2": SPINS,
+    "cluster_of_one": "128 lanes fewer are on: probably those of ACQBULK or PREEXIT",
+    "ffast": MUFU,
+    "fmath": MUFU,
+    "fmaxat": RETRIES,
+    "gen": "one generic access whose lanes reach shared and global memory counts as fewer requests",
+    "grid_barrier": SPINS,
+    "h2": MUFU,
+    "in_place": "later blocks read what earlier ones wrote (outputs)",
+    "lanem": "%smid (outputs)",
+    "late": "order of blocks (outputs)",
+    "leaving": "the instrumented counters merge lanes at another place; the hardware's own are equal",
+    "look_back": SPINS,
+    "loops": "a race (outputs); 3 of 7,721,981 thread instructions not explained",
+    "nb": MUFU,
+    "phases": SPINS,
+    "pointers": "generic accesses that count as global here and as local on the GPU; 25 of 64 warps reach the targets "
+    "of their CALL in another order; not explained",
+    "rec": RECURSION,
+    "softmax": MUFU,
+    "spin_lock": RETRIES,
+    "sw": MUFU + " (outputs); 16 of 2,622 thread instructions not explained",
+    "swu": MUFU,
+    "tickets": "order of blocks (outputs)",
+    "volsh": "a race (outputs)",
+}
+
+
+def main() -> int:
+    launches = list(csv.DictReader((H200 / "validation.csv").open()))
+    different: dict[str, list[dict[str, str]]] = defaultdict(list)
+    for row in csv.DictReader((H200 / "differences.csv").open()):
+        different[row["kernel"]].append(row)
+    counters = len(launches[0]) - 5
+    print("| kernels | launches | counters each | differ | example (warplens, H200) | why |")
+    print("|---|--:|--:|--:|---|---|")
+    equal = [row for row in launches if row["kernel"] not in different]
+    names = {row["kernel"] for row in equal}
+    print(f"| {len(names)} kernels | {len(equal)} | {counters} | 0 | | |")
+    for kernel, rows in sorted(different.items()):
+        of = sum(row["kernel"] == kernel for row in launches)
+        counts = [row for row in rows if row["metric"] != "outputs"]
+        metrics = {row["metric"] for row in counts}
+        first = counts[0] if counts else None
+        shown = f"`{first['metric']}` {first['warplens']}, {first['h200']}" if first else "outputs only"
+        print(f"| {kernel} | {of} | {counters} | {len(metrics)} | {shown} | {CAUSES[kernel]} |")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
