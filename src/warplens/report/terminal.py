@@ -118,11 +118,12 @@ def checks(subject: Subject) -> RenderableType:
     for row in hazards.rows(subject):
         body.append(Text.assemble((row.severity, SHADES[row.severity]), f": {row.sentence}"))
         table = Table(box=None, show_header=False, padding=(0, GAP, 0, 0), pad_edge=False)
-        table.add_column(no_wrap=True)
-        table.add_column(no_wrap=True, style="dim")
+        # Who and where are never cut: only the source line gives way.
+        who = [f"{place.who}, {place.where}" if place.where else place.who for place in row.places]
+        table.add_column(no_wrap=True, min_width=max(map(len, who), default=0))
         table.add_column(no_wrap=True, overflow="ellipsis")
-        for place in row.places:
-            table.add_row(place.who, place.where, Text(place.text))
+        for words, place in zip(who, row.places, strict=True):
+            table.add_row(words, Text(place.text))
         body.append(Padding(table, (0, 0, 0, 2)))
     return titled("Checks", "exact", Group(*body))
 
