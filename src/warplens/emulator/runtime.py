@@ -314,7 +314,7 @@ class Runtime(Splits):
             with code.when(stuck, likely=False):
                 record_fault(code, env, block, FaultKind.DEADLOCK)
                 b.ret(i32(Status.FAULT))
-            stop = b.load(code.load(Env, env, "stop"), typ=I32)
+            stop = b.load_atomic(code.load(Env, env, "stop"), "monotonic", 4, typ=I32)  # Python writes it
             with code.when(code.nonzero(stop), likely=False):
                 b.ret(i32(Status.STOPPED))
             # A block that gets past a barrier moves on; one whose warps only use up their turns may wait for another.
@@ -346,7 +346,7 @@ class Runtime(Splits):
             with code.when(b.icmp_signed("!=", status, i32(Status.DONE)), likely=False):
                 b.ret(b.or_(b.shl(i, i64(8)), b.zext(status, I64)))
             code.bump(code.field(Env, env, "done"))
-            stop = b.load(code.load(Env, env, "stop"), typ=I32)
+            stop = b.load_atomic(code.load(Env, env, "stop"), "monotonic", 4, typ=I32)  # Python writes it
             with code.when(code.nonzero(stop), likely=False):
                 b.ret(b.or_(b.shl(b.add(i, i64(1)), i64(8)), i64(Status.STOPPED)))
 
