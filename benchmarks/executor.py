@@ -108,7 +108,7 @@ def stopwatch(launch: Callable[[], wl.Run]) -> tuple[float, float]:
 def measure(case: Case) -> Row:
     kernel = wl.compile(LESSONS)[case.kernel]
     start = time.perf_counter()
-    compile_object(kernel.kernel, kernel.program)
+    compile_object(kernel.kernel, kernel.program, 32)
     translation = time.perf_counter() - start
     arguments = case.arguments(case.n)
 

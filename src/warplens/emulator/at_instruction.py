@@ -7,17 +7,30 @@ from typing import TYPE_CHECKING
 from llvmlite import ir
 
 from warplens.emulator.code import i32
+from warplens.emulator.predicate_file import PredicateFile
 from warplens.emulator.site import iota
 from warplens.emulator.vectors import I32, is_vector
+from warplens.errors import UnsupportedInstruction
+from warplens.isa._absent import absent
 from warplens.isa._lanes import U32, Pred
 from warplens.isa._warp import Data
-from warplens.program import Constant, Immediate, Instruction, Operand, Register, Special
+from warplens.program import Constant, Instruction, Program, Register
 
 if TYPE_CHECKING:
     from warplens.emulator.lift import WarpFunction
 
 
-class AtInstruction:
+def unsupported(program: Program, instruction: Instruction) -> UnsupportedInstruction:
+    place = f", {instruction.source.file}:{instruction.source.line}" if instruction.source else ""
+    what = f"{instruction.opcode} {instruction.text}".strip()
+    where = f"({program.arch}, {program.name} at {instruction.offset:#x}{place})"
+    family = absent(instruction.base)
+    if family:
+        return UnsupportedInstruction(f"{what} {where}: {family} are not emulated; this kernel needs a GPU")
+    return UnsupportedInstruction(f"no meaning for {what} {where}: add it to warplens/isa/")
+
+
+class AtInstruction(PredicateFile):
     """One instruction of a warp; `mask` is the running split, `active` those of its lanes whose guard is true."""
 
     def __init__(
@@ -33,6 +46,7 @@ class AtInstruction:
         self.split = split
         self.b = function.b
         self.code = function.code
+        self.registers = function.registers
         self.e = function.emitter
         self.runtime = function.t.runtime
 
@@ -42,7 +56,11 @@ class AtInstruction:
 
     @property
     def active_mask(self) -> ir.Value:
-        return self.mask if self.condition is None else self.b.bitcast(self._active, I32)
+        if self.condition is None:
+            return self.mask
+        if not is_vector(self.condition):
+            return self.b.select(self.condition, self.mask, i32(0))
+        return self.b.bitcast(self._active, I32)
 
     @property
     def lane(self) -> U32:
@@ -52,36 +70,14 @@ class AtInstruction:
         return U32(self.e, node)
 
     def constant(self, at: Constant, bytes: int) -> Data:
-        return Data(self.f.registers.constant(self.f, at, bytes))
-
-    def predicate(self, register: Register) -> Pred:
-        return Pred(self.e, self.f.registers.predicate(register))
-
-    def predicates(self, file: Special, mask: int) -> U32:
-        bits = self._u32(i32(0))
-        for register in self._named(file, mask):
-            bits = bits | self.predicate(register).u32() << register.index
-        return bits
-
-    def set_predicates(self, file: Special, bits: U32, mask: int) -> None:
-        keep = self._active if self.condition is not None or self.split else None
-        for register in self._named(file, mask):
-            self.f.registers.write(register, (bits & 1 << register.index).ne(0), keep, self.condition)
-
-    def _named(self, file: Special, mask: int) -> list[Register]:
-        return [Register("UP" if file.name == "UPR" else "P", n) for n in range(7) if mask >> n & 1]
-
-    def plain(self, operand: Operand) -> U32:
-        if isinstance(operand, Immediate):
-            return self._u32(i32(operand.bits & 0xFFFFFFFF))
-        return self.f.registers.words(operand, 1, self.f)[0]
+        return Data(self.f.registers.constant(at, bytes))
 
     @property
     def place(self) -> int:
         return self.at.offset
 
     def stored(self, register: Register, words: int) -> Data:
-        return Data(self.f.registers.run(register, words))
+        return Data([self._u32(self.e.vector_of(w.node)) for w in self.f.registers.run(register, words)])
 
     def _first_lane(self) -> ir.Value:
         return self.b.and_(self.code.lowest(self.active_mask), i32(31))

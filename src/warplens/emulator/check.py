@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from ctypes import sizeof
 from typing import TYPE_CHECKING
 
 from llvmlite import ir
@@ -156,7 +157,7 @@ def look_up(module: ir.Module) -> ir.Function:
     made, code = function(module, "look_up", I1, ARGUMENTS)
     env, _, _, index, address, mask, _, size, touch, _ = made.args
     b = code.b
-    bounds = code.at(code.load(Env, env, "bounds"), b.shl(b.sext(index, I64), i64(4)))
+    bounds = code.at(code.load(Env, env, "bounds"), b.mul(b.sext(index, I64), i64(sizeof(Bounds))))
     lost = code.variable(I32, i32(0))
     wide_size = b.sext(size, I64)
 

@@ -33,6 +33,8 @@ class Classifier:
     @cached_property
     def distinct(self) -> ir.Function:
         """(values, lanes) -> how many different values the lanes hold."""
+        if found := self.module.globals.get("distinct"):
+            return found
         made, code = function(self.module, "distinct", I32, [V32, I32])
         values, mask = made.args
         b = code.b

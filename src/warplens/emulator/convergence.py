@@ -6,10 +6,9 @@ right, and only slower.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
-from warplens.program import Block, Immediate, Instruction, Program, Register
+from warplens.program import Immediate, Instruction, Register
 
 # Code whose targets or masks are data: nothing is assumed.
 UNKNOWN = {"CALL", "RET", "BRX", "BRXU", "JMP", "ENDCOLLECTIVE", "BMOV"}
@@ -17,84 +16,50 @@ TOGETHER = ("U", "ANY")  # branches that all lanes take, or none
 
 
 @dataclass(frozen=True)
-class State:
+class Convergence:
     """At one place: whether the split may be partial, and for which barriers it was when they were set."""
 
     split: bool
     partial: frozenset[int] = frozenset()
 
-    def join(self, other: State) -> State:
-        return State(self.split or other.split, self.partial | other.partial)
+    def join(self, other: Convergence) -> Convergence:
+        return Convergence(self.split or other.split, self.partial | other.partial)
+
+    def step(self, instruction: Instruction, left: frozenset[int], apart: bool) -> Convergence:
+        """Behind an instruction; `left`: barriers that lanes leave early, `apart`: whether lanes may disagree here."""
+        match instruction.base:
+            case "BSSY":
+                barrier = barrier_of(instruction)
+                partial = self.partial | {barrier} if self.split else self.partial - {barrier}
+                return Convergence(self.split, partial)
+            case "BSYNC":
+                barrier = barrier_of(instruction)
+                return Convergence(barrier in self.partial or barrier in left, self.partial)
+            case "WARPSYNC" if not parts(instruction, apart):
+                everyone = "ALL" in instruction.modifiers or any(
+                    isinstance(o, Immediate) and o.bits & 0xFFFFFFFF == 0xFFFFFFFF for o in instruction.operands
+                )
+                guarded = instruction.guard is not None
+                return Convergence(not everyone and (self.split or guarded), self.partial)
+        return Convergence(True, self.partial) if parts(instruction, apart) else self
 
 
-def split_blocks(program: Program) -> Mapping[int, bool]:
-    """For each block, by its first instruction: whether it may run with a part of the warp."""
-    instructions = program.instructions
-    if any(i.base in UNKNOWN and not _only_clears(i) for i in instructions):
-        return {block.first: True for block in program.blocks}
-    left = frozenset(_barrier(i) for i in instructions if i.base == "BREAK")
-    by_start = {block.first: block for block in program.blocks}
-    states: dict[int, State] = {0: State(False)}
-    todo = [0]
-    while todo:
-        start = todo.pop()
-        block = by_start[start]
-        after = _through(program, block, states[start], left)
-        for successor in {*block.successors, *_next(block, by_start)}:
-            joined = after.join(states[successor]) if successor in states else after
-            if states.get(successor) != joined:
-                states[successor] = joined
-                todo.append(successor)
-    return {start: states[start].split if start in states else True for start in by_start}
+def parts(instruction: Instruction, apart: bool) -> bool:
+    """Whether lanes go on at different places, or at different times; `apart`: whether they may disagree."""
+    if instruction.base == "BRA":
+        return apart and not any(m in TOGETHER for m in instruction.modifiers)
+    if instruction.base == "WARPSYNC" and "EXCLUSIVE" in instruction.modifiers:
+        return True  # lanes with other masks
+    return apart and instruction.guard is not None and instruction.base in ("BREAK", "BAR", "WARPSYNC")
 
 
-def _next(block: Block, by_start: Mapping[int, Block]) -> list[int]:
-    return [block.last + 1] if block.last + 1 in by_start else []
-
-
-def _only_clears(instruction: Instruction) -> bool:
+def only_clears(instruction: Instruction) -> bool:
     """`BMOV.32.CLEAR RZ, B0` before every BSSY on sm_75: the mask goes nowhere."""
     first = instruction.operands[0] if instruction.operands else None
-    return (
-        instruction.base == "BMOV" and isinstance(first, Register) and first.file == "R" and first.index < 0
-    )
+    return instruction.base == "BMOV" and isinstance(first, Register) and first.file == "R" and first.index < 0
 
 
-def _through(program: Program, block: Block, state: State, left: frozenset[int]) -> State:
-    for index in range(block.first, block.last + 1):
-        state = _step(program.instructions[index], state, left)
-    return state
-
-
-def _step(instruction: Instruction, state: State, left: frozenset[int]) -> State:
-    match instruction.base:
-        case "BSSY":
-            barrier = _barrier(instruction)
-            partial = state.partial | {barrier} if state.split else state.partial - {barrier}
-            return State(state.split, partial)
-        case "BSYNC":
-            barrier = _barrier(instruction)
-            return State(barrier in state.partial or barrier in left, state.partial)
-        case "WARPSYNC":
-            everyone = "ALL" in instruction.modifiers or any(
-                isinstance(o, Immediate) and o.bits & 0xFFFFFFFF == 0xFFFFFFFF for o in instruction.operands
-            )
-            return State(not everyone and (state.split or instruction.guard is not None), state.partial)
-        case "BRA" if _may_part(instruction):
-            return State(True, state.partial)
-        case "BREAK" | "BAR" if instruction.guard is not None:
-            return State(True, state.partial)
-    return state
-
-
-def _barrier(instruction: Instruction) -> int:
+def barrier_of(instruction: Instruction) -> int:
     first = instruction.operands[0]
     assert isinstance(first, Register), instruction
     return first.index
-
-
-def _may_part(instruction: Instruction) -> bool:
-    if any(m in TOGETHER for m in instruction.modifiers):
-        return False
-    lanes = [instruction.guard, *instruction.operands]
-    return any(isinstance(r, Register) and r.file == "P" for r in lanes)

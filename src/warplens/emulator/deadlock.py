@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from warplens.emulator.fault import place
-from warplens.emulator.layout import ALL_THREADS, WAIT_SLOTS, WARPSYNC, Block, Warp
+from warplens.emulator.layout import ALL_THREADS, INSTRUCTION, WAIT_SLOTS, WARPSYNC, Block, Warp
 from warplens.program import Program
 
 TOLD = 12  # places; a block has at most 32 warps, of which most wait alike
@@ -26,11 +26,11 @@ def waits(block: Block, warps: Sequence[Warp]) -> Iterator[Wait]:
     for warp in warps:
         for n in range(warp.parked):
             what = _barrier(block, warp.parked_at[n])
-            yield Wait(warp.index, warp.parked_mask[n], warp.parked_pc[n] - 1, what)
+            yield Wait(warp.index, warp.parked_mask[n], (warp.parked_pc[n] & INSTRUCTION) - 1, what)
         for slot in range(WAIT_SLOTS):
             groups: dict[tuple[int, int], int] = {}
             for lane in _lanes(warp.waiting[slot]):
-                key = warp.lane_pc[lane] - 1, warp.lane_need[lane]
+                key = (warp.lane_pc[lane] & INSTRUCTION) - 1, warp.lane_need[lane]
                 groups[key] = groups.get(key, 0) | 1 << lane
             for (at, need), lanes in groups.items():
                 missing = need & ~warp.waiting[slot] & ~warp.exited & 0xFFFFFFFF

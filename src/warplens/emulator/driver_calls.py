@@ -23,7 +23,10 @@ HOOK = ir.FunctionType(I32, [PTR, PTR, PTR, I32, PTR, I32, I32])
 
 
 def driver_block(function: WarpFunction) -> ir.Block:
-    """Where the dispatcher goes for a place of PLACES: the running lanes call, and go on where they return to."""
+    """Where the dispatcher goes for a place of PLACES: the running lanes call, and go on where they return to.
+
+    Code with calls keeps all registers as 32 numbers (shapes.py).
+    """
     b, code = function.b, function.code
     here, block = b.block, function.function.append_basic_block("driver")
     b.position_at_end(block)
@@ -31,9 +34,10 @@ def driver_block(function: WarpFunction) -> ir.Block:
     lanes = vector(I32)
     words = code.variable(ir.ArrayType(I32, LANES * ARGUMENTS))
     for n in range(ARGUMENTS):
-        b.store(registers.word("R", FIRST_ARGUMENT + n), code.at(words, 4 * LANES * n), align=4)
+        b.store(registers.fetch(("R", FIRST_ARGUMENT + n), "many", 0), code.at(words, 4 * LANES * n), align=4)
     mask = b.load(function.exec, typ=I32)
-    places = code.variable(lanes, b.lshr(registers.word("R", RETURN_ADDRESS), function.emitter.splat(i32(4))))
+    back_to = registers.fetch(("R", RETURN_ADDRESS), "many", 0)
+    places = code.variable(lanes, b.lshr(back_to, function.emitter.splat(i32(4))))
     back = b.extract_element(b.load(places, typ=lanes), code.lowest(mask))
     hook = copy(code.load(Env, function.env, "driver"))
     hook.type = HOOK  # llvmlite knows what may be called by its type
@@ -43,9 +47,9 @@ def driver_block(function: WarpFunction) -> ir.Block:
         b.branch(function.fault)
     active = b.bitcast(mask, vector(I1))
     for n in range(2):
-        local = registers.local("R", FIRST_ARGUMENT + n)
+        name = ("R", FIRST_ARGUMENT + n)
         value = b.load(code.at(words, 4 * LANES * n), typ=lanes, align=4)
-        b.store(b.select(active, value, b.load(local, typ=lanes)), local)
+        registers.put(name, "many", 0, b.select(active, value, registers.fetch(name, "many", 0)))
     b.call(function.t.runtime.push_groups, [function.warp, mask, places])
     b.branch(function.dispatch)
     b.position_at_end(here)

@@ -8,6 +8,7 @@ from typing import Any
 from llvmlite import ir
 
 from warplens.emulator.emit_float import FloatEmitter
+from warplens.emulator.linear import HighWord, Linear, LinearEmitter
 from warplens.emulator.vectors import (
     DOUBLE,
     FIRST,
@@ -15,6 +16,7 @@ from warplens.emulator.vectors import (
     I1,
     I32,
     I64,
+    LANES,
     Splat,
     element,
     intrinsic,
@@ -23,21 +25,22 @@ from warplens.emulator.vectors import (
     scalar_type,
     vector,
 )
-from warplens.isa._lanes import F64, Float, Int, Lanes, Pred
+from warplens.isa._lanes import F64, U32, U64, Float, Int, Lanes, Pred
 
 
-class LlvmEmitter(FloatEmitter):
-    """Writes primitives at the builder's place."""
+class LlvmEmitter(FloatEmitter, LinearEmitter):
+    """Writes primitives at the builder's place; `tile` lanes of the warp stand side by side (linear.py)."""
 
-    def __init__(self, builder: ir.IRBuilder) -> None:
+    def __init__(self, builder: ir.IRBuilder, tile: int = LANES) -> None:
         self.b = builder
+        self.tile = tile
 
     def constant(self, kind: type[Lanes], value: float | int) -> ir.Value:
         if issubclass(kind, Float):
             return ir.Constant(scalar_type(kind), float(value))
         return ir.Constant(scalar_type(kind), int(value) & ((1 << kind.bits) - 1))
 
-    def do(self, primitive: str, kind: type[Lanes], *args: Any, **how: Any) -> ir.Value:
+    def leaf(self, primitive: str, kind: type[Lanes], *args: Any, **how: Any) -> ir.Value:
         nodes = self.same_shape([a.node for a in args])
         return getattr(self, f"do_{primitive}")(kind, args, *nodes, **how)
 
@@ -46,8 +49,36 @@ class LlvmEmitter(FloatEmitter):
             return list(nodes)
         return [self.splat(n) for n in nodes]
 
-    def splat(self, value: ir.Value) -> ir.Value:
-        """A scalar in every lane; a vector as it is."""
+    def known(self, node: Any) -> int | None:
+        if isinstance(node, ir.Constant) and isinstance(node.type, ir.IntType) and isinstance(node.constant, int):
+            return int(node.constant & ((1 << node.type.width) - 1))
+        return None
+
+    def is_scalar(self, node: Any) -> bool:
+        return not isinstance(node, Linear | HighWord) and not is_vector(node)
+
+    def vector_of(self, node: Any) -> ir.Value:
+        if isinstance(node, HighWord):
+            return self.leaf("high", U32, U64(self, self.vector_of(node.whole)))
+        if not isinstance(node, Linear):
+            return node
+        if node.exact is not None:
+            return node.exact()
+        kind = ir.IntType(node.bits)
+        base, *steps = node.parts
+        total = self.splat(base)
+        places = ([lane % self.tile for lane in range(LANES)], [lane // self.tile for lane in range(LANES)])
+        for step, place in zip(steps, places, strict=True):
+            if isinstance(step, int):
+                offsets = ir.Constant(vector(kind), [step * at & ((1 << node.bits) - 1) for at in place])
+                total = self.b.add(total, offsets) if step else total
+            elif any(place):
+                total = self.b.add(total, self.b.mul(self.splat(step), ir.Constant(vector(kind), place)))
+        return total
+
+    def splat(self, value: Any) -> ir.Value:
+        """A scalar in every lane; a vector as it is; a line as its 32 numbers."""
+        value = self.vector_of(value)
         if is_vector(value):
             return value
         if isinstance(value, ir.Constant):

@@ -19,9 +19,9 @@ from warplens.emulator.fault import report
 from warplens.emulator.findings import Findings, hazards
 from warplens.emulator.jit import Translated, translate
 from warplens.emulator.layout import FaultKind, Status, Touch
-from warplens.emulator.lift import saved_bytes
 from warplens.emulator.memory import DeviceMemory
 from warplens.emulator.plan import Plan
+from warplens.emulator.translator import saved_bytes
 from warplens.emulator.watch import NO_CHECKS, Checks
 from warplens.emulator.worker import Shape, Worker, in_any_order, thread_indices
 from warplens.kernel import Kernel
@@ -57,7 +57,6 @@ def run(
     """Executes every block; `memory` holds the results afterwards.  KernelFault if the kernel does something wrong."""
     started = time.perf_counter()
     driver.check(kernel)
-    code = translate(kernel, program, checks)
     tid, first_mask = thread_indices(launch)
     barrier = memory.allocate("the grid's barrier", np.zeros(64, np.uint8)) if launch.cooperative else 0
     contents = {0: bytes(abi.constants(kernel, launch, parameters, multiprocessors, barrier)), **(banks or {})}
@@ -76,15 +75,19 @@ def run(
         stride=saved_bytes(program),
         checks=checks,
     )
+    crew = threads or available_threads()
     heap = None
     if "malloc" in kernel.externs:
         number = len(memory.allocations)
         heap = number, memory.allocate("the heap of malloc", np.zeros(driver.HEAP_BYTES, np.uint8))
-    grid = Grid(code, shape, memory, progress, heap)
-    counters = grid.run(threads or available_threads())
+    grid = Grid(translate(kernel, program, tile_of(launch), checks), shape, memory, progress, heap)
+    try:
+        counts = grid.run(crew)
+    except IndexWrappedError:
+        grid = Grid(translate(kernel, program, 0, checks), shape, memory, progress, heap)
+        counts = grid.run(crew)
     seconds = time.perf_counter() - started
     found = hazards(grid.findings, program, launch)
-    counts = shape.plan.read(counters)
     return Trace(
         launch, blocks_run=launch.blocks, seconds=seconds, hazards=found, printed=grid.printed, **counts
     )  # fmt: skip
@@ -100,6 +103,19 @@ def _bank(content: bytes) -> NDArray[np.uint8]:
     return np.frombuffer(content.ljust(abi.BANK_BYTES, b"\0"), np.uint8)
 
 
+class IndexWrappedError(Exception):
+    """A line of indices left 32 bits: only a translation without lines can execute that."""
+
+
+def tile_of(launch: Launch) -> int:
+    """How many lanes stand side by side along x; 0 if the warps of a block are not all alike."""
+    x, y, z = launch.block
+    if x % 32 == 0 or y * z == 1:
+        return 32
+    rows = 32 // x if 32 % x == 0 else 0
+    return x if rows and (z == 1 or y % rows == 0) else 0
+
+
 class Grid:
     """All blocks of one launch."""
 
@@ -112,8 +128,8 @@ class Grid:
         self.findings: list[Findings] = []
         self.printed = ""
 
-    def run(self, threads: int) -> Counts:
-        """The counters of the launch.
+    def run(self, threads: int) -> dict[str, Counts]:
+        """The counters of the launch, an array of each kind.
 
         The first block shows how the kernel uses its buffers.  Where order could matter, one thread runs the blocks
         in order of their number; where that shows only later, everything is run again so.
@@ -138,14 +154,14 @@ class Grid:
     def _worker(self) -> Worker:
         return Worker(self.shape, self.memory, self.heap)
 
-    def _finished(self, workers: list[Worker]) -> Counts:
+    def _finished(self, workers: list[Worker]) -> dict[str, Counts]:
         """The counters, summed; notes which buffers were written."""
         touched = [sum_bits(bits) for bits in zip(*(w.touched() for w in workers), strict=True)]
         self.findings = [w.findings for w in workers]
         self.memory.written = frozenset(n for n, bits in enumerate(touched) if bits & ~Touch.READ)
         self.printed = driver.output([w.driver for w in workers])
         total: Counts = np.sum([w.counters for w in workers], axis=0)
-        return total
+        return self.shape.plan.read(total, self.code.weights)
 
     def _chunks(self, first: int, threads: int) -> list[tuple[int, int]]:
         """(first, count) of shares: large ones first, so that threads are seldom asked for, then small ones, so that
@@ -192,6 +208,8 @@ class Grid:
             raise
         self.shape.stop[0] = 0
         status = outcome[0] if outcome else Status.DONE
+        if any(w.env.fault.kind == FaultKind.WRAPPED for w in workers):
+            raise IndexWrappedError
         if status is Status.FAULT and len(workers) == 1:
             raise self._fault(workers[0])
         return status

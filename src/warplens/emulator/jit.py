@@ -8,8 +8,14 @@ from functools import cache
 from importlib.metadata import version
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from warplens import cache as disk
-from warplens.emulator.lift import Translator
+from warplens.emulator.library import Library, library_module
+from warplens.emulator.plan import COLUMNS, REQUESTS
+from warplens.emulator.site import Windows
+from warplens.emulator.translator import Translator, windows_of
 from warplens.emulator.watch import NO_CHECKS, Checks
 from warplens.kernel import Kernel
 from warplens.program import Program
@@ -20,10 +26,14 @@ RunBlock = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p)
 
 @dataclass(frozen=True)
 class Translated:
-    """A kernel in machine code of this host.  `engine` owns the code."""
+    """A kernel in machine code of this host.  `engine` owns the code.
+
+    weights   what a hit of each instruction adds to its counters (plan.py)
+    """
 
     run_blocks: Any
     run_block: Any
+    weights: NDArray[np.int64]
     engine: Any
 
 
@@ -56,26 +66,47 @@ def _vocabulary() -> str:
     return disk.key(*(p.read_bytes() for p in files))
 
 
-def translate(kernel: Kernel, program: Program, checks: Checks = NO_CHECKS) -> Translated:
-    """The kernel in machine code; from disk if this host has translated it before."""
+def translate(kernel: Kernel, program: Program, tile: int, checks: Checks = NO_CHECKS) -> Translated:
+    """The kernel in machine code for a tile (linear.py); from disk if this host has translated it before."""
     name = disk.key(
-        "translation", *_host(), _vocabulary(), kernel.arch, kernel.code, program.name,
+        "translation", *_host(), _vocabulary(), kernel.arch, kernel.code, program.name, str(tile),
         *sorted(checks), *kernel.externs,
     )  # fmt: skip
     if name not in _loaded:
-        _loaded[name] = _load(disk.remember("object", name, lambda: compile_object(kernel, program, checks)))
+        code = disk.remember("object", name, lambda: compile_object(kernel, program, tile, checks))
+        _loaded[name] = _load(code, library_for(program), len(program.instructions))
     return _loaded[name]
 
 
 _loaded: dict[str, Translated] = {}  # kept for the life of the process: code in use must not be freed
 
 
-def compile_object(kernel: Kernel, program: Program, checks: Checks = NO_CHECKS) -> bytes:
+def compile_object(kernel: Kernel, program: Program, tile: int, checks: Checks = NO_CHECKS) -> bytes:
     """An object file with run_blocks and run_block."""
+    signatures = library_for(program).signatures
+    return compiled(Translator(kernel, program, tile, checks, library=signatures).build())
+
+
+def library_for(program: Program) -> Library:
+    """The routines that kernels of the program's architecture share."""
+    return _library(windows_of(program))
+
+
+@cache
+def _library(windows: Windows) -> Library:
+    def make() -> bytes:
+        module, signatures = library_module(windows)
+        return Library(signatures, compiled(module)).dumped()
+
+    name = disk.key("library", *_host(), _vocabulary(), str(windows))
+    return Library.loaded(disk.remember("object", name, make))
+
+
+def compiled(written: Any) -> bytes:
+    """An object file of a module."""
     import llvmlite.binding as llvm
 
-    text = str(Translator(kernel, program, checks).build())
-    module = llvm.parse_assembly(text)
+    module = llvm.parse_assembly(str(written))
     target = _target()
     options = llvm.create_pipeline_tuning_options(speed_level=1)
     options.loop_vectorization = options.slp_vectorization = False
@@ -84,15 +115,19 @@ def compile_object(kernel: Kernel, program: Program, checks: Checks = NO_CHECKS)
     return bytes(target.emit_object(module))
 
 
-def _load(code: bytes) -> Translated:
+def _load(code: bytes, library: Library, instructions: int) -> Translated:
     import llvmlite.binding as llvm
 
     target = _target()
     engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), target)
-    engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+    for part in (library.code, code):
+        engine.add_object_file(llvm.ObjectFileRef.from_data(part))
     engine.finalize_object()
+    place = engine.get_global_value_address("weights")
+    columns = (ctypes.c_int16 * (instructions * (COLUMNS - REQUESTS))).from_address(place)
     return Translated(
         RunBlocks(engine.get_function_address("run_blocks")),
         RunBlock(engine.get_function_address("run_block")),
+        np.array(columns, np.int64).reshape(instructions, COLUMNS - REQUESTS),
         engine,
     )

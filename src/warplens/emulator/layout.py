@@ -10,6 +10,8 @@ WAIT_SLOTS = 18  # B0 to B15, WARPSYNC, WARPSYNC.COLLECTIVE
 WARPSYNC, COLLECTIVE = 16, 17
 BARRIERS = 17  # 16 of BAR, and the cluster's
 ALL_THREADS = -1
+WHOLE = 1 << 20  # in the number of a place in the code: the copy for a whole warp; the instruction stands below
+INSTRUCTION = WHOLE - 1
 
 
 class Status(IntEnum):
@@ -39,6 +41,7 @@ class FaultKind(IntEnum):
     STRAY_CONSTANT = 7
     WRONG_LANES = 8  # lanes wait for a mask that they are not in
     DRIVER = 9  # a function of the driver's says what
+    WRAPPED = 10  # no fault of the kernel: an index left 32 bits, which the translation relied on not to be
 
 
 class Fault(c.Structure):
@@ -64,9 +67,10 @@ class Buffer(c.Structure):
 
 
 class Bounds(c.Structure):
-    """The buffer that a memory instruction used last: accesses at [low, low + span) are good.  None at first."""
+    """The buffer that a memory instruction used last: accesses at [low, low + span) are good; none at
+    first.  `last` is the instruction's last address."""
 
-    _fields_ = [("low", c.c_uint64), ("span", c.c_uint64)]
+    _fields_ = [("low", c.c_uint64), ("span", c.c_uint64), ("last", c.c_uint64), ("unused", c.c_uint64)]
 
 
 class Env(c.Structure):

@@ -2,127 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
 from llvmlite import ir
 
-from warplens.emulator import abi
+from warplens.emulator.at_instruction import unsupported
 from warplens.emulator.code import Code, i32, i64
-from warplens.emulator.convergence import split_blocks
 from warplens.emulator.driver_calls import PLACES, READ, driver_block
 from warplens.emulator.emit import LlvmEmitter
-from warplens.emulator.layout import HEADER, Env, FaultKind, Status, Warp
-from warplens.emulator.liveness import Name
-from warplens.emulator.plan import ON, Plan, takes_condition
+from warplens.emulator.layout import HEADER, INSTRUCTION, WHOLE, Env, FaultKind, Status, Warp
+from warplens.emulator.plan import ON, takes_condition
 from warplens.emulator.record import record_fault
-from warplens.emulator.registers import Registers, saved_space
-from warplens.emulator.routines import Routines
-from warplens.emulator.runtime import Runtime
-from warplens.emulator.site import Windows
-from warplens.emulator.vectors import I1, I32, I64, PTR, vector
+from warplens.emulator.registers import Registers, Slot
+from warplens.emulator.shapes import Place
+from warplens.emulator.vectors import I1, I32, I64, is_vector, vector
 from warplens.emulator.warp import TranslatedWarp
-from warplens.emulator.watch import NO_CHECKS, Checks, Watch
-from warplens.errors import UnsupportedInstruction
-from warplens.isa._absent import absent
-from warplens.isa._decode import Binding, bind
-from warplens.kernel import Kernel
-from warplens.program import Block as CodeBlock
-from warplens.program import Instruction, Program, Register
+from warplens.isa._lanes import Lanes
+from warplens.program import Instruction
 
-# Where execution may go on after having stopped: anything may follow these.
-RESUMING = {
-    "BSYNC",
-    "WARPSYNC",
-    "BAR",
-    "CALL",
-    "RET",
-    "BRX",
-    "BRXU",
-    "YIELD",
-    "NANOSLEEP",
-    "ENDCOLLECTIVE",
-    "JMP",
-}
-ANYWHERE = {"RET", "BRX", "BRXU", "JMP", "ENDCOLLECTIVE"}
+if TYPE_CHECKING:
+    from warplens.emulator.translator import Translator
 
-
-def unsupported(program: Program, instruction: Instruction) -> UnsupportedInstruction:
-    place = f", {instruction.source.file}:{instruction.source.line}" if instruction.source else ""
-    what = f"{instruction.opcode} {instruction.text}".strip()
-    where = f"({program.arch}, {program.name} at {instruction.offset:#x}{place})"
-    family = absent(instruction.base)
-    if family:
-        return UnsupportedInstruction(f"{what} {where}: {family} are not emulated; this kernel needs a GPU")
-    return UnsupportedInstruction(f"no meaning for {what} {where}: add it to warplens/isa/")
-
-
-def check_cluster(kernel: Kernel) -> None:
-    if kernel.cluster > 1:
-        raise UnsupportedInstruction(
-            f"{kernel.name} ({kernel.arch}) runs in clusters of {kernel.cluster} blocks (__cluster_dims__): "
-            "clusters of more than one block are not emulated; this kernel needs a GPU"
-        )
-
-
-def restores_barrier(instruction: Instruction) -> bool:
-    """`BMOV.32 B6, R16`: the lanes of a convergence barrier come back from a register."""
-    to = instruction.operands[0] if instruction.base == "BMOV" else None
-    return isinstance(to, Register) and to.file == "B"
-
-
-class Translator:
-    """Builds the module of one kernel."""
-
-    def __init__(self, kernel: Kernel, program: Program, checks: Checks = NO_CHECKS) -> None:
-        check_cluster(kernel)
-        self.kernel = kernel
-        self.program = program
-        self.plan = Plan(program)
-        self.module = ir.Module(name=f"{program.name}.{program.arch}")
-        self.watch = Watch(self.module, program, checks)
-        self.runtime = Runtime(self.module, self.watch, 8 * self.plan.row(0))
-        self.routines = Routines(self.module, Windows(abi.shared_base(program.arch), abi.STACK_TOP))
-        self.bindings = [self._bind(i) for i in program.instructions]
-        self.by_start = {block.first: block for block in program.blocks}
-        self.number = {block.first: n for n, block in enumerate(program.blocks)}
-        self.reached = self._reached()
-        self.uses_meeting = any(i.base in ("BSYNC", "WARPSYNC") for i in program.instructions)
-        self.restores = any(restores_barrier(i) for i in program.instructions)
-        self.split = split_blocks(program)
-
-    def _bind(self, instruction: Instruction) -> Binding | None:
-        return bind(instruction)
-
-    def _reached(self) -> set[int]:
-        """Blocks that can be executed; behind the last EXIT or RET lies padding."""
-        indirect = any(i.base in ANYWHERE for i in self.program.instructions)
-        last = max((i.index for i in self.program.instructions if i.base in ("EXIT", "RET")), default=0)
-        seen: set[int] = set()
-        todo = [0] if not indirect else [b.first for b in self.program.blocks if b.first <= last]
-        while todo:
-            start = todo.pop()
-            if start in seen or start not in self.by_start:
-                continue
-            seen.add(start)
-            todo += self.by_start[start].successors
-            todo.append(self.by_start[start].last + 1) if self._falls_through(self.by_start[start]) else None
-        return seen
-
-    def _falls_through(self, block: CodeBlock) -> bool:
-        last = self.program.instructions[block.last]
-        if last.guard is not None:
-            return True
-        return last.base not in ("EXIT", "RET", "BRX", "BRXU", "JMP") and not (
-            last.base == "BRA" and last.opcode == "BRA" and len(last.operands) == 1
-        )
-
-    def build(self) -> ir.Module:
-        function = ir.Function(self.module, ir.FunctionType(I32, [PTR, PTR, PTR]), "run_warp")
-        function.linkage = "internal"
-        function.attributes.add("nounwind")
-        for argument in function.args:
-            argument.add_attribute("noalias")
-        WarpFunction(self, function).build()
-        self.runtime.run_blocks(function)
-        return self.module
+def number_of(place: Place) -> int:
+    """How the dispatcher knows a place."""
+    return place.first | (WHOLE if place.whole else 0)
 
 
 class WarpFunction:
@@ -134,21 +39,26 @@ class WarpFunction:
         self.env, self.block, self.warp = function.args
         self.b = ir.IRBuilder(function.append_basic_block("entry"))
         self.code = Code(self.b)
-        self.emitter = LlvmEmitter(self.b)
+        self.emitter = LlvmEmitter(self.b, translator.tile)
         self.blocks = {
-            start: function.append_basic_block(f"at_{16 * start:x}") for start in sorted(translator.reached)
+            place: function.append_basic_block(f"at_{16 * place.first:x}") for place in sorted(translator.shapes.states)
         }
+        self.place = min(self.blocks)
         self.dispatch = function.append_basic_block("dispatch")
+        self.chosen = function.append_basic_block("chosen")
         self.suspend = function.append_basic_block("suspend")
         self.rest = function.append_basic_block("rest")
+        self.done = function.append_basic_block("done")
+        self.waits: list[tuple[ir.Block, Place]] = []
         self.fault = function.append_basic_block("fault")
-        self.entries: set[int] = {0}
+        self.wrapped = function.append_basic_block("wrapped")
+        self.entries: set[Place] = {translator.start}
         self.exec = self.b.alloca(I32, name="exec")
         self.at = translator.program.instructions[0]  # the instruction that is being translated, and its lanes
         self.active: ir.Value = ir.Constant(vector(I1), None)
         self.fuel = self.b.alloca(I64, name="fuel")
         self.resume_at = self.b.alloca(I32, name="resume_at")
-        self.registers = Registers(self.b, self.emitter)
+        self.registers = Registers(self)
 
     # Frame
 
@@ -159,56 +69,80 @@ class WarpFunction:
         b.store(code.load(Env, self.env, "slice"), self.fuel)
         again, fresh = (self.function.append_basic_block(n) for n in ("again", "fresh"))
         b.cbranch(code.nonzero(code.load(Warp, self.warp, "begun")), again, fresh)
-        for start in sorted(self.t.reached):
-            self._translate(self.t.by_start[start])
-        self.live = self._live()
+        for place in self.blocks:
+            self._translate(place)
         self.driver = driver_block(self) if self.t.kernel.externs else None
+        known, entries = self.t.shapes, sorted(self.entries)
+        self.slots = self.registers.slots((known.states[e], known.live[e]) for e in entries)
         if self.driver:
-            self.live |= READ
+            self.slots = sorted({*self.slots, *((name, "many", 0) for name in READ)})
+        self.layout = self.registers.layout(self.slots)
         b.position_at_end(fresh)
-        self.registers.clear()
         b.branch(self.dispatch)
         b.position_at_end(again)
-        self.registers.restore(code, self.saved, self.live)
-        b.branch(self.dispatch)
+        self._resume(entries)
         self._dispatch()
+        b.position_at_end(self.done)
+        b.ret(i32(Status.DONE))
+        self._wait()
         self._suspend()
         self._rest()
+        b.position_at_end(self.wrapped)
+        self.record_fault(FaultKind.WRAPPED, i32(0))
+        b.branch(self.fault)
         b.position_at_end(self.fault)
         b.ret(i32(Status.FAULT))
 
-    def _live(self) -> set[Name]:
-        """What a warp that stops must keep.  Jumps to computed places may lead anywhere."""
-        everywhere = sorted(self.t.reached)
-        successors: dict[int, list[int]] = {}
-        for start in everywhere:
-            block = self.t.by_start[start]
-            last = self.t.program.instructions[block.last]
-            behind = [block.last + 1] if block.last + 1 in self.t.reached else []
-            successors[start] = everywhere if last.base in ANYWHERE else [*block.successors, *behind]
-        live = self.registers.flow.live_at(self.entries, successors)
-        return live | {name for name in self.registers.locals if name[0] == "B"}
+    def _resume(self, entries: list[Place]) -> None:
+        """Registers come back: of a whole warp those that its place still needs, else all."""
+        b = self.b
+        apart = b.append_basic_block("apart")
+        switch = b.switch(self._next_split(), apart)
+        for place in entries:
+            if place.whole:
+                back = b.append_basic_block("back")
+                switch.add_case(i32(number_of(place)), back)
+                b.position_at_end(back)
+                self._restore(self._slots_at(place))
+                b.branch(self.blocks[place])
+        b.position_at_end(apart)
+        self._restore(self.slots)
+        b.branch(self.chosen)
+
+    def _restore(self, slots: list[Slot]) -> None:
+        self.registers.restore(self.code, self.saved, slots, self.layout)
+
+    def _slots_at(self, place: Place) -> list[Slot]:
+        known = self.t.shapes
+        return self.registers.slots([(known.states[place], known.live[place])])
+
+    def _next_split(self) -> ir.Value:
+        pc = self.b.call(self.t.runtime.next_split, [self.warp])
+        self.b.store(self.code.load(Warp, self.warp, "exec"), self.exec)
+        self.b.store(pc, self.resume_at)
+        return pc
 
     def _dispatch(self) -> None:
         """Take the next ready split and go to its place."""
-        b, code = self.b, self.code
+        b = self.b
         b.position_at_end(self.dispatch)
-        pc = b.call(self.t.runtime.next_split, [self.warp])
-        b.store(code.load(Warp, self.warp, "exec"), self.exec)
-        b.store(pc, self.resume_at)
-        chosen = self.function.append_basic_block("chosen")
-        b.cbranch(b.icmp_signed("<", pc, i32(0)), self.rest, chosen)
-        b.position_at_end(chosen)
+        self._next_split()
+        b.branch(self.chosen)
+        b.position_at_end(self.chosen)
+        pc = b.load(self.resume_at, typ=I32)
+        some = self.function.append_basic_block("some")
+        b.cbranch(b.icmp_signed("<", pc, i32(0)), self.rest, some)
+        b.position_at_end(some)
         spent = b.icmp_signed("<", b.load(self.fuel, typ=I64), i64(0))
         go = self.function.append_basic_block("go")
         b.cbranch(spent, self.suspend, go).set_weights([1, 1000])
         b.position_at_end(go)
         lost = self.function.append_basic_block("lost")
         switch = b.switch(pc, lost)
-        for start in sorted(self.entries):
-            switch.add_case(i32(start), self.blocks[start])
-        for place in PLACES if self.driver else ():
-            switch.add_case(i32(place), self.driver)
+        for place in sorted(self.entries):
+            switch.add_case(i32(number_of(place)), self.blocks[place])
+        for number in PLACES if self.driver else ():
+            switch.add_case(i32(number), self.driver)
         b.position_at_end(lost)
         self.record_fault(FaultKind.BAD_JUMP, pc)
         b.branch(self.fault)
@@ -221,7 +155,7 @@ class WarpFunction:
         b.call(self.t.runtime.push_last, [self.warp, pc, b.load(self.exec, typ=I32)])
         total = self._add_used()
         with code.when(b.icmp_signed(">", total, code.load(Env, self.env, "budget")), likely=False):
-            self.record_fault(FaultKind.BUDGET, pc)
+            self.record_fault(FaultKind.BUDGET, b.and_(pc, i32(INSTRUCTION)))
             b.branch(self.fault)
         self._save()
         b.ret(i32(Status.READY))
@@ -245,8 +179,21 @@ class WarpFunction:
         code.store(total, Warp, self.warp, "used")
         return total
 
-    def _save(self) -> None:
-        self.registers.save(self.code, self.saved, self.live)
+    def wait_at(self, index: int) -> None:
+        """A whole warp waits for others; it goes on at an instruction."""
+        block = self.function.append_basic_block("wait")
+        self.b.branch(block)
+        self.waits.append((block, Place(index, whole=True)))
+
+    def _wait(self) -> None:
+        for block, place in self.waits:
+            self.b.position_at_end(block)
+            self._add_used()
+            self._save(self._slots_at(place))
+            self.b.ret(i32(Status.WAITING))
+
+    def _save(self, slots: list[Slot] | None = None) -> None:
+        self.registers.save(self.code, self.saved, self.slots if slots is None else slots, self.layout)
         self.code.store(1, Warp, self.warp, "begun")
 
     def first_mask(self) -> ir.Value:
@@ -271,12 +218,15 @@ class WarpFunction:
 
     # Blocks
 
-    def _translate(self, block: CodeBlock) -> None:
-        b, code = self.b, self.code
-        b.position_at_end(self.blocks[block.first])
-        self.registers.flow.begin(block.first)
+    def _translate(self, place: Place) -> None:
+        b, code, known = self.b, self.code, self.t.shapes
+        block = self.t.by_start[place.first]
+        b.position_at_end(self.blocks[place])
+        self.place, self.apart = place, False
+        split = known.split[place]
+        self.registers.begin(place, known.states[place], split)
+        self.registers.free = known.free[place]
         mask = b.load(self.exec, typ=I32)
-        split = self.t.split[block.first]
         entry = self.t.plan.block(self.t.number[block.first])
         code.bump(code.at(self.counters, 8 * entry))
         code.bump(code.at(self.counters, 8 * entry + 8), b.zext(code.popcount(mask), I64))
@@ -296,44 +246,65 @@ class WarpFunction:
             return
         b = self.b
         guard = instruction.guard
+        self.registers.flow.at(instruction.index, guard)
         condition = None if guard is None else self.registers.predicate(guard)
-        active = lanes if condition is None else b.and_(lanes, self.emitter.splat(condition))
+        if condition is None:
+            active = lanes
+        elif is_vector(condition):
+            active = b.and_(lanes, condition)
+        else:
+            active = b.bitcast(b.select(condition, mask, i32(0)), vector(I1))
         self.at, self.active = instruction, active
         row = self.t.plan.row(instruction.index)
         if condition is not None and not takes_condition(instruction):
             on = b.zext(self.code.popcount(b.bitcast(active, I32)), I64)
             self.code.bump(self.code.at(self.counters, 8 * (row + ON)), on)
         warp = TranslatedWarp(self, instruction, mask, lanes, active, condition, split)
-        arguments = [
-            self.registers.read(kind, operand, self, instruction) for kind, operand in binding.sources
-        ]
+        arguments = [self.registers.read(source, operand, instruction) for source, operand in binding.sources]
         if binding.op.takes_warp:
+            for value in arguments:
+                if isinstance(value, Lanes):
+                    value.node = self.emitter.vector_of(value.node)
             arguments.insert(0, warp)
         result = binding.op.body(*arguments, **binding.modifiers)
         if binding.op.results:
-            # A split must not disturb the registers of the lanes that are elsewhere.
-            keep = active if condition is not None or split else None
             results = result if isinstance(result, tuple) else (result,)
             for target, value in zip(binding.targets, results, strict=True):
                 if target is not None:
-                    self.registers.write(target, value, keep, condition)
+                    self.registers.write(target, value, active, condition)
 
     # Going from block to block
 
     def go_on(self, index: int, origin: int) -> None:
         """To the block that starts at an instruction; backwards costs fuel, and may end the turn."""
         b = self.b
-        if index not in self.blocks:
+        target = self._target(index)
+        if target not in self.blocks:
             self.record_fault(FaultKind.BAD_JUMP, i32(origin))
             b.branch(self.fault)
             return
+        self._convert(target, None)
         if index > origin:
-            b.branch(self.blocks[index])
+            b.branch(self.blocks[target])
             return
-        self.entries.add(index)
-        b.store(i32(index), self.resume_at)
+        self.entries.add(target)
+        b.store(i32(number_of(target)), self.resume_at)
         spent = self.spend(origin - index + 1)
-        b.cbranch(spent, self.suspend, self.blocks[index]).set_weights([1, 10000])
+        b.cbranch(spent, self.suspend, self.blocks[target]).set_weights([1, 10000])
+
+    def go_on_converted(self, index: int) -> None:
+        """To a later block whose form all lanes have taken already."""
+        self.b.branch(self.blocks[self._target(index)])
+
+    @contextmanager
+    def parted(self) -> Iterator[None]:
+        """What goes on from here are lanes by themselves."""
+        before, self.apart = self.apart, True
+        yield
+        self.apart = before
+
+    def _target(self, index: int) -> Place:
+        return Place(index, self.place.whole and not self.apart)
 
     def spend(self, instructions: int) -> ir.Value:
         """Takes fuel; whether it is used up."""
@@ -342,16 +313,23 @@ class WarpFunction:
         b.store(left, self.fuel)
         return b.icmp_signed("<", left, i64(0))
 
-    def later(self, index: int) -> ir.Value:
-        """A place as number, noted as one that the dispatcher must know."""
-        if index in self.blocks:
-            self.entries.add(index)
-        return i32(index)
+    def later(self, index: int, lanes: ir.Value) -> ir.Value:
+        """A place as number, noted as one that the dispatcher must know; these lanes will go on there."""
+        target = self._target(index)
+        if target in self.blocks:
+            self.entries.add(target)
+            self._convert(target, lanes)
+        return i32(number_of(target))
+
+    def _convert(self, target: Place, lanes: ir.Value | None) -> None:
+        """Registers take the form that they have at a place where these lanes (None: the split) go on."""
+        known = self.t.shapes
+        moves = None
+        if not known.leaves_whole[self.place] or self.apart:
+            mask = self.b.load(self.exec, typ=I32) if lanes is None else lanes
+            moves = self.b.bitcast(mask, vector(I1))
+        self.registers.convert(known.states[target], known.live[target], moves)
 
     def all_later(self) -> None:
         self.entries.update(self.blocks)
 
-
-def saved_bytes(program: Program) -> int:
-    """Bytes of a warp's record with its saved registers."""
-    return HEADER + saved_space(program)

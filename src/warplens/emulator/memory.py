@@ -13,7 +13,8 @@ from warplens.errors import UsageError
 
 ALIGNMENT = 512  # cudaMalloc gives at least 256
 SHARE = 1 << 23  # bytes that one thread copies at a time
-GUARD = 1 << 16  # bytes between allocations that belong to nobody
+# Bytes between allocations that belong to nobody.  Hosts are slow where a load and a store are alike modulo 4096.
+GUARD = (1 << 16) + 1536
 LIMIT = 1 << 37  # the classifier numbers sectors with 32 bits
 
 

@@ -1,6 +1,7 @@
 """Where each count of a program stands in a worker's array of counters.
 
-First two entries a basic block (times executed, active lanes), then a row of columns an instruction.
+First two entries a basic block (times executed, active lanes), then a row of columns an instruction, then an entry an
+instruction for the executions whose counts are known beforehand.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ class Plan:
 
     @property
     def size(self) -> int:
-        return self.row(len(self.program.instructions))
+        return self.hit(len(self.program.instructions))
 
     def block(self, number: int) -> int:
         """Entry of a block's execution count; its lanes stand behind."""
@@ -43,15 +44,20 @@ class Plan:
         start = -(-2 * len(self.program.blocks) // COLUMNS) * COLUMNS
         return start + COLUMNS * instruction
 
-    def read(self, counters: NDArray[np.int64]) -> dict[str, Any]:
-        """Counters as arrays of one entry an instruction."""
+    def hit(self, instruction: int) -> int:
+        return self.row(len(self.program.instructions)) + instruction
+
+    def read(self, counters: NDArray[np.int64], weights: NDArray[np.int64]) -> dict[str, Any]:
+        """Counters as arrays of one entry an instruction; `weights`: what a hit adds to the columns from REQUESTS on.
+        """
         program = self.program
         n = len(program.instructions)
         executed, threads = np.zeros(n, np.int64), np.zeros(n, np.int64)
         for number, block in enumerate(program.blocks):
             span = slice(block.first, block.last + 1)
             executed[span], threads[span] = counters[2 * number], counters[2 * number + 1]
-        rows = counters[self.row(0) :].reshape(n, COLUMNS)
+        rows = counters[self.row(0) : self.hit(0)].reshape(n, COLUMNS).copy()
+        rows[:, REQUESTS:] += counters[self.hit(0) :, None] * weights
         copies = np.array([i.base == "LDGSTS" for i in program.instructions])
         flow = np.array([i.base in MOVES_LANES for i in program.instructions])
         conditional = np.array([i.guard is not None or takes_condition(i) for i in program.instructions])

@@ -1,214 +1,187 @@
-"""A warp's registers as LLVM locals, and how operands are read and results written.
+"""A warp's registers as LLVM locals.
 
 LLVM keeps what it can in vector registers; locals that it promotes cost nothing.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from llvmlite import ir
 
 from warplens.emulator.code import Code, i32, i64
+from warplens.emulator.driver_calls import READ
 from warplens.emulator.emit import LlvmEmitter
 from warplens.emulator.layout import Env, FaultKind
-from warplens.emulator.liveness import Liveness, Name
+from warplens.emulator.linear import Guard, Linear
+from warplens.emulator.register_file import PARTS, Form, RegisterFile
 from warplens.emulator.routines import gathered
+from warplens.emulator.shape import Name, State, shape_at
+from warplens.emulator.shapes import named
 from warplens.emulator.vectors import I1, I8, I16, I32, I64, PTR, is_vector, scalar_type, vector
-from warplens.isa._lanes import F32, F64, H2, U32, U64, Float, Int, Lanes, Pred
-from warplens.isa._op import Source
-from warplens.isa._warp import Addend, Data, Floats
-from warplens.program import (
-    Address,
-    Constant,
-    Immediate,
-    Instruction,
-    Label,
-    Operand,
-    Program,
-    Register,
-    Special,
-)
+from warplens.isa._lanes import U32, Float, Lanes
+from warplens.program import Constant, Program
 
 if TYPE_CHECKING:
     from warplens.emulator.lift import WarpFunction
 
-
-KINDS: dict[str, ir.Type] = {"R": vector(I32), "B": vector(I32), "UR": I32, "P": vector(I1), "UP": I1}
-PARTS = {"B0": 0, "B1": 8, "B2": 16, "B3": 24, "H0": 0, "H1": 16}  # how far a byte or half of a word stands up
-BYTES = {"R": 128, "B": 128, "UR": 4, "P": 4, "UP": 4}
+Slot = tuple[Name, Form, int]
+VECTORS = {"R": 128, "B": 128, "P": 4}  # bytes of 32 numbers
+FORMS = {"one": "one", "line": "line", "low": "pair", "high": "pair", "many": "many"}
 
 
 def saved_space(program: Program) -> int:
     """Bytes that the registers which a program can touch take at most; runs reach up to seven beyond a name."""
-    last = dict.fromkeys(KINDS, -1)
+    last = dict.fromkeys(("R", "B", "UR", "P", "UP"), -1)
     for instruction in program.instructions:
         for operand in (instruction.guard, *instruction.operands):
-            for register in _named(operand):
+            for register in named(operand):
                 last[register.file] = max(last.get(register.file, -1), register.index)
-    return -(-sum(BYTES[file] * (last[file] + 8) for file in KINDS if last[file] >= 0) // 64) * 64
+    return -(-sum((VECTORS.get(file, 4) + 40) * (n + 8) for file, n in last.items() if n >= 0) // 64) * 64
 
 
-def _named(operand: Operand | None) -> list[Register]:
-    """The registers in an operand."""
-    match operand:
-        case Register():
-            return [operand]
-        case Address():
-            return [r for r in (operand.base, operand.uniform) if r is not None]
-        case Constant():
-            return [operand.index] if operand.index is not None else []
-    return []
+class Registers(RegisterFile):
+    """Locals for each form of the registers that the code touches, made when first asked for."""
 
+    e: LlvmEmitter
 
-class Registers:
-    """Locals for the registers of R, UR, P, UP and B that the code touches, each made when it is first asked for.
+    def __init__(self, function: WarpFunction) -> None:
+        super().__init__(function.emitter)
+        self.f = function
+        self.b = function.b
+        self.locals: dict[Slot, ir.Value] = {}
+        known = function.t.shapes
+        shared = {name for place, split in known.split.items() if split for name in known.live[place]}
+        self.shared = frozenset(shared | READ if function.t.kernel.externs else shared)
 
-    What each block reads and overwrites is noted, so that a warp that stops saves only what it will read again.
-    """
+    def kind(self, name: Name, form: Form) -> ir.Type:
+        single = I1 if name[0] in ("P", "UP") else I32
+        return {"one": single, "line": I32, "pair": I64, "many": vector(single)}[form]
 
-    def __init__(self, builder: ir.IRBuilder, emitter: LlvmEmitter) -> None:
-        self.b = builder
-        self.e = emitter
-        self.locals: dict[Name, ir.Value] = {}
-        self.flow = Liveness()
-
-    def local(self, file: str, index: int) -> ir.Value:
-        name = (file, index)
-        if name not in self.locals:
+    def local(self, slot: Slot) -> ir.Value:
+        if slot not in self.locals:
+            (file, index), form, part = slot
+            kind = self.kind((file, index), form)
             with self.b.goto_entry_block():
-                self.locals[name] = self.b.alloca(KINDS[file], name=f"{file}{index}")
-        return self.locals[name]
+                place = self.b.alloca(kind, name=f"{file}{index}.{form}{part}")
+                self.b.store(ir.Constant(kind, None), place)
+            self.locals[slot] = place
+        return self.locals[slot]
 
-    # Saving
+    # What holds the numbers
 
-    def _saved(self, live: set[Name]) -> list[tuple[ir.Value, ir.Type, int]]:
-        """(local, type, byte offset in the save area) of what lives on."""
-        offset, places = 0, []
-        for name in sorted(live & set(self.locals), key=lambda n: (-BYTES[n[0]], n)):
-            places.append((self.locals[name], KINDS[name[0]], offset))
-            offset += BYTES[name[0]]
+    def fetch(self, name: Name, form: Form, part: int) -> Any:
+        return self.b.load(self.local((name, form, part)), typ=self.kind(name, form))
+
+    def put(self, name: Name, form: Form, part: int, node: Any) -> None:
+        self.b.store(self.e.splat(node) if form == "many" else node, self.local((name, form, part)))
+
+    def blended(self, lanes: Any, new: Any, old: Any) -> Any:
+        lanes = self.b.bitcast(self.b.load(self.f.exec, typ=I32), vector(I1)) if lanes is None else lanes
+        return self.b.select(lanes, self.e.splat(new), self.e.splat(old))
+
+    def uniform(self, node: Any, active: Any, condition: Any, old: Callable[[], Any]) -> Any:
+        node = self.e.vector_of(node)
+        if is_vector(node):
+            node = self.b.extract_element(node, i32(0))
+        if condition is None:
+            return node
+        some = condition
+        if is_vector(condition):
+            some = self.b.icmp_signed("!=", self.b.bitcast(active, I32), i32(0))
+        return self.b.select(some, node, old())
+
+    def trust(self, linear: Linear) -> None:
+        for guard in linear.guards:
+            self._check(guard)
+
+    def _check(self, guard: Guard) -> None:
+        """The corners of the tile stay inside 32 bits, so all lanes do."""
+        b, tile = self.b, self.f.t.tile
+        base, x, y = guard.narrow.parts
+        wide = b.sext(base, I64) if guard.signed else b.zext(base, I64)
+        low, high = (-(1 << 31), (1 << 31) - 1) if guard.signed else (0, (1 << 32) - 1)
+        reach: list[tuple[Any, int]] = [(x, tile - 1), (y, 32 // tile - 1)] if tile else []
+        known = [(step, times) for step, times in reach if isinstance(step, int)]
+        least = sum(min(step * times, 0) for step, times in known)
+        most = sum(max(step * times, 0) for step, times in known)
+        bottom, top = b.add(wide, ir.Constant(I64, least)), b.add(wide, ir.Constant(I64, most))
+        for step, times in reach:
+            if not isinstance(step, int):
+                way = b.mul(b.sext(step, I64), ir.Constant(I64, times))
+                zero = ir.Constant(I64, 0)
+                negative = b.icmp_signed("<", way, zero)
+                bottom = b.add(bottom, b.select(negative, way, zero))
+                top = b.add(top, b.select(negative, zero, way))
+        fine = b.and_(
+            b.icmp_signed(">=", bottom, ir.Constant(I64, low)), b.icmp_signed("<=", top, ir.Constant(I64, high))
+        )
+        on = b.append_basic_block("on")
+        b.cbranch(fine, on, self.f.wrapped).set_weights([100000, 1])
+        b.position_at_end(on)
+
+    # Saving: what is live at one of the places where execution goes on, in the form that it has there
+
+    def slots(self, places: Iterable[tuple[State, Iterable[Name]]]) -> list[Slot]:
+        found: set[Slot] = set()
+        for state, live in places:
+            for name in live:
+                shape = shape_at(state, name)
+                if shape.known is not None:
+                    continue
+                form = FORMS[shape.kind]
+                owner = (name[0], name[1] - 1) if shape.kind == "high" else name
+                steps = (None, *shape.steps) if form in ("line", "pair") else (None,)
+                parts = [k for k in range(PARTS[form]) if steps[k] is None]  # type: ignore[index]
+                found.update((owner, form, k) for k in parts)  # type: ignore[misc]
+        return sorted(slot for slot in found if slot in self.locals)
+
+    def layout(self, slots: Iterable[Slot]) -> dict[Slot, int]:
+        """Where each stands in the save area, in bytes."""
+        offset, places = 0, {}
+        for slot in sorted(slots, key=lambda s: (s[1] != "many", s[0][0] == "P", s[1] != "pair", s)):
+            kind = self.kind(slot[0], slot[1])
+            places[slot] = offset
+            offset += 128 if kind == vector(I32) else 8 if kind == I64 else 4
         return places
 
-    def clear(self) -> None:
-        for (file, _), local in self.locals.items():
-            self.b.store(ir.Constant(KINDS[file], None), local)
-
-    def save(self, code: Code, area: ir.Value, live: set[Name]) -> None:
-        for local, kind, offset in self._saved(live):
-            value = self.b.load(local, typ=kind)
-            if kind == vector(I1):
+    def save(self, code: Code, area: ir.Value, slots: Iterable[Slot], layout: Mapping[Slot, int]) -> None:
+        for slot in slots:
+            value = self.fetch(*slot)
+            if value.type == vector(I1):
                 value = self.b.bitcast(value, I32)
-            elif kind == I1:
+            elif value.type == I1:
                 value = self.b.zext(value, I32)
-            self.b.store(value, code.at(area, offset), align=4)
+            self.b.store(value, code.at(area, layout[slot]), align=4)
 
-    def restore(self, code: Code, area: ir.Value, live: set[Name]) -> None:
-        self.clear()
-        for local, kind, offset in self._saved(live):
+    def restore(self, code: Code, area: ir.Value, slots: Iterable[Slot], layout: Mapping[Slot, int]) -> None:
+        for slot in slots:
+            kind = self.kind(slot[0], slot[1])
             stored = I32 if kind in (vector(I1), I1) else kind
-            value = self.b.load(code.at(area, offset), typ=stored, align=4)
+            value = self.b.load(code.at(area, layout[slot]), typ=stored, align=4)
             if kind == vector(I1):
                 value = self.b.bitcast(value, kind)
             elif kind == I1:
                 value = self.b.trunc(value, I1)
-            self.b.store(value, local)
+            self.b.store(value, self.local(slot))
 
-    # Reading
+    # Operands that are no registers
 
-    def word(self, file: str, index: int) -> ir.Value:
-        """The raw 32 bits of a register; the constant register is zero."""
-        if index < 0:
-            return i32(0)
-        self.flow.reads((file, index))
-        return self.b.load(self.local(file, index), typ=KINDS[file])
-
-    def predicate(self, register: Register) -> ir.Value:
-        if register.index < 0:
-            return ir.Constant(I1, 0 if register.invert else 1)
-        value = self.word(register.file, register.index)
-        return self.b.xor(value, self.e.number(value, 1)) if register.invert else value
-
-    def run(self, register: Register, words: int) -> list[U32]:
-        """A register and those behind it."""
-        numbers = [register.index + k if register.index >= 0 else -1 for k in range(words)]
-        return [U32(self.e, self.word(register.file, n)) for n in numbers]
-
-    def read(self, source: Source, operand: Operand | None, function: WarpFunction, at: Instruction) -> Any:
-        """What a parameter of a sentence is given."""
-        kind = source.kind
-        if operand is None:
-            return self._default(kind, source.default)
-        if kind in (Address, Label, Register, Special, Constant, Immediate) or not isinstance(kind, type):
-            return operand
-        if kind is int:
-            assert isinstance(operand, Immediate), (at.opcode, at.text, operand)
-            return operand.bits
-        if kind is Addend:
-            return self._addend(operand, function)
-        if kind is H2:
-            return self._pair(operand, function)
-        if kind is Floats:
-            return self._floats(operand, function)
-        assert issubclass(kind, Lanes), (at.opcode, kind)
-        if at.base == "I2F" and kind.bits == 64 and isinstance(operand, Immediate):
-            operand = replace(operand, bits=operand.bits << 32)  # as of a double: the listing shows the high word
-        return self._value(kind, operand, function)
-
-    def _default(self, kind: Any, default: Any) -> Any:
-        if isinstance(kind, type) and issubclass(kind, Lanes):
-            return kind(self.e, self.e.constant(kind, default))
-        if kind is Addend:
-            return Addend(U32(self.e, i32(default)), U64(self.e, i64(default)))
-        return default
-
-    def _value(self, kind: type[Lanes], operand: Operand, function: WarpFunction) -> Lanes:
-        if kind is Pred:
-            assert isinstance(operand, Register), operand
-            return self._sign(operand) if operand.part == "SIGN" else Pred(self.e, self.predicate(operand))
-        value = kind(self.e, self._raw(kind, operand, function))
-        if isinstance(operand, Register | Constant):
-            value = self._modified(value, operand)
-        return value
-
-    def _sign(self, operand: Register) -> Pred:
-        """R2.SIGN in the place of a predicate (sm_100)."""
-        sign = self.run(operand, 1)[0].bit(31)
-        return ~sign if operand.invert else sign
-
-    def _raw(self, kind: type[Lanes], operand: Operand, function: WarpFunction) -> ir.Value:
-        """The operand's bits as this type, before signs."""
-        if isinstance(operand, Immediate):
-            return self._immediate(kind, operand)
-        words = self.words(operand, kind.bits // 32, function)
-        bits = words[0] if kind.bits == 32 else words[0].join(words[1])
-        return bits.bitcast(kind).node
-
-    def _immediate(self, kind: type[Lanes], operand: Immediate) -> ir.Value:
-        bits = operand.bits
-        if kind is F64:
-            bits <<= 32  # the listing shows the high word, the low one is zero
+    def immediate(self, kind: type[Lanes], bits: int) -> Any:
         width = ir.IntType(kind.bits)
         constant = ir.Constant(width, bits & ((1 << kind.bits) - 1))
         return constant.bitcast(scalar_type(kind)) if issubclass(kind, Float) else constant
 
-    def words(self, operand: Operand, count: int, function: WarpFunction) -> list[U32]:
-        """The 32-bit words of a register run or of a place in a constant bank."""
-        if isinstance(operand, Register):
-            return self.run(operand, count)
-        assert isinstance(operand, Constant), operand
-        return self.constant(function, operand, 4 * count)
-
-    def constant(self, function: WarpFunction, at: Constant, size: int) -> list[U32]:
+    def constant(self, at: Constant, size: int) -> list[U32]:
         """Words of a constant bank; banks are 64 KB and offsets wrap inside."""
-        b, code = self.b, function.code
+        b, code = self.b, self.f.code
         offset: ir.Value = i32(at.offset)
         if at.index is not None:
-            word = self.word(at.index.file, at.index.index)
+            word = self.e.vector_of(self.word(at.index.file, at.index.index))
             offset = b.add(word, self.e.number(word, at.offset))
-            self._within_bank(function, at, offset, size)
-        base = code.load(Env, function.env, "bank", at.bank)
+            self._within_bank(at, offset, size)
+        base = code.load(Env, self.f.env, "bank", at.bank)
         words = max(size // 4, 1)
         kind = {1: I8, 2: I16}.get(size, I32)
         within = b.and_(offset, self.e.number(offset, 0xFFFF & -size))
@@ -223,13 +196,13 @@ class Registers:
                 value = gathered(b, place, every, kind, base)
             else:
                 value = b.load(b.gep(base, [at_word], source_etype=I8), typ=kind, align=kind.width // 8)
-                value.set_metadata("invariant.load", function.t.module.add_metadata([]))
+                value.set_metadata("invariant.load", self.f.t.module.add_metadata([]))
             values.append(U32(self.e, value if kind is I32 else b.zext(value, self.e.shaped(I32, value))))
         return values
 
-    def _within_bank(self, function: WarpFunction, at: Constant, offset: ir.Value, size: int) -> None:
+    def _within_bank(self, at: Constant, offset: ir.Value, size: int) -> None:
         """A GPU gives 0 behind the end of a bank, and compute-sanitizer says nothing; here it is a fault."""
-        b, code = self.b, function.code
+        b, code, function = self.b, self.f.code, self.f
         first = self.e.splat(offset)
         room = code.load(Env, function.env, "bank_bytes", at.bank)
         end = b.add(b.zext(first, vector(I64)), self.e.splat(i64(size)))
@@ -238,95 +211,3 @@ class Registers:
         offender = b.extract_element(first, b.and_(code.lowest(lanes), i32(31)))
         fields = {"bytes": b.trunc(room, I32), "space": offender}
         function.fault_if(lanes, FaultKind.STRAY_CONSTANT, function.at, **fields)
-
-    def _modified(self, value: Lanes, operand: Register | Constant) -> Lanes:
-        """Signs and inversions, as the listing writes them: -|x|, ~x."""
-        if operand.part:
-            assert isinstance(value, Int), f"{operand} read as {type(value)}"
-            value = value >> PARTS[operand.part]
-        if isinstance(value, F64) and (operand.absolute or operand.negate):
-            # A double NaN keeps its sign, as on an H200.
-            return value.isnan().choose(value, self._signed(value, operand))
-        if isinstance(value, Float):
-            return self._signed(value, operand)
-        assert isinstance(value, Int)
-        value = value.abs() if operand.absolute else value
-        value = ~value if operand.invert else value
-        return -value if operand.negate else value
-
-    def _signed(self, value: Float, operand: Register | Constant) -> Float:
-        value = value.abs() if operand.absolute else value
-        return -value if operand.negate else value
-
-    def _addend(self, operand: Operand, function: WarpFunction) -> Addend:
-        if isinstance(operand, Immediate):
-            value = U32(self.e, i32(operand.bits))
-            return Addend(value, value.wide())
-        assert isinstance(operand, Register | Constant)
-        (raw,) = self.words(operand, 1, function)
-        if operand.negate:
-            return Addend(-raw, (~raw).wide() + 1)
-        value = ~raw if operand.invert else raw
-        return Addend(value, value.wide())
-
-    def _pair(self, operand: Operand, function: WarpFunction) -> H2:
-        if isinstance(operand, Immediate):
-            return H2(self.e, i32(operand.bits & 0xFFFFFFFF))
-        assert isinstance(operand, Register | Constant)
-        (word,) = self.words(operand, 1, function)
-        value = word.bitcast(H2).part(operand.part)
-        value = value.abs() if operand.absolute else value
-        return -value if operand.negate else value
-
-    def _floats(self, operand: Operand, function: WarpFunction) -> Floats:
-        """F32x2.HI_LO is the pair as it stands, LO_HI swapped; F32 one word for both."""
-        if isinstance(operand, Immediate):
-            both = F32(self.e, self._immediate(F32, operand))
-            return Floats(both, both)
-        assert isinstance(operand, Register | Constant)
-        single = operand.part == "F32"
-        words = self.words(operand, 1 if single else 2, function)
-        plain = replace(operand, part="")
-        low, high = (cast(F32, self._modified(w.float_bits(), plain)) for w in (words[0], words[-1]))
-        return Floats(high, low) if operand.part.endswith("LO_HI") else Floats(low, high)
-
-    # Writing
-
-    def write(self, target: Register, value: Any, keep: ir.Value | None, condition: ir.Value | None) -> None:
-        """Stores a result; lanes outside `keep` (None: nobody) keep theirs."""
-        if target.index < 0:
-            return
-        if isinstance(value, Data):
-            words = [w.node for w in value.words]
-        elif isinstance(value, Pred):
-            words = [value.node]
-        elif value.bits == 64:
-            whole = value.bitcast(U64)
-            words = [whole.low().node, whole.high().node]
-        else:
-            words = [value.bitcast(U32).node]
-        for offset, word in enumerate(words):
-            self._write_word(target.file, target.index + offset, word, keep, condition)
-
-    def _write_word(
-        self, file: str, index: int, value: ir.Value, keep: ir.Value | None, condition: ir.Value | None
-    ) -> None:
-        b = self.b
-        place, kind = self.local(file, index), KINDS[file]
-        if condition is None:
-            self.flow.overwrites((file, index))
-        else:
-            self.flow.reads((file, index))
-        if isinstance(kind, ir.VectorType):
-            value = self.e.splat(value)
-            if keep is not None:
-                value = b.select(keep, value, b.load(place, typ=kind))
-        else:
-            if is_vector(value):
-                value = b.extract_element(value, i32(0))
-            if condition is not None:
-                some = condition
-                if is_vector(condition):
-                    some = b.icmp_signed("!=", b.bitcast(keep, I32), i32(0))
-                value = b.select(some, value, b.load(place, typ=kind))
-        b.store(value, place)

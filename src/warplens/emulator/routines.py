@@ -13,7 +13,7 @@ from warplens.emulator.code import function, i32, i64
 from warplens.emulator.emit import LlvmEmitter
 from warplens.emulator.layout import Touch
 from warplens.emulator.plan import BYTES, IDEAL, REQUESTS, SECTORS, TAGS, WAVEFRONTS
-from warplens.emulator.site import V32, Site, Windows, deinterleaved, further
+from warplens.emulator.site import V32, Site, Windows, deinterleaved, further, iota
 from warplens.emulator.vectors import I1, I8, I16, I32, I64, LANES, PTR, intrinsic, vector
 from warplens.isa._warp import Space
 
@@ -54,6 +54,91 @@ class Routines:
         give_words(site.b, gathered_words(site, space, pointers, size, signed), result)
         return made
 
+    def gather_row(self, space: Space) -> ir.Function:
+        """(common, first, mask) -> the words of 32 consecutive places that the active lanes read: tails, and warps
+        whose lanes have parted."""
+        name = f"gather_row_{space}"
+        if found := self.module.globals.get(name):
+            return found
+        made, site, first, _ = self._begin_row(name, V32, space)
+        lanes = site.b.bitcast(site.mask, vector(I1))
+        with site.code.when(self._few(site, space, first)):
+            masked = intrinsic(
+                self.module, "llvm.masked.load.v32i32.p0", V32, [PTR, I32, lanes.type, V32]
+            )
+            place = self._row_at(site, space, first)
+            site.b.ret(site.b.call(masked, [place, i32(4), lanes, ir.Constant(V32, None)]))
+        numbers = self._numbers(site, first)
+        site.b.ret(site.b.call(self.gather(space, 4, False), [*site.common(), numbers, site.mask]))
+        return made
+
+    def scatter_row(self, space: Space) -> ir.Function:
+        """(common, first, mask, words): the same for a store."""
+        name = f"scatter_row_{space}"
+        if found := self.module.globals.get(name):
+            return found
+        made, site, first, (word,) = self._begin_row(name, ir.VoidType(), space, [V32])
+        lanes = site.b.bitcast(site.mask, vector(I1))
+        with site.code.when(self._few(site, space, first)):
+            types = [V32, PTR, I32, lanes.type]
+            masked = intrinsic(self.module, "llvm.masked.store.v32i32.p0", ir.VoidType(), types)
+            site.b.call(masked, [word, self._row_at(site, space, first), i32(4), lanes])
+            site.b.ret_void()
+        numbers = self._numbers(site, first)
+        site.b.call(self.scatter(space, 4), [*site.common(), numbers, site.mask, word])
+        site.b.ret_void()
+        return made
+
+    def _begin_row(
+        self, name: str, result: ir.Type, space: Space, extra: Sequence[ir.Type] = ()
+    ) -> tuple[ir.Function, Site, ir.Value, list[ir.Value]]:
+        address = I64 if space == "global" else I32
+        made, code = function(self.module, name, result, [PTR, PTR, PTR, I32, PTR, address, I32, *extra])
+        env, block, warp, index, counters, first, mask, *data = made.args
+        return made, Site(code, self.windows, env, block, warp, index, counters, mask), first, data
+
+    def _row_at(self, site: Site, space: Space, first: ir.Value) -> ir.Value:
+        """Where the row begins; that may be before the start of memory, where no lane reads."""
+        b, code = site.b, site.code
+        ahead = b.zext(b.shl(code.lowest(site.mask), i32(2)), I64)
+        lowest = b.add(first, ahead if first.type == I64 else b.trunc(ahead, I32))
+        return code.at(site.pointer(space, lowest), b.neg(ahead))
+
+    def _numbers(self, site: Site, first: ir.Value) -> ir.Value:
+        return site.b.add(LlvmEmitter(site.b).splat(first), iota(4, first.type))
+
+    def _few(self, site: Site, space: Space, first: ir.Value) -> ir.Value:
+        """Whether the active lanes of a row of words are in bounds and easily counted; then they are."""
+        b, code, kind = site.b, site.code, first.type
+        low, high = code.lowest(site.mask), b.sub(i32(31), code.intrinsic("ctlz", site.mask, ir.Constant(I1, 0)))
+        ends = []
+        for lane in (low, high):
+            step = b.shl(lane, i32(2))
+            ends.append(b.add(first, b.zext(step, I64) if kind == I64 else step))
+        aligned = 128 if space == "global" else 4
+        checks = [
+            code.nonzero(site.mask),
+            b.icmp_signed("==", b.and_(first, ir.Constant(kind, aligned - 1)), ir.Constant(kind, 0)),
+            *(site.inside(space, end, 4) for end in ends),
+        ]
+        fine = halves.all_of(b, checks)
+        with code.when(fine):
+            count = b.zext(code.popcount(site.mask), I64)
+            site.add(REQUESTS, i64(1))
+            site.add(BYTES, b.shl(count, i64(2)))
+            if space == "shared":
+                site.add(WAVEFRONTS, i64(1))
+                site.add(IDEAL, i64(1))
+            else:
+                quarters = b.bitcast(site.mask, ir.VectorType(I8, 4))
+                some = b.icmp_signed("!=", quarters, ir.Constant(quarters.type, None))
+                sectors = b.zext(code.popcount(b.bitcast(some, ir.IntType(4))), I64)
+                packed = b.lshr(b.add(count, i64(7)), i64(3))
+                site.add(SECTORS, sectors)
+                site.add(TAGS, i64(1))
+                site.add(IDEAL, b.select(b.icmp_unsigned("<", sectors, packed), sectors, packed))
+        return fine
+
     def scatter(self, space: Space, size: int, how: Access = "store") -> ir.Function:
         """(common, addresses, mask, words): of lanes on the same place the lowest wins."""
         name = f"scatter_{space}_{size}{'' if how == 'store' else '_matrix'}"
@@ -70,6 +155,24 @@ class Routines:
                 where = pointers if k == 0 else further(site.b, pointers, space, k)
                 masked_scatter(site.b, narrow(site.b, word, size), where, lanes)
         site.b.ret_void()
+        return made
+
+    def count_row(self, size: int) -> ir.Function:
+        """(counters, first): 32 lanes on consecutive places of global memory, wherever they begin."""
+        name = f"count_row_{size}"
+        if found := self.module.globals.get(name):
+            return found
+        made, code = function(self.module, name, ir.VoidType(), [PTR, I64])
+        counters, first = made.args
+        b = code.b
+        last = b.add(first, i64(LANES * size - 1))
+        sectors, lines = (
+            b.add(b.sub(b.lshr(last, i64(shift)), b.lshr(first, i64(shift))), i64(1)) for shift in (5, 7)
+        )
+        fixed = ((REQUESTS, i64(1)), (IDEAL, i64(size)), (BYTES, i64(LANES * size)))
+        for column, by in ((SECTORS, sectors), (TAGS, lines), *fixed):
+            code.bump(code.at(counters, 8 * column), by)
+        b.ret_void()
         return made
 
     def _try_halves(self, site: Site, space: Space, address: ir.Value, size: int, result: ir.Type) -> None:

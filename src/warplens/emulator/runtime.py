@@ -16,8 +16,8 @@ from warplens.emulator.code import Code, function, i32, i64
 from warplens.emulator.emit import LlvmEmitter
 from warplens.emulator.layout import (
     ALL_THREADS,
-    BARRIERS,
     COLLECTIVE,
+    INSTRUCTION,
     WAIT_SLOTS,
     WARPSYNC,
     Block,
@@ -39,11 +39,12 @@ IDLE_TURN = 1000  # how much more of a block's patience a turn without progress 
 class Runtime(Splits):
     """Routines of one module, each made when it is first asked for."""
 
-    def __init__(self, module: ir.Module, watch: Watch, rows: int) -> None:
-        """rows: where the counters' rows, one an instruction, begin, in bytes."""
+    def __init__(self, module: ir.Module, watch: Watch, rows: int, barriers: int) -> None:
+        """rows: where the counters' rows, one an instruction, begin, in bytes; barriers: how many a block can use."""
         self.module = module
         self.watch = watch
         self.rows = rows
+        self.barriers = barriers
 
     # Convergence barriers
 
@@ -109,6 +110,7 @@ class Runtime(Splits):
             code.store(b.and_(waiting, b.not_(wanted)), Warp, warp, "waiting", slot)
             with code.when(again, likely=False):
                 pc = code.load(Warp, warp, "lane_pc", code.lowest(wanted))
+                pc = b.and_(pc, i32(INSTRUCTION))
                 self.replay(code, code.load(Env, env, "counters"), b.sub(pc, i32(1)), wanted)
             b.call(self.push_groups, [warp, wanted, code.field(Warp, warp, "lane_pc")])
 
@@ -176,7 +178,7 @@ class Runtime(Splits):
     @cached_property
     def park(self) -> ir.Function:
         """park(warp, barrier, mask, pc): a split waits at a block barrier."""
-        made, code = function(self.module, "park", VOID, [PTR, I32, I32, I32])
+        made, code = function(self.module, "park", VOID, [PTR, I32, I32, I32], inline=True)
         warp, barrier, mask, pc = made.args
         n = code.load(Warp, warp, "parked")
         code.store(pc, Warp, warp, "parked_pc", n)
@@ -189,7 +191,7 @@ class Runtime(Splits):
     @cached_property
     def unpark(self) -> ir.Function:
         """unpark(warp, barrier): splits that wait there are ready."""
-        made, code = function(self.module, "unpark", VOID, [PTR, I32])
+        made, code = function(self.module, "unpark", VOID, [PTR, I32], inline=True)
         warp, barrier = made.args
         b = code.b
         kept = code.variable(I32, i32(0))
@@ -240,7 +242,7 @@ class Runtime(Splits):
                 )
                 b.store(i32(1), opened)
 
-        code.each(i32(BARRIERS), barrier)
+        code.each(i32(self.barriers), barrier)
         b.ret(b.load(opened, typ=I32))
         return made
 
@@ -251,8 +253,7 @@ class Runtime(Splits):
 
     # Blocks and grid
 
-    @cached_property
-    def start_block(self) -> ir.Function:
+    def start_block(self, first: int) -> ir.Function:
         """start_block(env, block): every warp at the first instruction, shared memory zeroed, nobody at a barrier."""
         made, code = function(self.module, "start_block", VOID, [PTR, PTR])
         env, block = made.args
@@ -270,7 +271,7 @@ class Runtime(Splits):
             masks = code.load(Env, env, "first_mask")
             mask = b.load(b.gep(masks, [w], source_etype=I32), typ=I32)
             code.store(1, Warp, warp, "ready")
-            code.store(0, Warp, warp, "ready_pc", 0)
+            code.store(first, Warp, warp, "ready_pc", 0)
             code.store(mask, Warp, warp, "ready_mask", 0)
             code.store(b.not_(mask), Warp, warp, "exited")  # who is not there is waited for by nobody
 
@@ -279,14 +280,14 @@ class Runtime(Splits):
         b.ret_void()
         return made
 
-    def run_block(self, run_warp: ir.Function) -> ir.Function:
+    def run_block(self, run_warp: ir.Function, first: int) -> ir.Function:
         """run_block(env, block): warps in turn until the block is done, faults, or its turns are over."""
         made, code = function(self.module, "run_block", I32, [PTR, PTR])
         made.linkage = "external"  # Python gives waiting blocks their turns
         env, block = made.args
         b = code.b
         with code.when(b.icmp_signed("==", code.load(Block, block, "started"), i32(0))):
-            b.call(self.start_block, [env, block])
+            b.call(self.start_block(first), [env, block])
         left = code.variable(I64, code.load(Env, env, "turns"))
         running, moved = code.variable(I32), code.variable(I32)
 
@@ -325,18 +326,18 @@ class Runtime(Splits):
         b.ret(i32(Status.READY))
         return made
 
-    def run_blocks(self, run_warp: ir.Function) -> ir.Function:
+    def run_blocks(self, run_warp: ir.Function, first: int) -> ir.Function:
         """run_blocks(env, block, first, count): blocks first, first + 1 ... of the grid, x fastest, one after the
         other.  Gives 256 * blocks finished + the status of the last."""
         made, code = function(self.module, "run_blocks", I64, [PTR, PTR, I64, I64])
         made.linkage = "external"
-        env, block, first, count = made.args
+        env, block, number_of_first, count = made.args
         b = code.b
-        one_block = self.run_block(run_warp)
+        one_block = self.run_block(run_warp, first)
         width, height = (b.zext(code.load(Env, env, "grid", axis), I64) for axis in range(2))
 
         def visit(i: ir.Value) -> None:
-            number = b.add(first, i)
+            number = b.add(number_of_first, i)
             row = b.udiv(number, width)
             place = (b.urem(number, width), b.urem(row, height), b.udiv(row, height))
             for axis, value in enumerate(place):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from ctypes import sizeof
 from dataclasses import dataclass
 
 from llvmlite import ir
@@ -10,6 +11,7 @@ from llvmlite import ir
 from warplens.emulator.code import Code, i32, i64
 from warplens.emulator.emit import LlvmEmitter
 from warplens.emulator.layout import Block, Bounds, Env, Warp
+from warplens.emulator.pattern import Pattern
 from warplens.emulator.vectors import I32, I64, LANES, PTR, vector
 from warplens.isa._warp import Space
 
@@ -27,7 +29,13 @@ class Windows:
 
 @dataclass(frozen=True)
 class Site:
-    """A memory instruction: the records it runs with, its number, its row of counters, its active lanes (i32)."""
+    """A memory instruction: the records it runs with, its number, its row of counters, its active lanes (i32).
+
+    hits      where executions in the usual form are counted; None in a routine
+    usual     the form to count there, or None
+    guarded   whether there may be no active lane
+    together  whether all lanes of the split are active, or none
+    """
 
     code: Code
     windows: Windows
@@ -37,6 +45,15 @@ class Site:
     index: ir.Value
     counters: ir.Value
     mask: ir.Value
+    tile: int = LANES
+    hits: ir.Value | None = None
+    usual: Callable[[Pattern | None], Pattern | None] = lambda pattern: None
+    guarded: bool = True
+    together: bool = False
+
+    @property
+    def e(self) -> LlvmEmitter:
+        return LlvmEmitter(self.b, self.tile)
 
     @property
     def b(self) -> ir.IRBuilder:
@@ -50,13 +67,20 @@ class Site:
         """What every access routine is given first."""
         return [self.env, self.block, self.warp, self.index, self.counters]
 
+    def hit(self) -> None:
+        """One execution in the usual form."""
+        self.code.bump(self.hits)
+
     # Bounds
 
     def bounds(self) -> tuple[ir.Value, ir.Value]:
         """(low, span) of the buffer that this instruction used last: addresses below low + span are good."""
-        row = self.b.shl(self.b.sext(self.index, I64), i64(4))
-        place = self.code.at(self.code.load(Env, self.env, "bounds"), row)
+        place = self.bounds_entry()
         return self.code.load(Bounds, place, "low"), self.code.load(Bounds, place, "span")
+
+    def bounds_entry(self) -> ir.Value:
+        row = self.b.mul(self.b.sext(self.index, I64), i64(sizeof(Bounds)))
+        return self.code.at(self.code.load(Env, self.env, "bounds"), row)
 
     def room(self, space: Space) -> ir.Value:
         """Bytes of the block's shared, or the thread's local, memory."""

@@ -8,6 +8,7 @@ from typing import Literal
 from llvmlite import ir
 
 from warplens.emulator import abi
+from warplens.emulator.at_instruction import unsupported
 from warplens.emulator.code import function, i32, i64
 from warplens.emulator.emit import LlvmEmitter
 from warplens.emulator.layout import (
@@ -17,6 +18,7 @@ from warplens.emulator.layout import (
 )
 from warplens.emulator.reach import match_routine, reduced, shuffled
 from warplens.emulator.routines import give_words
+from warplens.emulator.shapes import tile_line
 from warplens.emulator.site import V32
 from warplens.emulator.vectors import I32, I64, LANES
 from warplens.emulator.warp_control import WarpControl
@@ -48,7 +50,9 @@ class TranslatedWarp(WarpMemory, WarpControl):
         axis = "XYZ".find(name[-1])
         if name.startswith("SR_TID."):
             row = b.add(b.mul(b.zext(index, I64), i64(3 * 128)), i64(axis * 128))
-            return self._u32(b.load(code.at(code.load(Env, self.f.env, "tid"), row), typ=V32, align=4))
+            place = code.at(code.load(Env, self.f.env, "tid"), row)
+            line = tile_line(self.f.t.tile, name, lambda: b.load(place, typ=I32))
+            return self._u32(line or b.load(place, typ=V32, align=4))
         if name.startswith("SR_CTAID."):
             return self._u32(code.load(Block, self.f.block, "ctaid", axis))
         if name == "SR_VIRTID":
@@ -59,8 +63,6 @@ class TranslatedWarp(WarpMemory, WarpControl):
         if name.startswith(("SR_CLOCK", "SR_GLOBALTIMER")):
             clock = self.clock()
             return clock.low() if name.endswith("LO") else clock.high()
-        from warplens.emulator.lift import unsupported
-
         raise unsupported(self.f.t.program, self.at)
 
     def clock(self) -> U64:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
+from typing import Any
 
 from llvmlite import ir
 
@@ -11,8 +13,9 @@ from warplens.emulator.at_instruction import AtInstruction
 from warplens.emulator.atomics import atomic_routine, compare_and_store_routine, update_routine
 from warplens.emulator.code import i32, i64
 from warplens.emulator.copies import copy_routine
+from warplens.emulator.linear import HighWord, Linear
 from warplens.emulator.site import V32, Site
-from warplens.emulator.vectors import I1, I32, vector
+from warplens.emulator.vectors import I1, I32, is_vector, vector
 from warplens.isa._lanes import U32, U64, Pred
 from warplens.isa._warp import Data, Number, Reduction, Space, Update
 from warplens.program import Address, Register
@@ -27,16 +30,33 @@ class WarpMemory(AtInstruction):
         active = self.active_mask if mask is None else mask
         windows = self.f.t.routines.windows
         index = i32(self.at.index)
-        return Site(self.code, windows, self.f.env, self.f.block, self.f.warp, index, counters, active)
+        together = mask is None and (self.condition is None or not is_vector(self.condition))
+        return Site(
+            self.code, windows, self.f.env, self.f.block, self.f.warp, index, counters, active,
+            tile=self.f.t.tile,
+            hits=self.code.at(self.f.counters, 8 * self.f.t.plan.hit(self.at.index)),
+            usual=partial(self.f.t.usual, self.at.index),
+            guarded=self.condition is not None,
+            together=together,
+        )  # fmt: skip
 
-    def _register(self, register: Register | None) -> ir.Value:
+    def _register(self, register: Register | None) -> Any:
         return i32(0) if register is None else self.f.registers.word(register.file, register.index)
 
     def address(self, space: Space, at: Address) -> ir.Value:
         """One address a lane: 64 bits in global and generic space, 32 in shared and local."""
+        return self.e.splat(self.formed(space, at))
+
+    def formed(self, space: Space, at: Address) -> Any:
+        """The same; one number or a line where it is one."""
         wide = space in ("global", "generic")
-        total = self._wide_address(at) if wide else self._narrow_address(at)
-        return self.e.splat(total.node)
+        total = (self._wide_address(at) if wide else self._narrow_address(at)).node
+        if isinstance(total, Linear):
+            self.f.registers.trust(total)
+            base, *steps = total.parts
+            known = (self.e.scalar(U64 if wide else U32, base).node, *steps)
+            return Linear(total.bits, known)
+        return self.e.splat(total) if isinstance(total, HighWord) else total
 
     def _wide_address(self, at: Address) -> U64:
         total = U64(self.e, i64(at.offset))
@@ -72,7 +92,7 @@ class WarpMemory(AtInstruction):
     def load(
         self, space: Space, at: Address, bytes: int, signed: bool = False, volatile: bool = False
     ) -> Data:
-        address = self.address(space, at)
+        address = self.address(space, at) if space == "generic" else self.formed(space, at)
         routines, fault = self.f.t.routines, self.f.fault
         watch = self.f.t.watch
         if space != "generic":
@@ -91,7 +111,7 @@ class WarpMemory(AtInstruction):
         return Data([self._u32(self.b.load(place, typ=V32)) for place in total])
 
     def store(self, space: Space, at: Address, data: Data, bytes: int) -> None:
-        address = self.address(space, at)
+        address = self.address(space, at) if space == "generic" else self.formed(space, at)
         routines, fault = self.f.t.routines, self.f.fault
         words = [self.e.splat(w.node) for w in data.words]
         watch = self.f.t.watch

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from llvmlite import ir
 
 from warplens.emulator.code import Code, function, i32, i64
 from warplens.emulator.findings import NOBODY, Kind, note
-from warplens.emulator.layout import ALL_THREADS, Block, Env, Warp
+from warplens.emulator.layout import ALL_THREADS, INSTRUCTION, Block, Env, Warp
 from warplens.emulator.shadow import How, Shadow, each_warp
 from warplens.emulator.site import Site
 from warplens.emulator.vectors import I32, I64, PTR, vector
@@ -41,14 +42,15 @@ class Watch:
     # Memory
 
     def access(
-        self, site: Site, space: Space, address: ir.Value, size: int, how: How, words: Sequence[ir.Value] = ()
-    ) -> None:
+        self, site: Site, space: Space, address: Any, size: int, how: How,
+        words: Sequence[ir.Value] = (),
+    ) -> None:  # fmt: skip
         """Before the active lanes' accesses; strays are left to those."""
         shared = space == "shared"
         if not (shared or space == "local") or not (self.init or (self.races and shared)):
             return
         b = site.b
-        offset = site.offset(space, address)
+        offset = site.offset(space, site.e.splat(address))
         where = [site.env, site.block, site.warp, site.index, offset, site.mask]
         if self.init:
             b.call(self._written(space, size, how), where)
@@ -165,7 +167,7 @@ class Watch:
 
         def of(warp: ir.Value) -> None:
             def waits(n: ir.Value) -> None:
-                at = b.sub(code.load(Warp, warp, "parked_pc", n), i32(1))
+                at = b.sub(b.and_(code.load(Warp, warp, "parked_pc", n), i32(INSTRUCTION)), i32(1))
                 start = b.shl(code.load(Warp, warp, "index"), i32(5))
                 who = b.or_(start, code.lowest(code.load(Warp, warp, "parked_mask", n)))
                 here = b.icmp_signed("==", code.load(Warp, warp, "parked_at", n), barrier)

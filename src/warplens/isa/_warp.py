@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Literal, Protocol
 
 from warplens.isa._lanes import F32, U32, U64, Emitter, Pred
@@ -34,9 +35,13 @@ class Floats:
 class Addend:
     """An operand of an addition whose carry counts: `-x` contributes (~x) + 1 as a 33-bit value, so -0 carries."""
 
-    def __init__(self, value: U32, wide: U64) -> None:
+    def __init__(self, value: U32, widen: Callable[[], U64]) -> None:
         self.value = value
-        self.wide = wide
+        self._widen = widen
+
+    @cached_property
+    def wide(self) -> U64:
+        return self._widen()
 
 
 class Warp(Protocol):

@@ -112,7 +112,7 @@ class _Reader:
             return operand.bits if isinstance(operand, Immediate) else 0
         phrase = self._phrase(kind, operand)
         if kind is Addend:
-            return Addend(U32(EMITTER, phrase), U64(EMITTER, phrase))
+            return Addend(U32(EMITTER, phrase), lambda: U64(EMITTER, phrase))
         return _lanes(kind, phrase)
 
     def _phrase(self, kind: Any, operand: Operand) -> Phrase:

@@ -1,0 +1,163 @@
+"""Machine code to LLVM: the module of one kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from llvmlite import ir
+
+from warplens.emulator import abi
+from warplens.emulator.layout import BARRIERS, HEADER
+from warplens.emulator.library import Signature, declare
+from warplens.emulator.lift import WarpFunction, number_of
+from warplens.emulator.pattern import Counts, Pattern
+from warplens.emulator.plan import Plan
+from warplens.emulator.registers import saved_space
+from warplens.emulator.routines import Routines
+from warplens.emulator.runtime import Runtime
+from warplens.emulator.shapes import shapes
+from warplens.emulator.site import Windows
+from warplens.emulator.vectors import I32, PTR
+from warplens.emulator.watch import NO_CHECKS, Checks, Watch
+from warplens.errors import UnsupportedInstruction
+from warplens.isa._decode import Binding, bind
+from warplens.kernel import Kernel
+from warplens.program import Block as CodeBlock
+from warplens.program import Immediate, Instruction, Program, Register
+
+# Behind these, execution may go on anywhere.
+ANYWHERE = {"RET", "BRX", "BRXU", "JMP", "ENDCOLLECTIVE"}
+
+
+def windows_of(program: Program) -> Windows:
+    return Windows(abi.shared_base(program.arch), abi.STACK_TOP)
+
+
+def check_cluster(kernel: Kernel) -> None:
+    if kernel.cluster > 1:
+        raise UnsupportedInstruction(
+            f"{kernel.name} ({kernel.arch}) runs in clusters of {kernel.cluster} blocks (__cluster_dims__): "
+            "clusters of more than one block are not emulated; this kernel needs a GPU"
+        )
+
+
+class Translator:
+    """Builds the module of one kernel.
+
+    `tile` is how many lanes of a warp stand side by side along x (linear.py); with 0 nothing is assumed of threadIdx.
+    """
+
+    def __init__(
+        self, kernel: Kernel, program: Program, tile: int, checks: Checks = NO_CHECKS,
+        library: Sequence[Signature] = (),
+    ) -> None:  # fmt: skip
+        check_cluster(kernel)
+        self.kernel = kernel
+        self.tile = tile
+        self.program = program
+        self.plan = Plan(program)
+        self.module = ir.Module(name=f"{program.name}.{program.arch}")
+        self.watch = Watch(self.module, program, checks)
+        self.runtime = Runtime(self.module, self.watch, 8 * self.plan.row(0), barriers_of(program))
+        self.routines = Routines(self.module, windows_of(program))
+        declare(self.module, library)
+        self.bindings = [self._bind(i) for i in program.instructions]
+        self.weights: dict[int, Counts] = {}
+        self.by_start = {block.first: block for block in program.blocks}
+        self.number = {block.first: n for n, block in enumerate(program.blocks)}
+        self.reached = self._reached()
+        self.uses_meeting = any(i.base in ("BSYNC", "WARPSYNC") for i in program.instructions)
+        self.restores = any(restores_barrier(i) for i in program.instructions)
+        blocks = [self.by_start[start] for start in sorted(self.reached)]
+        self.shapes = shapes(program, self.bindings, blocks, tile, self._successors())
+        self.start = max(place for place in self.shapes.states if place.first == 0)
+
+    def usual(self, index: int, pattern: Pattern | None) -> Pattern | None:
+        """The pattern, if executions of the instruction in it are counted by themselves: one pattern an instruction."""
+        if pattern is None or self.weights.setdefault(index, pattern.counts) != pattern.counts:
+            return None
+        return pattern
+
+    def _bind(self, instruction: Instruction) -> Binding | None:
+        return bind(instruction)
+
+    def _reached(self) -> set[int]:
+        """Blocks that can be executed; behind the last EXIT or RET lies padding."""
+        indirect = any(i.base in ANYWHERE for i in self.program.instructions)
+        last = max((i.index for i in self.program.instructions if i.base in ("EXIT", "RET")), default=0)
+        seen: set[int] = set()
+        todo = [0] if not indirect else [b.first for b in self.program.blocks if b.first <= last]
+        while todo:
+            start = todo.pop()
+            if start in seen or start not in self.by_start:
+                continue
+            seen.add(start)
+            todo += self.by_start[start].successors
+            todo.append(self.by_start[start].last + 1) if self._falls_through(self.by_start[start]) else None
+        return seen
+
+    def _successors(self) -> dict[int, list[int]]:
+        """Jumps to computed places may lead anywhere."""
+        everywhere = sorted(self.reached)
+        successors: dict[int, list[int]] = {}
+        for start in everywhere:
+            block = self.by_start[start]
+            anywhere = self.program.instructions[block.last].base in ANYWHERE
+            behind = [block.last + 1] if block.last + 1 in self.reached else []
+            successors[start] = everywhere if anywhere else sorted({*block.successors, *behind} & self.reached)
+        return successors
+
+    def _falls_through(self, block: CodeBlock) -> bool:
+        last = self.program.instructions[block.last]
+        if last.guard is not None:
+            return True
+        return last.base not in ("EXIT", "RET", "BRX", "BRXU", "JMP") and not (
+            last.base == "BRA" and last.opcode == "BRA" and len(last.operands) == 1
+        )
+
+    def build(self) -> ir.Module:
+        function = ir.Function(self.module, ir.FunctionType(I32, [PTR, PTR, PTR]), "run_warp")
+        function.linkage = "internal"
+        function.attributes.add("nounwind")
+        for argument in function.args:
+            argument.add_attribute("noalias")
+        WarpFunction(self, function).build()
+        self.runtime.run_blocks(function, number_of(self.start))
+        self._keep_weights()
+        return self.module
+
+
+    def _keep_weights(self) -> None:
+        """What a hit of each instruction adds to its columns, for whoever reads the counters."""
+        nothing = (0,) * len(Counts().columns())
+        rows = [self.weights[i].columns() if i in self.weights else nothing for i in range(len(self.bindings))]
+        numbers = [number for row in rows for number in row]
+        kind = ir.ArrayType(ir.IntType(16), len(numbers))
+        table = ir.GlobalVariable(self.module, kind, "weights")
+        table.global_constant = True
+        table.initializer = ir.Constant(kind, numbers)
+
+
+def restores_barrier(instruction: Instruction) -> bool:
+    """`BMOV.32 B6, R16`: the lanes of a convergence barrier come back from a register."""
+    to = instruction.operands[0] if instruction.base == "BMOV" else None
+    return isinstance(to, Register) and to.file == "B"
+
+
+def barriers_of(program: Program) -> int:
+    """How many block barriers the code can use: one more than the highest number it names."""
+    highest = -1
+    for instruction in program.instructions:
+        if instruction.base.startswith("UCGABAR"):
+            return BARRIERS
+        if instruction.base == "BAR":
+            first = next((o for o in instruction.operands if isinstance(o, Immediate)), None)
+            if first is None or first is not instruction.operands[0]:
+                return BARRIERS
+            highest = max(highest, first.bits)
+    return min(highest + 1, BARRIERS)
+
+
+def saved_bytes(program: Program) -> int:
+    """Bytes of a warp's record with its saved registers."""
+    return HEADER + saved_space(program)

@@ -1,0 +1,222 @@
+"""What a sentence says of lanes that meet, written as LLVM: convergence barriers and waits for lanes of the warp."""
+
+from __future__ import annotations
+
+from llvmlite import ir
+
+from warplens.emulator.at_instruction import AtInstruction
+from warplens.emulator.code import i32
+from warplens.emulator.layout import COLLECTIVE, WARPSYNC, FaultKind, Warp
+from warplens.emulator.plan import DIVERGENT, PARTED, REPLAYED, REPLAYS
+from warplens.emulator.site import V32
+from warplens.emulator.vectors import I32, I64, LANES, is_vector
+from warplens.isa._lanes import U32, Pred
+from warplens.program import Label, Register
+
+
+class WarpMeeting(AtInstruction):
+    """Who waits for whom inside a warp.  Only active lanes take part."""
+
+    def _next(self) -> int:
+        return self.at.index + 1
+
+    def count(self, column: int, by: ir.Value | int = 1) -> None:
+        row = self.f.t.plan.row(self.at.index)
+        self.code.bump(self.code.at(self.f.counters, 8 * (row + column)), by)
+
+    def _count_parting(self, places: ir.Value) -> None:
+        """Each target beyond the first is a divergent one, and takes another issue."""
+        different = self.b.call(self.f.t.routines.count.distinct, [places, self.active_mask])
+        beyond = self.b.zext(self.b.sub(different, i32(1)), I64)
+        self.count(DIVERGENT, beyond)
+        self.count(REPLAYS, beyond)
+        self.count(PARTED, self.b.zext(self.code.nonzero(beyond), I64))
+
+    # Convergence.  A barrier register holds, in every lane, the mask of the lanes that will meet there.
+
+    def set_barrier(self, barrier: Register) -> None:
+        self._set_barrier(barrier, self._u32(self.mask), restored=False)
+
+    def set_barrier_mask(self, barrier: Register, mask: U32) -> None:
+        self._set_barrier(barrier, mask, restored=True)
+
+    def _set_barrier(self, barrier: Register, mask: U32, restored: bool) -> None:
+        self.f.registers.write(barrier, mask, self._active, self.condition)
+        if self.f.t.restores:
+            known, bit = self.code.field(Warp, self.f.warp, "restored"), 1 << barrier.index
+            now = self.b.load(known, typ=I32)
+            self.b.store(self.b.or_(now, i32(bit)) if restored else self.b.and_(now, i32(~bit)), known)
+
+    def barrier_mask(self, barrier: Register) -> U32:
+        return self._u32(self.f.registers.word("B", barrier.index))
+
+    def _exited(self) -> ir.Value:
+        return self.code.load(Warp, self.f.warp, "exited")
+
+    def meet(self, barrier: Register) -> None:
+        masks = self.barrier_mask(barrier).node
+        need = self.first(self._u32(masks)).node
+        if self.f.place.whole:
+            self._wait(barrier.index, need, alone=True)
+            return
+        b, code, warp = self.b, self.code, self.f.warp
+        with code.when(code.nonzero(code.load(Warp, warp, "merged")), likely=False):
+            self._keep_to(barrier.index, masks, need)
+        self.mask = b.load(self.f.exec, typ=I32)
+        dug = b.icmp_signed("==", code.load(Warp, warp, "dug"), i32(self._next()))
+        with code.when(dug, likely=False):
+            code.store(0, Warp, warp, "dug")
+            self._rejoin(barrier.index, need)
+        self._wait(barrier.index, need, alone=True)
+
+    def _rejoin(self, slot: int, need: ir.Value) -> None:
+        """Lanes that wait here already join a split that was buried; it issues the meeting with them."""
+        b, code = self.b, self.code
+        place = self.f.later(self._next(), self.mask)
+        joined = b.call(self.runtime.rejoin, [self.f.warp, i32(slot), need, place])
+        with code.when(code.nonzero(joined)):
+            self.count(REPLAYED, b.zext(code.popcount(joined), I64))
+            lanes = b.or_(self.mask, joined)
+            b.store(lanes, self.f.exec)
+            there = self._are_all(lanes, need)
+            on, wait = (b.append_basic_block(n) for n in ("on", "wait"))
+            b.cbranch(there, on, wait)
+            b.position_at_end(on)
+            self.f.go_on_converted(self._next())
+            b.position_at_end(wait)
+            b.call(self.runtime.arrive, [self.f.env, self.f.warp, i32(slot), need, lanes, place])
+            b.branch(self.f.dispatch)
+
+    def _keep_to(self, slot: int, masks: ir.Value, need: ir.Value) -> None:
+        """Lanes of a merged split that set the barrier at another time wait for the lanes of then."""
+        b = self.b
+        masks = self.e.splat(masks)
+        lanes = b.bitcast(b.icmp_signed("==", masks, self.e.splat(need)), I32)
+        rest = b.and_(self.mask, b.not_(lanes))
+        with self.code.when(self.code.nonzero(rest)):
+            needs = self.code.variable(V32, masks)
+            place = self.f.later(self._next(), rest)
+            b.call(self.runtime.arrive_apart, [self.f.env, self.f.warp, i32(slot), needs, rest, place])
+            b.store(b.and_(self.mask, lanes), self.f.exec)
+
+    def _are_all(self, lanes: ir.Value, need: ir.Value) -> ir.Value:
+        """Whether these are all of the needed lanes that have not left."""
+        wanted = self.b.and_(need, self.b.not_(self._exited()))
+        return self.b.icmp_signed("==", self.b.and_(lanes, wanted), wanted)
+
+    def _wait(self, slot: int, need: ir.Value, alone: bool = False) -> None:
+        """The split goes on if it is all that is needed, else its lanes wait.
+
+        alone: who restored the barrier's lanes from a register issues the meeting again.
+        """
+        b = self.b
+        on, wait = (b.append_basic_block(n) for n in ("on", "wait"))
+        b.cbranch(self._are_all(self.mask, need), on, wait)
+        b.position_at_end(wait)
+        place = self.f.later(self._next(), self.mask)
+        b.call(self.runtime.arrive, [self.f.env, self.f.warp, i32(slot), need, self.mask, place])
+        b.branch(self.f.dispatch)
+        b.position_at_end(on)
+        if slot == WARPSYNC:
+            self.f.t.watch.meet(self.code, self.f.warp, self.mask)
+        if alone and self.f.t.restores:
+            restored = b.and_(self.code.load(Warp, self.f.warp, "restored"), i32(1 << slot))
+            with self.code.when(self.code.nonzero(restored), likely=False):
+                self.runtime.replay(self.code, self.f.counters, i32(self.at.index), self.mask)
+        self.f.go_on(self._next(), self.at.index)
+
+    def leave(self, barrier: Register, when: Pred | None = None) -> None:
+        b = self.b
+        lanes = self.active_mask
+        if when is not None:
+            lanes = b.and_(lanes, b.bitcast(self.e.splat(when.node), I32))
+        staying = self.barrier_mask(barrier) & self._u32(b.not_(lanes))
+        self.f.registers.take_from(barrier, staying)
+        if not self.f.place.whole:
+            before = self.code.load(Warp, self.f.warp, "ready")
+            b.call(self.runtime.leave, [self.f.env, self.f.warp, i32(barrier.index), lanes])
+            with self.code.when(b.icmp_signed(">", self.code.load(Warp, self.f.warp, "ready"), before), likely=False):
+                self._after_released()
+        self.f.go_on(self._next(), self.at.index)
+
+    def _after_released(self) -> None:
+        """Whoever was released runs before the split that released them if they are fewer, as on an H200."""
+        b, code, warp = self.b, self.code, self.f.warp
+        top = b.sub(code.load(Warp, warp, "ready"), i32(1))
+        pc, mask = (code.load(Warp, warp, f"ready_{name}", top) for name in ("pc", "mask"))
+        with code.when(b.icmp_signed("<", code.popcount(mask), code.popcount(self.mask))):
+            code.store(self.f.later(self._next(), self.mask), Warp, warp, "ready_pc", top)
+            code.store(self.mask, Warp, warp, "ready_mask", top)
+            b.call(self.runtime.push, [warp, pc, mask])
+            b.branch(self.f.dispatch)
+
+    def converge(self, mask: U32 | None) -> None:
+        self._part_guarded()
+        if mask is not None:
+            self._in_own_mask(mask)
+        self._wait(WARPSYNC, self.f.first_mask() if mask is None else self.first(mask).node)
+
+    def converge_apart(self, mask: U32) -> None:
+        self._part_guarded()
+        self._in_own_mask(mask)
+        self.f.apart = True
+        needs = self.code.variable(V32, self.e.splat(mask.node))
+        place = self.f.later(self._next(), self.mask)
+        self._count_parting(self.e.splat(mask.node))
+        arguments = [self.f.env, self.f.warp, i32(WARPSYNC), needs, self.mask, place]
+        self.count(REPLAYED, self.b.call(self.runtime.arrive_apart, arguments))
+        self.b.branch(self.f.dispatch)
+
+    def _in_own_mask(self, mask: U32) -> None:
+        """Lanes must be among those they wait for: an H200 raises "illegal instruction" for others."""
+        missing = self._u32(self.e.splat(mask.node)) & self._u32(ir.Constant(V32, [1 << lane for lane in range(LANES)]))
+        outside = self.b.bitcast(missing.eq(0).node, I32)
+        self.f.fault_if(self.b.and_(outside, self.mask), FaultKind.WRONG_LANES, self.at)
+
+    def collect(self, mask: U32, target: Label) -> None:
+        place = self.code.field(Warp, self.f.warp, "lane_return")
+        old = self.b.load(place, typ=V32, align=4)
+        there = self.e.splat(self.f.later(target.offset // 16, self.mask))
+        self.b.store(self.b.select(self._active, there, old), place, align=4)
+        self._wait(COLLECTIVE, self.first(mask).node)
+
+    def end_collective(self) -> None:
+        b = self.b
+        place = self.code.field(Warp, self.f.warp, "lane_return")
+        places = b.load(place, typ=V32, align=4)
+        away = b.bitcast(b.icmp_signed("!=", places, self.e.splat(i32(self._next()))), I32)
+        different = b.call(self.f.t.routines.count.distinct, [places, self.mask])
+        self.count(REPLAYS, b.zext(b.sub(different, i32(1)), I64))
+        self.count(REPLAYED, b.zext(self.code.popcount(b.and_(away, self.mask)), I64))
+        b.call(self.runtime.push_groups, [self.f.warp, self.mask, place])
+        b.branch(self.f.dispatch)
+
+    def _part_guarded(self) -> None:
+        """Lanes whose guard is false go on by themselves; the rest does what waits."""
+        if self.condition is None:
+            return
+        if not is_vector(self.condition):
+            self._skip_unless(self.condition)
+            return
+        self.f.apart = True
+        b = self.b
+        lanes = self.active_mask
+        rest = b.and_(self.mask, b.not_(lanes))
+        with self.code.when(self.code.nonzero(rest)):
+            b.call(self.runtime.push, [self.f.warp, self.f.later(self._next(), rest), rest])
+        b.store(lanes, self.f.exec)
+        self.mask = lanes
+        some, none = (b.append_basic_block(n) for n in ("some", "none"))
+        b.cbranch(self.code.nonzero(lanes), some, none)
+        b.position_at_end(none)
+        b.branch(self.f.dispatch)
+        b.position_at_end(some)
+
+    def _skip_unless(self, condition: ir.Value) -> None:
+        """Go on behind the instruction if the condition, one for all lanes, is false."""
+        b = self.b
+        here, past = (b.append_basic_block(n) for n in ("here", "past"))
+        b.cbranch(condition, here, past)
+        b.position_at_end(past)
+        self.f.go_on(self._next(), self.at.index)
+        b.position_at_end(here)
