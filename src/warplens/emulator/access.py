@@ -20,7 +20,7 @@ from warplens.emulator.pattern import Pattern, pattern_of
 from warplens.emulator.plan import BYTES, IDEAL, REQUESTS, SECTORS, TAGS, WAVEFRONTS
 from warplens.emulator.routines import Routines, narrow, widened
 from warplens.emulator.site import V32, Site, deinterleaved, interleaved, iota
-from warplens.emulator.vectors import I8, I16, I32, LANES, PTR, intrinsic, is_vector, vector
+from warplens.emulator.vectors import I8, I16, I32, LANES, PTR, intrinsic, is_vector, undefined, vector
 from warplens.isa._warp import Space
 
 EVERY = i32(-1)
@@ -229,8 +229,8 @@ def _tile_row(site: Site, place: ir.Value, step: int, size: int) -> list[ir.Valu
     parts = []
     for k in range(words):
         word = b.load(code.at(place, 4 * k), typ=I32, align=4)
-        first = b.insert_element(ir.Constant(kind, ir.Undefined), word, i32(0))
-        parts.append(b.shuffle_vector(first, ir.Constant(kind, ir.Undefined), ir.Constant(kind, [0] * HALF)))
+        first = b.insert_element(undefined(kind), word, i32(0))
+        parts.append(b.shuffle_vector(first, undefined(kind), ir.Constant(kind, [0] * HALF)))
     return parts
 
 
@@ -238,7 +238,7 @@ def _part(b: ir.IRBuilder, whole: ir.Value, row: int) -> ir.Value:
     """The words of one row of a tile."""
     n = whole.type.count // 2
     order = ir.Constant(ir.VectorType(I32, n), list(range(row * n, row * n + n)))
-    return b.shuffle_vector(whole, ir.Constant(whole.type, ir.Undefined), order)
+    return b.shuffle_vector(whole, undefined(whole.type), order)
 
 
 def _one(code: Code, place: ir.Value, size: int, signed: bool) -> list[ir.Value]:

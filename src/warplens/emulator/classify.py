@@ -16,7 +16,7 @@ from llvmlite import ir
 from warplens.emulator.code import Code, function, i32
 from warplens.emulator.emit import LlvmEmitter
 from warplens.emulator.site import V32
-from warplens.emulator.vectors import I1, I8, I32, I64, LANES, vector
+from warplens.emulator.vectors import I1, I8, I32, I64, LANES, undefined, vector
 
 PREVIOUS = [0, *range(LANES - 1)]  # shuffle mask: each lane sees its left neighbour, lane 0 itself
 
@@ -38,7 +38,7 @@ class Classifier:
         made, code = function(self.module, "distinct", I32, [V32, I32])
         values, mask = made.args
         b = code.b
-        left = b.shuffle_vector(values, ir.Constant(V32, ir.Undefined), ir.Constant(V32, PREVIOUS))
+        left = b.shuffle_vector(values, undefined(V32), ir.Constant(V32, PREVIOUS))
         falls = b.bitcast(b.icmp_unsigned("<", values, left), I32)
         rising = b.and_(b.icmp_signed("==", falls, i32(0)), b.icmp_signed("==", mask, i32(-1)))
         with code.when(rising):
@@ -180,13 +180,13 @@ class Classifier:
     def _paired(self, code: Code, units: ir.Value, mask: ir.Value, groups: int) -> list[ir.Value]:
         """For each group of lanes whether all active ones agree with lane ^ 1, or all with lane ^ 2."""
         b = code.b
-        nothing = ir.Constant(V32, ir.Undefined)
+        nothing = undefined(V32)
         lanes = LANES // groups
         agreeing = []
         for step in (1, 2):
             order = ir.Constant(V32, [lane ^ step for lane in range(LANES)])
             same = b.bitcast(b.icmp_signed("==", units, b.shuffle_vector(units, nothing, order)), I32)
-            there = b.shuffle_vector(b.bitcast(mask, vector(I1)), ir.Constant(vector(I1), ir.Undefined), order)
+            there = b.shuffle_vector(b.bitcast(mask, vector(I1)), undefined(vector(I1)), order)
             fine = b.or_(same, b.not_(b.bitcast(there, I32)))
             agreeing.append(b.or_(fine, b.not_(mask)))
         results = []

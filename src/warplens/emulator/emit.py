@@ -23,6 +23,7 @@ from warplens.emulator.vectors import (
     is_vector,
     mangled,
     scalar_type,
+    undefined,
     vector,
 )
 from warplens.isa._lanes import F64, U32, U64, Float, Int, Lanes, Pred
@@ -84,8 +85,8 @@ class LlvmEmitter(FloatEmitter, LinearEmitter):
         if isinstance(value, ir.Constant):
             return Splat(value)
         kind = vector(value.type)
-        first = self.b.insert_element(ir.Constant(kind, ir.Undefined), value, ir.Constant(I32, 0))
-        return self.b.shuffle_vector(first, ir.Constant(kind, ir.Undefined), FIRST)
+        first = self.b.insert_element(undefined(kind), value, ir.Constant(I32, 0))
+        return self.b.shuffle_vector(first, undefined(kind), FIRST)
 
     def shaped(self, kind: ir.Type, like: ir.Value) -> ir.Type:
         return vector(kind) if is_vector(like) else kind
@@ -188,7 +189,7 @@ class LlvmEmitter(FloatEmitter, LinearEmitter):
     def do_of_lanes(self, kind: type[Lanes], args: Any, x: ir.Value, lanes: tuple[int, ...]) -> ir.Value:
         if not is_vector(x):
             return x
-        return self.b.shuffle_vector(x, ir.Constant(x.type, ir.Undefined), ir.Constant(vector(I32), list(lanes)))
+        return self.b.shuffle_vector(x, undefined(x.type), ir.Constant(vector(I32), list(lanes)))
 
     # Choice and comparison
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from llvmlite import ir
 
 from warplens.emulator.code import Code
-from warplens.emulator.vectors import I1, I32, I64, LANES, vector
+from warplens.emulator.vectors import I1, I32, I64, LANES, undefined, vector
 
 HALF = LANES // 2
 
@@ -39,7 +39,7 @@ def halves(code: Code, address: ir.Value, size: int) -> Halves:
     """What an address vector looks like as two walks."""
     b = code.b
     kind = address.type.element
-    nothing = ir.Constant(address.type, ir.Undefined)
+    nothing = undefined(address.type)
     left = [
         *range(1, HALF),
         HALF - 1,

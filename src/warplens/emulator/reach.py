@@ -9,7 +9,7 @@ from llvmlite import ir
 from warplens.emulator.code import Code, function, i64
 from warplens.emulator.emit import LlvmEmitter
 from warplens.emulator.site import V32
-from warplens.emulator.vectors import I1, I32, LANES, intrinsic, vector
+from warplens.emulator.vectors import I1, I32, LANES, intrinsic, undefined, vector
 
 HALF = ir.VectorType(I32, 16)
 
@@ -27,7 +27,7 @@ def shuffled(code: Code, value: ir.Value, source: ir.Value) -> ir.Value:
     b = code.b
     e = LlvmEmitter(b)
     if host_permutes():
-        nothing = ir.Constant(V32, ir.Undefined)
+        nothing = undefined(V32)
         lower, upper = (ir.Constant(HALF, list(range(start, start + 16))) for start in (0, 16))
         low, high = (b.shuffle_vector(value, nothing, part) for part in (lower, upper))
         permute = intrinsic(code.module, "llvm.x86.avx512.vpermi2var.d.512", HALF, [HALF, HALF, HALF])

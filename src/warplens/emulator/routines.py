@@ -14,7 +14,7 @@ from warplens.emulator.emit import LlvmEmitter
 from warplens.emulator.layout import Touch
 from warplens.emulator.plan import BYTES, IDEAL, REQUESTS, SECTORS, TAGS, WAVEFRONTS
 from warplens.emulator.site import V32, Site, Windows, deinterleaved, further, iota
-from warplens.emulator.vectors import I1, I8, I16, I32, I64, LANES, PTR, intrinsic, vector
+from warplens.emulator.vectors import I1, I8, I16, I32, I64, LANES, PTR, intrinsic, undefined, vector
 from warplens.isa._warp import Space
 
 EVERY = i32(-1)
@@ -235,7 +235,7 @@ def give_words(b: ir.IRBuilder, words: Sequence[ir.Value], result: ir.Type) -> N
     if len(words) == 1:
         b.ret(words[0])
         return
-    whole: ir.Value = ir.Constant(result, ir.Undefined)
+    whole: ir.Value = undefined(result)
     for k, word in enumerate(words):
         whole = b.insert_value(whole, word, k)
     b.ret(whole)
@@ -270,7 +270,7 @@ def gathered(b: ir.IRBuilder, pointers: ir.Value, lanes: ir.Value, kind: ir.Type
     takes 15.
     """
     pointers = b.select(lanes, pointers, LlvmEmitter(b).splat(safe))
-    values: ir.Value = ir.Constant(vector(kind), ir.Undefined)
+    values: ir.Value = undefined(vector(kind))
     for lane in range(LANES):
         value = b.load(b.extract_element(pointers, i32(lane)), typ=kind, align=kind.width // 8)
         values = b.insert_element(values, value, i32(lane))
@@ -292,7 +292,7 @@ def masked_scatter(
 
 def _reversed(b: ir.IRBuilder, value: ir.Value) -> ir.Value:
     order = ir.Constant(V32, list(range(LANES))[::-1])
-    return b.shuffle_vector(value, ir.Constant(value.type, ir.Undefined), order)
+    return b.shuffle_vector(value, undefined(value.type), order)
 
 
 def two_rows(site: Site, space: Space, pattern: halves.Halves) -> list[ir.Value]:
@@ -308,9 +308,9 @@ def two_rows(site: Site, space: Space, pattern: halves.Halves) -> list[ir.Value]
             with same:
                 for k, variable in enumerate(out):
                     word = b.load(b.gep(place, [i64(4 * k)], source_etype=I8), typ=I32, align=4)
-                    first = b.insert_element(ir.Constant(half, ir.Undefined), word, i32(0))
+                    first = b.insert_element(undefined(half), word, i32(0))
                     every = ir.Constant(half, [0] * halves.HALF)
-                    b.store(b.shuffle_vector(first, ir.Constant(half, ir.Undefined), every), variable)
+                    b.store(b.shuffle_vector(first, undefined(half), every), variable)
             with row:
                 line = b.load(place, typ=ir.VectorType(I32, halves.HALF * words), align=4)
                 for variable, word in zip(out, deinterleaved(b, line, halves.HALF), strict=True):

@@ -12,7 +12,7 @@ from warplens.emulator.code import Code, i32, i64
 from warplens.emulator.emit import LlvmEmitter
 from warplens.emulator.layout import Block, Bounds, Env, Warp
 from warplens.emulator.pattern import Pattern
-from warplens.emulator.vectors import I32, I64, LANES, PTR, vector
+from warplens.emulator.vectors import I32, I64, LANES, PTR, undefined, vector
 from warplens.isa._warp import Space
 
 V32, V64 = vector(I32), vector(I64)
@@ -164,7 +164,7 @@ def deinterleaved(b: ir.IRBuilder, whole: ir.Value, lanes: int) -> list[ir.Value
     words = whole.type.count // lanes
     if words == 1:
         return [whole]
-    nothing = ir.Constant(whole.type, ir.Undefined)
+    nothing = undefined(whole.type)
     kind = ir.VectorType(I32, lanes)
     return [
         b.shuffle_vector(whole, nothing, ir.Constant(kind, [lane * words + k for lane in range(lanes)]))
@@ -181,7 +181,7 @@ def interleaved(b: ir.IRBuilder, words: Sequence[ir.Value]) -> ir.Value:
         parts = [_joined(b, x, y) for x, y in zip(parts[::2], parts[1::2], strict=True)]
     order = [k * LANES + lane for lane in range(LANES) for k in range(n)]
     kind = ir.VectorType(I32, n * LANES)
-    return b.shuffle_vector(parts[0], ir.Constant(parts[0].type, ir.Undefined), ir.Constant(kind, order))
+    return b.shuffle_vector(parts[0], undefined(parts[0].type), ir.Constant(kind, order))
 
 
 def _joined(b: ir.IRBuilder, x: ir.Value, y: ir.Value) -> ir.Value:

@@ -34,17 +34,32 @@ def element(kind: ir.Type) -> ir.Type:
 
 
 class Splat(ir.Constant):  # type: ignore[misc]  # llvmlite has no types
-    """A vector constant in short form: 32 spelled-out members cost more to parse than to compile."""
+    """A vector constant in short form: 32 members cost more to make and to parse than to compile."""
 
     def __init__(self, single: ir.Constant) -> None:
-        super().__init__(vector(single.type), [single.constant] * LANES)
-        self.single = single
+        self.type = vector(single.type)
+        self.constant, self.single = [single], single
 
     def get_reference(self) -> str:
         return f"splat ({self.single.type} {self.single.get_reference()})"
 
     def __str__(self) -> str:
         return f"{self.type} {self.get_reference()}"
+
+
+class _Undefined(ir.Constant):  # type: ignore[misc]
+    """Any value of a type, in short form."""
+
+    def __init__(self, kind: ir.Type) -> None:
+        self.type = kind
+        self.constant = ir.Undefined
+
+    def get_reference(self) -> str:
+        return "poison"
+
+
+def undefined(kind: ir.Type) -> ir.Constant:
+    return _Undefined(kind)
 
 
 FIRST = Splat(ir.Constant(I32, 0))  # the shuffle mask that takes lane 0 everywhere
