@@ -180,7 +180,7 @@ class LaunchableKernel:
     def launch(
         self, grid: Size, block: Size, *args: Any, shared: int = 0, cooperative: bool = False, gpu: str | None = None,
         threads: int | None = None, budget: int | None = None, progress: Progress | None = None,
-        labels: Sequence[str] = (), check: Sequence[str] = (),
+        labels: Sequence[str] = (), check: Sequence[str] = (), sample: int | None = None,
     ) -> Run:  # fmt: skip
         """Executes the kernel on the CPU.
 
@@ -192,6 +192,8 @@ class LaunchableKernel:
         threads      of the host; counts do not depend on it.  budget: instructions a warp may execute
         labels       names of the arguments, for messages
         check        "races", "init", "barriers" or "all": what they find is in run.hazards; counts stay the same
+        sample       run so many blocks, 3 or more, instead of all: counts are scaled to the grid and wear "sampled",
+                     the arrays hold what these blocks wrote
         Raises UsageError for a wrong argument or launch, KernelFault if the kernel does something wrong: the arrays
         are then as they were.
         """
@@ -206,7 +208,8 @@ class LaunchableKernel:
         threads = threads or available_threads()
         trace = execute(
             self.kernel, self.program, launch, passed.block, memory, banks=banks, threads=threads,
-            multiprocessors=machine.multiprocessors, progress=progress, checks=checks, **limits,
+            multiprocessors=machine.multiprocessors, progress=progress, checks=checks, sample=sample,
+            **limits,
         )  # fmt: skip
         for array, position in passed.arrays:
             if position in memory.written and array.flags.writeable:

@@ -19,6 +19,7 @@ import click
 
 from warplens import __version__
 from warplens.errors import UsageError, WarplensError
+from warplens.host import Host
 
 if TYPE_CHECKING:
     from warplens.api import Run
@@ -54,11 +55,19 @@ HOST = (
         help="Call it an endless loop when a warp has executed more than about N instructions.",
     ),
 )  # fmt: skip
+SAMPLE = (
+    click.option(
+        "--sample", type=click.IntRange(3), metavar="N",
+        help="Run N blocks instead of all; counts are scaled and marked `sampled`.",
+    ),
+)  # fmt: skip
+HOST_FLAGS = ("threads", "budget", "sample")
 FLAGS = ("kernel", "grid", "block", "args", "shared", "settings", "cooperative", "arch", "gpu", "options")
 
 
 def options(*groups: Sequence[Callable[[Verb], Verb]]) -> Callable[[Verb], Verb]:
-    """Options on a verb; those that say which kernel and how arrive as `flags`, a warplens.target.Flags."""
+    """Options on a verb.  Those that say which kernel and how arrive as `flags`, a warplens.target.Flags, those of
+    this machine as `host`, a warplens.host.Host."""
 
     def on(verb: Verb) -> Verb:
         @wraps(verb)
@@ -66,6 +75,9 @@ def options(*groups: Sequence[Callable[[Verb], Verb]]) -> Callable[[Verb], Verb]
             from warplens.target import Flags
 
             said = {name: given.pop(name) for name in FLAGS if name in given}
+            own = {name: given.pop(name) for name in HOST_FLAGS if name in given}
+            if own:
+                given["host"] = Host(**own)
             return verb(flags=Flags(**said), **given)
 
         command: Verb = packed
@@ -84,7 +96,7 @@ def cli() -> None:
 
 @cli.command()
 @click.argument("file")
-@options(LAUNCH, CODE, GPU, HOST)
+@options(LAUNCH, CODE, GPU, HOST, SAMPLE)
 @click.option("--check", "check", multiple=True, metavar="LIST",
               help="Look for races, init (reads of memory that nobody wrote), barriers, or all; memory is always "
               "checked.  End with 1 if an error or warning is found.")  # fmt: skip
@@ -93,8 +105,7 @@ def cli() -> None:
 @click.option("--lines", type=click.IntRange(1), default=10, metavar="N", show_default=True,
               help="Source lines and instructions to show.")  # fmt: skip
 def explain(
-    file: str, flags: Flags, threads: int | None, budget: int | None, check: tuple[str, ...], as_json: bool,
-    html: str | None, lines: int,
+    file: str, flags: Flags, host: Host, check: tuple[str, ...], as_json: bool, html: str | None, lines: int
 ) -> None:  # fmt: skip
     """Execute the kernels of FILE (.cu or cubin) and tell what they do.
 
@@ -122,7 +133,7 @@ def explain(
 
     def runs() -> Iterator[Run]:
         for target in found:
-            done.append(target.run(threads, budget, bar(target.title), check))
+            done.append(target.run(host, bar(target.title), check))
             yield done[-1]
 
     if as_json:
@@ -185,10 +196,10 @@ def occupancy(
 
 @cli.command()
 @click.argument("file")
-@options(LAUNCH, CODE, GPU, HOST)
+@options(LAUNCH, CODE, GPU, HOST, SAMPLE)
 @click.option("--static", is_flag=True, help="Launch nothing: the listing without counts.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
-def sass(file: str, flags: Flags, threads: int | None, budget: int | None, static: bool, as_json: bool) -> None:
+def sass(file: str, flags: Flags, host: Host, static: bool, as_json: bool) -> None:
     """List the machine code of FILE under its source lines, in words, with counts.
 
     \b
@@ -207,7 +218,7 @@ def sass(file: str, flags: Flags, threads: int | None, budget: int | None, stati
     out = console()
     for place, target in enumerate(found):
         said = target.started or flags.grid or flags.block or flags.args
-        run = target.run(threads, budget, bar(target.title)) if said and not static else None
+        run = target.run(host, bar(target.title)) if said and not static else None
         kernel = target.kernel
         shown = listing.Listing(
             target.title, kernel.kernel, kernel.program, kernel.cubin.sources,
@@ -223,14 +234,13 @@ def sass(file: str, flags: Flags, threads: int | None, budget: int | None, stati
 
 @cli.command()
 @click.argument("words", nargs=-1, required=True, metavar="A B")
-@options(LAUNCH, CODE, GPU, HOST)
+@options(LAUNCH, CODE, GPU, HOST, SAMPLE)
 @click.option("--all", "everything", is_flag=True, help="All metrics that differ.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
 @click.option("--fail-on", "fail_on", multiple=True, metavar="BUDGET",
               help="End with 1 if the ratio B/A of a metric is so: 'smsp__inst_executed.sum > 1.05'.")  # fmt: skip
 def compare(
-    words: tuple[str, ...], flags: Flags, threads: int | None, budget: int | None, everything: bool, as_json: bool,
-    fail_on: tuple[str, ...],
+    words: tuple[str, ...], flags: Flags, host: Host, everything: bool, as_json: bool, fail_on: tuple[str, ...]
 ) -> None:  # fmt: skip
     """Compare two kernels: what B does more or less than A, and which instructions make the difference.
 
@@ -246,7 +256,7 @@ def compare(
     from warplens.report.terminal import console
 
     budgets = [read_budget(text) for text in fail_on]
-    runs = [target.run(threads, budget, bar(target.title)) for target in two_targets(words, flags)]
+    runs = [target.run(host, bar(target.title)) for target in two_targets(words, flags)]
     first, second = (run.subject for run in runs)
     comparison = compared(report.side(first), report.side(second))
     broken = [found for found in budgets if found.broken_by(comparison)]
@@ -291,8 +301,7 @@ def two_targets(words: Sequence[str], flags: Flags) -> tuple[Target, Target]:
 @click.option("--save", metavar="CSV", help="Keep what the GPU counted.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
 def validate(
-    files: tuple[str, ...], flags: Flags, threads: int | None, budget: int | None, against: str | None,
-    save: str | None, as_json: bool,
+    files: tuple[str, ...], flags: Flags, host: Host, against: str | None, save: str | None, as_json: bool
 ) -> None:  # fmt: skip
     """Run the kernels of FILES here and on this machine's GPU, and tell where counts or results differ.
 
@@ -313,7 +322,7 @@ def validate(
         raise UsageError("--save keeps what a GPU counts, and --against uses none: choose one")
     gpu = None if against else open_gpu()
     found = [target for file in files for target in targets(file, flags)]
-    runs = [validation.Emulated(target, threads, budget, bar(target.title)) for target in found]
+    runs = [validation.Emulated(target, host, bar(target.title)) for target in found]
     if against:
         source, agreements = against, validation.with_record(runs, against)
     else:

@@ -23,6 +23,7 @@ from warplens.api import LaunchableKernel, Module, Progress, Run, compile, load,
 from warplens.arguments import Argument, parse_argument, variable_value
 from warplens.errors import UsageError
 from warplens.expression import Number, evaluate_whole, parse_setting
+from warplens.host import USUAL, Host
 from warplens.launch import Launch
 from warplens.launch_block import KernelEntry, LaunchFile, parse_dim, read_launch_block
 from warplens.machine import Machine, choose
@@ -152,8 +153,7 @@ class Target:
         return tuple(a.label or (a.text if a.text.isidentifier() else "") for a in self.arguments)
 
     def run(
-        self, threads: int | None = None, budget: int | None = None, progress: Progress | None = None,
-        check: Sequence[str] = (),
+        self, host: Host = USUAL, progress: Progress | None = None, check: Sequence[str] = ()
     ) -> Run:  # fmt: skip
         """Executes the kernel.  UsageError for a wrong launch, KernelFault from the kernel itself."""
         launch = self.launch
@@ -161,8 +161,8 @@ class Target:
         self.set_variables()
         run = self.kernel.launch(
             launch.grid, launch.block, *self.values(), shared=launch.shared, cooperative=launch.cooperative,
-            gpu=self.machine.key, threads=threads, budget=budget, progress=progress, labels=self.labels,
-            check=check,
+            gpu=self.machine.key, threads=host.threads, budget=host.budget, sample=host.sample, progress=progress,
+            labels=self.labels, check=check,
         )  # fmt: skip
         return replace(run, title=self.title, file=self.file, machine_from=self.machine_from)
 

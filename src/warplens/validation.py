@@ -14,6 +14,7 @@ from warplens.agreement import Agreement, Row
 from warplens.api import Progress, Run
 from warplens.errors import UsageError
 from warplens.hardware import COUNTERS, Gpu, Job, launch, measure, open_gpu
+from warplens.host import Host
 from warplens.launch import Launch
 from warplens.metric import Metric
 from warplens.target import Target
@@ -26,13 +27,13 @@ HUNDREDTH = 0.0051  # Nsight Compute prints percentages to two decimals
 class Emulated:
     """A target's run on the CPU, with the job that repeats it on a GPU and the bytes it left."""
 
-    def __init__(self, target: Target, threads: int | None, budget: int | None, progress: Progress | None) -> None:
+    def __init__(self, target: Target, host: Host, progress: Progress | None) -> None:
         self.title = target.title
         arguments = [a.copy() if isinstance(a, np.ndarray) else a for a in target.values()]
         self.job: Job = target.kernel.job(target.launch, *arguments)
         self.run: Run = target.kernel.launch(
             target.launch.grid, target.launch.block, *arguments, shared=target.launch.shared,
-            cooperative=target.launch.cooperative, gpu=target.machine.key, threads=threads, budget=budget,
+            cooperative=target.launch.cooperative, gpu=target.machine.key, threads=host.threads, budget=host.budget,
             progress=progress, labels=target.labels,
         )  # fmt: skip
         arrays = [a for a in arguments if isinstance(a, np.ndarray) and a.ndim]

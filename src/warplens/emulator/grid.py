@@ -21,9 +21,11 @@ from warplens.emulator.jit import Translated, translate
 from warplens.emulator.layout import FaultKind, Status, Touch
 from warplens.emulator.memory import DeviceMemory
 from warplens.emulator.plan import Plan
+from warplens.emulator.sample import Sample, sample_of
 from warplens.emulator.translator import saved_bytes
 from warplens.emulator.watch import NO_CHECKS, Checks
 from warplens.emulator.worker import Shape, Worker, in_any_order, thread_indices
+from warplens.errors import KernelFault
 from warplens.kernel import Kernel
 from warplens.launch import Launch
 from warplens.program import Program
@@ -53,9 +55,14 @@ def run(
     budget: int = DEFAULT_BUDGET,
     progress: Progress | None = None,
     checks: Checks = NO_CHECKS,
+    sample: int | None = None,
 ) -> Trace:
-    """Executes every block; `memory` holds the results afterwards.  KernelFault if the kernel does something wrong."""
+    """Executes every block, or a sample of so many; `memory` holds the results afterwards.
+
+    KernelFault if the kernel does something wrong.
+    """
     started = time.perf_counter()
+    chosen = None if sample is None else sample_of(launch, sample)
     driver.check(kernel)
     tid, first_mask = thread_indices(launch)
     barrier = memory.allocate("the grid's barrier", np.zeros(64, np.uint8)) if launch.cooperative else 0
@@ -82,14 +89,14 @@ def run(
         heap = number, memory.allocate("the heap of malloc", np.zeros(driver.HEAP_BYTES, np.uint8))
     grid = Grid(translate(kernel, program, tile_of(launch), checks), shape, memory, progress, heap)
     try:
-        counts = grid.run(crew)
+        counts = grid.run(crew, chosen)
     except IndexWrappedError:
         grid = Grid(translate(kernel, program, 0, checks), shape, memory, progress, heap)
-        counts = grid.run(crew)
+        counts = grid.run(crew, chosen)
     seconds = time.perf_counter() - started
     found = hazards(grid.findings, program, launch)
     return Trace(
-        launch, blocks_run=launch.blocks, seconds=seconds, hazards=found, printed=grid.printed, **counts
+        launch, blocks_run=grid.blocks, seconds=seconds, hazards=found, printed=grid.printed, **counts
     )  # fmt: skip
 
 
@@ -128,8 +135,24 @@ class Grid:
         self.findings: list[Findings] = []
         self.printed = ""
 
-    def run(self, threads: int) -> dict[str, Counts]:
-        """The counters of the launch, an array of each kind.
+    def run(self, threads: int, sample: Sample | None = None) -> dict[str, Counts]:
+        """The counters of the launch, an array of each kind; of a sample they are scaled to the grid."""
+        if sample is None:
+            workers = self._all(threads)
+            self._note_use(workers)
+            return self._counted(workers)
+        self.blocks = sample.size
+        try:
+            ends, inner = self._some(threads, sample)
+        except KernelFault as fault:
+            told = f"only {sample.size:,} of {sample.blocks:,} blocks were run"
+            fault.args = (f"{fault}\n  {told}: those that wait for others need them all",)
+            raise
+        self._note_use([*ends, *inner])
+        return sample.scaled(self._counted(ends), self._counted(inner))
+
+    def _all(self, threads: int) -> list[Worker]:
+        """Every block of the grid.
 
         The first block shows how the kernel uses its buffers.  Where order could matter, one thread runs the blocks
         in order of their number; where that shows only later, everything is run again so.
@@ -143,23 +166,39 @@ class Grid:
             status = self._drive(workers, self._chunks(1, threads))
             used = [sum_bits(bits) for bits in zip(*(w.touched() for w in workers), strict=True)]
             if status is Status.DONE and in_any_order(used):
-                return self._finished(workers)
+                return workers
             self.memory.fill(threads)
             first = self._worker()
             self._drive([first], [(0, self.blocks)])
         elif self.blocks > 1:
             self._drive([first], [(1, self.blocks - 1)])
-        return self._finished([first])
+        return [first]
+
+    def _some(self, threads: int, sample: Sample) -> tuple[list[Worker], list[Worker]]:
+        """The blocks of a sample, in the same manner: workers for the ends of the grid, and for what lies between."""
+        self.memory.fill(threads)
+        ends, shares = self._worker(), [(block, 1) for block in sample.inner]
+        self._drive([ends], [(0, 1)])
+        several = threads > 1 and in_any_order(ends.touched()) and not ends.driver.printed
+        inner = [self._worker() for _ in range(threads if several else 1)]
+        status = self._drive(inner, shares)
+        used = [sum_bits(bits) for bits in zip(*(w.touched() for w in [ends, *inner]), strict=True)]
+        if several and not (status is Status.DONE and in_any_order(used)):
+            return self._some(1, sample)
+        self._drive([ends], [(sample.blocks - 1, 1)])
+        return [ends], inner
 
     def _worker(self) -> Worker:
         return Worker(self.shape, self.memory, self.heap)
 
-    def _finished(self, workers: list[Worker]) -> dict[str, Counts]:
-        """The counters, summed; notes which buffers were written."""
+    def _note_use(self, workers: list[Worker]) -> None:
+        """Which buffers were written, what was found and what was printed."""
         touched = [sum_bits(bits) for bits in zip(*(w.touched() for w in workers), strict=True)]
         self.findings = [w.findings for w in workers]
         self.memory.written = frozenset(n for n, bits in enumerate(touched) if bits & ~Touch.READ)
         self.printed = driver.output([w.driver for w in workers])
+
+    def _counted(self, workers: list[Worker]) -> dict[str, Counts]:
         total: Counts = np.sum([w.counters for w in workers], axis=0)
         return self.shape.plan.read(total, self.code.weights)
 

@@ -112,7 +112,14 @@ class Subject:
     @property
     def notes(self) -> list[str]:
         """What a reader must know of the numbers."""
-        return [note for note in (self.foreign, self.timed, self.driven) if note]
+        return [note for note in (self.part, self.foreign, self.timed, self.driven) if note]
+
+    @property
+    def part(self) -> str:
+        """A remark if only some blocks were run, else ""."""
+        if not self.trace.sampled:
+            return ""
+        return f"{self.trace.blocks_run:,} of {self.launch.blocks:,} blocks were run; counts are scaled"
 
     @property
     def timed(self) -> str:

@@ -85,8 +85,6 @@ def header(subject: Subject) -> Table:
     }
     if subject.notes:
         rows["Note"] = "; ".join(subject.notes)
-    if subject.trace.sampled:
-        rows["Sampled"] = f"{subject.trace.blocks_run:,} of {launch.blocks:,} blocks were run; counts are scaled"
     return facts(rows)
 
 

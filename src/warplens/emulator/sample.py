@@ -1,0 +1,51 @@
+"""Some blocks of a grid that stand for all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from warplens.errors import UsageError
+from warplens.launch import Launch
+from warplens.trace import Counts
+
+LEAST = 3  # the first, the last, and one between
+GOLDEN = (5**0.5 - 1) / 2  # multiples of it, without their whole part, lie evenly for any number of them
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The first and the last block count for themselves, those between for all of `blocks` - 2."""
+
+    blocks: int
+    inner: tuple[int, ...]
+
+    @property
+    def size(self) -> int:
+        return 2 + len(self.inner)
+
+    def scaled(self, ends: Mapping[str, Counts], inner: Mapping[str, Counts]) -> dict[str, Counts]:
+        """The counts of the whole grid, to the nearest whole number."""
+        weight = (self.blocks - 2) / len(self.inner)
+        return {name: ends[name] + np.rint(inner[name] * weight).astype(np.int64) for name in ends}
+
+
+def sample_of(launch: Launch, wanted: int) -> Sample | None:
+    """`wanted` blocks; None if the grid has no more.  UsageError for too few, or where blocks wait for each other.
+
+    Between first and last, one from each of as many equal stretches, each at another place of its stretch: blocks at
+    equal distances could all stand in one column of a two-dimensional grid.
+    """
+    if wanted < LEAST:
+        raise UsageError(f"a sample of {wanted} blocks: {LEAST} are needed, the first, the last and one between")
+    if launch.cooperative:
+        raise UsageError("blocks of a cooperative launch wait for each other: it cannot be sampled")
+    if wanted >= launch.blocks:
+        return None
+    count, room = wanted - 2, launch.blocks - 2
+    starts = [room * k // count for k in range(count + 1)]
+    places = [1 + s + int((e - s) * (k * GOLDEN % 1)) for k, (s, e) in enumerate(pairwise(starts))]
+    return Sample(launch.blocks, tuple(places))
