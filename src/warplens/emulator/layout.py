@@ -142,12 +142,13 @@ class Warp(c.Structure):
         ("restored", c.c_uint32),  # barriers whose lanes were written back from a register
         ("used", c.c_int64),  # instructions, in whole turns
         ("waiting", c.c_uint32 * WAIT_SLOTS),
-        ("ready_pc", c.c_int32 * READY_SLOTS),
-        ("ready_mask", c.c_uint32 * READY_SLOTS),
         ("buried", c.c_uint32),  # ready splits, by slot, that others were put above
         ("dug", c.c_int32),  # the place behind that of the split to run, if it was buried; else 0
         ("merged", c.c_int32),  # splits have been joined: lanes of one may have set a barrier at different times
         ("spare", c.c_int32),
+        # What stands above is 0 when a block starts.
+        ("ready_pc", c.c_int32 * READY_SLOTS),
+        ("ready_mask", c.c_uint32 * READY_SLOTS),
         ("parked_pc", c.c_int32 * READY_SLOTS),
         ("parked_mask", c.c_uint32 * READY_SLOTS),
         ("parked_at", c.c_int32 * READY_SLOTS),

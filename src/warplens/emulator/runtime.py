@@ -253,7 +253,8 @@ class Runtime(Splits):
 
     # Blocks and grid
 
-    def start_block(self, first: int) -> ir.Function:
+    @cached_property
+    def start_block(self) -> ir.Function:
         """start_block(env, block): every warp at the first instruction, shared memory zeroed, nobody at a barrier."""
         made, code = function(self.module, "start_block", VOID, [PTR, PTR])
         env, block = made.args
@@ -262,7 +263,9 @@ class Runtime(Splits):
         code.store(1, Block, block, "started")
         zero_from = Block.arrived.offset
         code.clear(code.at(block, zero_from), i64(sizeof(Block) - zero_from))
-        code.clear(code.load(Block, block, "shared"), code.load(Env, env, "shared_bytes"))
+        shared_bytes = code.load(Env, env, "shared_bytes")
+        with code.when(code.nonzero(shared_bytes)):
+            code.clear(code.load(Block, block, "shared"), shared_bytes)
 
         def start(w: ir.Value) -> None:
             warp = self.warp(code, env, block, w)
@@ -271,8 +274,7 @@ class Runtime(Splits):
             masks = code.load(Env, env, "first_mask")
             mask = b.load(b.gep(masks, [w], source_etype=I32), typ=I32)
             code.store(1, Warp, warp, "ready")
-            code.store(first, Warp, warp, "ready_pc", 0)
-            code.store(mask, Warp, warp, "ready_mask", 0)
+            code.store(mask, Warp, warp, "exec")
             code.store(b.not_(mask), Warp, warp, "exited")  # who is not there is waited for by nobody
 
         code.each(code.load(Env, env, "warps"), start)
@@ -280,14 +282,14 @@ class Runtime(Splits):
         b.ret_void()
         return made
 
-    def run_block(self, run_warp: ir.Function, first: int) -> ir.Function:
+    def run_block(self, run_warp: ir.Function) -> ir.Function:
         """run_block(env, block): warps in turn until the block is done, faults, or its turns are over."""
         made, code = function(self.module, "run_block", I32, [PTR, PTR])
         made.linkage = "external"  # Python gives waiting blocks their turns
         env, block = made.args
         b = code.b
         with code.when(b.icmp_signed("==", code.load(Block, block, "started"), i32(0))):
-            b.call(self.start_block(first), [env, block])
+            b.call(self.start_block, [env, block])
         left = code.variable(I64, code.load(Env, env, "turns"))
         running, moved = code.variable(I32), code.variable(I32)
 
@@ -326,22 +328,22 @@ class Runtime(Splits):
         b.ret(i32(Status.READY))
         return made
 
-    def run_blocks(self, run_warp: ir.Function, first: int) -> ir.Function:
+    def run_blocks(self, run_warp: ir.Function) -> ir.Function:
         """run_blocks(env, block, first, count): blocks first, first + 1 ... of the grid, x fastest, one after the
         other.  Gives 256 * blocks finished + the status of the last."""
         made, code = function(self.module, "run_blocks", I64, [PTR, PTR, I64, I64])
         made.linkage = "external"
         env, block, number_of_first, count = made.args
         b = code.b
-        one_block = self.run_block(run_warp, first)
+        one_block = self.run_block(run_warp)
         width, height = (b.zext(code.load(Env, env, "grid", axis), I64) for axis in range(2))
 
+        row = b.udiv(number_of_first, width)
+        place = (b.urem(number_of_first, width), b.urem(row, height), b.udiv(row, height))
+        for axis, value in enumerate(place):
+            code.store(b.trunc(value, I32), Block, block, "ctaid", axis)
+
         def visit(i: ir.Value) -> None:
-            number = b.add(number_of_first, i)
-            row = b.udiv(number, width)
-            place = (b.urem(number, width), b.urem(row, height), b.udiv(row, height))
-            for axis, value in enumerate(place):
-                code.store(b.trunc(value, I32), Block, block, "ctaid", axis)
             code.store(0, Block, block, "started")
             status = b.call(one_block, [env, block])
             with code.when(b.icmp_signed("!=", status, i32(Status.DONE)), likely=False):
@@ -350,7 +352,22 @@ class Runtime(Splits):
             stop = b.load_atomic(code.load(Env, env, "stop"), "monotonic", 4, typ=I32)  # Python writes it
             with code.when(code.nonzero(stop), likely=False):
                 b.ret(b.or_(b.shl(b.add(i, i64(1)), i64(8)), i64(Status.STOPPED)))
+            self._next_block(code, env, block)
 
         code.each(count, visit)
         b.ret(b.or_(b.shl(count, i64(8)), i64(Status.DONE)))
         return made
+
+    def _next_block(self, code: Code, env: ir.Value, block: ir.Value) -> None:
+        """ctaid of the block behind this one.  Counted on: divisions would take as long as a short warp."""
+
+        def step(axis: int) -> None:
+            code.bump(code.field(Block, block, "ctaid", axis), 1, I32)
+            if axis == 2:
+                return
+            end = code.b.icmp_signed("==", code.load(Block, block, "ctaid", axis), code.load(Env, env, "grid", axis))
+            with code.when(end, likely=False):
+                code.store(0, Block, block, "ctaid", axis)
+                step(axis + 1)
+
+        step(0)

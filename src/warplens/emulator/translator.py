@@ -9,7 +9,7 @@ from llvmlite import ir
 from warplens.emulator import abi
 from warplens.emulator.layout import BARRIERS, HEADER
 from warplens.emulator.library import Signature, declare
-from warplens.emulator.lift import WarpFunction, number_of
+from warplens.emulator.lift import WarpFunction
 from warplens.emulator.pattern import Counts, Pattern
 from warplens.emulator.plan import Plan
 from warplens.emulator.registers import saved_space
@@ -122,7 +122,7 @@ class Translator:
         for argument in function.args:
             argument.add_attribute("noalias")
         WarpFunction(self, function).build()
-        self.runtime.run_blocks(function, number_of(self.start))
+        self.runtime.run_blocks(function)
         self._keep_weights()
         return self.module
 
