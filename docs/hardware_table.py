@@ -39,8 +39,7 @@ CAUSES = {
     "loops": "a race (outputs); 3 of 7,721,981 thread instructions not explained",
     "nb": MUFU,
     "phases": SPINS,
-    "pointers": "generic accesses that count as global here and as local on the GPU; 25 of 64 warps reach the targets "
-    "of their CALL in another order; not explained",
+    "pointers": "generic accesses that count as global here and as local on the GPU; not explained",
     "rec": RECURSION,
     "softmax": MUFU,
     "spin_lock": RETRIES,

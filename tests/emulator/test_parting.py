@@ -38,7 +38,7 @@ def test_issues_and_their_lanes(name: str) -> None:
         assert counted == {metric: int(row[metric]) for metric in counted}, row["values"]
 
 
-@pytest.mark.parametrize("name", ["two_sides", "leaving", "cases"])
+@pytest.mark.parametrize("name", ["two_sides", "leaving", "cases", "pointers"])
 def test_order(name: str) -> None:
     """64 warps with different values; each group of lanes takes the next number of its warp."""
     measured = [row for row in rows("order.csv") if row["kernel"] == name]

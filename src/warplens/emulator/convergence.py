@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from warplens.program import Immediate, Instruction, Register
+from warplens.program import Immediate, Instruction, Program, Register
 
 # Code whose targets or masks are data: nothing is assumed.
 UNKNOWN = {"CALL", "RET", "BRX", "BRXU", "JMP", "ENDCOLLECTIVE", "BMOV"}
 TOGETHER = ("U", "ANY")  # branches that all lanes take, or none
+GIVES_WAY = {"YIELD", "NANOSLEEP"}  # lanes that wait may go on without those that execute one
 
 
 @dataclass(frozen=True)
@@ -29,11 +30,11 @@ class Convergence:
         """Behind an instruction; `left`: barriers that lanes leave early, `apart`: whether lanes may disagree here."""
         match instruction.base:
             case "BSSY":
-                barrier = barrier_of(instruction)
+                barrier = barrier_of(instruction).index
                 partial = self.partial | {barrier} if self.split else self.partial - {barrier}
                 return Convergence(self.split, partial)
             case "BSYNC":
-                barrier = barrier_of(instruction)
+                barrier = barrier_of(instruction).index
                 return Convergence(barrier in self.partial or barrier in left, self.partial)
             case "WARPSYNC" if not parts(instruction, apart):
                 everyone = "ALL" in instruction.modifiers or any(
@@ -59,7 +60,20 @@ def only_clears(instruction: Instruction) -> bool:
     return instruction.base == "BMOV" and isinstance(first, Register) and first.file == "R" and first.index < 0
 
 
-def barrier_of(instruction: Instruction) -> int:
+def meetings(program: Program) -> list[Register]:
+    """The convergence barriers at which lanes may wait."""
+    named = {barrier_of(i).index: barrier_of(i) for i in program.instructions if i.base == "BSYNC"}
+    return [named[index] for index in sorted(named)]
+
+
+def left_early(program: Program) -> frozenset[int]:
+    """Barriers that some lanes may pass without the others."""
+    if any(i.base in GIVES_WAY for i in program.instructions):
+        return frozenset(barrier.index for barrier in meetings(program))
+    return frozenset(barrier_of(i).index for i in program.instructions if i.base == "BREAK")
+
+
+def barrier_of(instruction: Instruction) -> Register:
     first = instruction.operands[0]
     assert isinstance(first, Register), instruction
-    return first.index
+    return first

@@ -14,6 +14,7 @@ from llvmlite import ir
 
 from warplens.emulator.code import Code, function, i32, i64
 from warplens.emulator.emit import LlvmEmitter
+from warplens.emulator.giving_way import GivingWay
 from warplens.emulator.layout import (
     ALL_THREADS,
     COLLECTIVE,
@@ -29,14 +30,14 @@ from warplens.emulator.layout import (
 )
 from warplens.emulator.plan import COLUMNS, REPLAYED, REPLAYS
 from warplens.emulator.record import record_fault
-from warplens.emulator.splits import VOID, Splits
+from warplens.emulator.splits import VOID
 from warplens.emulator.vectors import I1, I32, I64, PTR, vector
 from warplens.emulator.watch import Watch
 
 IDLE_TURN = 1000  # how much more of a block's patience a turn without progress takes than a barrier
 
 
-class Runtime(Splits):
+class Runtime(GivingWay):
     """Routines of one module, each made when it is first asked for."""
 
     def __init__(self, module: ir.Module, watch: Watch, rows: int, barriers: int) -> None:

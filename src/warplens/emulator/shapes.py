@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from warplens.emulator.convergence import UNKNOWN, Convergence, barrier_of, only_clears, parts
+from warplens.emulator.convergence import UNKNOWN, Convergence, left_early, meetings, only_clears, parts
 from warplens.emulator.linear import HighWord, Linear, LinearEmitter
 from warplens.emulator.liveness import Name
 from warplens.emulator.predicate_file import PredicateFile
@@ -91,13 +91,12 @@ class ShapeRegisters(RegisterFile):
 class ShapeWarp(PredicateFile):
     """The warp as far as shapes go.  What is not said here gives 32 numbers and may read all that it names."""
 
-    def __init__(self, registers: ShapeRegisters, at: Instruction, condition: Any, tile: int) -> None:
-        self.registers = registers
-        self.e: Any = registers.e
+    def __init__(self, walk: _Walk, at: Instruction, condition: Any) -> None:
+        self.registers, self.tile, self.meetings = walk.registers, walk.tile, walk.meetings
+        self.e: Any = self.registers.e
         self.at = at
         self.condition = condition
         self._active = None
-        self.tile = tile
 
     def _one(self) -> U32:
         return U32(self.e, One())
@@ -209,6 +208,10 @@ class ShapeWarp(PredicateFile):
     def leave(self, barrier: Register, when: Pred | None = None) -> None:
         self.registers.take_from(barrier, self.barrier_mask(barrier))
 
+    def yields(self) -> None:
+        for barrier in self.meetings:
+            self.leave(barrier)
+
     def meet(self, barrier: Register) -> None:
         self.barrier_mask(barrier)
 
@@ -219,7 +222,7 @@ class ShapeWarp(PredicateFile):
         """Reads no register by itself."""
 
     branch = branch_any = jump = call = exit = trap = _nothing
-    converge = converge_apart = collect = end_collective = yields = block_barrier = fence = _nothing
+    converge = converge_apart = collect = end_collective = block_barrier = fence = _nothing
 
 
 def one_number(name: str) -> bool:
@@ -310,7 +313,7 @@ class _Walk:
         self.bindings = bindings
         self.tile = tile
         self.registers = ShapeRegisters(ShapeEmitter())
-        self.left = frozenset(barrier_of(i) for i in program.instructions if i.base == "BREAK")
+        self.left, self.meetings = left_early(program), meetings(program)
         self.free: dict[int, frozenset[tuple[int, Name]]] = {}
         self.unknown = any(i.base in UNKNOWN and not only_clears(i) for i in program.instructions)
 
@@ -370,7 +373,7 @@ class _Walk:
             for value in arguments:
                 if isinstance(value, Lanes):
                     value.node = registers.e.vector_of(value.node)
-            arguments.insert(0, ShapeWarp(registers, at, condition, self.tile))
+            arguments.insert(0, ShapeWarp(self, at, condition))
         result = binding.op.body(*arguments, **binding.modifiers)
         return result if isinstance(result, tuple) else (result,)
 

@@ -62,6 +62,7 @@ class Splits:
                 code.store(code.load(Warp, warp, name, b.sub(to, i32(1))), Warp, warp, name, to)
 
         code.each(n, move)
+        code.store(b.shl(code.load(Warp, warp, "buried"), i32(1)), Warp, warp, "buried")
         code.store(pc, Warp, warp, "ready_pc", 0)
         code.store(mask, Warp, warp, "ready_mask", 0)
         code.store(b.add(n, i32(1)), Warp, warp, "ready")

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from llvmlite import ir
 
 from warplens.emulator import abi
+from warplens.emulator.convergence import meetings
 from warplens.emulator.layout import BARRIERS, HEADER
 from warplens.emulator.library import Signature, declare
 from warplens.emulator.lift import WarpFunction
@@ -67,6 +68,7 @@ class Translator:
         self.number = {block.first: n for n, block in enumerate(program.blocks)}
         self.reached = self._reached()
         self.uses_meeting = any(i.base in ("BSYNC", "WARPSYNC") for i in program.instructions)
+        self.meetings = meetings(program)
         self.restores = any(restores_barrier(i) for i in program.instructions)
         blocks = [self.by_start[start] for start in sorted(self.reached)]
         self.shapes = shapes(program, self.bindings, blocks, tile, self._successors())

@@ -149,11 +149,20 @@ class WarpControl(WarpMeeting):
         self.b.branch(self.f.fault)
 
     def yields(self) -> None:
-        b = self.b
-        others = b.icmp_signed(">", self.code.load(Warp, self.f.warp, "ready"), i32(0))
-        with self.code.when(others):
-            place = self.f.later(self._next(), self.mask)
-            b.call(self.runtime.push_last, [self.f.warp, place, self.mask])
+        """Give way to the other splits; lanes that wait for one which only spins wait no longer (giving_way.py)."""
+        b, code, warp = self.b, self.code, self.f.warp
+        if self.f.place.whole and not self.f.apart:
+            self.f.go_on(self._next(), self.at.index)
+            return
+        with code.when(b.call(self.runtime.others, [warp])):
+            stuck = code.nonzero(b.call(self.runtime.stuck, [warp, self.mask]))
+            with code.when(stuck, likely=False):
+                for barrier in self.f.t.meetings:
+                    gone = self._u32(b.not_(code.load(Warp, warp, "waiting", barrier.index)))
+                    self.registers.take_from(barrier, self.barrier_mask(barrier) & gone)
+            b.call(self.runtime.give_way, [warp, self.f.later(self._next(), self.mask), self.mask])
+            with code.when(stuck, likely=False):
+                b.call(self.runtime.let_go, [warp])
             b.branch(self.f.dispatch)
         self.f.go_on(self._next(), self.at.index)
 

@@ -158,7 +158,8 @@ def yield_(w: Warp) -> None:
 
 @op("NANOSLEEP", pipe="cbu", says="sleep for about {time} ns", ignores="WARP SYNCS")
 def nanosleep(w: Warp, time: U32) -> None:
-    """Time passes only in the model."""
+    """Time passes only in the model; other lanes run meanwhile."""
+    w.yields()
 
 
 @op("PMTRIG", pipe="cbu", says="trigger a profiling event")
