@@ -195,7 +195,7 @@ class LaunchableKernel:
         sample       run so many blocks, 3 or more, instead of all: counts are scaled to the grid and wear "sampled",
                      the arrays hold what these blocks wrote
         Raises UsageError for a wrong argument or launch, KernelFault if the kernel does something wrong: the arrays
-        are then as they were.
+        and variables are then as they were at the fault.
         """
         machine, _ = choose(gpu, os.environ)
         launch = Launch(dim3(grid, "grid"), dim3(block, "block"), shared, cooperative)
@@ -206,16 +206,18 @@ class LaunchableKernel:
         limits = {} if budget is None else {"budget": budget}
         checks = checks_of(check)
         threads = threads or available_threads()
-        trace = execute(
-            self.kernel, self.program, launch, passed.block, memory, banks=banks, threads=threads,
-            multiprocessors=machine.multiprocessors, progress=progress, checks=checks, sample=sample,
-            **limits,
-        )  # fmt: skip
-        for array, position in passed.arrays:
-            if position in memory.written and array.flags.writeable:
-                memory.copy_back(position, array.reshape(-1).view(np.uint8), threads)
-        if variables is not None and variables in memory.written:
-            memory.copy_back(variables, self.variables.image)
+        try:
+            trace = execute(
+                self.kernel, self.program, launch, passed.block, memory, banks=banks, threads=threads,
+                multiprocessors=machine.multiprocessors, progress=progress, checks=checks, sample=sample,
+                **limits,
+            )  # fmt: skip
+        finally:  # after a fault, too
+            for array, position in passed.arrays:
+                if position in memory.written and array.flags.writeable:
+                    memory.copy_back(position, array.reshape(-1).view(np.uint8), threads)
+            if variables is not None and variables in memory.written:
+                memory.copy_back(variables, self.variables.image)
         return Run(self, launch, trace, machine, tuple(labels), checks)
 
     def job(self, launch: Launch, *args: Any) -> Job:

@@ -59,7 +59,7 @@ def run(
 ) -> Trace:
     """Executes every block, or a sample of so many; `memory` holds the results afterwards.
 
-    KernelFault if the kernel does something wrong.
+    KernelFault if the kernel does something wrong; `memory` then holds what was written before.
     """
     started = time.perf_counter()
     chosen = None if sample is None else sample_of(launch, sample)
@@ -254,9 +254,10 @@ class Grid:
         return status
 
     def _fault(self, worker: Worker) -> BaseException:
-        """What a worker recorded, with what was printed until then."""
+        """What a worker recorded, with what was printed until then.  Memory stays as it is at the fault."""
         if worker.driver.error:
             return worker.driver.error
+        self.memory.written = frozenset(range(len(self.memory.allocations)))
         shape, program = self.shape, self.shape.plan.program
         hung = told(*worker.hung(), program) if worker.env.fault.kind == FaultKind.DEADLOCK else ""
         found = report(

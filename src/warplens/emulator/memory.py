@@ -57,7 +57,8 @@ class DeviceMemory:
         self.allocations: list[Allocation] = []
         self.top = GLOBAL_BASE
         self.host: NDArray[np.uint8] = np.zeros(0, np.uint8)
-        self.written: frozenset[int] = frozenset()  # allocations that the kernel changed, by number
+        # Allocations that the kernel changed, by number; after a fault all, that it may have changed.
+        self.written: frozenset[int] = frozenset()
 
     def allocate(self, name: str, data: NDArray[np.uint8]) -> int:
         """The address of a new allocation with this content."""
