@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from launches import kernel, same
+from launches import kernel, same, written
+
+from warplens.errors import KernelFault
 
 N = 128
 
@@ -42,3 +44,37 @@ def test_the_lowest_lane_is_elected() -> None:
     kernel("barriers.cu", "elected", "sm_90").launch(1, 64, out)
     lane = np.arange(64) % 32
     same(out, np.where(lane < 5, 0, 500 + (lane == 5)).astype(np.int32))
+
+
+HALVES = """
+extern "C" __global__ void branches(const int *in, int *out) {  // a loop keeps the compiler from guarded barriers
+  if (in[threadIdx.x] % 32 < 16) {
+    for (int k = 0; k < in[1]; k++) out[threadIdx.x] += 1;
+    __syncthreads();
+    out[threadIdx.x] += 4;
+  } else {
+    for (int k = 0; k < in[3]; k++) out[threadIdx.x] += 2;
+    __syncthreads();
+    out[threadIdx.x] += 8;
+  }
+}
+extern "C" __global__ void guards(const int *in, int *out) {
+  if (in[threadIdx.x] % 32 < 16) { __syncwarp(in[1] * ~0u); __syncthreads(); }
+  else { __syncthreads(); __syncwarp(in[1] * ~0u); }
+  out[threadIdx.x] = 1;
+}
+"""
+
+
+@pytest.mark.parametrize("block", [32, 64])
+def test_halves_of_a_warp_at_barriers_of_the_block(block: int) -> None:
+    """As on an H200 (measurements/README.md): WARPSYNC.ALL in two places hangs, a guarded barrier does not."""
+    numbers, out = np.arange(block, dtype=np.int32), np.zeros(block, np.int32)
+    branches = written(HALVES, "branches")
+    assert sum(i.opcode == "WARPSYNC.ALL" for i in branches.program.instructions) == 2
+    with pytest.raises(KernelFault, match="branches hangs"):
+        branches.launch(1, block, numbers, out)
+    guards = written(HALVES, "guards")
+    assert any(i.base == "BAR" and i.guard is not None for i in guards.program.instructions)
+    guards.launch(1, block, numbers, out)
+    assert (out == 1).all()

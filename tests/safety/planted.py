@@ -20,7 +20,7 @@ NOT_FOUND = {
     "loops_of_different_length",  # likewise
 }
 FAULTS = {  # the run stops
-    "waits_for_nobody", "two_barriers_crossed", "warp_and_block_wait_for_each_other", "syncwarp_of_others",
+    "waits_for_nobody", "two_barriers_crossed", "syncwarp_of_others",
 }  # fmt: skip
 ALARMS = {"clean_lock"}  # order through atomics is not followed, as racecheck does not
 CHECK_OF = {"race": "races", "init": "init", "barrier": "barriers"}

@@ -51,7 +51,7 @@ def parts(instruction: Instruction, apart: bool) -> bool:
         return apart and not any(m in TOGETHER for m in instruction.modifiers)
     if instruction.base == "WARPSYNC" and "EXCLUSIVE" in instruction.modifiers:
         return True  # lanes with other masks
-    return apart and instruction.guard is not None and instruction.base in ("BREAK", "BAR", "WARPSYNC")
+    return apart and instruction.guard is not None and instruction.base in ("BREAK", "WARPSYNC")
 
 
 def only_clears(instruction: Instruction) -> bool:

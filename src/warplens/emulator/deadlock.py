@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from warplens.emulator.fault import place
-from warplens.emulator.layout import ALL_THREADS, INSTRUCTION, WAIT_SLOTS, WARPSYNC, Block, Warp
+from warplens.emulator.layout import ALL_THREADS, EVERYBODY, INSTRUCTION, WAIT_SLOTS, WARPSYNC, Block, Warp
 from warplens.program import Program
 
 TOLD = 12  # places; a block has at most 32 warps, of which most wait alike
@@ -33,7 +33,8 @@ def waits(block: Block, warps: Sequence[Warp]) -> Iterator[Wait]:
                 key = (warp.lane_pc[lane] & INSTRUCTION) - 1, warp.lane_need[lane]
                 groups[key] = groups.get(key, 0) | 1 << lane
             for (at, need), lanes in groups.items():
-                missing = need & ~warp.waiting[slot] & ~warp.exited & 0xFFFFFFFF
+                there = lanes if slot == EVERYBODY else warp.waiting[slot]
+                missing = need & ~there & ~warp.exited & 0xFFFFFFFF
                 word = "to meet again with" if slot < WARPSYNC else "for"
                 yield Wait(warp.index, lanes, at, f"{word} {spoken_lanes(missing or need)} of the warp")
 

@@ -6,8 +6,8 @@ import ctypes as c
 from enum import IntEnum
 
 READY_SLOTS = 32  # a split has at least one lane
-WAIT_SLOTS = 18  # B0 to B15, WARPSYNC, WARPSYNC.COLLECTIVE
-WARPSYNC, COLLECTIVE = 16, 17
+WAIT_SLOTS = 19  # B0 to B15, WARPSYNC, WARPSYNC.ALL, WARPSYNC.COLLECTIVE
+WARPSYNC, EVERYBODY, COLLECTIVE = 16, 17, 18
 BARRIERS = 17  # 16 of BAR, and the cluster's
 ALL_THREADS = -1
 WHOLE = 1 << 20  # in the number of a place in the code: the copy for a whole warp; the instruction stands below

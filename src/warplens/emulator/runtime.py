@@ -18,6 +18,7 @@ from warplens.emulator.giving_way import GivingWay
 from warplens.emulator.layout import (
     ALL_THREADS,
     COLLECTIVE,
+    EVERYBODY,
     INSTRUCTION,
     WAIT_SLOTS,
     WARPSYNC,
@@ -68,8 +69,8 @@ class Runtime(GivingWay):
         code.store(waiting, Warp, warp, "waiting", slot)
         again = code.nonzero(b.and_(code.load(Warp, warp, "restored"), code.bit(slot)))
         waited = code.nonzero(b.and_(earlier, need))
-        again = b.or_(again, b.and_(waited, b.icmp_signed("==", slot, i32(WARPSYNC))))
-        self._release_if_all(code, env, warp, slot, waiting, need, again)
+        again = b.or_(again, b.and_(waited, self._is_sync(code, slot)))
+        self._release_if_all(code, env, warp, slot, self._there(code, warp, slot, pc), need, again)
         b.ret_void()
         return made
 
@@ -97,6 +98,21 @@ class Runtime(GivingWay):
         b.ret(b.load(replayed, typ=I64))
         return made
 
+    def _is_sync(self, code: Code, slot: ir.Value) -> ir.Value:
+        b = code.b
+        return b.or_(*(b.icmp_signed("==", slot, i32(sync)) for sync in (WARPSYNC, EVERYBODY)))
+
+    def _there(self, code: Code, warp: ir.Value, slot: ir.Value, pc: ir.Value) -> ir.Value:
+        """Lanes that wait at slot; with WARPSYNC.ALL only those that wait in the same place.
+
+        Halves of a warp that come to two of them hang on an H200 (measurements/README.md).
+        """
+        b = code.b
+        places = b.load(code.field(Warp, warp, "lane_pc"), typ=vector(I32), align=4)
+        same = b.bitcast(b.icmp_signed("==", places, LlvmEmitter(b).splat(pc)), I32)
+        anywhere = b.icmp_signed("!=", slot, i32(EVERYBODY))
+        return b.and_(code.load(Warp, warp, "waiting", slot), b.select(anywhere, i32(-1), same))
+
     def _release_if_all(
         self, code: Code, env: ir.Value, warp: ir.Value, slot: ir.Value, waiting: ir.Value, need: ir.Value,
         again: ir.Value,
@@ -106,9 +122,10 @@ class Runtime(GivingWay):
         wanted = b.and_(need, b.not_(code.load(Warp, warp, "exited")))
         there = b.icmp_signed("==", b.and_(waiting, wanted), wanted)
         with code.when(b.and_(there, code.nonzero(wanted))):
-            with code.when(b.icmp_signed("==", slot, i32(WARPSYNC))):
+            with code.when(self._is_sync(code, slot)):
                 self.watch.meet(code, warp, wanted)
-            code.store(b.and_(waiting, b.not_(wanted)), Warp, warp, "waiting", slot)
+            all_waiting = code.load(Warp, warp, "waiting", slot)
+            code.store(b.and_(all_waiting, b.not_(wanted)), Warp, warp, "waiting", slot)
             with code.when(again, likely=False):
                 pc = code.load(Warp, warp, "lane_pc", code.lowest(wanted))
                 pc = b.and_(pc, i32(INSTRUCTION))
@@ -136,7 +153,7 @@ class Runtime(GivingWay):
                 rest = b.load(left, typ=I32)
                 lane = code.lowest(rest)
                 need = code.load(Warp, warp, "lane_need", lane)
-                waiting = code.load(Warp, warp, "waiting", slot)
+                waiting = self._there(code, warp, slot, code.load(Warp, warp, "lane_pc", lane))
                 again = b.icmp_signed("<", slot, i32(WARPSYNC))
                 self._release_if_all(code, env, warp, slot, waiting, need, again)
                 b.store(b.and_(rest, b.not_(b.or_(need, code.bit(lane)))), left)

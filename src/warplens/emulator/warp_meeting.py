@@ -6,7 +6,7 @@ from llvmlite import ir
 
 from warplens.emulator.at_instruction import AtInstruction
 from warplens.emulator.code import i32
-from warplens.emulator.layout import COLLECTIVE, WARPSYNC, FaultKind, Warp
+from warplens.emulator.layout import COLLECTIVE, EVERYBODY, WARPSYNC, FaultKind, Warp
 from warplens.emulator.plan import DIVERGENT, PARTED, REPLAYED, REPLAYS
 from warplens.emulator.site import V32
 from warplens.emulator.vectors import I32, I64, LANES, is_vector
@@ -117,7 +117,7 @@ class WarpMeeting(AtInstruction):
         b.call(self.runtime.arrive, [self.f.env, self.f.warp, i32(slot), need, self.mask, place])
         b.branch(self.f.dispatch)
         b.position_at_end(on)
-        if slot == WARPSYNC:
+        if slot in (WARPSYNC, EVERYBODY):
             self.f.t.watch.meet(self.code, self.f.warp, self.mask)
         if alone and self.f.t.restores:
             restored = b.and_(self.code.load(Warp, self.f.warp, "restored"), i32(1 << slot))
@@ -154,7 +154,9 @@ class WarpMeeting(AtInstruction):
         self._part_guarded()
         if mask is not None:
             self._in_own_mask(mask)
-        self._wait(WARPSYNC, self.f.first_mask() if mask is None else self.first(mask).node)
+            self._wait(WARPSYNC, self.first(mask).node)
+        else:
+            self._wait(EVERYBODY, self.f.first_mask())
 
     def converge_apart(self, mask: U32) -> None:
         self._part_guarded()
