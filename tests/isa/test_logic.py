@@ -72,6 +72,15 @@ def test_lea(engine, by):
     assert carry.tolist() == each(lambda a, b: (a << by & M32) + b > M32, A, B)
 
 
+@pytest.mark.parametrize("by", [0, 3, 31])
+def test_lea_x_adds_a_carry(engine, by):
+    """With PT an odd byte's address: base + 8 * n + 1 (random programs, seeds 10304 and 10505)."""
+    for carry in (False, True):
+        low, over = engine.evaluate("LEA.X", A, B, by, carry)
+        assert low.tolist() == each(lambda a, b: (a << by) + b + carry & M32, A, B)  # noqa: B023
+        assert over.tolist() == each(lambda a, b: (a << by & M32) + b + carry > M32, A, B)  # noqa: B023
+
+
 def test_lea_subtracts_64_bits(engine):
     """base - 8 * (n + 1), as compilers write it: the high word is ~hi(8 n) - 1 + carry."""
     n = [0, 1, 2, 0x1000, 0x0FFFFFFF]
@@ -113,9 +122,7 @@ def test_counting_bits(engine):
 
 
 def test_bmsk_and_sgxt(engine):
-    assert engine.value("BMSK", LOW, BY) == each(
-        lambda a, b: sum(1 << k for k in range(32) if a <= k < a + b), LOW, BY
-    )
+    assert engine.value("BMSK", LOW, BY) == each(lambda a, b: sum(1 << k for k in range(32) if a <= k < a + b), LOW, BY)
     assert engine.value("BMSK.W", LOW, BY) == each(
         lambda a, b: sum(1 << k for k in range(32) if a % 32 <= k < a % 32 + b % 32), LOW, BY
     )

@@ -88,6 +88,12 @@ def lea(a: Addend, b: U32, by: int) -> tuple[U32, Pred]:
     return shifted + b, ((shifted.wide() + (a.wide & (1 << 32)) + b.wide()) >> 32).ne(0)
 
 
+@op("LEA.X", "ULEA.X", pipe="alu")
+def lea_x(a: U32, b: U32, by: int, carry: Pred) -> tuple[U32, Pred]:
+    """A carry that is always there adds the 1 of an odd byte's address."""
+    return _plus(a << by, b, carry)
+
+
 @op("LEA.HI", "ULEA.HI", pipe="alu", probe="a + (int)((unsigned)a >> 31)")
 def lea_hi(a: U32, b: U32, c: U32, by: int, carry: Pred = FALSE, *, X: bool) -> tuple[U32, Pred]:
     return _plus((a.join(c) << by).high(), b, carry)
