@@ -19,7 +19,6 @@ RECURSION = (
 )
 MUFU = "last digits of MUFU"
 CAUSES = {
-    "ats": "wavefronts of 64-bit shared atomics; not explained",
     "bfs": "the order in which blocks reach their atomics decides what they do",
     "calls": RECURSION,
     "cg1": "outputs of one launch; not looked into",

@@ -48,7 +48,7 @@ def atomic_routine(
         routines, f"atomic_{space}_{op}_{kind}{'_old' * returns}{'_together' * together}", space, SIZES.get(kind, 4),
         Touch.ORDERED if ordered else COMMUTES[op], compares,
         lambda code, place, value, wanted: _one(code, place, op, kind, value, wanted),
-        "count" if together else "atomic",
+        "count" if together else "compare" if compares else "atomic",
     )  # fmt: skip
 
 

@@ -21,7 +21,7 @@ from warplens.emulator.vectors import I1, I8, I32, I64, LANES, undefined, vector
 PREVIOUS = [0, *range(LANES - 1)]  # shuffle mask: each lane sees its left neighbour, lane 0 itself
 
 
-Access = Literal["load", "store", "atomic", "count", "spin", "matrix load", "matrix store"]
+Access = Literal["load", "store", "atomic", "count", "compare", "spin", "matrix load", "matrix store"]
 
 
 class Classifier:
@@ -129,8 +129,8 @@ class Classifier:
         (two half warps, the quarters of one half) where each active lane has the same address as its neighbour
         lane ^ 1, or each as lane ^ 2, unless that neighbour is off.  An atomic serves one lane a bank at a time, but
         lanes on the same word at once where it only counts them (ATOMS.POPC.INC); a try of the compare-and-store
-        loop (ATOMS.CAST.SPIN) always takes two.  The rows of each matrix of LDSM and STSM are one such quarter, never
-        merged with another.
+        loop (ATOMS.CAST.SPIN) always takes two.  ATOMS.CAS makes each of its passes twice (check.py).  The rows of
+        each matrix of LDSM and STSM are one such quarter, never merged with another.
         Read on an H200 (measurements/h200/access_patterns.csv): 3,000 launches agree but two partial warps whose
         16-byte lanes repeat every 8 lanes, which took one wavefront fewer.
         """
@@ -146,7 +146,7 @@ class Classifier:
         if how == "spin":
             b.ret(i32(2))
             return made
-        if how == "atomic":
+        if how in ("atomic", "compare"):
             b.ret(self.most_lanes(code, units, mask, 128 // width))
             return made
         groups, banks = width // 4, 128 // width

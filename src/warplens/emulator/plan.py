@@ -23,8 +23,9 @@ MOVES_LANES = {"BRA", "BRX", "BRXU", "BSYNC", "CALL", "ENDCOLLECTIVE", "JMP", "R
 
 
 def takes_condition(instruction: Instruction) -> bool:
-    """`BRA P1, target`: the branch reads a predicate besides its guard."""
-    return instruction.opcode == "BRA" and len(instruction.operands) == 2
+    """`BRA P1, target`, `EXIT P1`: a predicate besides the guard says who goes; only those count as switched on."""
+    wanted = {"BRA": 2, "EXIT": 1}.get(instruction.opcode)
+    return wanted is not None and len(instruction.operands) == wanted
 
 
 @dataclass(frozen=True)

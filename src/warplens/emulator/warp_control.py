@@ -40,7 +40,9 @@ class WarpControl(WarpMeeting):
             taken = b.select(condition, self.mask, i32(0))
         if when is not None:
             self.count(ON, b.zext(self.code.popcount(taken), I64))  # the lanes that go, as an H200 counts
-        if is_vector(condition):
+        if uniform:
+            self._either(b.icmp_signed("==", taken, self.mask), target)
+        elif is_vector(condition):
             self._part(taken, there, behind)
         else:
             self._either(condition, target)
@@ -128,6 +130,7 @@ class WarpControl(WarpMeeting):
         lanes = self.active_mask
         if when is not None:
             lanes = b.and_(lanes, b.bitcast(self.e.splat(when.node), I32))
+            self.count(ON, b.zext(self.code.popcount(lanes), I64))
         b.call(self.runtime.exit_lanes, [self.f.block, self.f.warp, lanes])
         whole = self.f.place.whole
         if self.f.t.uses_meeting and not whole:

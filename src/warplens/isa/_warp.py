@@ -141,7 +141,8 @@ class Warp(Protocol):
 
     # Control flow.  Only lanes in `active` take part.
 
-    def branch(self, target: Label, when: Pred | None = None, uniform: bool = False) -> None: ...
+    def branch(self, target: Label, when: Pred | None = None, uniform: bool = False) -> None:
+        """uniform: all lanes go if each of them would, else none."""
 
     def branch_any(self, target: Label) -> None:
         """All lanes of the split go if the guard is true in any of them."""
