@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from launches import same, written
 
 
@@ -41,3 +42,33 @@ def test_a_thread_leaves_by_guard_and_predicate(arch: str) -> None:
         on &= ~(more & (n > 4) & (x & 64 > 0) & ((x & 8 > 0) | (want % 2 == 1)))
     want[on] ^= np.uint64(0x80000000)
     same(got, want.astype(np.uint32))
+
+
+def test_part_of_a_parameter_keeps_its_sign(arch: str) -> None:
+    """`ULDC.S8` on sm_75; elsewhere the word is loaded, and a byte taken from it."""
+    source = """
+    struct Pair { short low, high; };
+    extern "C" __global__ void k(int n, Pair pair, const signed char *table, int *out) {
+      out[0] = (signed char)n;
+      out[1] = (unsigned char)n;
+      out[2] = (short)n;
+      out[3] = pair.low;
+      out[4] = pair.high;
+    }"""
+    out = np.zeros(5, np.int32)
+    pair = np.array((-2, -3), np.dtype([("low", "i2"), ("high", "i2")]))
+    written(source, "k", arch).launch(1, 1, 0x1234_89AB, pair, None, out)
+    same(out, np.array([0xAB - 256, 0xAB, 0x89AB - 65536, -2, -3], np.int32))
+
+
+@pytest.mark.parametrize("target", ["sm_75", "sm_90"])
+def test_a_constant_half_from_a_float(target: str) -> None:
+    """`HADD2 R2, -RZ.H0_H0, c[0x2][0x0].F32` makes 0x5a2d of 197.625."""
+    source = """extern "C" __global__ void k(unsigned short *out, int n) {
+      for (int y = threadIdx.y; y < n; y++) out[(y + blockIdx.y * n) * 2 + 1] = 58612269u;
+    }"""
+    code = written(source, "k", target)
+    assert target != "sm_75" or any(i.base == "HADD2" and ".F32" in i.text for i in code.program.instructions)
+    out = np.zeros(8, np.uint16)
+    code.launch(1, 1, out, 4)
+    same(out, np.array([0, 0x5A2D] * 4, np.uint16))

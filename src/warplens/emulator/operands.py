@@ -7,6 +7,7 @@ from typing import Any, cast
 
 from warplens.emulator.linear import LinearEmitter
 from warplens.isa._lanes import F32, F64, H2, U32, Float, Int, Lanes, Pred
+from warplens.isa._narrow import float_to_half
 from warplens.isa._op import Source
 from warplens.isa._warp import Addend, Floats
 from warplens.program import Address, Constant, Immediate, Instruction, Label, Operand, Register, Special
@@ -136,7 +137,11 @@ class Operands:
             return H2(self.e, self.immediate(H2, operand.bits & 0xFFFFFFFF))
         assert isinstance(operand, Register | Constant)
         (word,) = self.words(operand, 1)
-        value = word.bitcast(H2).part(operand.part)
+        if operand.part == "F32":  # a float, rounded; the compiler writes a constant half so on sm_75
+            half = float_to_half(word.float_bits(), brain=False)
+            value = (half | (half << 16)).bitcast(H2)
+        else:
+            value = word.bitcast(H2).part(operand.part)
         value = value.abs() if operand.absolute else value
         return -value if operand.negate else value
 

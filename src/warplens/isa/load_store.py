@@ -145,7 +145,11 @@ def stl(w: Warp, at: Address, value: Register, *, size: Size = "32") -> None:
 
 @op("LDC", "ULDC", "LDCU", pipe="adu", says="{to} = {at}")
 def ldc(w: Warp, at: Constant, *, size: Size = "32") -> Data:
-    return w.constant(at, BYTES[size])
+    data = w.constant(at, BYTES[size])
+    if not size.startswith("S"):
+        return data
+    unused = 32 - 8 * BYTES[size]
+    return Data([((data.words[0] << unused).s32() >> unused).u32()])
 
 
 # Atomics
