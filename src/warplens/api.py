@@ -25,7 +25,10 @@ from warplens.kernel import Cubin, Kernel, Parameter
 from warplens.launch import Dim3, Launch
 from warplens.launch_check import check_cooperative, check_launch
 from warplens.machine import Machine, choose
+from warplens.machine import machine as described
 from warplens.metric import Metric
+from warplens.model import Floor
+from warplens.model import floor as least_time
 from warplens.program import Program
 from warplens.report.subject import Subject
 from warplens.sass import disassemble
@@ -218,7 +221,10 @@ class LaunchableKernel:
                     memory.copy_back(position, array.reshape(-1).view(np.uint8), threads)
             if variables is not None and variables in memory.written:
                 memory.copy_back(variables, self.variables.image)
-        return Run(self, launch, trace, machine, tuple(labels), checks)
+        arrays = {position for _, position in passed.arrays}
+        inputs = arrays - memory.written or arrays
+        input_bytes = sum(memory.allocations[position].size for position in inputs)
+        return Run(self, launch, trace, machine, tuple(labels), checks, input_bytes=input_bytes)
 
     def job(self, launch: Launch, *args: Any) -> Job:
         """The launch with everything that it needs, to be repeated on a GPU.  UsageError as of launch()."""
@@ -268,6 +274,7 @@ class Run:
 
     labels   names of the arguments;  title, file: what the user calls the kernel, and where it came from
     machine_from   who named the GPU ("--gpu", "WARPLENS_GPU", "this machine", "default"), where that is known
+    input_bytes    of the arrays that the kernel left unchanged; of all where it changed all
     """
 
     kernel: LaunchableKernel
@@ -279,6 +286,7 @@ class Run:
     title: str = ""
     file: str = ""
     machine_from: str = ""
+    input_bytes: int = 0
 
     @property
     def hazards(self) -> tuple[Hazard, ...]:
@@ -295,6 +303,21 @@ class Run:
     @cached_property
     def occupancy(self) -> Occupancy:
         return occupancy(self.machine, *self._block)
+
+    def floor(self, gpu: str | None = None) -> Floor:
+        """The least time on a GPU: what each unit must spend at its peak rate; no prediction of the time itself.
+
+        gpu   its name (default: the one of the launch)
+        UsageError for a GPU that is not known, whose machine code is another, or on which no block fits.
+        """
+        machine = described(gpu) if gpu else self.machine
+        code = self.kernel.arch
+        if code.rstrip("af") != machine.arch.rstrip("af"):
+            raise UsageError(
+                f"the machine code is for {code}, {machine.title} is {machine.arch}: compile with arch={machine.arch}"
+            )
+        resident = occupancy(machine, *self._block)
+        return least_time(self.kernel.program, self.trace, machine, resident, self.input_bytes)
 
     @property
     def printed(self) -> str:
@@ -338,6 +361,7 @@ class Run:
             sources=compiled or sources_on_disk(kernel.program),
             tools=tool_versions(compiled=bool(compiled)),
             checks=tuple(check for check in CHECKS if check in self.checks),
+            input_bytes=self.input_bytes,
         )
 
     def json(self) -> str:
@@ -350,7 +374,7 @@ class Run:
                 seen.kernel, seen.launch, seen.program, seen.metrics, by_line(seen.program, seen.trace),
                 by_instruction(seen.program, seen.trace), seen.tools, seen.machine.key, seen.occupancy, seen.waves,
                 checks=seen.checks, hazards=self.hazards,
-                printed=self.printed, notes=seen.notes,
+                printed=self.printed, notes=seen.notes, floor=seen.floor,
             )
         )  # fmt: skip
 

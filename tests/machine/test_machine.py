@@ -53,7 +53,7 @@ def test_every_number_has_a_source() -> None:
     for name in machines():
         sources = machine(name).sources
         assert set(sources) == {"gpu", "memory"} | {
-            f"arch.{table}" for table in ("threads", "launch", "registers", "shared", "barriers")
+            f"arch.{table}" for table in ("threads", "launch", "registers", "shared", "barriers", "rates")
         }
         assert all(sources.values())
 

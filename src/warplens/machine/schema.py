@@ -48,6 +48,10 @@ class Limits:
     shared_bytes_reserved_per_block         kept by the driver in each block, on top of what it asks for
     unified_bytes_per_multiprocessor        L1 and shared memory together
     barriers_limit_occupancy                whether the hardware runs out of named barriers (from 9.0)
+    instructions_per_cycle                  that the scheduler of a sub-partition issues
+    fp32_lanes, fp64_lanes, special_lanes   results a cycle of a multiprocessor: float and double add, multiply and
+                                            fused, special functions
+    shared_wavefronts_per_cycle, l1_bytes_per_cycle   of a multiprocessor, at the most
     """
 
     warp_threads: int = _number("threads", 32, 32)
@@ -72,6 +76,12 @@ class Limits:
     barriers_per_multiprocessor: int = _number("barriers", 8, 512)
     barriers_per_block: int = _number("barriers", 1, 64)
     barriers_limit_occupancy: bool = _flag("barriers")
+    instructions_per_cycle: int = _number("rates", 1, 4)
+    fp32_lanes: int = _number("rates", 1, 1024)
+    fp64_lanes: int = _number("rates", 1, 1024)
+    special_lanes: int = _number("rates", 1, 1024)
+    shared_wavefronts_per_cycle: int = _number("rates", 1, 16)
+    l1_bytes_per_cycle: int = _number("rates", 16, 4096)
 
     @property
     def largest_carveout_bytes(self) -> int:

@@ -17,6 +17,7 @@ from warplens.hazard import Hazard
 from warplens.kernel import Kernel, SourceLine
 from warplens.launch import Launch
 from warplens.metric import Metric
+from warplens.model import Floor
 from warplens.program import Instruction, Program
 
 VERSION = 1
@@ -56,6 +57,7 @@ def document(
     hazards: Sequence[Hazard] = (),
     printed: str = "",
     notes: Sequence[str] = (),
+    floor: Floor | None = None,
 ) -> Document:
     """The whole document; lines and instructions carry only their metrics that are not 0.
 
@@ -77,10 +79,24 @@ def document(
             instruction_part(instruction, values)
             for instruction, values in zip(program.instructions, by_instruction, strict=True)
         ],
+        "floor": floor and floor_part(floor),
         "prediction": prediction and dict(prediction),
         "findings": [dict(finding) for finding in findings],
         "checks": ["memory", *checks],
         "hazards": [hazard_part(hazard) for hazard in hazards],
+    }
+
+
+def floor_part(floor: Floor) -> Document:
+    """The least time and what each unit must spend."""
+    return {
+        "microseconds": number(floor.microseconds),
+        "provenance": floor.provenance,
+        "limit": floor.limit and floor.limit.name,
+        "bounds": [
+            {"name": b.name, "microseconds": number(b.microseconds), "says": b.says, "assumes": b.assumes}
+            for b in floor.bounds
+        ],
     }
 
 

@@ -15,6 +15,7 @@ from warplens.kernel import Kernel, SourceLine
 from warplens.launch import Launch
 from warplens.machine import Machine
 from warplens.metric import Metric, Provenance
+from warplens.model import Floor, floor
 from warplens.program import Constant, Program, Special
 from warplens.report.names import constant_names
 from warplens.trace import Trace
@@ -30,6 +31,7 @@ class Subject:
     sources        text of the source by the name that the line table has for it
     tools          versions by program
     checks         that were on; what they found is in trace.hazards
+    input_bytes    of the arrays that the kernel left unchanged; of all where it changed all
     """
 
     title: str
@@ -46,6 +48,7 @@ class Subject:
     sources: Mapping[str, str]
     tools: Mapping[str, str]
     checks: tuple[Check, ...] = ()
+    input_bytes: int = 0
 
     def __getitem__(self, name: str) -> float | int:
         """The value of a metric."""
@@ -59,6 +62,13 @@ class Subject:
     @property
     def waves(self) -> float:
         return waves(self.machine, self.occupancy, self.launch.blocks)
+
+    @cached_property
+    def floor(self) -> Floor | None:
+        """The least time on the GPU; None where the machine code is for another one."""
+        if self.foreign:
+            return None
+        return floor(self.program, self.trace, self.machine, self.occupancy, self.input_bytes)
 
     @property
     def warps(self) -> int:

@@ -67,7 +67,7 @@ def show(subject: Subject, out: Console, count: int = 10) -> None:
         out.print(checks(subject))
     if subject.trace.printed:
         out.print(titled("Printed by the Kernel", "", printed(subject.trace.printed)))
-    for section in (occupancy, mix, sectors, wavefronts, divergence):
+    for section in (least_time, occupancy, mix, sectors, wavefronts, divergence):
         if (shown := section(subject, out.width)) is not None:
             out.print(shown)
     out.print(lines(subject, out.width, count))
@@ -124,6 +124,18 @@ def checks(subject: Subject) -> RenderableType:
             table.add_row(words, Text(place.text))
         body.append(Padding(table, (0, 0, 0, 2)))
     return titled("Checks", "exact", Group(*body))
+
+
+def least_time(subject: Subject, width: int) -> RenderableType | None:
+    """What each unit must spend at its peak rate; nothing where the machine code is for another GPU."""
+    floor = subject.floor
+    if floor is None or not floor.bounds:
+        return None
+    table = grid_of("Unit", "Microseconds", wide="At Its Peak Rate")
+    for bound in floor.bounds:
+        says = bound.says + f", if {bound.assumes}" * bool(bound.assumes)
+        table.add_row(bound.name, Text(says), f"{bound.microseconds:,.2f}")
+    return titled("Least Time", f"{floor.provenance}: a bound from below, no prediction", table)
 
 
 def occupancy(subject: Subject, width: int) -> RenderableType:

@@ -1,0 +1,36 @@
+"""The compiler's stall counts: a warp may not issue before the previous instruction's count is over.
+
+Each warp of the launch spends so many cycles at the least, and only the resident ones spend them at once.  Waits for
+memory and for other long operations (scoreboards) come on top.  Control bits: Huerta et al., MICRO 2025, arXiv
+2503.20481, by whom a count above 11 without the hint to switch warps lasts only 1 or 2 cycles.
+"""
+
+from __future__ import annotations
+
+from warplens.counters.vocabulary import launched_warps
+from warplens.model.bound import Bound
+from warplens.model.work import Work
+from warplens.program import Instruction
+
+LONGEST_WITHOUT_HINT = 11
+
+
+def bound(work: Work) -> Bound | None:
+    executed = work.trace.executed
+    cycles = sum(pace(i) * int(executed[i.index]) for i in work.program.instructions)
+    if not cycles:
+        return None
+    warps = launched_warps(work.trace.launch)
+    at_once = min(warps, work.occupancy.warps * work.multiprocessors)
+    says = f"{cycles / warps:,.0f} cycles a warp between its issues, {at_once:,} at once"
+    return Bound("pacing", work.microseconds(cycles / at_once), says)
+
+
+def pace(instruction: Instruction) -> int:
+    """Cycles to the warp's next issue; none follows an EXIT that all lanes take."""
+    control = instruction.control
+    if instruction.base == "EXIT":
+        return 1
+    if control.stall > LONGEST_WITHOUT_HINT and not control.yield_hint:
+        return 1
+    return max(control.stall, 1)
