@@ -12,7 +12,7 @@ from pathlib import Path
 
 H200 = Path(__file__).parent.parent / "measurements" / "h200"
 SPINS = "blocks wait for each other by reading memory until it changes: how often is a matter of time"
-RETRIES = "a try that fails is repeated: how often is probably a matter of time; not looked into"
+RETRIES = "warps compete, and a try that fails is repeated, as often as time has it (`fmaxat` of one warp: equal)"
 RECURSION = (
     "recursion to different depths: lanes of different depths that wait at one BSYNC seem to pass it together on the "
     "GPU; Nsight's instrumented counters differ from its own from run to run"
