@@ -1,7 +1,8 @@
 """The compiler's stall counts: a warp may not issue before the previous instruction's count is over.
 
 Each warp of the launch spends so many cycles at the least, and only the resident ones spend them at once.  Waits for
-memory and for other long operations (scoreboards) come on top.  Control bits: Huerta et al., MICRO 2025, arXiv
+memory and for other long operations (scoreboards) come on top.  Lanes that have parted are taken to run one after the
+other, which is not measured.  Control bits: Huerta et al., MICRO 2025, arXiv
 2503.20481, by whom a count above 11 without the hint to switch warps lasts only 1 or 2 cycles.
 """
 
