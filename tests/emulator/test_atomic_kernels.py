@@ -6,11 +6,12 @@ the order of their number, which is ours.
 
 from __future__ import annotations
 
+import csv
 from typing import Any
 
 import numpy as np
 import pytest
-from launches import kernel, same
+from launches import KERNELS, kernel, same
 from numpy.typing import NDArray
 
 GLOBAL, SHARED = "k14_atomics_global.cu", "k15_atomics_shared.cu"
@@ -163,3 +164,16 @@ def test_ats(arch: str) -> None:
     want_o, want_fo = shared_atomics(a)
     same(fo, want_fo)
     same(o, want_o)
+
+
+def test_shared_atomics_are_counted_as_on_an_h200() -> None:
+    """Among them compare-and-store loops of 8-byte words: a lane of each bank in each half warp a try."""
+    a = np.random.default_rng(4).integers(0, 9, 32, dtype=np.int32)
+    a[6], a[14], a[15] = 3, 0, 7
+    run = kernel(SHARED, "ats", "sm_90").launch(1, 32, a, np.zeros(32, np.int32), np.zeros(32, np.float32))
+    with (KERNELS.parents[1] / "measurements" / "h200" / "validation.csv").open() as file:
+        (row,) = (row for row in csv.DictReader(file) if row["kernel"] == "ats")
+    measured = {name: float(value) for name, value in row.items() if "__" in name or name.startswith("memory_")}
+    assert measured["memory_l1_wavefronts_shared"] == 691
+    for name, value in measured.items():
+        assert run[name] == pytest.approx(value, abs=0.0051), name

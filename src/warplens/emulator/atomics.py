@@ -121,11 +121,13 @@ def compare_and_store_routine(routines: Routines, size: int) -> ir.Function:
             b.store(i32(1), b.gep(stored, [wide], source_etype=I32))
 
     # One lane of each bank tries at a time: the lowest (seen on an H200, where 32 lanes of one bank take 32 turns,
-    # whether their words are the same or not).
+    # whether their words are the same or not); with words of 8 bytes one of each half warp (random programs there).
     b = code.b
     unit = b.lshr(address, LlvmEmitter(b).number(address, size.bit_length() - 1))
     bank = b.and_(unit, LlvmEmitter(b).number(unit, 128 // size - 1))
-    routines.count.each_distinct(code, bank, site.mask, lambda _, lanes: lane_of(code.lowest(lanes)))
+    for group in range(words):
+        part = b.and_(site.mask, i32(((1 << LANES // words) - 1) << (LANES // words * group)))
+        routines.count.each_distinct(code, bank, part, lambda _, lanes: lane_of(code.lowest(lanes)))
     code.b.ret(code.b.load(stored, typ=V32))
     return made
 

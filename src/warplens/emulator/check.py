@@ -96,13 +96,11 @@ def _count_global(routines: Routines, site: Site, address: ir.Value, size: int) 
 def _count_shared(routines: Routines, site: Site, address: ir.Value, size: int, how: Access) -> None:
     b = site.b
     passes = b.zext(b.call(routines.count.shared(size, how), [address, site.mask]), I64)
-    # Two words a lane go to memory for ATOMS.CAS: read on an H200, wavefronts and their ideal are twice as many.
-    for _ in range(2 if how == "compare" else 1):
+    # Two words a lane go to memory for ATOMS.CAS and a try of ATOMS.CAST.SPIN: read on an H200, wavefronts and their
+    # ideal are twice as many.
+    for _ in range(2 if how in ("compare", "spin") else 1):
         site.add(WAVEFRONTS, passes)
-        if how == "spin":
-            site.add(IDEAL, passes)
-        else:
-            _count_ideal(site, passes, size, 7)
+        _count_ideal(site, passes, size, 7)
     if how == "matrix load":  # rows that lanes share count each time
         site.add(BYTES, b.mul(b.zext(site.code.popcount(site.mask), I64), i64(size)))
         return

@@ -129,7 +129,8 @@ class Classifier:
         (two half warps, the quarters of one half) where each active lane has the same address as its neighbour
         lane ^ 1, or each as lane ^ 2, unless that neighbour is off.  An atomic serves one lane a bank at a time, but
         lanes on the same word at once where it only counts them (ATOMS.POPC.INC); a try of the compare-and-store
-        loop (ATOMS.CAST.SPIN) always takes two.  ATOMS.CAS makes each of its passes twice (check.py).  The rows of
+        loop (ATOMS.CAST.SPIN) one a bank and no others, with words of 8 bytes in each half warp.  That one and
+        ATOMS.CAS make each of their passes twice (check.py).  The rows of
         each matrix of LDSM and STSM are one such quarter, never merged with another.
         Read on an H200 (measurements/h200/access_patterns.csv): 3,000 launches agree but two partial warps whose
         16-byte lanes repeat every 8 lanes, which took one wavefront fewer.
@@ -144,7 +145,12 @@ class Classifier:
         width = max(size, 4)
         units = b.lshr(addresses, LlvmEmitter(b).number(addresses, width.bit_length() - 1))
         if how == "spin":
-            b.ret(i32(2))
+            half = LANES * 4 // width  # lanes; with words of 4 bytes the whole warp
+            passes: ir.Value = i32(0)
+            for start in range(0, LANES, half):
+                part = b.and_(mask, i32(((1 << half) - 1) << start))
+                passes = b.add(passes, b.zext(code.nonzero(part), I32))
+            b.ret(passes)
             return made
         if how in ("atomic", "compare"):
             b.ret(self.most_lanes(code, units, mask, 128 // width))
