@@ -2,7 +2,8 @@
 
 Which split runs next was read off 64 warps whose lanes call up to four functions with a YIELD in each (H200,
 measurements/h200/order.csv, `pointers`).  That lanes which wait at a BSYNC go on without those that only spin follows
-from what the compiler emits for `while (atomicCAS(&lock, 0, 1));`: who has the lock waits there for who wants it.
+from what the compiler emits for `while (atomicCAS(&lock, 0, 1));`: who has the lock waits there for who wants it; when
+they do was read off two random programs (measurements/h200/random_programs.csv, 40048 and 40008).
 """
 
 from __future__ import annotations
@@ -48,24 +49,6 @@ class GivingWay(Splits):
         return code.load(Warp, warp, "ready_mask", slot)
 
     @cached_property
-    def stuck(self) -> ir.Function:
-        """stuck(warp, mask) -> lanes that wait at convergence barriers, if this split and all that are ready have
-        given way twice and none has ended or come to wait in between; else 0."""
-        made, code = function(self.module, "stuck", I32, [PTR, I32])
-        warp, mask = made.args
-        b = code.b
-        ready = self._ready(code, warp)
-        fresh = b.and_(ready, b.not_(code.load(Warp, warp, "yielded")))
-        with code.when(code.nonzero(fresh)):
-            b.ret(i32(0))
-        runnable = b.or_(ready, mask)
-        with code.when(b.icmp_signed("!=", runnable, code.load(Warp, warp, "spinning"))):
-            code.store(runnable, Warp, warp, "spinning")
-            b.ret(i32(0))
-        b.ret(self._waiting(code, warp))
-        return made
-
-    @cached_property
     def give_way(self) -> ir.Function:
         """give_way(warp, pc, mask): a split goes on when all others have had their turn.
 
@@ -76,7 +59,10 @@ class GivingWay(Splits):
         warp, pc, mask = made.args
         b = code.b
         before = code.load(Warp, warp, "yielded")
-        fresh = b.and_(self._ready(code, warp), b.not_(before))
+        ready = self._ready(code, warp)
+        fresh = b.and_(ready, b.not_(before))
+        spins = b.select(code.nonzero(fresh), i32(0), b.or_(ready, mask))
+        code.store(b.or_(code.load(Warp, warp, "away"), spins), Warp, warp, "away")
         b.call(self.push_last, [warp, pc, mask])
         below = code.load(Warp, warp, "buried")
         code.store(b.or_(below, i32(1)), Warp, warp, "buried")
@@ -113,19 +99,3 @@ class GivingWay(Splits):
             first, second = (code.load(Warp, warp, name, slot) for slot in (one, other))
             code.store(second, Warp, warp, name, one)
             code.store(first, Warp, warp, name, other)
-
-    @cached_property
-    def let_go(self) -> ir.Function:
-        """let_go(warp): all lanes that wait at convergence barriers go on, before those that are ready."""
-        made, code = function(self.module, "let_go", VOID, [PTR])
-        (warp,) = made.args
-        b = code.b
-
-        def slot_of(slot: ir.Value) -> None:
-            lanes = code.load(Warp, warp, "waiting", slot)
-            code.store(0, Warp, warp, "waiting", slot)
-            b.call(self.push_groups, [warp, lanes, code.field(Warp, warp, "lane_pc")])
-
-        code.each(i32(WARPSYNC), slot_of)
-        b.ret_void()
-        return made

@@ -120,6 +120,9 @@ class Runtime(GivingWay):
         """again: whether the lanes issue the instruction at which they waited once more."""
         b = code.b
         wanted = b.and_(need, b.not_(code.load(Warp, warp, "exited")))
+        at_meeting = b.icmp_signed("<", slot, i32(WARPSYNC))
+        away = b.select(at_meeting, code.load(Warp, warp, "away"), i32(0))
+        wanted = b.and_(wanted, b.not_(away))
         there = b.icmp_signed("==", b.and_(waiting, wanted), wanted)
         with code.when(b.and_(there, code.nonzero(wanted))):
             with code.when(self._is_sync(code, slot)):
@@ -141,9 +144,12 @@ class Runtime(GivingWay):
 
     @cached_property
     def recheck(self) -> ir.Function:
-        """recheck(env, warp): lanes have left; whoever waited only for them goes on."""
-        made, code = function(self.module, "recheck", VOID, [PTR, PTR])
-        env, warp = made.args
+        """recheck(env, warp, again): lanes have left or given way; whoever waited only for them goes on.
+
+        again   whether they issue the BSYNC at which they waited once more
+        """
+        made, code = function(self.module, "recheck", VOID, [PTR, PTR, I1])
+        env, warp, replays = made.args
         b = code.b
 
         def slot_of(slot: ir.Value) -> None:
@@ -154,7 +160,7 @@ class Runtime(GivingWay):
                 lane = code.lowest(rest)
                 need = code.load(Warp, warp, "lane_need", lane)
                 waiting = self._there(code, warp, slot, code.load(Warp, warp, "lane_pc", lane))
-                again = b.icmp_signed("<", slot, i32(WARPSYNC))
+                again = b.and_(replays, b.icmp_signed("<", slot, i32(WARPSYNC)))
                 self._release_if_all(code, env, warp, slot, waiting, need, again)
                 b.store(b.and_(rest, b.not_(b.or_(need, code.bit(lane)))), left)
 
@@ -175,7 +181,7 @@ class Runtime(GivingWay):
         new = b.and_(old, LlvmEmitter(b).splat(b.not_(mask)))
         there = b.bitcast(code.load(Warp, warp, "waiting", slot), vector(I1))
         b.store(b.select(there, new, old), place, align=4)
-        b.call(self.recheck, [env, warp])
+        b.call(self.recheck, [env, warp, ir.Constant(I1, 1)])
         b.ret_void()
         return made
 

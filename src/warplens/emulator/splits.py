@@ -90,6 +90,9 @@ class Splits:
         with code.when(code.nonzero(buried), likely=False):
             code.store(b.add(pc, i32(1)), Warp, warp, "dug")
             b.call(self.gather, [warp, pc])
+        away = code.load(Warp, warp, "away")
+        with code.when(code.nonzero(away), likely=False):
+            code.store(b.and_(away, b.not_(code.load(Warp, warp, "exec"))), Warp, warp, "away")
         b.ret(pc)
         return made
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from llvmlite import ir
 
 from warplens.emulator import abi
-from warplens.emulator.convergence import meetings
+from warplens.emulator.convergence import GIVES_WAY, meetings
 from warplens.emulator.layout import BARRIERS, HEADER
 from warplens.emulator.library import Signature, declare
 from warplens.emulator.lift import WarpFunction
@@ -69,6 +69,7 @@ class Translator:
         self.reached = self._reached()
         self.uses_meeting = any(i.base in ("BSYNC", "WARPSYNC") for i in program.instructions)
         self.meetings = meetings(program)
+        self.gives_way = any(i.base in GIVES_WAY for i in program.instructions)
         self.restores = any(restores_barrier(i) for i in program.instructions)
         blocks = [self.by_start[start] for start in sorted(self.reached)]
         self.shapes = shapes(program, self.bindings, blocks, tile, self._successors())

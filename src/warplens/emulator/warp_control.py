@@ -135,7 +135,7 @@ class WarpControl(WarpMeeting):
         whole = self.f.place.whole
         if self.f.t.uses_meeting and not whole:
             with self.code.when(self.code.nonzero(lanes)):
-                b.call(self.runtime.recheck, [self.f.env, self.f.warp])
+                b.call(self.runtime.recheck, [self.f.env, self.f.warp, ir.Constant(I1, 1)])
         gone = self.f.done if whole else self.f.dispatch
         if self.condition is None and when is None:
             b.branch(gone)
@@ -158,14 +158,11 @@ class WarpControl(WarpMeeting):
             self.f.go_on(self._next(), self.at.index)
             return
         with code.when(b.call(self.runtime.others, [warp])):
-            stuck = code.nonzero(b.call(self.runtime.stuck, [warp, self.mask]))
-            with code.when(stuck, likely=False):
-                for barrier in self.f.t.meetings:
-                    gone = self._u32(b.not_(code.load(Warp, warp, "waiting", barrier.index)))
-                    self.registers.take_from(barrier, self.barrier_mask(barrier) & gone)
             b.call(self.runtime.give_way, [warp, self.f.later(self._next(), self.mask), self.mask])
-            with code.when(stuck, likely=False):
-                b.call(self.runtime.let_go, [warp])
+            before = [code.load(Warp, warp, "waiting", barrier.index) for barrier in self.f.t.meetings]
+            b.call(self.runtime.recheck, [self.f.env, warp, ir.Constant(I1, 0)])
+            for barrier, waited in zip(self.f.t.meetings, before, strict=True):
+                self._gone_without(barrier, b.and_(waited, b.not_(code.load(Warp, warp, "waiting", barrier.index))))
             b.branch(self.f.dispatch)
         self.f.go_on(self._next(), self.at.index)
 

@@ -57,7 +57,7 @@ class WarpMeeting(AtInstruction):
         masks = self.barrier_mask(barrier).node
         need = self.first(self._u32(masks)).node
         if self.f.place.whole:
-            self._wait(barrier.index, need, alone=True)
+            self._wait(barrier.index, need, barrier)
             return
         b, code, warp = self.b, self.code, self.f.warp
         with code.when(code.nonzero(code.load(Warp, warp, "merged")), likely=False):
@@ -66,26 +66,25 @@ class WarpMeeting(AtInstruction):
         dug = b.icmp_signed("==", code.load(Warp, warp, "dug"), i32(self._next()))
         with code.when(dug, likely=False):
             code.store(0, Warp, warp, "dug")
-            self._rejoin(barrier.index, need)
-        self._wait(barrier.index, need, alone=True)
+            self._rejoin(barrier, need)
+        self._wait(barrier.index, need, barrier)
 
-    def _rejoin(self, slot: int, need: ir.Value) -> None:
+    def _rejoin(self, barrier: Register, need: ir.Value) -> None:
         """Lanes that wait here already join a split that was buried; it issues the meeting with them."""
         b, code = self.b, self.code
         place = self.f.later(self._next(), self.mask)
-        joined = b.call(self.runtime.rejoin, [self.f.warp, i32(slot), need, place])
+        joined = b.call(self.runtime.rejoin, [self.f.warp, i32(barrier.index), need, place])
         with code.when(code.nonzero(joined)):
             self.count(REPLAYED, b.zext(code.popcount(joined), I64))
             lanes = b.or_(self.mask, joined)
             b.store(lanes, self.f.exec)
-            there = self._are_all(lanes, need)
             on, wait = (b.append_basic_block(n) for n in ("on", "wait"))
-            b.cbranch(there, on, wait)
+            b.cbranch(self._are_all(lanes, need, barrier.index), on, wait)
             b.position_at_end(on)
+            self._gone_without(barrier, lanes)
             self.f.go_on_converted(self._next())
             b.position_at_end(wait)
-            b.call(self.runtime.arrive, [self.f.env, self.f.warp, i32(slot), need, lanes, place])
-            b.branch(self.f.dispatch)
+            self._arrive(barrier.index, need, lanes, place, barrier)
 
     def _keep_to(self, slot: int, masks: ir.Value, need: ir.Value) -> None:
         """Lanes of a merged split that set the barrier at another time wait for the lanes of then."""
@@ -99,27 +98,49 @@ class WarpMeeting(AtInstruction):
             b.call(self.runtime.arrive_apart, [self.f.env, self.f.warp, i32(slot), needs, rest, place])
             b.store(b.and_(self.mask, lanes), self.f.exec)
 
-    def _are_all(self, lanes: ir.Value, need: ir.Value) -> ir.Value:
-        """Whether these are all of the needed lanes that have not left."""
+    def _gone_without(self, barrier: Register, lanes: ir.Value) -> None:
+        """Lanes have passed a meeting; those that have given way will not wait for them there."""
+        if not self.f.t.gives_way:
+            return
+        away = self.code.load(Warp, self.f.warp, "away")
+        some = self.b.and_(self.code.nonzero(away), self.code.nonzero(lanes))
+        with self.code.when(some, likely=False):
+            self.f.registers.take_from(barrier, self.barrier_mask(barrier) & self._u32(self.b.not_(lanes)))
+
+    def _are_all(self, lanes: ir.Value, need: ir.Value, slot: int) -> ir.Value:
+        """Whether these are all of the needed lanes that have not left, nor given way where they meet."""
         wanted = self.b.and_(need, self.b.not_(self._exited()))
+        if self.f.t.gives_way and slot < WARPSYNC:
+            wanted = self.b.and_(wanted, self.b.not_(self.code.load(Warp, self.f.warp, "away")))
         return self.b.icmp_signed("==", self.b.and_(lanes, wanted), wanted)
 
-    def _wait(self, slot: int, need: ir.Value, alone: bool = False) -> None:
+    def _arrive(
+        self, slot: int, need: ir.Value, lanes: ir.Value, place: ir.Value, barrier: Register | None
+    ) -> None:
+        """Lanes wait at a slot; the warp's next split runs."""
+        before = self.code.load(Warp, self.f.warp, "waiting", slot)
+        self.b.call(self.runtime.arrive, [self.f.env, self.f.warp, i32(slot), need, lanes, place])
+        if barrier is not None:
+            after = self.code.load(Warp, self.f.warp, "waiting", slot)
+            self._gone_without(barrier, self.b.and_(self.b.or_(before, lanes), self.b.not_(after)))
+        self.b.branch(self.f.dispatch)
+
+    def _wait(self, slot: int, need: ir.Value, barrier: Register | None = None) -> None:
         """The split goes on if it is all that is needed, else its lanes wait.
 
-        alone: who restored the barrier's lanes from a register issues the meeting again.
+        barrier: where they meet; who restored its lanes from a register issues the meeting again.
         """
         b = self.b
         on, wait = (b.append_basic_block(n) for n in ("on", "wait"))
-        b.cbranch(self._are_all(self.mask, need), on, wait)
+        b.cbranch(self._are_all(self.mask, need, slot), on, wait)
         b.position_at_end(wait)
-        place = self.f.later(self._next(), self.mask)
-        b.call(self.runtime.arrive, [self.f.env, self.f.warp, i32(slot), need, self.mask, place])
-        b.branch(self.f.dispatch)
+        self._arrive(slot, need, self.mask, self.f.later(self._next(), self.mask), barrier)
         b.position_at_end(on)
         if slot in (WARPSYNC, EVERYBODY):
             self.f.t.watch.meet(self.code, self.f.warp, self.mask)
-        if alone and self.f.t.restores:
+        if barrier is not None:
+            self._gone_without(barrier, self.mask)
+        if barrier is not None and self.f.t.restores:
             restored = b.and_(self.code.load(Warp, self.f.warp, "restored"), i32(1 << slot))
             with self.code.when(self.code.nonzero(restored), likely=False):
                 self.runtime.replay(self.code, self.f.counters, i32(self.at.index), self.mask)
