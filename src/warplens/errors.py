@@ -28,6 +28,10 @@ class HardwareError(WarplensError):
     """There is no GPU here, or it, its driver or its profiler cannot do what is asked."""
 
 
+class Unpredictable(WarplensError):
+    """An assumption of the model of time fails for this launch; its counts stand."""
+
+
 class UnsupportedInstruction(WarplensError):
     """An instruction that has no meaning in isa/ yet; never answered with numbers."""
 

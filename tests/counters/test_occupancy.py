@@ -200,3 +200,30 @@ def test_a_carveout_that_the_machine_lacks_is_refused_with_the_possible_ones() -
 def test_impossible_launches_are_refused(launch: tuple[int, int, int, int, int]) -> None:
     with pytest.raises(UsageError):
         occupancy(machine("h200"), *launch)
+
+
+@pytest.mark.parametrize(
+    ("registers", "threads", "blocks", "resident"),
+    [
+        (10, 512, 3, 1536), (10, 256, 6, 1536), (10, 128, 8, 1024),
+        (12, 256, 5, 1280),  # two registers more cost a sixth of the threads
+        (64, 256, 1, 256), (65, 256, 0, 0),
+    ],
+)  # fmt: skip
+def test_lesson_k(registers: int, threads: int, blocks: int, resident: int) -> None:
+    """Kirk and Hwu, section 5.4: a device of 1,536 threads, 8 blocks and 16,384 registers a multiprocessor."""
+    here = occupancy(machine("textbook"), registers, threads)
+    assert (here.blocks, here.blocks * threads) == (blocks, resident)
+
+
+def test_lesson_k_the_cliff() -> None:
+    here = occupancy(machine("textbook"), 10, 256)
+    assert here.blocks * 256 * 10 == 15_360
+    after = occupancy(machine("textbook"), 12, 256)
+    assert after.limiters == ("registers",)
+    assert after.warps / here.warps == pytest.approx(5 / 6)
+
+
+def test_lesson_k_shared_memory_likewise() -> None:
+    blocks = [occupancy(machine("textbook"), 10, 256, size).blocks for size in (2_730, 2_731, 16_384, 16_385)]
+    assert blocks == [6, 5, 1, 0]

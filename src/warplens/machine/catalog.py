@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from warplens.errors import UsageError
-from warplens.machine.schema import Limits, Machine, limits_from, machine_from, sources_of
+from warplens.machine.channels import Channels, channels_from
+from warplens.machine.schema import Limits, Machine, limits_from, machine_from, sources_of, tables_of
 
 FOLDER = Path(__file__).parent
 MAKERS_WORDS = re.compile(r"\b(nvidia|geforce|tesla)\b|[^a-z0-9]")
@@ -37,19 +38,26 @@ def machine(name: str) -> Machine:
 
 @cache
 def _load(key: str) -> Machine:
-    tables = _toml(FOLDER / f"{key}.toml")
-    limits, sources = _load_limits(tables.get("gpu", {}).get("arch", ""), key)
-    return machine_from(tables, key, limits, sources)
+    """What the architecture says of its limits is overridden, key by key, by what the GPU's own file says of them."""
+    file = f"{key}.toml"
+    tables = _toml(FOLDER / file)
+    sources_of(tables, file)
+    own = {table: tables.pop(table) for table in tables_of(Limits) & tables.keys()}
+    divided = {table: tables.pop(table) for table in tables_of(Channels) & tables.keys()}
+    arch = _architecture(tables.get("gpu", {}).get("arch", ""), key)
+    tables_of_limits = {table: {**content, **own.get(table, {})} for table, content in arch.items()}
+    limits = limits_from(tables_of_limits, file if own else f"{tables['gpu']['arch']}.toml")
+    channels = channels_from(divided, file) if divided else None
+    return machine_from(tables, key, limits, sources_of(tables_of_limits, file), channels)
 
 
 @cache
-def _load_limits(arch: str, key: str) -> tuple[Limits, dict[str, str]]:
+def _architecture(arch: str, key: str) -> dict[str, Any]:
     path = FOLDER / "arch" / f"{arch}.toml"
     if not path.is_file():
         known = ", ".join(sorted(p.stem for p in path.parent.glob("*.toml")))
         raise UsageError(f"{key}.toml: [gpu] arch must be one of {known}, not {arch!r}")
-    tables = _toml(path)
-    return limits_from(tables, path.name), sources_of(tables, path.name)
+    return _toml(path)
 
 
 def _toml(path: Path) -> dict[str, Any]:

@@ -8,15 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import Field, dataclass, field, fields
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from warplens.errors import UsageError
+
+if TYPE_CHECKING:
+    from warplens.machine.channels import Channels
 
 KIB = 1024
 Tables = Mapping[str, Any]
 
 
-def _number(table: str, low: int, high: int) -> Any:
+def number(table: str, low: int, high: int) -> Any:
     return field(metadata={"table": table, "low": low, "high": high})
 
 
@@ -29,7 +32,7 @@ def _text(table: str) -> Any:
 
 
 def _texts(table: str) -> Any:
-    return field(metadata={"table": table, "text": True, "many": True, "length": None})
+    return field(metadata={"table": table, "text": True, "many": True, "length": None, "may_be_empty": True})
 
 
 def _flag(table: str) -> Any:
@@ -39,6 +42,8 @@ def _flag(table: str) -> Any:
 @dataclass(frozen=True, slots=True)
 class Limits:
     """What belongs to the compute capability.  Registers are 32 bits wide; sizes of shared memory are bytes.
+
+    The bounds leave room for the devices of textbooks, which are smaller than any GPU that is still sold.
 
     registers_per_thread_minimum            what the driver allocates to a kernel that asks for fewer
     register_allocation_unit                registers are handed to a warp in multiples of this
@@ -54,34 +59,34 @@ class Limits:
     shared_wavefronts_per_cycle, l1_bytes_per_cycle   of a multiprocessor, at the most
     """
 
-    warp_threads: int = _number("threads", 32, 32)
-    sub_partitions: int = _number("threads", 1, 8)
-    threads_per_multiprocessor: int = _number("threads", 1024, 4096)
-    warps_per_multiprocessor: int = _number("threads", 32, 128)
-    blocks_per_multiprocessor: int = _number("threads", 8, 128)
-    threads_per_block: int = _number("launch", 1024, 1024)
+    warp_threads: int = number("threads", 32, 32)
+    sub_partitions: int = number("threads", 1, 8)
+    threads_per_multiprocessor: int = number("threads", 1024, 4096)
+    warps_per_multiprocessor: int = number("threads", 32, 128)
+    blocks_per_multiprocessor: int = number("threads", 8, 128)
+    threads_per_block: int = number("launch", 512, 1024)
     block_dimensions: tuple[int, ...] = _numbers("launch", 1, 1024, length=3)
     grid_dimensions: tuple[int, ...] = _numbers("launch", 1, 2**31 - 1, length=3)
-    registers_per_multiprocessor: int = _number("registers", 2**14, 2**18)
-    registers_per_block: int = _number("registers", 2**14, 2**18)
-    registers_per_thread: int = _number("registers", 64, 1024)
-    registers_per_thread_minimum: int = _number("registers", 1, 32)
-    register_allocation_unit: int = _number("registers", 32, 1024)
+    registers_per_multiprocessor: int = number("registers", 2**14, 2**18)
+    registers_per_block: int = number("registers", 2**14, 2**18)
+    registers_per_thread: int = number("registers", 64, 1024)
+    registers_per_thread_minimum: int = number("registers", 1, 32)
+    register_allocation_unit: int = number("registers", 32, 1024)
     shared_bytes_per_multiprocessor: tuple[int, ...] = _numbers("shared", 0, 512 * KIB)
-    shared_bytes_per_block_default: int = _number("shared", 16 * KIB, 256 * KIB)
-    shared_bytes_per_block_optin: int = _number("shared", 16 * KIB, 512 * KIB)
-    shared_bytes_reserved_per_block: int = _number("shared", 0, 16 * KIB)
-    shared_allocation_unit_bytes: int = _number("shared", 1, 4 * KIB)
-    unified_bytes_per_multiprocessor: int = _number("shared", 64 * KIB, 1024 * KIB)
-    barriers_per_multiprocessor: int = _number("barriers", 8, 512)
-    barriers_per_block: int = _number("barriers", 1, 64)
+    shared_bytes_per_block_default: int = number("shared", 16 * KIB, 256 * KIB)
+    shared_bytes_per_block_optin: int = number("shared", 16 * KIB, 512 * KIB)
+    shared_bytes_reserved_per_block: int = number("shared", 0, 16 * KIB)
+    shared_allocation_unit_bytes: int = number("shared", 1, 4 * KIB)
+    unified_bytes_per_multiprocessor: int = number("shared", 16 * KIB, 1024 * KIB)
+    barriers_per_multiprocessor: int = number("barriers", 8, 512)
+    barriers_per_block: int = number("barriers", 1, 64)
     barriers_limit_occupancy: bool = _flag("barriers")
-    instructions_per_cycle: int = _number("rates", 1, 4)
-    fp32_lanes: int = _number("rates", 1, 1024)
-    fp64_lanes: int = _number("rates", 1, 1024)
-    special_lanes: int = _number("rates", 1, 1024)
-    shared_wavefronts_per_cycle: int = _number("rates", 1, 16)
-    l1_bytes_per_cycle: int = _number("rates", 16, 4096)
+    instructions_per_cycle: int = number("rates", 1, 4)
+    fp32_lanes: int = number("rates", 1, 1024)
+    fp64_lanes: int = number("rates", 1, 1024)
+    special_lanes: int = number("rates", 1, 1024)
+    shared_wavefronts_per_cycle: int = number("rates", 1, 16)
+    l1_bytes_per_cycle: int = number("rates", 16, 4096)
 
     @property
     def largest_carveout_bytes(self) -> int:
@@ -93,9 +98,11 @@ class Machine:
     """One GPU.
 
     key             the name of its TOML file, and of the GPU on the command line ("h200")
-    title           as its maker writes it;  device_names: as the driver reports it
+    title           as its maker writes it;  device_names: as the driver reports it, none for a device that is not sold
+    arch            what its code is compiled for
     dram_gigabytes_per_second   theoretical, 10^9 bytes
     sources         table -> where its numbers come from, "arch.<table>" for those of the architecture
+    channels        how its DRAM is divided, where that is told
     """
 
     key: str
@@ -104,15 +111,16 @@ class Machine:
     title: str = _text("gpu")
     arch: str = _text("gpu")
     device_names: tuple[str, ...] = _texts("gpu")
-    multiprocessors: int = _number("gpu", 1, 1024)
-    boost_megahertz: int = _number("gpu", 100, 10_000)
-    l2_bytes: int = _number("memory", 2**18, 2**30)
-    dram_gigabytes_per_second: int = _number("memory", 10, 100_000)
+    multiprocessors: int = number("gpu", 1, 1024)
+    boost_megahertz: int = number("gpu", 100, 10_000)
+    l2_bytes: int = number("memory", 2**18, 2**30)
+    dram_gigabytes_per_second: int = number("memory", 10, 100_000)
+    channels: Channels | None = None
 
 
 def limits_from(tables: Tables, file: str) -> Limits:
     """The limits in an architecture's file; UsageError names table and key of what is missing or absurd."""
-    limits = Limits(**_values(Limits, tables, file))
+    limits = Limits(**values(Limits, tables, file))
     sizes = limits.shared_bytes_per_multiprocessor
     if list(sizes) != sorted(set(sizes)):
         _refuse(file, "shared", "shared_bytes_per_multiprocessor", "must rise from the smallest carve-out")
@@ -123,11 +131,18 @@ def limits_from(tables: Tables, file: str) -> Limits:
     return limits
 
 
-def machine_from(tables: Tables, key: str, limits: Limits, limit_sources: Mapping[str, str]) -> Machine:
+def machine_from(
+    tables: Tables, key: str, limits: Limits, limit_sources: Mapping[str, str], channels: Channels | None = None
+) -> Machine:
     """The GPU in file `key`.toml; UsageError names table and key of what is missing or absurd."""
     file = f"{key}.toml"
     sources = sources_of(tables, file) | {f"arch.{table}": text for table, text in limit_sources.items()}
-    return Machine(key=key, limits=limits, sources=sources, **_values(Machine, tables, file))
+    return Machine(key=key, limits=limits, sources=sources, channels=channels, **values(Machine, tables, file))
+
+
+def tables_of(noun: type) -> frozenset[str]:
+    """The tables that the keys of a noun stand in."""
+    return frozenset(f.metadata["table"] for f in fields(noun) if f.metadata)
 
 
 def sources_of(tables: Tables, file: str) -> dict[str, str]:
@@ -140,7 +155,8 @@ def sources_of(tables: Tables, file: str) -> dict[str, str]:
     return {table: content["source"] for table, content in tables.items()}
 
 
-def _values(noun: type, tables: Tables, file: str) -> dict[str, Any]:
+def values(noun: type, tables: Tables, file: str) -> dict[str, Any]:
+    """What a noun is made of; UsageError names table and key of what is missing, absurd or not known."""
     wanted = [f for f in fields(noun) if f.metadata]
     known = {(f.metadata["table"], f.name) for f in wanted}
     sources_of(tables, file)
@@ -159,7 +175,8 @@ def _checked(wanted: Field[Any], tables: Tables, file: str) -> Any:
         _refuse(file, table, key, "is missing")
     if not rule.get("many"):
         return _one(value, rule, file, key)
-    if not isinstance(value, list) or not value or rule["length"] not in (None, len(value)):
+    empty = not value and not rule.get("may_be_empty")
+    if not isinstance(value, list) or empty or rule["length"] not in (None, len(value)):
         _refuse(file, table, key, f"must be a list of {rule['length'] or 'one or more'}, not {value!r}")
     return tuple(_one(item, rule, file, key) for item in value)
 

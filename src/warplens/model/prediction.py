@@ -1,0 +1,63 @@
+"""How long a launch takes on a GPU, as the model sees it.  F5."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from warplens.metric import Metric
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """Speed of light of one unit.
+
+    name       "DRAM", "L2", "L1", "shared memory", "issue slots", "FP32 pipe" ...
+    achieved, peak   in `unit` ("GB/s", "instructions/cycle", "wavefronts/cycle" ...);  percent = 100 achieved / peak
+    """
+
+    name: str
+    achieved: float
+    peak: float
+    unit: str
+
+    @property
+    def percent(self) -> float:
+        return 100 * self.achieved / self.peak if self.peak else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Simulated:
+    """How much of the grid the model ran, and why that is enough."""
+
+    blocks: int
+    of_blocks: int
+    instructions: int
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """gpu: key of its description;  time_us with low_us..high_us, which holds the measured time in 9 of 10 cases.
+
+    limit        one sentence: what the time is made of
+    units        speed of light, highest first
+    metrics      Nsight Compute's names -> Metric with provenance "modelled"
+    stalls       Nsight's stall reason ("long_scoreboard", "wait", "barrier", "selected" ...) -> warp cycles per issued
+                 instruction; they add up to the warp cycles per issued instruction
+    stalls_at    the same by instruction index: (reason -> warp cycles, summed over the simulated blocks)
+    calibrated   "H200, 2026-11-21, driver ..." or "" where the GPU's tables are public numbers: then every output says
+                 `uncalibrated`
+    """
+
+    gpu: str
+    time_us: float
+    low_us: float
+    high_us: float
+    limit: str
+    units: tuple[Unit, ...]
+    metrics: Mapping[str, Metric]
+    stalls: Mapping[str, float]
+    stalls_at: Mapping[int, Mapping[str, float]]
+    simulated: Simulated
+    calibrated: str = ""
