@@ -146,8 +146,9 @@ def explain(
         click.echo(f"written to {html}")
     else:
         from warplens.report import terminal
+        from warplens.report.layout import console
 
-        out = terminal.console()
+        out = console()
         for place, run in enumerate(runs()):
             if place:
                 out.rule(style="dim")
@@ -176,8 +177,8 @@ def occupancy(
       warplens occupancy --registers 32 --block 256 --shared-static 2048
     """
     from warplens.machine import choose
+    from warplens.report.layout import console
     from warplens.report.occupancy import show
-    from warplens.report.terminal import console
     from warplens.target import footprint, targets
 
     given = {"--registers": registers, "--shared-static": shared_static, "--barriers": barriers}
@@ -207,8 +208,8 @@ def sass(file: str, flags: Flags, host: Host, static: bool, as_json: bool) -> No
       warplens sass copy.cubin --static
     """
     from warplens.report import sass as listing
+    from warplens.report.layout import console
     from warplens.report.progress import bar
-    from warplens.report.terminal import console
     from warplens.target import targets
 
     found = targets(file, flags)
@@ -252,8 +253,8 @@ def compare(
     from warplens.counters.compare import budget as read_budget
     from warplens.counters.compare import compare as compared
     from warplens.report import compare as report
+    from warplens.report.layout import console
     from warplens.report.progress import bar
-    from warplens.report.terminal import console
 
     budgets = [read_budget(text) for text in fail_on]
     runs = [target.run(host, bar(target.title)) for target in two_targets(words, flags)]
@@ -314,8 +315,8 @@ def validate(
     from warplens import validation
     from warplens.hardware import open_gpu
     from warplens.report import validation as report
+    from warplens.report.layout import console
     from warplens.report.progress import bar
-    from warplens.report.terminal import console
     from warplens.target import targets
 
     if against and save:
@@ -342,7 +343,7 @@ def validate(
 def gpus() -> None:
     """List the GPUs that are known."""
     from warplens.report.gpus import show
-    from warplens.report.terminal import console
+    from warplens.report.layout import console
 
     show(console())
 

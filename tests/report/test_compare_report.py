@@ -17,8 +17,8 @@ from warplens.cli import main
 from warplens.counters.compare import Comparison, LineShare, Row, Share, compare
 from warplens.report.compare import amount, causes, document, more, show, side, verdict
 from warplens.report.json import schema
+from warplens.report.layout import console
 from warplens.report.subject import Subject
-from warplens.report.terminal import console
 
 ROOT = Path(__file__).parents[2]
 COPY = str(ROOT / "examples" / "copy.cu")

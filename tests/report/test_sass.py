@@ -12,9 +12,9 @@ import pytest
 
 import warplens as wl
 from warplens.program import Constant, Register
+from warplens.report.layout import console
 from warplens.report.names import constant_names
 from warplens.report.sass import Listing, document, rows, show
-from warplens.report.terminal import console
 
 LESSONS = Path(__file__).parents[1] / "kernels" / "lessons.cu"
 SOURCE = """

@@ -10,14 +10,14 @@ import pytest
 from report.runs import subject_of
 from warplens.counters.occupancy import occupancy as resident
 from warplens.machine import machine
-from warplens.report import occupancy, terminal
+from warplens.report import layout, occupancy, terminal
 from warplens.report.footprint import Footprint
 
 
 def shown(name: str, width: int, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.setenv("COLUMNS", str(width))
     out = io.StringIO()
-    terminal.show(subject_of(name), terminal.console(out), 10)
+    terminal.show(subject_of(name), layout.console(out), 10)
     return out.getvalue()
 
 
@@ -48,7 +48,7 @@ def test_no_number_of_the_memory_tables_is_cut(
     large = replace(subject, trace=replace(trace, **counts))
     monkeypatch.setenv("COLUMNS", str(width))
     out = io.StringIO()
-    console = terminal.console(out)
+    console = layout.console(out)
     for section in (terminal.sectors, terminal.wavefronts):
         if shown := section(large, width):
             console.print(shown)
@@ -63,7 +63,7 @@ def test_no_number_of_the_memory_tables_is_cut(
     [(0, "0"), (99_999, "99,999"), (16_777_216, "16.8 M"), (131_072, "131 k"), (1_533_280_000, "1.53 G")],
 )
 def test_short_numbers(amount: int, text: str) -> None:
-    assert terminal.short(amount) == text
+    assert layout.short(amount) == text
 
 
 def test_no_colour_where_there_is_no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -107,7 +107,7 @@ def test_says_when_the_code_is_for_another_chip(monkeypatch: pytest.MonkeyPatch)
 def test_the_chart_is_as_high_as_the_curve(block: Footprint) -> None:
     out = io.StringIO()
     gpu = machine("h200")
-    occupancy.show("the block", gpu, block, terminal.console(out))
+    occupancy.show("the block", gpu, block, layout.console(out))
     here = resident(gpu, *block)
     text = out.getvalue()
     assert max(map(len, text.split("\n"))) <= 100

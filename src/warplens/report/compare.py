@@ -16,9 +16,9 @@ from warplens.counters.idioms import idioms
 from warplens.kernel import SourceLine
 from warplens.report.json import number as whole
 from warplens.report.json import text as document_text
+from warplens.report.layout import facts, grid_of, number, titled
 from warplens.report.names import constant_names
 from warplens.report.subject import Subject, dim
-from warplens.report.terminal import facts, grid_of, number, titled
 
 VERSION = 1
 HEAD = 14

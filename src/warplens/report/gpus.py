@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.console import Console
 
 from warplens.machine import machine, machines
-from warplens.report.terminal import grid_of
+from warplens.report.layout import grid_of
 
 
 def show(out: Console) -> None:

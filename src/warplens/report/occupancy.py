@@ -8,7 +8,7 @@ from rich.text import Text
 from warplens.counters.occupancy import Curve, curves, occupancy
 from warplens.machine import Machine
 from warplens.report.footprint import Footprint
-from warplens.report.terminal import facts, titled
+from warplens.report.layout import facts, titled
 from warplens.report.verdict import RESOURCES, per
 
 ROWS = 6

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from rich.console import Console
 
 from warplens.agreement import Agreement
-from warplens.report.terminal import grid_of
+from warplens.report.layout import grid_of
 
 SCHEMA_VERSION = 1
 
