@@ -216,6 +216,7 @@ class LaunchableKernel:
                 **limits,
             )  # fmt: skip
         finally:  # after a fault, too
+            memory.again()
             for array, position in passed.arrays:
                 if position in memory.written and array.flags.writeable:
                     memory.copy_back(position, array.reshape(-1).view(np.uint8), threads)

@@ -15,6 +15,7 @@ import warplens.machine
 from warplens.errors import UsageError
 from warplens.machine import Limits, catalog, choose, detect, machine, machines
 from warplens.machine.schema import limits_from, machine_from
+from warplens.machine.speeds import TABLES
 
 FOLDER = Path(warplens.machine.__file__).parent
 ARCH_OF = {
@@ -52,9 +53,8 @@ def test_the_h200_is_what_its_driver_says() -> None:
 def test_every_number_has_a_source() -> None:
     for name in machines():
         sources = machine(name).sources
-        assert {"gpu", "memory"} | {
-            f"arch.{table}" for table in ("threads", "launch", "registers", "shared", "barriers", "rates")
-        } <= set(sources)
+        limits = {"threads", "launch", "registers", "shared", "barriers", "rates"}
+        assert set(sources) >= {"gpu", "memory"} | {f"arch.{table}" for table in limits | TABLES}
         assert all(sources.values())
 
 
@@ -93,17 +93,37 @@ def test_an_absurd_value_is_refused_with_table_and_key(table: str, key: str, val
     wrong = tables("h200.toml")
     wrong[table][key] = value
     with pytest.raises(UsageError, match=rf"h200.toml: \[{table}\] {key}"):
-        machine_from(wrong, "h200", limits_of_h200(), {})
+        machine_from(wrong, "h200", limits_of_h200(), tables("arch/sm_90.toml"), "sm_90.toml")
 
 
 def test_every_missing_key_is_refused_with_table_and_key() -> None:
     whole = tables("arch/sm_90.toml")
+
+    def read(holed: dict[str, Any]) -> None:
+        machine_from(tables("h200.toml"), "h200", limits_from(holed, "sm_90.toml"), holed, "sm_90.toml")
+
     for table, content in whole.items():
         for key in content:
             holed = copy.deepcopy(whole)
             del holed[table][key]
             with pytest.raises(UsageError, match=rf"sm_90.toml: \[{table}\] {key} is missing"):
-                limits_from(holed, "sm_90.toml")
+                read(holed)
+
+
+@pytest.mark.parametrize(("value", "file"), [(0, "h200.toml"), ("fast", "h200.toml"), (True, "h200.toml")])
+def test_an_absurd_speed_is_refused_with_table_and_key(value: object, file: str) -> None:
+    wrong = tables("h200.toml")
+    wrong["latency_cycles"] = {"dram": value, "source": "a test"}
+    with pytest.raises(UsageError, match=rf"{file}: \[latency_cycles\] dram must be a number"):
+        machine_from(wrong, "h200", limits_of_h200(), tables("arch/sm_90.toml"), "sm_90.toml")
+
+
+def test_a_gpus_own_speed_wins_over_the_architectures() -> None:
+    own, shared = tables("h200.toml"), tables("arch/sm_90.toml")
+    own["latency_cycles"] = {"dram": 777, "source": "a test"}
+    described = machine_from(own, "h200", limits_of_h200(), shared, "sm_90.toml")
+    assert described.speeds.latency_dram == 777
+    assert described.speeds.latency_l2 == shared["latency_cycles"]["l2"]
 
 
 @pytest.mark.parametrize(
@@ -127,7 +147,7 @@ def test_a_misspelt_key_is_refused() -> None:
     wrong = tables("h200.toml")
     wrong["memory"]["l2_size"] = 1
     with pytest.raises(UsageError, match=r"\[memory\] l2_size is no key"):
-        machine_from(wrong, "h200", limits_of_h200(), {})
+        machine_from(wrong, "h200", limits_of_h200(), tables("arch/sm_90.toml"), "sm_90.toml")
 
 
 def test_the_flag_goes_before_the_variable_before_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,5 +4,6 @@ from warplens.emulator.driver import provided
 from warplens.emulator.grid import available_threads, run
 from warplens.emulator.memory import DeviceMemory
 from warplens.emulator.parameters import pass_arguments
+from warplens.emulator.streams import Streams, record
 
-__all__ = ["DeviceMemory", "available_threads", "pass_arguments", "provided", "run"]
+__all__ = ["DeviceMemory", "Streams", "available_threads", "pass_arguments", "provided", "record", "run"]

@@ -63,6 +63,29 @@ def run(
     """
     started = time.perf_counter()
     chosen = None if sample is None else sample_of(launch, sample)
+    shape, heap = prepare(kernel, program, launch, parameters, memory, banks, multiprocessors, budget, checks)
+    crew = threads or available_threads()
+    grid = Grid(translate(kernel, program, tile_of(launch), checks), shape, memory, progress, heap)
+    try:
+        counts = grid.run(crew, chosen)
+    except IndexWrappedError:
+        grid = Grid(translate(kernel, program, 0, checks), shape, memory, progress, heap)
+        counts = grid.run(crew, chosen)
+    seconds = time.perf_counter() - started
+    found = hazards(grid.findings, program, launch)
+    return Trace(
+        launch, blocks_run=grid.blocks, seconds=seconds, hazards=found, printed=grid.printed, **counts
+    )  # fmt: skip
+
+
+Heap = tuple[int, int] | None  # number of its allocation, and its address
+
+
+def prepare(
+    kernel: Kernel, program: Program, launch: Launch, parameters: bytes, memory: DeviceMemory,
+    banks: dict[int, bytes] | None, multiprocessors: int, budget: int, checks: Checks,
+) -> tuple[Shape, Heap]:  # fmt: skip
+    """What every worker needs to know; allocates what the driver keeps in device memory."""
     driver.check(kernel)
     tid, first_mask = thread_indices(launch)
     barrier = memory.allocate("the grid's barrier", np.zeros(64, np.uint8)) if launch.cooperative else 0
@@ -82,22 +105,11 @@ def run(
         stride=saved_bytes(program),
         checks=checks,
     )
-    crew = threads or available_threads()
     heap = None
     if "malloc" in kernel.externs:
         number = len(memory.allocations)
         heap = number, memory.allocate("the heap of malloc", np.zeros(driver.HEAP_BYTES, np.uint8))
-    grid = Grid(translate(kernel, program, tile_of(launch), checks), shape, memory, progress, heap)
-    try:
-        counts = grid.run(crew, chosen)
-    except IndexWrappedError:
-        grid = Grid(translate(kernel, program, 0, checks), shape, memory, progress, heap)
-        counts = grid.run(crew, chosen)
-    seconds = time.perf_counter() - started
-    found = hazards(grid.findings, program, launch)
-    return Trace(
-        launch, blocks_run=grid.blocks, seconds=seconds, hazards=found, printed=grid.printed, **counts
-    )  # fmt: skip
+    return shape, heap
 
 
 def _stack(kernel: Kernel, program: Program) -> int:
@@ -127,8 +139,7 @@ class Grid:
     """All blocks of one launch."""
 
     def __init__(
-        self, code: Translated, shape: Shape, memory: DeviceMemory, progress: Progress | None,
-        heap: tuple[int, int] | None,
+        self, code: Translated, shape: Shape, memory: DeviceMemory, progress: Progress | None, heap: Heap
     ) -> None:  # fmt: skip
         self.code, self.shape, self.memory, self.progress, self.heap = code, shape, memory, progress, heap
         self.blocks = shape.launch.blocks
@@ -158,37 +169,37 @@ class Grid:
         in order of their number; where that shows only later, everything is run again so.
         """
         self.memory.fill(threads)
-        first = self._worker()
-        self._drive([first], [(0, 1)], finish=self.blocks == 1)
+        first = self.worker()
+        self.drive([first], [(0, 1)], finish=self.blocks == 1)
         # Who prints much waits for Python most of the time, and threads for each other.
         if threads > 1 and self.blocks > 2 and in_any_order(first.touched()) and not first.driver.printed:
-            workers = [first, *(self._worker() for _ in range(threads - 1))]
-            status = self._drive(workers, self._chunks(1, threads))
+            workers = [first, *(self.worker() for _ in range(threads - 1))]
+            status = self.drive(workers, self._chunks(1, threads))
             used = [sum_bits(bits) for bits in zip(*(w.touched() for w in workers), strict=True)]
             if status is Status.DONE and in_any_order(used):
                 return workers
             self.memory.fill(threads)
-            first = self._worker()
-            self._drive([first], [(0, self.blocks)])
+            first = self.worker()
+            self.drive([first], [(0, self.blocks)])
         elif self.blocks > 1:
-            self._drive([first], [(1, self.blocks - 1)])
+            self.drive([first], [(1, self.blocks - 1)])
         return [first]
 
     def _some(self, threads: int, sample: Sample) -> tuple[list[Worker], list[Worker]]:
         """The blocks of a sample, in the same manner: workers for the ends of the grid, and for what lies between."""
         self.memory.fill(threads)
-        ends, shares = self._worker(), [(block, 1) for block in sample.inner]
-        self._drive([ends], [(0, 1)])
+        ends, shares = self.worker(), [(block, 1) for block in sample.inner]
+        self.drive([ends], [(0, 1)])
         several = threads > 1 and in_any_order(ends.touched()) and not ends.driver.printed
-        inner = [self._worker() for _ in range(threads if several else 1)]
-        status = self._drive(inner, shares)
+        inner = [self.worker() for _ in range(threads if several else 1)]
+        status = self.drive(inner, shares)
         used = [sum_bits(bits) for bits in zip(*(w.touched() for w in [ends, *inner]), strict=True)]
         if several and not (status is Status.DONE and in_any_order(used)):
             return self._some(1, sample)
-        self._drive([ends], [(sample.blocks - 1, 1)])
+        self.drive([ends], [(sample.blocks - 1, 1)])
         return [ends], inner
 
-    def _worker(self) -> Worker:
+    def worker(self) -> Worker:
         return Worker(self.shape, self.memory, self.heap)
 
     def _note_use(self, workers: list[Worker]) -> None:
@@ -196,6 +207,7 @@ class Grid:
         touched = [sum_bits(bits) for bits in zip(*(w.touched() for w in workers), strict=True)]
         self.findings = [w.findings for w in workers]
         self.memory.written = frozenset(n for n, bits in enumerate(touched) if bits & ~Touch.READ)
+        self.memory.read = frozenset(n for n, bits in enumerate(touched) if bits & ~Touch.WRITE)
         self.printed = driver.output([w.driver for w in workers])
 
     def _counted(self, workers: list[Worker]) -> dict[str, Counts]:
@@ -213,7 +225,7 @@ class Grid:
             first += size
         return shares
 
-    def _drive(self, workers: list[Worker], chunks: list[tuple[int, int]], finish: bool = True) -> Status:
+    def drive(self, workers: list[Worker], chunks: list[tuple[int, int]], finish: bool = True) -> Status:
         """Runs chunks on the workers' threads while this one watches for Ctrl-C and tells of the progress."""
         queue = iter(chunks)
         lock = threading.Lock()

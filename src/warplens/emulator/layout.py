@@ -100,6 +100,7 @@ class Env(c.Structure):
         ("done", c.c_int64),  # blocks finished
         ("findings", c.c_void_p),  # of the checks, where one is on
         ("driver", c.c_void_p),  # called for the driver's functions
+        ("log", c.c_void_p),  # of what warps issue, where that is recorded
         ("fault", Fault),
     ]
 

@@ -232,6 +232,7 @@ class WarpFunction:
         entry = self.t.plan.block(self.t.number[block.first])
         code.bump(code.at(self.counters, 8 * entry))
         code.bump(code.at(self.counters, 8 * entry + 8), b.zext(code.popcount(mask), I64))
+        self.t.watch.enter(code, self.env, self.block, self.warp, self.t.number[block.first], mask)
         lanes = b.bitcast(mask, vector(I1))
         for index in range(block.first, block.last + 1):
             self._instruction(self.t.program.instructions[index], mask, lanes, split)

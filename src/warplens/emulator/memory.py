@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,6 +59,7 @@ class DeviceMemory:
         self.host: NDArray[np.uint8] = np.zeros(0, np.uint8)
         # Allocations that the kernel changed, by number; after a fault all, that it may have changed.
         self.written: frozenset[int] = frozenset()
+        self.read: frozenset[int] = frozenset()  # whose content mattered to it
 
     def allocate(self, name: str, data: NDArray[np.uint8]) -> int:
         """The address of a new allocation with this content."""
@@ -79,6 +80,17 @@ class DeviceMemory:
                     f"this machine has not enough memory for {self.top - GLOBAL_BASE:,} bytes of buffers"
                 ) from None
         copy([(self.view(allocation), allocation.data) for allocation in self.allocations], threads)
+
+    def again(self) -> None:
+        """As before the launch, to be filled once more: what the kernel reads and changes is kept as it was, for the
+        host's array is about to take the result.  The rest stays with the host."""
+        for number in self.written & self.read:
+            allocation = self.allocations[number]
+            self.allocations[number] = replace(allocation, data=allocation.data.copy())
+
+    def release(self) -> None:
+        """The host's memory behind it is given back until the next fill()."""
+        self.host = np.zeros(0, np.uint8)
 
     def copy_back(self, allocation: int, target: NDArray[np.uint8], threads: int = 1) -> None:
         """What the kernel left in an allocation, by number."""

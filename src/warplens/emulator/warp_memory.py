@@ -185,6 +185,7 @@ class WarpMemory(AtInstruction):
         # What is copied is known by its place: two copies of one place write the same.
         whence = [self.b.trunc(start, V32)] * (bytes // 4)
         self.f.t.watch.access(site, "shared", places, bytes, "store", whence)
+        self.f.t.watch.access(self._site(self.b.and_(site.mask, lanes)), "global", start, bytes, "load")
         self.b.call(routine, [*site.common(), start, site.mask, places, lanes])
         access.leave_on_fault(site, self.f.fault, self.b.append_basic_block("after"))
 

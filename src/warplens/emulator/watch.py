@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 from llvmlite import ir
 
 from warplens.emulator.code import Code, function, i32, i64
 from warplens.emulator.findings import NOBODY, Kind, note
 from warplens.emulator.layout import ALL_THREADS, INSTRUCTION, Block, Env, Warp
+from warplens.emulator.recorder import Recorder
 from warplens.emulator.shadow import How, Shadow, each_warp
 from warplens.emulator.site import Site
 from warplens.emulator.vectors import I32, I64, PTR, vector
@@ -19,8 +20,9 @@ from warplens.program import Program
 
 VOID = ir.VoidType()
 V32 = vector(I32)
-Checks = frozenset[Check]
+Checks = frozenset[Check | Literal["record"]]
 NO_CHECKS: Checks = frozenset()
+RECORD: Checks = frozenset({"record"})
 
 
 def unit(program: Program) -> int:
@@ -38,6 +40,14 @@ class Watch:
         self.races, self.init, self.barriers = (name in checks for name in ("races", "init", "barriers"))
         self.unit = unit(program)
         self.shadow = Shadow(module)
+        self.recorder = Recorder(module) if "record" in checks else None
+
+    def enter(
+        self, code: Code, env: ir.Value, block: ir.Value, warp: ir.Value, number: int, mask: ir.Value
+    ) -> None:
+        """Lanes of mask begin a basic block of the code."""
+        if self.recorder:
+            self.recorder.enter(code, env, block, warp, number, mask)
 
     # Memory
 
@@ -46,6 +56,8 @@ class Watch:
         words: Sequence[ir.Value] = (),
     ) -> None:  # fmt: skip
         """Before the active lanes' accesses; strays are left to those."""
+        if self.recorder:
+            self.recorder.access(site, space, address, size, how)
         shared = space == "shared"
         if not (shared or space == "local") or not (self.init or (self.races and shared)):
             return

@@ -4,5 +4,6 @@ from warplens.machine.catalog import machine, machines
 from warplens.machine.choose import choose
 from warplens.machine.detect import detect
 from warplens.machine.schema import Limits, Machine
+from warplens.machine.speeds import Speeds
 
-__all__ = ["Limits", "Machine", "choose", "detect", "machine", "machines"]
+__all__ = ["Limits", "Machine", "Speeds", "choose", "detect", "machine", "machines"]

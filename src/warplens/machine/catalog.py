@@ -44,20 +44,19 @@ def _load(key: str) -> Machine:
     sources_of(tables, file)
     own = {table: tables.pop(table) for table in tables_of(Limits) & tables.keys()}
     divided = {table: tables.pop(table) for table in tables_of(Channels) & tables.keys()}
-    arch = _architecture(tables.get("gpu", {}).get("arch", ""), key)
-    tables_of_limits = {table: {**content, **own.get(table, {})} for table, content in arch.items()}
-    limits = limits_from(tables_of_limits, file if own else f"{tables['gpu']['arch']}.toml")
+    arch_file, arch = _architecture(tables.get("gpu", {}).get("arch", ""), key)
+    shared = {table: {**content, **own.get(table, {})} for table, content in arch.items()}
     channels = channels_from(divided, file) if divided else None
-    return machine_from(tables, key, limits, sources_of(tables_of_limits, file), channels)
+    return machine_from(tables, key, limits_from(shared, file if own else arch_file), shared, arch_file, channels)
 
 
 @cache
-def _architecture(arch: str, key: str) -> dict[str, Any]:
+def _architecture(arch: str, key: str) -> tuple[str, dict[str, Any]]:
     path = FOLDER / "arch" / f"{arch}.toml"
     if not path.is_file():
         known = ", ".join(sorted(p.stem for p in path.parent.glob("*.toml")))
         raise UsageError(f"{key}.toml: [gpu] arch must be one of {known}, not {arch!r}")
-    return _toml(path)
+    return path.name, _toml(path)
 
 
 def _toml(path: Path) -> dict[str, Any]:

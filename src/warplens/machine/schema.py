@@ -11,6 +11,7 @@ from dataclasses import Field, dataclass, field, fields
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from warplens.errors import UsageError
+from warplens.machine.speeds import CALIBRATION, TABLES, Speeds, speeds_from
 
 if TYPE_CHECKING:
     from warplens.machine.channels import Channels
@@ -103,11 +104,16 @@ class Machine:
     dram_gigabytes_per_second   theoretical, 10^9 bytes
     sources         table -> where its numbers come from, "arch.<table>" for those of the architecture
     channels        how its DRAM is divided, where that is told
+    speeds          what the model of time reads
+    calibrated      GPU, date, driver and tools of the micro-benchmarks behind `speeds`; "" where they are published
+                    numbers
     """
 
     key: str
     limits: Limits
     sources: Mapping[str, str]
+    speeds: Speeds
+    calibrated: str
     title: str = _text("gpu")
     arch: str = _text("gpu")
     device_names: tuple[str, ...] = _texts("gpu")
@@ -132,12 +138,16 @@ def limits_from(tables: Tables, file: str) -> Limits:
 
 
 def machine_from(
-    tables: Tables, key: str, limits: Limits, limit_sources: Mapping[str, str], channels: Channels | None = None
+    tables: Tables, key: str, limits: Limits, arch_tables: Tables, arch_file: str, channels: Channels | None = None
 ) -> Machine:
     """The GPU in file `key`.toml; UsageError names table and key of what is missing or absurd."""
     file = f"{key}.toml"
-    sources = sources_of(tables, file) | {f"arch.{table}": text for table, text in limit_sources.items()}
-    return Machine(key=key, limits=limits, sources=sources, channels=channels, **values(Machine, tables, file))
+    arch_sources = sources_of(arch_tables, arch_file)
+    sources = sources_of(tables, file) | {f"arch.{table}": text for table, text in arch_sources.items()}
+    return Machine(
+        key=key, limits=limits, sources=sources, channels=channels, calibrated=sources.get(CALIBRATION, ""),
+        speeds=speeds_from(arch_tables, tables, arch_file, file), **values(Machine, tables, file),
+    )  # fmt: skip
 
 
 def tables_of(noun: type) -> frozenset[str]:
@@ -161,7 +171,7 @@ def values(noun: type, tables: Tables, file: str) -> dict[str, Any]:
     known = {(f.metadata["table"], f.name) for f in wanted}
     sources_of(tables, file)
     for table, content in tables.items():
-        for key in content:
+        for key in content if table not in TABLES | {CALIBRATION} else ():
             if key != "source" and (table, key) not in known:
                 _refuse(file, table, key, "is no key of a description")
     return {f.name: _checked(f, tables, file) for f in wanted}

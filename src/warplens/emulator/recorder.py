@@ -1,0 +1,134 @@
+"""Generated code that writes down what each warp issues, for whoever wants to time it: streams.py reads it.
+
+The log is words of 32 bits.  Entering a basic block: ENTER | warp << 24 | block of code, number of the block of the
+grid, lanes.  An access: space << 28 | sectors << 20 | instruction, then wavefronts | lanes << 8 | distinct words << 14,
+then the sectors' numbers (address / 32, low 32 bits; of local memory within the warp's own).
+"""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+from llvmlite import ir
+
+from warplens.emulator.classify import Access, Classifier
+from warplens.emulator.code import Code, function, i32, i64
+from warplens.emulator.emit import LlvmEmitter
+from warplens.emulator.layout import Block, Env, Warp
+from warplens.emulator.shadow import How
+from warplens.emulator.site import V32, V64, Site
+from warplens.emulator.vectors import I32, I64, PTR
+from warplens.isa._warp import Space
+
+VOID = ir.VoidType()
+ENTER = 1 << 31
+SPACES: tuple[Space, ...] = ("global", "shared", "local")
+LONGEST = 160  # words that one entry can take: an access of 16 bytes to local memory has 128 sectors
+
+
+class Log(ctypes.Structure):
+    """Where a worker's words go; those that find no room are left out, and counted in `used` all the same."""
+
+    _fields_ = [("words", ctypes.c_void_p), ("used", ctypes.c_int64), ("room", ctypes.c_int64)]
+
+
+class Recorder:
+    """The recording routines of one module."""
+
+    def __init__(self, module: ir.Module) -> None:
+        self.module = module
+        self.count = Classifier(module)
+
+    def enter(
+        self, code: Code, env: ir.Value, block: ir.Value, warp: ir.Value, number: int, mask: ir.Value
+    ) -> None:
+        """Lanes of mask begin a basic block."""
+        code.b.call(self._enter, [env, block, warp, i32(number), mask])
+
+    @property
+    def _enter(self) -> ir.Function:
+        if found := self.module.globals.get("record_enter"):
+            return found
+        made, code = function(self.module, "record_enter", VOID, [PTR, PTR, PTR, I32, I32])
+        env, block, warp, number, mask = made.args
+        b = code.b
+        of_warp = b.shl(code.load(Warp, warp, "index"), i32(24))
+        x, y, z = (code.load(Block, block, "ctaid", axis) for axis in range(3))
+        columns, rows = (code.load(Env, env, "grid", axis) for axis in range(2))
+        place = b.add(x, b.mul(columns, b.add(y, b.mul(rows, z))))
+        log, words = self._open(code, env)
+        for n, word in enumerate((b.or_(b.or_(number, of_warp), i32(ENTER)), place, mask)):
+            b.store(word, code.at(words, 4 * n))
+        code.bump(code.field(Log, log, "used"), 3)
+        b.ret_void()
+        return made
+
+    def _open(self, code: Code, env: ir.Value) -> tuple[ir.Value, ir.Value]:
+        """The log and the place of its next word; returns from the routine where there may be no room."""
+        b = code.b
+        log = code.load(Env, env, "log")
+        used = code.load(Log, log, "used")
+        full = b.icmp_signed(">", b.add(used, i64(LONGEST)), code.load(Log, log, "room"))
+        with code.when(full, likely=False):
+            code.bump(code.field(Log, log, "used"), LONGEST)
+            b.ret_void()
+        return log, code.at(code.load(Log, log, "words"), b.shl(used, i64(2)))
+
+    def access(self, site: Site, space: Space, address: Any, size: int, how: How) -> None:
+        """The active lanes of a memory instruction, before they are moved."""
+        numbers = site.e.splat(address)
+        if space != "global":
+            numbers = site.offset(space, numbers)
+        site.b.call(self._access(space, size, how), [site.env, site.index, numbers, site.mask])
+
+    def _access(self, space: Space, size: int, how: How) -> ir.Function:
+        """(env, instruction, addresses or offsets, mask)."""
+        name = f"record_{space}_{size}_{how}"
+        if found := self.module.globals.get(name):
+            return found
+        kind = V64 if space == "global" else V32
+        made, code = function(self.module, name, VOID, [PTR, I32, kind, I32])
+        env, index, places, mask = made.args
+        b = code.b
+        log, words = self._open(code, env)
+        length = code.variable(I64, i64(2))
+
+        def sector(value: ir.Value, _: ir.Value) -> None:
+            at = b.load(length, typ=I64)
+            b.store(value, code.at(words, b.shl(at, i64(2))))
+            code.bump(length)
+
+        if space == "global":
+            sectors = b.trunc(b.lshr(places, LlvmEmitter(b).number(places, 5)), V32)
+            self.count.each_distinct(code, sectors, mask, sector)
+            near = b.trunc(places, V32)
+        elif space == "local":
+            near = self._slots(b, places)
+            for word in range(max(size // 4, 1)):
+                rows = b.add(b.lshr(near, LlvmEmitter(b).number(near, 5)), LlvmEmitter(b).splat(i32(4 * word)))
+                self.count.each_distinct(code, rows, mask, sector)
+        else:
+            near = places
+        ways: Access = how
+        waves = b.call(self.count.shared(4 if space == "local" else size, ways), [near, mask])
+        if space == "local":
+            waves = b.mul(waves, i32(max(size // 4, 1)))
+        units = b.lshr(near, LlvmEmitter(b).number(near, max(size, 4).bit_length() - 1))
+        different = b.call(self.count.distinct, [units, mask])
+        lanes = b.shl(code.popcount(mask), i32(8))
+        b.store(b.or_(b.or_(waves, lanes), b.shl(different, i32(14))), code.at(words, 4))
+        total = b.load(length, typ=I64)
+        head = b.or_(index, b.shl(b.sub(b.trunc(total, I32), i32(2)), i32(20)))
+        b.store(b.or_(head, i32(SPACES.index(space) << 28)), words)
+        code.bump(code.field(Log, log, "used"), total)
+        b.ret_void()
+        return made
+
+    def _slots(self, b: ir.IRBuilder, offset: ir.Value) -> ir.Value:
+        """Byte offsets in the warp's local memory as the hardware lays it out: word w of lane l at (32 w + l) 4."""
+        from warplens.emulator.site import iota
+
+        word = b.lshr(offset, LlvmEmitter(b).number(offset, 2))
+        slot = b.add(b.shl(word, LlvmEmitter(b).number(word, 5)), iota(1, I32))
+        return b.shl(slot, LlvmEmitter(b).number(slot, 2))

@@ -1,0 +1,70 @@
+"""What each warp of some blocks issues, instruction by instruction, with the sectors that its accesses reach."""
+
+from __future__ import annotations
+
+from ctypes import addressof
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warplens.emulator.grid import DEFAULT_BUDGET, Grid, IndexWrappedError, prepare, tile_of
+from warplens.emulator.jit import translate
+from warplens.emulator.layout import Status
+from warplens.emulator.memory import DeviceMemory
+from warplens.emulator.recorder import Log
+from warplens.emulator.watch import RECORD
+from warplens.kernel import Kernel
+from warplens.launch import Launch
+from warplens.program import Program
+
+ROOM = 1 << 26  # words of 4 bytes, of which only those that are written take memory
+
+
+@dataclass(frozen=True)
+class Streams:
+    """blocks   that were run, by number;  words: the log (recorder.py);  whole: whether it had room for all"""
+
+    blocks: tuple[int, ...]
+    words: NDArray[np.uint32]
+    whole: bool
+
+
+def record(
+    kernel: Kernel, program: Program, launch: Launch, parameters: bytes, memory: DeviceMemory,
+    blocks: tuple[int, ...], *, banks: dict[int, bytes] | None = None, multiprocessors: int = 132,
+    room: int = ROOM,
+) -> Streams:  # fmt: skip
+    """Runs these blocks, one after the other, and no others; of a cooperative launch all.
+
+    KernelFault as of run(), also where a block waits for one that is not run.
+    """
+    if launch.cooperative:
+        blocks = tuple(range(launch.blocks))
+    kept = len(memory.allocations)
+    shape, heap = prepare(
+        kernel, program, launch, parameters, memory, banks, multiprocessors, DEFAULT_BUDGET, RECORD
+    )
+    words = np.empty(room, np.uint32)
+    try:
+        for tile in (tile_of(launch), 0):
+            grid = Grid(translate(kernel, program, tile, RECORD), shape, memory, None, heap)
+            try:
+                log = _run(grid, blocks, words)
+            except IndexWrappedError:
+                continue
+            break
+    finally:
+        del memory.allocations[kept:]
+        memory.release()
+    return Streams(blocks, words[: min(log.used, room)], log.used <= room)
+
+
+def _run(grid: Grid, blocks: tuple[int, ...], words: NDArray[np.uint32]) -> Log:
+    log = Log(words.ctypes.data, 0, words.size)
+    grid.memory.fill()
+    worker = grid.worker()
+    worker.env.log = addressof(log)
+    status = grid.drive([worker], [(block, 1) for block in blocks])
+    assert status is Status.DONE  # a fault has been raised
+    return log

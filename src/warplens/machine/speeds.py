@@ -1,0 +1,137 @@
+"""How fast the parts of a GPU are: what the model of time reads, and within which bounds.  F2.
+
+Cycles are those of a multiprocessor's clock.  The tables stand in the architecture's file; the GPU's own file wins over
+it key by key, and says under [calibration] when and with what they were measured.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from warplens.errors import UsageError
+
+Tables = Mapping[str, Any]
+
+
+def _number(table: str, low: float, high: float) -> Any:
+    return field(metadata={"table": table, "low": low, "high": high})
+
+
+@dataclass(frozen=True, slots=True)
+class Speeds:
+    """[pipe_cycles]: from one warp instruction to the next of the same pipe of a sub-partition; pipes as Nsight
+    Compute names them, and shuffle.  tensor is that of HMMA.16816 with float sums.
+
+    [latency_cycles], from issue to use by an instruction that waits for the scoreboard
+      xu, shuffle, special_register (S2R), constant (LDC that hits), tensor   of instructions without memory
+      shared, l1, l2, dram     of a load that is served there, alone
+      shared_atomic, global_atomic   of one whose result comes back
+      barrier                  from the last arrival to the first issue behind it
+      branch                   from a taken branch to the next issue
+      store                    until a store has read its registers
+      fence                    of MEMBAR
+      instruction              of code that the multiprocessor has not executed yet, per 128 bytes
+
+    [load_path], one multiprocessor
+      queue                    memory instructions that a sub-partition holds before they are served
+      lsu_issue                cycles between two memory instructions of a sub-partition
+      global_request           cycles that a global access takes at the least;  shared_request: likewise
+      sectors_in_flight        that the multiprocessor waits for at most
+      l2_port                  bytes a cycle from L2 to one multiprocessor
+
+    [l2_rates]   bytes a cycle, for each multiprocessor when all ask: read, write;  atomic_word_cycles: of one word
+                 after the other;  atomic_sectors: that one multiprocessor has done a cycle
+    [dram_rates]  read_share, write_share: of the theoretical bandwidth that streams reach
+
+    [launch_cost]
+      launch_microseconds      of a kernel that does nothing
+      first_block_cycles       from the start to a block's first instruction
+      block_start_cycles       between two blocks that one multiprocessor starts
+      block_rate               blocks a cycle that the whole GPU starts
+      block_end_cycles         from a block's last exit until another takes its place
+    """
+
+    pipe_fma: float = _number("pipe_cycles", 0.25, 64)
+    pipe_fma_heavy: float = _number("pipe_cycles", 0.25, 64)
+    pipe_alu: float = _number("pipe_cycles", 0.25, 64)
+    pipe_fp16: float = _number("pipe_cycles", 0.25, 64)
+    pipe_fp64: float = _number("pipe_cycles", 0.25, 128)
+    pipe_xu: float = _number("pipe_cycles", 0.25, 128)
+    pipe_cbu: float = _number("pipe_cycles", 0.25, 64)
+    pipe_adu: float = _number("pipe_cycles", 0.25, 64)
+    pipe_uniform: float = _number("pipe_cycles", 0.25, 64)
+    pipe_tensor: float = _number("pipe_cycles", 0.25, 256)
+    pipe_shuffle: float = _number("pipe_cycles", 0.25, 64)
+    latency_xu: float = _number("latency_cycles", 1, 1000)
+    latency_shuffle: float = _number("latency_cycles", 1, 1000)
+    latency_special_register: float = _number("latency_cycles", 1, 1000)
+    latency_constant: float = _number("latency_cycles", 1, 1000)
+    latency_tensor: float = _number("latency_cycles", 1, 1000)
+    latency_shared: float = _number("latency_cycles", 1, 1000)
+    latency_l1: float = _number("latency_cycles", 1, 1000)
+    latency_l2: float = _number("latency_cycles", 1, 5000)
+    latency_dram: float = _number("latency_cycles", 1, 10000)
+    latency_shared_atomic: float = _number("latency_cycles", 1, 5000)
+    latency_global_atomic: float = _number("latency_cycles", 1, 10000)
+    latency_barrier: float = _number("latency_cycles", 1, 1000)
+    latency_branch: float = _number("latency_cycles", 1, 1000)
+    latency_store: float = _number("latency_cycles", 1, 1000)
+    latency_fence: float = _number("latency_cycles", 1, 10000)
+    latency_instruction: float = _number("latency_cycles", 0, 10000)
+    queue: float = _number("load_path", 1, 64)
+    lsu_issue: float = _number("load_path", 0.25, 64)
+    global_request: float = _number("load_path", 0.25, 64)
+    shared_request: float = _number("load_path", 0.25, 64)
+    sectors_in_flight: float = _number("load_path", 16, 100_000)
+    l2_port: float = _number("load_path", 1, 1024)
+    l2_read: float = _number("l2_rates", 1, 1024)
+    l2_write: float = _number("l2_rates", 1, 1024)
+    atomic_word_cycles: float = _number("l2_rates", 0.1, 1000)
+    atomic_sectors: float = _number("l2_rates", 0.001, 64)
+    read_share: float = _number("dram_rates", 0.1, 1)
+    write_share: float = _number("dram_rates", 0.1, 1)
+    launch_microseconds: float = _number("launch_cost", 0.1, 100)
+    first_block_cycles: float = _number("launch_cost", 0, 100_000)
+    block_start_cycles: float = _number("launch_cost", 0, 10_000)
+    block_rate: float = _number("launch_cost", 0.001, 100)
+    block_end_cycles: float = _number("launch_cost", 0, 10_000)
+
+
+TABLES = frozenset(f.metadata["table"] for f in fields(Speeds))
+CALIBRATION = "calibration"
+
+
+def key_of(name: str) -> tuple[str, str]:
+    """A field's table, and its key there: the name without what says the table again."""
+    table = next(f.metadata["table"] for f in fields(Speeds) if f.name == name)
+    for prefix in ("pipe_", "latency_", "l2_"):
+        if name.startswith(prefix) and table in ("pipe_cycles", "latency_cycles", "l2_rates"):
+            return table, name.removeprefix(prefix)
+    return table, name
+
+
+def speeds_from(arch: Tables, own: Tables, arch_file: str, file: str) -> Speeds:
+    """Both files' tables; UsageError names file, table and key of what is missing, unknown or absurd."""
+    known = {key_of(f.name) for f in fields(Speeds)}
+    for tables, name in ((arch, arch_file), (own, file)):
+        for table in TABLES & set(tables):
+            for key in tables[table]:
+                if key != "source" and (table, key) not in known:
+                    raise UsageError(f"{name}: [{table}] {key} is no key of a description")
+    return Speeds(**{f.name: _value(f.name, f.metadata, arch, own, arch_file, file) for f in fields(Speeds)})
+
+
+def _value(name: str, rule: Mapping[str, Any], arch: Tables, own: Tables, arch_file: str, file: str) -> float:
+    table, key = key_of(name)
+    mine = own.get(table, {})
+    value = mine.get(key, arch.get(table, {}).get(key))
+    where = file if key in mine else arch_file
+    if value is None:
+        raise UsageError(f"{arch_file}: [{table}] {key} is missing")
+    if isinstance(value, bool) or not isinstance(value, int | float) or not rule["low"] <= value <= rule["high"]:
+        raise UsageError(
+            f"{where}: [{table}] {key} must be a number from {rule['low']} to {rule['high']}, not {value!r}"
+        )
+    return float(value)
