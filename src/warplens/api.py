@@ -375,7 +375,8 @@ class Run:
                 seen.kernel, seen.launch, seen.program, seen.metrics, by_line(seen.program, seen.trace),
                 by_instruction(seen.program, seen.trace), seen.tools, seen.machine.key, seen.occupancy, seen.waves,
                 checks=seen.checks, hazards=self.hazards,
-                printed=self.printed, notes=seen.notes, floor=seen.floor,
+                printed=self.printed, notes=seen.notes, floor=seen.floor, prediction=seen.prediction,
+                unpredicted=seen.unpredicted, what_if=seen.what_if,
             )
         )  # fmt: skip
 

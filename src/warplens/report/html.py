@@ -9,7 +9,8 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from warplens.counters.occupancy import Curve, curves
-from warplens.report import hazards, tables
+from warplens.model.prediction import Prediction
+from warplens.report import hazards, roofline, tables, time
 from warplens.report.subject import Subject, dim
 from warplens.report.terminal import chosen, spoken_shared
 from warplens.report.verdict import RESOURCES, per, share, verdict
@@ -43,6 +44,18 @@ class SourceRow:
 
 
 @dataclass(frozen=True, slots=True)
+class TimeView:
+    """What time.html.j2 prints of a prediction."""
+
+    prediction: Prediction
+    facts: dict[str, str]
+    what_if: list[time.WhatIf]
+    drawings: list[roofline.Drawing]
+    stalls: list[time.Stall]
+    lines: list[time.LineStalls]
+
+
+@dataclass(frozen=True, slots=True)
 class View:
     """All that the template prints of one launch."""
 
@@ -57,6 +70,7 @@ class View:
     code: list[tables.InstructionRow]
     found: list[hazards.Row]
     checked: str
+    time: TimeView | None
 
 
 def page(subjects: Sequence[Subject]) -> str:
@@ -67,7 +81,7 @@ def page(subjects: Sequence[Subject]) -> str:
     )
     environment.filters.update(share=share, per=per, whole=lambda amount: f"{amount:,}")
     template = environment.get_template("page.html.j2")
-    words = {"dim": dim, "chosen": chosen, "spoken_shared": spoken_shared, "resources": RESOURCES}
+    words = {"time": time, "dim": dim, "chosen": chosen, "spoken_shared": spoken_shared, "resources": RESOURCES}
     return template.render(views=[view(subject) for subject in subjects], **words)
 
 
@@ -84,6 +98,18 @@ def view(subject: Subject) -> View:
         [tables.instruction_row(subject, instruction) for instruction in subject.program.body],
         hazards.rows(subject),
         hazards.summary(subject.checks, subject.trace.hazards) if subject.checks else "",
+        time_view(subject, subject.prediction) if subject.prediction else None,
+    )
+
+
+def time_view(subject: Subject, prediction: Prediction) -> TimeView:
+    return TimeView(
+        prediction,
+        time.facts(prediction),
+        time.what_ifs(subject),
+        [roofline.drawing(found) for found in roofline.rooflines(subject, prediction)],
+        time.stalls(prediction),
+        time.stalls_by_line(subject, prediction),
     )
 
 

@@ -18,6 +18,7 @@ from warplens.kernel import Kernel, SourceLine
 from warplens.launch import Launch
 from warplens.metric import Metric
 from warplens.model import Floor
+from warplens.model.prediction import Prediction
 from warplens.program import Instruction, Program
 
 VERSION = 1
@@ -51,13 +52,15 @@ def document(
     gpu: str | None = None,
     occupancy: Occupancy | None = None,
     waves: float | None = None,
-    prediction: Mapping[str, Any] | None = None,
+    prediction: Prediction | None = None,
     findings: Sequence[Mapping[str, Any]] = (),
     checks: Sequence[str] = (),
     hazards: Sequence[Hazard] = (),
     printed: str = "",
     notes: Sequence[str] = (),
     floor: Floor | None = None,
+    unpredicted: str = "",
+    what_if: Mapping[str, Prediction] | None = None,
 ) -> Document:
     """The whole document; lines and instructions carry only their metrics that are not 0.
 
@@ -80,7 +83,12 @@ def document(
             for instruction, values in zip(program.instructions, by_instruction, strict=True)
         ],
         "floor": floor and floor_part(floor),
-        "prediction": prediction and dict(prediction),
+        "prediction": prediction and prediction_part(prediction, program),
+        "unpredicted": unpredicted or None,
+        "what_if": [
+            {"name": name, "time_us": number(then.time_us), "limit": then.limit}
+            for name, then in (what_if or {}).items()
+        ],
         "findings": [dict(finding) for finding in findings],
         "checks": ["memory", *checks],
         "hazards": [hazard_part(hazard) for hazard in hazards],
@@ -98,6 +106,40 @@ def floor_part(floor: Floor) -> Document:
             for b in floor.bounds
         ],
     }
+
+
+def prediction_part(prediction: Prediction, program: Program) -> Document:
+    """The time and what it is made of; stalls by instruction in the order of the code, only where there are any."""
+    done = prediction.simulated
+    return {
+        "gpu": prediction.gpu,
+        "provenance": "modelled",
+        "calibrated": prediction.calibrated or None,
+        "time_us": number(prediction.time_us),
+        "low_us": number(prediction.low_us),
+        "high_us": number(prediction.high_us),
+        "limit": prediction.limit,
+        "units": [
+            {
+                "name": unit.name, "achieved": number(unit.achieved), "peak": number(unit.peak), "unit": unit.unit,
+                "percent": number(unit.percent),
+            }
+            for unit in prediction.units
+        ],
+        "metrics": shown(prediction.metrics),
+        "stalls": numbers(prediction.stalls),
+        "instructions": [
+            {"offset": program.instructions[index].offset, "stalls": numbers(reasons)}
+            for index, reasons in sorted(prediction.stalls_at.items()) if any(reasons.values())
+        ],
+        "simulated": {
+            "blocks": done.blocks, "of_blocks": done.of_blocks, "instructions": done.instructions, "why": done.why,
+        },
+    }  # fmt: skip
+
+
+def numbers(named: Mapping[str, float]) -> Document:
+    return {name: number(value) for name, value in sorted(named.items())}
 
 
 def launch_part(launch: Launch) -> Document:

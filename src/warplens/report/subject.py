@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -16,6 +16,7 @@ from warplens.launch import Launch
 from warplens.machine import Machine
 from warplens.metric import Metric, Provenance
 from warplens.model import Floor, floor
+from warplens.model.prediction import Prediction
 from warplens.program import Constant, Program, Special
 from warplens.report.names import constant_names
 from warplens.trace import Trace
@@ -32,6 +33,8 @@ class Subject:
     tools          versions by program
     checks         that were on; what they found is in trace.hazards
     input_bytes    of the arrays that the kernel left unchanged; of all where it changed all
+    prediction     of its time, where one was asked for and could be made; unpredicted says why it could not
+    what_if        the same with one cause removed, by its name
     """
 
     title: str
@@ -49,6 +52,9 @@ class Subject:
     tools: Mapping[str, str]
     checks: tuple[Check, ...] = ()
     input_bytes: int = 0
+    prediction: Prediction | None = None
+    unpredicted: str = ""
+    what_if: Mapping[str, Prediction] = field(default_factory=dict)
 
     def __getitem__(self, name: str) -> float | int:
         """The value of a metric."""

@@ -9,7 +9,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from warplens.report import hazards, tables
+from warplens.report import hazards, tables, time_terminal
 from warplens.report.layout import GAP, clipped, facts, grid_of, number, short, table_width, titled
 from warplens.report.subject import Subject, dim
 from warplens.report.verdict import RESOURCES, per, share, verdict
@@ -26,6 +26,8 @@ def show(subject: Subject, out: Console, count: int = 10) -> None:
         out.print(checks(subject))
     if subject.trace.printed:
         out.print(titled("Printed by the Kernel", "", printed(subject.trace.printed)))
+    for part in time_terminal.show(subject):
+        out.print(part)
     for section in (least_time, occupancy, mix, sectors, wavefronts, divergence):
         if (shown := section(subject, out.width)) is not None:
             out.print(shown)
@@ -86,9 +88,10 @@ def checks(subject: Subject) -> RenderableType:
 
 
 def least_time(subject: Subject, width: int) -> RenderableType | None:
-    """What each unit must spend at its peak rate; nothing where the machine code is for another GPU."""
+    """What each unit must spend at its peak rate; nothing where the time is predicted, or the machine code is for
+    another GPU."""
     floor = subject.floor
-    if floor is None or not floor.bounds:
+    if subject.prediction or floor is None or not floor.bounds:
         return None
     table = grid_of("Unit", "Microseconds", wide="At Its Peak Rate")
     for bound in floor.bounds:

@@ -1,0 +1,130 @@
+"""The roofline: floating-point work a second against work a byte of DRAM, below what the GPU admits.  F7.
+
+Work is what Nsight Compute counts as FLOP: additions and multiplications 1, fused ones 2, lanes that are switched off
+none; tensor cores are left out.  Bytes are those of DRAM, from the model.  Williams, Waterman and Patterson,
+"Roofline", CACM 52 (4), 2009.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from warplens.machine import Machine
+from warplens.model.prediction import Prediction
+from warplens.report.subject import Subject
+from warplens.report.time import digits
+
+WIDTH, HEIGHT = 420, 190  # of the drawing, without its margins
+DECADES = (-2, 4)  # FLOP a byte that the drawing shows, as powers of ten
+OPERATIONS = {"FP32": "f", "FP64": "d"}
+
+
+@dataclass(frozen=True, slots=True)
+class Roofline:
+    """One precision of one launch.
+
+    intensity    FLOP a byte of DRAM;  achieved, peak: 10^9 FLOP a second;  bandwidth: 10^9 bytes a second
+    """
+
+    precision: str
+    intensity: float
+    achieved: float
+    peak: float
+    bandwidth: float
+
+    @property
+    def roof(self) -> float:
+        """What the GPU admits at this intensity, 10^9 FLOP a second."""
+        return min(self.peak, self.intensity * self.bandwidth)
+
+    @property
+    def told(self) -> str:
+        """ "0.25 FLOP a byte; 541 of 1,200 GFLOP/s that the bandwidth of DRAM admits"."""
+        by = "the bandwidth of DRAM admits" if self.roof < self.peak else f"the {self.precision} lanes admit"
+        return (
+            f"{digits(self.intensity)} FLOP a byte of DRAM; {digits(self.achieved)} of the {digits(self.roof)} "
+            f"GFLOP/s that {by} ({100 * self.achieved / self.roof:.0f} %)"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """The roofline as an SVG path, the launch's place, and the marks of the axes as (place, label)."""
+
+    roofline: Roofline
+    path: str
+    x: float
+    y: float
+    intensities: tuple[tuple[float, str], ...]
+    rates: tuple[tuple[float, str], ...]
+
+
+def rooflines(subject: Subject, prediction: Prediction) -> list[Roofline]:
+    """Of the precisions that the kernel computes in; none where it does not, or where DRAM is not touched."""
+    return list(_rooflines(subject, prediction))
+
+
+def _rooflines(subject: Subject, prediction: Prediction) -> Iterator[Roofline]:
+    moved = sum(metric.value for name, metric in prediction.metrics.items() if name in DRAM_BYTES)
+    for precision in OPERATIONS:
+        work = flop(subject, precision)
+        if work and moved and prediction.time_us:
+            yield Roofline(
+                precision, work / moved, work / prediction.time_us / 1000, peak(subject.machine, precision),
+                bandwidth(subject.machine, prediction),
+            )  # fmt: skip
+
+
+DRAM_BYTES = ("dram__bytes_read.sum", "dram__bytes_write.sum", "dram__bytes_op_read.sum", "dram__bytes_op_write.sum")
+
+
+def flop(subject: Subject, precision: str) -> float:
+    letter = OPERATIONS[precision]
+    name = "smsp__sass_thread_inst_executed_op_{}_pred_on.sum"
+    weights = {f"{letter}add": 1, f"{letter}mul": 1, f"{letter}fma": 2}
+    return sum(weight * subject[name.format(operation)] for operation, weight in weights.items())
+
+
+def peak(machine: Machine, precision: str) -> float:
+    """10^9 FLOP a second with a fused operation in every lane at the boost clock."""
+    lanes = machine.limits.fp32_lanes if precision == "FP32" else machine.limits.fp64_lanes
+    return 2 * lanes * machine.multiprocessors * machine.boost_megahertz / 1000
+
+
+def bandwidth(machine: Machine, prediction: Prediction) -> float:
+    """10^9 bytes a second: the model's peak of DRAM, which is the measured one where there is one."""
+    peaks = [unit.peak for unit in prediction.units if unit.name == "DRAM" and unit.unit == "GB/s"]
+    return peaks[0] if peaks else float(machine.dram_gigabytes_per_second)
+
+
+def drawing(roofline: Roofline) -> Drawing:
+    """Both axes logarithmic; the launch stays inside of the drawing."""
+    low, high = DECADES
+    top = math.ceil(math.log10(roofline.peak))
+    bottom = top - 5
+
+    def x(intensity: float) -> float:
+        return round(clip((math.log10(intensity) - low) / (high - low)) * WIDTH, 1)
+
+    def y(rate: float) -> float:
+        return round((1 - clip((math.log10(rate) - bottom) / (top - bottom))) * HEIGHT, 1)
+
+    ridge = roofline.peak / roofline.bandwidth
+    start = max(10**low, 10**bottom / roofline.bandwidth)
+    path = f"M{x(start)} {y(start * roofline.bandwidth)}L{x(ridge)} {y(roofline.peak)}H{WIDTH}"
+    return Drawing(
+        roofline, path, x(roofline.intensity), y(roofline.achieved),
+        tuple((x(10.0**power), f"{10.0**power:g}") for power in range(low, high + 1)),
+        tuple((y(10.0**power), rate(10.0**power)) for power in range(bottom, top + 1)),
+    )  # fmt: skip
+
+
+def rate(gigaflops: float) -> str:
+    """ "100 G", "10 T"."""
+    return f"{gigaflops / 1000:g} T" if gigaflops >= 1000 else f"{gigaflops:g} G"
+
+
+def clip(share: float) -> float:
+    return min(max(share, 0.0), 1.0)
