@@ -253,6 +253,7 @@ def compare(
     from warplens.counters.compare import budget as read_budget
     from warplens.counters.compare import compare as compared
     from warplens.report import compare as report
+    from warplens.report import decomposition
     from warplens.report.layout import console
     from warplens.report.progress import bar
 
@@ -262,7 +263,8 @@ def compare(
     comparison = compared(report.side(first), report.side(second))
     broken = [found for found in budgets if found.broken_by(comparison)]
     if as_json:
-        click.echo(report.document(comparison, *(run.json() for run in runs)), nl=False)
+        taken_apart = decomposition.of(first, second)
+        click.echo(report.document(comparison, runs[0].json(), runs[1].json(), taken_apart), nl=False)
     else:
         report.show(comparison, first, second, console(), everything)
     for found in broken:

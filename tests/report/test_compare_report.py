@@ -113,7 +113,7 @@ def test_fits_the_page(width: int, everything: bool) -> None:
     text = file.getvalue()
     assert max(len(line) for line in text.splitlines()) <= width
     assert "2.375" in text
-    assert "not modelled yet" in text
+    assert "cycles an instruction need a prediction: --gpu NAME" in text
 
 
 def test_all_lists_only_what_differs() -> None:
@@ -134,6 +134,7 @@ def test_document() -> None:
     assert instructions["ratio"] == instructions["second"] / instructions["first"] == 2.375
     assert found["metrics"]["derived__memory_l2_theoretical_sectors_global_excessive"]["ratio"] is None
     assert found["time"] == {"instructions": 2.375, "occupancy": 1, "cycles_per_instruction": None}
+    assert found["decomposition"] is None
     assert found["causes"][0]["idiom"] == "remainder by a variable"
     assert found["causes"][0]["difference"] == 21
 

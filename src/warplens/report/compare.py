@@ -14,6 +14,8 @@ from rich.text import Text
 from warplens.counters.compare import INSTRUCTIONS, OCCUPANCY, SECTORS, Comparison, LineShare, Row, Share, Side
 from warplens.counters.idioms import idioms
 from warplens.kernel import SourceLine
+from warplens.model.decomposition import Decomposition
+from warplens.report import decomposition
 from warplens.report.json import number as whole
 from warplens.report.json import text as document_text
 from warplens.report.layout import facts, grid_of, number, titled
@@ -181,11 +183,18 @@ def amount(count: float) -> str:
 def show(comparison: Comparison, first: Subject, second: Subject, out: Console, everything: bool = False) -> None:
     """The whole comparison; `everything`: all metrics that differ."""
     out.print(Text(verdict(comparison), "bold"))
+    taken_apart = decomposition.of(first, second)
+    if taken_apart:
+        gpu = second.machine.title
+        out.print(Text(decomposition.sentence(taken_apart, comparison.first, comparison.second, gpu), "bold"))
     out.print()
     out.print(header(first, second))
     provenance = first.provenance if first.provenance != "exact" else second.provenance
     out.print(titled("Metrics", provenance, metrics(comparison, everything)))
-    out.print(decomposition(comparison, provenance))
+    if taken_apart:
+        out.print(decomposition.show(taken_apart, names(comparison), second))
+    else:
+        out.print(ratios(comparison, provenance))
     out.print(titled("Instructions by Class" + unit(comparison), provenance, shares(comparison, comparison.classes)))
     out.print(titled("Instructions by Idiom" + unit(comparison), provenance, shares(comparison, comparison.idioms)))
     out.print(titled("Instructions by Line" + unit(comparison), provenance, lines(comparison, first, second)))
@@ -244,12 +253,12 @@ def value(amount: float | int) -> str:
     return number(int(amount)) if float(amount).is_integer() else f"{amount:,.2f}"
 
 
-def decomposition(comparison: Comparison, provenance: str) -> RenderableType:
-    """time ~ cycles an instruction x instructions / occupancy, in ratios."""
+def ratios(comparison: Comparison, provenance: str) -> RenderableType:
+    """What is known of time without a prediction, in ratios."""
     rows = {
         "Instructions": spoken(comparison.row(INSTRUCTIONS).ratio),
         "Occupancy": f"{spoken(comparison.row(OCCUPANCY).ratio)}, theoretical",
-        "Cycles an instruction": "not modelled yet: what memory and dependencies cost stands here",
+        "Cycles an instruction": decomposition.NO_PREDICTION,
     }
     formula = Text("time is about cycles an instruction × instructions / occupancy; the ratios of the parts:", "dim")
     return titled("Decomposition", provenance, Group(Padding(formula, (0, 0, 0, 0)), facts(rows)))
@@ -294,8 +303,11 @@ def both(one: SourceLine | None, other: SourceLine | None) -> str:
 # As JSON
 
 
-def document(comparison: Comparison, first: str, second: str) -> str:
-    """Both documents (as JSON text) and the comparison, as one JSON text."""
+def document(
+    comparison: Comparison, first: str, second: str, taken_apart: Decomposition | None = None
+) -> str:
+    """Both documents (as JSON text) and the comparison, as one JSON text; `taken_apart`: the factors of the times."""
+    cycles = taken_apart.ratio(lambda f: f.cycles) if taken_apart else None
     return document_text({
         "version": VERSION,
         "first": json.loads(first),
@@ -307,8 +319,9 @@ def document(comparison: Comparison, first: str, second: str) -> str:
             "time": {
                 "instructions": ratio(comparison.row(INSTRUCTIONS).ratio),
                 "occupancy": ratio(comparison.row(OCCUPANCY).ratio),
-                "cycles_per_instruction": None,
+                "cycles_per_instruction": cycles,
             },
+            "decomposition": decomposition.document(taken_apart),
             "classes": [{"name": row.name, **pair(row)} for row in comparison.classes],
             "idioms": [{"name": row.name or None, **pair(row)} for row in comparison.idioms],
             "lines": [{**line_pair(row), **pair(row)} for row in comparison.lines],
