@@ -227,3 +227,21 @@ def test_an_absurd_key_that_overrides_one_is_refused(tmp_path: Path, monkeypatch
         own.write_text(text.replace(wrong, right))
         with pytest.raises(UsageError, match="textbook.toml: " + message):
             catalog._load.__wrapped__("textbook")
+
+
+@pytest.mark.parametrize("name", machines())
+def test_what_is_farther_from_the_multiprocessor_is_slower(name: str) -> None:
+    gpu = machine(name)
+    speeds, limits = gpu.speeds, gpu.limits
+    assert speeds.latency_shared <= speeds.latency_l1 < speeds.latency_l2 < speeds.latency_dram
+    assert speeds.l2_read <= min(speeds.l2_port, limits.l1_bytes_per_cycle)
+    l2_gigabytes_per_second = speeds.l2_read * gpu.multiprocessors * gpu.boost_megahertz / 1000
+    assert l2_gigabytes_per_second > speeds.read_share * gpu.dram_gigabytes_per_second
+
+
+@pytest.mark.parametrize("name", sorted(set(machines()) - {"h200"}))
+def test_speeds_that_nobody_measured_for_this_model_say_so(name: str) -> None:
+    gpu = machine(name)
+    assert not gpu.calibrated
+    for table in ("pipe_cycles", "latency_cycles", "load_path", "l2_rates", "dram_rates", "launch_cost"):
+        assert gpu.sources.get(table, "not calibrated").startswith("not calibrated")
