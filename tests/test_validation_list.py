@@ -1,0 +1,39 @@
+"""The list of launches that predictions are validated on."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from warplens.target import targets
+
+FILE = Path(__file__).parents[1] / "benchmarks" / "validation" / "launches.py"
+
+
+@pytest.fixture(scope="module")
+def launches() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("validation_launches", FILE)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_every_launch_has_a_kernel_and_a_name_of_its_own(launches: ModuleType) -> None:
+    cases = list(launches.cases())
+    assert len(cases) >= 60
+    assert len({case.name for case in cases}) == len(cases)
+    assert all(case.flags.kernel in case.file.read_text() for case in cases)
+
+
+def test_a_launch_can_be_made_of_it(launches: ModuleType) -> None:
+    (case,) = (c for c in launches.cases() if c.name == "ccopy/n=65536")
+    (target,) = targets(str(case.file), case.flags)
+    assert target.launch.grid == (512, 1, 1)
+    assert [a.text for a in target.arguments] == list(case.flags.args)
