@@ -10,83 +10,22 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import date
-from functools import wraps
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from warplens import __version__
 from warplens.errors import UsageError, WarplensError
-from warplens.host import Host
+from warplens.options import CODE, GPU, HOST, LAUNCH, SAMPLE, options
 
 if TYPE_CHECKING:
     from warplens.api import Run
-    from warplens.target import Flags, Target
+    from warplens.host import Host
+    from warplens.target import Flags
 
 INTERRUPTED = 130
-Verb = Callable[..., Any]
-
-LAUNCH = (
-    click.option("--kernel", metavar="NAME", help="The kernel; a template as in C++: 'copy<float>'."),
-    click.option("--grid", metavar="SIZE", help="Blocks: 8192, 64,64 or 'n / 128'."),
-    click.option("--block", metavar="SIZE", help="Threads a block: 128 or 16,16."),
-    click.option(
-        "--arg", "args", multiple=True, metavar="ARG",
-        help="An argument, in order: random:f32[n], zeros:i32[1000], 42, 2.5, null ... (see docs/launch.md).",
-    ),
-    click.option("--shared", metavar="BYTES", help="Dynamic shared memory a block."),
-    click.option(
-        "--set", "settings", multiple=True, metavar="NAME=N",
-        help="Replace a name of the launch block, or set a variable of the module: --set 'table=random:f32[256]'.",
-    ),
-    click.option("--cooperative", is_flag=True, help="All blocks resident at once, for grid.sync()."),
-)  # fmt: skip
-CODE = (
-    click.option("--arch", metavar="SM", help="Compile for this architecture, such as sm_90 (default: the GPU's)."),
-    click.option("--option", "options", multiple=True, metavar="OPT", help="For the compiler: --option=-O1."),
-)
-GPU = (click.option("--gpu", metavar="NAME", help="The GPU to answer for; `warplens gpus` lists them."),)
-HOST = (
-    click.option("--threads", type=click.IntRange(1), metavar="N", help="Threads of this machine (default: all)."),
-    click.option(
-        "--budget", type=click.IntRange(1), metavar="N",
-        help="Call it an endless loop when a warp has executed more than about N instructions.",
-    ),
-)  # fmt: skip
-SAMPLE = (
-    click.option(
-        "--sample", type=click.IntRange(3), metavar="N",
-        help="Run N blocks instead of all; counts are scaled and marked `sampled`.",
-    ),
-)  # fmt: skip
-HOST_FLAGS = ("threads", "budget", "sample")
-FLAGS = ("kernel", "grid", "block", "args", "shared", "settings", "cooperative", "arch", "gpu", "options")
-
-
-def options(*groups: Sequence[Callable[[Verb], Verb]]) -> Callable[[Verb], Verb]:
-    """Options on a verb.  Those that say which kernel and how arrive as `flags`, a warplens.target.Flags, those of
-    this machine as `host`, a warplens.host.Host."""
-
-    def on(verb: Verb) -> Verb:
-        @wraps(verb)
-        def packed(**given: Any) -> Any:
-            from warplens.target import Flags
-
-            said = {name: given.pop(name) for name in FLAGS if name in given}
-            own = {name: given.pop(name) for name in HOST_FLAGS if name in given}
-            if own:
-                given["host"] = Host(**own)
-            return verb(flags=Flags(**said), **given)
-
-        command: Verb = packed
-        for option in reversed([option for group in groups for option in group]):
-            command = option(command)
-        return command
-
-    return on
-
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, message="%(prog)s %(version)s")
@@ -256,6 +195,7 @@ def compare(
     from warplens.report import decomposition
     from warplens.report.layout import console
     from warplens.report.progress import bar
+    from warplens.target import two_targets
 
     budgets = [read_budget(text) for text in fail_on]
     runs = [target.run(host, bar(target.title)) for target in two_targets(words, flags)]
@@ -272,29 +212,6 @@ def compare(
         click.echo(f"budget broken: {found.text} ({ratio})", err=True)
     if broken:
         raise click.exceptions.Exit(1)
-
-
-def two_targets(words: Sequence[str], flags: Flags) -> tuple[Target, Target]:
-    """FILE A B, FILE:A FILE:B, two files of one kernel each (or with --kernel), or a file of two.  UsageError."""
-    from dataclasses import replace
-    from pathlib import Path
-
-    from warplens.target import targets
-
-    def split(word: str) -> tuple[str, str | None]:
-        """At the first colon behind the name of a file: kernels may have colons too."""
-        places = [at for at, letter in enumerate(word) if letter == ":" and Path(word[:at]).is_file()]
-        return (word[: places[0]], word[places[0] + 1 :]) if places and not Path(word).is_file() else (word, None)
-
-    if len(words) == 3:
-        named: list[tuple[str, str | None]] = [(words[0], words[1]), (words[0], words[2])]
-    else:
-        named = [split(word) for word in words]
-    found = [t for file, kernel in named for t in targets(file, replace(flags, kernel=kernel or flags.kernel))]
-    if len(words) > 3 or len(found) != 2 or (len(named) == 2 and found[0].file != named[0][0]):
-        titles = ", ".join(f"{t.file}:{t.title}" for t in found)
-        raise UsageError(f"compare takes two kernels, as FILE A B or FILE:A FILE:B; named are {titles or 'none'}")
-    return found[0], found[1]
 
 
 @cli.command()

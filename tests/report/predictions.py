@@ -39,7 +39,7 @@ def made_up(subject: Subject, calibrated: str = "H200, 2026-11-21, driver 580") 
             body[0].index: {"wait": 250.0},
             store.index: {"long_scoreboard": 700.0, "wait": 50.0, "membar": 0.0},
         },
-        simulated=Simulated(264, 131_072, 4_200_000, "the second wave repeats the first"),
+        simulated=Simulated(264, 131_072, 4_200_000, "264 of 131,072 blocks: the second wave repeats the first"),
         calibrated=calibrated,
     )
 

@@ -33,7 +33,7 @@ def test_time_in_the_terminal(width: int, monkeypatch: pytest.MonkeyPatch) -> No
     words = " ".join(found.split())
     assert "Time on the NVIDIA H200 SXM modelled Predicted 80.0 µs, 72.5 µs to 1.23 ms in 9 of 10 cases" in words
     assert "Limit each thread has one 4-byte load in flight: latency of DRAM, not its bandwidth" in words
-    assert "Simulated 264 of 131,072 blocks, 4,200,000 warp instructions: the second wave repeats the first" in words
+    assert "Simulated 264 of 131,072 blocks: the second wave repeats the first (4,200,000 warp instructions)" in words
     assert "Calibrated H200, 2026-11-21, driver 580" in words
     assert "Achieved Occupancy 74.2 %" in words
     assert "DRAM Read 67.1 MB DRAM Written 640 bytes" in words
@@ -73,6 +73,7 @@ def test_stalls_by_line_go_to_the_line_that_waits(monkeypatch: pytest.MonkeyPatc
     assert "out[i] = in[(2 * i) % n]" in worst.text
     assert worst.reasons == (("long_scoreboard", 700 / 750), ("wait", 50 / 750))
     assert "long_scoreboard 93 %, wait 7 %" in shown(subject, 100, monkeypatch)
+    assert "long_scoreboard 93 %\n" in shown(subject, 80, monkeypatch)
 
 
 def test_what_if_tells_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -161,7 +162,7 @@ def test_the_roof_is_the_lower_of_the_two() -> None:
     left = Roofline("FP32", 0.25, 500.0, 60_000.0, 4000.0)
     right = Roofline("FP32", 150.0, 30_000.0, 60_000.0, 4000.0)
     assert left.told == "0.25 FLOP a byte of DRAM; 500 of the 1,000 GFLOP/s that the bandwidth of DRAM admits (50 %)"
-    assert right.told == "150 FLOP a byte of DRAM; 30,000 of the 60,000 GFLOP/s that the FP32 lanes admit (50 %)"
+    assert right.told == "150 FLOP a byte of DRAM; 30.0 of the 60.0 TFLOP/s that the FP32 lanes admit (50 %)"
 
 
 def test_the_drawing_has_its_ridge_where_both_roofs_meet_and_the_point_below() -> None:

@@ -31,7 +31,8 @@ def of(first: Subject, second: Subject) -> Decomposition | None:
 def sentence(found: Decomposition, first: str, second: str, gpu: str) -> str:
     """ "nccopy takes 1.01 times as long as ccopy on the NVIDIA H200 SXM: 83.6 µs and 83.0 µs (modelled)"."""
     times = f"{spoken(found.second.time_us)} and {spoken(found.first.time_us)}"
-    return f"{second} takes {found.time:.3g} times as long as {first} on the {gpu}: {times} (modelled)"
+    longer = "" if abs(found.time - 1) < 0.005 else f"{found.time:.3g} times "
+    return f"{second} takes {longer}as long as {first} on the {gpu}: {times} (modelled)"
 
 
 def show(found: Decomposition, names: tuple[str, str], subject: Subject) -> RenderableType:

@@ -10,7 +10,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from warplens.counters.occupancy import Curve, curves
 from warplens.model.prediction import Prediction
-from warplens.report import hazards, roofline, tables, time
+from warplens.report import gpu_rows, hazards, roofline, tables, time
+from warplens.report.gpu_rows import Answer
 from warplens.report.subject import Subject, dim
 from warplens.report.terminal import chosen, spoken_shared
 from warplens.report.verdict import RESOURCES, per, share, verdict
@@ -73,8 +74,8 @@ class View:
     time: TimeView | None
 
 
-def page(subjects: Sequence[Subject]) -> str:
-    """The page for one launch or several."""
+def page(subjects: Sequence[Subject], by_gpu: Sequence[tuple[str, Sequence[Answer]]] = ()) -> str:
+    """The page for one launch or several; `by_gpu`: the rows of kernels that several GPUs were asked for."""
     loader = FileSystemLoader(Path(__file__).parent)
     environment = Environment(
         loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined
@@ -82,7 +83,8 @@ def page(subjects: Sequence[Subject]) -> str:
     environment.filters.update(share=share, per=per, whole=lambda amount: f"{amount:,}")
     template = environment.get_template("page.html.j2")
     words = {"time": time, "dim": dim, "chosen": chosen, "spoken_shared": spoken_shared, "resources": RESOURCES}
-    return template.render(views=[view(subject) for subject in subjects], **words)
+    told = [(f"{title}: {gpu_rows.fastest(rows)}", [gpu_rows.cells(row) for row in rows]) for title, rows in by_gpu]
+    return template.render(views=[view(subject) for subject in subjects], by_gpu=told, **words)
 
 
 def view(subject: Subject) -> View:

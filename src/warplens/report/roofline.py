@@ -43,9 +43,10 @@ class Roofline:
     def told(self) -> str:
         """ "0.25 FLOP a byte; 541 of 1,200 GFLOP/s that the bandwidth of DRAM admits"."""
         by = "the bandwidth of DRAM admits" if self.roof < self.peak else f"the {self.precision} lanes admit"
+        scale, unit = (1000, "TFLOP/s") if self.roof >= 10_000 else (1, "GFLOP/s")
         return (
-            f"{digits(self.intensity)} FLOP a byte of DRAM; {digits(self.achieved)} of the {digits(self.roof)} "
-            f"GFLOP/s that {by} ({100 * self.achieved / self.roof:.0f} %)"
+            f"{digits(self.intensity)} FLOP a byte of DRAM; {digits(self.achieved / scale)} of the "
+            f"{digits(self.roof / scale)} {unit} that {by} ({100 * self.achieved / self.roof:.0f} %)"
         )
 
 

@@ -26,7 +26,7 @@ def show(subject: Subject, out: Console, count: int = 10) -> None:
         out.print(checks(subject))
     if subject.trace.printed:
         out.print(titled("Printed by the Kernel", "", printed(subject.trace.printed)))
-    for part in time_terminal.show(subject):
+    for part in time_terminal.show(subject, out.width):
         out.print(part)
     for section in (least_time, occupancy, mix, sectors, wavefronts, divergence):
         if (shown := section(subject, out.width)) is not None:

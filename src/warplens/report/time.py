@@ -130,8 +130,7 @@ def interval(prediction: Prediction) -> str:
 
 def simulated(prediction: Prediction) -> str:
     done = prediction.simulated
-    blocks = f"{done.blocks:,} of {done.of_blocks:,} blocks" if done.blocks < done.of_blocks else "all blocks"
-    return f"{blocks}, {done.instructions:,} warp instructions: {done.why}"
+    return f"{done.why} ({done.instructions:,} warp instructions)"
 
 
 def facts(prediction: Prediction) -> dict[str, str]:

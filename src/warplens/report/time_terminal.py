@@ -17,9 +17,11 @@ from warplens.report.verdict import share
 
 BAR = 12  # characters that are 100 %
 LINES = 5
+UNITS = 6
+WIDE = 90  # columns from which there is room for a second reason
 
 
-def show(subject: Subject) -> Iterator[RenderableType]:
+def show(subject: Subject, width: int) -> Iterator[RenderableType]:
     """The sections, or why there are none."""
     prediction = subject.prediction
     if prediction is None:
@@ -32,7 +34,7 @@ def show(subject: Subject) -> Iterator[RenderableType]:
     yield speed_of_light(prediction)
     yield stalls(prediction)
     if prediction.stalls_at:
-        yield stalls_by_line(subject, prediction)
+        yield stalls_by_line(subject, prediction, reasons=2 if width >= WIDE else 1)
 
 
 def headline(subject: Subject, prediction: Prediction) -> RenderableType:
@@ -59,7 +61,7 @@ def speed_of_light(prediction: Prediction) -> RenderableType:
     table.add_column("", no_wrap=True)
     table.add_column("Achieved", justify="right", no_wrap=True)
     table.add_column("Peak", no_wrap=True)
-    for unit in prediction.units:
+    for unit in prediction.units[:UNITS]:
         peak = f"{time.digits(unit.peak)} {unit.unit}"
         table.add_row(unit.name, f"{unit.percent:.1f}", bar(unit.percent / 100), time.digits(unit.achieved), peak)
     return titled("Speed of Light", time.provenance(prediction), table)
@@ -75,12 +77,12 @@ def stalls(prediction: Prediction) -> RenderableType:
     return titled("Stalls", time.provenance(prediction), Group(table, remark))
 
 
-def stalls_by_line(subject: Subject, prediction: Prediction) -> RenderableType:
-    """The lines where warps spend most cycles, and the two states that they spend them in."""
+def stalls_by_line(subject: Subject, prediction: Prediction, reasons: int) -> RenderableType:
+    """The lines where warps spend most cycles, and the states that they spend most of them in."""
     table = grid_of("Line", "Share", wide="Source")
     table.add_column("Mostly", no_wrap=True)
     for row in time.stalls_by_line(subject, prediction)[:LINES]:
-        mostly = ", ".join(f"{reason} {share(part)}" for reason, part in row.reasons[:2])
+        mostly = ", ".join(f"{reason} {share(part)}" for reason, part in row.reasons[:reasons])
         table.add_row(str(row.place.line), Text(row.text.strip()), share(row.share), mostly)
     return titled("Stalls by Source Line", time.provenance(prediction), table)
 

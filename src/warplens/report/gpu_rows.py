@@ -1,0 +1,81 @@
+"""One kernel on several GPUs: a row each.  F7."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from warplens.machine import Machine
+from warplens.report.json import VERSION, Document, prediction_part, text
+from warplens.report.layout import GAP, titled
+from warplens.report.subject import Subject, dim
+from warplens.report.time import spoken
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One kernel on one GPU; without a subject where the GPU refuses the launch, and why."""
+
+    machine: Machine
+    subject: Subject | None
+    refused: str = ""
+
+    @property
+    def unpredicted(self) -> str:
+        """Why there is no time, "" where there is one."""
+        if self.subject is None:
+            return self.refused
+        return "" if self.subject.prediction else self.subject.unpredicted
+
+
+def show(title: str, answers: Sequence[Answer], out: Console) -> None:
+    """The rows in the order of the GPUs; the fastest is told first."""
+    out.print(Text(f"{title}: {fastest(answers)}", style="bold"))
+    if (subject := next((a.subject for a in answers if a.subject), None)) is not None:
+        launch = subject.launch
+        out.print(Text(f"{subject.file}, {dim(launch.grid)} blocks of {dim(launch.block)} threads", "dim"))
+    table = Table(box=None, padding=(0, GAP, 0, 0), pad_edge=False, header_style="dim", expand=True)
+    for head in ("GPU", "Arch", "Time", "9 of 10 times"):
+        table.add_column(head, no_wrap=True)
+    table.add_column("Limit", ratio=1)
+    for answer in answers:
+        table.add_row(*(Text(cell) for cell in cells(answer)))
+    out.print(titled("Time", "modelled", table))
+    if any(cells(answer)[0].endswith("*") for answer in answers):
+        out.print(Text("* uncalibrated: the speeds of this GPU are public numbers, not our measurements", "dim"))
+
+
+def cells(answer: Answer) -> tuple[str, str, str, str, str]:
+    key, arch = answer.machine.key, answer.machine.arch
+    prediction = answer.subject.prediction if answer.subject else None
+    if prediction is None:
+        return key, arch, "–", "", f"no prediction: {answer.unpredicted}"
+    star = "" if prediction.calibrated else "*"
+    span = f"{spoken(prediction.low_us)} – {spoken(prediction.high_us)}"
+    return key + star, arch, spoken(prediction.time_us), span, prediction.limit
+
+
+def fastest(answers: Sequence[Answer]) -> str:
+    """ "83.0 µs on the NVIDIA H200 SXM, the fastest of 3 (modelled)"."""
+    times = [(a.subject.prediction.time_us, a) for a in answers if a.subject and a.subject.prediction]
+    if not times:
+        return f"no time can be predicted on any of {len(answers)} GPUs"
+    best, answer = min(times, key=lambda pair: pair[0])
+    return f"{spoken(best)} on the {answer.machine.title}, the fastest of {len(times)} (modelled)"
+
+
+def document(title: str, answers: Sequence[Answer]) -> str:
+    """One JSON document: the prediction of each GPU as in the document of a run."""
+    return text({"version": VERSION, "kernel": title, "gpus": [row(answer) for answer in answers]})
+
+
+def row(answer: Answer) -> Document:
+    found: dict[str, Any] = {"gpu": answer.machine.key, "arch": answer.machine.arch, "prediction": None}
+    if answer.subject and answer.subject.prediction:
+        found["prediction"] = prediction_part(answer.subject.prediction, answer.subject.program)
+    return {**found, "unpredicted": answer.unpredicted or None}
