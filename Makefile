@@ -61,7 +61,7 @@ $(VENV)/dev: requirements-dev.lock $(VENV)/run
 	@touch $@
 
 lock:
-	$(UV_LOCK) $(UPGRADE) --group dev --group bench pyproject.toml --output-file requirements-dev.lock
+	$(UV_LOCK) $(UPGRADE) --group dev pyproject.toml --output-file requirements-dev.lock
 	printf "hatchling\neditables\n" | $(UV_LOCK) --constraint requirements-dev.lock pyproject.toml - --output-file requirements.lock
 
 clean:

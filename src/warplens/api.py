@@ -16,7 +16,7 @@ from warplens import __version__
 from warplens.compiler import check_architecture, compile_source, read_cubin
 from warplens.counters.metrics import by_instruction, by_line, metrics
 from warplens.counters.occupancy import Occupancy, curves, occupancy, waves
-from warplens.emulator import DeviceMemory, available_threads, pass_arguments, provided
+from warplens.emulator import DeviceMemory, Streams, available_threads, pass_arguments, provided, record
 from warplens.emulator import run as execute
 from warplens.errors import CubinError, UsageError
 from warplens.hardware.job import Job
@@ -29,6 +29,7 @@ from warplens.machine import machine as described
 from warplens.metric import Metric
 from warplens.model import Floor
 from warplens.model import floor as least_time
+from warplens.model.prediction import Prediction
 from warplens.program import Program
 from warplens.report.subject import Subject
 from warplens.sass import disassemble
@@ -225,7 +226,9 @@ class LaunchableKernel:
         arrays = {position for _, position in passed.arrays}
         inputs = arrays - memory.written or arrays
         input_bytes = sum(memory.allocations[position].size for position in inputs)
-        return Run(self, launch, trace, machine, tuple(labels), checks, input_bytes=input_bytes)
+        memory.release()
+        again = Again(passed.block, memory, banks)
+        return Run(self, launch, trace, machine, tuple(labels), checks, input_bytes=input_bytes, again=again)
 
     def job(self, launch: Launch, *args: Any) -> Job:
         """The launch with everything that it needs, to be repeated on a GPU.  UsageError as of launch()."""
@@ -270,6 +273,18 @@ def dim3(size: Size, what: str) -> Dim3:
 
 
 @dataclass(frozen=True)
+class Again:
+    """The launch as it began: parameters, device memory and constant banks.
+
+    Arrays that the kernel only reads are the host's own: who changes them changes what is run again.
+    """
+
+    parameters: bytes
+    memory: DeviceMemory
+    banks: Mapping[int, bytes]
+
+
+@dataclass(frozen=True)
 class Run:
     """What one launch did.
 
@@ -288,6 +303,7 @@ class Run:
     file: str = ""
     machine_from: str = ""
     input_bytes: int = 0
+    again: Again | None = None
 
     @property
     def hazards(self) -> tuple[Hazard, ...]:
@@ -311,14 +327,49 @@ class Run:
         gpu   its name (default: the one of the launch)
         UsageError for a GPU that is not known, whose machine code is another, or on which no block fits.
         """
+        machine = self._described(gpu)
+        resident = occupancy(machine, *self._block)
+        return least_time(self.kernel.program, self.trace, machine, resident, self.input_bytes)
+
+    def predict(self, gpu: str | None = None, what_if: Sequence[str] = ()) -> Prediction:
+        """How long the launch takes on a GPU, and why: modelled.
+
+        gpu       its name (default: the one of the launch)
+        what_if   causes to remove, of warplens.model.WHAT_IF
+        Some blocks are run again for it, with the arrays that the kernel only reads as they are now.
+        UsageError for a GPU that is not known, whose machine code is another, or on which no block fits.
+        """
+        from warplens.model.predict import predict
+
+        machine = self._described(gpu)
+        resident = occupancy(machine, *self._block)
+        assert self.again is not None
+        buffers = [(a.address, a.address + a.size) for a in self.again.memory.allocations]
+        return predict(self.kernel.program, self.trace, machine, resident, buffers, self._record, what_if)
+
+    def _record(self, blocks: tuple[int, ...]) -> Streams:
+        """What the warps of these blocks issue; kept for the next question."""
+        assert self.again is not None
+        if blocks not in self._recorded:
+            self._recorded[blocks] = record(
+                self.kernel.kernel, self.kernel.program, self.launch, self.again.parameters, self.again.memory, blocks,
+                banks=dict(self.again.banks), multiprocessors=self.machine.multiprocessors,
+            )  # fmt: skip
+        return self._recorded[blocks]
+
+    @cached_property
+    def _recorded(self) -> dict[tuple[int, ...], Streams]:
+        return {}
+
+    def _described(self, gpu: str | None) -> Machine:
+        """The GPU asked for; UsageError if its machine code is another."""
         machine = described(gpu) if gpu else self.machine
         code = self.kernel.arch
         if code.rstrip("af") != machine.arch.rstrip("af"):
             raise UsageError(
                 f"the machine code is for {code}, {machine.title} is {machine.arch}: compile with arch={machine.arch}"
             )
-        resident = occupancy(machine, *self._block)
-        return least_time(self.kernel.program, self.trace, machine, resident, self.input_bytes)
+        return machine
 
     @property
     def printed(self) -> str:

@@ -99,8 +99,10 @@ def test_an_absurd_value_is_refused_with_table_and_key(table: str, key: str, val
 def test_every_missing_key_is_refused_with_table_and_key() -> None:
     whole = tables("arch/sm_90.toml")
 
+    own = {table: content for table, content in tables("h200.toml").items() if table not in TABLES}
+
     def read(holed: dict[str, Any]) -> None:
-        machine_from(tables("h200.toml"), "h200", limits_from(holed, "sm_90.toml"), holed, "sm_90.toml")
+        machine_from(own, "h200", limits_from(holed, "sm_90.toml"), holed, "sm_90.toml")
 
     for table, content in whole.items():
         for key in content:

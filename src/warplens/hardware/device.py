@@ -65,7 +65,7 @@ def launch(job: Job, gpu: Gpu) -> list[Bytes]:
         module = ObjectCode.from_cubin(job.cubin)
         kernel = module.get_kernel(job.kernel)
         if job.launch.shared > STATIC_LIMIT:
-            _allow_shared(kernel, job.launch.shared, gpu)
+            allow_shared(kernel, job.launch.shared, gpu)
         _set_variables(module, job)
         buffers = [_filled(gpu, stream, data) for data in job.buffers]
         config = LaunchConfig(
@@ -110,7 +110,7 @@ def _filled(gpu: Gpu, stream: Any, data: Bytes) -> Any:
     buffer = gpu.device.allocate(max(data.nbytes, 1), stream=stream)
     stream.sync()
     if data.nbytes:
-        _check(driver.cuMemcpyHtoD(int(buffer.handle), data.ctypes.data, data.nbytes))
+        check(driver.cuMemcpyHtoD(int(buffer.handle), data.ctypes.data, data.nbytes))
     return buffer
 
 
@@ -119,15 +119,15 @@ def _read(buffer: Any, like: Bytes) -> Bytes:
 
     result = np.empty_like(like)
     if result.nbytes:
-        _check(driver.cuMemcpyDtoH(result.ctypes.data, int(buffer.handle), result.nbytes))
+        check(driver.cuMemcpyDtoH(result.ctypes.data, int(buffer.handle), result.nbytes))
     return result
 
 
-def _allow_shared(kernel: Any, amount: int, gpu: Gpu) -> None:
+def allow_shared(kernel: Any, amount: int, gpu: Gpu) -> None:
     from cuda.bindings import driver
 
     attribute = driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
-    _check(driver.cuKernelSetAttribute(attribute, amount, kernel.handle, gpu.device.device_id))
+    check(driver.cuKernelSetAttribute(attribute, amount, kernel.handle, gpu.device.device_id))
 
 
 def _set_variables(module: Any, job: Job) -> None:
@@ -138,11 +138,13 @@ def _set_variables(module: Any, job: Job) -> None:
     loaded = module.get_module()
     for name, data in job.variables.items():
         error, place, size = driver.cuModuleGetGlobal(loaded, name.encode())
-        _check((error,))
+        check((error,))
         kept = np.frombuffer(data, np.uint8)
-        _check(driver.cuMemcpyHtoD(place, kept.ctypes.data, min(size, kept.nbytes)))
+        check(driver.cuMemcpyHtoD(place, kept.ctypes.data, min(size, kept.nbytes)))
 
 
-def _check(answer: Sequence[Any]) -> None:
+def check(answer: Sequence[Any]) -> Any:
+    """The result of a call to the driver, None where it has none."""
     if int(answer[0]):
         raise HardwareError(f"the driver answered {answer[0].name}")
+    return answer[1] if len(answer) > 1 else None

@@ -27,8 +27,11 @@ class Speeds:
     [latency_cycles], from issue to use by an instruction that waits for the scoreboard
       xu, shuffle, special_register (S2R), constant (LDC that hits), tensor   of instructions without memory
       shared, l1, l2, dram     of a load that is served there, alone
+      dram_spread              how far loads from DRAM scatter: of an exponential distribution about that mean
+      dram_turn                that loads wait where half of what DRAM could do is done and all of it is writing
       shared_atomic, global_atomic   of one whose result comes back
       barrier                  from the last arrival to the first issue behind it
+      barrier_arrival          between two warps of a multiprocessor that arrive at barriers
       branch                   from a taken branch to the next issue
       store                    until a store has read its registers
       fence                    of MEMBAR
@@ -38,17 +41,22 @@ class Speeds:
       queue                    memory instructions that a sub-partition holds before they are served
       lsu_issue                cycles between two memory instructions of a sub-partition
       global_request           cycles that a global access takes at the least;  shared_request: likewise
+      miss_request             likewise of one that not L1 alone can answer
+      store_slack_cycles       of work that L2 and DRAM may have left before stores wait
       sectors_in_flight        that the multiprocessor waits for at most
       l2_port                  bytes a cycle from L2 to one multiprocessor
 
-    [l2_rates]   bytes a cycle, for each multiprocessor when all ask: read, write;  atomic_word_cycles: of one word
-                 after the other;  atomic_sectors: that one multiprocessor has done a cycle
+    [l2_rates]   bytes a cycle, for each multiprocessor when all ask: read, read_hot (what fits into hot_bytes), write
+      atomic_word_cycles, atomic_sector_cycles   of lanes on one word, one after the other, and of a sector, in one of
+                                                 so many slices
+      dirty_share              of L2 that may hold what has been stored when the kernel ends
     [dram_rates]  read_share, write_share: of the theoretical bandwidth that streams reach
 
     [launch_cost]
       launch_microseconds      of a kernel that does nothing
       first_block_cycles       from the start to a block's first instruction
       block_start_cycles       between two blocks that one multiprocessor starts
+      warp_start_cycles        between two warps that one multiprocessor starts
       block_rate               blocks a cycle that the whole GPU starts
       block_end_cycles         from a block's last exit until another takes its place
     """
@@ -73,9 +81,12 @@ class Speeds:
     latency_l1: float = _number("latency_cycles", 1, 1000)
     latency_l2: float = _number("latency_cycles", 1, 5000)
     latency_dram: float = _number("latency_cycles", 1, 10000)
+    latency_dram_spread: float = _number("latency_cycles", 0, 10000)
+    latency_dram_turn: float = _number("latency_cycles", 0, 10000)
     latency_shared_atomic: float = _number("latency_cycles", 1, 5000)
     latency_global_atomic: float = _number("latency_cycles", 1, 10000)
     latency_barrier: float = _number("latency_cycles", 1, 1000)
+    latency_barrier_arrival: float = _number("latency_cycles", 0, 1000)
     latency_branch: float = _number("latency_cycles", 1, 1000)
     latency_store: float = _number("latency_cycles", 1, 1000)
     latency_fence: float = _number("latency_cycles", 1, 10000)
@@ -84,17 +95,24 @@ class Speeds:
     lsu_issue: float = _number("load_path", 0.25, 64)
     global_request: float = _number("load_path", 0.25, 64)
     shared_request: float = _number("load_path", 0.25, 64)
+    miss_request: float = _number("load_path", 0.25, 64)
+    store_slack_cycles: float = _number("load_path", 0, 1_000_000)
     sectors_in_flight: float = _number("load_path", 16, 100_000)
     l2_port: float = _number("load_path", 1, 1024)
     l2_read: float = _number("l2_rates", 1, 1024)
+    l2_read_hot: float = _number("l2_rates", 1, 1024)
+    hot_bytes: float = _number("l2_rates", 0, 2**30)
     l2_write: float = _number("l2_rates", 1, 1024)
     atomic_word_cycles: float = _number("l2_rates", 0.1, 1000)
-    atomic_sectors: float = _number("l2_rates", 0.001, 64)
+    atomic_sector_cycles: float = _number("l2_rates", 0.01, 1000)
+    slices: float = _number("l2_rates", 1, 1024)
+    dirty_share: float = _number("l2_rates", 0, 1)
     read_share: float = _number("dram_rates", 0.1, 1)
     write_share: float = _number("dram_rates", 0.1, 1)
     launch_microseconds: float = _number("launch_cost", 0.1, 100)
     first_block_cycles: float = _number("launch_cost", 0, 100_000)
     block_start_cycles: float = _number("launch_cost", 0, 10_000)
+    warp_start_cycles: float = _number("launch_cost", 0, 1000)
     block_rate: float = _number("launch_cost", 0.001, 100)
     block_end_cycles: float = _number("launch_cost", 0, 10_000)
 

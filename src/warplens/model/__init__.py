@@ -1,6 +1,7 @@
-"""From counts and the description of a GPU to the least time that a launch can take.  F5."""
+"""From a run and the description of a GPU to the time that it takes, and the least that it could take.  F5."""
 
 from warplens.model.bound import Bound, Floor
 from warplens.model.floor import floor
+from warplens.model.prediction import WHAT_IF, Prediction
 
-__all__ = ["Bound", "Floor", "floor"]
+__all__ = ["WHAT_IF", "Bound", "Floor", "Prediction", "floor"]

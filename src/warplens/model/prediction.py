@@ -7,6 +7,9 @@ from dataclasses import dataclass
 
 from warplens.metric import Metric
 
+WHAT_IF = ("ideal_access", "no_bank_conflicts", "no_divergence", "full_occupancy", "double_bandwidth")
+"""Causes of time that a prediction can do without."""
+
 
 @dataclass(frozen=True, slots=True)
 class Unit:

@@ -1,0 +1,55 @@
+"""Which blocks of a grid the model looks at.  F5."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from warplens.counters.occupancy import Occupancy
+from warplens.machine import Machine
+from warplens.trace import Trace
+
+ENOUGH = 4_000_000  # warp instructions to simulate: a second or less
+FOOTPRINT_BLOCKS = 256
+FOOTPRINT_INSTRUCTIONS = 2_000_000
+LEAST_BLOCKS = 8
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """blocks   of one multiprocessor, in order;  more: others, for the footprint alone;  whole: of_blocks all of them
+
+    active      multiprocessors that have a block;  resident: blocks of one at a time
+    """
+
+    blocks: tuple[int, ...]
+    more: tuple[int, ...]
+    of_blocks: int
+    active: int
+    resident: int
+
+
+def choose_blocks(trace: Trace, machine: Machine, occupancy: Occupancy) -> Chosen:
+    total = trace.launch.blocks
+    active = min(machine.multiprocessors, total)
+    whole = -(-total // machine.multiprocessors)
+    resident = min(occupancy.blocks, whole)
+    each = max(int(trace.executed.sum()) / total, 1.0)
+    count = whole
+    if whole * each > ENOUGH:
+        count = min(max(int(ENOUGH / each) // resident, 1) * resident, whole)
+    blocks = tuple(range(0, count * active, active))
+    wanted = min(max(int(FOOTPRINT_INSTRUCTIONS / each), LEAST_BLOCKS), FOOTPRINT_BLOCKS)
+    more = tuple(range(total)) if total <= wanted else scattered(total, wanted)
+    return Chosen(blocks, more, whole, active, resident)
+
+
+def scattered(total: int, count: int) -> tuple[int, ...]:
+    """So many of the blocks, as if drawn at random: every run draws the same."""
+    found: dict[int, None] = {}
+    state = 0
+    while len(found) < count:
+        state = (state + 0x9E3779B97F4A7C15) & 0xFFFFFFFFFFFFFFFF
+        mixed = ((state ^ state >> 30) * 0xBF58476D1CE4E5B9) & 0xFFFFFFFFFFFFFFFF
+        mixed = ((mixed ^ mixed >> 27) * 0x94D049BB133111EB) & 0xFFFFFFFFFFFFFFFF
+        found[(mixed ^ mixed >> 31) % total] = None
+    return tuple(found)

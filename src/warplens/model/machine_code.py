@@ -1,0 +1,135 @@
+"""What the multiprocessor has to know of each instruction, as arrays.  F5."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warplens.counters.opcodes import width
+from warplens.isa._decode import bind
+from warplens.machine import Speeds
+from warplens.model import multiprocessor as mp
+from warplens.program import Immediate, Instruction, Program
+
+PIPES = ("none", "fma", "fma_heavy", "alu", "fp16", "fp64", "xu", "lsu", "cbu", "adu", "uniform", "tensor")
+KINDS = {
+    "LDG": mp.LOAD, "LD": mp.LOAD, "LDL": mp.LOAD, "LDS": mp.LOAD, "LDSM": mp.LOAD,
+    "STG": mp.STORE, "ST": mp.STORE, "STL": mp.STORE, "STS": mp.STORE, "STSM": mp.STORE,
+    "ATOMG": mp.ATOMIC, "ATOM": mp.ATOMIC, "ATOMS": mp.ATOMIC, "RED": mp.REDUCE, "REDG": mp.REDUCE,
+    "LDGSTS": mp.COPY, "LDGDEPBAR": mp.GROUP, "DEPBAR": mp.GROUP_WAIT, "MEMBAR": mp.FENCE, "SHFL": mp.EXCHANGE,
+}  # fmt: skip
+SHARED_ONLY = frozenset({"LDS", "LDSM", "STS", "STSM", "ATOMS", "SHFL"})
+MOVES_IN_PAIRS = {"HMMA": 16 * 8 * 16, "IMMA": 16 * 8 * 32, "BMMA": 16 * 8 * 256, "DMMA": 8 * 8 * 4}
+
+
+@dataclass(frozen=True)
+class MachineCode:
+    """rows: (instruction, column of multiprocessor.py);  cycles: that its pipe is taken;  latencies: until its result
+    is there;  firsts, lasts: of each basic block."""
+
+    rows: NDArray[np.int64]
+    cycles: NDArray[np.float64]
+    latencies: NDArray[np.float64]
+    firsts: NDArray[np.int64]
+    lasts: NDArray[np.int64]
+
+
+def machine_code(program: Program, speeds: Speeds) -> MachineCode:
+    n = len(program.instructions)
+    rows = np.zeros((n, mp.COLUMNS), np.int64)
+    cycles, latencies = np.zeros(n), np.zeros(n)
+    for instruction in program.instructions:
+        i = instruction.index
+        pipe = pipe_of(instruction)
+        rows[i] = _row(instruction, pipe)
+        cycles[i] = taken(instruction, pipe, speeds)
+        latencies[i] = latency(instruction, pipe, speeds)
+    firsts = np.array([block.first for block in program.blocks], np.int64)
+    lasts = np.array([block.last for block in program.blocks], np.int64)
+    return MachineCode(rows, cycles, latencies, firsts, lasts)
+
+
+def pipe_of(instruction: Instruction) -> str:
+    binding = bind(instruction)
+    return binding.op.pipe if binding else "none"
+
+
+def _row(instruction: Instruction, pipe: str) -> list[int]:
+    control, base = instruction.control, instruction.base
+    kind = kind_of(instruction)
+    depth, number = 0, 0
+    numbers = [o.bits for o in instruction.operands if isinstance(o, Immediate)]
+    if kind == mp.GROUP_WAIT:
+        depth = numbers[0] if numbers else 0
+    if kind in (mp.BARRIER, mp.ARRIVE) and numbers:
+        number = numbers[0] % 16
+        depth = -(-numbers[1] // 32) if len(numbers) > 1 else 0
+    is_global = kind in KINDS.values() and base not in SHARED_ONLY
+    return [
+        control.stall if control.stall <= 11 or control.yield_hint else 2,
+        -1 if control.write_barrier is None else control.write_barrier,
+        -1 if control.read_barrier is None else control.read_barrier,
+        control.wait_mask,
+        PIPES.index(pipe),
+        kind,
+        width(instruction) // 8,
+        depth,
+        number,
+        int(is_global),
+    ]
+
+
+def kind_of(instruction: Instruction) -> int:
+    if instruction.base == "BAR":
+        return mp.ARRIVE if "ARV" in instruction.modifiers else mp.BARRIER
+    kind = KINDS.get(instruction.base)
+    if kind is not None:
+        return kind
+    return mp.VARIABLE if instruction.control.write_barrier is not None else mp.FIXED
+
+
+def taken(instruction: Instruction, pipe: str, speeds: Speeds) -> float:
+    """Cycles for which the pipe of the sub-partition takes nothing else."""
+    if instruction.base == "SHFL":
+        return speeds.pipe_shuffle
+    if pipe == "tensor":
+        return speeds.pipe_tensor * _matrix_share(instruction)
+    if pipe in ("none", "lsu"):
+        return 1.0
+    return float(getattr(speeds, f"pipe_{pipe}"))
+
+
+def _matrix_share(instruction: Instruction) -> float:
+    """The products of a matrix instruction against those of HMMA.16816."""
+    shape = next((m for m in instruction.modifiers if m.isdigit() and len(m) >= 3), "16816")
+    whole = MOVES_IN_PAIRS.get(instruction.base, 16 * 8 * 16)
+    sizes = {"884": 8 * 8 * 4, "1688": 16 * 8 * 8, "1684": 16 * 8 * 4, "16816": 16 * 8 * 16, "16832": 16 * 8 * 32,
+             "8816": 8 * 8 * 16, "8832": 8 * 8 * 32, "16864": 16 * 8 * 64, "168128": 16 * 8 * 128,
+             "168256": 16 * 8 * 256, "88128": 8 * 8 * 128}  # fmt: skip
+    return sizes.get(shape, whole) / whole
+
+
+LATENCIES: dict[str, str] = {
+    "S2R": "special_register", "S2UR": "special_register", "CS2R": "special_register", "LDC": "constant",
+    "LDCU": "constant", "ULDC": "constant", "SHFL": "shuffle", "MEMBAR": "fence",
+}  # fmt: skip
+
+
+def latency(instruction: Instruction, pipe: str, speeds: Speeds) -> float:
+    if instruction.base == "MEMBAR" and "CTA" in instruction.modifiers:
+        return 1.0
+    name = LATENCIES.get(instruction.base) or {"xu": "xu", "tensor": "tensor"}.get(pipe, "xu")
+    if pipe == "fp64" and instruction.base not in LATENCIES:
+        return max(speeds.latency_xu, speeds.pipe_fp64)
+    return float(getattr(speeds, f"latency_{name}"))
+
+
+def settings(**values: float) -> NDArray[Any]:
+    """Numbers by their place in multiprocessor.py: settings(QUEUE=5, ...)."""
+    made = np.zeros(mp.SETTINGS)
+    for name, value in values.items():
+        made[getattr(mp, name)] = value
+    return made

@@ -1,0 +1,164 @@
+"""predict(): how long a launch takes on a GPU.  F5.
+
+One multiprocessor is simulated (multiprocessor.py) with the blocks that it would be given, all of them or as many full
+waves as stand for the rest; L2 and DRAM serve it with its share of their bandwidth.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warplens.counters.occupancy import Occupancy, waves
+from warplens.emulator import Streams
+from warplens.errors import UsageError
+from warplens.machine import Machine
+from warplens.model import multiprocessor as mp
+from warplens.model.by_warp import ByWarp, by_warp, part
+from warplens.model.chosen import Chosen, choose_blocks
+from warplens.model.machine_code import PIPES, MachineCode, machine_code, settings
+from warplens.model.prediction import WHAT_IF, Prediction, Simulated
+from warplens.model.says import interval, limit_of, metrics_of, units_of
+from warplens.model.supply import Buffers, Supply
+from warplens.program import Program
+from warplens.trace import Trace
+
+Recorder = Callable[[tuple[int, ...]], Streams]
+
+
+def predict(
+    program: Program, trace: Trace, machine: Machine, occupancy: Occupancy, buffers: Buffers, recorded: Recorder,
+    what_if: Sequence[str] = (), cold: bool = True,
+) -> Prediction:  # fmt: skip
+    """The time of the launch on `machine`.
+
+    buffers    [low, high) of each allocation of device memory
+    recorded   runs blocks by number and gives what their warps issue
+    what_if    of WHAT_IF: with these causes removed
+    cold       nothing is in L2 when the kernel starts, else what fits of what it reaches
+    Raises UsageError if not even one block fits, or for an unknown what_if.
+    """
+    for name in what_if:
+        if name not in WHAT_IF:
+            raise UsageError(f"what_if={name!r}: there are {', '.join(WHAT_IF)}")
+    waves(machine, occupancy, trace.launch.blocks)
+    if "full_occupancy" in what_if:
+        most = machine.limits.warps_per_multiprocessor // trace.launch.warps_per_block
+        occupancy = replace(occupancy, blocks=max(most, occupancy.blocks))
+    chosen = choose_blocks(trace, machine, occupancy)
+    streams = by_warp(recorded(chosen.blocks), trace.launch.warps_per_block)
+    others = streams if chosen.more == chosen.blocks else by_warp(recorded(chosen.more), trace.launch.warps_per_block)
+    code = machine_code(program, machine.speeds)
+    supply = Supply.of(program, others, chosen, machine, trace, buffers, cold)
+    return _answer(program, trace, machine, occupancy, chosen, code, streams, supply, what_if)
+
+
+def _settings(machine: Machine, chosen: Chosen, supply: Supply, what_if: Sequence[str]) -> NDArray[Any]:
+    speeds, more = machine.speeds, 2.0 if "double_bandwidth" in what_if else 1.0
+    bytes_a_cycle = machine.dram_gigabytes_per_second * 1000 / machine.boost_megahertz / chosen.active * more
+    spread = machine.multiprocessors / chosen.active
+    read = speeds.l2_read_hot if supply.reached * 32 <= speeds.hot_bytes else speeds.l2_read
+    return settings(
+        QUEUE=speeds.queue, LSU_ISSUE=speeds.lsu_issue, GLOBAL_REQUEST=speeds.global_request,
+        SHARED_REQUEST=speeds.shared_request, IN_FLIGHT=speeds.sectors_in_flight, L2_PORT=speeds.l2_port * more,
+        L2_READ=min(read * spread, speeds.l2_port) * more,
+        L2_WRITE=min(speeds.l2_write * spread, speeds.l2_port) * more,
+        DRAM_READ=bytes_a_cycle * speeds.read_share, DRAM_WRITE=bytes_a_cycle * speeds.write_share,
+        LAT_SHARED=speeds.latency_shared, LAT_L1=speeds.latency_l1, LAT_L2=speeds.latency_l2,
+        LAT_DRAM=speeds.latency_dram, LAT_SHARED_ATOMIC=speeds.latency_shared_atomic,
+        LAT_ATOMIC=speeds.latency_global_atomic, LAT_BARRIER=speeds.latency_barrier, LAT_BRANCH=speeds.latency_branch,
+        LAT_STORE=speeds.latency_store, LAT_FENCE=speeds.latency_fence, LAT_CODE=speeds.latency_instruction,
+        ATOMIC_WORD=speeds.atomic_word_cycles, ATOMIC_SECTOR=speeds.atomic_sector_cycles,
+        ATOMIC_SHARE=chosen.active / max(min(speeds.slices, supply.atomic_lines), 1.0),
+        DRAM_SPREAD=speeds.latency_dram_spread, DRAM_TURN=speeds.latency_dram_turn,
+        MISS_REQUEST=speeds.miss_request,
+        WARP_START=speeds.warp_start_cycles, STORE_SLACK=speeds.store_slack_cycles,
+        BARRIER_CYCLES=speeds.latency_barrier_arrival,
+        FIRST_BLOCK=speeds.first_block_cycles,
+        BLOCK_START=max(speeds.block_start_cycles, chosen.active / speeds.block_rate),
+        BLOCK_END=speeds.block_end_cycles, L1_BYTES=machine.limits.l1_bytes_per_cycle,
+        IDEAL_ACCESS=float("ideal_access" in what_if), IDEAL_BANKS=float("no_bank_conflicts" in what_if),
+        FULL_WARPS=float("no_divergence" in what_if),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What the simulation of one multiprocessor gave, and what it stands for.
+
+    counts      by place in multiprocessor.py;  stalls: (reason, instruction);  busy: cycles of each pipe
+    cycles      of the multiprocessor for all its blocks;  scale: all of its instructions / those simulated
+    """
+
+    counts: NDArray[np.float64]
+    stalls: NDArray[np.float64]
+    busy: NDArray[np.float64]
+    cycles: float
+    scale: float
+
+
+def _run(
+    machine: Machine, occupancy: Occupancy, chosen: Chosen, code: MachineCode, streams: ByWarp, supply: Supply,
+    what_if: Sequence[str], executed: float,
+) -> Outcome:  # fmt: skip
+    own = part(streams, len(chosen.blocks))
+    l1_bytes = machine.limits.unified_bytes_per_multiprocessor - occupancy.carveout_bytes
+    counts, stalls, ended, busy = mp.simulate(
+        own.words, own.starts, own.ends, own.warps, chosen.resident, chosen.resident, code.rows, code.cycles,
+        code.latencies, code.firsts, code.lasts, _settings(machine, chosen, supply, what_if), supply.arrays(),
+        max(l1_bytes // 128, mp.WAYS),
+    )  # fmt: skip
+    cycles = max(float(counts[mp.CYCLES]), float(counts[mp.LAST_STORE]))
+    scale = executed / max(float(counts[mp.ISSUED]), 1.0)
+    if len(chosen.blocks) < chosen.of_blocks:
+        # The rest runs as the blocks behind the first wave did.
+        first, n = chosen.resident, len(chosen.blocks)
+        ends = np.sort(ended)
+        if n >= 2 * first:
+            rate = (ends[-1] - ends[first - 1]) / (n - first)
+            cycles += rate * (chosen.of_blocks - n)
+        else:
+            cycles *= chosen.of_blocks / n
+    elif "no_divergence" not in what_if:
+        cycles *= max(scale, 1.0) if abs(scale - 1) > 0.02 else 1.0
+    return Outcome(counts, stalls, busy, cycles, scale)
+
+
+def _answer(
+    program: Program, trace: Trace, machine: Machine, occupancy: Occupancy, chosen: Chosen, code: MachineCode,
+    streams: ByWarp, supply: Supply, what_if: Sequence[str],
+) -> Prediction:  # fmt: skip
+    # A multiprocessor that has a block more than others ends last.
+    each = float(trace.executed.sum()) / trace.launch.blocks * chosen.of_blocks
+    out = _run(machine, occupancy, chosen, code, streams, supply, what_if, each)
+    time_us = machine.speeds.launch_microseconds + out.cycles / machine.boost_megahertz
+    low, high = interval(time_us, bool(machine.calibrated))
+    issued = max(float(out.counts[mp.ISSUED]), 1.0)
+    stalls = {name: float(out.stalls[n].sum()) / issued for n, name in enumerate(mp.REASONS)}
+    at = {
+        int(i): {name: float(out.stalls[n, i]) for n, name in enumerate(mp.REASONS) if out.stalls[n, i]}
+        for i in np.flatnonzero(out.stalls.sum(0))
+    }
+    metrics = metrics_of(machine, trace, chosen.active, out, supply, time_us)
+    units = units_of(machine, trace, chosen.active, out, supply, dict(zip(PIPES, out.busy, strict=False)))
+    simulated = _simulated(chosen, int(issued))
+    limit = limit_of(program, trace, machine, occupancy, units, stalls, at, out, time_us)
+    return Prediction(
+        machine.key, time_us, low, high, limit, units, metrics, stalls, at, simulated, machine.calibrated
+    )
+
+
+def _simulated(chosen: Chosen, instructions: int) -> Simulated:
+    n, whole = len(chosen.blocks), chosen.of_blocks
+    if n == whole:
+        why = "all blocks of one multiprocessor; the others have the same work"
+    else:
+        waves_run = math.ceil(n / chosen.resident)
+        waves_of = f"{waves_run} waves of {chosen.resident}"
+        why = f"{n} of the {whole} blocks of one multiprocessor, {waves_of}: the rest repeats them"
+    return Simulated(n, whole, instructions, why)

@@ -1,0 +1,161 @@
+"""What a simulation means: metrics under Nsight Compute's names, speed of light, the limit in a sentence.  F5."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from warplens.counters.occupancy import Occupancy
+from warplens.counters.opcodes import Access, access
+from warplens.machine import Machine
+from warplens.metric import Metric
+from warplens.model import multiprocessor as mp
+from warplens.model.prediction import Unit
+from warplens.program import Program
+from warplens.trace import Trace
+
+if TYPE_CHECKING:
+    from warplens.model.predict import Outcome
+    from warplens.model.supply import Supply
+
+CALIBRATED, PUBLISHED = 0.25, 0.5  # half width of the interval, as a share of the time
+BUSY = 80.0  # percent from which on a unit is what limits
+SECTOR = 32
+
+
+def interval(time_us: float, calibrated: bool) -> tuple[float, float]:
+    width = CALIBRATED if calibrated else PUBLISHED
+    return time_us / (1 + width), time_us * (1 + width)
+
+
+def modelled(value: float, unit: str) -> Metric:
+    return Metric(value, unit, "modelled")
+
+
+def metrics_of(
+    machine: Machine, trace: Trace, active: int, out: Outcome, supply: Supply, time_us: float
+) -> Mapping[str, Metric]:
+    counts, share = out.counts, active / machine.multiprocessors
+    issued, cycles = max(float(counts[mp.ISSUED]), 1.0), max(float(counts[mp.CYCLES]), 1.0)
+    elapsed = time_us * machine.boost_megahertz
+    inst = float(trace.executed.sum())
+    resident = float(counts[mp.ACTIVE]) / cycles
+    sm_active = out.cycles * share
+    found = {
+        "gpu__time_duration.sum": modelled(time_us * 1000, "ns"),
+        "gpc__cycles_elapsed.max": modelled(elapsed, "cycle"),
+        "sm__cycles_active.avg": modelled(sm_active, "cycle"),
+        "sm__warps_active.avg.pct_of_peak_sustained_active": modelled(
+            100 * resident / machine.limits.warps_per_multiprocessor, "%"
+        ),
+        "smsp__average_warps_active_per_inst_executed.ratio": modelled(
+            resident * sm_active * machine.multiprocessors / inst, "warp"
+        ),
+        "smsp__average_warp_latency_per_inst_issued.ratio": modelled(out.stalls.sum() / issued, "cycle"),
+        "sm__inst_executed.avg.per_cycle_active": modelled(
+            inst / machine.multiprocessors / max(sm_active, 1.0), "inst/cycle"
+        ),
+        "sm__inst_executed.avg.per_cycle_elapsed": modelled(inst / machine.multiprocessors / elapsed, "inst/cycle"),
+        "dram__bytes_read.sum": modelled(supply.read * SECTOR, "byte"),
+        "dram__bytes_write.sum": modelled(supply.stored * SECTOR, "byte"),
+    }
+    if counts[mp.L1_SECTORS]:
+        hits = 100 * counts[mp.L1_HITS] / (counts[mp.L1_SECTORS] + counts[mp.L2_WRITES])
+        found["l1tex__t_sector_hit_rate.pct"] = modelled(float(hits), "%")
+    asked = counts[mp.L2_READS] + counts[mp.L2_WRITES]
+    if asked:
+        missed = min(float(counts[mp.DRAM_SECTORS] / asked), 1.0)
+        found["lts__t_sector_hit_rate.pct"] = modelled(100 * (1 - missed), "%")
+    for n, name in enumerate(mp.REASONS[1:], 1):
+        value = float(out.stalls[n].sum()) / issued
+        found[f"smsp__average_warps_issue_stalled_{name}_per_issue_active.ratio"] = modelled(value, "inst")
+    return found
+
+
+def units_of(
+    machine: Machine, trace: Trace, active: int, out: Outcome, supply: Supply, busy: Mapping[str, float]
+) -> tuple[Unit, ...]:
+    """Speed of light of every unit with work, highest first."""
+    counts, s = out.counts, machine.speeds
+    cycles = max(float(counts[mp.CYCLES]), 1.0)
+    seconds = out.cycles / (machine.boost_megahertz * 1e6)
+    parts = machine.limits.sub_partitions
+    found = [
+        Unit("issue slots", float(counts[mp.ISSUED]) / cycles, parts, "instructions/cycle"),
+        Unit("load/store unit", float(counts[mp.LSU_BUSY]) / cycles, 1.0, "wavefronts/cycle"),
+        Unit(
+            "L2", (counts[mp.L2_READS] + counts[mp.L2_WRITES]) * SECTOR / cycles,
+            min(s.l2_read * machine.multiprocessors / active, s.l2_port), "bytes/cycle",
+        ),
+        Unit(
+            "DRAM", (supply.read + supply.stored) * SECTOR / max(seconds, 1e-12) / 1e9,
+            machine.dram_gigabytes_per_second * s.read_share, "GB/s",
+        ),
+    ]  # fmt: skip
+    starts = trace.launch.blocks / max(out.cycles, 1.0)
+    found.append(Unit("block starts", starts, s.block_rate, "blocks/cycle"))
+    for pipe, taken in busy.items():
+        if taken and pipe not in ("none", "lsu"):
+            found.append(Unit(f"{pipe} pipe", float(taken) / parts / cycles, 1.0, "busy"))
+    return tuple(sorted((u for u in found if u.achieved > 0), key=lambda u: (-u.percent, u.name)))
+
+
+def limit_of(
+    program: Program, trace: Trace, machine: Machine, occupancy: Occupancy, units: tuple[Unit, ...],
+    stalls: Mapping[str, float], at: Mapping[int, Mapping[str, float]], out: Outcome, time_us: float,
+) -> str:  # fmt: skip
+    if time_us < 2 * machine.speeds.launch_microseconds:
+        return f"the launch itself: {machine.speeds.launch_microseconds:.1f} of {time_us:.1f} us"
+    top = units[0] if units else None
+    if top and top.name == "block starts" and top.percent >= BUSY:
+        return (
+            f"the start of blocks: {trace.launch.blocks:,} of them, and the GPU starts {top.peak:.2g} a cycle; "
+            "larger blocks, or more work for each thread, need fewer"
+        )
+    if top and top.percent >= BUSY:
+        return f"{top.name}: {top.achieved:,.4g} of {top.peak:,.4g} {top.unit}"
+    waits = {name: value for name, value in stalls.items() if name not in ("selected", "not_selected")}
+    worst = max(waits, key=lambda name: waits[name])
+    if worst == "long_scoreboard":
+        return _latency(program, trace, out, at)
+    says = {
+        "wait": "the latency of arithmetic: each instruction waits for the one before, and too few warps fill the gaps",
+        "short_scoreboard": "the latency of shared memory, shuffles or special functions",
+        "barrier": "barriers: warps wait for the slowest of their block",
+        "math_pipe_throttle": "an arithmetic pipe that is asked for more than it can do",
+        "lg_throttle": "the queue for global memory accesses: too many instructions for the bytes that they move",
+        "mio_throttle": "the queue for shared memory and shuffles",
+        "branch_resolving": "branches",
+        "no_instruction": "the code itself: it is executed for the first time",
+        "membar": "memory fences",
+    }
+    share = 100 * waits[worst] / max(sum(stalls.values()), 1e-9)
+    return f"{says[worst]} ({share:.0f} % of the warps' time)"
+
+
+def _latency(program: Program, trace: Trace, out: Outcome, at: Mapping[int, Mapping[str, float]]) -> str:
+    """Long scoreboard: what is in flight, and where it comes from."""
+    waiter = max(at, key=lambda i: at[i].get("long_scoreboard", 0.0))
+    mask = program.instructions[waiter].control.wait_mask
+    loads: list[Access] = []
+    for instruction in program.instructions[:waiter][::-1]:
+        control, found = instruction.control, access(instruction)
+        if control.wait_mask & mask and instruction.index != waiter and loads:
+            break
+        if found and control.write_barrier is not None and mask >> control.write_barrier & 1:
+            loads.append(found)
+    reads, hits = out.counts[mp.L2_READS], out.counts[mp.DRAM_SECTORS]
+    place = "DRAM" if reads and hits / reads > 0.5 else "L2" if reads else "L1"
+    if not loads:
+        return f"the latency of {place}: warps wait for what they have asked for, not for bandwidth"
+    size = sum(a.bits for a in loads) // 8
+    what = f"one {size}-byte load" if len(loads) == 1 else f"{len(loads)} loads of {size} bytes together"
+    return f"each thread has {what} in flight: the latency of {place}, not its bandwidth"
+
+
+def roof(machine: Machine) -> tuple[float, float]:
+    """(FLOP/s of float fused multiply-adds, bytes/s of DRAM) at the peak."""
+    flops = 2.0 * machine.limits.fp32_lanes * machine.multiprocessors * machine.boost_megahertz * 1e6
+    return flops, machine.dram_gigabytes_per_second * 1e9
+
+

@@ -1,0 +1,109 @@
+"""Where the lines that a multiprocessor asks for come from: L2, or DRAM.  F5.
+
+With nothing in L2 at first, DRAM moves every different piece of 64 bytes once, as long as what a wave of blocks reaches
+fits into L2: how many there are is estimated from some blocks (footprint.py).  So a load finds its line in L2 as often
+as an earlier block has reached it.  What is stored goes to DRAM as well, but for the part that L2 may keep.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warplens.machine import Machine
+from warplens.model import multiprocessor as mp
+from warplens.model.by_warp import ByWarp, sectors_of
+from warplens.model.chosen import Chosen
+from warplens.model.footprint import NOTHING, Footprint, footprint
+from warplens.model.machine_code import kind_of
+from warplens.program import Program
+from warplens.trace import Trace
+
+WARM_SHARE = 0.8  # of L2 that what fits may take
+Buffers = Sequence[tuple[int, int]]
+
+
+@dataclass(frozen=True)
+class Supply:
+    """Where lines come from: the share of its lines that come from DRAM and of a sector that they cost there, by buffer
+    and wave, and of each stored sector.
+
+    read, stored   sectors that DRAM moves for the whole grid;  reached: different ones that loads reach
+    atomic_lines: different lines that atomics reach
+    """
+
+    lows: NDArray[np.int64]
+    highs: NDArray[np.int64]
+    latency: NDArray[np.float64]
+    weight: NDArray[np.float64]
+    stores: NDArray[np.float64]
+    read: float
+    stored: float
+    reached: float
+    atomic_lines: float
+
+    @staticmethod
+    def of(
+        program: Program, streams: ByWarp, chosen: Chosen, machine: Machine, trace: Trace, buffers: Buffers,
+        cold: bool,
+    ) -> Supply:  # fmt: skip
+        kinds = np.array([_reads_or_stores(kind_of(i)) for i in program.instructions], np.int64)
+        sectors, blocks, stored = sectors_of(streams.words, streams.starts, streams.ends, streams.warps, kinds)
+        sampled, total = len(streams.blocks), trace.launch.blocks
+        lows = np.array([(low >> 5) & 0xFFFFFFFF for low, _ in buffers], np.int64)
+        highs = np.array([((high + 31) >> 5) & 0xFFFFFFFF for _, high in buffers], np.int64)
+        at_once = min(chosen.active * chosen.resident, total)
+        count = -(-total // at_once)
+        steps = [min(total, (wave + 1) * at_once) for wave in range(min(count, 64))]
+        latency, weight = np.zeros((len(buffers), len(steps))), np.zeros((len(buffers), len(steps)))
+        stores = np.zeros(len(buffers))
+        reads: list[Footprint] = []
+        writes: list[Footprint] = []
+        for low, high in zip(lows, highs, strict=True):
+            here = (sectors >= low) & (sectors < high)
+            for found, which in ((reads, stored != 2), (writes, stored == 2)):
+                mine = here & which
+                wide = 1 if found is reads else 0  # DRAM is read 64 bytes at a time
+                most = int(high - low) >> wide
+                found.append(footprint(sectors[mine] >> wide, blocks[mine], sampled, most) if mine.any() else NOTHING)
+        moved = sum(f.of(at_once) * size for side, size in ((reads, 64), (writes, 32)) for f in side)
+        fits = moved <= machine.l2_bytes
+        atomics = sectors[stored == 3]
+        lines = footprint(atomics >> 2, blocks[stored == 3], sampled, 1 << 40).of(total) if atomics.size else 0.0
+        all_stored = sum(f.of(total) for f in writes)
+        dram_stored = max(all_stored - machine.speeds.dirty_share * machine.l2_bytes / 32, 0.0)
+        reached = sum(2 * f.of(total) for f in reads)
+        read = 0.0
+        for n, f in enumerate(reads):
+            if f.seen:
+                known = 0.0
+                of_wave = f.of(at_once)
+                for wave, blocks_then in enumerate(steps):
+                    now = f.of(blocks_then)
+                    new = now - known if fits or wave == 0 else of_wave * (blocks_then - steps[wave - 1]) / at_once
+                    asked = f.each * (blocks_then - (steps[wave - 1] if wave else 0))
+                    latency[n, wave] = min(1.0, new / of_wave) if of_wave else 0.0
+                    weight[n, wave] = min(1.0, new / asked) if asked else 0.0
+                    known = now
+                read += 2 * (f.of(total) if fits else of_wave * total / at_once)
+        for n, f in enumerate(writes):
+            if f.seen and all_stored:
+                stores[n] = min(1.0, f.of(total) / (f.each * total))
+        if not cold and sum(f.of(total) for f in reads + writes) * 64 <= WARM_SHARE * machine.l2_bytes:
+            return Supply(lows, highs, 0 * latency, 0 * weight, 0 * stores, 0.0, 0.0, reached, lines)
+        return Supply(lows, highs, latency, weight, stores, read, dram_stored, reached, lines)
+
+    def arrays(self) -> tuple[NDArray[Any], ...]:
+        return self.lows, self.highs, self.latency, self.weight, self.stores
+
+
+def _reads_or_stores(kind: int) -> int:
+    if kind in (mp.ATOMIC, mp.REDUCE):
+        return 3
+    if kind in (mp.LOAD, mp.COPY):
+        return 1
+    return 2 if kind == mp.STORE else 0

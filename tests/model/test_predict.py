@@ -1,0 +1,138 @@
+"""Times that follow by hand from the compiler's own numbers, and what must hold for any kernel."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import warplens as wl
+from warplens.errors import UsageError
+from warplens.machine import machine
+from warplens.model import WHAT_IF
+from warplens.model.chosen import scattered
+from warplens.model.footprint import footprint
+
+LESSONS = Path(__file__).parents[1] / "kernels" / "lessons.cu"
+CHAIN = """extern "C" __global__ void chain(float* y, float k, int n) {
+  float a = threadIdx.x;
+  #pragma unroll 1
+  for (int i = 0; i < n; ++i) {
+    #pragma unroll
+    for (int j = 0; j < 256; ++j) a = fmaf(a, k, 1.0f);
+  }
+  y[threadIdx.x] = a;
+}"""
+
+
+def run_of(name: str, n: int = 1 << 16) -> wl.Run:
+    kernel = wl.compile(LESSONS)[name]
+    x = np.random.default_rng(1).random(n, np.float32)
+    if name.startswith("matmul"):
+        size = int(n**0.5)
+        return kernel.launch((size // 16, size // 16), (16, 16), x, x.copy(), np.zeros(n, np.float32), np.int32(size))
+    if name.startswith("reduce"):
+        whole = (x * 1000).astype(np.int32)
+        return kernel.launch(n // 256, 256, whole, np.zeros(n // 256, np.int32), np.int32(n))
+    return kernel.launch(n // 128, 128, x, np.zeros_like(x), np.int32(n))
+
+
+def chain(n: int) -> wl.Run:
+    kernel = wl.compile(source=CHAIN)["chain"]
+    return kernel.launch(1, 32, np.zeros(32, np.float32), np.float32(0.5), np.int32(n))
+
+
+def test_a_dependent_multiply_add_takes_four_cycles() -> None:
+    """Two lengths, so that what is not the chain falls out."""
+    short, long = (chain(n).predict("h200") for n in (20, 40))
+    cycles = (long.time_us - short.time_us) * machine("h200").boost_megahertz
+    assert cycles / (20 * 256) == pytest.approx(4, rel=0.03)
+
+
+def test_the_same_question_has_the_same_answer_to_the_last_digit() -> None:
+    first, second = (run_of("nccopy").predict("h200") for _ in range(2))
+    assert first == second
+
+
+@pytest.mark.parametrize("name", ["ccopy", "nccopy", "matmul_tiled", "reduce_modulo", "reduce_sequential"])
+def test_what_holds_for_any_kernel(name: str) -> None:
+    run = run_of(name)
+    found = run.predict("h200")
+    assert found.low_us < found.time_us < found.high_us
+    assert found.time_us > run.floor("h200").microseconds
+    assert sum(found.stalls.values()) == pytest.approx(
+        found.metrics["smsp__average_warp_latency_per_inst_issued.ratio"].value
+    )
+    assert found.stalls["selected"] == pytest.approx(1)
+    assert all(metric.provenance == "modelled" for metric in found.metrics.values())
+    assert all(0 < unit.percent < 101 for unit in found.units)
+    assert found.calibrated
+
+
+@pytest.mark.parametrize("name", ["ccopy", "nccopy"])
+def test_a_stream_is_read_from_dram_once(name: str) -> None:
+    n = 1 << 16
+    read = run_of(name, n).predict("h200").metrics["dram__bytes_read.sum"].value
+    assert read == pytest.approx(4 * n, rel=0.02)
+
+
+@pytest.mark.parametrize("cause", WHAT_IF)
+@pytest.mark.parametrize("name", ["nccopy", "reduce_modulo"])
+def test_without_a_cause_a_kernel_is_not_slower(name: str, cause: str) -> None:
+    run = run_of(name)
+    assert run.predict("h200", (cause,)).time_us <= run.predict("h200").time_us * 1.01
+
+
+def test_a_cause_that_is_not_known_is_refused() -> None:
+    with pytest.raises(UsageError, match="double_bandwidth"):
+        run_of("ccopy").predict("h200", ("half_price",))
+
+
+def test_double_bandwidth_helps_what_dram_limits() -> None:
+    n = 1 << 24
+    kernel = wl.compile(LESSONS)["add4"]
+    x = np.zeros(n, np.float32)
+    run = kernel.launch(1024, 256, x, x.copy(), x.copy(), np.int32(n))
+    assert run.predict("h200", ("double_bandwidth",)).time_us < 0.8 * run.predict("h200").time_us
+
+
+def test_an_array_that_the_kernel_changed_is_as_before_when_blocks_run_again() -> None:
+    source = 'extern "C" __global__ void next(int* x) { int i = threadIdx.x; while (x[i] < 100) x[i] += 1; }'
+    x = np.zeros(32, np.int32)
+    run = wl.compile(source=source)["next"].launch(1, 32, x)
+    assert (x == 100).all()
+    assert run.predict("h200").simulated.instructions == run["smsp__inst_executed.sum"]
+
+
+def test_machine_code_for_another_gpu_is_refused() -> None:
+    with pytest.raises(UsageError, match="compile with arch=sm_80"):
+        run_of("ccopy").predict("a100")
+
+
+def test_the_number_of_different_sectors_is_estimated_from_some_blocks() -> None:
+    total, sampled = 4096, scattered(4096, 256)
+    assert len(set(sampled)) == 256
+    apart = [(16 * b + k, n) for n, b in enumerate(sampled) for k in range(16)]
+    rows = [(64 * (b // 64) + k, n) for n, b in enumerate(sampled) for k in range(64)]
+    same = [(k, n) for n in range(256) for k in range(64)]
+    for pairs, true in ((apart, 16 * total), (rows, 64 * 64), (same, 64)):
+        sectors, blocks = (np.array(column) for column in zip(*pairs, strict=True))
+        found = footprint(sectors.astype(np.uint32), blocks.astype(np.int32), 256, 1 << 30)
+        assert found.of(total) == pytest.approx(true, rel=0.1)  # an estimate: 6 % here
+
+
+def test_a_slower_machine_takes_longer() -> None:
+    from warplens.model.predict import predict
+
+    run = run_of("ccopy", 1 << 18)
+    fast = machine("h200")
+    slow = replace(fast, dram_gigabytes_per_second=480)
+    memory = run.again.memory if run.again else None
+    assert memory is not None
+    buffers = [(a.address, a.address + a.size) for a in memory.allocations]
+    times = [
+        predict(run.kernel.program, run.trace, m, run.occupancy, buffers, run._record).time_us for m in (fast, slow)
+    ]
+    assert times[1] > times[0]
