@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from warplens.counters.metrics import by_instruction, by_line, metrics
 from warplens.counters.occupancy import Occupancy, curves, occupancy, waves
 from warplens.emulator import DeviceMemory, Streams, available_threads, pass_arguments, provided, record
 from warplens.emulator import run as execute
-from warplens.errors import CubinError, UsageError
+from warplens.errors import CubinError, Unpredictable, UsageError
 from warplens.hardware.job import Job
 from warplens.hazard import CHECKS, Check, Hazard, checks_of
 from warplens.kernel import Cubin, Kernel, Parameter
@@ -291,6 +291,8 @@ class Run:
     labels   names of the arguments;  title, file: what the user calls the kernel, and where it came from
     machine_from   who named the GPU ("--gpu", "WARPLENS_GPU", "this machine", "default"), where that is known
     input_bytes    of the arrays that the kernel left unchanged; of all where it changed all
+    prediction     of its time, as timed() made it;  unpredicted: why it could not
+    what_if        the same with one cause removed, by its name
     """
 
     kernel: LaunchableKernel
@@ -304,6 +306,9 @@ class Run:
     machine_from: str = ""
     input_bytes: int = 0
     again: Again | None = None
+    prediction: Prediction | None = None
+    unpredicted: str = ""
+    what_if: Mapping[str, Prediction] = field(default_factory=dict)
 
     @property
     def hazards(self) -> tuple[Hazard, ...]:
@@ -371,6 +376,16 @@ class Run:
             )
         return machine
 
+    def timed(self, what_if: Sequence[str] = ()) -> Run:
+        """The same run with the prediction of its time on its GPU, and with each cause removed that `what_if` names;
+        or with the reason why the model does not apply.  UsageError where the machine code is for another GPU."""
+        try:
+            prediction = self.predict()
+            removed = {name: self.predict(what_if=(name,)) for name in what_if}
+        except Unpredictable as reason:
+            return replace(self, unpredicted=str(reason))
+        return replace(self, prediction=prediction, what_if=removed)
+
     @property
     def printed(self) -> str:
         """What the kernel's printf wrote, block after block in order of their numbers."""
@@ -414,6 +429,9 @@ class Run:
             tools=tool_versions(compiled=bool(compiled)),
             checks=tuple(check for check in CHECKS if check in self.checks),
             input_bytes=self.input_bytes,
+            prediction=self.prediction,
+            unpredicted=self.unpredicted,
+            what_if=self.what_if,
         )
 
     def json(self) -> str:

@@ -18,12 +18,14 @@ import click
 
 from warplens import __version__
 from warplens.errors import UsageError, WarplensError
-from warplens.options import CODE, GPU, HOST, LAUNCH, SAMPLE, options
+from warplens.host import Host
+from warplens.options import CODE, GPU, GPUS, HOST, LAUNCH, SAMPLE, options
 
 if TYPE_CHECKING:
     from warplens.api import Run
-    from warplens.host import Host
-    from warplens.target import Flags
+    from warplens.explain import Wish
+    from warplens.hazard import Hazard
+    from warplens.target import Flags, Target
 
 INTERRUPTED = 130
 
@@ -35,7 +37,10 @@ def cli() -> None:
 
 @cli.command()
 @click.argument("file")
-@options(LAUNCH, CODE, GPU, HOST, SAMPLE)
+@options(LAUNCH, CODE, GPUS, HOST, SAMPLE)
+@click.option("--what-if", "what_if", multiple=True, metavar="LIST",
+              help="Predict also with ideal_access, no_bank_conflicts, no_divergence, full_occupancy or "
+              "double_bandwidth; needs --gpu.")  # fmt: skip
 @click.option("--check", "check", multiple=True, metavar="LIST",
               help="Look for races, init (reads of memory that nobody wrote), barriers, or all; memory is always "
               "checked.  End with 1 if an error or warning is found.")  # fmt: skip
@@ -44,36 +49,51 @@ def cli() -> None:
 @click.option("--lines", type=click.IntRange(1), default=10, metavar="N", show_default=True,
               help="Source lines and instructions to show.")  # fmt: skip
 def explain(
-    file: str, flags: Flags, host: Host, check: tuple[str, ...], as_json: bool, html: str | None, lines: int
+    file: str, flags: Flags, host: Host, what_if: tuple[str, ...], check: tuple[str, ...], as_json: bool,
+    html: str | None, lines: int,
 ) -> None:  # fmt: skip
-    """Execute the kernels of FILE (.cu or cubin) and tell what they do.
+    """Execute the kernels of FILE (.cu or cubin) and tell what they do; with --gpu also how long they take.
 
     The launch stands in the .cu file (see docs/launch.md) or in the flags:
 
     \b
       warplens explain copy.cu
+      warplens explain copy.cu --gpu h200 --what-if ideal_access
+      warplens explain copy.cu --gpu a100,h200,rtx4090
       warplens explain copy.cu --kernel copy --grid 'n / 128' --block 128 --set n=65536 \\
                --arg 'in=random:f32[n]' --arg 'zeros:f32[n]' --arg n
       warplens explain copy.cu --check races,init
     """
+    from warplens.explain import Wish, causes, kernels
     from warplens.hazard import checks_of
-    from warplens.report.progress import bar
-    from warplens.target import targets
 
     checks_of(check)  # before a long run
-    found = targets(file, flags)
+    wish = Wish(host, check, causes(what_if))
+    found = kernels(file, flags, wish.what_if)
     if as_json and html:
         raise UsageError("--json and --html exclude each other: choose one")
-    one_only = as_json or flags.grid or flags.block or flags.args or not found[0].started
-    if len(found) > 1 and one_only:
-        titles = ", ".join(target.title for target in found)
+    first = found[0][0]
+    if len(found) > 1 and (as_json or flags.grid or flags.block or flags.args or not first.started):
+        titles = ", ".join(same[0].title for same in found)
         raise UsageError(f"{file} has {len(found)} kernels; choose one with --kernel: {titles}")
-    done = []
+    show = explain_on_one if len(found[0]) == 1 else explain_on_many
+    if not show(found, wish, as_json, html, lines):
+        raise click.exceptions.Exit(1)
+
+
+def explain_on_one(
+    found: Sequence[Sequence[Target]], wish: Wish, as_json: bool, html: str | None, lines: int
+) -> bool:  # fmt: skip
+    """The whole report of each kernel.  False if a check found something."""
+    from warplens.explain import run
+
+    worse: list[Hazard] = []  # than a note; a run itself holds its arrays, which are not kept
 
     def runs() -> Iterator[Run]:
-        for target in found:
-            done.append(target.run(host, bar(target.title), check))
-            yield done[-1]
+        for (target,) in found:
+            done = run(target, wish)
+            worse.extend(hazard for hazard in done.hazards if hazard.severity != "note")
+            yield done
 
     if as_json:
         click.echo(next(runs()).json(), nl=False)
@@ -88,12 +108,39 @@ def explain(
         from warplens.report.layout import console
 
         out = console()
-        for place, run in enumerate(runs()):
+        for place, each in enumerate(runs()):
             if place:
                 out.rule(style="dim")
-            terminal.show(run.subject, out, lines)
-    if any(hazard.severity != "note" for run in done for hazard in run.hazards):
-        raise click.exceptions.Exit(1)
+            terminal.show(each.subject, out, lines)
+    return not worse
+
+
+def explain_on_many(
+    found: Sequence[Sequence[Target]], wish: Wish, as_json: bool, html: str | None, lines: int
+) -> bool:  # fmt: skip
+    """A row for each GPU; the page has the whole reports."""
+    from warplens.explain import answers
+    from warplens.report import gpu_rows
+    from warplens.report.layout import console
+
+    if wish.check:
+        raise UsageError("--check is for one GPU: what it finds does not depend on the GPU")
+    told = [(same[0].title, list(answers(same, wish))) for same in found]
+    if as_json:
+        click.echo(gpu_rows.document(*told[0]), nl=False)
+    elif html:
+        from warplens.api import write_text
+        from warplens.report import html as page
+
+        write_text(html, page.page([a.subject for _, rows in told for a in rows if a.subject], told))
+        click.echo(f"written to {html}")
+    else:
+        out = console()
+        for place, (title, rows) in enumerate(told):
+            if place:
+                out.rule(style="dim")
+            gpu_rows.show(title, rows, out)
+    return True
 
 
 @cli.command()
@@ -182,23 +229,24 @@ def sass(file: str, flags: Flags, host: Host, static: bool, as_json: bool) -> No
 def compare(
     words: tuple[str, ...], flags: Flags, host: Host, everything: bool, as_json: bool, fail_on: tuple[str, ...]
 ) -> None:  # fmt: skip
-    """Compare two kernels: what B does more or less than A, and which instructions make the difference.
+    """Compare two kernels: what B does more or less than A, which instructions make the difference, and with --gpu
+    what makes the difference in time.
 
     \b
-      warplens compare copy.cu ccopy nccopy
+      warplens compare copy.cu ccopy nccopy --gpu h200
       warplens compare copy.cu:ccopy other.cu:nccopy
       warplens compare old.cu new.cu --fail-on 'smsp__inst_executed.sum > 1.05'
     """
     from warplens.counters.compare import budget as read_budget
     from warplens.counters.compare import compare as compared
+    from warplens.explain import Wish, run
     from warplens.report import compare as report
     from warplens.report import decomposition
     from warplens.report.layout import console
-    from warplens.report.progress import bar
     from warplens.target import two_targets
 
     budgets = [read_budget(text) for text in fail_on]
-    runs = [target.run(host, bar(target.title)) for target in two_targets(words, flags)]
+    runs = [run(target, Wish(host)) for target in two_targets(words, flags)]
     first, second = (run.subject for run in runs)
     comparison = compared(report.side(first), report.side(second))
     broken = [found for found in budgets if found.broken_by(comparison)]

@@ -34,6 +34,11 @@ CODE = (
     click.option("--arch", metavar="SM", help="Compile for this architecture, such as sm_90 (default: the GPU's)."),
     click.option("--option", "options", multiple=True, metavar="OPT", help="For the compiler: --option=-O1."),
 )
+GPUS = (
+    click.option(
+        "--gpu", metavar="NAMES", help="Predict the time on this GPU, or on several: a100,h200; `warplens gpus` lists."
+    ),
+)  # fmt: skip
 GPU = (click.option("--gpu", metavar="NAME", help="The GPU to answer for; `warplens gpus` lists them."),)
 HOST = (
     click.option("--threads", type=click.IntRange(1), metavar="N", help="Threads of this machine (default: all)."),

@@ -12,6 +12,7 @@ import pytest
 from report.predictions import STALLS, made_up, predicted
 from report.runs import subject_of
 from report.test_html import read
+from warplens.model import WHAT_IF
 from warplens.report import layout, terminal, time
 from warplens.report.html import page
 from warplens.report.json import document, schema, text
@@ -86,6 +87,10 @@ def test_what_if_tells_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
     assert json.loads(written(subject))["what_if"][0] == {
         "name": "ideal_access", "time_us": 40, "limit": made_up(subject).limit,
     }  # fmt: skip
+
+
+def test_every_what_if_has_words() -> None:
+    assert set(time.CAUSES) == set(WHAT_IF)
 
 
 def test_a_refused_prediction_says_why_and_keeps_the_counts(monkeypatch: pytest.MonkeyPatch) -> None:
