@@ -49,7 +49,7 @@ def metrics_of(
             100 * resident / machine.limits.warps_per_multiprocessor, "%"
         ),
         "smsp__average_warps_active_per_inst_executed.ratio": modelled(
-            resident * sm_active * machine.multiprocessors / inst, "warp"
+            resident * sm_active * machine.multiprocessors / inst, "cycle"
         ),
         "smsp__average_warp_latency_per_inst_issued.ratio": modelled(out.stalls.sum() / issued, "cycle"),
         "sm__inst_executed.avg.per_cycle_active": modelled(
