@@ -14,12 +14,12 @@ import jsonschema
 import pytest
 
 from report.predictions import made_up
-from warplens.api import Run
 from warplens.cli import main
 from warplens.errors import Unpredictable
 from warplens.metric import Metric
 from warplens.model.prediction import Prediction
 from warplens.report.json import schema
+from warplens.run import Run
 
 ROOT = Path(__file__).parents[1]
 COPY = str(ROOT / "examples" / "copy.cu")

@@ -8,11 +8,11 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from warplens.api import Run
 from warplens.cli import main
 from warplens.machine import machines
 from warplens.report import decomposition
 from warplens.report.json import schema
+from warplens.run import Run
 from warplens.target import Flags, targets
 
 ROOT = Path(__file__).parents[1]

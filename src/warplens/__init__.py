@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from warplens.version import __version__
+
 if TYPE_CHECKING:
-    from warplens.api import LaunchableKernel, Module, Run, compile, load, report
+    from warplens.api import LaunchableKernel, Module, compile, load, report
     from warplens.errors import (
         CompileError,
         CubinError,
@@ -17,8 +19,8 @@ if TYPE_CHECKING:
         UsageError,
         WarplensError,
     )
+    from warplens.run import Run
 
-__version__ = "0.1.0"
 __all__ = [
     "CompileError",
     "CubinError",
@@ -29,6 +31,7 @@ __all__ = [
     "UnsupportedInstruction",
     "UsageError",
     "WarplensError",
+    "__version__",
     "compile",
     "load",
     "report",
@@ -40,5 +43,5 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'warplens' has no attribute {name!r}")
     from importlib import import_module
 
-    home = "errors" if name.endswith(("Error", "Fault", "Instruction")) else "api"
+    home = "errors" if name.endswith(("Error", "Fault", "Instruction")) else "run" if name == "Run" else "api"
     return getattr(import_module(f"warplens.{home}"), name)

@@ -22,9 +22,9 @@ from warplens.host import Host
 from warplens.options import CODE, GPU, GPUS, HOST, LAUNCH, SAMPLE, options
 
 if TYPE_CHECKING:
-    from warplens.api import Run
     from warplens.explain import Wish
     from warplens.hazard import Hazard
+    from warplens.run import Run
     from warplens.target import Flags, Target
 
 INTERRUPTED = 130
@@ -98,8 +98,8 @@ def explain_on_one(
     if as_json:
         click.echo(next(runs()).json(), nl=False)
     elif html:
-        from warplens.api import write_text
         from warplens.report import html as page
+        from warplens.run import write_text
 
         write_text(html, page.page([run.subject for run in runs()]))
         click.echo(f"written to {html}")
@@ -129,8 +129,8 @@ def explain_on_many(
     if as_json:
         click.echo(gpu_rows.document(*told[0]), nl=False)
     elif html:
-        from warplens.api import write_text
         from warplens.report import html as page
+        from warplens.run import write_text
 
         write_text(html, page.page([a.subject for _, rows in told for a in rows if a.subject], told))
         click.echo(f"written to {html}")

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from warplens.api import Run
 from warplens.errors import UsageError
 from warplens.host import Host
 from warplens.machine import machine
 from warplens.model import WHAT_IF
 from warplens.report.gpu_rows import Answer
 from warplens.report.progress import bar
+from warplens.run import Run
 from warplens.target import Flags, Target, targets
 
 NAMED = ("--gpu", "WARPLENS_GPU")

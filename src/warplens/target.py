@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from warplens.api import LaunchableKernel, Module, Progress, Run, compile, load, read_source
+from warplens.api import LaunchableKernel, Module, Progress, compile, load, read_source
 from warplens.arguments import Argument, parse_argument, variable_value
 from warplens.errors import UsageError
 from warplens.expression import Number, evaluate_whole, parse_setting
@@ -28,6 +28,7 @@ from warplens.launch import Launch
 from warplens.launch_block import KernelEntry, LaunchFile, parse_dim, read_launch_block
 from warplens.machine import Machine, choose
 from warplens.report.footprint import Footprint
+from warplens.run import Run
 
 SOURCES = (".cu", ".cuh", ".cpp", ".cc", ".h")
 

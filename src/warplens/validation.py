@@ -11,12 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warplens.agreement import Agreement, Row
-from warplens.api import Progress, Run
+from warplens.api import Progress
 from warplens.errors import UsageError
 from warplens.hardware import COUNTERS, Gpu, Job, launch, measure, open_gpu
 from warplens.host import Host
 from warplens.launch import Launch
 from warplens.metric import Metric
+from warplens.run import Run
 from warplens.target import Target
 from warplens.whole_file import write_whole
 

@@ -10,7 +10,7 @@ import pytest
 from launches import kernel, on_host, same, written
 from numpy.typing import NDArray
 
-from warplens.api import Run
+from warplens.run import Run
 
 SOURCE = """
 extern "C" __global__ void in_place(int *a, int n) {  // each block reads what the one before it wrote

@@ -12,7 +12,7 @@ from launches import written
 from numpy.typing import NDArray
 from slow_counts import Counted, global_access, local_access, shared_access
 
-from warplens.api import Run
+from warplens.run import Run
 
 TYPES = {1: "char x", 2: "short x", 4: "int x", 8: "int x, y", 16: "int x, y, z, w"}
 SOURCE = """

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 import warplens as wl
-from warplens.api import Run
 from warplens.errors import UsageError
 from warplens.model import Bound, Floor
 from warplens.model import floor as least_time
@@ -19,6 +18,7 @@ from warplens.model.floor import known
 from warplens.model.limits import pacing
 from warplens.report.html import page
 from warplens.report.json import schema
+from warplens.run import Run
 
 CLOCK = 1980  # MHz, of an H200
 

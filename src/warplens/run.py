@@ -1,0 +1,256 @@
+"""What one launch did: its counts, its time on a GPU, and reports of both.  F8."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Protocol
+
+from warplens.counters.metrics import by_instruction, by_line, metrics
+from warplens.counters.occupancy import Occupancy, curves, occupancy, waves
+from warplens.emulator import DeviceMemory, Streams, record
+from warplens.errors import Unpredictable, UsageError
+from warplens.hazard import CHECKS, Check, Hazard
+from warplens.kernel import Cubin, Kernel
+from warplens.launch import Launch
+from warplens.machine import Machine
+from warplens.machine import machine as described
+from warplens.metric import Metric
+from warplens.model import Floor, Prediction
+from warplens.model import floor as least_time
+from warplens.program import Program
+from warplens.report.subject import Subject
+from warplens.trace import Trace
+from warplens.version import __version__
+from warplens.whole_file import write_whole
+
+
+class Launched(Protocol):
+    """The kernel of a run; a LaunchableKernel of api.py."""
+
+    cubin: Cubin
+    kernel: Kernel
+    name: str
+
+    @property
+    def arch(self) -> str: ...
+    @property
+    def program(self) -> Program: ...
+
+
+@dataclass(frozen=True)
+class Again:
+    """The launch as it began: parameters, device memory and constant banks.
+
+    Arrays that the kernel only reads are the host's own: who changes them changes what is run again.
+    """
+
+    parameters: bytes
+    memory: DeviceMemory
+    banks: Mapping[int, bytes]
+
+
+@dataclass(frozen=True)
+class Run:
+    """What one launch did.
+
+    labels   names of the arguments;  title, file: what the user calls the kernel, and where it came from
+    machine_from   who named the GPU ("--gpu", "WARPLENS_GPU", "this machine", "default"), where that is known
+    input_bytes    of the arrays that the kernel left unchanged; of all where it changed all
+    prediction     of its time, as timed() made it;  unpredicted: why it could not
+    what_if        the same with one cause removed, by its name
+    """
+
+    kernel: Launched
+    launch: Launch
+    trace: Trace
+    machine: Machine
+    labels: tuple[str, ...] = ()
+    checks: frozenset[Check] = frozenset()
+    title: str = ""
+    file: str = ""
+    machine_from: str = ""
+    input_bytes: int = 0
+    again: Again | None = None
+    prediction: Prediction | None = None
+    unpredicted: str = ""
+    what_if: Mapping[str, Prediction] = field(default_factory=dict)
+
+    @property
+    def hazards(self) -> tuple[Hazard, ...]:
+        """What the checks found, by place in the code; () where none was asked for."""
+        return self.trace.hazards
+
+    @property
+    def _block(self) -> tuple[int, int, int, int, int]:
+        """What a block takes of a multiprocessor, as occupancy() and curves() want it."""
+        kernel = self.kernel.kernel
+        threads = self.launch.threads_per_block
+        return kernel.registers, threads, kernel.shared_bytes, self.launch.shared, kernel.barriers
+
+    @cached_property
+    def occupancy(self) -> Occupancy:
+        return occupancy(self.machine, *self._block)
+
+    def floor(self, gpu: str | None = None) -> Floor:
+        """The least time on a GPU: what each unit must spend at its peak rate; no prediction of the time itself.
+
+        gpu   its name (default: the one of the launch)
+        UsageError for a GPU that is not known, whose machine code is another, or on which no block fits.
+        """
+        machine = self._described(gpu)
+        resident = occupancy(machine, *self._block)
+        return least_time(self.kernel.program, self.trace, machine, resident, self.input_bytes)
+
+    def predict(self, gpu: str | None = None, what_if: Sequence[str] = ()) -> Prediction:
+        """How long the launch takes on a GPU, and why: modelled.
+
+        gpu       its name (default: the one of the launch)
+        what_if   causes to remove, of warplens.model.WHAT_IF
+        Some blocks are run again for it, with the arrays that the kernel only reads as they are now.
+        UsageError for a GPU that is not known, whose machine code is another, or on which no block fits.
+        """
+        from warplens.model.predict import predict
+
+        machine = self._described(gpu)
+        resident = occupancy(machine, *self._block)
+        assert self.again is not None
+        buffers = [(a.address, a.address + a.size) for a in self.again.memory.allocations]
+        return predict(self.kernel.program, self.trace, machine, resident, buffers, self._record, what_if)
+
+    def _record(self, blocks: tuple[int, ...]) -> Streams:
+        """What the warps of these blocks issue; kept for the next question."""
+        assert self.again is not None
+        if blocks not in self._recorded:
+            self._recorded[blocks] = record(
+                self.kernel.kernel, self.kernel.program, self.launch, self.again.parameters, self.again.memory, blocks,
+                banks=dict(self.again.banks), multiprocessors=self.machine.multiprocessors,
+            )  # fmt: skip
+        return self._recorded[blocks]
+
+    @cached_property
+    def _recorded(self) -> dict[tuple[int, ...], Streams]:
+        return {}
+
+    def _described(self, gpu: str | None) -> Machine:
+        """The GPU asked for; UsageError if its machine code is another."""
+        machine = described(gpu) if gpu else self.machine
+        code = self.kernel.arch
+        if code.rstrip("af") != machine.arch.rstrip("af"):
+            raise UsageError(
+                f"the machine code is for {code}, {machine.title} is {machine.arch}: compile with arch={machine.arch}"
+            )
+        return machine
+
+    def timed(self, what_if: Sequence[str] = ()) -> Run:
+        """The same run with the prediction of its time on its GPU, and with each cause removed that `what_if` names;
+        or with the reason why the model does not apply.  UsageError where the machine code is for another GPU."""
+        try:
+            prediction = self.predict()
+            removed = {name: self.predict(what_if=(name,)) for name in what_if}
+        except Unpredictable as reason:
+            return replace(self, unpredicted=str(reason))
+        return replace(self, prediction=prediction, what_if=removed)
+
+    @property
+    def printed(self) -> str:
+        """What the kernel's printf wrote, block after block in order of their numbers."""
+        return self.trace.printed
+
+    @cached_property
+    def metrics(self) -> Mapping[str, Metric]:
+        """Every metric of the launch under its Nsight Compute name."""
+        full = waves(self.machine, self.occupancy, self.launch.blocks)
+        drawn = curves(self.machine, *self._block)
+        return metrics(self.kernel.program, self.trace, self.kernel.kernel, self.occupancy, full, drawn)
+
+    def __getitem__(self, name: str) -> float | int:
+        """The value of a metric."""
+        if name not in self.metrics:
+            import difflib
+
+            close = difflib.get_close_matches(name, self.metrics, 3, 0.6)
+            hint = f"; did you mean {', '.join(close)}?" if close else "; run.metrics lists them all"
+            raise KeyError(f"no metric {name}{hint}")
+        return self.metrics[name].value
+
+    @cached_property
+    def subject(self) -> Subject:
+        """The run as reports see it."""
+        kernel = self.kernel
+        compiled = kernel.cubin.sources
+        return Subject(
+            title=self.title or kernel.name,
+            file=self.file or next(iter(compiled), "a cubin"),
+            kernel=kernel.kernel,
+            program=kernel.program,
+            launch=self.launch,
+            trace=self.trace,
+            metrics=self.metrics,
+            occupancy=self.occupancy,
+            machine=self.machine,
+            machine_from=self.machine_from,
+            labels=self.labels,
+            sources=compiled or sources_on_disk(kernel.program),
+            tools=tool_versions(compiled=bool(compiled)),
+            checks=tuple(check for check in CHECKS if check in self.checks),
+            input_bytes=self.input_bytes,
+            prediction=self.prediction,
+            unpredicted=self.unpredicted,
+            what_if=self.what_if,
+        )
+
+    def json(self) -> str:
+        """The run as one JSON document: report/schema.json describes it."""
+        from warplens.report import json as writer
+
+        seen = self.subject
+        return writer.text(
+            writer.document(
+                seen.kernel, seen.launch, seen.program, seen.metrics, by_line(seen.program, seen.trace),
+                by_instruction(seen.program, seen.trace), seen.tools, seen.machine.key, seen.occupancy, seen.waves,
+                checks=seen.checks, hazards=self.hazards,
+                printed=self.printed, notes=seen.notes, floor=seen.floor, prediction=seen.prediction,
+                unpredicted=seen.unpredicted, what_if=seen.what_if,
+            )
+        )  # fmt: skip
+
+    def report(self, path: str | Path) -> None:
+        """Writes the run to `path`: a page for .html, the document for .json.  UsageError for another ending."""
+        kind = Path(path).suffix.lower()
+        if kind == ".json":
+            write_text(path, self.json())
+        elif kind == ".html":
+            from warplens.report.html import page
+
+            write_text(path, page([self.subject]))
+        else:
+            raise UsageError(f"a report cannot be written to {path}: .html and .json are possible endings")
+
+
+def sources_on_disk(program: Program) -> dict[str, str]:
+    """The files that a cubin's line table names, as far as they are there to be read."""
+    found = {}
+    for name in sorted({i.source.file for i in program.instructions if i.source}):
+        with suppress(OSError, ValueError):  # not there, or no text
+            found[name] = Path(name).read_text(encoding="utf-8")
+    return found
+
+
+def write_text(path: str | Path, content: str) -> None:
+    try:
+        write_whole(Path(path), content.encode())
+    except OSError as error:
+        raise UsageError(f"cannot write {path}: {error.strerror}") from None
+
+
+def tool_versions(compiled: bool) -> dict[str, str]:
+    """Versions of what took part; the compiler only where it did."""
+    from importlib.metadata import version
+
+    packages = {"nvrtc": "nvidia-cuda-nvrtc"} if compiled else {}
+    packages["nvdisasm"] = "nvidia-cuda-nvdisasm"
+    return {"warplens": __version__} | {name: version(package) for name, package in packages.items()}
