@@ -9,8 +9,8 @@ from warplens.machine import Machine
 from warplens.trace import Trace
 
 ENOUGH = 4_000_000  # warp instructions to simulate: a second or less
-FOOTPRINT_BLOCKS = 256
-FOOTPRINT_INSTRUCTIONS = 2_000_000
+FOOTPRINT_BLOCKS = 2048
+FOOTPRINT_INSTRUCTIONS = 4_000_000
 LEAST_BLOCKS = 8
 
 

@@ -1,9 +1,9 @@
 """How many different sectors a grid reaches, from some of its blocks.  F5.
 
-From how many of the sampled blocks each sector was reached, the number for any number of blocks is estimated as the
-number of species in a region is (Chao 1987; Colwell et al. 2012, J. Plant Ecology 5, equations 4 and 9 for incidence
-data): sectors that one block alone reaches grow with the grid, those that all share do not.  A buffer has no more
-sectors than its size.
+Two blocks that reach the same sector show how many share one.  If m of B blocks reach each sector, then of n blocks
+drawn at random two reach it (m - 1) (n - 1) / (B - 1) / 2 times as often as one does; and all blocks together reach as
+many different sectors as they reach sectors, divided by m.  Sectors that several of the sampled blocks share are so
+common that all of them have been seen: they are counted, not estimated.  A buffer has no more sectors than its size.
 """
 
 from __future__ import annotations
@@ -13,50 +13,53 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+COMMON = 4  # of the sampled blocks, from which on a sector counts as common
+
 
 @dataclass(frozen=True)
 class Footprint:
     """Of one buffer, for loads or for stores.
 
-    blocks     sampled;  seen: different sectors in these;  each: in one block, on average
-    once, twice     sectors that one, that two of the blocks reached;  most: sectors that there are
+    total      blocks of the grid;  each: different sectors of one block, on average
+    common     sectors that are shared widely;  widely: by how many blocks each
+    others     different sectors besides, of the whole grid;  shared: by how many blocks each
+    most       sectors that there are;  seen: that the sampled blocks reach
     """
 
-    blocks: int
-    seen: int
+    total: int
     each: float
-    once: int
-    twice: int
+    common: int
+    widely: float
+    others: float
+    shared: float
     most: int
+    seen: int
 
     def of(self, blocks: float) -> float:
-        """Different sectors that so many blocks reach."""
-        n = self.blocks
-        if not self.seen or blocks <= 0:
-            return 0.0
-        if n == 1:
-            return min(self.seen * blocks, self.most)
-        if blocks <= n:
-            # Between one block and all of them: straight, which is right at both ends.
-            return min(self.each + (self.seen - self.each) * (blocks - 1) / (n - 1), self.most)
-        if not self.twice:  # nothing says that blocks share what others have not reached
-            return min(self.seen - self.once + self.once * blocks / n, self.most)
-        unseen = (n - 1) / n * self.once**2 / (2 * self.twice)
-        if unseen <= 0:
-            return min(float(self.seen), self.most)
-        share = self.once / (n * unseen + self.once)
-        return float(min(self.seen + unseen * -np.expm1((blocks - n) * np.log1p(-share)), self.most))
+        """Different sectors that so many blocks reach, as if drawn at random."""
+        missed = max(1 - blocks / self.total, 0.0)
+        reached = self.common * (1 - missed**self.widely) + self.others * (1 - missed**self.shared)
+        return float(min(reached, self.most))
 
 
-NOTHING = Footprint(1, 0, 0.0, 0, 0, 0)
+NOTHING = Footprint(1, 0.0, 0, 1.0, 0.0, 1.0, 0, 0)
 
 
-def footprint(sectors: NDArray[np.uint32], blocks: NDArray[np.int32], sampled: int, most: int) -> Footprint:
-    """Of sectors, each with the block that reached it."""
+def footprint(
+    sectors: NDArray[np.uint32], blocks: NDArray[np.int32], sampled: int, total: int, most: int
+) -> Footprint:
+    """Of sectors, each with the number of the block that reached it; `sampled` of `total` blocks were run."""
     if not sectors.size:
         return NOTHING
     pairs = np.unique(sectors.astype(np.uint64) << np.uint64(32) | blocks.astype(np.uint64))
     _, times = np.unique(pairs >> np.uint64(32), return_counts=True)
-    return Footprint(
-        sampled, times.size, pairs.size / sampled, int((times == 1).sum()), int((times == 2).sum()), most
-    )
+    each = pairs.size / sampled
+    if sampled >= total:
+        return Footprint(total, each, 0, 1.0, float(times.size), pairs.size / times.size, most, times.size)
+    many = times[times >= COMMON]
+    few = times[times < COMMON]
+    met = float((few * (few - 1) / 2).sum())
+    shared = 1 + 2 * met / max(float(few.sum()), 1.0) * (total - 1) / max(sampled - 1, 1)
+    others = float(few.sum()) * total / sampled / shared
+    widely = float(many.mean()) * total / sampled if many.size else 1.0
+    return Footprint(total, each, many.size, widely, max(others, float(few.size)), shared, most, times.size)

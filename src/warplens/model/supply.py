@@ -18,7 +18,7 @@ from warplens.machine import Machine
 from warplens.model import multiprocessor as mp
 from warplens.model.by_warp import ByWarp, sectors_of
 from warplens.model.chosen import Chosen
-from warplens.model.footprint import NOTHING, Footprint, footprint
+from warplens.model.footprint import Footprint, footprint
 from warplens.model.machine_code import kind_of
 from warplens.program import Program
 from warplens.trace import Trace
@@ -69,11 +69,11 @@ class Supply:
                 mine = here & which
                 wide = 1 if found is reads else 0  # DRAM is read 64 bytes at a time
                 most = int(high - low) >> wide
-                found.append(footprint(sectors[mine] >> wide, blocks[mine], sampled, most) if mine.any() else NOTHING)
+                found.append(footprint(sectors[mine] >> wide, blocks[mine], sampled, total, most))
         moved = sum(f.of(at_once) * size for side, size in ((reads, 64), (writes, 32)) for f in side)
         fits = moved <= machine.l2_bytes
         atomics = sectors[stored == 3]
-        lines = footprint(atomics >> 2, blocks[stored == 3], sampled, 1 << 40).of(total) if atomics.size else 0.0
+        lines = footprint(atomics >> 2, blocks[stored == 3], sampled, total, 1 << 40).of(total)
         all_stored = sum(f.of(total) for f in writes)
         dram_stored = max(all_stored - machine.speeds.dirty_share * machine.l2_bytes / 32, 0.0)
         reached = sum(2 * f.of(total) for f in reads)
