@@ -3,5 +3,6 @@
 from warplens.hardware.device import Gpu, launch, open_gpu
 from warplens.hardware.job import Job
 from warplens.hardware.ncu import COUNTERS, measure
+from warplens.hardware.timing import Timing, time
 
-__all__ = ["COUNTERS", "Gpu", "Job", "launch", "measure", "open_gpu"]
+__all__ = ["COUNTERS", "Gpu", "Job", "Timing", "launch", "measure", "open_gpu", "time"]

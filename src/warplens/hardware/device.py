@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,12 +48,18 @@ def open_gpu() -> Gpu:
     return Gpu(str(device.name), f"sm_{major}{minor}", f"{version // 1000}.{version % 1000 // 10}", device)
 
 
-def launch(job: Job, gpu: Gpu) -> list[Bytes]:
-    """Runs the kernel; the buffers' bytes afterwards.
+@dataclass(frozen=True)
+class Ready:
+    """A launch that only has to be started: `buffers` on the GPU, filled; `start()` puts it into `stream`."""
 
-    HardwareError if this GPU cannot run the code, KernelFault if the kernel fails on it: the process then has to end,
-    the driver gives the GPU back to no one else in it.
-    """
+    stream: Any
+    buffers: list[Any]
+    start: Callable[[], None]
+
+
+@contextmanager
+def prepared(job: Job, gpu: Gpu) -> Iterator[Ready]:
+    """HardwareError if this GPU cannot run the code, UsageError for arguments that cannot be passed from here."""
     from cuda.core import LaunchConfig, ObjectCode
     from cuda.core import launch as start
 
@@ -60,7 +67,7 @@ def launch(job: Job, gpu: Gpu) -> list[Bytes]:
         raise HardwareError(
             f"{job.kernel} is compiled for {job.arch}, the {gpu.name} here is {gpu.arch}: give --arch {gpu.arch}"
         )
-    try:
+    with _as_hardware_error(job, gpu):
         stream = gpu.device.create_stream()
         module = ObjectCode.from_cubin(job.cubin)
         kernel = module.get_kernel(job.kernel)
@@ -72,20 +79,37 @@ def launch(job: Job, gpu: Gpu) -> list[Bytes]:
             grid=job.launch.grid, block=job.launch.block, shmem_size=job.launch.shared,
             is_cooperative=job.launch.cooperative,
         )  # fmt: skip
-        start(stream, config, kernel, *_passed(job, buffers))
-    except UsageError:
-        raise
-    except Exception as error:
-        raise HardwareError(f"{job.kernel} cannot be launched on the {gpu.name}: {error}") from None
-    try:
-        stream.sync()
-    except Exception as error:
-        raise KernelFault(f"{job.kernel} failed on the {gpu.name}: {error}") from None
-    results = [_read(buffer, data) for buffer, data in zip(buffers, job.buffers, strict=True)]
+        passed = _passed(job, buffers)
+    yield Ready(stream, buffers, lambda: start(stream, config, kernel, *passed))
     for buffer in buffers:
         buffer.close(stream)
     stream.sync()
-    return results
+
+
+def launch(job: Job, gpu: Gpu) -> list[Bytes]:
+    """Runs the kernel; the buffers' bytes afterwards.
+
+    HardwareError if this GPU cannot run the code, KernelFault if the kernel fails on it: the process then has to end,
+    the driver gives the GPU back to no one else in it.
+    """
+    with prepared(job, gpu) as ready:
+        with _as_hardware_error(job, gpu):
+            ready.start()
+        try:
+            ready.stream.sync()
+        except Exception as error:
+            raise KernelFault(f"{job.kernel} failed on the {gpu.name}: {error}") from None
+        return [_read(buffer, data) for buffer, data in zip(ready.buffers, job.buffers, strict=True)]
+
+
+@contextmanager
+def _as_hardware_error(job: Job, gpu: Gpu) -> Iterator[None]:
+    try:
+        yield
+    except UsageError:
+        raise
+    except Exception as error:  # cuda-core has no common class for these
+        raise HardwareError(f"{job.kernel} cannot be launched on the {gpu.name}: {error}") from None
 
 
 def _passed(job: Job, buffers: Sequence[Any]) -> list[Any]:

@@ -1,0 +1,1 @@
+"""One file a part of the GPU: NAME.py has the trials, NAME.cu their kernels."""
