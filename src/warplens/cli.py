@@ -307,6 +307,51 @@ def validate(
 
 
 @cli.command()
+@click.argument("file")
+@options(LAUNCH, CODE, HOST, SAMPLE)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
+def measure(file: str, flags: Flags, host: Host, as_json: bool) -> None:
+    """Time the kernels of FILE on this machine's GPU, beside what is predicted for it.
+
+    With Nsight Compute's ncu on the PATH its counters stand beside the modelled ones.
+
+    \b
+      warplens measure copy.cu
+    """
+    from warplens.hardware import open_gpu
+    from warplens.measurement import measured
+    from warplens.report import measurement as report
+    from warplens.report.layout import console
+    from warplens.report.progress import bar
+    from warplens.target import targets
+
+    gpu, out = open_gpu(), console()
+    done = (measured(target, gpu, host, bar(target.title)) for target in targets(file, flags))
+    if as_json:
+        click.echo(report.document(done), nl=False)
+        return
+    for found in done:
+        report.show(found, out)
+
+
+@cli.command()
+@click.option("--out", "folder", metavar="DIR", default=".", help="Where calibration.csv is written (default: here).")
+def calibrate(folder: str) -> None:
+    """Measure how fast the parts of this machine's GPU are: the tables of its description.
+
+    Writes every reading to DIR/calibration.csv and prints the tables (see docs/calibration.md).
+    """
+    from warplens.calibration.session import calibrated
+    from warplens.hardware import open_gpu
+    from warplens.report.progress import bar
+
+    gpu = open_gpu()
+    tables, said = calibrated(gpu, folder, bar(f"calibrating {gpu.name}"))
+    click.echo(tables, nl=False)
+    click.echo(said, err=True)
+
+
+@cli.command()
 def gpus() -> None:
     """List the GPUs that are known."""
     from warplens.report.gpus import show

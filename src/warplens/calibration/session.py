@@ -9,19 +9,26 @@ from importlib.metadata import version
 from pathlib import Path
 
 from warplens.calibration.bench import Bench, Compiled
-from warplens.calibration.record import Row, rows
+from warplens.calibration.derive import tables, toml
+from warplens.calibration.record import Row, read, rows, text_of
 from warplens.calibration.trial import Trial, source_of, subjects, trials
 from warplens.compiler import compile_source, read_cubin
 from warplens.hardware import Gpu
+from warplens.hardware.device import check
+from warplens.machine import detect, machine
+from warplens.whole_file import write_whole
 
+RECORD = "calibration.csv"
 DRIVER = Path("/proc/driver/nvidia/version")
 Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
 class Session:
-    """rows: of the record;  left_out: trials for which the architecture or the memory of this GPU does not suffice"""
+    """said: GPU, date, driver and tools;  rows: of the record;  left_out: trials for which the architecture or memory
+    of this GPU does not suffice"""
 
+    said: str
     rows: list[Row]
     left_out: tuple[Trial, ...]
     multiprocessors: int
@@ -49,8 +56,22 @@ def run(gpu: Gpu, progress: Progress | None = None) -> Session:
         if progress:
             progress(done, len(possible))
     tools = f"NVRTC {version('nvidia-cuda-nvrtc')}, CUDA events"
-    kept = rows(readings, gpu.name, str(date.today()), driver_version() or f"CUDA {gpu.driver}", tools)
-    return Session(kept, tuple(trial for trial in wanted if trial not in possible), multiprocessors)
+    who = (gpu.name, str(date.today()), driver_version() or f"CUDA {gpu.driver}", tools)
+    kept = rows(readings, *who)
+    left_out = tuple(trial for trial in wanted if trial not in possible)
+    return Session("{}, {}, driver {}, {}".format(*who), kept, left_out, multiprocessors)
+
+
+def calibrated(gpu: Gpu, folder: str, progress: Progress | None = None) -> tuple[str, str]:
+    """Writes the record to calibration.csv in `folder`; the tables of the GPU's file, and what was done."""
+    done, key = run(gpu, progress), detect()
+    path = Path(folder, RECORD)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path, text_of(done.rows).encode())
+    bandwidth = machine(key).dram_gigabytes_per_second if key else theoretical_bandwidth(gpu)
+    found = tables(read(path), done.multiprocessors, bandwidth)
+    said = f"{len(done.rows)} readings written to {path}; {len(done.left_out)} trials were not possible here"
+    return toml(found, f"{done.said}: measurements/{key or 'NAME'}/{RECORD}"), said
 
 
 def driver_version() -> str:
@@ -60,3 +81,14 @@ def driver_version() -> str:
     except OSError:
         return ""
     return next((word for word in words if word[:1].isdigit() and word.count(".") >= 1), "")
+
+
+def theoretical_bandwidth(gpu: Gpu) -> float:
+    """Gigabytes a second, from the clock and the width that the driver tells: two transfers a cycle."""
+    from cuda.bindings import driver
+
+    wanted = driver.CUdevice_attribute
+    device = gpu.device.device_id
+    kilohertz = check(driver.cuDeviceGetAttribute(wanted.CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE, device))
+    bits = check(driver.cuDeviceGetAttribute(wanted.CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, device))
+    return 2 * float(kilohertz) * 1000 * float(bits) / 8 / 1e9

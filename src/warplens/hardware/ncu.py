@@ -44,14 +44,16 @@ COUNTERS: tuple[str, ...] = (
 )  # fmt: skip
 """What an H200 has of the metrics that follow from the instructions and the addresses."""
 
-KEEP = ("--clock-control", "none", "--cache-control", "none")  # as the kernel runs without a profiler
+KEEP = ("--clock-control", "none")  # as the kernel runs without a profiler
+CACHES = {False: ("--cache-control", "none"), True: ("--cache-control", "all")}
 FORBIDDEN = "ERR_NVGPUCTRPERM"
 
 
 def measure(
-    jobs: Sequence[Job], names: Sequence[str] = COUNTERS, seconds: float | None = None
+    jobs: Sequence[Job], names: Sequence[str] = COUNTERS, seconds: float | None = None, cold: bool = False
 ) -> list[dict[str, Metric]]:
-    """The counters of each launch, with provenance `measured`; at most `seconds` for all of them.
+    """The counters of each launch, with provenance `measured`; at most `seconds` for all of them; with caches emptied
+    before each where `cold`.
 
     HardwareError where ncu is missing, may not read the counters, or reads none; KernelFault from a launch.
     """
@@ -63,7 +65,7 @@ def measure(
             job.save(Path(folder, f"{number:06}.npz"))
         log = Path(folder, "ncu.csv")
         command = [
-            ncu, *KEEP, "--csv", "--page", "raw", "--print-units", "base", "--log-file", str(log),
+            ncu, *KEEP, *CACHES[cold], "--csv", "--page", "raw", "--print-units", "base", "--log-file", str(log),
             "--metrics", ",".join(names), sys.executable, "-m", "warplens.hardware.replay", folder,
         ]  # fmt: skip
         done = _run(command, seconds)

@@ -1,0 +1,86 @@
+"""Measured beside modelled.  F7."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from rich.console import Console
+
+from warplens.hardware import Timing
+from warplens.metric import Metric
+from warplens.model import Prediction
+from warplens.report.layout import grid_of
+from warplens.report.time import spoken
+
+SCHEMA_VERSION = 1
+
+
+@dataclass(frozen=True)
+class Beside:
+    """One counter: predicted and measured."""
+
+    name: str
+    modelled: Metric
+    measured: Metric
+
+
+@dataclass(frozen=True)
+class Measured:
+    """prediction: None where there is none, and `unpredicted` says why;  counters: () without Nsight Compute."""
+
+    title: str
+    timing: Timing
+    prediction: Prediction | None
+    unpredicted: str
+    counters: tuple[Beside, ...]
+
+    @property
+    def error(self) -> float | None:
+        """Predicted over measured, less 1."""
+        return self.prediction.time_us / self.timing.microseconds - 1 if self.prediction else None
+
+
+def show(found: Measured, out: Console) -> None:
+    timing, prediction = found.timing, found.prediction
+    table = grid_of("Time", "from", "to", wide=found.title)
+    spread = map(spoken, (timing.microseconds, timing.low, timing.high))
+    table.add_row(f"measured, L2 swept, {timing.runs} runs", *spread)
+    table.add_row("measured, run before", spoken(timing.warm), "", "")
+    if prediction:
+        table.add_row("predicted", *map(spoken, (prediction.time_us, prediction.low_us, prediction.high_us)))
+    out.print(table)
+    if prediction:
+        out.print(f"predicted is {found.error:+.1%} of measured: {prediction.limit}")
+    else:
+        out.print(f"no prediction: {found.unpredicted}")
+    out.print(f"on the {timing.gpu} at {timing.megahertz:.0f} MHz, by CUDA events", style="dim")
+    beside = grid_of("Modelled", "Measured", "Unit", wide="Counter")
+    for row in found.counters:
+        beside.add_row(row.name, f"{row.modelled.value:,.6g}", f"{row.measured.value:,.6g}", row.modelled.unit)
+    if beside.row_count:
+        out.print()
+        out.print(beside)
+
+
+def document(rows: Iterable[Measured]) -> str:
+    """One JSON document."""
+    return json.dumps({"version": SCHEMA_VERSION, "kernels": [_row(found) for found in rows]}, indent=2) + "\n"
+
+
+def _row(found: Measured) -> Mapping[str, Any]:
+    prediction = found.prediction
+    return {
+        "kernel": found.title,
+        "measured": asdict(found.timing),
+        "predicted": {name: getattr(prediction, name) for name in ("time_us", "low_us", "high_us", "limit")}
+        if prediction
+        else None,
+        "unpredicted": found.unpredicted,
+        "metrics": {
+            row.name: {"unit": row.modelled.unit, "modelled": row.modelled.value, "measured": row.measured.value}
+            for row in found.counters
+        },
+    }

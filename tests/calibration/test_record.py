@@ -1,0 +1,57 @@
+"""Readings, their file, and the tables that follow from them."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from warplens.calibration.bench import Reading
+from warplens.calibration.derive import tables, toml
+from warplens.calibration.record import read, rows, text_of
+from warplens.calibration.trial import Trial
+from warplens.errors import UsageError
+from warplens.machine import machine
+from warplens.machine.speeds import TABLES, key_of
+
+RECORD = Path(__file__).parents[2] / "measurements" / "h200" / "calibration.csv"
+FITTED = {"write", "read", "read_hot", "l2_port"}  # of the model, which counts them otherwise
+
+
+def test_rows_come_back(tmp_path: Path) -> None:
+    trial = Trial("read 4_4, 1 GiB", "read_4_4", 1056, 256, moves=1 << 30)
+    kept = rows([Reading(trial, 239.25, 238, 241), Reading(trial, 1, 1, 1, 50)], "GPU", "2026-11-21", "580", "tools")
+    file = tmp_path / "calibration.csv"
+    file.write_text(text_of(kept))
+    assert read(file) == {"read 4_4, 1 GiB": kept[0], "read 4_4, 1 GiB, percentile 50": kept[1]}
+    assert (kept[0]["value"], kept[0]["unit"], kept[0]["bytes"]) == ("239.25", "us", str(1 << 30))
+
+
+def test_another_file_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "x.csv"
+    file.write_text("a,b\n1,2\n")
+    with pytest.raises(UsageError, match="no record of a calibration: it needs the columns what"):
+        read(file)
+
+
+def test_the_tables_of_the_h200_follow_from_its_record() -> None:
+    h200 = machine("h200")
+    found = tables(read(RECORD), h200.multiprocessors, h200.dram_gigabytes_per_second)
+    described = {key_of(name): value for name, value in ((n, getattr(h200.speeds, n)) for n in h200.speeds.__slots__)}
+    for table, keys in found.items():
+        assert table in TABLES
+        for key, value in keys.items():
+            assert (table, key) in described
+            if key not in FITTED:
+                assert value == pytest.approx(described[table, key], rel=0.25), (table, key)
+
+
+def test_the_tables_are_toml() -> None:
+    parsed = tomllib.loads(toml({"pipe_cycles": {"fma": 1.05}}, "a GPU, a day"))
+    assert parsed == {"pipe_cycles": {"fma": 1.05, "source": "a GPU, a day"}, "calibration": {"source": "a GPU, a day"}}
+
+
+def test_a_record_without_a_trial_says_which() -> None:
+    with pytest.raises(UsageError, match="no trial 'pipe fma, 16 warps'"):
+        tables({"clock, computing": {"value": "1980"}}, 132, 4800)
