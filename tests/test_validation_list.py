@@ -16,6 +16,7 @@ FILE = Path(__file__).parents[1] / "benchmarks" / "validation" / "launches.py"
 
 @pytest.fixture(scope="module")
 def launches() -> ModuleType:
+    sys.path.insert(0, str(FILE.parent))  # it imports the module beside it
     spec = importlib.util.spec_from_file_location("validation_launches", FILE)
     assert spec is not None
     assert spec.loader is not None

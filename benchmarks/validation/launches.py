@@ -8,8 +8,13 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+from configurations import Configuration
 
 from warplens.target import Flags, Target, targets
 
@@ -27,8 +32,6 @@ class Case:
     flags: Flags
 
     def target(self, gpu: str = "h200") -> Target:
-        from dataclasses import replace
-
         (found,) = targets(str(self.file), replace(self.flags, gpu=gpu))
         return found
 
@@ -50,3 +53,18 @@ def _case(title: str, table: Mapping[str, object], size: Mapping[str, int]) -> C
         shared=str(table["shared"]) if "shared" in table else None,
     )  # fmt: skip
     return Case(f"{title}/{','.join(settings)}", str(table.get("lesson", "")), KERNELS / str(table["file"]), flags)
+
+
+def configurations() -> Iterator[Configuration]:
+    """The same, as those of the first list are written."""
+    for case in cases():
+        target = case.target()
+        launch = target.launch
+        yield Configuration(
+            case.name, case.file.stem, target.kernel.name, launch.grid, launch.block, partial(_made, target),
+            launch.shared, f"{case.lesson} {case.name.partition('/')[2]}" if case.lesson else "", restore=True,
+        )  # fmt: skip
+
+
+def _made(target: Target) -> list[Any]:
+    return [a.copy() if isinstance(a, np.ndarray) else a for a in target.values()]

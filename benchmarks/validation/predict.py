@@ -1,4 +1,7 @@
-"""Predictions for every configuration, without a GPU: `python benchmarks/validation/predict.py > predictions.csv`."""
+"""Predictions for every configuration, without a GPU: `python benchmarks/validation/predict.py > predictions.csv`.
+
+With --more as the first word those of launches.toml: `predict.py --more > predictions_more.csv`.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ import warplens as wl
 
 sys.path.insert(0, str(Path(__file__).parent))
 from configurations import configurations
+from launches import configurations as more
 
 KERNELS = Path(__file__).parents[2] / "tests" / "kernels"
 METRICS = {
@@ -24,11 +28,12 @@ METRICS = {
 
 
 def main() -> None:
-    only = sys.argv[1:]
+    others = sys.argv[1:2] == ["--more"]
+    only = sys.argv[1 + others :]
     out = csv.writer(sys.stdout, lineterminator="\n")
     out.writerow(["name", "family", "time_us", "low_us", "high_us", *METRICS, "seconds", "limit"])
     modules: dict[str, wl.Module] = {}
-    for wanted in configurations():
+    for wanted in more() if others else configurations():
         if only and not any(wanted.name.startswith(name) for name in only):
             continue
         if wanted.file not in modules:
