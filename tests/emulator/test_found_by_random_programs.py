@@ -72,3 +72,19 @@ def test_a_constant_half_from_a_float(target: str) -> None:
     out = np.zeros(8, np.uint16)
     code.launch(1, 1, out, 4)
     same(out, np.array([0, 0x5A2D] * 4, np.uint16))
+
+
+@pytest.mark.parametrize("target", ["sm_75", "sm_90"])
+def test_the_rest_of_the_listing_of_divisions(target: str) -> None:
+    """`I2F.U16.RZ` in divisions of shorts: seeds 20929, 22397, 23904 and 24034."""
+    source = """extern "C" __global__ void k(const unsigned short *in, unsigned short *out) {
+      unsigned i = threadIdx.x;
+      out[i] = in[i] / (unsigned short)(in[i + 1] | 1);
+      out[i + 32] = in[i] % (unsigned short)(in[i + 1] | 1);
+    }"""
+    x = (np.arange(33, dtype=np.uint64) * np.uint64(2654435761) >> np.uint64(7)).astype(np.uint16)
+    code = written(source, "k", target)
+    assert "I2F.U16.RZ" in {i.opcode for i in code.program.instructions}
+    out = np.zeros(64, np.uint16)
+    code.launch(1, 32, x, out)
+    same(out, np.concatenate([x[:-1] // (x[1:] | 1), x[:-1] % (x[1:] | 1)]))

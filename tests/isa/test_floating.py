@@ -175,6 +175,7 @@ def test_int_to_float(engine):
     assert engine.value("I2F.F64", words) == [b64(float(s)) for s in signed]
     assert engine.value("I2F.F64.U16", words) == [b64(float(w & 0xFFFF)) for w in words]
     assert engine.value("I2F.S16", [0x8000, 0x1FFFF]) == [b32(-32768.0), b32(-1.0)]
+    assert engine.value("I2F.U16.RZ", [0x8000, 0x1FFFF]) == [b32(32768.0), b32(65535.0)]  # a division of shorts
     wide = [2**63 + 1, 2**64 - 1, 2**53 + 1, 3]
     assert engine.value("I2F.U64.RP", wide) == [SINGLE.rounded(Fraction(w), "RP") for w in wide]
     assert engine.value("I2F.F64.U64", wide) == [b64(float(w)) for w in wide]

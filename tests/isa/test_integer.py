@@ -81,6 +81,12 @@ def test_imad_hi_adds_the_whole_pair(engine, opcode, number):
     assert engine.value(opcode, A, B, WIDE) == expected
 
 
+def test_imad_hi_with_a_carry(engine):
+    """The upper words of a 128-bit product: the carry comes in at bit 0 of the pair."""
+    expected = each(lambda a, b, c, p: ((a * b + c + p) & M64) >> 32, A, B, WIDE, SIGNS)
+    assert engine.value("IMAD.HI.U32.X", A, B, WIDE, SIGNS) == expected
+
+
 @pytest.mark.parametrize("width", ["IADD.64", "UIADD3.64"])
 def test_64_bit_sums(engine, width):
     other = WIDE[1:] + WIDE[:1]

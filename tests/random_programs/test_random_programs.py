@@ -35,6 +35,17 @@ def test_more_of_them(arch: str, part: int) -> None:
 
 
 @pytest.mark.parametrize(
+    ("seed", "arch"),
+    [
+        (22827, "sm_89"),  # DEPBAR.LE SB1,0x0,{2}
+        (23286, "sm_80"),  # lanes passed one BSSY at different times, and a WARPSYNC made them one split: a hang
+    ],
+)
+def test_once_different(seed: int, arch: str) -> None:
+    assert unequal(range(seed, seed + 1), arch) == {}
+
+
+@pytest.mark.parametrize(
     ("seed", "metric", "measured"),
     [
         (40, "smsp__sass_branch_targets.sum", 8),  # eight WARPSYNC.EXCLUSIVE and no branch

@@ -199,6 +199,11 @@ def test_address(opcode, text, expected):
     assert one(opcode, text) == expected
 
 
+def test_a_set_of_scoreboards_is_one_operand():
+    operands = parse_operands("DEPBAR.LE", "SB1,0x0,{3,2}", 0, 0, {})
+    assert operands == (Register("SB", 1), Immediate(0), Special("{3,2}"))
+
+
 def test_asynchronous_copy_has_two_addresses():
     shared, generic = parse_operands("LDGSTS.E", "[R5][R4.64]", 0, 0, {})
     assert shared == Address(R5, None, 0)

@@ -125,6 +125,8 @@ class Runtime(GivingWay):
         wanted = b.and_(wanted, b.not_(away))
         there = b.icmp_signed("==", b.and_(waiting, wanted), wanted)
         with code.when(b.and_(there, code.nonzero(wanted))):
+            with code.when(b.icmp_signed(">=", slot, i32(WARPSYNC))):
+                code.store(1, Warp, warp, "merged")  # lanes of one BSSY, which may have run it at different times
             with code.when(self._is_sync(code, slot)):
                 self.watch.meet(code, warp, wanted)
             all_waiting = code.load(Warp, warp, "waiting", slot)

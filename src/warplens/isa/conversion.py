@@ -47,17 +47,18 @@ def small(a: U32, type: Small) -> S32:
     return field(a, 16 if type in ("U16", "S16") else 8, 0, type in ("S8", "S16")).s32()
 
 
-@op("I2F", pipe="xu", probe="(float)(short)a", says=SMALL + "float")
+@op("I2F", pipe="xu", probe="(float)(short)a", says=SMALL + "float", ignores="RM RP RZ")
 def i2f_small(a: U32, *, type: Small) -> F32:
+    """Exact in every rounding."""
     return small(a, type).f32()
 
 
-@op("I2F.F64", pipe="xu", probe="(double)a")
+@op("I2F.F64", pipe="xu", probe="(double)a", ignores="RM RP RZ")
 def i2f_f64(a: S32, *, U32: bool) -> F64:
     return a.u32().f64() if U32 else a.f64()
 
 
-@op("I2F.F64", pipe="xu", probe="(double)(short)a", says=SMALL + "double")
+@op("I2F.F64", pipe="xu", probe="(double)(short)a", says=SMALL + "double", ignores="RM RP RZ")
 def i2f_f64_small(a: U32, *, type: Small) -> F64:
     return small(a, type).f64()
 

@@ -89,10 +89,14 @@ def imad_wide(
 
 
 @op("IMAD.HI", "UIMAD.HI", pipe="fma_heavy", probe="__mulhi(a, b)")
-def imad_hi(a: S32, b: S32, c: U64, *, U32: bool) -> tuple[U32, Pred]:
+def imad_hi(a: S32, b: S32, c: U64, carry: Pred = FALSE, *, U32: bool, X: bool) -> tuple[U32, Pred]:
     """The addend is 64 bits wide: division sets its high word."""
     product = wide_product(a, b, U32)
-    return product.high_plus(c), (product + c) < product
+    if not X:
+        return product.high_plus(c), (product + c) < product
+    plain = product + c
+    total = plain + carry.u64()
+    return total.high(), (plain < product) | (total < plain)
 
 
 def wide_product(a: S32, b: S32, unsigned: bool) -> U64:

@@ -9,7 +9,7 @@ from warplens.isa._lanes import TRUE, U32, Pred
 from warplens.isa._op import op
 from warplens.isa._warp import Data, Space, Warp
 from warplens.isa.tensor import transposed
-from warplens.program import Address, Constant, Register
+from warplens.program import Address, Constant, Register, Special
 
 Size = Literal["U8", "S8", "U16", "S16", "32", "64", "128"]
 Number = Literal["32", "S32", "64", "S64", "128", "F32", "F64", "F16x2", "BF16x2", "F32x2", "F32x4"]
@@ -17,6 +17,7 @@ Operation = Literal["ADD", "MIN", "MAX", "AND", "OR", "XOR", "INC", "DEC", "EXCH
 
 BYTES = {"U8": 1, "S8": 1, "U16": 2, "S16": 2, "32": 4, "64": 8, "128": 16}
 WORDS = {"64": 2, "S64": 2, "F64": 2, "F32x2": 2, "128": 4, "F32x4": 4}
+NO_OTHERS = Special("{}")
 CACHING = "E SYS GPU SM CTA STRONG WEAK CONSTANT EF EL LU NA LTC64B LTC128B LTC256B U"
 
 
@@ -126,8 +127,8 @@ def ldgdepbar(w: Warp) -> None:
 
 
 @op("DEPBAR.LE", pipe="lsu", says="wait until at most {groups} groups of copies are pending")
-def depbar(w: Warp, scoreboard: Register, groups: int = 0) -> None:
-    """Nothing is pending."""
+def depbar(w: Warp, scoreboard: Register, groups: int = 0, others: Special = NO_OTHERS) -> None:
+    """Nothing is pending, at the other scoreboards ({2,1}) neither."""
 
 
 @op("LDL", pipe="lsu", says="{to} = {size} of local memory at {at}", ignores=CACHING)

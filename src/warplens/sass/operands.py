@@ -34,7 +34,7 @@ CONSTANT = re.compile(
 ADDRESS = re.compile(r"(?:desc\[\w+\])?\[(?P<inside>[^\]]+)\]")
 TERM = re.compile(rf"(?P<register>U?R(?:\d+|Z))(?P<suffix>(?:\.\w+)*)|(?P<number>{NUMBER})")
 DESCRIPTOR = re.compile(r"(?<=\])(?=\[)")
-PARTS = re.compile(r",(?![^\[]*\])")
+PARTS = re.compile(r",(?![^\[]*\])(?![^{]*\})")  # not the commas inside brackets and braces: {3,2}
 
 JUMPS = frozenset(("BRA", "BSSY", "CALL", "RET", "JMP", "LEPC", "WARPSYNC.COLLECTIVE", "WARPSYNC.COLLECTIVE.ALL"))
 """Opcodes whose last operand, if it is a number or a name, is a place in the code."""
