@@ -55,3 +55,23 @@ def test_the_tables_are_toml() -> None:
 def test_a_record_without_a_trial_says_which() -> None:
     with pytest.raises(UsageError, match="no trial 'pipe fma, 16 warps'"):
         tables({"clock, computing": {"value": "1980"}}, 132, 4800)
+
+
+def test_the_tag_banks_of_the_documentation_give_every_reading() -> None:
+    """docs/calibration.md: cycles of a load that hits, by the fullest of four banks."""
+    def parity(number: int) -> int:
+        return number.bit_count() & 1
+
+    first = 36  # line of the buffer, modulo 128: the one that fits
+    found = 0
+    for name, row in read(RECORD).items():
+        if not name.startswith("lines of a load, "):
+            continue
+        groups, distance = map(int, name.removeprefix("lines of a load, ").split(" at "))
+        lines = [first + i * distance for i in range(groups)]
+        banks = [(parity(line & 0b01010110101), parity(line & 0b11101101111)) for line in lines]
+        fullest = max(banks.count(bank) for bank in set(banks))
+        cycles = float(row["value"]) / 16  # of the 16 warps of the block
+        assert max(fullest, 1.35) <= cycles <= max(fullest, 1.4) + 0.25, name
+        found += 1
+    assert found == 196
