@@ -1,4 +1,4 @@
-"""Writes the parts of README.md, docs/opcodes.md and docs/safety.md that programs print.
+"""Writes the parts of README.md and of pages in docs/ that programs print.
 
     python docs/regenerate.py           writes them
     python docs/regenerate.py --check   ends with 1 if one of them is not what the program prints today
@@ -16,7 +16,10 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-PAGES = (ROOT / "README.md", ROOT / "docs" / "hardware.md", ROOT / "docs" / "opcodes.md", ROOT / "docs" / "safety.md")
+PAGES = (
+    ROOT / "README.md", ROOT / "docs" / "hardware.md", ROOT / "docs" / "opcodes.md", ROOT / "docs" / "safety.md",
+    ROOT / "docs" / "validation.md",
+)  # fmt: skip
 PART = re.compile(r"(<!-- begin: (?P<command>.+?) -->\n).*?(<!-- end -->)", re.DOTALL)
 COLUMNS = "88"  # as wide as GitHub shows a text block without scrolling
 

@@ -1,0 +1,142 @@
+"""The tables of docs/validation.md: times and counters predicted for an H200, beside what was measured there.
+
+    python docs/validation_table.py summary | counters | launches
+
+Predictions stand in benchmarks/validation/, written down before the launches were measured; measurements in
+measurements/h200/.  The measured time is the median of CUDA events with L2 swept before each run.
+"""
+
+from __future__ import annotations
+
+import csv
+import statistics
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+LISTS = {
+    "first list": ("predictions.csv", "validation_times.csv"),
+    "second list": ("predictions_more.csv", "validation_times_more.csv"),
+}
+ALIKE = 0.03  # variants whose measured times differ by less have no order
+SMALL = 1e6  # bytes: of less the share means nothing
+COUNTERS = (
+    ("DRAM bytes read", "dram_read_bytes", "dram__bytes_read.sum", 10),
+    ("DRAM bytes written", "dram_write_bytes", "dram__bytes_write.sum", 10),
+    ("L1 hit rate", "l1_hit_percent", "l1tex__t_sector_hit_rate.pct", 5),
+    ("L2 hit rate", "l2_hit_percent", "lts__t_sector_hit_rate.pct", 10),
+    ("achieved occupancy", "warps_active_percent", "sm__warps_active.avg.pct_of_peak_sustained_active", 5),
+    ("executed IPC", "ipc_elapsed", "sm__inst_executed.avg.per_cycle_elapsed", 15),
+)
+
+Row = Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Launch:
+    name: str
+    predicted: Row
+    measured: Row
+
+    @property
+    def times(self) -> tuple[float, float]:
+        """Predicted and measured, in microseconds."""
+        return float(self.predicted["time_us"]), float(self.measured["cold_us"])
+
+    @property
+    def error(self) -> float:
+        """Signed, as a share of the measured time."""
+        predicted, measured = self.times
+        return predicted / measured - 1
+
+    @property
+    def inside(self) -> bool:
+        """Whether the interval holds the measured time."""
+        return float(self.predicted["low_us"]) <= self.times[1] <= float(self.predicted["high_us"])
+
+
+def rows(path: Path) -> dict[str, Row]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return {row["name"]: row for row in csv.DictReader(line for line in file if not line.startswith("#"))}
+
+
+def launches() -> dict[str, list[Launch]]:
+    """By list, those that were measured."""
+    found = {}
+    for title, (predictions, times) in LISTS.items():
+        paths = ROOT / "benchmarks" / "validation" / predictions, ROOT / "measurements" / "h200" / times
+        if all(path.is_file() for path in paths):
+            predicted, measured = map(rows, paths)
+            found[title] = [Launch(name, row, measured[name]) for name, row in predicted.items() if name in measured]
+    return found
+
+
+def order(found: list[Launch]) -> tuple[float, int]:
+    """(Kendall's tau over pairs of variants of one program at one size, how many pairs)."""
+    votes = []
+    for a, b in combinations(found, 2):
+        if a.predicted["family"] and a.predicted["family"] == b.predicted["family"]:
+            predicted, measured = (one / other for one, other in zip(a.times, b.times, strict=True))
+            if abs(measured - 1) >= ALIKE:
+                votes.append(1 if (predicted > 1) == (measured > 1) else -1)
+    return (sum(votes) / len(votes) if votes else 1.0), len(votes)
+
+
+def summary(lists: Mapping[str, list[Launch]]) -> Iterator[str]:
+    yield "| | launches | median | mean | 90 % below | largest | bias | in the interval | Kendall's tau (pairs) |"
+    yield "|---|--:|--:|--:|--:|--:|--:|--:|--:|"
+    for title, found in lists.items():
+        sizes = sorted(abs(launch.error) for launch in found)
+        bias = statistics.mean(launch.error for launch in found)
+        tau, pairs = order(found)
+        cells = (statistics.median(sizes), statistics.mean(sizes), sizes[int(0.9 * len(sizes))], sizes[-1])
+        inside = sum(launch.inside for launch in found)
+        told = " | ".join(f"{100 * cell:.1f} %" for cell in cells)
+        yield f"| {title} | {len(found)} | {told} | {100 * bias:+.1f} % | {inside} | {tau:.2f} ({pairs}) |"
+
+
+def counters(lists: Mapping[str, list[Launch]]) -> Iterator[str]:
+    yield "| | counter | median difference | within |"
+    yield "|---|---|--:|--:|"
+    for title, found in lists.items():
+        for name, ours, theirs, most in COUNTERS:
+            points = "percent" in ours
+            off = sorted(differences(found, ours, theirs, points))
+            unit = "points" if points else "%"
+            within = f"{sum(size <= most for size in off)} of {len(off)} within {most} {unit}"
+            yield f"| {title} | {name} | {statistics.median(off):.1f} {unit} | {within} |"
+
+
+def differences(found: list[Launch], ours: str, theirs: str, points: bool) -> Iterator[float]:
+    """In points of percent, or in percent of what was measured."""
+    for launch in found:
+        if not launch.predicted[ours] or not launch.measured.get(theirs):
+            continue
+        predicted, measured = float(launch.predicted[ours]), float(launch.measured[theirs])
+        if points:
+            yield abs(predicted - measured)
+        elif not ours.endswith("bytes") or max(predicted, measured) >= SMALL:
+            yield 100 * abs(predicted / measured - 1) if measured else 100.0
+
+
+def table(lists: Mapping[str, list[Launch]]) -> Iterator[str]:
+    yield "| launch | predicted µs | measured µs | difference | limit, as predicted |"
+    yield "|---|--:|--:|--:|---|"
+    for found in lists.values():
+        for launch in found:
+            predicted, measured = launch.times
+            limit = launch.predicted["limit"].split(":")[0].split(" (")[0]
+            yield f"| {launch.name} | {predicted:,.1f} | {measured:,.1f} | {100 * launch.error:+.0f} % | {limit} |"
+
+
+def main() -> None:
+    asked = {"summary": summary, "counters": counters, "launches": table}[sys.argv[1]]
+    for line in asked(launches()):
+        print(line)
+
+
+if __name__ == "__main__":
+    main()
