@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -45,7 +46,7 @@ class Measured:
 
 def show(found: Measured, out: Console) -> None:
     timing, prediction = found.timing, found.prediction
-    table = grid_of("Time", "from", "to", wide=found.title)
+    table = grid_of(found.title, "Time", "from", "to")
     spread = map(spoken, (timing.microseconds, timing.low, timing.high))
     table.add_row(f"measured, L2 swept, {timing.runs} runs", *spread)
     table.add_row("measured, run before", spoken(timing.warm), "", "")
@@ -57,12 +58,21 @@ def show(found: Measured, out: Console) -> None:
     else:
         out.print(f"no prediction: {found.unpredicted}")
     out.print(f"on the {timing.gpu} at {timing.megahertz:.0f} MHz, by CUDA events", style="dim")
-    beside = grid_of("Modelled", "Measured", "Unit", wide="Counter")
+    beside = grid_of("Counter", "Modelled", "Measured", "Unit")
     for row in found.counters:
-        beside.add_row(row.name, f"{row.modelled.value:,.6g}", f"{row.measured.value:,.6g}", row.modelled.unit)
+        beside.add_row(told(row.name), f"{row.modelled.value:,.5g}", f"{row.measured.value:,.5g}", row.modelled.unit)
     if beside.row_count:
         out.print()
         out.print(beside)
+
+
+STALL = re.compile(r"smsp__average_warps_issue_stalled_(\w+)_per_issue_active\.ratio")
+
+
+def told(name: str) -> str:
+    """Nsight's name, or of a stall its reason, as the whole does not fit a line."""
+    stall = STALL.fullmatch(name)
+    return f"stalled: {stall[1]}" if stall else name
 
 
 def document(rows: Iterable[Measured]) -> str:

@@ -27,6 +27,12 @@ def trials(multiprocessors: int) -> Iterator[Trial]:
         for row in (64, 256, 1024, 4096):
             args = (Buffer(size), Buffer(128 * (n // row), "zeros"), row)
             yield Trial(f"sum rows of {row}, {mib} MiB", "sum_rows", n // row, 32, args, moves=size)
+    for few in (1, 8, 33, 66, multiprocessors):
+        said, size = f"runs of 1 every 1024, 4 MiB of {few}", 4 * MIB
+        args = (Buffer(size, "zeros"), MIB, 1, 1024)
+        yield Trial(f"write {said}", "write_runs", few, 1024, args, moves=size)
+        args = (Buffer(size), SINK, MIB, 1, 1024)
+        yield Trial(f"read {said}", "read_runs", few, 1024, args, moves=size, warm=True)
     for threads in (2048, 8192, 32768, 131072):
         rows = 16 * MIB // threads
         args = (Buffer(64 * MIB), Buffer(4 * threads, "zeros"), min(rows, 1024), threads)
