@@ -22,8 +22,10 @@ LISTS = {
     "second list": ("predictions_more.csv", "validation_times_more.csv"),
 }
 ALIKE = 0.03  # variants whose measured times differ by less have no order
-SMALL = 1e6  # bytes: of less the share means nothing
+SMALL = 1e6  # bytes of DRAM: of less the share means nothing
+SMALL_WRITES = 1e7  # a kernel that stores nothing writes 2 MB, as Nsight Compute counts
 COUNTERS = (
+    ("DRAM bytes", "dram_bytes", "dram__bytes.sum", 10),
     ("DRAM bytes read", "dram_read_bytes", "dram__bytes_read.sum", 10),
     ("DRAM bytes written", "dram_write_bytes", "dram__bytes_write.sum", 10),
     ("L1 hit rate", "l1_hit_percent", "l1tex__t_sector_hit_rate.pct", 5),
@@ -112,14 +114,25 @@ def counters(lists: Mapping[str, list[Launch]]) -> Iterator[str]:
 
 def differences(found: list[Launch], ours: str, theirs: str, points: bool) -> Iterator[float]:
     """In points of percent, or in percent of what was measured."""
+    least = {"dram_write_bytes": SMALL_WRITES}.get(ours, SMALL) if ours.endswith("bytes") else 0.0
     for launch in found:
-        if not launch.predicted[ours] or not launch.measured.get(theirs):
+        predicted, measured = counted(launch.predicted, ours), counted(launch.measured, theirs)
+        if predicted is None or measured is None:
             continue
-        predicted, measured = float(launch.predicted[ours]), float(launch.measured[theirs])
         if points:
             yield abs(predicted - measured)
-        elif not ours.endswith("bytes") or max(predicted, measured) >= SMALL:
+        elif max(predicted, measured) >= least:
             yield 100 * abs(predicted / measured - 1) if measured else 100.0
+
+
+def counted(row: Row, name: str) -> float | None:
+    """A column, or both columns of DRAM together; None where there is nothing."""
+    both = {
+        "dram_bytes": ("dram_read_bytes", "dram_write_bytes"),
+        "dram__bytes.sum": ("dram__bytes_read.sum", "dram__bytes_write.sum"),
+    }
+    values = [row.get(column) for column in both.get(name, (name,))]
+    return sum(float(value) for value in values if value) if all(values) else None
 
 
 def table(lists: Mapping[str, list[Launch]]) -> Iterator[str]:
