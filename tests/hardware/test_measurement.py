@@ -10,7 +10,7 @@ from rich.console import Console
 from warplens.cli import main
 from warplens.hardware import Timing
 from warplens.metric import Metric
-from warplens.report.measurement import Beside, Measured, document, show
+from warplens.report.measurement import Beside, Measured, amount, document, show
 from warplens.target import Flags, targets
 
 TIMING = Timing(80.0, 79.0, 82.5, 41.0, 1980.0, 15, "NVIDIA H200", "13.0")
@@ -51,6 +51,11 @@ def test_what_is_measured_stands_beside_what_is_predicted(capsys: pytest.Capture
     assert kernel["measured"]["microseconds"] == 80.0
     assert kernel["predicted"]["time_us"] == prediction.time_us
     assert kernel["metrics"][name]["measured"] == 1234
+
+
+@pytest.mark.parametrize(("value", "text"), [(134231296.0, "134,231,296"), (46.34, "46.3"), (0, "0")])
+def test_amounts_fit(value: float, text: str) -> None:
+    assert amount(Metric(value, "byte", "measured")) == text
 
 
 def test_why_there_is_no_prediction(capsys: pytest.CaptureFixture[str]) -> None:

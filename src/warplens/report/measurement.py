@@ -59,8 +59,9 @@ def show(found: Measured, out: Console) -> None:
         out.print(f"no prediction: {found.unpredicted}")
     out.print(f"on the {timing.gpu} at {timing.megahertz:.0f} MHz, by CUDA events", style="dim")
     beside = grid_of("Counter", "Modelled", "Measured", "Unit")
+    beside.columns[0].no_wrap, beside.columns[0].overflow = False, "fold"  # some names are longer than there is room
     for row in found.counters:
-        beside.add_row(told(row.name), f"{row.modelled.value:,.5g}", f"{row.measured.value:,.5g}", row.modelled.unit)
+        beside.add_row(told(row.name), amount(row.modelled), amount(row.measured), row.modelled.unit)
     if beside.row_count:
         out.print()
         out.print(beside)
@@ -73,6 +74,10 @@ def told(name: str) -> str:
     """Nsight's name, or of a stall its reason, as the whole does not fit a line."""
     stall = STALL.fullmatch(name)
     return f"stalled: {stall[1]}" if stall else name
+
+
+def amount(metric: Metric) -> str:
+    return f"{metric.value:,.0f}" if abs(metric.value) >= 1000 else f"{metric.value:.3g}"
 
 
 def document(rows: Iterable[Measured]) -> str:
