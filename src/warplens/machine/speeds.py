@@ -44,9 +44,12 @@ class Speeds:
       miss_request             likewise of one that not L1 alone can answer
       store_slack_cycles       of work that L2 and DRAM may have left before stores wait
       sectors_in_flight        that the multiprocessor waits for at most
+      hit_order                share of the time until earlier misses are there that a hit in L1 waits
+      l1_share                 of the unified memory without the carve-out that holds lines
       l2_port                  bytes a cycle from L2 to one multiprocessor
 
     [l2_rates]   bytes a cycle, for each multiprocessor when all ask: read, read_hot (what fits into hot_bytes), write
+      line_read_cycles, line_write_cycles   that a request for some of a line takes at the least, likewise
       atomic_word_cycles, atomic_sector_cycles   of lanes on one word, one after the other, and of a sector, in one of
                                                  so many slices
       dirty_share              of L2 that may hold what has been stored when the kernel ends
@@ -98,11 +101,15 @@ class Speeds:
     miss_request: float = _number("load_path", 0.25, 64)
     store_slack_cycles: float = _number("load_path", 0, 1_000_000)
     sectors_in_flight: float = _number("load_path", 16, 100_000)
+    hit_order: float = _number("load_path", 0, 1)
+    l1_share: float = _number("load_path", 0.1, 1)
     l2_port: float = _number("load_path", 1, 1024)
     l2_read: float = _number("l2_rates", 1, 1024)
     l2_read_hot: float = _number("l2_rates", 1, 1024)
     hot_bytes: float = _number("l2_rates", 0, 2**30)
     l2_write: float = _number("l2_rates", 1, 1024)
+    l2_line_read_cycles: float = _number("l2_rates", 0, 100)
+    l2_line_write_cycles: float = _number("l2_rates", 0, 100)
     atomic_word_cycles: float = _number("l2_rates", 0.1, 1000)
     atomic_sector_cycles: float = _number("l2_rates", 0.01, 1000)
     slices: float = _number("l2_rates", 1, 1024)

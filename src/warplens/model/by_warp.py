@@ -10,6 +10,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from warplens.emulator import Streams
+from warplens.model.hashing import hashed
 
 ENTER = np.uint32(1 << 31)
 
@@ -83,31 +84,54 @@ def part(whole: ByWarp, count: int) -> ByWarp:
     return ByWarp(whole.blocks[:count], whole.warps, whole.words, whole.starts[:n], whole.ends[:n])
 
 
+def sectors_of(
+    streams: ByWarp, kinds: NDArray[np.int64], most: int
+) -> tuple[NDArray[np.uint32], NDArray[np.int32], NDArray[np.uint8], float]:
+    """(sector, block, kind, share) of every access to global memory; kinds, by instruction: 0 is none.
+
+    Where there are more than `most` of them, those of a share of all lines, drawn as if at random.
+    """
+    words, starts, ends = streams.words, streams.starts, streams.ends
+    share = min(1.0, most / max(_count_sectors(words, starts, ends, kinds), 1))
+    sectors, blocks, stored = _sectors(words, starts, ends, streams.warps, kinds, share, int(most * 1.2) + 1000)
+    return sectors, blocks, stored, share
+
+
 @njit(cache=True)
-def sectors_of(words, starts, ends, warps, kinds):  # type: ignore[no-untyped-def]
-    """(sector, block, kind) of every access to global memory; kinds, by instruction: 0 is none."""
+def _count_sectors(words, starts, ends, kinds):  # type: ignore[no-untyped-def]
     total = 0
-    for again in range(2):
-        if again:
-            sectors, blocks = np.empty(total, np.uint32), np.empty(total, np.int32)
-            stored = np.empty(total, np.uint8)
-        n = 0
-        for warp in range(starts.size):
-            at = starts[warp]
-            while at < ends[warp]:
-                if words[at] & ENTER:
-                    at += 2
-                    continue
-                length = int(words[at] >> np.uint32(20)) & 0xFF
-                space = int(words[at] >> np.uint32(28)) & 3
-                kind = kinds[int(words[at] & np.uint32(0xFFFFF))]
-                if space == 0 and kind > 0:
-                    if again:
-                        for k in range(length):
-                            sectors[n + k] = words[at + 2 + k]
-                            blocks[n + k] = warp // warps
-                            stored[n + k] = kind
-                    n += length
-                at += 2 + length
-        total = n
-    return sectors, blocks, stored
+    for warp in range(starts.size):
+        at = starts[warp]
+        while at < ends[warp]:
+            if words[at] & ENTER:
+                at += 2
+                continue
+            length = int(words[at] >> np.uint32(20)) & 0xFF
+            if int(words[at] >> np.uint32(28)) & 3 == 0 and kinds[int(words[at] & np.uint32(0xFFFFF))] > 0:
+                total += length
+            at += 2 + length
+    return total
+
+
+@njit(cache=True)
+def _sectors(words, starts, ends, warps, kinds, share, room):  # type: ignore[no-untyped-def]
+    sectors, blocks = np.empty(room, np.uint32), np.empty(room, np.int32)
+    stored = np.empty(room, np.uint8)
+    n = 0
+    for warp in range(starts.size):
+        at = starts[warp]
+        while at < ends[warp]:
+            if words[at] & ENTER:
+                at += 2
+                continue
+            length = int(words[at] >> np.uint32(20)) & 0xFF
+            space = int(words[at] >> np.uint32(28)) & 3
+            kind = kinds[int(words[at] & np.uint32(0xFFFFF))]
+            if space == 0 and kind > 0:
+                for k in range(length):
+                    sector = words[at + 2 + k]
+                    if n < room and (share >= 1.0 or hashed(np.int64(sector >> np.uint32(2)) + 77) < share):
+                        sectors[n], blocks[n], stored[n] = sector, warp // warps, kind
+                        n += 1
+            at += 2 + length
+    return sectors[:n].copy(), blocks[:n].copy(), stored[:n].copy()

@@ -28,7 +28,7 @@ class Footprint:
 
     total: int
     each: float
-    common: int
+    common: float
     widely: float
     others: float
     shared: float
@@ -42,24 +42,27 @@ class Footprint:
         return float(min(reached, self.most))
 
 
-NOTHING = Footprint(1, 0.0, 0, 1.0, 0.0, 1.0, 0, 0)
+NOTHING = Footprint(1, 0.0, 0.0, 1.0, 0.0, 1.0, 0, 0)
 
 
 def footprint(
-    sectors: NDArray[np.uint32], blocks: NDArray[np.int32], sampled: int, total: int, most: int
+    sectors: NDArray[np.uint32], blocks: NDArray[np.int32], sampled: int, total: int, most: int, share: float = 1.0
 ) -> Footprint:
-    """Of sectors, each with the number of the block that reached it; `sampled` of `total` blocks were run."""
+    """Of sectors, each with the number of the block that reached it; `sampled` of `total` blocks were run.
+
+    share   of all lines, to which these sectors belong
+    """
     if not sectors.size:
         return NOTHING
     pairs = np.unique(sectors.astype(np.uint64) << np.uint64(32) | blocks.astype(np.uint64))
     _, times = np.unique(pairs >> np.uint64(32), return_counts=True)
-    each = pairs.size / sampled
+    each = pairs.size / sampled / share
     if sampled >= total:
-        return Footprint(total, each, 0, 1.0, float(times.size), pairs.size / times.size, most, times.size)
+        return Footprint(total, each, 0.0, 1.0, times.size / share, pairs.size / times.size, most, times.size)
     many = times[times >= COMMON]
     few = times[times < COMMON]
     met = float((few * (few - 1) / 2).sum())
     shared = 1 + 2 * met / max(float(few.sum()), 1.0) * (total - 1) / max(sampled - 1, 1)
-    others = float(few.sum()) * total / sampled / shared
+    others = max(float(few.sum()) * total / sampled / shared, float(few.size)) / share
     widely = float(many.mean()) * total / sampled if many.size else 1.0
-    return Footprint(total, each, many.size, widely, max(others, float(few.size)), shared, most, times.size)
+    return Footprint(total, each, many.size / share, widely, others, shared, most, times.size)

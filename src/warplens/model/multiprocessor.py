@@ -17,6 +17,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from warplens.model.hashing import hashed
+
 # Kinds of instruction
 (FIXED, VARIABLE, LOAD, STORE, ATOMIC, REDUCE, COPY, GROUP, GROUP_WAIT, BARRIER, ARRIVE, FENCE, EXCHANGE) = range(13)
 # Columns of the code
@@ -34,9 +36,10 @@ REASONS = (
     LAT_SHARED, LAT_L1, LAT_L2, LAT_DRAM, LAT_SHARED_ATOMIC, LAT_ATOMIC, LAT_BARRIER, LAT_BRANCH, LAT_STORE, LAT_FENCE,
     LAT_CODE, ATOMIC_WORD, ATOMIC_SECTOR, FIRST_BLOCK, BLOCK_START, BLOCK_END, L1_BYTES, IDEAL_ACCESS, IDEAL_BANKS,
     BARRIER_CYCLES, ATOMIC_SHARE, MISS_REQUEST, WARP_START, STORE_SLACK,
-    DRAM_SPREAD, DRAM_TURN, FULL_WARPS,
-) = range(37)  # fmt: skip
-SETTINGS = 37
+    DRAM_SPREAD, DRAM_TURN, FULL_WARPS, LINE_READ, LINE_WRITE,
+    HIT_ORDER,
+) = range(40)  # fmt: skip
+SETTINGS = 40
 # What is counted
 (
     CYCLES, ISSUED, ACTIVE, L1_SECTORS, L1_HITS, L2_READS, L2_WRITES, DRAM_SECTORS, DRAM_STORED, LSU_BUSY, L2_ATOMICS,
@@ -48,15 +51,6 @@ WAYS = 16
 NEVER = 1e18
 ENTER = np.uint32(1 << 31)
 LOCAL_BASE = 1 << 33  # numbers of lines of local memory, behind all others
-
-
-@njit(cache=True)
-def hashed(line):  # type: ignore[no-untyped-def]
-    """A number from 0 to 1 that depends on the line alone."""
-    h = np.uint64(line) * np.uint64(0x9E3779B97F4A7C15)
-    h ^= h >> np.uint64(29)
-    h *= np.uint64(0xBF58476D1CE4E5B9)
-    return float(h >> np.uint64(40)) / 16777216.0
 
 
 @njit(cache=True)
@@ -82,7 +76,7 @@ def next_block(words, at, stop, full):  # type: ignore[no-untyped-def]
 @njit(cache=True)
 def find(tags, stamps, sets, line):  # type: ignore[no-untyped-def]
     """(entry, whether the line is there); else the entry that has not been used for longest."""
-    first = ((line ^ (line // sets)) % sets) * WAYS
+    first = (line % sets) * WAYS
     oldest = first
     for entry in range(first, first + WAYS):
         if tags[entry] == line:
@@ -106,7 +100,7 @@ def below(line, start, lows, highs, latency, weight):  # type: ignore[no-untyped
 @njit(cache=True)
 def fetch(line, mask, request, wave, cache, flight, servers, counts, s, supply):  # type: ignore[no-untyped-def]
     """The sectors `mask` of one line, asked for at `request`: when the last of them is there."""
-    tags, stamps, valid, fill = cache
+    tags, stamps, valid, fill, known = cache
     lows, highs, latency, weight, _ = supply
     sets = tags.size // WAYS
     entry, there = find(tags, stamps, sets, line)
@@ -135,10 +129,16 @@ def fetch(line, mask, request, wave, cache, flight, servers, counts, s, supply):
         place = int(servers[8]) % flight.size
         at = max(at, flight[place])
         servers[8] += 1
-    far, share = (False, 0.0) if line >= LOCAL_BASE else below(line, wave, lows, highs, latency, weight)
+    far, share = False, 0.0
+    if line < LOCAL_BASE:
+        # What this multiprocessor has asked for before is in L2: a bit for each line, seldom one for two.
+        place = int(hashed(line + 5) * 16777216.0) + 16777216 * int(hashed(line + 9) * 8.0)
+        if not known[place >> 3] >> (place & 7) & 1:
+            known[place >> 3] |= np.uint8(1 << (place & 7))
+            far, share = below(line, wave, lows, highs, latency, weight)
     size = 32.0 * missing
     servers[1] = max(servers[1], at) + size / s[L2_PORT]
-    servers[2] = max(servers[2], at) + size / s[L2_READ]
+    servers[2] = max(servers[2], at) + max(size / s[L2_READ], s[LINE_READ])
     waited = max(servers[1], servers[2]) - at
     counts[L2_READS] += missing
     if share > 0:
@@ -171,7 +171,7 @@ def fetch(line, mask, request, wave, cache, flight, servers, counts, s, supply):
 @njit(cache=True)
 def put(line, mask, request, cache, servers, counts, s, supply):  # type: ignore[no-untyped-def]
     """Stored sectors of one line: L1 writes through, what of it stays in L2 costs DRAM nothing."""
-    tags, stamps, valid, fill = cache
+    tags, stamps, valid, fill, _ = cache
     lows, highs, _, _, stored = supply
     number = (mask & 1) + (mask >> 1 & 1) + (mask >> 2 & 1) + (mask >> 3 & 1)
     if line >= LOCAL_BASE:  # kept in L1 until it is evicted
@@ -187,7 +187,7 @@ def put(line, mask, request, cache, servers, counts, s, supply):  # type: ignore
         return
     size = 32.0 * number
     counts[L2_WRITES] += number
-    servers[4] = max(servers[4], request) + size / s[L2_WRITE]
+    servers[4] = max(servers[4], request) + max(size / s[L2_WRITE], s[LINE_WRITE])
     for n in range(lows.size):
         if lows[n] <= 4 * line + 3 and 4 * line < highs[n]:
             if stored[n] > 0:
@@ -236,7 +236,8 @@ def served(t, sp, kind, words, at, block_wave, slot, size, cache, flight, server
     position = at + 2
     last = at + 2 + sectors
     shift = LOCAL_BASE + slot * 65536 if space == 2 else 0
-    moved = counts[L2_READS] + counts[L2_WRITES]
+    asked = counts[L2_READS]
+    moved = asked + counts[L2_WRITES]
     while position < last:
         line = (int(words[position]) >> 2) + shift
         mask = 0
@@ -265,9 +266,13 @@ def served(t, sp, kind, words, at, block_wave, slot, size, cache, flight, server
     counts[LSU_BUSY] += cost
     counts[LAST_STORE] = max(counts[LAST_STORE], max(servers[4], max(servers[5], servers[3])))
     if kind not in (STORE, REDUCE):
-        # Results come in the order in which they were asked for.
-        servers[9] = max(servers[9], done + waves - 1)
-        done = servers[9]
+        # Results come in the order in which they were asked for, those of hits not quite.
+        done += waves - 1
+        if kind in (LOAD, COPY) and counts[L2_READS] == asked:
+            done += s[HIT_ORDER] * max(servers[9] - done, 0.0)
+        else:
+            servers[9] = max(servers[9], done)
+            done = servers[9]
     return begin, done, begin + s[LAT_STORE]
 
 
@@ -287,7 +292,7 @@ def simulate(words, starts, ends, warps, resident, per_wave, code, cycles, lats,
     sets = max(l1_lines // WAYS, 1)
     cache = (
         np.full(sets * WAYS, -1, np.int64), np.zeros(sets * WAYS), np.zeros(sets * WAYS, np.int64),
-        np.zeros(4 * sets * WAYS),
+        np.zeros(4 * sets * WAYS), np.zeros(1 << 24, np.uint8),
     )  # fmt: skip
     flight = np.zeros(int(s[IN_FLIGHT]))
     # lsu, port from L2, share of L2, share of DRAM, stores to L2, atomics, barriers, clock of L1, those in flight,

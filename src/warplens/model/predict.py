@@ -68,7 +68,9 @@ def _settings(machine: Machine, chosen: Chosen, supply: Supply, what_if: Sequenc
         SHARED_REQUEST=speeds.shared_request, IN_FLIGHT=speeds.sectors_in_flight, L2_PORT=speeds.l2_port * more,
         L2_READ=min(read * spread, speeds.l2_port) * more,
         L2_WRITE=min(speeds.l2_write * spread, speeds.l2_port) * more,
+        LINE_READ=speeds.l2_line_read_cycles / spread, LINE_WRITE=speeds.l2_line_write_cycles / spread,
         DRAM_READ=bytes_a_cycle * speeds.read_share, DRAM_WRITE=bytes_a_cycle * speeds.write_share,
+        HIT_ORDER=speeds.hit_order,
         LAT_SHARED=speeds.latency_shared, LAT_L1=speeds.latency_l1, LAT_L2=speeds.latency_l2,
         LAT_DRAM=speeds.latency_dram, LAT_SHARED_ATOMIC=speeds.latency_shared_atomic,
         LAT_ATOMIC=speeds.latency_global_atomic, LAT_BARRIER=speeds.latency_barrier, LAT_BRANCH=speeds.latency_branch,
@@ -107,11 +109,11 @@ def _run(
     what_if: Sequence[str], executed: float,
 ) -> Outcome:  # fmt: skip
     own = part(streams, len(chosen.blocks))
-    l1_bytes = machine.limits.unified_bytes_per_multiprocessor - occupancy.carveout_bytes
+    l1_bytes = machine.speeds.l1_share * (machine.limits.unified_bytes_per_multiprocessor - occupancy.carveout_bytes)
     counts, stalls, ended, busy = mp.simulate(
         own.words, own.starts, own.ends, own.warps, chosen.resident, chosen.resident, code.rows, code.cycles,
         code.latencies, code.firsts, code.lasts, _settings(machine, chosen, supply, what_if), supply.arrays(),
-        max(l1_bytes // 128, mp.WAYS),
+        max(int(l1_bytes) // 128, mp.WAYS),
     )  # fmt: skip
     cycles = max(float(counts[mp.CYCLES]), float(counts[mp.LAST_STORE]))
     scale = executed / max(float(counts[mp.ISSUED]), 1.0)

@@ -24,6 +24,7 @@ from warplens.program import Program
 from warplens.trace import Trace
 
 WARM_SHARE = 0.8  # of L2 that what fits may take
+ENOUGH = 1_000_000  # sectors to look at
 Buffers = Sequence[tuple[int, int]]
 
 
@@ -52,7 +53,7 @@ class Supply:
         cold: bool,
     ) -> Supply:  # fmt: skip
         kinds = np.array([_reads_or_stores(kind_of(i)) for i in program.instructions], np.int64)
-        sectors, blocks, stored = sectors_of(streams.words, streams.starts, streams.ends, streams.warps, kinds)
+        sectors, blocks, stored, share = sectors_of(streams, kinds, ENOUGH)
         sampled, total = len(streams.blocks), trace.launch.blocks
         lows = np.array([(low >> 5) & 0xFFFFFFFF for low, _ in buffers], np.int64)
         highs = np.array([((high + 31) >> 5) & 0xFFFFFFFF for _, high in buffers], np.int64)
@@ -69,11 +70,11 @@ class Supply:
                 mine = here & which
                 wide = 1 if found is reads else 0  # DRAM is read 64 bytes at a time
                 most = int(high - low) >> wide
-                found.append(footprint(sectors[mine] >> wide, blocks[mine], sampled, total, most))
+                found.append(footprint(sectors[mine] >> wide, blocks[mine], sampled, total, most, share))
         moved = sum(f.of(at_once) * size for side, size in ((reads, 64), (writes, 32)) for f in side)
         fits = moved <= machine.l2_bytes
         atomics = sectors[stored == 3]
-        lines = footprint(atomics >> 2, blocks[stored == 3], sampled, total, 1 << 40).of(total)
+        lines = footprint(atomics >> 2, blocks[stored == 3], sampled, total, 1 << 40, share).of(total)
         all_stored = sum(f.of(total) for f in writes)
         dram_stored = max(all_stored - machine.speeds.dirty_share * machine.l2_bytes / 32, 0.0)
         reached = sum(2 * f.of(total) for f in reads)

@@ -66,4 +66,43 @@ __global__ void swept_16(const char* x, float* sink, long n, int rounds) {
   }
   if (sum == UNLIKELY) sink[0] = sum;
 }
+// One word a lane is stored, `stride` words apart: sectors that are written in part.
+__global__ void write_apart(float* y, int n, int stride, int rounds) {
+  int threads = blockDim.x * gridDim.x;
+  for (int r = 0; r < rounds; ++r)
+    for (int i = threadIdx.x + blockIdx.x * blockDim.x; i < n; i += threads) {
+      int row = i / 32 * 32 * stride, column = (i % 32) * stride;
+      y[(row + column + r) % n] = i;
+    }
+}
+__global__ void read_apart(const float* x, float* sink, int n, int stride, int rounds) {
+  int threads = blockDim.x * gridDim.x;
+  float sum = 0;
+  for (int r = 0; r < rounds; ++r)
+    for (int i = threadIdx.x + blockIdx.x * blockDim.x; i < n; i += threads) {
+      int row = i / 32 * 32 * stride, column = (i % 32) * stride;
+      sum += x[(row + column + r) % n];
+    }
+  if (sum == UNLIKELY) sink[0] = sum;
+}
+// The first warp follows a chain in L1 while the others load from DRAM.
+__global__ void hit_under_miss(long long* ticks, const unsigned* p, const float4* x, unsigned* sink, int rounds, int n) {
+  if (threadIdx.x < 32) {
+    unsigned i = 0;
+    for (int r = 0; r < 64; ++r) i = p[i];
+    long long t0 = clock64();
+    for (int r = 0; r < rounds; ++r) {
+#pragma unroll
+      for (int k = 0; k < 16; ++k) i = p[i];
+    }
+    long long t1 = clock64();
+    ticks[blockIdx.x * (blockDim.x / 32)] = t1 - t0;
+    if (i == 0xffffffffu) sink[0] = i;
+  } else {
+    float sum = 0;
+    int threads = (blockDim.x - 32) * gridDim.x;
+    for (int i = threadIdx.x - 32 + blockIdx.x * (blockDim.x - 32); i < n; i += threads) { float4 v = x[i]; sum += v.x + v.y + v.z + v.w; }
+    if (sum == UNLIKELY) sink[0] = 1;
+  }
+}
 }

@@ -18,6 +18,7 @@ def trials(multiprocessors: int) -> Iterator[Trial]:
                 (Buffer(4 * n), SINK, n), warm=True, moves=4 * n,
             )  # fmt: skip
     yield from _windows(multiprocessors)
+    yield from _apart(multiprocessors)
     for step in (0, 1, 2, 3, 4, 8, 9, 16, 32, 33):
         for warps in (1, 8, 32):
             args = (TICKS, Buffer(8192), SINK, 32, step, 0)
@@ -55,3 +56,18 @@ def _windows(multiprocessors: int) -> Iterator[Trial]:
         yield Trial(
             f"working set, {mib} MiB", "swept_16", multiprocessors, 1024, swept, warm=True, moves=size * rounds
         )
+
+
+def _apart(multiprocessors: int) -> Iterator[Trial]:
+    """Accesses of many lines, from L2; and hits in L1 while others miss."""
+    n, grid = 4 * MIB, multiprocessors * 8
+    for stride in (1, 2, 4, 8, 16, 32):
+        stores, loads = (Buffer(4 * n, "zeros"), n, stride, 8), (Buffer(4 * n), SINK, n, stride, 8)
+        yield Trial(f"words apart, stores {stride}", "write_apart", grid, 256, stores, warm=True)
+        yield Trial(f"words apart, loads {stride}", "read_apart", grid, 256, loads, warm=True)
+    for blocks, whose in ((1, "one"), (multiprocessors, "all")):
+        for warps in (2, 8, 32):
+            n = 4 * MIB
+            args = (TICKS, Buffer(16384, "chain 32"), Buffer(16 * n), SINK, 8, n)
+            name = f"hit under miss, {warps} warps of {whose}"
+            yield Trial(name, "hit_under_miss", blocks, 32 * warps, args, "ticks", 16 * 8)
