@@ -31,7 +31,8 @@ def machine(name: str) -> Machine:
     if key not in machines():
         raise UsageError(
             f"no GPU {name!r} is known, only {', '.join(machines())}; "
-            f"a GPU is one TOML file: add {key or 'NAME'}.toml to {FOLDER}"
+            f"a GPU is one TOML file: add {key or 'NAME'}.toml to {FOLDER}; "
+            "`warplens calibrate` on that GPU measures its speeds"
         )
     return _load(key)
 

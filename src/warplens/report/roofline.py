@@ -15,6 +15,7 @@ from warplens.machine import Machine
 from warplens.model.prediction import Prediction
 from warplens.report.subject import Subject
 from warplens.report.time import digits
+from warplens.report.verdict import share
 
 WIDTH, HEIGHT = 420, 190  # of the drawing, without its margins
 DECADES = (-2, 4)  # FLOP a byte that the drawing shows, as powers of ten
@@ -46,7 +47,7 @@ class Roofline:
         scale, unit = (1000, "TFLOP/s") if self.roof >= 10_000 else (1, "GFLOP/s")
         return (
             f"{digits(self.intensity)} FLOP a byte of DRAM; {digits(self.achieved / scale)} of the "
-            f"{digits(self.roof / scale)} {unit} that {by} ({100 * self.achieved / self.roof:.0f} %)"
+            f"{digits(self.roof / scale)} {unit} that {by} ({share(self.achieved / self.roof)})"
         )
 
 
