@@ -174,16 +174,20 @@ def put(line, mask, request, cache, servers, counts, s, supply):  # type: ignore
     tags, stamps, valid, fill, _ = cache
     lows, highs, _, _, stored = supply
     number = (mask & 1) + (mask >> 1 & 1) + (mask >> 2 & 1) + (mask >> 3 & 1)
-    if line >= LOCAL_BASE:  # kept in L1 until it is evicted
-        entry, there = find(tags, stamps, tags.size // WAYS, line)
-        if not there:
-            tags[entry], valid[entry] = line, 0
-        for k in range(4):
-            if mask >> k & 1:
+    # What is stored is kept in L1 as well (an H200 counts a second store to a sector as a hit there).
+    entry, there = find(tags, stamps, tags.size // WAYS, line)
+    if not there:
+        tags[entry], valid[entry] = line, 0
+    servers[7] += 1
+    stamps[entry] = servers[7]
+    for k in range(4):
+        if mask >> k & 1:
+            if valid[entry] >> k & 1:
+                counts[L1_HITS] += 1
+            else:
                 valid[entry] |= 1 << k
                 fill[4 * entry + k] = request
-        servers[7] += 1
-        stamps[entry] = servers[7]
+    if line >= LOCAL_BASE:
         return
     size = 32.0 * number
     counts[L2_WRITES] += number
