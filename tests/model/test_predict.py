@@ -119,7 +119,7 @@ def test_the_number_of_different_sectors_is_estimated_from_some_blocks() -> None
     same = [(k, n) for n in range(256) for k in range(64)]
     for pairs, true in ((apart, 16 * total), (rows, 64 * 64), (same, 64)):
         sectors, blocks = (np.array(column) for column in zip(*pairs, strict=True))
-        found = footprint(sectors.astype(np.uint32), blocks.astype(np.int32), 256, total, 1 << 30)
+        found = footprint(sectors.astype(np.uint32), blocks.astype(np.int64), 256, total, 1 << 30)
         assert found.of(total) == pytest.approx(true, rel=0.15)  # an estimate: 13 % here
 
 

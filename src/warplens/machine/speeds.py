@@ -52,6 +52,7 @@ class Speeds:
       line_read_cycles, line_write_cycles   that a request for some of a line takes at the least, likewise
       atomic_word_cycles, atomic_sector_cycles   of lanes on one word, one after the other, and of a sector, in one of
                                                  so many slices
+      capacity_share           of L2 that re-reads find
       dirty_share              of L2 that may hold what has been stored when the kernel ends
     [dram_rates]  read_share, write_share: of the theoretical bandwidth that streams reach
 
@@ -113,6 +114,7 @@ class Speeds:
     atomic_word_cycles: float = _number("l2_rates", 0.1, 1000)
     atomic_sector_cycles: float = _number("l2_rates", 0.01, 1000)
     slices: float = _number("l2_rates", 1, 1024)
+    capacity_share: float = _number("l2_rates", 0.1, 1)
     dirty_share: float = _number("l2_rates", 0, 1)
     read_share: float = _number("dram_rates", 0.1, 1)
     write_share: float = _number("dram_rates", 0.1, 1)

@@ -8,7 +8,7 @@ common that all of them have been seen: they are counted, not estimated.  A buff
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,7 @@ class Footprint:
     common     sectors that are shared widely;  widely: by how many blocks each
     others     different sectors besides, of the whole grid;  shared: by how many blocks each
     most       sectors that there are;  seen: that the sampled blocks reach
+    apart      how many blocks lie between two that share one of the others, in the middle of all such pairs
     """
 
     total: int
@@ -34,35 +35,44 @@ class Footprint:
     shared: float
     most: int
     seen: int
+    apart: float = 0.0
 
     def of(self, blocks: float) -> float:
         """Different sectors that so many blocks reach, as if drawn at random."""
-        missed = max(1 - blocks / self.total, 0.0)
+        missed = max(1 - blocks / self.total, 0.0)  # share of the grid
         reached = self.common * (1 - missed**self.widely) + self.others * (1 - missed**self.shared)
         return float(min(reached, self.most))
+
+
+    def forgotten(self) -> Footprint:
+        """As if every block had to fetch anew what few share: it has been evicted since."""
+        return replace(self, others=self.others * self.shared, shared=1.0, most=int(self.most * max(self.shared, 1.0)))
 
 
 NOTHING = Footprint(1, 0.0, 0.0, 1.0, 0.0, 1.0, 0, 0)
 
 
 def footprint(
-    sectors: NDArray[np.uint32], blocks: NDArray[np.int32], sampled: int, total: int, most: int, share: float = 1.0
+    sectors: NDArray[np.uint32], blocks: NDArray[np.int64], sampled: int, total: int, most: int, share: float = 1.0
 ) -> Footprint:
-    """Of sectors, each with the number of the block that reached it; `sampled` of `total` blocks were run.
+    """Of sectors, each with the number in the grid of the block that reached it; `sampled` of `total` blocks were run.
 
     share   of all lines, to which these sectors belong
     """
     if not sectors.size:
         return NOTHING
     pairs = np.unique(sectors.astype(np.uint64) << np.uint64(32) | blocks.astype(np.uint64))
-    _, times = np.unique(pairs >> np.uint64(32), return_counts=True)
+    places = pairs >> np.uint64(32)
+    _, times = np.unique(places, return_counts=True)
+    again = np.flatnonzero(places[1:] == places[:-1])
+    apart = float(np.median(pairs[again + 1] - pairs[again])) if again.size else 0.0
     each = pairs.size / sampled / share
     if sampled >= total:
-        return Footprint(total, each, 0.0, 1.0, times.size / share, pairs.size / times.size, most, times.size)
+        return Footprint(total, each, 0.0, 1.0, times.size / share, pairs.size / times.size, most, times.size, apart)
     many = times[times >= COMMON]
     few = times[times < COMMON]
     met = float((few * (few - 1) / 2).sum())
     shared = 1 + 2 * met / max(float(few.sum()), 1.0) * (total - 1) / max(sampled - 1, 1)
     others = max(float(few.sum()) * total / sampled / shared, float(few.size)) / share
     widely = float(many.mean()) * total / sampled if many.size else 1.0
-    return Footprint(total, each, many.size / share, widely, others, shared, most, times.size)
+    return Footprint(total, each, many.size / share, widely, others, shared, most, times.size, apart)

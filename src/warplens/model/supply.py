@@ -1,8 +1,9 @@
 """Where the lines that a multiprocessor asks for come from: L2, or DRAM.  F5.
 
-With nothing in L2 at first, DRAM moves every different piece of 64 bytes once, as long as what a wave of blocks reaches
-fits into L2: how many there are is estimated from some blocks (footprint.py).  So a load finds its line in L2 as often
-as an earlier block has reached it.  What is stored goes to DRAM as well, but for the part that L2 may keep.
+With nothing in L2 at first, DRAM moves every different piece of 64 bytes once, as long as L2 can hold what the grid
+moves from one use of a piece to the next: how many there are is estimated from some blocks (footprint.py).  So a load
+finds its line in L2 as often as an earlier block has reached it.  What is stored goes to DRAM as well, but for the part
+that L2 still holds at the end.
 """
 
 from __future__ import annotations
@@ -55,6 +56,7 @@ class Supply:
         kinds = np.array([_reads_or_stores(kind_of(i)) for i in program.instructions], np.int64)
         sectors, blocks, stored, share = sectors_of(streams, kinds, ENOUGH)
         sampled, total = len(streams.blocks), trace.launch.blocks
+        numbers = np.array(streams.blocks, np.int64)[blocks]
         lows = np.array([(low >> 5) & 0xFFFFFFFF for low, _ in buffers], np.int64)
         highs = np.array([((high + 31) >> 5) & 0xFFFFFFFF for _, high in buffers], np.int64)
         at_once = min(chosen.active * chosen.resident, total)
@@ -70,14 +72,16 @@ class Supply:
                 mine = here & which
                 wide = 1 if found is reads else 0  # DRAM is read 64 bytes at a time
                 most = int(high - low) >> wide
-                found.append(footprint(sectors[mine] >> wide, blocks[mine], sampled, total, most, share))
-        moved = sum(f.of(at_once) * size for side, size in ((reads, 64), (writes, 32)) for f in side)
-        fits = moved <= machine.l2_bytes
+                found.append(footprint(sectors[mine] >> wide, numbers[mine], sampled, total, most, share))
+        keeps = machine.speeds.capacity_share * machine.l2_bytes
+        reads = [f.forgotten() if f.shared > 1.01 and _bytes(reads, writes, f.apart) > keeps else f for f in reads]
         atomics = sectors[stored == 3]
-        lines = footprint(atomics >> 2, blocks[stored == 3], sampled, total, 1 << 40, share).of(total)
+        lines = footprint(atomics >> 2, numbers[stored == 3], sampled, total, 1 << 40, share).of(total)
         all_stored = sum(f.of(total) for f in writes)
-        dram_stored = max(all_stored - machine.speeds.dirty_share * machine.l2_bytes / 32, 0.0)
         reached = sum(2 * f.of(total) for f in reads)
+        # What L2 holds at the end is the last that went through it: so much of that was stored.
+        mix = all_stored / max(all_stored + reached, 1.0)
+        dram_stored = max(all_stored - min(machine.speeds.dirty_share * machine.l2_bytes, keeps * mix) / 32, 0.0)
         read = 0.0
         for n, f in enumerate(reads):
             if f.seen:
@@ -85,12 +89,12 @@ class Supply:
                 of_wave = f.of(at_once)
                 for wave, blocks_then in enumerate(steps):
                     now = f.of(blocks_then)
-                    new = now - known if fits or wave == 0 else of_wave * (blocks_then - steps[wave - 1]) / at_once
+                    new = now - known
                     asked = f.each * (blocks_then - (steps[wave - 1] if wave else 0))
                     latency[n, wave] = min(1.0, new / of_wave) if of_wave else 0.0
                     weight[n, wave] = min(1.0, new / asked) if asked else 0.0
                     known = now
-                read += 2 * (f.of(total) if fits else of_wave * total / at_once)
+                read += 2 * f.of(total)
         for n, f in enumerate(writes):
             if f.seen and all_stored:
                 stores[n] = min(1.0, f.of(total) / (f.each * total))
@@ -100,6 +104,11 @@ class Supply:
 
     def arrays(self) -> tuple[NDArray[Any], ...]:
         return self.lows, self.highs, self.latency, self.weight, self.stores
+
+
+def _bytes(reads: Sequence[Footprint], writes: Sequence[Footprint], blocks: float) -> float:
+    """That so many blocks move through L2."""
+    return sum(f.of(blocks) * size for side, size in ((reads, 64), (writes, 32)) for f in side)
 
 
 def _reads_or_stores(kind: int) -> int:
