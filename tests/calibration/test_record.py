@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from warplens.calibration import trials
 from warplens.calibration.bench import Reading
 from warplens.calibration.derive import tables, toml
 from warplens.calibration.record import read, rows, text_of
@@ -75,3 +76,8 @@ def test_the_tag_banks_of_the_documentation_give_every_reading() -> None:
         assert max(fullest, 1.35) <= cycles <= max(fullest, 1.4) + 0.25, name
         found += 1
     assert found == 196
+
+
+def test_the_record_has_every_trial() -> None:
+    recorded = {name.partition(", percentile")[0] for name in read(RECORD)}
+    assert recorded == {trial.name for trial in trials(132)}
