@@ -18,6 +18,16 @@ BULK = """__global__ void k(char *g, float *o) { __shared__ alignas(128) char s[
 TRANSACTIONS = """__global__ void k(char *g, float *o) { __shared__ unsigned long long b;
  unsigned a = __cvta_generic_to_shared(&b);
  asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], 16;" :: "r"(a)); o[0] = 1; }"""
+VOLTA = """__global__ void k(unsigned *a, float *o) { float d[8] = {};
+ asm volatile("mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32 {%0,%1,%2,%3,%4,%5,%6,%7},{%8,%8},{%8,%8},"
+  "{%0,%1,%2,%3,%4,%5,%6,%7};" : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]),
+  "+f"(d[7]) : "r"(a[0])); for (int i = 0; i < 8; ++i) o[i] = d[i]; }"""
+BYTE_FLOATS = """__global__ void k(unsigned *a, float *o) { float d[4] = {};
+ asm volatile("mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32 {%0,%1,%2,%3},{%4,%4,%4,%4},{%4,%4},{%0,%1,%2,%3};"
+  : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) : "r"(a[0])); for (int i = 0; i < 4; ++i) o[i] = d[i]; }"""
+NO_COMPLETE = """__global__ void k(char *g, float *o) { __shared__ unsigned long long b;
+ unsigned a = __cvta_generic_to_shared(&b); unsigned long long s;
+ asm volatile("mbarrier.arrive.noComplete.shared.b64 %0, [%1], 2;" : "=l"(s) : "r"(a)); o[0] = s; }"""
 CLUSTERS = "__global__ void __cluster_dims__(2) k(char *g, float *o) { o[0] = 1; }"
 
 
@@ -36,6 +46,21 @@ def test_told(source: str, told: str) -> None:
     with pytest.raises(UnsupportedInstruction, match=told):
         written('extern "C" ' + source, "k").launch(1, 32, np.zeros(16, np.int8), out)
     assert out[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "told"),
+    [
+        (VOLTA, "sm_75", r"HMMA\.884\..*\(sm_75, .*:\d+\): matrix products of Volta's shape .* are not emulated"),
+        (BYTE_FLOATS, "sm_89", r"QMMA\..*\(sm_89, .*:\d+\): matrix products of 8-bit floats .* are not emulated"),
+        (NO_COMPLETE, "sm_90", r"SYNCS\.ARRIVE.*:3\): arrivals that may not end a phase .* are not emulated"),
+    ],
+)
+def test_told_of_an_architecture(source: str, target: str, told: str) -> None:
+    out = np.zeros(8, np.float32)
+    with pytest.raises(UnsupportedInstruction, match=told):
+        written('extern "C" ' + source, "k", target).launch(1, 32, np.zeros(32, np.uint32), out)
+    assert not out.any()
 
 
 @pytest.mark.parametrize(("name", "told"), [("mb", "transactions"), ("cl", "clusters of more than one block")])

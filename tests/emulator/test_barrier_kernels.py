@@ -39,6 +39,15 @@ def test_cluster_of_one_block() -> None:
     same(out[:N], (5 + N - 1 - np.arange(N)).astype(np.int32))
 
 
+@pytest.mark.parametrize("target", ["sm_80", "sm_90", "sm_120"])
+@pytest.mark.parametrize("name", ["copied_beside", "copied_instead"])
+def test_copies_arrive_at_a_barrier(name: str, target: str) -> None:
+    """And the phase after the one that they end is not over."""
+    data, out = np.arange(100, dtype=np.int32) * 3, np.full(200, -1, np.int32)
+    kernel("barriers.cu", name, target).launch(1, 100, data, out)
+    same(out, np.concatenate([data[::-1], np.zeros(100, np.int32)]))
+
+
 def test_the_lowest_lane_is_elected() -> None:
     out = np.zeros(64, np.int32)
     kernel("barriers.cu", "elected", "sm_90").launch(1, 64, out)

@@ -56,3 +56,35 @@ extern "C" __global__ void elected(int *out)
     out[t] = 100 * leader + one;
 }
 #endif
+#if __CUDA_ARCH__ >= 800
+__device__ unsigned shared_address(const void *p) { return __cvta_generic_to_shared(p); }
+__device__ bool over(unsigned barrier, int parity)
+{
+    int done;
+    asm volatile("{.reg .pred p; mbarrier.test_wait.parity.shared.b64 p, [%1], %2; selp.s32 %0,1,0,p;}"
+                 : "=r"(done) : "r"(barrier), "r"(parity) : "memory");
+    return done;
+}
+/* Copies that arrive at a barrier when they are done: beside their thread's own arrival, or in its place. */
+template <bool own> __device__ void copied(const int *in, int *out)
+{
+    __shared__ unsigned long long b;
+    __shared__ alignas(16) int s[128];
+    int t = threadIdx.x, n = blockDim.x;
+    if (t == 0)
+        asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(shared_address(&b)), "r"(n));
+    __syncthreads();
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(shared_address(s + t)), "l"(in + t));
+    if (own) {
+        asm volatile("cp.async.mbarrier.arrive.shared.b64 [%0];" ::"r"(shared_address(&b)));
+        asm volatile("{.reg .b64 s; mbarrier.arrive.shared.b64 s, [%0];}" ::"r"(shared_address(&b)) : "memory");
+    } else
+        asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(shared_address(&b)) : "memory");
+    while (!over(shared_address(&b), 0))
+        ;
+    out[t] = s[n - 1 - t];
+    out[t + n] = over(shared_address(&b), 1);
+}
+extern "C" __global__ void copied_beside(const int *in, int *out) { copied<true>(in, out); }
+extern "C" __global__ void copied_instead(const int *in, int *out) { copied<false>(in, out); }
+#endif

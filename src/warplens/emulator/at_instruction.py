@@ -24,7 +24,7 @@ def unsupported(program: Program, instruction: Instruction) -> UnsupportedInstru
     place = f", {instruction.source.file}:{instruction.source.line}" if instruction.source else ""
     what = f"{instruction.opcode} {instruction.text}".strip()
     where = f"({program.arch}, {program.name} at {instruction.offset:#x}{place})"
-    family = absent(instruction.base)
+    family = absent(instruction.opcode)
     if family:
         return UnsupportedInstruction(f"{what} {where}: {family} are not emulated; this kernel needs a GPU")
     return UnsupportedInstruction(f"no meaning for {what} {where}: add it to warplens/isa/")

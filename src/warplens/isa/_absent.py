@@ -8,19 +8,28 @@ WGMMA = "warpgroup matrix products (wgmma)"
 TCGEN05 = "the tensor memory and matrix products of sm_100 (tcgen05)"
 TEXTURES = "texture instructions"
 SURFACES = "surface instructions"
+BYTE_FLOATS = "matrix products of 8-bit floats on sm_89 and sm_120 (QMMA)"
+VOLTA = "matrix products of Volta's shape (mma.m8n8k4) on sm_75"
+BLOCKED_ARRIVALS = "arrivals that may not end a phase (mbarrier.arrive.noComplete) from sm_90 on"
 
 _FAMILIES = {
     TMA: "UBLKCP UBLKRED UBLKPF UTMALDG UTMASTG UTMAREDG UTMAPF UTMACCTL UTMACMDFLUSH UTMALST",
     TRANSACTIONS: "SYNCS SYNCSU ARRIVES",
+    BLOCKED_ARRIVALS: "SYNCS.ARRIVE.TRANS64.TMASK RPCMOV",
     WGMMA: "HGMMA IGMMA QGMMA BGMMA WARPGROUP WARPGROUPSET",
     TCGEN05: "UTCHMMA UTCIMMA UTCQMMA UTCOMMA UTCMXQMMA UTCBAR UTCCP UTCSHIFT UTCATOMSWS "
     "LDTM STTM LDT STT",
     TEXTURES: "TEX TLD TLD4 TXD TXQ TMML TEXS TLDS TLD4S UTEX FOOTPRINT",
     SURFACES: "SULD SUST SURED SUATOM SUQ",
+    BYTE_FLOATS: "QMMA OMMA",
+    VOLTA: "HMMA.884",
 }
-_FAMILY = {base: family for family, bases in _FAMILIES.items() for base in bases.split()}
+_FAMILY = {name: family for family, names in _FAMILIES.items() for name in names.split()}
 
 
-def absent(base: str) -> str | None:
-    """What an opcode would need that is not emulated; None for opcodes that are in reach."""
-    return _FAMILY.get(base)
+def absent(opcode: str) -> str | None:
+    """What an opcode would need that is not emulated, by the longest of its beginnings that is listed; None for
+    opcodes that are in reach."""
+    parts = opcode.split(".")
+    beginnings = (".".join(parts[:n]) for n in range(len(parts), 0, -1))
+    return next((_FAMILY[name] for name in beginnings if name in _FAMILY), None)

@@ -82,6 +82,31 @@ def atoms_arrive(w: Warp, at: Address) -> U64:
     return w.update(at, one, after_arrival_sm80)
 
 
+# Asynchronous copies (LDGSTS) that arrive when they are done: they are done at once, so the lane arrives now.
+
+
+@op("ARRIVES.LDGSTSBAR.64.ARVCNT", pipe="lsu", says="each lane arrives at the barrier at {at}, its copies being done")
+def arrives_copies(w: Warp, at: Address) -> None:
+    arrive(w, at, U32(w.e, w.e.constant(U32, 1)))
+
+
+@op("ARRIVES.LDGSTSBAR.64", pipe="lsu", says="each lane arrives at the barrier at {at}, its copies being done")
+def arrives_copies_sm80(w: Warp, at: Address) -> None:
+    """Without .noinc an ATOMS.ADD before it adds the lanes to those that are missing."""
+    atoms_arrive(w, at)
+
+
+@op("SYNCS.ARRIVE.TRANS64.RED.A0T1", pipe="lsu", says="the barrier at {at} waits for a copy of each lane")
+def syncs_expect_copy(w: Warp, at: Address, unused: U32) -> U64:
+    """Until ARRIVES.LDGSTSBAR.64.TRANSCNT takes it back: the copy is done already."""
+    return w.update(at, unused.like(0).wide(), unchanged)
+
+
+@op("ARRIVES.LDGSTSBAR.64.TRANSCNT", pipe="lsu", says="the copies that the barrier at {at} waits for are done")
+def arrives_transactions(w: Warp, at: Address) -> None:
+    """See SYNCS.ARRIVE.TRANS64.RED.A0T1."""
+
+
 # The cluster: of one block, other launches are refused
 
 
