@@ -12,7 +12,7 @@ from typing import Protocol
 from warplens.counters.metrics import by_instruction, by_line, metrics
 from warplens.counters.occupancy import Occupancy, curves, occupancy, waves
 from warplens.emulator import DeviceMemory, Streams, record
-from warplens.errors import Unpredictable, UsageError
+from warplens.errors import KernelFault, Unpredictable, UsageError
 from warplens.hazard import CHECKS, Check, Hazard
 from warplens.kernel import Cubin, Kernel
 from warplens.launch import Launch
@@ -26,6 +26,9 @@ from warplens.report.subject import Subject
 from warplens.trace import Trace
 from warplens.version import __version__
 from warplens.whole_file import write_whole
+
+# A warp that executes so many times what warps of the launch do is taken to wait for a block that is not run.
+PATIENCE, LEAST_BUDGET = 30, 2_000_000
 
 
 class Launched(Protocol):
@@ -125,10 +128,18 @@ class Run:
         """What the warps of these blocks issue; kept for the next question."""
         assert self.again is not None
         if blocks not in self._recorded:
-            self._recorded[blocks] = record(
-                self.kernel.kernel, self.kernel.program, self.launch, self.again.parameters, self.again.memory, blocks,
-                banks=dict(self.again.banks), multiprocessors=self.machine.multiprocessors,
-            )  # fmt: skip
+            warps = self.launch.blocks * self.launch.warps_per_block
+            usual = int(self.trace.executed.sum()) // warps
+            try:
+                self._recorded[blocks] = record(
+                    self.kernel.kernel, self.kernel.program, self.launch, self.again.parameters, self.again.memory,
+                    blocks, banks=dict(self.again.banks), multiprocessors=self.machine.multiprocessors,
+                    budget=PATIENCE * usual + LEAST_BUDGET,
+                )  # fmt: skip
+            except KernelFault:
+                raise Unpredictable(
+                    "its blocks wait for each other, and a prediction runs only some of them: measure it on a GPU"
+                ) from None
         return self._recorded[blocks]
 
     @cached_property

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import warplens as wl
-from warplens.errors import UsageError
+from warplens.errors import Unpredictable, UsageError
 from warplens.machine import machine
 from warplens.model import WHAT_IF
 from warplens.model.chosen import scattered
@@ -136,3 +136,13 @@ def test_a_slower_machine_takes_longer() -> None:
         predict(run.kernel.program, run.trace, m, run.occupancy, buffers, run._record).time_us for m in (fast, slow)
     ]
     assert times[1] > times[0]
+
+
+def test_blocks_that_wait_for_each_other_are_not_predicted() -> None:
+    source = """extern "C" __global__ void wait(volatile int* flag) {
+      if (blockIdx.x) while (!flag[blockIdx.x - 1]);
+      flag[blockIdx.x] = 1;
+    }"""
+    run = wl.compile(source=source)["wait"].launch(200, 32, np.zeros(200, np.int32))
+    with pytest.raises(Unpredictable, match="blocks wait for each other"):
+        run.predict("h200")

@@ -33,7 +33,7 @@ class Streams:
 def record(
     kernel: Kernel, program: Program, launch: Launch, parameters: bytes, memory: DeviceMemory,
     blocks: tuple[int, ...], *, banks: dict[int, bytes] | None = None, multiprocessors: int = 132,
-    room: int = ROOM,
+    room: int = ROOM, budget: int = DEFAULT_BUDGET,
 ) -> Streams:  # fmt: skip
     """Runs these blocks, one after the other, and no others; of a cooperative launch all.
 
@@ -43,7 +43,7 @@ def record(
         blocks = tuple(range(launch.blocks))
     kept = len(memory.allocations)
     shape, heap = prepare(
-        kernel, program, launch, parameters, memory, banks, multiprocessors, DEFAULT_BUDGET, RECORD
+        kernel, program, launch, parameters, memory, banks, multiprocessors, budget, RECORD
     )
     words = np.empty(room, np.uint32)
     try:

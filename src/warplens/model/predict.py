@@ -148,15 +148,18 @@ def _answer(
     }
     metrics = metrics_of(machine, trace, chosen.active, out, supply, time_us)
     units = units_of(machine, trace, chosen.active, out, supply, dict(zip(PIPES, out.busy, strict=False)))
-    simulated = _simulated(chosen, int(issued))
+    simulated = _simulated(chosen, int(issued), out.scale)
     limit = limit_of(program, trace, machine, occupancy, units, stalls, at, out, time_us)
     return Prediction(
         machine.key, time_us, low, high, limit, units, metrics, stalls, at, simulated, machine.calibrated
     )
 
 
-def _simulated(chosen: Chosen, instructions: int) -> Simulated:
+def _simulated(chosen: Chosen, instructions: int, scale: float) -> Simulated:
     n, whole = len(chosen.blocks), chosen.of_blocks
+    if n == whole and scale > 1.1:
+        why = f"the first {100 / scale:.0f} % of what one multiprocessor executes: the rest is taken to repeat it"
+        return Simulated(n, whole, instructions, why)
     if n == whole:
         why = "all blocks of one multiprocessor; the others have the same work"
     else:
