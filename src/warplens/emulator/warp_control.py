@@ -80,8 +80,13 @@ class WarpControl(WarpMeeting):
         self.b.call(self.runtime.push, [self.f.warp, self.f.later(place, lanes), lanes])
         self.b.store(running, self.f.exec)
 
-    def branch_any(self, target: Label) -> None:
-        taken = self.b.icmp_signed("!=", self.active_mask, i32(0))
+    def branch_any(self, target: Label, wanted: Pred | None = None) -> None:
+        lanes, also = self.active_mask, None if wanted is None else wanted.node
+        if also is not None and is_vector(also):
+            lanes = self.b.and_(lanes, self.b.bitcast(also, I32))
+        taken = self.b.icmp_signed("!=", lanes, i32(0))
+        if also is not None and not is_vector(also):
+            taken = self.b.and_(taken, also)
         self._either(taken, target)
 
     def _either(self, taken: ir.Value, target: Label) -> None:

@@ -144,8 +144,8 @@ class Warp(Protocol):
     def branch(self, target: Label, when: Pred | None = None, uniform: bool = False) -> None:
         """uniform: all lanes go if each of them would, else none."""
 
-    def branch_any(self, target: Label) -> None:
-        """All lanes of the split go if the guard is true in any of them."""
+    def branch_any(self, target: Label, wanted: Pred | None = None) -> None:
+        """All lanes of the split go if the guard, and what is wanted besides, is true in any of them."""
 
     def branch_unless_mask(self, mask: U32, target: Label, equal: bool) -> None:
         """BRA.DIV (equal False): go if the split is not exactly the lanes of mask; BRA.CONV (True): if it is."""

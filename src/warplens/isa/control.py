@@ -23,8 +23,13 @@ def bra(w: Warp, target: Operand, label: Label | None = None, *, U: bool) -> Non
 
 
 @op("BRA.U.ANY", pipe="cbu", says="go to {target} if any lane would")
-def bra_any(w: Warp, target: Label) -> None:
-    w.branch_any(target)
+def bra_any(w: Warp, target: Operand, label: Label | None = None) -> None:
+    if label is None:
+        assert isinstance(target, Label)
+        w.branch_any(target)
+    else:
+        assert isinstance(target, Register)
+        w.branch_any(label, w.predicate(target))
 
 
 @op("BRA.DIV", pipe="cbu", says="go to {target} unless exactly the lanes {mask} are here")

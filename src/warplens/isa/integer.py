@@ -191,13 +191,13 @@ def imnmx(a: S32, b: S32, least: Pred, *, U32: bool, RELU: bool) -> tuple[S32, P
     return best, best.eq(a), best.eq(b)
 
 
-@op("IMNMX.S64", pipe="alu")
+@op("IMNMX.S64", "UIMNMX.S64", pipe="alu")
 def imnmx_s64(a: S64, b: S64, least: Pred, unused: Pred = TRUE) -> tuple[S64, Pred, Pred]:
     best = smaller_if(least, a, b)
     return best, best.eq(a), best.eq(b)
 
 
-@op("IMNMX.U64", pipe="alu")
+@op("IMNMX.U64", "UIMNMX.U64", pipe="alu")
 def imnmx_u64(a: U64, b: U64, least: Pred, unused: Pred = TRUE) -> tuple[U64, Pred, Pred]:
     best = smaller_if(least, a, b)
     return best, best.eq(a), best.eq(b)
@@ -289,9 +289,10 @@ def isetp(a: S32, b: S32, p: Pred = TRUE, *, cmp: Compare, bop: Combine, U32: bo
 
 @op("ISETP.EX", "UISETP.EX", pipe="alu", probe="(long long)a < b")
 def isetp_ex(
-    a: S32, b: S32, p: Pred, low: Pred, *, cmp: Compare, bop: Combine, U32: bool
+    a: S32, b: S32, p: Pred, low: Pred = TRUE, *, cmp: Compare, bop: Combine, U32: bool
 ) -> tuple[Pred, Pred]:
-    """The high words of a 64-bit comparison; where they are equal, `low`, the low words' outcome, decides."""
+    """The high words of a 64-bit comparison; where they are equal, `low`, the low words' outcome, decides.  It is left
+    out where the low words decide nothing, as against a constant whose low word is 0."""
     holds = ordered(a.u32(), cmp, b.u32()) if U32 else ordered(a, cmp, b)
     holds = a.eq(b).choose(low, holds)
     return combine(holds, bop, p), combine(~holds, bop, p)
