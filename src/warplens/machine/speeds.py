@@ -130,13 +130,21 @@ TABLES = frozenset(f.metadata["table"] for f in fields(Speeds))
 CALIBRATION = "calibration"
 
 
+def _key(name: str, table: str) -> str:
+    """The key of a field in its table: the name without what says the table again."""
+    if table in ("pipe_cycles", "latency_cycles", "l2_rates"):
+        for prefix in ("pipe_", "latency_", "l2_"):
+            if name.startswith(prefix):
+                return name.removeprefix(prefix)
+    return name
+
+
+_KEYS = {f.name: (f.metadata["table"], _key(f.name, f.metadata["table"])) for f in fields(Speeds)}
+
+
 def key_of(name: str) -> tuple[str, str]:
-    """A field's table, and its key there: the name without what says the table again."""
-    table = next(f.metadata["table"] for f in fields(Speeds) if f.name == name)
-    for prefix in ("pipe_", "latency_", "l2_"):
-        if name.startswith(prefix) and table in ("pipe_cycles", "latency_cycles", "l2_rates"):
-            return table, name.removeprefix(prefix)
-    return table, name
+    """A field's table, and its key there."""
+    return _KEYS[name]
 
 
 def speeds_from(arch: Tables, own: Tables, arch_file: str, file: str) -> Speeds:
