@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,11 +10,13 @@ import numpy as np
 import pytest
 
 import warplens as wl
+from warplens.emulator import Streams
 from warplens.errors import Unpredictable, UsageError
-from warplens.machine import machine
-from warplens.model import WHAT_IF
+from warplens.machine import Machine, machine
+from warplens.model import WHAT_IF, Prediction
 from warplens.model.chosen import scattered
 from warplens.model.footprint import footprint
+from warplens.model.predict import predict
 
 LESSONS = Path(__file__).parents[1] / "kernels" / "lessons.cu"
 CHAIN = """extern "C" __global__ void chain(float* y, float k, int n) {
@@ -123,19 +126,42 @@ def test_the_number_of_different_sectors_is_estimated_from_some_blocks() -> None
         assert found.of(total) == pytest.approx(true, rel=0.15)  # an estimate: 13 % here
 
 
-def test_a_slower_machine_takes_longer() -> None:
-    from warplens.model.predict import predict
+def on(run: wl.Run, described: Machine, recorded: Callable[[tuple[int, ...]], Streams]) -> Prediction:
+    assert run.again
+    buffers = [(a.address, a.address + a.size) for a in run.again.memory.allocations]
+    return predict(run.kernel.program, run.trace, described, run.occupancy, buffers, recorded)
 
-    run = run_of("ccopy", 1 << 18)
-    fast = machine("h200")
-    slow = replace(fast, dram_gigabytes_per_second=480)
-    memory = run.again.memory if run.again else None
-    assert memory is not None
-    buffers = [(a.address, a.address + a.size) for a in memory.allocations]
-    times = [
-        predict(run.kernel.program, run.trace, m, run.occupancy, buffers, run._record).time_us for m in (fast, slow)
-    ]
+
+def test_a_slower_machine_takes_longer() -> None:
+    run, fast = run_of("ccopy", 1 << 18), machine("h200")
+    times = [on(run, m, run._record).time_us for m in (fast, replace(fast, dram_gigabytes_per_second=480))]
     assert times[1] > times[0]
+
+
+def test_what_could_not_be_recorded_is_not_predicted() -> None:
+    run = run_of("ccopy", 1 << 18)
+
+    def cut(blocks: tuple[int, ...]) -> Streams:
+        whole = run._record(blocks)
+        return replace(whole, words=whole.words[: whole.words.size // 2], whole=False)
+
+    with pytest.raises(Unpredictable, match="more than can be recorded"):
+        on(run, machine("h200"), cut)
+
+
+@pytest.mark.parametrize("what_if", [(), ("double_bandwidth",)])
+def test_no_unit_does_more_than_it_can(what_if: tuple[str, ...]) -> None:
+    """All multiprocessors read the same 2 MiB again and again, from L2; and a stream, from DRAM."""
+    source = """extern "C" __global__ void again(const float4* x, float* y) {
+      float s = 0;
+      for (int r = 0; r < 2; ++r)
+        for (int i = threadIdx.x; i < 131072; i += 1024) { float4 v = x[i]; s += v.x + v.y + v.z + v.w; }
+      y[threadIdx.x] = s;
+    }"""
+    again = wl.compile(source=source)["again"]
+    hot = again.launch(132, 1024, np.zeros(1 << 19, np.float32), np.zeros(1024, np.float32))
+    for run in (hot, run_of("nccopy", 1 << 20)):
+        assert all(unit.percent < 101 for unit in run.predict("h200", what_if).units)
 
 
 def test_blocks_that_wait_for_each_other_are_not_predicted() -> None:

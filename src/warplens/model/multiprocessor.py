@@ -7,7 +7,7 @@ Pipes take a new instruction every so many cycles; memory instructions queue up 
 accesses go to a sectored L1 with their real addresses, and from there to L2 and DRAM, of whose bandwidth the
 multiprocessor has its share.  Results of loads come in the order in which they were asked for.
 
-Only numpy arrays and numbers go in and out: `Code` and `Memory` (machine_code.py, supply.py) say what stands in them.
+Only numpy arrays and numbers go in and out: machine_code.py, by_warp.py and supply.py say what stands in them.
 """
 # numba has no types for mypy.
 # mypy: disable-error-code="untyped-decorator,misc"
@@ -42,10 +42,9 @@ REASONS = (
 SETTINGS = 40
 # What is counted
 (
-    CYCLES, ISSUED, ACTIVE, L1_SECTORS, L1_HITS, L2_READS, L2_WRITES, DRAM_SECTORS, DRAM_STORED, LSU_BUSY, L2_ATOMICS,
-    LAST_STORE, SHARED_WAVES,
-) = range(13)  # fmt: skip
-COUNTS = 13
+    CYCLES, ISSUED, ACTIVE, L1_SECTORS, L1_HITS, L2_READS, L2_WRITES, DRAM_SECTORS, LSU_BUSY, LAST_STORE,
+) = range(10)  # fmt: skip
+COUNTS = 10
 SUBPARTITIONS = 4
 WAYS = 16
 NEVER = 1e18
@@ -197,7 +196,6 @@ def put(line, mask, request, cache, servers, counts, s, supply):  # type: ignore
             if stored[n] > 0:
                 servers[3] = max(servers[3], request) + stored[n] * size / s[DRAM_WRITE]
                 servers[11] += stored[n] * size / s[DRAM_WRITE]
-                counts[DRAM_STORED] += stored[n] * number
             break
     # Stores wait in a queue of their own; when that is long, accesses behind them wait.
     servers[0] = max(servers[0], max(servers[4], servers[3]) - s[STORE_SLACK])
@@ -225,7 +223,6 @@ def served(t, sp, kind, words, at, block_wave, slot, size, cache, flight, server
             cost = max(cost, waves)
         servers[0] = free + cost
         counts[LSU_BUSY] += cost
-        counts[SHARED_WAVES] += waves
         late = s[LAT_SHARED_ATOMIC] if kind == ATOMIC else s[LAT_SHARED]
         return begin, begin + late + cost - 1, begin + s[LAT_STORE]
     if sectors == 0:
@@ -259,7 +256,6 @@ def served(t, sp, kind, words, at, block_wave, slot, size, cache, flight, server
         cost = max(cost, s[MISS_REQUEST])
     cost = max(cost, sectors * 32.0 / s[L1_BYTES])
     if kind in (ATOMIC, REDUCE):
-        counts[L2_ATOMICS] += sectors
         # Lanes on one word one after the other, words of a sector at once.
         alike = lanes / max(distinct, 1.0)
         time = s[ATOMIC_SHARE] * max(sectors * s[ATOMIC_SECTOR], sectors * alike * s[ATOMIC_WORD])
@@ -281,7 +277,7 @@ def served(t, sp, kind, words, at, block_wave, slot, size, cache, flight, server
 
 
 @njit(cache=True)
-def simulate(words, starts, ends, warps, resident, per_wave, code, cycles, lats, firsts, lasts, s, supply, l1_lines):  # type: ignore[no-untyped-def]
+def simulate(words, starts, ends, warps, resident, code, cycles, lats, firsts, lasts, s, supply, l1_lines):  # type: ignore[no-untyped-def]
     """Runs blocks one after the other, so many resident at a time; block b has the warps b * warps and following.
 
     (counts, cycles by (reason, instruction), cycle in which each block ended, cycles that each pipe was busy)
@@ -335,7 +331,7 @@ def simulate(words, starts, ends, warps, resident, per_wave, code, cycles, lats,
     for place in range(min(resident, blocks)):
         started = may_start
         may_start = started + max(s[BLOCK_START], warps * s[WARP_START])
-        held[place], wave[place] = upcoming, upcoming // per_wave
+        held[place], wave[place] = upcoming, upcoming // resident
         living[place] = 0
         for w in range(warps):
             slot = place * warps + w
@@ -515,7 +511,7 @@ def simulate(words, starts, ends, warps, resident, per_wave, code, cycles, lats,
                     if upcoming < blocks:
                         started = max(np.ceil(t + 1 + s[BLOCK_END]), may_start)
                         may_start = started + max(s[BLOCK_START], warps * s[WARP_START])
-                        held[place], wave[place] = upcoming, upcoming // per_wave
+                        held[place], wave[place] = upcoming, upcoming // resident
                         for w in range(warps):
                             other = place * warps + w
                             n = upcoming * warps + w

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from warplens.counters.occupancy import Occupancy, waves
 from warplens.emulator import Streams
-from warplens.errors import UsageError
+from warplens.errors import Unpredictable, UsageError
 from warplens.machine import Machine
 from warplens.model import multiprocessor as mp
 from warplens.model.by_warp import ByWarp, by_warp, part
@@ -33,15 +33,15 @@ Recorder = Callable[[tuple[int, ...]], Streams]
 
 def predict(
     program: Program, trace: Trace, machine: Machine, occupancy: Occupancy, buffers: Buffers, recorded: Recorder,
-    what_if: Sequence[str] = (), cold: bool = True,
+    what_if: Sequence[str] = (),
 ) -> Prediction:  # fmt: skip
-    """The time of the launch on `machine`.
+    """The time of the launch on `machine`, with nothing in L2 when it starts.
 
     buffers    [low, high) of each allocation of device memory
     recorded   runs blocks by number and gives what their warps issue
     what_if    of WHAT_IF: with these causes removed
-    cold       nothing is in L2 when the kernel starts, else what fits of what it reaches
-    Raises UsageError if not even one block fits, or for an unknown what_if.
+    Raises UsageError if not even one block fits, or for an unknown what_if; Unpredictable where warps wait for each
+    other in a way that the model does not follow, or blocks are too long to be recorded.
     """
     for name in what_if:
         if name not in WHAT_IF:
@@ -54,7 +54,7 @@ def predict(
     streams = by_warp(recorded(chosen.blocks), trace.launch.warps_per_block)
     others = streams if chosen.more == chosen.blocks else by_warp(recorded(chosen.more), trace.launch.warps_per_block)
     code = machine_code(program, machine.speeds)
-    supply = Supply.of(program, others, chosen, machine, trace, buffers, cold)
+    supply = Supply.of(program, others, chosen, machine, trace, buffers)
     return _answer(program, trace, machine, occupancy, chosen, code, streams, supply, what_if)
 
 
@@ -95,6 +95,7 @@ class Outcome:
 
     counts      by place in multiprocessor.py;  stalls: (reason, instruction);  busy: cycles of each pipe
     cycles      of the multiprocessor for all its blocks;  scale: all of its instructions / those simulated
+    settings    with which it ran, by place in multiprocessor.py
     """
 
     counts: NDArray[np.float64]
@@ -102,6 +103,7 @@ class Outcome:
     busy: NDArray[np.float64]
     cycles: float
     scale: float
+    settings: NDArray[np.float64]
 
 
 def _run(
@@ -109,12 +111,17 @@ def _run(
     what_if: Sequence[str], executed: float,
 ) -> Outcome:  # fmt: skip
     own = part(streams, len(chosen.blocks))
+    if (own.starts == own.ends).any():
+        raise Unpredictable("its blocks execute more than can be recorded: measure it on a GPU")
+    chosen_settings = _settings(machine, chosen, supply, what_if)
     l1_bytes = machine.speeds.l1_share * (machine.limits.unified_bytes_per_multiprocessor - occupancy.carveout_bytes)
     counts, stalls, ended, busy = mp.simulate(
-        own.words, own.starts, own.ends, own.warps, chosen.resident, chosen.resident, code.rows, code.cycles,
-        code.latencies, code.firsts, code.lasts, _settings(machine, chosen, supply, what_if), supply.arrays(),
+        own.words, own.starts, own.ends, own.warps, chosen.resident, code.rows, code.cycles,
+        code.latencies, code.firsts, code.lasts, chosen_settings, supply.arrays(),
         max(int(l1_bytes) // 128, mp.WAYS),
     )  # fmt: skip
+    if not ended.all():
+        raise Unpredictable("its warps wait for each other as the model does not know it: measure it on a GPU")
     cycles = max(float(counts[mp.CYCLES]), float(counts[mp.LAST_STORE]))
     scale = executed / max(float(counts[mp.ISSUED]), 1.0)
     if len(chosen.blocks) < chosen.of_blocks:
@@ -128,7 +135,7 @@ def _run(
             cycles *= chosen.of_blocks / n
     elif "no_divergence" not in what_if:
         cycles *= max(scale, 1.0) if abs(scale - 1) > 0.02 else 1.0
-    return Outcome(counts, stalls, busy, cycles, scale)
+    return Outcome(counts, stalls, busy, cycles, scale, chosen_settings)
 
 
 def _answer(
@@ -149,7 +156,7 @@ def _answer(
     metrics = metrics_of(machine, trace, chosen.active, out, supply, time_us)
     units = units_of(machine, trace, chosen.active, out, supply, dict(zip(PIPES, out.busy, strict=False)))
     simulated = _simulated(chosen, int(issued), out.scale)
-    limit = limit_of(program, trace, machine, occupancy, units, stalls, at, out, time_us)
+    limit = limit_of(program, trace, machine, units, stalls, at, out, time_us)
     return Prediction(
         machine.key, time_us, low, high, limit, units, metrics, stalls, at, simulated, machine.calibrated
     )

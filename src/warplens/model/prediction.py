@@ -15,7 +15,7 @@ WHAT_IF = ("ideal_access", "no_bank_conflicts", "no_divergence", "full_occupancy
 class Unit:
     """Speed of light of one unit.
 
-    name       "DRAM", "L2", "L1", "shared memory", "issue slots", "FP32 pipe" ...
+    name       "DRAM", "L2 reads", "load/store unit", "issue slots", "block starts", "alu pipe" ...
     achieved, peak   in `unit` ("GB/s", "instructions/cycle", "wavefronts/cycle" ...);  percent = 100 achieved / peak
     """
 

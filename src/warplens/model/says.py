@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from warplens.counters.occupancy import Occupancy
 from warplens.counters.opcodes import Access, access
 from warplens.machine import Machine
 from warplens.metric import Metric
@@ -78,24 +77,22 @@ def units_of(
     machine: Machine, trace: Trace, active: int, out: Outcome, supply: Supply, busy: Mapping[str, float]
 ) -> tuple[Unit, ...]:
     """Speed of light of every unit with work, highest first."""
-    counts, s = out.counts, machine.speeds
+    counts = out.counts
+    dram = float(out.settings[mp.DRAM_READ]) * active * machine.boost_megahertz / 1000
     cycles = max(float(counts[mp.CYCLES]), 1.0)
     seconds = out.cycles / (machine.boost_megahertz * 1e6)
     parts = machine.limits.sub_partitions
     found = [
         Unit("issue slots", float(counts[mp.ISSUED]) / cycles, parts, "instructions/cycle"),
         Unit("load/store unit", float(counts[mp.LSU_BUSY]) / cycles, 1.0, "wavefronts/cycle"),
-        Unit(
-            "L2", (counts[mp.L2_READS] + counts[mp.L2_WRITES]) * SECTOR / cycles,
-            min(s.l2_read * machine.multiprocessors / active, s.l2_port), "bytes/cycle",
+        *(
+            Unit(f"L2 {way}s", float(counts[moved]) * SECTOR / cycles, float(out.settings[rate]), "bytes/cycle")
+            for way, moved, rate in (("read", mp.L2_READS, mp.L2_READ), ("write", mp.L2_WRITES, mp.L2_WRITE))
         ),
-        Unit(
-            "DRAM", (supply.read + supply.stored) * SECTOR / max(seconds, 1e-12) / 1e9,
-            machine.dram_gigabytes_per_second * s.read_share, "GB/s",
-        ),
-    ]  # fmt: skip
+        Unit("DRAM", (supply.read + supply.stored) * SECTOR / max(seconds, 1e-12) / 1e9, dram, "GB/s"),
+    ]
     starts = trace.launch.blocks / max(out.cycles, 1.0)
-    found.append(Unit("block starts", starts, s.block_rate, "blocks/cycle"))
+    found.append(Unit("block starts", starts, machine.speeds.block_rate, "blocks/cycle"))
     for pipe, taken in busy.items():
         if taken and pipe not in ("none", "lsu"):
             found.append(Unit(f"{pipe} pipe", float(taken) / parts / cycles, 1.0, "busy"))
@@ -103,8 +100,8 @@ def units_of(
 
 
 def limit_of(
-    program: Program, trace: Trace, machine: Machine, occupancy: Occupancy, units: tuple[Unit, ...],
-    stalls: Mapping[str, float], at: Mapping[int, Mapping[str, float]], out: Outcome, time_us: float,
+    program: Program, trace: Trace, machine: Machine, units: tuple[Unit, ...], stalls: Mapping[str, float],
+    at: Mapping[int, Mapping[str, float]], out: Outcome, time_us: float,
 ) -> str:  # fmt: skip
     if time_us < 2 * machine.speeds.launch_microseconds:
         return f"the launch itself: {machine.speeds.launch_microseconds:.1f} of {time_us:.1f} us"
@@ -119,7 +116,7 @@ def limit_of(
     waits = {name: value for name, value in stalls.items() if name not in ("selected", "not_selected")}
     worst = max(waits, key=lambda name: waits[name])
     if worst == "long_scoreboard":
-        return _latency(program, trace, out, at)
+        return _latency(program, out, at)
     says = {
         "wait": "the latency of arithmetic: each instruction waits for the one before, and too few warps fill the gaps",
         "short_scoreboard": "the latency of shared memory, shuffles or special functions",
@@ -135,7 +132,7 @@ def limit_of(
     return f"{says[worst]} ({share:.0f} % of the warps' time)"
 
 
-def _latency(program: Program, trace: Trace, out: Outcome, at: Mapping[int, Mapping[str, float]]) -> str:
+def _latency(program: Program, out: Outcome, at: Mapping[int, Mapping[str, float]]) -> str:
     """Long scoreboard: what is in flight, and where it comes from."""
     waiter = max(at, key=lambda i: at[i].get("long_scoreboard", 0.0))
     mask = program.instructions[waiter].control.wait_mask
@@ -153,11 +150,3 @@ def _latency(program: Program, trace: Trace, out: Outcome, at: Mapping[int, Mapp
     size = sum(a.bits for a in loads) // 8
     what = f"one {size}-byte load" if len(loads) == 1 else f"{len(loads)} loads of {size} bytes together"
     return f"each thread has {what} in flight: the latency of {place}, not its bandwidth"
-
-
-def roof(machine: Machine) -> tuple[float, float]:
-    """(FLOP/s of float fused multiply-adds, bytes/s of DRAM) at the peak."""
-    flops = 2.0 * machine.limits.fp32_lanes * machine.multiprocessors * machine.boost_megahertz * 1e6
-    return flops, machine.dram_gigabytes_per_second * 1e9
-
-

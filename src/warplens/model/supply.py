@@ -24,7 +24,6 @@ from warplens.model.machine_code import kind_of
 from warplens.program import Program
 from warplens.trace import Trace
 
-WARM_SHARE = 0.8  # of L2 that what fits may take
 ENOUGH = 1_000_000  # sectors to look at
 Buffers = Sequence[tuple[int, int]]
 
@@ -50,9 +49,8 @@ class Supply:
 
     @staticmethod
     def of(
-        program: Program, streams: ByWarp, chosen: Chosen, machine: Machine, trace: Trace, buffers: Buffers,
-        cold: bool,
-    ) -> Supply:  # fmt: skip
+        program: Program, streams: ByWarp, chosen: Chosen, machine: Machine, trace: Trace, buffers: Buffers
+    ) -> Supply:
         kinds = np.array([_reads_or_stores(kind_of(i)) for i in program.instructions], np.int64)
         sectors, blocks, stored, share = sectors_of(streams, kinds, ENOUGH)
         sampled, total = len(streams.blocks), trace.launch.blocks
@@ -98,8 +96,6 @@ class Supply:
         for n, f in enumerate(writes):
             if f.seen and all_stored:
                 stores[n] = min(1.0, f.of(total) / (f.each * total))
-        if not cold and sum(f.of(total) for f in reads + writes) * 64 <= WARM_SHARE * machine.l2_bytes:
-            return Supply(lows, highs, 0 * latency, 0 * weight, 0 * stores, 0.0, 0.0, reached, lines)
         return Supply(lows, highs, latency, weight, stores, read, dram_stored, reached, lines)
 
     def arrays(self) -> tuple[NDArray[Any], ...]:
