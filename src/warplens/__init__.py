@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from warplens.version import __version__
 
 if TYPE_CHECKING:
-    from warplens.api import LaunchableKernel, Module, compile, load, report
+    from warplens.api import LaunchableKernel, Module, compile, empty_pitched, load, pitched, report
     from warplens.errors import (
         CompileError,
         CubinError,
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         UsageError,
         WarplensError,
     )
+    from warplens.pitch import Pitched
     from warplens.run import Run
 
 __all__ = [
@@ -27,13 +28,16 @@ __all__ = [
     "KernelFault",
     "LaunchableKernel",
     "Module",
+    "Pitched",
     "Run",
     "UnsupportedInstruction",
     "UsageError",
     "WarplensError",
     "__version__",
     "compile",
+    "empty_pitched",
     "load",
+    "pitched",
     "report",
 ]
 
@@ -43,5 +47,6 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'warplens' has no attribute {name!r}")
     from importlib import import_module
 
-    home = "errors" if name.endswith(("Error", "Fault", "Instruction")) else "run" if name == "Run" else "api"
+    raised = name.endswith(("Error", "Fault", "Instruction"))
+    home = "errors" if raised else {"Run": "run", "Pitched": "pitch"}.get(name, "api")
     return getattr(import_module(f"warplens.{home}"), name)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike, NDArray
 
 from warplens.compiler import check_architecture, compile_source, read_cubin
 from warplens.counters.occupancy import occupancy
@@ -21,6 +22,7 @@ from warplens.kernel import Cubin, Kernel, Parameter
 from warplens.launch import Dim3, Launch
 from warplens.launch_check import check_cooperative, check_launch
 from warplens.machine import Machine, choose
+from warplens.pitch import Pitched, allocate, padded, plain
 from warplens.program import Program
 from warplens.run import Again, Run
 from warplens.sass import disassemble
@@ -180,7 +182,7 @@ class LaunchableKernel:
         grid, block  up to three sizes, x first;  shared: dynamic shared memory in bytes a block
         cooperative  all blocks are resident at once, so that grid.sync() can wait for them
         args         arrays are device buffers, updated in place; numbers are passed with the parameter's size; None
-                     is a null pointer.  An array passed twice is one buffer.
+                     is a null pointer.  An array passed twice is one buffer.  pitched() makes buffers with padded rows.
         gpu          whose limits apply (default: WARPLENS_GPU, the GPU in the machine, h200)
         threads      of the host; counts do not depend on it.  budget: instructions a warp may execute
         labels       names of the arguments, for messages
@@ -194,7 +196,7 @@ class LaunchableKernel:
         launch = Launch(dim3(grid, "grid"), dim3(block, "block"), shared, cooperative)
         self.check(launch, machine)
         memory = DeviceMemory()
-        passed = pass_arguments(self.kernel, self.name, args, labels, memory)
+        passed = pass_arguments(self.kernel, self.name, [plain(value) for value in args], labels, memory)
         banks, variables = self._link(memory)
         limits = {} if budget is None else {"budget": budget}
         checks = checks_of(check)
@@ -221,6 +223,7 @@ class LaunchableKernel:
 
     def job(self, launch: Launch, *args: Any) -> Job:
         """The launch with everything that it needs, to be repeated on a GPU.  UsageError as of launch()."""
+        args = tuple(plain(value) for value in args)
         passed = pass_arguments(self.kernel, self.name, args, (), DeviceMemory())
         distinct = {(a.ctypes.data, a.nbytes): n for n, (a, _) in enumerate(passed.arrays)}
         arguments: list[int | bytes] = []
@@ -259,6 +262,23 @@ def dim3(size: Size, what: str) -> Dim3:
         raise UsageError(f"{what} = {size!r}: one to three positive whole numbers are possible")
     x, y, z = (*map(int, given), 1, 1)[:3]
     return x, y, z
+
+
+def pitched(array: NDArray[Any], *, gpu: str | None = None) -> Pitched:
+    """A copy of a 2-D or 3-D array, as a device buffer whose rows begin at multiples of the GPU's pitch alignment.
+
+    gpu   whose alignment it is (default: WARPLENS_GPU, the GPU in the machine, h200).  UsageError for another shape.
+    """
+    return padded(np.asarray(array), _alignment(gpu))
+
+
+def empty_pitched(shape: Sequence[int], dtype: DTypeLike, *, gpu: str | None = None) -> Pitched:
+    """The same with nothing in it that should be read: NaN in floats, -1 in signed integers."""
+    return allocate(shape, dtype, _alignment(gpu))
+
+
+def _alignment(gpu: str | None) -> int:
+    return choose(gpu, os.environ)[0].limits.pitch_alignment_bytes
 
 
 def report(run: Run, path: str | Path) -> None:

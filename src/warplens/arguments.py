@@ -5,8 +5,9 @@ The same words stand on the command line and in a launch block; a colon or a bla
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -19,6 +20,7 @@ from warplens.element import Element, parse_element
 from warplens.errors import UsageError
 from warplens.expression import Names, Number, evaluate, evaluate_call, evaluate_list, whole
 from warplens.fills import KINDS, Array, Maker, plan
+from warplens.pitch import USUAL_ALIGNMENT, Pitched, padded, pitch_of
 
 _POINTER_BYTES = 8
 _MOST_BYTES = 64 << 30
@@ -36,9 +38,12 @@ _ARRAY = re.compile(
     rf"(?P<kind>[A-Za-z]\w*)\s*(?:\((?P<before>.*)\))?\s*[:\s]\s*{_TYPE}\s*(?:\((?P<after>.*)\))?", re.DOTALL
 )
 _BARE_TYPE = re.compile(rf"{_TYPE}\s*", re.DOTALL)
+_PITCHED = re.compile(r"(?P<array>.*\S)(?:\s+|\s*:\s*)pitched", re.DOTALL)
+_PITCH = re.compile(r"\bpitch\s*\(\s*(\w*)\s*\)")
 _FILE = re.compile(rf"file\s*[:\s]\s*(?P<path>.+?)(?:\s*[:\s]\s*{_TYPE})?", re.DOTALL)
 _POSSIBLE = (
-    f"possible are arrays (KIND TYPE[SIZE], such as 'random f32[n]', with the kinds {', '.join(KINDS)}), "
+    f"possible are arrays (KIND TYPE[SIZE], such as 'random f32[n]', with the kinds {', '.join(KINDS)}; "
+    "'random f32[h, w] pitched'), "
     "'file PATH', 'null', and numbers or expressions such as 'n / 2' or '3.5f'"
 )
 
@@ -51,14 +56,16 @@ class Argument:
     label   "in" of "in=random f32[n]"; a name for messages, None if not given
     source  what makes the array; or the number; or None for a null pointer
     bytes   of the array's memory, 0 for numbers and null pointers
+    pitch   of a pitched array in bytes, 0 for everything else
     """
 
     text: str
     label: str | None
-    source: Maker | Number | None
+    source: Callable[[], NDArray[Any] | Pitched] | Number | None
     bytes: int = 0
+    pitch: int = 0
 
-    def make(self, size: int | None = None) -> NDArray[Any] | np.generic | None:
+    def make(self, size: int | None = None) -> NDArray[Any] | Pitched | np.generic | None:
         """The array, the number or None (a null pointer), the same at every call.
 
         `size` is the parameter's in bytes.  Without it whole numbers take 4 bytes where they fit, else 8, and
@@ -80,23 +87,41 @@ class Argument:
 
 
 def parse_argument(
-    text: str, names: Names | None = None, position: int = 0, folder: Path | None = None
-) -> Argument:
+    text: str, names: Names | None = None, position: int = 0, folder: Path | None = None,
+    alignment: int = USUAL_ALIGNMENT, pitches: Mapping[str, int] | None = None,
+) -> Argument:  # fmt: skip
     """The argument that `text` describes.
 
-    names     for sizes, parameters and numbers
-    position  among the kernel's arguments, from 0: random data differs from one position to the next
-    folder    where relative paths of files begin; default: the working directory
+    names      for sizes, parameters and numbers
+    position   among the kernel's arguments, from 0: random data differs from one position to the next
+    folder     where relative paths of files begin; default: the working directory
+    alignment  of the rows of pitched arrays, in bytes;  pitches: what pitch(a) is for the pitched array labelled a
 
     UsageError says which argument, what is wrong, and what is possible.
     """
     try:
         labelled = _LABEL.fullmatch(text.strip())
         label, body = (labelled[1], labelled[2].strip()) if labelled else (None, text.strip())
+        body = _PITCH.sub(partial(_pitch_called, pitches or {}), body)
+        if (found := _PITCHED.fullmatch(body)) and (array := _ARRAY.fullmatch(found["array"])):
+            return _pitched(body, label, array, names or {}, position, alignment)
         source, size = _source(body, names or {}, position, folder or Path())
     except UsageError as error:
         raise UsageError(f"argument {position + 1}, '{text.strip()}': {error}") from None
     return Argument(body, label, source, size)
+
+
+def parse_arguments(
+    texts: Sequence[str], names: Names, folder: Path | None = None, alignment: int = USUAL_ALIGNMENT
+) -> tuple[Argument, ...]:
+    """All arguments of a kernel: a number may be the pitch of another one, `pitch(a)`.  UsageError as for each."""
+    found: dict[int, Argument] = {}
+    pitches: dict[str, int] = {}
+    for place in sorted(range(len(texts)), key=lambda place: bool(_PITCH.search(texts[place]))):
+        made = found[place] = parse_argument(texts[place], names, place, folder, alignment, pitches)
+        if made.label and made.pitch:
+            pitches[made.label] = made.pitch
+    return tuple(found[place] for place in range(len(texts)))
 
 
 def variable_value(text: str, names: Names, position: int, folder: Path, size: int) -> NDArray[Any] | np.generic:
@@ -106,7 +131,7 @@ def variable_value(text: str, names: Names, position: int, folder: Path, size: i
     """
     source, made = _source(text.strip(), names, position, folder)
     value = Argument(text, None, source, made).make(None if made or source is None else size)
-    if value is None:
+    if value is None or isinstance(value, Pitched):
         raise UsageError("a variable is set to an array or a number, not to null")
     return value
 
@@ -160,6 +185,27 @@ def _source(body: str, names: Names, position: int, folder: Path) -> tuple[Maker
         return evaluate(body, names), 0
     except UsageError as error:
         raise UsageError(f"{error}; {_POSSIBLE}" if "possible" not in str(error) else str(error)) from None
+
+
+def _pitch_called(pitches: Mapping[str, int], found: re.Match[str]) -> str:
+    if found[1] in pitches:
+        return str(pitches[found[1]])
+    known = f"there are {', '.join(pitches)}" if pitches else f"write '{found[1] or 'a'} = random f32[h, w] pitched'"
+    raise UsageError(f"no pitched array is called '{found[1]}'; {known}")
+
+
+def _pitched(
+    body: str, label: str | None, found: re.Match[str], names: Names, position: int, alignment: int
+) -> Argument:
+    maker, _ = _array(found, names, position)
+    element, shape = parse_element(found["type"]), _shape(found["shape"], names)
+    if not 2 <= len(shape) <= 3 or min(shape) < 1:
+        raise UsageError("a pitched array has rows and columns, or slices, rows and columns: write f32[h, w] pitched")
+    pitch = pitch_of(shape[-1] * element.bytes, alignment)
+    size = math.prod(shape[:-1]) * pitch
+    _check_bytes(size)
+    row_axes = 1 if element.lanes == 1 else 2
+    return Argument(body, label, lambda: padded(maker(), alignment, row_axes), size, pitch)
 
 
 def _array(found: re.Match[str], names: Names, position: int) -> tuple[Maker, int]:

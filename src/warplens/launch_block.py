@@ -21,10 +21,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn, TypeAlias
 
-from warplens.arguments import Argument, parse_argument
+from warplens.arguments import Argument, parse_arguments
 from warplens.errors import UsageError
 from warplens.expression import Names, Number, evaluate, evaluate_list, evaluate_whole, whole
 from warplens.launch import Dim3, Launch
+from warplens.pitch import USUAL_ALIGNMENT
 
 Size: TypeAlias = int | str | tuple[int | str, ...]
 
@@ -70,11 +71,11 @@ class KernelEntry:
         grid, block = self._dim("grid", self.grid, names), self._dim("block", self.block, names)
         return Launch(grid, block, self._shared(names), self.cooperative)
 
-    def arguments(self, names: Names) -> tuple[Argument, ...]:
-        """The arguments in order; relative paths of files begin at the .cu file's folder."""
-        folder = Path(self.file).parent
+    def arguments(self, names: Names, alignment: int = USUAL_ALIGNMENT) -> tuple[Argument, ...]:
+        """The arguments in order; relative paths of files begin at the .cu file's folder, rows of pitched arrays at
+        multiples of `alignment` bytes."""
         try:
-            return tuple(parse_argument(text, names, place, folder) for place, text in enumerate(self.args))
+            return parse_arguments(self.args, names, Path(self.file).parent, alignment)
         except UsageError as error:
             self._refuse(str(error))
 

@@ -20,13 +20,14 @@ from typing import Any
 import numpy as np
 
 from warplens.api import LaunchableKernel, Module, Progress, compile, load, read_source
-from warplens.arguments import Argument, parse_argument, variable_value
+from warplens.arguments import Argument, parse_arguments, variable_value
 from warplens.errors import UsageError
 from warplens.expression import Number, evaluate_whole, parse_setting
 from warplens.host import USUAL, Host
 from warplens.launch import Launch
 from warplens.launch_block import KernelEntry, LaunchFile, parse_dim, read_launch_block
 from warplens.machine import Machine, choose
+from warplens.pitch import plain
 from warplens.report.footprint import Footprint
 from warplens.run import Run
 
@@ -122,10 +123,11 @@ class Target:
     @cached_property
     def arguments(self) -> tuple[Argument, ...]:
         """UsageError for an argument that cannot be understood, or for too few or too many."""
+        alignment = self.machine.limits.pitch_alignment_bytes
         if self.flags.args:
-            found = tuple(parse_argument(text, self.names, i) for i, text in enumerate(self.flags.args))
+            found = parse_arguments(self.flags.args, self.names, alignment=alignment)
         else:
-            found = self.entry.arguments(self.names)
+            found = self.entry.arguments(self.names, alignment)
         if len(found) != len(self.kernel.parameters):
             given = "none is" if not found else "1 is" if len(found) == 1 else f"{len(found)} are"
             raise UsageError(f"{self.title} {takes(self.kernel)}, and {given} given: one --arg for each")
@@ -144,8 +146,9 @@ class Target:
 
     def _value(self, argument: Argument, place: int, size: int) -> Any:
         value = flag(f"argument {place + 1}", argument.make, size)
-        if isinstance(value, np.ndarray):
-            value.flags.writeable = False  # nobody reads the results: they need not be copied back
+        held = plain(value)
+        if isinstance(held, np.ndarray):
+            held.flags.writeable = False  # nobody reads the results: they need not be copied back
         return value
 
     @property

@@ -46,6 +46,7 @@ class Limits:
 
     The bounds leave room for the devices of textbooks, which are smaller than any GPU that is still sold.
 
+    pitch_alignment_bytes                   rows of an array that cudaMallocPitch allocates begin at multiples of this
     registers_per_thread_minimum            what the driver allocates to a kernel that asks for fewer
     register_allocation_unit                registers are handed to a warp in multiples of this
     shared_bytes_per_multiprocessor         the carve-outs of the L1 that can be shared memory, rising
@@ -68,6 +69,7 @@ class Limits:
     threads_per_block: int = number("launch", 512, 1024)
     block_dimensions: tuple[int, ...] = _numbers("launch", 1, 1024, length=3)
     grid_dimensions: tuple[int, ...] = _numbers("launch", 1, 2**31 - 1, length=3)
+    pitch_alignment_bytes: int = number("pitch", 1, 4096)
     registers_per_multiprocessor: int = number("registers", 2**14, 2**18)
     registers_per_block: int = number("registers", 2**14, 2**18)
     registers_per_thread: int = number("registers", 64, 1024)
