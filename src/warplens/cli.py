@@ -19,6 +19,7 @@ import click
 from warplens import __version__
 from warplens.errors import UsageError, WarplensError
 from warplens.host import Host
+from warplens.lab_verbs import lab
 from warplens.options import CODE, GPU, GPUS, HOST, LAUNCH, SAMPLE, options
 
 if TYPE_CHECKING:
@@ -358,6 +359,9 @@ def gpus() -> None:
     from warplens.report.layout import console
 
     show(console())
+
+
+cli.add_command(lab)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -40,6 +40,20 @@ def evaluate_whole(text: str, names: Names | None = None) -> int:
     return whole(text, evaluate(text, names))
 
 
+def evaluate_ratio(text: str, names: Names | None = None) -> Number | None:
+    """As evaluate(), but what is not whole is a float; None where it divides by zero."""
+    call = _parse(text)
+    if len(call.args) != 1 or call.keywords:
+        raise UsageError(f"'{text.strip()}' is not one number")
+    try:
+        value = _value(call.args[0], names or {})
+    except ZeroDivisionError:
+        return None
+    if isinstance(value, Fraction):
+        return value.numerator if value.denominator == 1 else float(value)
+    return value
+
+
 def evaluate_list(text: str, names: Names | None = None) -> tuple[Number, ...]:
     """The values of a list "n, m / 2"."""
     values, keywords = evaluate_call(text, names)

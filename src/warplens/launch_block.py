@@ -32,7 +32,7 @@ Size: TypeAlias = int | str | tuple[int | str, ...]
 _OPEN = re.compile(r"\s*//\s*///\s*warplens\s*")
 _CLOSE = re.compile(r"\s*//\s*///\s*")
 _COMMENT = re.compile(r"\s*// ?(.*)")
-_KERNEL_KEYS = ("grid", "block", "args", "shared", "cooperative", "variables", "arch", "options", "name")
+KERNEL_KEYS = ("grid", "block", "args", "shared", "cooperative", "variables", "arch", "options", "name")
 _FILE_KEYS = ("arch", "options")
 _CROSSED = re.compile(r"\d+(\s*[xX]\s*\d+)+")
 
@@ -49,6 +49,7 @@ class KernelEntry:
     file, line      where the table begins
     cooperative     all blocks are resident at once
     variables       what `__device__` and `__constant__` variables hold, in the words of arguments
+    sets            names of the file that this table replaces, as a rung of a lab does
 
     Flags replace single entries: `dataclasses.replace(entry, grid=(64, 64))`.
     """
@@ -65,6 +66,7 @@ class KernelEntry:
     line: int
     cooperative: bool = False
     variables: Mapping[str, str] = field(default_factory=dict)
+    sets: Mapping[str, Number] = field(default_factory=dict)
 
     def launch(self, names: Names) -> Launch:
         """Grid, block and shared memory in numbers.  UsageError with file and line."""
@@ -108,6 +110,7 @@ class LaunchFile:
     line: int
     names: Mapping[str, Number | str]
     kernels: Mapping[str, KernelEntry]
+    noun: str = "the launch block"
 
     def values(self, settings: Names | None = None) -> dict[str, Number]:
         """All names in numbers; `settings` (from `--set n=1024`) replace names, and those below follow."""
@@ -115,7 +118,7 @@ class LaunchFile:
         for name in chosen.keys() - self.names.keys():
             known = ", ".join(self.names) or "none"
             raise UsageError(
-                f"{self.file}:{self.line}: the launch block has no name '{name}'; it has {known}"
+                f"{self.file}:{self.line}: {self.noun} has no name '{name}'; it has {known}"
             )
         values: dict[str, Number] = {}
         for name, value in self.names.items():
@@ -163,7 +166,7 @@ def read_launch_block(source: str, file: str) -> LaunchFile | None:
         raise UsageError(
             f"{file}:{opening[1]}: a second launch block; join it with the one at line {opening[0]}"
         )
-    return _Reader(file, opening[0], _content(lines, opening[0], file)).read()
+    return Reader(file, opening[0], _content(lines, opening[0], file)).read()
 
 
 def _content(lines: list[str], opening: int, file: str) -> list[str]:
@@ -182,23 +185,26 @@ def _content(lines: list[str], opening: int, file: str) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Reader:
-    """Reads one block; `content` begins in the line after `line`."""
+class Reader:
+    """Reads one block; `content` begins in the line after `line`.  `noun`: what the whole is called in messages."""
 
     file: str
     line: int
     content: list[str]
+    noun: str = "the launch block"
 
     def read(self) -> LaunchFile:
-        top = self._toml()
+        top = self.toml()
         tables = {key: value for key, value in top.items() if isinstance(value, dict)}
         named = {key: value for key, value in top.items() if key not in (*tables, *_FILE_KEYS)}
-        names = {key: self._name(key, value) for key, value in named.items()}
+        for key in set(KERNEL_KEYS) & named.keys():
+            self.refuse(key, f"'{key}' belongs into a kernel's table, below a title such as [copy]")
+        names = {key: self.name(key, value) for key, value in named.items()}
         common = {key: top[key] for key in _FILE_KEYS if key in top and key not in tables}
-        entries = {title: self._entry(title, common | table) for title, table in tables.items()}
+        entries = {title: self.entry(title, common | table) for title, table in tables.items()}
         return LaunchFile(self.file, self.line, names, entries)
 
-    def _toml(self) -> dict[str, Any]:
+    def toml(self) -> dict[str, Any]:
         try:
             return tomllib.loads("\n".join(self.content))
         except (
@@ -209,21 +215,19 @@ class _Reader:
             place = re.search(r" \(at line (\d+), column \d+\)", reason)
             line = self.line + (int(place[1]) if place else len(self.content))
             reason = reason.replace(place[0], "") if place else reason
-            raise UsageError(f"{self.file}:{line}: the launch block is not TOML: {reason}") from None
+            raise UsageError(f"{self.file}:{line}: {self.noun} is not TOML: {reason}") from None
 
-    def _name(self, key: str, value: Any) -> Number | str:
-        if key in _KERNEL_KEYS:
-            self._refuse(key, f"'{key}' belongs into a kernel's table, below a title such as [copy]")
+    def name(self, key: str, value: Any) -> Number | str:
         if not key.isidentifier():
-            self._refuse(key, f"'{key}' cannot be a name; possible are letters, digits and _")
+            self.refuse(key, f"'{key}' cannot be a name; possible are letters, digits and _")
         if isinstance(value, bool) or not isinstance(value, int | float | str):
-            self._refuse(key, f"{key} is a {_kind(value)}; possible are a number or an expression in quotes")
+            self.refuse(key, f"{key} is a {_kind(value)}; possible are a number or an expression in quotes")
         return value
 
-    def _entry(self, title: str, table: dict[str, Any]) -> KernelEntry:
-        for key in table.keys() - set(_KERNEL_KEYS):
-            known = ", ".join(_KERNEL_KEYS)
-            self._refuse(key, f"[{title}] has the unknown key '{key}'; known are {known}", title)
+    def entry(self, title: str, table: dict[str, Any]) -> KernelEntry:
+        for key in table.keys() - set(KERNEL_KEYS):
+            known = ", ".join(KERNEL_KEYS)
+            self.refuse(key, f"[{title}] has the unknown key '{key}'; known are {known}", title)
         return KernelEntry(
             title=title,
             name=self._text(title, "name", table.get("name")) or title,
@@ -241,7 +245,7 @@ class _Reader:
 
     def _truth(self, title: str, key: str, value: Any) -> bool:
         if not isinstance(value, bool):
-            self._refuse(key, f"[{title}] {key} is a {_kind(value)}; possible are true and false", title)
+            self.refuse(key, f"[{title}] {key} is a {_kind(value)}; possible are true and false", title)
         return value
 
     def _variables(self, title: str, value: Any) -> dict[str, str]:
@@ -250,7 +254,7 @@ class _Reader:
         )
         if not plain:
             possible = 'a table such as { table = "random f32[256]", count = 0 }'
-            self._refuse("variables", f"[{title}] variables must be {possible}", title)
+            self.refuse("variables", f"[{title}] variables must be {possible}", title)
         return {name: str(item) for name, item in value.items()}
 
     def _size(self, title: str, key: str, value: Any) -> Size | None:
@@ -262,17 +266,17 @@ class _Reader:
         if isinstance(value, bool) or not isinstance(value, int | str):
             several = "" if key == "shared" else ", or a list of up to 3"
             possible = f"a whole number or an expression in quotes{several}"
-            self._refuse(key, f"[{title}] {key} is a {_kind(value)}; possible is {possible}", title)
+            self.refuse(key, f"[{title}] {key} is a {_kind(value)}; possible is {possible}", title)
         return value
 
     def _text(self, title: str, key: str, value: Any) -> str | None:
         if value is not None and (not isinstance(value, str) or not value):
-            self._refuse(key, f"[{title}] {key} is a {_kind(value)}; possible is a text in quotes", title)
+            self.refuse(key, f"[{title}] {key} is a {_kind(value)}; possible is a text in quotes", title)
         return value
 
     def _options(self, title: str, value: Any) -> tuple[str, ...]:
         if not isinstance(value, list) or not all(isinstance(option, str) for option in value):
-            self._refuse("options", f'[{title}] options must be a list such as ["--use_fast_math"]', title)
+            self.refuse("options", f'[{title}] options must be a list such as ["--use_fast_math"]', title)
         return tuple(value)
 
     def _arguments(self, title: str, value: Any) -> tuple[str, ...]:
@@ -280,10 +284,10 @@ class _Reader:
             isinstance(item, str | int | float) and not isinstance(item, bool) for item in value
         )
         if not plain:
-            self._refuse("args", f'[{title}] args must be a list such as ["random f32[n]", "n", 2.5]', title)
+            self.refuse("args", f'[{title}] args must be a list such as ["random f32[n]", "n", 2.5]', title)
         return tuple(str(item) for item in value)
 
-    def _refuse(self, key: str, reason: str, title: str | None = None) -> NoReturn:
+    def refuse(self, key: str, reason: str, title: str | None = None) -> NoReturn:
         raise UsageError(f"{self.file}:{self._line_of(key, title)}: {reason}")
 
     def _line_of(self, key: str | None, title: str | None) -> int:

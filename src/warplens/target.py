@@ -24,6 +24,7 @@ from warplens.arguments import Argument, parse_arguments, variable_value
 from warplens.errors import UsageError
 from warplens.expression import Number, evaluate_whole, parse_setting
 from warplens.host import USUAL, Host
+from warplens.lab_file import launches_beside
 from warplens.launch import Launch
 from warplens.launch_block import KernelEntry, LaunchFile, parse_dim, read_launch_block
 from warplens.machine import Machine, choose
@@ -160,11 +161,17 @@ class Target:
         self, host: Host = USUAL, progress: Progress | None = None, check: Sequence[str] = ()
     ) -> Run:  # fmt: skip
         """Executes the kernel.  UsageError for a wrong launch, KernelFault from the kernel itself."""
+        self.kernel.check(self.launch, self.machine)  # before arrays of many GiB are made
+        return self.run_with(self.values(), host, progress, check)
+
+    def run_with(
+        self, values: Sequence[Any], host: Host = USUAL, progress: Progress | None = None, check: Sequence[str] = ()
+    ) -> Run:
+        """As run(), with these numbers and arrays, which are updated in place."""
         launch = self.launch
-        self.kernel.check(launch, self.machine)  # before arrays of many GiB are made
         self.set_variables()
         run = self.kernel.launch(
-            launch.grid, launch.block, *self.values(), shared=launch.shared, cooperative=launch.cooperative,
+            launch.grid, launch.block, *values, shared=launch.shared, cooperative=launch.cooperative,
             gpu=self.machine.key, threads=host.threads, budget=host.budget, sample=host.sample, progress=progress,
             labels=self.labels, check=check,
         )  # fmt: skip
@@ -231,7 +238,7 @@ def targets(file: str, flags: Flags = NO_FLAGS) -> list[Target]:
     """
     machine, machine_from = choose(flags.gpu, os.environ)
     kept: dict[Made, Any] = {}
-    block = read_launch_block(read_source(Path(file)), file) if is_source(file) else None
+    block = launches(file) if is_source(file) else None
     if is_source(file):
         modules = _Modules(file, flags, machine.arch)
         found = [(entry, modules.of(entry)) for entry in _entries(block, modules, flags.kernel)]
@@ -242,14 +249,19 @@ def targets(file: str, flags: Flags = NO_FLAGS) -> list[Target]:
     said = {text: text.partition("=")[0].strip() for text in flags.settings}
     fills = {name: text.partition("=")[2] for text, name in said.items() if name in taken}
     settings = dict(flag("--set", parse_setting, text) for text, name in said.items() if name not in taken)
-    names = block.values(settings) if block else settings
     return [
         Target(
-            file, entry.title, module[entry.name], machine, machine_from, entry, names, flags, kept,
+            file, entry.title, module[entry.name], machine, machine_from, entry,
+            block.values({**entry.sets, **settings}) if block else settings, flags, kept,
             {**entry.variables, **{name: text for name, text in fills.items() if name in module.variables}},
         )
         for entry, module in found
     ]  # fmt: skip
+
+
+def launches(file: str) -> LaunchFile | None:
+    """The launch block of a .cu file, or what the lab.toml beside it says of it."""
+    return read_launch_block(read_source(Path(file)), file) or launches_beside(Path(file))
 
 
 def two_targets(words: Sequence[str], flags: Flags) -> tuple[Target, Target]:

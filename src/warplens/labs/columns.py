@@ -1,0 +1,34 @@
+"""Columns of a lab's table: a metric, or an expression over {metrics} and the lab's names.  F9."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from warplens.expression import Names, Number, evaluate_ratio
+from warplens.metric import Metric
+
+IN_BRACES = re.compile(r"\{([^{}]+)\}")
+WORST_FIRST = ("sampled", "modelled", "measured", "exact")
+
+
+def metrics_in(text: str) -> tuple[str, ...]:
+    """The metrics that a column is made of."""
+    return tuple(IN_BRACES.findall(text)) or (text,)
+
+
+def value(text: str, metrics: Mapping[str, Metric], names: Names) -> Metric | None:
+    """The column's number, as trustworthy as the least of its parts; None where the rung has not all of them, and
+    where the expression divides by nothing (no requests, no sectors a request)."""
+    parts = metrics_in(text)
+    if any(part not in metrics for part in parts):
+        return None
+    if parts == (text,):
+        return metrics[text]
+    known: dict[str, Number] = dict(names)
+    for place, part in enumerate(parts):
+        known[f"metric_{place}"] = metrics[part].value
+        text = text.replace("{" + part + "}", f"metric_{place}")
+    provenance = min((metrics[part].provenance for part in parts), key=WORST_FIRST.index)
+    found = evaluate_ratio(text, known)
+    return None if found is None else Metric(found, "", provenance)

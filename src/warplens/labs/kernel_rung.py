@@ -1,0 +1,76 @@
+"""A rung that is a kernel.  F9."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from warplens.errors import UsageError
+from warplens.expression import Names
+from warplens.hardware import Gpu, Timing
+from warplens.hardware import time as timed
+from warplens.host import Host
+from warplens.lab_file import LabFile, RungEntry
+from warplens.labs.rung import Outcome
+from warplens.labs.truth import Truth
+from warplens.metric import Metric
+from warplens.model import Prediction
+from warplens.report.lab import Predicted
+from warplens.report.progress import bar
+from warplens.target import Flags, Target, targets
+
+
+@dataclass(frozen=True)
+class KernelRung:
+    """A .cu file and its launch."""
+
+    folder: Path
+    lab: LabFile
+    entry: RungEntry
+
+    def target(self, gpu: str | None, size: Names | None) -> Target:
+        """The kernel with its launch, not yet run."""
+        settings = tuple(f"{name}={value}" for name, value in self.lab.settings(self.entry, size).items())
+        (found,) = targets(str(self.folder / self.entry.file), Flags(self.entry.title, gpu=gpu, settings=settings))
+        return found
+
+    def run(self, gpu: str, size: Names | None, host: Host, predict: bool = True) -> Outcome:
+        target = self.target(gpu, size)
+        target.kernel.check(target.launch, target.machine)
+        before = target.values()
+        after = [a.copy() if isinstance(a, np.ndarray) else a for a in before]
+        if self.lab.sample and size is not None:
+            host = replace(host, sample=host.sample or self.lab.sample)
+        names = self.lab.names(self.entry, size)
+        truth = None if host.sample else Truth(self.folder, self.entry, before, names)
+        run = target.run_with(after, host, bar(self.entry.title))
+        wrong = truth.differences(after) if truth else ()
+        if wrong or not predict:
+            return Outcome(run.metrics, None, wrong=wrong, run=run)
+        run = run.timed()
+        found = predicted(run.prediction) if run.prediction else None
+        return Outcome(run.metrics, found, run.unpredicted, run=run)
+
+    def time(self, gpu: Gpu, size: Names | None) -> Timing | None:
+        target = self.target(None, size)
+        arguments = target.values()
+        target.set_variables()
+        return timed(target.kernel.job(target.launch, *arguments), gpu)
+
+
+def predicted(prediction: Prediction) -> Predicted:
+    return Predicted(
+        prediction.gpu, prediction.time_us, prediction.low_us, prediction.high_us, prediction.limit,
+        bool(prediction.calibrated),
+    )  # fmt: skip
+
+
+def metrics_named(metrics: Mapping[str, Metric], names: tuple[str, ...], entry: RungEntry) -> dict[str, Metric]:
+    """Those that the lab speaks of.  UsageError for one that this kernel's launch does not have."""
+    for name in names:
+        if name not in metrics:
+            raise UsageError(f"{entry.launch.file}: {entry.title} has no metric {name}")
+    return {name: metrics[name] for name in names}

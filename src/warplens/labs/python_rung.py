@@ -1,0 +1,55 @@
+"""A rung that is no kernel: a piece of Python that counts, predicts and measures for itself.  F9.
+
+    def quantities(*, n): return {"bytes": 4 * n}            # exact numbers by name, for the columns
+    def predicted(machine, *, n): return 12.5                # microseconds, from the machine's description
+    def measured(gpu, *, n): return [12.1, 12.3, 12.2]       # microseconds of each run, on this machine's GPU
+
+Each is optional; behind the `*` stand the names of the lab that it wants.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from warplens.errors import Unpredictable
+from warplens.expression import Names
+from warplens.hardware import Gpu, Timing
+from warplens.host import Host
+from warplens.lab_file import LabFile, RungEntry
+from warplens.labs.python_file import function, keywords, load
+from warplens.labs.rung import Outcome
+from warplens.machine import machine
+from warplens.metric import Metric
+from warplens.report.lab import Predicted
+
+
+@dataclass(frozen=True)
+class PythonRung:
+    folder: Path
+    lab: LabFile
+    entry: RungEntry
+
+    def run(self, gpu: str, size: Names | None, host: Host, predict: bool = True) -> Outcome:
+        module, names = load(self.folder / self.entry.file), self.lab.names(self.entry, size)
+        quantities = function(module, "quantities")
+        found = quantities(**keywords(quantities, names)) if quantities else {}
+        metrics = {name: Metric(value, "", "exact") for name, value in found.items()}
+        forecast = function(module, "predicted") if predict else None
+        if forecast is None:
+            return Outcome(metrics, None)
+        try:
+            time = float(forecast(machine(gpu), **keywords(forecast, names)))
+        except Unpredictable as reason:
+            return Outcome(metrics, None, str(reason))
+        return Outcome(metrics, Predicted(gpu, time, None, None, "", bool(machine(gpu).calibrated)))
+
+    def time(self, gpu: Gpu, size: Names | None) -> Timing | None:
+        measure = function(load(self.folder / self.entry.file), "measured")
+        if measure is None:
+            return None
+        runs: Sequence[float] = sorted(measure(gpu, **keywords(measure, self.lab.names(self.entry, size))))
+        tenth, median = len(runs) // 10, statistics.median(runs)
+        return Timing(median, runs[tenth], runs[-1 - tenth], median, 0.0, len(runs), gpu.name, gpu.driver)

@@ -1,0 +1,51 @@
+"""What every rung can do, whether it is a kernel or a piece of Python.  F9."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from warplens.expression import Names
+from warplens.hardware import Gpu, Timing
+from warplens.host import Host
+from warplens.lab_file import RungEntry
+from warplens.metric import Metric
+from warplens.report.lab import Predicted
+from warplens.report.subject import Subject
+from warplens.run import Run
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one rung did at one size on one GPU.
+
+    metrics      by Nsight's names, or those that a piece of Python gives its numbers
+    unpredicted  why there is no time;  wrong: results that are not those of truth.py, in words
+    run          of a kernel: its machine code and addresses, for pages and pictures
+    """
+
+    metrics: Mapping[str, Metric]
+    predicted: Predicted | None
+    unpredicted: str = ""
+    wrong: tuple[str, ...] = ()
+    run: Run | None = field(default=None, repr=False)
+
+    @property
+    def subject(self) -> Subject | None:
+        return self.run.subject if self.run else None
+
+
+class Rung(Protocol):
+    """size: names that replace those of the lab, None for the small size."""
+
+    @property
+    def entry(self) -> RungEntry: ...
+
+    def run(self, gpu: str, size: Names | None, host: Host, predict: bool = True) -> Outcome:
+        """Executes it on the CPU, checks its result and asks the model for its time."""
+        ...
+
+    def time(self, gpu: Gpu, size: Names | None) -> Timing | None:
+        """On this machine's GPU; None where it cannot be timed."""
+        ...

@@ -1,0 +1,81 @@
+"""Whether a rung computes what truth.py says, and where not.  F9."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warplens.errors import UsageError
+from warplens.expression import Names
+from warplens.lab_file import RungEntry
+from warplens.labs.python_file import function, keywords, load, positional
+
+FILE = "truth.py"
+SHOWN = 3  # elements
+
+
+class Truth:
+    """What has to come out of one launch: made before it from the arguments, compared with them after it."""
+
+    def __init__(self, folder: Path, entry: RungEntry, before: Sequence[Any], names: Names) -> None:
+        """UsageError where truth.py is missing or does not fit the kernel's arguments."""
+        self.module = load(folder / FILE)
+        self.entry, self.names = entry, names
+        truth = function(self.module, entry.truth)
+        if truth is None:
+            raise UsageError(f"{folder / FILE} has no function {entry.truth}()")
+        self.parameters = positional(truth)
+        if len(self.parameters) != len(before):
+            raise UsageError(
+                f"{folder / FILE}: {entry.truth}() takes {len(self.parameters)} arguments, and {entry.title} "
+                f"has {len(before)}"
+            )
+        self.expected: Mapping[str, Any] = truth(*before, **keywords(truth, names))
+
+    def differences(self, after: Sequence[Any]) -> tuple[str, ...]:
+        """For each result that differs its first elements, in words."""
+        result = function(self.module, self.entry.result)
+        found: Mapping[str, Any] = dict(zip(self.parameters, after, strict=True))
+        if result is not None:
+            found = result(*after, **keywords(result, self.names))
+        tolerance = float(getattr(self.module, "TOLERANCE", 0))
+        told = [difference(name, self.expected[name], found.get(name), tolerance) for name in self.expected]
+        return tuple(text for text in told if text)
+
+
+def difference(name: str, expected: Any, found: Any, tolerance: float = 0) -> str:
+    """ "out[5]: expected 1.5, found 2.0; 12 elements differ"; "" where all are equal.
+
+    tolerance   of |difference|, as a part of |expected| + the mean |expected| of all; 0: equal in every bit
+    """
+    if found is None:
+        return f"{name}: result() does not give it"
+    wanted, got = np.asarray(expected), np.asarray(found)
+    if wanted.size != got.size:
+        return f"{name}: expected {wanted.size} elements, found {got.size}"
+    wrong = np.flatnonzero(_differ(wanted.reshape(-1), got.reshape(-1), tolerance))
+    if not wrong.size:
+        return ""
+    told = [_element(name, wanted, got, int(at)) for at in wrong[:SHOWN]]
+    count = "1 element differs" if wrong.size == 1 else f"{wrong.size:,} of {wanted.size:,} elements differ"
+    return f"{'; '.join(told)}; {count}"
+
+
+def _differ(wanted: NDArray[Any], got: NDArray[Any], tolerance: float) -> NDArray[np.bool_]:
+    both_nan = (wanted != wanted) & (got != got)
+    if not tolerance:
+        return np.asarray((wanted != got) & ~both_nan)
+    size = np.abs(wanted.astype(np.float64))
+    allowed = tolerance * (size + np.nanmean(size))
+    near = np.abs(got.astype(np.float64) - wanted) <= allowed
+    return np.asarray(~near & ~both_nan & (wanted != got))
+
+
+def _element(name: str, wanted: NDArray[Any], got: NDArray[Any], at: int) -> str:
+    place = ", ".join(str(int(i)) for i in np.unravel_index(at, wanted.shape)) if wanted.ndim else ""
+    where = f"{name}[{place}]" if place else name
+    return f"{where}: expected {wanted.reshape(-1)[at]}, found {got.reshape(-1)[at]}"

@@ -1,0 +1,184 @@
+"""A lab's table: its nouns, and how it looks in a terminal.  F7."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from rich.console import Console
+from rich.text import Text
+
+from warplens.metric import Metric
+from warplens.report.layout import grid_of, titled
+from warplens.report.time import digits, spoken
+
+
+@dataclass(frozen=True, slots=True)
+class Predicted:
+    """gpu: its key;  low_us, high_us: None where the model gives no interval;  limit: "" where it gives none."""
+
+    gpu: str
+    time_us: float
+    low_us: float | None
+    high_us: float | None
+    limit: str
+    calibrated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredTime:
+    """A row of measured.csv: microseconds with L2 swept before each run (warm_us: not swept).
+
+    gpu       as the driver reports it;  versions: of compiler, profiler or library
+    rung      its title, or a library's function such as "torch.sum"
+    compared, equal   counters of Nsight Compute at the small size
+    fresh     measured just now, on this machine
+    """
+
+    gpu: str
+    date: str
+    driver: str
+    versions: str
+    size: str
+    rung: str
+    time_us: float
+    low_us: float | None = None
+    high_us: float | None = None
+    warm_us: float | None = None
+    runs: int = 0
+    megahertz: float | None = None
+    compared: int = 0
+    equal: int = 0
+    fresh: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One rung.
+
+    cells      one for each column of the sheet, None where the rung has no such number
+    predicted  by GPU;  unpredicted: why there is none
+    share      of the limit, from the measured time where there is one, else from the predicted one
+    """
+
+    title: str
+    file: str
+    teaches: str
+    published: tuple[str, ...]
+    cells: tuple[Metric | None, ...]
+    predicted: Mapping[str, Predicted]
+    unpredicted: str
+    measured: MeasuredTime | None
+    share: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """A lab at one size.
+
+    key, title, lesson   of the lab;  size: "small", "full" or "n=1024"
+    columns    headings of the cells;  gpus: keys, the first is the one that the rest speaks of
+    limit      what `share` is a share of: "DRAM", "FP32" or ""
+    libraries  what libraries take for the same
+    orders     pairs of rungs, in prediction order, that the GPU orders the other way round
+    """
+
+    key: str
+    title: str
+    lesson: str
+    size: str
+    columns: tuple[str, ...]
+    gpus: tuple[str, ...]
+    limit: str
+    rows: tuple[Row, ...]
+    libraries: tuple[MeasuredTime, ...]
+    orders: tuple[tuple[str, str], ...]
+
+
+def show(sheet: Sheet, out: Console) -> None:
+    out.print(Text(f"{sheet.title}: {sheet.key}, {size_told(sheet.size)}", style="bold"))
+    headings, rows = table(sheet)
+    drawn = grid_of(headings[0], *headings[1:])
+    for column in drawn.columns[1:]:
+        column.no_wrap, column.overflow = False, "fold"
+    for row in rows:
+        drawn.add_row(*(Text(cell) for cell in row))
+    out.print(titled("Rungs", "", drawn))
+    for line in foot(sheet):
+        out.print(Text(line, style="dim"))
+
+
+def size_told(size: str) -> str:
+    return f"{size} size" if size in ("small", "full") else size
+
+
+def table(sheet: Sheet) -> tuple[list[str], list[list[str]]]:
+    """Headings and rows in words: rung, counts, predicted times, measured time, share."""
+    measured = any(row.measured for row in sheet.rows) or bool(sheet.libraries)
+    times = [f"Predicted {gpu}" if len(sheet.gpus) > 1 else "Predicted" for gpu in sheet.gpus]
+    headings = ["Rung", *sheet.columns, *times]
+    headings += ["Measured"] * measured + [f"of {sheet.limit}"] * bool(sheet.limit)
+    return headings, [
+        [row.title, *map(cell, row.cells), *(forecast(row, gpu) for gpu in sheet.gpus)]
+        + [measurement(row.measured)] * measured + [percent(row.share)] * bool(sheet.limit)
+        for row in sheet.rows
+    ] + [
+        [library.rung, *["" for _ in sheet.columns], *["" for _ in sheet.gpus], measurement(library)]
+        + [""] * bool(sheet.limit) for library in sheet.libraries
+    ]  # fmt: skip
+
+
+def cell(metric: Metric | None) -> str:
+    if metric is None:
+        return "–"
+    value = metric.value
+    said = f"{value:,}" if isinstance(value, int) else f"{value:,.0f}" if value.is_integer() else digits(value)
+    return said if metric.provenance == "exact" else f"{said} ({metric.provenance})"
+
+
+def forecast(row: Row, gpu: str) -> str:
+    found = row.predicted.get(gpu)
+    if found is None:
+        return "–"
+    return spoken(found.time_us) + ("" if found.calibrated else "*")
+
+
+def measurement(time: MeasuredTime | None) -> str:
+    return spoken(time.time_us) if time else "–"
+
+
+def percent(share: float | None) -> str:
+    return "–" if share is None else f"{100 * share:.0f} %"
+
+
+def foot(sheet: Sheet) -> list[str]:
+    """What stands below the table."""
+    lines = [f"Predicted on {', '.join(sheet.gpus)}: modelled."]
+    if any(not found.calibrated for row in sheet.rows for found in row.predicted.values()):
+        lines[0] += " * uncalibrated: the speeds of this GPU are public numbers, not our measurements."
+    if told := [row.measured for row in sheet.rows if row.measured]:
+        lines.append(provenance(told[0]))
+        compared, equal = sum(time.compared for time in told), sum(time.equal for time in told)
+        if compared:
+            lines.append(f"Counters of Nsight Compute at the small size: {equal:,} of {compared:,} equal ours.")
+    lines += [f"{row.title}: no prediction: {row.unpredicted}" for row in sheet.rows if row.unpredicted]
+    if sheet.orders:
+        pairs = "; ".join(f"{first} and {second}" for first, second in sheet.orders)
+        lines.append(f"Prediction and measurement order these rungs differently: {pairs}.")
+    published = [f"{row.title}: {said}" for row in sheet.rows for said in row.published]
+    return lines + [f"Published: {said}." for said in published]
+
+
+def provenance(time: MeasuredTime) -> str:
+    """ "Measured on an NVIDIA H200 on 2026-11-21, driver 13.0 ..."."""
+    when = "just now" if time.fresh else f"on {time.date}, recorded"
+    tools = f", {time.versions}" if time.versions else ""
+    return f"Measured {when}: {time.gpu}, driver {time.driver}{tools}; L2 swept before each run, median."
+
+
+def headline(rows: Sequence[tuple[str, str, int]], out: Console) -> None:
+    """The list of labs: name, title, number of rungs."""
+    drawn = grid_of("Lab", "Rungs", wide="Title")
+    for name, title, rungs in rows:
+        drawn.add_row(name, title, str(rungs))
+    out.print(drawn)
