@@ -11,7 +11,7 @@ from typing import Protocol
 
 from warplens.counters.metrics import by_instruction, by_line, metrics
 from warplens.counters.occupancy import Occupancy, curves, occupancy, waves
-from warplens.emulator import DeviceMemory, Streams, record
+from warplens.emulator import LANES, RECORD, Checks, DeviceMemory, Step, Streams, read_steps, record
 from warplens.errors import KernelFault, Unpredictable, UsageError
 from warplens.hazard import CHECKS, Check, Hazard
 from warplens.kernel import Cubin, Kernel
@@ -124,23 +124,40 @@ class Run:
         buffers = [(a.address, a.address + a.size) for a in self.again.memory.allocations]
         return predict(self.kernel.program, self.trace, machine, resident, buffers, self._record, what_if)
 
+    def steps(self, blocks: Sequence[int] = (0,)) -> tuple[Step, ...]:
+        """What the warps of these blocks do, lane by lane, in the order in which they run: the basic blocks of code
+        that they enter and the addresses that they reach.
+
+        The blocks are run again, with the arrays that the kernel only reads as they are now.  UsageError for blocks
+        that the grid has not, or that do too much to be kept.
+        """
+        wrong = [block for block in blocks if not 0 <= block < self.launch.blocks]
+        if wrong:
+            raise UsageError(f"there is no block {wrong[0]}; the grid has blocks 0 to {self.launch.blocks - 1}")
+        found = self._run_again(tuple(blocks), LANES)
+        if not found.whole:
+            raise UsageError(f"the steps of {len(blocks)} blocks are too many to be kept: ask for fewer blocks")
+        return tuple(read_steps(found))
+
     def _record(self, blocks: tuple[int, ...]) -> Streams:
         """What the warps of these blocks issue; kept for the next question."""
-        assert self.again is not None
         if blocks not in self._recorded:
-            warps = self.launch.blocks * self.launch.warps_per_block
-            usual = int(self.trace.executed.sum()) // warps
-            try:
-                self._recorded[blocks] = record(
-                    self.kernel.kernel, self.kernel.program, self.launch, self.again.parameters, self.again.memory,
-                    blocks, banks=dict(self.again.banks), multiprocessors=self.machine.multiprocessors,
-                    budget=PATIENCE * usual + LEAST_BUDGET,
-                )  # fmt: skip
-            except KernelFault:
-                raise Unpredictable(
-                    "its blocks wait for each other, and a prediction runs only some of them: measure it on a GPU"
-                ) from None
+            self._recorded[blocks] = self._run_again(blocks, RECORD)
         return self._recorded[blocks]
+
+    def _run_again(self, blocks: tuple[int, ...], how: Checks) -> Streams:
+        assert self.again is not None
+        usual = int(self.trace.executed.sum()) // (self.launch.blocks * self.launch.warps_per_block)
+        try:
+            return record(
+                self.kernel.kernel, self.kernel.program, self.launch, self.again.parameters, self.again.memory,
+                blocks, banks=dict(self.again.banks), multiprocessors=self.machine.multiprocessors,
+                budget=PATIENCE * usual + LEAST_BUDGET, how=how,
+            )  # fmt: skip
+        except KernelFault:
+            raise Unpredictable(
+                "its blocks wait for each other, and a prediction runs only some of them: measure it on a GPU"
+            ) from None
 
     @cached_property
     def _recorded(self) -> dict[tuple[int, ...], Streams]:

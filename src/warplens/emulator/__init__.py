@@ -4,6 +4,23 @@ from warplens.emulator.driver import provided
 from warplens.emulator.grid import available_threads, run
 from warplens.emulator.memory import DeviceMemory
 from warplens.emulator.parameters import pass_arguments
+from warplens.emulator.steps import Access, Entered, Step, read_steps
 from warplens.emulator.streams import Streams, record
+from warplens.emulator.watch import LANES, RECORD, Checks
 
-__all__ = ["DeviceMemory", "Streams", "available_threads", "pass_arguments", "provided", "record", "run"]
+__all__ = [
+    "LANES",
+    "RECORD",
+    "Access",
+    "Checks",
+    "DeviceMemory",
+    "Entered",
+    "Step",
+    "Streams",
+    "available_threads",
+    "pass_arguments",
+    "provided",
+    "read_steps",
+    "record",
+    "run",
+]

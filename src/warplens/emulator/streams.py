@@ -13,7 +13,7 @@ from warplens.emulator.jit import translate
 from warplens.emulator.layout import Status
 from warplens.emulator.memory import DeviceMemory
 from warplens.emulator.recorder import Log
-from warplens.emulator.watch import RECORD
+from warplens.emulator.watch import RECORD, Checks
 from warplens.kernel import Kernel
 from warplens.launch import Launch
 from warplens.program import Program
@@ -33,9 +33,11 @@ class Streams:
 def record(
     kernel: Kernel, program: Program, launch: Launch, parameters: bytes, memory: DeviceMemory,
     blocks: tuple[int, ...], *, banks: dict[int, bytes] | None = None, multiprocessors: int = 132,
-    room: int = ROOM, budget: int = DEFAULT_BUDGET,
+    room: int = ROOM, budget: int = DEFAULT_BUDGET, how: Checks = RECORD,
 ) -> Streams:  # fmt: skip
     """Runs these blocks, one after the other, and no others; of a cooperative launch all.
+
+    how   RECORD for what prices a launch, LANES for the addresses of every lane (steps.py)
 
     KernelFault as of run(), also where a block waits for one that is not run.
     """
@@ -43,12 +45,12 @@ def record(
         blocks = tuple(range(launch.blocks))
     kept = len(memory.allocations)
     shape, heap = prepare(
-        kernel, program, launch, parameters, memory, banks, multiprocessors, budget, RECORD
+        kernel, program, launch, parameters, memory, banks, multiprocessors, budget, how
     )
     words = np.empty(room, np.uint32)
     try:
         for tile in (tile_of(launch), 0):
-            grid = Grid(translate(kernel, program, tile, RECORD), shape, memory, None, heap)
+            grid = Grid(translate(kernel, program, tile, how), shape, memory, None, heap)
             try:
                 log = _run(grid, blocks, words)
             except IndexWrappedError:

@@ -9,6 +9,7 @@ from llvmlite import ir
 
 from warplens.emulator.code import Code, function, i32, i64
 from warplens.emulator.findings import NOBODY, Kind, note
+from warplens.emulator.lane_recorder import LaneRecorder
 from warplens.emulator.layout import ALL_THREADS, INSTRUCTION, Block, Env, Warp
 from warplens.emulator.recorder import Recorder
 from warplens.emulator.shadow import How, Shadow, each_warp
@@ -20,9 +21,10 @@ from warplens.program import Program
 
 VOID = ir.VoidType()
 V32 = vector(I32)
-Checks = frozenset[Check | Literal["record"]]
+Checks = frozenset[Check | Literal["record", "lanes"]]
 NO_CHECKS: Checks = frozenset()
 RECORD: Checks = frozenset({"record"})
+LANES: Checks = frozenset({"lanes"})
 
 
 def unit(program: Program) -> int:
@@ -40,7 +42,9 @@ class Watch:
         self.races, self.init, self.barriers = (name in checks for name in ("races", "init", "barriers"))
         self.unit = unit(program)
         self.shadow = Shadow(module)
-        self.recorder = Recorder(module) if "record" in checks else None
+        self.recorder: Recorder | None = None
+        if checks & (RECORD | LANES):
+            self.recorder = LaneRecorder(module) if "lanes" in checks else Recorder(module)
 
     def enter(
         self, code: Code, env: ir.Value, block: ir.Value, warp: ir.Value, number: int, mask: ir.Value

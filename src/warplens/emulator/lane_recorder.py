@@ -1,0 +1,43 @@
+"""Generated code that writes down which lane reaches which address, for pictures of single warps: steps.py reads it.
+
+Basic blocks are noted as in recorder.py.  An access: space << 28 | bytes << 20 | instruction, the lanes, then 32 words
+with the lower and 32 with the upper halves of the lanes' addresses (offsets in shared memory and in a thread's own).
+"""
+
+from __future__ import annotations
+
+from llvmlite import ir
+
+from warplens.emulator.code import function, i32, i64
+from warplens.emulator.emit import LlvmEmitter
+from warplens.emulator.recorder import SPACES, VOID, Log, Recorder
+from warplens.emulator.shadow import How
+from warplens.emulator.site import V32, V64
+from warplens.emulator.vectors import I32, PTR
+from warplens.isa._warp import Space
+
+ENTRY = 2 + 32 + 32  # words of an access
+
+
+class LaneRecorder(Recorder):
+    def _access(self, space: Space, size: int, how: How) -> ir.Function:
+        """(env, instruction, addresses or offsets, mask)."""
+        name = f"record_lanes_{space}_{size}"
+        if found := self.module.globals.get(name):
+            return found
+        kind = V64 if space == "global" else V32
+        made, code = function(self.module, name, VOID, [PTR, I32, kind, I32])
+        env, index, places, mask = made.args
+        b = code.b
+        log, words = self._open(code, env)
+        head = i32(SPACES.index(space) << 28 | size << 20)
+        b.store(b.or_(index, head), words)
+        b.store(mask, code.at(words, 4))
+        low, high = places, ir.Constant(V32, None)
+        if kind is V64:
+            low, high = (b.trunc(part, V32) for part in (places, b.lshr(places, LlvmEmitter(b).number(places, 32))))
+        b.store(low, code.at(words, 8), align=4)
+        b.store(high, code.at(words, 8 + 32 * 4), align=4)
+        code.bump(code.field(Log, log, "used"), i64(ENTRY))
+        b.ret_void()
+        return made
