@@ -16,7 +16,7 @@ from warplens.model import WHAT_IF
 from warplens.report import layout, terminal, time
 from warplens.report.html import page
 from warplens.report.json import document, schema, text
-from warplens.report.roofline import WIDTH, Roofline, drawing, rooflines
+from warplens.report.roofline import Roofline, rooflines
 from warplens.report.subject import Subject
 
 
@@ -168,13 +168,6 @@ def test_the_roof_is_the_lower_of_the_two() -> None:
     right = Roofline("FP32", 150.0, 30_000.0, 60_000.0, 4000.0)
     assert left.told == "0.25 FLOP a byte of DRAM; 500 of the 1,000 GFLOP/s that the bandwidth of DRAM admits (50 %)"
     assert right.told == "150 FLOP a byte of DRAM; 30.0 of the 60.0 TFLOP/s that the FP32 lanes admit (50 %)"
-
-
-def test_the_drawing_has_its_ridge_where_both_roofs_meet_and_the_point_below() -> None:
-    chart = drawing(Roofline("FP32", 10.0, 10_000.0, 100_000.0, 1000.0))
-    assert chart.path == "M0.0 152.0L280.0 0.0H420"  # 10 GFLOP/s at 0.01: 4 decades of 5 below the top
-    assert (chart.x, chart.y) == (WIDTH / 2, 38.0)  # 10 FLOP a byte: 3 decades of 6; one below the top
-    assert chart.rates[-1] == (0, "100 T")
 
 
 @pytest.mark.parametrize(

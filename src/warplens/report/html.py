@@ -12,6 +12,7 @@ from warplens.counters.occupancy import Curve, curves
 from warplens.model.prediction import Prediction
 from warplens.report import gpu_rows, hazards, roofline, tables, time
 from warplens.report.gpu_rows import Answer
+from warplens.report.pictures.roofline_path import roofline_path
 from warplens.report.subject import Subject, dim
 from warplens.report.terminal import chosen, spoken_shared
 from warplens.report.verdict import RESOURCES, per, share, verdict
@@ -51,7 +52,7 @@ class TimeView:
     prediction: Prediction
     facts: dict[str, str]
     what_if: list[time.WhatIf]
-    drawings: list[roofline.Drawing]
+    rooflines: list[str]
     stalls: list[time.Stall]
     lines: list[time.LineStalls]
 
@@ -109,7 +110,7 @@ def time_view(subject: Subject, prediction: Prediction) -> TimeView:
         prediction,
         time.facts(prediction),
         time.what_ifs(subject),
-        [roofline.drawing(found) for found in roofline.rooflines(subject, prediction)],
+        [roofline_path({subject.title: found}) for found in roofline.rooflines(subject, prediction)],
         time.stalls(prediction),
         time.stalls_by_line(subject, prediction),
     )

@@ -7,7 +7,6 @@ none; tensor cores are left out.  Bytes are those of DRAM, from the model.  Will
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -17,8 +16,6 @@ from warplens.report.subject import Subject
 from warplens.report.time import digits
 from warplens.report.verdict import share
 
-WIDTH, HEIGHT = 420, 190  # of the drawing, without its margins
-DECADES = (-2, 4)  # FLOP a byte that the drawing shows, as powers of ten
 OPERATIONS = {"FP32": "f", "FP64": "d"}
 
 
@@ -49,18 +46,6 @@ class Roofline:
             f"{digits(self.intensity)} FLOP a byte of DRAM; {digits(self.achieved / scale)} of the "
             f"{digits(self.roof / scale)} {unit} that {by} ({share(self.achieved / self.roof)})"
         )
-
-
-@dataclass(frozen=True, slots=True)
-class Drawing:
-    """The roofline as an SVG path, the launch's place, and the marks of the axes as (place, label)."""
-
-    roofline: Roofline
-    path: str
-    x: float
-    y: float
-    intensities: tuple[tuple[float, str], ...]
-    rates: tuple[tuple[float, str], ...]
 
 
 def rooflines(subject: Subject, prediction: Prediction) -> list[Roofline]:
@@ -99,34 +84,3 @@ def bandwidth(machine: Machine, prediction: Prediction) -> float:
     """10^9 bytes a second: the model's peak of DRAM, which is the measured one where there is one."""
     peaks = [unit.peak for unit in prediction.units if unit.name == "DRAM" and unit.unit == "GB/s"]
     return peaks[0] if peaks else float(machine.dram_gigabytes_per_second)
-
-
-def drawing(roofline: Roofline) -> Drawing:
-    """Both axes logarithmic; the launch stays inside of the drawing."""
-    low, high = DECADES
-    top = math.ceil(math.log10(roofline.peak))
-    bottom = top - 5
-
-    def x(intensity: float) -> float:
-        return round(clip((math.log10(intensity) - low) / (high - low)) * WIDTH, 1)
-
-    def y(rate: float) -> float:
-        return round((1 - clip((math.log10(rate) - bottom) / (top - bottom))) * HEIGHT, 1)
-
-    ridge = roofline.peak / roofline.bandwidth
-    start = max(10**low, 10**bottom / roofline.bandwidth)
-    path = f"M{x(start)} {y(start * roofline.bandwidth)}L{x(ridge)} {y(roofline.peak)}H{WIDTH}"
-    return Drawing(
-        roofline, path, x(roofline.intensity), y(roofline.achieved),
-        tuple((x(10.0**power), f"{10.0**power:g}") for power in range(low, high + 1)),
-        tuple((y(10.0**power), rate(10.0**power)) for power in range(bottom, top + 1)),
-    )  # fmt: skip
-
-
-def rate(gigaflops: float) -> str:
-    """ "100 G", "10 T"."""
-    return f"{gigaflops / 1000:g} T" if gigaflops >= 1000 else f"{gigaflops:g} G"
-
-
-def clip(share: float) -> float:
-    return min(max(share, 0.0), 1.0)

@@ -1,0 +1,42 @@
+"""The roofline of a GPU with launches below it: one as a point, the rungs of a ladder as a path from first to last."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from warplens.report.pictures._axes import RIGHT, Axes
+from warplens.report.pictures._svg import Svg
+from warplens.report.pictures.time_against_size import apart
+from warplens.report.roofline import Roofline
+
+WIDTH, HEIGHT = 720, 360
+INTENSITIES = (-2.0, 4.0)  # FLOP a byte that are drawn, as powers of ten
+RATES = 5.0  # powers of ten below the peak
+
+
+def roofline_path(rungs: Mapping[str, Roofline], title: str = "") -> str:
+    """The picture as SVG text.  rungs: in their order, at least one, all of one precision on one GPU."""
+    last = list(rungs.values())[-1]
+    top = float(math.ceil(math.log10(last.peak)))
+    axes = Axes(*INTENSITIES, top - RATES, top, WIDTH, HEIGHT)
+    name = title or f"Roofline, {last.precision}"
+    svg = Svg(WIDTH, HEIGHT, name, last.told if len(rungs) == 1 else f"{list(rungs)[-1]}: {last.told}")
+    axes.draw(svg, "FLOP a byte of DRAM", "FLOP/s", lambda value: f"{value:g}", rate)
+    ridge, start = last.peak / last.bandwidth, max(10.0**-2, 10 ** (top - RATES) / last.bandwidth)
+    roof = [(start, start * last.bandwidth), (ridge, last.peak), (10.0 ** INTENSITIES[1], last.peak)]
+    svg.path("curve", *((axes.x(intensity), axes.y(achieved)) for intensity, achieved in roof))
+    places = {rung: (axes.x(found.intensity), axes.y(found.achieved)) for rung, found in rungs.items()}
+    if len(places) > 1:
+        svg.path("hotcurve", *places.values())
+        for rung, label_y in apart({rung: y for rung, (_, y) in places.items()}).items():
+            svg.path("axis", places[rung], (WIDTH - RIGHT + 8, label_y))
+            svg.write(WIDTH - RIGHT + 11, label_y + 4, rung, "name")
+    for x, y in places.values():
+        svg.dot(x, y, "hot")
+    return svg.text()
+
+
+def rate(gigaflops: float) -> str:
+    """ "100 G", "10 T"."""
+    return f"{gigaflops / 1000:g} T" if gigaflops >= 1000 else f"{gigaflops:g} G"

@@ -1,0 +1,119 @@
+"""Pictures: what they show is what the counters say, they are well-formed, and they say it in words too."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from collections import Counter
+
+import numpy as np
+import pytest
+
+import warplens as wl
+from warplens.emulator import Access
+from warplens.machine import machine
+from warplens.model.dram_banks import bus_use
+from warplens.report.pictures.dram_timeline import dram_timeline
+from warplens.report.pictures.lanes_to_banks import lanes_to_banks, wavefronts
+from warplens.report.pictures.lanes_to_sectors import lanes_to_sectors
+from warplens.report.pictures.roofline_path import roofline_path
+from warplens.report.pictures.time_against_size import Series, apart, time_against_size
+from warplens.report.pictures.warps_of_a_block import warps_of_a_block
+from warplens.report.roofline import Roofline
+
+SOURCE = """
+extern "C" __global__ void walk(const TYPE* in, TYPE* out, int stride, int offset) {
+  extern __shared__ TYPE kept[];
+  kept[threadIdx.x] = in[stride * threadIdx.x + offset];
+  __syncwarp();
+  out[threadIdx.x] = kept[stride * threadIdx.x % 128];
+}
+"""
+
+
+def shapes(picture: str) -> Counter[str]:
+    root = ET.fromstring(picture)
+    assert root.attrib["role"] == "img"
+    assert all(root.findtext(f"{{http://www.w3.org/2000/svg}}{part}") for part in ("title", "desc"))
+    return Counter(f"{element.tag.split('}')[1]} {element.attrib.get('class', '')}".strip() for element in root.iter())
+
+
+def walked(kind: str, stride: int, offset: int) -> tuple[wl.Run, list[Access]]:
+    width = {"float": 1, "float2": 2, "float4": 4}[kind]
+    x, y = np.zeros(8192, np.float32), np.zeros(32 * width, np.float32)
+    kernel = wl.compile(source=SOURCE.replace("TYPE", kind))["walk"]
+    run = kernel.launch(1, 32, x, y, np.int32(stride), np.int32(offset), shared=128 * 4 * width)
+    return run, [step for step in run.steps() if isinstance(step, Access)]
+
+
+@pytest.mark.parametrize(("stride", "offset"), [(1, 0), (1, 3), (2, 0), (3, 1), (32, 0), (0, 5)])
+def test_sectors_in_the_picture_are_those_that_are_counted(stride: int, offset: int) -> None:
+    run, accesses = walked("float", stride, offset)
+    picture = lanes_to_sectors(accesses[0].reached, accesses[0].bytes)
+    found = shapes(picture)
+    sectors = run["l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"]
+    assert found["rect used"] == sectors
+    assert (found["rect used"] + found["rect box"]) / 4 == run["smsp__sass_l1tex_tags_mem_global.sum"] - 1
+    assert found["path way"] == 32
+    assert f": {sectors} sector" in picture
+
+
+@pytest.mark.parametrize("kind", ["float", "float2", "float4"])
+@pytest.mark.parametrize("stride", [0, 1, 2, 4, 32])
+def test_wavefronts_in_the_picture_are_those_that_are_counted(kind: str, stride: int) -> None:
+    run, accesses = walked(kind, stride, 0)
+    load = [access for access in accesses if access.space == "shared"][-1]
+    counted = int(run.trace.wavefronts[load.instruction])
+    if kind == "float" or stride:  # where half warps read the same, the hardware joins them
+        assert wavefronts(load.reached, load.bytes) == counted
+    shapes(lanes_to_banks(load.reached, load.bytes))
+
+
+def test_conflicts_are_marked_and_wide_lanes_without_one_are_not() -> None:
+    conflict = shapes(lanes_to_banks({lane: 128 * lane for lane in range(32)}, 4))
+    assert (conflict["rect marked"], conflict["path hotway"]) == (32, 32)
+    wide = shapes(lanes_to_banks({lane: 16 * lane for lane in range(32)}, 16))
+    assert (wide["rect marked"], wide["rect used"]) == (0, 128)
+
+
+@pytest.mark.parametrize(("block", "warps"), [((48, 1, 1), 2), ((4, 4, 1), 1), ((8, 8, 1), 2), ((2, 8, 4), 2)])
+def test_threads_are_cut_into_warps(block: tuple[int, int, int], warps: int) -> None:
+    picture = warps_of_a_block(block)
+    threads = block[0] * block[1] * block[2]
+    found = shapes(picture)
+    assert found["rect even"] == min(threads, 32)
+    assert found["rect odd"] == max(threads - 32, 0)
+    assert f": {warps} warp" in picture
+
+
+def test_diverging_warps_and_threads_that_are_off_are_marked() -> None:
+    found = shapes(warps_of_a_block((64, 1, 1), {1}, range(43, 64)))
+    assert (found["rect even"], found["rect marked"], found["rect box"]) == (32, 11, 21)
+
+
+def test_the_bus_of_the_timeline_is_as_busy_as_the_formula_says() -> None:
+    channels = machine("textbook").channels
+    assert channels is not None
+    found = shapes(dram_timeline([0] * 4, channels))
+    assert found["rect hot"] == 2 * 4  # each burst in its bank and on the bus
+    assert f"{100 * bus_use(channels, 1):.3g} % of the time" in dram_timeline([0] * 4, channels)
+
+
+def test_time_against_size() -> None:
+    rungs = {"1_slow": Series([(1e4, 5.0), (1e6, 90.0)], [(1e6, 99.0)]), "2_fast": Series([(1e4, 4.0), (1e6, 50.0)])}
+    picture = time_against_size(rungs, "elements", "NVIDIA H200 SXM")
+    found = shapes(picture)
+    assert (found["path curve"], found["path hotcurve"], found["circle hot"] + found["circle bar"]) == (1, 1, 1)
+    assert "2_fast is the fastest with 50.0 µs" in picture
+    assert apart({"low": 100.0, "high": 99.0}) == {"high": 99.0, "low": 112.0}
+
+
+def test_a_ladder_is_a_path_and_one_launch_a_point() -> None:
+    low, high = (Roofline("FP32", x, 100.0 * x, 60_000.0, 4000.0) for x in (0.25, 10.0))
+    ladder, one = shapes(roofline_path({"1_naive": low, "2_tiled": high})), shapes(roofline_path({"only": low}))
+    assert (ladder["path hotcurve"], ladder["circle hot"]) == (1, 2)
+    assert (one["path hotcurve"], one["circle hot"]) == (0, 1)
+
+
+def test_words_cannot_break_the_picture() -> None:
+    assert "a &lt; b &amp; c" in lanes_to_sectors({0: 0}, 4, title='a < b & c "d"')
+    ET.fromstring(lanes_to_sectors({0: 0}, 4, title='a < b & c "d"'))
