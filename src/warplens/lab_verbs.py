@@ -9,20 +9,27 @@ from typing import TYPE_CHECKING
 
 import click
 
+from warplens.errors import UsageError
 from warplens.host import Host
 from warplens.options import GPUS, HOST, options
 
 if TYPE_CHECKING:
-    from warplens.labs.run import Done
+    from warplens.labs.lab import Lab
+    from warplens.labs.run import Done, Size
     from warplens.target import Flags
 
 
 @click.command()
 @click.argument("name", required=False)
 @options(GPUS, HOST)
-@click.option("--size", default="full", metavar="SIZE", show_default=True, help="small, full, or n=1048576,...")
+@click.option("--size", metavar="SIZE", help="full (default), small, or names of the lab: n=1048576,block=256.")
 @click.option("--rung", "rungs", multiple=True, metavar="RUNG", help="Only this one, by number or title.")
-def lab(name: str | None, flags: Flags, host: Host, size: str, rungs: tuple[str, ...]) -> None:
+@click.option("--write", is_flag=True, help="Write results.csv, README.md and pictures of the lab, and on a GPU "
+              "measured.csv.")  # fmt: skip
+@click.option("--check", is_flag=True, help="End with 1 if results.csv or README.md do not say what is printed today.")
+def lab(
+    name: str | None, flags: Flags, host: Host, size: str | None, rungs: tuple[str, ...], write: bool, check: bool
+) -> None:  # fmt: skip
     """Run the lab NAME: a ladder of kernels, each with its truth, counts, predicted and measured time.
 
     Without NAME the labs are listed.  A lab of your own is given by its folder: ./my_lab.
@@ -32,24 +39,76 @@ def lab(name: str | None, flags: Flags, host: Host, size: str, rungs: tuple[str,
       warplens lab coalescing
       warplens lab coalescing --size small --gpu a100,h200
     """
-    from warplens.explain import gpus
     from warplens.labs.catalog import find
-    from warplens.labs.run import Size, kept, runs, tabled
-    from warplens.report.lab import show
-    from warplens.report.layout import console
+    from warplens.labs.run import SIZES, Size
 
+    if (write and check) or ((write or check) and (rungs or flags.gpu)):
+        raise UsageError("--write and --check stand alone: they are for all rungs on the h200")
     if name is None:
         list_labs()
         return
-    found, chosen = find(name), [key or "h200" for key in gpus(flags.gpu)]
-    wanted, scale = found.chosen(rungs), Size.parse(size)
+    found, scale = find(name), Size.parse(size or "full")
+    if (write or check) and scale.text not in SIZES:
+        raise UsageError("--write and --check keep the small and the full size: --size is one of these")
+    if write or check:
+        both = [scale] if size else [Size.parse(each) for each in SIZES]
+        (rewrite if write else find_stale)(found, both, host)
+    else:
+        print_table(found, scale, rungs, flags, host)
+
+
+def print_table(found: Lab, size: Size, titles: tuple[str, ...], flags: Flags, host: Host) -> None:
+    from warplens.explain import gpus
+    from warplens.labs.measure import present, times
+    from warplens.labs.run import kept, runs, tabled
+    from warplens.report.lab import show
+    from warplens.report.layout import console
+
+    rungs, chosen = found.chosen(titles), [key or "h200" for key in gpus(flags.gpu)]
     records, unpredicted = [], {}
-    for done in runs(found, wanted, scale, chosen, host):
+    for done in runs(found, rungs, size, chosen, host):
         refuse_wrong(done)
-        title = done.rung.entry.title
-        unpredicted[title] = next(iter(done.outcomes.values())).unpredicted
+        unpredicted[done.rung.entry.title] = next(iter(done.outcomes.values())).unpredicted
         records.append(kept(found, done))
-    show(tabled(found, records, wanted, scale, chosen, unpredicted), console())
+    gpu = present(chosen[0])
+    fresh = {time.rung: time for time in times(rungs, size, gpu)} if gpu else {}
+    show(tabled(found, records, rungs, size, chosen, unpredicted, fresh), console())
+
+
+def rewrite(found: Lab, sizes: list[Size], host: Host) -> None:
+    """results.csv, then on a GPU measured.csv, then README.md."""
+    from warplens.labs.keep import GPU, computed, write
+    from warplens.labs.measure import counted, present, times
+    from warplens.labs.records import write_measured
+
+    rows = []
+    for size in sizes:
+        for done, fresh in computed(found, size, host):
+            refuse_wrong(done)
+            rows += fresh
+    if gpu := present(GPU):
+        measured = [time for size in sizes for time in times(found.rungs, size, gpu)]
+        write_measured(found.folder, counted(measured, found.rungs, GPU, host))
+    write(found, rows, sizes)
+    click.echo(f"{found.folder} is written anew" + ("" if gpu else "; times are those recorded, as no H200 is here"))
+
+
+def find_stale(found: Lab, sizes: list[Size], host: Host) -> None:
+    from warplens.labs.keep import computed, rows_kept, stale_readme, stale_rows
+
+    told = []
+    for size in sizes:
+        old = rows_kept(found, size.text)
+        for done, fresh in computed(found, size, host):
+            refuse_wrong(done)
+            told += stale_rows(old.pop(done.rung.entry.title, []), fresh)
+        told += stale_rows([row for rows in old.values() for row in rows], [])
+    told += stale_readme(found)
+    for line in told:
+        click.echo(line)
+    if told:
+        click.echo(f"{found.key} is out of date: run `warplens lab {found.key} --write`", err=True)
+        raise click.exceptions.Exit(1)
 
 
 def list_labs() -> None:

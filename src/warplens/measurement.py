@@ -5,8 +5,6 @@ from __future__ import annotations
 import shutil
 from dataclasses import replace
 
-import numpy as np
-
 from warplens.api import Progress
 from warplens.errors import Unpredictable
 from warplens.hardware import Gpu, measure, time
@@ -18,7 +16,7 @@ from warplens.target import Target
 
 def measured(target: Target, gpu: Gpu, host: Host, progress: Progress | None = None) -> Measured:
     """HardwareError, KernelFault, and UsageError for a wrong launch."""
-    arguments = [a.copy() if isinstance(a, np.ndarray) else a for a in target.values()]
+    arguments = target.fresh_values()
     target.kernel.check(target.launch, target.machine)
     target.set_variables()
     job = target.kernel.job(target.launch, *arguments)

@@ -48,6 +48,12 @@ class Pitched:
         """Of the allocation, padding included."""
         return self.storage.nbytes
 
+    def copy(self) -> Pitched:
+        """Another buffer with the same contents, padding included."""
+        storage = self.storage.copy()
+        array: NDArray[Any] = np.ndarray(self.shape, self.dtype, storage.data, 0, self.array.strides)
+        return Pitched(array, self.pitch, storage)
+
     def copy_from(self, host: NDArray[Any]) -> None:
         """A 2-D or 3-D copy from the host, without padding there.  UsageError for another shape or type."""
         self._check(host, "cannot be copied into")

@@ -28,7 +28,7 @@ from warplens.lab_file import launches_beside
 from warplens.launch import Launch
 from warplens.launch_block import KernelEntry, LaunchFile, parse_dim, read_launch_block
 from warplens.machine import Machine, choose
-from warplens.pitch import plain
+from warplens.pitch import Pitched, plain
 from warplens.report.footprint import Footprint
 from warplens.run import Run
 
@@ -144,6 +144,10 @@ class Target:
         self.kept.clear()
         self.kept.update(made)
         return list(made.values())
+
+    def fresh_values(self) -> list[Any]:
+        """The same with arrays of their own, which a kernel may change."""
+        return [a.copy() if isinstance(a, np.ndarray | Pitched) else a for a in self.values()]
 
     def _value(self, argument: Argument, place: int, size: int) -> Any:
         value = flag(f"argument {place + 1}", argument.make, size)

@@ -17,6 +17,7 @@ from warplens.hardware import COUNTERS, Gpu, Job, launch, measure, open_gpu
 from warplens.host import Host
 from warplens.launch import Launch
 from warplens.metric import Metric
+from warplens.pitch import plain
 from warplens.run import Run
 from warplens.target import Target
 from warplens.whole_file import write_whole
@@ -30,14 +31,14 @@ class Emulated:
 
     def __init__(self, target: Target, host: Host, progress: Progress | None) -> None:
         self.title = target.title
-        arguments = [a.copy() if isinstance(a, np.ndarray) else a for a in target.values()]
+        arguments = target.fresh_values()
         self.job: Job = target.kernel.job(target.launch, *arguments)
         self.run: Run = target.kernel.launch(
             target.launch.grid, target.launch.block, *arguments, shared=target.launch.shared,
             cooperative=target.launch.cooperative, gpu=target.machine.key, threads=host.threads, budget=host.budget,
             progress=progress, labels=target.labels,
         )  # fmt: skip
-        arrays = [a for a in arguments if isinstance(a, np.ndarray) and a.ndim]
+        arrays = [a for a in map(plain, arguments) if isinstance(a, np.ndarray) and a.ndim]
         self.arrays: list[NDArray[Any]] = arrays
 
     @property

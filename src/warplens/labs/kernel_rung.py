@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import numpy as np
-
-from warplens.errors import UsageError
 from warplens.expression import Names
-from warplens.hardware import Gpu, Timing
+from warplens.hardware import Gpu, Job, Timing
 from warplens.hardware import time as timed
 from warplens.host import Host
 from warplens.lab_file import LabFile, RungEntry
 from warplens.labs.rung import Outcome
 from warplens.labs.truth import Truth
-from warplens.metric import Metric
 from warplens.model import Prediction
 from warplens.report.lab import Predicted
 from warplens.report.progress import bar
@@ -40,8 +35,7 @@ class KernelRung:
     def run(self, gpu: str, size: Names | None, host: Host, predict: bool = True) -> Outcome:
         target = self.target(gpu, size)
         target.kernel.check(target.launch, target.machine)
-        before = target.values()
-        after = [a.copy() if isinstance(a, np.ndarray) else a for a in before]
+        before, after = target.values(), target.fresh_values()
         if self.lab.sample and size is not None:
             host = replace(host, sample=host.sample or self.lab.sample)
         names = self.lab.names(self.entry, size)
@@ -54,11 +48,13 @@ class KernelRung:
         found = predicted(run.prediction) if run.prediction else None
         return Outcome(run.metrics, found, run.unpredicted, run=run)
 
-    def time(self, gpu: Gpu, size: Names | None) -> Timing | None:
+    def job(self, size: Names | None) -> Job:
         target = self.target(None, size)
-        arguments = target.values()
         target.set_variables()
-        return timed(target.kernel.job(target.launch, *arguments), gpu)
+        return target.kernel.job(target.launch, *target.values())
+
+    def time(self, gpu: Gpu, size: Names | None) -> Timing:
+        return timed(self.job(size), gpu)
 
 
 def predicted(prediction: Prediction) -> Predicted:
@@ -66,11 +62,3 @@ def predicted(prediction: Prediction) -> Predicted:
         prediction.gpu, prediction.time_us, prediction.low_us, prediction.high_us, prediction.limit,
         bool(prediction.calibrated),
     )  # fmt: skip
-
-
-def metrics_named(metrics: Mapping[str, Metric], names: tuple[str, ...], entry: RungEntry) -> dict[str, Metric]:
-    """Those that the lab speaks of.  UsageError for one that this kernel's launch does not have."""
-    for name in names:
-        if name not in metrics:
-            raise UsageError(f"{entry.launch.file}: {entry.title} has no metric {name}")
-    return {name: metrics[name] for name in names}

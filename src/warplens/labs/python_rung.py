@@ -46,6 +46,9 @@ class PythonRung:
             return Outcome(metrics, None, str(reason))
         return Outcome(metrics, Predicted(gpu, time, None, None, "", bool(machine(gpu).calibrated)))
 
+    def job(self, size: Names | None) -> None:
+        return None
+
     def time(self, gpu: Gpu, size: Names | None) -> Timing | None:
         measure = function(load(self.folder / self.entry.file), "measured")
         if measure is None:

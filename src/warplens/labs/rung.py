@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from warplens.expression import Names
-from warplens.hardware import Gpu, Timing
+from warplens.hardware import Gpu, Job, Timing
 from warplens.host import Host
 from warplens.lab_file import RungEntry
 from warplens.metric import Metric
@@ -44,6 +44,10 @@ class Rung(Protocol):
 
     def run(self, gpu: str, size: Names | None, host: Host, predict: bool = True) -> Outcome:
         """Executes it on the CPU, checks its result and asks the model for its time."""
+        ...
+
+    def job(self, size: Names | None) -> Job | None:
+        """The launch, to be counted on a GPU; None where it is no kernel."""
         ...
 
     def time(self, gpu: Gpu, size: Names | None) -> Timing | None:

@@ -13,6 +13,7 @@ from warplens.errors import UsageError
 from warplens.expression import Names
 from warplens.lab_file import RungEntry
 from warplens.labs.python_file import function, keywords, load, positional
+from warplens.pitch import Pitched
 
 FILE = "truth.py"
 SHOWN = 3  # elements
@@ -34,17 +35,22 @@ class Truth:
                 f"{folder / FILE}: {entry.truth}() takes {len(self.parameters)} arguments, and {entry.title} "
                 f"has {len(before)}"
             )
-        self.expected: Mapping[str, Any] = truth(*before, **keywords(truth, names))
+        self.expected: Mapping[str, Any] = truth(*map(seen, before), **keywords(truth, names))
 
     def differences(self, after: Sequence[Any]) -> tuple[str, ...]:
         """For each result that differs its first elements, in words."""
         result = function(self.module, self.entry.result)
-        found: Mapping[str, Any] = dict(zip(self.parameters, after, strict=True))
+        found: Mapping[str, Any] = dict(zip(self.parameters, map(seen, after), strict=True))
         if result is not None:
-            found = result(*after, **keywords(result, self.names))
+            found = result(*map(seen, after), **keywords(result, self.names))
         tolerance = float(getattr(self.module, "TOLERANCE", 0))
         told = [difference(name, self.expected[name], found.get(name), tolerance) for name in self.expected]
         return tuple(text for text in told if text)
+
+
+def seen(value: Any) -> Any:
+    """An argument as truth.py sees it: a pitched array in the host's shape."""
+    return value.array if isinstance(value, Pitched) else value
 
 
 def difference(name: str, expected: Any, found: Any, tolerance: float = 0) -> str:
