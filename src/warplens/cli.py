@@ -19,7 +19,7 @@ import click
 from warplens import __version__
 from warplens.errors import UsageError, WarplensError
 from warplens.host import Host
-from warplens.lab_verbs import lab
+from warplens.lab_verbs import lab, new
 from warplens.options import CODE, GPU, GPUS, HOST, LAUNCH, SAMPLE, options
 
 if TYPE_CHECKING:
@@ -362,6 +362,7 @@ def gpus() -> None:
 
 
 cli.add_command(lab)
+cli.add_command(new)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -24,11 +24,14 @@ if TYPE_CHECKING:
 @options(GPUS, HOST)
 @click.option("--size", metavar="SIZE", help="full (default), small, or names of the lab: n=1048576,block=256.")
 @click.option("--rung", "rungs", multiple=True, metavar="RUNG", help="Only this one, by number or title.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
+@click.option("--html", metavar="F", help="Write one page: the table, pictures, every rung's source and machine code.")
 @click.option("--write", is_flag=True, help="Write results.csv, README.md and pictures of the lab, and on a GPU "
               "measured.csv.")  # fmt: skip
 @click.option("--check", is_flag=True, help="End with 1 if results.csv or README.md do not say what is printed today.")
 def lab(
-    name: str | None, flags: Flags, host: Host, size: str | None, rungs: tuple[str, ...], write: bool, check: bool
+    name: str | None, flags: Flags, host: Host, size: str | None, rungs: tuple[str, ...], as_json: bool,
+    html: str | None, write: bool, check: bool,
 ) -> None:  # fmt: skip
     """Run the lab NAME: a ladder of kernels, each with its truth, counts, predicted and measured time.
 
@@ -42,8 +45,10 @@ def lab(
     from warplens.labs.catalog import find
     from warplens.labs.run import SIZES, Size
 
-    if (write and check) or ((write or check) and (rungs or flags.gpu)):
-        raise UsageError("--write and --check stand alone: they are for all rungs on the h200")
+    if sum(map(bool, (write, check, as_json, html))) > 1:
+        raise UsageError("--json, --html, --write and --check exclude each other: choose one")
+    if (write or check) and (rungs or flags.gpu):
+        raise UsageError("--write and --check are for all rungs on the h200: leave --rung and --gpu out")
     if name is None:
         list_labs()
         return
@@ -54,25 +59,68 @@ def lab(
         both = [scale] if size else [Size.parse(each) for each in SIZES]
         (rewrite if write else find_stale)(found, both, host)
     else:
-        print_table(found, scale, rungs, flags, host)
+        tell(found, scale, rungs, flags, host, as_json, html)
 
 
-def print_table(found: Lab, size: Size, titles: tuple[str, ...], flags: Flags, host: Host) -> None:
+@click.group()
+def new() -> None:
+    """Write what you then change: a lab."""
+
+
+@new.command("lab")
+@click.argument("name")
+@click.option("--into", default=".", metavar="DIR", show_default=True, help="The folder to write it into.")
+def new_lab(name: str, into: str) -> None:
+    """Write the folder NAME with a lab of two rungs that runs.
+
+    \b
+      warplens new lab my_lab
+      warplens lab ./my_lab
+    """
+    from pathlib import Path
+
+    from warplens.labs.new import create
+
+    folder = create(name, Path(into))
+    path = folder if folder.is_absolute() else f"./{folder}"
+    click.echo(f"{path} is a lab: run `warplens lab {path}`, change it, and `warplens lab {path} --write`")
+
+
+def tell(
+    found: Lab, size: Size, titles: tuple[str, ...], flags: Flags, host: Host, as_json: bool, html: str | None
+) -> None:  # fmt: skip
+    """The table of the rungs, in the terminal, as JSON or as a page."""
     from warplens.explain import gpus
     from warplens.labs.measure import present, times
     from warplens.labs.run import kept, runs, tabled
-    from warplens.report.lab import show
-    from warplens.report.layout import console
 
     rungs, chosen = found.chosen(titles), [key or "h200" for key in gpus(flags.gpu)]
-    records, unpredicted = [], {}
+    records, unpredicted, subjects = [], {}, []
     for done in runs(found, rungs, size, chosen, host):
         refuse_wrong(done)
-        unpredicted[done.rung.entry.title] = next(iter(done.outcomes.values())).unpredicted
+        first = done.outcomes[chosen[0]]
+        unpredicted[done.rung.entry.title] = first.unpredicted
         records.append(kept(found, done))
+        if html and first.subject:
+            subjects.append(first.subject)
     gpu = present(chosen[0])
     fresh = {time.rung: time for time in times(rungs, size, gpu)} if gpu else {}
-    show(tabled(found, records, rungs, size, chosen, unpredicted, fresh), console())
+    table = tabled(found, records, rungs, size, chosen, unpredicted, fresh)
+    if as_json:
+        from warplens.report.lab_json import document
+
+        click.echo(document(table), nl=False)
+    elif html:
+        from warplens.report.lab_html import page
+        from warplens.run import write_text
+
+        write_text(html, page(table, subjects, found.pictures))
+        click.echo(f"written to {html}")
+    else:
+        from warplens.report.lab import show
+        from warplens.report.layout import console
+
+        show(table, console())
 
 
 def rewrite(found: Lab, sizes: list[Size], host: Host) -> None:

@@ -13,8 +13,8 @@ FOLDER = Path(__file__).parent
 
 
 def names() -> list[str]:
-    """Of the labs that come with warplens."""
-    return sorted(path.parent.name for path in FOLDER.glob(f"*/{NAME}"))
+    """Of the labs that come with warplens; _template is what `warplens new lab` copies."""
+    return sorted(path.parent.name for path in FOLDER.glob(f"[!_]*/{NAME}"))
 
 
 def find(word: str) -> Lab:

@@ -31,18 +31,25 @@ class Lab:
     def key(self) -> str:
         return self.folder.resolve().name
 
+    @property
+    def pictures(self) -> dict[str, str]:
+        """The drawings that --write left in pictures/, SVG by title."""
+        files = {str(p.get("title", p.get("file"))): self.folder / "pictures" / f"{p.get('file')}.svg"
+                 for p in self.file.pictures}  # fmt: skip
+        return {title: path.read_text(encoding="utf-8") for title, path in files.items() if path.is_file()}
+
     def chosen(self, titles: Sequence[str]) -> tuple[Rung, ...]:
         """The rungs named by title, number or file; all for none.  UsageError for one that is not there."""
         if not titles:
             return self.rungs
-        found = []
+        found: dict[str, Rung] = {}
         for title in titles:
             same = [r for r in self.rungs if title in (r.entry.title, r.entry.file, str(r.entry.number))]
             if not same:
                 known = ", ".join(rung.entry.title for rung in self.rungs)
                 raise UsageError(f"{self.key} has no rung {title!r}; there are: {known}")
-            found += same
-        return tuple(dict.fromkeys(found))
+            found |= {rung.entry.title: rung for rung in same}
+        return tuple(found.values())
 
     def metrics_of(self, entry: RungEntry) -> tuple[str, ...]:
         """The metrics that the table and the expected counts of a rung speak of."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
@@ -16,6 +17,9 @@ from warplens.report.pictures.roofline_path import roofline_path
 from warplens.report.subject import Subject, dim
 from warplens.report.terminal import chosen, spoken_shared
 from warplens.report.verdict import RESOURCES, per, share, verdict
+
+if TYPE_CHECKING:
+    from warplens.report.lab_html import LabView
 
 CHART_WIDTH, CHART_HEIGHT = 300, 110  # units of the drawing, without its margins
 
@@ -75,8 +79,11 @@ class View:
     time: TimeView | None
 
 
-def page(subjects: Sequence[Subject], by_gpu: Sequence[tuple[str, Sequence[Answer]]] = ()) -> str:
-    """The page for one launch or several; `by_gpu`: the rows of kernels that several GPUs were asked for."""
+def page(
+    subjects: Sequence[Subject], by_gpu: Sequence[tuple[str, Sequence[Answer]]] = (), lab: LabView | None = None
+) -> str:
+    """The page for one launch or several; `by_gpu`: the rows of kernels that several GPUs were asked for; `lab`: what
+    stands above the launches of a lab's rungs."""
     loader = FileSystemLoader(Path(__file__).parent)
     environment = Environment(
         loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined
@@ -85,7 +92,7 @@ def page(subjects: Sequence[Subject], by_gpu: Sequence[tuple[str, Sequence[Answe
     template = environment.get_template("page.html.j2")
     words = {"time": time, "dim": dim, "chosen": chosen, "spoken_shared": spoken_shared, "resources": RESOURCES}
     told = [(f"{title}: {gpu_rows.fastest(rows)}", [gpu_rows.cells(row) for row in rows]) for title, rows in by_gpu]
-    return template.render(views=[view(subject) for subject in subjects], by_gpu=told, **words)
+    return template.render(views=[view(subject) for subject in subjects], by_gpu=told, lab=lab, **words)
 
 
 def view(subject: Subject) -> View:
