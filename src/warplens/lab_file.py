@@ -25,7 +25,7 @@ from warplens.launch_block import KERNEL_KEYS, KernelEntry, LaunchFile, Reader
 
 NAME = "lab.toml"
 RUNG = re.compile(r"(\d+)[a-z]?_\w+")
-RUNG_KEYS = ("file", "set", "sweep", "teaches", "published", "counts", "work", "truth", "result")
+RUNG_KEYS = ("file", "set", "sweep", "teaches", "published", "counts", "work", "truth", "result", "quantities")
 TABLES = ("names", "small", "launch", "work", "columns")
 WORK = ("bytes", "flops")
 
@@ -38,7 +38,7 @@ class RungEntry:
     teaches       one sentence;  published: quoted figures with their GPU
     counts        metric -> expression over the lab's names that it has to equal
     work          "bytes" and "flops" -> expression: what has to be done at least
-    truth, result   functions of truth.py
+    truth, result   functions of truth.py;  quantities: that of quantities.py, where there is such a file
     """
 
     title: str
@@ -50,6 +50,7 @@ class RungEntry:
     work: Mapping[str, str]
     truth: str
     result: str
+    quantities: str
 
     @property
     def number(self) -> int:
@@ -186,6 +187,7 @@ class _Lab:
             work={key: str(value) for key, value in work.items()},
             truth=table.get("truth", "truth"),
             result=table.get("result", "result"),
+            quantities=table.get("quantities", "quantities"),
         )  # fmt: skip
 
     def _file_of(self, title: str) -> str:

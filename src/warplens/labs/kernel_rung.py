@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from warplens.errors import UsageError
 from warplens.expression import Names
 from warplens.hardware import Gpu, Job, Timing
 from warplens.hardware import time as timed
 from warplens.host import Host
 from warplens.lab_file import LabFile, RungEntry
+from warplens.labs.python_file import function, keywords, load
 from warplens.labs.rung import Outcome
 from warplens.labs.truth import Truth
+from warplens.metric import Metric
 from warplens.model import Prediction
 from warplens.report.lab import Predicted
 from warplens.report.progress import bar
+from warplens.run import Run
 from warplens.target import Flags, Target, targets
+
+QUANTITIES = "quantities.py"
 
 
 @dataclass(frozen=True)
@@ -42,11 +49,28 @@ class KernelRung:
         truth = None if host.sample else Truth(self.folder, self.entry, before, names)
         run = target.run_with(after, host, bar(self.entry.title))
         wrong = truth.differences(after) if truth else ()
-        if wrong or not predict:
+        if wrong:
             return Outcome(run.metrics, None, wrong=wrong, run=run)
+        metrics = {**run.metrics, **self.quantities(run, names)}
+        if not predict:
+            return Outcome(metrics, None, run=run)
         run = run.timed()
         found = predicted(run.prediction) if run.prediction else None
-        return Outcome(run.metrics, found, run.unpredicted, run=run)
+        return Outcome(metrics, found, run.unpredicted, run=run)
+
+    def quantities(self, run: Run, names: Names) -> dict[str, Metric]:
+        """What the lab's own quantities.py finds in a run; nothing where there is no such file.
+
+        UsageError where it does not have the function that the rung names.
+        """
+        path = self.folder / QUANTITIES
+        if not path.is_file():
+            return {}
+        function_of = function(load(path), self.entry.quantities)
+        if function_of is None:
+            raise UsageError(f"{path} has no function {self.entry.quantities}()")
+        found: Mapping[str, float | int] = function_of(run, **keywords(function_of, names))
+        return {name: Metric(value, "", "exact") for name, value in found.items()}
 
     def job(self, size: Names | None) -> Job:
         target = self.target(None, size)
