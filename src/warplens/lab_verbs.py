@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 @click.option("--html", metavar="F", help="Write one page: the table, pictures, every rung's source and machine code.")
 @click.option("--write", is_flag=True, help="Write results.csv, README.md and pictures of the lab, and on a GPU "
               "measured.csv.")  # fmt: skip
-@click.option("--check", is_flag=True, help="End with 1 if results.csv or README.md do not say what is printed today.")
+@click.option("--check", is_flag=True, help="End with 1 if results.csv, README.md or pictures are not of today.")
 def lab(
     name: str | None, flags: Flags, host: Host, size: str | None, rungs: tuple[str, ...], as_json: bool,
     html: str | None, write: bool, check: bool,
@@ -124,32 +124,40 @@ def tell(
 
 
 def rewrite(found: Lab, sizes: list[Size], host: Host) -> None:
-    """results.csv, then on a GPU measured.csv, then README.md."""
+    """results.csv, then on a GPU measured.csv, then README.md and pictures."""
     from warplens.labs.keep import GPU, computed, write
     from warplens.labs.measure import counted, present, times
+    from warplens.labs.pictures import Gallery, write_pictures
     from warplens.labs.records import write_measured
 
-    rows = []
-    for size in sizes:
+    rows, galleries = [], [Gallery(found, size.text) for size in sizes]
+    for size, gallery in zip(sizes, galleries, strict=True):
         for done, fresh in computed(found, size, host):
             refuse_wrong(done)
             rows += fresh
+            gallery.see(done)
     if gpu := present(GPU):
         measured = [time for size in sizes for time in times(found.rungs, size, gpu)]
         write_measured(found.folder, counted(measured, found.rungs, GPU, host))
     write(found, rows, sizes)
+    for gallery in galleries:
+        write_pictures(found, gallery.drawn())
     click.echo(f"{found.folder} is written anew" + ("" if gpu else "; times are those recorded, as no H200 is here"))
 
 
 def find_stale(found: Lab, sizes: list[Size], host: Host) -> None:
     from warplens.labs.keep import computed, rows_kept, stale_readme, stale_rows
+    from warplens.labs.pictures import Gallery, stale_pictures
 
     told = []
     for size in sizes:
+        gallery = Gallery(found, size.text)
         old = rows_kept(found, size.text)
         for done, fresh in computed(found, size, host):
             refuse_wrong(done)
             told += stale_rows(old.pop(done.rung.entry.title, []), fresh)
+            gallery.see(done)
+        told += stale_pictures(found, gallery.drawn())
         told += stale_rows([row for rows in old.values() for row in rows], [])
     told += stale_readme(found)
     for line in told:

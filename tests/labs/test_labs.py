@@ -9,6 +9,7 @@ import pytest
 from warplens.labs.catalog import find, names
 from warplens.labs.keep import computed, rows_kept, stale_readme, stale_rows
 from warplens.labs.lab import Lab
+from warplens.labs.pictures import Gallery, stale_pictures
 from warplens.labs.run import Size
 from warplens.labs.rung import Rung
 
@@ -24,14 +25,15 @@ def sampled(rung: Rung) -> bool:
 def test_every_rung_computes_and_counts_what_its_lab_says(name: str) -> None:
     lab = find(name)
     with_times, counts = rows_kept(lab, "small"), rows_kept(lab, "small", times=False)
-    wrong, stale = {}, []
+    wrong, stale, gallery = {}, [], Gallery(lab, "small")
     for done, rows in computed(lab, SMALL, predict=sampled):
         title = done.rung.entry.title
         wrong[title] = done.wrong
+        gallery.see(done)
         old = (with_times if sampled(done.rung) else counts).get(title, [])
         stale += stale_rows(old, rows)
     assert {title: said for title, said in wrong.items() if said} == {}
-    assert stale + stale_readme(lab) == [], f"run `warplens lab {name} --write`"
+    assert stale + stale_pictures(lab, gallery.drawn()) + stale_readme(lab) == [], f"run `warplens lab {name} --write`"
 
 
 @pytest.mark.parametrize("name", names())

@@ -71,7 +71,7 @@ def rounds(run: Any) -> dict[str, int]:
         "additions": sum(mask.bit_count() for lanes in adding.values() for mask in lanes.values()),
         "diverging rounds": sum(any(mask != full for mask in lanes.values()) for lanes in adding.values()),
         "warps that add": sum(map(len, adding.values())),
-        "diverging warps": sum(mask != full for lanes in adding.values() for mask in lanes.values()),
+        "diverging warp-rounds": sum(mask != full for lanes in adding.values() for mask in lanes.values()),
     }
 
 
