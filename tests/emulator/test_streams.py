@@ -9,7 +9,7 @@ import pytest
 
 import warplens as wl
 from warplens.emulator import DeviceMemory, pass_arguments, record
-from warplens.emulator.recorder import ENTER
+from warplens.emulator.entries import ENTER
 from warplens.launch import Launch
 
 LESSONS = Path(__file__).parents[1] / "kernels" / "lessons.cu"

@@ -1,9 +1,4 @@
-"""Generated code that writes down what each warp issues, for whoever wants to time it: streams.py reads it.
-
-The log is words of 32 bits.  Entering a basic block: ENTER | warp << 24 | block of code, number of the block of the
-grid, lanes.  An access: space << 28 | sectors << 20 | instruction, then wavefronts | lanes << 8 | distinct words << 14,
-then the sectors' numbers (address / 32, low 32 bits; of local memory within the warp's own).
-"""
+"""Generated code that writes down what each warp issues, for whoever wants to time it, in the words of entries.py."""
 
 from __future__ import annotations
 
@@ -12,6 +7,7 @@ from typing import Any
 
 from llvmlite import ir
 
+from warplens.emulator import entries
 from warplens.emulator.classify import Access, Classifier
 from warplens.emulator.code import Code, function, i32, i64
 from warplens.emulator.emit import LlvmEmitter
@@ -22,8 +18,7 @@ from warplens.emulator.vectors import I32, I64, PTR
 from warplens.isa._warp import Space
 
 VOID = ir.VoidType()
-ENTER = 1 << 31
-SPACES: tuple[Space, ...] = ("global", "shared", "local")
+SPACES: dict[Space, int] = {"global": entries.GLOBAL, "shared": entries.SHARED, "local": entries.LOCAL}
 LONGEST = 160  # words that one entry can take: an access of 16 bytes to local memory has 128 sectors
 
 
@@ -53,14 +48,14 @@ class Recorder:
         made, code = function(self.module, "record_enter", VOID, [PTR, PTR, PTR, I32, I32])
         env, block, warp, number, mask = made.args
         b = code.b
-        of_warp = b.shl(code.load(Warp, warp, "index"), i32(24))
+        of_warp = b.shl(code.load(Warp, warp, "index"), i32(entries.WARP))
         x, y, z = (code.load(Block, block, "ctaid", axis) for axis in range(3))
         columns, rows = (code.load(Env, env, "grid", axis) for axis in range(2))
         place = b.add(x, b.mul(columns, b.add(y, b.mul(rows, z))))
         log, words = self._open(code, env)
-        for n, word in enumerate((b.or_(b.or_(number, of_warp), i32(ENTER)), place, mask)):
+        for n, word in enumerate((b.or_(b.or_(number, of_warp), i32(entries.ENTER)), place, mask)):
             b.store(word, code.at(words, 4 * n))
-        code.bump(code.field(Log, log, "used"), 3)
+        code.bump(code.field(Log, log, "used"), entries.ENTERED)
         b.ret_void()
         return made
 
@@ -92,7 +87,7 @@ class Recorder:
         env, index, places, mask = made.args
         b = code.b
         log, words = self._open(code, env)
-        length = code.variable(I64, i64(2))
+        length = code.variable(I64, i64(entries.ACCESSED))
 
         def sector(value: ir.Value, _: ir.Value) -> None:
             at = b.load(length, typ=I64)
@@ -116,11 +111,11 @@ class Recorder:
             waves = b.mul(waves, i32(max(size // 4, 1)))
         units = b.lshr(near, LlvmEmitter(b).number(near, max(size, 4).bit_length() - 1))
         different = b.call(self.count.distinct, [units, mask])
-        lanes = b.shl(code.popcount(mask), i32(8))
-        b.store(b.or_(b.or_(waves, lanes), b.shl(different, i32(14))), code.at(words, 4))
+        lanes = b.shl(code.popcount(mask), i32(entries.LANES))
+        b.store(b.or_(b.or_(waves, lanes), b.shl(different, i32(entries.DISTINCT))), code.at(words, 4))
         total = b.load(length, typ=I64)
-        head = b.or_(index, b.shl(b.sub(b.trunc(total, I32), i32(2)), i32(20)))
-        b.store(b.or_(head, i32(SPACES.index(space) << 28)), words)
+        head = b.or_(index, b.shl(b.sub(b.trunc(total, I32), i32(entries.ACCESSED)), i32(entries.SECTORS)))
+        b.store(b.or_(head, i32(SPACES[space] << entries.SPACE)), words)
         code.bump(code.field(Log, log, "used"), total)
         b.ret_void()
         return made

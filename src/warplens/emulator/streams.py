@@ -23,7 +23,7 @@ ROOM = 1 << 26  # words of 4 bytes, of which only those that are written take me
 
 @dataclass(frozen=True)
 class Streams:
-    """blocks   that were run, by number;  words: the log (recorder.py);  whole: whether it had room for all"""
+    """blocks   that were run, by number;  words: the log (entries.py);  whole: whether it had room for all"""
 
     blocks: tuple[int, ...]
     words: NDArray[np.uint32]

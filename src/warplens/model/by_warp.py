@@ -4,21 +4,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
 from warplens.emulator import Streams
+from warplens.emulator import entries as laid
+from warplens.model.entries import ENTER, OF_WARP, instruction, length, space
 from warplens.model.hashing import hashed
-
-ENTER = np.uint32(1 << 31)
 
 
 @dataclass(frozen=True)
 class ByWarp:
     """words[starts[n]:ends[n]] is what warp n % warps of the block blocks[n // warps] issued: for each basic block
-    ENTER | its number and the lanes, for each access its entry (emulator/recorder.py)."""
+    ENTER | its number and the lanes, for each access its entry (emulator/entries.py)."""
 
     blocks: tuple[int, ...]
     warps: int
@@ -30,52 +31,37 @@ class ByWarp:
 def by_warp(streams: Streams, warps: int) -> ByWarp:
     order = np.argsort(np.array(streams.blocks, np.int64), kind="stable")
     numbers = np.array(streams.blocks, np.int64)[order]
-    counts = _counted(streams.words, numbers, order, warps)
+    counts = np.zeros(numbers.size * warps, np.int64)
+    _put(streams.words, numbers, order, warps, counts, np.empty(0, np.uint32))
     ends = np.cumsum(counts)
     starts = ends - counts
-    words = np.empty(int(ends[-1]) if ends.size else 0, np.uint32)
+    words = np.empty(int(counts.sum()), np.uint32)
     _put(streams.words, numbers, order, warps, starts.copy(), words)
     return ByWarp(streams.blocks, warps, words, starts, ends)
 
 
 @njit(cache=True)
-def _counted(words, numbers, order, warps):  # type: ignore[no-untyped-def]
-    counts = np.zeros(numbers.size * warps, np.int64)
-    at, warp = 0, 0
-    while at < words.size:
-        if words[at] & ENTER:
-            if at + 3 > words.size:
-                break
-            block = order[np.searchsorted(numbers, np.int64(words[at + 1]))]
-            warp = block * warps + (int(words[at] >> np.uint32(24)) & 0x7F)
-            counts[warp] += 2
-            at += 3
-        else:
-            length = 2 + (int(words[at] >> np.uint32(20)) & 0xFF)
-            counts[warp] += length
-            at += length
-    return counts
-
-
-@njit(cache=True)
 def _put(words, numbers, order, warps, place, made):  # type: ignore[no-untyped-def]
+    """Each entry to where its warp has come, place[warp]; without room in `made` only that is counted."""
     at, warp = 0, 0
     while at < words.size:
-        if words[at] & ENTER:
-            if at + 3 > words.size:
-                break
-            block = order[np.searchsorted(numbers, np.int64(words[at + 1]))]
-            warp = block * warps + (int(words[at] >> np.uint32(24)) & 0x7F)
-            made[place[warp]] = ENTER | (words[at] & np.uint32(0xFFFFFF))
+        if words[at] < ENTER:
+            size = length(words[at])
+            if made.size:
+                for k in range(size):
+                    made[place[warp] + k] = words[at + k]
+            place[warp] += size
+            at += size
+            continue
+        if at + laid.ENTERED > words.size:
+            break
+        block = order[np.searchsorted(numbers, np.int64(words[at + 1]))]
+        warp = block * warps + (np.int64(words[at]) >> laid.WARP & laid.MOST_WARPS)
+        if made.size:
+            made[place[warp]] = ENTER | (words[at] & np.uint32(laid.MOST_BASIC_BLOCKS))
             made[place[warp] + 1] = words[at + 2]
-            place[warp] += 2
-            at += 3
-        else:
-            length = 2 + (int(words[at] >> np.uint32(20)) & 0xFF)
-            for k in range(length):
-                made[place[warp] + k] = words[at + k]
-            place[warp] += length
-            at += length
+        place[warp] += OF_WARP
+        at += laid.ENTERED
 
 
 def part(whole: ByWarp, count: int) -> ByWarp:
@@ -91,47 +77,38 @@ def sectors_of(
 
     Where there are more than `most` of them, those of a share of all lines, drawn as if at random.
     """
-    words, starts, ends = streams.words, streams.starts, streams.ends
-    share = min(1.0, most / max(_count_sectors(words, starts, ends, kinds), 1))
-    sectors, blocks, stored = _sectors(words, starts, ends, streams.warps, kinds, share, int(most * 1.2) + 1000)
-    return sectors, blocks, stored, share
+
+    def write(share: float, *lists: NDArray[Any]) -> int:
+        return int(_sectors(streams.words, streams.starts, streams.ends, streams.warps, kinds, share, *lists))
+
+    total = write(1.0, *_lists(0))
+    share = min(1.0, most / max(total, 1))
+    sectors, blocks, stored = made = _lists(min(total, int(most * 1.2) + 1000))
+    n = write(share, *made)
+    return sectors[:n].copy(), blocks[:n].copy(), stored[:n].copy(), share
+
+
+def _lists(room: int) -> tuple[NDArray[np.uint32], NDArray[np.int32], NDArray[np.uint8]]:
+    return np.empty(room, np.uint32), np.empty(room, np.int32), np.empty(room, np.uint8)
 
 
 @njit(cache=True)
-def _count_sectors(words, starts, ends, kinds):  # type: ignore[no-untyped-def]
-    total = 0
-    for warp in range(starts.size):
-        at = starts[warp]
-        while at < ends[warp]:
-            if words[at] & ENTER:
-                at += 2
-                continue
-            length = int(words[at] >> np.uint32(20)) & 0xFF
-            if int(words[at] >> np.uint32(28)) & 3 == 0 and kinds[int(words[at] & np.uint32(0xFFFFF))] > 0:
-                total += length
-            at += 2 + length
-    return total
-
-
-@njit(cache=True)
-def _sectors(words, starts, ends, warps, kinds, share, room):  # type: ignore[no-untyped-def]
-    sectors, blocks = np.empty(room, np.uint32), np.empty(room, np.int32)
-    stored = np.empty(room, np.uint8)
+def _sectors(words, starts, ends, warps, kinds, share, sectors, blocks, stored):  # type: ignore[no-untyped-def]
+    """How many there are; as many as have room are written down."""
     n = 0
     for warp in range(starts.size):
         at = starts[warp]
         while at < ends[warp]:
-            if words[at] & ENTER:
-                at += 2
+            if words[at] >= ENTER:
+                at += OF_WARP
                 continue
-            length = int(words[at] >> np.uint32(20)) & 0xFF
-            space = int(words[at] >> np.uint32(28)) & 3
-            kind = kinds[int(words[at] & np.uint32(0xFFFFF))]
-            if space == 0 and kind > 0:
-                for k in range(length):
-                    sector = words[at + 2 + k]
-                    if n < room and (share >= 1.0 or hashed(np.int64(sector >> np.uint32(2)) + 77) < share):
-                        sectors[n], blocks[n], stored[n] = sector, warp // warps, kind
+            size = length(words[at])
+            kind = kinds[instruction(words[at])]
+            if space(words[at]) == laid.GLOBAL and kind > 0:
+                for k in range(at + laid.ACCESSED, at + size):
+                    if share >= 1.0 or hashed(np.int64(words[k] >> np.uint32(2)) + 77) < share:
+                        if n < sectors.size:
+                            sectors[n], blocks[n], stored[n] = words[k], warp // warps, kind
                         n += 1
-            at += 2 + length
-    return sectors[:n].copy(), blocks[:n].copy(), stored[:n].copy()
+            at += size
+    return n

@@ -11,15 +11,15 @@ from numpy.typing import NDArray
 from warplens.counters.opcodes import width
 from warplens.isa._decode import bind
 from warplens.machine import Speeds
-from warplens.model import multiprocessor as mp
+from warplens.model import places as p
 from warplens.program import Immediate, Instruction, Program
 
 PIPES = ("none", "fma", "fma_heavy", "alu", "fp16", "fp64", "xu", "lsu", "cbu", "adu", "uniform", "tensor")
 KINDS = {
-    "LDG": mp.LOAD, "LD": mp.LOAD, "LDL": mp.LOAD, "LDS": mp.LOAD, "LDSM": mp.LOAD,
-    "STG": mp.STORE, "ST": mp.STORE, "STL": mp.STORE, "STS": mp.STORE, "STSM": mp.STORE,
-    "ATOMG": mp.ATOMIC, "ATOM": mp.ATOMIC, "ATOMS": mp.ATOMIC, "RED": mp.REDUCE, "REDG": mp.REDUCE,
-    "LDGSTS": mp.COPY, "LDGDEPBAR": mp.GROUP, "DEPBAR": mp.GROUP_WAIT, "MEMBAR": mp.FENCE, "SHFL": mp.EXCHANGE,
+    "LDG": p.LOAD, "LD": p.LOAD, "LDL": p.LOAD, "LDS": p.LOAD, "LDSM": p.LOAD,
+    "STG": p.STORE, "ST": p.STORE, "STL": p.STORE, "STS": p.STORE, "STSM": p.STORE,
+    "ATOMG": p.ATOMIC, "ATOM": p.ATOMIC, "ATOMS": p.ATOMIC, "RED": p.REDUCE, "REDG": p.REDUCE,
+    "LDGSTS": p.COPY, "LDGDEPBAR": p.GROUP, "DEPBAR": p.GROUP_WAIT, "MEMBAR": p.FENCE, "SHFL": p.EXCHANGE,
 }  # fmt: skip
 SHARED_ONLY = frozenset({"LDS", "LDSM", "STS", "STSM", "ATOMS", "SHFL"})
 MOVES_IN_PAIRS = {"HMMA": 16 * 8 * 16, "IMMA": 16 * 8 * 32, "BMMA": 16 * 8 * 256, "DMMA": 8 * 8 * 4}
@@ -27,7 +27,7 @@ MOVES_IN_PAIRS = {"HMMA": 16 * 8 * 16, "IMMA": 16 * 8 * 32, "BMMA": 16 * 8 * 256
 
 @dataclass(frozen=True)
 class MachineCode:
-    """rows: (instruction, column of multiprocessor.py);  cycles: that its pipe is taken;  latencies: until its result
+    """rows: (instruction, column of places.py);  cycles: that its pipe is taken;  latencies: until its result
     is there;  firsts, lasts: of each basic block."""
 
     rows: NDArray[np.int64]
@@ -39,7 +39,7 @@ class MachineCode:
 
 def machine_code(program: Program, speeds: Speeds) -> MachineCode:
     n = len(program.instructions)
-    rows = np.zeros((n, mp.COLUMNS), np.int64)
+    rows = np.zeros((n, p.COLUMNS), np.int64)
     cycles, latencies = np.zeros(n), np.zeros(n)
     for instruction in program.instructions:
         i = instruction.index
@@ -62,9 +62,9 @@ def _row(instruction: Instruction, pipe: str) -> list[int]:
     kind = kind_of(instruction)
     depth, number = 0, 0
     numbers = [o.bits for o in instruction.operands if isinstance(o, Immediate)]
-    if kind == mp.GROUP_WAIT:
+    if kind == p.GROUP_WAIT:
         depth = numbers[0] if numbers else 0
-    if kind in (mp.BARRIER, mp.ARRIVE) and numbers:
+    if kind in (p.BARRIER, p.ARRIVE) and numbers:
         number = numbers[0] % 16
         depth = -(-numbers[1] // 32) if len(numbers) > 1 else 0
     is_global = kind in KINDS.values() and base not in SHARED_ONLY
@@ -84,11 +84,11 @@ def _row(instruction: Instruction, pipe: str) -> list[int]:
 
 def kind_of(instruction: Instruction) -> int:
     if instruction.base == "BAR":
-        return mp.ARRIVE if "ARV" in instruction.modifiers else mp.BARRIER
+        return p.ARRIVE if "ARV" in instruction.modifiers else p.BARRIER
     kind = KINDS.get(instruction.base)
     if kind is not None:
         return kind
-    return mp.VARIABLE if instruction.control.write_barrier is not None else mp.FIXED
+    return p.VARIABLE if instruction.control.write_barrier is not None else p.FIXED
 
 
 def taken(instruction: Instruction, pipe: str, speeds: Speeds) -> float:
@@ -128,8 +128,8 @@ def latency(instruction: Instruction, pipe: str, speeds: Speeds) -> float:
 
 
 def settings(**values: float) -> NDArray[Any]:
-    """Numbers by their place in multiprocessor.py: settings(QUEUE=5, ...)."""
-    made = np.zeros(mp.SETTINGS)
+    """Numbers by their place in places.py: settings(QUEUE=5, ...)."""
+    made = np.zeros(p.SETTINGS)
     for name, value in values.items():
-        made[getattr(mp, name)] = value
+        made[getattr(p, name)] = value
     return made

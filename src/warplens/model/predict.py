@@ -18,10 +18,11 @@ from warplens.counters.occupancy import Occupancy, waves
 from warplens.emulator import Streams
 from warplens.errors import Unpredictable, UsageError
 from warplens.machine import Machine
-from warplens.model import multiprocessor as mp
+from warplens.model import places as p
 from warplens.model.by_warp import ByWarp, by_warp, part
 from warplens.model.chosen import Chosen, choose_blocks
 from warplens.model.machine_code import PIPES, MachineCode, machine_code, settings
+from warplens.model.multiprocessor import simulate
 from warplens.model.prediction import WHAT_IF, Prediction, Simulated
 from warplens.model.says import interval, limit_of, metrics_of, units_of
 from warplens.model.supply import Buffers, Supply
@@ -93,9 +94,9 @@ def _settings(machine: Machine, chosen: Chosen, supply: Supply, what_if: Sequenc
 class Outcome:
     """What the simulation of one multiprocessor gave, and what it stands for.
 
-    counts      by place in multiprocessor.py;  stalls: (reason, instruction);  busy: cycles of each pipe
+    counts      by place in places.py;  stalls: (reason, instruction);  busy: cycles of each pipe
     cycles      of the multiprocessor for all its blocks;  scale: all of its instructions / those simulated
-    settings    with which it ran, by place in multiprocessor.py
+    settings    with which it ran, by place in places.py
     """
 
     counts: NDArray[np.float64]
@@ -115,15 +116,15 @@ def _run(
         raise Unpredictable("its blocks execute more than can be recorded: measure it on a GPU")
     chosen_settings = _settings(machine, chosen, supply, what_if)
     l1_bytes = machine.speeds.l1_share * (machine.limits.unified_bytes_per_multiprocessor - occupancy.carveout_bytes)
-    counts, stalls, ended, busy = mp.simulate(
+    counts, stalls, ended, busy = simulate(
         own.words, own.starts, own.ends, own.warps, chosen.resident, code.rows, code.cycles,
         code.latencies, code.firsts, code.lasts, chosen_settings, supply.arrays(),
-        max(int(l1_bytes) // 128, mp.WAYS),
+        max(int(l1_bytes) // 128, p.WAYS),
     )  # fmt: skip
     if not ended.all():
         raise Unpredictable("its warps wait for each other as the model does not know it: measure it on a GPU")
-    cycles = max(float(counts[mp.CYCLES]), float(counts[mp.LAST_STORE]))
-    scale = executed / max(float(counts[mp.ISSUED]), 1.0)
+    cycles = max(float(counts[p.CYCLES]), float(counts[p.LAST_STORE]))
+    scale = executed / max(float(counts[p.ISSUED]), 1.0)
     if len(chosen.blocks) < chosen.of_blocks:
         # The rest runs as the blocks behind the first wave did.
         first, n = chosen.resident, len(chosen.blocks)
@@ -147,10 +148,10 @@ def _answer(
     out = _run(machine, occupancy, chosen, code, streams, supply, what_if, each)
     time_us = machine.speeds.launch_microseconds + out.cycles / machine.boost_megahertz
     low, high = interval(time_us, bool(machine.calibrated))
-    issued = max(float(out.counts[mp.ISSUED]), 1.0)
-    stalls = {name: float(out.stalls[n].sum()) / issued for n, name in enumerate(mp.REASONS)}
+    issued = max(float(out.counts[p.ISSUED]), 1.0)
+    stalls = {name: float(out.stalls[n].sum()) / issued for n, name in enumerate(p.REASONS)}
     at = {
-        int(i): {name: float(out.stalls[n, i]) for n, name in enumerate(mp.REASONS) if out.stalls[n, i]}
+        int(i): {name: float(out.stalls[n, i]) for n, name in enumerate(p.REASONS) if out.stalls[n, i]}
         for i in np.flatnonzero(out.stalls.sum(0))
     }
     metrics = metrics_of(machine, trace, chosen.active, out, supply, time_us)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from warplens.counters.opcodes import Access, access
 from warplens.machine import Machine
 from warplens.metric import Metric
-from warplens.model import multiprocessor as mp
+from warplens.model import places as p
 from warplens.model.prediction import Unit
 from warplens.program import Program
 from warplens.trace import Trace
@@ -37,10 +37,10 @@ def metrics_of(
     machine: Machine, trace: Trace, active: int, out: Outcome, supply: Supply, time_us: float
 ) -> Mapping[str, Metric]:
     counts, share = out.counts, active / machine.multiprocessors
-    issued, cycles = max(float(counts[mp.ISSUED]), 1.0), max(float(counts[mp.CYCLES]), 1.0)
+    issued, cycles = max(float(counts[p.ISSUED]), 1.0), max(float(counts[p.CYCLES]), 1.0)
     elapsed = time_us * machine.boost_megahertz
     inst = float(trace.executed.sum())
-    resident = float(counts[mp.ACTIVE]) / cycles
+    resident = float(counts[p.ACTIVE]) / cycles
     sm_active = out.cycles * share
     found = {
         "gpu__time_duration.sum": modelled(time_us * 1000, "ns"),
@@ -60,14 +60,14 @@ def metrics_of(
         "dram__bytes_read.sum": modelled(supply.read * SECTOR, "byte"),
         "dram__bytes_write.sum": modelled(supply.stored * SECTOR, "byte"),
     }
-    if counts[mp.L1_SECTORS]:
-        hits = 100 * counts[mp.L1_HITS] / (counts[mp.L1_SECTORS] + counts[mp.L2_WRITES])
+    if counts[p.L1_SECTORS]:
+        hits = 100 * counts[p.L1_HITS] / (counts[p.L1_SECTORS] + counts[p.L2_WRITES])
         found["l1tex__t_sector_hit_rate.pct"] = modelled(float(hits), "%")
-    asked = counts[mp.L2_READS] + counts[mp.L2_WRITES]
+    asked = counts[p.L2_READS] + counts[p.L2_WRITES]
     if asked:
-        missed = min(float(counts[mp.DRAM_SECTORS] / asked), 1.0)
+        missed = min(float(counts[p.DRAM_SECTORS] / asked), 1.0)
         found["lts__t_sector_hit_rate.pct"] = modelled(100 * (1 - missed), "%")
-    for n, name in enumerate(mp.REASONS[1:], 1):
+    for n, name in enumerate(p.REASONS[1:], 1):
         value = float(out.stalls[n].sum()) / issued
         found[f"smsp__average_warps_issue_stalled_{name}_per_issue_active.ratio"] = modelled(value, "inst")
     return found
@@ -78,16 +78,16 @@ def units_of(
 ) -> tuple[Unit, ...]:
     """Speed of light of every unit with work, highest first."""
     counts = out.counts
-    dram = float(out.settings[mp.DRAM_READ]) * active * machine.boost_megahertz / 1000
-    cycles = max(float(counts[mp.CYCLES]), 1.0)
+    dram = float(out.settings[p.DRAM_READ]) * active * machine.boost_megahertz / 1000
+    cycles = max(float(counts[p.CYCLES]), 1.0)
     seconds = out.cycles / (machine.boost_megahertz * 1e6)
     parts = machine.limits.sub_partitions
     found = [
-        Unit("issue slots", float(counts[mp.ISSUED]) / cycles, parts, "instructions/cycle"),
-        Unit("load/store unit", float(counts[mp.LSU_BUSY]) / cycles, 1.0, "wavefronts/cycle"),
+        Unit("issue slots", float(counts[p.ISSUED]) / cycles, parts, "instructions/cycle"),
+        Unit("load/store unit", float(counts[p.LSU_BUSY]) / cycles, 1.0, "wavefronts/cycle"),
         *(
             Unit(f"L2 {way}s", float(counts[moved]) * SECTOR / cycles, float(out.settings[rate]), "bytes/cycle")
-            for way, moved, rate in (("read", mp.L2_READS, mp.L2_READ), ("write", mp.L2_WRITES, mp.L2_WRITE))
+            for way, moved, rate in (("read", p.L2_READS, p.L2_READ), ("write", p.L2_WRITES, p.L2_WRITE))
         ),
         Unit("DRAM", (supply.read + supply.stored) * SECTOR / max(seconds, 1e-12) / 1e9, dram, "GB/s"),
     ]
@@ -143,7 +143,7 @@ def _latency(program: Program, out: Outcome, at: Mapping[int, Mapping[str, float
             break
         if found and control.write_barrier is not None and mask >> control.write_barrier & 1:
             loads.append(found)
-    reads, hits = out.counts[mp.L2_READS], out.counts[mp.DRAM_SECTORS]
+    reads, hits = out.counts[p.L2_READS], out.counts[p.DRAM_SECTORS]
     place = "DRAM" if reads and hits / reads > 0.5 else "L2" if reads else "L1"
     if not loads:
         return f"the latency of {place}: warps wait for what they have asked for, not for bandwidth"

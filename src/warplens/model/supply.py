@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warplens.machine import Machine
-from warplens.model import multiprocessor as mp
+from warplens.model import places as p
 from warplens.model.by_warp import ByWarp, sectors_of
 from warplens.model.chosen import Chosen
 from warplens.model.footprint import Footprint, footprint
@@ -108,8 +108,8 @@ def _bytes(reads: Sequence[Footprint], writes: Sequence[Footprint], blocks: floa
 
 
 def _reads_or_stores(kind: int) -> int:
-    if kind in (mp.ATOMIC, mp.REDUCE):
+    if kind in (p.ATOMIC, p.REDUCE):
         return 3
-    if kind in (mp.LOAD, mp.COPY):
+    if kind in (p.LOAD, p.COPY):
         return 1
-    return 2 if kind == mp.STORE else 0
+    return 2 if kind == p.STORE else 0

@@ -1,0 +1,20 @@
+"""The words of a recording: how entries of the log are laid out; recorder.py writes them, model/entries.py reads them.
+
+Words have 32 bits.  Entering a basic block: ENTER | warp << WARP | number of the basic block, then the number of the
+block of the grid, then the lanes.  An access: space << SPACE | sectors << SECTORS | number of the instruction, then
+wavefronts | lanes << LANES | distinct words << DISTINCT, then the numbers of the sectors (address / 32, low 32 bits; of
+local memory within the warp's own).
+"""
+
+ENTER = 1 << 31
+# Bits at which a field begins, and how large it may be; the last field of a word begins at bit 0.
+WARP, MOST_WARPS = 24, 0x7F
+MOST_BASIC_BLOCKS = 0xFFFFFF
+SPACE, MOST_SPACES = 28, 3
+SECTORS, MOST_SECTORS = 20, 0xFF
+MOST_INSTRUCTIONS = 0xFFFFF
+LANES, MOST_LANES = 8, 0x3F
+DISTINCT, MOST_DISTINCT = 14, 0x3F
+MOST_WAVEFRONTS = 0xFF
+GLOBAL, SHARED, LOCAL = range(3)  # spaces
+ENTERED, ACCESSED = 3, 2  # words of an entry, sectors left out

@@ -1,0 +1,225 @@
+"""The way of a multiprocessor's accesses: shared memory, L1, and behind it L2 and DRAM.  F5.
+
+One load/store unit works on what the four sub-partitions hand it.  L1 is a sectored cache that sees the real addresses;
+L2 and DRAM serve the multiprocessor with its share of their bandwidth.  Results of loads come in the order in which
+they were asked for.  Called by multiprocessor.py, in compiled code.
+"""
+# numba has no types for mypy.
+# mypy: disable-error-code="untyped-decorator,misc"
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from warplens.emulator.entries import ACCESSED, LOCAL, SHARED
+from warplens.model import places as p
+from warplens.model.entries import reached, space
+from warplens.model.entries import sectors as sectors_of
+from warplens.model.hashing import hashed
+
+
+@njit(cache=True)
+def find(tags, stamps, sets, line):  # type: ignore[no-untyped-def]
+    """(entry, whether the line is there); else the entry that has not been used for longest."""
+    first = (line % sets) * p.WAYS
+    oldest = first
+    for entry in range(first, first + p.WAYS):
+        if tags[entry] == line:
+            return entry, True
+        if stamps[entry] < stamps[oldest]:
+            oldest = entry
+    return oldest, False
+
+
+@njit(cache=True)
+def below(line, start, lows, highs, latency, weight):  # type: ignore[no-untyped-def]
+    """(whether the line comes from DRAM, what share of a sector DRAM then spends on it)."""
+    sector = line * 4
+    for n in range(lows.size):
+        if lows[n] <= sector + 3 and sector < highs[n]:
+            wave = min(start, latency.shape[1] - 1)
+            return hashed(line) < latency[n, wave], weight[n, wave]
+    return False, 0.0
+
+
+@njit(cache=True)
+def fetch(line, mask, request, wave, cache, flight, servers, counts, s, supply):  # type: ignore[no-untyped-def]
+    """The sectors `mask` of one line, asked for at `request`: when the last of them is there."""
+    tags, stamps, valid, fill, known = cache
+    lows, highs, latency, weight, _ = supply
+    sets = tags.size // p.WAYS
+    entry, there = find(tags, stamps, sets, line)
+    if not there:
+        tags[entry], valid[entry] = line, 0
+    servers[p.L1_CLOCK] += 1
+    stamps[entry] = servers[p.L1_CLOCK]
+    ready = request + s[p.LAT_L1]
+    missing = 0
+    for k in range(4):
+        if mask >> k & 1:
+            counts[p.L1_SECTORS] += 1
+            if valid[entry] >> k & 1:
+                counts[p.L1_HITS] += 1
+                ready = max(ready, fill[4 * entry + k])
+            else:
+                missing += 1
+    if missing == 0:
+        return ready
+    pairs = 0
+    for half in (0, 2):
+        if (mask >> half & 1 and not valid[entry] >> half & 1) or (mask >> half & 2 and not valid[entry] >> half & 2):
+            pairs += 1
+    at = request
+    for _ in range(missing):  # room for each among those that are waited for
+        place = int(servers[p.WAITED_FOR]) % flight.size
+        at = max(at, flight[place])
+        servers[p.WAITED_FOR] += 1
+    far, share = False, 0.0
+    if line < p.LOCAL_BASE:
+        # What this multiprocessor has asked for before is in L2: a bit for each line, seldom one for two.
+        place = int(hashed(line + 5) * 16777216.0) + 16777216 * int(hashed(line + 9) * 8.0)
+        if not known[place >> 3] >> (place & 7) & 1:
+            known[place >> 3] |= np.uint8(1 << (place & 7))
+            far, share = below(line, wave, lows, highs, latency, weight)
+    size = 32.0 * missing
+    servers[p.PORT] = max(servers[p.PORT], at) + size / s[p.L2_PORT]
+    servers[p.L2_OUT] = max(servers[p.L2_OUT], at) + max(size / s[p.L2_READ], s[p.LINE_READ])
+    waited = max(servers[p.PORT], servers[p.L2_OUT]) - at
+    counts[p.L2_READS] += missing
+    if share > 0:
+        # p.DRAM gives 64 bytes at a time.
+        moved = 2 * share * pairs
+        servers[p.DRAM] = max(servers[p.DRAM], at) + 32.0 * moved / s[p.DRAM_READ]
+        servers[p.READ_WORK] += 32.0 * moved / s[p.DRAM_READ]
+        counts[p.DRAM_SECTORS] += moved
+    late = s[p.LAT_L2]
+    if far:
+        waited = max(waited, servers[p.DRAM] - at)
+        late = s[p.LAT_DRAM] - s[p.DRAM_SPREAD] * (1.0 + np.log(hashed(line + 1) + 0.001))
+        # Reads wait while p.DRAM writes, the longer the busier it is.
+        work = servers[p.READ_WORK] + servers[p.WRITE_WORK]
+        busy = min(work / max(servers[p.DRAM], 1.0), 0.75)
+        if work > 0:
+            late += s[p.DRAM_TURN] * servers[p.WRITE_WORK] / work * busy / (1.0 - busy)
+    come = at + waited + late
+    for n in range(missing):
+        flight[(int(servers[p.WAITED_FOR]) - 1 - n) % flight.size] = come
+    for k in range(4):
+        if mask >> k & 1 and not valid[entry] >> k & 1:
+            valid[entry] |= 1 << k
+            fill[4 * entry + k] = come
+    # A full list of those that are waited for keeps the next access from being served.
+    servers[p.LSU] = max(servers[p.LSU], at)
+    return max(ready, come)
+
+
+@njit(cache=True)
+def put(line, mask, request, cache, servers, counts, s, supply):  # type: ignore[no-untyped-def]
+    """Stored sectors of one line: L1 writes through, what of it stays in L2 costs DRAM nothing."""
+    tags, stamps, valid, fill, _ = cache
+    lows, highs, _, _, stored = supply
+    number = (mask & 1) + (mask >> 1 & 1) + (mask >> 2 & 1) + (mask >> 3 & 1)
+    # What is stored is kept in L1 as well (an H200 counts a second store to a sector as a hit there).
+    entry, there = find(tags, stamps, tags.size // p.WAYS, line)
+    if not there:
+        tags[entry], valid[entry] = line, 0
+    servers[p.L1_CLOCK] += 1
+    stamps[entry] = servers[p.L1_CLOCK]
+    for k in range(4):
+        if mask >> k & 1:
+            if valid[entry] >> k & 1:
+                counts[p.L1_HITS] += 1
+            else:
+                valid[entry] |= 1 << k
+                fill[4 * entry + k] = request
+    if line >= p.LOCAL_BASE:
+        return
+    size = 32.0 * number
+    counts[p.L2_WRITES] += number
+    servers[p.L2_IN] = max(servers[p.L2_IN], request) + max(size / s[p.L2_WRITE], s[p.LINE_WRITE])
+    for n in range(lows.size):
+        if lows[n] <= 4 * line + 3 and 4 * line < highs[n]:
+            if stored[n] > 0:
+                servers[p.DRAM] = max(servers[p.DRAM], request) + stored[n] * size / s[p.DRAM_WRITE]
+                servers[p.WRITE_WORK] += stored[n] * size / s[p.DRAM_WRITE]
+            break
+    # Stores wait in a queue of their own; when that is long, accesses behind them wait.
+    servers[p.LSU] = max(servers[p.LSU], max(servers[p.L2_IN], servers[p.DRAM]) - s[p.STORE_SLACK])
+
+
+@njit(cache=True)
+def served(t, sp, kind, words, at, block_wave, slot, size, memory, counts, s, supply):  # type: ignore[no-untyped-def]
+    """One access: (when it leaves the queue, when its result is there, when its registers are read)."""
+    cache, flight, servers, issue_free = memory.cache, memory.flight, memory.servers, memory.issue_free
+    head, second = words[at], words[at + 1]
+    sectors, where = sectors_of(head), space(head)
+    wavefronts, lanes, distinct = reached(second)
+    waves = float(wavefronts)
+    ideal = max(1.0, np.ceil(lanes * max(size, 4) / 128.0))
+    # One access a sub-partition every few cycles; the unit itself works without gaps on what all four hand it.
+    begin = max(t + 1.0, issue_free[sp])
+    issue_free[sp] = begin + s[p.LSU_ISSUE]
+    begin = max(begin, servers[p.LSU])
+    free = max(servers[p.LSU], t + 1.0)
+    if where == SHARED:
+        if s[p.IDEAL_BANKS] > 0:
+            waves = min(waves, ideal)
+        cost = max(waves, s[p.SHARED_REQUEST])
+        if kind in (p.ATOMIC, p.REDUCE):
+            cost = max(cost, waves)
+        servers[p.LSU] = free + cost
+        counts[p.LSU_BUSY] += cost
+        late = s[p.LAT_SHARED_ATOMIC] if kind == p.ATOMIC else s[p.LAT_SHARED]
+        return begin, begin + late + cost - 1, begin + s[p.LAT_STORE]
+    if sectors == 0:
+        servers[p.LSU] = free + 1
+        return begin, begin + s[p.LAT_L1], begin + s[p.LAT_STORE]
+    if s[p.IDEAL_ACCESS] > 0:
+        sectors = min(sectors, int(np.ceil(lanes * size / 32.0)))
+        waves = min(waves, ideal)
+    # Lines in order of appearance; sectors of one line mostly stand together.
+    lines = 0
+    done = begin + s[p.LAT_L1]
+    position = at + ACCESSED
+    last = at + ACCESSED + sectors
+    shift = p.LOCAL_BASE + slot * 65536 if where == LOCAL else 0
+    asked = counts[p.L2_READS]
+    moved = asked + counts[p.L2_WRITES]
+    while position < last:
+        line = (int(words[position]) >> 2) + shift
+        mask = 0
+        while position < last and (int(words[position]) >> 2) + shift == line:
+            mask |= 1 << (int(words[position]) & 3)
+            position += 1
+        lines += 1
+        request = begin + lines // 4
+        if kind in (p.LOAD, p.COPY):
+            done = max(done, fetch(line, mask, request, block_wave, cache, flight, servers, counts, s, supply))
+        elif kind == p.STORE:
+            put(line, mask, request, cache, servers, counts, s, supply)
+    cost = max(max(waves, np.ceil(lines / 4.0)), s[p.GLOBAL_REQUEST])
+    if counts[p.L2_READS] + counts[p.L2_WRITES] > moved:
+        cost = max(cost, s[p.MISS_REQUEST])
+    cost = max(cost, sectors * 32.0 / s[p.L1_BYTES])
+    if kind in (p.ATOMIC, p.REDUCE):
+        # Lanes on one word one after the other, words of a sector at once.
+        alike = lanes / max(distinct, 1.0)
+        time = s[p.ATOMIC_SHARE] * max(sectors * s[p.ATOMIC_SECTOR], sectors * alike * s[p.ATOMIC_WORD])
+        servers[p.ATOMICS] = max(servers[p.ATOMICS], begin) + time
+        done = servers[p.ATOMICS] + s[p.LAT_ATOMIC]
+        servers[p.LSU] = max(servers[p.LSU], servers[p.ATOMICS] - s[p.STORE_SLACK])
+    servers[p.LSU] = max(servers[p.LSU], free + cost)
+    counts[p.LSU_BUSY] += cost
+    counts[p.LAST_STORE] = max(counts[p.LAST_STORE], max(servers[p.L2_IN], max(servers[p.ATOMICS], servers[p.DRAM])))
+    if kind not in (p.STORE, p.REDUCE):
+        # Results come in the order in which they were asked for, those of hits not quite.
+        done += waves - 1
+        if kind in (p.LOAD, p.COPY) and counts[p.L2_READS] == asked:
+            done += s[p.HIT_ORDER] * max(servers[p.LAST_RESULT] - done, 0.0)
+        else:
+            servers[p.LAST_RESULT] = max(servers[p.LAST_RESULT], done)
+            done = servers[p.LAST_RESULT]
+    return begin, done, begin + s[p.LAT_STORE]
+
+

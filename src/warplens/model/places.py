@@ -1,0 +1,43 @@
+"""Where things stand in the arrays that go into and come out of the simulation of a multiprocessor.  F5."""
+
+from __future__ import annotations
+
+# Kinds of instruction
+(FIXED, VARIABLE, LOAD, STORE, ATOMIC, REDUCE, COPY, GROUP, GROUP_WAIT, BARRIER, ARRIVE, FENCE, EXCHANGE) = range(13)
+# Columns of the code
+(STALL, SETS, FREES, WAITS, PIPE, KIND, BYTES, DEPTH, NUMBER, NEED) = range(10)
+COLUMNS = 10
+# Why a warp does not issue, in Nsight Compute's words
+REASONS = (
+    "selected", "wait", "long_scoreboard", "short_scoreboard", "barrier", "math_pipe_throttle", "lg_throttle",
+    "mio_throttle", "not_selected", "branch_resolving", "no_instruction", "membar",
+)  # fmt: skip
+(SELECTED, WAIT, LONG, SHORT, AT_BARRIER, MATH, LG, MIO, NOT_SELECTED, BRANCHING, NO_INSTRUCTION, MEMBAR) = range(12)
+# Settings, by place
+(
+    QUEUE, LSU_ISSUE, GLOBAL_REQUEST, SHARED_REQUEST, IN_FLIGHT, L2_PORT, L2_READ, L2_WRITE, DRAM_READ, DRAM_WRITE,
+    LAT_SHARED, LAT_L1, LAT_L2, LAT_DRAM, LAT_SHARED_ATOMIC, LAT_ATOMIC, LAT_BARRIER, LAT_BRANCH, LAT_STORE, LAT_FENCE,
+    LAT_CODE, ATOMIC_WORD, ATOMIC_SECTOR, FIRST_BLOCK, BLOCK_START, BLOCK_END, L1_BYTES, IDEAL_ACCESS, IDEAL_BANKS,
+    BARRIER_CYCLES, ATOMIC_SHARE, MISS_REQUEST, WARP_START, STORE_SLACK,
+    DRAM_SPREAD, DRAM_TURN, FULL_WARPS, LINE_READ, LINE_WRITE,
+    HIT_ORDER,
+) = range(40)  # fmt: skip
+SETTINGS = 40
+# What is counted
+(
+    CYCLES, ISSUED, ACTIVE, L1_SECTORS, L1_HITS, L2_READS, L2_WRITES, DRAM_SECTORS, LSU_BUSY, LAST_STORE,
+) = range(10)  # fmt: skip
+COUNTS = 10
+# What serves accesses: until when each is taken (cycles), and what else is remembered between accesses
+(
+    LSU, PORT, L2_OUT, DRAM, L2_IN, ATOMICS, BARRIERS, L1_CLOCK, WAITED_FOR, LAST_RESULT, READ_WORK, WRITE_WORK,
+) = range(12)  # fmt: skip
+SERVERS = 12
+SUBPARTITIONS = 4
+WAYS = 16
+SCOREBOARDS = 6
+BLOCK_BARRIERS = 16
+GROUPS = 8  # of asynchronous copies that are remembered
+CODE_LINE = 8  # instructions in 128 bytes
+NEVER = 1e18
+LOCAL_BASE = 1 << 33  # numbers of lines of local memory, behind all others
