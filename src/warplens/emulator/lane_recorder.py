@@ -1,13 +1,15 @@
 """Generated code that writes down which lane reaches which address, for pictures of single warps: steps.py reads it.
 
-Basic blocks are noted as in recorder.py.  An access: space << 28 | bytes << 20 | instruction, the lanes, then 32 words
-with the lower and 32 with the upper halves of the lanes' addresses (offsets in shared memory and in a thread's own).
+Basic blocks are noted as in entries.py, accesses too, but with their bytes for the number of sectors; behind that stand
+the lanes, then 32 words with the lower and 32 with the upper halves of the lanes' addresses (offsets in shared memory
+and in a thread's own).
 """
 
 from __future__ import annotations
 
 from llvmlite import ir
 
+from warplens.emulator import entries
 from warplens.emulator.code import function, i32, i64
 from warplens.emulator.emit import LlvmEmitter
 from warplens.emulator.recorder import SPACES, VOID, Log, Recorder
@@ -30,7 +32,7 @@ class LaneRecorder(Recorder):
         env, index, places, mask = made.args
         b = code.b
         log, words = self._open(code, env)
-        head = i32(SPACES.index(space) << 28 | size << 20)
+        head = i32(SPACES[space] << entries.SPACE | size << entries.SECTORS)
         b.store(b.or_(index, head), words)
         b.store(mask, code.at(words, 4))
         low, high = places, ir.Constant(V32, None)

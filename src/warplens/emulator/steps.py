@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from warplens.emulator import entries
 from warplens.emulator.lane_recorder import ENTRY
-from warplens.emulator.recorder import ENTER, SPACES
+from warplens.emulator.recorder import SPACES
 from warplens.emulator.streams import Streams
 from warplens.isa._warp import Space
 
@@ -51,16 +52,18 @@ Step: TypeAlias = Entered | Access
 
 def read_steps(streams: Streams) -> Iterator[Step]:
     """The log of a recording with lanes, in the order in which the warps ran."""
+    spaces = {number: space for space, number in SPACES.items()}
     words, at, block, warp = streams.words.tolist(), 0, 0, 0
     while at < len(words):
         head = words[at]
-        if head & ENTER:
-            block, warp = words[at + 1], head >> 24 & 0x7F
-            yield Entered(block, warp, head & 0xFFFFFF, words[at + 2])
-            at += 3
+        if head & entries.ENTER:
+            block, warp = words[at + 1], head >> entries.WARP & entries.MOST_WARPS
+            yield Entered(block, warp, head & entries.MOST_BASIC_BLOCKS, words[at + 2])
+            at += entries.ENTERED
             continue
         lower, upper = words[at + 2 : at + 34], words[at + 34 : at + ENTRY]
         addresses = tuple(low | high << 32 for low, high in zip(lower, upper, strict=True))
-        space = SPACES[head >> 28 & 3]
-        yield Access(block, warp, head & 0xFFFFF, space, head >> 20 & 0xFF, words[at + 1], addresses)
+        space = spaces[head >> entries.SPACE & entries.MOST_SPACES]
+        size = head >> entries.SECTORS & entries.MOST_SECTORS
+        yield Access(block, warp, head & entries.MOST_INSTRUCTIONS, space, size, words[at + 1], addresses)
         at += ENTRY
