@@ -56,7 +56,8 @@ def seen(value: Any) -> Any:
 def difference(name: str, expected: Any, found: Any, tolerance: float = 0) -> str:
     """ "out[5]: expected 1.5, found 2.0; 12 elements differ"; "" where all are equal.
 
-    tolerance   of |difference|, as a part of |expected| + the mean |expected| of all; 0: equal in every bit
+    tolerance   of |difference|, as a part of |expected| + the mean |expected| of all; 0: equal in every bit,
+                as integers always are
     """
     if found is None:
         return f"{name}: result() does not give it"
@@ -73,7 +74,7 @@ def difference(name: str, expected: Any, found: Any, tolerance: float = 0) -> st
 
 def _differ(wanted: NDArray[Any], got: NDArray[Any], tolerance: float) -> NDArray[np.bool_]:
     both_nan = (wanted != wanted) & (got != got)
-    if not tolerance:
+    if not tolerance or wanted.dtype.kind in "iub":
         return np.asarray((wanted != got) & ~both_nan)
     size = np.abs(wanted.astype(np.float64))
     allowed = tolerance * (size + np.nanmean(size))
