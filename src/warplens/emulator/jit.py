@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import version
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from warplens import cache as disk
+from warplens.emulator.host import host, new_target, target
 from warplens.emulator.library import Library, library_module
 from warplens.emulator.plan import COLUMNS, REQUESTS
 from warplens.emulator.site import Windows
@@ -46,25 +46,6 @@ class Translated:
 
 
 @cache
-def _host() -> tuple[str, str, str]:
-    """The version of the compiler, the host's processor and its features, as LLVM names them."""
-    import llvmlite.binding as llvm
-
-    return version("llvmlite"), llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
-
-
-@cache
-def _target() -> Any:
-    import llvmlite.binding as llvm
-
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
-    _, cpu, features = _host()
-    target = llvm.Target.from_default_triple()
-    return target.create_target_machine(cpu=cpu, features=features, opt=2, jit=True, codemodel="jitdefault")
-
-
-@cache
 def _vocabulary() -> str:
     """A hash of the sources that decide what code is made: a changed sentence is never answered from the cache."""
     from pathlib import Path
@@ -77,7 +58,7 @@ def _vocabulary() -> str:
 def translate(kernel: Kernel, program: Program, tile: int, checks: Checks = NO_CHECKS) -> Translated:
     """The kernel in machine code for a tile (linear.py); from disk if this host has translated it before."""
     name = disk.key(
-        "translation", *_host(), _vocabulary(), kernel.arch, kernel.code, program.name, str(tile),
+        "translation", *host(), _vocabulary(), kernel.arch, kernel.code, program.name, str(tile),
         *sorted(checks), *kernel.externs,
     )  # fmt: skip
     if name not in _loaded:
@@ -119,7 +100,7 @@ def _library(windows: Windows) -> Library:
         module, signatures = library_module(windows)
         return Library(signatures, compiled(module)).dumped()
 
-    name = disk.key("library", *_host(), _vocabulary(), str(windows))
+    name = disk.key("library", *host(), _vocabulary(), str(windows))
     return Library.loaded(disk.remember("object", name, make))
 
 
@@ -128,19 +109,18 @@ def compiled(written: Any) -> bytes:
     import llvmlite.binding as llvm
 
     module = llvm.parse_assembly(str(written))
-    target = _target()
+    machine = target()
     passes = llvm.create_new_module_pass_manager()
     for name in PASSES:
         getattr(passes, f"add_{name}_pass")()
-    passes.run(module, llvm.create_pass_builder(target, llvm.create_pipeline_tuning_options()))
-    return bytes(target.emit_object(module))
+    passes.run(module, llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options()))
+    return bytes(machine.emit_object(module))
 
 
 def _load(code: bytes, library: Library, instructions: int) -> Translated:
     import llvmlite.binding as llvm
 
-    target = _target()
-    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), target)
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), new_target())
     for part in (library.code, code):
         engine.add_object_file(llvm.ObjectFileRef.from_data(part))
     engine.finalize_object()

@@ -1,5 +1,4 @@
 """The log of a recording, put in order: warp after warp.  F5."""
-# mypy: disable-error-code="untyped-decorator,misc,no-any-return"
 
 from __future__ import annotations
 
@@ -7,11 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from warplens.emulator import Streams
 from warplens.emulator import entries as laid
+from warplens.model.compiled import compiled
 from warplens.model.entries import ENTER, OF_WARP, instruction, length, space
 from warplens.model.hashing import hashed
 
@@ -40,7 +39,20 @@ def by_warp(streams: Streams, warps: int) -> ByWarp:
     return ByWarp(streams.blocks, warps, words, starts, ends)
 
 
-@njit(cache=True)
+@compiled
+def _found(numbers, number):  # type: ignore[no-untyped-def]
+    """Where a number stands among numbers in order."""
+    low, high = 0, numbers.size
+    while low < high:
+        middle = (low + high) // 2
+        if numbers[middle] < number:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@compiled
 def _put(words, numbers, order, warps, place, made):  # type: ignore[no-untyped-def]
     """Each entry to where its warp has come, place[warp]; without room in `made` only that is counted."""
     at, warp = 0, 0
@@ -55,7 +67,7 @@ def _put(words, numbers, order, warps, place, made):  # type: ignore[no-untyped-
             continue
         if at + laid.ENTERED > words.size:
             break
-        block = order[np.searchsorted(numbers, np.int64(words[at + 1]))]
+        block = order[_found(numbers, words[at + 1])]
         warp = block * warps + (np.int64(words[at]) >> laid.WARP & laid.MOST_WARPS)
         if made.size:
             made[place[warp]] = ENTER | (words[at] & np.uint32(laid.MOST_BASIC_BLOCKS))
@@ -92,7 +104,7 @@ def _lists(room: int) -> tuple[NDArray[np.uint32], NDArray[np.int32], NDArray[np
     return np.empty(room, np.uint32), np.empty(room, np.int32), np.empty(room, np.uint8)
 
 
-@njit(cache=True)
+@compiled
 def _sectors(words, starts, ends, warps, kinds, share, sectors, blocks, stored):  # type: ignore[no-untyped-def]
     """How many there are; as many as have room are written down."""
     n = 0

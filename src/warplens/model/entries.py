@@ -2,46 +2,45 @@
 
 Put in order by warp (by_warp.py), the entry of a basic block has two words, ENTER | its number and the lanes.
 """
-# mypy: disable-error-code="untyped-decorator,misc,no-any-return"
 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from warplens.emulator import entries as laid
+from warplens.model.compiled import compiled
 
 ENTER = np.uint32(laid.ENTER)
 OF_WARP = 2  # words of the entry of a basic block in order by warp
 
 
-@njit(cache=True)
+@compiled
 def basic_block(word):  # type: ignore[no-untyped-def]
     return np.int64(word) & laid.MOST_BASIC_BLOCKS
 
 
-@njit(cache=True)
+@compiled
 def instruction(word):  # type: ignore[no-untyped-def]
     return np.int64(word) & laid.MOST_INSTRUCTIONS
 
 
-@njit(cache=True)
+@compiled
 def sectors(word):  # type: ignore[no-untyped-def]
     return np.int64(word) >> laid.SECTORS & laid.MOST_SECTORS
 
 
-@njit(cache=True)
+@compiled
 def space(word):  # type: ignore[no-untyped-def]
     return np.int64(word) >> laid.SPACE & laid.MOST_SPACES
 
 
-@njit(cache=True)
+@compiled
 def length(word):  # type: ignore[no-untyped-def]
     """Words of an access."""
     return laid.ACCESSED + sectors(word)
 
 
-@njit(cache=True)
+@compiled
 def reached(word):  # type: ignore[no-untyped-def]
     """Of the second word of an access: wavefronts, lanes, distinct words."""
     bits = np.int64(word)

@@ -1,13 +1,13 @@
 """What looks like chance and is the same every time.  F5."""
-# mypy: disable-error-code="untyped-decorator,misc"
 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from warplens.model.compiled import compiled
 
 
-@njit(cache=True)
+@compiled
 def hashed(line):  # type: ignore[no-untyped-def]
     """A number from 0 to 1 that depends on the line alone."""
     h = np.uint64(line) * np.uint64(0x9E3779B97F4A7C15)

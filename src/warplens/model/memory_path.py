@@ -4,22 +4,20 @@ One load/store unit works on what the four sub-partitions hand it.  L1 is a sect
 L2 and DRAM serve the multiprocessor with its share of their bandwidth.  Results of loads come in the order in which
 they were asked for.  Called by multiprocessor.py, in compiled code.
 """
-# numba has no types for mypy.
-# mypy: disable-error-code="untyped-decorator,misc"
 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from warplens.emulator.entries import ACCESSED, LOCAL, SHARED
 from warplens.model import places as p
+from warplens.model.compiled import compiled
 from warplens.model.entries import reached, space
 from warplens.model.entries import sectors as sectors_of
 from warplens.model.hashing import hashed
 
 
-@njit(cache=True)
+@compiled
 def find(tags, stamps, sets, line):  # type: ignore[no-untyped-def]
     """(entry, whether the line is there); else the entry that has not been used for longest."""
     first = (line % sets) * p.WAYS
@@ -32,7 +30,7 @@ def find(tags, stamps, sets, line):  # type: ignore[no-untyped-def]
     return oldest, False
 
 
-@njit(cache=True)
+@compiled
 def below(line, start, lows, highs, latency, weight):  # type: ignore[no-untyped-def]
     """(whether the line comes from DRAM, what share of a sector DRAM then spends on it)."""
     sector = line * 4
@@ -43,7 +41,7 @@ def below(line, start, lows, highs, latency, weight):  # type: ignore[no-untyped
     return False, 0.0
 
 
-@njit(cache=True)
+@compiled
 def fetch(line, mask, request, wave, cache, flight, servers, counts, s, supply):  # type: ignore[no-untyped-def]
     """The sectors `mask` of one line, asked for at `request`: when the last of them is there."""
     tags, stamps, valid, fill, known = cache
@@ -114,7 +112,7 @@ def fetch(line, mask, request, wave, cache, flight, servers, counts, s, supply):
     return max(ready, come)
 
 
-@njit(cache=True)
+@compiled
 def put(line, mask, request, cache, servers, counts, s, supply):  # type: ignore[no-untyped-def]
     """Stored sectors of one line: L1 writes through, what of it stays in L2 costs DRAM nothing."""
     tags, stamps, valid, fill, _ = cache
@@ -148,7 +146,7 @@ def put(line, mask, request, cache, servers, counts, s, supply):  # type: ignore
     servers[p.LSU] = max(servers[p.LSU], max(servers[p.L2_IN], servers[p.DRAM]) - s[p.STORE_SLACK])
 
 
-@njit(cache=True)
+@compiled
 def served(t, sp, kind, words, at, block_wave, slot, size, memory, counts, s, supply):  # type: ignore[no-untyped-def]
     """One access: (when it leaves the queue, when its result is there, when its registers are read)."""
     cache, flight, servers, issue_free = memory.cache, memory.flight, memory.servers, memory.issue_free
@@ -221,5 +219,3 @@ def served(t, sp, kind, words, at, block_wave, slot, size, memory, counts, s, su
             servers[p.LAST_RESULT] = max(servers[p.LAST_RESULT], done)
             done = servers[p.LAST_RESULT]
     return begin, done, begin + s[p.LAT_STORE]
-
-

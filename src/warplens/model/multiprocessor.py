@@ -8,18 +8,16 @@ Pipes take a new instruction every so many cycles; memory instructions queue up 
 
 Only numpy arrays and numbers go in and out: places.py, machine_code.py, by_warp.py and supply.py say what is in them.
 """
-# numba has no types for mypy.
-# mypy: disable-error-code="untyped-decorator,misc"
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from warplens.emulator.entries import SHARED
 from warplens.model import places as p
+from warplens.model.compiled import compiled
 from warplens.model.entries import ENTER, OF_WARP, basic_block, instruction, length, space
 from warplens.model.hashing import hashed
 from warplens.model.memory_path import served
@@ -101,7 +99,7 @@ class Memory(NamedTuple):
     head: Array
 
 
-@njit(cache=True)
+@compiled
 def lanes_of(mask):  # type: ignore[no-untyped-def]
     count = 0
     while mask:
@@ -110,7 +108,7 @@ def lanes_of(mask):  # type: ignore[no-untyped-def]
     return count
 
 
-@njit(cache=True)
+@compiled
 def next_block(words, at, stop, full):  # type: ignore[no-untyped-def]
     """Where the next basic block of a warp is entered; `full`: of those that a part of the lanes runs only so many as
     full warps would need."""
@@ -121,7 +119,7 @@ def next_block(words, at, stop, full):  # type: ignore[no-untyped-def]
     return stop
 
 
-@njit(cache=True)
+@compiled
 def start(place, started, warps, blocks, work, s):  # type: ignore[no-untyped-def]
     """The next block takes a place."""
     number = blocks.next[UPCOMING]
@@ -146,7 +144,7 @@ def start(place, started, warps, blocks, work, s):  # type: ignore[no-untyped-de
             blocks.wake[slot % p.SUBPARTITIONS] = min(blocks.wake[slot % p.SUBPARTITIONS], started)
 
 
-@njit(cache=True)
+@compiled
 def pick(sp, t, warps, work, memory, pipe_free, stalls):  # type: ignore[no-untyped-def]
     """(the warp that a scheduler issues now or -1, when one may be able to)."""
     room = memory.queue[sp, memory.head[sp] % memory.queue.shape[1]]
@@ -172,7 +170,7 @@ def pick(sp, t, warps, work, memory, pipe_free, stalls):  # type: ignore[no-unty
     return chosen, soonest
 
 
-@njit(cache=True)
+@compiled
 def access(slot, i, t, warps, blocks, work, memory, counts, s, supply):  # type: ignore[no-untyped-def]
     """A memory instruction: (when its result is there, when its registers are read, whether the wait is a long one)."""
     sp, kind, at = slot % p.SUBPARTITIONS, work.rows[i, p.KIND], warps.position[slot]
@@ -199,7 +197,7 @@ def access(slot, i, t, warps, blocks, work, memory, counts, s, supply):  # type:
     return done, read, long
 
 
-@njit(cache=True)
+@compiled
 def wait(slot, following, until, reason, warps, stalls):  # type: ignore[no-untyped-def]
     """A warp waits for a reason before its next instruction."""
     if until > warps.mark[slot]:
@@ -207,7 +205,7 @@ def wait(slot, following, until, reason, warps, stalls):  # type: ignore[no-unty
         warps.mark[slot] = until
 
 
-@njit(cache=True)
+@compiled
 def proceed(slot, i, t, warps, work, seen, stalls, s):  # type: ignore[no-untyped-def]
     """A warp has issued i: what it issues next, and when it may; whether it has ended."""
     ready, stalled = t + max(work.rows[i, p.STALL], 1), p.WAIT
@@ -247,7 +245,7 @@ def proceed(slot, i, t, warps, work, seen, stalls, s):  # type: ignore[no-untype
     return False
 
 
-@njit(cache=True)
+@compiled
 def release(place, i, arrival, warps, blocks, work, stalls, s):  # type: ignore[no-untyped-def]
     """Barriers at which all have arrived let their warps go; when the first of them may issue."""
     soonest = p.NEVER
@@ -274,7 +272,7 @@ def release(place, i, arrival, warps, blocks, work, stalls, s):  # type: ignore[
     return soonest
 
 
-@njit(cache=True)
+@compiled
 def go_on(t, warps, blocks):  # type: ignore[no-untyped-def]
     """Nobody can: barriers that wait for lanes of the same warp.  All go on; whether there were any."""
     any_waits = False
@@ -288,8 +286,10 @@ def go_on(t, warps, blocks):  # type: ignore[no-untyped-def]
     return any_waits
 
 
-@njit(cache=True)
-def simulate(words, starts, ends, per_block, resident, code, cycles, lats, firsts, lasts, s, supply, l1_lines):  # type: ignore[no-untyped-def]
+def simulate(
+    words: Array, starts: Array, ends: Array, per_block: int, resident: int, code: Array, cycles: Array, lats: Array,
+    firsts: Array, lasts: Array, s: Array, supply: tuple[Array, ...], l1_lines: int,
+) -> tuple[Array, Array, Array, Array]:  # fmt: skip
     """Runs blocks one after the other, so many resident at a time; block b has the warps b * per_block and following.
 
     (counts, cycles by (reason, instruction), cycle in which each block ended, cycles that each pipe was busy)
@@ -321,8 +321,14 @@ def simulate(words, starts, ends, per_block, resident, code, cycles, lats, first
     )  # fmt: skip
     pipe_free = np.zeros((p.SUBPARTITIONS, pipes))
     seen = np.zeros(code.shape[0] // p.CODE_LINE + 1, np.int64)  # code that has been fetched
-    left, t = number, 0.0
-    for place in range(min(resident, number)):
+    _run(warps, blocks, work, memory, pipe_free, seen, counts, stalls, ended, busy, s, supply)
+    return counts, stalls, ended, busy
+
+
+@compiled
+def _run(warps, blocks, work, memory, pipe_free, seen, counts, stalls, ended, busy, s, supply):  # type: ignore[no-untyped-def]
+    left, t = ended.size, 0.0
+    for place in range(min(blocks.held.size, ended.size)):
         start(place, blocks.may_start[0], warps, blocks, work, s)
     while left > 0:
         soonest = p.NEVER
@@ -337,21 +343,21 @@ def simulate(words, starts, ends, per_block, resident, code, cycles, lats, first
                 continue
             blocks.next[TURN] += 1
             warps.order[slot] = blocks.next[TURN]
-            place, i = slot // per_block, warps.now[slot]
-            kind, pipe = code[i, p.KIND], code[i, p.PIPE]
+            place, i = slot // work.warps, warps.now[slot]
+            kind, pipe = work.rows[i, p.KIND], work.rows[i, p.PIPE]
             stalls[warps.why[slot], i] += t - warps.mark[slot]
             stalls[p.SELECTED, i] += 1
             counts[p.ISSUED] += 1
-            pipe_free[sp, pipe] = max(pipe_free[sp, pipe], t) + cycles[i]
-            busy[pipe] += cycles[i]
-            done, read, long = t + lats[i], t + s[p.LAT_STORE], False
+            pipe_free[sp, pipe] = max(pipe_free[sp, pipe], t) + work.cycles[i]
+            busy[pipe] += work.cycles[i]
+            done, read, long = t + work.lats[i], t + s[p.LAT_STORE], False
             if kind in (p.LOAD, p.STORE, p.ATOMIC, p.REDUCE, p.COPY, p.EXCHANGE):
                 done, read, long = access(slot, i, t, warps, blocks, work, memory, counts, s, supply)
             if kind == p.GROUP:
                 done, long = warps.copied[slot], True
                 warps.groups[slot, warps.grouped[slot] % p.GROUPS] = done
                 warps.grouped[slot] += 1
-            for k, freed in ((code[i, p.SETS], done), (code[i, p.FREES], read)):
+            for k, freed in ((work.rows[i, p.SETS], done), (work.rows[i, p.FREES], read)):
                 if k >= 0 and freed > warps.board[slot, k]:
                     warps.board[slot, k], warps.because[slot, k] = freed, p.LONG if long else p.SHORT
             over = proceed(slot, i, t, warps, work, seen, stalls, s)
@@ -359,9 +365,9 @@ def simulate(words, starts, ends, per_block, resident, code, cycles, lats, first
             if kind in (p.BARRIER, p.ARRIVE):
                 memory.servers[p.BARRIERS] = max(memory.servers[p.BARRIERS], t) + s[p.BARRIER_CYCLES]
                 arrival = memory.servers[p.BARRIERS]
-                blocks.arrived[place, code[i, p.NUMBER]] += 1
+                blocks.arrived[place, work.rows[i, p.NUMBER]] += 1
                 if kind == p.BARRIER and not over:
-                    warps.waiting[slot], warps.mark[slot], warps.base[slot] = code[i, p.NUMBER], t + 1, p.NEVER
+                    warps.waiting[slot], warps.mark[slot], warps.base[slot] = work.rows[i, p.NUMBER], t + 1, p.NEVER
             if over:
                 warps.base[slot], warps.now[slot] = p.NEVER, -1
                 counts[p.ACTIVE] += t + 1 - warps.began[slot]
@@ -370,7 +376,7 @@ def simulate(words, starts, ends, per_block, resident, code, cycles, lats, first
                 ended[blocks.held[place]] = t + 1
                 left -= 1
                 blocks.arrived[place, :] = 0
-                if blocks.next[UPCOMING] < number:
+                if blocks.next[UPCOMING] < ended.size:
                     started = max(np.ceil(t + 1 + s[p.BLOCK_END]), blocks.may_start[0])
                     start(place, started, warps, blocks, work, s)
                     soonest = min(soonest, started)
@@ -382,4 +388,3 @@ def simulate(words, starts, ends, per_block, resident, code, cycles, lats, first
             soonest = t + 1
         t = max(soonest, t + 1) if soonest < p.NEVER else t + 1
     counts[p.CYCLES] = max(t, 0)
-    return counts, stalls, ended, busy

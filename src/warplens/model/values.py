@@ -1,0 +1,210 @@
+"""Numbers, arrays and tuples while a function is compiled (from_python.py).  F5.
+
+A number is one of four kinds: a truth (i1), an int (64 bits, signed), an unsigned (64 bits) or a float (64 bits).
+Arithmetic is that of Python and numpy, but that ints wrap and nothing is checked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+
+TRUTH, INT, UNSIGNED, FLOAT = ir.IntType(1), ir.IntType(64), ir.IntType(64), ir.DoubleType()
+KINDS = {"truth": TRUTH, "int": INT, "unsigned": UNSIGNED, "float": FLOAT}
+WIDER = ("truth", "int", "unsigned", "float")  # of two kinds the later one takes both
+PTR = ir.PointerType()
+
+
+class CannotCompileError(Exception):
+    """The function uses more of Python than is known here."""
+
+
+@dataclass(frozen=True)
+class Number:
+    kind: str
+    value: Any
+
+
+@dataclass(frozen=True)
+class Array:
+    """C order; `place` points to the first element."""
+
+    place: Any
+    dtype: np.dtype[Any]
+    shape: tuple[Number, ...]
+
+
+@dataclass(frozen=True)
+class Group:
+    """A tuple; with names, if it is a named one."""
+
+    items: tuple[Value, ...]
+    names: tuple[str, ...] = ()
+
+
+Value = Any  # Number, Array, Group, or a Python object that is known while compiling
+
+
+def constant(value: Any) -> Number:
+    if isinstance(value, bool | np.bool_):
+        return Number("truth", ir.Constant(TRUTH, int(value)))
+    if isinstance(value, float | np.floating):
+        return Number("float", ir.Constant(FLOAT, float(value)))
+    kind = "unsigned" if isinstance(value, np.uint64) else "int"
+    return Number(kind, ir.Constant(INT, int(value)))
+
+
+def known(value: Value) -> Value:
+    """A Python object as it stands in code: numbers and tuples become values, the rest stays what it is."""
+    if isinstance(value, bool | int | float | np.number | np.bool_):
+        return constant(value)
+    if isinstance(value, tuple) and not hasattr(value, "_fields"):
+        return Group(tuple(known(v) for v in value))
+    return value
+
+
+def wider(one: str, other: str) -> str:
+    return WIDER[max(WIDER.index(one), WIDER.index(other))]
+
+
+class Arithmetic:
+    """What can be done with numbers, written into a builder."""
+
+    def __init__(self, b: ir.IRBuilder) -> None:
+        self.b = b
+
+    def to(self, kind: str, x: Number) -> Number:
+        b, have = self.b, x.kind
+        if have == kind:
+            return x
+        if kind == "truth":
+            return self.truth(x)
+        if kind == "float":
+            signed = have == "int"
+            return Number(kind, b.sitofp(x.value, FLOAT) if signed else b.uitofp(x.value, FLOAT))
+        if have == "truth":
+            return Number(kind, b.zext(x.value, INT))
+        return Number(kind, b.fptosi(x.value, INT) if have == "float" else x.value)
+
+    def truth(self, x: Number) -> Number:
+        if x.kind == "truth":
+            return x
+        if x.kind == "float":
+            return Number("truth", self.b.fcmp_unordered("!=", x.value, ir.Constant(FLOAT, 0.0)))
+        return Number("truth", self.b.icmp_signed("!=", x.value, ir.Constant(INT, 0)))
+
+    def alike(self, x: Number, y: Number, least: str = "int") -> tuple[str, Any, Any]:
+        """The kind that takes both, and both in it."""
+        kind = wider(wider(x.kind, y.kind), least)
+        return kind, self.to(kind, x).value, self.to(kind, y).value
+
+    def binary(self, name: str, x: Number, y: Number) -> Number:
+        """`name` as Python's ast spells the operation."""
+        if name == "Div":
+            _, left, right = self.alike(x, y, "float")
+            return Number("float", self.b.fdiv(left, right))
+        kind, left, right = self.alike(x, y)
+        if kind == "float":
+            made = {"Add": self.b.fadd, "Sub": self.b.fsub, "Mult": self.b.fmul}.get(name)
+        else:
+            made = self._whole(name, kind)
+        if made is None:
+            raise CannotCompileError(f"{name} of {x.kind} and {y.kind}")
+        return Number(kind, made(left, right))
+
+    def _whole(self, name: str, kind: str) -> Callable[[Any, Any], Any] | None:
+        b = self.b
+        unsigned = kind == "unsigned"
+        return {
+            "Add": b.add, "Sub": b.sub, "Mult": b.mul, "BitAnd": b.and_, "BitOr": b.or_, "BitXor": b.xor,
+            "LShift": b.shl, "RShift": b.lshr if unsigned else b.ashr,
+            "FloorDiv": b.udiv if unsigned else self._floored, "Mod": b.urem if unsigned else self._rest,
+        }.get(name)  # fmt: skip
+
+    def _floored(self, x: Any, y: Any) -> Any:
+        b = self.b
+        if shift := _power_of_two(y):
+            return b.ashr(x, ir.Constant(INT, shift[0]))
+        return b.add(b.sdiv(x, y), b.sext(self._uneven(b.srem(x, y), y), INT))
+
+    def _rest(self, x: Any, y: Any) -> Any:
+        b = self.b
+        if _power_of_two(y):
+            return b.and_(x, ir.Constant(INT, y.constant - 1))
+        left = b.srem(x, y)
+        return b.add(left, b.select(self._uneven(left, y), y, ir.Constant(INT, 0)))
+
+    def _uneven(self, left: Any, y: Any) -> Any:
+        """Whether a division that cuts off has to go one further down: Python's rounds down."""
+        b, zero = self.b, ir.Constant(INT, 0)
+        return b.and_(b.icmp_signed("!=", left, zero), b.icmp_signed("<", b.xor(left, y), zero))
+
+    def compare(self, sign: str, x: Number, y: Number) -> Number:
+        kind, left, right = self.alike(x, y)
+        if kind == "float":
+            made = self.b.fcmp_unordered if sign == "!=" else self.b.fcmp_ordered
+        else:
+            made = self.b.icmp_unsigned if kind == "unsigned" else self.b.icmp_signed
+        return Number("truth", made(sign, left, right))
+
+    def extreme(self, sign: str, numbers: Sequence[Number]) -> Number:
+        """max (">") or min ("<")."""
+        best = numbers[0]
+        for other in numbers[1:]:
+            better = self.compare(sign, other, best).value
+            kind, new, old = self.alike(other, best)
+            best = Number(kind, self.b.select(better, new, old))
+        return best
+
+    def negative(self, x: Number) -> Number:
+        if x.kind == "float":
+            return Number("float", self.b.fneg(x.value))
+        return self.binary("Sub", constant(0), x)
+
+    # Arrays
+
+    def place(self, array: Array, index: Sequence[Number]) -> Any:
+        """Of an element; with fewer numbers than the array has axes, of the first element that they leave."""
+        at = constant(0)
+        for number, extent in zip([*index, *[constant(0)] * (len(array.shape) - len(index))], array.shape, strict=True):
+            at = self.binary("Add", self.binary("Mult", at, extent), number)
+        return self.b.gep(array.place, [at.value], source_etype=_element(array.dtype))
+
+    def load(self, array: Array, index: Sequence[Number]) -> Number:
+        dtype = array.dtype
+        got = self.b.load(self.place(array, index), typ=_element(dtype))
+        if dtype.kind == "f":
+            return Number("float", got)
+        if dtype.itemsize == 8:
+            return Number("unsigned" if dtype.kind == "u" else "int", got)
+        return Number("int", self.b.sext(got, INT) if dtype.kind == "i" else self.b.zext(got, INT))
+
+    def store(self, array: Array, index: Sequence[Number], x: Number) -> None:
+        self.put(array.dtype, self.place(array, index), x)
+
+    def put(self, dtype: np.dtype[Any], place: Any, x: Number) -> None:
+        """A number where an element stands."""
+        if dtype.kind == "f":
+            value = self.to("float", x).value
+        else:
+            value = self.to("int" if x.kind != "unsigned" else "unsigned", x).value
+            value = value if dtype.itemsize == 8 else self.b.trunc(value, _element(dtype))
+        self.b.store(value, place)
+
+
+def _power_of_two(y: Any) -> tuple[int] | None:
+    """The exponent, if the number is known and a power of two."""
+    number = y.constant if isinstance(y, ir.Constant) else 0
+    return (number.bit_length() - 1,) if number > 0 and number & (number - 1) == 0 else None
+
+
+def _element(dtype: np.dtype[Any]) -> Any:
+    if dtype.kind == "f":
+        if dtype.itemsize != 8:
+            raise CannotCompileError(f"arrays of {dtype}: of floats only those of 64 bits")
+        return FLOAT
+    return ir.IntType(8 * dtype.itemsize)

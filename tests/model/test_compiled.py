@@ -1,0 +1,108 @@
+"""Compiled functions give what the same Python gives."""
+
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from warplens.model.compiled import compiled
+from warplens.model.values import CannotCompileError
+
+LIMIT = 7
+
+
+class Pair(NamedTuple):
+    rows: np.ndarray
+    sums: np.ndarray
+
+
+@compiled
+def divided(a, b):
+    return a // b, a % b, a // 8, a % 8, a / b
+
+
+@pytest.mark.parametrize(("a", "b"), [(7, 3), (-7, 3), (7, -3), (-7, -3), (6, 3), (-8, 8), (0, 5)])
+def test_division_rounds_down(a, b):
+    assert divided(a, b) == divided.python(a, b)
+
+
+@compiled
+def mixed(line):
+    h = np.uint64(line) * np.uint64(0x9E3779B97F4A7C15)
+    h ^= h >> np.uint64(29)
+    return float(h >> np.uint64(40)) / 16777216.0
+
+
+def test_unsigned_numbers_wrap_and_shift_in_zeros():
+    with np.errstate(over="ignore"):
+        assert [mixed(n) for n in range(50)] == [mixed.python(n) for n in range(50)]
+
+
+@compiled
+def widened(n):
+    """best is an int at first, and a float in the end."""
+    best, at = 0, -1
+    for i in range(n):
+        x = np.log(i + 1.0) if i % 3 == 0 else i
+        if x > best:
+            best, at = x * 0.5, i
+        if i > LIMIT:
+            break
+    return best, at, (best > 1 and at >= 0) or n == 0, not at
+
+
+@pytest.mark.parametrize("n", [0, 1, 5, 20])
+def test_a_name_holds_the_widest_number_it_is_given(n):
+    assert widened(n) == widened.python(n)
+
+
+@compiled
+def first_above(numbers, least):
+    for i in range(numbers.size):
+        if numbers[i] <= least:
+            continue
+        return i, True
+    return -1, False
+
+
+@compiled
+def summed(pair, words, scale):
+    pair.rows[1, :] = 3
+    found = 0
+    for axis, by in ((0, scale), (1, 2.0)):
+        i = 0
+        while i < pair.rows.shape[1]:
+            pair.sums[axis] += pair.rows[axis, i] * by
+            i += 1
+    for n in range(1, words.size, 2):
+        found |= words[n] & np.uint32(0xF0)
+    words[0] = np.uint8(found + 300)
+    place, there = first_above(words, 100)
+    return max(found, 5), min(0.5, scale), place if there else -1, found in (0x70, 0x50)
+
+
+def arguments():
+    words = np.array([3, 0x12, 200, 0x76, 1 << 31], np.uint32)
+    return Pair(np.arange(8.0).reshape(2, 4), np.zeros(2)), words, 0.25
+
+
+def test_arrays_and_named_tuples_go_in_and_are_written_to():
+    one, other = arguments(), arguments()
+    assert summed(*one) == summed.python(*other)
+    for ours, theirs in ((one[0].rows, other[0].rows), (one[0].sums, other[0].sums), (one[1], other[1])):
+        assert np.array_equal(ours, theirs)
+
+
+@compiled
+def sorted_list(numbers):
+    return [numbers[0]]
+
+
+def test_what_is_not_known_is_told_with_its_place():
+    with pytest.raises(CannotCompileError, match=r"sorted_list, line \d+: \[numbers\[0\]\]"):
+        sorted_list(np.zeros(3))
+
+
+def test_an_array_in_another_order_is_refused():
+    with pytest.raises(TypeError, match="C order"):
+        first_above(np.zeros((4, 4))[:, 0], 1)
