@@ -8,9 +8,13 @@ import numpy as np
 import pytest
 
 from warplens.errors import UsageError
+from warplens.hardware import Job, Timing
+from warplens.host import USUAL
 from warplens.lab_file import read_lab_file
+from warplens.labs import measure
 from warplens.labs.columns import value
 from warplens.labs.lab import Lab
+from warplens.labs.new import create
 from warplens.labs.order import differing
 from warplens.labs.records import read_measured, read_results, write_measured
 from warplens.labs.run import Size, runs
@@ -89,6 +93,26 @@ def test_measured_rows_replace_those_of_the_same_rung(tmp_path: Path) -> None:
     (tmp_path / "measured.csv").write_text("gpu,rung\nx,y\n")
     with pytest.raises(UsageError, match=r"measured.csv has no column date"):
         read_measured(tmp_path)
+
+
+def test_counters_are_compared_where_there_is_a_profiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lab = Lab.of(create("mine", tmp_path))
+    counted = iter([{"smsp__inst_executed.sum": 1}, {"smsp__inst_executed.sum": 11264}])
+
+    def profiled(jobs: list[Job], names: object) -> list[dict[str, Metric]]:
+        return [{name: Metric(n, "inst", "measured") for name, n in next(counted).items()} for _ in jobs]
+
+    monkeypatch.setattr(measure, "measure", profiled)
+    monkeypatch.setattr(measure, "ncu_version", lambda: "2025.3")
+    monkeypatch.setattr("shutil.which", lambda _: "/bin/ncu")
+    timing = Timing(2.0, 1.5, 2.5, 1.0, 1980.0, 15, "NVIDIA H200", "13.0")
+    times = [measure.measured_time(rung.entry.title, "full", timing) for rung in lab.rungs]
+    found = measure.counted(times, lab.rungs, "h200", USUAL)
+    assert [(time.rung, time.compared, time.equal) for time in found] == [("1_scalar", 1, 0), ("2_wide", 1, 1)]
+    assert "Nsight Compute 2025.3" in found[0].versions
+    write_measured(tmp_path / "mine", found)
+    (kept, _) = read_measured(tmp_path / "mine")
+    assert (kept.time_us, kept.low_us, kept.warm_us, kept.megahertz) == (2.0, 1.5, 1.0, 1980)
 
 
 LAB = """

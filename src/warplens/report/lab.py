@@ -157,7 +157,7 @@ def foot(sheet: Sheet) -> list[str]:
     if any(not found.calibrated for row in sheet.rows for found in row.predicted.values()):
         lines[0] += " * uncalibrated: the speeds of this GPU are public numbers, not our measurements."
     if told := [row.measured for row in sheet.rows if row.measured]:
-        lines.append(provenance(told[0]))
+        lines += dict.fromkeys(provenance(time) for time in (*told, *sheet.libraries))
         compared, equal = sum(time.compared for time in told), sum(time.equal for time in told)
         if compared:
             lines.append(f"Counters of Nsight Compute at the small size: {equal:,} of {compared:,} equal ours.")
@@ -170,7 +170,7 @@ def foot(sheet: Sheet) -> list[str]:
 
 
 def provenance(time: MeasuredTime) -> str:
-    """ "Measured on an NVIDIA H200 on 2026-11-21, driver 13.0 ..."."""
+    """ "Measured on 2026-11-21, recorded: NVIDIA H200, driver 13.0, nvrtc 13.0.88; L2 swept ..."."""
     when = "just now" if time.fresh else f"on {time.date}, recorded"
     tools = f", {time.versions}" if time.versions else ""
     return f"Measured {when}: {time.gpu}, driver {time.driver}{tools}; L2 swept before each run, median."
