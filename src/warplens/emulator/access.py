@@ -92,13 +92,15 @@ def store(
         _begin(routines, site, space, pattern, size, general)
         if pattern.kind == "tile":
             whole = interleaved(b, words)
-            for row, place in enumerate(_rows(site, space, pattern)):
+            places = _rows(site, space, pattern)
+            _fetch_ahead(site, space, pattern, places, size, write=True)
+            for row, place in enumerate(places):
                 b.store(_part(b, whole, row), place, align=min(size, 16))
             b.branch(after)
             b.position_at_end(general)
         else:
             place = site.pointer(space, pattern.first)
-            _fetch_ahead(site, space, pattern, place, size, write=True)
+            _fetch_ahead(site, space, pattern, [place], size, write=True)
             move(place)
     if site.guarded:
         _unless_idle(site, after)
@@ -193,31 +195,35 @@ def _rows(site: Site, space: Space, pattern: Pattern) -> list[ir.Value]:
 def _moved_in(site: Site, space: Space, pattern: Pattern, size: int, signed: bool) -> list[ir.Value]:
     code, b = site.code, site.b
     if pattern.kind == "tile":
-        rows = [_tile_row(site, place, pattern.step, size) for place in _rows(site, space, pattern)]
+        places = _rows(site, space, pattern)
+        _fetch_ahead(site, space, pattern, places, size)
+        rows = [_tile_row(site, place, pattern.step, size) for place in places]
         both = ir.Constant(V32, list(range(LANES)))
         return [b.shuffle_vector(low, high, both) for low, high in zip(*rows, strict=True)]
     place = site.pointer(space, pattern.first)
     if space == "local":
         return _local_row(code, place, size)
-    _fetch_ahead(site, space, pattern, place, size)
+    _fetch_ahead(site, space, pattern, [place], size)
     return _one(code, place, size, signed) if pattern.kind == "same" else _row(code, place, size, signed)
 
 
 def _fetch_ahead(
-    site: Site, space: Space, pattern: Pattern, place: ir.Value, size: int, write: bool = False
+    site: Site, space: Space, pattern: Pattern, rows: Sequence[ir.Value], size: int, write: bool = False
 ) -> None:
     """The instruction is likely to go on as far from here as here is from its last place: in a loop, or in the next
-    warp.  Fetched ahead, a grid-stride loop of additions runs at twice the speed."""
-    if space != "global" or pattern.kind != "row":
+    warp.  Fetched ahead, a grid-stride loop of additions runs at twice the speed, and so does a product of matrices
+    whose rows are a multiple of 4096 bytes apart."""
+    if space != "global" or pattern.kind not in ("row", "tile"):
         return
     b, code = site.b, site.code
     entry = site.bounds_entry()
     step = b.sub(pattern.first, code.load(Bounds, entry, "last"))
     code.store(pattern.first, Bounds, entry, "last")
     prefetch = intrinsic(b.module, "llvm.prefetch.p0", ir.VoidType(), [PTR, I32, I32, I32])
-    for line in range(0, LANES * size, 64):
-        ahead = code.at(place, b.add(step, i64(line)))
-        b.call(prefetch, [ahead, i32(int(write)), i32(3), i32(1)])
+    reach = pattern.step * LANES // len(rows)
+    for place in rows:
+        for line in range(0, max(reach, 1), 64):
+            b.call(prefetch, [code.at(place, b.add(step, i64(line))), i32(int(write)), i32(3), i32(1)])
 
 
 def _tile_row(site: Site, place: ir.Value, step: int, size: int) -> list[ir.Value]:

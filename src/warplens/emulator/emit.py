@@ -35,6 +35,7 @@ class LlvmEmitter(FloatEmitter, LinearEmitter):
     def __init__(self, builder: ir.IRBuilder, tile: int = LANES) -> None:
         self.b = builder
         self.tile = tile
+        self.raw = {}
 
     def constant(self, kind: type[Lanes], value: float | int) -> ir.Value:
         if issubclass(kind, Float):
@@ -106,7 +107,11 @@ class LlvmEmitter(FloatEmitter, LinearEmitter):
     # Integers and bits
 
     def do_bitcast(self, kind: type[Lanes], args: Any, x: ir.Value) -> ir.Value:
-        return self.b.bitcast(x, self.shaped(scalar_type(kind), x))
+        made = self.b.bitcast(x, self.shaped(scalar_type(kind), x))
+        raw = self.raw.get(x)
+        if raw is not None and made is not x:
+            self.raw[made] = raw
+        return made
 
     def do_extend(self, kind: type[Lanes], args: Any, x: ir.Value) -> ir.Value:
         to = self.shaped(scalar_type(kind), x)

@@ -18,26 +18,34 @@ class FloatEmitter:
     number: Callable[[ir.Value, float | int], ir.Value]
     shaped: Callable[[ir.Type, ir.Value], ir.Type]
     call: Callable[..., ir.Value]
+    raw: dict[ir.Value, ir.Value]
+    """A result before its NaNs became the machine's: for who asks only whether it is one, and for further sums."""
 
     def canonical(self, x: ir.Value) -> ir.Value:
         """A float result with the machine's one NaN; double NaNs stay as the host makes them."""
         if element(x.type) is not FLOAT:
             return x
         nan = self.b.bitcast(self.number(self.b.bitcast(x, self.shaped(I32, x)), NAN32), x.type)
-        return self.b.select(self.b.fcmp_unordered("uno", x, x), nan, x)
+        made = self.b.select(self.b.fcmp_unordered("uno", x, x), nan, x)
+        self.raw[made] = x
+        return made
+
+    def raws(self, *values: ir.Value) -> list[ir.Value]:
+        found = [self.raw.get(x, x) for x in values]
+        return [raw if raw.type == x.type else x for raw, x in zip(found, values, strict=True)]
 
     def do_fadd(self, kind: type[Lanes], args: Any, x: ir.Value, y: ir.Value, rounding: str) -> ir.Value:
         if rounding == "RN":
-            return self.canonical(self.b.fadd(x, y))
+            return self.canonical(self.b.fadd(*self.raws(x, y)))
         if kind is F32:
             return self.rounded_sum(self.exact(x), self.exact(y), rounding)
         total, error = self.two_sum(x, y)
         return self.unsigned_zero(self.step(total, self.b.fneg(error), rounding, x, y), total, x, y, rounding)
 
     def do_fmul(self, kind: type[Lanes], args: Any, x: ir.Value, y: ir.Value, rounding: str) -> ir.Value:
-        product = self.b.fmul(x, y)
         if rounding == "RN":
-            return self.canonical(product)
+            return self.canonical(self.b.fmul(*self.raws(x, y)))
+        product = self.b.fmul(x, y)
         if kind is F32:
             wide = self.b.fmul(self.exact(x), self.exact(y))
             return self.rounded(wide, self.number(wide, 0.0), rounding)
@@ -49,9 +57,9 @@ class FloatEmitter:
         self, kind: type[Lanes], args: Any, x: ir.Value, y: ir.Value, z: ir.Value, rounding: str
     ) -> ir.Value:
         b = self.b
-        near = self.call("fma", x, y, z)
         if rounding == "RN":
-            return self.canonical(near)
+            return self.canonical(self.call("fma", *self.raws(x, y, z)))
+        near = self.call("fma", x, y, z)
         if kind is F32:
             return self.rounded_sum(b.fmul(self.exact(x), self.exact(y)), self.exact(z), rounding)
         # x * y + z = (total - near) + rest + last + near, the first difference exact, the rest far smaller.

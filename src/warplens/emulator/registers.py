@@ -51,6 +51,7 @@ class Registers(RegisterFile):
         self.f = function
         self.b = function.b
         self.locals: dict[Slot, ir.Value] = {}
+        self.raw: dict[Slot, ir.Value] = {}  # what was put there in this block, before its NaNs became the machine's
         known = function.t.shapes
         shared = {name for place, split in known.split.items() if split for name in known.live[place]}
         self.shared = frozenset(shared | READ if function.t.kernel.externs else shared)
@@ -72,10 +73,24 @@ class Registers(RegisterFile):
     # What holds the numbers
 
     def fetch(self, name: Name, form: Form, part: int) -> Any:
-        return self.b.load(self.local((name, form, part)), typ=self.kind(name, form))
+        slot = (name, form, part)
+        value = self.b.load(self.local(slot), typ=self.kind(name, form))
+        if slot in self.raw:
+            self.e.raw[value] = self.raw[slot]
+        return value
 
     def put(self, name: Name, form: Form, part: int, node: Any) -> None:
-        self.b.store(self.e.splat(node) if form == "many" else node, self.local((name, form, part)))
+        slot = (name, form, part)
+        node = self.e.splat(node) if form == "many" else node
+        self.raw.pop(slot, None)
+        if node in self.e.raw:
+            self.raw[slot] = self.e.raw[node]
+        self.b.store(node, self.local(slot))
+
+    def begin(self, block: Any, state: State, split: bool) -> None:
+        super().begin(block, state, split)
+        self.raw.clear()
+        self.e.raw.clear()
 
     def blended(self, lanes: Any, new: Any, old: Any) -> Any:
         lanes = self.b.bitcast(self.b.load(self.f.exec, typ=I32), vector(I1)) if lanes is None else lanes

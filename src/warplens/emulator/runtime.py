@@ -220,6 +220,26 @@ class Runtime(GivingWay):
         made, code = function(self.module, "unpark", VOID, [PTR, I32], inline=True)
         warp, barrier = made.args
         b = code.b
+        waits = b.icmp_signed("==", code.load(Warp, warp, "parked"), i32(1))
+        alone = b.and_(waits, b.icmp_signed("==", code.load(Warp, warp, "ready"), i32(0)))
+        here = b.icmp_signed("==", code.load(Warp, warp, "parked_at", 0), barrier)
+        with b.if_else(b.and_(alone, here), likely=True) as (whole, parts):
+            with whole:  # of most warps: push without its calls, which would take as long as ten instructions
+                for name in ("pc", "mask"):
+                    code.store(code.load(Warp, warp, f"parked_{name}", 0), Warp, warp, f"ready_{name}", 0)
+                code.store(b.and_(code.load(Warp, warp, "buried"), i32(~1)), Warp, warp, "buried")
+                code.store(1, Warp, warp, "ready")
+                code.store(0, Warp, warp, "parked")
+            with parts:
+                b.call(self._unpark_parts, [warp, barrier])
+        b.ret_void()
+        return made
+
+    @cached_property
+    def _unpark_parts(self) -> ir.Function:
+        made, code = function(self.module, "unpark_parts", VOID, [PTR, I32])
+        warp, barrier = made.args
+        b = code.b
         kept = code.variable(I32, i32(0))
 
         def visit(i: ir.Value) -> None:

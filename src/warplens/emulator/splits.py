@@ -37,7 +37,7 @@ class Splits:
     @cached_property
     def put(self) -> ir.Function:
         """put(warp, pc, mask): a split that runs next, and at once: it buries none."""
-        made, code = function(self.module, "put", VOID, [PTR, I32, I32])
+        made, code = function(self.module, "put", VOID, [PTR, I32, I32], inline=True)
         warp, pc, mask = made.args
         n = code.load(Warp, warp, "ready")
         buried = code.load(Warp, warp, "buried")
@@ -75,7 +75,7 @@ class Splits:
 
         A split that was buried has lost its shape: it runs together with all that are ready at its place.
         """
-        made, code = function(self.module, "next_split", I32, [PTR])
+        made, code = function(self.module, "next_split", I32, [PTR], inline=True)
         (warp,) = made.args
         b = code.b
         n = code.load(Warp, warp, "ready")
