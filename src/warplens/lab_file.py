@@ -25,7 +25,9 @@ from warplens.launch_block import KERNEL_KEYS, KernelEntry, LaunchFile, Reader
 
 NAME = "lab.toml"
 RUNG = re.compile(r"(\d+)[a-z]?_\w+")
-RUNG_KEYS = ("file", "set", "sweep", "teaches", "published", "counts", "work", "truth", "result", "quantities")
+RUNG_KEYS = (
+    "file", "set", "sweep", "teaches", "published", "counts", "code", "work", "truth", "result", "quantities",
+)  # fmt: skip
 TABLES = ("names", "small", "launch", "work", "columns")
 WORK = ("bytes", "flops")
 
@@ -37,6 +39,7 @@ class RungEntry:
     title, file   "2_tiled" and "2_tiled.cu";  launch: how it is started, with the names that it sets
     teaches       one sentence;  published: quoted figures with their GPU
     counts        metric -> expression over the lab's names that it has to equal
+    code          opcode, idiom or "loops" -> how often it has to stand in the machine code
     work          "bytes" and "flops" -> expression: what has to be done at least
     truth, result   functions of truth.py;  quantities: that of quantities.py, where there is such a file
     """
@@ -47,6 +50,7 @@ class RungEntry:
     teaches: str
     published: tuple[str, ...]
     counts: Mapping[str, str]
+    code: Mapping[str, str]
     work: Mapping[str, str]
     truth: str
     result: str
@@ -184,6 +188,7 @@ class _Lab:
             teaches=self._text("teaches", table.get("teaches"), table_title),
             published=tuple(map(str, table.get("published", ()))),
             counts={metric: str(value) for metric, value in table.get("counts", {}).items()},
+            code={word: str(value) for word, value in table.get("code", {}).items()},
             work={key: str(value) for key, value in work.items()},
             truth=table.get("truth", "truth"),
             result=table.get("result", "result"),

@@ -257,3 +257,50 @@ def test_idioms_name_real_instructions(kernel: str) -> None:
         assert found.instructions
         assert set(found.instructions) <= set(range(len(program.instructions)))
         assert {program.instructions[i].source for i in found.instructions} - {None} == set(found.lines)
+
+
+UNROLLED = """
+extern "C" __global__ void known(const float* x, float* z, int all) {
+#pragma unroll 2
+  for (int k = 0; k < 8; ++k) z[k * all] = x[k * all];
+}
+extern "C" __global__ void pointers(const float* __restrict__ x, float* __restrict__ z) {
+#pragma unroll 4
+  for (int k = 0; k < 64; ++k) z[k] = x[k] * 3.f;
+}
+extern "C" __global__ void by_2(const float* __restrict__ x, float* __restrict__ z, int n, int all) {
+#pragma unroll 2
+  for (int k = 0; k < n; ++k) z[k] = x[k * all] * 3.f;
+}
+extern "C" __global__ void by_3(const float* x, float* z, int n) {
+#pragma unroll 3
+  for (int k = 0; k < n; ++k) z[k] = x[k] * 3.f;
+}
+extern "C" __global__ void kept(const float* x, float* z, int n) {
+#pragma unroll 1
+  for (int k = 0; k < n; ++k) z[k] = x[k] * 3.f;
+}
+struct Pair { float4 a, b; };
+extern "C" __global__ void structs(const Pair* x, Pair* z, int n) {
+  int all = blockDim.x * gridDim.x;
+#pragma unroll 1
+  for (int k = threadIdx.x; k < n; k += all) z[k] = x[k];
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("kernel", "names", "proof"),
+    [
+        ("known", ["loop unrolled by 2"], "counter steps by 2"),
+        ("pointers", ["loop unrolled by 4"], "a step apart"),
+        ("by_2", ["loop unrolled by 2"], "left over stands beside"),
+        ("by_3", ["loop unrolled by 3"], "counter steps by 3"),
+        ("kept", [], ""),
+        ("structs", [], ""),  # two accesses of 16 bytes each are no two rounds
+    ],
+)
+def test_unrolled_with_and_without_a_loop_for_the_rest(kernel: str, names: list[str], proof: str) -> None:
+    found = find(compiled(UNROLLED, "sm_90")[kernel].program, "loop unrolled")
+    assert [i.name for i in found] == names
+    assert all(proof in i.sentence for i in found)

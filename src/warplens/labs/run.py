@@ -9,6 +9,7 @@ from warplens.errors import UsageError
 from warplens.expression import Names, evaluate_ratio, parse_setting
 from warplens.host import USUAL, Host
 from warplens.labs.lab import Lab
+from warplens.labs.machine_code import miscoded
 from warplens.labs.records import Record, read_measured, record
 from warplens.labs.rung import Outcome, Rung
 from warplens.labs.sheet import recorded, sheet
@@ -50,8 +51,10 @@ def runs(
     for rung in rungs:
         outcomes = {gpu: rung.run(gpu, size.names, host, predict) for gpu in gpus}
         results = [text for outcome in outcomes.values() for text in outcome.wrong]
-        counts = miscounted(lab, rung, size, next(iter(outcomes.values())))
-        yield Done(rung, outcomes, (*dict.fromkeys(results), *counts))
+        first = next(iter(outcomes.values()))
+        counts = miscounted(lab, rung, size, first)
+        code = miscoded(rung, lab.file.names(rung.entry, size.names), first)
+        yield Done(rung, outcomes, (*dict.fromkeys(results), *counts, *code))
 
 
 def miscounted(lab: Lab, rung: Rung, size: Size, outcome: Outcome) -> tuple[str, ...]:

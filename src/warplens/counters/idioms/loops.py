@@ -62,7 +62,9 @@ def _key(instruction: Instruction) -> str:
 def unrolled(flow: Flow) -> Iterator[Found]:
     """A loop's body holds each memory and floating-point opcode k times as often as the loop that does what
     is left over, and where both step through the same variable its step is k times theirs.  Without such a
-    loop: all of them at least twice, a common number of times k, at addresses one step apart."""
+    loop: k times as often as beside the loop, where the k - 1 rounds that may be left over stand in a row; or
+    k times each, and a counter that steps by k, or addresses one step apart and a pointer that steps k times as
+    far.  A struct that takes two accesses is not taken for two rounds."""
     for body, rest in _pairs(flow):
         if rest is None:
             yield from _without_rest(flow, body)
@@ -117,13 +119,36 @@ def _step_proof(body: Body, rest: Body, factor: int) -> str:
 
 
 def _without_rest(flow: Flow, body: Body) -> Iterator[Found]:
-    factor = reduce(gcd, body.pattern.values(), 0)
-    if factor > 1 and all(_stepped(flow, body, factor)):
-        yield Found(
-            f"its memory and floating-point instructions stand {factor} times in one round, a step apart",
-            body.instructions,
-            f"loop unrolled by {factor}",
-        )
+    if factor := _beside(flow, body):
+        left = "the one that may be left over stands" if factor == 2 else f"the {factor - 1} left over stand"
+        sentence = f"{factor} rounds in one; {left} beside the loop"
+    elif (factor := reduce(gcd, body.pattern.values(), 0)) > 1 and (how := _advance(flow, body, factor)):
+        sentence = f"its memory and floating-point instructions stand {factor} times in one round, {how}"
+    else:
+        return
+    yield Found(sentence, body.instructions, f"loop unrolled by {factor}")
+
+
+def _beside(flow: Flow, body: Body) -> int:
+    """k if the same source lines stand outside of all loops k - 1 times to the k times in this one, else 0."""
+    looped = {i for loop in flow.program.loops for i in flow.body(loop)}
+    lines = _lines(flow, body)
+    keys = (_key(i) for i in flow.instructions if i.index not in looped and i.source in lines)
+    outside = Counter(key for key in keys if key)
+    if not outside or outside.keys() != body.pattern.keys():
+        return 0
+    found = {divmod(n, n - outside[key]) if n > outside[key] else (0, 1) for key, n in body.pattern.items()}
+    (factor, left), *others = found
+    return factor if not others and left == 0 else 0
+
+
+def _advance(flow: Flow, body: Body, factor: int) -> str:
+    """How one round goes on by `factor` rounds of the source: "" where nothing shows that it does."""
+    constant = {abs(terms["1"]) for terms in body.steps.values() if set(terms) == {"1"}}
+    apart = {b - a for run in _runs(flow, body) for a, b in pairwise(sorted(run))}
+    if all(_stepped(flow, body, factor)) and constant & {factor * step for step in apart}:
+        return "a step apart"
+    return f"and the counter steps by {factor}" if factor in constant else ""
 
 
 def _stepped(flow: Flow, body: Body, factor: int) -> Iterator[bool]:
