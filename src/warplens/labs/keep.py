@@ -22,10 +22,11 @@ PART = re.compile(r"(<!-- begin: (?P<what>.+?) -->\n).*?(<!-- end -->)", re.DOTA
 
 
 def computed(
-    lab: Lab, size: Size, host: Host = USUAL, predict: Callable[[Rung], bool] = lambda _: True
-) -> Iterator[tuple[Done, list[str]]]:
-    """Each rung at one size, with its rows of results.csv."""
-    for rung in lab.rungs:
+    lab: Lab, size: Size, host: Host = USUAL, predict: Callable[[Rung], bool] = lambda _: True,
+    rungs: Sequence[Rung] = (),
+) -> Iterator[tuple[Done, list[str]]]:  # fmt: skip
+    """Each rung, or those that are named, at one size, with its rows of results.csv."""
+    for rung in rungs or lab.rungs:
         (done,) = runs(lab, [rung], size, [GPU], host, predict(rung))
         yield done, lines(size.text, rung.entry.title, kept(lab, done))
 

@@ -103,7 +103,7 @@ def show(sheet: Sheet, out: Console) -> None:
         column.no_wrap, column.overflow = False, "fold"
     for row in rows:
         drawn.add_row(*(Text(cell) for cell in row))
-    out.print(titled("Rungs", "", drawn))
+    out.print(titled("Rungs", "counts exact where nothing else stands beside them, predictions modelled", drawn))
     for line in foot(sheet):
         out.print(Text(line, style="dim"))
 
