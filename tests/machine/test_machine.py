@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 import warplens.machine
-from warplens.errors import UsageError
+from warplens.errors import Unpredictable, UsageError
 from warplens.machine import Limits, catalog, choose, detect, machine, machines
+from warplens.machine.host_link import link_of
 from warplens.machine.schema import limits_from, machine_from
 from warplens.machine.speeds import TABLES
 
@@ -26,7 +27,9 @@ ARCH_OF = {
 
 
 def tables(path: str) -> dict[str, Any]:
-    return tomllib.loads((FOLDER / path).read_text())
+    found = tomllib.loads((FOLDER / path).read_text())
+    found.pop("host_link", None)  # read apart from the rest, as [channels]
+    return found
 
 
 def limits_of_h200() -> Limits:
@@ -48,6 +51,16 @@ def test_the_h200_is_what_its_driver_says() -> None:
     assert (limits.shared_bytes_per_block_default, limits.shared_bytes_per_block_optin) == (49_152, 232_448)
     assert limits.shared_bytes_reserved_per_block == 1024
     assert limits.block_dimensions == (1024, 1024, 64)
+
+
+def test_the_link_to_the_host() -> None:
+    """As measured with 1 GiB on 2026-11-21; and of a GPU of which it is not known."""
+    link = link_of(machine("h200"))
+    rows = (FOLDER.parents[2] / "measurements/h200/host_link.csv").read_text().splitlines()
+    (median,) = (float(row.split(",")[4]) for row in rows if row.startswith("host to device pinned,1073741824,"))
+    assert link.copy_us + 2**30 / link.to_device_megabytes_per_second == pytest.approx(median, rel=0.005)
+    with pytest.raises(Unpredictable, match="T4 to its host is not described"):
+        link_of(machine("t4"))
 
 
 def test_every_number_has_a_source() -> None:

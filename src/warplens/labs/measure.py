@@ -42,8 +42,8 @@ def measured_time(rung: str, size: str, timing: Timing) -> MeasuredTime:
     versions = ", ".join(f"{tool} {version}" for tool, version in tool_versions(compiled=True).items())
     return MeasuredTime(
         gpu=timing.gpu, date=date.today().isoformat(), driver=timing.driver, versions=versions, size=size, rung=rung,
-        time_us=timing.microseconds, low_us=timing.low, high_us=timing.high, warm_us=timing.warm, runs=timing.runs,
-        megahertz=timing.megahertz or None, fresh=True,
+        time_us=timing.microseconds, low_us=timing.low, high_us=timing.high,
+        warm_us=timing.warm or None, runs=timing.runs, megahertz=timing.megahertz or None, fresh=True,
     )  # fmt: skip
 
 

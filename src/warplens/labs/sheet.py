@@ -12,6 +12,7 @@ from warplens.labs.records import Record
 from warplens.labs.rung import Rung
 from warplens.labs.work import limit, share
 from warplens.machine import Machine, machine
+from warplens.metric import Metric
 from warplens.report.lab import MeasuredTime, Row, Sheet
 
 Times = Mapping[str, MeasuredTime]
@@ -45,9 +46,12 @@ def row(
     known = lab.file.names(entry, names)
     forecast = kept.predicted.get(gpu.key)
     taken = time.time_us if time else forecast.time_us if forecast else None
+    metrics = dict(kept.metrics)
+    if taken:
+        metrics["time_us"] = Metric(taken, "us", "measured" if time else "modelled")
     return Row(
         title=entry.title, file=entry.file, teaches=entry.teaches, published=entry.published,
-        cells=tuple(value(text, kept.metrics, known) for text in lab.file.columns.values()),
+        cells=tuple(value(text, metrics, known) for text in lab.file.columns.values()),
         predicted=kept.predicted, unpredicted=unpredicted.get(entry.title, ""), measured=time,
         share=share(entry.work, known, gpu, taken) if taken else None,
     )  # fmt: skip

@@ -10,6 +10,7 @@ from typing import Any
 
 from warplens.errors import UsageError
 from warplens.machine.channels import Channels, channels_from
+from warplens.machine.host_link import HostLink, host_link_from
 from warplens.machine.schema import Limits, Machine, limits_from, machine_from, sources_of, tables_of
 
 FOLDER = Path(__file__).parent
@@ -45,10 +46,13 @@ def _load(key: str) -> Machine:
     sources_of(tables, file)
     own = {table: tables.pop(table) for table in tables_of(Limits) & tables.keys()}
     divided = {table: tables.pop(table) for table in tables_of(Channels) & tables.keys()}
+    linked = {table: tables.pop(table) for table in tables_of(HostLink) & tables.keys()}
     arch_file, arch = _architecture(tables.get("gpu", {}).get("arch", ""), key)
     shared = {table: {**content, **own.get(table, {})} for table, content in arch.items()}
     channels = channels_from(divided, file) if divided else None
-    return machine_from(tables, key, limits_from(shared, file if own else arch_file), shared, arch_file, channels)
+    host_link = host_link_from(linked, file) if linked else None
+    limits = limits_from(shared, file if own else arch_file)
+    return machine_from(tables, key, limits, shared, arch_file, channels, host_link)
 
 
 @cache

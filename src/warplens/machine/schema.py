@@ -15,6 +15,7 @@ from warplens.machine.speeds import CALIBRATION, TABLES, Speeds, speeds_from
 
 if TYPE_CHECKING:
     from warplens.machine.channels import Channels
+    from warplens.machine.host_link import HostLink
 
 KIB = 1024
 Tables = Mapping[str, Any]
@@ -105,7 +106,7 @@ class Machine:
     arch            what its code is compiled for
     dram_gigabytes_per_second   theoretical, 10^9 bytes
     sources         table -> where its numbers come from, "arch.<table>" for those of the architecture
-    channels        how its DRAM is divided, where that is told
+    channels        how its DRAM is divided, where that is told;  host_link: likewise
     speeds          what the model of time reads
     calibrated      GPU, date, driver and tools of the micro-benchmarks behind `speeds`; "" where they are published
                     numbers
@@ -124,6 +125,7 @@ class Machine:
     l2_bytes: int = number("memory", 2**18, 2**30)
     dram_gigabytes_per_second: int = number("memory", 10, 100_000)
     channels: Channels | None = None
+    host_link: HostLink | None = None
 
 
 def limits_from(tables: Tables, file: str) -> Limits:
@@ -140,14 +142,16 @@ def limits_from(tables: Tables, file: str) -> Limits:
 
 
 def machine_from(
-    tables: Tables, key: str, limits: Limits, arch_tables: Tables, arch_file: str, channels: Channels | None = None
-) -> Machine:
+    tables: Tables, key: str, limits: Limits, arch_tables: Tables, arch_file: str, channels: Channels | None = None,
+    host_link: HostLink | None = None,
+) -> Machine:  # fmt: skip
     """The GPU in file `key`.toml; UsageError names table and key of what is missing or absurd."""
     file = f"{key}.toml"
     arch_sources = sources_of(arch_tables, arch_file)
     sources = sources_of(tables, file) | {f"arch.{table}": text for table, text in arch_sources.items()}
     return Machine(
-        key=key, limits=limits, sources=sources, channels=channels, calibrated=sources.get(CALIBRATION, ""),
+        key=key, limits=limits, sources=sources, channels=channels, host_link=host_link,
+        calibrated=sources.get(CALIBRATION, ""),
         speeds=speeds_from(arch_tables, tables, arch_file, file), **values(Machine, tables, file),
     )  # fmt: skip
 

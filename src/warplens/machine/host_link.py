@@ -1,0 +1,59 @@
+"""How fast data go between a host and its GPU.  F2."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from warplens.errors import Unpredictable
+from warplens.machine.schema import Tables, number, values
+
+if TYPE_CHECKING:
+    from warplens.machine.schema import Machine
+
+
+@dataclass(frozen=True, slots=True)
+class HostLink:
+    """The rates belong to a GPU in its host: the bus, and for pageable memory the host's processor too.
+
+    Megabytes are 10^6 bytes, so that bytes over a rate are microseconds.
+
+    pageable           into the GPU, from ordinary memory
+    to_device, to_host   with page-locked memory;  both_ways: of each direction while the other is busy, too
+    copy_nanoseconds     that a copy of nothing takes, from the call until the host knows that it is done
+    next_copy_nanoseconds   from one copy to the next, where many are asked for
+    """
+
+    pageable_megabytes_per_second: int = number("host_link", 100, 1_000_000)
+    to_device_megabytes_per_second: int = number("host_link", 100, 1_000_000)
+    to_host_megabytes_per_second: int = number("host_link", 100, 1_000_000)
+    both_ways_megabytes_per_second: int = number("host_link", 100, 1_000_000)
+    copy_nanoseconds: int = number("host_link", 100, 1_000_000)
+    next_copy_nanoseconds: int = number("host_link", 100, 1_000_000)
+
+    @property
+    def copy_us(self) -> float:
+        return self.copy_nanoseconds / 1000
+
+    @property
+    def next_copy_us(self) -> float:
+        return self.next_copy_nanoseconds / 1000
+
+
+def host_link_from(tables: Tables, file: str) -> HostLink:
+    """The table [host_link] of a GPU's file; UsageError names the key that is missing or absurd."""
+    return HostLink(**values(HostLink, tables, file))
+
+
+def link_of(machine: Machine) -> HostLink:
+    """Unpredictable where it is not described."""
+    if machine.host_link is None:
+        raise Unpredictable(f"the link of the {machine.title} to its host is not described: {machine.key}.toml")
+    return machine.host_link
+
+
+def within(machine: Machine, size: int) -> float:
+    """Microseconds in which the GPU reads and writes so many bytes at the rates of streams."""
+    speeds = machine.speeds
+    parts = 1 / speeds.read_share + 1 / speeds.write_share
+    return size * parts / machine.dram_gigabytes_per_second / 1000
