@@ -173,7 +173,7 @@ def list_labs() -> None:
     from warplens.report.layout import console
 
     labs = [find(name) for name in names()]
-    headline([(lab.key, lab.file.title, len(lab.rungs)) for lab in labs], console())
+    headline([(lab.key, lab.file.title, lab.file.lesson, len(lab.rungs)) for lab in labs], console())
 
 
 def refuse_wrong(done: Done) -> None:

@@ -12,6 +12,8 @@ from warplens.metric import Metric
 from warplens.report.layout import grid_of, titled
 from warplens.report.time import digits, spoken
 
+PAIRS = 6  # of rungs in another order that are told
+
 
 @dataclass(frozen=True, slots=True)
 class Predicted:
@@ -163,8 +165,9 @@ def foot(sheet: Sheet) -> list[str]:
             lines.append(f"Counters of Nsight Compute at the small size: {equal:,} of {compared:,} equal ours.")
     lines += [f"{row.title}: no prediction: {row.unpredicted}" for row in sheet.rows if row.unpredicted]
     if sheet.orders:
-        pairs = "; ".join(f"{first} and {second}" for first, second in sheet.orders)
-        lines.append(f"Prediction and measurement order these rungs differently: {pairs}.")
+        pairs = "; ".join(f"{first} and {second}" for first, second in sheet.orders[:PAIRS])
+        more = f"; and {len(sheet.orders) - PAIRS} pairs more" if len(sheet.orders) > PAIRS else ""
+        lines.append(f"Prediction and measurement order these rungs differently: {pairs}{more}.")
     published = [f"{row.title}: {said}" for row in sheet.rows for said in row.published]
     return lines + [f"Published: {said}." for said in published]
 
@@ -177,9 +180,9 @@ def provenance(time: MeasuredTime) -> str:
     return f"Measured {when}: {time.gpu}, driver {time.driver}{tools}; {swept}median."
 
 
-def headline(rows: Sequence[tuple[str, str, int]], out: Console) -> None:
-    """The list of labs: name, title, number of rungs."""
-    drawn = grid_of("Lab", "Rungs", wide="Title")
-    for name, title, rungs in rows:
-        drawn.add_row(name, title, str(rungs))
+def headline(rows: Sequence[tuple[str, str, str, int]], out: Console) -> None:
+    """The list of labs: name, title, lesson, number of rungs."""
+    drawn = grid_of("Lab", "Lesson", "Rungs", wide="Title")
+    for name, title, lesson, rungs in rows:
+        drawn.add_row(name, title, lesson, str(rungs))
     out.print(drawn)
