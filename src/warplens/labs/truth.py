@@ -17,6 +17,7 @@ from warplens.pitch import Pitched
 
 FILE = "truth.py"
 SHOWN = 3  # elements
+PART = 1 << 22  # elements that are compared at once
 
 
 class Truth:
@@ -64,7 +65,7 @@ def difference(name: str, expected: Any, found: Any, tolerance: float = 0) -> st
     wanted, got = np.asarray(expected), np.asarray(found)
     if wanted.size != got.size:
         return f"{name}: expected {wanted.size} elements, found {got.size}"
-    wrong = np.flatnonzero(_differ(wanted.reshape(-1), got.reshape(-1), tolerance))
+    wrong = _wrong(wanted.reshape(-1), got.reshape(-1), tolerance)
     if not wrong.size:
         return ""
     told = [_element(name, wanted, got, int(at)) for at in wrong[:SHOWN]]
@@ -72,14 +73,22 @@ def difference(name: str, expected: Any, found: Any, tolerance: float = 0) -> st
     return f"{'; '.join(told)}; {count}"
 
 
-def _differ(wanted: NDArray[Any], got: NDArray[Any], tolerance: float) -> NDArray[np.bool_]:
+def _wrong(wanted: NDArray[Any], got: NDArray[Any], tolerance: float) -> NDArray[np.intp]:
+    """Where they differ; a part after the other, so that arrays of a GiB need no copies of their size."""
+    parts = [slice(start, start + PART) for start in range(0, wanted.size, PART)]
+    total = sum(float(np.nansum(np.abs(wanted[part].astype(np.float64)))) for part in parts) if tolerance else 0.0
+    slack = tolerance * total / max(wanted.size, 1)
+    found = [part.start + np.flatnonzero(_differ(wanted[part], got[part], tolerance, slack)) for part in parts]
+    return np.concatenate([np.empty(0, np.intp), *found])
+
+
+def _differ(wanted: NDArray[Any], got: NDArray[Any], tolerance: float, slack: float) -> NDArray[np.bool_]:
     both_nan = (wanted != wanted) & (got != got)
-    if not tolerance or wanted.dtype.kind in "iub":
-        return np.asarray((wanted != got) & ~both_nan)
-    size = np.abs(wanted.astype(np.float64))
-    allowed = tolerance * (size + np.nanmean(size))
-    near = np.abs(got.astype(np.float64) - wanted) <= allowed
-    return np.asarray(~near & ~both_nan & (wanted != got))
+    unequal = (wanted != got) & ~both_nan
+    if tolerance and unequal.any():
+        exact = wanted.astype(np.float64)
+        unequal &= ~(np.abs(got - exact) <= tolerance * np.abs(exact) + slack)
+    return np.asarray(unequal)
 
 
 def _element(name: str, wanted: NDArray[Any], got: NDArray[Any], at: int) -> str:
