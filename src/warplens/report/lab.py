@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from warplens.metric import Metric
-from warplens.report.layout import grid_of, titled
+from warplens.report.layout import GAP, grid_of
 from warplens.report.time import digits, spoken
 
 PAIRS = 6  # of rungs in another order that are told
@@ -100,14 +100,41 @@ class Sheet:
 def show(sheet: Sheet, out: Console) -> None:
     out.print(Text(f"{sheet.title}: {sheet.key}, {size_told(sheet.size)}", style="bold"))
     headings, rows = table(sheet)
-    drawn = grid_of(headings[0], *headings[1:])
-    for column in drawn.columns[1:]:
-        column.no_wrap, column.overflow = False, "fold"
-    for row in rows:
-        drawn.add_row(*(Text(cell) for cell in row))
-    out.print(titled("Rungs", "counts exact where nothing else stands beside them, predictions modelled", drawn))
+    for place, part in enumerate(parts(headings, rows, out.width)):
+        drawn = grid_of("Rung", *(headings[column] for column in part))
+        for drawn_column, column in zip(drawn.columns[1:], part, strict=True):
+            drawn_column.no_wrap, drawn_column.min_width = False, narrowest(headings, rows, column)
+        for row in rows:
+            drawn.add_row(*(Text(row[column]) for column in (0, *part)))
+        out.print(Text("") if place else heading())
+        out.print(drawn)
     for line in foot(sheet):
         out.print(Text(line, style="dim"))
+
+
+def heading() -> Text:
+    kinds = "counts exact where nothing else stands beside them, predictions modelled"
+    return Text.assemble("\n", ("Rungs", "bold cyan"), (f"  {kinds}", "dim"))
+
+
+def parts(headings: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> list[list[int]]:
+    """The columns behind the first, in as many tables as are needed for the width."""
+    first = max(len(row[0]) for row in rows)
+    found: list[list[int]] = [[]]
+    left = width - first - GAP
+    for column in range(1, len(headings)):
+        wanted = narrowest(headings, rows, column) + GAP
+        if wanted > left and found[-1]:
+            found.append([])
+            left = width - first - GAP
+        found[-1].append(column)
+        left -= wanted
+    return found
+
+
+def narrowest(headings: Sequence[str], rows: Sequence[Sequence[str]], column: int) -> int:
+    """The width of a column whose heading is broken between words only."""
+    return max(len(text) for text in (*headings[column].split(), *(row[column] for row in rows)))
 
 
 def size_told(size: str) -> str:
