@@ -1,0 +1,20 @@
+"""Bytes that are a whole round of channels apart lie in one channel: all who ask for them queue there."""
+
+from __future__ import annotations
+
+from warplens.machine import machine
+from warplens.model.dram_banks import place, spread
+
+ACCESSES = 64
+
+
+def quantities(*, apart: int) -> dict[str, float]:
+    channels = machine("textbook").channels
+    assert channels
+    addresses = [number * apart for number in range(ACCESSES)]
+    found = spread(addresses, channels)
+    return {
+        "channels busy": len({place(address, channels).channel for address in addresses}),
+        "use of channels": 100 * found.use,
+        "camps": int(found.camps),
+    }
