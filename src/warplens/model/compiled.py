@@ -1,8 +1,8 @@
 """@compiled: a Python function over numbers and arrays that runs in machine code of this host.  F5.
 
 The function is compiled (from_python.py) when it is first called with arguments of these types; the code is kept on
-disk.  Arguments are numbers, numpy arrays in C order, and tuples of those; the result is a number, a tuple of numbers,
-or None.  `function.python` is the function itself: the same, slowly.
+disk.  Arguments are numbers, numpy arrays in C order of which no two overlap, and tuples of those; the result is a
+number, a tuple of numbers, or None.  `function.python` is the function itself: the same, slowly.
 """
 
 from __future__ import annotations
@@ -139,6 +139,9 @@ def written(python: Callable[..., Any], kinds: Sequence[Kind]) -> Any:
     module = ir.Module(name=python.__qualname__)
     passed = [types[t] for kind in kinds for t in _passed(kind)]
     function = ir.Function(module, ir.FunctionType(ir.VoidType(), [*passed, PTR]), "entry")
+    for argument in function.args:
+        if argument.type == PTR:
+            argument.add_attribute("noalias")
     b = ir.IRBuilder(function.append_basic_block("entry"))
     given = iter(function.args)
     values = [_value(kind, given) for kind in kinds]
