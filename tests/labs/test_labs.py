@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import groupby
 from zlib import crc32
 
 import pytest
@@ -21,10 +23,17 @@ def sampled(rung: Rung) -> bool:
     return crc32(rung.entry.title.encode()) % PREDICTED == 0
 
 
-RUNGS = [(name, rung.entry.title) for name in names() for rung in find(name).rungs]
+def rungs() -> Iterator[object]:
+    """Lab and rung; of rungs that share a file, as those of a sweep do, the inner ones are long tests."""
+    for name in names():
+        for _, same in groupby(find(name).rungs, lambda rung: rung.entry.file):
+            titles = [rung.entry.title for rung in same]
+            for title in titles:
+                inner = title not in (titles[0], titles[-1])
+                yield pytest.param(name, title, marks=[pytest.mark.long] * inner)
 
 
-@pytest.mark.parametrize(("name", "title"), RUNGS)
+@pytest.mark.parametrize(("name", "title"), rungs())
 def test_every_rung_computes_counts_and_draws_what_its_lab_says(name: str, title: str) -> None:
     lab = find(name)
     (rung,) = lab.chosen([title])
