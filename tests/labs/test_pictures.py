@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import warplens as wl
-from warplens.labs.keep import computed
+from warplens.labs.keep import computed, write
 from warplens.labs.lab import Lab
 from warplens.labs.pictures import Gallery, stale_pictures, write_pictures
 from warplens.labs.run import Size
@@ -87,3 +87,27 @@ def test_an_access_that_is_not_there_is_told(tmp_path: Path) -> None:
     (done, _) = next(iter(computed(found, SMALL, predict=lambda _: False)))
     with pytest.raises(wl.UsageError, match="picture banks: accesses to shared memory of warp 0 of block 0: 1, from 0"):
         gallery.see(done)
+
+
+def test_pictures_of_times_are_drawn_from_the_full_size_and_the_kept_results(tmp_path: Path) -> None:
+    more = '[[pictures]]\nfile = "times"\ndraw = "time_against_size"\nsize = "n"\n[small]\nn = 1024\n'
+    toml = TOML.replace("stride = 3", "stride = 1\nn = 65536").replace("grid = 1", 'grid = "n / 32"')
+    toml = toml.replace("f32[32 * stride]", "f32[n]").replace("f32[32]", "f32[n]") + more
+    found = lab(tmp_path, toml)
+    (tmp_path / "1_copy.cu").write_text(
+        'extern "C" __global__ void copy(const float* in, float* out, int stride) {\n'
+        "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  out[i] = 2 * in[i] + 1;\n}"
+    )
+    (tmp_path / "truth.py").write_text("def truth(read, out, stride): return {'out': 2 * read + 1}")
+    gallery, rows = Gallery(found, "full"), []
+    for size in (SMALL, Size.parse("full")):
+        for done, fresh in computed(found, size):
+            assert not done.wrong
+            rows += fresh
+            gallery.see(done)
+    write(found, rows, [SMALL, Size.parse("full")])
+    drawn = gallery.drawn()
+    assert set(drawn) == {"path", "times"}
+    assert "FLOP a byte of DRAM" in drawn["path"]
+    assert "at the largest size 1_copy is the fastest" in drawn["times"]
+    assert drawn["times"].count("<circle") == 0  # nothing was measured
