@@ -1,0 +1,11 @@
+// A tile of 32 x 32 floats turns the corner in shared memory: rows are read, and rows are written.
+// But a column of the tile lies in one bank: the 32 lanes of a warp are served one after another.
+extern "C" __global__ void transpose(const float* in, float* out, int rows, int columns) {
+  __shared__ float tile[32][32];
+  int x = threadIdx.x, row = blockIdx.y * 32, column = blockIdx.x * 32;
+  for (int y = threadIdx.y; y < 32; y += 8)
+    if (row + y < rows && column + x < columns) tile[y][x] = in[(size_t)(row + y) * columns + column + x];
+  __syncthreads();
+  for (int y = threadIdx.y; y < 32; y += 8)
+    if (column + y < columns && row + x < rows) out[(size_t)(column + y) * rows + row + x] = tile[x][y];
+}
