@@ -16,6 +16,7 @@ from warplens.labs.run import Size
 from warplens.labs.rung import Rung
 
 SMALL = Size.parse("small")
+UNROLLED = ("sgemm", "softmax")  # up to 2,300 instructions without a loop, 2 to 16 s each to translate
 PREDICTED = 10  # one rung in so many, the same each time: a prediction takes longer than all counts
 
 
@@ -24,13 +25,13 @@ def sampled(rung: Rung) -> bool:
 
 
 def rungs() -> Iterator[object]:
-    """Lab and rung; of rungs that share a file, as those of a sweep do, the inner ones are long tests."""
+    """Lab and rung; long are those of unrolled labs, and of rungs that share a file (a sweep) the inner ones."""
     for name in names():
         for _, same in groupby(find(name).rungs, lambda rung: rung.entry.file):
             titles = [rung.entry.title for rung in same]
             for title in titles:
-                inner = title not in (titles[0], titles[-1])
-                yield pytest.param(name, title, marks=[pytest.mark.long] * inner)
+                long = name in UNROLLED or title not in (titles[0], titles[-1])
+                yield pytest.param(name, title, marks=[pytest.mark.long] * long)
 
 
 @pytest.mark.parametrize(("name", "title"), rungs())
