@@ -11,16 +11,16 @@ docs/labs.md has the keys of each drawing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
 from warplens.emulator import Access, Entered
 from warplens.errors import UsageError
-from warplens.expression import Names
 from warplens.labs.lab import Lab
 from warplens.labs.records import read_measured, read_results
-from warplens.labs.run import Done
+from warplens.labs.run import SIZES, Done
+from warplens.labs.rung import Rung
 from warplens.labs.sheet import recorded
 from warplens.machine import machine
 from warplens.report.pictures.dram_timeline import dram_timeline
@@ -130,23 +130,31 @@ def timeline(table: Table) -> str:
 
 
 def times(lab: Lab, table: Table, chosen: list[str]) -> str:
-    """Predicted as results.csv has it, measured as measured.csv; `size` is the name of the lab that is the size."""
-    results, measured = read_results(lab.folder), read_measured(lab.folder)
+    """Predicted as results.csv has it, measured as measured.csv; `size` is the name of the lab that is the size.
+
+    A rung has a point for the small and one for the full size; rungs that sweep that name are one line at full size.
+    """
     found: dict[str, Series] = {}
-    sizes: dict[str, Names | None] = {"small": None, "full": {}}
     for rung in lab.rungs:
-        title = rung.entry.title
+        title, swept = rung.entry.title, table["size"] in rung.entry.launch.sets
         if title not in chosen:
             continue
-        at = {text: float(lab.file.names(rung.entry, names)[table["size"]]) for text, names in sizes.items()}
-        kept = {text: results[text, title].predicted for text in sizes if (text, title) in results}
-        timed = {text: recorded(measured, text, GPU).get(title) for text in sizes}
-        series = Series(
-            [(at[text], forecast[GPU].time_us) for text, forecast in kept.items() if GPU in forecast],
-            [(at[text], time.time_us) for text, time in timed.items() if time],
-        )
-        found |= {title: series} if series.points else {}
+        name = title.rpartition("_")[0] if swept else title
+        before, own = found.get(name, Series()), _times_of(lab, rung, table["size"], ("full",) if swept else SIZES)
+        merged = Series([*before.predicted, *own.predicted], [*before.measured, *own.measured])
+        found |= {name: merged} if merged.points else {}
     return time_against_size(found, table["size"], machine(GPU).title, _title(table) or "Time against size")
+
+
+def _times_of(lab: Lab, rung: Rung, size: str, sizes: Sequence[str]) -> Series:
+    results, measured, title = read_results(lab.folder), read_measured(lab.folder), rung.entry.title
+    predicted, timed = [], []
+    for text in sizes:
+        at = float(lab.file.names(rung.entry, None if text == "small" else {})[size])
+        kept, time = results.get((text, title)), recorded(measured, text, GPU).get(title)
+        predicted += [(at, kept.predicted[GPU].time_us)] if kept and GPU in kept.predicted else []
+        timed += [(at, time.time_us)] if time else []
+    return Series(predicted, timed)
 
 
 OF_A_RUN: Mapping[str, Callable[[Run, Table], str]] = {

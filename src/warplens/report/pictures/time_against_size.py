@@ -46,6 +46,11 @@ def time_against_size(rungs: Mapping[str, Series], size_name: str, gpu: str, tit
 def told(rungs: Mapping[str, Series], gpu: str) -> str:
     measured = any(series.measured for series in rungs.values())
     kinds = "lines: predicted" + (", dots: measured" if measured else "")
+    if len(rungs) == 1:
+        only = next(iter(rungs.values()))
+        points = sorted(only.measured or only.predicted)
+        (first, quick), (most, slow) = points[0], points[-1]
+        return f"{kinds}, on the {gpu}; {spoken(quick)} at {first:,.0f} and {spoken(slow)} at {most:,.0f}"
     last = {name: max(series.points)[1] for name, series in rungs.items()}
     best = min(last, key=lambda name: last[name])
     return f"{kinds}, on the {gpu}; at the largest size {best} is the fastest with {spoken(last[best])}"

@@ -109,5 +109,15 @@ def test_pictures_of_times_are_drawn_from_the_full_size_and_the_kept_results(tmp
     drawn = gallery.drawn()
     assert set(drawn) == {"path", "times"}
     assert "FLOP a byte of DRAM" in drawn["path"]
-    assert "at the largest size 1_copy is the fastest" in drawn["times"]
+    assert "µs at 65,536" in drawn["times"]
     assert drawn["times"].count("<circle") == 0  # nothing was measured
+
+
+def test_rungs_of_a_sweep_are_one_line(tmp_path: Path) -> None:
+    toml = TOML.split("[[pictures]]")[0].replace("[1_copy]", "[1_copy]\nsweep = { stride = [1, 2] }")
+    found = lab(tmp_path, toml + '[[pictures]]\nfile = "strides"\ndraw = "time_against_size"\nsize = "stride"\n')
+    rows = [f"full,1_copy_0{n},predicted_us,{n}.5,modelled h200" for n in (1, 2)]
+    write(found, rows, [Size.parse("full")])
+    picture = Gallery(found, "full").drawn()["strides"]
+    assert "1.50 µs at 1 and 2.50 µs at 2" in picture
+    assert picture.count('"curve"') == 1
