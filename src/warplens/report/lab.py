@@ -145,10 +145,12 @@ def table(sheet: Sheet) -> tuple[list[str], list[list[str]]]:
     """Headings and rows in words: rung, counts, predicted times, measured time, share."""
     measured = any(row.measured for row in sheet.rows) or bool(sheet.libraries)
     times = [f"Predicted {gpu}" if len(sheet.gpus) > 1 else "Predicted" for gpu in sheet.gpus]
-    headings = ["Rung", *sheet.columns, *times]
+    kinds = [column_kind(sheet, place) for place in range(len(sheet.columns))]
+    counts = [f"{name} ({kind})" if kind else name for name, kind in zip(sheet.columns, kinds, strict=True)]
+    headings = ["Rung", *counts, *times]
     headings += ["Measured"] * measured + [f"of {sheet.limit}"] * bool(sheet.limit)
     return headings, [
-        [row.title, *map(cell, row.cells), *(forecast(row, gpu) for gpu in sheet.gpus)]
+        [row.title, *map(cell, row.cells, kinds), *(forecast(row, gpu) for gpu in sheet.gpus)]
         + [measurement(row.measured)] * measured + [percent(row.share)] * bool(sheet.limit)
         for row in sheet.rows
     ] + [
@@ -157,12 +159,18 @@ def table(sheet: Sheet) -> tuple[list[str], list[list[str]]]:
     ]  # fmt: skip
 
 
-def cell(metric: Metric | None) -> str:
+def column_kind(sheet: Sheet, place: int) -> str:
+    """What all numbers of a column are, if they are not exact; "" where they differ."""
+    kinds = {metric.provenance for row in sheet.rows if (metric := row.cells[place])}
+    return kinds.pop() if len(kinds) == 1 and "exact" not in kinds else ""
+
+
+def cell(metric: Metric | None, said_above: str) -> str:
     if metric is None:
         return "–"
     value = metric.value
     said = f"{value:,}" if isinstance(value, int) else f"{value:,.0f}" if value.is_integer() else digits(value)
-    return said if metric.provenance == "exact" else f"{said} ({metric.provenance})"
+    return said if metric.provenance in ("exact", said_above) else f"{said} ({metric.provenance})"
 
 
 def forecast(row: Row, gpu: str) -> str:
