@@ -34,7 +34,7 @@ def rungs() -> Iterator[object]:
                 yield pytest.param(name, title, marks=[pytest.mark.long] * long)
 
 
-@pytest.mark.parametrize(("name", "title"), rungs())
+@pytest.mark.parametrize(("name", "title"), list(rungs()))
 def test_every_rung_computes_counts_and_draws_what_its_lab_says(name: str, title: str) -> None:
     lab = find(name)
     (rung,) = lab.chosen([title])
