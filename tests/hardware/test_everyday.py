@@ -20,7 +20,7 @@ DIFFERENT = {
     "queue_push": "places in the queue depend on the order of the warps",
     "union_find": "which edge joins two trees depends on the order of the warps",
     "virtual_calls": "generic loads of the stack count as global, on an H200 as local",
-    "fibonacci": "lanes come back from a recursion at different times on an H200 and do not meet again",
+    "fibonacci": "the instrumented counters of a recursion: its lanes meet elsewhere; the hardware's own are equal",
 }
 
 

@@ -13,15 +13,8 @@ from functools import cached_property
 from llvmlite import ir
 
 from warplens.emulator.code import Code, function, i32, i64
-from warplens.emulator.emit import LlvmEmitter
-from warplens.emulator.giving_way import GivingWay
 from warplens.emulator.layout import (
     ALL_THREADS,
-    COLLECTIVE,
-    EVERYBODY,
-    INSTRUCTION,
-    WAIT_SLOTS,
-    WARPSYNC,
     Block,
     Env,
     FaultKind,
@@ -29,163 +22,26 @@ from warplens.emulator.layout import (
     Status,
     Warp,
 )
-from warplens.emulator.plan import COLUMNS, REPLAYED, REPLAYS
+from warplens.emulator.meetings import Meetings
 from warplens.emulator.record import record_fault
 from warplens.emulator.splits import VOID
-from warplens.emulator.vectors import I1, I32, I64, PTR, vector
+from warplens.emulator.vectors import I32, I64, PTR
 from warplens.emulator.watch import Watch
 
 IDLE_TURN = 1000  # how much more of a block's patience a turn without progress takes than a barrier
 
 
-class Runtime(GivingWay):
+class Runtime(Meetings):
     """Routines of one module, each made when it is first asked for."""
 
-    def __init__(self, module: ir.Module, watch: Watch, rows: int, barriers: int) -> None:
-        """rows: where the counters' rows, one an instruction, begin, in bytes; barriers: how many a block can use."""
+    def __init__(self, module: ir.Module, watch: Watch, rows: int, barriers: int, restores: bool) -> None:
+        """rows: where the counters' rows, one an instruction, begin, in bytes; barriers: how many a block can use;
+        restores: whether convergence barriers come back from registers."""
         self.module = module
         self.watch = watch
         self.rows = rows
         self.barriers = barriers
-
-    # Convergence barriers
-
-    @cached_property
-    def arrive(self) -> ir.Function:
-        """arrive(env, warp, slot, need, mask, pc): lanes of mask wait at slot for all lanes of need; together they go
-        on from pc.  The caller then takes the next split."""
-        made, code = function(self.module, "arrive", VOID, [PTR, PTR, I32, I32, I32, I32])
-        env, warp, slot, need, mask, pc = made.args
-        b = code.b
-        emitter = LlvmEmitter(b)
-        earlier = code.load(Warp, warp, "waiting", slot)
-        # What lanes do together is done by the code of those that come last.
-        together = b.select(b.icmp_signed("==", slot, i32(COLLECTIVE)), b.or_(mask, earlier), mask)
-        for name, value, whose in (("lane_pc", pc, together), ("lane_need", need, mask)):
-            place = code.field(Warp, warp, name)
-            old = b.load(place, typ=vector(I32), align=4)
-            b.store(b.select(b.bitcast(whose, vector(I1)), emitter.splat(value), old), place, align=4)
-        waiting = b.or_(earlier, mask)
-        code.store(waiting, Warp, warp, "waiting", slot)
-        again = code.nonzero(b.and_(code.load(Warp, warp, "restored"), code.bit(slot)))
-        waited = code.nonzero(b.and_(earlier, need))
-        again = b.or_(again, b.and_(waited, self._is_sync(code, slot)))
-        self._release_if_all(code, env, warp, slot, self._there(code, warp, slot, pc), need, again)
-        b.ret_void()
-        return made
-
-    @cached_property
-    def arrive_apart(self) -> ir.Function:
-        """arrive_apart(env, warp, slot, needs, mask, pc) -> lanes of the replays: each lane waits for the lanes of
-        its own needs[lane], and every different need takes an issue."""
-        made, code = function(self.module, "arrive_apart", I64, [PTR, PTR, I32, PTR, I32, I32])
-        env, warp, slot, needs, mask, pc = made.args
-        b = code.b
-        left, replayed = code.variable(I32, mask), code.variable(I64, i64(0))
-
-        def group() -> None:
-            rest = b.load(left, typ=I32)
-            all_needs = b.load(needs, typ=vector(I32), align=4)
-            need = b.extract_element(all_needs, code.lowest(rest))
-            same = b.bitcast(b.icmp_signed("==", all_needs, LlvmEmitter(b).splat(need)), I32)
-            members = b.and_(same, rest)
-            b.call(self.arrive, [env, warp, slot, need, members, pc])
-            rest = b.and_(rest, b.not_(members))
-            code.bump(replayed, b.zext(code.popcount(rest), I64))
-            b.store(rest, left)
-
-        code.loop(lambda: code.nonzero(b.load(left, typ=I32)), group)
-        b.ret(b.load(replayed, typ=I64))
-        return made
-
-    def _is_sync(self, code: Code, slot: ir.Value) -> ir.Value:
-        b = code.b
-        return b.or_(*(b.icmp_signed("==", slot, i32(sync)) for sync in (WARPSYNC, EVERYBODY)))
-
-    def _there(self, code: Code, warp: ir.Value, slot: ir.Value, pc: ir.Value) -> ir.Value:
-        """Lanes that wait at slot; with WARPSYNC.ALL only those that wait in the same place.
-
-        Halves of a warp that come to two of them hang on an H200 (measurements/README.md).
-        """
-        b = code.b
-        places = b.load(code.field(Warp, warp, "lane_pc"), typ=vector(I32), align=4)
-        same = b.bitcast(b.icmp_signed("==", places, LlvmEmitter(b).splat(pc)), I32)
-        anywhere = b.icmp_signed("!=", slot, i32(EVERYBODY))
-        return b.and_(code.load(Warp, warp, "waiting", slot), b.select(anywhere, i32(-1), same))
-
-    def _release_if_all(
-        self, code: Code, env: ir.Value, warp: ir.Value, slot: ir.Value, waiting: ir.Value, need: ir.Value,
-        again: ir.Value,
-    ) -> None:  # fmt: skip
-        """again: whether the lanes issue the instruction at which they waited once more."""
-        b = code.b
-        wanted = b.and_(need, b.not_(code.load(Warp, warp, "exited")))
-        at_meeting = b.icmp_signed("<", slot, i32(WARPSYNC))
-        away = b.select(at_meeting, code.load(Warp, warp, "away"), i32(0))
-        wanted = b.and_(wanted, b.not_(away))
-        there = b.icmp_signed("==", b.and_(waiting, wanted), wanted)
-        with code.when(b.and_(there, code.nonzero(wanted))):
-            with code.when(b.icmp_signed(">=", slot, i32(WARPSYNC))):
-                code.store(1, Warp, warp, "merged")  # lanes of one BSSY, which may have run it at different times
-            with code.when(self._is_sync(code, slot)):
-                self.watch.meet(code, warp, wanted)
-            all_waiting = code.load(Warp, warp, "waiting", slot)
-            code.store(b.and_(all_waiting, b.not_(wanted)), Warp, warp, "waiting", slot)
-            with code.when(again, likely=False):
-                pc = code.load(Warp, warp, "lane_pc", code.lowest(wanted))
-                pc = b.and_(pc, i32(INSTRUCTION))
-                self.replay(code, code.load(Env, env, "counters"), b.sub(pc, i32(1)), wanted)
-            b.call(self.push_groups, [warp, wanted, code.field(Warp, warp, "lane_pc")])
-
-    def replay(self, code: Code, counters: ir.Value, instruction: ir.Value, lanes: ir.Value) -> None:
-        """Counts another issue of a meeting."""
-        b = code.b
-        row = code.at(counters, b.add(i64(self.rows), b.mul(code.widened(instruction), i64(8 * COLUMNS))))
-        code.bump(code.at(row, 8 * REPLAYS))
-        code.bump(code.at(row, 8 * REPLAYED), b.zext(code.popcount(lanes), I64))
-
-    @cached_property
-    def recheck(self) -> ir.Function:
-        """recheck(env, warp, again): lanes have left or given way; whoever waited only for them goes on.
-
-        again   whether they issue the BSYNC at which they waited once more
-        """
-        made, code = function(self.module, "recheck", VOID, [PTR, PTR, I1])
-        env, warp, replays = made.args
-        b = code.b
-
-        def slot_of(slot: ir.Value) -> None:
-            left = code.variable(I32, code.load(Warp, warp, "waiting", slot))
-
-            def group() -> None:
-                rest = b.load(left, typ=I32)
-                lane = code.lowest(rest)
-                need = code.load(Warp, warp, "lane_need", lane)
-                waiting = self._there(code, warp, slot, code.load(Warp, warp, "lane_pc", lane))
-                again = b.and_(replays, b.icmp_signed("<", slot, i32(WARPSYNC)))
-                self._release_if_all(code, env, warp, slot, waiting, need, again)
-                b.store(b.and_(rest, b.not_(b.or_(need, code.bit(lane)))), left)
-
-            code.loop(lambda: code.nonzero(b.load(left, typ=I32)), group)
-
-        code.each(i32(WAIT_SLOTS), slot_of)
-        b.ret_void()
-        return made
-
-    @cached_property
-    def leave(self) -> ir.Function:
-        """leave(env, warp, slot, mask): nobody waits at slot for the lanes of mask any longer."""
-        made, code = function(self.module, "leave", VOID, [PTR, PTR, I32, I32])
-        env, warp, slot, mask = made.args
-        b = code.b
-        place = code.field(Warp, warp, "lane_need")
-        old = b.load(place, typ=vector(I32), align=4)
-        new = b.and_(old, LlvmEmitter(b).splat(b.not_(mask)))
-        there = b.bitcast(code.load(Warp, warp, "waiting", slot), vector(I1))
-        b.store(b.select(there, new, old), place, align=4)
-        b.call(self.recheck, [env, warp, ir.Constant(I1, 1)])
-        b.ret_void()
-        return made
+        self.restores = restores
 
     @cached_property
     def exit_lanes(self) -> ir.Function:

@@ -21,6 +21,7 @@ class Splits:
     """Routines of one module, each made when it is first asked for."""
 
     module: ir.Module
+    restores: bool  # whether convergence barriers come back from registers: recursion does that
 
     @cached_property
     def push(self) -> ir.Function:
@@ -127,12 +128,15 @@ class Splits:
 
     @cached_property
     def rejoin(self) -> ir.Function:
-        """rejoin(warp, slot, need, pc) -> lanes that wait at slot for need, to go on from pc; they no longer wait."""
+        """rejoin(warp, slot, need, pc) -> lanes that wait at slot, to go on from pc; they no longer wait.
+
+        Of barriers that are saved in registers all of them, of others those that wait for need.
+        """
         made, code = function(self.module, "rejoin", I32, [PTR, I32, I32, I32])
         warp, slot, need, pc = made.args
         b = code.b
         lanes = code.load(Warp, warp, "waiting", slot)
-        for name, value in (("lane_pc", pc), ("lane_need", need)):
+        for name, value in (("lane_pc", pc), ("lane_need", need))[: 1 if self.restores else 2]:
             kept = b.load(code.field(Warp, warp, name), typ=vector(I32), align=4)
             lanes = b.and_(lanes, b.bitcast(b.icmp_signed("==", kept, LlvmEmitter(b).splat(value)), I32))
         waiting = code.load(Warp, warp, "waiting", slot)

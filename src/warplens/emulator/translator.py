@@ -59,7 +59,9 @@ class Translator:
         self.plan = Plan(program)
         self.module = ir.Module(name=f"{program.name}.{program.arch}")
         self.watch = Watch(self.module, program, checks)
-        self.runtime = Runtime(self.module, self.watch, 8 * self.plan.row(0), barriers_of(program))
+        self.restores = any(restores_barrier(i) for i in program.instructions)
+        barriers = barriers_of(program)
+        self.runtime = Runtime(self.module, self.watch, 8 * self.plan.row(0), barriers, self.restores)
         self.routines = Routines(self.module, windows_of(program))
         declare(self.module, library)
         self.bindings = [self._bind(i) for i in program.instructions]
@@ -70,7 +72,6 @@ class Translator:
         self.uses_meeting = any(i.base in ("BSYNC", "WARPSYNC") for i in program.instructions)
         self.meetings = meetings(program)
         self.gives_way = any(i.base in GIVES_WAY for i in program.instructions)
-        self.restores = any(restores_barrier(i) for i in program.instructions)
         blocks = [self.by_start[start] for start in sorted(self.reached)]
         self.shapes = shapes(program, self.bindings, blocks, tile, self._successors())
         self.start = max(place for place in self.shapes.states if place.first == 0)

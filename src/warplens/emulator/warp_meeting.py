@@ -41,11 +41,13 @@ class WarpMeeting(AtInstruction):
         self._set_barrier(barrier, mask, restored=True)
 
     def _set_barrier(self, barrier: Register, mask: U32, restored: bool) -> None:
-        self.f.registers.write(barrier, mask, self._active, self.condition)
-        if self.f.t.restores:
-            known, bit = self.code.field(Warp, self.f.warp, "restored"), 1 << barrier.index
-            now = self.b.load(known, typ=I32)
-            self.b.store(self.b.or_(now, i32(bit)) if restored else self.b.and_(now, i32(~bit)), known)
+        if not self.f.t.restores:
+            self.f.registers.write(barrier, mask, self._active, self.condition)
+            return
+        self.f.registers.take_from(barrier, self.first(mask))
+        known, bit = self.code.field(Warp, self.f.warp, "restored"), 1 << barrier.index
+        now = self.b.load(known, typ=I32)
+        self.b.store(self.b.or_(now, i32(bit)) if restored else self.b.and_(now, i32(~bit)), known)
 
     def barrier_mask(self, barrier: Register) -> U32:
         return self._u32(self.f.registers.word("B", barrier.index))
@@ -60,8 +62,10 @@ class WarpMeeting(AtInstruction):
             self._wait(barrier.index, need, barrier)
             return
         b, code, warp = self.b, self.code, self.f.warp
-        with code.when(code.nonzero(code.load(Warp, warp, "merged")), likely=False):
-            self._keep_to(barrier.index, masks, need)
+        if not self.f.t.restores:
+            merged = code.nonzero(code.load(Warp, warp, "merged"))
+            with code.when(merged, likely=False):
+                self._keep_to(barrier.index, masks, need)
         self.mask = b.load(self.f.exec, typ=I32)
         dug = b.icmp_signed("==", code.load(Warp, warp, "dug"), i32(self._next()))
         with code.when(dug, likely=False):
@@ -82,6 +86,8 @@ class WarpMeeting(AtInstruction):
             b.cbranch(self._are_all(lanes, need, barrier.index), on, wait)
             b.position_at_end(on)
             self._gone_without(barrier, lanes)
+            with code.when(code.nonzero(b.and_(self.mask, b.not_(need)))):
+                self._issue_again(barrier.index, need, lanes)
             self.f.go_on_converted(self._next())
             b.position_at_end(wait)
             self._arrive(barrier.index, need, lanes, place, barrier)
@@ -140,11 +146,16 @@ class WarpMeeting(AtInstruction):
             self.f.t.watch.meet(self.code, self.f.warp, self.mask)
         if barrier is not None:
             self._gone_without(barrier, self.mask)
-        if barrier is not None and self.f.t.restores:
-            restored = b.and_(self.code.load(Warp, self.f.warp, "restored"), i32(1 << slot))
-            with self.code.when(self.code.nonzero(restored), likely=False):
-                self.runtime.replay(self.code, self.f.counters, i32(self.at.index), self.mask)
+            self._issue_again(slot, need, self.mask)
         self.f.go_on(self._next(), self.at.index)
+
+    def _issue_again(self, slot: int, need: ir.Value, lanes: ir.Value) -> None:
+        """Lanes that restored a barrier from a register issue its meeting once more, unless it is empty."""
+        if not self.f.t.restores:
+            return
+        restored = self.b.and_(self.code.load(Warp, self.f.warp, "restored"), i32(1 << slot))
+        with self.code.when(self.b.and_(self.code.nonzero(restored), self.code.nonzero(need)), likely=False):
+            self.runtime.replay(self.code, self.f.counters, i32(self.at.index), lanes)
 
     def leave(self, barrier: Register, when: Pred | None = None) -> None:
         b = self.b
