@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from ctypes import sizeof
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ from llvmlite import ir
 from warplens.emulator.classify import Access
 from warplens.emulator.code import Code, function, i32, i64
 from warplens.emulator.emit import LlvmEmitter
-from warplens.emulator.layout import Bounds, Buffer, Env, Fault, FaultKind
+from warplens.emulator.layout import Bounds, Buffer, Env, Fault, FaultKind, Touch
 from warplens.emulator.plan import BYTES, IDEAL, REQUESTS, SECTORS, TAGS, WAVEFRONTS
 from warplens.emulator.record import record_fault
 from warplens.emulator.site import SPACES, V32, V64, Site
@@ -33,7 +34,7 @@ def checked(
     how: Access = "load",
 ) -> ir.Value:
     """Host pointers of the lanes, after check and count; the routine gives `idle` on a fault."""
-    guard(routines, site, space, address, size, touch, idle)
+    deltas = guard(routines, site, space, address, size, touch, idle)
     site.add(REQUESTS, i64(1))
     if space == "shared":
         _count_shared(routines, site, address, size, how)
@@ -41,25 +42,33 @@ def checked(
         _count_local(routines, site, address, size)
     else:
         _count_global(routines, site, address, size)
-    return site.pointers(space, address)
+    return site.pointers(space, address, deltas)
 
 
 def guard(
     routines: Routines, site: Site, space: Space, address: ir.Value, size: int, touch: int, idle: ir.Value | None
-) -> None:
-    """Leaves the routine with `idle` if a lane's access is stray or misaligned."""
+) -> ir.Value | None:
+    """Leaves the routine with `idle` if a lane's access is stray or misaligned.
+
+    Of addresses in global memory: what leads from each to the host's.
+    """
     b, code = site.b, site.code
+    deltas = code.variable(V64) if space == "global" else None
+    if deltas is not None:
+        b.store(LlvmEmitter(b).splat(code.load(Bounds, site.bounds_entry(), "delta")), deltas)
     wrong = _suspects(site, space, address, size)
     with code.when(code.nonzero(wrong), likely=False):
         wide = address if space == "global" else b.zext(address, V64)
         settings = [site.index, wide, site.mask, wrong, i32(size), i32(touch), i32(SPACES.index(space))]
         slow = look_up(routines.module) if space == "global" else refuse(routines.module)
-        fine = b.call(slow, [site.env, site.block, site.warp, *settings])
+        where = [] if deltas is None else [deltas]
+        fine = b.call(slow, [site.env, site.block, site.warp, *settings, *where])
         with code.when(b.not_(fine)):
             if idle is None:
                 b.ret_void()
             else:
                 b.ret(idle)
+    return None if deltas is None else b.load(deltas, typ=V64)
 
 
 def _suspects(site: Site, space: Space, address: ir.Value, size: int) -> ir.Value:
@@ -147,15 +156,17 @@ def _count_ideal(site: Site, actual: ir.Value, size: int, shift: int) -> None:
 
 # The slow checks.  Arguments: env, block, warp, instruction, addresses, active lanes, suspects, bytes, touch, space.
 
+TAKE = ir.FunctionType(ir.VoidType(), [I32])
 ARGUMENTS = [PTR, PTR, PTR, I32, V64, I32, I32, I32, I32, I32]
 
 
 def look_up(module: ir.Module) -> ir.Function:
-    """Finds each lane's buffer; true if all are good.  Remembers the last, and how the buffers were used."""
+    """Finds each lane's buffer; true if all are good.  Remembers the last, and how the buffers were used; the last
+    argument takes what leads from each lane's address to the host's."""
     if found := module.globals.get("look_up"):
         return found
-    made, code = function(module, "look_up", I1, ARGUMENTS)
-    env, _, _, index, address, mask, _, size, touch, _ = made.args
+    made, code = function(module, "look_up", I1, [*ARGUMENTS, PTR])
+    env, _, _, index, address, mask, _, size, touch, _, deltas = made.args
     b = code.b
     bounds = code.at(code.load(Env, env, "bounds"), b.mul(b.sext(index, I64), i64(sizeof(Bounds))))
     lost = code.variable(I32, i32(0))
@@ -166,8 +177,10 @@ def look_up(module: ir.Module) -> ir.Function:
         found = code.variable(I32)
         b.store(i32(0), found)
 
-        def remember(entry: ir.Value) -> None:
+        def remember(entry: ir.Value, number: ir.Value) -> None:
+            _take(code, env, entry, number, touch)
             _remember(code, entry, bounds, wide_size, touch, found)
+            b.store(code.load(Buffer, entry, "delta"), b.gep(deltas, [lane], source_etype=I64))
 
         _each_buffer_with(code, env, a, wide_size, remember)
         aligned = b.icmp_signed("==", b.and_(a, b.sub(wide_size, i64(1))), i64(0))
@@ -178,28 +191,40 @@ def look_up(module: ir.Module) -> ir.Function:
     lanes = b.load(lost, typ=I32)
     with code.when(b.icmp_signed("==", lanes, i32(0))):
         b.ret(ir.Constant(I1, 1))
-    args = list(made.args)
+    args = list(made.args[:-1])
     args[6] = lanes
     b.ret(b.call(refuse(module), args))
     return made
 
 
 def _each_buffer_with(
-    code: Code, env: ir.Value, a: ir.Value, size: ir.Value, visit: Callable[[ir.Value], None]
+    code: Code, env: ir.Value, a: ir.Value, size: ir.Value, visit: Callable[[ir.Value, ir.Value], None]
 ) -> None:
     b = code.b
     table = code.load(Env, env, "buffers")
 
     def buffer(i: ir.Value) -> None:
-        entry = code.at(table, b.mul(i, i64(24)))
+        entry = code.at(table, b.mul(i, i64(sizeof(Buffer))))
         low = code.load(Buffer, entry, "low")
         extent, offset = b.sub(code.load(Buffer, entry, "high"), low), b.sub(a, low)
         begins = b.icmp_unsigned("<", offset, extent)  # a + size could wrap around to 0
         ends = b.icmp_unsigned("<=", size, b.sub(extent, offset))
         with code.when(b.and_(begins, ends)):
-            visit(entry)
+            visit(entry, i)
 
     code.each(code.load(Env, env, "buffer_count"), buffer)
+
+
+def _take(code: Code, env: ir.Value, entry: ir.Value, number: ir.Value, touch: ir.Value) -> None:
+    """Before a buffer is written for the first time, Python gives it memory of its own: an array of the host that is
+    only read stays where it is."""
+    b = code.b
+    writes = code.nonzero(b.and_(touch, i32(~Touch.READ)))
+    foreign = b.icmp_signed("==", code.load(Buffer, entry, "own"), i64(0))
+    with code.when(b.and_(writes, foreign), likely=False):
+        take = copy(code.load(Env, env, "take"))
+        take.type = TAKE  # llvmlite knows what may be called by its type
+        b.call(take, [b.trunc(number, I32)])
 
 
 def _remember(
@@ -211,6 +236,7 @@ def _remember(
     touched = b.or_(code.load(Buffer, entry, "touched"), b.zext(touch, I64))
     code.store(touched, Buffer, entry, "touched")
     code.store(low, Bounds, bounds, "low")
+    code.store(code.load(Buffer, entry, "delta"), Bounds, bounds, "delta")
     code.store(b.add(b.sub(b.sub(high, low), size), i64(1)), Bounds, bounds, "span")
 
 

@@ -43,23 +43,23 @@ def copy_routine(routines: Routines, size: int, fills: bool, bypasses: bool) -> 
     if fills:
         low = b.and_(source, LlvmEmitter(b).number(source, size - 1))
         source, missing = b.sub(source, low), b.trunc(low, V32)
-    guard(routines, reading, "global", source, size, Touch.READ, None)
+    deltas = guard(routines, reading, "global", source, size, Touch.READ, None)
     guard(routines, site, "shared", to, size, Touch.WRITE, None)
     _count(routines, site, reading, source, to, size, fills, bypasses)
-    _move(site, reading, source, to, size, missing, lowest=bypasses)
+    _move(site, reading, reading.pointers("global", source, deltas), to, size, missing, lowest=bypasses)
     b.ret_void()
     return made
 
 
 def _move(
-    site: Site, reading: Site, source: ir.Value, to: ir.Value, size: int, missing: ir.Value | None, lowest: bool
+    site: Site, reading: Site, pointers: ir.Value, to: ir.Value, size: int, missing: ir.Value | None, lowest: bool
 ) -> None:
     """Of lanes on the same place the lowest or the highest wins."""
     from warplens.emulator.routines import gathered, masked_scatter
 
     b = site.b
     lanes, active = (b.bitcast(s.mask, vector(I1)) for s in (reading, site))
-    pointers, places = reading.pointers("global", source), site.pointers("shared", to)
+    places = site.pointers("shared", to)
     nothing = ir.Constant(V32, None)
     for k in range(size // 4):
         word = gathered(b, further(b, pointers, "global", k), lanes, I32, site.env)

@@ -207,10 +207,10 @@ class Call:
         return read
 
     def _global(self, at: int, size: int) -> bytes:
-        for allocation in self.memory.allocations:
+        for number, allocation in enumerate(self.memory.allocations):
             if allocation.address <= at < allocation.address + allocation.size:
                 start = at - allocation.address
-                found: bytes = self.memory.view(allocation)[start : start + size].tobytes()
+                found: bytes = self.memory.view(number)[start : start + size].tobytes()
                 return found
         return b""
 

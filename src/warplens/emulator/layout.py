@@ -61,16 +61,22 @@ class Fault(c.Structure):
 
 
 class Buffer(c.Structure):
-    """One allocation of device memory, [low, high); `touched` is a set of Touch bits."""
+    """One allocation of device memory, [low, high); `touched` is a set of Touch bits.
 
-    _fields_ = [("low", c.c_uint64), ("high", c.c_uint64), ("touched", c.c_uint64)]
+    delta  host address = device address + delta;  own: whether that is memory of the device, which may be written, or
+    still the host's array
+    """
+
+    _fields_ = [
+        ("low", c.c_uint64), ("high", c.c_uint64), ("touched", c.c_uint64), ("delta", c.c_int64), ("own", c.c_int64),
+    ]  # fmt: skip
 
 
 class Bounds(c.Structure):
     """The buffer that a memory instruction used last: accesses at [low, low + span) are good; none at
-    first.  `last` is the instruction's last address."""
+    first.  `last` is the instruction's last address, `delta` the buffer's."""
 
-    _fields_ = [("low", c.c_uint64), ("span", c.c_uint64), ("last", c.c_uint64), ("unused", c.c_uint64)]
+    _fields_ = [("low", c.c_uint64), ("span", c.c_uint64), ("last", c.c_uint64), ("delta", c.c_int64)]
 
 
 class Env(c.Structure):
@@ -81,7 +87,7 @@ class Env(c.Structure):
         ("bounds", c.c_void_p),
         ("buffers", c.c_void_p),
         ("buffer_count", c.c_int64),
-        ("host_delta", c.c_int64),  # host address = device address + host_delta
+        ("take", c.c_void_p),  # called with the number of a buffer that is about to be written for the first time
         ("bank", c.c_void_p * 8),
         ("bank_bytes", c.c_int64 * 8),
         ("tid", c.c_void_p),  # warp, xyz, lane: int32

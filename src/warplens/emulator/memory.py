@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from threading import Lock
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,7 @@ from warplens.emulator.abi import GLOBAL_BASE
 from warplens.errors import UsageError
 
 ALIGNMENT = 512  # cudaMalloc gives at least 256
+WIDEST = 16  # bytes that a lane reads at once
 SHARE = 1 << 23  # bytes that one thread copies at a time
 # Bytes between allocations that belong to nobody.  Hosts are slow where a load and a store are alike modulo 4096.
 GUARD = (1 << 16) + 1536
@@ -57,6 +59,8 @@ class DeviceMemory:
         self.allocations: list[Allocation] = []
         self.top = GLOBAL_BASE
         self.host: NDArray[np.uint8] = np.zeros(0, np.uint8)
+        self.own: set[int] = set()  # allocations that have memory here; the others are read where the host has them
+        self.taking = Lock()
         # Allocations that the kernel changed, by number; after a fault all, that it may have changed.
         self.written: frozenset[int] = frozenset()
         self.read: frozenset[int] = frozenset()  # whose content mattered to it
@@ -71,7 +75,8 @@ class DeviceMemory:
         return address
 
     def fill(self, threads: int = 1) -> None:
-        """Every allocation as the kernel finds it.  Most of the time goes into first touching the pages."""
+        """Every allocation as the kernel finds it: those that it may write are copied, the first time when it first
+        does so (take).  Most of the time goes into first touching the pages."""
         if self.host.size == 0:
             try:
                 self.host = aligned(max(self.top - GLOBAL_BASE, 1))
@@ -79,7 +84,16 @@ class DeviceMemory:
                 raise UsageError(
                     f"this machine has not enough memory for {self.top - GLOBAL_BASE:,} bytes of buffers"
                 ) from None
-        copy([(self.view(allocation), allocation.data) for allocation in self.allocations], threads)
+        # Machine code moves up to 16 bytes a lane, and expects the host's addresses to be as good as the device's.
+        self.own.update(n for n, a in enumerate(self.allocations) if a.data.ctypes.data % WIDEST)
+        copy([(self._place(self.allocations[n]), self.allocations[n].data) for n in sorted(self.own)], threads)
+
+    def take(self, number: int, threads: int = 1) -> None:
+        """An allocation that nobody has written yet gets memory of its own."""
+        with self.taking:
+            if number not in self.own:
+                copy([(self._place(self.allocations[number]), self.allocations[number].data)], threads)
+                self.own.add(number)
 
     def again(self) -> None:
         """As before the launch, to be filled once more: what the kernel reads and changes is kept as it was, for the
@@ -91,19 +105,25 @@ class DeviceMemory:
     def release(self) -> None:
         """The host's memory behind it is given back until the next fill()."""
         self.host = np.zeros(0, np.uint8)
+        self.own.clear()
 
     def copy_back(self, allocation: int, target: NDArray[np.uint8], threads: int = 1) -> None:
         """What the kernel left in an allocation, by number."""
-        copy([(target, self.view(self.allocations[allocation]))], threads)
+        if allocation in self.own:
+            copy([(target, self._place(self.allocations[allocation]))], threads)
 
-    def view(self, allocation: Allocation) -> NDArray[np.uint8]:
+    def view(self, number: int) -> NDArray[np.uint8]:
+        """What an allocation, by number, holds now."""
+        allocation = self.allocations[number]
+        return self._place(allocation) if number in self.own else allocation.data
+
+    def _place(self, allocation: Allocation) -> NDArray[np.uint8]:
         start = allocation.address - GLOBAL_BASE
         return self.host[start : start + allocation.size]
 
-    @property
-    def host_delta(self) -> int:
-        """Host address = device address + this."""
-        return int(self.host.ctypes.data) - GLOBAL_BASE
+    def delta(self, number: int) -> int:
+        """Host address = device address + this, in an allocation."""
+        return int(self.view(number).ctypes.data) - self.allocations[number].address
 
     def nearest(self, address: int) -> tuple[Allocation, int] | None:
         """The allocation that an address is closest to, and the distance: negative below it, else from its end."""

@@ -111,19 +111,20 @@ class Site:
         """Of one global or shared address, or of the row of 32 words at a local one."""
         b, code = self.b, self.code
         if space == "global":
-            return b.inttoptr(b.add(address, code.load(Env, self.env, "host_delta")), PTR)
+            return b.inttoptr(b.add(address, code.load(Bounds, self.bounds_entry(), "delta")), PTR)
         offset = b.zext(self.offset(space, address), I64)
         if space == "shared":
             return code.at(code.load(Block, self.block, "shared"), offset)
         return code.at(self.local_memory(), b.shl(offset, i64(5)))
 
-    def pointers(self, space: Space, address: ir.Value) -> ir.Value:
-        """Of 32 addresses."""
+    def pointers(self, space: Space, address: ir.Value, deltas: ir.Value | None = None) -> ir.Value:
+        """Of 32 addresses.  deltas: of each, where they may be in several buffers of global memory."""
         b = self.b
         emitter = LlvmEmitter(b)
         if space == "global":
-            delta = emitter.splat(self.code.load(Env, self.env, "host_delta"))
-            return b.inttoptr(b.add(address, delta), vector(PTR))
+            if deltas is None:
+                deltas = emitter.splat(self.code.load(Bounds, self.bounds_entry(), "delta"))
+            return b.inttoptr(b.add(address, deltas), vector(PTR))
         offset = self.offset(space, address)
         if space == "shared":
             base = b.ptrtoint(self.code.load(Block, self.block, "shared"), I64)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from ctypes import addressof, byref, c_void_p, cast, sizeof
+from ctypes import CFUNCTYPE, addressof, byref, c_int32, c_void_p, cast, sizeof
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +20,7 @@ from warplens.emulator.shadow import Order, row_bytes
 from warplens.emulator.watch import NO_CHECKS, Checks, unit
 from warplens.launch import Launch
 
+TAKER = CFUNCTYPE(None, c_int32)
 SLICE = 1 << 16  # instructions in a warp's turn: long against saving registers, short against a user's patience
 SHORT_SLICE = 1 << 13  # likewise where it may only find that it still has to wait
 TURNS = 4000  # of a block before others are given theirs: so many barriers, or a thousandth of idle turns
@@ -92,8 +93,11 @@ class Worker:
         count = len(shape.plan.program.instructions)
         self.bounds = (Bounds * count)()
         self.buffers = (Buffer * max(len(memory.allocations), 1))()
-        for entry, allocation in zip(self.buffers, memory.allocations, strict=False):
+        for number, (entry, allocation) in enumerate(zip(self.buffers, memory.allocations, strict=False)):
             entry.low, entry.high = allocation.address, allocation.address + allocation.size
+            entry.delta, entry.own = memory.delta(number), number in memory.own
+        self.memory = memory
+        self.taker = TAKER(self._take)
         self.driver = Driver(shape, memory, self.buffers, heap)
         self.hook = Hook(self.driver.called)
         self.context = Context(shape)
@@ -110,7 +114,7 @@ class Worker:
         env.bounds = addressof(self.bounds)
         env.buffers = addressof(self.buffers)
         env.buffer_count = len(memory.allocations)
-        env.host_delta = memory.host_delta
+        env.take = cast(self.taker, c_void_p).value
         for number, bank in shape.banks.items():
             env.bank[number], env.bank_bytes[number] = bank.ctypes.data, shape.bank_bytes[number]
         env.tid, env.first_mask = shape.tid.ctypes.data, shape.first_mask.ctypes.data
@@ -123,6 +127,14 @@ class Worker:
         env.findings = addressof(self.findings)
         env.driver = cast(self.hook, c_void_p).value
         return env
+
+    def _take(self, number: int) -> None:
+        """A buffer is about to be written; who has found it where the host has it must look again."""
+        self.memory.take(number)
+        entry = self.buffers[number]
+        entry.delta, entry.own = self.memory.delta(number), 1
+        bounds = np.frombuffer(memoryview(self.bounds).cast("B"), np.uint64).reshape(-1, sizeof(Bounds) // 8)
+        bounds[bounds[:, 0] == entry.low, 1] = 0
 
     def touched(self) -> list[int]:
         return [int(entry.touched) for entry in self.buffers]
