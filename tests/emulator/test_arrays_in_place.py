@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from launches import written
 
+from warplens.emulator import memory
+
 SOURCE = """
 extern "C" __global__ void mixed(const int *a, int *b, int *out) {
   const int *from = threadIdx.x & 1 ? a : b;       // lanes of one load in two buffers
@@ -23,6 +25,11 @@ extern "C" __global__ void summed(const double2 *a, double *out) {
 }
 """
 LANES = np.arange(64)
+
+
+@pytest.fixture(autouse=True)
+def _small_ones_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "IN_PLACE", 0)
 
 
 @pytest.mark.parametrize("threads", [1, 2])

@@ -14,6 +14,9 @@ from warplens.errors import UsageError
 
 ALIGNMENT = 512  # cudaMalloc gives at least 256
 WIDEST = 16  # bytes that a lane reads at once
+# Bytes from which an array that is only read stays where the host has it.  Such arrays begin inside a line of the
+# host's cache, mostly: a product of matrices that reads them again and again runs at three quarters of its speed.
+IN_PLACE = 1 << 25
 SHARE = 1 << 23  # bytes that one thread copies at a time
 # Bytes between allocations that belong to nobody.  Hosts are slow where a load and a store are alike modulo 4096.
 GUARD = (1 << 16) + 1536
@@ -75,8 +78,8 @@ class DeviceMemory:
         return address
 
     def fill(self, threads: int = 1) -> None:
-        """Every allocation as the kernel finds it: those that it may write are copied, the first time when it first
-        does so (take).  Most of the time goes into first touching the pages."""
+        """Every allocation as the kernel finds it: large ones are copied when it is about to write them (take), others
+        now.  Most of the time goes into first touching the pages."""
         if self.host.size == 0:
             try:
                 self.host = aligned(max(self.top - GLOBAL_BASE, 1))
@@ -85,7 +88,7 @@ class DeviceMemory:
                     f"this machine has not enough memory for {self.top - GLOBAL_BASE:,} bytes of buffers"
                 ) from None
         # Machine code moves up to 16 bytes a lane, and expects the host's addresses to be as good as the device's.
-        self.own.update(n for n, a in enumerate(self.allocations) if a.data.ctypes.data % WIDEST)
+        self.own.update(n for n, a in enumerate(self.allocations) if a.size < IN_PLACE or a.data.ctypes.data % WIDEST)
         copy([(self._place(self.allocations[n]), self.allocations[n].data) for n in sorted(self.own)], threads)
 
     def take(self, number: int, threads: int = 1) -> None:
@@ -134,6 +137,4 @@ class DeviceMemory:
         if not self.allocations:
             return None
         best = min(self.allocations, key=lambda a: abs(distance(a)))
-        return best, (
-            address - best.address if address < best.address else address - best.address - best.size
-        )
+        return best, (address - best.address if address < best.address else address - best.address - best.size)
