@@ -20,6 +20,7 @@ ROOT = Path(__file__).parent.parent
 LISTS = {
     "first list": ("predictions.csv", "validation_times.csv"),
     "second list": ("predictions_more.csv", "validation_times_more.csv"),
+    "third list": ("predictions_practice.csv", "validation_times_practice.csv"),
 }
 ALIKE = 0.03  # variants whose measured times differ by less have no order
 SMALL = 1e6  # bytes of DRAM: of less the share means nothing

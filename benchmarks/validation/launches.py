@@ -1,4 +1,4 @@
-"""The launches of launches.toml, by name.
+"""The launches of a list in the words of docs/launch.md, launches.toml or practice.toml, by name.
 
     for case in cases():
         run = case.target("h200").run()
@@ -18,7 +18,7 @@ from configurations import Configuration
 
 from warplens.target import Flags, Target, targets
 
-LIST = Path(__file__).with_name("launches.toml")
+LIST, PRACTICE = (Path(__file__).with_name(name) for name in ("launches.toml", "practice.toml"))
 KERNELS = Path(__file__).parents[2] / "tests" / "kernels"
 
 
@@ -36,8 +36,8 @@ class Case:
         return found
 
 
-def cases() -> Iterator[Case]:
-    with LIST.open("rb") as file:
+def cases(path: Path = LIST) -> Iterator[Case]:
+    with path.open("rb") as file:
         tables = tomllib.load(file)
     for title, table in tables.items():
         for size in table["sizes"]:
@@ -55,9 +55,9 @@ def _case(title: str, table: Mapping[str, object], size: Mapping[str, int]) -> C
     return Case(f"{title}/{','.join(settings)}", str(table.get("lesson", "")), KERNELS / str(table["file"]), flags)
 
 
-def configurations() -> Iterator[Configuration]:
+def configurations(path: Path = LIST) -> Iterator[Configuration]:
     """The same, as those of the first list are written."""
-    for case in cases():
+    for case in cases(path):
         target = case.target()
         launch = target.launch
         yield Configuration(

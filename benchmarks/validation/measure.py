@@ -1,7 +1,7 @@
-"""Times and counters of every configuration on this machine's GPU: `measure.py OUT [--more] [--cubins FILE]`.
+"""Times and counters of a list on this machine's GPU: `measure.py OUT [--more | --practice] [--cubins FILE]`.
 
-OUT/validation_times.csv (or validation_times_more.csv): by CUDA events, L2 swept (cold) and with the same launch before
-(warm), with Nsight Compute's counters (caches emptied before each pass, clocks left alone) where `ncu` is on the PATH.
+OUT/validation_times.csv (or ..._more.csv, ..._practice.csv): by CUDA events, L2 swept (cold) and with the same launch
+before (warm), with Nsight Compute's counters (caches emptied before each pass, clocks left alone) where `ncu` is found.
 Cubins may be compiled beforehand on another machine: `measure.py --compile FILE`.
 """
 
@@ -21,7 +21,8 @@ from typing import Any
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent))
-from configurations import Configuration, configurations
+from configurations import Configuration
+from lists import LISTS, List, asked
 
 from warplens.hardware import Gpu, Job, launch, open_gpu, time
 from warplens.hardware.ncu import CACHES, KEEP, read_csv
@@ -56,18 +57,10 @@ def compiled() -> dict[str, Code]:
     import warplens as wl
 
     found = {}
-    for file in {wanted.file for wanted in all_of(False)} | {wanted.file for wanted in all_of(True)}:
+    for file in {wanted.file for chosen in LISTS for wanted in chosen.launches()}:
         module = wl.compile(KERNELS / f"{file}.cu")
         found[file] = Code(module.cubin.data, {k: tuple(p.size for p in module[k].parameters) for k in module})
     return found
-
-
-def all_of(more: bool) -> Iterator[Configuration]:
-    if more:
-        from launches import configurations as others
-
-        return others()
-    return configurations()
 
 
 def job(wanted: Configuration, code: Code) -> Job:
@@ -86,25 +79,25 @@ def job(wanted: Configuration, code: Code) -> Job:
     return Job(code.cubin, wanted.kernel, "sm_90", shape, tuple(arguments), tuple(buffers))
 
 
-def times(found: Mapping[str, Code], gpu: Gpu, more: bool) -> Iterator[list[Any]]:
-    for wanted in all_of(more):
+def times(found: Mapping[str, Code], gpu: Gpu, chosen: List) -> Iterator[list[Any]]:
+    for wanted in chosen.launches():
         timing = time(job(wanted, found[wanted.file]), gpu)
         spread = (timing.microseconds, timing.low, timing.high, timing.warm, timing.megahertz)
         yield [wanted.name, wanted.family, *(f"{value:.4g}" if value < 10 else f"{value:.6g}" for value in spread)]
         print(wanted.name, *(f"{value:.2f}" for value in spread), flush=True)
 
 
-def counters(cubins: Path, folder: Path, more: bool) -> list[dict[str, Any]]:
+def counters(cubins: Path, folder: Path, chosen: List) -> list[dict[str, Any]]:
     """Of one launch each, in a process under Nsight Compute."""
     log = folder / "ncu.csv"
-    again = [sys.executable, __file__, "--once", "--cubins", str(cubins), *(["--more"] if more else [])]
+    again = [sys.executable, __file__, "--once", "--cubins", str(cubins), *([chosen.option] if chosen.option else [])]
     profiler = ["ncu", *KEEP, *CACHES[True], "--csv", "--page", "raw", "--print-units", "base", "--log-file", str(log)]
     subprocess.run([*profiler, "--metrics", ",".join(COUNTERS), *again], check=True)
     return [{name: metric.value for name, metric in row.items()} for row in read_csv(log.read_text())]
 
 
 def main(words: list[str]) -> None:
-    more = "--more" in words
+    chosen = asked(words)
     if words[0] == "--compile":
         Path(words[1]).write_bytes(pickle.dumps(compiled()))
         return
@@ -112,20 +105,19 @@ def main(words: list[str]) -> None:
     found = pickle.loads(cubins.read_bytes()) if cubins else compiled()
     gpu = open_gpu()
     if words[0] == "--once":
-        for wanted in all_of(more):
+        for wanted in chosen.launches():
             launch(job(wanted, found[wanted.file]), gpu)
         return
     folder = Path(words[0])
-    rows = list(times(found, gpu, more))
+    rows = list(times(found, gpu, chosen))
     counted: list[dict[str, Any]] = [{}] * len(rows)
     if shutil.which("ncu") and cubins:
-        counted = counters(cubins, folder, more)
+        counted = counters(cubins, folder, chosen)
     from warplens.calibration.session import driver_version
 
     tools = "NVRTC 13.0.88, CUDA events, ncu 2025.3.1 --cache-control all"
     tail = (gpu.name, str(date.today()), driver_version(), tools)
-    name = "validation_times_more.csv" if more else "validation_times.csv"
-    with (folder / name).open("w", newline="") as file:
+    with (folder / f"validation_times{chosen.suffix}.csv").open("w", newline="") as file:
         out = csv.writer(file, lineterminator="\n")
         out.writerow([*HEAD, *COUNTERS, *TAIL])
         for row, values in zip(rows, counted, strict=True):

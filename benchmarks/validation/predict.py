@@ -1,6 +1,7 @@
 """Predictions for every configuration, without a GPU: `python benchmarks/validation/predict.py > predictions.csv`.
 
-With --more as the first word those of launches.toml: `predict.py --more > predictions_more.csv`.
+With --more as the first word those of launches.toml (`predict.py --more > predictions_more.csv`), with --practice those
+of practice.toml.
 """
 
 from __future__ import annotations
@@ -13,8 +14,7 @@ from pathlib import Path
 import warplens as wl
 
 sys.path.insert(0, str(Path(__file__).parent))
-from configurations import configurations
-from launches import configurations as more
+from lists import asked
 
 KERNELS = Path(__file__).parents[2] / "tests" / "kernels"
 METRICS = {
@@ -28,12 +28,12 @@ METRICS = {
 
 
 def main() -> None:
-    others = sys.argv[1:2] == ["--more"]
-    only = sys.argv[1 + others :]
+    chosen = asked(sys.argv[1:2])
+    only = [word for word in sys.argv[1:] if word != chosen.option]
     out = csv.writer(sys.stdout, lineterminator="\n")
     out.writerow(["name", "family", "time_us", "low_us", "high_us", *METRICS, "seconds", "limit"])
     modules: dict[str, wl.Module] = {}
-    for wanted in more() if others else configurations():
+    for wanted in chosen.launches():
         if only and not any(wanted.name.startswith(name) for name in only):
             continue
         if wanted.file not in modules:

@@ -126,6 +126,34 @@ def test_the_number_of_different_sectors_is_estimated_from_some_blocks() -> None
         assert found.of(total) == pytest.approx(true, rel=0.15)  # an estimate: 13 % here
 
 
+def test_what_is_used_again_too_late_is_fetched_anew() -> None:
+    total = 1024
+    hot = [(k, b) for b in range(total) for k in range(4)]  # by every block
+    cold = [(100 + 7919 * (4 * b + k) % 1024, b) for b in range(total) for k in range(4)]  # by four blocks, far apart
+    for pairs, once, anew in ((hot, 4, 4), (cold, 1024, 4 * 1024)):
+        sectors, blocks = (np.array(column) for column in zip(*pairs, strict=True))
+        sampled = np.isin(blocks, scattered(total, 512))
+        found = footprint(sectors[sampled].astype(np.uint32), blocks[sampled].astype(np.int64), 512, total, 1 << 30)
+        assert found.of(total) == pytest.approx(once, rel=0.1)
+        assert found.forgotten(8).of(total) == pytest.approx(anew, rel=0.1)
+
+
+TABLE = """__constant__ unsigned table[64];
+extern "C" __global__ void look(unsigned* y, int words, int n) {
+  unsigned at = threadIdx.x % words;
+  for (int i = 0; i < n; ++i) at += table[at & 63];
+  y[threadIdx.x] = at;
+}"""
+
+
+def test_lanes_that_look_up_different_words_of_a_table_wait_for_each() -> None:
+    kernel, speeds = wl.compile(source=TABLE)["look"], machine("h200").speeds
+    args = (np.int32(words) for words in (1, 9))
+    times = [kernel.launch(1, 32, np.zeros(32, np.uint32), one, np.int32(1024)).predict("h200").time_us for one in args]
+    cycles = (times[1] - times[0]) * machine("h200").boost_megahertz / 1024
+    assert cycles == pytest.approx(8 * speeds.table_replay_cycles, rel=0.05)
+
+
 def on(run: wl.Run, described: Machine, recorded: Callable[[tuple[int, ...]], Streams]) -> Prediction:
     assert run.again
     buffers = [(a.address, a.address + a.size) for a in run.again.memory.allocations]

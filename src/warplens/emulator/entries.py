@@ -16,5 +16,5 @@ MOST_INSTRUCTIONS = 0xFFFFF
 LANES, MOST_LANES = 8, 0x3F
 DISTINCT, MOST_DISTINCT = 14, 0x3F
 MOST_WAVEFRONTS = 0xFF
-GLOBAL, SHARED, LOCAL = range(3)  # spaces
+GLOBAL, SHARED, LOCAL, TABLE = range(4)  # spaces; a table in constant memory has lanes and distinct words alone
 ENTERED, ACCESSED = 3, 2  # words of an entry, sectors left out

@@ -10,7 +10,7 @@ from __future__ import annotations
 from llvmlite import ir
 
 from warplens.emulator import entries
-from warplens.emulator.code import function, i32, i64
+from warplens.emulator.code import Code, function, i32, i64
 from warplens.emulator.emit import LlvmEmitter
 from warplens.emulator.recorder import SPACES, VOID, Log, Recorder
 from warplens.emulator.shadow import How
@@ -22,6 +22,9 @@ ENTRY = 2 + 32 + 32  # words of an access
 
 
 class LaneRecorder(Recorder):
+    def table(self, code: Code, env: ir.Value, number: int, offsets: ir.Value, mask: ir.Value) -> None:
+        """Tables in constant memory are left out."""
+
     def _access(self, space: Space, size: int, how: How) -> ir.Function:
         """(env, instruction, addresses or offsets, mask)."""
         name = f"record_lanes_{space}_{size}"

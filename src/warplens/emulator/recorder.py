@@ -77,6 +77,26 @@ class Recorder:
             numbers = site.offset(space, numbers)
         site.b.call(self._access(space, size, how), [site.env, site.index, numbers, site.mask])
 
+    def table(self, code: Code, env: ir.Value, number: int, offsets: ir.Value, mask: ir.Value) -> None:
+        """Lanes of mask read words of a constant bank at offsets of their own."""
+        code.b.call(self._table, [env, i32(number), offsets, mask])
+
+    @property
+    def _table(self) -> ir.Function:
+        if found := self.module.globals.get("record_table"):
+            return found
+        made, code = function(self.module, "record_table", VOID, [PTR, I32, V32, I32])
+        env, index, offsets, mask = made.args
+        b = code.b
+        log, words = self._open(code, env)
+        places = b.lshr(offsets, LlvmEmitter(b).number(offsets, 2))
+        different = b.shl(b.call(self.count.distinct, [places, mask]), i32(entries.DISTINCT))
+        b.store(b.or_(index, i32(entries.TABLE << entries.SPACE)), words)
+        b.store(b.or_(b.shl(code.popcount(mask), i32(entries.LANES)), different), code.at(words, 4))
+        code.bump(code.field(Log, log, "used"), entries.ACCESSED)
+        b.ret_void()
+        return made
+
     def _access(self, space: Space, size: int, how: How) -> ir.Function:
         """(env, instruction, addresses or offsets, mask)."""
         name = f"record_{space}_{size}_{how}"

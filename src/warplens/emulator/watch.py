@@ -53,6 +53,11 @@ class Watch:
         if self.recorder:
             self.recorder.enter(code, env, block, warp, number, mask)
 
+    def table(self, code: Code, env: ir.Value, number: int, offsets: ir.Value, mask: ir.Value) -> None:
+        """Lanes of mask read words of a constant bank at offsets of their own."""
+        if self.recorder:
+            self.recorder.table(code, env, number, offsets, mask)
+
     # Memory
 
     def access(

@@ -28,7 +28,8 @@ class Speeds:
       xu, shuffle, special_register (S2R), constant (LDC that hits), tensor   of instructions without memory
       shared, l1, l2, dram     of a load that is served there, alone
       dram_spread              how far loads from DRAM scatter: of an exponential distribution about that mean
-      dram_turn                that loads wait where half of what DRAM could do is done and all of it is writing
+      dram_queue               that loads wait where half of what DRAM could do is done
+      dram_turn                that loads wait besides where half of what DRAM could do is done and all of it is writing
       shared_atomic, global_atomic   of one whose result comes back
       barrier                  from the last arrival to the first issue behind it
       barrier_arrival          between two warps of a multiprocessor that arrive at barriers
@@ -44,20 +45,26 @@ class Speeds:
       miss_request             likewise of one that not L1 alone can answer
       store_slack_cycles       of work that L2 and DRAM may have left before stores wait
       sectors_in_flight        that the multiprocessor waits for at most
-      hit_order                share of the time until earlier misses are there that a hit in L1 waits
+      table_word_cycles        between two different words that lanes read of a table in constant memory
+      table_replay_cycles      likewise of one instruction alone
       l1_share                 of the unified memory without the carve-out that holds lines
       l2_port                  bytes a cycle from L2 to one multiprocessor
 
     [l2_rates]   bytes a cycle, for each multiprocessor when all ask: read, read_hot (what fits into hot_bytes), write
       line_read_cycles, line_write_cycles   that a request for some of a line takes at the least, likewise
+      late_near_cycles, late_far_cycles   more for a sector that is stored while a load of it is on its way from L2,
+                                          from DRAM
       atomic_word_cycles, atomic_sector_cycles   of lanes on one word, one after the other, and of a sector, in one of
                                                  so many slices
       capacity_share           of L2 that re-reads find
       dirty_share              of L2 that may hold what has been stored when the kernel ends
-    [dram_rates]  read_share, write_share: of the theoretical bandwidth that streams reach
+    [dram_rates]
+      read_share, write_share  of the theoretical bandwidth that streams reach
+      lone_half                what half a line costs that is read without the other and without lines beside it
 
     [launch_cost]
       launch_microseconds      of a kernel that does nothing
+      event_microseconds       of that time that lie between the events around a kernel, but not within it
       first_block_cycles       from the start to a block's first instruction
       block_start_cycles       between two blocks that one multiprocessor starts
       warp_start_cycles        between two warps that one multiprocessor starts
@@ -86,6 +93,7 @@ class Speeds:
     latency_l2: float = _number("latency_cycles", 1, 5000)
     latency_dram: float = _number("latency_cycles", 1, 10000)
     latency_dram_spread: float = _number("latency_cycles", 0, 10000)
+    latency_dram_queue: float = _number("latency_cycles", 0, 10000)
     latency_dram_turn: float = _number("latency_cycles", 0, 10000)
     latency_shared_atomic: float = _number("latency_cycles", 1, 5000)
     latency_global_atomic: float = _number("latency_cycles", 1, 10000)
@@ -102,7 +110,8 @@ class Speeds:
     miss_request: float = _number("load_path", 0.25, 64)
     store_slack_cycles: float = _number("load_path", 0, 1_000_000)
     sectors_in_flight: float = _number("load_path", 16, 100_000)
-    hit_order: float = _number("load_path", 0, 1)
+    table_word_cycles: float = _number("load_path", 0, 100)
+    table_replay_cycles: float = _number("load_path", 0, 100)
     l1_share: float = _number("load_path", 0.1, 1)
     l2_port: float = _number("load_path", 1, 1024)
     l2_read: float = _number("l2_rates", 1, 1024)
@@ -111,6 +120,8 @@ class Speeds:
     l2_write: float = _number("l2_rates", 1, 1024)
     l2_line_read_cycles: float = _number("l2_rates", 0, 100)
     l2_line_write_cycles: float = _number("l2_rates", 0, 100)
+    late_near_cycles: float = _number("l2_rates", 0, 1000)
+    late_far_cycles: float = _number("l2_rates", 0, 1000)
     atomic_word_cycles: float = _number("l2_rates", 0.1, 1000)
     atomic_sector_cycles: float = _number("l2_rates", 0.01, 1000)
     slices: float = _number("l2_rates", 1, 1024)
@@ -118,7 +129,9 @@ class Speeds:
     dirty_share: float = _number("l2_rates", 0, 1)
     read_share: float = _number("dram_rates", 0.1, 1)
     write_share: float = _number("dram_rates", 0.1, 1)
+    lone_half: float = _number("dram_rates", 1, 10)
     launch_microseconds: float = _number("launch_cost", 0.1, 100)
+    event_microseconds: float = _number("launch_cost", 0, 100)
     first_block_cycles: float = _number("launch_cost", 0, 100_000)
     block_start_cycles: float = _number("launch_cost", 0, 10_000)
     warp_start_cycles: float = _number("launch_cost", 0, 1000)

@@ -12,7 +12,8 @@ from warplens.counters.opcodes import width
 from warplens.isa._decode import bind
 from warplens.machine import Speeds
 from warplens.model import places as p
-from warplens.program import Immediate, Instruction, Program
+from warplens.model.register_reads import register_reads
+from warplens.program import Constant, Immediate, Instruction, Program
 
 PIPES = ("none", "fma", "fma_heavy", "alu", "fp16", "fp64", "xu", "lsu", "cbu", "adu", "uniform", "tensor")
 KINDS = {
@@ -21,6 +22,7 @@ KINDS = {
     "ATOMG": p.ATOMIC, "ATOM": p.ATOMIC, "ATOMS": p.ATOMIC, "RED": p.REDUCE, "REDG": p.REDUCE,
     "LDGSTS": p.COPY, "LDGDEPBAR": p.GROUP, "DEPBAR": p.GROUP_WAIT, "MEMBAR": p.FENCE, "SHFL": p.EXCHANGE,
 }  # fmt: skip
+READING = ("fma", "fma_heavy", "alu", "fp16")  # pipes that wait for registers
 SHARED_ONLY = frozenset({"LDS", "LDSM", "STS", "STSM", "ATOMS", "SHFL"})
 MOVES_IN_PAIRS = {"HMMA": 16 * 8 * 16, "IMMA": 16 * 8 * 32, "BMMA": 16 * 8 * 256, "DMMA": 8 * 8 * 4}
 
@@ -44,9 +46,10 @@ def machine_code(program: Program, speeds: Speeds) -> MachineCode:
     for instruction in program.instructions:
         i = instruction.index
         pipe = pipe_of(instruction)
-        rows[i] = _row(instruction, pipe)
+        rows[i, : p.READS] = _row(instruction, pipe)
         cycles[i] = taken(instruction, pipe, speeds)
         latencies[i] = latency(instruction, pipe, speeds)
+    rows[:, p.READS :] = register_reads(program, [pipe_of(i) in READING for i in program.instructions])
     firsts = np.array([block.first for block in program.blocks], np.int64)
     lasts = np.array([block.last for block in program.blocks], np.int64)
     return MachineCode(rows, cycles, latencies, firsts, lasts)
@@ -85,6 +88,8 @@ def _row(instruction: Instruction, pipe: str) -> list[int]:
 def kind_of(instruction: Instruction) -> int:
     if instruction.base == "BAR":
         return p.ARRIVE if "ARV" in instruction.modifiers else p.BARRIER
+    if instruction.base == "LDC" and any(isinstance(o, Constant) and o.index for o in instruction.operands):
+        return p.TABLE
     kind = KINDS.get(instruction.base)
     if kind is not None:
         return kind

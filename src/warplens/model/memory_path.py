@@ -1,8 +1,7 @@
 """The way of a multiprocessor's accesses: shared memory, L1, and behind it L2 and DRAM.  F5.
 
 One load/store unit works on what the four sub-partitions hand it.  L1 is a sectored cache that sees the real addresses;
-L2 and DRAM serve the multiprocessor with its share of their bandwidth.  Results of loads come in the order in which
-they were asked for.  Called by multiprocessor.py, in compiled code.
+L2 and DRAM serve the multiprocessor with its share of their bandwidth.  Called by multiprocessor.py, in compiled code.
 """
 
 from __future__ import annotations
@@ -15,6 +14,9 @@ from warplens.model.compiled import compiled
 from warplens.model.entries import reached, space
 from warplens.model.entries import sectors as sectors_of
 from warplens.model.hashing import hashed
+
+PAGE = 5  # lines whose loads from DRAM take alike: 2 to this power, 4 KB
+FAR = 16  # beside the bit of a valid sector: it comes from DRAM
 
 
 @compiled
@@ -42,8 +44,11 @@ def below(line, start, lows, highs, latency, weight):  # type: ignore[no-untyped
 
 
 @compiled
-def fetch(line, mask, request, wave, cache, flight, servers, counts, s, supply):  # type: ignore[no-untyped-def]
-    """The sectors `mask` of one line, asked for at `request`: when the last of them is there."""
+def fetch(line, mask, lone, request, wave, cache, flight, servers, counts, s, supply):  # type: ignore[no-untyped-def]
+    """The sectors `mask` of one line, asked for at `request`: when the last of them is there.
+
+    lone   whether the access asks for neither of the lines beside it
+    """
     tags, stamps, valid, fill, known = cache
     lows, highs, latency, weight, _ = supply
     sets = tags.size // p.WAYS
@@ -86,26 +91,27 @@ def fetch(line, mask, request, wave, cache, flight, servers, counts, s, supply):
     waited = max(servers[p.PORT], servers[p.L2_OUT]) - at
     counts[p.L2_READS] += missing
     if share > 0:
-        # p.DRAM gives 64 bytes at a time.
+        # DRAM gives 64 bytes at a time, more slowly where nobody wants what lies beside them.
         moved = 2 * share * pairs
-        servers[p.DRAM] = max(servers[p.DRAM], at) + 32.0 * moved / s[p.DRAM_READ]
-        servers[p.READ_WORK] += 32.0 * moved / s[p.DRAM_READ]
+        work = 32.0 * moved / s[p.DRAM_READ] * (s[p.LONE_HALF] if lone and pairs == 1 else 1.0)
+        servers[p.DRAM] = max(servers[p.DRAM], at) + work
+        servers[p.READ_WORK] += work
         counts[p.DRAM_SECTORS] += moved
     late = s[p.LAT_L2]
     if far:
         waited = max(waited, servers[p.DRAM] - at)
-        late = s[p.LAT_DRAM] - s[p.DRAM_SPREAD] * (1.0 + np.log(hashed(line + 1) + 0.001))
-        # Reads wait while p.DRAM writes, the longer the busier it is.
+        late = s[p.LAT_DRAM] - s[p.DRAM_SPREAD] * (1.0 + np.log(hashed((line >> PAGE) + 1) + 0.001))
+        # Reads queue up, and wait while DRAM writes, the longer the busier it is.
         work = servers[p.READ_WORK] + servers[p.WRITE_WORK]
-        busy = min(work / max(servers[p.DRAM], 1.0), 0.75)
+        busy = min(work / max(servers[p.DRAM], 1.0), 0.85)
         if work > 0:
-            late += s[p.DRAM_TURN] * servers[p.WRITE_WORK] / work * busy / (1.0 - busy)
+            late += (s[p.DRAM_QUEUE] + s[p.DRAM_TURN] * servers[p.WRITE_WORK] / work) * busy / (1.0 - busy)
     come = at + waited + late
     for n in range(missing):
         flight[(int(servers[p.WAITED_FOR]) - 1 - n) % flight.size] = come
     for k in range(4):
         if mask >> k & 1 and not valid[entry] >> k & 1:
-            valid[entry] |= 1 << k
+            valid[entry] |= (FAR | 1 if far else 1) << k
             fill[4 * entry + k] = come
     # A full list of those that are waited for keeps the next access from being served.
     servers[p.LSU] = max(servers[p.LSU], at)
@@ -128,6 +134,10 @@ def put(line, mask, request, cache, servers, counts, s, supply):  # type: ignore
         if mask >> k & 1:
             if valid[entry] >> k & 1:
                 counts[p.L1_HITS] += 1
+                if fill[4 * entry + k] > request and line < p.LOCAL_BASE:
+                    # L2 waits until it has the sector itself before it changes a part of it, and all behind it wait.
+                    late = s[p.LATE_FAR] if valid[entry] & FAR << k else s[p.LATE_NEAR]
+                    servers[p.L2_OUT] = max(servers[p.L2_OUT], request) + late
             else:
                 valid[entry] |= 1 << k
                 fill[4 * entry + k] = request
@@ -182,8 +192,8 @@ def served(t, sp, kind, words, at, block_wave, slot, size, memory, counts, s, su
     position = at + ACCESSED
     last = at + ACCESSED + sectors
     shift = p.LOCAL_BASE + slot * 65536 if where == LOCAL else 0
-    asked = counts[p.L2_READS]
-    moved = asked + counts[p.L2_WRITES]
+    moved = counts[p.L2_READS] + counts[p.L2_WRITES]
+    before = -1
     while position < last:
         line = (int(words[position]) >> 2) + shift
         mask = 0
@@ -193,7 +203,9 @@ def served(t, sp, kind, words, at, block_wave, slot, size, memory, counts, s, su
         lines += 1
         request = begin + lines // 4
         if kind in (p.LOAD, p.COPY):
-            done = max(done, fetch(line, mask, request, block_wave, cache, flight, servers, counts, s, supply))
+            lone = line != before + 1 and (position == last or (np.int64(words[position]) >> 2) + shift != line + 1)
+            before = line
+            done = max(done, fetch(line, mask, lone, request, block_wave, cache, flight, servers, counts, s, supply))
         elif kind == p.STORE:
             put(line, mask, request, cache, servers, counts, s, supply)
     cost = max(max(waves, np.ceil(lines / 4.0)), s[p.GLOBAL_REQUEST])
@@ -211,11 +223,5 @@ def served(t, sp, kind, words, at, block_wave, slot, size, memory, counts, s, su
     counts[p.LSU_BUSY] += cost
     counts[p.LAST_STORE] = max(counts[p.LAST_STORE], max(servers[p.L2_IN], max(servers[p.ATOMICS], servers[p.DRAM])))
     if kind not in (p.STORE, p.REDUCE):
-        # Results come in the order in which they were asked for, those of hits not quite.
         done += waves - 1
-        if kind in (p.LOAD, p.COPY) and counts[p.L2_READS] == asked:
-            done += s[p.HIT_ORDER] * max(servers[p.LAST_RESULT] - done, 0.0)
-        else:
-            servers[p.LAST_RESULT] = max(servers[p.LAST_RESULT], done)
-            done = servers[p.LAST_RESULT]
     return begin, done, begin + s[p.LAT_STORE]

@@ -18,7 +18,7 @@ import numpy as np
 from warplens.emulator.entries import SHARED
 from warplens.model import places as p
 from warplens.model.compiled import compiled
-from warplens.model.entries import ENTER, OF_WARP, basic_block, instruction, length, space
+from warplens.model.entries import ENTER, OF_WARP, basic_block, instruction, length, reached, space
 from warplens.model.hashing import hashed
 from warplens.model.memory_path import served
 
@@ -85,6 +85,7 @@ class Blocks(NamedTuple):
 
 
 UPCOMING, TURN = range(2)  # of Blocks.next
+READ_AHEAD = 2  # cycles that an instruction may wait for its registers before the next one is held up
 
 
 class Memory(NamedTuple):
@@ -145,7 +146,7 @@ def start(place, started, warps, blocks, work, s):  # type: ignore[no-untyped-de
 
 
 @compiled
-def pick(sp, t, warps, work, memory, pipe_free, stalls):  # type: ignore[no-untyped-def]
+def pick(sp, t, warps, work, memory, pipe_free, bank_free, stalls):  # type: ignore[no-untyped-def]
     """(the warp that a scheduler issues now or -1, when one may be able to)."""
     room = memory.queue[sp, memory.head[sp] % memory.queue.shape[1]]
     chosen, soonest = -1, p.NEVER
@@ -158,6 +159,9 @@ def pick(sp, t, warps, work, memory, pipe_free, stalls):  # type: ignore[no-unty
         if work.rows[i, p.KIND] in (p.LOAD, p.STORE, p.ATOMIC, p.REDUCE, p.COPY, p.EXCHANGE):
             free = max(free, room)
             reason = p.LG if work.rows[i, p.NEED] == 1 else p.MIO
+        for bank in range(p.BANKS):
+            if work.rows[i, p.READS + bank] > 0 and bank_free[sp, bank] - READ_AHEAD > max(free, t):
+                free, reason = bank_free[sp, bank] - READ_AHEAD, p.DISPATCH
         if free > t:
             soonest = min(soonest, free)
         else:
@@ -195,6 +199,16 @@ def access(slot, i, t, warps, blocks, work, memory, counts, s, supply):  # type:
     if kind == p.COPY:
         warps.copied[slot] = max(warps.copied[slot], done)
     return done, read, long
+
+
+@compiled
+def look_up(slot, i, t, warps, work, memory, s):  # type: ignore[no-untyped-def]
+    """When lanes that read words of constant memory have them: one different word after the other."""
+    at, different = warps.position[slot], 1
+    if at < warps.stop[slot] and work.words[at] < ENTER and instruction(work.words[at]) == i:
+        _, _, different = reached(work.words[at + 1])
+    memory.servers[p.TABLES] = max(memory.servers[p.TABLES], t) + different * s[p.TABLE_WORD]
+    return max(t + (different - 1) * s[p.TABLE_REPLAY], memory.servers[p.TABLES]) + work.lats[i]
 
 
 @compiled
@@ -319,14 +333,14 @@ def simulate(
         np.zeros((resident, p.BLOCK_BARRIERS), np.int64), np.zeros(p.SUBPARTITIONS), np.zeros(2, np.int64),
         np.full(1, s[p.FIRST_BLOCK]),
     )  # fmt: skip
-    pipe_free = np.zeros((p.SUBPARTITIONS, pipes))
+    pipe_free, bank_free = np.zeros((p.SUBPARTITIONS, pipes)), np.zeros((p.SUBPARTITIONS, p.BANKS))
     seen = np.zeros(code.shape[0] // p.CODE_LINE + 1, np.int64)  # code that has been fetched
-    _run(warps, blocks, work, memory, pipe_free, seen, counts, stalls, ended, busy, s, supply)
+    _run(warps, blocks, work, memory, pipe_free, bank_free, seen, counts, stalls, ended, busy, s, supply)
     return counts, stalls, ended, busy
 
 
 @compiled
-def _run(warps, blocks, work, memory, pipe_free, seen, counts, stalls, ended, busy, s, supply):  # type: ignore[no-untyped-def]
+def _run(warps, blocks, work, memory, pipe_free, bank_free, seen, counts, stalls, ended, busy, s, supply):  # type: ignore[no-untyped-def]
     left, t = ended.size, 0.0
     for place in range(min(blocks.held.size, ended.size)):
         start(place, blocks.may_start[0], warps, blocks, work, s)
@@ -336,7 +350,7 @@ def _run(warps, blocks, work, memory, pipe_free, seen, counts, stalls, ended, bu
             if blocks.wake[sp] > t:
                 soonest = min(soonest, blocks.wake[sp])
                 continue
-            slot, later = pick(sp, t, warps, work, memory, pipe_free, stalls)
+            slot, later = pick(sp, t, warps, work, memory, pipe_free, bank_free, stalls)
             blocks.wake[sp] = t + 1 if slot >= 0 else max(np.ceil(later), t + 1)
             soonest = min(soonest, blocks.wake[sp])
             if slot < 0:
@@ -350,9 +364,13 @@ def _run(warps, blocks, work, memory, pipe_free, seen, counts, stalls, ended, bu
             counts[p.ISSUED] += 1
             pipe_free[sp, pipe] = max(pipe_free[sp, pipe], t) + work.cycles[i]
             busy[pipe] += work.cycles[i]
+            for bank in range(p.BANKS):
+                bank_free[sp, bank] = max(bank_free[sp, bank], t) + work.rows[i, p.READS + bank]
             done, read, long = t + work.lats[i], t + s[p.LAT_STORE], False
             if kind in (p.LOAD, p.STORE, p.ATOMIC, p.REDUCE, p.COPY, p.EXCHANGE):
                 done, read, long = access(slot, i, t, warps, blocks, work, memory, counts, s, supply)
+            if kind == p.TABLE:
+                done = look_up(slot, i, t, warps, work, memory, s)
             if kind == p.GROUP:
                 done, long = warps.copied[slot], True
                 warps.groups[slot, warps.grouped[slot] % p.GROUPS] = done

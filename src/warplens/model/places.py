@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 # Kinds of instruction
-(FIXED, VARIABLE, LOAD, STORE, ATOMIC, REDUCE, COPY, GROUP, GROUP_WAIT, BARRIER, ARRIVE, FENCE, EXCHANGE) = range(13)
+(FIXED, VARIABLE, LOAD, STORE, ATOMIC, REDUCE, COPY, GROUP, GROUP_WAIT, BARRIER, ARRIVE, FENCE, EXCHANGE,
+ TABLE) = range(14)
 # Columns of the code
-(STALL, SETS, FREES, WAITS, PIPE, KIND, BYTES, DEPTH, NUMBER, NEED) = range(10)
-COLUMNS = 10
+(STALL, SETS, FREES, WAITS, PIPE, KIND, BYTES, DEPTH, NUMBER, NEED, READS) = range(11)
+BANKS = 2  # of registers; READS and what follows it: registers that an instruction reads in each
+COLUMNS = 10 + BANKS
 # Why a warp does not issue, in Nsight Compute's words
 REASONS = (
     "selected", "wait", "long_scoreboard", "short_scoreboard", "barrier", "math_pipe_throttle", "lg_throttle",
-    "mio_throttle", "not_selected", "branch_resolving", "no_instruction", "membar",
+    "mio_throttle", "not_selected", "branch_resolving", "no_instruction", "membar", "dispatch_stall",
 )  # fmt: skip
-(SELECTED, WAIT, LONG, SHORT, AT_BARRIER, MATH, LG, MIO, NOT_SELECTED, BRANCHING, NO_INSTRUCTION, MEMBAR) = range(12)
+(SELECTED, WAIT, LONG, SHORT, AT_BARRIER, MATH, LG, MIO, NOT_SELECTED, BRANCHING, NO_INSTRUCTION, MEMBAR,
+ DISPATCH) = range(13)
 # Settings, by place
 (
     QUEUE, LSU_ISSUE, GLOBAL_REQUEST, SHARED_REQUEST, IN_FLIGHT, L2_PORT, L2_READ, L2_WRITE, DRAM_READ, DRAM_WRITE,
@@ -20,9 +23,9 @@ REASONS = (
     LAT_CODE, ATOMIC_WORD, ATOMIC_SECTOR, FIRST_BLOCK, BLOCK_START, BLOCK_END, L1_BYTES, IDEAL_ACCESS, IDEAL_BANKS,
     BARRIER_CYCLES, ATOMIC_SHARE, MISS_REQUEST, WARP_START, STORE_SLACK,
     DRAM_SPREAD, DRAM_TURN, FULL_WARPS, LINE_READ, LINE_WRITE,
-    HIT_ORDER,
-) = range(40)  # fmt: skip
-SETTINGS = 40
+    TABLE_WORD, TABLE_REPLAY, LATE_NEAR, LATE_FAR, LONE_HALF, DRAM_QUEUE,
+) = range(45)  # fmt: skip
+SETTINGS = 45
 # What is counted
 (
     CYCLES, ISSUED, ACTIVE, L1_SECTORS, L1_HITS, L2_READS, L2_WRITES, DRAM_SECTORS, LSU_BUSY, LAST_STORE,
@@ -30,7 +33,7 @@ SETTINGS = 40
 COUNTS = 10
 # What serves accesses: until when each is taken (cycles), and what else is remembered between accesses
 (
-    LSU, PORT, L2_OUT, DRAM, L2_IN, ATOMICS, BARRIERS, L1_CLOCK, WAITED_FOR, LAST_RESULT, READ_WORK, WRITE_WORK,
+    LSU, PORT, L2_OUT, DRAM, L2_IN, ATOMICS, BARRIERS, L1_CLOCK, WAITED_FOR, TABLES, READ_WORK, WRITE_WORK,
 ) = range(12)  # fmt: skip
 SERVERS = 12
 SUBPARTITIONS = 4

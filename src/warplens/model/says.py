@@ -38,12 +38,14 @@ def metrics_of(
 ) -> Mapping[str, Metric]:
     counts, share = out.counts, active / machine.multiprocessors
     issued, cycles = max(float(counts[p.ISSUED]), 1.0), max(float(counts[p.CYCLES]), 1.0)
-    elapsed = time_us * machine.boost_megahertz
+    # Events lie farther apart than Nsight's clock counts, and a multiprocessor is active from its first block on.
+    elapsed = (time_us - machine.speeds.event_microseconds) * machine.boost_megahertz
     inst = float(trace.executed.sum())
-    resident = float(counts[p.ACTIVE]) / cycles
-    sm_active = out.cycles * share
+    first = machine.speeds.first_block_cycles
+    resident = float(counts[p.ACTIVE]) / max(cycles - first, 1.0)
+    sm_active = max(out.cycles - first, 1.0) * share
     found = {
-        "gpu__time_duration.sum": modelled(time_us * 1000, "ns"),
+        "gpu__time_duration.sum": modelled((time_us - machine.speeds.event_microseconds) * 1000, "ns"),
         "gpc__cycles_elapsed.max": modelled(elapsed, "cycle"),
         "sm__cycles_active.avg": modelled(sm_active, "cycle"),
         "sm__warps_active.avg.pct_of_peak_sustained_active": modelled(
@@ -127,6 +129,7 @@ def limit_of(
         "branch_resolving": "branches",
         "no_instruction": "the code itself: it is executed for the first time",
         "membar": "memory fences",
+        "dispatch_stall": "the banks of registers: instructions that read several registers of one",
     }
     share = 100 * waits[worst] / max(sum(stalls.values()), 1e-9)
     return f"{says[worst]} ({share:.0f} % of the warps' time)"

@@ -72,7 +72,9 @@ class Supply:
                 most = int(high - low) >> wide
                 found.append(footprint(sectors[mine] >> wide, numbers[mine], sampled, total, most, share))
         keeps = machine.speeds.capacity_share * machine.l2_bytes
-        reads = [f.forgotten() if f.shared > 1.01 and _bytes(reads, writes, f.apart) > keeps else f for f in reads]
+        if _bytes(reads, writes, total) > keeps:
+            within = _blocks_that_move(keeps, reads, writes, total)
+            reads = [f.forgotten(within) for f in reads]
         atomics = sectors[stored == 3]
         lines = footprint(atomics >> 2, numbers[stored == 3], sampled, total, 1 << 40, share).of(total)
         all_stored = sum(f.of(total) for f in writes)
@@ -95,7 +97,7 @@ class Supply:
                 read += 2 * f.of(total)
         for n, f in enumerate(writes):
             if f.seen and all_stored:
-                stores[n] = min(1.0, f.of(total) / (f.each * total))
+                stores[n] = min(1.0, f.of(total) / (f.accesses * total))
         return Supply(lows, highs, latency, weight, stores, read, dram_stored, reached, lines)
 
     def arrays(self) -> tuple[NDArray[Any], ...]:
@@ -105,6 +107,15 @@ class Supply:
 def _bytes(reads: Sequence[Footprint], writes: Sequence[Footprint], blocks: float) -> float:
     """That so many blocks move through L2."""
     return sum(f.of(blocks) * size for side, size in ((reads, 64), (writes, 32)) for f in side)
+
+
+def _blocks_that_move(size: float, reads: Sequence[Footprint], writes: Sequence[Footprint], total: int) -> float:
+    """How many blocks move so many bytes through L2."""
+    low, high = 0.0, float(total)
+    for _ in range(40):
+        middle = (low + high) / 2
+        low, high = (middle, high) if _bytes(reads, writes, middle) < size else (low, middle)
+    return high
 
 
 def _reads_or_stores(kind: int) -> int:

@@ -89,7 +89,7 @@ __global__ void read_apart(const float* x, float* sink, int n, int stride, int r
 __global__ void hit_under_miss(long long* ticks, const unsigned* p, const float4* x, unsigned* sink, int rounds, int n) {
   if (threadIdx.x < 32) {
     unsigned i = 0;
-    for (int r = 0; r < 64; ++r) i = p[i];
+    for (int r = 0; r < 128; ++r) i = p[i];  // all of the chain
     long long t0 = clock64();
     for (int r = 0; r < rounds; ++r) {
 #pragma unroll

@@ -1,0 +1,41 @@
+"""Which banks of registers instructions read."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import warplens as wl
+from warplens.calibration import source_of
+from warplens.machine import machine
+from warplens.model.machine_code import machine_code
+from warplens.model.places import READS
+
+OPERANDS = wl.compile(source=source_of("operands"))
+
+
+def reads(name: str) -> tuple[float, float]:
+    """Mean of each bank for the multiply-adds of the longest block of code."""
+    program = OPERANDS[name].program
+    rows = machine_code(program, machine("h200").speeds).rows
+    longest = max(program.blocks, key=lambda block: block.last - block.first)
+    inside = program.instructions[longest.first : longest.last + 1]
+    found = np.array([rows[i.index, READS:] for i in inside if i.base == "FFMA"])
+    even, odd = found.mean(0)
+    return float(even), float(odd)
+
+
+def test_an_instruction_reads_each_register_of_its_own_from_one_of_two_banks() -> None:
+    even, odd = reads("fma_own_1")
+    assert even + odd > 2.9  # three sources, and the fullest bank is what an H200 takes: 2.01 cycles
+    assert max(even, odd) > 1.9
+
+
+def test_what_is_marked_for_reuse_is_read_once() -> None:
+    even, odd = reads("fma_same_4")
+    assert even + odd < 1.1  # one source is uniform, one is kept: only that of the chain is read
+
+
+def test_memory_instructions_do_not_count() -> None:
+    program = OPERANDS["fma_own_1"].program
+    rows = machine_code(program, machine("h200").speeds).rows
+    assert not any(rows[i.index, READS:].any() for i in program.instructions if i.base in ("LDC", "STG", "S2R"))
