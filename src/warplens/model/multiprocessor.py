@@ -11,8 +11,6 @@ Only numpy arrays and numbers go in and out: places.py, machine_code.py, by_warp
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
 import numpy as np
 
 from warplens.emulator.entries import SHARED
@@ -21,83 +19,10 @@ from warplens.model.compiled import compiled
 from warplens.model.entries import ENTER, OF_WARP, basic_block, instruction, length, reached, space
 from warplens.model.hashing import hashed
 from warplens.model.memory_path import served
-
-Array = Any
-
-
-class Work(NamedTuple):
-    """What is to be done.  words[starts[w]:ends[w]]: what warp w issues;  warps: of a block;  rows, cycles, lats: of
-    each instruction (machine_code.py);  firsts, lasts: of each basic block."""
-
-    words: Array
-    starts: Array
-    ends: Array
-    warps: int
-    rows: Array
-    cycles: Array
-    lats: Array
-    firsts: Array
-    lasts: Array
-
-
-class Warps(NamedTuple):
-    """The warps that are resident, by slot.
-
-    position, stop   in the words: next entry, and their end;  now, until: instruction to issue next, last of its block
-    base             when it may issue, so far as it itself is concerned;  mark, why: since when it waits, and for what
-    order            the lower, the longer it has not issued;  waiting: for which barrier, -1: none;  began: it started
-    board, because   when each scoreboard is free, and what it is then that one has waited for
-    groups, grouped, copied   asynchronous copies: when the last 8 groups are there, how many, and the open one
-    """
-
-    position: Array
-    stop: Array
-    now: Array
-    until: Array
-    base: Array
-    mark: Array
-    why: Array
-    order: Array
-    waiting: Array
-    began: Array
-    board: Array
-    because: Array
-    groups: Array
-    grouped: Array
-    copied: Array
-
-
-class Blocks(NamedTuple):
-    """The blocks that are resident, by place.
-
-    held, wave   which block a place holds, and how many it has held before;  living: warps that have not ended
-    arrived      warps at each barrier;  wake: when each scheduler has something to do again
-    next         number of the next block, of the next turn;  may_start: when the next may, the soonest that one has
-    """
-
-    held: Array
-    wave: Array
-    living: Array
-    arrived: Array
-    wake: Array
-    next: Array
-    may_start: Array
-
+from warplens.model.state import Array, Blocks, Memory, Warps, Work
 
 UPCOMING, TURN = range(2)  # of Blocks.next
 READ_AHEAD = 2  # cycles that an instruction may wait for its registers before the next one is held up
-
-
-class Memory(NamedTuple):
-    """What memory_path.served works on: cache (tags, stamps, valid, fill, known), flight, servers (places.py);
-    issue_free, queue and head of each sub-partition."""
-
-    cache: Any
-    flight: Array
-    servers: Array
-    issue_free: Array
-    queue: Array
-    head: Array
 
 
 @compiled

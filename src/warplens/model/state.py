@@ -1,0 +1,78 @@
+"""What a simulated multiprocessor works on, as arrays: places.py says what stands where in some of them.  F5."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+Array = Any
+
+
+class Work(NamedTuple):
+    """What is to be done.  words[starts[w]:ends[w]]: what warp w issues;  warps: of a block;  rows, cycles, lats: of
+    each instruction (machine_code.py);  firsts, lasts: of each basic block."""
+
+    words: Array
+    starts: Array
+    ends: Array
+    warps: int
+    rows: Array
+    cycles: Array
+    lats: Array
+    firsts: Array
+    lasts: Array
+
+
+class Warps(NamedTuple):
+    """The warps that are resident, by slot.
+
+    position, stop   in the words: next entry, and their end;  now, until: instruction to issue next, last of its block
+    base             when it may issue, so far as it itself is concerned;  mark, why: since when it waits, and for what
+    order            the lower, the longer it has not issued;  waiting: for which barrier, -1: none;  began: it started
+    board, because   when each scoreboard is free, and what it is then that one has waited for
+    groups, grouped, copied   asynchronous copies: when the last 8 groups are there, how many, and the open one
+    """
+
+    position: Array
+    stop: Array
+    now: Array
+    until: Array
+    base: Array
+    mark: Array
+    why: Array
+    order: Array
+    waiting: Array
+    began: Array
+    board: Array
+    because: Array
+    groups: Array
+    grouped: Array
+    copied: Array
+
+
+class Blocks(NamedTuple):
+    """The blocks that are resident, by place.
+
+    held, wave   which block a place holds, and how many it has held before;  living: warps that have not ended
+    arrived      warps at each barrier;  wake: when each scheduler has something to do again
+    next         number of the next block, of the next turn;  may_start: when the next may, the soonest that one has
+    """
+
+    held: Array
+    wave: Array
+    living: Array
+    arrived: Array
+    wake: Array
+    next: Array
+    may_start: Array
+
+
+class Memory(NamedTuple):
+    """What memory_path.served works on: cache (tags, stamps, valid, fill, known), flight, servers (places.py);
+    issue_free, queue and head of each sub-partition."""
+
+    cache: Any
+    flight: Array
+    servers: Array
+    issue_free: Array
+    queue: Array
+    head: Array
