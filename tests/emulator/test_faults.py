@@ -194,7 +194,8 @@ def test_read_only_arrays_stay() -> None:
 
 
 ENDLESS = """
-import sys, numpy as np, warplens as wl
+import signal, sys, numpy as np, warplens as wl
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs begin with it ignored
 kernel = wl.compile(source=sys.argv[1])["endless"]
 kernel.launch(1, 32, np.ones(2, np.int32))  # compiled and translated before the clock starts
 print("ready", flush=True)
@@ -209,13 +210,16 @@ def test_interrupt(blocks: int) -> None:
         [sys.executable, "-c", ENDLESS, SOURCE, str(blocks)],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=dict(os.environ),
     )  # fmt: skip
-    assert child.stdout is not None
-    assert child.stdout.readline() == "ready\n"
-    time.sleep(0.5)
-    assert child.poll() is None
-    started = time.monotonic()
-    child.send_signal(signal.SIGINT)
-    _, errors = child.communicate(timeout=30)
+    try:
+        assert child.stdout is not None
+        assert child.stdout.readline() == "ready\n"
+        time.sleep(0.5)
+        assert child.poll() is None
+        started = time.monotonic()
+        child.send_signal(signal.SIGINT)
+        _, errors = child.communicate(timeout=30)
+    finally:
+        child.kill()
     assert time.monotonic() - started < 2  # one is what is promised; the rest is for busy machines
     assert child.returncode in (-signal.SIGINT, 130, 1)
     assert errors.rstrip().endswith("KeyboardInterrupt")
