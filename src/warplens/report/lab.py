@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from warplens.metric import Metric
-from warplens.report.layout import GAP, grid_of
+from warplens.report.layout import GAP, grid_of, table_width
 from warplens.report.time import digits, spoken
 
 PAIRS = 6  # of rungs in another order that are told
@@ -102,10 +102,13 @@ def show(sheet: Sheet, out: Console) -> None:
     headings, rows = table(sheet)
     for place, part in enumerate(parts(headings, rows, out.width)):
         drawn = grid_of("Rung", *(headings[column] for column in part))
+        shown = [[row[column] for column in (0, *part)] for row in (headings, *rows)]
+        broken = table_width(shown[0][1:], shown[1:]) > out.width
         for drawn_column, column in zip(drawn.columns[1:], part, strict=True):
-            drawn_column.no_wrap, drawn_column.min_width = False, narrowest(headings, rows, column)
-        for row in rows:
-            drawn.add_row(*(Text(row[column]) for column in (0, *part)))
+            drawn_column.no_wrap = False
+            drawn_column.width = narrowest(headings, rows, column) if broken else None
+        for row in shown[1:]:
+            drawn.add_row(*map(Text, row))
         out.print(Text("") if place else heading())
         out.print(drawn)
     for line in foot(sheet):

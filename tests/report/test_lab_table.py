@@ -1,0 +1,36 @@
+"""The table of a lab fits the terminal without cutting a number or a heading's word."""
+
+import io
+
+import pytest
+
+from warplens.metric import Metric
+from warplens.report.lab import Predicted, Row, Sheet, show
+from warplens.report.layout import console
+
+COLUMNS = ("Warp instructions", "Requests", "Load efficiency %", "Store efficiency %", "Sectors a request")
+
+
+def row(title: str) -> Row:
+    cells = tuple(Metric(10**7 + place, "", "exact") for place, _ in enumerate(COLUMNS))
+    time = Predicted("h200", 123.4, 100.0, 150.0, "", True)
+    return Row(title, f"{title}.cu", "", (), cells, {"h200": time}, "", None, 0.98)
+
+
+@pytest.mark.parametrize("width", range(60, 101, 5))
+def test_no_number_and_no_word_is_cut(width, monkeypatch):
+    monkeypatch.setenv("COLUMNS", str(width))
+    rows = (row("1_neighboured"), row("13_streaming"))
+    sheet = Sheet("lab", "A lab", "F", "small", COLUMNS, ("h200",), "DRAM", rows, (), ())
+    out = io.StringIO()
+    page = console(out)
+    page.width = width
+    show(sheet, page)
+    text = out.getvalue()
+    assert max(map(len, text.splitlines())) <= width
+    words = text.split()
+    for place, _ in enumerate(COLUMNS):
+        assert words.count(f"{10**7 + place:,}") == 2
+    assert words.count("98") == 2  # per cent
+    headings = "Warp instructions Requests Load Store efficiency Sectors request Predicted of DRAM"
+    assert not {*headings.split()} - {*words}
