@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from warplens.compiled import compiled
 from warplens.emulator import Streams
 from warplens.emulator import entries as laid
-from warplens.model.compiled import compiled
 from warplens.model.entries import ENTER, OF_WARP, instruction, length, space
 from warplens.model.hashing import hashed
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from warplens.compiled import compiled
 from warplens.emulator import entries as laid
-from warplens.model.compiled import compiled
 
 ENTER = np.uint32(laid.ENTER)
 OF_WARP = 2  # words of the entry of a basic block in order by warp

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from warplens.model.compiled import compiled
+from warplens.compiled import compiled
 
 
 @compiled

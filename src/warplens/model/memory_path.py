@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from warplens.compiled import compiled
 from warplens.emulator.entries import ACCESSED, LOCAL, SHARED
 from warplens.model import places as p
-from warplens.model.compiled import compiled
 from warplens.model.entries import reached, space
 from warplens.model.entries import sectors as sectors_of
 from warplens.model.hashing import hashed

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from warplens.compiled import compiled
 from warplens.emulator.entries import SHARED
 from warplens.model import places as p
-from warplens.model.compiled import compiled
 from warplens.model.entries import ENTER, OF_WARP, basic_block, instruction, length, reached, space
 from warplens.model.hashing import hashed
 from warplens.model.memory_path import served

@@ -113,7 +113,7 @@ def _read(returned: Any, results: Iterator[int]) -> Any:
 def _sources() -> str:
     """Of all functions, and of the constants that they use."""
     root = Path(__file__).parent.parent
-    files = sorted(p for folder in ("model", "emulator") for p in (root / folder).glob("*.py"))
+    files = sorted(p for folder in ("model", "compiled", "emulator") for p in (root / folder).glob("*.py"))
     return disk.key(*(p.read_bytes() for p in files))
 
 
@@ -132,8 +132,8 @@ def written(python: Callable[..., Any], kinds: Sequence[Kind]) -> Any:
     """The module, before LLVM has looked at it."""
     from llvmlite import ir
 
-    from warplens.model.from_python import FromPython
-    from warplens.model.values import FLOAT, INT, PTR
+    from warplens.compiled.from_python import FromPython
+    from warplens.compiled.values import FLOAT, INT, PTR
 
     types = {"int": INT, "float": FLOAT, "pointer": PTR}
     module = ir.Module(name=python.__qualname__)
@@ -157,7 +157,7 @@ def _value(kind: Kind, given: Iterator[Any]) -> Any:
     """An argument inside the function."""
     import importlib
 
-    from warplens.model.values import Array, Group, Number
+    from warplens.compiled.values import Array, Group, Number
 
     if isinstance(kind, str):
         return Number(kind, next(given))
@@ -171,7 +171,7 @@ def _put(b: Any, result: Any, results: Any, places: Iterator[int]) -> Any:
     """Writes the result down; its kinds."""
     from llvmlite import ir
 
-    from warplens.model.values import Arithmetic, Group
+    from warplens.compiled.values import Arithmetic, Group
 
     if result is None:
         return None

@@ -5,8 +5,8 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from warplens.model.compiled import compiled
-from warplens.model.values import CannotCompileError
+from warplens.compiled import compiled
+from warplens.compiled.values import CannotCompileError
 
 LIMIT = 7
 

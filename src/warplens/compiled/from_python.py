@@ -20,8 +20,8 @@ from typing import Any
 
 from llvmlite import ir
 
-from warplens.model.expressions import Expressions
-from warplens.model.values import INT, KINDS, Array, CannotCompileError, Group, Number, Value, constant, known, wider
+from warplens.compiled.expressions import Expressions
+from warplens.compiled.values import INT, KINDS, Array, CannotCompileError, Group, Number, Value, constant, known, wider
 
 
 class WidenedError(Exception):

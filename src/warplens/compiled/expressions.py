@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 
-from warplens.model.values import (
+from warplens.compiled.values import (
     FLOAT,
     Arithmetic,
     Array,
