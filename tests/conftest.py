@@ -1,4 +1,4 @@
-"""The long tests: `make test` runs one in eight, the same each time; `make test-long` (`--long`) runs all."""
+"""The long tests: `make test` runs one in sixteen, the same each time; `make test-long` (`--long`) runs all."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from zlib import crc32
 
 import pytest
 
-SAMPLE = 8
+SAMPLE = 16
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--long", action="store_true", help="run all long tests, not one in eight")
+    parser.addoption("--long", action="store_true", help="run all long tests, not one in sixteen")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
