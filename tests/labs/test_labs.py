@@ -25,12 +25,15 @@ def sampled(rung: Rung) -> bool:
 
 
 def rungs() -> Iterator[object]:
-    """Lab and rung; long are those of unrolled labs, and of rungs that share a file (a sweep) the inner ones."""
+    """Lab and rung; long are those of unrolled labs behind the first, and of rungs that share a file (a sweep) the
+    inner ones."""
     for name in names():
-        for _, same in groupby(find(name).rungs, lambda rung: rung.entry.file):
+        lab = find(name)
+        first = lab.rungs[0].entry.title
+        for _, same in groupby(lab.rungs, lambda rung: rung.entry.file):
             titles = [rung.entry.title for rung in same]
             for title in titles:
-                long = name in UNROLLED or title not in (titles[0], titles[-1])
+                long = title != first if name in UNROLLED else title not in (titles[0], titles[-1])
                 yield pytest.param(name, title, marks=[pytest.mark.long] * long)
 
 
