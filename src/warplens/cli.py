@@ -33,7 +33,10 @@ INTERRUPTED = 130
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, message="%(prog)s %(version)s")
 def cli() -> None:
-    """What a CUDA kernel does, counted exactly as Nsight Compute would, without a GPU."""
+    """What a CUDA kernel does, counted exactly as Nsight Compute would, and how long it takes on a GPU that you name.
+
+    No GPU is needed.
+    """
 
 
 @cli.command()

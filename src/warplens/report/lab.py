@@ -211,11 +211,11 @@ def foot(sheet: Sheet) -> list[str]:
 
 
 def provenance(time: MeasuredTime) -> str:
-    """ "Measured on 2026-11-21, recorded: NVIDIA H200, driver 13.0, nvrtc 13.0.88; L2 swept ..."."""
+    """ "Measured on 2026-11-21, recorded: NVIDIA H200, driver for CUDA 13.0, nvrtc 13.0.88; L2 swept ..."."""
     when = "just now" if time.fresh else f"on {time.date}, recorded"
     tools = f", {time.versions}" if time.versions else ""
     swept = "" if time.warm_us is None else "L2 swept before each run, "
-    return f"Measured {when}: {time.gpu}, driver {time.driver}{tools}; {swept}median."
+    return f"Measured {when}: {time.gpu}, driver for CUDA {time.driver}{tools}; {swept}median."
 
 
 def headline(rows: Sequence[tuple[str, str, str, int]], out: Console) -> None:
