@@ -1,4 +1,4 @@
-"""The launches of a list in the words of docs/launch.md, launches.toml or practice.toml, by name.
+"""The launches of a list in the words of docs/launch.md (launches.toml, practice.toml, field.toml), by name.
 
     for case in cases():
         run = case.target("h200").run()
@@ -18,7 +18,7 @@ from configurations import Configuration
 
 from warplens.target import Flags, Target, targets
 
-LIST, PRACTICE = (Path(__file__).with_name(name) for name in ("launches.toml", "practice.toml"))
+LIST, PRACTICE, FIELD = (Path(__file__).with_name(f"{name}.toml") for name in ("launches", "practice", "field"))
 KERNELS = Path(__file__).parents[2] / "tests" / "kernels"
 
 

@@ -19,10 +19,11 @@ class List:
     def launches(self) -> Iterator[Configuration]:
         if self.suffix == "":
             return configurations()
-        return launches.configurations(launches.PRACTICE if self.suffix == "_practice" else launches.LIST)
+        return launches.configurations(FILES[self.suffix])
 
 
-LISTS = (List("", ""), List("--more", "_more"), List("--practice", "_practice"))
+FILES = {"_more": launches.LIST, "_practice": launches.PRACTICE, "_field": launches.FIELD}
+LISTS = (List("", ""), *(List(suffix.replace("_", "--"), suffix) for suffix in FILES))
 
 
 def asked(words: list[str]) -> List:
