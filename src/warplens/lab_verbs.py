@@ -5,6 +5,7 @@ Only click is imported here; what a verb needs is imported when the verb runs.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -14,6 +15,7 @@ from warplens.host import Host
 from warplens.options import GPUS, HOST, options
 
 if TYPE_CHECKING:
+    from warplens.hardware import Gpu
     from warplens.labs.lab import Lab
     from warplens.labs.run import Done, Size
     from warplens.target import Flags
@@ -35,31 +37,35 @@ def lab(
 ) -> None:  # fmt: skip
     """Run the lab NAME: a ladder of kernels, each with its truth, counts, predicted and measured time.
 
-    Without NAME the labs are listed.  A lab of your own is given by its folder: ./my_lab.
+    Without NAME the labs are listed, and --write and --check are for all of them.  A lab of your own is given by its
+    folder: ./my_lab.
 
     \b
       warplens lab
       warplens lab coalescing
       warplens lab coalescing --size small --gpu a100,h200
     """
-    from warplens.labs.catalog import find
+    from warplens.labs.catalog import find, names
     from warplens.labs.run import SIZES, Size
 
     if sum(map(bool, (write, check, as_json, html))) > 1:
         raise UsageError("--json, --html, --write and --check exclude each other: choose one")
-    if (write or check) and (rungs or flags.gpu):
-        raise UsageError("--write and --check are for all rungs on the h200: leave --rung and --gpu out")
-    if name is None:
+    if (write or check) and (rungs or flags.gpu not in (None, "h200")):
+        raise UsageError("--write and --check are for all rungs on the h200: leave --rung and other GPUs out")
+    if name is None and not (write or check):
+        if rungs or size or as_json or html:
+            raise UsageError(f"of which lab? Give its name: {', '.join(names())}")
         list_labs()
         return
-    found, scale = find(name), Size.parse(size or "full")
+    scale = Size.parse(size or "full")
     if (write or check) and scale.text not in SIZES:
         raise UsageError("--write and --check keep the small and the full size: --size is one of these")
     if write or check:
         both = [scale] if size else [Size.parse(each) for each in SIZES]
-        (rewrite if write else find_stale)(found, both, host)
+        labs = [find(each) for each in ([name] if name else names())]
+        (rewrite if write else find_stale)(labs, both, host)
     else:
-        tell(found, scale, rungs, flags, host, as_json, html)
+        tell(find(name or ""), scale, rungs, flags, host, as_json, html)
 
 
 @click.group()
@@ -123,29 +129,56 @@ def tell(
         show(table, console())
 
 
-def rewrite(found: Lab, sizes: list[Size], host: Host) -> None:
+def rewrite(labs: Sequence[Lab], sizes: Sequence[Size], host: Host) -> None:
+    from warplens.labs.keep import GPU
+    from warplens.labs.measure import present
+
+    gpu = present(GPU)
+    said = "" if gpu else "; times are those recorded, as no H200 is here"
+    for found in labs:
+        rewrite_one(found, sizes, host, gpu)
+        click.echo(f"{found.folder} is written anew{said}")
+
+
+def rewrite_one(found: Lab, sizes: Sequence[Size], host: Host, gpu: Gpu | None) -> None:
     """results.csv, then on a GPU measured.csv, then README.md and pictures."""
     from warplens.labs.keep import GPU, computed, write
-    from warplens.labs.measure import counted, present, times
+    from warplens.labs.measure import counted, times
     from warplens.labs.pictures import Gallery, write_pictures
     from warplens.labs.records import write_measured
+    from warplens.report.progress import bar
 
-    rows, galleries = [], [Gallery(found, size.text) for size in sizes]
+    rows, galleries, ours = [], [Gallery(found, size.text) for size in sizes], {}
     for size, gallery in zip(sizes, galleries, strict=True):
         for done, fresh in computed(found, size, host):
             refuse_wrong(done)
             rows += fresh
             gallery.see(done)
-    if gpu := present(GPU):
-        measured = [time for size in sizes for time in times(found.rungs, size, gpu)]
-        write_measured(found.folder, counted(measured, found.rungs, GPU, host))
+            if size.names is None:
+                ours[done.rung.entry.title] = done.outcomes[GPU].metrics
+    if gpu:
+        timed = [time for size in sizes for time in times(found.rungs, size, gpu, bar(f"{found.key}, {size.text}"))]
+        write_measured(found.folder, counted(timed, found.rungs, ours, GPU, host))
     write(found, rows, sizes)
     for gallery in galleries:
         write_pictures(found, gallery.drawn())
-    click.echo(f"{found.folder} is written anew" + ("" if gpu else "; times are those recorded, as no H200 is here"))
 
 
-def find_stale(found: Lab, sizes: list[Size], host: Host) -> None:
+def find_stale(labs: Sequence[Lab], sizes: Sequence[Size], host: Host) -> None:
+    """Ends with 1 if one of them is."""
+    stale = []
+    for found in labs:
+        if told := told_stale(found, sizes, host):
+            stale.append(found.key)
+        for line in told:
+            click.echo(line)
+    for key in stale:
+        click.echo(f"{key} is out of date: run `warplens lab {key} --write`", err=True)
+    if stale:
+        raise click.exceptions.Exit(1)
+
+
+def told_stale(found: Lab, sizes: Sequence[Size], host: Host) -> list[str]:
     from warplens.labs.keep import computed, rows_kept, stale_readme, stale_rows
     from warplens.labs.pictures import Gallery, stale_pictures
 
@@ -159,12 +192,7 @@ def find_stale(found: Lab, sizes: list[Size], host: Host) -> None:
             gallery.see(done)
         told += stale_pictures(found, gallery.drawn())
         told += stale_rows([row for rows in old.values() for row in rows], [])
-    told += stale_readme(found)
-    for line in told:
-        click.echo(line)
-    if told:
-        click.echo(f"{found.key} is out of date: run `warplens lab {found.key} --write`", err=True)
-        raise click.exceptions.Exit(1)
+    return told + stale_readme(found)
 
 
 def list_labs() -> None:

@@ -13,7 +13,7 @@ from warplens.metric import Metric
 from warplens.report.measurement import Beside, Measured, amount, document, show
 from warplens.target import Flags, targets
 
-TIMING = Timing(80.0, 79.0, 82.5, 41.0, 1980.0, 15, "NVIDIA H200", "13.0")
+TIMING = Timing(80.0, 79.0, 82.5, 41.0, 1980.0, 15, "NVIDIA H200", "580.159.04", "13.0")
 
 
 def without_prediction() -> Measured:

@@ -132,13 +132,24 @@ def test_mistakes_in_lab_toml_are_told(
     assert "mine/lab.toml:" in error
 
 
+def test_without_a_name_all_labs_are_checked(
+    lab: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("warplens.labs.catalog.names", lambda: ["mine", "./mine"])
+    monkeypatch.setattr("warplens.labs.catalog.FOLDER", Path())
+    assert main(["lab", "--check", "--size", "small"]) == 1
+    assert capsys.readouterr().err.count("mine is out of date: run `warplens lab mine --write`") == 2
+    assert main(["lab", "--json"]) == 2
+    assert "of which lab?" in capsys.readouterr().err
+
+
 def test_mistakes_on_the_command_line_are_told(lab: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for words, said in (
         (["--size", "big"], "possible are small, full, or names of the lab"),
         (["--size", "m=3"], "the lab has no name 'm'; it has n, block, each"),
         (["--rung", "7"], "mine has no rung '7'; there are: 1_scalar, 2_wide"),
         (["--write", "--json"], "exclude each other"),
-        (["--check", "--rung", "1"], "leave --rung and --gpu out"),
+        (["--check", "--rung", "1"], "leave --rung and other GPUs out"),
         (["--check", "--size", "n=1"], "small and the full size"),
     ):
         assert main(["lab", "./mine", *words]) == 2

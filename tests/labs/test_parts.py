@@ -73,7 +73,7 @@ def test_the_share_is_of_the_limit_that_takes_longest() -> None:
 
 
 def row(title: str, predicted: float, low: float, high: float) -> Row:
-    measured = MeasuredTime("NVIDIA H200", "2026-01-01", "13.0", "", "full", title, (low + high) / 2, low, high)
+    measured = MeasuredTime("NVIDIA H200", "2026-01-01", "1", "13.0", "", "full", title, (low + high) / 2, low, high)
     forecast = {"h200": Predicted("h200", predicted, None, None, "", True)}
     return Row(title, "", "", (), (), forecast, "", measured, None)
 
@@ -84,14 +84,14 @@ def test_orders_that_differ() -> None:
 
 
 def test_measured_rows_replace_those_of_the_same_rung(tmp_path: Path) -> None:
-    first = [MeasuredTime("NVIDIA H200", "2026-01-01", "13.0", "", "full", rung, 1.0, 0.5, 2.0) for rung in "ab"]
+    first = [MeasuredTime("NVIDIA H200", "2026-01-01", "1", "13.0", "", "full", rung, 1.0, 0.5, 2.0) for rung in "ab"]
     write_measured(tmp_path, first)
-    write_measured(tmp_path, [MeasuredTime("NVIDIA H200", "2026-02-01", "13.0", "", "full", "a", 3.0, compared=4)])
+    write_measured(tmp_path, [MeasuredTime("NVIDIA H200", "2026-02-01", "1", "13.0", "", "full", "a", 3.0, compared=4)])
     kept = {time.rung: time for time in read_measured(tmp_path)}
     assert {rung: time.time_us for rung, time in kept.items()} == {"a": 3.0, "b": 1.0}
     assert (kept["a"].compared, kept["a"].equal) == (4, 0)
     (tmp_path / "measured.csv").write_text("gpu,rung\nx,y\n")
-    with pytest.raises(UsageError, match=r"measured.csv has no column date"):
+    with pytest.raises(UsageError, match=r"measured.csv has no column cuda"):
         read_measured(tmp_path)
 
 
@@ -105,9 +105,9 @@ def test_counters_are_compared_where_there_is_a_profiler(tmp_path: Path, monkeyp
     monkeypatch.setattr(measure, "measure", profiled)
     monkeypatch.setattr(measure, "ncu_version", lambda: "2025.3")
     monkeypatch.setattr("shutil.which", lambda _: "/bin/ncu")
-    timing = Timing(2.0, 1.5, 2.5, 1.0, 1980.0, 15, "NVIDIA H200", "13.0")
+    timing = Timing(2.0, 1.5, 2.5, 1.0, 1980.0, 15, "NVIDIA H200", "580.1", "13.0")
     times = [measure.measured_time(rung.entry.title, "full", timing) for rung in lab.rungs]
-    found = measure.counted(times, lab.rungs, "h200", USUAL)
+    found = measure.counted(times, lab.rungs, {}, "h200", USUAL)
     assert [(time.rung, time.compared, time.equal) for time in found] == [("1_scalar", 1, 0), ("2_wide", 1, 1)]
     assert "Nsight Compute 2025.3" in found[0].versions
     write_measured(tmp_path / "mine", found)

@@ -19,7 +19,6 @@ from warplens.machine import detect, machine
 from warplens.whole_file import write_whole
 
 RECORD = "calibration.csv"
-DRIVER = Path("/proc/driver/nvidia/version")
 Progress = Callable[[int, int], None]
 
 
@@ -56,7 +55,7 @@ def run(gpu: Gpu, progress: Progress | None = None) -> Session:
         if progress:
             progress(done, len(possible))
     tools = f"NVRTC {version('nvidia-cuda-nvrtc')}, CUDA events"
-    who = (gpu.name, str(date.today()), driver_version() or f"CUDA {gpu.driver}", tools)
+    who = (gpu.name, str(date.today()), gpu.driver or f"for CUDA {gpu.cuda}", tools)
     kept = rows(readings, *who)
     left_out = tuple(trial for trial in wanted if trial not in possible)
     return Session("{}, {}, driver {}, {}".format(*who), kept, left_out, multiprocessors)
@@ -72,15 +71,6 @@ def calibrated(gpu: Gpu, folder: str, progress: Progress | None = None) -> tuple
     found = tables(read(path), done.multiprocessors, bandwidth)
     said = f"{len(done.rows)} readings written to {path}; {len(done.left_out)} trials were not possible here"
     return toml(found, f"{done.said}: measurements/{key or 'NAME'}/{RECORD}"), said
-
-
-def driver_version() -> str:
-    """ "580.159.04", or "" where the driver does not say it."""
-    try:
-        words = DRIVER.read_text(encoding="utf-8").split()
-    except OSError:
-        return ""
-    return next((word for word in words if word[:1].isdigit() and word.count(".") >= 1), "")
 
 
 def theoretical_bandwidth(gpu: Gpu) -> float:

@@ -6,6 +6,7 @@ import ctypes
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,16 +15,19 @@ from warplens.errors import HardwareError, KernelFault, UsageError
 from warplens.hardware.job import Bytes, Job
 
 SCALARS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
+DRIVER = Path("/proc/driver/nvidia/version")
 STATIC_LIMIT = 48 * 1024  # bytes of dynamic shared memory that a kernel gets without asking
 
 
 @dataclass(frozen=True)
 class Gpu:
-    """name, arch ("sm_90") and driver ("13.0": the CUDA version that it supports) of device 0."""
+    """Device 0: its name and arch ("sm_90"); driver ("580.159.04", "" if it does not say) and the CUDA version that
+    this supports ("13.0")."""
 
     name: str
     arch: str
     driver: str
+    cuda: str
     device: Any
 
 
@@ -45,7 +49,17 @@ def open_gpu() -> Gpu:
         _, version = driver.cuDriverGetVersion()
     except Exception as error:  # cuda-core has no common class for these
         raise HardwareError(f"the NVIDIA driver gives no usable GPU: {error}") from None
-    return Gpu(str(device.name), f"sm_{major}{minor}", f"{version // 1000}.{version % 1000 // 10}", device)
+    cuda = f"{version // 1000}.{version % 1000 // 10}"
+    return Gpu(str(device.name), f"sm_{major}{minor}", driver_version(), cuda, device)
+
+
+def driver_version() -> str:
+    """ "580.159.04", or "" where the driver does not say it."""
+    try:
+        words = DRIVER.read_text(encoding="utf-8").split()
+    except OSError:
+        return ""
+    return next((word for word in words if word[:1].isdigit() and word.count(".") >= 1), "")
 
 
 @dataclass(frozen=True)

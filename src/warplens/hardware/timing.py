@@ -33,7 +33,7 @@ class Timing:
     microseconds   median of `runs` cold runs, low and high their 10th and 90th percentile
     warm           median of runs right behind another one: what fits into L2 is there
     megahertz      of the multiprocessors right after the runs
-    gpu            its name;  driver: the CUDA version that it supports
+    gpu            its name;  driver: its version, "" if unknown;  cuda: the CUDA version that it supports
     """
 
     microseconds: float
@@ -44,6 +44,7 @@ class Timing:
     runs: int
     gpu: str
     driver: str
+    cuda: str
 
 
 def time(job: Job, gpu: Gpu, runs: int = RUNS) -> Timing:
@@ -58,7 +59,7 @@ def time(job: Job, gpu: Gpu, runs: int = RUNS) -> Timing:
     tenth = runs // 10
     return Timing(
         statistics.median(cold), cold[tenth], cold[-1 - tenth], statistics.median(warm), megahertz, runs, gpu.name,
-        gpu.driver,
+        gpu.driver, gpu.cuda,
     )  # fmt: skip
 
 

@@ -55,4 +55,4 @@ class PythonRung:
             return None
         runs: Sequence[float] = sorted(measure(gpu, **keywords(measure, self.lab.names(self.entry, size))))
         tenth, median = len(runs) // 10, statistics.median(runs)
-        return Timing(median, runs[tenth], runs[-1 - tenth], 0.0, 0.0, len(runs), gpu.name, gpu.driver)
+        return Timing(median, runs[tenth], runs[-1 - tenth], 0.0, 0.0, len(runs), gpu.name, gpu.driver, gpu.cuda)

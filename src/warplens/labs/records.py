@@ -18,7 +18,7 @@ from warplens.whole_file import write_whole
 RESULTS, MEASURED = "results.csv", "measured.csv"
 COLUMNS = ("size", "rung", "quantity", "value", "provenance")
 MEASURED_COLUMNS = (
-    "date", "gpu", "driver", "versions", "size", "rung", "time_us", "low_us", "high_us", "runs", "megahertz",
+    "date", "gpu", "driver", "cuda", "versions", "size", "rung", "time_us", "low_us", "high_us", "runs", "megahertz",
     "counters_compared", "counters_equal", "warm_us",
 )  # fmt: skip
 TIMES = ("predicted_us", "predicted_low_us", "predicted_high_us")
@@ -90,10 +90,10 @@ def number(value: str) -> float | int:
 def read_measured(folder: Path) -> list[MeasuredTime]:
     """The rows of measured.csv in their order; later ones replace earlier ones of the same GPU, size and rung."""
     found: dict[tuple[str, str, str], MeasuredTime] = {}
-    for row in _rows(folder / MEASURED, MEASURED_COLUMNS[:7]):
+    for row in _rows(folder / MEASURED, MEASURED_COLUMNS[:8]):
         time = MeasuredTime(
-            gpu=row["gpu"], date=row["date"], driver=row["driver"], versions=row["versions"], size=row["size"],
-            rung=row["rung"], time_us=float(row["time_us"]), low_us=_maybe(row, "low_us"),
+            gpu=row["gpu"], date=row["date"], driver=row["driver"], cuda=row["cuda"], versions=row["versions"],
+            size=row["size"], rung=row["rung"], time_us=float(row["time_us"]), low_us=_maybe(row, "low_us"),
             high_us=_maybe(row, "high_us"), warm_us=_maybe(row, "warm_us"), runs=int(_maybe(row, "runs") or 0),
             megahertz=_maybe(row, "megahertz"), compared=int(_maybe(row, "counters_compared") or 0),
             equal=int(_maybe(row, "counters_equal") or 0),
@@ -125,7 +125,7 @@ def _measured_row(time: MeasuredTime) -> list[str]:
         return "" if amount is None else f"{amount:.{digits}f}"
 
     return [
-        time.date, time.gpu, time.driver, time.versions, time.size, time.rung, spoken(time.time_us),
+        time.date, time.gpu, time.driver, time.cuda, time.versions, time.size, time.rung, spoken(time.time_us),
         spoken(time.low_us), spoken(time.high_us), str(time.runs), spoken(time.megahertz, 0),
         str(time.compared or ""), str(time.equal) if time.compared else "", spoken(time.warm_us),
     ]  # fmt: skip

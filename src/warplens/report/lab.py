@@ -31,7 +31,8 @@ class Predicted:
 class MeasuredTime:
     """A row of measured.csv: microseconds with L2 swept before each run (warm_us: not swept).
 
-    gpu       as the driver reports it;  versions: of compiler, profiler or library
+    gpu       as the driver reports it;  driver: its version, "" if unknown;  cuda: the version that it supports
+    versions  of compiler, profiler or library
     rung      its title, or a library's function such as "torch.sum"
     compared, equal   counters of Nsight Compute at the small size
     fresh     measured just now, on this machine
@@ -40,6 +41,7 @@ class MeasuredTime:
     gpu: str
     date: str
     driver: str
+    cuda: str
     versions: str
     size: str
     rung: str
@@ -211,11 +213,12 @@ def foot(sheet: Sheet) -> list[str]:
 
 
 def provenance(time: MeasuredTime) -> str:
-    """ "Measured on 2026-11-21, recorded: NVIDIA H200, driver for CUDA 13.0, nvrtc 13.0.88; L2 swept ..."."""
+    """ "Measured on 2026-11-21, recorded: NVIDIA H200, driver 580.159.04 for CUDA 13.0, nvrtc ...; L2 swept ..."."""
     when = "just now" if time.fresh else f"on {time.date}, recorded"
     tools = f", {time.versions}" if time.versions else ""
+    driver = f"driver {time.driver}" if time.driver else "driver"
     swept = "" if time.warm_us is None else "L2 swept before each run, "
-    return f"Measured {when}: {time.gpu}, driver for CUDA {time.driver}{tools}; {swept}median."
+    return f"Measured {when}: {time.gpu}, {driver} for CUDA {time.cuda}{tools}; {swept}median."
 
 
 def headline(rows: Sequence[tuple[str, str, str, int]], out: Console) -> None:
