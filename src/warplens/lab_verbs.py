@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from warplens.errors import UsageError
+from warplens.errors import HardwareError, UsageError
 from warplens.host import Host
 from warplens.options import GPUS, HOST, options
 
 if TYPE_CHECKING:
     from warplens.hardware import Gpu
     from warplens.labs.lab import Lab
+    from warplens.labs.measure import Counted
     from warplens.labs.run import Done, Size
     from warplens.target import Flags
 
@@ -30,10 +31,11 @@ if TYPE_CHECKING:
 @click.option("--html", metavar="F", help="Write one page: the table, pictures, every rung's source and machine code.")
 @click.option("--write", is_flag=True, help="Write results.csv, README.md and pictures of the lab, and on a GPU "
               "measured.csv.")  # fmt: skip
+@click.option("--times", is_flag=True, help="With --write: only the measured times anew, on this machine's H200.")
 @click.option("--check", is_flag=True, help="End with 1 if results.csv, README.md or pictures are not of today.")
 def lab(
     name: str | None, flags: Flags, host: Host, size: str | None, rungs: tuple[str, ...], as_json: bool,
-    html: str | None, write: bool, check: bool,
+    html: str | None, write: bool, times: bool, check: bool,
 ) -> None:  # fmt: skip
     """Run the lab NAME: a ladder of kernels, each with its truth, counts, predicted and measured time.
 
@@ -52,6 +54,8 @@ def lab(
         raise UsageError("--json, --html, --write and --check exclude each other: choose one")
     if (write or check) and (rungs or flags.gpu not in (None, "h200")):
         raise UsageError("--write and --check are for all rungs on the h200: leave --rung and other GPUs out")
+    if times and not write:
+        raise UsageError("--times is for --write: it leaves what was computed as it is and measures anew")
     if name is None and not (write or check):
         if rungs or size or as_json or html:
             raise UsageError(f"of which lab? Give its name: {', '.join(names())}")
@@ -63,7 +67,10 @@ def lab(
     if write or check:
         both = [scale] if size else [Size.parse(each) for each in SIZES]
         labs = [find(each) for each in ([name] if name else names())]
-        (rewrite if write else find_stale)(labs, both, host)
+        if write:
+            rewrite(labs, both, host, times)
+        else:
+            find_stale(labs, both, host)
     else:
         tell(find(name or ""), scale, rungs, flags, host, as_json, html)
 
@@ -129,24 +136,26 @@ def tell(
         show(table, console())
 
 
-def rewrite(labs: Sequence[Lab], sizes: Sequence[Size], host: Host) -> None:
+def rewrite(labs: Sequence[Lab], sizes: Sequence[Size], host: Host, only_times: bool) -> None:
+    """HardwareError where only times are wanted and there is no GPU for them."""
     from warplens.labs.keep import GPU
     from warplens.labs.measure import present
 
     gpu = present(GPU)
+    if only_times and gpu is None:
+        raise HardwareError(f"--times measures on an {GPU}, and this machine has none")
     said = "" if gpu else "; times are those recorded, as no H200 is here"
     for found in labs:
-        rewrite_one(found, sizes, host, gpu)
+        ours = {} if only_times else recompute(found, sizes, host)
+        if gpu:
+            remeasure(found, sizes, ours, host, gpu)
         click.echo(f"{found.folder} is written anew{said}")
 
 
-def rewrite_one(found: Lab, sizes: Sequence[Size], host: Host, gpu: Gpu | None) -> None:
-    """results.csv, then on a GPU measured.csv, then README.md and pictures."""
+def recompute(found: Lab, sizes: Sequence[Size], host: Host) -> Counted:
+    """results.csv, README.md and pictures; the metrics of the small size by rung."""
     from warplens.labs.keep import GPU, computed, write
-    from warplens.labs.measure import counted, times
     from warplens.labs.pictures import Gallery, write_pictures
-    from warplens.labs.records import write_measured
-    from warplens.report.progress import bar
 
     rows, galleries, ours = [], [Gallery(found, size.text) for size in sizes], {}
     for size, gallery in zip(sizes, galleries, strict=True):
@@ -156,12 +165,24 @@ def rewrite_one(found: Lab, sizes: Sequence[Size], host: Host, gpu: Gpu | None) 
             gallery.see(done)
             if size.names is None:
                 ours[done.rung.entry.title] = done.outcomes[GPU].metrics
-    if gpu:
-        timed = [time for size in sizes for time in times(found.rungs, size, gpu, bar(f"{found.key}, {size.text}"))]
-        write_measured(found.folder, counted(timed, found.rungs, ours, GPU, host))
     write(found, rows, sizes)
     for gallery in galleries:
         write_pictures(found, gallery.drawn())
+    return ours
+
+
+def remeasure(found: Lab, sizes: Sequence[Size], ours: Counted, host: Host, gpu: Gpu) -> None:
+    """measured.csv, and what stands in README.md and pictures of it."""
+    from warplens.labs.keep import GPU, write_readme
+    from warplens.labs.measure import counted, times
+    from warplens.labs.pictures import Gallery, write_pictures
+    from warplens.labs.records import write_measured
+    from warplens.report.progress import bar
+
+    timed = [time for size in sizes for time in times(found.rungs, size, gpu, bar(f"{found.key}, {size.text}"))]
+    write_measured(found.folder, counted(timed, found.rungs, ours, GPU, host))
+    write_readme(found)
+    write_pictures(found, Gallery(found, "full").drawn())
 
 
 def find_stale(labs: Sequence[Lab], sizes: Sequence[Size], host: Host) -> None:

@@ -10,6 +10,8 @@ import pytest
 
 import warplens.report
 from warplens.cli import main
+from warplens.errors import HardwareError
+from warplens.hardware import Timing
 from warplens.labs.catalog import names
 
 SCHEMA = Path(warplens.report.__file__).with_name("lab_schema.json")
@@ -151,6 +153,7 @@ def test_mistakes_on_the_command_line_are_told(lab: Path, capsys: pytest.Capture
         (["--write", "--json"], "exclude each other"),
         (["--check", "--rung", "1"], "leave --rung and other GPUs out"),
         (["--check", "--size", "n=1"], "small and the full size"),
+        (["--times"], "--times is for --write"),
     ):
         assert main(["lab", "./mine", *words]) == 2
         assert said in capsys.readouterr().err
@@ -160,3 +163,19 @@ def test_truth_that_does_not_fit_is_told(lab: Path, capsys: pytest.CaptureFixtur
     changed(lab / "truth.py", ", n: Any)", ")")
     assert main(["lab", "./mine", *TINY]) == 2
     assert "truth() takes 3 arguments, and 1_scalar has 4" in capsys.readouterr().err
+
+
+def test_only_times_leaves_what_was_computed(
+    lab: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("warplens.labs.measure.present", lambda _: None)
+    assert main(["lab", "./mine", "--write", "--times"]) == HardwareError.exit_code
+    assert "this machine has none" in capsys.readouterr().err
+
+    timing = Timing(2.0, 1.5, 2.5, 1.0, 1980.0, 15, "NVIDIA H200", "580.1", "13.0")
+    monkeypatch.setattr("warplens.labs.measure.present", lambda _: object())
+    monkeypatch.setattr("warplens.labs.kernel_rung.KernelRung.time", lambda *_: timing)
+    monkeypatch.setattr("shutil.which", lambda _: None)
+    assert main(["lab", "./mine", "--write", "--times", "--size", "small"]) == 0
+    assert not (lab / "results.csv").exists()
+    assert "NVIDIA H200,580.1,13.0" in (lab / "measured.csv").read_text()

@@ -47,6 +47,11 @@ def write(lab: Lab, fresh: Sequence[str], sizes: Sequence[Size]) -> None:
     others = [size for size in ("small", "full") if size not in [size.text for size in sizes]]
     kept_rows = [row for size in others for rows in rows_kept(lab, size).values() for row in rows]
     write_whole(lab.folder / RESULTS, text([*kept_rows, *fresh]).encode())
+    write_readme(lab)
+
+
+def write_readme(lab: Lab) -> None:
+    """Its generated parts, from results.csv and measured.csv; a lab without a README needs none."""
     if (lab.folder / README).is_file():
         write_whole(lab.folder / README, regenerated(lab).encode())
 
