@@ -54,8 +54,10 @@ class Speeds:
       line_read_cycles, line_write_cycles   that a request for some of a line takes at the least, likewise
       late_near_cycles, late_far_cycles   more for a sector that is stored while a load of it is on its way from L2,
                                           from DRAM
-      atomic_word_cycles, atomic_sector_cycles   of lanes on one word, one after the other, and of a sector, in one of
-                                                 so many slices
+      atomic_word_cycles       of the unit of L2 that does them: of lanes on one word, one after the other
+      atomic_sector_cycles     likewise of lanes on all the words of a sector
+      atomic_float_cycles      of lanes that add floats to one word
+      atomic_units             such units that there are
       capacity_share           of L2 that re-reads find
       dirty_share              of L2 that may hold what has been stored when the kernel ends
     [dram_rates]
@@ -124,7 +126,8 @@ class Speeds:
     late_far_cycles: float = _number("l2_rates", 0, 1000)
     atomic_word_cycles: float = _number("l2_rates", 0.1, 1000)
     atomic_sector_cycles: float = _number("l2_rates", 0.01, 1000)
-    slices: float = _number("l2_rates", 1, 1024)
+    atomic_float_cycles: float = _number("l2_rates", 0.1, 1000)
+    atomic_units: float = _number("l2_rates", 1, 1024)
     capacity_share: float = _number("l2_rates", 0.1, 1)
     dirty_share: float = _number("l2_rates", 0, 1)
     read_share: float = _number("dram_rates", 0.1, 1)

@@ -82,6 +82,7 @@ def _row(instruction: Instruction, pipe: str) -> list[int]:
         depth,
         number,
         int(is_global),
+        int(not {"F16", "F16x2", "BF16_V2", "F32", "F64"}.isdisjoint(instruction.modifiers)),
     ]
 
 

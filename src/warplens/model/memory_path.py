@@ -50,7 +50,7 @@ def fetch(line, mask, lone, request, wave, cache, flight, servers, counts, s, su
     lone   whether the access asks for neither of the lines beside it
     """
     tags, stamps, valid, fill, known = cache
-    lows, highs, latency, weight, _ = supply
+    lows, highs, latency, weight, _, _ = supply
     sets = tags.size // p.WAYS
     entry, there = find(tags, stamps, sets, line)
     if not there:
@@ -79,24 +79,14 @@ def fetch(line, mask, lone, request, wave, cache, flight, servers, counts, s, su
         at = max(at, flight[place])
         servers[p.WAITED_FOR] += 1
     far, share = False, 0.0
-    if line < p.LOCAL_BASE:
-        # What this multiprocessor has asked for before is in L2: a bit for each line, seldom one for two.
-        place = int(hashed(line + 5) * 16777216.0) + 16777216 * int(hashed(line + 9) * 8.0)
-        if not known[place >> 3] >> (place & 7) & 1:
-            known[place >> 3] |= np.uint8(1 << (place & 7))
-            far, share = below(line, wave, lows, highs, latency, weight)
+    if line < p.LOCAL_BASE and not asked_before(known, line):
+        far, share = below(line, wave, lows, highs, latency, weight)
     size = 32.0 * missing
     servers[p.PORT] = max(servers[p.PORT], at) + size / s[p.L2_PORT]
     servers[p.L2_OUT] = max(servers[p.L2_OUT], at) + max(size / s[p.L2_READ], s[p.LINE_READ])
     waited = max(servers[p.PORT], servers[p.L2_OUT]) - at
     counts[p.L2_READS] += missing
-    if share > 0:
-        # DRAM gives 64 bytes at a time, more slowly where nobody wants what lies beside them.
-        moved = 2 * share * pairs
-        work = 32.0 * moved / s[p.DRAM_READ] * (s[p.LONE_HALF] if lone and pairs == 1 else 1.0)
-        servers[p.DRAM] = max(servers[p.DRAM], at) + work
-        servers[p.READ_WORK] += work
-        counts[p.DRAM_SECTORS] += moved
+    from_dram(share, pairs, lone, at, servers, counts, s)
     late = s[p.LAT_L2]
     if far:
         waited = max(waited, servers[p.DRAM] - at)
@@ -119,10 +109,59 @@ def fetch(line, mask, lone, request, wave, cache, flight, servers, counts, s, su
 
 
 @compiled
+def asked_before(known, line):  # type: ignore[no-untyped-def]
+    """Whether this multiprocessor has asked for the line, so that it is in L2: a bit for each, seldom one for two."""
+    place = int(hashed(line + 5) * 16777216.0) + 16777216 * int(hashed(line + 9) * 8.0)
+    if known[place >> 3] >> (place & 7) & 1:
+        return True
+    known[place >> 3] |= np.uint8(1 << (place & 7))
+    return False
+
+
+@compiled
+def from_dram(share, pairs, lone, at, servers, counts, s):  # type: ignore[no-untyped-def]
+    """DRAM gives 64 bytes at a time, `pairs` of them, more slowly where nobody wants what lies beside them."""
+    if share > 0:
+        moved = 2 * share * pairs
+        work = 32.0 * moved / s[p.DRAM_READ] * (s[p.LONE_HALF] if lone and pairs == 1 else 1.0)
+        servers[p.DRAM] = max(servers[p.DRAM], at) + work
+        servers[p.READ_WORK] += work
+        counts[p.DRAM_SECTORS] += moved
+
+
+@compiled
+def to_dram(line, number, request, servers, s, supply):  # type: ignore[no-untyped-def]
+    """What so many stored sectors of a line cost DRAM, sooner or later: to fill up parts of sectors, and to write."""
+    lows, highs, _, _, stored, filled = supply
+    for n in range(lows.size):
+        if lows[n] <= 4 * line + 3 and 4 * line < highs[n]:
+            if stored[n] > 0:
+                reads = 32.0 * filled[n] * number / s[p.DRAM_READ]
+                writes = 32.0 * stored[n] * number / s[p.DRAM_WRITE]
+                servers[p.DRAM] = max(servers[p.DRAM], request) + reads + writes
+                servers[p.READ_WORK] += reads
+                servers[p.WRITE_WORK] += writes
+            break
+
+
+@compiled
+def update(line, mask, lone, request, wave, cache, servers, counts, s, supply):  # type: ignore[no-untyped-def]
+    """Sectors of one line that atomics change, in L2; the time that its units take is reckoned for the whole access."""
+    lows, highs, latency, weight, _, _ = supply
+    number = (mask & 1) + (mask >> 1 & 1) + (mask >> 2 & 1) + (mask >> 3 & 1)
+    counts[p.L2_UPDATES] += number
+    if line >= p.LOCAL_BASE:
+        return
+    if not asked_before(cache[4], line):
+        _, share = below(line, wave, lows, highs, latency, weight)
+        from_dram(share, int(mask & 3 > 0) + int(mask & 12 > 0), lone, request, servers, counts, s)
+    to_dram(line, number, request, servers, s, supply)
+
+
+@compiled
 def put(line, mask, request, cache, servers, counts, s, supply):  # type: ignore[no-untyped-def]
     """Stored sectors of one line: L1 writes through, what of it stays in L2 costs DRAM nothing."""
     tags, stamps, valid, fill, _ = cache
-    lows, highs, _, _, stored = supply
     number = (mask & 1) + (mask >> 1 & 1) + (mask >> 2 & 1) + (mask >> 3 & 1)
     # What is stored is kept in L1 as well (an H200 counts a second store to a sector as a hit there).
     entry, there = find(tags, stamps, tags.size // p.WAYS, line)
@@ -141,23 +180,17 @@ def put(line, mask, request, cache, servers, counts, s, supply):  # type: ignore
             else:
                 valid[entry] |= 1 << k
                 fill[4 * entry + k] = request
-    if line >= p.LOCAL_BASE:
-        return
     size = 32.0 * number
     counts[p.L2_WRITES] += number
     servers[p.L2_IN] = max(servers[p.L2_IN], request) + max(size / s[p.L2_WRITE], s[p.LINE_WRITE])
-    for n in range(lows.size):
-        if lows[n] <= 4 * line + 3 and 4 * line < highs[n]:
-            if stored[n] > 0:
-                servers[p.DRAM] = max(servers[p.DRAM], request) + stored[n] * size / s[p.DRAM_WRITE]
-                servers[p.WRITE_WORK] += stored[n] * size / s[p.DRAM_WRITE]
-            break
+    if line < p.LOCAL_BASE:
+        to_dram(line, number, request, servers, s, supply)
     # Stores wait in a queue of their own; when that is long, accesses behind them wait.
     servers[p.LSU] = max(servers[p.LSU], max(servers[p.L2_IN], servers[p.DRAM]) - s[p.STORE_SLACK])
 
 
 @compiled
-def served(t, sp, kind, words, at, block_wave, slot, size, memory, counts, s, supply):  # type: ignore[no-untyped-def]
+def served(t, sp, kind, words, at, block_wave, slot, size, floats, memory, counts, s, supply):  # type: ignore[no-untyped-def]
     """One access: (when it leaves the queue, when its result is there, when its registers are read)."""
     cache, flight, servers, issue_free = memory.cache, memory.flight, memory.servers, memory.issue_free
     head, second = words[at], words[at + 1]
@@ -202,20 +235,25 @@ def served(t, sp, kind, words, at, block_wave, slot, size, memory, counts, s, su
             position += 1
         lines += 1
         request = begin + lines // 4
+        lone = line != before + 1 and (position == last or (np.int64(words[position]) >> 2) + shift != line + 1)
+        before = line
         if kind in (p.LOAD, p.COPY):
-            lone = line != before + 1 and (position == last or (np.int64(words[position]) >> 2) + shift != line + 1)
-            before = line
             done = max(done, fetch(line, mask, lone, request, block_wave, cache, flight, servers, counts, s, supply))
         elif kind == p.STORE:
             put(line, mask, request, cache, servers, counts, s, supply)
+        elif kind in (p.ATOMIC, p.REDUCE):
+            update(line, mask, lone, request, block_wave, cache, servers, counts, s, supply)
     cost = max(max(waves, np.ceil(lines / 4.0)), s[p.GLOBAL_REQUEST])
     if counts[p.L2_READS] + counts[p.L2_WRITES] > moved:
         cost = max(cost, s[p.MISS_REQUEST])
     cost = max(cost, sectors * 32.0 / s[p.L1_BYTES])
     if kind in (p.ATOMIC, p.REDUCE):
-        # Lanes on one word one after the other, words of a sector at once.
+        # Lanes on one word one after the other, words of a sector at once, sooner where all of it is wanted.
         alike = lanes / max(distinct, 1.0)
-        time = s[p.ATOMIC_SHARE] * max(sectors * s[p.ATOMIC_SECTOR], sectors * alike * s[p.ATOMIC_WORD])
+        work = sectors * alike * (s[p.ATOMIC_SECTOR] if distinct == 8 * sectors else s[p.ATOMIC_WORD])
+        if floats:
+            work = max(work, alike * s[p.ATOMIC_FLOAT])
+        time = s[p.ATOMIC_SHARE] * work
         servers[p.ATOMICS] = max(servers[p.ATOMICS], begin) + time
         done = servers[p.ATOMICS] + s[p.LAT_ATOMIC]
         servers[p.LSU] = max(servers[p.LSU], servers[p.ATOMICS] - s[p.STORE_SLACK])

@@ -6,9 +6,9 @@ from __future__ import annotations
 (FIXED, VARIABLE, LOAD, STORE, ATOMIC, REDUCE, COPY, GROUP, GROUP_WAIT, BARRIER, ARRIVE, FENCE, EXCHANGE,
  TABLE) = range(14)
 # Columns of the code
-(STALL, SETS, FREES, WAITS, PIPE, KIND, BYTES, DEPTH, NUMBER, NEED, READS) = range(11)
+(STALL, SETS, FREES, WAITS, PIPE, KIND, BYTES, DEPTH, NUMBER, NEED, FLOATS, READS) = range(12)
 BANKS = 2  # of registers; READS and what follows it: registers that an instruction reads in each
-COLUMNS = 10 + BANKS
+COLUMNS = 11 + BANKS
 # Why a warp does not issue, in Nsight Compute's words
 REASONS = (
     "selected", "wait", "long_scoreboard", "short_scoreboard", "barrier", "math_pipe_throttle", "lg_throttle",
@@ -23,14 +23,14 @@ REASONS = (
     LAT_CODE, ATOMIC_WORD, ATOMIC_SECTOR, FIRST_BLOCK, BLOCK_START, BLOCK_END, L1_BYTES, IDEAL_ACCESS, IDEAL_BANKS,
     BARRIER_CYCLES, ATOMIC_SHARE, MISS_REQUEST, WARP_START, STORE_SLACK,
     DRAM_SPREAD, DRAM_TURN, FULL_WARPS, LINE_READ, LINE_WRITE,
-    TABLE_WORD, TABLE_REPLAY, LATE_NEAR, LATE_FAR, LONE_HALF, DRAM_QUEUE,
-) = range(45)  # fmt: skip
-SETTINGS = 45
+    TABLE_WORD, TABLE_REPLAY, LATE_NEAR, LATE_FAR, LONE_HALF, DRAM_QUEUE, ATOMIC_FLOAT,
+) = range(46)  # fmt: skip
+SETTINGS = 46
 # What is counted
 (
-    CYCLES, ISSUED, ACTIVE, L1_SECTORS, L1_HITS, L2_READS, L2_WRITES, DRAM_SECTORS, LSU_BUSY, LAST_STORE,
-) = range(10)  # fmt: skip
-COUNTS = 10
+    CYCLES, ISSUED, ACTIVE, L1_SECTORS, L1_HITS, L2_READS, L2_WRITES, DRAM_SECTORS, LSU_BUSY, LAST_STORE, L2_UPDATES,
+) = range(11)  # fmt: skip
+COUNTS = 11
 # What serves accesses: until when each is taken (cycles), and what else is remembered between accesses
 (
     LSU, PORT, L2_OUT, DRAM, L2_IN, ATOMICS, BARRIERS, L1_CLOCK, WAITED_FOR, TABLES, READ_WORK, WRITE_WORK,

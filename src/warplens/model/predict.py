@@ -19,6 +19,7 @@ from warplens.emulator import Streams
 from warplens.errors import Unpredictable, UsageError
 from warplens.machine import Machine
 from warplens.model import places as p
+from warplens.model.atomic_units import units_at_work
 from warplens.model.by_warp import ByWarp, by_warp, part
 from warplens.model.chosen import Chosen, choose_blocks
 from warplens.model.machine_code import PIPES, MachineCode, machine_code, settings
@@ -79,7 +80,8 @@ def _settings(machine: Machine, chosen: Chosen, supply: Supply, what_if: Sequenc
         LAT_ATOMIC=speeds.latency_global_atomic, LAT_BARRIER=speeds.latency_barrier, LAT_BRANCH=speeds.latency_branch,
         LAT_STORE=speeds.latency_store, LAT_FENCE=speeds.latency_fence, LAT_CODE=speeds.latency_instruction,
         ATOMIC_WORD=speeds.atomic_word_cycles, ATOMIC_SECTOR=speeds.atomic_sector_cycles,
-        ATOMIC_SHARE=chosen.active / max(min(speeds.slices, supply.atomic_lines), 1.0),
+        ATOMIC_SHARE=chosen.active / units_at_work(supply.atomic_places, supply.atomic_heaviest, speeds.atomic_units),
+        ATOMIC_FLOAT=speeds.atomic_float_cycles,
         DRAM_SPREAD=speeds.latency_dram_spread, DRAM_TURN=speeds.latency_dram_turn,
         DRAM_QUEUE=speeds.latency_dram_queue,
         MISS_REQUEST=speeds.miss_request,
@@ -161,9 +163,7 @@ def _answer(
     units = units_of(machine, trace, chosen.active, out, supply, dict(zip(PIPES, out.busy, strict=False)))
     simulated = _simulated(chosen, int(issued), out.scale)
     limit = limit_of(program, trace, machine, units, stalls, at, out, time_us)
-    return Prediction(
-        machine.key, time_us, low, high, limit, units, metrics, stalls, at, simulated, machine.calibrated
-    )
+    return Prediction(machine.key, time_us, low, high, limit, units, metrics, stalls, at, simulated, machine.calibrated)
 
 
 def _simulated(chosen: Chosen, instructions: int, scale: float) -> Simulated:

@@ -65,7 +65,7 @@ def metrics_of(
     if counts[p.L1_SECTORS]:
         hits = 100 * counts[p.L1_HITS] / (counts[p.L1_SECTORS] + counts[p.L2_WRITES])
         found["l1tex__t_sector_hit_rate.pct"] = modelled(float(hits), "%")
-    asked = counts[p.L2_READS] + counts[p.L2_WRITES]
+    asked = counts[p.L2_READS] + counts[p.L2_WRITES] + counts[p.L2_UPDATES]
     if asked:
         missed = min(float(counts[p.DRAM_SECTORS] / asked), 1.0)
         found["lts__t_sector_hit_rate.pct"] = modelled(100 * (1 - missed), "%")

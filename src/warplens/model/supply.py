@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from warplens.machine import Machine
 from warplens.model import places as p
+from warplens.model.atomic_units import places_reached
 from warplens.model.by_warp import ByWarp, sectors_of
 from warplens.model.chosen import Chosen
 from warplens.model.footprint import Footprint, footprint
@@ -34,7 +35,8 @@ class Supply:
     and wave, and of each stored sector.
 
     read, stored   sectors that DRAM moves for the whole grid;  reached: different ones that loads reach
-    atomic_lines: different lines that atomics reach
+    fills      of each stored sector: what DRAM reads, in sectors, to fill up those of which a part is stored
+    atomic_places, atomic_heaviest   what atomics reach (atomic_units.py), and the share of them that go to one of these
     """
 
     lows: NDArray[np.int64]
@@ -42,10 +44,12 @@ class Supply:
     latency: NDArray[np.float64]
     weight: NDArray[np.float64]
     stores: NDArray[np.float64]
+    fills: NDArray[np.float64]
     read: float
     stored: float
     reached: float
-    atomic_lines: float
+    atomic_places: float
+    atomic_heaviest: float
 
     @staticmethod
     def of(
@@ -66,7 +70,7 @@ class Supply:
         writes: list[Footprint] = []
         for low, high in zip(lows, highs, strict=True):
             here = (sectors >= low) & (sectors < high)
-            for found, which in ((reads, stored != 2), (writes, stored == 2)):
+            for found, which in ((reads, stored != 2), (writes, stored >= 2)):
                 mine = here & which
                 wide = 1 if found is reads else 0  # DRAM is read 64 bytes at a time
                 most = int(high - low) >> wide
@@ -75,8 +79,7 @@ class Supply:
         if _bytes(reads, writes, total) > keeps:
             within = _blocks_that_move(keeps, reads, writes, total)
             reads = [f.forgotten(within) for f in reads]
-        atomics = sectors[stored == 3]
-        lines = footprint(atomics >> 2, numbers[stored == 3], sampled, total, 1 << 40, share).of(total)
+        reached_places, heaviest = places_reached(streams, kinds == 3, total, np.sort(lows))
         all_stored = sum(f.of(total) for f in writes)
         reached = sum(2 * f.of(total) for f in reads)
         # What L2 holds at the end is the last that went through it: so much of that was stored.
@@ -98,10 +101,13 @@ class Supply:
         for n, f in enumerate(writes):
             if f.seen and all_stored:
                 stores[n] = min(1.0, f.of(total) / (f.accesses * total))
-        return Supply(lows, highs, latency, weight, stores, read, dram_stored, reached, lines)
+        fills = np.zeros(len(buffers))
+        return Supply(
+            lows, highs, latency, weight, stores, fills, read, dram_stored, reached, reached_places, heaviest
+        )  # fmt: skip
 
     def arrays(self) -> tuple[NDArray[Any], ...]:
-        return self.lows, self.highs, self.latency, self.weight, self.stores
+        return self.lows, self.highs, self.latency, self.weight, self.stores, self.fills
 
 
 def _bytes(reads: Sequence[Footprint], writes: Sequence[Footprint], blocks: float) -> float:

@@ -50,12 +50,16 @@ def _windows(multiprocessors: int) -> Iterator[Trial]:
                 args, moves = (Buffer(window), SINK, window, rounds, apart), grid * 1024 * 8 * width * rounds
                 name = f"L2 {width} B, {grid} multiprocessors{said}"
                 yield Trial(name, kernel, grid, 1024, args, warm=True, moves=moves)
+    for mib in (1, 2, 4, 8, 16, 32):
+        for apart in (0, 128, 4096, 32768, 98304, 1245184):
+            window, moves = mib * MIB, multiprocessors * 1024 * 8 * 16 * rounds
+            args = (Buffer(window), SINK, window, rounds, apart)
+            name = f"L2 window, {mib} MiB, blocks {apart} apart"
+            yield Trial(name, "window_l2_16", multiprocessors, 1024, args, warm=True, moves=moves)
     for mib in (4, 8, 16, 20, 24, 28, 32, 40, 48, 56, 64, 80, 96, 128, 200):
         size, rounds = mib * MIB, max(512 // mib, 2)
         swept = (Buffer(size), SINK, size // 16, rounds)
-        yield Trial(
-            f"working set, {mib} MiB", "swept_16", multiprocessors, 1024, swept, warm=True, moves=size * rounds
-        )
+        yield Trial(f"working set, {mib} MiB", "swept_16", multiprocessors, 1024, swept, warm=True, moves=size * rounds)
 
 
 def _apart(multiprocessors: int) -> Iterator[Trial]:
