@@ -46,7 +46,7 @@ def places_reached(
     if not sectors.size:
         return 0.0, 0.0
     begins = lows[np.maximum(np.searchsorted(lows, sectors, side="right") - 1, 0)]
-    found = (begins << 8) + places((sectors - begins).astype(np.uint32))
+    found = (begins >> 4).astype(np.uint32) + places((sectors - begins).astype(np.uint32))
     numbers = np.array(some.blocks, np.int64)[blocks]
     _, times = np.unique(found, return_counts=True)
     count = footprint(found, numbers, len(some.blocks), total, 1 << 40, share).of(total)
