@@ -4,7 +4,8 @@ Found on an H200:  conflicts are wavefronts above the *ideal*, not above the req
 broadcasts two words takes 2 wavefronts, is ideal with 2 and has no conflict.  The SASS load wavefronts have
 no LDSM in them, the hardware ones have; the hardware total leaves out LDGSTS, the SASS total has it.
 LDGSTS conflicts are not emitted: of a copy past the L1 cache (.BYPASS) an H200 reads none, whatever its
-wavefronts; the excess over the ideal has them.
+wavefronts; the excess over the ideal has them.  Nsight Compute 2025.3.1 takes most LDGSTS that have an offset in
+shared memory for one lane's bytes (copies_beside.csv), so its bytes a wavefront are too few there.
 """
 
 from __future__ import annotations
