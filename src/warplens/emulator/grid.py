@@ -258,6 +258,7 @@ class Grid:
             self.shape.stop[0] = 1
             raise
         self.shape.stop[0] = 0
+        self.code.check()
         status = outcome[0] if outcome else Status.DONE
         if any(w.env.fault.kind == FaultKind.WRAPPED for w in workers):
             raise IndexWrappedError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import gc
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -14,8 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warplens import cache as disk
+from warplens.emulator.apart import Apart
 from warplens.emulator.host import host, new_target, target
 from warplens.emulator.library import Library, library_module
+from warplens.emulator.pattern import Counts
 from warplens.emulator.plan import COLUMNS, REQUESTS
 from warplens.emulator.site import Windows
 from warplens.emulator.translator import Translator, windows_of
@@ -34,15 +36,23 @@ RunBlock = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p)
 
 @dataclass(frozen=True)
 class Translated:
-    """A kernel in machine code of this host.  `engine` owns the code.
+    """A kernel in machine code of this host.  `engines` own the code.
 
     weights   what a hit of each instruction adds to its counters (plan.py)
+    apart     the code for lanes apart, if it is by itself
     """
 
     run_blocks: Any
     run_block: Any
     weights: NDArray[np.int64]
-    engine: Any
+    engines: list[Any]
+    apart: Apart | None = None
+
+    def check(self) -> None:
+        """Raises what stopped a run while it had to be translated further."""
+        if self.apart is not None and self.apart.failure is not None:
+            failure, self.apart.failure = self.apart.failure, None
+            raise failure
 
 
 @cache
@@ -63,8 +73,20 @@ def translate(kernel: Kernel, program: Program, tile: int, checks: Checks = NO_C
     )  # fmt: skip
     if name not in _loaded:
         code = disk.remember("object", name, lambda: compile_object(kernel, program, tile, checks))
-        _loaded[name] = _load(code, library_for(program), len(program.instructions))
+        _loaded[name] = _load(code, program, lambda made: _apart(name, made, kernel, program, tile, checks))
     return _loaded[name]
+
+
+def _apart(name: str, made: Translated, kernel: Kernel, program: Program, tile: int, checks: Checks) -> int:
+    """The address of run_apart."""
+    known = made.weights.copy()
+    code = disk.remember(
+        "object", disk.key("apart", name), lambda: compile_apart(kernel, program, tile, checks, known)
+    )
+    engine = _engine(code, library_for(program))
+    made.engines.append(engine)
+    made.weights[:] = _weights(engine, len(program.instructions))
+    return int(engine.get_function_address("run_apart"))
 
 
 _loaded: dict[str, Translated] = {}  # kept for the life of the process: code in use must not be freed
@@ -75,6 +97,16 @@ def compile_object(kernel: Kernel, program: Program, tile: int, checks: Checks =
     signatures = library_for(program).signatures
     with _no_collection():
         return compiled(Translator(kernel, program, tile, checks, library=signatures).build())
+
+
+def compile_apart(
+    kernel: Kernel, program: Program, tile: int, checks: Checks, weights: NDArray[np.int64]
+) -> bytes:
+    """An object file with run_apart; `weights` are those of the other's."""
+    signatures = library_for(program).signatures
+    known = {n: Counts(*map(int, row)) for n, row in enumerate(weights) if row.any()}
+    with _no_collection():
+        return compiled(Translator(kernel, program, tile, checks, signatures, known).build_apart())
 
 
 @contextmanager
@@ -117,18 +149,30 @@ def compiled(written: Any) -> bytes:
     return bytes(machine.emit_object(module))
 
 
-def _load(code: bytes, library: Library, instructions: int) -> Translated:
+def _engine(code: bytes, library: Library) -> Any:
     import llvmlite.binding as llvm
 
     engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), new_target())
     for part in (library.code, code):
         engine.add_object_file(llvm.ObjectFileRef.from_data(part))
     engine.finalize_object()
+    return engine
+
+
+def _weights(engine: Any, instructions: int) -> NDArray[np.int64]:
     place = engine.get_global_value_address("weights")
     columns = (ctypes.c_int16 * (instructions * (COLUMNS - REQUESTS))).from_address(place)
-    return Translated(
+    return np.array(columns, np.int64).reshape(instructions, COLUMNS - REQUESTS)
+
+
+def _load(code: bytes, program: Program, make_apart: Callable[[Translated], int]) -> Translated:
+    engine = _engine(code, library_for(program))
+    pointer = engine.get_global_value_address("apart")
+    made = Translated(
         RunBlocks(engine.get_function_address("run_blocks")),
         RunBlock(engine.get_function_address("run_block")),
-        np.array(columns, np.int64).reshape(instructions, COLUMNS - REQUESTS),
-        engine,
+        _weights(engine, len(program.instructions)),
+        [engine],
+        Apart(pointer, lambda: make_apart(made)) if pointer else None,
     )
+    return made

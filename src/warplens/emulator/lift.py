@@ -1,9 +1,14 @@
-"""Machine code to LLVM: one function that runs a warp until it ends, waits, or its turn is over."""
+"""Machine code to LLVM: a function that runs a warp until it ends, waits, or its turn is over.
+
+A warp begins whole and stays so in most kernels.  What runs it once its lanes have gone separate ways is a function by
+itself, in a module of its own, so that only who needs it waits for it (jit.py).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from copy import copy
 from typing import TYPE_CHECKING
 
 from llvmlite import ir
@@ -16,8 +21,9 @@ from warplens.emulator.layout import HEADER, INSTRUCTION, WHOLE, Env, FaultKind,
 from warplens.emulator.plan import ON, takes_condition
 from warplens.emulator.record import record_fault
 from warplens.emulator.registers import Registers, Slot
+from warplens.emulator.shape import Name, State
 from warplens.emulator.shapes import Place
-from warplens.emulator.vectors import I1, I32, I64, is_vector, vector
+from warplens.emulator.vectors import I1, I32, I64, PTR, is_vector, vector
 from warplens.emulator.warp import TranslatedWarp
 from warplens.isa._lanes import Lanes
 from warplens.program import Instruction
@@ -25,120 +31,195 @@ from warplens.program import Instruction
 if TYPE_CHECKING:
     from warplens.emulator.translator import Translator
 
+# run_apart(env, block, warp, what is left of the turn, place, straight) -> Status
+RUN_APART = ir.FunctionType(I32, [PTR, PTR, PTR, I64, I32, I32])
+
+
 def number_of(place: Place) -> int:
     """How the dispatcher knows a place."""
     return place.first | (WHOLE if place.whole else 0)
 
 
 class WarpFunction:
-    """The body of run_warp(env, block, warp) -> Status."""
+    """The body of run_warp(env, block, warp) -> Status, or of run_apart (apart.py).
 
-    def __init__(self, translator: Translator, function: ir.Function) -> None:
+    `places` are the blocks that the function has; a warp that goes on at another of the translator's leaves for
+    run_apart, whose address stands in the global `beyond`.
+    """
+
+    def __init__(
+        self, translator: Translator, function: ir.Function, places: Iterable[Place], beyond: ir.Value | None = None
+    ) -> None:
         self.t = translator
         self.function = function
-        self.env, self.block, self.warp = function.args
+        self.beyond = beyond
+        self.env, self.block, self.warp = function.args[:3]
         self.b = ir.IRBuilder(function.append_basic_block("entry"))
         self.code = Code(self.b)
         self.emitter = LlvmEmitter(self.b, translator.tile)
         self.blocks = {
-            place: function.append_basic_block(f"at_{16 * place.first:x}") for place in sorted(translator.shapes.states)
+            place: function.append_basic_block(f"at_{16 * place.first:x}") for place in sorted(places)
         }
         self.place = min(self.blocks)
         self.dispatch = function.append_basic_block("dispatch")
-        self.chosen = function.append_basic_block("chosen")
         self.suspend = function.append_basic_block("suspend")
-        self.rest = function.append_basic_block("rest")
         self.done = function.append_basic_block("done")
+        if beyond is not None:
+            self.leave = function.append_basic_block("leave")
         self.waits: list[tuple[ir.Block, Place]] = []
         self.fault = function.append_basic_block("fault")
         self.wrapped = function.append_basic_block("wrapped")
-        self.entries: set[Place] = {translator.start}
+        self.entries: set[Place] = set()
         self.exec = self.b.alloca(I32, name="exec")
         self.at = translator.program.instructions[0]  # the instruction that is being translated, and its lanes
         self.active: ir.Value = ir.Constant(vector(I1), None)
         self.fuel = self.b.alloca(I64, name="fuel")
         self.resume_at = self.b.alloca(I32, name="resume_at")
+        self.straight = self.b.alloca(I32, name="straight")  # who leaves goes on at once, even if the turn is over
         self.registers = Registers(self)
 
     # Frame
 
     def build(self) -> None:
+        """run_warp: from the first instruction, or from where the warp stopped."""
         b, code = self.b, self.code
-        self.counters = code.load(Env, self.env, "counters")
-        self.saved = code.at(self.warp, HEADER)
-        b.store(code.load(Env, self.env, "slice"), self.fuel)
+        self._begin(code.load(Env, self.env, "slice"))
+        self.entries.add(self.t.start)
         again, fresh = (self.function.append_basic_block(n) for n in ("again", "fresh"))
         b.cbranch(code.nonzero(code.load(Warp, self.warp, "begun")), again, fresh)
-        for place in self.blocks:
-            self._translate(place)
-        self.driver = driver_block(self) if self.t.kernel.externs else None
-        known, entries = self.t.shapes, sorted(self.entries)
-        self.slots = self.registers.slots((known.states[e], known.live[e]) for e in entries)
-        if self.driver:
-            self.slots = sorted({*self.slots, *((name, "many", 0) for name in READ)})
-        self.layout = self.registers.layout(self.slots)
+        self._translate_all()
         b.position_at_end(fresh)
         code.store(0, Warp, self.warp, "ready")
         b.store(code.load(Warp, self.warp, "exec"), self.exec)
         b.branch(self.blocks[self.t.start])
         b.position_at_end(again)
-        self._resume(entries)
-        self._dispatch()
+        if self.beyond is None:
+            chosen, _ = self._dispatcher()
+            self._resume(lambda: self._restored_to(chosen))
+        else:
+            self._resume(self._call_beyond)
+            self._leave()
+        self._end()
+
+    def build_apart(self, entries: Iterable[Place]) -> None:
+        """run_apart: from a place that a split which was taken already goes on from; `entries`: where whole warps
+        can leave to."""
+        b = self.b
+        *_, fuel, pc, straight = self.function.args
+        self._begin(fuel)
+        self.entries.update(entries)
+        b.store(self.code.load(Warp, self.warp, "exec"), self.exec)
+        b.store(pc, self.resume_at)
+        start = self.function.append_basic_block("start")
+        b.branch(start)
+        self._translate_all()
+        self.layout = self._apart_layout()
+        chosen, go = self._dispatcher()
+        b.position_at_end(start)
+        self._restore(self.slots)
+        b.cbranch(self.code.nonzero(straight), go, chosen)
+        self._end()
+
+    def _begin(self, fuel: ir.Value) -> None:
+        self.counters = self.code.load(Env, self.env, "counters")
+        self.saved = self.code.at(self.warp, HEADER)
+        self.b.store(fuel, self.fuel)
+
+    def _translate_all(self) -> None:
+        for place in self.blocks:
+            self._translate(place)
+        self.driver = driver_block(self) if self.t.kernel.externs else None
+        self.slots = self.registers.slots(self._held_at(self.entries))
+        if self.driver:
+            self.slots = sorted({*self.slots, *((name, "many", 0) for name in READ)})
+        self.layout = self.registers.layout(self.slots)
+
+    def _apart_layout(self) -> dict[Slot, int]:
+        """Where the registers of lanes apart are saved, as who leaves for there and who is there agree on it."""
+        places = self._held_at(p for p in self.t.shapes.states if not p.whole)
+        return self.registers.layout(self.registers.slots(places, touched=False))
+
+    def _held_at(self, places: Iterable[Place]) -> list[tuple[State, frozenset[Name]]]:
+        return [(self.t.shapes.states[p], self.t.shapes.live[p]) for p in sorted(places)]
+
+    def _end(self) -> None:
+        b = self.b
         b.position_at_end(self.done)
         b.ret(i32(Status.DONE))
         self._wait()
         self._suspend()
-        self._rest()
         b.position_at_end(self.wrapped)
         self.record_fault(FaultKind.WRAPPED, i32(0))
         b.branch(self.fault)
         b.position_at_end(self.fault)
         b.ret(i32(Status.FAULT))
 
-    def _resume(self, entries: list[Place]) -> None:
-        """Registers come back: of a whole warp those that its place still needs, else all."""
+    def _resume(self, otherwise: Callable[[], None]) -> None:
+        """Registers come back: of a whole warp those that its place still needs."""
         b = self.b
         apart = b.append_basic_block("apart")
         switch = b.switch(self._next_split(), apart)
-        for place in entries:
+        for place in sorted(self.entries):
             if place.whole:
                 back = b.append_basic_block("back")
                 switch.add_case(i32(number_of(place)), back)
                 b.position_at_end(back)
-                self._restore(self._slots_at(place))
+                self._restore(self.registers.slots(self._held_at([place])))
                 b.branch(self.blocks[place])
         b.position_at_end(apart)
+        otherwise()
+
+    def _restored_to(self, block: ir.Block) -> None:
         self._restore(self.slots)
-        b.branch(self.chosen)
+        self.b.branch(block)
 
     def _restore(self, slots: list[Slot]) -> None:
         self.registers.restore(self.code, self.saved, slots, self.layout)
-
-    def _slots_at(self, place: Place) -> list[Slot]:
-        known = self.t.shapes
-        return self.registers.slots([(known.states[place], known.live[place])])
 
     def _next_split(self) -> ir.Value:
         pc = self.b.call(self.t.runtime.next_split, [self.warp])
         self.b.store(self.code.load(Warp, self.warp, "exec"), self.exec)
         self.b.store(pc, self.resume_at)
+        self.b.store(i32(0), self.straight)
         return pc
 
-    def _dispatch(self) -> None:
-        """Take the next ready split and go to its place."""
+    def _leave(self) -> None:
+        """The split goes on where lanes are apart: with these registers, and what is left of the turn."""
         b = self.b
         b.position_at_end(self.dispatch)
         self._next_split()
-        b.branch(self.chosen)
-        b.position_at_end(self.chosen)
+        b.branch(self.leave)
+        b.position_at_end(self.leave)
+        self.code.store(b.load(self.exec, typ=I32), Warp, self.warp, "exec")
+        slots = self.registers.slots(self._held_at(self.t.parting), touched=False)
+        self.registers.save(self.code, self.saved, slots, self._apart_layout())
+        self._call_beyond()
+
+    def _call_beyond(self) -> None:
+        b = self.b
+        places = ((self.fuel, I64), (self.resume_at, I32), (self.straight, I32))
+        rest = [b.load(place, typ=kind) for place, kind in places]
+        run_apart = copy(b.load(self.beyond, typ=PTR))
+        run_apart.type = RUN_APART  # llvmlite knows what may be called by its type
+        b.ret(b.call(run_apart, [self.env, self.block, self.warp, *rest]))
+
+    def _dispatcher(self) -> tuple[ir.Block, ir.Block]:
+        """Take the next ready split and go to its place.  Gives the blocks where it is known, and where it goes on."""
+        b = self.b
+        chosen, go = (self.function.append_basic_block(n) for n in ("chosen", "go"))
+        b.position_at_end(self.dispatch)
+        self._next_split()
+        b.branch(chosen)
+        b.position_at_end(chosen)
         pc = b.load(self.resume_at, typ=I32)
-        some = self.function.append_basic_block("some")
-        b.cbranch(b.icmp_signed("<", pc, i32(0)), self.rest, some)
+        some, rest = (self.function.append_basic_block(n) for n in ("some", "rest"))
+        b.cbranch(b.icmp_signed("<", pc, i32(0)), rest, some)
+        self._rest(rest)
         b.position_at_end(some)
         spent = b.icmp_signed("<", b.load(self.fuel, typ=I64), i64(0))
-        go = self.function.append_basic_block("go")
         b.cbranch(spent, self.suspend, go).set_weights([1, 1000])
         b.position_at_end(go)
+        pc = b.load(self.resume_at, typ=I32)
         lost = self.function.append_basic_block("lost")
         switch = b.switch(pc, lost)
         for place in sorted(self.entries):
@@ -148,6 +229,7 @@ class WarpFunction:
         b.position_at_end(lost)
         self.record_fault(FaultKind.BAD_JUMP, pc)
         b.branch(self.fault)
+        return chosen, go
 
     def _suspend(self) -> None:
         """The turn is over: the split goes behind the others, registers are saved."""
@@ -162,10 +244,10 @@ class WarpFunction:
         self._save()
         b.ret(i32(Status.READY))
 
-    def _rest(self) -> None:
+    def _rest(self, block: ir.Block) -> None:
         """No split is ready: the warp is done, or all that is left of it waits."""
         b, code = self.b, self.code
-        b.position_at_end(self.rest)
+        b.position_at_end(block)
         done = b.icmp_signed("==", code.load(Warp, self.warp, "exited"), i32(-1))
         with code.when(done, likely=True):
             b.ret(i32(Status.DONE))
@@ -191,7 +273,7 @@ class WarpFunction:
         for block, place in self.waits:
             self.b.position_at_end(block)
             self._add_used()
-            self._save(self._slots_at(place))
+            self._save(self.registers.slots(self._held_at([place])))
             self.b.ret(i32(Status.WAITING))
 
     def _save(self, slots: list[Slot] | None = None) -> None:
@@ -282,11 +364,14 @@ class WarpFunction:
         """To the block that starts at an instruction; backwards costs fuel, and may end the turn."""
         b = self.b
         target = self._target(index)
-        if target not in self.blocks:
+        if target not in self.t.shapes.states:
             self.record_fault(FaultKind.BAD_JUMP, i32(origin))
             b.branch(self.fault)
             return
         self._convert(target, None)
+        if target not in self.blocks:
+            self._go_beyond(target, origin)
+            return
         if index > origin:
             b.branch(self.blocks[target])
             return
@@ -294,6 +379,14 @@ class WarpFunction:
         b.store(i32(number_of(target)), self.resume_at)
         spent = self.spend(origin - index + 1)
         b.cbranch(spent, self.suspend, self.blocks[target]).set_weights([1, 10000])
+
+    def _go_beyond(self, target: Place, origin: int) -> None:
+        assert target in self.t.parting, target
+        self.b.store(i32(number_of(target)), self.resume_at)
+        self.b.store(i32(int(target.first > origin)), self.straight)
+        if target.first <= origin:
+            self.spend(origin - target.first + 1)
+        self.b.branch(self.leave)
 
     def go_on_converted(self, index: int) -> None:
         """To a later block whose form all lanes have taken already."""
@@ -319,8 +412,9 @@ class WarpFunction:
     def later(self, index: int, lanes: ir.Value) -> ir.Value:
         """A place as number, noted as one that the dispatcher must know; these lanes will go on there."""
         target = self._target(index)
-        if target in self.blocks:
-            self.entries.add(target)
+        if target in self.t.shapes.states:
+            if target in self.blocks:
+                self.entries.add(target)
             self._convert(target, lanes)
         return i32(number_of(target))
 

@@ -138,7 +138,8 @@ class Registers(RegisterFile):
 
     # Saving: what is live at one of the places where execution goes on, in the form that it has there
 
-    def slots(self, places: Iterable[tuple[State, Iterable[Name]]]) -> list[Slot]:
+    def slots(self, places: Iterable[tuple[State, Iterable[Name]]], touched: bool = True) -> list[Slot]:
+        """touched: only those that this code touches."""
         found: set[Slot] = set()
         for state, live in places:
             for name in live:
@@ -150,7 +151,7 @@ class Registers(RegisterFile):
                 steps = (None, *shape.steps) if form in ("line", "pair") else (None,)
                 parts = [k for k in range(PARTS[form]) if steps[k] is None]  # type: ignore[index]
                 found.update((owner, form, k) for k in parts)  # type: ignore[misc]
-        return sorted(slot for slot in found if slot in self.locals)
+        return sorted(slot for slot in found if not touched or slot in self.locals)
 
     def layout(self, slots: Iterable[Slot]) -> dict[Slot, int]:
         """Where each stands in the save area, in bytes."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from llvmlite import ir
 
@@ -10,13 +10,13 @@ from warplens.emulator import abi
 from warplens.emulator.convergence import GIVES_WAY, meetings
 from warplens.emulator.layout import BARRIERS, HEADER
 from warplens.emulator.library import Signature, declare
-from warplens.emulator.lift import WarpFunction
+from warplens.emulator.lift import RUN_APART, WarpFunction
 from warplens.emulator.pattern import Counts, Pattern
 from warplens.emulator.plan import Plan
 from warplens.emulator.registers import saved_space
 from warplens.emulator.routines import Routines
 from warplens.emulator.runtime import Runtime
-from warplens.emulator.shapes import shapes
+from warplens.emulator.shapes import Place, shapes
 from warplens.emulator.site import Windows
 from warplens.emulator.vectors import I32, PTR
 from warplens.emulator.watch import NO_CHECKS, Checks, Watch
@@ -46,11 +46,12 @@ class Translator:
     """Builds the module of one kernel.
 
     `tile` is how many lanes of a warp stand side by side along x (linear.py); with 0 nothing is assumed of threadIdx.
+    `weights` are those that the code for whole warps counts with, for the module with the code for lanes apart.
     """
 
     def __init__(
         self, kernel: Kernel, program: Program, tile: int, checks: Checks = NO_CHECKS,
-        library: Sequence[Signature] = (),
+        library: Sequence[Signature] = (), weights: Mapping[int, Counts] | None = None,
     ) -> None:  # fmt: skip
         check_cluster(kernel)
         self.kernel = kernel
@@ -65,7 +66,7 @@ class Translator:
         self.routines = Routines(self.module, windows_of(program))
         declare(self.module, library)
         self.bindings = [self._bind(i) for i in program.instructions]
-        self.weights: dict[int, Counts] = {}
+        self.weights = dict(weights or {})
         self.by_start = {block.first: block for block in program.blocks}
         self.number = {block.first: n for n, block in enumerate(program.blocks)}
         self.reached = self._reached()
@@ -73,8 +74,10 @@ class Translator:
         self.meetings = meetings(program)
         self.gives_way = any(i.base in GIVES_WAY for i in program.instructions)
         blocks = [self.by_start[start] for start in sorted(self.reached)]
-        self.shapes = shapes(program, self.bindings, blocks, tile, self._successors())
+        self._flow = self._successors()
+        self.shapes = shapes(program, self.bindings, blocks, tile, self._flow)
         self.start = max(place for place in self.shapes.states if place.first == 0)
+        self.parting = self._parting()
 
     def usual(self, index: int, pattern: Pattern | None) -> Pattern | None:
         """The pattern, if executions of the instruction in it are counted by themselves: one pattern an instruction."""
@@ -119,17 +122,40 @@ class Translator:
             last.base == "BRA" and last.opcode == "BRA" and len(last.operands) == 1
         )
 
+    def _parting(self) -> set[Place]:
+        """Where lanes can go on apart when a whole warp parts."""
+        known = self.shapes.states
+        return {Place(t) for p in known if p.whole for t in self._flow[p.first]} & set(known)
+
+    @property
+    def by_itself(self) -> bool:
+        """Whether lanes apart have a module of their own: not where they may be from the start, or the driver is
+        called."""
+        return self.start.whole and bool(self.parting) and not self.kernel.externs
+
     def build(self) -> ir.Module:
+        """run_blocks and run_block; if lanes apart are by themselves, `apart` takes the address of run_apart."""
         function = ir.Function(self.module, ir.FunctionType(I32, [PTR, PTR, PTR]), "run_warp")
         function.linkage = "internal"
-        function.attributes.add("nounwind")
-        for argument in function.args:
-            argument.add_attribute("noalias")
-        WarpFunction(self, function).build()
+        beyond, places = None, set(self.shapes.states)
+        if self.by_itself:
+            beyond = ir.GlobalVariable(self.module, PTR, "apart")
+            beyond.initializer = ir.Constant(PTR, None)
+            places = {place for place in places if place.whole}
+        _attributes(function)
+        WarpFunction(self, function, places, beyond).build()
         self.runtime.run_blocks(function)
         self._keep_weights()
         return self.module
 
+    def build_apart(self) -> ir.Module:
+        """run_apart, for warps whose lanes have gone separate ways."""
+        function = ir.Function(self.module, RUN_APART, "run_apart")
+        _attributes(function)
+        apart = [place for place in self.shapes.states if not place.whole]
+        WarpFunction(self, function, apart).build_apart(self.parting)
+        self._keep_weights()
+        return self.module
 
     def _keep_weights(self) -> None:
         """What a hit of each instruction adds to its columns, for whoever reads the counters."""
@@ -140,6 +166,12 @@ class Translator:
         table = ir.GlobalVariable(self.module, kind, "weights")
         table.global_constant = True
         table.initializer = ir.Constant(kind, numbers)
+
+
+def _attributes(function: ir.Function) -> None:
+    function.attributes.add("nounwind")
+    for argument in function.args[:3]:
+        argument.add_attribute("noalias")
 
 
 def restores_barrier(instruction: Instruction) -> bool:
