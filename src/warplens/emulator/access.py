@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypeGuard
 
-from llvmlite import ir
-
+from warplens.emulator import ir
 from warplens.emulator.code import Code, i32, i64
 from warplens.emulator.emit import LlvmEmitter
 from warplens.emulator.layout import Bounds, Env, Fault

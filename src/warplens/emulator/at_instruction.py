@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from llvmlite import ir
-
+from warplens.emulator import ir
 from warplens.emulator.code import i32
 from warplens.emulator.predicate_file import PredicateFile
 from warplens.emulator.site import iota
@@ -66,7 +65,7 @@ class AtInstruction(PredicateFile):
     def lane(self) -> U32:
         return self._u32(iota(1, I32))
 
-    def _u32(self, node: ir.Value) -> U32:
+    def _u32(self, node: Any) -> U32:
         return U32(self.e, node)
 
     def constant(self, at: Constant, bytes: int) -> Data:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from llvmlite import ir
-
+from warplens.emulator import ir
 from warplens.emulator.check import checked
 from warplens.emulator.classify import Access
 from warplens.emulator.code import Code, i32, i64
@@ -168,7 +167,8 @@ def _sum(e: LlvmEmitter, kind: Number, x: ir.Value, y: ir.Value) -> ir.Value:
         return b.bitcast(b.fadd(b.bitcast(x, DOUBLE), b.bitcast(y, DOUBLE)), I64)
     if kind.endswith("16x2"):
         pairs = (U32(e, v).bitcast(H2) for v in (x, y))
-        return hadd2(*pairs, BF16_V2=kind == "bf16x2", SAT=False, RELU=False, FTZ=False).node
+        paired: ir.Value = hadd2(*pairs, BF16_V2=kind == "bf16x2", SAT=False, RELU=False, FTZ=False).node
+        return paired
     total: ir.Value = ir.Constant(x.type, 0)
     for shift in range(0, x.type.width, 32):
         parts = (F32(e, b.bitcast(_word(b, v, shift), FLOAT)) for v in (x, y))

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from copy import copy
 from ctypes import sizeof
 from typing import TYPE_CHECKING
 
-from llvmlite import ir
-
+from warplens.emulator import ir
 from warplens.emulator.classify import Access
 from warplens.emulator.code import Code, function, i32, i64
 from warplens.emulator.emit import LlvmEmitter
@@ -222,9 +220,7 @@ def _take(code: Code, env: ir.Value, entry: ir.Value, number: ir.Value, touch: i
     writes = code.nonzero(b.and_(touch, i32(~Touch.READ)))
     foreign = b.icmp_signed("==", code.load(Buffer, entry, "own"), i64(0))
     with code.when(b.and_(writes, foreign), likely=False):
-        take = copy(code.load(Env, env, "take"))
-        take.type = TAKE  # llvmlite knows what may be called by its type
-        b.call(take, [b.trunc(number, I32)])
+        b.call(code.load(Env, env, "take"), [b.trunc(number, I32)], TAKE)
 
 
 def _remember(

@@ -11,8 +11,7 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import Literal
 
-from llvmlite import ir
-
+from warplens.emulator import ir
 from warplens.emulator.code import Code, function, i32
 from warplens.emulator.emit import LlvmEmitter
 from warplens.emulator.site import V32

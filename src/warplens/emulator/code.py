@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from llvmlite import ir
-
+from warplens.emulator import ir
 from warplens.emulator.vectors import I1, I8, I32, I64, PTR, intrinsic, mangled
 
 
@@ -128,7 +127,7 @@ class Code:
             self.b.branch(head)
         self.b.position_at_end(after)
 
-    def each(self, count: ir.Value, body: Callable[[ir.Value], None]) -> None:
+    def each(self, count: ir.Value, body: Callable[[ir.Value], Any]) -> None:
         """for i in range(count): body(i)."""
         place = self.variable(count.type, ir.Constant(count.type, 0))
 
@@ -154,7 +153,6 @@ class Code:
         """A local, placed in the entry block so that LLVM keeps it in a register."""
         with self.b.goto_entry_block():
             place = self.b.alloca(kind)
-            place.type = PTR  # untyped, so that parts of it can be reached
         if value is not None:
             self.b.store(value, place)
         return place

@@ -17,8 +17,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from llvmlite import ir
-
+from warplens.emulator import ir
 from warplens.emulator.check import guard
 from warplens.emulator.code import Code, i32
 from warplens.emulator.emit import LlvmEmitter
@@ -139,7 +138,8 @@ def _most(b: ir.IRBuilder, x: ir.Value, y: ir.Value) -> ir.Value:
 def _passes(
     routines: Routines, code: Code, to: ir.Value, source: ir.Value, mask: ir.Value, banks: int
 ) -> ir.Value:
-    b, total = code.b, i32(0)
+    b = code.b
+    total: ir.Value = i32(0)
     for start in range(0, LANES, banks):
         part = b.and_(mask, i32(((1 << banks) - 1) << start))
         total = b.add(total, _most(b, *(routines.count.most_lanes(code, u, part, banks) for u in (to, source))))
@@ -216,7 +216,8 @@ class _Pieces:
 
     def _fullest(self, lanes: ir.Value) -> ir.Value:
         """The most lanes of one sector of the line, on either side."""
-        b, most = self.code.b, i32(0)
+        b = self.code.b
+        most: ir.Value = i32(0)
         for sector in (self.source, self.to):
             low, high = (self._lanes(sector, bit) for bit in (0, 1))
             for first in (low, b.not_(low)):

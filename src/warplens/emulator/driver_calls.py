@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from copy import copy
 from typing import TYPE_CHECKING
 
-from llvmlite import ir
-
+from warplens.emulator import ir
 from warplens.emulator.code import i32
 from warplens.emulator.driver import ARGUMENTS, CODE_BASE, FIRST_ARGUMENT, FUNCTIONS
 from warplens.emulator.layout import Env
@@ -39,10 +37,9 @@ def driver_block(function: WarpFunction) -> ir.Block:
     back_to = registers.fetch(("R", RETURN_ADDRESS), "many", 0)
     places = code.variable(lanes, b.lshr(back_to, function.emitter.splat(i32(4))))
     back = b.extract_element(b.load(places, typ=lanes), code.lowest(mask))
-    hook = copy(code.load(Env, function.env, "driver"))
-    hook.type = HOOK  # llvmlite knows what may be called by its type
+    hook = code.load(Env, function.env, "driver")
     place = b.load(function.resume_at, typ=I32)
-    ended = b.call(hook, [function.env, function.block, function.warp, place, words, mask, back])
+    ended = b.call(hook, [function.env, function.block, function.warp, place, words, mask, back], HOOK)
     with code.when(code.nonzero(ended), likely=False):
         b.branch(function.fault)
     active = b.bitcast(mask, vector(I1))

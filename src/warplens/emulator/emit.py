@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from llvmlite import ir
-
+from warplens.emulator import ir
 from warplens.emulator.emit_float import FloatEmitter
 from warplens.emulator.linear import HighWord, Linear, LinearEmitter
 from warplens.emulator.vectors import (
@@ -17,12 +16,12 @@ from warplens.emulator.vectors import (
     I32,
     I64,
     LANES,
-    Splat,
     element,
     intrinsic,
     is_vector,
     mangled,
     scalar_type,
+    splat,
     undefined,
     vector,
 )
@@ -42,7 +41,7 @@ class LlvmEmitter(FloatEmitter, LinearEmitter):
             return ir.Constant(scalar_type(kind), float(value))
         return ir.Constant(scalar_type(kind), int(value) & ((1 << kind.bits) - 1))
 
-    def leaf(self, primitive: str, kind: type[Lanes], *args: Any, **how: Any) -> ir.Value:
+    def leaf(self, primitive: str, kind: type[Lanes], *args: Any, **how: Any) -> Any:
         nodes = self.same_shape([a.node for a in args])
         return getattr(self, f"do_{primitive}")(kind, args, *nodes, **how)
 
@@ -59,7 +58,7 @@ class LlvmEmitter(FloatEmitter, LinearEmitter):
     def is_scalar(self, node: Any) -> bool:
         return not isinstance(node, Linear | HighWord) and not is_vector(node)
 
-    def vector_of(self, node: Any) -> ir.Value:
+    def vector_of(self, node: Any) -> Any:
         if isinstance(node, HighWord):
             return self.leaf("high", U32, U64(self, self.vector_of(node.whole)))
         if not isinstance(node, Linear):
@@ -80,13 +79,13 @@ class LlvmEmitter(FloatEmitter, LinearEmitter):
 
     def splat(self, value: Any) -> ir.Value:
         """A scalar in every lane; a vector as it is; a line as its 32 numbers."""
-        value = self.vector_of(value)
-        if is_vector(value):
-            return value
-        if isinstance(value, ir.Constant):
-            return Splat(value)
-        kind = vector(value.type)
-        first = self.b.insert_element(undefined(kind), value, ir.Constant(I32, 0))
+        whole: ir.Value = self.vector_of(value)
+        if is_vector(whole):
+            return whole
+        if isinstance(whole, ir.Constant):
+            return splat(whole)
+        kind = vector(whole.type)
+        first = self.b.insert_element(undefined(kind), whole, ir.Constant(I32, 0))
         return self.b.shuffle_vector(first, undefined(kind), FIRST)
 
     def shaped(self, kind: ir.Type, like: ir.Value) -> ir.Type:

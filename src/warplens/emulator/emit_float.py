@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from llvmlite import ir
-
+from warplens.emulator import ir
 from warplens.emulator.vectors import DOUBLE, FLOAT, I32, I64, NAN32, element
 from warplens.isa._lanes import F32, Lanes
 

@@ -7,8 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from enum import IntEnum
 
-from llvmlite import ir
-
+from warplens.emulator import ir
 from warplens.emulator.code import Code, function, i32, i64
 from warplens.emulator.layout import Block, Env
 from warplens.emulator.vectors import I32, PTR

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from llvmlite import ir
-
+from warplens.emulator import ir
 from warplens.emulator.code import Code, function, i32
 from warplens.emulator.layout import WARPSYNC, Warp
 from warplens.emulator.splits import VOID, Splits

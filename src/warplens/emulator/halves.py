@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from llvmlite import ir
-
+from warplens.emulator import ir
 from warplens.emulator.code import Code
 from warplens.emulator.vectors import I1, I32, I64, LANES, undefined, vector
 

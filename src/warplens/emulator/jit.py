@@ -61,7 +61,7 @@ def _vocabulary() -> str:
     from pathlib import Path
 
     root = Path(__file__).parent.parent
-    files = sorted(p for folder in ("isa", "emulator") for p in (root / folder).glob("*.py"))
+    files = sorted(p for folder in ("isa", "emulator") for p in (root / folder).rglob("*.py"))
     return disk.key(*(p.read_bytes() for p in files))
 
 

@@ -7,9 +7,7 @@ and in a thread's own).
 
 from __future__ import annotations
 
-from llvmlite import ir
-
-from warplens.emulator import entries
+from warplens.emulator import entries, ir
 from warplens.emulator.code import Code, function, i32, i64
 from warplens.emulator.emit import LlvmEmitter
 from warplens.emulator.recorder import SPACES, VOID, Log, Recorder
@@ -38,7 +36,8 @@ class LaneRecorder(Recorder):
         head = i32(SPACES[space] << entries.SPACE | size << entries.SECTORS)
         b.store(b.or_(index, head), words)
         b.store(mask, code.at(words, 4))
-        low, high = places, ir.Constant(V32, None)
+        low: ir.Value = places
+        high: ir.Value = ir.Constant(V32, None)
         if kind is V64:
             low, high = (b.trunc(part, V32) for part in (places, b.lshr(places, LlvmEmitter(b).number(places, 32))))
         b.store(low, code.at(words, 8), align=4)

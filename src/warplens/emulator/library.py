@@ -6,8 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from llvmlite import ir
-
+from warplens.emulator import ir
 from warplens.emulator.routines import Routines
 from warplens.emulator.site import V32, V64, Windows
 from warplens.emulator.vectors import I1, I32, I64, PTR

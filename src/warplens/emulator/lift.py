@@ -8,11 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from copy import copy
 from typing import TYPE_CHECKING
 
-from llvmlite import ir
-
+from warplens.emulator import ir
 from warplens.emulator.at_instruction import unsupported
 from warplens.emulator.code import Code, i32, i64
 from warplens.emulator.driver_calls import PLACES, READ, driver_block
@@ -70,12 +68,12 @@ class WarpFunction:
         self.fault = function.append_basic_block("fault")
         self.wrapped = function.append_basic_block("wrapped")
         self.entries: set[Place] = set()
-        self.exec = self.b.alloca(I32, name="exec")
+        self.exec = self.b.alloca(I32)
         self.at = translator.program.instructions[0]  # the instruction that is being translated, and its lanes
         self.active: ir.Value = ir.Constant(vector(I1), None)
-        self.fuel = self.b.alloca(I64, name="fuel")
-        self.resume_at = self.b.alloca(I32, name="resume_at")
-        self.straight = self.b.alloca(I32, name="straight")  # who leaves goes on at once, even if the turn is over
+        self.fuel = self.b.alloca(I64)
+        self.resume_at = self.b.alloca(I32)
+        self.straight = self.b.alloca(I32)  # who leaves goes on at once, even if the turn is over
         self.registers = Registers(self)
 
     # Frame
@@ -92,13 +90,9 @@ class WarpFunction:
         code.store(0, Warp, self.warp, "ready")
         b.store(code.load(Warp, self.warp, "exec"), self.exec)
         b.branch(self.blocks[self.t.start])
+        otherwise = self._leave() if self.beyond is not None else self._dispatched()
         b.position_at_end(again)
-        if self.beyond is None:
-            chosen, _ = self._dispatcher()
-            self._resume(lambda: self._restored_to(chosen))
-        else:
-            self._resume(self._call_beyond)
-            self._leave()
+        self._resume(otherwise)
         self._end()
 
     def build_apart(self, entries: Iterable[Place]) -> None:
@@ -169,9 +163,15 @@ class WarpFunction:
         b.position_at_end(apart)
         otherwise()
 
-    def _restored_to(self, block: ir.Block) -> None:
-        self._restore(self.slots)
-        self.b.branch(block)
+    def _dispatched(self) -> Callable[[], None]:
+        """All places are here; gives what goes to one, with the registers saved when the warp stopped."""
+        chosen, _ = self._dispatcher()
+
+        def restored() -> None:
+            self._restore(self.slots)
+            self.b.branch(chosen)
+
+        return restored
 
     def _restore(self, slots: list[Slot]) -> None:
         self.registers.restore(self.code, self.saved, slots, self.layout)
@@ -183,8 +183,9 @@ class WarpFunction:
         self.b.store(i32(0), self.straight)
         return pc
 
-    def _leave(self) -> None:
-        """The split goes on where lanes are apart: with these registers, and what is left of the turn."""
+    def _leave(self) -> Callable[[], None]:
+        """The split goes on where lanes are apart: with these registers, and what is left of the turn.  Gives what
+        goes there with the registers saved when the warp stopped."""
         b = self.b
         b.position_at_end(self.dispatch)
         self._next_split()
@@ -194,14 +195,14 @@ class WarpFunction:
         slots = self.registers.slots(self._held_at(self.t.parting), touched=False)
         self.registers.save(self.code, self.saved, slots, self._apart_layout())
         self._call_beyond()
+        return self._call_beyond
 
     def _call_beyond(self) -> None:
         b = self.b
         places = ((self.fuel, I64), (self.resume_at, I32), (self.straight, I32))
         rest = [b.load(place, typ=kind) for place, kind in places]
-        run_apart = copy(b.load(self.beyond, typ=PTR))
-        run_apart.type = RUN_APART  # llvmlite knows what may be called by its type
-        b.ret(b.call(run_apart, [self.env, self.block, self.warp, *rest]))
+        assert self.beyond is not None
+        b.ret(b.call(b.load(self.beyond, typ=PTR), [self.env, self.block, self.warp, *rest], RUN_APART))
 
     def _dispatcher(self) -> tuple[ir.Block, ir.Block]:
         """Take the next ready split and go to its place.  Gives the blocks where it is known, and where it goes on."""
@@ -224,8 +225,9 @@ class WarpFunction:
         switch = b.switch(pc, lost)
         for place in sorted(self.entries):
             switch.add_case(i32(number_of(place)), self.blocks[place])
-        for number in PLACES if self.driver else ():
-            switch.add_case(i32(number), self.driver)
+        if self.driver is not None:
+            for number in PLACES:
+                switch.add_case(i32(number), self.driver)
         b.position_at_end(lost)
         self.record_fault(FaultKind.BAD_JUMP, pc)
         b.branch(self.fault)

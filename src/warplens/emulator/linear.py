@@ -56,6 +56,8 @@ class HighWord:
     whole: Linear
 
 
+LINES = (Linear, HighWord)
+
 # Of numbers known beforehand.
 FOLDS: dict[str, Callable[..., int]] = {
     "add": lambda x, y: x + y,
@@ -98,7 +100,10 @@ class LinearEmitter:
         folded = self._folded(primitive, kind, args, nodes)
         if folded is not None:
             return folded
-        if any(isinstance(n, Linear | HighWord) for n in nodes):
+        lines = False
+        for node in nodes:  # a comprehension takes three times as long, and this runs for every operation
+            lines = lines or isinstance(node, LINES)
+        if lines:
             rule = getattr(self, f"line_{primitive}", None)
             made = rule(kind, args, nodes) if rule else None
             if made is not None:
@@ -111,13 +116,19 @@ class LinearEmitter:
         if primitive == "select":
             chosen = self.known(nodes[0])
             return None if chosen is None else nodes[1 if chosen else 2]
-        if issubclass(kind, Float) or any(isinstance(a, Float) for a in args):
+        if issubclass(kind, Float):
             return None
+        for a in args:
+            if isinstance(a, Float):
+                return None
         if primitive == "bitcast":
             return nodes[0] if not issubclass(type(args[0]), Float) and kind.bits > 1 else None
-        numbers = [number for n in nodes if (number := self.known(n)) is not None]
-        if len(numbers) < len(nodes):
-            return None
+        numbers = []
+        for node in nodes:
+            number = self.known(node)
+            if number is None:
+                return None
+            numbers.append(number)
         if primitive == "extend":
             (number,) = numbers
             return self.constant(kind, signed(number, args[0].bits) if args[0].signed else number)

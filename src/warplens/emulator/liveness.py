@@ -12,6 +12,7 @@ from warplens.program import Register
 Name = tuple[str, int]
 Guard = Register | None
 P = TypeVar("P")
+GUARDS = ("P", "UP")  # files of the registers that guards are in
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,8 @@ class Liveness(Generic[P]):
             if event.writes:
                 if event.guard is None:
                     defined.add(event.name)
-                covered = {(n, g) for n, g in covered if g is None or (g.file, g.index) != event.name}
+                if event.name[0] in GUARDS:
+                    covered = {(n, g) for n, g in covered if g is None or (g.file, g.index) != event.name}
                 covered.add((event.name, event.guard))
             elif event.name not in defined and (event.name, event.guard) not in covered:
                 used.add(event.name)
@@ -98,7 +100,8 @@ class Liveness(Generic[P]):
             if not event.writes:
                 seen[event.name].add(event.guard)
                 continue
-            for guards in seen.values():  # a guard by a predicate that is about to change is another guard before
+            # A guard by a predicate that is about to change is another guard before.
+            for guards in seen.values() if event.name[0] in GUARDS else ():
                 if any(g is not None and (g.file, g.index) == event.name for g in guards):
                     guards.add(None)
             if event.guard is None:

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from llvmlite import ir
-
+from warplens.emulator import ir
 from warplens.emulator.code import Code, function, i32, i64
 from warplens.emulator.emit import LlvmEmitter
 from warplens.emulator.giving_way import GivingWay
@@ -114,17 +113,17 @@ class Meetings(GivingWay):
         at_meeting = b.icmp_signed("<", slot, i32(WARPSYNC))
         away = b.select(at_meeting, code.load(Warp, warp, "away"), i32(0))
         wanted = b.and_(wanted, b.not_(away))
-        recurses = self.restores and coming is not None
-        if recurses:
+        joining = coming if self.restores else None
+        if joining is not None:
             waiting = b.select(at_meeting, self._waiting(code, warp), waiting)
         there = b.icmp_signed("==", b.and_(waiting, wanted), wanted)
-        if recurses:
-            here = self._with(code, warp, coming)
+        if joining is not None:
+            here = self._with(code, warp, joining)
             elsewhere = b.select(at_meeting, b.and_(wanted, b.not_(here)), i32(0))
-            wanted = b.select(at_meeting, b.and_(b.or_(wanted, coming), here), wanted)
-            passing = b.select(at_meeting, b.and_(coming, b.not_(need)), i32(0))
+            wanted = b.select(at_meeting, b.and_(b.or_(wanted, joining), here), wanted)
+            passing = b.select(at_meeting, b.and_(joining, b.not_(need)), i32(0))
             with code.when(b.and_(b.not_(there), code.nonzero(passing)), likely=False):
-                place = code.load(Warp, warp, "lane_pc", code.lowest(coming))
+                place = code.load(Warp, warp, "lane_pc", code.lowest(joining))
                 b.call(self.put, [warp, place, passing])
         with code.when(b.and_(there, code.nonzero(wanted))):
             with code.when(b.icmp_signed(">=", slot, i32(WARPSYNC))):
@@ -137,7 +136,7 @@ class Meetings(GivingWay):
                 pc = code.load(Warp, warp, "lane_pc", code.lowest(wanted))
                 pc = b.and_(pc, i32(INSTRUCTION))
                 self.replay(code, code.load(Env, env, "counters"), b.sub(pc, i32(1)), wanted)
-            if recurses:
+            if joining is not None:
                 with code.when(code.nonzero(elsewhere), likely=False):
                     self._ready_again(code, warp, elsewhere)
             b.call(self.push_groups, [warp, wanted, code.field(Warp, warp, "lane_pc")])

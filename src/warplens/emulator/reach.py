@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from llvmlite import ir
-
+from warplens.emulator import ir
 from warplens.emulator.code import Code, function, i64
 from warplens.emulator.emit import LlvmEmitter
 from warplens.emulator.site import V32
@@ -31,10 +30,10 @@ def shuffled(code: Code, value: ir.Value, source: ir.Value) -> ir.Value:
         lower, upper = (ir.Constant(HALF, list(range(start, start + 16))) for start in (0, 16))
         low, high = (b.shuffle_vector(value, nothing, part) for part in (lower, upper))
         permute = intrinsic(code.module, "llvm.x86.avx512.vpermi2var.d.512", HALF, [HALF, HALF, HALF])
-        halves = [
+        first, second = (
             b.call(permute, [low, b.shuffle_vector(source, nothing, part), high]) for part in (lower, upper)
-        ]
-        return b.shuffle_vector(*halves, ir.Constant(V32, list(range(LANES))))
+        )
+        return b.shuffle_vector(first, second, ir.Constant(V32, list(range(LANES))))
     table = code.variable(V32, value)
     result = code.variable(V32)
     lanes = code.variable(V32, b.and_(source, e.number(source, LANES - 1)))

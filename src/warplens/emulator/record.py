@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from llvmlite import ir
-
+from warplens.emulator import ir
 from warplens.emulator.code import Code
 from warplens.emulator.layout import Block, Env, Fault, FaultKind, Warp
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 import ctypes
 from typing import Any
 
-from llvmlite import ir
-
-from warplens.emulator import entries
+from warplens.emulator import entries, ir
 from warplens.emulator.classify import Access, Classifier
 from warplens.emulator.code import Code, function, i32, i64
 from warplens.emulator.emit import LlvmEmitter

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from llvmlite import ir
-
+from warplens.emulator import ir
 from warplens.emulator.code import Code, i32, i64
 from warplens.emulator.driver_calls import READ
 from warplens.emulator.emit import LlvmEmitter
@@ -62,10 +61,10 @@ class Registers(RegisterFile):
 
     def local(self, slot: Slot) -> ir.Value:
         if slot not in self.locals:
-            (file, index), form, part = slot
-            kind = self.kind((file, index), form)
+            name, form, _ = slot
+            kind = self.kind(name, form)
             with self.b.goto_entry_block():
-                place = self.b.alloca(kind, name=f"{file}{index}.{form}{part}")
+                place = self.b.alloca(kind)
                 self.b.store(ir.Constant(kind, None), place)
             self.locals[slot] = place
         return self.locals[slot]
@@ -211,8 +210,7 @@ class Registers(RegisterFile):
                 every = b.icmp_signed("==", lanes, lanes)
                 value = gathered(b, place, every, kind, base)
             else:
-                value = b.load(b.gep(base, [at_word], source_etype=I8), typ=kind, align=kind.width // 8)
-                value.set_metadata("invariant.load", self.f.t.module.add_metadata([]))
+                value = b.load(b.gep(base, [at_word], source_etype=I8), typ=kind, align=kind.width // 8, invariant=True)
             values.append(U32(self.e, value if kind is I32 else b.zext(value, self.e.shaped(I32, value))))
         return values
 

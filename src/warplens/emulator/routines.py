@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from llvmlite import ir
-
-from warplens.emulator import halves
+from warplens.emulator import halves, ir
 from warplens.emulator.check import checked
 from warplens.emulator.classify import Access, Classifier
 from warplens.emulator.code import function, i32, i64

@@ -10,8 +10,7 @@ from __future__ import annotations
 from ctypes import sizeof
 from functools import cached_property
 
-from llvmlite import ir
-
+from warplens.emulator import ir
 from warplens.emulator.code import Code, function, i32, i64
 from warplens.emulator.layout import (
     ALL_THREADS,

@@ -16,8 +16,7 @@ import ctypes as c
 from collections.abc import Callable
 from typing import Literal
 
-from llvmlite import ir
-
+from warplens.emulator import ir
 from warplens.emulator.code import Code, function, i32, i64
 from warplens.emulator.emit import LlvmEmitter
 from warplens.emulator.findings import Kind, note

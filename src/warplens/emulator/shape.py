@@ -43,19 +43,22 @@ def shape_at(state: State, name: Name) -> Shape:
 def joined(edges: Iterable[tuple[State, bool]]) -> dict[Name, Shape]:
     """The shapes where ways meet, each with its shapes and whether the whole warp comes that way at once."""
     ways = list(edges)
-    names = sorted({name for state, _ in ways for name in state})
+    states = [state for state, _ in ways]
+    names = sorted(set().union(*states))
     result = {}
     for name in names:
-        shape = shape_at(ways[0][0], name)
-        for state, _ in ways[1:]:
+        shape = shape_at(states[0], name)
+        for state in states[1:]:
             shape = _either(shape, shape_at(state, name))
         result[name] = shape
+    apart = [state for state, whole in ways if not whole]
+    left = [name for name in names if result[name].kind != "many"]
     changed = True
     while changed:
         changed = False
-        for name in names:
+        for name in left:
             shape = _whole_pair(result, name)
-            if shape.kind != "many" and any(not whole and shape_at(state, name) != shape for state, whole in ways):
+            if shape.kind != "many" and any(shape_at(state, name) != shape for state in apart):
                 shape = MANY
             if shape != result[name]:
                 result[name], changed = shape, True
@@ -64,7 +67,7 @@ def joined(edges: Iterable[tuple[State, bool]]) -> dict[Name, Shape]:
 
 def _either(a: Shape, b: Shape) -> Shape:
     """What can hold both."""
-    if a == b:
+    if a is b or a == b:
         return a
     kinds = {a.kind, b.kind}
     if kinds == {"one"}:

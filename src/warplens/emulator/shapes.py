@@ -41,6 +41,12 @@ MANY_NUMBERS = Many()
 class ShapeEmitter(LinearEmitter):
     """Primitives over tokens."""
 
+    def do(self, primitive: str, kind: type[Lanes], *args: Any, **how: Any) -> Any:
+        for a in args:
+            if a.node is not MANY_NUMBERS:
+                return super().do(primitive, kind, *args, **how)
+        return MANY_NUMBERS
+
     def leaf(self, primitive: str, kind: type[Lanes], *args: Any, **how: Any) -> Any:
         return MANY_NUMBERS if any(isinstance(a.node, Many) for a in args) else One()
 
@@ -280,7 +286,8 @@ def shapes(
     edges: dict[Place, dict[Place, tuple[State, bool]]] = {}
     todo = {start}
     while todo:
-        place = min(todo)
+        # Whole warps first: what is known of them depends on nothing that happens apart.
+        place = min(todo, key=lambda p: (not p.whole, p.first))
         todo.remove(place)
         after, apart = walk.through(place, by_start[place.first], states[place], convergence[place])
         state = dict(walk.registers.shapes)

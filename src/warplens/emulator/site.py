@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 from ctypes import sizeof
 from dataclasses import dataclass
 
-from llvmlite import ir
-
+from warplens.emulator import ir
 from warplens.emulator.code import Code, i32, i64
 from warplens.emulator.emit import LlvmEmitter
 from warplens.emulator.layout import Block, Bounds, Env, Warp
@@ -69,6 +68,7 @@ class Site:
 
     def hit(self) -> None:
         """One execution in the usual form."""
+        assert self.hits is not None
         self.code.bump(self.hits)
 
     # Bounds

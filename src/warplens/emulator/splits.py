@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from llvmlite import ir
-
+from warplens.emulator import ir
 from warplens.emulator.code import function, i32, i64
 from warplens.emulator.emit import LlvmEmitter
 from warplens.emulator.layout import Warp

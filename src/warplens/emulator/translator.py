@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from llvmlite import ir
-
-from warplens.emulator import abi
+from warplens.emulator import abi, ir
 from warplens.emulator.convergence import GIVES_WAY, meetings
 from warplens.emulator.layout import BARRIERS, HEADER
 from warplens.emulator.library import Signature, declare
@@ -170,8 +168,7 @@ class Translator:
 
 def _attributes(function: ir.Function) -> None:
     function.attributes.add("nounwind")
-    for argument in function.args[:3]:
-        argument.add_attribute("noalias")
+    function.noalias = function.args[:3]
 
 
 def restores_barrier(instruction: Instruction) -> bool:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from llvmlite import ir
-
+from warplens.emulator import ir
 from warplens.isa._lanes import Float, Lanes
 
 LANES = 32
@@ -33,36 +32,16 @@ def element(kind: ir.Type) -> ir.Type:
     return kind.element if isinstance(kind, ir.VectorType) else kind
 
 
-class Splat(ir.Constant):  # type: ignore[misc]  # llvmlite has no types
-    """A vector constant in short form: 32 members cost more to make and to parse than to compile."""
-
-    def __init__(self, single: ir.Constant) -> None:
-        self.type = vector(single.type)
-        self.constant, self.single = [single], single
-
-    def get_reference(self) -> str:
-        return f"splat ({self.single.type} {self.single.get_reference()})"
-
-    def __str__(self) -> str:
-        return f"{self.type} {self.get_reference()}"
-
-
-class _Undefined(ir.Constant):  # type: ignore[misc]
-    """Any value of a type, in short form."""
-
-    def __init__(self, kind: ir.Type) -> None:
-        self.type = kind
-        self.constant = ir.Undefined
-
-    def get_reference(self) -> str:
-        return "poison"
+def splat(single: ir.Constant) -> ir.Constant:
+    return ir.Constant.splat(single, vector(single.type))
 
 
 def undefined(kind: ir.Type) -> ir.Constant:
-    return _Undefined(kind)
+    """Any value of a type."""
+    return ir.Constant(kind, ir.POISON)
 
 
-FIRST = Splat(ir.Constant(I32, 0))  # the shuffle mask that takes lane 0 everywhere
+FIRST = splat(ir.Constant(I32, 0))  # the shuffle mask that takes lane 0 everywhere
 
 
 def mangled(kind: ir.Type) -> str:

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Literal
 
-from llvmlite import ir
-
-from warplens.emulator import abi
+from warplens.emulator import abi, ir
 from warplens.emulator.at_instruction import unsupported
 from warplens.emulator.code import function, i32, i64
 from warplens.emulator.emit import LlvmEmitter

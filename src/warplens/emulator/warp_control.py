@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from llvmlite import ir
-
+from warplens.emulator import ir
 from warplens.emulator.code import i32
 from warplens.emulator.layout import (
     ALL_THREADS,

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from llvmlite import ir
-
+from warplens.emulator import ir
 from warplens.emulator.at_instruction import AtInstruction
 from warplens.emulator.code import i32
 from warplens.emulator.layout import COLLECTIVE, EVERYBODY, WARPSYNC, FaultKind, Warp

@@ -6,9 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from llvmlite import ir
-
-from warplens.emulator import abi, access
+from warplens.emulator import abi, access, ir
 from warplens.emulator.at_instruction import AtInstruction
 from warplens.emulator.atomics import atomic_routine, compare_and_store_routine, update_routine
 from warplens.emulator.code import i32, i64
@@ -45,7 +43,8 @@ class WarpMemory(AtInstruction):
 
     def address(self, space: Space, at: Address) -> ir.Value:
         """One address a lane: 64 bits in global and generic space, 32 in shared and local."""
-        return self.e.splat(self.formed(space, at))
+        address: ir.Value = self.e.splat(self.formed(space, at))
+        return address
 
     def formed(self, space: Space, at: Address) -> Any:
         """The same; one number or a line where it is one."""
