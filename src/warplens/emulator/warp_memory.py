@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from types import ModuleType
 from typing import Any
 
-from warplens.emulator import abi, access, ir
+from warplens.emulator import abi, access, called, ir
 from warplens.emulator.at_instruction import AtInstruction
 from warplens.emulator.atomics import atomic_routine, compare_and_store_routine, update_routine
 from warplens.emulator.code import i32, i64
@@ -18,9 +19,16 @@ from warplens.isa._lanes import U32, U64, Pred
 from warplens.isa._warp import Data, Number, Reduction, Space, Update
 from warplens.program import Address, Register
 
+LARGE = 300  # instructions: of longer code most is not in one loop, and who waits for it waits for its translation
+
 
 class WarpMemory(AtInstruction):
     """Loads, stores and atomics of the active lanes."""
+
+    @property
+    def _access(self) -> ModuleType:
+        """How an access is written: out, or as a call."""
+        return called if len(self.f.t.program.instructions) > LARGE else access
 
     def _site(self, mask: ir.Value | None = None) -> Site:
         row = self.f.t.plan.row(self.at.index)
@@ -96,14 +104,14 @@ class WarpMemory(AtInstruction):
         watch = self.f.t.watch
         if space != "generic":
             watch.access(self._site(), space, address, bytes, "load")
-            words = access.load(routines, self._site(), space, address, bytes, signed, fault)
+            words = self._access.load(routines, self._site(), space, address, bytes, signed, fault)
             return Data([self._u32(w) for w in words])
         total = [self.code.variable(V32, ir.Constant(V32, None)) for _ in range(max(bytes // 4, 1))]
         for where, mask in self._windows(address).items():
             with self.code.when(self.code.nonzero(mask)):
                 near = address if where == "global" else self.b.trunc(address, V32)
                 watch.access(self._site(mask), where, near, bytes, "load")
-                words = access.load(routines, self._site(mask), where, near, bytes, signed, fault)
+                words = self._access.load(routines, self._site(mask), where, near, bytes, signed, fault)
                 for place, word in zip(total, words, strict=True):
                     old = self.b.load(place, typ=V32)
                     self.b.store(self.b.select(self.b.bitcast(mask, vector(I1)), word, old), place)
@@ -116,13 +124,13 @@ class WarpMemory(AtInstruction):
         watch = self.f.t.watch
         if space != "generic":
             watch.access(self._site(), space, address, bytes, "store", words)
-            access.store(routines, self._site(), space, address, words, bytes, fault)
+            self._access.store(routines, self._site(), space, address, words, bytes, fault)
             return
         for where, mask in self._windows(address).items():
             with self.code.when(self.code.nonzero(mask)):
                 near = address if where == "global" else self.b.trunc(address, V32)
                 watch.access(self._site(mask), where, near, bytes, "store", words)
-                access.store(routines, self._site(mask), where, near, words, bytes, fault)
+                self._access.store(routines, self._site(mask), where, near, words, bytes, fault)
 
     def _call_access(
         self, routine: ir.Function, site: Site, address: ir.Value, words: Sequence[U32]
