@@ -16,7 +16,7 @@ from warplens.emulator.code import Code, i32, i64
 from warplens.emulator.driver_calls import PLACES, READ, driver_block
 from warplens.emulator.emit import LlvmEmitter
 from warplens.emulator.layout import HEADER, INSTRUCTION, WHOLE, Env, FaultKind, Status, Warp
-from warplens.emulator.plan import ON, takes_condition
+from warplens.emulator.plan import LARGE, ON, takes_condition
 from warplens.emulator.record import record_fault
 from warplens.emulator.registers import Registers, Slot
 from warplens.emulator.shape import Name, State
@@ -149,17 +149,20 @@ class WarpFunction:
         b.ret(i32(Status.FAULT))
 
     def _resume(self, otherwise: Callable[[], None]) -> None:
-        """Registers come back: of a whole warp those that its place still needs."""
+        """Registers come back: of a whole warp those that its place still needs, in large code those that any does."""
         b = self.b
         apart = b.append_basic_block("apart")
+        entries = [place for place in sorted(self.entries) if place.whole]
+        shares = [[place] for place in entries] if len(self.t.program.instructions) <= LARGE else [entries]
         switch = b.switch(self._next_split(), apart)
-        for place in sorted(self.entries):
-            if place.whole:
-                back = b.append_basic_block("back")
+        for share in shares:
+            back = b.append_basic_block("back")
+            b.position_at_end(back)
+            self._restore(self.registers.slots(self._held_at(share)))
+            on = b.switch(b.load(self.resume_at, typ=I32), self.blocks[share[0]])
+            for place in share:
                 switch.add_case(i32(number_of(place)), back)
-                b.position_at_end(back)
-                self._restore(self.registers.slots(self._held_at([place])))
-                b.branch(self.blocks[place])
+                on.add_case(i32(number_of(place)), self.blocks[place])
         b.position_at_end(apart)
         otherwise()
 

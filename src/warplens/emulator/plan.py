@@ -19,6 +19,8 @@ COLUMNS = 8  # one cache line a row
 COPY_IDEAL = DIVERGENT  # of LDGSTS, which has no targets: the ideal on its shared side
 # What stands behind DIVERGENT in the row of an instruction that accesses no memory but moves lanes.
 PARTED, REPLAYS, REPLAYED = REQUESTS, SECTORS, TAGS
+# Instructions: of longer code most is in no inner loop, and who waits for a launch waits for the translation.
+LARGE = 300
 MOVES_LANES = {"BRA", "BRX", "BRXU", "BSYNC", "CALL", "ENDCOLLECTIVE", "JMP", "RET", "WARPSYNC"}
 
 

@@ -13,14 +13,12 @@ from warplens.emulator.atomics import atomic_routine, compare_and_store_routine,
 from warplens.emulator.code import i32, i64
 from warplens.emulator.copies import copy_routine
 from warplens.emulator.linear import HighWord, Linear
+from warplens.emulator.plan import LARGE
 from warplens.emulator.site import V32, Site
 from warplens.emulator.vectors import I1, I32, is_vector, vector
 from warplens.isa._lanes import U32, U64, Pred
 from warplens.isa._warp import Data, Number, Reduction, Space, Update
 from warplens.program import Address, Register
-
-LARGE = 300  # instructions: of longer code most is not in one loop, and who waits for it waits for its translation
-
 
 class WarpMemory(AtInstruction):
     """Loads, stores and atomics of the active lanes."""
