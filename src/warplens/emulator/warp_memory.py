@@ -20,6 +20,7 @@ from warplens.isa._lanes import U32, U64, Pred
 from warplens.isa._warp import Data, Number, Reduction, Space, Update
 from warplens.program import Address, Register
 
+
 class WarpMemory(AtInstruction):
     """Loads, stores and atomics of the active lanes."""
 

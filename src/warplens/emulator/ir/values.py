@@ -7,7 +7,6 @@ from typing import Any
 
 from warplens.emulator.ir.types import ArrayType, DoubleType, FloatType, Type, VectorType
 
-
 ZEROS = {"ptr": "null", "float": "0.0", "double": "0.0"}
 
 
