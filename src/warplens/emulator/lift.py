@@ -16,7 +16,7 @@ from warplens.emulator.code import Code, i32, i64
 from warplens.emulator.driver_calls import PLACES, READ, driver_block
 from warplens.emulator.emit import LlvmEmitter
 from warplens.emulator.layout import HEADER, INSTRUCTION, WHOLE, Env, FaultKind, Status, Warp
-from warplens.emulator.plan import LARGE, ON, takes_condition
+from warplens.emulator.plan import ON, takes_condition
 from warplens.emulator.record import record_fault
 from warplens.emulator.registers import Registers, Slot
 from warplens.emulator.shape import Name, State
@@ -153,7 +153,7 @@ class WarpFunction:
         b = self.b
         apart = b.append_basic_block("apart")
         entries = [place for place in sorted(self.entries) if place.whole]
-        shares = [[place] for place in entries] if len(self.t.program.instructions) <= LARGE else [entries]
+        shares = [entries] if entries and self.t.large else [[place] for place in entries]
         switch = b.switch(self._next_split(), apart)
         for share in shares:
             back = b.append_basic_block("back")
@@ -322,6 +322,8 @@ class WarpFunction:
         self.t.watch.enter(code, self.env, self.block, self.warp, self.t.number[block.first], mask)
         lanes = b.bitcast(mask, vector(I1))
         for index in range(block.first, block.last + 1):
+            if index == block.last:  # which alone can lead elsewhere
+                self.registers.settle()
             self._instruction(self.t.program.instructions[index], mask, lanes, split)
             if b.block.is_terminated:
                 return

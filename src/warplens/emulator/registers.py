@@ -41,7 +41,10 @@ def saved_space(program: Program) -> int:
 
 
 class Registers(RegisterFile):
-    """Locals for each form of the registers that the code touches, made when first asked for."""
+    """Locals for each form of the registers that the code touches, made when first asked for.
+
+    In straight code values are remembered instead, and stored where it ends (settle): LLVM would find out the same.
+    """
 
     e: LlvmEmitter
 
@@ -51,6 +54,9 @@ class Registers(RegisterFile):
         self.b = function.b
         self.locals: dict[Slot, ir.Value] = {}
         self.raw: dict[Slot, ir.Value] = {}  # what was put there in this block, before its NaNs became the machine's
+        self.straight = False
+        self.held: dict[Slot, ir.Value] = {}  # in straight code: what the local holds, or will when it is settled
+        self.unsettled: dict[Slot, None] = {}
         known = function.t.shapes
         shared = {name for place, split in known.split.items() if split for name in known.live[place]}
         self.shared = frozenset(shared | READ if function.t.kernel.externs else shared)
@@ -73,9 +79,13 @@ class Registers(RegisterFile):
 
     def fetch(self, name: Name, form: Form, part: int) -> Any:
         slot = (name, form, part)
+        if slot in self.held:
+            return self.held[slot]
         value = self.b.load(self.local(slot), typ=self.kind(name, form))
         if slot in self.raw:
             self.e.raw[value] = self.raw[slot]
+        if self.straight:
+            self.held[slot] = value
         return value
 
     def put(self, name: Name, form: Form, part: int, node: Any) -> None:
@@ -84,10 +94,24 @@ class Registers(RegisterFile):
         self.raw.pop(slot, None)
         if node in self.e.raw:
             self.raw[slot] = self.e.raw[node]
-        self.b.store(node, self.local(slot))
+        if self.straight:
+            self.held[slot] = node
+            self.unsettled[slot] = None
+        else:
+            self.b.store(node, self.local(slot))
+
+    def settle(self) -> None:
+        """The locals hold what the registers do: what follows goes different ways."""
+        for slot in self.unsettled:
+            self.b.store(self.held[slot], self.local(slot))
+        self.unsettled.clear()
+        self.held.clear()
+        self.straight = False
 
     def begin(self, block: Any, state: State, split: bool) -> None:
+        """Straight code, until it is settled."""
         super().begin(block, state, split)
+        self.straight = True
         self.raw.clear()
         self.e.raw.clear()
 

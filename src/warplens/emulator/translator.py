@@ -10,7 +10,7 @@ from warplens.emulator.layout import BARRIERS, HEADER
 from warplens.emulator.library import Signature, declare
 from warplens.emulator.lift import RUN_APART, WarpFunction
 from warplens.emulator.pattern import Counts, Pattern
-from warplens.emulator.plan import Plan
+from warplens.emulator.plan import LARGE, Plan
 from warplens.emulator.registers import saved_space
 from warplens.emulator.routines import Routines
 from warplens.emulator.runtime import Runtime
@@ -124,6 +124,10 @@ class Translator:
         """Where lanes can go on apart when a whole warp parts."""
         known = self.shapes.states
         return {Place(t) for p in known if p.whole for t in self._flow[p.first]} & set(known)
+
+    @property
+    def large(self) -> bool:
+        return len(self.program.instructions) > LARGE
 
     @property
     def by_itself(self) -> bool:

@@ -13,7 +13,6 @@ from warplens.emulator.atomics import atomic_routine, compare_and_store_routine,
 from warplens.emulator.code import i32, i64
 from warplens.emulator.copies import copy_routine
 from warplens.emulator.linear import HighWord, Linear
-from warplens.emulator.plan import LARGE
 from warplens.emulator.site import V32, Site
 from warplens.emulator.vectors import I1, I32, is_vector, vector
 from warplens.isa._lanes import U32, U64, Pred
@@ -27,7 +26,7 @@ class WarpMemory(AtInstruction):
     @property
     def _access(self) -> ModuleType:
         """How an access is written: out, or as a call."""
-        return called if len(self.f.t.program.instructions) > LARGE else access
+        return called if self.f.t.large else access
 
     def _site(self, mask: ir.Value | None = None) -> Site:
         row = self.f.t.plan.row(self.at.index)
