@@ -12,7 +12,7 @@ from warplens.emulator.liveness import Name
 from warplens.emulator.vectors import I1, I32, LANES, PTR, vector
 
 if TYPE_CHECKING:
-    from warplens.emulator.lift import WarpFunction
+    from warplens.emulator.frame import Frame
 
 RETURN_ADDRESS = 20  # R20 and R21
 PLACES = [CODE_BASE // 16 + n for n in range(len(FUNCTIONS))]
@@ -20,7 +20,7 @@ READ: set[Name] = {("R", FIRST_ARGUMENT + n) for n in range(ARGUMENTS)} | {("R",
 HOOK = ir.FunctionType(I32, [PTR, PTR, PTR, I32, PTR, I32, I32])
 
 
-def driver_block(function: WarpFunction) -> ir.Block:
+def driver_block(function: Frame) -> ir.Block:
     """Where the dispatcher goes for a place of PLACES: the running lanes call, and go on where they return to.
 
     Code with calls keeps all registers as 32 numbers (shapes.py).

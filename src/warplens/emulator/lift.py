@@ -6,22 +6,18 @@ itself, in a module of its own, so that only who needs it waits for it (jit.py).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from warplens.emulator import ir
 from warplens.emulator.at_instruction import unsupported
-from warplens.emulator.code import Code, i32, i64
-from warplens.emulator.driver_calls import PLACES, READ, driver_block
-from warplens.emulator.emit import LlvmEmitter
-from warplens.emulator.layout import HEADER, INSTRUCTION, WHOLE, Env, FaultKind, Status, Warp
+from warplens.emulator.code import i32, i64
+from warplens.emulator.frame import Frame, number_of
+from warplens.emulator.layout import FaultKind
 from warplens.emulator.plan import ON, takes_condition
-from warplens.emulator.record import record_fault
-from warplens.emulator.registers import Registers, Slot
-from warplens.emulator.shape import Name, State
 from warplens.emulator.shapes import Place
-from warplens.emulator.vectors import I1, I32, I64, PTR, is_vector, vector
+from warplens.emulator.vectors import I1, I32, I64, is_vector, vector
 from warplens.emulator.warp import TranslatedWarp
 from warplens.isa._lanes import Lanes
 from warplens.program import Instruction
@@ -29,281 +25,14 @@ from warplens.program import Instruction
 if TYPE_CHECKING:
     from warplens.emulator.translator import Translator
 
-# run_apart(env, block, warp, what is left of the turn, place, straight) -> Status
-RUN_APART = ir.FunctionType(I32, [PTR, PTR, PTR, I64, I32, I32])
-
-
-def number_of(place: Place) -> int:
-    """How the dispatcher knows a place."""
-    return place.first | (WHOLE if place.whole else 0)
-
-
-class WarpFunction:
-    """The body of run_warp(env, block, warp) -> Status, or of run_apart (apart.py).
-
-    `places` are the blocks that the function has; a warp that goes on at another of the translator's leaves for
-    run_apart, whose address stands in the global `beyond`.
-    """
+class WarpFunction(Frame):
+    """The blocks of run_warp or run_apart, and the ways between them."""
 
     def __init__(
         self, translator: Translator, function: ir.Function, places: Iterable[Place], beyond: ir.Value | None = None
     ) -> None:
-        self.t = translator
-        self.function = function
-        self.beyond = beyond
-        self.env, self.block, self.warp = function.args[:3]
-        self.b = ir.IRBuilder(function.append_basic_block("entry"))
-        self.code = Code(self.b)
-        self.emitter = LlvmEmitter(self.b, translator.tile)
-        self.blocks = {
-            place: function.append_basic_block(f"at_{16 * place.first:x}") for place in sorted(places)
-        }
+        super().__init__(translator, function, places, beyond)
         self.place = min(self.blocks)
-        self.dispatch = function.append_basic_block("dispatch")
-        self.suspend = function.append_basic_block("suspend")
-        self.done = function.append_basic_block("done")
-        if beyond is not None:
-            self.leave = function.append_basic_block("leave")
-        self.waits: list[tuple[ir.Block, Place]] = []
-        self.fault = function.append_basic_block("fault")
-        self.wrapped = function.append_basic_block("wrapped")
-        self.entries: set[Place] = set()
-        self.exec = self.b.alloca(I32)
-        self.at = translator.program.instructions[0]  # the instruction that is being translated, and its lanes
-        self.active: ir.Value = ir.Constant(vector(I1), None)
-        self.fuel = self.b.alloca(I64)
-        self.resume_at = self.b.alloca(I32)
-        self.straight = self.b.alloca(I32)  # who leaves goes on at once, even if the turn is over
-        self.registers = Registers(self)
-
-    # Frame
-
-    def build(self) -> None:
-        """run_warp: from the first instruction, or from where the warp stopped."""
-        b, code = self.b, self.code
-        self._begin(code.load(Env, self.env, "slice"))
-        self.entries.add(self.t.start)
-        again, fresh = (self.function.append_basic_block(n) for n in ("again", "fresh"))
-        b.cbranch(code.nonzero(code.load(Warp, self.warp, "begun")), again, fresh)
-        self._translate_all()
-        b.position_at_end(fresh)
-        code.store(0, Warp, self.warp, "ready")
-        b.store(code.load(Warp, self.warp, "exec"), self.exec)
-        b.branch(self.blocks[self.t.start])
-        otherwise = self._leave() if self.beyond is not None else self._dispatched()
-        b.position_at_end(again)
-        self._resume(otherwise)
-        self._end()
-
-    def build_apart(self, entries: Iterable[Place]) -> None:
-        """run_apart: from a place that a split which was taken already goes on from; `entries`: where whole warps
-        can leave to."""
-        b = self.b
-        *_, fuel, pc, straight = self.function.args
-        self._begin(fuel)
-        self.entries.update(entries)
-        b.store(self.code.load(Warp, self.warp, "exec"), self.exec)
-        b.store(pc, self.resume_at)
-        start = self.function.append_basic_block("start")
-        b.branch(start)
-        self._translate_all()
-        self.layout = self._apart_layout()
-        chosen, go = self._dispatcher()
-        b.position_at_end(start)
-        self._restore(self.slots)
-        b.cbranch(self.code.nonzero(straight), go, chosen)
-        self._end()
-
-    def _begin(self, fuel: ir.Value) -> None:
-        self.counters = self.code.load(Env, self.env, "counters")
-        self.saved = self.code.at(self.warp, HEADER)
-        self.b.store(fuel, self.fuel)
-
-    def _translate_all(self) -> None:
-        for place in self.blocks:
-            self._translate(place)
-        self.driver = driver_block(self) if self.t.kernel.externs else None
-        self.slots = self.registers.slots(self._held_at(self.entries))
-        if self.driver:
-            self.slots = sorted({*self.slots, *((name, "many", 0) for name in READ)})
-        self.layout = self.registers.layout(self.slots)
-
-    def _apart_layout(self) -> dict[Slot, int]:
-        """Where the registers of lanes apart are saved, as who leaves for there and who is there agree on it."""
-        places = self._held_at(p for p in self.t.shapes.states if not p.whole)
-        return self.registers.layout(self.registers.slots(places, touched=False))
-
-    def _held_at(self, places: Iterable[Place]) -> list[tuple[State, frozenset[Name]]]:
-        return [(self.t.shapes.states[p], self.t.shapes.live[p]) for p in sorted(places)]
-
-    def _end(self) -> None:
-        b = self.b
-        b.position_at_end(self.done)
-        b.ret(i32(Status.DONE))
-        self._wait()
-        self._suspend()
-        b.position_at_end(self.wrapped)
-        self.record_fault(FaultKind.WRAPPED, i32(0))
-        b.branch(self.fault)
-        b.position_at_end(self.fault)
-        b.ret(i32(Status.FAULT))
-
-    def _resume(self, otherwise: Callable[[], None]) -> None:
-        """Registers come back: of a whole warp those that its place still needs, in large code those that any does."""
-        b = self.b
-        apart = b.append_basic_block("apart")
-        entries = [place for place in sorted(self.entries) if place.whole]
-        shares = [entries] if entries and self.t.large else [[place] for place in entries]
-        switch = b.switch(self._next_split(), apart)
-        for share in shares:
-            back = b.append_basic_block("back")
-            b.position_at_end(back)
-            self._restore(self.registers.slots(self._held_at(share)))
-            on = b.switch(b.load(self.resume_at, typ=I32), self.blocks[share[0]])
-            for place in share:
-                switch.add_case(i32(number_of(place)), back)
-                on.add_case(i32(number_of(place)), self.blocks[place])
-        b.position_at_end(apart)
-        otherwise()
-
-    def _dispatched(self) -> Callable[[], None]:
-        """All places are here; gives what goes to one, with the registers saved when the warp stopped."""
-        chosen, _ = self._dispatcher()
-
-        def restored() -> None:
-            self._restore(self.slots)
-            self.b.branch(chosen)
-
-        return restored
-
-    def _restore(self, slots: list[Slot]) -> None:
-        self.registers.restore(self.code, self.saved, slots, self.layout)
-
-    def _next_split(self) -> ir.Value:
-        pc = self.b.call(self.t.runtime.next_split, [self.warp])
-        self.b.store(self.code.load(Warp, self.warp, "exec"), self.exec)
-        self.b.store(pc, self.resume_at)
-        self.b.store(i32(0), self.straight)
-        return pc
-
-    def _leave(self) -> Callable[[], None]:
-        """The split goes on where lanes are apart: with these registers, and what is left of the turn.  Gives what
-        goes there with the registers saved when the warp stopped."""
-        b = self.b
-        b.position_at_end(self.dispatch)
-        self._next_split()
-        b.branch(self.leave)
-        b.position_at_end(self.leave)
-        self.code.store(b.load(self.exec, typ=I32), Warp, self.warp, "exec")
-        slots = self.registers.slots(self._held_at(self.t.parting), touched=False)
-        self.registers.save(self.code, self.saved, slots, self._apart_layout())
-        self._call_beyond()
-        return self._call_beyond
-
-    def _call_beyond(self) -> None:
-        b = self.b
-        places = ((self.fuel, I64), (self.resume_at, I32), (self.straight, I32))
-        rest = [b.load(place, typ=kind) for place, kind in places]
-        assert self.beyond is not None
-        b.ret(b.call(b.load(self.beyond, typ=PTR), [self.env, self.block, self.warp, *rest], RUN_APART))
-
-    def _dispatcher(self) -> tuple[ir.Block, ir.Block]:
-        """Take the next ready split and go to its place.  Gives the blocks where it is known, and where it goes on."""
-        b = self.b
-        chosen, go = (self.function.append_basic_block(n) for n in ("chosen", "go"))
-        b.position_at_end(self.dispatch)
-        self._next_split()
-        b.branch(chosen)
-        b.position_at_end(chosen)
-        pc = b.load(self.resume_at, typ=I32)
-        some, rest = (self.function.append_basic_block(n) for n in ("some", "rest"))
-        b.cbranch(b.icmp_signed("<", pc, i32(0)), rest, some)
-        self._rest(rest)
-        b.position_at_end(some)
-        spent = b.icmp_signed("<", b.load(self.fuel, typ=I64), i64(0))
-        b.cbranch(spent, self.suspend, go).set_weights([1, 1000])
-        b.position_at_end(go)
-        pc = b.load(self.resume_at, typ=I32)
-        lost = self.function.append_basic_block("lost")
-        switch = b.switch(pc, lost)
-        for place in sorted(self.entries):
-            switch.add_case(i32(number_of(place)), self.blocks[place])
-        if self.driver is not None:
-            for number in PLACES:
-                switch.add_case(i32(number), self.driver)
-        b.position_at_end(lost)
-        self.record_fault(FaultKind.BAD_JUMP, pc)
-        b.branch(self.fault)
-        return chosen, go
-
-    def _suspend(self) -> None:
-        """The turn is over: the split goes behind the others, registers are saved."""
-        b, code = self.b, self.code
-        b.position_at_end(self.suspend)
-        pc = b.load(self.resume_at, typ=I32)
-        b.call(self.t.runtime.push_last, [self.warp, pc, b.load(self.exec, typ=I32)])
-        total = self._add_used()
-        with code.when(b.icmp_signed(">", total, code.load(Env, self.env, "budget")), likely=False):
-            self.record_fault(FaultKind.BUDGET, b.and_(pc, i32(INSTRUCTION)))
-            b.branch(self.fault)
-        self._save()
-        b.ret(i32(Status.READY))
-
-    def _rest(self, block: ir.Block) -> None:
-        """No split is ready: the warp is done, or all that is left of it waits."""
-        b, code = self.b, self.code
-        b.position_at_end(block)
-        done = b.icmp_signed("==", code.load(Warp, self.warp, "exited"), i32(-1))
-        with code.when(done, likely=True):
-            b.ret(i32(Status.DONE))
-        self._add_used()
-        self._save()
-        b.ret(i32(Status.WAITING))
-
-    def _add_used(self) -> ir.Value:
-        """The instructions that the warp has executed, those of this turn included."""
-        b, code = self.b, self.code
-        used = b.sub(code.load(Env, self.env, "slice"), b.load(self.fuel, typ=I64))
-        total = b.add(code.load(Warp, self.warp, "used"), used)
-        code.store(total, Warp, self.warp, "used")
-        return total
-
-    def wait_at(self, index: int) -> None:
-        """A whole warp waits for others; it goes on at an instruction."""
-        block = self.function.append_basic_block("wait")
-        self.b.branch(block)
-        self.waits.append((block, Place(index, whole=True)))
-
-    def _wait(self) -> None:
-        for block, place in self.waits:
-            self.b.position_at_end(block)
-            self._add_used()
-            self._save(self.registers.slots(self._held_at([place])))
-            self.b.ret(i32(Status.WAITING))
-
-    def _save(self, slots: list[Slot] | None = None) -> None:
-        self.registers.save(self.code, self.saved, self.slots if slots is None else slots, self.layout)
-        self.code.store(1, Warp, self.warp, "begun")
-
-    def first_mask(self) -> ir.Value:
-        """The lanes that exist in this warp."""
-        index = self.code.load(Warp, self.warp, "index")
-        return self.b.load(
-            self.b.gep(self.code.load(Env, self.env, "first_mask"), [index], source_etype=I32), typ=I32
-        )
-
-    def record_fault(
-        self, kind: FaultKind, instruction: ir.Value, lanes: ir.Value | None = None, **fields: ir.Value
-    ) -> None:
-        lanes = self.b.load(self.exec, typ=I32) if lanes is None else lanes
-        place = {"instruction": instruction, "lanes": lanes}
-        record_fault(self.code, self.env, self.block, kind, self.warp, **place, **fields)
-
-    def fault_if(self, wrong: ir.Value, kind: FaultKind, at: Instruction, **fields: ir.Value) -> None:
-        """Stops the run where a lane of the mask `wrong` is set."""
-        with self.code.when(self.code.nonzero(wrong), likely=False):
-            self.record_fault(kind, i32(at.index), wrong, **fields)
-            self.b.branch(self.fault)
 
     # Blocks
 

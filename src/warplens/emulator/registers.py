@@ -23,7 +23,7 @@ from warplens.isa._lanes import U32, Float, Lanes
 from warplens.program import Constant, Program
 
 if TYPE_CHECKING:
-    from warplens.emulator.lift import WarpFunction
+    from warplens.emulator.frame import Frame
 
 Slot = tuple[Name, Form, int]
 VECTORS = {"R": 128, "B": 128, "P": 4}  # bytes of 32 numbers
@@ -48,7 +48,7 @@ class Registers(RegisterFile):
 
     e: LlvmEmitter
 
-    def __init__(self, function: WarpFunction) -> None:
+    def __init__(self, function: Frame) -> None:
         super().__init__(function.emitter)
         self.f = function
         self.b = function.b

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 
 from warplens.emulator import abi, ir
 from warplens.emulator.convergence import GIVES_WAY, meetings
+from warplens.emulator.frame import RUN_APART
 from warplens.emulator.layout import BARRIERS, HEADER
 from warplens.emulator.library import Signature, declare
-from warplens.emulator.lift import RUN_APART, WarpFunction
+from warplens.emulator.lift import WarpFunction
 from warplens.emulator.pattern import Counts, Pattern
 from warplens.emulator.plan import LARGE, Plan
 from warplens.emulator.registers import saved_space
