@@ -8,8 +8,8 @@ from typing import Any
 import llvmlite.binding as llvm
 import numpy as np
 from engine import Minus, Not
-from llvmlite import ir
 
+from warplens.emulator import ir
 from warplens.emulator.emit import LlvmEmitter
 from warplens.emulator.vectors import LANES, PTR, scalar_type, vector
 from warplens.isa._lanes import F32, F64, U32, Lanes, Pred
