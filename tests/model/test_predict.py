@@ -154,6 +154,52 @@ def test_lanes_that_look_up_different_words_of_a_table_wait_for_each() -> None:
     assert cycles == pytest.approx(8 * speeds.table_replay_cycles, rel=0.05)
 
 
+WALK = """__constant__ unsigned table[4096];
+extern "C" __global__ void walk(unsigned* y, int mask, int n) {
+  unsigned at = 0;
+  for (int i = 0; i < n; ++i) at = (at + table[at] + 16) & mask;
+  y[threadIdx.x] = at;
+}"""
+
+
+def test_a_table_that_its_cache_cannot_hold_misses_line_after_line() -> None:
+    kernel, speeds = wl.compile(source=WALK)["walk"], machine("h200").speeds
+
+    def cycles(words: int) -> float:
+        """Of one step, between 1,024 and 2,048 of them: by then each line has been read."""
+        out = [kernel.launch(1, 32, np.zeros(32, np.uint32), np.int32(words - 1), np.int32(n)) for n in (1024, 2048)]
+        times = [run.predict("h200").time_us for run in out]
+        return (times[1] - times[0]) * machine("h200").boost_megahertz / 1024
+
+    assert cycles(4096) - cycles(512) == pytest.approx(speeds.latency_table, rel=0.05)
+
+
+LDC = """extern "C" __global__ void weights(unsigned* y, const unsigned* x, int n, unsigned zero, unsigned mask) {
+  unsigned sum = 0;
+  size_t place;
+  asm("cvta.to.const.u64 %0, %1;" : "=l"(place) : "l"(held));
+  for (unsigned i = 0; i < n; ++i) {
+    unsigned at = (threadIdx.x & zero) + (i * 4 & mask);
+    for (int k = 0; k < 16; ++k) {
+      unsigned v;
+      asm volatile("ld.const.u32 %0, [%1];" : "=r"(v) : "l"(place + at + 4 * k));
+      sum ^= v;
+    }
+  }
+  y[threadIdx.x] = sum;
+}"""
+
+
+def test_constant_loads_of_all_warps_go_through_one_unit() -> None:
+    kernel = wl.compile(source="__constant__ unsigned held[64];\n" + LDC)["weights"]
+    assert sum(i.base == "LDC" for i in kernel.program.instructions) >= 16
+    many = np.zeros(1024, np.uint32)
+    runs = [kernel.launch(1, 1024, many, many, np.int32(n), np.uint32(0), np.uint32(127)) for n in (16, 48)]
+    times = [run.predict("h200").time_us for run in runs]
+    cycles = (times[1] - times[0]) * machine("h200").boost_megahertz / (32 * 16 * 32)
+    assert cycles == pytest.approx(machine("h200").speeds.table_word_cycles, rel=0.15)
+
+
 def on(run: wl.Run, described: Machine, recorded: Callable[[tuple[int, ...]], Streams]) -> Prediction:
     assert run.again
     buffers = [(a.address, a.address + a.size) for a in run.again.memory.allocations]

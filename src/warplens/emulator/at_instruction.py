@@ -71,9 +71,9 @@ class AtInstruction(PredicateFile):
     def constant(self, at: Constant, bytes: int) -> Data:
         if at.index is not None and at.index.file == "R":
             word = self.e.vector_of(self.f.registers.word("R", at.index.index))
-            if is_vector(word):
-                offsets = self.b.add(word, self.e.number(word, at.offset))
-                self.f.t.watch.table(self.code, self.f.env, self.at.index, offsets, self.active_mask)
+            offsets = self.b.add(word, self.e.number(word, at.offset))
+            offsets = offsets if is_vector(word) else self.e.splat(offsets)
+            self.f.t.watch.table(self.code, self.f.env, self.at.index, offsets, self.active_mask)
         return Data(self.f.registers.constant(at, bytes))
 
     @property

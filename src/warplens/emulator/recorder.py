@@ -89,9 +89,18 @@ class Recorder:
         log, words = self._open(code, env)
         places = b.lshr(offsets, LlvmEmitter(b).number(offsets, 2))
         different = b.shl(b.call(self.count.distinct, [places, mask]), i32(entries.DISTINCT))
-        b.store(b.or_(index, i32(entries.TABLE << entries.SPACE)), words)
+        length = code.variable(I64, i64(entries.ACCESSED))
+
+        def line(value: ir.Value, _: ir.Value) -> None:
+            b.store(value, code.at(words, b.shl(b.load(length, typ=I64), i64(2))))
+            code.bump(length)
+
+        self.count.each_distinct(code, b.lshr(offsets, LlvmEmitter(b).number(offsets, 6)), mask, line)
+        total = b.load(length, typ=I64)
+        lines = b.shl(b.sub(b.trunc(total, I32), i32(entries.ACCESSED)), i32(entries.SECTORS))
+        b.store(b.or_(b.or_(index, lines), i32(entries.TABLE << entries.SPACE)), words)
         b.store(b.or_(b.shl(code.popcount(mask), i32(entries.LANES)), different), code.at(words, 4))
-        code.bump(code.field(Log, log, "used"), entries.ACCESSED)
+        code.bump(code.field(Log, log, "used"), total)
         b.ret_void()
         return made
 

@@ -26,6 +26,7 @@ class Speeds:
 
     [latency_cycles], from issue to use by an instruction that waits for the scoreboard
       xu, shuffle, special_register (S2R), constant (LDC that hits), tensor   of instructions without memory
+      table, table_first       more for a line that the cache of constants lacks; that no cache of constants has
       shared, l1, l2, dram     of a load that is served there, alone
       dram_spread              how far loads from DRAM scatter: of an exponential distribution about that mean
       dram_queue               that loads wait where half of what DRAM could do is done
@@ -47,6 +48,8 @@ class Speeds:
       sectors_in_flight        that the multiprocessor waits for at most
       table_word_cycles        between two different words that lanes read of a table in constant memory
       table_replay_cycles      likewise of one instruction alone
+      table_line_cycles        between two lines of 64 bytes that one multiprocessor's cache of constants lacks
+      table_line_cycles_of_all   likewise of all multiprocessors together
       l1_share                 of the unified memory without the carve-out that holds lines
       l2_port                  bytes a cycle from L2 to one multiprocessor
 
@@ -89,6 +92,8 @@ class Speeds:
     latency_shuffle: float = _number("latency_cycles", 1, 1000)
     latency_special_register: float = _number("latency_cycles", 1, 1000)
     latency_constant: float = _number("latency_cycles", 1, 1000)
+    latency_table: float = _number("latency_cycles", 0, 1000)
+    latency_table_first: float = _number("latency_cycles", 0, 10000)
     latency_tensor: float = _number("latency_cycles", 1, 1000)
     latency_shared: float = _number("latency_cycles", 1, 1000)
     latency_l1: float = _number("latency_cycles", 1, 1000)
@@ -114,6 +119,8 @@ class Speeds:
     sectors_in_flight: float = _number("load_path", 16, 100_000)
     table_word_cycles: float = _number("load_path", 0, 100)
     table_replay_cycles: float = _number("load_path", 0, 100)
+    table_line_cycles: float = _number("load_path", 0, 1000)
+    table_line_cycles_of_all: float = _number("load_path", 0, 100)
     l1_share: float = _number("load_path", 0.1, 1)
     l2_port: float = _number("load_path", 1, 1024)
     l2_read: float = _number("l2_rates", 1, 1024)

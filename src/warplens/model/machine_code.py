@@ -12,6 +12,7 @@ from warplens.counters.opcodes import width
 from warplens.isa._decode import bind
 from warplens.machine import Speeds
 from warplens.model import places as p
+from warplens.model.constant_path import LINE
 from warplens.model.register_reads import register_reads
 from warplens.program import Constant, Immediate, Instruction, Program
 
@@ -70,6 +71,9 @@ def _row(instruction: Instruction, pipe: str) -> list[int]:
     if kind in (p.BARRIER, p.ARRIVE) and numbers:
         number = numbers[0] % 16
         depth = -(-numbers[1] // 32) if len(numbers) > 1 else 0
+    place = next((o for o in instruction.operands if isinstance(o, Constant)), None)
+    if kind == p.TABLE and place is not None:
+        depth, number = place.offset // LINE, place.bank
     is_global = kind in KINDS.values() and base not in SHARED_ONLY
     return [
         control.stall if control.stall <= 11 or control.yield_hint else 2,
@@ -89,7 +93,7 @@ def _row(instruction: Instruction, pipe: str) -> list[int]:
 def kind_of(instruction: Instruction) -> int:
     if instruction.base == "BAR":
         return p.ARRIVE if "ARV" in instruction.modifiers else p.BARRIER
-    if instruction.base == "LDC" and any(isinstance(o, Constant) and o.index for o in instruction.operands):
+    if instruction.base == "LDC":
         return p.TABLE
     kind = KINDS.get(instruction.base)
     if kind is not None:

@@ -16,7 +16,8 @@ import numpy as np
 from warplens.compiled import compiled
 from warplens.emulator.entries import SHARED
 from warplens.model import places as p
-from warplens.model.entries import ENTER, OF_WARP, basic_block, instruction, length, reached, space
+from warplens.model.constant_path import BANKS, LINES, LINES_OF_BANK, looked_up
+from warplens.model.entries import ENTER, OF_WARP, basic_block, instruction, length, space
 from warplens.model.hashing import hashed
 from warplens.model.memory_path import served
 from warplens.model.state import Array, Blocks, Memory, Warps, Work
@@ -81,7 +82,7 @@ def pick(sp, t, warps, work, memory, pipe_free, bank_free, stalls):  # type: ign
             continue
         i = warps.now[slot]
         free, reason = pipe_free[sp, work.rows[i, p.PIPE]], p.MATH
-        if work.rows[i, p.KIND] in (p.LOAD, p.STORE, p.ATOMIC, p.REDUCE, p.COPY, p.EXCHANGE):
+        if work.rows[i, p.KIND] in (p.LOAD, p.STORE, p.ATOMIC, p.REDUCE, p.COPY, p.EXCHANGE, p.TABLE):
             free = max(free, room)
             reason = p.LG if work.rows[i, p.NEED] == 1 else p.MIO
         for bank in range(p.BANKS):
@@ -97,6 +98,13 @@ def pick(sp, t, warps, work, memory, pipe_free, bank_free, stalls):  # type: ign
             stalls[warps.why[slot], i] += t - warps.mark[slot]
             warps.mark[slot], warps.why[slot] = t, reason
     return chosen, soonest
+
+
+@compiled
+def queue_up(sp, leave, memory):  # type: ignore[no-untyped-def]
+    """A memory instruction takes a place in the queue of its sub-partition until it leaves."""
+    memory.queue[sp, memory.head[sp] % memory.queue.shape[1]] = leave
+    memory.head[sp] += 1
 
 
 @compiled
@@ -119,21 +127,10 @@ def access(slot, i, t, warps, blocks, work, memory, counts, s, supply):  # type:
         long = long or space(work.words[at]) != SHARED
         at += length(work.words[at])
     warps.position[slot] = at
-    memory.queue[sp, memory.head[sp] % memory.queue.shape[1]] = leave
-    memory.head[sp] += 1
+    queue_up(sp, leave, memory)
     if kind == p.COPY:
         warps.copied[slot] = max(warps.copied[slot], done)
     return done, read, long
-
-
-@compiled
-def look_up(slot, i, t, warps, work, memory, s):  # type: ignore[no-untyped-def]
-    """When lanes that read words of constant memory have them: one different word after the other."""
-    at, different = warps.position[slot], 1
-    if at < warps.stop[slot] and work.words[at] < ENTER and instruction(work.words[at]) == i:
-        _, _, different = reached(work.words[at + 1])
-    memory.servers[p.TABLES] = max(memory.servers[p.TABLES], t) + different * s[p.TABLE_WORD]
-    return max(t + (different - 1) * s[p.TABLE_REPLAY], memory.servers[p.TABLES]) + work.lats[i]
 
 
 @compiled
@@ -242,8 +239,10 @@ def simulate(
         np.zeros(1 << 24, np.uint8),
     )  # fmt: skip
     work = Work(words, starts, ends, per_block, code, cycles, lats, firsts, lasts)
+    held = BANKS * LINES_OF_BANK
+    constants = np.full(LINES, -1, np.int64), np.zeros(LINES), np.full(held, -p.NEVER), np.zeros(held, np.uint8)
     memory = Memory(
-        cache, np.zeros(int(s[p.IN_FLIGHT])), np.zeros(p.SERVERS), np.zeros(p.SUBPARTITIONS),
+        cache, constants, np.zeros(int(s[p.IN_FLIGHT])), np.zeros(p.SERVERS), np.zeros(p.SUBPARTITIONS),
         np.zeros((p.SUBPARTITIONS, int(s[p.QUEUE]))), np.zeros(p.SUBPARTITIONS, np.int64),
     )  # fmt: skip
     warps = Warps(
@@ -295,7 +294,8 @@ def _run(warps, blocks, work, memory, pipe_free, bank_free, seen, counts, stalls
             if kind in (p.LOAD, p.STORE, p.ATOMIC, p.REDUCE, p.COPY, p.EXCHANGE):
                 done, read, long = access(slot, i, t, warps, blocks, work, memory, counts, s, supply)
             if kind == p.TABLE:
-                done = look_up(slot, i, t, warps, work, memory, s)
+                leave, done = looked_up(slot, i, t, warps, work, memory, s)
+                queue_up(sp, leave, memory)
             if kind == p.GROUP:
                 done, long = warps.copied[slot], True
                 warps.groups[slot, warps.grouped[slot] % p.GROUPS] = done

@@ -68,9 +68,10 @@ class Blocks(NamedTuple):
 
 class Memory(NamedTuple):
     """What memory_path.served works on: cache (tags, stamps, valid, fill, known), flight, servers (places.py);
-    issue_free, queue and head of each sub-partition."""
+    issue_free, queue and head of each sub-partition; and constant_path: constants (tags, stamps, fill, touched)."""
 
     cache: Any
+    constants: Any
     flight: Array
     servers: Array
     issue_free: Array

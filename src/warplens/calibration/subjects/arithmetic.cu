@@ -38,6 +38,22 @@ PIPE(popc, unsigned, I, POPC_STEP, ID)
 PIPE(shuffle, unsigned, I, SHUFFLE_STEP, ID)
 PIPE(vote, unsigned, I, VOTE_STEP, ID)
 PIPE(special, unsigned, I, SPECIAL_STEP, ID)
+#define PERMUTE_STEP(x) asm volatile("prmt.b32 %0, %0, %1, 0x5140;" : "+r"(x) : "r"(k))
+#define FADD_STEP(x) asm volatile("add.rn.f32 %0, %0, %1;" : "+f"(x) : "f"(k))
+#define FLEAST_STEP(x) asm volatile("min.f32 %0, %0, %1;" : "+f"(x) : "f"(k))
+#define DADD_STEP(x) x = x + k
+#define ROOT_STEP(x) asm volatile("sqrt.approx.ftz.f32 %0, %0;" : "+f"(x))
+#define TO_HALF_STEP(x) asm volatile("{.reg .b16 h; cvt.rn.f16.f32 h, %0; cvt.f32.f16 %0, h;}" : "+f"(x))
+#define TO_DOUBLE_STEP(x) asm volatile("{.reg .f64 d; cvt.f64.f32 d, %0; cvt.rn.f32.f64 %0, d;}" : "+f"(x))
+#define LEADING_STEP(x) asm volatile("clz.b32 %0, %0;" : "+r"(x))
+PIPE(permute, unsigned, I, PERMUTE_STEP, ID)
+PIPE(fadd, float, F, FADD_STEP, ID)
+PIPE(fleast, float, F, FLEAST_STEP, ID)
+PIPE(dadd, double, D, DADD_STEP, ID)
+PIPE(root, float, F, ROOT_STEP, ID)
+PIPE(to_half, float, F, TO_HALF_STEP, ID)
+PIPE(to_double, float, F, TO_DOUBLE_STEP, ID)
+PIPE(leading, unsigned, I, LEADING_STEP, ID)
 #if __CUDA_ARCH__ >= 800 || !defined(__CUDA_ARCH__)
 #define REDUCE_STEP(x) x = __reduce_add_sync(~0u, x)
 PIPE(reduce, unsigned, I, REDUCE_STEP, ID)
@@ -49,6 +65,33 @@ __device__ float sum_of(const Tile& t) { return t.v[0] + t.v[1] + t.v[2] + t.v[3
                : "+f"(x.v[0]), "+f"(x.v[1]), "+f"(x.v[2]), "+f"(x.v[3])                                    \
                : "r"(__float_as_uint(k.v[0])), "r"(__float_as_uint(k.v[1])))
 PIPE(tensor, Tile, tile, TENSOR_STEP, sum_of)
+#define MMA(x, shape, types, a, b)                                                                       \
+  asm volatile("mma.sync.aligned." shape ".row.col." types " {%0,%1,%2,%3}," a "," b ",{%0,%1,%2,%3};"   \
+               : "+f"(x.v[0]), "+f"(x.v[1]), "+f"(x.v[2]), "+f"(x.v[3])                                    \
+               : "r"(__float_as_uint(k.v[0])), "r"(__float_as_uint(k.v[1])))
+#define MMA_WORDS(x, shape, types, a, b)                                                                 \
+  asm volatile("mma.sync.aligned." shape ".row.col." types " {%0,%1,%2,%3}," a "," b ",{%0,%1,%2,%3};"   \
+               : "+r"(x.v[0]), "+r"(x.v[1]), "+r"(x.v[2]), "+r"(x.v[3]) : "r"(k.v[0]), "r"(k.v[1]))
+struct Words4 { unsigned v[4]; };
+__device__ Words4 tile_of_words(int i) { return {{I(i), I(i + 1), I(i + 2), I(i + 3)}}; }
+__device__ float sum_of(const Words4& t) { return (float)(t.v[0] + t.v[1] + t.v[2] + t.v[3]); }
+#define TENSOR8_STEP(x) MMA(x, "m16n8k8", "f32.f16.f16.f32", "{%4,%5}", "{%4}")
+#define TENSOR_BF16_STEP(x) MMA(x, "m16n8k16", "f32.bf16.bf16.f32", "{%4,%5,%4,%5}", "{%4,%5}")
+#define TENSOR_TF32_STEP(x) MMA(x, "m16n8k8", "f32.tf32.tf32.f32", "{%4,%5,%4,%5}", "{%4,%5}")
+#define TENSOR_INT_STEP(x) MMA_WORDS(x, "m16n8k32", "s32.s8.s8.s32", "{%4,%5,%4,%5}", "{%4,%5}")
+#define TENSOR_HALF_STEP(x) asm volatile("mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%0,%1},{%2,%3,%2,%3},{%2,%3},{%0,%1};" \
+               : "+r"(x.v[0]), "+r"(x.v[1]) : "r"(k.v[0]), "r"(k.v[1]))
+struct Doubles { double v[2]; };
+__device__ Doubles doubles(int i) { return {{D(i), D(i + 1)}}; }
+__device__ float sum_of(const Doubles& t) { return (float)(t.v[0] + t.v[1]); }
+#define TENSOR_DOUBLE_STEP(x) asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0,%1},{%2},{%3},{%0,%1};" \
+               : "+d"(x.v[0]), "+d"(x.v[1]) : "d"(k.v[0]), "d"(k.v[1]))
+PIPE(tensor8, Tile, tile, TENSOR8_STEP, sum_of)
+PIPE(tensor_bf16, Tile, tile, TENSOR_BF16_STEP, sum_of)
+PIPE(tensor_tf32, Tile, tile, TENSOR_TF32_STEP, sum_of)
+PIPE(tensor_int, Words4, tile_of_words, TENSOR_INT_STEP, sum_of)
+PIPE(tensor_half, Words4, tile_of_words, TENSOR_HALF_STEP, sum_of)
+PIPE(tensor_double, Doubles, doubles, TENSOR_DOUBLE_STEP, sum_of)
 #endif
 
 // Two pipes at once: do they hinder each other?

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 from warplens.calibration.trial import SINK, TICKS, Trial
 
-# convert, popc, vote and special are two instructions or three: see their steps
+# convert, popc, vote, special, root, to_half and to_double are two instructions or three: see their steps
 PIPES = (
     "fma", "imad", "lop", "shift", "half", "double", "mufu", "convert", "popc", "shuffle", "vote",
-    "special", "reduce", "tensor",
+    "special", "reduce", "tensor", "tensor8", "tensor_bf16", "tensor_tf32", "tensor_int", "tensor_half",
+    "tensor_double", "permute", "fadd", "fleast", "dadd", "root", "to_half", "to_double", "leading",
 )  # fmt: skip
 BOTH = ("fma_lop", "fma_imad", "fma_half", "fma_double", "fma_mufu")
 

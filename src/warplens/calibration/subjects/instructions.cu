@@ -42,4 +42,25 @@ BODY(1024, C1024)
 BODY(2048, C1024 C1024)
 BODY(4096, C4096)
 BODY(8192, C4096 C4096)
+// Straight code of four chains, once through it: as fast as code can come.
+#define WIDE(n, body)                                             \
+  __global__ void wide_##n(long long* ticks, float* sink, float k) { \
+    float a = F(0), b = F(1), c = F(2), d = F(3);                  \
+    TICKS(body)                                                    \
+    if (a + b + c + d == UNLIKELY) sink[0] = 1;                    \
+  }
+WIDE(256, C256)
+WIDE(1024, C1024)
+WIDE(4096, C4096)
+// Jumps over so many instructions, one after the other: none of what is jumped over is needed, the target is.
+#define JUMP(i, body) if (k == UNLIKELY + i) { body } a = fmaf(a, k, k);
+#define EIGHT(body) JUMP(1, body) JUMP(2, body) JUMP(3, body) JUMP(4, body) JUMP(5, body) JUMP(6, body) JUMP(7, body) JUMP(8, body)
+#define JUMPS(n, body)                                                \
+  __global__ void jumps_##n(long long* ticks, float* sink, float k) { \
+    float a = F(0), b = F(1), c = F(2), d = F(3);                      \
+    TICKS(EIGHT(body) EIGHT(body))                                     \
+    if (a + b + c + d == UNLIKELY) sink[0] = 1;                        \
+  }
+JUMPS(64, C64)
+JUMPS(256, C256)
 }

@@ -20,3 +20,12 @@ def trials(multiprocessors: int) -> Iterator[Trial]:
         for warps in (1, 4, 16):
             args = (TICKS, SINK, rounds, 2.0)
             yield Trial(f"loop of {size}, {warps} warps", f"body_{size}", 1, 32 * warps, args, "ticks", rounds * size)
+    for kernel, count, per in (
+        ("wide_256", 256, 256), ("wide_1024", 1024, 1024), ("wide_4096", 4096, 4096), ("jumps_64", 64, 16),
+        ("jumps_256", 256, 16),
+    ):  # fmt: skip
+        for grid, warps in ((1, 1), (1, 4), (1, 16), (multiprocessors, 16)):
+            for warm in (False, True):
+                said = "warm" if warm else "cold"
+                name = f"{said} {kernel.split('_')[0]} code, {count} in {grid} blocks of {warps} warps"
+                yield Trial(name, kernel, grid, 32 * warps, (TICKS, SINK, 2.0), "ticks", per, warm=warm)
