@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from warplens import cache as disk
-from warplens.emulator.host import host, new_target, target
+from warplens.emulator.host import host, load, target
 
 Kind = Any  # of an argument: "int", "float", (dtype, axes) of an array, or the class and the kinds of a tuple
 RESULTS = 16  # numbers that a function may give
@@ -43,18 +43,14 @@ class Compiled:
         return _read(returned, iter(results))
 
     def _made(self, kinds: tuple[Kind, ...]) -> tuple[Any, Any, Any]:
-        import llvmlite.binding as llvm
-
         mine = Path(inspect.getfile(self.python)).read_bytes()
         name = disk.key("compiled", *host(), _sources(), mine, self.python.__qualname__, repr(kinds))
         code = disk.remember("object", name, lambda: _object(self.python, kinds))
-        engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), new_target())
-        engine.add_object_file(llvm.ObjectFileRef.from_data(code))
-        engine.finalize_object()
-        returned = json.loads(ctypes.string_at(engine.get_global_value_address("returned")))
+        loaded = load((code,), ("entry", "returned"))
+        returned = json.loads(ctypes.string_at(loaded.addresses["returned"]))
         types = [C_TYPES[t] for kind in kinds for t in _passed(kind)]
-        run = ctypes.CFUNCTYPE(None, *types, ctypes.c_void_p)(engine.get_function_address("entry"))
-        return run, returned, engine
+        run = ctypes.CFUNCTYPE(None, *types, ctypes.c_void_p)(loaded.addresses["entry"])
+        return run, returned, loaded
 
 
 def compiled(function: Callable[..., Any]) -> Any:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from warplens import cache as disk
 from warplens.emulator.apart import Apart
-from warplens.emulator.host import host, new_target, target
+from warplens.emulator.host import Loaded, host, load, target
 from warplens.emulator.library import Library, library_module
 from warplens.emulator.pattern import Counts
 from warplens.emulator.plan import COLUMNS, REQUESTS
@@ -36,21 +36,21 @@ RunBlock = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p)
 
 @dataclass(frozen=True)
 class Translated:
-    """A kernel in machine code of this host.  `engines` own the code.
+    """A kernel in machine code of this host, which lives as long as what is in `loaded`.
 
     weights   what a hit of each instruction adds to its counters (plan.py)
-    apart     the code for lanes apart, if it is by itself
+    apart     the code for lanes apart, where it is by itself
     """
 
     run_blocks: Any
     run_block: Any
     weights: NDArray[np.int64]
-    engines: list[Any]
-    apart: Apart | None = None
+    loaded: list[Loaded]
+    apart: Apart
 
     def check(self) -> None:
         """Raises what stopped a run while it had to be translated further."""
-        if self.apart is not None and self.apart.failure is not None:
+        if self.apart.failure is not None:
             failure, self.apart.failure = self.apart.failure, None
             raise failure
 
@@ -83,10 +83,10 @@ def _apart(name: str, made: Translated, kernel: Kernel, program: Program, tile: 
     code = disk.remember(
         "object", disk.key("apart", name), lambda: compile_apart(kernel, program, tile, checks, known)
     )
-    engine = _engine(code, library_for(program))
-    made.engines.append(engine)
-    made.weights[:] = _weights(engine, len(program.instructions))
-    return int(engine.get_function_address("run_apart"))
+    loaded = load((library_for(program).code, code), ("run_apart", "weights"))
+    made.loaded.append(loaded)
+    made.weights[:] = _weights(loaded, len(program.instructions))
+    return loaded.addresses["run_apart"]
 
 
 _loaded: dict[str, Translated] = {}  # kept for the life of the process: code in use must not be freed
@@ -149,30 +149,18 @@ def compiled(written: Any) -> bytes:
     return bytes(machine.emit_object(module))
 
 
-def _engine(code: bytes, library: Library) -> Any:
-    import llvmlite.binding as llvm
-
-    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), new_target())
-    for part in (library.code, code):
-        engine.add_object_file(llvm.ObjectFileRef.from_data(part))
-    engine.finalize_object()
-    return engine
-
-
-def _weights(engine: Any, instructions: int) -> NDArray[np.int64]:
-    place = engine.get_global_value_address("weights")
-    columns = (ctypes.c_int16 * (instructions * (COLUMNS - REQUESTS))).from_address(place)
+def _weights(loaded: Loaded, instructions: int) -> NDArray[np.int64]:
+    columns = (ctypes.c_int16 * (instructions * (COLUMNS - REQUESTS))).from_address(loaded.addresses["weights"])
     return np.array(columns, np.int64).reshape(instructions, COLUMNS - REQUESTS)
 
 
 def _load(code: bytes, program: Program, make_apart: Callable[[Translated], int]) -> Translated:
-    engine = _engine(code, library_for(program))
-    pointer = engine.get_global_value_address("apart")
+    loaded = load((library_for(program).code, code), ("run_blocks", "run_block", "weights", "apart"))
     made = Translated(
-        RunBlocks(engine.get_function_address("run_blocks")),
-        RunBlock(engine.get_function_address("run_block")),
-        _weights(engine, len(program.instructions)),
-        [engine],
-        Apart(pointer, lambda: make_apart(made)) if pointer else None,
+        RunBlocks(loaded.addresses["run_blocks"]),
+        RunBlock(loaded.addresses["run_block"]),
+        _weights(loaded, len(program.instructions)),
+        [loaded],
+        Apart(loaded.addresses["apart"], lambda: make_apart(made)),
     )
     return made

@@ -137,16 +137,15 @@ class Translator:
         return self.start.whole and bool(self.parting) and not self.kernel.externs
 
     def build(self) -> ir.Module:
-        """run_blocks and run_block; if lanes apart are by themselves, `apart` takes the address of run_apart."""
+        """run_blocks and run_block; `apart` takes the address of run_apart, where lanes apart are by themselves."""
         function = ir.Function(self.module, ir.FunctionType(I32, [PTR, PTR, PTR]), "run_warp")
         function.linkage = "internal"
-        beyond, places = None, set(self.shapes.states)
+        beyond, places = ir.GlobalVariable(self.module, PTR, "apart"), set(self.shapes.states)
+        beyond.initializer = ir.Constant(PTR, None)
         if self.by_itself:
-            beyond = ir.GlobalVariable(self.module, PTR, "apart")
-            beyond.initializer = ir.Constant(PTR, None)
             places = {place for place in places if place.whole}
         _attributes(function)
-        WarpFunction(self, function, places, beyond).build()
+        WarpFunction(self, function, places, beyond if self.by_itself else None).build()
         self.runtime.run_blocks(function)
         self._keep_weights()
         return self.module
