@@ -10,6 +10,7 @@ Every verb that takes a FILE begins here:
 
 from __future__ import annotations
 
+import difflib
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -21,6 +22,7 @@ import numpy as np
 
 from warplens.api import LaunchableKernel, Module, Progress, compile, load, read_source
 from warplens.arguments import Argument, parse_arguments, variable_value
+from warplens.compiler.signature import plain_name
 from warplens.errors import UsageError
 from warplens.expression import Number, evaluate_whole, parse_setting
 from warplens.host import USUAL, Host
@@ -255,7 +257,7 @@ def targets(file: str, flags: Flags = NO_FLAGS) -> list[Target]:
     settings = dict(flag("--set", parse_setting, text) for text, name in said.items() if name not in taken)
     return [
         Target(
-            file, entry.title, module[entry.name], machine, machine_from, entry,
+            file, entry.title, _kernel(module, entry, file), machine, machine_from, entry,
             block.values({**entry.sets, **settings}) if block else settings, flags, kept,
             {**entry.variables, **{name: text for name, text in fills.items() if name in module.variables}},
         )
@@ -335,6 +337,16 @@ def _chosen(module: Module, wanted: str | None, file: str) -> list[str]:
         module[wanted]  # UsageError with the known ones if there is none
         return [wanted]
     return list(module)
+
+
+def _kernel(module: Module, entry: KernelEntry, file: str) -> LaunchableKernel:
+    """UsageError with the place where the launch is told, and the kernel that it may have meant."""
+    if entry.name in module:
+        return module[entry.name]
+    known = [plain_name(symbol) for symbol in module]
+    (close, *_) = difflib.get_close_matches(entry.name, known, 1, 0) or [""]
+    hint = f'it has {", ".join(known)}: write name = "{close}"' if close else "it has none"
+    raise UsageError(f"{entry.file}:{entry.line}: [{entry.title}] there is no kernel {entry.name!r} in {file}; {hint}")
 
 
 def _bare(file: str, name: str) -> KernelEntry:

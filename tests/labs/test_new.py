@@ -122,6 +122,8 @@ def test_the_labs_are_listed_and_unknown_ones_refused(capsys: pytest.CaptureFixt
         ("teaches = \"Each thread moves 16", "teach = \"Each thread moves 16", "unknown key 'teach'"),
         ("title = ", "title ", "lab.toml is not TOML"),
         ('"n / (block * each)"', '"n / (block * eech)"', "no name 'eech'"),
+        ('name = "scale"', 'name = "scal"', "no kernel 'scal' in mine/1_scalar.cu; it has scale: write name ="),
+        ('name = "scale"', "", "[1_scalar] there is no kernel '1_scalar' in mine/1_scalar.cu; it has scale"),
     ],
 )  # fmt: skip
 def test_mistakes_in_lab_toml_are_told(

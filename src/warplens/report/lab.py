@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from rich.console import Console
 from rich.text import Text
 
 from warplens.metric import Metric
-from warplens.report.layout import GAP, grid_of, table_width
+from warplens.report.layout import GAP, facts, grid_of, table_width, titled
 from warplens.report.time import digits, spoken
 
 PAIRS = 6  # of rungs in another order that are told
@@ -113,8 +114,28 @@ def show(sheet: Sheet, out: Console) -> None:
             drawn.add_row(*map(Text, row))
         out.print(Text("") if place else heading())
         out.print(drawn)
+    if told := lessons(sheet):
+        out.print(titled("What Each Rung Shows", "", facts({name: "\n".join(said) for name, said in told.items()})))
+        out.print()
     for line in foot(sheet):
         out.print(Text(line, style="dim"))
+
+
+def lessons(sheet: Sheet) -> dict[str, list[str]]:
+    """By rung, or first and last rung of a sweep: what it shows, and the model's limit on the first GPU where that is
+    known and one for all of them."""
+    groups = [list(rows) for _, rows in groupby((row for row in sheet.rows if row.teaches), lambda row: row.teaches)]
+    return {_first_to_last(rows): [rows[0].teaches, *_limit(rows, sheet.gpus[0])] for rows in groups}
+
+
+def _first_to_last(rows: Sequence[Row]) -> str:
+    return rows[0].title if len(rows) == 1 else f"{rows[0].title} to {rows[-1].title.rpartition('_')[2]}"
+
+
+def _limit(rows: Sequence[Row], gpu: str) -> list[str]:
+    limits = {found.limit if (found := row.predicted.get(gpu)) else "" for row in rows}
+    (limit,) = limits if len(limits) == 1 else ("",)
+    return [f"Modelled limit: {limit}"] if limit else []
 
 
 def heading() -> Text:
@@ -208,8 +229,8 @@ def foot(sheet: Sheet) -> list[str]:
         pairs = "; ".join(f"{first} and {second}" for first, second in sheet.orders[:PAIRS])
         more = f"; and {len(sheet.orders) - PAIRS} pairs more" if len(sheet.orders) > PAIRS else ""
         lines.append(f"Prediction and measurement order these rungs differently: {pairs}{more}.")
-    published = [f"{row.title}: {said}" for row in sheet.rows for said in row.published]
-    return lines + [f"Published: {said}." for said in published]
+    published = {row.title: "; ".join(row.published) for row in sheet.rows if row.published}
+    return lines + [f"Published: {title}: {said}." for title, said in published.items()]
 
 
 def provenance(time: MeasuredTime) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from warplens.report import html
-from warplens.report.lab import Sheet, foot, size_told, table
+from warplens.report.lab import Sheet, foot, lessons, size_told, table
 from warplens.report.pictures.roofline_path import roofline_path
 from warplens.report.roofline import Roofline, rooflines
 from warplens.report.subject import Subject
@@ -22,6 +22,7 @@ class LabView:
     headings: list[str]
     rows: list[list[str]]
     foot: list[str]
+    lessons: dict[str, list[str]]
     pictures: list[tuple[str, str]]
 
 
@@ -32,7 +33,7 @@ def page(sheet: Sheet, subjects: Sequence[Subject], pictures: Mapping[str, str])
         drawn["Roofline with the rungs as a path"] = path
     headings, rows = table(sheet)
     addresses = [(title, as_address(svg)) for title, svg in drawn.items()]
-    view = LabView(sheet, size_told(sheet.size), headings, rows, foot(sheet), addresses)
+    view = LabView(sheet, size_told(sheet.size), headings, rows, foot(sheet), lessons(sheet), addresses)
     return html.page(subjects, lab=view)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from warplens.report.lab import Sheet, foot
+from warplens.report.lab import Sheet, foot, lessons
 from warplens.report.lab import table as rows_of
 
 
@@ -11,7 +11,7 @@ def _row(cells: list[str]) -> str:
 
 
 def table(sheet: Sheet) -> str:
-    """Rungs lead to their files; published figures have a column of their own."""
+    """Rungs lead to their files; published figures have a column of their own; what each rung shows stands below."""
     headings, rows = rows_of(sheet)
     published = any(row.published for row in sheet.rows)
     files = {row.title: f"[{row.title}]({row.file})" for row in sheet.rows}
@@ -22,4 +22,5 @@ def table(sheet: Sheet) -> str:
         told = [said.get(cells[0], "")] * published
         lines.append(_row([files.get(cells[0], cells[0]), *cells[1:], *told]))
     notes = [line for line in foot(sheet) if not line.startswith("Published: ")]
-    return "\n".join([*lines, "", " ".join(notes)]) + "\n"
+    shown = [f"- {name}: {'. '.join(said)}." for name, said in lessons(sheet).items()]
+    return "\n".join([*lines, "", *shown, *[""] * bool(shown), " ".join(notes)]) + "\n"
