@@ -135,7 +135,7 @@ def test_what_is_used_again_too_late_is_fetched_anew() -> None:
         sampled = np.isin(blocks, scattered(total, 512))
         found = footprint(sectors[sampled].astype(np.uint32), blocks[sampled].astype(np.int64), 512, total, 1 << 30)
         assert found.of(total) == pytest.approx(once, rel=0.1)
-        assert found.forgotten(8).of(total) == pytest.approx(anew, rel=0.1)
+        assert found.forgotten(8, 8).of(total) == pytest.approx(anew, rel=0.1)
 
 
 TABLE = """__constant__ unsigned table[64];

@@ -61,10 +61,14 @@ class Speeds:
       atomic_sector_cycles     likewise of lanes on all the words of a sector
       atomic_float_cycles      of lanes that add floats to one word
       atomic_units             such units that there are
-      capacity_share           of L2 that re-reads find
+      kept_share               of L2 that may pass through it before what was read is evicted
+      parts_share              likewise before a sector of which a part has been stored is written to DRAM
+      lost_share               likewise until nothing is left of what is read again and again in turn
       dirty_share              of L2 that may hold what has been stored when the kernel ends
     [dram_rates]
       read_share, write_share  of the theoretical bandwidth that streams reach
+      held_cost                what a sector costs that L2 still holds at the end, of one that is written
+      lone_sector              what a sector costs that is written without the others of its line
       lone_half                what half a line costs that is read without the other and without lines beside it
 
     [launch_cost]
@@ -135,10 +139,14 @@ class Speeds:
     atomic_sector_cycles: float = _number("l2_rates", 0.01, 1000)
     atomic_float_cycles: float = _number("l2_rates", 0.1, 1000)
     atomic_units: float = _number("l2_rates", 1, 1024)
-    capacity_share: float = _number("l2_rates", 0.1, 1)
+    kept_share: float = _number("l2_rates", 0.1, 1)
+    parts_share: float = _number("l2_rates", 0.01, 1)
+    lost_share: float = _number("l2_rates", 0.1, 1)
     dirty_share: float = _number("l2_rates", 0, 1)
     read_share: float = _number("dram_rates", 0.1, 1)
     write_share: float = _number("dram_rates", 0.1, 1)
+    held_cost: float = _number("dram_rates", 0, 1)
+    lone_sector: float = _number("dram_rates", 1, 20)
     lone_half: float = _number("dram_rates", 1, 10)
     launch_microseconds: float = _number("launch_cost", 0.1, 100)
     event_microseconds: float = _number("launch_cost", 0, 100)

@@ -36,21 +36,19 @@ def places_reached(
     """
     kinds = atomic.astype(np.int64)
     some = streams
-    while len(some.blocks) > 1:
-        sectors, blocks, _, share = sectors_of(some, kinds, ENOUGH)
-        if share == 1.0:
-            break
-        some = part(some, max(int(len(some.blocks) * share), 1))  # the blocks stand in no order
-    else:
-        sectors, blocks, _, share = sectors_of(some, kinds, ENOUGH)
+    seen = sectors_of(some, kinds, kinds, ENOUGH)
+    while seen.share < 1.0 and len(some.blocks) > 1:
+        some = part(some, max(int(len(some.blocks) * seen.share), 1))  # the blocks stand in no order
+        seen = sectors_of(some, kinds, kinds, ENOUGH)
+    sectors = seen.sectors
     if not sectors.size:
         return 0.0, 0.0
     begins = lows[np.maximum(np.searchsorted(lows, sectors, side="right") - 1, 0)]
     found = (begins >> 4).astype(np.uint32) + places((sectors - begins).astype(np.uint32))
-    numbers = np.array(some.blocks, np.int64)[blocks]
+    numbers = np.array(some.blocks, np.int64)[seen.blocks]
     _, times = np.unique(found, return_counts=True)
-    count = footprint(found, numbers, len(some.blocks), total, 1 << 40, share).of(total)
-    return max(count, float(times.size)), float(times.max()) / sectors.size * share
+    count = footprint(found, numbers, len(some.blocks), total, 1 << 40, seen.share).of(total)
+    return max(count, float(times.size)), float(times.max()) / sectors.size * seen.share
 
 
 def fullest(count: float, boxes: float) -> float:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from warplens.compiled import compiled
 from warplens.emulator import Streams
 from warplens.emulator import entries as laid
-from warplens.model.entries import ENTER, OF_WARP, instruction, length, space
+from warplens.model.entries import ENTER, OF_WARP, instruction, length, reached, space
 from warplens.model.hashing import hashed
 
 
@@ -82,30 +82,40 @@ def part(whole: ByWarp, count: int) -> ByWarp:
     return ByWarp(whole.blocks[:count], whole.warps, whole.words, whole.starts[:n], whole.ends[:n])
 
 
-def sectors_of(
-    streams: ByWarp, kinds: NDArray[np.int64], most: int
-) -> tuple[NDArray[np.uint32], NDArray[np.int32], NDArray[np.uint8], float]:
-    """(sector, block, kind, share) of every access to global memory; kinds, by instruction: 0 is none.
+@dataclass(frozen=True)
+class Reached:
+    """The sectors that accesses to global memory reach, one by one: number, block (as it stands in ByWarp.blocks),
+    kind, bytes of it that the access covers;  share: of all lines, to which these belong, drawn as if at random."""
 
-    Where there are more than `most` of them, those of a share of all lines, drawn as if at random.
+    sectors: NDArray[np.uint32]
+    blocks: NDArray[np.int32]
+    kinds: NDArray[np.uint8]
+    covered: NDArray[np.uint8]
+    share: float
+
+
+def sectors_of(streams: ByWarp, kinds: NDArray[np.int64], widths: NDArray[np.int64], most: int) -> Reached:
+    """kinds: by instruction, 0 is left out;  widths: bytes that a lane of it moves
+
+    Where there are more than `most` sectors, those of a share of all lines.
     """
 
     def write(share: float, *lists: NDArray[Any]) -> int:
-        return int(_sectors(streams.words, streams.starts, streams.ends, streams.warps, kinds, share, *lists))
+        return int(_sectors(streams.words, streams.starts, streams.ends, streams.warps, kinds, widths, share, *lists))
 
     total = write(1.0, *_lists(0))
     share = min(1.0, most / max(total, 1))
-    sectors, blocks, stored = made = _lists(min(total, int(most * 1.2) + 1000))
+    sectors, blocks, found, covered = made = _lists(min(total, int(most * 1.2) + 1000))
     n = write(share, *made)
-    return sectors[:n].copy(), blocks[:n].copy(), stored[:n].copy(), share
+    return Reached(sectors[:n].copy(), blocks[:n].copy(), found[:n].copy(), covered[:n].copy(), share)
 
 
-def _lists(room: int) -> tuple[NDArray[np.uint32], NDArray[np.int32], NDArray[np.uint8]]:
-    return np.empty(room, np.uint32), np.empty(room, np.int32), np.empty(room, np.uint8)
+def _lists(room: int) -> tuple[NDArray[np.uint32], NDArray[np.int32], NDArray[np.uint8], NDArray[np.uint8]]:
+    return np.empty(room, np.uint32), np.empty(room, np.int32), np.empty(room, np.uint8), np.empty(room, np.uint8)
 
 
 @compiled
-def _sectors(words, starts, ends, warps, kinds, share, sectors, blocks, stored):  # type: ignore[no-untyped-def]
+def _sectors(words, starts, ends, warps, kinds, widths, share, sectors, blocks, found, covered):  # type: ignore[no-untyped-def]
     """How many there are; as many as have room are written down."""
     n = 0
     for warp in range(starts.size):
@@ -117,10 +127,13 @@ def _sectors(words, starts, ends, warps, kinds, share, sectors, blocks, stored):
             size = length(words[at])
             kind = kinds[instruction(words[at])]
             if space(words[at]) == laid.GLOBAL and kind > 0:
+                _, _, distinct = reached(words[at + 1])
+                bytes_each = distinct * max(widths[instruction(words[at])], 4) // max(size - laid.ACCESSED, 1)
                 for k in range(at + laid.ACCESSED, at + size):
                     if share >= 1.0 or hashed(np.int64(words[k] >> np.uint32(2)) + 77) < share:
                         if n < sectors.size:
-                            sectors[n], blocks[n], stored[n] = words[k], warp // warps, kind
+                            sectors[n], blocks[n] = words[k], warp // warps
+                            found[n], covered[n] = kind, min(bytes_each, 32)
                         n += 1
             at += size
     return n

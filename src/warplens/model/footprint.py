@@ -4,14 +4,18 @@ Two blocks that reach the same sector show how many share one.  If m of B blocks
 drawn at random two reach it (m - 1) (n - 1) / (B - 1) / 2 times as often as one does; and all blocks together reach as
 many different sectors as they reach sectors, divided by m.  Sectors that several of the sampled blocks share are so
 common that all of them have been seen: they are counted, not estimated.  A buffer has no more sectors than its size.
+
+How far apart blocks are that share a sector tells whether it is still in L2 (reuse.py).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
+
+from warplens.model.reuse import NEVER_AGAIN, Reuse, reuse
 
 COMMON = 4  # of the sampled blocks, from which on a sector counts as common
 
@@ -24,8 +28,7 @@ class Footprint:
     common     sectors that are shared widely;  widely: by how many blocks each
     others     different sectors besides, of the whole grid;  shared: by how many blocks each
     most       sectors that there are;  seen: that the sampled blocks reach
-    apart      how many blocks lie between two that share one of the others, in the middle of all such pairs
-    uses       of each of those that are shared widely: by how many blocks
+    commons_again, others_again   after how many blocks those are used again
     """
 
     total: int
@@ -36,9 +39,9 @@ class Footprint:
     shared: float
     most: int
     seen: int
-    apart: float = 0.0
     accesses: float = 0.0
-    uses: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+    commons_again: Reuse = NEVER_AGAIN
+    others_again: Reuse = NEVER_AGAIN
 
     def of(self, blocks: float) -> float:
         """Different sectors that so many blocks reach, as if drawn at random."""
@@ -46,18 +49,17 @@ class Footprint:
         reached = self.common * (1 - missed**self.widely) + self.others * (1 - missed**self.shared)
         return float(min(reached, self.most))
 
-    def forgotten(self, blocks: float) -> Footprint:
-        """As if what is not used again within so many blocks had to be fetched anew: it has been evicted since."""
-        others, shared = self.others, self.shared
-        if self.apart > blocks:
-            others, shared = others * shared, 1.0
-        kept = self.uses * blocks >= self.total
-        each = self.common / max(kept.size, 1)
-        again = float(self.uses[~kept].sum()) * each
-        touched, others = others * shared + again, others + again
+    def forgotten(self, kept: float, lost: float) -> Footprint:
+        """As if what is used again after more than `kept` blocks had to be fetched anew: it has been evicted since.
+
+        lost   of what is used again and again in turn, some is left until so many blocks have passed
+        """
+        common = self.common * (1 + (self.widely - 1) * (1 - self.commons_again.kept(kept, lost)))
+        others = self.others * (1 + (self.shared - 1) * (1 - self.others_again.kept(kept, lost)))
+        again = common - self.common + others - self.others
         return replace(
-            self, common=float(kept.sum()) * each, widely=float(self.uses[kept].mean()) if kept.any() else 1.0,
-            others=others, shared=touched / others if others else 1.0, most=self.most + int(touched),
+            self, common=common, widely=self.common * self.widely / common if common else 1.0,
+            others=others, shared=self.others * self.shared / others if others else 1.0, most=self.most + int(again),
         )  # fmt: skip
 
 
@@ -78,16 +80,24 @@ def footprint(
     places = pairs >> np.uint64(32)
     _, times = np.unique(places, return_counts=True)
     again = np.flatnonzero(places[1:] == places[:-1])
-    apart = float(np.median(pairs[again + 1] - pairs[again])) if again.size else 0.0
+    gaps = (pairs[again + 1] - pairs[again]).astype(np.float64)
+    common = np.repeat(times, times - 1) >= COMMON  # of each gap, whose sector it is
     each, accesses = pairs.size / sampled / share, sectors.size / sampled / share
     if sampled >= total:
         shared = pairs.size / times.size
-        return Footprint(total, each, 0.0, 1.0, times.size / share, shared, most, times.size, apart, accesses)
+        return Footprint(
+            total, each, 0.0, 1.0, times.size / share, shared, most, times.size, accesses,
+            others_again=reuse(gaps, shared, shared, total),
+        )  # fmt: skip
     many = times[times >= COMMON]
     few = times[times < COMMON]
     met = float((few * (few - 1) / 2).sum())
     shared = 1 + 2 * met / max(float(few.sum()), 1.0) * (total - 1) / max(sampled - 1, 1)
     others = max(float(few.sum()) * total / sampled / shared, float(few.size)) / share
     widely = float(many.mean()) * total / sampled if many.size else 1.0
-    uses = many * total / sampled
-    return Footprint(total, each, many.size / share, widely, others, shared, most, times.size, apart, accesses, uses)
+    several = few[few > 1]
+    return Footprint(
+        total, each, many.size / share, widely, others, shared, most, times.size, accesses,
+        reuse(gaps[common], widely, widely * sampled / total, total),
+        reuse(gaps[~common], shared, float(several.mean()) if several.size else 2.0, total),
+    )  # fmt: skip

@@ -69,24 +69,28 @@ def fetch(line, mask, lone, request, wave, cache, flight, servers, counts, s, su
                 missing += 1
     if missing == 0:
         return ready
-    pairs = 0
+    far, pairs, moved = False, 0, 0.0
     for half in (0, 2):
-        if (mask >> half & 1 and not valid[entry] >> half & 1) or (mask >> half & 2 and not valid[entry] >> half & 2):
+        wanted = int(mask >> half & 1 and not valid[entry] >> half & 1) + int(
+            mask >> half & 2 and not valid[entry] >> half & 2
+        )
+        if wanted:
             pairs += 1
+            if line < p.LOCAL_BASE and not asked_before(known, 4 * line + half):
+                comes, share = below(line, wave, lows, highs, latency, weight)
+                far, moved = far or comes, moved + share
+                counts[p.L2_MISSES] += share * wanted
     at = request
     for _ in range(missing):  # room for each among those that are waited for
         place = int(servers[p.WAITED_FOR]) % flight.size
         at = max(at, flight[place])
         servers[p.WAITED_FOR] += 1
-    far, share = False, 0.0
-    if line < p.LOCAL_BASE and not asked_before(known, line):
-        far, share = below(line, wave, lows, highs, latency, weight)
     size = 32.0 * missing
     servers[p.PORT] = max(servers[p.PORT], at) + size / s[p.L2_PORT]
     servers[p.L2_OUT] = max(servers[p.L2_OUT], at) + max(size / s[p.L2_READ], s[p.LINE_READ])
     waited = max(servers[p.PORT], servers[p.L2_OUT]) - at
     counts[p.L2_READS] += missing
-    from_dram(share, pairs, lone, at, servers, counts, s)
+    from_dram(moved, lone and pairs == 1, at, servers, s)
     late = s[p.LAT_L2]
     if far:
         waited = max(waited, servers[p.DRAM] - at)
@@ -109,9 +113,9 @@ def fetch(line, mask, lone, request, wave, cache, flight, servers, counts, s, su
 
 
 @compiled
-def asked_before(known, line):  # type: ignore[no-untyped-def]
-    """Whether this multiprocessor has asked for the line, so that it is in L2: a bit for each, seldom one for two."""
-    place = int(hashed(line + 5) * 16777216.0) + 16777216 * int(hashed(line + 9) * 8.0)
+def asked_before(known, sector):  # type: ignore[no-untyped-def]
+    """Whether this multiprocessor has asked for these 64 bytes, so that they are in L2: a bit each, seldom for two."""
+    place = int(hashed(sector + 5) * 16777216.0) + 16777216 * int(hashed(sector + 9) * 8.0)
     if known[place >> 3] >> (place & 7) & 1:
         return True
     known[place >> 3] |= np.uint8(1 << (place & 7))
@@ -119,14 +123,12 @@ def asked_before(known, line):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def from_dram(share, pairs, lone, at, servers, counts, s):  # type: ignore[no-untyped-def]
+def from_dram(pairs, lone, at, servers, s):  # type: ignore[no-untyped-def]
     """DRAM gives 64 bytes at a time, `pairs` of them, more slowly where nobody wants what lies beside them."""
-    if share > 0:
-        moved = 2 * share * pairs
-        work = 32.0 * moved / s[p.DRAM_READ] * (s[p.LONE_HALF] if lone and pairs == 1 else 1.0)
+    if pairs > 0:
+        work = 64.0 * pairs / s[p.DRAM_READ] * (s[p.LONE_HALF] if lone else 1.0)
         servers[p.DRAM] = max(servers[p.DRAM], at) + work
         servers[p.READ_WORK] += work
-        counts[p.DRAM_SECTORS] += moved
 
 
 @compiled
@@ -152,9 +154,13 @@ def update(line, mask, lone, request, wave, cache, servers, counts, s, supply): 
     counts[p.L2_UPDATES] += number
     if line >= p.LOCAL_BASE:
         return
-    if not asked_before(cache[4], line):
-        _, share = below(line, wave, lows, highs, latency, weight)
-        from_dram(share, int(mask & 3 > 0) + int(mask & 12 > 0), lone, request, servers, counts, s)
+    pairs, moved = int(mask & 3 > 0) + int(mask & 12 > 0), 0.0
+    for half in (0, 2):
+        if mask >> half & 3 and not asked_before(cache[4], 4 * line + half):
+            _, share = below(line, wave, lows, highs, latency, weight)
+            counts[p.L2_MISSES] += share * ((mask >> half & 1) + (mask >> half + 1 & 1))
+            moved += share
+    from_dram(moved, lone and pairs == 1, request, servers, s)
     to_dram(line, number, request, servers, s, supply)
 
 

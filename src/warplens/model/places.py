@@ -29,7 +29,7 @@ REASONS = (
 SETTINGS = 50
 # What is counted
 (
-    CYCLES, ISSUED, ACTIVE, L1_SECTORS, L1_HITS, L2_READS, L2_WRITES, DRAM_SECTORS, LSU_BUSY, LAST_STORE, L2_UPDATES,
+    CYCLES, ISSUED, ACTIVE, L1_SECTORS, L1_HITS, L2_READS, L2_WRITES, L2_MISSES, LSU_BUSY, LAST_STORE, L2_UPDATES,
 ) = range(11)  # fmt: skip
 COUNTS = 11
 # What serves accesses: until when each is taken (cycles), and what else is remembered between accesses

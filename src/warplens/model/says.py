@@ -67,7 +67,7 @@ def metrics_of(
         found["l1tex__t_sector_hit_rate.pct"] = modelled(float(hits), "%")
     asked = counts[p.L2_READS] + counts[p.L2_WRITES] + counts[p.L2_UPDATES]
     if asked:
-        missed = min(float(counts[p.DRAM_SECTORS] / asked), 1.0)
+        missed = min(float(counts[p.L2_MISSES] / asked), 1.0)
         found["lts__t_sector_hit_rate.pct"] = modelled(100 * (1 - missed), "%")
     for n, name in enumerate(p.REASONS[1:], 1):
         value = float(out.stalls[n].sum()) / issued
@@ -146,7 +146,7 @@ def _latency(program: Program, out: Outcome, at: Mapping[int, Mapping[str, float
             break
         if found and control.write_barrier is not None and mask >> control.write_barrier & 1:
             loads.append(found)
-    reads, hits = out.counts[p.L2_READS], out.counts[p.DRAM_SECTORS]
+    reads, hits = out.counts[p.L2_READS], out.counts[p.L2_MISSES]
     place = "DRAM" if reads and hits / reads > 0.5 else "L2" if reads else "L1"
     if not loads:
         return f"the latency of {place}: warps wait for what they have asked for, not for bandwidth"

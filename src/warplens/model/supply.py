@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from warplens.counters.opcodes import width
 from warplens.machine import Machine
 from warplens.model import places as p
 from warplens.model.atomic_units import places_reached
@@ -22,6 +23,8 @@ from warplens.model.by_warp import ByWarp, sectors_of
 from warplens.model.chosen import Chosen
 from warplens.model.footprint import Footprint, footprint
 from warplens.model.machine_code import kind_of
+from warplens.model.stored import ATOMIC, STORE, Stored, stored
+from warplens.model.write_back import Evicted, write_back
 from warplens.program import Program
 from warplens.trace import Trace
 
@@ -56,36 +59,34 @@ class Supply:
         program: Program, streams: ByWarp, chosen: Chosen, machine: Machine, trace: Trace, buffers: Buffers
     ) -> Supply:
         kinds = np.array([_reads_or_stores(kind_of(i)) for i in program.instructions], np.int64)
-        sectors, blocks, stored, share = sectors_of(streams, kinds, ENOUGH)
+        widths = np.array([width(i) // 8 for i in program.instructions], np.int64)
+        seen = sectors_of(streams, kinds, widths, ENOUGH)
         sampled, total = len(streams.blocks), trace.launch.blocks
-        numbers = np.array(streams.blocks, np.int64)[blocks]
+        numbers = np.array(streams.blocks, np.int64)[seen.blocks]
         lows = np.array([(low >> 5) & 0xFFFFFFFF for low, _ in buffers], np.int64)
         highs = np.array([((high + 31) >> 5) & 0xFFFFFFFF for _, high in buffers], np.int64)
         at_once = min(chosen.active * chosen.resident, total)
         count = -(-total // at_once)
         steps = [min(total, (wave + 1) * at_once) for wave in range(min(count, 64))]
         latency, weight = np.zeros((len(buffers), len(steps))), np.zeros((len(buffers), len(steps)))
-        stores = np.zeros(len(buffers))
         reads: list[Footprint] = []
         writes: list[Footprint] = []
+        parts: list[Stored] = []
         for low, high in zip(lows, highs, strict=True):
-            here = (sectors >= low) & (sectors < high)
-            for found, which in ((reads, stored != 2), (writes, stored >= 2)):
+            here = (seen.sectors >= low) & (seen.sectors < high)
+            for found, which in ((reads, seen.kinds != STORE), (writes, seen.kinds >= STORE)):
                 mine = here & which
                 wide = 1 if found is reads else 0  # DRAM is read 64 bytes at a time
                 most = int(high - low) >> wide
-                found.append(footprint(sectors[mine] >> wide, numbers[mine], sampled, total, most, share))
-        keeps = machine.speeds.capacity_share * machine.l2_bytes
-        if _bytes(reads, writes, total) > keeps:
-            within = _blocks_that_move(keeps, reads, writes, total)
-            reads = [f.forgotten(within) for f in reads]
-        reached_places, heaviest = places_reached(streams, kinds == 3, total, np.sort(lows))
-        all_stored = sum(f.of(total) for f in writes)
+                found.append(footprint(seen.sectors[mine] >> wide, numbers[mine], sampled, total, most, seen.share))
+            lines = footprint(seen.sectors[mine] >> 2, numbers[mine], sampled, total, most >> 2, seen.share)
+            parts.append(stored(seen, here, lines.of(total)))
+        written = write_back(reads, writes, parts, total, machine)
+        evicted = Evicted.of(reads, writes, total, machine)
+        reads = [f.forgotten(evicted.kept, evicted.lost) for f in reads]
+        reached_places, heaviest = places_reached(streams, kinds == ATOMIC, total, np.sort(lows))
         reached = sum(2 * f.of(total) for f in reads)
-        # What L2 holds at the end is the last that went through it: so much of that was stored.
-        mix = all_stored / max(all_stored + reached, 1.0)
-        dram_stored = max(all_stored - min(machine.speeds.dirty_share * machine.l2_bytes, keeps * mix) / 32, 0.0)
-        read = 0.0
+        read = written.filled
         for n, f in enumerate(reads):
             if f.seen:
                 known = 0.0
@@ -98,35 +99,18 @@ class Supply:
                     weight[n, wave] = min(1.0, new / asked) if asked else 0.0
                     known = now
                 read += 2 * f.of(total)
-        for n, f in enumerate(writes):
-            if f.seen and all_stored:
-                stores[n] = min(1.0, f.of(total) / (f.accesses * total))
-        fills = np.zeros(len(buffers))
         return Supply(
-            lows, highs, latency, weight, stores, fills, read, dram_stored, reached, reached_places, heaviest
+            lows, highs, latency, weight, written.stores, written.fills, read, written.sectors, reached,
+            reached_places, heaviest,
         )  # fmt: skip
 
     def arrays(self) -> tuple[NDArray[Any], ...]:
         return self.lows, self.highs, self.latency, self.weight, self.stores, self.fills
 
 
-def _bytes(reads: Sequence[Footprint], writes: Sequence[Footprint], blocks: float) -> float:
-    """That so many blocks move through L2."""
-    return sum(f.of(blocks) * size for side, size in ((reads, 64), (writes, 32)) for f in side)
-
-
-def _blocks_that_move(size: float, reads: Sequence[Footprint], writes: Sequence[Footprint], total: int) -> float:
-    """How many blocks move so many bytes through L2."""
-    low, high = 0.0, float(total)
-    for _ in range(40):
-        middle = (low + high) / 2
-        low, high = (middle, high) if _bytes(reads, writes, middle) < size else (low, middle)
-    return high
-
-
 def _reads_or_stores(kind: int) -> int:
     if kind in (p.ATOMIC, p.REDUCE):
-        return 3
+        return ATOMIC
     if kind in (p.LOAD, p.COPY):
         return 1
-    return 2 if kind == p.STORE else 0
+    return STORE if kind == p.STORE else 0

@@ -1,0 +1,80 @@
+"""What L2 has forgotten when it is used again, and what stores leave for DRAM to do."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from warplens.machine import machine
+from warplens.model.by_warp import Reached
+from warplens.model.chosen import scattered
+from warplens.model.footprint import Footprint, footprint
+from warplens.model.stored import Stored, stored
+from warplens.model.write_back import write_back
+
+TOTAL, SAMPLED = 4096, 1024
+MIB = 1 << 20
+
+
+def seen(sectors: np.ndarray, blocks: np.ndarray) -> Footprint:
+    some = np.isin(blocks, scattered(TOTAL, SAMPLED))
+    return footprint(sectors[some].astype(np.uint32), blocks[some].astype(np.int64), SAMPLED, TOTAL, 1 << 30)
+
+
+@pytest.mark.parametrize("words", [8192, 32768, 131072])
+def test_of_words_anywhere_so_many_are_fetched_anew_as_a_cache_misses(words: int) -> None:
+    """Each block reads 64 words at random; a cache that holds what 1000 blocks move, least recently used first."""
+    chance = np.random.default_rng(3)
+    blocks = np.repeat(np.arange(TOTAL), 64)
+    sectors = chance.integers(0, words, blocks.size)
+    last: dict[int, int] = {}
+    misses = 0
+    for sector, block in zip(sectors.tolist(), blocks.tolist(), strict=True):
+        misses += block - last.get(sector, -TOTAL) > 1000
+        last[sector] = block
+    assert seen(sectors, blocks).forgotten(1000, 1000).of(TOTAL) == pytest.approx(misses, rel=0.12)
+
+
+def test_rows_that_are_read_in_turn_are_lost_bit_by_bit() -> None:
+    """64 rows of the grid, each block column reads the same 4 sectors: again after 64 blocks."""
+    blocks = np.repeat(np.arange(TOTAL), 4)
+    sectors = blocks % 64 * 4 + np.tile(np.arange(4), TOTAL)
+    found = seen(sectors, blocks)
+    assert found.forgotten(80, 200).of(TOTAL) == pytest.approx(256)
+    assert found.forgotten(10, 20).of(TOTAL) == pytest.approx(4 * TOTAL, rel=0.05)
+    assert 256 < found.forgotten(32, 96).of(TOTAL) < 3 * TOTAL
+
+
+def test_blocks_side_by_side_share_what_is_still_there() -> None:
+    blocks = np.repeat(np.arange(TOTAL), 4)
+    sectors = blocks // 4 * 4 + np.tile(np.arange(4), TOTAL)
+    assert seen(sectors, blocks).forgotten(8, 8).of(TOTAL) == pytest.approx(TOTAL, rel=0.2)
+
+
+def reached(sectors: list[int], covered: int, kind: int) -> Reached:
+    n = len(sectors)
+    return Reached(
+        np.array(sectors, np.uint32), np.zeros(n, np.int32), np.full(n, kind, np.uint8), np.full(n, covered, np.uint8),
+        1.0,
+    )  # fmt: skip
+
+
+def test_what_a_block_stores_is_whole_or_a_part_alone_or_not() -> None:
+    every = np.ones(2, bool)
+    assert stored(reached([0, 100], 4, 2), every, 2) == Stored(lone=1.0, partial=1.0, bytes=4.0, lines=2)
+    assert stored(reached([0, 1], 32, 2), every, 1) == Stored(lone=0.0, partial=0.0, bytes=32, lines=1)
+    assert stored(reached([5, 5], 16, 2), every, 1).partial == 0  # both halves of one
+    assert stored(reached([0, 100], 4, 1), every, 0) == Stored()  # loads
+
+
+def test_parts_of_sectors_are_filled_up_and_the_last_stores_stay_in_l2() -> None:
+    h200 = machine("h200")
+    million = Footprint(TOTAL, 512, 0, 1, 512 * TOTAL, 1, 1 << 30, 512, 512)  # 64 MiB of sectors, each by one block
+    nothing = Footprint(1, 0, 0, 1, 0, 1, 0, 0)
+    whole = write_back([nothing], [million], [Stored(lines=128 * TOTAL)], TOTAL, h200)
+    assert whole.filled == 0
+    assert whole.sectors * 32 == pytest.approx(64 * MIB - h200.speeds.dirty_share * h200.l2_bytes, rel=0.01)
+    parts = write_back([nothing], [million], [Stored(1.0, 1.0, 4.0, 512 * TOTAL)], TOTAL, h200)
+    assert parts.filled == 512 * TOTAL
+    assert parts.sectors > whole.sectors
+    assert parts.stores[0] > 4 * whole.stores[0]  # a sector alone
