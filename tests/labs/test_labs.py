@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import groupby
+from pathlib import Path
 from zlib import crc32
 
 import pytest
@@ -15,6 +17,7 @@ from warplens.labs.pictures import Gallery, stale_pictures
 from warplens.labs.run import Size
 from warplens.labs.rung import Rung
 
+DOCS = Path(__file__).parents[2] / "docs" / "labs.md"
 SMALL = Size.parse("small")
 UNROLLED = ("sgemm", "softmax")  # up to 2,300 instructions without a loop, 2 to 16 s each to translate
 PREDICTED = 10  # one rung in so many, the same each time: a prediction takes longer than all counts
@@ -57,6 +60,18 @@ def test_a_lab_keeps_what_its_rungs_say_and_no_more(name: str) -> None:
     assert list(rows_kept(lab, "small")) == list(rows_kept(lab, "full")) == titles
     of_times = stale_pictures(lab, Gallery(lab, "full").drawn())
     assert stale_readme(lab) + of_times == [], f"run `warplens lab {name} --write`"
+
+
+def test_the_table_of_lessons_names_every_rung() -> None:
+    told: dict[str, set[str]] = {}
+    for line in DOCS.read_text(encoding="utf-8").splitlines():
+        if found := re.fullmatch(r"\| [A-L] \| .* \| `(\w+)` \| (.*) \|", line):
+            told.setdefault(found[1], set()).update(found[2].split(", "))
+    assert sorted(told) == names()
+    for name, rungs in told.items():
+        titles = [rung.entry.title for rung in find(name).rungs]
+        assert [t for t in titles if not any(t == r or t.startswith(f"{r}_") for r in rungs)] == []
+        assert [r for r in rungs if not any(t == r or t.startswith(f"{r}_") for t in titles)] == []
 
 
 @pytest.mark.parametrize("name", names())

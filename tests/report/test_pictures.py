@@ -15,6 +15,7 @@ from warplens.model.dram_banks import bus_use
 from warplens.report.pictures.dram_timeline import dram_timeline
 from warplens.report.pictures.lanes_to_banks import lanes_to_banks, wavefronts
 from warplens.report.pictures.lanes_to_sectors import lanes_to_sectors
+from warplens.report.pictures.machine_code import machine_code
 from warplens.report.pictures.roofline_path import roofline_path
 from warplens.report.pictures.time_against_size import Series, apart, time_against_size
 from warplens.report.pictures.warps_of_a_block import warps_of_a_block
@@ -112,6 +113,21 @@ def test_a_ladder_is_a_path_and_one_launch_a_point() -> None:
     ladder, one = shapes(roofline_path({"1_naive": low, "2_tiled": high})), shapes(roofline_path({"only": low}))
     assert (ladder["path hotcurve"], ladder["circle hot"]) == (1, 2)
     assert (one["path hotcurve"], one["circle hot"]) == (0, 1)
+
+
+def test_machine_code_has_a_cell_for_each_instruction_and_a_line_below_each_loop() -> None:
+    source = """extern "C" __global__ void add(const float* x, float* y, int n) {
+      #pragma unroll 1
+      for (int i = threadIdx.x; i < n; i += blockDim.x) y[i] = x[i] + 1;
+    }"""
+    program = wl.compile(source=source)["add"].program
+    found = shapes(machine_code({"add": program, "again": program}, "Code"))
+    cells = [found[f"rect {kind}"] for kind in ("used", "marked", "bar", "hot", "odd")]
+    opcodes = Counter(instruction.base for instruction in program.body)
+    key = 1
+    assert cells[:3] == [2 * opcodes[base] + key for base in ("LDG", "STG", "FADD")]
+    assert sum(cells) == 2 * len(program.body) + 5 * key
+    assert found["path hotway"] == 2 * len(program.loops) == 2
 
 
 def test_words_cannot_break_the_picture() -> None:

@@ -17,6 +17,7 @@ from warplens.labs.rung import Outcome
 from warplens.labs.truth import Truth
 from warplens.metric import Metric
 from warplens.model import Prediction
+from warplens.program import Program
 from warplens.report.lab import Predicted
 from warplens.report.progress import bar
 from warplens.run import Run
@@ -71,6 +72,9 @@ class KernelRung:
             raise UsageError(f"{path} has no function {self.entry.quantities}()")
         found: Mapping[str, float | int] = function_of(run, **keywords(function_of, names))
         return {name: Metric(value, "", "exact") for name, value in found.items()}
+
+    def program(self, gpu: str) -> Program:
+        return self.target(gpu, {}).kernel.program
 
     def job(self, size: Names | None) -> Job:
         target = self.target(None, size)

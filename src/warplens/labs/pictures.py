@@ -26,6 +26,7 @@ from warplens.machine import machine
 from warplens.report.pictures.dram_timeline import dram_timeline
 from warplens.report.pictures.lanes_to_banks import lanes_to_banks
 from warplens.report.pictures.lanes_to_sectors import lanes_to_sectors
+from warplens.report.pictures.machine_code import machine_code
 from warplens.report.pictures.roofline_path import roofline_path
 from warplens.report.pictures.time_against_size import Series, time_against_size
 from warplens.report.pictures.warps_of_a_block import warps_of_a_block
@@ -40,7 +41,8 @@ Table = Mapping[str, Any]
 
 
 class Gallery:
-    """The pictures of a lab that one of its sizes is for: "small" those of single warps, "full" those of times."""
+    """The pictures of a lab that one of its sizes is for: "small" those of single warps, "full" those of times, and of
+    machine code."""
 
     def __init__(self, lab: Lab, size: str) -> None:
         self.lab, self.size = lab, size
@@ -67,6 +69,8 @@ class Gallery:
             for table in self._of(OF_A_DEVICE):
                 self._drawn[table["file"]] = OF_A_DEVICE[table["draw"]](table)
             return self._drawn
+        for table in self._of(("machine_code",)):
+            self._drawn[table["file"]] = code(self.lab, table)
         for table in self._of(("roofline_path", "time_against_size")):
             chosen = table.get("rungs") or [rung.entry.title for rung in self.lab.rungs]
             points = {rung: self._points[rung] for rung in chosen if rung in self._points}
@@ -129,6 +133,15 @@ def timeline(table: Table) -> str:
     return dram_timeline(list(table["banks"]) * table.get("repeat", 1), channels, _title(table))
 
 
+def code(lab: Lab, table: Table) -> str:
+    """Of the rungs that are named, or all, as compiled for the H200."""
+    wanted = lab.chosen(table.get("rungs", ()))
+    programs = {rung.entry.title: program for rung in wanted if (program := rung.program(GPU))}
+    if not programs:
+        _refuse(table, "none of its rungs has machine code")
+    return machine_code(programs, _title(table) or "Machine code")
+
+
 def times(lab: Lab, table: Table, chosen: list[str]) -> str:
     """Predicted as results.csv has it, measured as measured.csv; `size` is the name of the lab that is the size.
 
@@ -163,7 +176,7 @@ OF_A_RUN: Mapping[str, Callable[[Run, Table], str]] = {
     "warps_of_a_block": warps,
 }
 OF_A_DEVICE: Mapping[str, Callable[[Table], str]] = {"dram_timeline": timeline}
-NEEDED = {"dram_timeline": "banks", "time_against_size": "size", "roofline_path": "file"}
+NEEDED = {"dram_timeline": "banks", "time_against_size": "size", "roofline_path": "file", "machine_code": "file"}
 
 
 def _access(run: Run, table: Table, space: str) -> tuple[Access, int]:
@@ -184,7 +197,7 @@ def _title(table: Table) -> str:
 
 
 def _checked(lab: Lab, table: Table) -> Table:
-    known = (*OF_A_RUN, *OF_A_DEVICE, "roofline_path", "time_against_size")
+    known = (*OF_A_RUN, *OF_A_DEVICE, "machine_code", "roofline_path", "time_against_size")
     if table.get("draw") not in known:
         _refuse(table, f"draw is {table.get('draw')!r}; possible are {', '.join(known)}")
     for key in table:

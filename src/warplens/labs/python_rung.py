@@ -46,6 +46,9 @@ class PythonRung:
             return Outcome(metrics, None, str(reason))
         return Outcome(metrics, Predicted(gpu, time, None, None, "", bool(machine(gpu).calibrated)))
 
+    def program(self, gpu: str) -> None:
+        return None
+
     def job(self, size: Names | None) -> None:
         return None
 

@@ -11,6 +11,7 @@ from warplens.hardware import Gpu, Job, Timing
 from warplens.host import Host
 from warplens.lab_file import RungEntry
 from warplens.metric import Metric
+from warplens.program import Program
 from warplens.report.lab import Predicted
 from warplens.report.subject import Subject
 from warplens.run import Run
@@ -44,6 +45,10 @@ class Rung(Protocol):
 
     def run(self, gpu: str, size: Names | None, host: Host, predict: bool = True) -> Outcome:
         """Executes it on the CPU, checks its result and asks the model for its time."""
+        ...
+
+    def program(self, gpu: str) -> Program | None:
+        """Its machine code for a GPU, at the full size; None where it is no kernel."""
         ...
 
     def job(self, size: Names | None) -> Job | None:

@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 
-from warplens.report.pictures._axes import RIGHT, Axes
+from warplens.report.pictures._axes import RIGHT, Axes, span
 from warplens.report.pictures._svg import Svg
 from warplens.report.pictures.time_against_size import apart
 from warplens.report.roofline import Roofline
 
 WIDTH, HEIGHT = 720, 360
-INTENSITIES = (-2.0, 4.0)  # FLOP a byte that are drawn, as powers of ten
-RATES = 5.0  # powers of ten below the peak
+AROUND = 0.6  # powers of ten that are drawn beside the outermost points
+ABOVE = 0.15  # and above the roof
 
 
 def roofline_path(rungs: Mapping[str, Roofline], title: str = "") -> str:
     """The picture as SVG text.  rungs: in their order, at least one, all of one precision on one GPU."""
     last = list(rungs.values())[-1]
-    top = float(math.ceil(math.log10(last.peak)))
-    axes = Axes(*INTENSITIES, top - RATES, top, WIDTH, HEIGHT)
+    ridge = last.peak / last.bandwidth
+    low, high = span((ridge, *(found.intensity for found in rungs.values())))
+    bottom, top = span((last.peak, *(found.achieved for found in rungs.values())))
+    axes = Axes(low - AROUND, high + AROUND, bottom - AROUND, top + ABOVE, WIDTH, HEIGHT)
     name = title or f"Roofline, {last.precision}"
     svg = Svg(WIDTH, HEIGHT, name, last.told if len(rungs) == 1 else f"{list(rungs)[-1]}: {last.told}")
     axes.draw(svg, "FLOP a byte of DRAM", "FLOP/s", lambda value: f"{value:g}", rate)
-    ridge, start = last.peak / last.bandwidth, max(10.0**-2, 10 ** (top - RATES) / last.bandwidth)
-    roof = [(start, start * last.bandwidth), (ridge, last.peak), (10.0 ** INTENSITIES[1], last.peak)]
+    start = max(10**axes.x_low, 10**axes.y_low / last.bandwidth)
+    roof = [(start, start * last.bandwidth), (ridge, last.peak), (10**axes.x_high, last.peak)]
     svg.path("curve", *((axes.x(intensity), axes.y(achieved)) for intensity, achieved in roof))
     places = {rung: (axes.x(found.intensity), axes.y(found.achieved)) for rung, found in rungs.items()}
     if len(places) > 1:

@@ -51,7 +51,7 @@ def told(rungs: Mapping[str, Series], gpu: str) -> str:
         points = sorted(only.measured or only.predicted)
         (first, quick), (most, slow) = points[0], points[-1]
         return f"{kinds}, on the {gpu}; {spoken(quick)} at {first:,.0f} and {spoken(slow)} at {most:,.0f}"
-    last = {name: max(series.points)[1] for name, series in rungs.items()}
+    last = {name: max(series.measured or series.predicted)[1] for name, series in rungs.items()}
     best = min(last, key=lambda name: last[name])
     return f"{kinds}, on the {gpu}; at the largest size {best} is the fastest with {spoken(last[best])}"
 
