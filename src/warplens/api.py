@@ -15,7 +15,7 @@ from warplens.compiler import check_architecture, compile_source, read_cubin
 from warplens.counters.occupancy import occupancy
 from warplens.emulator import DeviceMemory, available_threads, pass_arguments, provided
 from warplens.emulator import run as execute
-from warplens.errors import CubinError, UsageError
+from warplens.errors import CubinError, KernelFault, UsageError
 from warplens.hardware.job import Job
 from warplens.hazard import checks_of
 from warplens.kernel import Cubin, Kernel, Parameter
@@ -207,6 +207,11 @@ class LaunchableKernel:
                 multiprocessors=machine.multiprocessors, progress=progress, checks=checks, sample=sample,
                 **limits,
             )  # fmt: skip
+        except KernelFault:
+            raise
+        except BaseException:
+            memory.undo()
+            raise
         finally:  # after a fault, too
             memory.again()
             for array, position in passed.arrays:

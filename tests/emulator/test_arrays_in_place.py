@@ -1,4 +1,4 @@
-"""Arrays that a kernel only reads stay where the host has them; others get memory of the device when first written."""
+"""Large arrays stay where the host has them, also those that are written; until the end they can be put back."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import pytest
 from launches import written
 
 from warplens.emulator import memory
+from warplens.errors import KernelFault
 
 SOURCE = """
 extern "C" __global__ void mixed(const int *a, int *b, int *out) {
@@ -22,6 +23,15 @@ extern "C" __global__ void late(int *a, int *out) {
 extern "C" __global__ void summed(const double2 *a, double *out) {
   double2 x = a[threadIdx.x];
   out[threadIdx.x] = x.x + x.y;
+}
+extern "C" __global__ void updated(int *a, int *never) {
+  int i = blockIdx.x * 64 + threadIdx.x;
+  a[i] = 3 * a[i] + 1;
+  if (blockIdx.x == 5 && threadIdx.x == 7) *never = 0;
+}
+extern "C" __global__ void shifted(const int *a, int *out) {
+  int i = blockIdx.x * 64 + threadIdx.x;
+  out[i] = a[i] + 1;
 }
 """
 LANES = np.arange(64)
@@ -61,3 +71,45 @@ def test_where_the_host_has_an_array_does_not_matter(off: int) -> None:
     run = written(SOURCE, "summed").launch(1, 64, array, out)
     assert np.array_equal(out, 4.0 * LANES + 1)
     assert run["l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"] == 32
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_after_a_fault_arrays_are_as_the_blocks_before_it_left_them(threads: int) -> None:
+    a, kernel = np.arange(8 * 64, dtype=np.int32), written(SOURCE, "updated")
+    with pytest.raises(KernelFault):
+        kernel.launch(8, 64, a, None, threads=threads)
+    before = np.arange(a.size)
+    assert np.array_equal(a, np.where(before < 5 * 64 + 32, 3 * before + 1, before))  # block 5 ends in its first warp
+
+
+def test_who_stops_a_launch_finds_the_arrays_as_they_were() -> None:
+    def stop(done: int, blocks: int) -> None:
+        raise KeyboardInterrupt
+
+    a, never = np.arange(8 * 64, dtype=np.int32), np.zeros(1, np.int32)
+    with pytest.raises(KeyboardInterrupt):
+        written(SOURCE, "updated").launch(8, 64, a, never, progress=stop)
+    assert np.array_equal(a, np.arange(8 * 64))
+
+
+def test_what_is_run_again_finds_what_the_launch_found_and_leaves_the_results() -> None:
+    a, never = np.arange(8 * 64, dtype=np.int32), np.zeros(1, np.int32)
+    run = written(SOURCE, "updated").launch(8, 64, a, never)
+    assert run.again is not None
+    assert np.array_equal(run.again.memory.view(0).view(np.int32), np.arange(8 * 64))
+    run.steps()
+    assert np.array_equal(a, 3 * np.arange(8 * 64) + 1)
+
+
+def test_arrays_that_overlap_are_buffers_of_their_own() -> None:
+    room = np.arange(9 * 64, dtype=np.int32)
+    written(SOURCE, "shifted").launch(8, 64, room[: 8 * 64], room[64:])
+    assert np.array_equal(room[64:], np.arange(8 * 64) + 1)
+
+
+def test_an_array_that_cannot_be_written_stays_as_it_is() -> None:
+    a, never = np.arange(8 * 64, dtype=np.int32), np.zeros(1, np.int32)
+    a.flags.writeable = False
+    run = written(SOURCE, "updated").launch(8, 64, a, never)
+    assert np.array_equal(a, np.arange(8 * 64))
+    assert run["smsp__inst_executed_op_global_st.sum"] > 0

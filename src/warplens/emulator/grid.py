@@ -168,7 +168,7 @@ class Grid:
         The first block shows how the kernel uses its buffers.  Where order could matter, one thread runs the blocks
         in order of their number; where that shows only later, everything is run again so.
         """
-        self.memory.fill(threads)
+        self.memory.fill(threads, lent=True)
         first = self.worker()
         self.drive([first], [(0, 1)], finish=self.blocks == 1)
         # Who prints much waits for Python most of the time, and threads for each other.
@@ -178,7 +178,7 @@ class Grid:
             used = [sum_bits(bits) for bits in zip(*(w.touched() for w in workers), strict=True)]
             if status is Status.DONE and in_any_order(used):
                 return workers
-            self.memory.fill(threads)
+            self.memory.fill(threads, lent=True)
             first = self.worker()
             self.drive([first], [(0, self.blocks)])
         elif self.blocks > 1:
@@ -187,7 +187,7 @@ class Grid:
 
     def _some(self, threads: int, sample: Sample) -> tuple[list[Worker], list[Worker]]:
         """The blocks of a sample, in the same manner: workers for the ends of the grid, and for what lies between."""
-        self.memory.fill(threads)
+        self.memory.fill(threads, lent=True)
         ends, shares = self.worker(), [(block, 1) for block in sample.inner]
         self.drive([ends], [(0, 1)])
         several = threads > 1 and in_any_order(ends.touched()) and not ends.driver.printed

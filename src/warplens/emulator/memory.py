@@ -10,24 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warplens.emulator.abi import GLOBAL_BASE
+from warplens.emulator.spare import SPARE
 from warplens.errors import UsageError
 
 ALIGNMENT = 512  # cudaMalloc gives at least 256
 WIDEST = 16  # bytes that a lane reads at once
-# Bytes from which an array that is only read stays where the host has it.  Such arrays begin inside a line of the
+# Bytes from which an array stays where the host has it.  Such arrays begin inside a line of the
 # host's cache, mostly: a product of matrices that reads them again and again runs at three quarters of its speed.
 IN_PLACE = 1 << 25
 SHARE = 1 << 23  # bytes that one thread copies at a time
 # Bytes between allocations that belong to nobody.  Hosts are slow where a load and a store are alike modulo 4096.
 GUARD = (1 << 16) + 1536
 LIMIT = 1 << 37  # the classifier numbers sectors with 32 bits
-
-
-def aligned(size: int, alignment: int = 4096) -> NDArray[np.uint8]:
-    """Zeroed host bytes at an aligned address; untouched pages take no memory."""
-    raw = np.zeros(size + alignment, np.uint8)
-    start = -raw.ctypes.data % alignment
-    return raw[start : start + size]
 
 
 def copy(pairs: list[tuple[NDArray[np.uint8], NDArray[np.uint8]]], threads: int) -> None:
@@ -56,14 +50,20 @@ class Allocation:
 
 
 class DeviceMemory:
-    """Allocations one after the other, each followed by a guard; filled when the kernel starts."""
+    """Allocations one after the other, each followed by a guard; filled when the kernel starts.
+
+    Large ones stay where the host has them.  Where the host lends them to be written there, too, their content is kept
+    when that is about to begin; otherwise they are then copied to memory of their own.
+    """
 
     def __init__(self) -> None:
         self.allocations: list[Allocation] = []
         self.top = GLOBAL_BASE
         self.host: NDArray[np.uint8] = np.zeros(0, np.uint8)
-        self.own: set[int] = set()  # allocations that have memory here; the others are read where the host has them
+        self.own: set[int] = set()  # allocations that have memory here; the others are where the host has them
+        self.kept: dict[int, NDArray[np.uint8]] = {}  # of those that are written there, what they held before
         self.taking = Lock()
+        self.threads, self.lent = 1, False
         # Allocations that the kernel changed, by number; after a fault all, that it may have changed.
         self.written: frozenset[int] = frozenset()
         self.read: frozenset[int] = frozenset()  # whose content mattered to it
@@ -77,38 +77,72 @@ class DeviceMemory:
         self.allocations.append(Allocation(name, address, data.size, data))
         return address
 
-    def fill(self, threads: int = 1) -> None:
-        """Every allocation as the kernel finds it: large ones are copied when it is about to write them (take), others
-        now.  Most of the time goes into first touching the pages."""
+    def fill(self, threads: int = 1, lent: bool = False) -> None:
+        """Every allocation as the kernel finds it, also where it has run already.
+
+        threads   that copy;  lent: the host's arrays may be written where they are, as the launch's result
+        """
+        self.threads, self.lent = threads, lent
         if self.host.size == 0:
             try:
-                self.host = aligned(max(self.top - GLOBAL_BASE, 1))
+                self.host = SPARE.take(max(self.top - GLOBAL_BASE, 1))
             except MemoryError:
                 raise UsageError(
                     f"this machine has not enough memory for {self.top - GLOBAL_BASE:,} bytes of buffers"
                 ) from None
-        # Machine code moves up to 16 bytes a lane, and expects the host's addresses to be as good as the device's.
-        self.own.update(n for n, a in enumerate(self.allocations) if a.size < IN_PLACE or a.data.ctypes.data % WIDEST)
+        self.own.update(n for n, a in enumerate(self.allocations) if not self._may_stay(a))
+        copy([(self.allocations[n].data, before) for n, before in self.kept.items()], threads)
         copy([(self._place(self.allocations[n]), self.allocations[n].data) for n in sorted(self.own)], threads)
 
-    def take(self, number: int, threads: int = 1) -> None:
-        """An allocation that nobody has written yet gets memory of its own."""
+    def _may_stay(self, allocation: Allocation) -> bool:
+        """Whether it can be used where the host has it.
+
+        Machine code moves up to 16 bytes a lane, and expects the host's addresses to be as good as the device's.
+        Arrays that overlap are buffers of their own.
+        """
+        start = allocation.data.ctypes.data
+        if allocation.size < IN_PLACE or start % WIDEST:
+            return False
+        others = (other.data for other in self.allocations if other is not allocation)
+        return not any(start < o.ctypes.data + o.size and o.ctypes.data < start + allocation.size for o in others)
+
+    def take(self, number: int) -> None:
+        """An allocation is about to be written for the first time."""
         with self.taking:
-            if number not in self.own:
-                copy([(self._place(self.allocations[number]), self.allocations[number].data)], threads)
+            if self.may_be_written(number):
+                return
+            allocation = self.allocations[number]
+            if self.lent and allocation.data.flags.writeable:
+                before = SPARE.take(allocation.size)
+                copy([(before, allocation.data)], self.threads)
+                self.kept[number] = before
+            else:
+                copy([(self._place(allocation), allocation.data)], self.threads)
                 self.own.add(number)
+
+    def may_be_written(self, number: int) -> bool:
+        """Whether an allocation has been taken, or has had memory here from the start."""
+        return number in self.own or number in self.kept
 
     def again(self) -> None:
         """As before the launch, to be filled once more: what the kernel reads and changes is kept as it was, for the
-        host's array is about to take the result.  The rest stays with the host."""
+        host's array has the result, or is about to take it.  The rest stays with the host."""
         for number in self.written & self.read:
             allocation = self.allocations[number]
-            self.allocations[number] = replace(allocation, data=allocation.data.copy())
+            before = self.kept.pop(number) if number in self.kept else allocation.data.copy()
+            self.allocations[number] = replace(allocation, data=before)
+
+    def undo(self) -> None:
+        """Of a launch that did not come to an end nothing stays in the host's arrays."""
+        copy([(self.allocations[n].data, before) for n, before in self.kept.items()], self.threads)
 
     def release(self) -> None:
-        """The host's memory behind it is given back until the next fill()."""
+        """The memory is given back until the next fill()."""
+        for piece in (self.host, *self.kept.values()):
+            SPARE.give(piece)
         self.host = np.zeros(0, np.uint8)
         self.own.clear()
+        self.kept.clear()
 
     def copy_back(self, allocation: int, target: NDArray[np.uint8], threads: int = 1) -> None:
         """What the kernel left in an allocation, by number."""

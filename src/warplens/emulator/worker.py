@@ -13,10 +13,11 @@ from warplens.emulator.driver import Driver, Hook
 from warplens.emulator.findings import Findings
 from warplens.emulator.jit import Translated
 from warplens.emulator.layout import BARRIERS, Block, Bounds, Buffer, Env, Status, Touch, Warp
-from warplens.emulator.memory import DeviceMemory, aligned
+from warplens.emulator.memory import DeviceMemory
 from warplens.emulator.plan import Plan
 from warplens.emulator.runtime import IDLE_TURN
 from warplens.emulator.shadow import Order, row_bytes
+from warplens.emulator.spare import aligned
 from warplens.emulator.watch import NO_CHECKS, Checks, unit
 from warplens.launch import Launch
 
@@ -95,7 +96,7 @@ class Worker:
         self.buffers = (Buffer * max(len(memory.allocations), 1))()
         for number, (entry, allocation) in enumerate(zip(self.buffers, memory.allocations, strict=False)):
             entry.low, entry.high = allocation.address, allocation.address + allocation.size
-            entry.delta, entry.own = memory.delta(number), number in memory.own
+            entry.delta, entry.own = memory.delta(number), memory.may_be_written(number)
         self.memory = memory
         self.taker = TAKER(self._take)
         self.driver = Driver(shape, memory, self.buffers, heap)
