@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import gc
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -29,6 +29,9 @@ from warplens.program import Program
 PASSES = (
     "always_inliner", "sroa", "simplify_cfg", "new_gvn", "instruction_combine", "simplify_cfg", "aggressive_dce",
 )  # fmt: skip
+
+# Of large code: what new_gvn finds there is not worth the time, a tenth of all.
+LARGE_PASSES = ("always_inliner", "sroa", "simplify_cfg", "instruction_combine", "aggressive_dce")
 
 RunBlocks = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
 RunBlock = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p)
@@ -96,7 +99,8 @@ def compile_object(kernel: Kernel, program: Program, tile: int, checks: Checks =
     """An object file with run_blocks and run_block."""
     signatures = library_for(program).signatures
     with _no_collection():
-        return compiled(Translator(kernel, program, tile, checks, library=signatures).build())
+        translator = Translator(kernel, program, tile, checks, library=signatures)
+        return compiled(translator.build(), passes_for(translator))
 
 
 def compile_apart(
@@ -106,7 +110,12 @@ def compile_apart(
     signatures = library_for(program).signatures
     known = {n: Counts(*map(int, row)) for n, row in enumerate(weights) if row.any()}
     with _no_collection():
-        return compiled(Translator(kernel, program, tile, checks, signatures, known).build_apart())
+        translator = Translator(kernel, program, tile, checks, signatures, known)
+        return compiled(translator.build_apart(), passes_for(translator))
+
+
+def passes_for(translator: Translator) -> Sequence[str]:
+    return LARGE_PASSES if translator.large else PASSES
 
 
 @contextmanager
@@ -136,14 +145,14 @@ def _library(windows: Windows) -> Library:
     return Library.loaded(disk.remember("object", name, make))
 
 
-def compiled(written: Any) -> bytes:
-    """An object file of a module."""
+def compiled(written: Any, names: Sequence[str] = PASSES) -> bytes:
+    """An object file of a module, after these passes of LLVM's."""
     import llvmlite.binding as llvm
 
     module = llvm.parse_assembly(str(written))
     machine = target()
     passes = llvm.create_new_module_pass_manager()
-    for name in PASSES:
+    for name in names:
         getattr(passes, f"add_{name}_pass")()
     passes.run(module, llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options()))
     return bytes(machine.emit_object(module))

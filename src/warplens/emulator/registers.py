@@ -17,7 +17,7 @@ from warplens.emulator.linear import Guard, Linear
 from warplens.emulator.register_file import PARTS, Form, RegisterFile
 from warplens.emulator.routines import gathered
 from warplens.emulator.shape import Name, State, shape_at
-from warplens.emulator.shapes import named
+from warplens.emulator.tokens import named
 from warplens.emulator.vectors import I1, I8, I16, I32, I64, PTR, is_vector, scalar_type, vector
 from warplens.isa._lanes import U32, Float, Lanes
 from warplens.program import Constant, Program

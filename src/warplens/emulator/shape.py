@@ -33,41 +33,47 @@ class Shape:
 
 ZERO, ONE, MANY = Shape("one", 0), Shape("one"), Shape("many")
 State = Mapping[Name, Shape]
+UNIFORM = ("UR", "UP")
 
 
 def shape_at(state: State, name: Name) -> Shape:
     """Registers are zero before they are written."""
-    return ONE if name[0] in ("UR", "UP") else state.get(name, ZERO)
+    return ONE if name[0] in UNIFORM else state.get(name, ZERO)
 
 
 def joined(edges: Iterable[tuple[State, bool]]) -> dict[Name, Shape]:
     """The shapes where ways meet, each with its shapes and whether the whole warp comes that way at once."""
     ways = list(edges)
-    states = [state for state, _ in ways]
-    names = sorted(set().union(*states))
+    first, *others = [state.get for state, _ in ways]
+    names = sorted(set().union(*(state for state, _ in ways)))
     result = {}
     for name in names:
-        shape = shape_at(states[0], name)
-        for state in states[1:]:
-            shape = _either(shape, shape_at(state, name))
+        if name[0] in UNIFORM:
+            result[name] = ONE
+            continue
+        shape = first(name, ZERO)
+        for at in others:
+            other = at(name, ZERO)
+            if other is not shape:
+                shape = _either(shape, other)
         result[name] = shape
     apart = [state for state, whole in ways if not whole]
-    left = [name for name in names if result[name].kind != "many"]
+    left = [name for name in names if result[name].kind != "many" and name[0] not in UNIFORM]
     changed = True
     while changed:
         changed = False
         for name in left:
             shape = _whole_pair(result, name)
-            if shape.kind != "many" and any(shape_at(state, name) != shape for state in apart):
+            if shape.kind != "many" and any(state.get(name, ZERO) != shape for state in apart):
                 shape = MANY
-            if shape != result[name]:
+            if shape is not result[name] and shape != result[name]:
                 result[name], changed = shape, True
     return result
 
 
 def _either(a: Shape, b: Shape) -> Shape:
     """What can hold both."""
-    if a is b or a == b:
+    if a == b:
         return a
     kinds = {a.kind, b.kind}
     if kinds == {"one"}:

@@ -6,241 +6,19 @@ the same rules as in code (linear.py).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from warplens.emulator.convergence import UNKNOWN, Convergence, left_early, meetings, only_clears, parts
-from warplens.emulator.linear import HighWord, Linear, LinearEmitter
 from warplens.emulator.liveness import Name
-from warplens.emulator.predicate_file import PredicateFile
-from warplens.emulator.register_file import Form, RegisterFile
-from warplens.emulator.shape import MANY, State, joined
+from warplens.emulator.register_file import RegisterFile
+from warplens.emulator.shape import MANY, State, joined, shape_at
+from warplens.emulator.tokens import ShapeEmitter, ShapeRegisters, ShapeWarp, named
 from warplens.isa._decode import Binding
-from warplens.isa._lanes import U32, U64, Lanes, Pred
+from warplens.isa._lanes import Lanes
 from warplens.isa._warp import Data
-from warplens.program import Address, Block, Constant, Instruction, Operand, Program, Register
-
-TILE = {"SR_TID.X": (1, 0), "SR_TID.Y": (0, 1), "SR_TID.Z": (0, 0)}
-
-
-@dataclass(frozen=True)
-class One:
-    """A number, the same in all lanes."""
-
-    known: int | None = None
-
-
-class Many:
-    """32 numbers."""
-
-
-MANY_NUMBERS = Many()
-
-
-class ShapeEmitter(LinearEmitter):
-    """Primitives over tokens."""
-
-    def do(self, primitive: str, kind: type[Lanes], *args: Any, **how: Any) -> Any:
-        for a in args:
-            if a.node is not MANY_NUMBERS:
-                return super().do(primitive, kind, *args, **how)
-        return MANY_NUMBERS
-
-    def leaf(self, primitive: str, kind: type[Lanes], *args: Any, **how: Any) -> Any:
-        return MANY_NUMBERS if any(isinstance(a.node, Many) for a in args) else One()
-
-    def constant(self, kind: type[Lanes], value: float | int) -> One:
-        return One(int(value) & ((1 << kind.bits) - 1)) if isinstance(value, int) else One()
-
-    def known(self, node: Any) -> int | None:
-        return node.known if isinstance(node, One) else None
-
-    def is_scalar(self, node: Any) -> bool:
-        return isinstance(node, One)
-
-    def vector_of(self, node: Any) -> Any:
-        return MANY_NUMBERS if isinstance(node, Linear | HighWord) else node
-
-
-class ShapeRegisters(RegisterFile):
-    """Registers that hold tokens."""
-
-    def fetch(self, name: Name, form: Form, part: int) -> Any:
-        return MANY_NUMBERS if form == "many" else One()
-
-    def put(self, name: Name, form: Form, part: int, node: Any) -> None:
-        """Nothing to hold: the shape says it all."""
-
-    def blended(self, lanes: Any, new: Any, old: Any) -> Any:
-        return MANY_NUMBERS
-
-    def uniform(self, node: Any, active: Any, condition: Any, old: Any) -> Any:
-        return One()
-
-    def immediate(self, kind: type[Lanes], bits: int) -> One:
-        return One(bits & ((1 << kind.bits) - 1))
-
-    def doubt(self, target: Register, words: int) -> None:
-        """Something may be written to the register and those behind it."""
-        for k in range(words if target.index >= 0 and target.file == "R" else 1):
-            name = (target.file, target.index + k)
-            self._part_from_neighbours(name)
-            self.shapes[name] = MANY
-
-    def constant(self, at: Constant, size: int) -> list[U32]:
-        index = One() if at.index is None else self.word(at.index.file, at.index.index)
-        token = One() if self.e.is_scalar(index) else MANY_NUMBERS
-        return [U32(self.e, token) for _ in range(max(size // 4, 1))]
-
-
-class ShapeWarp(PredicateFile):
-    """The warp as far as shapes go.  What is not said here gives 32 numbers and may read all that it names."""
-
-    def __init__(self, walk: _Walk, at: Instruction, condition: Any) -> None:
-        self.registers, self.tile, self.meetings = walk.registers, walk.tile, walk.meetings
-        self.e: Any = self.registers.e
-        self.at = at
-        self.condition = condition
-        self._active = None
-
-    def _one(self) -> U32:
-        return U32(self.e, One())
-
-    def _many(self, count: int = 1) -> Data:
-        return Data([U32(self.e, MANY_NUMBERS)] * count)
-
-    @property
-    def active(self) -> Pred:
-        return Pred(self.e, MANY_NUMBERS)
-
-    @property
-    def lane(self) -> U32:
-        return U32(self.e, MANY_NUMBERS)
-
-    def special(self, name: str) -> U32:
-        return U32(self.e, tile_line(self.tile, name, lambda: One()) or (One() if one_number(name) else MANY_NUMBERS))
-
-    def clock(self) -> Any:
-        return U64(self.e, One())
-
-    def constant(self, at: Constant, bytes: int) -> Data:
-        return Data(self.registers.constant(at, bytes))
-
-    @property
-    def place(self) -> int:
-        return self.at.offset
-
-    def stored(self, register: Register, words: int) -> Data:
-        return Data(self.registers.run(register, words))
-
-    def address(self, at: Address) -> Any:
-        """Whether all lanes have the same, as a token."""
-        words = []
-        for register, wide in ((at.base, at.wide), (at.uniform, True)):
-            if register is not None:
-                words += self.registers.run(register, 2 if wide else 1)
-        return One() if all(self.e.is_scalar(w.node) for w in words) else MANY_NUMBERS
-
-    def load(self, space: str, at: Address, bytes: int, signed: bool = False, volatile: bool = False) -> Data:
-        together = self.condition is None or self.e.is_scalar(self.condition)
-        same = isinstance(self.address(at), One) and space in ("global", "shared") and together
-        count = max(bytes // 4, 1)
-        return Data([self._one()] * count) if same else self._many(count)
-
-    def store(self, space: str, at: Address, data: Data, bytes: int) -> None:
-        self.address(at)
-
-    def atomic(
-        self, space: str, op: str, at: Address, value: Data, *, compare: Data | None = None, kind: str = "u32",
-        returns: bool = True, only: str | None = None, together: bool = False,
-    ) -> Data:  # fmt: skip
-        self.address(at)
-        return self._many(len(value.words))
-
-    def update(self, at: Address, value: U64, becomes: Any) -> U64:
-        self.address(at)
-        return U64(self.e, MANY_NUMBERS)
-
-    def compare_and_store(self, at: Address, compare: Data, value: Data, bytes: int) -> Pred:
-        self.address(at)
-        return Pred(self.e, MANY_NUMBERS)
-
-    def copy(self, to: Address, source: Address, bytes: int, *, reads: Pred, fills: bool, bypasses: bool) -> None:
-        self.address(to)
-        self.address(source)
-
-    def load_rows(self, at: Address, matrices: int) -> Data:
-        self.address(at)
-        return self._many(4)
-
-    def store_rows(self, at: Address, data: Data, matrices: int) -> None:
-        self.address(at)
-
-    def once(self, key: str, words: int, formula: Any, *runs: Data) -> Data:
-        return self._many(words)
-
-    def is_in(self, space: str, at: Address) -> Pred:
-        self.address(at)
-        return Pred(self.e, MANY_NUMBERS)
-
-    def ballot(self, p: Pred) -> U32:
-        return self._one()
-
-    def shuffle(self, value: U32, source: U32) -> U32:
-        return self._many().words[0]
-
-    def first(self, value: U32) -> U32:
-        return self._one()
-
-    def match_any(self, words: Data) -> U32:
-        return self._many().words[0]
-
-    def reduce(self, value: U32, op: str) -> U32:
-        return self._one()
-
-    def barrier_result(self) -> tuple[U32, Pred]:
-        return self._one(), Pred(self.e, One())
-
-    def barrier_mask(self, barrier: Register) -> U32:
-        return U32(self.e, self.registers.word("B", barrier.index))
-
-    def set_barrier(self, barrier: Register) -> None:
-        self.set_barrier_mask(barrier, self._one())
-
-    def set_barrier_mask(self, barrier: Register, mask: U32) -> None:
-        self.registers.write(barrier, mask, None, self.condition)
-
-    def leave(self, barrier: Register, when: Pred | None = None) -> None:
-        self.registers.take_from(barrier, self.barrier_mask(barrier))
-
-    def yields(self) -> None:
-        for barrier in self.meetings:
-            self.leave(barrier)
-
-    def meet(self, barrier: Register) -> None:
-        self.barrier_mask(barrier)
-
-    def branch_unless_mask(self, mask: U32, target: Any, equal: bool) -> None:
-        """Reads no register by itself."""
-
-    def _nothing(self, *args: Any, **how: Any) -> None:
-        """Reads no register by itself."""
-
-    branch = branch_any = jump = call = exit = trap = _nothing
-    converge = converge_apart = collect = end_collective = block_barrier = fence = _nothing
-
-
-def one_number(name: str) -> bool:
-    """Whether a special register is the same in all lanes of a warp."""
-    return not name.startswith(("SR_TID", "SR_LANEID")) and "MASK" not in name
-
-
-def tile_line(tile: int, name: str, base: Callable[[], Any]) -> Linear | None:
-    """threadIdx as a line over the tile; None if it is none, or there is no tile."""
-    if not tile or name not in TILE:
-        return None
-    return Linear(32, (base(), *TILE[name]))
+from warplens.program import Block, Constant, Immediate, Instruction, Program, Register
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -270,7 +48,7 @@ def shapes(
     successors: Mapping[int, Sequence[int]],
 ) -> Shapes:  # fmt: skip
     """`tile`: how many lanes stand side by side along x; 0: nothing is assumed of threadIdx."""
-    walk = _Walk(program, bindings, tile)
+    walk = Walk(program, bindings, tile)
     by_start = {block.first: block for block in blocks}
     if walk.unknown:
         places = [Place(start) for start in sorted(by_start)]
@@ -312,7 +90,7 @@ def _all_many(registers: RegisterFile) -> State:
     return dict.fromkeys(registers.flow.names(), MANY)
 
 
-class _Walk:
+class Walk:
     """Blocks, one after the other, over tokens."""
 
     def __init__(self, program: Program, bindings: Sequence[Binding | None], tile: int) -> None:
@@ -320,6 +98,8 @@ class _Walk:
         self.bindings = bindings
         self.tile = tile
         self.registers = ShapeRegisters(ShapeEmitter())
+        self.sentences: dict[int, tuple[Any, list[Name]]] = {}
+        self.results: dict[Any, tuple[tuple[Any, ...], list[int]]] = {}
         self.left, self.meetings = left_early(program), meetings(program)
         self.free: dict[int, frozenset[tuple[int, Name]]] = {}
         self.unknown = any(i.base in UNKNOWN and not only_clears(i) for i in program.instructions)
@@ -374,15 +154,49 @@ class _Walk:
         return any(not registers.e.is_scalar(p) for p in apart)
 
     def _result(self, at: Instruction, binding: Binding, condition: Any) -> tuple[Any, ...]:
-        registers = self.registers
-        arguments = [registers.read(source, operand, at) for source, operand in binding.sources]
+        key = None if binding.op.takes_warp else self._alike(at, binding)
+        if key is None:
+            return self._told(at, binding, condition)[0]
+        known = self.results.get(key)
+        if known is None:
+            known = self.results[key] = self._told(at, binding, condition)
+            return known[0]
+        for (_, operand), count in zip(binding.sources, known[1], strict=True):
+            if isinstance(operand, Register):
+                for k in range(count):
+                    self.registers.flow.reads((operand.file, operand.index + k))
+        return known[0]
+
+    def _told(self, at: Instruction, binding: Binding, condition: Any) -> tuple[tuple[Any, ...], list[int]]:
+        """What the sentence gives, and how many registers each of its sources read."""
+        registers, reads = self.registers, self.registers.flow.here
+        arguments: list[Any] = []
+        counts = []
+        for source, operand in binding.sources:
+            before = len(reads)
+            arguments.append(registers.read(source, operand, at))
+            counts.append(len(reads) - before)
         if binding.op.takes_warp:
             for value in arguments:
                 if isinstance(value, Lanes):
                     value.node = registers.e.vector_of(value.node)
             arguments.insert(0, ShapeWarp(self, at, condition))
         result = binding.op.body(*arguments, **binding.modifiers)
-        return result if isinstance(result, tuple) else (result,)
+        return (result if isinstance(result, tuple) else (result,)), counts
+
+    def _alike(self, at: Instruction, binding: Binding) -> Any:
+        """What the result depends on; None if that is more than the operation and what its operands hold."""
+        if at.index not in self.sentences:
+            self.sentences[at.index] = _sentence(at, binding)
+        sentence, names = self.sentences[at.index]
+        if sentence is None:
+            return None
+        state = self.registers.shapes
+        held = tuple([shape_at(state, name) for name in names])
+        for shape in held:
+            if shape.kind not in ("one", "many"):
+                return None
+        return sentence, held
 
     def result(
         self, states: Mapping[Place, State], split: Mapping[Place, bool], leaves_whole: Mapping[Place, bool],
@@ -394,13 +208,18 @@ class _Walk:
         return Shapes(states, split, leaves_whole, known, free)
 
 
-def named(operand: Operand | None) -> list[Register]:
-    """The registers in an operand."""
-    match operand:
-        case Register():
-            return [operand]
-        case Address():
-            return [r for r in (operand.base, operand.uniform) if r is not None]
-        case Constant():
-            return [operand.index] if operand.index is not None else []
-    return []
+def _sentence(at: Instruction, binding: Binding) -> tuple[Any, list[Name]]:
+    """An instruction without the numbers of its registers, and the registers; None where it reads others as well."""
+    spelled: list[Any] = [at.base, id(binding.op), repr(binding.modifiers)]
+    names: list[Name] = []
+    for _, operand in binding.sources:
+        if isinstance(operand, Register):
+            spelled.append((operand.file, operand.negate, operand.absolute, operand.invert, operand.part))
+            spelled.append(operand.index < 0)
+            if operand.index >= 0:
+                names += [(operand.file, operand.index), (operand.file, operand.index + 1)]
+        elif isinstance(operand, Immediate | None) or (isinstance(operand, Constant) and operand.index is None):
+            spelled.append(operand)
+        else:
+            return None, names
+    return tuple(spelled), names

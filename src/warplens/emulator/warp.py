@@ -16,8 +16,8 @@ from warplens.emulator.layout import (
 )
 from warplens.emulator.reach import match_routine, reduced, shuffled
 from warplens.emulator.routines import give_words
-from warplens.emulator.shapes import tile_line
 from warplens.emulator.site import V32
+from warplens.emulator.tokens import tile_line
 from warplens.emulator.vectors import I32, I64, LANES
 from warplens.emulator.warp_control import WarpControl
 from warplens.emulator.warp_memory import WarpMemory
