@@ -200,6 +200,24 @@ def test_constant_loads_of_all_warps_go_through_one_unit() -> None:
     assert cycles == pytest.approx(machine("h200").speeds.table_word_cycles, rel=0.15)
 
 
+BUSY = """extern "C" __global__ void busy(float* y, int n) {
+  float a = threadIdx.x, b = 1, c = 2;
+  for (int i = 0; i < n; ++i) { a = a * b + 1.5f; b = b * c + 1.5f; }
+  y[blockIdx.x * blockDim.x + threadIdx.x] = a + b;
+}"""
+
+
+def test_of_two_blocks_that_share_a_multiprocessor_the_first_ends_at_half_the_time() -> None:
+    kernel, multiprocessors = wl.compile(source=BUSY)["busy"], machine("h200").multiprocessors
+
+    def active(blocks: int) -> float:
+        run = kernel.launch(blocks * multiprocessors, 1024, np.zeros(blocks * multiprocessors * 1024, np.float32), 512)
+        return run.predict("h200").metrics["sm__warps_active.avg.pct_of_peak_sustained_active"].value
+
+    assert active(1) == pytest.approx(50, abs=3)  # an H200: 48.8
+    assert active(2) == pytest.approx(75, abs=3)  # 74.0
+
+
 def on(run: wl.Run, described: Machine, recorded: Callable[[tuple[int, ...]], Streams]) -> Prediction:
     assert run.again
     buffers = [(a.address, a.address + a.size) for a in run.again.memory.allocations]

@@ -2,7 +2,8 @@
 
 What each warp issues is known beforehand (emulator/streams.py), and when it may issue is what the compiler wrote into
 the instruction: a stall count, scoreboards to wait for, scoreboards that it sets (Huerta et al., MICRO 2025, arXiv
-2503.20481).  Four schedulers issue one warp instruction a cycle each, of the warp that has not issued for longest.
+2503.20481).  Four schedulers issue one warp instruction a cycle each: of the block that came first, the warp that has
+not issued for longest.
 Pipes take a new instruction every so many cycles; memory instructions queue up for the one load/store unit
 (memory_path.py).
 
@@ -72,10 +73,10 @@ def start(place, started, warps, blocks, work, s):  # type: ignore[no-untyped-de
 
 
 @compiled
-def pick(sp, t, warps, work, memory, pipe_free, bank_free, stalls):  # type: ignore[no-untyped-def]
+def pick(sp, t, warps, blocks, work, memory, pipe_free, bank_free, stalls):  # type: ignore[no-untyped-def]
     """(the warp that a scheduler issues now or -1, when one may be able to)."""
     room = memory.queue[sp, memory.head[sp] % memory.queue.shape[1]]
-    chosen, soonest = -1, p.NEVER
+    chosen, first, soonest = -1, np.int64(0), p.NEVER
     for slot in range(sp, warps.base.size, p.SUBPARTITIONS):
         if warps.base[slot] > t:
             soonest = min(soonest, warps.base[slot])
@@ -92,8 +93,9 @@ def pick(sp, t, warps, work, memory, pipe_free, bank_free, stalls):  # type: ign
             soonest = min(soonest, free)
         else:
             reason = p.NOT_SELECTED
-            if chosen < 0 or warps.order[slot] < warps.order[chosen]:
-                chosen = slot
+            block = blocks.held[slot // work.warps]
+            if chosen < 0 or block < first or (block == first and warps.order[slot] < warps.order[chosen]):
+                chosen, first = slot, block
         if warps.why[slot] != reason:
             stalls[warps.why[slot], i] += t - warps.mark[slot]
             warps.mark[slot], warps.why[slot] = t, reason
@@ -274,7 +276,7 @@ def _run(warps, blocks, work, memory, pipe_free, bank_free, seen, counts, stalls
             if blocks.wake[sp] > t:
                 soonest = min(soonest, blocks.wake[sp])
                 continue
-            slot, later = pick(sp, t, warps, work, memory, pipe_free, bank_free, stalls)
+            slot, later = pick(sp, t, warps, blocks, work, memory, pipe_free, bank_free, stalls)
             blocks.wake[sp] = t + 1 if slot >= 0 else max(np.ceil(later), t + 1)
             soonest = min(soonest, blocks.wake[sp])
             if slot < 0:
