@@ -30,6 +30,7 @@ class Trace:
     ideal             sectors (global, local) or wavefronts (shared) had the lanes' accesses been perfectly packed, at
                       most as many as there were; of a copy from global to shared memory the sectors
     copy_ideal        of such a copy the wavefronts
+    copy_sectors      of such a copy what the L1 cache counts: past it, pairs of a source's line and a target's sector
     bytes             that lanes touched, those that they share counted once
     blocks_run        of the grid;  seconds: on the host, with the filling of device memory
     hazards           what the checks that were on have found
@@ -50,6 +51,7 @@ class Trace:
     wavefronts: Counts
     ideal: Counts
     copy_ideal: Counts
+    copy_sectors: Counts
     bytes: Counts
     blocks_run: int
     seconds: float

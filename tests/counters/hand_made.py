@@ -25,6 +25,7 @@ ARRAYS = [
     "wavefronts",
     "ideal",
     "copy_ideal",
+    "copy_sectors",
     "bytes",
 ]
 CONTROL = Control(stall=1, yield_hint=False, write_barrier=None, read_barrier=None, wait_mask=0)

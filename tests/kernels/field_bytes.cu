@@ -79,7 +79,7 @@ extern "C" __global__ void edit_distance(const uchar* words, const uchar* texts,
 extern "C" __global__ void byte_machine(const uchar* program, const int* input, int* output, int length, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;
-  int stack[16], top = 0, x = input[i], steps = 0;
+  int stack[16] = {}, top = 0, x = input[i], steps = 0;
   stack[0] = x;
   for (int pc = 0; pc < length && steps < 400; ++steps) {
     int code = program[pc++] % 9;

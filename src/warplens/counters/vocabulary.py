@@ -179,6 +179,7 @@ TAGS = Column(lambda counts: counts.trace.tags)
 WAVEFRONTS = Column(lambda counts: counts.trace.wavefronts)
 IDEAL = Column(lambda counts: counts.trace.ideal)
 COPY_IDEAL = Column(lambda counts: counts.trace.copy_ideal)
+COPY_SECTORS = Column(lambda counts: counts.trace.copy_sectors)
 BYTES = Column(lambda counts: counts.trace.bytes)
 
 GLOBAL, LOCAL, SHARED = space("global"), space("local"), space("shared")

@@ -9,6 +9,7 @@ What one costs was read on an H200 (measurements/h200/matrix_patterns.csv, copy_
   goes from one sector to one sector, each half to another half, is a piece; a piece counts as a sector.  Pieces go
   together that come from one line, go to one line, move the same halves to the same halves, and whose sectors' numbers
   are both even or both odd, or one even and one odd; but no two from one sector, or to one.
+  L1 itself counts as sectors the pairs of a line that is read and a sector that is written (22 of 22 patterns).
 - With .ZFILL it stores the whole once more.
 """
 
@@ -31,22 +32,23 @@ if TYPE_CHECKING:
 
 
 def copy_routine(routines: Routines, size: int, fills: bool, bypasses: bool) -> ir.Function:
-    """(common, global addresses, mask, shared addresses, lanes that read): copies at once."""
+    """(common, global addresses, mask, shared addresses, lanes that read) -> what L1 counts as sectors."""
     name = f"copy_{size}{'_fill' if fills else ''}{'_bypass' if bypasses else ''}"
     if found := routines.module.globals.get(name):
         return found
-    made, site, source, (to, reads) = routines.begin(name, ir.VoidType(), "global", [V32, I32])
+    made, site, source, (to, reads) = routines.begin(name, I64, "global", [V32, I32])
     b = site.b
     reading = replace(site, mask=b.and_(site.mask, reads))
     missing = None
     if fills:
         low = b.and_(source, LlvmEmitter(b).number(source, size - 1))
         source, missing = b.sub(source, low), b.trunc(low, V32)
-    deltas = guard(routines, reading, "global", source, size, Touch.READ, None)
-    guard(routines, site, "shared", to, size, Touch.WRITE, None)
-    _count(routines, site, reading, source, to, size, fills, bypasses)
+    none = ir.Constant(I64, 0)
+    deltas = guard(routines, reading, "global", source, size, Touch.READ, none)
+    guard(routines, site, "shared", to, size, Touch.WRITE, none)
+    sectors = _count(routines, site, reading, source, to, size, fills, bypasses)
     _move(site, reading, reading.pointers("global", source, deltas), to, size, missing, lowest=bypasses)
-    b.ret_void()
+    b.ret(b.zext(sectors, I64))
     return made
 
 
@@ -83,7 +85,8 @@ def _kept(b: ir.IRBuilder, missing: ir.Value, behind: int) -> ir.Value:
 def _count(
     routines: Routines, site: Site, reading: Site, source: ir.Value, to: ir.Value, size: int, fills: bool,
     bypasses: bool,
-) -> None:  # fmt: skip
+) -> ir.Value:  # fmt: skip
+    """-> sectors as L1 counts them."""
     b, code, count = site.b, site.code, routines.count
     shift = size.bit_length() - 1
     units = b.lshr(to, LlvmEmitter(b).number(to, shift))
@@ -98,13 +101,14 @@ def _count(
         moved = _Pieces(routines, code, sectors, b.lshr(to, LlvmEmitter(b).number(to, 5)), half, units)
         takes = b.and_(moving, takes)
         read_sectors, _ = moved.count(takes)
+        in_l1 = moved.to_sectors(takes)
         _, passes = moved.count(moving)
         ideal = _packed(b, moving, size)
         if fills:
             passes = b.add(passes, b.call(count.shared(size, "store"), [to, site.mask]))
             ideal = b.shl(_packed(b, site.mask, size), i32(1))
     else:
-        read_sectors = b.call(count.distinct, [sectors, reading.mask])
+        in_l1 = read_sectors = b.call(count.distinct, [sectors, reading.mask])
         passes = _passes(routines, code, units, _unit(b, source, shift), site.mask, 128 // size)
         ideal = _packed(b, site.mask, size)
     site.add(REQUESTS, b.zext(code.nonzero(reading.mask), I64))
@@ -114,6 +118,7 @@ def _count(
         (IDEAL, _least(b, read_sectors, _packed(b, takes, size, 5))),
     ):  # fmt: skip
         site.add(column, b.zext(value, I64))
+    return in_l1
 
 
 def _unit(b: ir.IRBuilder, address: ir.Value, shift: int) -> ir.Value:
@@ -204,6 +209,17 @@ class _Pieces:
 
         self.each(code, self.lines[0], once, from_line)
         return b.load(pieces, typ=I32), b.load(passes, typ=I32)
+
+    def to_sectors(self, mask: ir.Value) -> ir.Value:
+        """Pairs of a line that these lanes read and a sector that they write."""
+        code = self.code
+        pairs = code.variable(I32, i32(0))
+
+        def from_line(_: ir.Value, lanes: ir.Value) -> None:
+            self.each(code, self.to, lanes, lambda *_: code.bump(pairs, i32(1), I32))
+
+        self.each(code, self.lines[0], mask, from_line)
+        return code.b.load(pairs, typ=I32)
 
     def _kinds(self, full: ir.Value) -> list[ir.Value]:
         """Lanes by how much they move, from which half to which, and whether the sectors' numbers differ by 2 n."""

@@ -154,7 +154,7 @@ class Warp(c.Structure):
         ("buried", c.c_uint32),  # ready splits, by slot, that others were put above
         ("dug", c.c_int32),  # the place behind that of the split to run, if it was buried; else 0
         ("merged", c.c_int32),  # splits have been joined: lanes of one may have set a barrier at different times
-        ("spare", c.c_int32),
+        ("trying", c.c_uint32),  # lanes that execute an instruction again, which has been counted
         # What stands above is 0 when a block starts.
         ("ready_pc", c.c_int32 * READY_SLOTS),
         ("ready_mask", c.c_uint32 * READY_SLOTS),

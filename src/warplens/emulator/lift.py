@@ -14,13 +14,14 @@ from warplens.emulator import ir
 from warplens.emulator.at_instruction import unsupported
 from warplens.emulator.code import i32, i64
 from warplens.emulator.frame import Frame, number_of
-from warplens.emulator.layout import FaultKind
+from warplens.emulator.layout import FaultKind, Warp
 from warplens.emulator.plan import ON, takes_condition
 from warplens.emulator.shapes import Place
 from warplens.emulator.vectors import I1, I32, I64, is_vector, vector
 from warplens.emulator.warp import TranslatedWarp
 from warplens.isa._lanes import Lanes
 from warplens.program import Instruction
+from warplens.sass.flow import WAITS
 
 if TYPE_CHECKING:
     from warplens.emulator.translator import Translator
@@ -45,10 +46,11 @@ class WarpFunction(Frame):
         self.registers.begin(place, known.states[place], split)
         self.registers.free = known.free[place]
         mask = b.load(self.exec, typ=I32)
-        entry = self.t.plan.block(self.t.number[block.first])
-        code.bump(code.at(self.counters, 8 * entry))
-        code.bump(code.at(self.counters, 8 * entry + 8), b.zext(code.popcount(mask), I64))
-        self.t.watch.enter(code, self.env, self.block, self.warp, self.t.number[block.first], mask)
+        with self._first_try(block.first, mask):
+            entry = self.t.plan.block(self.t.number[block.first])
+            code.bump(code.at(self.counters, 8 * entry))
+            code.bump(code.at(self.counters, 8 * entry + 8), b.zext(code.popcount(mask), I64))
+            self.t.watch.enter(code, self.env, self.block, self.warp, self.t.number[block.first], mask)
         lanes = b.bitcast(mask, vector(I1))
         for index in range(block.first, block.last + 1):
             if index == block.last:  # which alone can lead elsewhere
@@ -57,6 +59,18 @@ class WarpFunction(Frame):
             if b.block.is_terminated:
                 return
         self.go_on(block.last + 1, block.last)
+
+    @contextmanager
+    def _first_try(self, first: int, mask: ir.Value) -> Iterator[None]:
+        """What follows is left out where a block that begins with a wait is entered to try again (waits_until)."""
+        if WAITS not in self.t.program.instructions[first].modifiers:
+            yield
+            return
+        b, code = self.b, self.code
+        trying = code.load(Warp, self.warp, "trying")
+        code.store(b.and_(trying, b.not_(mask)), Warp, self.warp, "trying")
+        with code.when(b.icmp_signed("==", b.and_(trying, mask), i32(0))):
+            yield
 
     def _instruction(self, instruction: Instruction, mask: ir.Value, lanes: ir.Value, split: bool) -> None:
         binding = self.t.bindings[instruction.index]

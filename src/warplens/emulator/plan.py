@@ -16,6 +16,7 @@ from warplens.program import Instruction, Program
 
 ON, DIVERGENT, REQUESTS, SECTORS, TAGS, WAVEFRONTS, IDEAL, BYTES = range(8)
 COLUMNS = 8  # one cache line a row
+# Of LDGSTS the executions that others keep in the last entries are none; its sectors as L1 counts them stand there.
 COPY_IDEAL = DIVERGENT  # of LDGSTS, which has no targets: the ideal on its shared side
 # What stands behind DIVERGENT in the row of an instruction that accesses no memory but moves lanes.
 PARTED, REPLAYS, REPLAYED = REQUESTS, SECTORS, TAGS
@@ -85,5 +86,6 @@ class Plan:
             "wavefronts": rows[:, WAVEFRONTS].copy(),
             "ideal": rows[:, IDEAL].copy(),
             "copy_ideal": np.where(copies, rows[:, COPY_IDEAL], 0),
+            "copy_sectors": np.where(copies, counters[self.hit(0) :], 0),
             "bytes": rows[:, BYTES].copy(),
         }

@@ -218,6 +218,8 @@ def nothing(result: ir.Type) -> ir.Value | None:
     """What a routine gives when it stops early."""
     if isinstance(result, ir.VoidType):
         return None
+    if isinstance(result, ir.IntType):
+        return ir.Constant(result, 0)
     zero = ir.Constant(V32, None)
     return zero if result == V32 else ir.Constant(result, [zero] * len(result.elements))
 

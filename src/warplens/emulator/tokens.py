@@ -225,7 +225,7 @@ class ShapeWarp(PredicateFile):
         """Reads no register by itself."""
 
     branch = branch_any = jump = call = exit = trap = _nothing
-    converge = converge_apart = collect = end_collective = block_barrier = fence = _nothing
+    converge = converge_apart = collect = end_collective = block_barrier = fence = waits_until = _nothing
 
 
 def one_number(name: str) -> bool:

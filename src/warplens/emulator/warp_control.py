@@ -170,6 +170,16 @@ class WarpControl(WarpMeeting):
             b.branch(self.f.dispatch)
         self.f.go_on(self._next(), self.at.index)
 
+    def waits_until(self, p: Pred) -> None:
+        b, code, f = self.b, self.code, self.f
+        over = b.and_(self.active_mask, b.bitcast(self.e.splat(p.node), I32))
+        waits = b.and_(b.icmp_signed("==", over, i32(0)), code.nonzero(self.active_mask))
+        with code.when(waits, likely=False):
+            code.store(b.or_(code.load(Warp, f.warp, "trying"), self.mask), Warp, f.warp, "trying")
+            b.store(ir.Constant(I64, -1), f.fuel)
+            b.store(f.later(self.at.index, self.mask), f.resume_at)
+            b.branch(f.suspend)
+
     def block_barrier(
         self, index: U32 | int, threads: U32 | int | None, *, waits: bool = True,
         reduces: Literal["popc", "and", "or"] | None = None, p: Pred | None = None,

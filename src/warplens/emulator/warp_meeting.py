@@ -64,7 +64,7 @@ class WarpMeeting(AtInstruction):
         if not self.f.t.restores:
             merged = code.nonzero(code.load(Warp, warp, "merged"))
             with code.when(merged, likely=False):
-                self._keep_to(barrier.index, masks, need)
+                self._keep_to(barrier, masks, need)
         self.mask = b.load(self.f.exec, typ=I32)
         dug = b.icmp_signed("==", code.load(Warp, warp, "dug"), i32(self._next()))
         with code.when(dug, likely=False):
@@ -91,7 +91,7 @@ class WarpMeeting(AtInstruction):
             b.position_at_end(wait)
             self._arrive(barrier.index, need, lanes, place, barrier)
 
-    def _keep_to(self, slot: int, masks: ir.Value, need: ir.Value) -> None:
+    def _keep_to(self, barrier: Register, masks: ir.Value, need: ir.Value) -> None:
         """Lanes of a merged split that set the barrier at another time wait for the lanes of then."""
         b = self.b
         masks = self.e.splat(masks)
@@ -100,7 +100,11 @@ class WarpMeeting(AtInstruction):
         with self.code.when(self.code.nonzero(rest)):
             needs = self.code.variable(V32, masks)
             place = self.f.later(self._next(), rest)
-            b.call(self.runtime.arrive_apart, [self.f.env, self.f.warp, i32(slot), needs, rest, place])
+            before = self.code.load(Warp, self.f.warp, "waiting", barrier.index)
+            arguments = [self.f.env, self.f.warp, i32(barrier.index), needs, rest, place]
+            b.call(self.runtime.arrive_apart, arguments)
+            after = self.code.load(Warp, self.f.warp, "waiting", barrier.index)
+            self._gone_without(barrier, b.and_(b.or_(before, rest), b.not_(after)))
             b.store(b.and_(self.mask, lanes), self.f.exec)
 
     def _gone_without(self, barrier: Register, lanes: ir.Value) -> None:

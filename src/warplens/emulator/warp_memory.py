@@ -191,7 +191,9 @@ class WarpMemory(AtInstruction):
         whence = [self.b.trunc(start, V32)] * (bytes // 4)
         self.f.t.watch.access(site, "shared", places, bytes, "store", whence)
         self.f.t.watch.access(self._site(self.b.and_(site.mask, lanes)), "global", start, bytes, "load")
-        self.b.call(routine, [*site.common(), start, site.mask, places, lanes])
+        sectors = self.b.call(routine, [*site.common(), start, site.mask, places, lanes])
+        assert site.hits is not None
+        self.code.bump(site.hits, sectors)
         access.leave_on_fault(site, self.f.fault, self.b.append_basic_block("after"))
 
     def _rows(self, matrices: int) -> Site:

@@ -187,6 +187,10 @@ class Warp(Protocol):
     def yields(self) -> None:
         """Let other splits and warps run."""
 
+    def waits_until(self, p: Pred) -> None:
+        """If p is false in all active lanes other warps run, and the instruction is executed again: once for whoever
+        counts.  It must be a basic block of its own (sass/flow.py)."""
+
     def block_barrier(
         self, index: U32 | int, threads: U32 | int | None, *, waits: bool = True,
         reduces: Literal["popc", "and", "or"] | None = None, p: Pred | None = None,

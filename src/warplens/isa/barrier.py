@@ -61,10 +61,19 @@ def syncs_leave(w: Warp, at: Address, unused: U32) -> U64:
     return w.update(at, unused.like(1).wide(), after_leaving)
 
 
-@op("SYNCS.PHASECHK.TRANS64", pipe="lsu", ignores="TRYWAIT", says="{to} = whether phase {phase} at {at} is over")
+@op("SYNCS.PHASECHK.TRANS64", pipe="lsu", says="{to} = whether phase {phase} at {at} is over")
 def syncs_phasechk(w: Warp, at: Address, phase: U32) -> Pred:
     """The phase is bit 31 of the high word that an arrival gave, or a parity put there."""
     return (w.update(at, phase.wide(), unchanged).high() ^ phase).bit(31)
+
+
+@op("SYNCS.PHASECHK.TRANS64.TRYWAIT", pipe="lsu", says="{to} = whether phase {phase} at {at} is over, after a wait")
+def syncs_trywait(w: Warp, at: Address, phase: U32) -> Pred:
+    """The hardware waits for some time before it says no: on an H200 the first try found the phase over in each of 96
+    waits of a loop of arrivals (2026-11-21, `barrier_phases` of tests/kernels/field_library.cu)."""
+    over = syncs_phasechk(w, at, phase)
+    w.waits_until(over)
+    return over
 
 
 def unchanged(old: U64, value: U64) -> U64:

@@ -215,6 +215,21 @@ def atom_cas(
     return compare_and_swap(w, "generic", at, compare, value, size), w.active
 
 
+@op("ATOM.CAST.SPIN", pipe="lsu", ignores=CACHING,
+    says="{to} = whether generic address {at} was {compare}, and then is {value}")  # fmt: skip
+def atom_cast_spin(
+    w: Warp, at: Address, compare: Register, value: Register, *, size: Literal["32", "64"] = "32"
+) -> tuple[Data, Pred]:
+    """How the compiler adds floats in another block's shared memory, where a cluster has more than one block."""
+    old = compare_and_swap(w, "generic", at, compare, value, size)
+    wanted = w.stored(compare, len(old.words)).words
+    stored = old.words[0].eq(wanted[0])
+    for word, want in zip(old.words[1:], wanted[1:], strict=True):
+        stored = stored & word.eq(want)
+    flag = stored.u32()
+    return Data([flag, flag.like(0)][: len(old.words)]), w.active
+
+
 @op("ATOMS", pipe="lsu", says="{to} = shared memory at {at}, which becomes it {operation} {value}")
 def atoms(w: Warp, at: Address, value: Register, *, operation: Operation, number: Number = "32") -> Data:
     return atomic(w, "shared", at, value, operation, number, returns=True)
@@ -244,10 +259,25 @@ def atoms_cast_spin(
     return Data([flag, flag.like(0)][:words]), stored
 
 
-@op("QSPC.S", pipe="lsu", says="{to} = whether {at} is shared memory", ignores="E")
+@op("QSPC.S", "QSPC.D", pipe="lsu", says="{to} = whether {at} is shared memory", ignores="E")
 def qspc(w: Warp, at: Address) -> tuple[U32, Pred]:
-    shared = w.is_in("shared", at)
-    return shared.u32(), shared
+    """D: of any block of the cluster; true of one's own as well (H200, 2026-11-21), and there are no others here."""
+    return in_space(w, "shared", at)
+
+
+@op("QSPC.L", pipe="lsu", says="{to} = whether {at} is local memory", ignores="E")
+def qspc_local(w: Warp, at: Address) -> tuple[U32, Pred]:
+    return in_space(w, "local", at)
+
+
+@op("QSPC.G", pipe="lsu", says="{to} = whether {at} is global memory", ignores="E")
+def qspc_global(w: Warp, at: Address) -> tuple[U32, Pred]:
+    return in_space(w, "global", at)
+
+
+def in_space(w: Warp, space: Space, at: Address) -> tuple[U32, Pred]:
+    there = w.is_in(space, at)
+    return there.u32(), there
 
 
 # Ordering and cache control

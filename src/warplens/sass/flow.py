@@ -15,6 +15,9 @@ STOPS = frozenset(("EXIT", "KILL", "RET", "BRX", "BRXU", "JMP", "JMX", "JMXU", "
 PAUSES = frozenset(("BSYNC", "BREAK", "BAR", "WARPSYNC", "YIELD", "NANOSLEEP", "BPT", "UCGABAR_WAIT"))
 """After these another warp, or another part of the warp, may run before the next instruction."""
 
+WAITS = "TRYWAIT"
+"""An instruction with this modifier, which is executed again when others have run, is a block of its own."""
+
 ENDS = STOPS | PAUSES | {"BRA", "CALL"}
 
 JUMPS = frozenset(("BRA", "JMP", "WARPSYNC"))
@@ -40,6 +43,8 @@ def basic_blocks(
         leaders.update(target // 16 for target in indirect.get(instruction.offset, ()))
         if instruction.base in REFERENCES:
             leaders.update(target // 16 for target in _labels(instruction))
+        if WAITS in instruction.modifiers:
+            leaders.update((instruction.index, instruction.index + 1))
         if instruction.base in ENDS:
             leaders.add(instruction.index + 1)
     firsts = sorted(leader for leader in leaders if 0 <= leader < count)

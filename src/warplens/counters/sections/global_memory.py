@@ -14,6 +14,7 @@ from warplens.counters.vocabulary import (
     ATOMIC,
     BYTES,
     COPY,
+    COPY_SECTORS,
     EXECUTED,
     GLOBAL,
     IDEAL,
@@ -31,6 +32,7 @@ from warplens.counters.vocabulary import (
 
 PLAIN = {"ld": LOAD, "st": STORE}
 LSU = {"ld": LOAD | COPY, "st": STORE}
+IN_L1 = {"ld": SECTORS[GLOBAL & LOAD] + COPY_SECTORS[GLOBAL & COPY], "st": SECTORS[GLOBAL & STORE]}
 READ_MODIFY_WRITE = {"atom": ATOMIC, "red": REDUCTION}
 EXCESSIVE = SECTORS[GLOBAL] - IDEAL[GLOBAL]
 
@@ -46,8 +48,8 @@ METRICS: tuple[Formula, ...] = (
         for op, kind in (LSU | READ_MODIFY_WRITE).items()
     ),
     *(
-        exact(f"l1tex__t_sectors_pipe_lsu_mem_global_op_{op}.sum", "sector", SECTORS[GLOBAL & kind])
-        for op, kind in LSU.items()
+        exact(f"l1tex__t_sectors_pipe_lsu_mem_global_op_{op}.sum", "sector", sectors)
+        for op, sectors in IN_L1.items()
     ),
     # A reduction of lanes onto the same words passes several times: an H200 read 4 sectors for 1 (4 lanes a
     # word).
@@ -64,7 +66,7 @@ METRICS: tuple[Formula, ...] = (
         exact(
             f"l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_{op}.ratio",
             "sector/request",
-            SECTORS[GLOBAL & kind] / REQUESTS[GLOBAL & kind],
+            IN_L1[op] / REQUESTS[GLOBAL & kind],
         )
         for op, kind in LSU.items()
     ),

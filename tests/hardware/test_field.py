@@ -1,0 +1,54 @@
+"""Kernels of many kinds beside what Nsight Compute counted for them on an H200 (measurements/h200/field.csv)."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from warplens.host import USUAL
+from warplens.target import Target
+from warplens.validation import Emulated, with_record
+
+ROOT = Path(__file__).parents[2]
+
+
+def the_lists() -> ModuleType:
+    """benchmarks/validation/launches.py, which imports the module beside it."""
+    file = ROOT / "benchmarks" / "validation" / "launches.py"
+    sys.path.insert(0, str(file.parent))
+    spec = importlib.util.spec_from_file_location("validation_launches", file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+launches = the_lists()
+RECORD = str(ROOT / "measurements" / "h200" / "field.csv")
+SMALL = {case.flags.kernel: case for case in reversed(list(launches.cases(launches.FIELD)))}
+"""Of each kernel the first size."""
+DIFFERENT = {
+    "hash_warp": "lanes meet again at other times than on the GPU after a loop with YIELD; the results are equal",
+    "pipeline_stages": "instrumented counters count a copy that no lane makes; the hardware's own do not",
+    "hash_insert": "which thread takes a slot depends on the order of the blocks",
+    "scan_single_pass": "blocks wait for each other by reading memory until it changes: how often is a matter of time",
+}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", sorted(set(SMALL) - set(DIFFERENT)))
+def test_counts_as_on_an_h200(name: str) -> None:
+    target: Target = SMALL[name].target()
+    (agreement,) = with_record([Emulated(target, USUAL, None)], RECORD)
+    assert len(agreement.rows) > 40
+    assert agreement.equal, [(r.name, r.emulated.value, r.measured.value) for r in agreement.rows if not r.equal]
+
+
+def test_the_differences_are_of_kernels_in_the_list() -> None:
+    assert set(DIFFERENT) < set(SMALL)
