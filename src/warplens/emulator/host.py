@@ -29,6 +29,8 @@ def target() -> Any:
 
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
+    # Computations that wait for the end of long straight code keep all that they need in registers until then.
+    llvm.set_option("warplens", "-disable-machine-sink")
     _, cpu, features = host()
     found = llvm.Target.from_default_triple()
     return found.create_target_machine(cpu=cpu, features=features, opt=2, jit=True, reloc="pic", codemodel="small")

@@ -145,6 +145,8 @@ class Translator:
         if self.by_itself:
             places = {place for place in places if place.whole}
         _attributes(function)
+        if not self.large:  # where warps wait at barriers a tenth faster, but slower to translate
+            function.attributes.add("alwaysinline")
         WarpFunction(self, function, places, beyond if self.by_itself else None).build()
         self.runtime.run_blocks(function)
         self._keep_weights()
