@@ -67,7 +67,8 @@ class Speeds:
       dirty_share              of L2 that may hold what has been stored when the kernel ends
     [dram_rates]
       read_share, write_share  of the theoretical bandwidth that streams reach
-      held_cost                what a sector costs that L2 still holds at the end, of one that is written
+      held_cost                what a stored sector that L2 still holds at the end costs, of one that DRAM writes
+      held_read_cost           likewise one that L2 had already, because it was read
       lone_sector              what a sector costs that is written without the others of its line
       lone_half                what half a line costs that is read without the other and without lines beside it
 
@@ -146,6 +147,7 @@ class Speeds:
     read_share: float = _number("dram_rates", 0.1, 1)
     write_share: float = _number("dram_rates", 0.1, 1)
     held_cost: float = _number("dram_rates", 0, 1)
+    held_read_cost: float = _number("dram_rates", 0, 1)
     lone_sector: float = _number("dram_rates", 1, 20)
     lone_half: float = _number("dram_rates", 1, 10)
     launch_microseconds: float = _number("launch_cost", 0.1, 100)

@@ -15,6 +15,7 @@ from warplens.model.stored import WHOLE, Stored
 READ, WRITTEN = 64, 32  # bytes that DRAM moves at a time
 SECTOR = 32
 LINE = 128
+FILLS_FROM = 0.5  # of the room for parts: so soon they are filled up (of words all over 8 MiB a tenth, over 16 MiB all)
 PARTS_GO = 0.6  # of sectors that were stored in part: DRAM gets them sooner
 
 
@@ -66,7 +67,7 @@ def write_back(
 ) -> WriteBack:
     """What L2 holds at the end is the last that went through it: so much of that as was stored DRAM need not write."""
     speeds, evicted = machine.speeds, Evicted.of(reads, writes, total, machine)
-    number = len(writes)
+    number, many = len(writes), bytes_moved(reads, writes, total) > FILLS_FROM * speeds.parts_share * machine.l2_bytes
     wrote, filled, stores, fills = (np.zeros(number) for _ in range(4))
     for n, (f, part) in enumerate(zip(writes, parts, strict=True)):
         if not f.seen:
@@ -75,18 +76,21 @@ def write_back(
         partial = part.partial if part.bytes * f.each * total / max(together, 1.0) < WHOLE else 0.0
         whole = f.forgotten(evicted.lost, evicted.lost).of(total)  # what is written has no copy in the other half of L2
         wrote[n] = partial * together + (1 - partial) * whole
-        filled[n] = partial * whole if evicted.parts < total else 0.0
+        filled[n] = partial * whole if many else 0.0
     all_stored = float(wrote.sum())
     passed = sum(max(2 * f.of(total), w) for f, w in zip(reads, wrote, strict=True))
     last = (speeds.kept_share + speeds.lost_share) / 2  # of L2 that the last traffic of all kinds fills
     share = min(speeds.dirty_share, last * all_stored / max(passed, 1.0))
     lines = sum(part.lines for part in parts)  # which the part that is held has whole, however little was stored there
     held = min(share * machine.l2_bytes / LINE / max(lines, 1.0), 1.0)
-    left = float((wrote * (1 - held * (1 - PARTS_GO * np.array([part.partial for part in parts])))).sum())
-    costs = (left + speeds.held_cost * (all_stored - left)) / max(all_stored, 1.0)
+    stays = held * (1 - PARTS_GO * np.array([part.partial for part in parts]))  # share of what was stored
+    left = float((wrote * (1 - stays)).sum())
     for n, (f, part) in enumerate(zip(writes, parts, strict=True)):
         if f.seen and all_stored:
             asked = f.accesses * total
-            stores[n] = wrote[n] / asked * costs * (1 + part.lone * (speeds.lone_sector - 1))
+            known = min(2 * reads[n].of(total) / wrote[n], 1.0)  # share that was in L2 already, because it was read
+            costs = known * speeds.held_read_cost + (1 - known) * speeds.held_cost
+            work = 1 - stays[n] * (1 - costs)
+            stores[n] = wrote[n] / asked * work * (1 + part.lone * (speeds.lone_sector - 1))
             fills[n] = filled[n] / asked * (1 + part.lone * (2 * speeds.lone_half - 1))
     return WriteBack(stores, fills, left, float(filled.sum()))
