@@ -16,6 +16,7 @@ from warplens.emulator.code import i32, i64
 from warplens.emulator.frame import Frame, number_of
 from warplens.emulator.layout import FaultKind, Warp
 from warplens.emulator.plan import ON, takes_condition
+from warplens.emulator.sentences import Sentences
 from warplens.emulator.shapes import Place
 from warplens.emulator.vectors import I1, I32, I64, is_vector, vector
 from warplens.emulator.warp import TranslatedWarp
@@ -34,6 +35,7 @@ class WarpFunction(Frame):
     ) -> None:
         super().__init__(translator, function, places, beyond)
         self.place = min(self.blocks)
+        self.sentences = Sentences(translator.module, translator.large, translator.tile)
 
     # Blocks
 
@@ -101,7 +103,7 @@ class WarpFunction(Frame):
                 if isinstance(value, Lanes):
                     value.node = self.emitter.vector_of(value.node)
             arguments.insert(0, warp)
-        result = binding.op.body(*arguments, **binding.modifiers)
+        result = self.sentences.tell(self.emitter, binding.op, binding.modifiers, arguments)
         if binding.op.results:
             results = result if isinstance(result, tuple) else (result,)
             for target, value in zip(binding.targets, results, strict=True):
