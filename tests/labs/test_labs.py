@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from itertools import groupby
+from functools import cache
 from pathlib import Path
 from zlib import crc32
 
 import pytest
 
-from warplens.labs.catalog import find, names
+from warplens.labs import catalog
+from warplens.labs.catalog import names
 from warplens.labs.keep import computed, rows_kept, stale_readme, stale_rows
 from warplens.labs.lab import Lab
 from warplens.labs.pictures import Gallery, stale_pictures
@@ -19,28 +19,17 @@ from warplens.labs.rung import Rung
 
 DOCS = Path(__file__).parents[2] / "docs" / "labs.md"
 SMALL = Size.parse("small")
-UNROLLED = ("sgemm", "softmax")  # up to 2,300 instructions without a loop, 2 to 16 s each to translate
 PREDICTED = 10  # one rung in so many, the same each time: a prediction takes longer than all counts
+
+
+find = cache(catalog.find)  # reading 70 rungs takes longer than running most of them
 
 
 def sampled(rung: Rung) -> bool:
     return crc32(rung.entry.title.encode()) % PREDICTED == 0
 
 
-def rungs() -> Iterator[object]:
-    """Lab and rung; long are those of unrolled labs behind the first, and of rungs that share a file (a sweep) the
-    inner ones."""
-    for name in names():
-        lab = find(name)
-        first = lab.rungs[0].entry.title
-        for _, same in groupby(lab.rungs, lambda rung: rung.entry.file):
-            titles = [rung.entry.title for rung in same]
-            for title in titles:
-                long = title != first if name in UNROLLED else title not in (titles[0], titles[-1])
-                yield pytest.param(name, title, marks=[pytest.mark.long] * long)
-
-
-@pytest.mark.parametrize(("name", "title"), list(rungs()))
+@pytest.mark.parametrize(("name", "title"), [(n, rung.entry.title) for n in names() for rung in find(n).rungs])
 def test_every_rung_computes_counts_and_draws_what_its_lab_says(name: str, title: str) -> None:
     lab = find(name)
     (rung,) = lab.chosen([title])

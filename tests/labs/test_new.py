@@ -167,6 +167,13 @@ def test_truth_that_does_not_fit_is_told(lab: Path, capsys: pytest.CaptureFixtur
     assert "truth() takes 3 arguments, and 1_scalar has 4" in capsys.readouterr().err
 
 
+def test_a_readme_without_the_full_size_tells_the_small_one(lab: Path) -> None:
+    assert main(["lab", "./mine", "--write", "--size", "small"]) == 0
+    told = (lab / "README.md").read_text()
+    assert "| [2_wide](2_wide.cu) | 11,264 | 512 |" in told
+    assert "This is the small size." in told
+
+
 def test_only_times_leaves_what_was_computed(
     lab: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from warplens.errors import UsageError
+from warplens.expression import Names
 from warplens.host import USUAL, Host
 from warplens.labs.lab import Lab
 from warplens.labs.records import RESULTS, TIMES, Record, lines, read_measured, read_results, text
@@ -73,12 +74,14 @@ def _part(lab: Lab, what: str) -> str:
 
 
 def table(lab: Lab) -> str:
-    """The lab's table at its full size, in Markdown."""
+    """The lab's table in Markdown: of its full size, or of the small one where that is all there is."""
     results = read_results(lab.folder)
+    size = "small" if {of for of, _ in results} == {"small"} else "full"
     empty = Record({}, {})
-    records = {rung.entry.title: results.get(("full", rung.entry.title), empty) for rung in lab.rungs}
-    measured = recorded(read_measured(lab.folder), "full", GPU)
-    return lab_markdown.table(sheet(lab, "full", {}, [GPU], lab.rungs, records, measured))
+    records = {rung.entry.title: results.get((size, rung.entry.title), empty) for rung in lab.rungs}
+    measured = recorded(read_measured(lab.folder), size, GPU)
+    names: Names | None = None if size == "small" else {}
+    return lab_markdown.table(sheet(lab, size, names, [GPU], lab.rungs, records, measured))
 
 
 def stale_rows(old: Sequence[str], new: Sequence[str]) -> list[str]:

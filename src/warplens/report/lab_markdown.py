@@ -21,6 +21,7 @@ def table(sheet: Sheet) -> str:
     for cells in rows:
         told = [said.get(cells[0], "")] * published
         lines.append(_row([files.get(cells[0], cells[0]), *cells[1:], *told]))
-    notes = [line for line in foot(sheet) if not line.startswith("Published: ")]
+    notes = ["This is the small size."] * (sheet.size == "small")
+    notes += [line for line in foot(sheet) if not line.startswith("Published: ")]
     shown = [f"- {name}: {'. '.join(said)}." for name, said in lessons(sheet).items()]
     return "\n".join([*lines, "", *shown, *[""] * bool(shown), " ".join(notes)]) + "\n"
