@@ -106,7 +106,7 @@ def limit_of(
     at: Mapping[int, Mapping[str, float]], out: Outcome, time_us: float,
 ) -> str:  # fmt: skip
     if time_us < 2 * machine.speeds.launch_microseconds:
-        return f"the launch itself: {machine.speeds.launch_microseconds:.1f} of {time_us:.1f} us"
+        return f"the launch itself: {machine.speeds.launch_microseconds:.1f} of {time_us:.1f} µs"
     top = units[0] if units else None
     if top and top.name == "block starts" and top.percent >= BUSY:
         return (
