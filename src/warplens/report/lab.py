@@ -229,8 +229,8 @@ def foot(sheet: Sheet) -> list[str]:
         pairs = "; ".join(f"{first} and {second}" for first, second in sheet.orders[:PAIRS])
         more = f"; and {len(sheet.orders) - PAIRS} pairs more" if len(sheet.orders) > PAIRS else ""
         lines.append(f"Prediction and measurement order these rungs differently: {pairs}{more}.")
-    published = {row.title: "; ".join(row.published) for row in sheet.rows if row.published}
-    return lines + [f"Published: {title}: {said}." for title, said in published.items()]
+    published = groupby((row for row in sheet.rows if row.published), lambda row: row.published)
+    return lines + [f"Published: {_first_to_last(list(rows))}: {'; '.join(said)}." for said, rows in published]
 
 
 def provenance(time: MeasuredTime) -> str:
