@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import warplens as wl
 from warplens.machine import machine
 from warplens.model.by_warp import Reached
 from warplens.model.chosen import scattered
@@ -78,3 +79,19 @@ def test_parts_of_sectors_are_filled_up_and_the_last_stores_stay_in_l2() -> None
     assert parts.filled == 512 * TOTAL
     assert parts.sectors > whole.sectors
     assert parts.stores[0] > 4 * whole.stores[0]  # a sector alone
+
+
+BYTES = """extern "C" __global__ void bytes(const unsigned char* x, unsigned* y, int n) {
+  unsigned sum = 0;
+  for (int i = threadIdx.x + blockIdx.x * blockDim.x; i < n; i += blockDim.x * gridDim.x) sum += x[i];
+  if (sum == 12345) y[0] = sum;
+}"""
+
+
+def test_both_halves_of_64_bytes_that_dram_gives_are_misses_of_l2() -> None:
+    """A warp asks for 32 bytes; DRAM gives 64, and the next warp asks for the rest while they come."""
+    n = 1 << 22
+    arguments = np.ones(n, np.uint8), np.zeros(1, np.uint32), np.int32(n)
+    found = wl.compile(source=BYTES)["bytes"].launch(264, 256, *arguments).predict("h200").metrics
+    assert found["dram__bytes_read.sum"].value == pytest.approx(n, rel=0.02)
+    assert found["lts__t_sector_hit_rate.pct"].value < 10

@@ -16,6 +16,7 @@ from warplens.model.entries import sectors as sectors_of
 from warplens.model.hashing import hashed
 
 PAGE = 5  # lines whose loads from DRAM take alike: 2 to this power, 4 KB
+ONE_SECTOR = 1 << 40  # what tells the bit of a sector from that of its 64 bytes
 FAR = 16  # beside the bit of a valid sector: it comes from DRAM
 
 
@@ -76,10 +77,17 @@ def fetch(line, mask, lone, request, wave, cache, flight, servers, counts, s, su
         )
         if wanted:
             pairs += 1
-            if line < p.LOCAL_BASE and not asked_before(known, 4 * line + half):
-                comes, share = below(line, wave, lows, highs, latency, weight)
-                far, moved = far or comes, moved + share
-                counts[p.L2_MISSES] += share * wanted
+            if line < p.LOCAL_BASE:
+                first = not asked_before(known, 4 * line + half)
+                # The other sector of these 64 bytes counts as a miss, too: it is mostly asked for while both come.
+                sector = 4 * line + half + (0 if mask >> half & 1 and not valid[entry] >> half & 1 else 1)
+                new = not asked_before(known, ONE_SECTOR + sector) if wanted == 1 else first
+                if first or new:
+                    comes, share = below(line, wave, lows, highs, latency, weight)
+                    if first:
+                        far, moved = far or comes, moved + share
+                    if new:
+                        counts[p.L2_MISSES] += share * wanted
     at = request
     for _ in range(missing):  # room for each among those that are waited for
         place = int(servers[p.WAITED_FOR]) % flight.size
