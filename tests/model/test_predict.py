@@ -210,11 +210,13 @@ BUSY = """extern "C" __global__ void busy(float* y, int n) {
 def test_of_two_blocks_that_share_a_multiprocessor_the_first_ends_at_half_the_time() -> None:
     kernel, multiprocessors = wl.compile(source=BUSY)["busy"], machine("h200").multiprocessors
 
-    def active(blocks: int) -> float:
-        run = kernel.launch(blocks * multiprocessors, 1024, np.zeros(blocks * multiprocessors * 1024, np.float32), 512)
+    def active(blocks: float) -> float:
+        grid = int(blocks * multiprocessors)
+        run = kernel.launch(grid, 1024, np.zeros(grid * 1024, np.float32), 512)
         return run.predict("h200").metrics["sm__warps_active.avg.pct_of_peak_sustained_active"].value
 
     assert active(1) == pytest.approx(50, abs=3)  # an H200: 48.8
+    assert active(1.5) == pytest.approx(66, abs=3)  # 65.5, half of the multiprocessors with one block
     assert active(2) == pytest.approx(75, abs=3)  # 74.0
 
 

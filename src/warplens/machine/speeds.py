@@ -76,6 +76,9 @@ class Speeds:
       launch_microseconds      of a kernel that does nothing
       event_microseconds       of that time that lie between the events around a kernel, but not within it
       first_block_cycles       from the start to a block's first instruction
+      elapsed_cycles           of a launch, by Nsight Compute, in which no multiprocessor is active
+      resident_cycles          that a block is on its multiprocessor before its first instruction and behind its last
+      first_resident_cycles    more of the first blocks
       block_start_cycles       between two blocks that one multiprocessor starts
       warp_start_cycles        between two warps that one multiprocessor starts
       block_rate               blocks a cycle that the whole GPU starts
@@ -153,6 +156,9 @@ class Speeds:
     launch_microseconds: float = _number("launch_cost", 0.1, 100)
     event_microseconds: float = _number("launch_cost", 0, 100)
     first_block_cycles: float = _number("launch_cost", 0, 100_000)
+    elapsed_cycles: float = _number("launch_cost", 0, 100_000)
+    resident_cycles: float = _number("launch_cost", 0, 10_000)
+    first_resident_cycles: float = _number("launch_cost", 0, 10_000)
     block_start_cycles: float = _number("launch_cost", 0, 10_000)
     warp_start_cycles: float = _number("launch_cost", 0, 1000)
     block_rate: float = _number("launch_cost", 0.001, 100)

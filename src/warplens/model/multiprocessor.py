@@ -17,6 +17,7 @@ import numpy as np
 from warplens.compiled import compiled
 from warplens.emulator.entries import SHARED
 from warplens.model import places as p
+from warplens.model.activity import History
 from warplens.model.constant_path import BANKS, LINES, LINES_OF_BANK, looked_up
 from warplens.model.entries import ENTER, OF_WARP, basic_block, instruction, length, space
 from warplens.model.hashing import hashed
@@ -54,6 +55,7 @@ def start(place, started, warps, blocks, work, s):  # type: ignore[no-untyped-de
     blocks.next[UPCOMING] += 1
     blocks.may_start[0] = started + max(s[p.BLOCK_START], work.warps * s[p.WARP_START])
     blocks.held[place], blocks.wave[place] = number, number // blocks.held.size
+    blocks.began[number] = started
     for w in range(work.warps):
         slot, n = place * work.warps + w, number * work.warps + w
         warps.position[slot], warps.stop[slot] = work.starts[n], work.ends[n]
@@ -227,10 +229,10 @@ def go_on(t, warps, blocks):  # type: ignore[no-untyped-def]
 def simulate(
     words: Array, starts: Array, ends: Array, per_block: int, resident: int, code: Array, cycles: Array, lats: Array,
     firsts: Array, lasts: Array, s: Array, supply: tuple[Array, ...], l1_lines: int,
-) -> tuple[Array, Array, Array, Array]:  # fmt: skip
+) -> tuple[Array, Array, History, Array]:  # fmt: skip
     """Runs blocks one after the other, so many resident at a time; block b has the warps b * per_block and following.
 
-    (counts, cycles by (reason, instruction), cycle in which each block ended, cycles that each pipe was busy)
+    (counts, cycles by (reason, instruction), history of the blocks, cycles that each pipe was busy)
     """
     number, slots, pipes = starts.size // per_block, resident * per_block, 16
     counts, busy, ended = np.zeros(p.COUNTS), np.zeros(pipes), np.zeros(number)
@@ -257,12 +259,12 @@ def simulate(
     blocks = Blocks(
         np.full(resident, -1, np.int64), np.zeros(resident, np.int64), np.zeros(resident, np.int64),
         np.zeros((resident, p.BLOCK_BARRIERS), np.int64), np.zeros(p.SUBPARTITIONS), np.zeros(2, np.int64),
-        np.full(1, s[p.FIRST_BLOCK]),
+        np.full(1, s[p.FIRST_BLOCK]), np.zeros(number), np.zeros(number),
     )  # fmt: skip
     pipe_free, bank_free = np.zeros((p.SUBPARTITIONS, pipes)), np.zeros((p.SUBPARTITIONS, p.BANKS))
     seen = np.zeros(code.shape[0] // p.CODE_LINE + 1, np.int64)  # code that has been fetched
     _run(warps, blocks, work, memory, pipe_free, bank_free, seen, counts, stalls, ended, busy, s, supply)
-    return counts, stalls, ended, busy
+    return counts, stalls, History(blocks.began, ended, blocks.resided), busy
 
 
 @compiled
@@ -315,7 +317,7 @@ def _run(warps, blocks, work, memory, pipe_free, bank_free, seen, counts, stalls
                     warps.waiting[slot], warps.mark[slot], warps.base[slot] = work.rows[i, p.NUMBER], t + 1, p.NEVER
             if over:
                 warps.base[slot], warps.now[slot] = p.NEVER, -1
-                counts[p.ACTIVE] += t + 1 - warps.began[slot]
+                blocks.resided[blocks.held[place]] += t + 1 - warps.began[slot]
                 blocks.living[place] -= 1
             if over and blocks.living[place] == 0:
                 ended[blocks.held[place]] = t + 1

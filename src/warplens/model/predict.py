@@ -19,6 +19,7 @@ from warplens.emulator import Streams
 from warplens.errors import Unpredictable, UsageError
 from warplens.machine import Machine
 from warplens.model import places as p
+from warplens.model.activity import Activity, activity
 from warplens.model.atomic_units import units_at_work
 from warplens.model.by_warp import ByWarp, by_warp, part
 from warplens.model.chosen import Chosen, choose_blocks
@@ -104,7 +105,7 @@ class Outcome:
 
     counts      by place in places.py;  stalls: (reason, instruction);  busy: cycles of each pipe
     cycles      of the multiprocessor for all its blocks;  scale: all of its instructions / those simulated
-    settings    with which it ran, by place in places.py
+    settings    with which it ran, by place in places.py;  active: how long multiprocessors are, and their warps
     """
 
     counts: NDArray[np.float64]
@@ -113,30 +114,31 @@ class Outcome:
     cycles: float
     scale: float
     settings: NDArray[np.float64]
+    active: Activity
 
 
 def _run(
     machine: Machine, occupancy: Occupancy, chosen: Chosen, code: MachineCode, streams: ByWarp, supply: Supply,
-    what_if: Sequence[str], executed: float,
+    what_if: Sequence[str], executed: float, blocks: int,
 ) -> Outcome:  # fmt: skip
     own = part(streams, len(chosen.blocks))
     if (own.starts == own.ends).any():
         raise Unpredictable("its blocks execute more than can be recorded: measure it on a GPU")
     chosen_settings = _settings(machine, chosen, supply, what_if)
     l1_bytes = machine.speeds.l1_share * (machine.limits.unified_bytes_per_multiprocessor - occupancy.carveout_bytes)
-    counts, stalls, ended, busy = simulate(
+    counts, stalls, history, busy = simulate(
         own.words, own.starts, own.ends, own.warps, chosen.resident, code.rows, code.cycles,
         code.latencies, code.firsts, code.lasts, chosen_settings, supply.arrays(),
         max(int(l1_bytes) // 128, p.WAYS),
     )  # fmt: skip
-    if not ended.all():
+    if not history.ended.all():
         raise Unpredictable("its warps wait for each other as the model does not know it: measure it on a GPU")
-    cycles = max(float(counts[p.CYCLES]), float(counts[p.LAST_STORE]))
+    cycles = simulated = max(float(counts[p.CYCLES]), float(counts[p.LAST_STORE]))
     scale = executed / max(float(counts[p.ISSUED]), 1.0)
     if len(chosen.blocks) < chosen.of_blocks:
         # The rest runs as the blocks behind the first wave did.
         first, n = chosen.resident, len(chosen.blocks)
-        ends = np.sort(ended)
+        ends = np.sort(history.ended)
         if n >= 2 * first:
             rate = (ends[-1] - ends[first - 1]) / (n - first)
             cycles += rate * (chosen.of_blocks - n)
@@ -144,7 +146,10 @@ def _run(
             cycles *= chosen.of_blocks / n
     elif "no_divergence" not in what_if:
         cycles *= max(scale, 1.0) if abs(scale - 1) > 0.02 else 1.0
-    return Outcome(counts, stalls, busy, cycles, scale, chosen_settings)
+    before = machine.speeds.first_block_cycles
+    longer = (cycles - before) / max(simulated - before, 1.0)
+    active = activity(history, chosen, machine, own.warps, blocks, longer)
+    return Outcome(counts, stalls, busy, cycles, scale, chosen_settings, active)
 
 
 def _answer(
@@ -153,7 +158,7 @@ def _answer(
 ) -> Prediction:  # fmt: skip
     # A multiprocessor that has a block more than others ends last.
     each = float(trace.executed.sum()) / trace.launch.blocks * chosen.of_blocks
-    out = _run(machine, occupancy, chosen, code, streams, supply, what_if, each)
+    out = _run(machine, occupancy, chosen, code, streams, supply, what_if, each, trace.launch.blocks)
     time_us = machine.speeds.launch_microseconds + out.cycles / machine.boost_megahertz
     low, high = interval(time_us, bool(machine.calibrated))
     issued = max(float(out.counts[p.ISSUED]), 1.0)

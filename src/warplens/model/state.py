@@ -55,6 +55,7 @@ class Blocks(NamedTuple):
     held, wave   which block a place holds, and how many it has held before;  living: warps that have not ended
     arrived      warps at each barrier;  wake: when each scheduler has something to do again
     next         number of the next block, of the next turn;  may_start: when the next may, the soonest that one has
+    began, resided   of every block: when it started, and the cycles of its warps
     """
 
     held: Array
@@ -64,6 +65,8 @@ class Blocks(NamedTuple):
     wake: Array
     next: Array
     may_start: Array
+    began: Array
+    resided: Array
 
 
 class Memory(NamedTuple):

@@ -1,0 +1,74 @@
+"""How long multiprocessors are active, and how many warps they have then: Nsight Compute's counters.  F5.
+
+A multiprocessor is active while a block is on it, from some cycles before the block's first instruction to some behind
+its last; where blocks are short it has none at times.  One that is given a block fewer than the simulated one is active
+until the last but one of that one's blocks has ended.  Measured on an H200: `unequal` of the calibration, counters in
+measurements/h200/calibration_active.csv.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warplens.machine import Machine
+from warplens.model.chosen import Chosen
+
+Times = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Activity:
+    """cycles   active ones of a multiprocessor, the average of all that the GPU has
+    warp_cycles   of warps that are on it, likewise;  elapsed: cycles of the launch, by Nsight Compute's clock
+    """
+
+    cycles: float
+    warp_cycles: float
+    elapsed: float
+
+
+@dataclass(frozen=True)
+class History:
+    """Of each simulated block: the cycle of its first instruction, that behind its last, and its warps' cycles."""
+
+    began: Times
+    ended: Times
+    resided: Times
+
+    def without_last(self) -> History:
+        kept = np.arange(self.ended.size) != int(self.ended.argmax())
+        return History(self.began[kept], self.ended[kept], self.resided[kept])
+
+
+def activity(history: History, chosen: Chosen, machine: Machine, warps: int, total: int, longer: float) -> Activity:
+    """warps: of a block;  total: blocks of the grid;  longer: how many times the simulated part all of it takes."""
+    speeds, whole = machine.speeds, chosen.of_blocks
+    cycles, warp_cycles = _of_one(history, chosen, machine, warps)
+    cycles, warp_cycles = cycles * longer, warp_cycles * longer
+    fewer = 1 - (total - (whole - 1) * machine.multiprocessors) / machine.multiprocessors if whole > 1 else 0.0
+    less, warps_less = cycles * (whole - 1) / whole, warp_cycles * (whole - 1) / whole
+    if 1 < whole == history.ended.size:
+        less, warps_less = (value * longer for value in _of_one(history.without_last(), chosen, machine, warps))
+    share = chosen.active / machine.multiprocessors
+    longest = (float(history.ended.max()) - float(history.began.min())) * longer
+    started = speeds.first_resident_cycles + speeds.resident_cycles
+    return Activity(
+        share * (cycles + fewer * (less - cycles) + speeds.first_resident_cycles),
+        share * (warp_cycles + fewer * (warps_less - warp_cycles)),
+        speeds.elapsed_cycles + started + longest,
+    )
+
+
+def _of_one(history: History, chosen: Chosen, machine: Machine, warps: int) -> tuple[float, float]:
+    """(active cycles, warps' cycles) of a multiprocessor with these blocks."""
+    speeds = machine.speeds
+    order = np.argsort(history.began)
+    began, ended = history.began[order], history.ended[order] + speeds.resident_cycles
+    until = np.maximum.accumulate(ended)
+    idle = np.maximum(began[1:] - until[:-1], 0).sum()
+    first = min(chosen.resident, began.size) * speeds.first_resident_cycles
+    overhead = warps * (began.size * speeds.resident_cycles + first)
+    return float(until[-1] - began[0] - idle), float(history.resided.sum()) + overhead
