@@ -102,7 +102,7 @@ def prepare(
         stop=np.zeros(1, np.int32),
         tid=tid,
         first_mask=first_mask,
-        stride=saved_bytes(program),
+        stride=_stride(kernel, program),
         checks=checks,
     )
     heap = None
@@ -110,6 +110,16 @@ def prepare(
         number = len(memory.allocations)
         heap = number, memory.allocate("the heap of malloc", np.zeros(driver.HEAP_BYTES, np.uint8))
     return shape, heap
+
+
+_strides: dict[bytes, int] = {}  # by code: to look at all operands takes as long as all else before a launch
+
+
+def _stride(kernel: Kernel, program: Program) -> int:
+    """Bytes of a warp's record."""
+    if kernel.code not in _strides:
+        _strides[kernel.code] = saved_bytes(program)
+    return _strides[kernel.code]
 
 
 def _stack(kernel: Kernel, program: Program) -> int:
