@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 from rich.console import Console
 
+from warplens import measurement
 from warplens.cli import main
+from warplens.errors import Unpredictable
 from warplens.hardware import Timing
+from warplens.host import Host
 from warplens.metric import Metric
 from warplens.report.measurement import Beside, Measured, amount, document, show
+from warplens.run import Run
 from warplens.target import Flags, targets
 
 TIMING = Timing(80.0, 79.0, 82.5, 41.0, 1980.0, 15, "NVIDIA H200", "580.159.04", "13.0")
@@ -62,3 +67,28 @@ def test_why_there_is_no_prediction(capsys: pytest.CaptureFixture[str]) -> None:
     show(without_prediction(), Console(width=100))
     assert "no prediction: it waits for other blocks" in capsys.readouterr().out
     assert json.loads(document([without_prediction()]))["kernels"][0]["predicted"] is None
+
+
+def test_without_a_prediction_exact_counters_stand_beside_those_of_the_gpu(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refuses(run: Run, gpu: str) -> None:
+        raise Unpredictable("it waits for other blocks")
+
+    monkeypatch.setattr(Run, "predict", refuses)
+    monkeypatch.setattr(measurement, "time", lambda job, gpu: TIMING)
+    monkeypatch.setattr(measurement.shutil, "which", lambda name: f"/usr/bin/{name}")
+    counted = [{"smsp__inst_executed.sum": Metric(40961, "", "measured")}]
+    monkeypatch.setattr(measurement, "measure", lambda jobs, names, cold: counted)
+    (target, *_) = targets("examples/copy.cu", Flags(kernel="nccopy", gpu="h200", settings=("n=65536",)))
+    gpu: Any = None
+    found = measurement.measured(target, gpu, Host(threads=1))
+    (row,) = found.counters
+    assert row.ours == target.run().metrics["smsp__inst_executed.sum"]
+    show(found, Console(width=100))
+    said = capsys.readouterr().out
+    assert "Exact" in said
+    assert "Modelled" not in said
+    assert "40,961" in said
+    (kernel,) = json.loads(document([found]))["kernels"]
+    assert kernel["metrics"]["smsp__inst_executed.sum"]["exact"] == row.ours.value

@@ -8,12 +8,11 @@ and in a thread's own).
 from __future__ import annotations
 
 from warplens.emulator import entries, ir
-from warplens.emulator.code import Code, function, i32, i64
+from warplens.emulator.code import Code, i32, i64
 from warplens.emulator.emit import LlvmEmitter
-from warplens.emulator.recorder import SPACES, VOID, Log, Recorder
+from warplens.emulator.recorder import SPACES, Log, Recorder
 from warplens.emulator.shadow import How
-from warplens.emulator.site import V32, V64
-from warplens.emulator.vectors import I32, PTR
+from warplens.emulator.site import V32
 from warplens.isa._warp import Space
 
 ENTRY = 2 + 32 + 32  # words of an access
@@ -28,17 +27,14 @@ class LaneRecorder(Recorder):
         name = f"record_lanes_{space}_{size}"
         if found := self.module.globals.get(name):
             return found
-        kind = V64 if space == "global" else V32
-        made, code = function(self.module, name, VOID, [PTR, I32, kind, I32])
-        env, index, places, mask = made.args
+        made, code, (index, places, mask), (log, words) = self._begin(name, space)
         b = code.b
-        log, words = self._open(code, env)
         head = i32(SPACES[space] << entries.SPACE | size << entries.SECTORS)
         b.store(b.or_(index, head), words)
         b.store(mask, code.at(words, 4))
         low: ir.Value = places
         high: ir.Value = ir.Constant(V32, None)
-        if kind is V64:
+        if space == "global":
             low, high = (b.trunc(part, V32) for part in (places, b.lshr(places, LlvmEmitter(b).number(places, 32))))
         b.store(low, code.at(words, 8), align=4)
         b.store(high, code.at(words, 8 + 32 * 4), align=4)

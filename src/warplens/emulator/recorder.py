@@ -104,16 +104,22 @@ class Recorder:
         b.ret_void()
         return made
 
+    def _begin(
+        self, name: str, space: Space
+    ) -> tuple[ir.Function, Code, list[ir.Value], tuple[ir.Value, ir.Value]]:
+        """A routine for accesses, its code, [instruction, addresses or offsets, mask], and the log as _open() has it.
+        """
+        made, code = function(self.module, name, VOID, [PTR, I32, V64 if space == "global" else V32, I32])
+        env, *arguments = made.args
+        return made, code, arguments, self._open(code, env)
+
     def _access(self, space: Space, size: int, how: How) -> ir.Function:
         """(env, instruction, addresses or offsets, mask)."""
         name = f"record_{space}_{size}_{how}"
         if found := self.module.globals.get(name):
             return found
-        kind = V64 if space == "global" else V32
-        made, code = function(self.module, name, VOID, [PTR, I32, kind, I32])
-        env, index, places, mask = made.args
+        made, code, (index, places, mask), (log, words) = self._begin(name, space)
         b = code.b
-        log, words = self._open(code, env)
         length = code.variable(I64, i64(entries.ACCESSED))
 
         def sector(value: ir.Value, _: ir.Value) -> None:

@@ -112,19 +112,3 @@ def spread(addresses: Iterable[int], channels: Channels, place_of: Callable[[int
     bursts = {address // channels.burst_bytes * channels.burst_bytes for address in addresses}
     counts = Counter(place_of(address, channels).channel for address in bursts)
     return Spread(tuple(counts[channel] for channel in range(channels.channel_count)))
-
-
-def tile_of_rows(width: int, tile: int, block_row: int, phase: int) -> tuple[int, ...]:
-    """Elements of M that a block of the tiled product M N loads in a phase; rows of `width`, tiles of `tile` squared.
-
-    All blocks of a row of blocks load the same.
-    """
-    rows = range(block_row * tile, (block_row + 1) * tile)
-    return tuple(row * width + column for row in rows for column in range(phase * tile, (phase + 1) * tile))
-
-
-def tile_of_columns(width: int, tile: int, block_column: int, phase: int) -> tuple[int, ...]:
-    """Elements of N that a block of the tiled product M N loads in a phase."""
-    rows = range(phase * tile, (phase + 1) * tile)
-    columns = range(block_column * tile, (block_column + 1) * tile)
-    return tuple(row * width + column for row in rows for column in columns)

@@ -21,10 +21,10 @@ SCHEMA_VERSION = 1
 
 @dataclass(frozen=True)
 class Beside:
-    """One counter: predicted and measured."""
+    """One counter: modelled or exact, and measured."""
 
     name: str
-    modelled: Metric
+    ours: Metric
     measured: Metric
 
 
@@ -58,10 +58,10 @@ def show(found: Measured, out: Console) -> None:
     else:
         out.print(f"no prediction: {found.unpredicted}")
     out.print(f"on the {timing.gpu} at {timing.megahertz:.0f} MHz, by CUDA events", style="dim")
-    beside = grid_of("Counter", "Modelled", "Measured", "Unit")
+    beside = grid_of("Counter", "Modelled" if prediction else "Exact", "Measured", "Unit")
     beside.columns[0].no_wrap, beside.columns[0].overflow = False, "fold"  # some names are longer than there is room
     for row in found.counters:
-        beside.add_row(told(row.name), amount(row.modelled), amount(row.measured), row.modelled.unit)
+        beside.add_row(told(row.name), amount(row.ours), amount(row.measured), row.ours.unit)
     if beside.row_count:
         out.print()
         out.print(beside)
@@ -95,7 +95,7 @@ def _row(found: Measured) -> Mapping[str, Any]:
         else None,
         "unpredicted": found.unpredicted,
         "metrics": {
-            row.name: {"unit": row.modelled.unit, "modelled": row.modelled.value, "measured": row.measured.value}
+            row.name: {"unit": row.ours.unit, row.ours.provenance: row.ours.value, "measured": row.measured.value}
             for row in found.counters
         },
     }
