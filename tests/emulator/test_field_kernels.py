@@ -26,6 +26,24 @@ extern "C" __global__ void spaces(const int* p, int* o) {
 }
 """
 
+TRIES = """
+extern "C" __global__ void tries(const int* tries, int* done, unsigned* log, unsigned* cell) {
+  int lane = threadIdx.x, n = 0;
+  unsigned* mine = log + blockIdx.x * 32 * 48 + lane;
+  for (int k = 0; k < 3; ++k) {
+    int left = tries[(blockIdx.x * 3 + k) * 32 + lane];
+    while (true) {
+      unsigned old = atomicCAS(&cell[blockIdx.x * 32 + lane], 7u, 8u);
+      if (n < 48) mine[32 * n++] = 1;
+      if (old == 5u || --left <= 0) break;
+    }
+    if (n < 48) mine[32 * n++] = 2;
+  }
+  __syncwarp();
+  done[blockIdx.x * 32 + lane] = n;
+}
+"""
+
 
 def numbers(n: int, high: int, seed: int = 0, dtype: Any = np.uint32) -> NDArray[Any]:
     return np.random.default_rng(seed).integers(0, high, n).astype(dtype)
@@ -55,6 +73,14 @@ def test_lanes_that_leave_a_loop_of_tries_at_different_times(arch: str) -> None:
     keys, found = numbers(64 * 30, 100000), np.zeros(64 * 30, np.int32)
     kernel("field_data.cu", "hash_warp", arch).launch(30, 32, keys, keys.copy(), found)
     assert (found > 0).all()
+
+
+def test_loops_of_tries_one_after_the_other() -> None:
+    """Blocks of these hung: lanes came to wait at a BSYNC for others that had given way and had since passed it."""
+    each, done = numbers(64 * 3 * 32, 6, dtype=np.int32) + np.int32(1), np.zeros(64 * 32, np.int32)
+    room = [np.zeros(64 * 32 * n, np.uint32) for n in (48, 1)]
+    wl.compile(source=TRIES, arch="sm_90")["tries"].launch(64, 32, each, done, *room)
+    same(done, (each.reshape(64, 3, 32).sum(axis=1) + 3).astype(np.int32).reshape(-1))
 
 
 def test_crc_of_records(arch: str) -> None:

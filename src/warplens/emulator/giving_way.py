@@ -52,7 +52,7 @@ class GivingWay(Splits):
         """give_way(warp, pc, mask): a split goes on when all others have had their turn.
 
         Those that have given way stand below the others, the one with the lowest lane on top.  When all have, they
-        begin anew, but not with the one that was the last.
+        begin anew, but not with the one that was the last.  Until it runs again, no BSYNC waits for it.
         """
         made, code = function(self.module, "give_way", VOID, [PTR, I32, I32])
         warp, pc, mask = made.args
@@ -60,7 +60,7 @@ class GivingWay(Splits):
         before = code.load(Warp, warp, "yielded")
         ready = self._ready(code, warp)
         fresh = b.and_(ready, b.not_(before))
-        spins = b.select(code.nonzero(fresh), i32(0), b.or_(ready, mask))
+        spins = b.select(code.nonzero(fresh), mask, b.or_(ready, mask))
         code.store(b.or_(code.load(Warp, warp, "away"), spins), Warp, warp, "away")
         b.call(self.push_last, [warp, pc, mask])
         below = code.load(Warp, warp, "buried")

@@ -148,7 +148,7 @@ class Warp(c.Structure):
         ("begun", c.c_int32),  # registers have been saved
         ("restored", c.c_uint32),  # barriers whose lanes were written back from a register
         ("yielded", c.c_uint32),  # lanes that have given way and wait until all others have, too
-        ("away", c.c_uint32),  # lanes that gave way to nobody, until they go on: no BSYNC waits for them
+        ("away", c.c_uint32),  # lanes that gave way, until they go on: no BSYNC waits for them
         ("used", c.c_int64),  # instructions, in whole turns
         ("waiting", c.c_uint32 * WAIT_SLOTS),
         ("buried", c.c_uint32),  # ready splits, by slot, that others were put above
