@@ -14,7 +14,7 @@ from warplens.emulator import Streams
 from warplens.errors import Unpredictable, UsageError
 from warplens.machine import Machine, machine
 from warplens.model import WHAT_IF, Prediction
-from warplens.model.chosen import scattered
+from warplens.model.chosen import choose_blocks, scattered
 from warplens.model.footprint import footprint
 from warplens.model.predict import predict
 
@@ -154,6 +154,17 @@ def test_lanes_that_look_up_different_words_of_a_table_wait_for_each() -> None:
     assert cycles == pytest.approx(8 * speeds.table_replay_cycles, rel=0.05)
 
 
+def test_a_multiprocessor_has_blocks_of_every_kind() -> None:
+    """132 is a multiple of 4: of every 132nd block all would be fourth ones."""
+    described = machine("h200")
+    grid = 40 * described.multiprocessors
+    run = wl.compile(source=ADD)["add"].launch(grid, 256, np.zeros(grid * 256, np.float32))
+    found = choose_blocks(run.trace, described, run.occupancy).blocks
+    assert len(set(found)) == len(found) == 40
+    assert max(found) < grid
+    assert 5 <= sum(block % 4 == 0 for block in found) <= 15
+
+
 WALK = """__constant__ unsigned table[4096];
 extern "C" __global__ void walk(unsigned* y, int mask, int n) {
   unsigned at = 0;
@@ -198,6 +209,9 @@ def test_constant_loads_of_all_warps_go_through_one_unit() -> None:
     times = [run.predict("h200").time_us for run in runs]
     cycles = (times[1] - times[0]) * machine("h200").boost_megahertz / (32 * 16 * 32)
     assert cycles == pytest.approx(machine("h200").speeds.table_word_cycles, rel=0.15)
+
+
+ADD = """extern "C" __global__ void add(float* y) { y[blockIdx.x * blockDim.x + threadIdx.x] += 1; }"""
 
 
 BUSY = """extern "C" __global__ void busy(float* y, int n) {

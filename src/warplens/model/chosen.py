@@ -37,10 +37,16 @@ def choose_blocks(trace: Trace, machine: Machine, occupancy: Occupancy) -> Chose
     count = whole
     if whole * each > ENOUGH:
         count = min(max(int(ENOUGH / each) // resident, 1) * resident, whole)
-    blocks = tuple(range(0, count * active, active))
+    blocks = tuple(min(k * active + _turn(k, active, whole >= 2 * resident), total - 1) for k in range(count))
     wanted = min(max(int(FOOTPRINT_INSTRUCTIONS / each), LEAST_BLOCKS), FOOTPRINT_BLOCKS)
     more = tuple(range(total)) if total <= wanted else scattered(total, wanted)
     return Chosen(blocks, more, whole, active, resident)
+
+
+def _turn(number: int, active: int, anyone: bool) -> int:
+    """Which of the multiprocessors' next blocks is the `number`th of this one.  The first are dealt out in order; where
+    many follow, each goes to whoever is done first, so that no multiprocessor has all blocks of one kind."""
+    return (number * 0x9E3779B1 >> 7) % active if anyone else 0
 
 
 def scattered(total: int, count: int) -> tuple[int, ...]:
