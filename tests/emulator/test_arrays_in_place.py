@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from launches import written
 
-from warplens.emulator import memory
+from warplens.emulator import grid, memory
 from warplens.errors import KernelFault
 
 SOURCE = """
@@ -71,6 +71,23 @@ def test_where_the_host_has_an_array_does_not_matter(off: int) -> None:
     run = written(SOURCE, "summed").launch(1, 64, array, out)
     assert np.array_equal(out, 4.0 * LANES + 1)
     assert run["l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"] == 32
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_what_is_read_often_is_copied_after_all(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`late` reads in its first block what it writes in its sixth."""
+    monkeypatch.setattr(grid, "OFTEN", 0)
+    brought: list[int] = []
+    bring = memory.DeviceMemory.bring
+    monkeypatch.setattr(memory.DeviceMemory, "bring", lambda self, n: brought.append(n) or bring(self, n))
+    room = np.zeros(256 + 128, np.uint8)
+    off = -room.ctypes.data % 64 + 16
+    a, out = room[off : off + 256].view(np.int32), np.zeros(8 * 64, np.int32)
+    a[:] = LANES
+    written(SOURCE, "late").launch(8, 64, a, out, threads=threads)
+    assert brought == [0]
+    assert np.array_equal(a, LANES + 100)
+    assert np.array_equal(out.reshape(8, 64), [LANES + (100 if block >= 5 else 0) for block in range(8)])
 
 
 @pytest.mark.parametrize("threads", [1, 2])

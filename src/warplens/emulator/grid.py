@@ -34,6 +34,7 @@ from warplens.trace import Counts, Trace
 Progress = Callable[[int, int], None]
 DEFAULT_BUDGET = 1_000_000_000  # warp instructions a warp may execute: some seconds here, a second on a GPU
 POLL_SECONDS = 0.05
+OFTEN = 8  # warp instructions a byte: a byte is copied in a tenth of the time of one
 
 
 def available_threads() -> int:
@@ -181,6 +182,7 @@ class Grid:
         self.memory.fill(threads, lent=True)
         first = self.worker()
         self.drive([first], [(0, 1)], finish=self.blocks == 1)
+        self._bring_what_is_read_often(first)
         # Who prints much waits for Python most of the time, and threads for each other.
         if threads > 1 and self.blocks > 2 and in_any_order(first.touched()) and not first.driver.printed:
             workers = [first, *(self.worker() for _ in range(threads - 1))]
@@ -194,6 +196,18 @@ class Grid:
         elif self.blocks > 1:
             self.drive([first], [(1, self.blocks - 1)])
         return [first]
+
+    def _bring_what_is_read_often(self, first: Worker) -> None:
+        """Arrays that lie badly where the host has them are copied if the first block says that this will pay."""
+        read = [n for n, used in enumerate(first.touched()) if used == Touch.READ and n not in self.memory.own]
+        if not read:
+            return
+        instructions = self.blocks * int(self._counted([first])["executed"].sum())
+        if instructions < OFTEN * sum(self.memory.allocations[n].size for n in read):
+            return
+        for number in read:
+            if self.memory.bring(number):
+                first.look_again(number)
 
     def _some(self, threads: int, sample: Sample) -> tuple[list[Worker], list[Worker]]:
         """The blocks of a sample, in the same manner: workers for the ends of the grid, and for what lies between."""

@@ -15,9 +15,10 @@ from warplens.errors import UsageError
 
 ALIGNMENT = 512  # cudaMalloc gives at least 256
 WIDEST = 16  # bytes that a lane reads at once
-# Bytes from which an array stays where the host has it.  Such arrays begin inside a line of the
-# host's cache, mostly: a product of matrices that reads them again and again runs at three quarters of its speed.
+# Bytes from which an array stays where the host has it, mostly inside a line of the host's cache: a product of matrices
+# that reads it again and again runs at two thirds of its speed there.
 IN_PLACE = 1 << 25
+LINE = 64  # bytes
 SHARE = 1 << 23  # bytes that one thread copies at a time
 # Bytes between allocations that belong to nobody.  Hosts are slow where a load and a store are alike modulo 4096.
 GUARD = (1 << 16) + 1536
@@ -119,6 +120,15 @@ class DeviceMemory:
             else:
                 copy([(self._place(allocation), allocation.data)], self.threads)
                 self.own.add(number)
+
+    def bring(self, number: int) -> bool:
+        """An allocation that has only been read gets memory of its own after all; False if that would not help."""
+        allocation = self.allocations[number]
+        if self.may_be_written(number) or allocation.data.ctypes.data % LINE == 0:
+            return False
+        copy([(self._place(allocation), allocation.data)], self.threads)
+        self.own.add(number)
+        return True
 
     def may_be_written(self, number: int) -> bool:
         """Whether an allocation has been taken, or has had memory here from the start."""

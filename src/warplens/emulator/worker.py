@@ -130,8 +130,12 @@ class Worker:
         return env
 
     def _take(self, number: int) -> None:
-        """A buffer is about to be written; who has found it where the host has it must look again."""
+        """A buffer is about to be written."""
         self.memory.take(number)
+        self.look_again(number)
+
+    def look_again(self, number: int) -> None:
+        """A buffer may be elsewhere now than where instructions have found it."""
         entry = self.buffers[number]
         entry.delta, entry.own = self.memory.delta(number), 1
         bounds = np.frombuffer(memoryview(self.bounds).cast("B"), np.uint64).reshape(-1, sizeof(Bounds) // 8)
