@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 
 import warplens as wl
+from warplens.errors import Unpredictable
 
 sys.path.insert(0, str(Path(__file__).parent))
 from lists import asked
@@ -41,7 +42,11 @@ def main() -> None:
         kernel = modules[wanted.file][wanted.kernel]
         run = kernel.launch(wanted.grid, wanted.block, *wanted.arguments(), shared=wanted.shared)
         start = time.perf_counter()
-        found = run.predict("h200")
+        try:
+            found = run.predict("h200")
+        except Unpredictable as why:
+            out.writerow([wanted.name, wanted.family, *[""] * (4 + len(METRICS)), f"not predicted: {why}"])
+            continue
         seconds = time.perf_counter() - start
         values = [f"{found.metrics[name].value:.6g}" if name in found.metrics else "" for name in METRICS.values()]
         times = [f"{value:.3f}" for value in (found.time_us, found.low_us, found.high_us)]
