@@ -41,6 +41,7 @@ COUNTERS = (
     "smsp__inst_executed.sum",
     *(f"smsp__average_warps_issue_stalled_{reason}_per_issue_active.ratio" for reason in STALLS),
 )  # fmt: skip
+POINTER = 8  # bytes
 HEAD = ("name", "family", "cold_us", "low_us", "high_us", "warm_us", "megahertz")
 TAIL = ("gpu", "date", "driver", "tools")
 
@@ -64,12 +65,12 @@ def compiled() -> dict[str, Code]:
 
 
 def job(wanted: Configuration, code: Code) -> Job:
-    """Arrays become buffers; an array as small as the parameter is its bytes."""
+    """Arrays become buffers; an array as small as the parameter is its bytes, unless that has the size of a pointer."""
     arguments: list[int | bytes] = []
     buffers = []
     for value, size in zip(wanted.arguments(), code.sizes[wanted.kernel], strict=True):
         made = np.asarray(value)
-        if made.ndim and made.nbytes != size:
+        if made.ndim and (made.nbytes != size or size == POINTER):
             arguments.append(len(buffers))
             buffers.append(made.reshape(-1).view(np.uint8))
         else:
