@@ -114,10 +114,8 @@ def main(words: list[str]) -> None:
     counted: list[dict[str, Any]] = [{}] * len(rows)
     if shutil.which("ncu") and cubins:
         counted = counters(cubins, folder, chosen)
-    from warplens.calibration.session import driver_version
-
     tools = "NVRTC 13.0.88, CUDA events, ncu 2025.3.1 --cache-control all"
-    tail = (gpu.name, str(date.today()), driver_version(), tools)
+    tail = (gpu.name, str(date.today()), gpu.driver, tools)
     with (folder / f"validation_times{chosen.suffix}.csv").open("w", newline="") as file:
         out = csv.writer(file, lineterminator="\n")
         out.writerow([*HEAD, *COUNTERS, *TAIL])
