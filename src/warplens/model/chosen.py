@@ -12,6 +12,8 @@ ENOUGH = 4_000_000  # warp instructions to simulate: a second or less
 FOOTPRINT_BLOCKS = 2048
 FOOTPRINT_INSTRUCTIONS = 4_000_000
 LEAST_BLOCKS = 8
+PAIRS_BLOCKS = 32  # of a grid in which a block shares what it reads with one in 60, some pairs of these share it
+PAIRS_INSTRUCTIONS = 32_000_000  # a quarter of a second of execution
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,8 @@ def choose_blocks(trace: Trace, machine: Machine, occupancy: Occupancy) -> Chose
     if whole * each > ENOUGH:
         count = min(max(int(ENOUGH / each) // resident, 1) * resident, whole)
     blocks = tuple(min(k * active + _turn(k, active, whole >= 2 * resident), total - 1) for k in range(count))
-    wanted = min(max(int(FOOTPRINT_INSTRUCTIONS / each), LEAST_BLOCKS), FOOTPRINT_BLOCKS)
+    pairs = min(PAIRS_BLOCKS, int(PAIRS_INSTRUCTIONS / each))
+    wanted = min(max(int(FOOTPRINT_INSTRUCTIONS / each), pairs, LEAST_BLOCKS), FOOTPRINT_BLOCKS)
     more = tuple(range(total)) if total <= wanted else scattered(total, wanted)
     return Chosen(blocks, more, whole, active, resident)
 
