@@ -28,7 +28,7 @@ from warplens.version import __version__
 from warplens.whole_file import write_whole
 
 # A warp that executes so many times what warps of the launch do is taken to wait for a block that is not run.
-PATIENCE, LEAST_BUDGET = 30, 2_000_000
+PATIENCE, LEAST_BUDGET = 30, 100_000_000
 
 
 class Launched(Protocol):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import binascii
 import hashlib
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from launches import kernel, same
 from numpy.typing import NDArray
 
 import warplens as wl
+from warplens.errors import KernelFault
 
 SPACES = """
 extern "C" __global__ void spaces(const int* p, int* o) {
@@ -148,3 +150,24 @@ def test_edit_distance(arch: str) -> None:
                 row.append(min(old[i] + int(letter != other), old[i + 1] + 1, row[i] + 1))
         want.append(row[-1])
     same(found, np.array(want, np.int32))
+
+
+def test_many_waits_at_an_mbarrier_are_no_endless_loop() -> None:
+    """A prediction runs some blocks again and gives them little time; 100 waits of a warp took it all."""
+    x = np.arange(128, dtype=np.int32)
+    run = kernel("field_library.cu", "barrier_phases", "sm_90").launch(1, 128, x, np.zeros_like(x), 50)
+    assert run.predict("h200").time_us > 3
+
+
+def test_registers_that_the_code_never_names_are_not_saved(tmp_path: Path) -> None:
+    """`[UR6]` is an address in UR6 and UR7, and nothing else names UR7; the wait ends as a fault, not as an error."""
+    source = tmp_path / "hang.cu"
+    source.write_text(
+        "#include <cuda/barrier>\n#include <cuda/std/utility>\n"
+        "__global__ void hang(int* y) {\n"
+        "  __shared__ cuda::barrier<cuda::thread_scope_block> barrier;\n"
+        "  if (threadIdx.x == 0) init(&barrier, 33);\n  __syncthreads();\n"
+        "  barrier.arrive_and_wait();\n  y[threadIdx.x] = 1;\n}\n"
+    )
+    with pytest.raises(KernelFault, match=r"SYNCS\.PHASECHK"):
+        wl.compile(source, arch="sm_90")["hang"].launch(1, 32, np.zeros(32, np.int32), budget=10_000_000)

@@ -131,6 +131,10 @@ class Frame:
     def _held_at(self, places: Iterable[Place]) -> list[tuple[State, frozenset[Name]]]:
         return [(self.t.shapes.states[p], self.t.shapes.live[p]) for p in sorted(places)]
 
+    def _saved_at(self, places: Iterable[Place]) -> list[Slot]:
+        """What this code saves of what the places need; the rest is only handed on (_leave)."""
+        return [slot for slot in self.registers.slots(self._held_at(places)) if slot in self.layout]
+
     def _end(self) -> None:
         b = self.b
         b.position_at_end(self.done)
@@ -153,7 +157,7 @@ class Frame:
         for share in shares:
             back = b.append_basic_block("back")
             b.position_at_end(back)
-            self._restore(self.registers.slots(self._held_at(share)))
+            self._restore(self._saved_at(share))
             on = b.switch(b.load(self.resume_at, typ=I32), self.blocks[share[0]])
             for place in share:
                 switch.add_case(i32(number_of(place)), back)
@@ -273,7 +277,7 @@ class Frame:
         for block, place in self.waits:
             self.b.position_at_end(block)
             self._add_used()
-            self._save(self.registers.slots(self._held_at([place])))
+            self._save(self._saved_at([place]))
             self.b.ret(i32(Status.WAITING))
 
     def _save(self, slots: list[Slot] | None = None) -> None:

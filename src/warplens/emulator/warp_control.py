@@ -20,6 +20,8 @@ from warplens.emulator.warp_meeting import WarpMeeting
 from warplens.isa._lanes import U32, Pred
 from warplens.program import Label
 
+TRY = 8192  # instructions of its budget that a wait at an mbarrier costs a warp: where nobody comes it ends in seconds
+
 
 class WarpControl(WarpMeeting):
     """Where lanes go, part, meet and wait.  Only active lanes take part."""
@@ -176,6 +178,8 @@ class WarpControl(WarpMeeting):
         waits = b.and_(b.icmp_signed("==", over, i32(0)), code.nonzero(self.active_mask))
         with code.when(waits, likely=False):
             code.store(b.or_(code.load(Warp, f.warp, "trying"), self.mask), Warp, f.warp, "trying")
+            unspent = b.sub(b.load(f.fuel, typ=I64), ir.Constant(I64, TRY))
+            code.store(b.sub(code.load(Warp, f.warp, "used"), unspent), Warp, f.warp, "used")
             b.store(ir.Constant(I64, -1), f.fuel)
             b.store(f.later(self.at.index, self.mask), f.resume_at)
             b.branch(f.suspend)
