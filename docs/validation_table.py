@@ -24,6 +24,8 @@ LISTS = {
     "fourth list": ("predictions_field.csv", "validation_times_field.csv"),
 }
 ALIKE = 0.03  # variants whose measured times differ by less have no order
+SHORT = 8  # microseconds: half of it is the launch itself
+MANY = 0.75  # of a list
 SMALL = 1e6  # bytes of DRAM: of less the share means nothing
 SMALL_WRITES = 1e7  # a kernel that stores nothing writes 2 MB, as Nsight Compute counts
 COUNTERS = (
@@ -93,7 +95,7 @@ def order(found: list[Launch]) -> tuple[float, int]:
 def summary(lists: Mapping[str, list[Launch]]) -> Iterator[str]:
     yield "| | launches | median | mean | 90 % below | largest | bias | in the interval | Kendall's tau (pairs) |"
     yield "|---|--:|--:|--:|--:|--:|--:|--:|--:|"
-    for title, found in lists.items():
+    for title, found in parts(lists):
         sizes = sorted(abs(launch.error) for launch in found)
         bias = statistics.mean(launch.error for launch in found)
         tau, pairs = order(found)
@@ -101,6 +103,15 @@ def summary(lists: Mapping[str, list[Launch]]) -> Iterator[str]:
         inside = sum(launch.inside for launch in found)
         told = " | ".join(f"{100 * cell:.1f} %" for cell in cells)
         yield f"| {title} | {len(found)} | {told} | {100 * bias:+.1f} % | {inside} | {tau:.2f} ({pairs}) |"
+
+
+def parts(lists: Mapping[str, list[Launch]]) -> Iterator[tuple[str, list[Launch]]]:
+    """Each list, and its longer launches by themselves where there are many short ones."""
+    for title, found in lists.items():
+        yield title, found
+        longer = [launch for launch in found if launch.times[1] >= SHORT]
+        if len(longer) < MANY * len(found):
+            yield f"its launches of {SHORT} µs and more", longer
 
 
 def counters(lists: Mapping[str, list[Launch]]) -> Iterator[str]:
