@@ -24,5 +24,5 @@ def find(word: str) -> Lab:
     if (Path(word) / NAME).is_file() or "/" in word:
         return Lab.of(Path(word))
     close = difflib.get_close_matches(word, names(), 1, 0.6)
-    hint = f"did you mean {close[0]}?" if close else f"there are: {', '.join(names())}"
-    raise UsageError(f"no lab {word!r}; {hint}; a lab of your own is given as a path such as ./{word}")
+    hint = f"did you mean {close[0]}?" if close else f"there are: {', '.join(names())}."
+    raise UsageError(f"no lab {word!r}; {hint} A lab of your own is given as a path, such as ./{word}")
