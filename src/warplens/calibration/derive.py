@@ -14,7 +14,6 @@ from warplens.errors import UsageError
 
 SUB_PARTITIONS = 4
 ADDRESS_CYCLES = 5  # from an integer instruction to a load that takes its result as its address (sass.md 6.4)
-GIB = 1 << 30
 NANO = 1e9
 TABLES = ("pipe_cycles", "latency_cycles", "load_path", "l2_rates", "dram_rates", "launch_cost")
 

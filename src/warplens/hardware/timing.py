@@ -24,7 +24,6 @@ RUNS = 15
 CACHES_SWEPT = 8  # times L2: reading them also takes longer than to queue the launch behind it
 CLOCK_CYCLES = 200_000
 GRID, BLOCK = 1056, 256
-
 RESET_BYTES = 1 << 20  # before a warm run: tickets, flags and counters, without which some kernels run out of bounds
 
 

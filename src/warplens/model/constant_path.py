@@ -15,26 +15,13 @@ from warplens.emulator.entries import ACCESSED
 from warplens.model import places as p
 from warplens.model.entries import ENTER, instruction, reached
 from warplens.model.entries import sectors as lines_of
+from warplens.model.least_used import find
 
 LINE = 64  # bytes
 SETS, WAYS = 8, 4
 LINES = SETS * WAYS
 BANKS, LINES_OF_BANK = 8, 1024  # 64 KB
 FIRST_LINES = 4  # that come together when nobody has read any of them: 256 bytes
-PARAMETERS = 0  # the bank of the kernel's arguments, which the launch itself has read
-
-
-@compiled
-def find(tags, stamps, line):  # type: ignore[no-untyped-def]
-    """(entry, whether the line is there); else the entry of its set that has not been used for longest."""
-    first = (line % SETS) * WAYS
-    oldest = first
-    for entry in range(first, first + WAYS):
-        if tags[entry] == line:
-            return entry, True
-        if stamps[entry] < stamps[oldest]:
-            oldest = entry
-    return oldest, False
 
 
 @compiled
@@ -54,7 +41,7 @@ def looked_up(slot, i, t, warps, work, memory, s):  # type: ignore[no-untyped-de
         if recorded:
             line = np.int64(work.words[at + ACCESSED + k])
         line += LINES_OF_BANK * work.rows[i, p.NUMBER]
-        entry, there = find(tags, stamps, line)
+        entry, there = find(tags, stamps, SETS, WAYS, line)
         servers[p.TABLE_CLOCK] += 1
         stamps[entry] = servers[p.TABLE_CLOCK]
         if there or (ready < fill[line] + stays and ready > fill[line] - stays):

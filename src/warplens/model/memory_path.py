@@ -14,23 +14,11 @@ from warplens.model import places as p
 from warplens.model.entries import reached, space
 from warplens.model.entries import sectors as sectors_of
 from warplens.model.hashing import hashed
+from warplens.model.least_used import find
 
 PAGE = 5  # lines whose loads from DRAM take alike: 2 to this power, 4 KB
 ONE_SECTOR = 1 << 40  # what tells the bit of a sector from that of its 64 bytes
 FAR = 16  # beside the bit of a valid sector: it comes from DRAM
-
-
-@compiled
-def find(tags, stamps, sets, line):  # type: ignore[no-untyped-def]
-    """(entry, whether the line is there); else the entry that has not been used for longest."""
-    first = (line % sets) * p.WAYS
-    oldest = first
-    for entry in range(first, first + p.WAYS):
-        if tags[entry] == line:
-            return entry, True
-        if stamps[entry] < stamps[oldest]:
-            oldest = entry
-    return oldest, False
 
 
 @compiled
@@ -53,7 +41,7 @@ def fetch(line, mask, lone, request, wave, cache, flight, servers, counts, s, su
     tags, stamps, valid, fill, known = cache
     lows, highs, latency, weight, _, _ = supply
     sets = tags.size // p.WAYS
-    entry, there = find(tags, stamps, sets, line)
+    entry, there = find(tags, stamps, sets, p.WAYS, line)
     if not there:
         tags[entry], valid[entry] = line, 0
     servers[p.L1_CLOCK] += 1
@@ -178,7 +166,7 @@ def put(line, mask, request, cache, servers, counts, s, supply):  # type: ignore
     tags, stamps, valid, fill, _ = cache
     number = (mask & 1) + (mask >> 1 & 1) + (mask >> 2 & 1) + (mask >> 3 & 1)
     # What is stored is kept in L1 as well (an H200 counts a second store to a sector as a hit there).
-    entry, there = find(tags, stamps, tags.size // p.WAYS, line)
+    entry, there = find(tags, stamps, tags.size // p.WAYS, p.WAYS, line)
     if not there:
         tags[entry], valid[entry] = line, 0
     servers[p.L1_CLOCK] += 1
