@@ -2,28 +2,17 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
-from pathlib import Path
 from types import ModuleType
 
 import pytest
 
+from validation_lists import the_lists
 from warplens.target import targets
-
-FILE = Path(__file__).parents[1] / "benchmarks" / "validation" / "launches.py"
 
 
 @pytest.fixture(scope="module")
 def launches() -> ModuleType:
-    sys.path.insert(0, str(FILE.parent))  # it imports the module beside it
-    spec = importlib.util.spec_from_file_location("validation_launches", FILE)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
+    return the_lists()
 
 
 @pytest.mark.parametrize("name", ["LIST", "PRACTICE", "FIELD"])

@@ -2,33 +2,16 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
+from validation_lists import the_lists
 from warplens.host import USUAL
 from warplens.target import Target
 from warplens.validation import Emulated, with_record
 
 ROOT = Path(__file__).parents[2]
-
-
-def the_lists() -> ModuleType:
-    """benchmarks/validation/launches.py, which imports the module beside it."""
-    file = ROOT / "benchmarks" / "validation" / "launches.py"
-    sys.path.insert(0, str(file.parent))
-    spec = importlib.util.spec_from_file_location("validation_launches", file)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
 launches = the_lists()
 RECORD = str(ROOT / "measurements" / "h200" / "field.csv")
 SMALL = {case.flags.kernel: case for case in reversed(list(launches.cases(launches.FIELD)))}
