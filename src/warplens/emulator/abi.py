@@ -83,7 +83,7 @@ def constants(
     return bank
 
 
-def special_constants(kernel: Kernel) -> Mapping[str, int]:
+def special_constants() -> Mapping[str, int]:
     """Special registers that are the same for every thread of every launch on our machine."""
     return {
         "SR_SWINHI": SHARED_WINDOW,

@@ -16,7 +16,7 @@ from warplens.isa._warp import Data
 from warplens.program import Constant, Instruction, Program, Register
 
 if TYPE_CHECKING:
-    from warplens.emulator.lift import WarpFunction
+    from warplens.emulator.running import Running
 
 
 def unsupported(program: Program, instruction: Instruction) -> UnsupportedInstruction:
@@ -33,7 +33,7 @@ class AtInstruction(PredicateFile):
     """One instruction of a warp; `mask` is the running split, `active` those of its lanes whose guard is true."""
 
     def __init__(
-        self, function: WarpFunction, at: Instruction, mask: ir.Value, lanes: ir.Value, active: ir.Value,
+        self, function: Running, at: Instruction, mask: ir.Value, lanes: ir.Value, active: ir.Value,
         condition: ir.Value | None, split: bool,
     ) -> None:  # fmt: skip
         self.f = function
@@ -70,10 +70,8 @@ class AtInstruction(PredicateFile):
 
     def constant(self, at: Constant, bytes: int) -> Data:
         if at.index is not None and at.index.file == "R":
-            word = self.e.vector_of(self.f.registers.word("R", at.index.index))
-            offsets = self.b.add(word, self.e.number(word, at.offset))
-            offsets = offsets if is_vector(word) else self.e.splat(offsets)
-            self.f.t.watch.table(self.code, self.f.env, self.at.index, offsets, self.active_mask)
+            offsets = self.e.splat(self.f.registers.indexed(at))
+            self.f.t.watch.table(self.code, self.f.env, self.f.number(self.at.index), offsets, self.active_mask)
         return Data(self.f.registers.constant(at, bytes))
 
     @property

@@ -9,16 +9,14 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from warplens.emulator import ir
-from warplens.emulator.code import Code, i32, i64
+from warplens.emulator.code import i32
 from warplens.emulator.driver_calls import PLACES, READ, driver_block
-from warplens.emulator.emit import LlvmEmitter
-from warplens.emulator.layout import HEADER, INSTRUCTION, WHOLE, Env, FaultKind, Status, Warp
-from warplens.emulator.record import record_fault
+from warplens.emulator.layout import HEADER, WHOLE, Env, FaultKind, Status, Warp
 from warplens.emulator.registers import Registers, Slot
 from warplens.emulator.shape import Name, State
 from warplens.emulator.shapes import Place
-from warplens.emulator.vectors import I1, I32, I64, PTR, vector
-from warplens.program import Instruction
+from warplens.emulator.turns import Turns
+from warplens.emulator.vectors import I32, I64, PTR
 
 if TYPE_CHECKING:
     from warplens.emulator.translator import Translator
@@ -32,23 +30,20 @@ def number_of(place: Place) -> int:
     return place.first | (WHOLE if place.whole else 0)
 
 
-class Frame:
+class Frame(Turns):
     """The body of run_warp(env, block, warp) -> Status, or of run_apart (apart.py).
 
     `places` are the blocks that the function has; a warp that goes on at another of the translator's leaves for
     run_apart, whose address stands in the global `beyond`.
     """
 
+    t: Translator
+
     def __init__(
         self, translator: Translator, function: ir.Function, places: Iterable[Place], beyond: ir.Value | None = None
     ) -> None:
-        self.t = translator
-        self.function = function
+        super().__init__(translator, function)
         self.beyond = beyond
-        self.env, self.block, self.warp = function.args[:3]
-        self.b = ir.IRBuilder(function.append_basic_block("entry"))
-        self.code = Code(self.b)
-        self.emitter = LlvmEmitter(self.b, translator.tile)
         self.blocks = {
             place: function.append_basic_block(f"at_{16 * place.first:x}") for place in sorted(places)
         }
@@ -64,9 +59,8 @@ class Frame:
         self.exec = self.b.alloca(I32)
         self.fuel = self.b.alloca(I64)
         self.resume_at = self.b.alloca(I32)
-        self.straight = self.b.alloca(I32)  # who leaves goes on at once, even if the turn is over
-        self.at = translator.program.instructions[0]  # the instruction that is being translated, and its lanes
-        self.active: ir.Value = ir.Constant(vector(I1), None)
+        self.straight = self.b.alloca(I32)
+        self.at = translator.program.instructions[0]
         self.registers = Registers(self)
 
     def build(self) -> None:
@@ -178,13 +172,6 @@ class Frame:
     def _restore(self, slots: list[Slot]) -> None:
         self.registers.restore(self.code, self.saved, slots, self.layout)
 
-    def _next_split(self) -> ir.Value:
-        pc = self.b.call(self.t.runtime.next_split, [self.warp])
-        self.b.store(self.code.load(Warp, self.warp, "exec"), self.exec)
-        self.b.store(pc, self.resume_at)
-        self.b.store(i32(0), self.straight)
-        return pc
-
     def _leave(self) -> Callable[[], None]:
         """The split goes on where lanes are apart: with these registers, and what is left of the turn.  Gives what
         goes there with the registers saved when the warp stopped."""
@@ -206,66 +193,13 @@ class Frame:
         assert self.beyond is not None
         b.ret(b.call(b.load(self.beyond, typ=PTR), [self.env, self.block, self.warp, *rest], RUN_APART))
 
-    def _dispatcher(self) -> tuple[ir.Block, ir.Block]:
-        """Take the next ready split and go to its place.  Gives the blocks where it is known, and where it goes on."""
-        b = self.b
-        chosen, go = (self.function.append_basic_block(n) for n in ("chosen", "go"))
-        b.position_at_end(self.dispatch)
-        self._next_split()
-        b.branch(chosen)
-        b.position_at_end(chosen)
-        pc = b.load(self.resume_at, typ=I32)
-        some, rest = (self.function.append_basic_block(n) for n in ("some", "rest"))
-        b.cbranch(b.icmp_signed("<", pc, i32(0)), rest, some)
-        self._rest(rest)
-        b.position_at_end(some)
-        spent = b.icmp_signed("<", b.load(self.fuel, typ=I64), i64(0))
-        b.cbranch(spent, self.suspend, go).set_weights([1, 1000])
-        b.position_at_end(go)
-        pc = b.load(self.resume_at, typ=I32)
-        lost = self.function.append_basic_block("lost")
-        switch = b.switch(pc, lost)
+    def _ways(self, pc: ir.Value, lost: ir.Block) -> None:
+        switch = self.b.switch(pc, lost)
         for place in sorted(self.entries):
             switch.add_case(i32(number_of(place)), self.blocks[place])
         if self.driver is not None:
             for number in PLACES:
                 switch.add_case(i32(number), self.driver)
-        b.position_at_end(lost)
-        self.record_fault(FaultKind.BAD_JUMP, pc)
-        b.branch(self.fault)
-        return chosen, go
-
-    def _suspend(self) -> None:
-        """The turn is over: the split goes behind the others, registers are saved."""
-        b, code = self.b, self.code
-        b.position_at_end(self.suspend)
-        pc = b.load(self.resume_at, typ=I32)
-        b.call(self.t.runtime.push_last, [self.warp, pc, b.load(self.exec, typ=I32)])
-        total = self._add_used()
-        with code.when(b.icmp_signed(">", total, code.load(Env, self.env, "budget")), likely=False):
-            self.record_fault(FaultKind.BUDGET, b.and_(pc, i32(INSTRUCTION)))
-            b.branch(self.fault)
-        self._save()
-        b.ret(i32(Status.READY))
-
-    def _rest(self, block: ir.Block) -> None:
-        """No split is ready: the warp is done, or all that is left of it waits."""
-        b, code = self.b, self.code
-        b.position_at_end(block)
-        done = b.icmp_signed("==", code.load(Warp, self.warp, "exited"), i32(-1))
-        with code.when(done, likely=True):
-            b.ret(i32(Status.DONE))
-        self._add_used()
-        self._save()
-        b.ret(i32(Status.WAITING))
-
-    def _add_used(self) -> ir.Value:
-        """The instructions that the warp has executed, those of this turn included."""
-        b, code = self.b, self.code
-        used = b.sub(code.load(Env, self.env, "slice"), b.load(self.fuel, typ=I64))
-        total = b.add(code.load(Warp, self.warp, "used"), used)
-        code.store(total, Warp, self.warp, "used")
-        return total
 
     def wait_at(self, index: int) -> None:
         """A whole warp waits for others; it goes on at an instruction."""
@@ -283,23 +217,3 @@ class Frame:
     def _save(self, slots: list[Slot] | None = None) -> None:
         self.registers.save(self.code, self.saved, self.slots if slots is None else slots, self.layout)
         self.code.store(1, Warp, self.warp, "begun")
-
-    def first_mask(self) -> ir.Value:
-        """The lanes that exist in this warp."""
-        index = self.code.load(Warp, self.warp, "index")
-        return self.b.load(
-            self.b.gep(self.code.load(Env, self.env, "first_mask"), [index], source_etype=I32), typ=I32
-        )
-
-    def record_fault(
-        self, kind: FaultKind, instruction: ir.Value, lanes: ir.Value | None = None, **fields: ir.Value
-    ) -> None:
-        lanes = self.b.load(self.exec, typ=I32) if lanes is None else lanes
-        place = {"instruction": instruction, "lanes": lanes}
-        record_fault(self.code, self.env, self.block, kind, self.warp, **place, **fields)
-
-    def fault_if(self, wrong: ir.Value, kind: FaultKind, at: Instruction, **fields: ir.Value) -> None:
-        """Stops the run where a lane of the mask `wrong` is set."""
-        with self.code.when(self.code.nonzero(wrong), likely=False):
-            self.record_fault(kind, i32(at.index), wrong, **fields)
-            self.b.branch(self.fault)

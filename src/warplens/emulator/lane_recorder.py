@@ -19,7 +19,7 @@ ENTRY = 2 + 32 + 32  # words of an access
 
 
 class LaneRecorder(Recorder):
-    def table(self, code: Code, env: ir.Value, number: int, offsets: ir.Value, mask: ir.Value) -> None:
+    def table(self, code: Code, env: ir.Value, number: ir.Value, offsets: ir.Value, mask: ir.Value) -> None:
         """Tables in constant memory are left out."""
 
     def _access(self, space: Space, size: int, how: How) -> ir.Function:

@@ -84,6 +84,7 @@ class Env(c.Structure):
 
     _fields_ = [
         ("counters", c.c_void_p),
+        ("rows", c.c_void_p),  # of the counters, one an instruction (plan.py)
         ("bounds", c.c_void_p),
         ("buffers", c.c_void_p),
         ("buffer_count", c.c_int64),

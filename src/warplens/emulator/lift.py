@@ -15,12 +15,9 @@ from warplens.emulator.at_instruction import unsupported
 from warplens.emulator.code import i32, i64
 from warplens.emulator.frame import Frame, number_of
 from warplens.emulator.layout import FaultKind, Warp
-from warplens.emulator.plan import ON, takes_condition
-from warplens.emulator.sentences import Sentences
 from warplens.emulator.shapes import Place
-from warplens.emulator.vectors import I1, I32, I64, is_vector, vector
-from warplens.emulator.warp import TranslatedWarp
-from warplens.isa._lanes import Lanes
+from warplens.emulator.tell import tell
+from warplens.emulator.vectors import I1, I32, I64, vector
 from warplens.program import Instruction
 from warplens.sass.flow import WAITS
 
@@ -35,7 +32,6 @@ class WarpFunction(Frame):
     ) -> None:
         super().__init__(translator, function, places, beyond)
         self.place = min(self.blocks)
-        self.sentences = Sentences(translator.module, translator.large, translator.tile)
 
     # Blocks
 
@@ -52,7 +48,7 @@ class WarpFunction(Frame):
             entry = self.t.plan.block(self.t.number[block.first])
             code.bump(code.at(self.counters, 8 * entry))
             code.bump(code.at(self.counters, 8 * entry + 8), b.zext(code.popcount(mask), I64))
-            self.t.watch.enter(code, self.env, self.block, self.warp, self.t.number[block.first], mask)
+            self.t.watch.enter(code, self.env, self.block, self.warp, i32(self.t.number[block.first]), mask)
         lanes = b.bitcast(mask, vector(I1))
         for index in range(block.first, block.last + 1):
             if index == block.last:  # which alone can lead elsewhere
@@ -78,42 +74,20 @@ class WarpFunction(Frame):
         binding = self.t.bindings[instruction.index]
         if binding is None:
             raise unsupported(self.t.program, instruction)
-        if instruction.base == "NOP":
-            self.t.watch.meet(self.code, self.warp, mask)  # what is left of a __syncwarp() of lanes that are together
-            return
-        b = self.b
-        guard = instruction.guard
-        self.registers.flow.at(instruction.index, guard)
-        condition = None if guard is None else self.registers.predicate(guard)
-        if condition is None:
-            active = lanes
-        elif is_vector(condition):
-            active = b.and_(lanes, condition)
-        else:
-            active = b.bitcast(b.select(condition, mask, i32(0)), vector(I1))
-        self.at, self.active = instruction, active
-        row = self.t.plan.row(instruction.index)
-        if condition is not None and not takes_condition(instruction):
-            on = b.zext(self.code.popcount(b.bitcast(active, I32)), I64)
-            self.code.bump(self.code.at(self.counters, 8 * (row + ON)), on)
-        warp = TranslatedWarp(self, instruction, mask, lanes, active, condition, split)
-        arguments = [self.registers.read(source, operand, instruction) for source, operand in binding.sources]
-        if binding.op.takes_warp:
-            for value in arguments:
-                if isinstance(value, Lanes):
-                    value.node = self.emitter.vector_of(value.node)
-            arguments.insert(0, warp)
-        result = self.sentences.tell(self.emitter, binding.op, binding.modifiers, arguments)
-        if binding.op.results:
-            results = result if isinstance(result, tuple) else (result,)
-            for target, value in zip(binding.targets, results, strict=True):
-                if target is not None:
-                    self.registers.write(target, value, active, condition)
+        tell(self, instruction, binding, mask, lanes, split)
+
+    def number(self, index: int) -> ir.Value:
+        return i32(index)
+
+    def row(self, index: int) -> ir.Value:
+        return self.code.at(self.counters, 8 * self.t.plan.row(index))
+
+    def hit(self, index: int) -> ir.Value:
+        return self.code.at(self.counters, 8 * self.t.plan.hit(index))
 
     # Going from block to block
 
     def go_on(self, index: int, origin: int) -> None:
-        """To the block that starts at an instruction; backwards costs fuel, and may end the turn."""
         b = self.b
         target = self._target(index)
         if target not in self.t.shapes.states:
@@ -129,7 +103,7 @@ class WarpFunction(Frame):
             return
         self.entries.add(target)
         b.store(i32(number_of(target)), self.resume_at)
-        spent = self.spend(origin - index + 1)
+        spent = self.spend_back(index, origin)
         b.cbranch(spent, self.suspend, self.blocks[target]).set_weights([1, 10000])
 
     def _go_beyond(self, target: Place, origin: int) -> None:
@@ -137,32 +111,22 @@ class WarpFunction(Frame):
         self.b.store(i32(number_of(target)), self.resume_at)
         self.b.store(i32(int(target.first > origin)), self.straight)
         if target.first <= origin:
-            self.spend(origin - target.first + 1)
+            self.spend_back(target.first, origin)
         self.b.branch(self.leave)
 
     def go_on_converted(self, index: int) -> None:
-        """To a later block whose form all lanes have taken already."""
         self.b.branch(self.blocks[self._target(index)])
-
-    @contextmanager
-    def parted(self) -> Iterator[None]:
-        """What goes on from here are lanes by themselves."""
-        before, self.apart = self.apart, True
-        yield
-        self.apart = before
 
     def _target(self, index: int) -> Place:
         return Place(index, self.place.whole and not self.apart)
 
-    def spend(self, instructions: int) -> ir.Value:
-        """Takes fuel; whether it is used up."""
+    def spend_back(self, index: int, origin: int) -> ir.Value:
         b = self.b
-        left = b.sub(b.load(self.fuel, typ=I64), i64(instructions))
+        left = b.sub(b.load(self.fuel, typ=I64), i64(origin - index + 1))
         b.store(left, self.fuel)
         return b.icmp_signed("<", left, i64(0))
 
     def later(self, index: int, lanes: ir.Value) -> ir.Value:
-        """A place as number, noted as one that the dispatcher must know; these lanes will go on there."""
         target = self._target(index)
         if target in self.t.shapes.states:
             if target in self.blocks:

@@ -20,13 +20,9 @@ from warplens.emulator.watch import Watch
 
 
 class Meetings(GivingWay):
-    """Routines of one module, each made when it is first asked for.
-
-    rows   where the counters' rows, one an instruction, begin, in bytes
-    """
+    """Routines of one module, each made when it is first asked for."""
 
     watch: Watch
-    rows: int
 
     @cached_property
     def arrive(self) -> ir.Function:
@@ -135,7 +131,7 @@ class Meetings(GivingWay):
             with code.when(again, likely=False):
                 pc = code.load(Warp, warp, "lane_pc", code.lowest(wanted))
                 pc = b.and_(pc, i32(INSTRUCTION))
-                self.replay(code, code.load(Env, env, "counters"), b.sub(pc, i32(1)), wanted)
+                self.replay(code, env, b.sub(pc, i32(1)), wanted)
             if joining is not None:
                 with code.when(code.nonzero(elsewhere), likely=False):
                     self._ready_again(code, warp, elsewhere)
@@ -159,10 +155,10 @@ class Meetings(GivingWay):
             code.store(b.and_(waiting, b.not_(lanes)), Warp, warp, "waiting", slot)
         b.call(self.push_groups, [warp, lanes, place])
 
-    def replay(self, code: Code, counters: ir.Value, instruction: ir.Value, lanes: ir.Value) -> None:
+    def replay(self, code: Code, env: ir.Value, instruction: ir.Value, lanes: ir.Value) -> None:
         """Counts another issue of a meeting."""
         b = code.b
-        row = code.at(counters, b.add(i64(self.rows), b.mul(code.widened(instruction), i64(8 * COLUMNS))))
+        row = code.at(code.load(Env, env, "rows"), b.mul(code.widened(instruction), i64(8 * COLUMNS)))
         code.bump(code.at(row, 8 * REPLAYS))
         code.bump(code.at(row, 8 * REPLAYED), b.zext(code.popcount(lanes), I64))
 

@@ -34,10 +34,10 @@ class Recorder:
         self.count = Classifier(module)
 
     def enter(
-        self, code: Code, env: ir.Value, block: ir.Value, warp: ir.Value, number: int, mask: ir.Value
+        self, code: Code, env: ir.Value, block: ir.Value, warp: ir.Value, number: ir.Value, mask: ir.Value
     ) -> None:
         """Lanes of mask begin a basic block."""
-        code.b.call(self._enter, [env, block, warp, i32(number), mask])
+        code.b.call(self._enter, [env, block, warp, number, mask])
 
     @property
     def _enter(self) -> ir.Function:
@@ -75,9 +75,9 @@ class Recorder:
             numbers = site.offset(space, numbers)
         site.b.call(self._access(space, size, how), [site.env, site.index, numbers, site.mask])
 
-    def table(self, code: Code, env: ir.Value, number: int, offsets: ir.Value, mask: ir.Value) -> None:
+    def table(self, code: Code, env: ir.Value, number: ir.Value, offsets: ir.Value, mask: ir.Value) -> None:
         """Lanes of mask read words of a constant bank at offsets of their own."""
-        code.b.call(self._table, [env, i32(number), offsets, mask])
+        code.b.call(self._table, [env, number, offsets, mask])
 
     @property
     def _table(self) -> ir.Function:

@@ -212,13 +212,23 @@ class Registers(RegisterFile):
         constant = ir.Constant(width, bits & ((1 << kind.bits) - 1))
         return constant.bitcast(scalar_type(kind)) if issubclass(kind, Float) else constant
 
+    def number(self, kind: ir.Type, value: int) -> ir.Value:
+        """A number that stands in an operand."""
+        return ir.Constant(kind, value)
+
+    def indexed(self, at: Constant) -> ir.Value:
+        """The offset in its bank, of each lane where it has an index."""
+        offset = self.number(I32, at.offset)
+        if at.index is None:
+            return offset
+        word = self.e.vector_of(self.word(at.index.file, at.index.index))
+        return self.b.add(word, self.e.splat(offset) if is_vector(word) else offset)
+
     def constant(self, at: Constant, size: int) -> list[U32]:
         """Words of a constant bank; banks are 64 KB and offsets wrap inside."""
         b, code = self.b, self.f.code
-        offset: ir.Value = i32(at.offset)
+        offset = self.indexed(at)
         if at.index is not None:
-            word = self.e.vector_of(self.word(at.index.file, at.index.index))
-            offset = b.add(word, self.e.number(word, at.offset))
             self._within_bank(at, offset, size)
         base = code.load(Env, self.f.env, "bank", at.bank)
         words = max(size // 4, 1)

@@ -33,12 +33,10 @@ IDLE_TURN = 1000  # how much more of a block's patience a turn without progress 
 class Runtime(Meetings):
     """Routines of one module, each made when it is first asked for."""
 
-    def __init__(self, module: ir.Module, watch: Watch, rows: int, barriers: int, restores: bool) -> None:
-        """rows: where the counters' rows, one an instruction, begin, in bytes; barriers: how many a block can use;
-        restores: whether convergence barriers come back from registers."""
+    def __init__(self, module: ir.Module, watch: Watch, barriers: int, restores: bool) -> None:
+        """barriers: how many a block can use; restores: whether convergence barriers come back from registers."""
         self.module = module
         self.watch = watch
-        self.rows = rows
         self.barriers = barriers
         self.restores = restores
 

@@ -14,11 +14,12 @@ from warplens.emulator.pattern import Counts, Pattern
 from warplens.emulator.plan import LARGE, Plan
 from warplens.emulator.registers import saved_space
 from warplens.emulator.routines import Routines
+from warplens.emulator.running import Context
 from warplens.emulator.runtime import Runtime
 from warplens.emulator.shapes import Place, shapes
 from warplens.emulator.site import Windows
 from warplens.emulator.vectors import I32, PTR
-from warplens.emulator.watch import NO_CHECKS, Checks, Watch
+from warplens.emulator.watch import NO_CHECKS, Checks, Watch, unit
 from warplens.errors import UnsupportedInstruction
 from warplens.isa._decode import Binding, bind
 from warplens.kernel import Kernel
@@ -41,7 +42,7 @@ def check_cluster(kernel: Kernel) -> None:
         )
 
 
-class Translator:
+class Translator(Context):
     """Builds the module of one kernel.
 
     `tile` is how many lanes of a warp stand side by side along x (linear.py); with 0 nothing is assumed of threadIdx.
@@ -58,10 +59,10 @@ class Translator:
         self.program = program
         self.plan = Plan(program)
         self.module = ir.Module(name=f"{program.name}.{program.arch}")
-        self.watch = Watch(self.module, program, checks)
+        self.watch = Watch(self.module, unit(program), checks)
         self.restores = any(restores_barrier(i) for i in program.instructions)
         barriers = barriers_of(program)
-        self.runtime = Runtime(self.module, self.watch, 8 * self.plan.row(0), barriers, self.restores)
+        self.runtime = Runtime(self.module, self.watch, barriers, self.restores)
         self.routines = Routines(self.module, windows_of(program))
         declare(self.module, library)
         self.bindings = [self._bind(i) for i in program.instructions]
@@ -79,7 +80,6 @@ class Translator:
         self.parting = self._parting()
 
     def usual(self, index: int, pattern: Pattern | None) -> Pattern | None:
-        """The pattern, if executions of the instruction in it are counted by themselves: one pattern an instruction."""
         if pattern is None or self.weights.setdefault(index, pattern.counts) != pattern.counts:
             return None
         return pattern

@@ -41,7 +41,7 @@ class TranslatedWarp(WarpMemory, WarpControl):
         if name in LANE_MASKS:
             return self._u32(ir.Constant(V32, LANE_MASKS[name]))
         code, b = self.code, self.b
-        fixed = abi.special_constants(self.f.t.kernel)
+        fixed = abi.special_constants()
         if name in fixed:
             return self._u32(i32(fixed[name]))
         index = code.load(Warp, self.f.warp, "index")
@@ -68,7 +68,7 @@ class TranslatedWarp(WarpMemory, WarpControl):
         code, b = self.code, self.b
         spent = b.sub(code.load(Env, self.f.env, "slice"), b.load(self.f.fuel, typ=I64))
         before = b.add(code.load(Warp, self.f.warp, "used"), spent)
-        return U64(self.e, b.add(before, i64(self.at.index)))
+        return U64(self.e, b.add(before, b.zext(self.f.number(self.at.index), I64)))
 
     def once(self, key: str, words: int, formula: Callable[..., Sequence[U32]], *runs: Data) -> Data:
         name = f"{self.at.opcode}{key}"

@@ -73,7 +73,7 @@ class WarpControl(WarpMeeting):
             b.position_at_end(stay)
             self._leave_behind(there, taken, rest)
             if there <= here:
-                self.f.spend(here - there + 1)
+                self.f.spend_back(there, here)
             self.f.go_on(behind, here)
 
     def _leave_behind(self, place: int, lanes: ir.Value, running: ir.Value) -> None:
@@ -123,7 +123,7 @@ class WarpControl(WarpMeeting):
     def _spend_backwards(self, places: ir.Value) -> None:
         """As for branches, so that time goes on: what lies between here and an earlier place."""
         b = self.b
-        back = b.sub(i32(self.at.index), b.extract_element(places, self._first_lane()))
+        back = b.sub(self.f.number(self.at.index), b.extract_element(places, self._first_lane()))
         spent = b.select(b.icmp_signed(">", back, i32(0)), back, i32(0))
         b.store(b.sub(b.load(self.f.fuel, typ=I64), b.zext(spent, I64)), self.f.fuel)
 
@@ -154,7 +154,7 @@ class WarpControl(WarpMeeting):
         self.f.go_on(self._next(), self.at.index)
 
     def trap(self) -> None:
-        self.f.record_fault(FaultKind.TRAP, i32(self.at.index))
+        self.f.record_fault(FaultKind.TRAP, self.f.number(self.at.index))
         self.b.branch(self.f.fault)
 
     def yields(self) -> None:
@@ -197,7 +197,7 @@ class WarpControl(WarpMeeting):
             need = b.select(b.icmp_signed("==", need, i32(0)), i32(ALL_THREADS), need)
         living = b.and_(self.f.first_mask(), b.not_(self._exited()))
         self.f.t.watch.arrive(
-            code, self.f.env, self.f.block, self.f.warp, number, coming, living, self.at.index
+            code, self.f.env, self.f.block, self.f.warp, number, coming, living, self.f.number(self.at.index)
         )
         if threads is not None:
             # A barrier with a count is told of whole warps; exited lanes of a warp that comes as one count too.

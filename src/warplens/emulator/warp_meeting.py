@@ -20,8 +20,7 @@ class WarpMeeting(AtInstruction):
         return self.at.index + 1
 
     def count(self, column: int, by: ir.Value | int = 1) -> None:
-        row = self.f.t.plan.row(self.at.index)
-        self.code.bump(self.code.at(self.f.counters, 8 * (row + column)), by)
+        self.code.bump(self.code.at(self.f.row(self.at.index), 8 * column), by)
 
     def _count_parting(self, places: ir.Value) -> None:
         """Each target beyond the first is a divergent one, and takes another issue."""
@@ -66,7 +65,7 @@ class WarpMeeting(AtInstruction):
             with code.when(merged, likely=False):
                 self._keep_to(barrier, masks, need)
         self.mask = b.load(self.f.exec, typ=I32)
-        dug = b.icmp_signed("==", code.load(Warp, warp, "dug"), i32(self._next()))
+        dug = b.icmp_signed("==", code.load(Warp, warp, "dug"), self.f.number(self._next()))
         with code.when(dug, likely=False):
             code.store(0, Warp, warp, "dug")
             self._rejoin(barrier, need)
@@ -158,7 +157,7 @@ class WarpMeeting(AtInstruction):
             return
         restored = self.b.and_(self.code.load(Warp, self.f.warp, "restored"), i32(1 << slot))
         with self.code.when(self.b.and_(self.code.nonzero(restored), self.code.nonzero(need)), likely=False):
-            self.runtime.replay(self.code, self.f.counters, i32(self.at.index), lanes)
+            self.runtime.replay(self.code, self.f.env, self.f.number(self.at.index), lanes)
 
     def leave(self, barrier: Register, when: Pred | None = None) -> None:
         b = self.b
@@ -221,7 +220,7 @@ class WarpMeeting(AtInstruction):
         b = self.b
         place = self.code.field(Warp, self.f.warp, "lane_return")
         places = b.load(place, typ=V32, align=4)
-        away = b.bitcast(b.icmp_signed("!=", places, self.e.splat(i32(self._next()))), I32)
+        away = b.bitcast(b.icmp_signed("!=", places, self.e.splat(self.f.number(self._next()))), I32)
         different = b.call(self.f.t.routines.count.distinct, [places, self.mask])
         self.count(REPLAYS, b.zext(b.sub(different, i32(1)), I64))
         self.count(REPLAYED, b.zext(self.code.popcount(b.and_(away, self.mask)), I64))

@@ -10,11 +10,11 @@ from typing import Any
 from warplens.emulator import abi, access, called, ir
 from warplens.emulator.at_instruction import AtInstruction
 from warplens.emulator.atomics import atomic_routine, compare_and_store_routine, update_routine
-from warplens.emulator.code import i32, i64
+from warplens.emulator.code import i32
 from warplens.emulator.copies import copy_routine
 from warplens.emulator.linear import HighWord, Linear
 from warplens.emulator.site import V32, Site
-from warplens.emulator.vectors import I1, I32, is_vector, vector
+from warplens.emulator.vectors import I1, I32, I64, is_vector, vector
 from warplens.isa._lanes import U32, U64, Pred
 from warplens.isa._warp import Data, Number, Reduction, Space, Update
 from warplens.program import Address, Register
@@ -29,16 +29,15 @@ class WarpMemory(AtInstruction):
         return called if self.f.t.large else access
 
     def _site(self, mask: ir.Value | None = None) -> Site:
-        row = self.f.t.plan.row(self.at.index)
-        counters = self.code.at(self.f.counters, 8 * row)
+        counters = self.f.row(self.at.index)
         active = self.active_mask if mask is None else mask
         windows = self.f.t.routines.windows
-        index = i32(self.at.index)
+        index = self.f.number(self.at.index)
         together = mask is None and (self.condition is None or not is_vector(self.condition))
         return Site(
             self.code, windows, self.f.env, self.f.block, self.f.warp, index, counters, active,
             tile=self.f.t.tile,
-            hits=self.code.at(self.f.counters, 8 * self.f.t.plan.hit(self.at.index)),
+            hits=self.f.hit(self.at.index),
             usual=partial(self.f.t.usual, self.at.index),
             guarded=self.condition is not None,
             together=together,
@@ -64,7 +63,7 @@ class WarpMemory(AtInstruction):
         return self.e.splat(total) if isinstance(total, HighWord) else total
 
     def _wide_address(self, at: Address) -> U64:
-        total = U64(self.e, i64(at.offset))
+        total = U64(self.e, self.f.registers.number(I64, at.offset))
         if at.base is not None:
             low, high = self.f.registers.run(at.base, 2)
             total = total + (low.join(high) if at.wide else low.wide())
@@ -74,7 +73,7 @@ class WarpMemory(AtInstruction):
         return total
 
     def _narrow_address(self, at: Address) -> U32:
-        total = self._u32(i32(at.offset))
+        total = self._u32(self.f.registers.number(I32, at.offset))
         if at.base is not None:
             total = total + self._u32(self._register(at.base)) * at.scale
         if at.uniform is not None:

@@ -34,25 +34,25 @@ def unit(program: Program) -> int:
 
 
 class Watch:
-    """The checks of one kernel."""
+    """The checks of one kernel; `unit` is how many bytes of shared memory are watched as one."""
 
-    def __init__(self, module: ir.Module, program: Program, checks: Checks) -> None:
+    def __init__(self, module: ir.Module, unit: int, checks: Checks) -> None:
         self.module, self.checks = module, checks
         self.races, self.init, self.barriers = (name in checks for name in ("races", "init", "barriers"))
-        self.unit = unit(program)
+        self.unit = unit
         self.shadow = Shadow(module)
         self.recorder: Recorder | None = None
         if checks & (RECORD | LANES):
             self.recorder = LaneRecorder(module) if "lanes" in checks else Recorder(module)
 
     def enter(
-        self, code: Code, env: ir.Value, block: ir.Value, warp: ir.Value, number: int, mask: ir.Value
+        self, code: Code, env: ir.Value, block: ir.Value, warp: ir.Value, number: ir.Value, mask: ir.Value
     ) -> None:
         """Lanes of mask begin a basic block of the code."""
         if self.recorder:
             self.recorder.enter(code, env, block, warp, number, mask)
 
-    def table(self, code: Code, env: ir.Value, number: int, offsets: ir.Value, mask: ir.Value) -> None:
+    def table(self, code: Code, env: ir.Value, number: ir.Value, offsets: ir.Value, mask: ir.Value) -> None:
         """Lanes of mask read words of a constant bank at offsets of their own."""
         if self.recorder:
             self.recorder.table(code, env, number, offsets, mask)
@@ -153,7 +153,7 @@ class Watch:
 
     def arrive(
         self, code: Code, env: ir.Value, block: ir.Value, warp: ir.Value, barrier: ir.Value, mask: ir.Value,
-        living: ir.Value, index: int,
+        living: ir.Value, index: ir.Value,
     ) -> None:  # fmt: skip
         """Lanes of mask come to a block barrier."""
         b = code.b
@@ -161,7 +161,7 @@ class Watch:
             with code.when(b.icmp_signed("!=", mask, living), likely=False):
                 first = b.shl(code.load(Warp, warp, "index"), i32(5))
                 who = b.or_(first, code.lowest(mask))
-                said = [i32(Kind.PART_OF_A_WARP), i32(NOBODY), i32(index), i32(NOBODY), who, code.popcount(mask)]
+                said = [i32(Kind.PART_OF_A_WARP), i32(NOBODY), index, i32(NOBODY), who, code.popcount(mask)]
                 b.call(note(self.module), [env, block, *said])
         if self.races:
             b.call(self.shadow.arrive, [block, warp, barrier])

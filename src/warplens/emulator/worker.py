@@ -112,6 +112,7 @@ class Worker:
         shape = self.shape
         env = Env()
         env.counters = self.counters.ctypes.data
+        env.rows = env.counters + 8 * shape.plan.row(0)
         env.bounds = addressof(self.bounds)
         env.buffers = addressof(self.buffers)
         env.buffer_count = len(memory.allocations)

@@ -1,0 +1,157 @@
+"""What the words about an instruction find around them: records, the running split, the ways on."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from warplens.emulator import ir
+from warplens.emulator.code import Code
+from warplens.emulator.emit import LlvmEmitter
+from warplens.emulator.layout import Env, FaultKind, Warp
+from warplens.emulator.pattern import Pattern
+from warplens.emulator.record import record_fault
+from warplens.emulator.routines import Routines
+from warplens.emulator.runtime import Runtime
+from warplens.emulator.sentences import Sentences
+from warplens.emulator.shapes import Place
+from warplens.emulator.vectors import I1, I32, vector
+from warplens.emulator.watch import Watch
+from warplens.program import Instruction, Program, Register
+
+if TYPE_CHECKING:
+    from warplens.emulator.registers import Registers
+
+
+class Context(ABC):
+    """What is said once for all instructions of a module.
+
+    large        whether long sentences and accesses are called instead of written out
+    restores     whether convergence barriers come back from registers
+    uses_meeting, meetings, gives_way  whether, and where, lanes wait for each other, and whether some give way
+    """
+
+    module: ir.Module
+    program: Program
+    tile: int
+    watch: Watch
+    runtime: Runtime
+    routines: Routines
+    restores: bool
+    uses_meeting: bool
+    meetings: Sequence[Register]
+    gives_way: bool
+
+    @property
+    @abstractmethod
+    def large(self) -> bool: ...
+
+    @abstractmethod
+    def usual(self, index: int, pattern: Pattern | None) -> Pattern | None:
+        """The pattern, if executions of the instruction in it are counted by themselves: one pattern an instruction."""
+
+
+class Running(ABC):
+    """A function that executes instructions of a warp, with env, block and warp as its first arguments.
+
+    exec, fuel, resume_at  places of the running lanes, of what is left of the turn, and of where to go on
+    dispatch, suspend, done, fault, wrapped  blocks that take the next split, end the turn, or the run
+    """
+
+    t: Context
+    registers: Registers
+    place: Place  # whose code this is
+    apart = False  # what goes on from here are lanes by themselves
+    at: Instruction  # the instruction that is being translated, and its lanes
+    active: ir.Value
+    counters: ir.Value
+    exec: ir.Value
+    fuel: ir.Value
+    resume_at: ir.Value
+    dispatch: ir.Block
+    suspend: ir.Block
+    done: ir.Block
+    fault: ir.Block
+    wrapped: ir.Block
+
+    def __init__(self, context: Context, function: ir.Function) -> None:
+        self.t = context
+        self.function = function
+        self.env, self.block, self.warp = function.args[:3]
+        self.b = ir.IRBuilder(function.append_basic_block("entry"))
+        self.code = Code(self.b)
+        self.emitter = LlvmEmitter(self.b, context.tile)
+        self.sentences = Sentences(context.module, context.large, context.tile)
+        self.active = ir.Constant(vector(I1), None)
+
+    # Numbers that differ between instructions of one form
+
+    @abstractmethod
+    def number(self, index: int) -> ir.Value:
+        """The number of an instruction, i32."""
+
+    @abstractmethod
+    def row(self, index: int) -> ir.Value:
+        """The address of an instruction's row of counters."""
+
+    @abstractmethod
+    def hit(self, index: int) -> ir.Value:
+        """Where its executions in the usual form are counted."""
+
+    # Ways on
+
+    @abstractmethod
+    def go_on(self, index: int, origin: int) -> None:
+        """To the block that starts at an instruction; backwards costs fuel, and may end the turn."""
+
+    @abstractmethod
+    def go_on_converted(self, index: int) -> None:
+        """To a later block whose form all lanes have taken already."""
+
+    @abstractmethod
+    def later(self, index: int, lanes: ir.Value) -> ir.Value:
+        """A place as number, noted as one that the dispatcher must know; these lanes will go on there."""
+
+    @abstractmethod
+    def all_later(self) -> None:
+        """Any place may be gone on at."""
+
+    @abstractmethod
+    def spend_back(self, index: int, origin: int) -> ir.Value:
+        """Takes the fuel of a way backwards; whether it is used up."""
+
+    @abstractmethod
+    def wait_at(self, index: int) -> None:
+        """A whole warp waits for others; it goes on at an instruction."""
+
+    @contextmanager
+    def parted(self) -> Iterator[None]:
+        """What goes on from here are lanes by themselves."""
+        before, self.apart = self.apart, True
+        yield
+        self.apart = before
+
+    # Facts
+
+    def first_mask(self) -> ir.Value:
+        """The lanes that exist in this warp."""
+        index = self.code.load(Warp, self.warp, "index")
+        return self.b.load(
+            self.b.gep(self.code.load(Env, self.env, "first_mask"), [index], source_etype=I32), typ=I32
+        )
+
+    def record_fault(
+        self, kind: FaultKind, instruction: ir.Value, lanes: ir.Value | None = None, **fields: ir.Value
+    ) -> None:
+        lanes = self.b.load(self.exec, typ=I32) if lanes is None else lanes
+        place = {"instruction": instruction, "lanes": lanes}
+        record_fault(self.code, self.env, self.block, kind, self.warp, **place, **fields)
+
+    def fault_if(self, wrong: ir.Value, kind: FaultKind, at: Instruction, **fields: ir.Value) -> None:
+        """Stops the run where a lane of the mask `wrong` is set."""
+        with self.code.when(self.code.nonzero(wrong), likely=False):
+            self.record_fault(kind, self.number(at.index), wrong, **fields)
+            self.b.branch(self.fault)
+

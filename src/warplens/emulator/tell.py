@@ -1,0 +1,50 @@
+"""One instruction told: its guard, its operands, its sentence, its results."""
+
+from __future__ import annotations
+
+from warplens.emulator import ir
+from warplens.emulator.code import i32
+from warplens.emulator.plan import ON, takes_condition
+from warplens.emulator.running import Running
+from warplens.emulator.vectors import I1, I32, I64, is_vector, vector
+from warplens.emulator.warp import TranslatedWarp
+from warplens.isa._decode import Binding
+from warplens.isa._lanes import Lanes
+from warplens.program import Instruction
+
+
+def tell(
+    f: Running, instruction: Instruction, binding: Binding, mask: ir.Value, lanes: ir.Value, split: bool
+) -> None:
+    """Writes what an instruction does.  `mask` and `lanes` are the running split as word and vector; `split` says
+    whether it may be less than all living lanes."""
+    if instruction.base == "NOP":
+        f.t.watch.meet(f.code, f.warp, mask)  # what is left of a __syncwarp() of lanes that are together
+        return
+    b = f.b
+    guard = instruction.guard
+    f.registers.flow.at(instruction.index, guard)
+    condition = None if guard is None else f.registers.predicate(guard)
+    if condition is None:
+        active = lanes
+    elif is_vector(condition):
+        active = b.and_(lanes, condition)
+    else:
+        active = b.bitcast(b.select(condition, mask, i32(0)), vector(I1))
+    f.at, f.active = instruction, active
+    if condition is not None and not takes_condition(instruction):
+        on = b.zext(f.code.popcount(b.bitcast(active, I32)), I64)
+        f.code.bump(f.code.at(f.row(instruction.index), 8 * ON), on)
+    warp = TranslatedWarp(f, instruction, mask, lanes, active, condition, split)
+    arguments = [f.registers.read(source, operand, instruction) for source, operand in binding.sources]
+    if binding.op.takes_warp:
+        for value in arguments:
+            if isinstance(value, Lanes):
+                value.node = f.emitter.vector_of(value.node)
+        arguments.insert(0, warp)
+    result = f.sentences.tell(f.emitter, binding.op, binding.modifiers, arguments)
+    if binding.op.results:
+        results = result if isinstance(result, tuple) else (result,)
+        for target, value in zip(binding.targets, results, strict=True):
+            if target is not None:
+                f.registers.write(target, value, active, condition)

@@ -1,0 +1,88 @@
+"""A warp's turn: which split runs next, when the turn is over, when nothing is left to run."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+
+from warplens.emulator import ir
+from warplens.emulator.code import i32
+from warplens.emulator.layout import INSTRUCTION, Env, FaultKind, Status, Warp
+from warplens.emulator.running import Running
+from warplens.emulator.vectors import I32, I64
+
+
+class Turns(Running):
+    """The part of a function that runs warps which is the same whatever executes the instructions."""
+
+    straight: ir.Value  # who comes from a whole warp goes on at once, even if the turn is over
+
+    @abstractmethod
+    def _save(self) -> None:
+        """Registers survive until the warp's next turn."""
+
+    @abstractmethod
+    def _ways(self, pc: ir.Value, lost: ir.Block) -> None:
+        """On at the place of this number, or at `lost` if there is none."""
+
+    def _next_split(self) -> ir.Value:
+        pc = self.b.call(self.t.runtime.next_split, [self.warp])
+        self.b.store(self.code.load(Warp, self.warp, "exec"), self.exec)
+        self.b.store(pc, self.resume_at)
+        self.b.store(i32(0), self.straight)
+        return pc
+
+    def _dispatcher(self) -> tuple[ir.Block, ir.Block]:
+        """Take the next ready split and go to its place.  Gives the blocks where it is known, and where it goes on."""
+        b = self.b
+        chosen, go = (self.function.append_basic_block(n) for n in ("chosen", "go"))
+        b.position_at_end(self.dispatch)
+        self._next_split()
+        b.branch(chosen)
+        b.position_at_end(chosen)
+        pc = b.load(self.resume_at, typ=I32)
+        some, rest = (self.function.append_basic_block(n) for n in ("some", "rest"))
+        b.cbranch(b.icmp_signed("<", pc, i32(0)), rest, some)
+        self._rest(rest)
+        b.position_at_end(some)
+        spent = b.icmp_signed("<", b.load(self.fuel, typ=I64), ir.Constant(I64, 0))
+        b.cbranch(spent, self.suspend, go).set_weights([1, 1000])
+        b.position_at_end(go)
+        pc = b.load(self.resume_at, typ=I32)
+        lost = self.function.append_basic_block("lost")
+        self._ways(pc, lost)
+        b.position_at_end(lost)
+        self.record_fault(FaultKind.BAD_JUMP, pc)
+        b.branch(self.fault)
+        return chosen, go
+
+    def _suspend(self) -> None:
+        """The turn is over: the split goes behind the others, registers are saved."""
+        b, code = self.b, self.code
+        b.position_at_end(self.suspend)
+        pc = b.load(self.resume_at, typ=I32)
+        b.call(self.t.runtime.push_last, [self.warp, pc, b.load(self.exec, typ=I32)])
+        total = self._add_used()
+        with code.when(b.icmp_signed(">", total, code.load(Env, self.env, "budget")), likely=False):
+            self.record_fault(FaultKind.BUDGET, b.and_(pc, i32(INSTRUCTION)))
+            b.branch(self.fault)
+        self._save()
+        b.ret(i32(Status.READY))
+
+    def _rest(self, block: ir.Block) -> None:
+        """No split is ready: the warp is done, or all that is left of it waits."""
+        b, code = self.b, self.code
+        b.position_at_end(block)
+        done = b.icmp_signed("==", code.load(Warp, self.warp, "exited"), i32(-1))
+        with code.when(done, likely=True):
+            b.ret(i32(Status.DONE))
+        self._add_used()
+        self._save()
+        b.ret(i32(Status.WAITING))
+
+    def _add_used(self) -> ir.Value:
+        """The instructions that the warp has executed, those of this turn included."""
+        b, code = self.b, self.code
+        used = b.sub(code.load(Env, self.env, "slice"), b.load(self.fuel, typ=I64))
+        total = b.add(code.load(Warp, self.warp, "used"), used)
+        code.store(total, Warp, self.warp, "used")
+        return total
