@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-
-import numpy as np
+from struct import pack_into
 
 from warplens.kernel import Kernel
 from warplens.launch import Launch
@@ -66,7 +65,7 @@ def constants(
 
     def put(offset: int | None, *words: int) -> None:
         if offset is not None:
-            bank[offset : offset + 4 * len(words)] = np.array(words, np.uint32).tobytes()
+            pack_into(f"<{len(words)}I", bank, offset, *words)
 
     put(place.block, *launch.block)
     put(place.grid, *launch.grid)

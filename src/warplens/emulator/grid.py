@@ -9,18 +9,21 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from warplens.emulator import abi, driver
+from warplens.emulator.crew import Started
 from warplens.emulator.deadlock import told
 from warplens.emulator.fault import report
 from warplens.emulator.findings import Findings, hazards
 from warplens.emulator.jit import Translated, translate
 from warplens.emulator.layout import FaultKind, Status, Touch
 from warplens.emulator.memory import DeviceMemory
-from warplens.emulator.plan import Plan
+from warplens.emulator.plan import Kinds, Plan, kinds_of
 from warplens.emulator.sample import Sample, sample_of
 from warplens.emulator.translator import saved_bytes
 from warplens.emulator.watch import NO_CHECKS, Checks
@@ -88,22 +91,24 @@ def prepare(
 ) -> tuple[Shape, Heap]:  # fmt: skip
     """What every worker needs to know; allocates what the driver keeps in device memory."""
     driver.check(kernel)
-    tid, first_mask = thread_indices(launch)
+    code = known(kernel, program)
+    tid, first_mask = thread_indices(launch.block)
     barrier = memory.allocate("the grid's barrier", np.zeros(64, np.uint8)) if launch.cooperative else 0
-    contents = {0: bytes(abi.constants(kernel, launch, parameters, multiprocessors, barrier)), **(banks or {})}
-    contents = {n: contents.get(n, kernel.constants.get(n, b"")) for n in range(8)}
+    contents = {n: kernel.constants.get(n, b"") for n in range(8)} | (banks or {})
+    first = abi.constants(kernel, launch, parameters, multiprocessors, barrier)
     shape = Shape(
         launch,
         Plan(program),
+        code.kinds,
         shared_bytes=kernel.shared_bytes + launch.shared,
-        local_bytes=_stack(kernel, program),
-        banks={n: _bank(content) for n, content in contents.items()},
+        local_bytes=_stack(kernel, code.calls),
+        banks={n: _bank(content) for n, content in contents.items()} | {0: np.frombuffer(first, np.uint8)},
         bank_bytes={n: len(content) for n, content in contents.items()} | {0: kernel.parameter_base + len(parameters)},
         budget=budget,
         stop=np.zeros(1, np.int32),
         tid=tid,
         first_mask=first_mask,
-        stride=_stride(kernel, program),
+        stride=code.stride,
         checks=checks,
     )
     heap = None
@@ -113,24 +118,40 @@ def prepare(
     return shape, heap
 
 
-_strides: dict[bytes, int] = {}  # by code: to look at all operands takes as long as all else before a launch
+@dataclass(frozen=True)
+class Known:
+    """What launches need to know of a machine code, found once: to look at all instructions takes as long as all else
+    before a launch.
+
+    stride   bytes of a warp's record;  calls: whether it calls functions
+    """
+
+    stride: int
+    calls: bool
+    kinds: Kinds
 
 
-def _stride(kernel: Kernel, program: Program) -> int:
-    """Bytes of a warp's record."""
-    if kernel.code not in _strides:
-        _strides[kernel.code] = saved_bytes(program)
-    return _strides[kernel.code]
+_known: dict[tuple[str, bytes], Known] = {}
 
 
-def _stack(kernel: Kernel, program: Program) -> int:
+def known(kernel: Kernel, program: Program) -> Known:
+    name = kernel.arch, kernel.code
+    if name not in _known:
+        calls = any(i.base == "CALL" for i in program.instructions)
+        _known[name] = Known(saved_bytes(program), calls, kinds_of(program))
+    return _known[name]
+
+
+def _stack(kernel: Kernel, calls: bool) -> int:
     """Bytes of local memory a thread.  Recursion may go deeper than the compiler knows."""
-    calls = any(i.base == "CALL" for i in program.instructions)
     return -(-max(kernel.local_bytes, abi.CALL_STACK if calls else 0) // 16) * 16
 
 
 def _bank(content: bytes) -> NDArray[np.uint8]:
-    return np.frombuffer(content.ljust(abi.BANK_BYTES, b"\0"), np.uint8)
+    return np.frombuffer(content.ljust(abi.BANK_BYTES, b"\0"), np.uint8) if content else EMPTY_BANK
+
+
+EMPTY_BANK = np.zeros(abi.BANK_BYTES, np.uint8)
 
 
 class IndexWrappedError(Exception):
@@ -236,7 +257,7 @@ class Grid:
 
     def _counted(self, workers: list[Worker]) -> dict[str, Counts]:
         total: Counts = np.sum([w.counters for w in workers], axis=0)
-        return self.shape.plan.read(total, self.code.weights)
+        return self.shape.plan.read(self.shape.kinds, total, self.code.weights)
 
     def _chunks(self, first: int, threads: int) -> list[tuple[int, int]]:
         """(first, count) of shares: large ones first, so that threads are seldom asked for, then small ones, so that
@@ -269,15 +290,12 @@ class Grid:
                 outcome.append(status)
                 self.shape.stop[0] = len(workers) > 1
 
-        crew = [threading.Thread(target=work, args=(w,), daemon=True) for w in workers]
-        for member in crew:
-            member.start()
+        shares = [Started(partial(work, worker)) for worker in workers]
         try:
-            for member in crew:
-                while member.is_alive():
-                    member.join(POLL_SECONDS if self.progress else 3600)
-                    if self.progress:
-                        self.progress(sum(w.env.done for w in workers), self.blocks)
+            for share in shares:
+                while not share.done(POLL_SECONDS if self.progress else None):
+                    self._tell(workers)
+            self._tell(workers)
         except KeyboardInterrupt:
             self.shape.stop[0] = 1
             raise
@@ -289,6 +307,10 @@ class Grid:
         if status is Status.FAULT and len(workers) == 1:
             raise self._fault(workers[0])
         return status
+
+    def _tell(self, workers: list[Worker]) -> None:
+        if self.progress:
+            self.progress(sum(w.env.done for w in workers), self.blocks)
 
     def _fault(self, worker: Worker) -> BaseException:
         """What a worker recorded, with what was printed until then.  Memory stays as it is at the fault."""

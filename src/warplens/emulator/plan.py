@@ -32,6 +32,27 @@ def takes_condition(instruction: Instruction) -> bool:
 
 
 @dataclass(frozen=True)
+class Kinds:
+    """What decides how the columns are read, an entry an instruction: whether it copies to shared memory, moves
+    lanes, is conditional; and the lengths of the basic blocks."""
+
+    copies: NDArray[np.bool_]
+    flow: NDArray[np.bool_]
+    conditional: NDArray[np.bool_]
+    lengths: NDArray[np.int64]
+
+
+def kinds_of(program: Program) -> Kinds:
+    every = program.instructions
+    return Kinds(
+        copies=np.array([i.base == "LDGSTS" for i in every]),
+        flow=np.array([i.base in MOVES_LANES for i in every]),
+        conditional=np.array([i.guard is not None or takes_condition(i) for i in every]),
+        lengths=np.array([block.last + 1 - block.first for block in program.blocks]),
+    )
+
+
+@dataclass(frozen=True)
 class Plan:
     program: Program
 
@@ -51,20 +72,17 @@ class Plan:
     def hit(self, instruction: int) -> int:
         return self.row(len(self.program.instructions)) + instruction
 
-    def read(self, counters: NDArray[np.int64], weights: NDArray[np.int64]) -> dict[str, Any]:
+    def read(
+        self, kinds: Kinds, counters: NDArray[np.int64], weights: NDArray[np.int64]
+    ) -> dict[str, Any]:
         """Counters as arrays of one entry an instruction; `weights`: what a hit adds to the columns from REQUESTS on.
         """
-        program = self.program
-        n = len(program.instructions)
-        executed, threads = np.zeros(n, np.int64), np.zeros(n, np.int64)
-        for number, block in enumerate(program.blocks):
-            span = slice(block.first, block.last + 1)
-            executed[span], threads[span] = counters[2 * number], counters[2 * number + 1]
+        n = len(self.program.instructions)
+        of_blocks = counters[: 2 * len(self.program.blocks)].reshape(-1, 2)
+        executed, threads = (np.repeat(column, kinds.lengths) for column in of_blocks.T)
+        copies, flow, conditional = kinds.copies, kinds.flow, kinds.conditional
         rows = counters[self.row(0) : self.hit(0)].reshape(n, COLUMNS).copy()
         rows[:, REQUESTS:] += counters[self.hit(0) :, None] * weights
-        copies = np.array([i.base == "LDGSTS" for i in program.instructions])
-        flow = np.array([i.base in MOVES_LANES for i in program.instructions])
-        conditional = np.array([i.guard is not None or takes_condition(i) for i in program.instructions])
 
         def memory(column: int) -> NDArray[np.int64]:
             return np.where(flow, 0, rows[:, column])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from ctypes import CFUNCTYPE, addressof, byref, c_int32, c_void_p, cast, sizeof
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,12 +15,12 @@ from warplens.emulator.findings import Findings
 from warplens.emulator.jit import Translated
 from warplens.emulator.layout import BARRIERS, Block, Bounds, Buffer, Env, Status, Touch, Warp
 from warplens.emulator.memory import DeviceMemory
-from warplens.emulator.plan import Plan
+from warplens.emulator.plan import Kinds, Plan
 from warplens.emulator.runtime import IDLE_TURN
 from warplens.emulator.shadow import Order, row_bytes
 from warplens.emulator.spare import aligned
 from warplens.emulator.watch import NO_CHECKS, Checks, unit
-from warplens.launch import Launch
+from warplens.launch import Dim3, Launch
 
 TAKER = CFUNCTYPE(None, c_int32)
 SLICE = 1 << 16  # instructions in a warp's turn: long against saving registers, short against a user's patience
@@ -34,6 +35,7 @@ class Shape:
 
     launch: Launch
     plan: Plan
+    kinds: Kinds
     shared_bytes: int
     local_bytes: int
     banks: dict[int, NDArray[np.uint8]]
@@ -46,14 +48,16 @@ class Shape:
     checks: Checks = NO_CHECKS
 
 
-def thread_indices(launch: Launch) -> tuple[NDArray[np.int32], NDArray[np.uint32]]:
+@lru_cache(16)
+def thread_indices(block: Dim3) -> tuple[NDArray[np.int32], NDArray[np.uint32]]:
     """threadIdx by warp, axis and lane (x runs fastest), and the lanes that exist in each warp."""
-    warps = launch.warps_per_block
+    x, y, z = block
+    threads = x * y * z
+    warps = -(-threads // 32)
     linear = np.arange(32 * warps)
-    x, y, _ = launch.block
     axes = np.stack([linear % x, linear // x % y, linear // (x * y)])
     tid = np.ascontiguousarray(axes.reshape(3, warps, 32).swapaxes(0, 1), np.int32)
-    exists = (linear < launch.threads_per_block).reshape(warps, 32)
+    exists = (linear < threads).reshape(warps, 32)
     return tid, (exists * (1 << np.arange(32, dtype=np.uint64))).sum(1).astype(np.uint32)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from functools import cache
 
 from warplens.machine.catalog import machine, machines
 
@@ -28,6 +29,7 @@ def known(device_name: str, multiprocessors: int) -> str | None:
     return None
 
 
+@cache
 def _driver_library() -> bool:
     """Asked first because importing cuda.bindings takes far longer than finding that there is no driver."""
     try:
@@ -37,6 +39,7 @@ def _driver_library() -> bool:
     return True
 
 
+@cache
 def _first_device() -> tuple[str, int] | None:
     """Name and multiprocessors of device 0, or None where the driver cannot be asked."""
     try:

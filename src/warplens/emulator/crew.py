@@ -1,0 +1,61 @@
+"""Threads that run machine code, kept between launches: to start one takes as long as ten thousand instructions."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from queue import Empty, SimpleQueue
+from threading import Thread
+
+Task = Callable[[], None]
+Outcome = SimpleQueue[BaseException | None]
+
+
+class Member:
+    """A thread that does one task after the other, and waits for the next among the idle."""
+
+    def __init__(self) -> None:
+        self.tasks: SimpleQueue[tuple[Task, Outcome]] = SimpleQueue()
+        Thread(target=self._work, name="warplens", daemon=True).start()
+
+    def _work(self) -> None:
+        while True:
+            task, outcome = self.tasks.get()
+            wrong: BaseException | None = None
+            try:
+                task()
+            except BaseException as error:
+                wrong = error
+            del task  # with all that it holds of a launch
+            _idle.append(self)
+            outcome.put(wrong)
+            del outcome, wrong
+
+
+_idle: list[Member] = []
+os.register_at_fork(after_in_child=_idle.clear)  # threads stay behind
+
+
+class Started:
+    """A task on a thread of its own."""
+
+    def __init__(self, task: Task) -> None:
+        self._outcome: Outcome = SimpleQueue()
+        try:
+            member = _idle.pop()
+        except IndexError:
+            member = Member()
+        member.tasks.put((task, self._outcome))
+
+    def done(self, seconds: float | None = None) -> bool:
+        """Waits for the end, at most so long; whether that has come.  Raises what the task raised.
+
+        Ctrl-C interrupts the waiting, not the task.
+        """
+        try:
+            wrong = self._outcome.get(timeout=seconds)
+        except Empty:
+            return False
+        if wrong is not None:
+            raise wrong
+        return True

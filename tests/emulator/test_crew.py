@@ -1,0 +1,51 @@
+"""Threads that are kept between launches."""
+
+from __future__ import annotations
+
+import os
+import threading
+
+import pytest
+
+from warplens.emulator.crew import Started
+
+
+def test_the_next_task_finds_the_thread_of_the_one_before() -> None:
+    seen: list[int] = []
+    for _ in range(3):
+        assert Started(lambda: seen.append(threading.get_ident())).done()
+    assert len(set(seen)) == 1
+    assert seen[0] != threading.get_ident()
+
+
+def test_tasks_at_the_same_time_have_threads_of_their_own() -> None:
+    meeting = threading.Barrier(3)
+    tasks = [Started(lambda: meeting.wait(10) and None) for _ in range(3)]
+    assert all(task.done() for task in tasks)
+
+
+def test_who_waits_is_told_what_went_wrong() -> None:
+    def wrong() -> None:
+        raise MemoryError("none left")
+
+    with pytest.raises(MemoryError, match="none left"):
+        Started(wrong).done()
+    assert Started(lambda: None).done()
+
+
+def test_waiting_ends_after_its_time() -> None:
+    go = threading.Event()
+    task = Started(lambda: go.wait(10) and None)
+    assert not task.done(0.01)
+    go.set()
+    assert task.done()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_forked_process_starts_threads_of_its_own() -> None:
+    Started(lambda: None).done()
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if Started(lambda: None).done(10) else 1)
+    assert os.waitpid(child, 0)[1] == 0
