@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,18 @@ from warplens.hazard import Hazard
 from warplens.launch import Launch
 
 Counts = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Reached:
+    """What the lanes of generic accesses did that reached one space; arrays as in a Trace."""
+
+    requests: Counts
+    sectors: Counts
+    tags: Counts
+    wavefronts: Counts
+    ideal: Counts
+    bytes: Counts
 
 
 @dataclass(frozen=True)
@@ -32,6 +45,9 @@ class Trace:
     copy_ideal        of such a copy the wavefronts
     copy_sectors      of such a copy what the L1 cache counts: past it, pairs of a source's line and a target's sector
     bytes             that lanes touched, those that they share counted once
+    generic_bytes     of a generic access: at how many different addresses, in all spaces together
+    reached           "shared" and "local": of generic accesses the part of these counts that is of lanes which
+                      reached that space; the rest reached global memory
     blocks_run        of the grid;  seconds: on the host, with the filling of device memory
     hazards           what the checks that were on have found
     printed           by the kernel's printf, block after block in order of their numbers
@@ -53,10 +69,12 @@ class Trace:
     copy_ideal: Counts
     copy_sectors: Counts
     bytes: Counts
+    generic_bytes: Counts
     blocks_run: int
     seconds: float
     hazards: tuple[Hazard, ...] = ()
     printed: str = ""
+    reached: Mapping[str, Reached] = field(default_factory=dict)
 
     @property
     def sampled(self) -> bool:

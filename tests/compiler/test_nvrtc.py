@@ -28,6 +28,13 @@ def test_headers_of_the_wheels_are_found():
     assert "f" in read_cubin(data).kernels
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="NVRTC has 128-bit integers on Linux alone")
+def test_integers_of_128_bits_as_nvcc_has_them():
+    source = 'extern "C" __global__ void f(unsigned __int128* y) { y[0] *= y[1]; }'
+    data, _ = compile_source(source, "f.cu", "sm_90")
+    assert "f" in read_cubin(data).kernels
+
+
 def test_local_header_is_found_and_its_changes_are_seen(tmp_path, empty_cache):
     source = """
     #include "size.h"

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import fields
 
 import numpy as np
 
 from warplens.kernel import Kernel, SourceLine
 from warplens.launch import Launch
 from warplens.program import Block, Control, Instruction, Program, Register
-from warplens.trace import Trace
+from warplens.trace import Reached, Trace
 
 ARRAYS = [
     "executed",
@@ -27,6 +28,7 @@ ARRAYS = [
     "copy_ideal",
     "copy_sectors",
     "bytes",
+    "generic_bytes",
 ]
 CONTROL = Control(stall=1, yield_hint=False, write_barrier=None, read_barrier=None, wait_mask=0)
 
@@ -56,6 +58,13 @@ def trace(launch: Launch, rows: list[Mapping[str, int]], blocks_run: int | None 
     return Trace(
         launch, **columns, blocks_run=launch.blocks if blocks_run is None else blocks_run, seconds=0.1
     )
+
+
+def reached(**columns: list[int]) -> Reached:
+    """What it leaves out is 0."""
+    nothing = np.zeros(len(next(iter(columns.values()))), np.int64)
+    names = (field.name for field in fields(Reached))
+    return Reached(**{name: np.array(columns.get(name, nothing), np.int64) for name in names})
 
 
 def kernel(arch: str = "sm_90", registers: int = 16, shared_bytes: int = 0) -> Kernel:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hand_made import kernel, program, trace
+from hand_made import kernel, program, reached, trace
 
 from warplens.counters.metrics import (
     by_instruction,
@@ -235,16 +235,28 @@ def test_switched_off_accesses_and_async_copies() -> None:
 def test_generic_store_counts_in_each_space_that_it_reached() -> None:
     made = program("ST.E [R2.64],R9\nST.E [R4.64],R9\nSTG.E [R6.64],R9")
     rows = [
-        {"executed": 1, "requests": 1, "sectors": 4, "wavefronts": 2, "ideal": 3},
-        {"executed": 1, "requests": 1, "wavefronts": 1, "ideal": 1},
-        {"executed": 1, "requests": 1, "sectors": 4, "ideal": 4},
+        {"executed": 1, "requests": 2, "sectors": 4, "wavefronts": 2, "ideal": 5, "bytes": 128, "generic_bytes": 128},
+        {"executed": 1, "requests": 2, "sectors": 16, "wavefronts": 1, "ideal": 3, "bytes": 96, "generic_bytes": 80},
+        {"executed": 1, "requests": 1, "sectors": 4, "ideal": 4, "bytes": 128},
     ]
-    values = metrics(made, trace(Launch((1, 1, 1), (32, 1, 1)), rows), kernel())
-    assert values["smsp__sass_inst_executed_op_global_st.sum"].value == 2
-    assert values["smsp__sass_inst_executed_op_shared_st.sum"].value == 2
-    assert values["smsp__inst_executed_op_global_st.sum"].value == 1
-    assert values["memory_l2_theoretical_sectors_global_ideal"].value == 7
-    assert values["memory_l1_wavefronts_shared_ideal"].value == 2
+    shared = reached(requests=[1, 1, 0], wavefronts=[2, 1, 0], ideal=[1, 1, 0], bytes=[64, 32, 0])
+    local = reached(requests=[0, 1, 0], sectors=[0, 16, 0], ideal=[0, 2, 0], bytes=[0, 64, 0])
+    seen = replace(trace(Launch((1, 1, 1), (32, 1, 1)), rows), reached={"shared": shared, "local": local})
+    values = metrics(made, seen, kernel())
+    expected = {
+        "smsp__sass_inst_executed_op_global_st.sum": 2,
+        "smsp__sass_inst_executed_op_shared_st.sum": 2,
+        "smsp__inst_executed_op_global_st.sum": 1,
+        "l1tex__t_requests_pipe_lsu_mem_local_op_st.sum": 1,
+        "l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum": 16,
+        "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum": 8,
+        "memory_l2_theoretical_sectors_global_ideal": 8,
+        "memory_l1_wavefronts_shared": 3,
+        "memory_l1_wavefronts_shared_ideal": 2,
+        "smsp__sass_data_bytes_mem_global_op_st.sum": 128 + 80 + 128,
+    }
+    assert {name: values[name].value for name in expected} == expected
+    assert values["smsp__sass_average_data_bytes_per_wavefront_mem_shared.pct"].value == 100 * 208 / (128 * 3)
 
 
 def test_lines_and_instructions_add_up_to_the_kernel() -> None:

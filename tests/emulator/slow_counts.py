@@ -61,16 +61,18 @@ def worst_bank(addresses: Sequence[int], size: int) -> int:
     return max((len(words) for words in banks.values()), default=0)
 
 
-def like_neighbour(addresses: dict[int, int], step: int) -> bool:
-    """Each lane has the address of lane ^ step, where that one is active."""
-    return all(addresses.get(lane ^ step, a) == a for lane, a in addresses.items())
+def like_neighbour(addresses: dict[int, int], step: int, needed: bool = False) -> bool:
+    """Each lane has the address of lane ^ step, where that one is active, or `needed` to be."""
+    return all(addresses.get(lane ^ step, None if needed else a) == a for lane, a in addresses.items())
 
 
 def shared_access(addresses: dict[int, int], size: int, is_load: bool) -> Counted:
     """`addresses`: lane -> byte address.
 
-    8-byte lanes are served in two groups, 16-byte lanes in four.  A load serves two groups at once whose lanes go in
-    pairs: all with lane ^ 1 or all with lane ^ 2 (read on an H200: measurements/h200/access_patterns.csv).
+    8-byte lanes are served in two groups, 16-byte lanes in four.  A load serves two groups at once, if that takes one
+    pass, whose lanes go in pairs: all with lane ^ 1 or all with lane ^ 2.  In the lower half of 16-byte lanes these
+    must be active, but with lane 31 off nothing is asked.  One 16-byte place for all goes 16 lanes at a time.  (Read on
+    an H200: measurements/h200/access_patterns.csv, shared_merges.csv.)
     """
     if not addresses:
         return Counted()
@@ -79,9 +81,13 @@ def shared_access(addresses: dict[int, int], size: int, is_load: bool) -> Counte
     for first in range(0, 32, 64 // groups):
         both = {lane: a for lane, a in addresses.items() if first <= lane < first + 64 // groups}
         halves = [[a for lane, a in both.items() if lane * groups // 32 % 2 == side] for side in (0, 1)]
-        if groups == 1 or (is_load and (like_neighbour(both, 1) or like_neighbour(both, 2))):
+        lower = size == 16 and first == 0
+        pairs = any(like_neighbour(both, step, needed=lower) for step in (1, 2)) or (lower and 31 not in addresses)
+        if groups == 1 or (is_load and pairs and worst_bank(list(both.values()), size) == 1):
             passes += worst_bank(list(both.values()), size)
         else:
             passes += sum(worst_bank(half, size) for half in halves)
+    if size == 16 and is_load and len(set(addresses.values())) == 1:
+        passes = -(-len(addresses) // 16)
     different = {byte for a in addresses.values() for byte in range(a, a + size)}
     return Counted(1, 0, 0, passes, min(passes, packed(len(addresses), size, 128)), len(different))

@@ -19,7 +19,7 @@ DIFFERENT = {
     "moments": "tries of a compare-and-swap loop depend on the order of the warps",
     "queue_push": "places in the queue depend on the order of the warps",
     "union_find": "which edge joins two trees depends on the order of the warps",
-    "virtual_calls": "generic loads of the stack count as global, on an H200 as local",
+    "virtual_calls": "two tags more for each generic load of the stack on an H200: not explained; all else is equal",
     "fibonacci": "the instrumented counters of a recursion: its lanes meet elsewhere; the hardware's own are equal",
 }
 

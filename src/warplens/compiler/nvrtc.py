@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from base64 import b64decode, b64encode
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
@@ -15,6 +16,8 @@ from warplens.compiler.architecture import check_architecture
 from warplens.compiler.headers import HEADERS
 from warplens.errors import CompileError
 
+# nvcc has __int128 without being asked; NVRTC, and on Linux alone, with this.
+AS_NVCC = ("--device-int128",) if sys.platform == "linux" else ()
 LOCAL_INCLUDE = re.compile(r'^\s*#\s*include\s*"', re.MULTILINE)
 
 
@@ -78,7 +81,7 @@ def _compile(
         for expression in names:
             _check(nvrtc, *nvrtc.nvrtcAddNameExpression(program, expression.encode()))
         directories = [*header_directories(), Path(name).resolve().parent]
-        arguments = [f"-arch={arch}", "-lineinfo", *(f"-I{directory}" for directory in directories), *options]
+        arguments = [f"-arch={arch}", "-lineinfo", *AS_NVCC, *(f"-I{directory}" for directory in directories), *options]
         (status,) = nvrtc.nvrtcCompileProgram(program, len(arguments), [a.encode() for a in arguments])
         if status != nvrtc.nvrtcResult.NVRTC_SUCCESS:
             raise CompileError(_log(nvrtc, program) or _name(nvrtc, status))

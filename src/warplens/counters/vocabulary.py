@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -33,8 +33,8 @@ Totals = NDArray[Any]
 class Site:
     """What selections look at: opcode without and with its modifiers, memory access and the spaces that it reached.
 
-    A generic access reached global or local memory if it moved sectors, shared memory if it took
-    wavefronts; the trace does not tell global from local, so such sectors count as global.
+    A generic access is three of them: the instruction, with the lanes that reached global memory, and the lanes that
+    reached shared and local memory.
     """
 
     base: str
@@ -87,12 +87,21 @@ class Counts:
     def __init__(self, program: Program, trace: Trace, groups: Sequence[int]) -> None:
         self.program = program
         self.trace = trace
-        self.groups = np.asarray(groups, dtype=np.intp)
-        self.size = int(self.groups.max(initial=-1)) + 1
+        every = np.asarray(groups, dtype=np.intp)
+        self.size = int(every.max(initial=-1)) + 1
+        self.groups = np.concatenate([every, *(every[self.generic] for _ in trace.reached)])
+
+    @cached_property
+    def generic(self) -> list[int]:
+        """Instructions that may reach several spaces."""
+        return [n for n, i in enumerate(self.program.instructions) if (a := access(i)) and a.space == "generic"]
 
     @cached_property
     def sites(self) -> tuple[Site, ...]:
-        return tuple(self.site(instruction) for instruction in self.program.instructions)
+        """Of each instruction, then of what generic accesses did elsewhere, in the order of `spread`."""
+        whole = [self.site(instruction) for instruction in self.program.instructions]
+        parts = [replace(whole[n], spaces=frozenset({space})) for space in self.trace.reached for n in self.generic]
+        return (*whole, *parts)
 
     @cached_property
     def kinds(self) -> tuple[tuple[Site, ...], NDArray[np.intp]]:
@@ -104,12 +113,20 @@ class Counts:
         found = access(instruction)
         if found is None:
             return Site(instruction.base, instruction.opcode, None, frozenset())
-        if found.space == "generic":
-            reached = {"global": self.trace.sectors, "shared": self.trace.wavefronts}
-            spaces = frozenset(name for name, seen in reached.items() if seen[instruction.index])
-        else:
-            spaces = frozenset({"global", "shared"} if found.action == "copy" else {found.space})
+        own = "global" if found.space == "generic" else found.space
+        spaces = frozenset({"global", "shared"} if found.action == "copy" else {own})
         return Site(instruction.base, instruction.opcode, found, spaces)
+
+    def spread(self, name: str) -> NDArray[np.int64]:
+        """A column of the trace, an entry a site."""
+        values: NDArray[np.int64] = getattr(self.trace, name)
+        nothing = np.zeros_like(values)
+        parts = [getattr(reached, name, nothing) for reached in self.trace.reached.values()]
+        if name == "bytes":  # an H200 counts all of a generic access's bytes as global, and as shared ones again
+            everything = self.trace.generic_bytes
+            parts = [everything if space == "shared" else nothing for space in self.trace.reached]
+            values = np.where(everything, everything + sum(parts, nothing), values)
+        return np.concatenate([values - sum(parts, nothing), *(part[self.generic] for part in parts)])
 
     def total(self, values: NDArray[np.int64], selection: Selection) -> Totals:
         """Sum of `values` over the selected instructions of each group."""
@@ -149,38 +166,34 @@ def launched_warps(launch: Launch) -> int:
     return launch.blocks * launch.warps_per_block
 
 
-def smaller(first: Quantity, second: Quantity) -> Quantity:
-    return Quantity(lambda counts: np.minimum(first.of(counts), second.of(counts)))
-
-
 @dataclass(frozen=True)
 class Column:
-    """One array of the trace, or one derived from it, to be summed over a selection."""
+    """One array of the trace, to be summed over a selection."""
 
-    values: Callable[[Counts], NDArray[np.int64]]
+    name: str
 
     def __getitem__(self, selection: Selection) -> Quantity:
-        return Quantity(lambda counts: counts.total(self.values(counts), selection))
+        return Quantity(lambda counts: counts.total(counts.spread(self.name), selection))
 
 
 ALL = Selection(lambda site: True)
 WARPS = Quantity(lambda counts: np.full(counts.size, launched_warps(counts.trace.launch)))
 
-EXECUTED = Column(lambda counts: counts.trace.executed)
-THREADS = Column(lambda counts: counts.trace.threads)
-THREADS_ON = Column(lambda counts: counts.trace.threads_on)
-DIVERGENT = Column(lambda counts: counts.trace.divergent)
-PARTED = Column(lambda counts: counts.trace.parted)
-REPLAYS = Column(lambda counts: counts.trace.replays)
-REPLAYED = Column(lambda counts: counts.trace.replayed)
-REQUESTS = Column(lambda counts: counts.trace.requests)
-SECTORS = Column(lambda counts: counts.trace.sectors)
-TAGS = Column(lambda counts: counts.trace.tags)
-WAVEFRONTS = Column(lambda counts: counts.trace.wavefronts)
-IDEAL = Column(lambda counts: counts.trace.ideal)
-COPY_IDEAL = Column(lambda counts: counts.trace.copy_ideal)
-COPY_SECTORS = Column(lambda counts: counts.trace.copy_sectors)
-BYTES = Column(lambda counts: counts.trace.bytes)
+EXECUTED = Column("executed")
+THREADS = Column("threads")
+THREADS_ON = Column("threads_on")
+DIVERGENT = Column("divergent")
+PARTED = Column("parted")
+REPLAYS = Column("replays")
+REPLAYED = Column("replayed")
+REQUESTS = Column("requests")
+SECTORS = Column("sectors")
+TAGS = Column("tags")
+WAVEFRONTS = Column("wavefronts")
+IDEAL = Column("ideal")
+COPY_IDEAL = Column("copy_ideal")
+COPY_SECTORS = Column("copy_sectors")
+BYTES = Column("bytes")
 
 GLOBAL, LOCAL, SHARED = space("global"), space("local"), space("shared")
 LOAD, STORE, ATOMIC, REDUCTION, COPY = (

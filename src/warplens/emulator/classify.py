@@ -124,15 +124,12 @@ class Classifier:
     def shared(self, size: int, how: Access) -> ir.Function:
         """(byte addresses, lanes) -> wavefronts of a shared access of `size` bytes a lane.
 
-        Lanes of 8 bytes are served in half warps, lanes of 16 in quarters.  A load serves two such groups at once
-        (two half warps, the quarters of one half) where each active lane has the same address as its neighbour
-        lane ^ 1, or each as lane ^ 2, unless that neighbour is off.  An atomic serves one lane a bank at a time, but
-        lanes on the same word at once where it only counts them (ATOMS.POPC.INC); a try of the compare-and-store
-        loop (ATOMS.CAST.SPIN) one a bank and no others, with words of 8 bytes in each half warp.  That one and
-        ATOMS.CAS make each of their passes twice (check.py).  The rows of
-        each matrix of LDSM and STSM are one such quarter, never merged with another.
-        Read on an H200 (measurements/h200/access_patterns.csv): 3,000 launches agree but two partial warps whose
-        16-byte lanes repeat every 8 lanes, which took one wavefront fewer.
+        Lanes of 8 bytes are served in half warps, lanes of 16 in quarters; loads may serve two such groups at once
+        (_together).  An atomic serves one lane a bank at a time, but lanes on the same word at once where it only
+        counts them (ATOMS.POPC.INC); a try of the compare-and-store loop (ATOMS.CAST.SPIN) one a bank and no others,
+        with words of 8 bytes in each half warp.  That one and ATOMS.CAS make each of their passes twice (check.py).
+        The rows of each matrix of LDSM and STSM are one such quarter, never merged with another.
+        Read on an H200 (measurements/h200/access_patterns.csv, shared_merges.csv).
         """
         name = f"shared_wavefronts_{size}_{how}".replace(" ", "_")
         found = self.module.globals.get(name)
@@ -158,15 +155,20 @@ class Classifier:
         parts = self._groups(code, units, mask, groups, banks)
         if how == "load" and groups > 1:
             merged = self._groups(code, units, mask, groups // 2, banks)
-            paired = self._paired(code, units, mask, groups // 2)
-            total: ir.Value = i32(0)
-            for index, (whole, pair) in enumerate(zip(merged, paired, strict=True)):
-                apart = b.add(parts[2 * index], parts[2 * index + 1])
-                total = b.add(total, b.select(pair, whole, apart))
-        else:
-            total = i32(0)
-            for part in parts:
-                total = b.add(total, part)
+            together = self._together(code, units, mask, groups // 2)
+            pairs = [b.add(one, other) for one, other in zip(parts[::2], parts[1::2], strict=True)]
+            parts = [
+                b.select(b.and_(may, b.icmp_signed("==", whole, i32(1))), i32(1), apart)
+                for whole, may, apart in zip(merged, together, pairs, strict=True)
+            ]
+        total: ir.Value = i32(0)
+        for part in parts:
+            total = b.add(total, part)
+        if how == "load" and groups == 4:
+            # One place for all: 16 lanes at a time.
+            by_halves = b.lshr(b.add(code.popcount(mask), i32(LANES // 2 - 1)), i32(4))
+            one = b.icmp_signed("==", b.call(self.distinct, [units, mask]), i32(1))
+            total = b.select(one, by_halves, total)
         b.ret(total)
         return made
 
@@ -182,23 +184,33 @@ class Classifier:
             passes.append(b.call(self.wavefronts(banks), [units, part]))
         return passes
 
-    def _paired(self, code: Code, units: ir.Value, mask: ir.Value, groups: int) -> list[ir.Value]:
-        """For each group of lanes whether all active ones agree with lane ^ 1, or all with lane ^ 2."""
+    def _together(self, code: Code, units: ir.Value, mask: ir.Value, groups: int) -> list[ir.Value]:
+        """For each group of lanes whether its two parts are served at once if no two of their words share a bank.
+
+        So it is where all active lanes agree with lane ^ 1, or all with lane ^ 2, unless that one is off.  In the lower
+        half of a warp with 16 bytes a lane that one must be on; but with lane 31 off, the lower half always qualifies.
+        """
         b = code.b
         nothing = undefined(V32)
         lanes = LANES // groups
-        agreeing = []
+        same, there = [], []
         for step in (1, 2):
             order = ir.Constant(V32, [lane ^ step for lane in range(LANES)])
-            same = b.bitcast(b.icmp_signed("==", units, b.shuffle_vector(units, nothing, order)), I32)
-            there = b.shuffle_vector(b.bitcast(mask, vector(I1)), undefined(vector(I1)), order)
-            fine = b.or_(same, b.not_(b.bitcast(there, I32)))
-            agreeing.append(b.or_(fine, b.not_(mask)))
+            same.append(b.bitcast(b.icmp_signed("==", units, b.shuffle_vector(units, nothing, order)), I32))
+            on = b.shuffle_vector(b.bitcast(mask, vector(I1)), undefined(vector(I1)), order)
+            there.append(b.bitcast(on, I32))
+        off = b.not_(mask)
+        last_off = b.icmp_signed(">=", mask, i32(0))
         results = []
         for group in range(groups):
             part = i32(((1 << lanes) - 1) << (lanes * group))
-            one, two = (b.icmp_signed("==", b.and_(agree, part), part) for agree in agreeing)
-            results.append(b.or_(one, two))
+            strict = groups == 2 and group == 0
+            fine = [
+                b.and_(equal, on) if strict else b.or_(equal, b.not_(on)) for equal, on in zip(same, there, strict=True)
+            ]
+            one, two = (b.icmp_signed("==", b.and_(b.or_(agree, off), part), part) for agree in fine)
+            either = b.or_(one, two)
+            results.append(b.or_(either, last_off) if strict else either)
         return results
 
     def most_lanes(self, code: Code, units: ir.Value, mask: ir.Value, banks: int) -> ir.Value:

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -178,7 +179,7 @@ class Grid:
         self.findings: list[Findings] = []
         self.printed = ""
 
-    def run(self, threads: int, sample: Sample | None = None) -> dict[str, Counts]:
+    def run(self, threads: int, sample: Sample | None = None) -> dict[str, Any]:
         """The counters of the launch, an array of each kind; of a sample they are scaled to the grid."""
         if sample is None:
             workers = self._all(threads)
@@ -255,7 +256,7 @@ class Grid:
         self.memory.read = frozenset(n for n, bits in enumerate(touched) if bits & ~Touch.WRITE)
         self.printed = driver.output([w.driver for w in workers])
 
-    def _counted(self, workers: list[Worker]) -> dict[str, Counts]:
+    def _counted(self, workers: list[Worker]) -> dict[str, Any]:
         total: Counts = np.sum([w.counters for w in workers], axis=0)
         return self.shape.plan.read(self.shape.kinds, total, self.code.weights)
 

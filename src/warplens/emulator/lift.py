@@ -18,6 +18,7 @@ from warplens.emulator.layout import FaultKind, Warp
 from warplens.emulator.shapes import Place
 from warplens.emulator.tell import tell
 from warplens.emulator.vectors import I1, I32, I64, vector
+from warplens.isa._warp import Space
 from warplens.program import Instruction
 from warplens.sass.flow import WAITS
 
@@ -79,8 +80,8 @@ class WarpFunction(Frame):
     def number(self, index: int) -> ir.Value:
         return i32(index)
 
-    def row(self, index: int) -> ir.Value:
-        return self.code.at(self.counters, 8 * self.t.plan.row(index))
+    def row(self, index: int, space: Space = "global") -> ir.Value:
+        return self.code.at(self.counters, 8 * self.t.plan.row(index, space))
 
     def hit(self, index: int) -> ir.Value:
         return self.code.at(self.counters, 8 * self.t.plan.hit(index))

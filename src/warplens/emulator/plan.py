@@ -1,27 +1,34 @@
 """Where each count of a program stands in a worker's array of counters.
 
 First two entries a basic block (times executed, active lanes), then a row of columns an instruction, then an entry an
-instruction for the executions whose counts are known beforehand.
+instruction for the executions whose counts are known beforehand, then two rows a generic access, for the lanes that
+reach shared and local memory.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from warplens.isa._warp import Space
 from warplens.program import Instruction, Program
+from warplens.trace import Reached
 
 ON, DIVERGENT, REQUESTS, SECTORS, TAGS, WAVEFRONTS, IDEAL, BYTES = range(8)
 COLUMNS = 8  # one cache line a row
 # Of LDGSTS the executions that others keep in the last entries are none; its sectors as L1 counts them stand there.
 COPY_IDEAL = DIVERGENT  # of LDGSTS, which has no targets: the ideal on its shared side
+GENERIC_BYTES = DIVERGENT  # of a generic access: bytes at different addresses, in all spaces
 # What stands behind DIVERGENT in the row of an instruction that accesses no memory but moves lanes.
 PARTED, REPLAYS, REPLAYED = REQUESTS, SECTORS, TAGS
 # Instructions: of longer code most is in no inner loop, and who waits for a launch waits for the translation.
 LARGE = 300
+GENERIC = ("LD", "ST", "ATOM")
+ELSEWHERE: tuple[Space, ...] = ("shared", "local")  # where lanes of a generic access count in rows of their own
 MOVES_LANES = {"BRA", "BRX", "BRXU", "BSYNC", "CALL", "ENDCOLLECTIVE", "JMP", "RET", "WARPSYNC"}
 
 
@@ -33,10 +40,11 @@ def takes_condition(instruction: Instruction) -> bool:
 
 @dataclass(frozen=True)
 class Kinds:
-    """What decides how the columns are read, an entry an instruction: whether it copies to shared memory, moves
-    lanes, is conditional; and the lengths of the basic blocks."""
+    """What decides how the columns are read, an entry an instruction: whether it copies to shared memory, is a generic
+    access, moves lanes, is conditional; and the lengths of the basic blocks."""
 
     copies: NDArray[np.bool_]
+    generic: NDArray[np.bool_]
     flow: NDArray[np.bool_]
     conditional: NDArray[np.bool_]
     lengths: NDArray[np.int64]
@@ -46,6 +54,7 @@ def kinds_of(program: Program) -> Kinds:
     every = program.instructions
     return Kinds(
         copies=np.array([i.base == "LDGSTS" for i in every]),
+        generic=np.array([i.base in GENERIC for i in every]),
         flow=np.array([i.base in MOVES_LANES for i in every]),
         conditional=np.array([i.guard is not None or takes_condition(i) for i in every]),
         lengths=np.array([block.last + 1 - block.first for block in program.blocks]),
@@ -58,14 +67,28 @@ class Plan:
 
     @property
     def size(self) -> int:
-        return self.hit(len(self.program.instructions))
+        return self._behind + COLUMNS * len(ELSEWHERE) * len(self.generic)
+
+    @cached_property
+    def generic(self) -> dict[int, int]:
+        """Generic accesses, by number of the instruction, and which of them each is."""
+        found = (n for n, i in enumerate(self.program.instructions) if i.base in GENERIC)
+        return {instruction: number for number, instruction in enumerate(found)}
+
+    @cached_property
+    def _behind(self) -> int:
+        """First entry behind the hits, where a line of the host's cache begins."""
+        return -(-self.hit(len(self.program.instructions)) // COLUMNS) * COLUMNS
 
     def block(self, number: int) -> int:
         """Entry of a block's execution count; its lanes stand behind."""
         return 2 * number
 
-    def row(self, instruction: int) -> int:
-        """First entry of an instruction's columns."""
+    def row(self, instruction: int, space: Space = "global") -> int:
+        """First entry of an instruction's columns; of a generic access, of its lanes that reach a space."""
+        if space in ELSEWHERE and instruction in self.generic:
+            part = len(ELSEWHERE) * self.generic[instruction] + ELSEWHERE.index(space)
+            return self._behind + COLUMNS * part
         start = -(-2 * len(self.program.blocks) // COLUMNS) * COLUMNS
         return start + COLUMNS * instruction
 
@@ -80,9 +103,13 @@ class Plan:
         n = len(self.program.instructions)
         of_blocks = counters[: 2 * len(self.program.blocks)].reshape(-1, 2)
         executed, threads = (np.repeat(column, kinds.lengths) for column in of_blocks.T)
-        copies, flow, conditional = kinds.copies, kinds.flow, kinds.conditional
+        copies, generic, flow, conditional = kinds.copies, kinds.generic, kinds.flow, kinds.conditional
         rows = counters[self.row(0) : self.hit(0)].reshape(n, COLUMNS).copy()
-        rows[:, REQUESTS:] += counters[self.hit(0) :, None] * weights
+        hits = counters[self.hit(0) : self.hit(n)]
+        rows[:, REQUESTS:] += hits[:, None] * weights
+        parts = self._parts(counters)
+        for part in parts.values():
+            rows += part
 
         def memory(column: int) -> NDArray[np.int64]:
             return np.where(flow, 0, rows[:, column])
@@ -94,7 +121,7 @@ class Plan:
             "executed": executed,
             "threads": threads,
             "threads_on": np.where(conditional, rows[:, ON], threads),
-            "divergent": np.where(copies, 0, rows[:, DIVERGENT]),
+            "divergent": np.where(copies | generic, 0, rows[:, DIVERGENT]),
             "parted": lanes(PARTED),
             "replays": lanes(REPLAYS),
             "replayed": lanes(REPLAYED),
@@ -104,6 +131,17 @@ class Plan:
             "wavefronts": rows[:, WAVEFRONTS].copy(),
             "ideal": rows[:, IDEAL].copy(),
             "copy_ideal": np.where(copies, rows[:, COPY_IDEAL], 0),
-            "copy_sectors": np.where(copies, counters[self.hit(0) :], 0),
+            "copy_sectors": np.where(copies, hits, 0),
             "bytes": rows[:, BYTES].copy(),
+            "generic_bytes": np.where(generic, rows[:, GENERIC_BYTES], 0),
+            "reached": {space: Reached(*part.T[REQUESTS:]) for space, part in parts.items()},
         }
+
+    def _parts(self, counters: NDArray[np.int64]) -> dict[Space, NDArray[np.int64]]:
+        """Rows of columns for every instruction: of generic accesses the lanes that reached a space, else zeros."""
+        n = len(self.program.instructions)
+        found = counters[self._behind :].reshape(len(self.generic), len(ELSEWHERE), COLUMNS)
+        parts = {space: np.zeros((n, COLUMNS), np.int64) for space in ELSEWHERE}
+        for which, space in enumerate(ELSEWHERE):
+            parts[space][list(self.generic)] = found[:, which]
+        return parts

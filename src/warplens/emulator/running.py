@@ -19,6 +19,7 @@ from warplens.emulator.sentences import Sentences
 from warplens.emulator.shapes import Place
 from warplens.emulator.vectors import I1, I32, vector
 from warplens.emulator.watch import Watch
+from warplens.isa._warp import Space
 from warplens.program import Instruction, Program, Register
 
 if TYPE_CHECKING:
@@ -93,8 +94,8 @@ class Running(ABC):
         """The number of an instruction, i32."""
 
     @abstractmethod
-    def row(self, index: int) -> ir.Value:
-        """The address of an instruction's row of counters."""
+    def row(self, index: int, space: Space = "global") -> ir.Value:
+        """The address of an instruction's row of counters; of a generic access, of its lanes that reach a space."""
 
     @abstractmethod
     def hit(self, index: int) -> ir.Value:

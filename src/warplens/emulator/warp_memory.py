@@ -10,9 +10,10 @@ from typing import Any
 from warplens.emulator import abi, access, called, ir
 from warplens.emulator.at_instruction import AtInstruction
 from warplens.emulator.atomics import atomic_routine, compare_and_store_routine, update_routine
-from warplens.emulator.code import i32
+from warplens.emulator.code import i32, i64
 from warplens.emulator.copies import copy_routine
 from warplens.emulator.linear import HighWord, Linear
+from warplens.emulator.plan import GENERIC_BYTES
 from warplens.emulator.site import V32, Site
 from warplens.emulator.vectors import I1, I32, I64, is_vector, vector
 from warplens.isa._lanes import U32, U64, Pred
@@ -28,8 +29,9 @@ class WarpMemory(AtInstruction):
         """How an access is written: out, or as a call."""
         return called if self.f.t.large else access
 
-    def _site(self, mask: ir.Value | None = None) -> Site:
-        counters = self.f.row(self.at.index)
+    def _site(self, mask: ir.Value | None = None, space: Space = "global") -> Site:
+        """space: of a generic access, which one the lanes reach."""
+        counters = self.f.row(self.at.index, space)
         active = self.active_mask if mask is None else mask
         windows = self.f.t.routines.windows
         index = self.f.number(self.at.index)
@@ -93,6 +95,14 @@ class WarpMemory(AtInstruction):
             "global": b.and_(active, b.not_(b.or_(shared, local))),
         }
 
+    def _near(self, address: ir.Value, space: Space, mask: ir.Value, size: int) -> ir.Value:
+        """Generic addresses as addresses of one space, and counts the different ones of the lanes that reach it."""
+        b = self.b
+        low = b.trunc(b.lshr(address, self.e.number(address, size.bit_length() - 1)), V32)
+        different = b.call(self.f.t.routines.count.distinct, [low, mask])
+        self._site().add(GENERIC_BYTES, b.mul(b.zext(different, I64), i64(size)))
+        return address if space == "global" else b.trunc(address, V32)
+
     def load(
         self, space: Space, at: Address, bytes: int, signed: bool = False, volatile: bool = False
     ) -> Data:
@@ -106,9 +116,9 @@ class WarpMemory(AtInstruction):
         total = [self.code.variable(V32, ir.Constant(V32, None)) for _ in range(max(bytes // 4, 1))]
         for where, mask in self._windows(address).items():
             with self.code.when(self.code.nonzero(mask)):
-                near = address if where == "global" else self.b.trunc(address, V32)
+                near = self._near(address, where, mask, bytes)
                 watch.access(self._site(mask), where, near, bytes, "load")
-                words = self._access.load(routines, self._site(mask), where, near, bytes, signed, fault)
+                words = self._access.load(routines, self._site(mask, where), where, near, bytes, signed, fault)
                 for place, word in zip(total, words, strict=True):
                     old = self.b.load(place, typ=V32)
                     self.b.store(self.b.select(self.b.bitcast(mask, vector(I1)), word, old), place)
@@ -125,9 +135,9 @@ class WarpMemory(AtInstruction):
             return
         for where, mask in self._windows(address).items():
             with self.code.when(self.code.nonzero(mask)):
-                near = address if where == "global" else self.b.trunc(address, V32)
+                near = self._near(address, where, mask, bytes)
                 watch.access(self._site(mask), where, near, bytes, "store", words)
-                self._access.store(routines, self._site(mask), where, near, words, bytes, fault)
+                self._access.store(routines, self._site(mask, where), where, near, words, bytes, fault)
 
     def _call_access(
         self, routine: ir.Function, site: Site, address: ir.Value, words: Sequence[U32]
@@ -155,9 +165,9 @@ class WarpMemory(AtInstruction):
                 continue
             routine = atomic_routine(self.f.t.routines, where, op, kind, returns, compare is not None, together)
             with self.code.when(self.code.nonzero(mask)):
-                near = address if where == "global" or space != "generic" else self.b.trunc(address, V32)
+                near = self._near(address, where, mask, 4 * count) if space == "generic" else address
                 self.f.t.watch.access(self._site(mask), where, near, 4 * count, "atomic")
-                self._keep(self._call_access(routine, self._site(mask), near, words), mask, total)
+                self._keep(self._call_access(routine, self._site(mask, where), near, words), mask, total)
         return Data([self._u32(self.b.load(place, typ=V32)) for place in total])
 
     def _keep(self, old: ir.Value, mask: ir.Value, total: Sequence[ir.Value]) -> None:

@@ -10,9 +10,6 @@ shared memory for one lane's bytes (copies_beside.csv), so its bytes a wavefront
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
 from warplens.counters.vocabulary import (
     ATOMIC,
     BYTES,
@@ -25,8 +22,6 @@ from warplens.counters.vocabulary import (
     SHARED,
     STORE,
     WAVEFRONTS,
-    Column,
-    Counts,
     Formula,
     Quantity,
     Selection,
@@ -35,32 +30,16 @@ from warplens.counters.vocabulary import (
     only,
     opcode,
     since,
-    smaller,
 )
 
 LDS, LDSM = SHARED & LOAD & ~opcode("LDSM"), opcode("LDSM")
 STS, STSM = SHARED & STORE & ~opcode("STSM"), opcode("STSM")
 ATOMS, LDGSTS = SHARED & ATOMIC, opcode("LDGSTS")
-GENERIC = opcode("LD", "ST", "ATOM")
-
-
-def full_warp(counts: Counts) -> NDArray[np.int64]:
-    """Wavefronts of as many full warps: the width in words.
-
-    Stands in for the ideal of generic accesses, which reach global memory too: their `ideal` counts sectors.
-    """
-    widths = [site.access.bits // 32 if site.access else 0 for site in counts.sites]
-    return counts.trace.requests * np.maximum(np.asarray(widths, dtype=np.int64), 1)
-
-
-FULL_WARP = Column(full_warp)
 
 
 def ideal(kind: Selection) -> Quantity:
     """Wavefronts had no two words of a pass met in one bank."""
-    mixed, shared = SHARED & kind & GENERIC, SHARED & kind & ~GENERIC
-    own = IDEAL[shared & ~COPY] + COPY_IDEAL[shared & COPY]
-    return own + smaller(WAVEFRONTS[mixed], FULL_WARP[mixed])
+    return IDEAL[SHARED & kind & ~COPY] + COPY_IDEAL[SHARED & kind & COPY]
 
 
 def conflicts(kind: Selection) -> Quantity:
