@@ -89,14 +89,21 @@ HALF = Format(16, 10)
 BFLOAT = Format(16, 7)
 
 
+def survivor(f: Format, *operands: int) -> int:
+    """The NaN that comes of operands: the machine's one, but of doubles the first that is one, made quiet."""
+    if f != DOUBLE:
+        return f.nan
+    return next((x | 1 << 51 for x in operands if f.is_nan(x)), 0xFFF8 << 48)
+
+
 def fma(f: Format, a: int, b: int, c: int, rounding: str = "RN") -> int:
     """a * b + c, rounded once."""
     if any(f.is_nan(x) for x in (a, b, c)):
-        return f.nan
+        return survivor(f, b, c, a)
     product_negative = f.sign(a) != f.sign(b)
     if f.is_infinite(a) or f.is_infinite(b):
         if 0 in (f.magnitude(a), f.magnitude(b)) or (f.is_infinite(c) and f.sign(c) != product_negative):
-            return f.nan
+            return survivor(f)
         return f.signed(f.infinity, product_negative)
     if f.is_infinite(c):
         return c

@@ -1,13 +1,16 @@
 """CUDA expressions that make the compiler emit what there is, as kernels, and awkward numbers to try them on.
 
-`probes/expressions.txt` has one expression a line, behind the name of its group; `probes/vocabulary.cuh` what they
-are written in: `a b c` int, `u v w` unsigned (the same words), `l m` and `y z` 64 bits, `f g h` float, `d e x` double,
-`s t q` half pairs, `o i2 k` the same words as bfloat pairs, `p` bool.  Each kernel
+`probes/expressions.txt` has one expression a line, behind the name of its group; the third column is the first
+architecture that has it (where that is not the first of all), the fourth what it is for the host's compiler, where C
+leaves it undefined ("-" where C has nothing that is equal in every bit).  `probes/vocabulary.cuh` has what they are
+written in, `probes/host*.h` the same for the host: `a b c` int, `u v w` unsigned (the same words), `l m` and `y z` 64
+bits, `f g h` float, `d e x` double, `s t q` half pairs, `o i2 k` the same words as bfloat pairs, `p` bool.  Each kernel
 takes 16 words a thread and gives one.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from zlib import crc32
@@ -46,35 +49,55 @@ LONGS = [
 ]  # fmt: skip
 
 
-def expressions() -> dict[str, list[str]]:
-    """By group, in order: number n of a group is kernel `group` + n."""
-    groups: dict[str, list[str]] = {}
+@dataclass(frozen=True)
+class Probe:
+    """A line of expressions.txt: kernel `group` + number."""
+
+    group: str
+    number: int
+    expression: str
+    since: int  # 80: architectures before sm_80 have no such thing
+    host: str | None  # the same for the host's compiler; None where it has nothing that is equal in every bit
+
+    @property
+    def kernel(self) -> str:
+        return f"{self.group}{self.number}"
+
+    def on(self, arch: str) -> bool:
+        return int(arch.removeprefix("sm_")) >= self.since
+
+
+@cache
+def probes() -> tuple[Probe, ...]:
+    made: list[Probe] = []
     for line in (FOLDER / "expressions.txt").read_text(encoding="utf-8").splitlines():
-        group, expression = line.split("\t")
-        groups.setdefault(group, []).append(expression)
-    return groups
+        group, expression, since, host = ([*line.split("\t"), "", ""])[:4]
+        number = sum(probe.group == group for probe in made)
+        made.append(Probe(group, number, expression, int(since or 75), None if host == "-" else host or expression))
+    return tuple(made)
 
 
 @cache
 def module(group: str, arch: str) -> wl.Module:
     """All kernels of a group."""
     kernels = [
-        f'extern "C" __global__ void {group}{n}(const ull*in,ull*out)'
-        f"{{VARS(X) out[blockIdx.x*blockDim.x+threadIdx.x]=bits({expression});}}\n"
-        for n, expression in enumerate(expressions()[group])
+        f'extern "C" __global__ void {probe.kernel}(const ull*in,ull*out)'
+        f"{{VARS(X) out[blockIdx.x*blockDim.x+threadIdx.x]=bits({probe.expression});}}\n"
+        for probe in probes()
+        if probe.group == group and probe.on(arch)
     ]
     vocabulary = (FOLDER / "vocabulary.cuh").read_text(encoding="utf-8")
     return wl.compile(source=vocabulary + "".join(kernels), arch=arch)
 
 
-def digest(group: str, number: int, arch: str) -> str:
-    """Of what the emulator makes of the inputs, 8 hexadecimal digits."""
+def results(probe: Probe, arch: str) -> NDArray[np.uint64]:
+    """What the emulator makes of the inputs."""
     out = np.zeros(COUNT, np.uint64)
-    module(group, arch)[f"{group}{number}"].launch(COUNT // 256, 256, inputs().reshape(-1), out, threads=1)
-    return digest_of(out)
+    module(probe.group, arch)[probe.kernel].launch(COUNT // 256, 256, inputs().reshape(-1), out, threads=1)
+    return out
 
 
-def digest_of(out: NDArray[np.uint64]) -> str:
+def digest(out: NDArray[np.uint64]) -> str:
     return f"{crc32(out.tobytes()):08x}"
 
 

@@ -9,6 +9,9 @@ from warplens.emulator import ir
 from warplens.emulator.vectors import DOUBLE, FLOAT, I32, I64, NAN32, element
 from warplens.isa._lanes import F32, Lanes
 
+QUIET64 = 1 << 51
+DEFAULT_NAN64 = 0xFFF8 << 48  # of inf - inf and 0 * inf
+
 
 class FloatEmitter:
     """The part of LlvmEmitter that does arithmetic on floats and doubles."""
@@ -21,7 +24,7 @@ class FloatEmitter:
     """A result before its NaNs became the machine's: for who asks only whether it is one, and for further sums."""
 
     def canonical(self, x: ir.Value) -> ir.Value:
-        """A float result with the machine's one NaN; double NaNs stay as the host makes them."""
+        """A float result with the machine's one NaN; of doubles it is `survivor` that knows."""
         if element(x.type) is not FLOAT:
             return x
         nan = self.b.bitcast(self.number(self.b.bitcast(x, self.shaped(I32, x)), NAN32), x.type)
@@ -29,11 +32,30 @@ class FloatEmitter:
         self.raw[made] = x
         return made
 
+    def survivor(self, result: ir.Value, *operands: ir.Value) -> ir.Value:
+        """A double result whose NaN is the first of the operands that is one, made quiet; else the negative NaN.
+
+        Which one comes first: all pairs and triples of ten numbers in DADD, DMUL, DFMA on an H200 (driver
+        580.159.04, 2026-11-21): the second operand, then the third, then the first, whatever their signs.
+        """
+        if element(result.type) is not DOUBLE:
+            return result
+        b, words = self.b, self.shaped(I64, result)
+        nan = self.number(b.bitcast(result, words), DEFAULT_NAN64)
+        for x in reversed(operands):
+            bits = b.bitcast(x, words)
+            nan = b.select(b.fcmp_unordered("uno", x, x), b.or_(bits, self.number(bits, QUIET64)), nan)
+        wrong = b.fcmp_unordered("uno", result, result)
+        return b.select(wrong, b.bitcast(nan, result.type), result)
+
     def raws(self, *values: ir.Value) -> list[ir.Value]:
         found = [self.raw.get(x, x) for x in values]
         return [raw if raw.type == x.type else x for raw, x in zip(found, values, strict=True)]
 
     def do_fadd(self, kind: type[Lanes], args: Any, x: ir.Value, y: ir.Value, rounding: str) -> ir.Value:
+        return self.survivor(self.sum_of(kind, x, y, rounding), y, x)
+
+    def sum_of(self, kind: type[Lanes], x: ir.Value, y: ir.Value, rounding: str) -> ir.Value:
         if rounding == "RN":
             return self.canonical(self.b.fadd(*self.raws(x, y)))
         if kind is F32:
@@ -42,6 +64,9 @@ class FloatEmitter:
         return self.unsigned_zero(self.step(total, self.b.fneg(error), rounding, x, y), total, x, y, rounding)
 
     def do_fmul(self, kind: type[Lanes], args: Any, x: ir.Value, y: ir.Value, rounding: str) -> ir.Value:
+        return self.survivor(self.product_of(kind, x, y, rounding), y, x)
+
+    def product_of(self, kind: type[Lanes], x: ir.Value, y: ir.Value, rounding: str) -> ir.Value:
         if rounding == "RN":
             return self.canonical(self.b.fmul(*self.raws(x, y)))
         product = self.b.fmul(x, y)
@@ -55,6 +80,9 @@ class FloatEmitter:
     def do_fma(
         self, kind: type[Lanes], args: Any, x: ir.Value, y: ir.Value, z: ir.Value, rounding: str
     ) -> ir.Value:
+        return self.survivor(self.fused(kind, x, y, z, rounding), y, z, x)
+
+    def fused(self, kind: type[Lanes], x: ir.Value, y: ir.Value, z: ir.Value, rounding: str) -> ir.Value:
         b = self.b
         if rounding == "RN":
             return self.canonical(self.call("fma", *self.raws(x, y, z)))

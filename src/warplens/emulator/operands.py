@@ -137,8 +137,8 @@ class Operands:
             return H2(self.e, self.immediate(H2, operand.bits & 0xFFFFFFFF))
         assert isinstance(operand, Register | Constant)
         (word,) = self.words(operand, 1)
-        if operand.part == "F32":  # a float, rounded; the compiler writes a constant half so on sm_75
-            half = float_to_half(word.float_bits(), brain=False)
+        if operand.part == "F32":  # a float, cut to a half: on sm_75 the compiler writes __float2half_rz(x) as x + -0
+            half = float_to_half(word.float_bits(), brain=False, rounding="RZ")
             value = (half | (half << 16)).bitcast(H2)
         else:
             value = word.bitcast(H2).part(operand.part)

@@ -35,23 +35,17 @@ D float sincosf_(float f){float s,c;sincosf(f,&s,&c);return s+c;} D float frexp_
 A2(add_ftz,"add.ftz.f32",float,"f",float,"f",float,"f") A2(mul_ftz,"mul.ftz.f32",float,"f",float,"f",float,"f") A3(fma_ftz,"fma.rn.ftz.f32",float,"f",float,"f",float,"f",float,"f") A2(min_ftz,"min.ftz.f32",float,"f",float,"f",float,"f")
 #if __CUDA_ARCH__>=800
 A2(max_nan,"max.NaN.f32",float,"f",float,"f",float,"f") A2(min_nan,"min.NaN.f32",float,"f",float,"f",float,"f")
-#else
-D float max_nan(float f,float g){return f;} D float min_nan(float f,float g){return f;}
 #endif
 #if __CUDA_ARCH__>=860
 A2(minxs,"min.xorsign.abs.f32",float,"f",float,"f",float,"f") A2(minxsn,"min.NaN.xorsign.abs.f32",float,"f",float,"f",float,"f")
-#else
-D float minxs(float f,float g){return f;} D float minxsn(float f,float g){return f;}
 #endif
-#if __CUDA_ARCH__==1000
+#if __CUDA_ARCH__>=1000
 A3(min3nan,"min.NaN.f32",float,"f",float,"f",float,"f",float,"f")
 D ull pk(float a,float b){ull r;asm("mov.b64 %0,{%1,%2};":"=l"(r):"f"(a),"f"(b));return r;}
 D ull add2(float f,float g,float h){ull r;asm("add.rn.f32x2 %0,%1,%2;":"=l"(r):"l"(pk(f,g)),"l"(pk(h,f)));return r;}
 D ull mul2(float f,float g){ull r;asm("mul.rz.ftz.f32x2 %0,%1,%2;":"=l"(r):"l"(pk(f,g)),"l"(pk(g,f)));return r;}
 D ull fma2(float f,float g,float h){ull r;asm("fma.rn.f32x2 %0,%1,%2,%3;":"=l"(r):"l"(pk(f,g)),"l"(pk(g,h)),"l"(pk(h,f)));return r;}
 D ull fma2rz(float f,float g,float h){ull r;asm("fma.rz.f32x2 %0,%1,%2,%3;":"=l"(r):"l"(pk(f,g)),"l"(pk(g,g)),"l"(pk(h,f)));return r;}
-#else
-D float min3nan(float f,float g,float h){return f;} D float add2(float f,float g,float h){return f;} D float mul2(float f,float g){return f;} D float fma2(float f,float g,float h){return f;} D float fma2rz(float f,float g,float h){return f;}
 #endif
 A1(rcp_approx,"rcp.approx.f32",float,"f",float,"f") A1(sqrt_approx,"sqrt.approx.f32",float,"f",float,"f") A1(rsq_ftz,"rsqrt.approx.ftz.f32",float,"f",float,"f")
 D int lt_ftz(float f,float g){int r;asm("{.reg .pred p;setp.ltu.ftz.f32 p,%1,%2;selp.s32 %0,1,0,p;}":"=r"(r):"f"(f),"f"(g));return r;}
@@ -63,13 +57,9 @@ D int cvt_s8d(double f){int r;asm("cvt.rni.s8.f64 %0,%1;":"=r"(r):"d"(f));return
 A1(cvt_ftz,"cvt.rzi.ftz.s32.f32",int,"r",float,"f") A1(cvtsat,"cvt.sat.f32.f32",float,"f",float,"f")
 #if __CUDA_ARCH__>=800
 A1(tf32rna,"cvt.rna.tf32.f32",unsigned,"r",float,"f")
-#else
-D float tf32rna(float f){return f;}
 #endif
 #if __CUDA_ARCH__>=900
 A1(tf32,"cvt.rn.tf32.f32",unsigned,"r",float,"f")
-#else
-D float tf32(float f){return f;}
 #endif
 D unsigned h2u(__half2 s){return *(unsigned*)&s;} D unsigned b2u(__nv_bfloat162 s){return *(unsigned*)&s;}
 #define H3(n,p) D unsigned n(__half2 x,__half2 y,__half2 z){unsigned r;asm(p " %0,%1,%2,%3;":"=r"(r):"r"(h2u(x)),"r"(h2u(y)),"r"(h2u(z)));return r;}
@@ -80,28 +70,20 @@ D unsigned tanh_f16x2(__half2 x){unsigned r;asm("tanh.approx.f16x2 %0,%1;":"=r"(
 D float fma_f32h(__half2 s,__half2 t,float f){return __low2float(s)*__high2float(t)+f;}
 #if __CUDA_ARCH__>=860
 H2_(min_xorsign,"min.xorsign.abs.f16x2")
-#else
-D int min_xorsign(__half2 s,__half2 t){return 0;}
 #endif
 #if __CUDA_ARCH__>=800
 H3(fma_relu,"fma.rn.relu.f16x2")
 A2(cvt_half_rz2,"cvt.rz.f16x2.f32",unsigned,"r",float,"f",float,"f") A2(cvt_relu,"cvt.rn.relu.f16x2.f32",unsigned,"r",float,"f",float,"f")
 A2(cvt_bf_rz2,"cvt.rz.bf16x2.f32",unsigned,"r",float,"f",float,"f") A2(cvt_bf_relu,"cvt.rn.relu.bf16x2.f32",unsigned,"r",float,"f",float,"f")
-#else
-D int fma_relu(__half2 s,__half2 t,__half2 q){return 0;} D int cvt_half_rz2(float f,float g){return 0;} D int cvt_relu(float f,float g){return 0;} D int cvt_bf_rz2(float f,float g){return 0;} D int cvt_bf_relu(float f,float g){return 0;}
 #endif
 D unsigned short cvt_half_sat(float f){unsigned short r;asm("cvt.rn.sat.f16.f32 %0,%1;":"=h"(r):"f"(f));return r;}
 #if __CUDA_ARCH__>=900
 D unsigned tanh_bf16x2(__nv_bfloat162 x){unsigned r;asm("tanh.approx.bf16x2 %0,%1;":"=r"(r):"r"(b2u(x)));return r;} D unsigned ex2_bf16x2(__nv_bfloat162 x){unsigned r;asm("ex2.approx.ftz.bf16x2 %0,%1;":"=r"(r):"r"(b2u(x)));return r;}
-#else
-D unsigned tanh_bf16x2(__nv_bfloat162 x){return 0;} D unsigned ex2_bf16x2(__nv_bfloat162 x){return 0;}
 #endif
 #if __CUDA_ARCH__>=890
 #define C8(n,p) D unsigned short n(float f,float g){unsigned short r;asm(p " %0,%1,%2;":"=h"(r):"f"(f),"f"(g));return r;}
 C8(e4m3x2,"cvt.rn.satfinite.e4m3x2.f32") C8(e5m2x2,"cvt.rn.satfinite.e5m2x2.f32") C8(e4m3x2_relu,"cvt.rn.satfinite.relu.e4m3x2.f32")
 D unsigned short e4m3_h2(__half2 x){unsigned short r;asm("cvt.rn.satfinite.e4m3x2.f16x2 %0,%1;":"=h"(r):"r"(h2u(x)));return r;} D unsigned short e5m2_h2(__half2 x){unsigned short r;asm("cvt.rn.satfinite.e5m2x2.f16x2 %0,%1;":"=h"(r):"r"(h2u(x)));return r;}
 D unsigned h2_e4m3(unsigned u){unsigned r;asm("cvt.rn.f16x2.e4m3x2 %0,%1;":"=r"(r):"h"((unsigned short)u));return r;} D unsigned h2_e5m2(unsigned u){unsigned r;asm("cvt.rn.f16x2.e5m2x2 %0,%1;":"=r"(r):"h"((unsigned short)(u>>8)));return r;}
-#else
-D int e4m3x2(float f,float g){return 0;} D int e5m2x2(float f,float g){return 0;} D int e4m3x2_relu(float f,float g){return 0;} D int e4m3_h2(__half2 s){return 0;} D int e5m2_h2(__half2 s){return 0;} D int h2_e4m3(unsigned u){return 0;} D int h2_e5m2(unsigned u){return 0;}
 #endif
 #define VARS(X) const ull* X=in+16*(blockIdx.x*blockDim.x+threadIdx.x); int a=X[0],b=X[1],c=X[2]; unsigned u=a,v=b,w=c; long long l=X[3],m=X[4]; ull y=l,z=m; float f=__uint_as_float(X[5]),g=__uint_as_float(X[6]),h=__uint_as_float(X[7]); double d=__longlong_as_double(X[8]),e=__longlong_as_double(X[9]),x=__longlong_as_double(X[10]); unsigned _s=X[11],_t=X[12],_q=X[13]; __half2 s=*(__half2*)&_s,t=*(__half2*)&_t,q=*(__half2*)&_q; __nv_bfloat162 o=*(__nv_bfloat162*)&_s,i2=*(__nv_bfloat162*)&_t,k=*(__nv_bfloat162*)&_q; bool p=X[14];

@@ -1,0 +1,154 @@
+"""Writes measurements/h200/opcodes.csv: which opcodes the compiler emits, where, and what proves each of them.
+
+    python tests/isa/coverage.py --write        all of it, in some minutes for each architecture
+
+docs/opcode_table.py makes the page of it.  An opcode is proven on an architecture by an expression that holds it there
+and is computed as the host's compiler has it, or an H200; and by a kernel whose results a test compares.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+import warplens as wl
+from warplens.program import Instruction
+
+TESTS = Path(__file__).parents[1]
+sys.path[:0] = [str(TESTS / "isa"), str(TESTS / "emulator"), str(TESTS)]
+
+from host_probes import on_host  # noqa: E402
+from launches import ARCHITECTURES, KERNELS  # noqa: E402
+from probe_kernels import Probe, digest, module, probes, results  # noqa: E402
+from tensor_launches import FORMS  # noqa: E402
+
+MEASURED = Path(__file__).parents[2] / "measurements" / "h200"
+FILE = MEASURED / "opcodes.csv"
+COLUMNS = ["opcode", "architectures", "proven", "equal", "differ", "host", "kernels", "operands", "offset", "encoding"]
+SOME = {"barriers": "75 80 90 120", "matrix_patterns": "90", "field_library": "90"}
+"""Where the tests run kernels that not all architectures are tried with."""
+
+
+@dataclass
+class Evidence:
+    """What is known of an opcode: architectures that have it, and those where something proves it."""
+
+    seen: set[int] = field(default_factory=set)
+    proven: set[int] = field(default_factory=set)
+    equal: set[str] = field(default_factory=set)  # expressions that an H200 computes as the executor does
+    differ: set[str] = field(default_factory=set)  # or otherwise
+    host: set[str] = field(default_factory=set)  # as the host's compiler has them
+    kernels: set[str] = field(default_factory=set)
+    example: Instruction | None = None
+
+
+@dataclass(frozen=True)
+class Code:
+    """A kernel of an architecture, and what came of comparing it."""
+
+    instructions: tuple[Instruction, ...]
+    equal: str = ""
+    differ: str = ""
+    host: str = ""
+    kernel: str = ""
+    proves: bool = False
+
+
+@cache
+def measured() -> dict[tuple[str, str], dict[str, str]]:
+    with (MEASURED / "probes.csv").open(encoding="utf-8") as file:
+        return {(row["group"], row["expression"]): row for row in csv.DictReader(file)}
+
+
+@cache
+def compared() -> frozenset[str]:
+    """All words that stand in quotes in the tests of kernels: names of the kernels that they launch."""
+    texts = (path.read_text(encoding="utf-8") for path in (TESTS / "emulator").glob("*.py"))
+    return frozenset(name for text in texts for name in re.findall(r'"(\w+)"', text))
+
+
+def expressions(arch: str) -> Iterator[Code]:
+    for probe in probes():
+        if probe.on(arch):
+            yield outcome(probe, arch, module(probe.group, arch)[probe.kernel].program.body)
+
+
+def outcome(probe: Probe, arch: str, body: tuple[Instruction, ...]) -> Code:
+    got, row = results(probe, arch), measured().get((probe.group, probe.expression))
+    hosted = probe.host is not None and not on_host(probe).differs(got).size
+    same = row is not None and digest(got) == row["digest"]
+    told = probe.kernel if arch == "sm_90" else ""
+    return Code(body, told if same else "", "" if same else told, probe.kernel if hosted else "", "", hosted or same)
+
+
+def kernels(arch: str) -> Iterator[Code]:
+    for path in sorted(KERNELS.glob("*.cu")):
+        stem = path.stem.split("_")[0] if re.match(r"k\d\d_", path.stem) else path.stem
+        tried = stem.startswith("k") or arch[3:] in SOME.get(stem, "").split()
+        try:
+            made = wl.compile(path, arch=arch)
+        except wl.errors.CompileError:
+            continue
+        for name in made:
+            proves = tried and name in compared()
+            yield Code(made[name].program.body, kernel=stem if proves else "", proves=proves)
+
+
+def products(arch: str) -> Iterator[Code]:
+    """Matrix products beside those of an H200."""
+    for form in FORMS.values() if arch == "sm_90" else ():
+        body = wl.compile(source=form.source, arch=arch)["product"].program.body
+        yield Code(body, kernel="tensor", proves=True)
+
+
+def gather(architectures: tuple[str, ...] = ARCHITECTURES) -> dict[str, Evidence]:
+    found: dict[str, Evidence] = {}
+    for arch in architectures:
+        for code in (*expressions(arch), *kernels(arch), *products(arch)):
+            for instruction in {i.opcode: i for i in code.instructions}.values():
+                add(found.setdefault(instruction.opcode, Evidence()), code, int(arch[3:]), instruction)
+    return found
+
+
+def add(evidence: Evidence, code: Code, arch: int, instruction: Instruction) -> None:
+    evidence.seen.add(arch)
+    for names, name in (
+        (evidence.equal, code.equal), (evidence.differ, code.differ),
+        (evidence.host, code.host), (evidence.kernels, code.kernel),
+    ):  # fmt: skip
+        names |= {name} - {""}
+    if code.proves:
+        evidence.proven.add(arch)
+    evidence.example = evidence.example or instruction
+
+
+def listed(numbers: set[int]) -> str:
+    return " ".join(map(str, sorted(numbers)))
+
+
+def table(found: dict[str, Evidence]) -> list[list[str]]:
+    rows = []
+    for opcode, e in sorted(found.items()):
+        assert e.example is not None
+        example = [e.example.text, str(e.example.offset), f"{e.example.encoding:032x}"]
+        counts = [str(len(names)) for names in (e.equal, e.differ, e.host)]
+        rows.append([opcode, listed(e.seen), listed(e.proven), *counts, " ".join(sorted(e.kernels)), *example])
+    return rows
+
+
+def main() -> None:
+    rows = [COLUMNS, *table(gather())]
+    with FILE.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows(rows)
+    print(f"{len(rows) - 1} opcodes in {FILE}")
+
+
+if __name__ == "__main__":
+    if "--write" not in sys.argv[1:]:
+        sys.exit(__doc__)
+    main()
