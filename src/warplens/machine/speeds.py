@@ -64,6 +64,7 @@ class Speeds:
       kept_share               of L2 that may pass through it before what was read is evicted
       parts_share              likewise before a sector of which a part has been stored is written to DRAM
       lost_share               likewise until nothing is left of what is read again and again in turn
+      halves                   of L2, 1 or 2: a multiprocessor asks one, and what is at home in the other stands in both
       dirty_share              of L2 that may hold what has been stored when the kernel ends
     [dram_rates]
       read_share, write_share  of the theoretical bandwidth that streams reach
@@ -146,6 +147,7 @@ class Speeds:
     kept_share: float = _number("l2_rates", 0.1, 1)
     parts_share: float = _number("l2_rates", 0.01, 1)
     lost_share: float = _number("l2_rates", 0.1, 1)
+    halves: float = _number("l2_rates", 1, 2)
     dirty_share: float = _number("l2_rates", 0, 1)
     read_share: float = _number("dram_rates", 0.1, 1)
     write_share: float = _number("dram_rates", 0.1, 1)

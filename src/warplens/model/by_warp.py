@@ -90,7 +90,7 @@ class Reached:
     sectors: NDArray[np.uint32]
     blocks: NDArray[np.int32]
     kinds: NDArray[np.uint8]
-    covered: NDArray[np.uint8]
+    covered: NDArray[np.float64]
     share: float
 
 
@@ -110,8 +110,20 @@ def sectors_of(streams: ByWarp, kinds: NDArray[np.int64], widths: NDArray[np.int
     return Reached(sectors[:n].copy(), blocks[:n].copy(), found[:n].copy(), covered[:n].copy(), share)
 
 
-def _lists(room: int) -> tuple[NDArray[np.uint32], NDArray[np.int32], NDArray[np.uint8], NDArray[np.uint8]]:
-    return np.empty(room, np.uint32), np.empty(room, np.int32), np.empty(room, np.uint8), np.empty(room, np.uint8)
+def _lists(room: int) -> tuple[NDArray[np.uint32], NDArray[np.int32], NDArray[np.uint8], NDArray[np.float64]]:
+    return np.empty(room, np.uint32), np.empty(room, np.int32), np.empty(room, np.uint8), np.empty(room, np.float64)
+
+
+@compiled
+def bytes_of_each(words, first, last, moved):  # type: ignore[no-untyped-def]
+    """Of so many bytes that an access moves what is taken to be in each of its sectors, 32 at the most.
+
+    Rows of neighbouring sectors mostly begin and end within one, whose other part a neighbour moves.
+    """
+    rows = 0
+    for k in range(first + 1, last):
+        rows += int(words[k - 1] + 1 == words[k] and (k == first + 1 or words[k - 2] + 1 != words[k - 1]))
+    return min(moved / max(last - first - rows, 1), 32.0)
 
 
 @compiled
@@ -128,12 +140,13 @@ def _sectors(words, starts, ends, warps, kinds, widths, share, sectors, blocks, 
             kind = kinds[instruction(words[at])]
             if space(words[at]) == laid.GLOBAL and kind > 0:
                 _, _, distinct = reached(words[at + 1])
-                bytes_each = distinct * max(widths[instruction(words[at])], 4) // max(size - laid.ACCESSED, 1)
+                moved = 1.0 * distinct * max(widths[instruction(words[at])], 4)
+                bytes_each = bytes_of_each(words, at + laid.ACCESSED, at + size, moved)
                 for k in range(at + laid.ACCESSED, at + size):
                     if share >= 1.0 or hashed(np.int64(words[k] >> np.uint32(2)) + 77) < share:
                         if n < sectors.size:
                             sectors[n], blocks[n] = words[k], warp // warps
-                            found[n], covered[n] = kind, min(bytes_each, 32)
+                            found[n], covered[n] = kind, bytes_each
                         n += 1
             at += size
     return n

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 
 from warplens.counters.occupancy import Occupancy
 from warplens.machine import Machine
@@ -14,17 +16,21 @@ FOOTPRINT_INSTRUCTIONS = 4_000_000
 LEAST_BLOCKS = 8
 PAIRS_BLOCKS = 32  # of a grid in which a block shares what it reads with one in 60, some pairs of these share it
 PAIRS_INSTRUCTIONS = 32_000_000  # a quarter of a second of execution
+CENTRES = 24  # blocks of which all neighbours are looked at
+CENTRES_INSTRUCTIONS = 4_000_000
 
 
 @dataclass(frozen=True)
 class Chosen:
     """blocks   of one multiprocessor, in order;  more: others, for the footprint alone;  whole: of_blocks all of them
 
+    centres     blocks that are looked at with their neighbours in the grid, none where `more` are all
     active      multiprocessors that have a block;  resident: blocks of one at a time
     """
 
     blocks: tuple[int, ...]
     more: tuple[int, ...]
+    centres: tuple[int, ...]
     of_blocks: int
     active: int
     resident: int
@@ -43,7 +49,29 @@ def choose_blocks(trace: Trace, machine: Machine, occupancy: Occupancy) -> Chose
     pairs = min(PAIRS_BLOCKS, int(PAIRS_INSTRUCTIONS / each))
     wanted = min(max(int(FOOTPRINT_INSTRUCTIONS / each), pairs, LEAST_BLOCKS), FOOTPRINT_BLOCKS)
     more = tuple(range(total)) if total <= wanted else scattered(total, wanted)
-    return Chosen(blocks, more, whole, active, resident)
+    around = len(offsets(trace.launch.grid)) + 1
+    centres = min(CENTRES, int(CENTRES_INSTRUCTIONS / each / around)) if total > len(more) else 0
+    return Chosen(blocks, more, scattered(total, centres), whole, active, resident)
+
+
+Grid = tuple[int, int, int]
+
+
+def offsets(grid: Grid) -> tuple[Grid, ...]:
+    """Where a block's neighbours lie, in blocks along x, y, z: 2, 8 or 26, by the dimensions that the grid has."""
+    steps = [(-1, 0, 1) if size > 1 else (0,) for size in grid]
+    return tuple((x, y, z) for z, y, x in product(*steps[::-1]) if (x, y, z) != (0, 0, 0))
+
+
+def with_neighbours(centres: Sequence[int], grid: Grid) -> tuple[int, ...]:
+    """Numbers of these blocks and of all their neighbours, each once."""
+    found = dict.fromkeys(centres)
+    for x, y, z in offsets(grid):
+        for number in centres:
+            at = number % grid[0] + x, number // grid[0] % grid[1] + y, number // (grid[0] * grid[1]) + z
+            if all(0 <= a < size for a, size in zip(at, grid, strict=True)):
+                found[at[0] + grid[0] * (at[1] + grid[1] * at[2])] = None
+    return tuple(found)
 
 
 def _turn(number: int, active: int, anyone: bool) -> int:

@@ -2,7 +2,9 @@
 
 Two blocks that reach the same sector show how many share one.  If m of B blocks reach each sector, then of n blocks
 drawn at random two reach it (m - 1) (n - 1) / (B - 1) / 2 times as often as one does; and all blocks together reach as
-many different sectors as they reach sectors, divided by m.  Sectors that several of the sampled blocks share are so
+many different sectors as they reach sectors, divided by m.  That holds where all are shared by as many: of those that
+blocks beside each other share, it is known how many share each (beside.py), and pairs at random tell of the others.
+Sectors that several of the sampled blocks share are so
 common that all of them have been seen: they are counted, not estimated.  A buffer has no more sectors than its size.
 
 How far apart blocks are that share a sector tells whether it is still in L2 (reuse.py).
@@ -15,6 +17,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from warplens.model.beside import neighbours
+from warplens.model.chosen import Grid
 from warplens.model.reuse import NEVER_AGAIN, Reuse, reuse
 
 COMMON = 4  # of the sampled blocks, from which on a sector counts as common
@@ -63,15 +67,17 @@ class Footprint:
         )  # fmt: skip
 
 
+NOBODY = np.zeros(0, np.int64)
 NOTHING = Footprint(1, 0.0, 0.0, 1.0, 0.0, 1.0, 0, 0)
 
 
 def footprint(
-    sectors: NDArray[np.uint32], blocks: NDArray[np.int64], sampled: int, total: int, most: int, share: float = 1.0
-) -> Footprint:
+    sectors: NDArray[np.uint32], blocks: NDArray[np.int64], sampled: int, total: int, most: int, share: float = 1.0,
+    beside: NDArray[np.int64] = NOBODY, grid: Grid = (0, 0, 0),
+) -> Footprint:  # fmt: skip
     """Of sectors, each with the number in the grid of the block that reached it; `sampled` of `total` blocks were run.
 
-    share   of all lines, to which these sectors belong
+    share   of all lines, to which these sectors belong;  beside: of some sectors how many neighbours share them
     """
     if not sectors.size:
         return NOTHING
@@ -92,7 +98,12 @@ def footprint(
     many = times[times >= COMMON]
     few = times[times < COMMON]
     met = float((few * (few - 1) / 2).sum())
+    if beside.size and gaps.size:
+        after, before = (blocks_of(pairs[again + n]) for n in (1, 0))
+        met *= 1 - float(neighbours(after[~common], before[~common], grid).mean()) if (~common).any() else 1.0
     shared = 1 + 2 * met / max(float(few.sum()), 1.0) * (total - 1) / max(sampled - 1, 1)
+    if beside.size:
+        shared = 1 / float((1 / (shared - 1 + beside)).mean())
     others = max(float(few.sum()) * total / sampled / shared, float(few.size)) / share
     widely = float(many.mean()) * total / sampled if many.size else 1.0
     several = few[few > 1]
@@ -101,3 +112,7 @@ def footprint(
         reuse(gaps[common], widely, widely * sampled / total, total),
         reuse(gaps[~common], shared, float(several.mean()) if several.size else 2.0, total),
     )  # fmt: skip
+
+
+def blocks_of(pairs: NDArray[np.uint64]) -> NDArray[np.int64]:
+    return (pairs & np.uint64(0xFFFFFFFF)).astype(np.int64)

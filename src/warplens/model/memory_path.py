@@ -58,13 +58,16 @@ def fetch(line, mask, lone, request, wave, cache, flight, servers, counts, s, su
                 missing += 1
     if missing == 0:
         return ready
-    far, pairs, moved = False, 0, 0.0
+    far, pairs, beside, moved = False, 0, 0, 0.0
     for half in (0, 2):
         wanted = int(mask >> half & 1 and not valid[entry] >> half & 1) + int(
             mask >> half & 2 and not valid[entry] >> half & 2
         )
         if wanted:
             pairs += 1
+            # What is asked for while its other half is on its way is on the way, too, and a miss of L2 like that.
+            other = 4 * entry + half + (0 if valid[entry] >> half & 1 else 1)
+            beside += int(wanted == 1 and valid[entry] >> half & 3 != 0 and fill[other] > request)
             if line < p.LOCAL_BASE:
                 first = not asked_before(known, 4 * line + half)
                 # The other sector of these 64 bytes counts as a miss, too: it is mostly asked for while both come.
@@ -86,6 +89,8 @@ def fetch(line, mask, lone, request, wave, cache, flight, servers, counts, s, su
     servers[p.L2_OUT] = max(servers[p.L2_OUT], at) + max(size / s[p.L2_READ], s[p.LINE_READ])
     waited = max(servers[p.PORT], servers[p.L2_OUT]) - at
     counts[p.L2_READS] += missing
+    counts[p.L2_PIECES] += pairs - beside
+    counts[p.L2_IN_PIECES] += missing
     from_dram(moved, lone and pairs == 1, at, servers, s)
     late = s[p.LAT_L2]
     if far:
@@ -147,10 +152,11 @@ def update(line, mask, lone, request, wave, cache, servers, counts, s, supply): 
     """Sectors of one line that atomics change, in L2; the time that its units take is reckoned for the whole access."""
     lows, highs, latency, weight, _, _ = supply
     number = (mask & 1) + (mask >> 1 & 1) + (mask >> 2 & 1) + (mask >> 3 & 1)
-    counts[p.L2_UPDATES] += number
     if line >= p.LOCAL_BASE:
         return
     pairs, moved = int(mask & 3 > 0) + int(mask & 12 > 0), 0.0
+    counts[p.L2_PIECES] += pairs
+    counts[p.L2_IN_PIECES] += number
     for half in (0, 2):
         if mask >> half & 3 and not asked_before(cache[4], 4 * line + half):
             _, share = below(line, wave, lows, highs, latency, weight)
@@ -252,6 +258,7 @@ def served(t, sp, kind, words, at, block_wave, slot, size, floats, memory, count
     if kind in (p.ATOMIC, p.REDUCE):
         # Lanes on one word one after the other, words of a sector at once, sooner where all of it is wanted.
         alike = lanes / max(distinct, 1.0)
+        counts[p.L2_UPDATES] += sectors * alike
         work = sectors * alike * (s[p.ATOMIC_SECTOR] if distinct == 8 * sectors else s[p.ATOMIC_WORD])
         if floats:
             work = max(work, alike * s[p.ATOMIC_FLOAT])

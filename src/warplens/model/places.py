@@ -30,8 +30,9 @@ SETTINGS = 50
 # What is counted
 (
     CYCLES, ISSUED, L1_SECTORS, L1_HITS, L2_READS, L2_WRITES, L2_MISSES, LSU_BUSY, LAST_STORE, L2_UPDATES,
-) = range(10)  # fmt: skip
-COUNTS = 10
+    L2_PIECES, L2_IN_PIECES,
+) = range(12)  # fmt: skip
+COUNTS = 12
 # What serves accesses: until when each is taken (cycles), and what else is remembered between accesses
 (
     LSU, PORT, L2_OUT, DRAM, L2_IN, ATOMICS, BARRIERS, L1_CLOCK, WAITED_FOR, TABLES, READ_WORK, WRITE_WORK,

@@ -22,7 +22,7 @@ from warplens.model import places as p
 from warplens.model.activity import Activity, activity
 from warplens.model.atomic_units import units_at_work
 from warplens.model.by_warp import ByWarp, by_warp, part
-from warplens.model.chosen import Chosen, choose_blocks
+from warplens.model.chosen import Chosen, choose_blocks, with_neighbours
 from warplens.model.machine_code import PIPES, MachineCode, machine_code, settings
 from warplens.model.multiprocessor import simulate
 from warplens.model.prediction import WHAT_IF, Prediction, Simulated
@@ -56,8 +56,10 @@ def predict(
     chosen = choose_blocks(trace, machine, occupancy)
     streams = by_warp(recorded(chosen.blocks), trace.launch.warps_per_block)
     others = streams if chosen.more == chosen.blocks else by_warp(recorded(chosen.more), trace.launch.warps_per_block)
+    near = with_neighbours(chosen.centres, trace.launch.grid)
+    beside = by_warp(recorded(near), trace.launch.warps_per_block) if near else part(others, 0)
     code = machine_code(program, machine.speeds)
-    supply = Supply.of(program, others, chosen, machine, trace, buffers)
+    supply = Supply.of(program, others, beside, chosen, machine, trace, buffers)
     return _answer(program, trace, machine, occupancy, chosen, code, streams, supply, what_if)
 
 
@@ -167,7 +169,7 @@ def _answer(
         int(i): {name: float(out.stalls[n, i]) for n, name in enumerate(p.REASONS) if out.stalls[n, i]}
         for i in np.flatnonzero(out.stalls.sum(0))
     }
-    metrics = metrics_of(machine, trace, chosen.active, out, supply, time_us)
+    metrics = metrics_of(machine, program, trace, chosen.active, out, supply, time_us)
     units = units_of(machine, trace, chosen.active, out, supply, dict(zip(PIPES, out.busy, strict=False)))
     simulated = _simulated(chosen, int(issued), out.scale)
     limit = limit_of(program, trace, machine, units, stalls, at, out, time_us)

@@ -9,6 +9,7 @@ from warplens.counters.opcodes import Access, access
 from warplens.machine import Machine
 from warplens.metric import Metric
 from warplens.model import places as p
+from warplens.model.l2_lookups import PIECE, Asked, Lookups, lookups
 from warplens.model.prediction import Unit
 from warplens.program import Program
 from warplens.trace import Trace
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 CALIBRATED, PUBLISHED = 0.25, 0.6
 BUSY = 80.0  # percent from which on a unit is what limits
 SECTOR = 32
+INSTRUCTION = 16  # bytes
 
 
 def interval(time_us: float, calibrated: bool) -> tuple[float, float]:
@@ -34,7 +36,7 @@ def modelled(value: float, unit: str) -> Metric:
 
 
 def metrics_of(
-    machine: Machine, trace: Trace, active: int, out: Outcome, supply: Supply, time_us: float
+    machine: Machine, program: Program, trace: Trace, active: int, out: Outcome, supply: Supply, time_us: float
 ) -> Mapping[str, Metric]:
     counts, issued = out.counts, max(float(out.counts[p.ISSUED]), 1.0)
     inst, elapsed, sm_active = float(trace.executed.sum()), out.active.elapsed, max(out.active.cycles, 1.0)
@@ -60,14 +62,23 @@ def metrics_of(
     if counts[p.L1_SECTORS]:
         hits = 100 * counts[p.L1_HITS] / (counts[p.L1_SECTORS] + counts[p.L2_WRITES])
         found["l1tex__t_sector_hit_rate.pct"] = modelled(float(hits), "%")
-    asked = counts[p.L2_READS] + counts[p.L2_WRITES] + counts[p.L2_UPDATES]
-    if asked:
-        missed = min(float(counts[p.L2_MISSES] / asked), 1.0)
-        found["lts__t_sector_hit_rate.pct"] = modelled(100 * (1 - missed), "%")
+    found["lts__t_sector_hit_rate.pct"] = modelled(_lookups(machine, program, trace, out, supply).percent, "%")
     for n, name in enumerate(p.REASONS[1:], 1):
         value = float(out.stalls[n].sum()) / issued
         found[f"smsp__average_warps_issue_stalled_{name}_per_issue_active.ratio"] = modelled(value, "inst")
     return found
+
+
+def _lookups(machine: Machine, program: Program, trace: Trace, out: Outcome, supply: Supply) -> Lookups:
+    counts = out.counts
+    of_all = float(trace.executed.sum()) / max(float(counts[p.ISSUED]), 1.0)
+    reads, stores, atomics = (float(counts[n]) * of_all for n in (p.L2_READS, p.L2_WRITES, p.L2_UPDATES))
+    first = float(counts[p.L2_IN_PIECES]) / max(float(counts[p.L2_PIECES]), 1.0)
+    asked = Asked(
+        reads, stores, atomics, (supply.read - supply.filled) / PIECE, first, supply.both, supply.filled,
+        len(program.instructions) * INSTRUCTION,
+    )  # fmt: skip
+    return lookups(asked, int(machine.speeds.halves))
 
 
 def units_of(

@@ -14,38 +14,47 @@ from numpy.typing import NDArray
 from warplens.model.by_warp import Reached
 
 WHOLE = 32  # bytes
+ROUNDING = 0.01  # of sums of thirds and fifths
 STORE, ATOMIC = 2, 3  # kinds of a sector reached
 
 
 @dataclass(frozen=True)
 class Stored:
     """Of the sectors of one buffer that a block stores to or changes: on average
-    lone      share of them whose neighbour, the other half of 64 bytes, the block leaves alone
-    partial   share of them of which the block neither stores the whole nor has read it
-    bytes     that the block stores of those
+    lone      share of them whose neighbour, the other half of 64 bytes, neither it nor a block beside it stores to
+    partial   share of them of which these blocks neither store the whole nor have read it
+    bytes     that they store of those;  blocks: how many of them do
     lines     of 128 bytes that the whole grid stores to"""
 
     lone: float = 0.0
     partial: float = 0.0
     bytes: float = 0.0
     lines: float = 0.0
+    blocks: float = 1.0
 
 
-def stored(reached: Reached, mine: NDArray[np.bool_], lines: float) -> Stored:
-    """mine: which of those reached belong to the buffer;  lines: of it that the grid stores to"""
+def stored(reached: Reached, mine: NDArray[np.bool_], lines: float, asked: NDArray[np.bool_]) -> Stored:
+    """mine: which of those reached belong to the buffer;  lines: of it that the grid stores to
+    asked: by entry of `reached`, whether its block is one that is asked about; the others are their neighbours"""
     changed = mine & (reached.kinds >= STORE)
-    if not changed.any():
+    if not (changed & asked).any():
         return Stored()
-    pairs = _pairs(reached, changed)
+    sectors, pairs = reached.sectors[changed], _pairs(reached, changed)
     order = np.argsort(pairs, kind="stable")
-    different = np.flatnonzero(np.diff(pairs[order], prepend=~pairs[order[:1]]))
-    known = pairs[order][different]
+    sectors, pairs = sectors[order], pairs[order]
+    first = np.flatnonzero(np.diff(sectors, prepend=~sectors[:1]))
     covered = np.where(reached.kinds == ATOMIC, WHOLE, reached.covered)[changed][order]
-    sums = np.minimum(np.add.reduceat(covered.astype(np.int64), different), WHOLE)
-    read = np.isin(known, np.unique(_pairs(reached, mine & (reached.kinds == 1))))
-    parts = (sums < WHOLE) & ~read
-    lone = 1.0 - float(np.isin(known ^ np.uint64(1 << 32), known).mean())
-    return Stored(lone, float(parts.mean()), float(sums[parts].mean()) if parts.any() else WHOLE, lines)
+    sums = np.minimum(np.add.reduceat(covered, first), WHOLE)
+    blocks = np.add.reduceat((np.diff(pairs, prepend=~pairs[:1]) != 0).astype(np.int64), first)
+    known, wanted = sectors[first], np.add.reduceat(asked[changed][order].astype(np.int64), first) > 0
+    read = np.isin(known, np.unique(reached.sectors[mine & (reached.kinds == 1)]))
+    parts = wanted & (sums < WHOLE - ROUNDING) & ~read
+    lone = 1.0 - float(np.isin(known[wanted] ^ np.uint32(1), known).mean())
+    some = bool(parts.any())
+    return Stored(
+        lone, float(parts.sum() / wanted.sum()), float(sums[parts].mean()) if some else WHOLE, lines,
+        float(blocks[parts].mean()) if some else 1.0,
+    )  # fmt: skip
 
 
 def _pairs(reached: Reached, which: NDArray[np.bool_]) -> NDArray[np.uint64]:

@@ -19,6 +19,7 @@ from warplens.counters.opcodes import width
 from warplens.machine import Machine
 from warplens.model import places as p
 from warplens.model.atomic_units import places_reached
+from warplens.model.beside import sharers
 from warplens.model.by_warp import ByWarp, sectors_of
 from warplens.model.chosen import Chosen
 from warplens.model.footprint import Footprint, footprint
@@ -30,6 +31,7 @@ from warplens.trace import Trace
 
 ENOUGH = 1_000_000  # sectors to look at
 Buffers = Sequence[tuple[int, int]]
+Sides = tuple[NDArray[np.bool_], ...]  # of sectors of blocks drawn at random, and of neighbours
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,7 @@ class Supply:
     and wave, and of each stored sector.
 
     read, stored   sectors that DRAM moves for the whole grid;  reached: different ones that loads reach
+    filled, both   of those read, what fills up stored parts; share of the others that both halves of L2 are asked for
     fills      of each stored sector: what DRAM reads, in sectors, to fill up those of which a part is stored
     atomic_places, atomic_heaviest   what atomics reach (atomic_units.py), and the share of them that go to one of these
     """
@@ -49,6 +52,8 @@ class Supply:
     stores: NDArray[np.float64]
     fills: NDArray[np.float64]
     read: float
+    filled: float
+    both: float
     stored: float
     reached: float
     atomic_places: float
@@ -56,13 +61,27 @@ class Supply:
 
     @staticmethod
     def of(
-        program: Program, streams: ByWarp, chosen: Chosen, machine: Machine, trace: Trace, buffers: Buffers
-    ) -> Supply:
+        program: Program, streams: ByWarp, beside: ByWarp, chosen: Chosen, machine: Machine, trace: Trace,
+        buffers: Buffers,
+    ) -> Supply:  # fmt: skip
+        """streams, beside: of blocks as if drawn at random, and of chosen.centres with their neighbours"""
         kinds = np.array([_reads_or_stores(kind_of(i)) for i in program.instructions], np.int64)
         widths = np.array([width(i) // 8 for i in program.instructions], np.int64)
-        seen = sectors_of(streams, kinds, widths, ENOUGH)
-        sampled, total = len(streams.blocks), trace.launch.blocks
-        numbers = np.array(streams.blocks, np.int64)[seen.blocks]
+        seen, near = (sectors_of(some, kinds, widths, ENOUGH) for some in (streams, beside))
+        total, grid = trace.launch.blocks, trace.launch.grid
+        numbers, near_numbers = (
+            np.array(some.blocks, np.int64)[found.blocks] for some, found in ((streams, seen), (beside, near))
+        )
+
+        def reached_by(inside: Sides, which: Sides, shift: int, most: int) -> Footprint:
+            """Of the sectors that both say; `shift`: how many make one together, 2 to this power."""
+            mine, theirs = (a & b for a, b in zip(inside, which, strict=True))
+            by = sharers(near.sectors[theirs] >> np.uint32(shift), near_numbers[theirs], chosen.centres, grid)
+            return footprint(
+                seen.sectors[mine] >> np.uint32(shift), numbers[mine], len(streams.blocks), total, most >> shift,
+                seen.share, by, grid,
+            )  # fmt: skip
+
         lows = np.array([(low >> 5) & 0xFFFFFFFF for low, _ in buffers], np.int64)
         highs = np.array([((high + 31) >> 5) & 0xFFFFFFFF for _, high in buffers], np.int64)
         at_once = min(chosen.active * chosen.resident, total)
@@ -72,15 +91,16 @@ class Supply:
         reads: list[Footprint] = []
         writes: list[Footprint] = []
         parts: list[Stored] = []
+        loads, stores = ((seen.kinds != STORE, near.kinds != STORE), (seen.kinds >= STORE, near.kinds >= STORE))
+        sample = near if chosen.centres else seen
+        asked = np.isin(near_numbers, chosen.centres) if chosen.centres else np.ones(seen.sectors.size, bool)
         for low, high in zip(lows, highs, strict=True):
-            here = (seen.sectors >= low) & (seen.sectors < high)
-            for found, which in ((reads, seen.kinds != STORE), (writes, seen.kinds >= STORE)):
-                mine = here & which
-                wide = 1 if found is reads else 0  # DRAM is read 64 bytes at a time
-                most = int(high - low) >> wide
-                found.append(footprint(seen.sectors[mine] >> wide, numbers[mine], sampled, total, most, seen.share))
-            lines = footprint(seen.sectors[mine] >> 2, numbers[mine], sampled, total, most >> 2, seen.share)
-            parts.append(stored(seen, here, lines.of(total)))
+            inside = tuple((found.sectors >= low) & (found.sectors < high) for found in (seen, near))
+            most = int(high - low)
+            reads.append(reached_by(inside, loads, 1, most))  # DRAM is read 64 bytes at a time
+            writes.append(reached_by(inside, stores, 0, most))
+            lines = reached_by(inside, stores, 2, most).of(total)
+            parts.append(stored(sample, inside[int(sample is near)], lines, asked))
         written = write_back(reads, writes, parts, total, machine)
         evicted = Evicted.of(reads, writes, total, machine)
         reads = [f.forgotten(evicted.kept, evicted.lost) for f in reads]
@@ -94,18 +114,25 @@ class Supply:
                 for wave, blocks_then in enumerate(steps):
                     now = f.of(blocks_then)
                     new = now - known
-                    asked = f.each * (blocks_then - (steps[wave - 1] if wave else 0))
+                    wanted = f.each * (blocks_then - (steps[wave - 1] if wave else 0))
                     latency[n, wave] = min(1.0, new / of_wave) if of_wave else 0.0
-                    weight[n, wave] = min(1.0, new / asked) if asked else 0.0
+                    weight[n, wave] = min(1.0, new / wanted) if wanted else 0.0
                     known = now
                 read += 2 * f.of(total)
         return Supply(
-            lows, highs, latency, weight, written.stores, written.fills, read, written.sectors, reached,
-            reached_places, heaviest,
+            lows, highs, latency, weight, written.stores, written.fills, read, written.filled,
+            _by_both(reads) if chosen.active > 1 else 0.0, written.sectors, reached, reached_places, heaviest,
         )  # fmt: skip
 
     def arrays(self) -> tuple[NDArray[Any], ...]:
         return self.lows, self.highs, self.latency, self.weight, self.stores, self.fills
+
+
+def _by_both(reads: Sequence[Footprint]) -> float:
+    """Share of the sectors that blocks beside both halves reach, if m blocks reach one: 1 - 2^(1 - m)."""
+    every = sum(f.common + f.others for f in reads)
+    found = sum(f.common * (1 - 2 ** (1 - f.widely)) + f.others * (1 - 2 ** (1 - f.shared)) for f in reads)
+    return found / every if every else 0.0
 
 
 def _reads_or_stores(kind: int) -> int:

@@ -73,7 +73,8 @@ def write_back(
         if not f.seen:
             continue
         together = f.forgotten(evicted.parts, evicted.parts).of(total)
-        partial = part.partial if part.bytes * f.each * total / max(together, 1.0) < WHOLE else 0.0
+        others = f.each * total / max(together, 1.0) / part.blocks  # how many times as many blocks complete a part
+        partial = part.partial if part.bytes * max(others, 1.0) < WHOLE else 0.0
         whole = f.forgotten(evicted.lost, evicted.lost).of(total)  # what is written has no copy in the other half of L2
         wrote[n] = partial * together + (1 - partial) * whole
         filled[n] = partial * whole if many else 0.0

@@ -20,6 +20,9 @@ CROWD(crowd_long, unsigned long long, atomicAdd(q, 1ull + r))
 CROWD(crowd_max, unsigned, atomicMax(q, at))
 CROWD(crowd_cas, unsigned, sum += atomicCAS(q, sum, at))
 CROWD(crowd_store, unsigned, *(volatile unsigned*)q = r)
+CROWD(crowd_gather, unsigned, unsigned v = p[(long)words + PLACE(words)]; NEXT; q = p + PLACE(words); atomicAdd(q, v + r))
+CROWD(crowd_two, unsigned, atomicAdd(q, 1u + r); atomicMax(sink + 256 + PLACE(words), at))
+CROWD(crowd_kinds, unsigned, atomicMax(q, at); atomicAdd((float*)sink + 256 + PLACE(words), 1.0f))
 extern "C" {
 // Each warp adds to a whole line, any of `lines`, `apart` words from each other.
 __global__ void crowd_lines(unsigned* p, unsigned lines, int apart, int rounds) {

@@ -19,6 +19,13 @@ def trials(multiprocessors: int) -> Iterator[Trial]:
             rounds = 4 if words < 64 else 8
             args: Arguments = (zeros, SINK, words, apart, rounds)
             yield Trial(f"crowd add, {words} words every {apart}", "crowd_add", grid, 256, args, warm=True)
+    for words in (1, 2, 4, 16):
+        for kind in (*KINDS[1:], "two", "kinds"):
+            args = (zeros, SINK, words, 1, 4)
+            yield Trial(f"crowd {kind}, {words} words every 1", f"crowd_{kind}", grid, 256, args, warm=True)
+    for words in (4096, 65536, 1 << 20):
+        args = (zeros, SINK, words, 1, 8)
+        yield Trial(f"crowd gather, {words} words every 1", "crowd_gather", grid, 256, args, warm=True)
     for words in (8, 256, 4096, 1 << 20):
         for kind in KINDS[1:]:
             args = (zeros, SINK, words, 1, 8)

@@ -24,3 +24,19 @@ __global__ void scatter_1(float* y, unsigned words, int rounds) {
   }
 }
 }
+// One word a thread, all of them in an order that looks like chance: place(i) is another for every i below a power of two.
+__device__ unsigned place(unsigned i, unsigned mask, int bits) {
+  UNROLLED(3) {
+    i = i * 2654435761u + 12345u & mask;
+    i ^= i >> (bits + 1) / 2;
+  }
+  return i;
+}
+#define PERMUTED(name, body)                                                                            \
+  extern "C" __global__ void name(const float* x, float* y, unsigned mask, int bits) {                 \
+    unsigned i = threadIdx.x + blockIdx.x * blockDim.x;                                                 \
+    body;                                                                                               \
+  }
+PERMUTED(permuted_loads, y[i] = x[place(i, mask, bits)])
+PERMUTED(permuted_stores, y[place(i, mask, bits)] = x[i])
+PERMUTED(permuted_adds, atomicAdd(y + place(i, mask, bits), x[i]))

@@ -23,3 +23,8 @@ def trials(multiprocessors: int) -> Iterator[Trial]:
     for warps in (1, 8, 32):
         args = (Buffer(16 * MIB), SINK, 4 * MIB, 64)
         yield Trial(f"gather one at once, 16 MiB, {warps} warps of one", "gather_1", 1, 32 * warps, args, warm=True)
+    for bits in (16, 20, 21, 22, 23, 24):
+        words = 1 << bits
+        for kind in ("loads", "stores", "adds"):
+            args = (Buffer(4 * words), Buffer(4 * words, "zeros"), words - 1, bits)
+            yield Trial(f"permuted {kind}, {words} words", f"permuted_{kind}", words // 256, 256, args)

@@ -85,6 +85,12 @@ def _parts(multiprocessors: int) -> Iterator[Trial]:
 
 def _once() -> Iterator[Trial]:
     """One element a thread."""
+    for kib in (1, 4, 16, 64, 256):
+        size, n = kib * 1024, kib * 256
+        yield Trial(f"once read {kib} KiB", "once_read", n // 256, 256, (Buffer(size), SINK, n), moves=size)
+        yield Trial(f"once write {kib} KiB", "once_write", n // 256, 256, (Buffer(size, "zeros"), n), moves=size)
+        args = (Buffer(4 * size), Buffer(4 * size, "zeros"), n)
+        yield Trial(f"once scale {4 * kib} KiB", "once_scale", n // 256, 256, args, moves=8 * size)
     for mib in (1, 4, 16, 64, 256):
         size, n = mib * MIB, mib * MIB // 4
         for block in (64, 128, 256, 512, 1024):

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from warplens.calibration.trial import MIB, Buffer, Trial
 
 BLOCK = 256
-BYTES = {"four": 16, "small": 8, "byte": 1, "short": 2}
+BYTES = {"four": 16, "small": 8, "byte": 1, "short": 2, "seven": 28, "twelve": 48}
 KERNELS = (
     "four_load", "four_loads", "four_store", "four_stores", "four_all", "four_change", "four_changes", "small_store",
     "small_stores", "small_change", "small_changes", "small_float", "byte_store", "byte_change", "short_change",
+    "seven_loads", "seven_three", "seven_all", "seven_some", "twelve_loads", "twelve_three", "twelve_all",
 )  # fmt: skip
 
 
