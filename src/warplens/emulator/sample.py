@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
 from warplens.errors import UsageError
 from warplens.launch import Launch
-from warplens.trace import Counts
+from warplens.trace import Reached
 
 LEAST = 3  # the first, the last, and one between
 GOLDEN = (5**0.5 - 1) / 2  # multiples of it, without their whole part, lie evenly for any number of them
@@ -27,10 +28,18 @@ class Sample:
     def size(self) -> int:
         return 2 + len(self.inner)
 
-    def scaled(self, ends: Mapping[str, Counts], inner: Mapping[str, Counts]) -> dict[str, Counts]:
-        """The counts of the whole grid, to the nearest whole number."""
+    def scaled(self, ends: Mapping[str, Any], inner: Mapping[str, Any]) -> dict[str, Any]:
+        """The counts of the whole grid, to the nearest whole number; those of generic accesses by space."""
         weight = (self.blocks - 2) / len(self.inner)
-        return {name: ends[name] + np.rint(inner[name] * weight).astype(np.int64) for name in ends}
+
+        def whole(end: Any, between: Any) -> Any:
+            if isinstance(end, Mapping):
+                return {name: whole(end[name], between[name]) for name in end}
+            if isinstance(end, Reached):
+                return Reached(*(whole(getattr(end, f.name), getattr(between, f.name)) for f in fields(Reached)))
+            return end + np.rint(between * weight).astype(np.int64)
+
+        return {name: whole(ends[name], inner[name]) for name in ends}
 
 
 def sample_of(launch: Launch, wanted: int) -> Sample | None:
