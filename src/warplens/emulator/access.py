@@ -210,8 +210,9 @@ def _fetch_ahead(
     site: Site, space: Space, pattern: Pattern, rows: Sequence[ir.Value], size: int, write: bool = False
 ) -> None:
     """The instruction is likely to go on as far from here as here is from its last place: in a loop, or in the next
-    warp.  Fetched ahead, a grid-stride loop of additions runs at twice the speed, and so does a product of matrices
-    whose rows are a multiple of 4096 bytes apart."""
+    warp; and the next warp will go through the same loop behind this one.  Fetched ahead, a grid-stride loop of
+    additions runs at twice the speed, and so does a product of matrices whose rows are a multiple of 4096 bytes apart.
+    """
     if space != "global" or pattern.kind not in ("row", "tile"):
         return
     b, code = site.b, site.code
@@ -222,7 +223,8 @@ def _fetch_ahead(
     reach = pattern.step * LANES // len(rows)
     for place in rows:
         for line in range(0, max(reach, 1), 64):
-            b.call(prefetch, [code.at(place, b.add(step, i64(line))), i32(int(write)), i32(3), i32(1)])
+            for ahead in (b.add(step, i64(line)), i64(reach + line)):
+                b.call(prefetch, [code.at(place, ahead), i32(int(write)), i32(3), i32(1)])
 
 
 def _tile_row(site: Site, place: ir.Value, step: int, size: int) -> list[ir.Value]:

@@ -38,7 +38,7 @@ from warplens.trace import Counts, Trace
 Progress = Callable[[int, int], None]
 DEFAULT_BUDGET = 1_000_000_000  # warp instructions a warp may execute: some seconds here, a second on a GPU
 POLL_SECONDS = 0.05
-OFTEN = 8  # warp instructions a byte: a byte is copied in a tenth of the time of one
+OFTEN = 1  # warp instructions a byte: one takes as long as to copy ten bytes
 
 
 def available_threads() -> int:

@@ -115,6 +115,13 @@ def one_walk(code: Code, pattern: Halves) -> ir.Value:
     return all_of(b, [moving, follows, b.icmp_unsigned("==", first.step, second.step)])
 
 
+def every_second(code: Code, pattern: Halves) -> ir.Value:
+    """Whether a warp of one walk leaves out every second place."""
+    b = code.b
+    step = pattern.walks[0].step
+    return b.and_(one_walk(code, pattern), b.icmp_unsigned("==", step, ir.Constant(step.type, 2 * pattern.size)))
+
+
 def span(code: Code, pattern: Halves, shift: int) -> ir.Value:
     """Pieces of 2^shift bytes from the lowest to the highest touched."""
     b = code.b

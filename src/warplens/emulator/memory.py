@@ -17,7 +17,7 @@ ALIGNMENT = 512  # cudaMalloc gives at least 256
 WIDEST = 16  # bytes that a lane reads at once
 # Bytes from which an array stays where the host has it, mostly inside a line of the host's cache: a product of matrices
 # that reads it again and again runs at two thirds of its speed there.
-IN_PLACE = 1 << 25
+IN_PLACE = 1 << 20
 LINE = 64  # bytes
 SHARE = 1 << 23  # bytes that one thread copies at a time
 # Bytes between allocations that belong to nobody.  Hosts are slow where a load and a store are alike modulo 4096.

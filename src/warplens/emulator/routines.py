@@ -189,6 +189,9 @@ class Routines:
             self._count_halves(site, space, pattern, single)
             with site.code.when(tight):
                 give_words(b, two_rows(site, space, pattern), result)
+            if size == 4:
+                with site.code.when(halves.every_second(site.code, pattern)):
+                    b.ret(_every_second(site, space, pattern.walks[0].first))
             pointers = site.pointers(space, address)
             give_words(b, gathered_words(site, space, pointers, size, False), result)
 
@@ -293,6 +296,14 @@ def masked_scatter(
 def _reversed(b: ir.IRBuilder, value: ir.Value) -> ir.Value:
     order = ir.Constant(V32, list(range(LANES))[::-1])
     return b.shuffle_vector(value, undefined(value.type), order)
+
+
+def _every_second(site: Site, space: Space, first: ir.Value) -> ir.Value:
+    """Words 0, 2 ... 62, and nothing behind them: from words 0 to 31 and 31 to 62."""
+    b = site.b
+    place = site.pointer(space, first)
+    low, high = (b.load(site.code.at(place, 4 * word), typ=V32, align=4) for word in (0, LANES - 1))
+    return b.shuffle_vector(low, high, ir.Constant(V32, [*range(0, LANES, 2), *range(LANES + 1, 2 * LANES, 2)]))
 
 
 def two_rows(site: Site, space: Space, pattern: halves.Halves) -> list[ir.Value]:

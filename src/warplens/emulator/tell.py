@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from warplens.emulator import ir
 from warplens.emulator.code import i32
 from warplens.emulator.plan import ON, takes_condition
+from warplens.emulator.recall import recalled
 from warplens.emulator.running import Running
 from warplens.emulator.vectors import I1, I32, I64, is_vector, vector
 from warplens.emulator.warp import TranslatedWarp
@@ -42,7 +45,8 @@ def tell(
             if isinstance(value, Lanes):
                 value.node = f.emitter.vector_of(value.node)
         arguments.insert(0, warp)
-    result = f.sentences.tell(f.emitter, binding.op, binding.modifiers, arguments)
+    told = partial(f.sentences.tell, f.emitter, binding.op, binding.modifiers, arguments)
+    result = recalled(f, instruction, binding, arguments, told)
     if binding.op.results:
         results = result if isinstance(result, tuple) else (result,)
         for target, value in zip(binding.targets, results, strict=True):
