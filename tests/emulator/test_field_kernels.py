@@ -85,6 +85,16 @@ def test_loops_of_tries_one_after_the_other() -> None:
     same(done, (each.reshape(64, 3, 32).sum(axis=1) + 3).astype(np.int32).reshape(-1))
 
 
+@pytest.mark.parametrize("target", ["sm_80", "sm_90"])
+def test_a_loop_that_is_left_by_a_call(target: str) -> None:
+    """On sm_80 to sm_89 the way out of the loop is CALL.REL.NOINC, which was no code that could be reached."""
+    table, names, first = numbers(600, 9, dtype=np.float32), numbers(28, 20, 1, np.int32), numbers(7, 4, 2, np.int32)
+    sums = np.zeros((6, 30), np.float32)
+    kernel("field_layers.cu", "embedding_bag", target).launch(6, 32, table, names, first, sums, 30)
+    bags = [names[b * 4 + first[b] : (b + 1) * 4 + first[b + 1]] for b in range(6)]
+    same(sums, np.array([table.reshape(20, 30)[bag].sum(axis=0) for bag in bags], np.float32))
+
+
 def test_crc_of_records(arch: str) -> None:
     data, lengths = numbers(600 * 37, 256, dtype=np.uint8), numbers(600, 37, 1, np.int32)
     crc = np.zeros(600, np.uint32)

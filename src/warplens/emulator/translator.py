@@ -24,7 +24,7 @@ from warplens.errors import UnsupportedInstruction
 from warplens.isa._decode import Binding, bind
 from warplens.kernel import Kernel
 from warplens.program import Block as CodeBlock
-from warplens.program import Immediate, Instruction, Program, Register
+from warplens.program import Immediate, Instruction, Label, Program, Register
 
 # Behind these, execution may go on anywhere.
 ANYWHERE = {"RET", "BRX", "BRXU", "JMP", "ENDCOLLECTIVE"}
@@ -98,7 +98,7 @@ class Translator(Context):
             if start in seen or start not in self.by_start:
                 continue
             seen.add(start)
-            todo += self.by_start[start].successors
+            todo += [*self.by_start[start].successors, *self._called(start)]
             todo.append(self.by_start[start].last + 1) if self._falls_through(self.by_start[start]) else None
         return seen
 
@@ -110,8 +110,15 @@ class Translator(Context):
             block = self.by_start[start]
             anywhere = self.program.instructions[block.last].base in ANYWHERE
             behind = [block.last + 1] if block.last + 1 in self.reached else []
-            successors[start] = everywhere if anywhere else sorted({*block.successors, *behind} & self.reached)
+            places = {*block.successors, *self._called(start), *behind}
+            successors[start] = everywhere if anywhere else sorted(places & self.reached)
         return successors
+
+    def _called(self, start: int) -> list[int]:
+        """Where a call at the block's end leads: up to sm_89 the compiler also leaves a loop so (CALL.REL.NOINC)."""
+        last = self.program.instructions[self.by_start[start].last]
+        labels = [operand for operand in last.operands if isinstance(operand, Label)]
+        return [label.offset // 16 for label in labels[:1]] if last.base == "CALL" else []
 
     def _falls_through(self, block: CodeBlock) -> bool:
         last = self.program.instructions[block.last]
