@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from warplens import cache
+from warplens import cache, resident
 from warplens.compiler.architecture import check_architecture
 from warplens.compiler.headers import HEADERS
 from warplens.errors import CompileError
@@ -89,6 +89,7 @@ def _compile(
         return _cubin(nvrtc, program), lowered
     finally:
         nvrtc.nvrtcDestroyProgram(program)
+        resident.release("libnvrtc")
 
 
 def _cubin(nvrtc: Any, program: Any) -> bytes:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warplens import cache as disk
+from warplens import resident
 from warplens.emulator.apart import Apart
 from warplens.emulator.host import Loaded, host, load, target
 from warplens.emulator.library import Library, library_module
@@ -77,6 +78,7 @@ def translate(kernel: Kernel, program: Program, tile: int, checks: Checks = NO_C
     if name not in _loaded:
         code = disk.remember("object", name, lambda: compile_object(kernel, program, tile, checks))
         _loaded[name] = _load(code, program, lambda made: _apart(name, made, kernel, program, tile, checks))
+        resident.release("libllvmlite")
     return _loaded[name]
 
 

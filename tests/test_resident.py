@@ -1,0 +1,41 @@
+"""What the compiler of machine code takes of memory once a kernel has been translated."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import warplens as wl
+from warplens import resident
+
+SMAPS = Path("/proc/self/smaps")
+SOURCE = 'extern "C" __global__ void k(int *p) { p[threadIdx.x] += NUMBER; }'
+
+
+def code_of_llvm() -> int:
+    """Bytes of its code that are in memory."""
+    total = 0
+    for part in re.split(r"\n(?=[0-9a-f]+-[0-9a-f]+ )", SMAPS.read_text()):
+        if "libllvmlite" in part and " r-xp " in part:
+            total += int(re.findall(r"^Rss:\s+(\d+) kB", part, re.MULTILINE)[0]) << 10
+    return total
+
+
+def launched(number: int) -> int:
+    array = np.zeros(32, np.int32)
+    wl.compile(source=SOURCE.replace("NUMBER", str(number)))["k"].launch(1, 32, array)
+    return int(array[0])
+
+
+@pytest.mark.skipif(not SMAPS.exists(), reason="the system does not tell what of a library is in memory")
+def test_it_leaves_when_it_has_done_its_work_and_comes_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as stays:
+        stays.setattr(resident, "release", lambda library: None)
+        assert launched(7) == 7
+    assert code_of_llvm() > 10 << 20
+    assert launched(8) == 8
+    assert code_of_llvm() < 1 << 20
+    assert launched(9) == 9
