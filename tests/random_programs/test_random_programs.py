@@ -39,6 +39,7 @@ def test_more_of_them(arch: str, part: int) -> None:
     [
         (22827, "sm_89"),  # DEPBAR.LE SB1,0x0,{2}
         (23286, "sm_80"),  # lanes passed one BSSY at different times, and a WARPSYNC made them one split: a hang
+        (62723, "sm_75"),  # a YIELD in a loop: a register held by lanes at a WARPSYNC was written by others
         (38926, "sm_75"),  # ISETP.GE.AND.EX against a constant whose low word is 0 names no predicate of the low words
         (35251, "sm_120"),  # UIMNMX.S64
     ],

@@ -53,7 +53,7 @@ MEMORY: dict[str, tuple[Space, Action]] = {
 
 MATRIX = frozenset({"LDSM", "STSM"})
 WIDTH = re.compile(r"[US]?(8|16|64|128|256)")
-FLOAT_WIDTH = re.compile(r"F(64|16x2)")
+FLOAT_WIDTH = re.compile(r"B?F(16|32|64)(?:x([248]))?")
 
 TARGETS = frozenset({"BRA", "BRX", "BRXU", "JMP", "JMX", "JMXU", "CALL", "RET"})
 """Instructions with a branch target, unconditional ones included: on an H200
@@ -84,7 +84,7 @@ def width(instruction: Instruction) -> int:
         if found := WIDTH.fullmatch(modifier):
             return int(found[1])
         if found := FLOAT_WIDTH.fullmatch(modifier):
-            return 64 if found[1] == "64" else 32
+            return max(int(found[1]) * int(found[2] or 1), 32)
     return 32
 
 

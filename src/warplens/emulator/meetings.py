@@ -60,9 +60,8 @@ class Meetings(GivingWay):
         def group() -> None:
             rest = b.load(left, typ=I32)
             all_needs = b.load(needs, typ=vector(I32), align=4)
-            need = b.extract_element(all_needs, code.lowest(rest))
-            same = b.bitcast(b.icmp_signed("==", all_needs, LlvmEmitter(b).splat(need)), I32)
-            members = b.and_(same, rest)
+            members = self.served(code, all_needs, rest)
+            need = b.extract_element(all_needs, code.lowest(members))
             b.call(self.arrive, [env, warp, slot, need, members, pc])
             rest = b.and_(rest, b.not_(members))
             code.bump(replayed, b.zext(code.popcount(rest), I64))

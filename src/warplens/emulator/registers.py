@@ -39,6 +39,9 @@ def saved_space(program: Program) -> int:
                 last[register.file] = max(last.get(register.file, -1), register.index)
     return -(-sum((VECTORS.get(file, 4) + 40) * (n + 8) for file, n in last.items() if n >= 0) // 64) * 64
 
+# Lanes that wait there hold what is read behind it, while others run the code that they have run.
+WAITS_FOR_LANES = ("BSYNC", "WARPSYNC", "BAR")
+
 
 class Registers(RegisterFile):
     """Locals for each form of the registers that the code touches, made when first asked for.
@@ -58,7 +61,9 @@ class Registers(RegisterFile):
         self.held: dict[Slot, ir.Value] = {}  # in straight code: what the local holds, or will when it is settled
         self.unsettled: dict[Slot, None] = {}
         known = function.t.shapes
-        shared = {name for place, split in known.split.items() if split for name in known.live[place]}
+        before = [None, *(i.base for i in function.t.program.instructions)]
+        parted = (place for place, split in known.split.items() if split or before[place.first] in WAITS_FOR_LANES)
+        shared = {name for place in parted for name in known.live[place]}
         self.shared = frozenset(shared | READ if function.t.kernel.externs else shared)
 
     def kind(self, name: Name, form: Form) -> ir.Type:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import cached_property
 
 from warplens.emulator import ir
-from warplens.emulator.code import function, i32, i64
+from warplens.emulator.code import Code, function, i32, i64
 from warplens.emulator.emit import LlvmEmitter
 from warplens.emulator.layout import Warp
 from warplens.emulator.vectors import I32, I64, PTR, vector
@@ -164,13 +164,28 @@ class Splits:
         b.ret_void()
         return made
 
+    def served(self, code: Code, values: ir.Value, rest: ir.Value) -> ir.Value:
+        """Which lanes of `rest` one issue serves: those with the value of the lowest; if that is more than half of
+        them, with that of the lowest of the others.  So it is with the targets of a jump and the masks of
+        WARPSYNC.EXCLUSIVE."""
+        b = code.b
+
+        def like(lane: ir.Value) -> ir.Value:
+            same = b.icmp_signed("==", values, LlvmEmitter(b).splat(b.extract_element(values, lane)))
+            return b.and_(b.bitcast(same, I32), rest)
+
+        first = like(code.lowest(rest))
+        others = b.and_(rest, b.not_(first))
+        most = b.icmp_signed(">", code.popcount(first), code.popcount(others))
+        second = like(b.and_(code.lowest(others), i32(31)))
+        return b.select(b.and_(most, code.nonzero(others)), second, first)
+
     @cached_property
     def push_targets(self) -> ir.Function:
         """push_targets(warp, mask, places) -> lanes of the replays, summed.
 
         Lanes of mask jump to places[lane].  An issue serves one target, the others wait at the jump and issue it
-        again.  The target of the lowest lane goes first; if that is more than half of the lanes, that of the
-        lowest of the rest.
+        again.
         """
         made, code = function(self.module, "push_targets", I64, [PTR, I32, PTR])
         warp, mask, places = made.args
@@ -179,17 +194,9 @@ class Splits:
         chosen, count = code.variable(vector(I32)), code.variable(I32, i32(0))
         all_places = b.load(places, typ=vector(I32), align=4)
 
-        def target(lane: ir.Value, rest: ir.Value) -> ir.Value:
-            same = b.icmp_signed("==", all_places, LlvmEmitter(b).splat(b.extract_element(all_places, lane)))
-            return b.and_(b.bitcast(same, I32), rest)
-
         def issue() -> None:
             rest = b.load(left, typ=I32)
-            first = target(code.lowest(rest), rest)
-            others = b.and_(rest, b.not_(first))
-            most = b.icmp_signed(">", code.popcount(first), code.popcount(others))
-            second = target(b.and_(code.lowest(others), i32(31)), rest)
-            group = b.select(b.and_(most, code.nonzero(others)), second, first)
+            group = self.served(code, all_places, rest)
             n = b.load(count, typ=I32)
             b.store(group, b.gep(chosen, [n], source_etype=I32))
             b.store(b.add(n, i32(1)), count)
