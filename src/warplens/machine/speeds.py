@@ -37,6 +37,8 @@ class Speeds:
       branch                   from a taken branch to the next issue
       store                    until a store has read its registers
       fence                    of MEMBAR
+      hand_over_cycles         from what a block says by a store to what the block that waits for it says
+      look_back_cycles         of one look at what blocks before say
       instruction              of code that the multiprocessor has not executed yet, per 128 bytes
 
     [load_path], one multiprocessor
@@ -118,6 +120,8 @@ class Speeds:
     latency_branch: float = _number("latency_cycles", 1, 1000)
     latency_store: float = _number("latency_cycles", 1, 1000)
     latency_fence: float = _number("latency_cycles", 1, 10000)
+    hand_over_cycles: float = _number("latency_cycles", 0, 10000)
+    look_back_cycles: float = _number("latency_cycles", 0, 10000)
     latency_instruction: float = _number("latency_cycles", 0, 10000)
     queue: float = _number("load_path", 1, 64)
     lsu_issue: float = _number("load_path", 0.25, 64)

@@ -8,6 +8,7 @@ measurements/h200/calibration_active.csv.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -43,8 +44,16 @@ class History:
         return History(self.began[kept], self.ended[kept], self.resided[kept])
 
 
-def activity(history: History, chosen: Chosen, machine: Machine, warps: int, total: int, longer: float) -> Activity:
-    """warps: of a block;  total: blocks of the grid;  longer: how many times the simulated part all of it takes."""
+def activity(
+    histories: Sequence[History], chosen: Chosen, machine: Machine, warps: int, total: int, longer: float
+) -> Activity:
+    """warps: of a block;  total: blocks of the grid;  longer: how many times the simulated part all of it takes.
+
+    histories   of several multiprocessors, with blocks of their own, or of one, which stands for all
+    """
+    if len(histories) > 1:
+        return _of_several(histories, chosen, machine, warps)
+    (history,) = histories
     speeds, whole = machine.speeds, chosen.of_blocks
     cycles, warp_cycles = _of_one(history, chosen, machine, warps)
     cycles, warp_cycles = cycles * longer, warp_cycles * longer
@@ -60,6 +69,16 @@ def activity(history: History, chosen: Chosen, machine: Machine, warps: int, tot
         share * (warp_cycles + fewer * (warps_less - warp_cycles)),
         speeds.elapsed_cycles + started + longest,
     )
+
+
+def _of_several(histories: Sequence[History], chosen: Chosen, machine: Machine, warps: int) -> Activity:
+    speeds, share = machine.speeds, chosen.active / machine.multiprocessors
+    each = np.array([_of_one(history, chosen, machine, warps) for history in histories])
+    cycles, warp_cycles = each.mean(axis=0)
+    longest = max(float(history.ended.max()) - float(history.began.min()) for history in histories)
+    before = speeds.first_resident_cycles
+    elapsed = speeds.elapsed_cycles + before + speeds.resident_cycles + longest
+    return Activity(share * (float(cycles) + before), share * float(warp_cycles), elapsed)
 
 
 def _of_one(history: History, chosen: Chosen, machine: Machine, warps: int) -> tuple[float, float]:

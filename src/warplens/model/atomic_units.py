@@ -38,7 +38,8 @@ def places_reached(
     some = streams
     seen = sectors_of(some, kinds, kinds, ENOUGH)
     while seen.share < 1.0 and len(some.blocks) > 1:
-        some = part(some, max(int(len(some.blocks) * seen.share), 1))  # the blocks stand in no order
+        few = max(int(len(some.blocks) * seen.share), 1)
+        some = part(some, some.blocks[:few])  # the blocks stand in no order
         seen = sectors_of(some, kinds, kinds, ENOUGH)
     sectors = seen.sectors
     if not sectors.size:

@@ -76,10 +76,12 @@ def _put(words, numbers, order, warps, place, made):  # type: ignore[no-untyped-
         at += laid.ENTERED
 
 
-def part(whole: ByWarp, count: int) -> ByWarp:
-    """The first `count` blocks."""
-    n = count * whole.warps
-    return ByWarp(whole.blocks[:count], whole.warps, whole.words, whole.starts[:n], whole.ends[:n])
+def part(whole: ByWarp, blocks: tuple[int, ...]) -> ByWarp:
+    """Only these blocks, in this order."""
+    place = {block: n for n, block in enumerate(whole.blocks)}
+    places = np.array([place[block] for block in blocks], np.int64)
+    warps = (places[:, None] * whole.warps + np.arange(whole.warps)).ravel()
+    return ByWarp(blocks, whole.warps, whole.words, whole.starts[warps], whole.ends[warps])
 
 
 @dataclass(frozen=True)

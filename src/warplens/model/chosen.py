@@ -11,6 +11,7 @@ from warplens.machine import Machine
 from warplens.trace import Trace
 
 ENOUGH = 4_000_000  # warp instructions to simulate: a second or less
+SEVERAL = 600_000  # likewise, of more than one multiprocessor: a sixth of a second
 FOOTPRINT_BLOCKS = 2048
 FOOTPRINT_INSTRUCTIONS = 4_000_000
 LEAST_BLOCKS = 8
@@ -25,15 +26,22 @@ class Chosen:
     """blocks   of one multiprocessor, in order;  more: others, for the footprint alone;  whole: of_blocks all of them
 
     centres     blocks that are looked at with their neighbours in the grid, none where `more` are all
+    alongside   blocks of other multiprocessors that are simulated as well
     active      multiprocessors that have a block;  resident: blocks of one at a time
     """
 
     blocks: tuple[int, ...]
+    alongside: tuple[tuple[int, ...], ...]
     more: tuple[int, ...]
     centres: tuple[int, ...]
     of_blocks: int
     active: int
     resident: int
+
+    @property
+    def simulated(self) -> tuple[int, ...]:
+        """Blocks of all multiprocessors that are simulated."""
+        return tuple(dict.fromkeys(self.blocks + sum(self.alongside, ())))
 
 
 def choose_blocks(trace: Trace, machine: Machine, occupancy: Occupancy) -> Chosen:
@@ -51,7 +59,8 @@ def choose_blocks(trace: Trace, machine: Machine, occupancy: Occupancy) -> Chose
     more = tuple(range(total)) if total <= wanted else scattered(total, wanted)
     around = len(offsets(trace.launch.grid)) + 1
     centres = min(CENTRES, int(CENTRES_INSTRUCTIONS / each / around)) if total > len(more) else 0
-    return Chosen(blocks, more, scattered(total, centres), whole, active, resident)
+    alongside = _alongside(total, active, int(SEVERAL / (whole * each))) if whole <= resident else ()
+    return Chosen(blocks, alongside, more, scattered(total, centres), whole, active, resident)
 
 
 Grid = tuple[int, int, int]
@@ -72,6 +81,13 @@ def with_neighbours(centres: Sequence[int], grid: Grid) -> tuple[int, ...]:
             if all(0 <= a < size for a, size in zip(at, grid, strict=True)):
                 found[at[0] + grid[0] * (at[1] + grid[1] * at[2])] = None
     return tuple(found)
+
+
+def _alongside(total: int, active: int, count: int) -> tuple[tuple[int, ...], ...]:
+    """Blocks of so many multiprocessors but the first, which all have theirs from the start: the launch ends with the
+    slowest, and short ones differ by the DRAM latencies that each happens to meet."""
+    count = min(count, active)
+    return tuple(tuple(range(n * active // count, total, active)) for n in range(1, count))
 
 
 def _turn(number: int, active: int, anyone: bool) -> int:

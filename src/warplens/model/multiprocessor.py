@@ -228,9 +228,11 @@ def go_on(t, warps, blocks):  # type: ignore[no-untyped-def]
 
 def simulate(
     words: Array, starts: Array, ends: Array, per_block: int, resident: int, code: Array, cycles: Array, lats: Array,
-    firsts: Array, lasts: Array, s: Array, supply: tuple[Array, ...], l1_lines: int,
+    firsts: Array, lasts: Array, s: Array, supply: tuple[Array, ...], l1_lines: int, asked: tuple[Array, Array],
 ) -> tuple[Array, Array, History, Array]:  # fmt: skip
     """Runs blocks one after the other, so many resident at a time; block b has the warps b * per_block and following.
+
+    asked   when other multiprocessors have asked for lines first, and where this one's times go (memory_path.py)
 
     (counts, cycles by (reason, instruction), history of the blocks, cycles that each pipe was busy)
     """
@@ -240,7 +242,7 @@ def simulate(
     lines = max(l1_lines // p.WAYS, 1) * p.WAYS
     cache = (
         np.full(lines, -1, np.int64), np.zeros(lines), np.zeros(lines, np.int64), np.zeros(4 * lines),
-        np.zeros(1 << 24, np.uint8),
+        np.zeros(1 << 24, np.uint8), *asked,
     )  # fmt: skip
     work = Work(words, starts, ends, per_block, code, cycles, lats, firsts, lasts)
     held = BANKS * LINES_OF_BANK

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from warplens.counters.occupancy import Occupancy, waves
 from warplens.emulator import Streams
-from warplens.errors import Unpredictable, UsageError
+from warplens.errors import UsageError
 from warplens.machine import Machine
 from warplens.model import places as p
 from warplens.model.activity import Activity, activity
@@ -24,10 +24,11 @@ from warplens.model.atomic_units import units_at_work
 from warplens.model.by_warp import ByWarp, by_warp, part
 from warplens.model.chosen import Chosen, choose_blocks, with_neighbours
 from warplens.model.machine_code import PIPES, MachineCode, machine_code, settings
-from warplens.model.multiprocessor import simulate
 from warplens.model.prediction import WHAT_IF, Prediction, Simulated
 from warplens.model.says import interval, limit_of, metrics_of, units_of
+from warplens.model.side_by_side import side_by_side
 from warplens.model.supply import Buffers, Supply
+from warplens.model.waits import waiting_cycles
 from warplens.program import Program
 from warplens.trace import Trace
 
@@ -54,13 +55,16 @@ def predict(
         most = machine.limits.warps_per_multiprocessor // trace.launch.warps_per_block
         occupancy = replace(occupancy, blocks=max(most, occupancy.blocks))
     chosen = choose_blocks(trace, machine, occupancy)
-    streams = by_warp(recorded(chosen.blocks), trace.launch.warps_per_block)
-    others = streams if chosen.more == chosen.blocks else by_warp(recorded(chosen.more), trace.launch.warps_per_block)
+    others = by_warp(recorded(chosen.more), trace.launch.warps_per_block)
+    streams = others
+    if not set(chosen.simulated) <= set(chosen.more):
+        streams = by_warp(recorded(chosen.simulated), trace.launch.warps_per_block)
     near = with_neighbours(chosen.centres, trace.launch.grid)
-    beside = by_warp(recorded(near), trace.launch.warps_per_block) if near else part(others, 0)
+    beside = by_warp(recorded(near), trace.launch.warps_per_block) if near else part(others, ())
     code = machine_code(program, machine.speeds)
     supply = Supply.of(program, others, beside, chosen, machine, trace, buffers)
-    return _answer(program, trace, machine, occupancy, chosen, code, streams, supply, what_if)
+    waits = waiting_cycles(program, trace, chosen, machine.speeds, recorded)
+    return _answer(program, trace, machine, occupancy, chosen, code, streams, supply, what_if, waits)
 
 
 def _settings(machine: Machine, chosen: Chosen, supply: Supply, what_if: Sequence[str]) -> NDArray[Any]:
@@ -121,26 +125,23 @@ class Outcome:
 
 def _run(
     machine: Machine, occupancy: Occupancy, chosen: Chosen, code: MachineCode, streams: ByWarp, supply: Supply,
-    what_if: Sequence[str], executed: float, blocks: int,
+    what_if: Sequence[str], executed: float, blocks: int, waits: float,
 ) -> Outcome:  # fmt: skip
-    own = part(streams, len(chosen.blocks))
-    if (own.starts == own.ends).any():
-        raise Unpredictable("its blocks execute more than can be recorded: measure it on a GPU")
     chosen_settings = _settings(machine, chosen, supply, what_if)
     l1_bytes = machine.speeds.l1_share * (machine.limits.unified_bytes_per_multiprocessor - occupancy.carveout_bytes)
-    counts, stalls, history, busy = simulate(
-        own.words, own.starts, own.ends, own.warps, chosen.resident, code.rows, code.cycles,
-        code.latencies, code.firsts, code.lasts, chosen_settings, supply.arrays(),
-        max(int(l1_bytes) // 128, p.WAYS),
-    )  # fmt: skip
-    if not history.ended.all():
-        raise Unpredictable("its warps wait for each other as the model does not know it: measure it on a GPU")
+    runs = side_by_side(streams, chosen, code, chosen_settings, supply, max(int(l1_bytes) // 128, p.WAYS))
+    counts = np.mean([run.counts for run in runs], axis=0)
+    stalls, busy = np.mean([run.stalls for run in runs], axis=0), np.mean([run.busy for run in runs], axis=0)
+    for longest in (p.CYCLES, p.LAST_STORE):
+        counts[longest] = max(run.counts[longest] for run in runs)
     cycles = simulated = max(float(counts[p.CYCLES]), float(counts[p.LAST_STORE]))
     scale = executed / max(float(counts[p.ISSUED]), 1.0)
-    if len(chosen.blocks) < chosen.of_blocks:
+    if chosen.alongside:
+        scale = 1.0  # all that these have to do
+    elif len(chosen.blocks) < chosen.of_blocks:
         # The rest runs as the blocks behind the first wave did.
         first, n = chosen.resident, len(chosen.blocks)
-        ends = np.sort(history.ended)
+        ends = np.sort(runs[0].history.ended)
         if n >= 2 * first:
             rate = (ends[-1] - ends[first - 1]) / (n - first)
             cycles += rate * (chosen.of_blocks - n)
@@ -149,18 +150,22 @@ def _run(
     elif "no_divergence" not in what_if:
         cycles *= max(scale, 1.0) if abs(scale - 1) > 0.02 else 1.0
     before = machine.speeds.first_block_cycles
+    if waits:
+        # Other blocks work while some wait, but for the first.
+        first_one = runs[0].history.ended[0] - runs[0].history.began[0]
+        cycles = max(cycles, before + first_one + waits)
     longer = (cycles - before) / max(simulated - before, 1.0)
-    active = activity(history, chosen, machine, own.warps, blocks, longer)
+    active = activity([run.history for run in runs], chosen, machine, streams.warps, blocks, longer)
     return Outcome(counts, stalls, busy, cycles, scale, chosen_settings, active)
 
 
 def _answer(
     program: Program, trace: Trace, machine: Machine, occupancy: Occupancy, chosen: Chosen, code: MachineCode,
-    streams: ByWarp, supply: Supply, what_if: Sequence[str],
+    streams: ByWarp, supply: Supply, what_if: Sequence[str], waits: float,
 ) -> Prediction:  # fmt: skip
     # A multiprocessor that has a block more than others ends last.
     each = float(trace.executed.sum()) / trace.launch.blocks * chosen.of_blocks
-    out = _run(machine, occupancy, chosen, code, streams, supply, what_if, each, trace.launch.blocks)
+    out = _run(machine, occupancy, chosen, code, streams, supply, what_if, each, trace.launch.blocks, waits)
     time_us = machine.speeds.launch_microseconds + out.cycles / machine.boost_megahertz
     low, high = interval(time_us, bool(machine.calibrated))
     issued = max(float(out.counts[p.ISSUED]), 1.0)

@@ -1,0 +1,101 @@
+"""Blocks that wait for what blocks before them say: how much longer they take than without.  F5.
+
+A loop that does nothing but load a word that others change is a wait.  How often it goes round says nothing: that
+depends on the order in which the executor runs blocks.  What waits cost follows from who waits for whom, and it takes
+some of the first blocks to see that.
+
+A chain, in which a block says something only when the block before has: each link costs `hand_over` cycles, from one
+block's store to the next one's (`chain of blocks` of the calibration: 512 from 132 to 4,224 blocks).
+
+A look back, in which each block first says what it has, and then looks at the blocks before it, w at a time, until it
+finds one that has finished (Merrill and Garland, Single-pass Parallel Prefix Scan with Decoupled Look-back, 2016).  Of
+W blocks that start together those that are done after n looks are w n more than after n - 1, so that n looks suffice
+for w n^2 / 2 blocks: sqrt(2 W / w) looks of `look_back` cycles for each wave (`look back` of the calibration).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from warplens.counters.opcodes import width
+from warplens.emulator import Streams
+from warplens.machine import Speeds
+from warplens.model.by_warp import Reached, by_warp, sectors_of
+from warplens.model.chosen import Chosen
+from warplens.program import Instruction, Program
+from warplens.trace import Trace
+
+WAITED, SAID = 1, 2
+FIRST_BLOCKS = 48  # that are looked at
+ENOUGH = 200_000  # sectors likewise
+LONGEST = 64  # instructions of a loop that only waits
+SAY = frozenset({"STG", "ST", "ATOMG", "ATOM", "RED", "REDG"})
+STAY_OUT = SAY | {"STS", "STL", "BAR", "ATOMS", "LDGSTS"}  # who does such things in a loop does more than wait
+
+
+def waiting_loads(program: Program) -> list[int]:
+    """Instructions that load, past L1, what a loop waits for."""
+    found: set[int] = set()
+    for loop in program.loops:
+        bodies = [range(block.first, block.last + 1) for block in program.blocks if block.first in loop.blocks]
+        inside = [program.instructions[i] for body in bodies for i in body]
+        if len(inside) <= LONGEST and not any(i.base in STAY_OUT for i in inside):
+            found.update(i.index for i in inside if i.base in ("LDG", "LD") and _strong(i))
+    return sorted(found)
+
+
+def waiting_cycles(
+    program: Program, trace: Trace, chosen: Chosen, speeds: Speeds, recorded: Callable[[tuple[int, ...]], Streams]
+) -> float:
+    """Cycles that blocks wait for blocks before them, beside the time that a block takes; 0 if none does."""
+    loads, total = waiting_loads(program), trace.launch.blocks
+    if not loads or total < 2 or trace.launch.cooperative:
+        return 0.0
+    kinds = np.zeros(len(program.instructions), np.int64)
+    kinds[[i.index for i in program.instructions if i.base in SAY]] = SAID
+    kinds[loads] = WAITED
+    count = min(total, FIRST_BLOCKS)
+    streams = by_warp(recorded(tuple(range(count))), trace.launch.warps_per_block)
+    seen = sectors_of(streams, kinds, np.full(kinds.size, 4), ENOUGH)
+    links = longest_chain(seen, count)
+    if links == 0:
+        return 0.0
+    if not _says_first(seen, count):
+        return total * links / max(count - 1, 1) * speeds.hand_over_cycles
+    words = sum(trace.bytes[i] / (width(program.instructions[i]) / 8) for i in loads)
+    at_once = max(words / max(sum(trace.requests[i] for i in loads), 1), 1.0)
+    together = min(chosen.active * chosen.resident, total)
+    return total / together * math.sqrt(2.0 * together / at_once) * speeds.look_back_cycles
+
+
+def longest_chain(seen: Reached, count: int) -> int:
+    """How many of `count` blocks, one behind the other, wait for one before them.  0 where most wait at one place: they
+    meet there."""
+    waited = {block: set(seen.sectors[(seen.kinds == WAITED) & (seen.blocks == block)]) for block in range(count)}
+    said = {block: set(seen.sectors[(seen.kinds == SAID) & (seen.blocks == block)]) for block in range(count)}
+    if count > 4 and len(set().union(*waited.values())) <= 2:
+        return 0
+    links = [0] * count
+    for block in range(1, count):
+        before = next((b for b in range(block - 1, -1, -1) if said[b] & waited[block]), None)
+        links[block] = 0 if before is None else links[before] + 1
+    return max(links)
+
+
+def _says_first(seen: Reached, count: int) -> bool:
+    """Whether most blocks say something of what is waited for before they wait themselves."""
+    there = np.isin(seen.sectors, seen.sectors[seen.kinds == WAITED])
+    first = others = 0
+    for block in range(1, count):
+        mine = seen.kinds[there & (seen.blocks == block)]
+        if (mine == WAITED).any():
+            others += 1
+            first += int(mine[0] == SAID)
+    return 2 * first > others
+
+
+def _strong(instruction: Instruction) -> bool:
+    return "STRONG" in instruction.modifiers
