@@ -38,16 +38,27 @@ def key(*parts: bytes | str) -> str:
 
 def remember(kind: str, name: str, make: Callable[[], bytes]) -> bytes:
     """The bytes kept under kind/name; made and kept if they are not there.  A full or read-only disk is no error."""
+    found = recall(kind, name)
+    return keep(kind, name, make()) if found is None else found
+
+
+def recall(kind: str, name: str) -> bytes | None:
+    """The bytes kept under kind/name, if there are any."""
     root = directory()
     if root is None:
-        return make()
-    path = root / kind / name
+        return None
     try:
-        return path.read_bytes()
+        return (root / kind / name).read_bytes()
     except OSError:
-        pass
-    data = make()
-    with suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, data)  # also with two processes at once
+        return None
+
+
+def keep(kind: str, name: str, data: bytes) -> bytes:
+    """Keeps the bytes under kind/name, and gives them back."""
+    root = directory()
+    if root is not None:
+        path = root / kind / name
+        with suppress(OSError):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_whole(path, data)  # also with two processes at once
     return data

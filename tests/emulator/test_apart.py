@@ -11,6 +11,7 @@ import warplens as wl
 from warplens.emulator import jit
 from warplens.errors import UnsupportedInstruction
 
+TIERS = ("whole",)
 SOURCE = """
 extern "C" __global__ void collatz(const int* in, int* out) {
     int i = blockIdx.x * blockDim.x + threadIdx.x, n = in[i], steps = 0;

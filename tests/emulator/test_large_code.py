@@ -10,6 +10,7 @@ import pytest
 import warplens as wl
 from warplens.emulator import jit, translator
 
+TIERS = ("whole",)
 SOURCE = """
 struct __align__(16) Four { float x, y, z, w; };
 extern "C" __global__ void all(const float* in, float* out, const Four* wide, const int* where, int n) {

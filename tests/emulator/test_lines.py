@@ -12,6 +12,7 @@ import warplens as wl
 from warplens.emulator import grid
 from warplens.launch import Launch
 
+TIERS = ("whole",)
 SOURCE = r"""
 extern "C" {
 __global__ void offset(const int *a, int *b, int n, int by) {  // rows that begin anywhere, tails, bytes before the row

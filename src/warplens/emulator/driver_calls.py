@@ -12,7 +12,7 @@ from warplens.emulator.liveness import Name
 from warplens.emulator.vectors import I1, I32, LANES, PTR, vector
 
 if TYPE_CHECKING:
-    from warplens.emulator.frame import Frame
+    from warplens.emulator.running import Running
 
 RETURN_ADDRESS = 20  # R20 and R21
 PLACES = [CODE_BASE // 16 + n for n in range(len(FUNCTIONS))]
@@ -20,14 +20,22 @@ READ: set[Name] = {("R", FIRST_ARGUMENT + n) for n in range(ARGUMENTS)} | {("R",
 HOOK = ir.FunctionType(I32, [PTR, PTR, PTR, I32, PTR, I32, I32])
 
 
-def driver_block(function: Frame) -> ir.Block:
-    """Where the dispatcher goes for a place of PLACES: the running lanes call, and go on where they return to.
+def driver_block(function: Running) -> ir.Block:
+    """Where the dispatcher goes for a place of PLACES."""
+    b = function.b
+    here, block = b.block, function.function.append_basic_block("driver")
+    b.position_at_end(block)
+    call_driver(function)
+    b.position_at_end(here)
+    return block
+
+
+def call_driver(function: Running) -> None:
+    """The running lanes call, and go on where they return to.
 
     Code with calls keeps all registers as 32 numbers (shapes.py).
     """
     b, code = function.b, function.code
-    here, block = b.block, function.function.append_basic_block("driver")
-    b.position_at_end(block)
     registers = function.registers
     lanes = vector(I32)
     words = code.variable(ir.ArrayType(I32, LANES * ARGUMENTS))
@@ -49,5 +57,3 @@ def driver_block(function: Frame) -> ir.Block:
         registers.put(name, "many", 0, b.select(active, value, registers.fetch(name, "many", 0)))
     b.call(function.t.runtime.push_groups, [function.warp, mask, places])
     b.branch(function.dispatch)
-    b.position_at_end(here)
-    return block

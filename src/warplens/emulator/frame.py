@@ -13,6 +13,7 @@ from warplens.emulator.code import i32
 from warplens.emulator.driver_calls import PLACES, READ, driver_block
 from warplens.emulator.layout import HEADER, WHOLE, Env, FaultKind, Status, Warp
 from warplens.emulator.registers import Registers, Slot
+from warplens.emulator.running import Running
 from warplens.emulator.shape import Name, State
 from warplens.emulator.shapes import Place
 from warplens.emulator.turns import Turns
@@ -30,7 +31,7 @@ def number_of(place: Place) -> int:
     return place.first | (WHOLE if place.whole else 0)
 
 
-class Frame(Turns):
+class Frame(Turns, Running):
     """The body of run_warp(env, block, warp) -> Status, or of run_apart (apart.py).
 
     `places` are the blocks that the function has; a warp that goes on at another of the translator's leaves for

@@ -8,10 +8,11 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from math import inf
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,11 +22,12 @@ from warplens.emulator.crew import Started
 from warplens.emulator.deadlock import told
 from warplens.emulator.fault import report
 from warplens.emulator.findings import Findings, hazards
-from warplens.emulator.jit import Translated, translate
+from warplens.emulator.jit import Translated
 from warplens.emulator.layout import FaultKind, Status, Touch
 from warplens.emulator.memory import DeviceMemory
 from warplens.emulator.plan import Kinds, Plan, kinds_of
 from warplens.emulator.sample import Sample, sample_of
+from warplens.emulator.tiers import Tiers, TooLongError
 from warplens.emulator.translator import saved_bytes
 from warplens.emulator.watch import NO_CHECKS, Checks
 from warplens.emulator.worker import Shape, Worker, in_any_order, thread_indices
@@ -35,6 +37,7 @@ from warplens.launch import Launch
 from warplens.program import Program
 from warplens.trace import Counts, Trace
 
+T = TypeVar("T")
 Progress = Callable[[int, int], None]
 DEFAULT_BUDGET = 1_000_000_000  # warp instructions a warp may execute: some seconds here, a second on a GPU
 POLL_SECONDS = 0.05
@@ -70,17 +73,30 @@ def run(
     chosen = None if sample is None else sample_of(launch, sample)
     shape, heap = prepare(kernel, program, launch, parameters, memory, banks, multiprocessors, budget, checks)
     crew = threads or available_threads()
-    grid = Grid(translate(kernel, program, tile_of(launch), checks), shape, memory, progress, heap)
-    try:
-        counts = grid.run(crew, chosen)
-    except IndexWrappedError:
-        grid = Grid(translate(kernel, program, 0, checks), shape, memory, progress, heap)
-        counts = grid.run(crew, chosen)
+    tiers = Tiers(kernel, program, tile_of(launch), checks)
+
+    def execute(code: Translated) -> tuple[Grid, dict[str, Any]]:
+        grid = Grid(tiers, code, shape, memory, progress, heap)
+        return grid, grid.run(crew, chosen)
+
+    grid, counts = with_code(tiers, execute)
     seconds = time.perf_counter() - started
     found = hazards(grid.findings, program, launch)
     return Trace(
         launch, blocks_run=grid.blocks, seconds=seconds, hazards=found, printed=grid.printed, **counts
     )  # fmt: skip
+
+
+def with_code(tiers: Tiers, execute: Callable[[Translated], T]) -> T:
+    """What it gives with the first code that gets to the end."""
+    code = tiers.first()
+    while True:
+        try:
+            return execute(code)
+        except TooLongError:
+            code = tiers.whole()
+        except IndexWrappedError:
+            code = tiers.whole(tile=0)
 
 
 Heap = tuple[int, int] | None  # number of its allocation, and its address
@@ -172,9 +188,13 @@ class Grid:
     """All blocks of one launch."""
 
     def __init__(
-        self, code: Translated, shape: Shape, memory: DeviceMemory, progress: Progress | None, heap: Heap
+        self, tiers: Tiers, code: Translated, shape: Shape, memory: DeviceMemory, progress: Progress | None,
+        heap: Heap,
     ) -> None:  # fmt: skip
-        self.code, self.shape, self.memory, self.progress, self.heap = code, shape, memory, progress, heap
+        """`code` is what it begins with."""
+        self.tiers, self.code = tiers, code
+        self.shape, self.memory, self.progress, self.heap = shape, memory, progress, heap
+        self.started = time.perf_counter()
         self.blocks = shape.launch.blocks
         self.findings: list[Findings] = []
         self.printed = ""
@@ -204,6 +224,7 @@ class Grid:
         self.memory.fill(threads, lent=True)
         first = self.worker()
         self.drive([first], [(0, 1)], finish=self.blocks == 1)
+        self._go_on_faster(first, self.blocks - 1, threads)
         self._bring_what_is_read_often(first)
         # Who prints much waits for Python most of the time, and threads for each other.
         if threads > 1 and self.blocks > 2 and in_any_order(first.touched()) and not first.driver.printed:
@@ -219,6 +240,12 @@ class Grid:
             self.drive([first], [(1, self.blocks - 1)])
         return [first]
 
+    def _go_on_faster(self, first: Worker, blocks: int, threads: int) -> None:
+        """The blocks that follow the first run with other code if that pays.  Those that have begun cannot."""
+        if not first.waiting:
+            work = int(self._counted([first])["executed"].sum())
+            self.code = self.tiers.faster(self.code, work, work * blocks, threads)
+
     def _bring_what_is_read_often(self, first: Worker) -> None:
         """Arrays that lie badly where the host has them are copied if the first block says that this will pay."""
         read = [n for n, used in enumerate(first.touched()) if used == Touch.READ and n not in self.memory.own]
@@ -231,11 +258,21 @@ class Grid:
             if self.memory.bring(number):
                 first.look_again(number)
 
+    def some(self, worker: Worker, blocks: Sequence[int]) -> Status:
+        """These blocks, one after the other."""
+        first, *rest = ((block, 1) for block in blocks)
+        status = self.drive([worker], [first], finish=not rest)
+        if rest:
+            self._go_on_faster(worker, len(rest), 1)
+            status = self.drive([worker], rest)
+        return status
+
     def _some(self, threads: int, sample: Sample) -> tuple[list[Worker], list[Worker]]:
         """The blocks of a sample, in the same manner: workers for the ends of the grid, and for what lies between."""
         self.memory.fill(threads, lent=True)
         ends, shares = self.worker(), [(block, 1) for block in sample.inner]
         self.drive([ends], [(0, 1)])
+        self._go_on_faster(ends, sample.size - 1, threads)
         several = threads > 1 and in_any_order(ends.touched()) and not ends.driver.printed
         inner = [self.worker() for _ in range(threads if several else 1)]
         status = self.drive(inner, shares)
@@ -276,6 +313,7 @@ class Grid:
         queue = iter(chunks)
         lock = threading.Lock()
         outcome: list[Status] = []
+        late = False
 
         def upcoming() -> Iterator[tuple[int, int]]:
             while not outcome:
@@ -294,8 +332,10 @@ class Grid:
         shares = [Started(partial(work, worker)) for worker in workers]
         try:
             for share in shares:
-                while not share.done(POLL_SECONDS if self.progress else None):
+                while not share.done(self._patience()):
                     self._tell(workers)
+                    late = late or self._late()
+                    self.shape.stop[0] |= late
             self._tell(workers)
         except KeyboardInterrupt:
             self.shape.stop[0] = 1
@@ -303,11 +343,27 @@ class Grid:
         self.shape.stop[0] = 0
         self.code.check()
         status = outcome[0] if outcome else Status.DONE
+        if late and status is Status.STOPPED:
+            raise TooLongError
         if any(w.env.fault.kind == FaultKind.WRAPPED for w in workers):
             raise IndexWrappedError
         if status is Status.FAULT and len(workers) == 1:
             raise self._fault(workers[0])
         return status
+
+    def _patience(self) -> float | None:
+        """How long to wait for the workers before looking after them, in seconds; None: until they are done."""
+        if self.progress:
+            return POLL_SECONDS
+        left = self._left()
+        return None if left == inf else max(left, POLL_SECONDS)
+
+    def _late(self) -> bool:
+        return self._left() < 0
+
+    def _left(self) -> float:
+        """How many seconds the code may take, if it is steps."""
+        return inf if self.code.places is None else self.started + self.tiers.seconds - time.perf_counter()
 
     def _tell(self, workers: list[Worker]) -> None:
         if self.progress:

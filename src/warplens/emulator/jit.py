@@ -44,23 +44,25 @@ class Translated:
 
     weights   what a hit of each instruction adds to its counters (plan.py)
     apart     the code for lanes apart, where it is by itself
+    places    of a kernel that is run piece by piece: the address of the step that each place begins with, or 0
     """
 
     run_blocks: Any
     run_block: Any
     weights: NDArray[np.int64]
-    loaded: list[Loaded]
-    apart: Apart
+    loaded: list[Any]
+    apart: Apart | None = None
+    places: NDArray[np.uint64] | None = None
 
     def check(self) -> None:
         """Raises what stopped a run while it had to be translated further."""
-        if self.apart.failure is not None:
+        if self.apart is not None and self.apart.failure is not None:
             failure, self.apart.failure = self.apart.failure, None
             raise failure
 
 
 @cache
-def _vocabulary() -> str:
+def vocabulary() -> str:
     """A hash of the sources that decide what code is made: a changed sentence is never answered from the cache."""
     from pathlib import Path
 
@@ -71,15 +73,36 @@ def _vocabulary() -> str:
 
 def translate(kernel: Kernel, program: Program, tile: int, checks: Checks = NO_CHECKS) -> Translated:
     """The kernel in machine code for a tile (linear.py); from disk if this host has translated it before."""
-    name = disk.key(
-        "translation", *host(), _vocabulary(), kernel.arch, kernel.code, program.name, str(tile),
+    found = translated_before(kernel, program, tile, checks)
+    if found is not None:
+        return found
+    name = _name_of(kernel, program, tile, checks)
+    code = disk.keep("object", name, compile_object(kernel, program, tile, checks))
+    return _keep(name, code, kernel, program, tile, checks)
+
+
+def translated_before(
+    kernel: Kernel, program: Program, tile: int, checks: Checks = NO_CHECKS
+) -> Translated | None:
+    """The same, if it is there already."""
+    name = _name_of(kernel, program, tile, checks)
+    if name in _loaded:
+        return _loaded[name]
+    code = disk.recall("object", name)
+    return None if code is None else _keep(name, code, kernel, program, tile, checks)
+
+
+def _keep(name: str, code: bytes, kernel: Kernel, program: Program, tile: int, checks: Checks) -> Translated:
+    _loaded[name] = _load(code, program, lambda made: _apart(name, made, kernel, program, tile, checks))
+    resident.release("libllvmlite")
+    return _loaded[name]
+
+
+def _name_of(kernel: Kernel, program: Program, tile: int, checks: Checks) -> str:
+    return disk.key(
+        "translation", *host(), vocabulary(), kernel.arch, kernel.code, program.name, str(tile),
         *sorted(checks), *kernel.externs,
     )  # fmt: skip
-    if name not in _loaded:
-        code = disk.remember("object", name, lambda: compile_object(kernel, program, tile, checks))
-        _loaded[name] = _load(code, program, lambda made: _apart(name, made, kernel, program, tile, checks))
-        resident.release("libllvmlite")
-    return _loaded[name]
 
 
 def _apart(name: str, made: Translated, kernel: Kernel, program: Program, tile: int, checks: Checks) -> int:
@@ -134,16 +157,16 @@ def _no_collection() -> Iterator[None]:
 
 def library_for(program: Program) -> Library:
     """The routines that kernels of the program's architecture share."""
-    return _library(windows_of(program))
+    return library(windows_of(program))
 
 
 @cache
-def _library(windows: Windows) -> Library:
+def library(windows: Windows) -> Library:
     def make() -> bytes:
         module, signatures = library_module(windows)
         return Library(signatures, compiled(module)).dumped()
 
-    name = disk.key("library", *host(), _vocabulary(), str(windows))
+    name = disk.key("library", *host(), vocabulary(), str(windows))
     return Library.loaded(disk.remember("object", name, make))
 
 

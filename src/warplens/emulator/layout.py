@@ -107,6 +107,8 @@ class Env(c.Structure):
         ("done", c.c_int64),  # blocks finished
         ("findings", c.c_void_p),  # of the checks, where one is on
         ("driver", c.c_void_p),  # called for the driver's functions
+        ("steps", c.c_void_p),  # by place in the code, and that of the driver, where it is run piece by piece (form.py)
+        ("step_count", c.c_int64),
         ("log", c.c_void_p),  # of what warps issue, where that is recorded
         ("fault", Fault),
     ]

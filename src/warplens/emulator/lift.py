@@ -6,17 +6,16 @@ itself, in a module of its own, so that only who needs it waits for it (jit.py).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from warplens.emulator import ir
 from warplens.emulator.at_instruction import unsupported
 from warplens.emulator.code import i32, i64
 from warplens.emulator.frame import Frame, number_of
-from warplens.emulator.layout import FaultKind, Warp
+from warplens.emulator.layout import FaultKind
 from warplens.emulator.shapes import Place
-from warplens.emulator.tell import tell
+from warplens.emulator.tell import enter, tell
 from warplens.emulator.vectors import I1, I32, I64, vector
 from warplens.isa._warp import Space
 from warplens.program import Instruction
@@ -45,11 +44,10 @@ class WarpFunction(Frame):
         self.registers.begin(place, known.states[place], split)
         self.registers.free = known.free[place]
         mask = b.load(self.exec, typ=I32)
-        with self._first_try(block.first, mask):
-            entry = self.t.plan.block(self.t.number[block.first])
-            code.bump(code.at(self.counters, 8 * entry))
-            code.bump(code.at(self.counters, 8 * entry + 8), b.zext(code.popcount(mask), I64))
-            self.t.watch.enter(code, self.env, self.block, self.warp, i32(self.t.number[block.first]), mask)
+        number = self.t.number[block.first]
+        counts = code.at(self.counters, 8 * self.t.plan.block(number))
+        tries = WAITS in self.t.program.instructions[block.first].modifiers
+        enter(self, counts, i32(number), mask, tries)
         lanes = b.bitcast(mask, vector(I1))
         for index in range(block.first, block.last + 1):
             if index == block.last:  # which alone can lead elsewhere
@@ -58,18 +56,6 @@ class WarpFunction(Frame):
             if b.block.is_terminated:
                 return
         self.go_on(block.last + 1, block.last)
-
-    @contextmanager
-    def _first_try(self, first: int, mask: ir.Value) -> Iterator[None]:
-        """What follows is left out where a block that begins with a wait is entered to try again (waits_until)."""
-        if WAITS not in self.t.program.instructions[first].modifiers:
-            yield
-            return
-        b, code = self.b, self.code
-        trying = code.load(Warp, self.warp, "trying")
-        code.store(b.and_(trying, b.not_(mask)), Warp, self.warp, "trying")
-        with code.when(b.icmp_signed("==", b.and_(trying, mask), i32(0))):
-            yield
 
     def _instruction(self, instruction: Instruction, mask: ir.Value, lanes: ir.Value, split: bool) -> None:
         binding = self.t.bindings[instruction.index]

@@ -24,19 +24,25 @@ from warplens.program import Constant, Program
 
 if TYPE_CHECKING:
     from warplens.emulator.frame import Frame
+    from warplens.emulator.running import Running
 
 Slot = tuple[Name, Form, int]
 VECTORS = {"R": 128, "B": 128, "P": 4}  # bytes of 32 numbers
 FORMS = {"one": "one", "line": "line", "low": "pair", "high": "pair", "many": "many"}
 
 
-def saved_space(program: Program) -> int:
-    """Bytes that the registers which a program can touch take at most; runs reach up to seven beyond a name."""
-    last = dict.fromkeys(("R", "B", "UR", "P", "UP"), -1)
+def highest(program: Program) -> dict[str, int]:
+    """The highest number that the program names in each file, -1 if it names none."""
+    last: dict[str, int] = dict.fromkeys(("R", "B", "UR", "P", "UP"), -1)
     for instruction in program.instructions:
         for operand in (instruction.guard, *instruction.operands):
             for register in named(operand):
                 last[register.file] = max(last.get(register.file, -1), register.index)
+    return last
+
+
+def saved_space(last: Mapping[str, int]) -> int:
+    """Bytes that the registers up to these numbers take at most; runs reach up to seven beyond a name."""
     return -(-sum((VECTORS.get(file, 4) + 40) * (n + 8) for file, n in last.items() if n >= 0) // 64) * 64
 
 # Lanes that wait there hold what is read behind it, while others run the code that they have run.
@@ -50,6 +56,7 @@ class Registers(RegisterFile):
     """
 
     e: LlvmEmitter
+    f: Running
 
     def __init__(self, function: Frame) -> None:
         super().__init__(function.emitter)

@@ -54,20 +54,14 @@ class Context(ABC):
         """The pattern, if executions of the instruction in it are counted by themselves: one pattern an instruction."""
 
 
-class Running(ABC):
-    """A function that executes instructions of a warp, with env, block and warp as its first arguments.
+class InWarp:
+    """A function of a running warp, with env, block and warp as its first arguments.
 
     exec, fuel, resume_at  places of the running lanes, of what is left of the turn, and of where to go on
-    dispatch, suspend, done, fault, wrapped  blocks that take the next split, end the turn, or the run
+    dispatch, suspend, done, fault  blocks that take the next split, end the turn, the warp, or the run
     """
 
     t: Context
-    registers: Registers
-    place: Place  # whose code this is
-    apart = False  # what goes on from here are lanes by themselves
-    at: Instruction  # the instruction that is being translated, and its lanes
-    active: ir.Value
-    counters: ir.Value
     exec: ir.Value
     fuel: ir.Value
     resume_at: ir.Value
@@ -75,7 +69,6 @@ class Running(ABC):
     suspend: ir.Block
     done: ir.Block
     fault: ir.Block
-    wrapped: ir.Block
 
     def __init__(self, context: Context, function: ir.Function) -> None:
         self.t = context
@@ -83,6 +76,38 @@ class Running(ABC):
         self.env, self.block, self.warp = function.args[:3]
         self.b = ir.IRBuilder(function.append_basic_block("entry"))
         self.code = Code(self.b)
+
+    def first_mask(self) -> ir.Value:
+        """The lanes that exist in this warp."""
+        index = self.code.load(Warp, self.warp, "index")
+        return self.b.load(
+            self.b.gep(self.code.load(Env, self.env, "first_mask"), [index], source_etype=I32), typ=I32
+        )
+
+    def record_fault(
+        self, kind: FaultKind, instruction: ir.Value, lanes: ir.Value | None = None, **fields: ir.Value
+    ) -> None:
+        lanes = self.b.load(self.exec, typ=I32) if lanes is None else lanes
+        place = {"instruction": instruction, "lanes": lanes}
+        record_fault(self.code, self.env, self.block, kind, self.warp, **place, **fields)
+
+
+class Running(InWarp, ABC):
+    """One that executes instructions.
+
+    counters  as in Env;  wrapped: a block that ends the run because an index left 32 bits
+    """
+
+    registers: Registers
+    place: Place  # whose code this is
+    apart = False  # what goes on from here are lanes by themselves
+    at: Instruction  # the instruction that is being translated, and its lanes
+    active: ir.Value
+    counters: ir.Value
+    wrapped: ir.Block
+
+    def __init__(self, context: Context, function: ir.Function) -> None:
+        super().__init__(context, function)
         self.emitter = LlvmEmitter(self.b, context.tile)
         self.sentences = Sentences(context.module, context.large, context.tile)
         self.active = ir.Constant(vector(I1), None)
@@ -133,22 +158,6 @@ class Running(ABC):
         before, self.apart = self.apart, True
         yield
         self.apart = before
-
-    # Facts
-
-    def first_mask(self) -> ir.Value:
-        """The lanes that exist in this warp."""
-        index = self.code.load(Warp, self.warp, "index")
-        return self.b.load(
-            self.b.gep(self.code.load(Env, self.env, "first_mask"), [index], source_etype=I32), typ=I32
-        )
-
-    def record_fault(
-        self, kind: FaultKind, instruction: ir.Value, lanes: ir.Value | None = None, **fields: ir.Value
-    ) -> None:
-        lanes = self.b.load(self.exec, typ=I32) if lanes is None else lanes
-        place = {"instruction": instruction, "lanes": lanes}
-        record_fault(self.code, self.env, self.block, kind, self.warp, **place, **fields)
 
     def fault_if(self, wrong: ir.Value, kind: FaultKind, at: Instruction, **fields: ir.Value) -> None:
         """Stops the run where a lane of the mask `wrong` is set."""

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from warplens.emulator.grid import DEFAULT_BUDGET, Grid, IndexWrappedError, prepare, tile_of
-from warplens.emulator.jit import translate
+from warplens.emulator.grid import DEFAULT_BUDGET, Grid, prepare, tile_of, with_code
 from warplens.emulator.layout import Status
 from warplens.emulator.memory import DeviceMemory
 from warplens.emulator.recorder import Log
+from warplens.emulator.tiers import Tiers
 from warplens.emulator.watch import RECORD, Checks
 from warplens.kernel import Kernel
 from warplens.launch import Launch
@@ -49,13 +49,8 @@ def record(
     )
     words = np.empty(room, np.uint32)
     try:
-        for tile in (tile_of(launch), 0):
-            grid = Grid(translate(kernel, program, tile, how), shape, memory, None, heap)
-            try:
-                log = _run(grid, blocks, words)
-            except IndexWrappedError:
-                continue
-            break
+        tiers = Tiers(kernel, program, tile_of(launch), how)
+        log = with_code(tiers, lambda code: _run(Grid(tiers, code, shape, memory, None, heap), blocks, words))
     finally:
         del memory.allocations[kept:]
         memory.release()
@@ -67,6 +62,6 @@ def _run(grid: Grid, blocks: tuple[int, ...], words: NDArray[np.uint32]) -> Log:
     grid.memory.fill()
     worker = grid.worker()
     worker.env.log = addressof(log)
-    status = grid.drive([worker], [(block, 1) for block in blocks])
+    status = grid.some(worker, blocks)
     assert status is Status.DONE  # a fault has been raised
     return log

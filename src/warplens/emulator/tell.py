@@ -6,6 +6,7 @@ from functools import partial
 
 from warplens.emulator import ir
 from warplens.emulator.code import i32
+from warplens.emulator.layout import Warp
 from warplens.emulator.plan import ON, takes_condition
 from warplens.emulator.recall import recalled
 from warplens.emulator.running import Running
@@ -14,6 +15,27 @@ from warplens.emulator.warp import TranslatedWarp
 from warplens.isa._decode import Binding
 from warplens.isa._lanes import Lanes
 from warplens.program import Instruction
+
+
+def enter(f: Running, counts: ir.Value, number: ir.Value, mask: ir.Value, tries: bool) -> None:
+    """Counts an execution of a basic block by the lanes of mask.
+
+    tries   whether it begins with a wait: then entering it to try again is left out (waits_until)
+    """
+    b, code = f.b, f.code
+    if tries:
+        first = b.append_basic_block("first")
+        trying = code.load(Warp, f.warp, "trying")
+        code.store(b.and_(trying, b.not_(mask)), Warp, f.warp, "trying")
+        on = b.append_basic_block("on")
+        b.cbranch(b.icmp_signed("==", b.and_(trying, mask), i32(0)), first, on)
+        b.position_at_end(first)
+    code.bump(counts)
+    code.bump(code.at(counts, 8), b.zext(code.popcount(mask), I64))
+    f.t.watch.enter(code, f.env, f.block, f.warp, number, mask)
+    if tries:
+        b.branch(on)
+        b.position_at_end(on)
 
 
 def tell(

@@ -6,13 +6,15 @@ from collections.abc import Mapping, Sequence
 
 from warplens.emulator import abi, ir
 from warplens.emulator.convergence import GIVES_WAY, meetings
+from warplens.emulator.form import held_space
 from warplens.emulator.frame import RUN_APART
 from warplens.emulator.layout import BARRIERS, HEADER
 from warplens.emulator.library import Signature, declare
 from warplens.emulator.lift import WarpFunction
 from warplens.emulator.pattern import Counts, Pattern
 from warplens.emulator.plan import LARGE, Plan
-from warplens.emulator.registers import saved_space
+from warplens.emulator.reached import ANYWHERE, called, reached
+from warplens.emulator.registers import highest, saved_space
 from warplens.emulator.routines import Routines
 from warplens.emulator.running import Context
 from warplens.emulator.runtime import Runtime
@@ -23,11 +25,7 @@ from warplens.emulator.watch import NO_CHECKS, Checks, Watch, unit
 from warplens.errors import UnsupportedInstruction
 from warplens.isa._decode import Binding, bind
 from warplens.kernel import Kernel
-from warplens.program import Block as CodeBlock
-from warplens.program import Immediate, Instruction, Label, Program, Register
-
-# Behind these, execution may go on anywhere.
-ANYWHERE = {"RET", "BRX", "BRXU", "JMP", "ENDCOLLECTIVE"}
+from warplens.program import Immediate, Instruction, Program, Register
 
 
 def windows_of(program: Program) -> Windows:
@@ -60,7 +58,7 @@ class Translator(Context):
         self.plan = Plan(program)
         self.module = ir.Module(name=f"{program.name}.{program.arch}")
         self.watch = Watch(self.module, unit(program), checks)
-        self.restores = any(restores_barrier(i) for i in program.instructions)
+        self.restores = restores_barriers(program)
         barriers = barriers_of(program)
         self.runtime = Runtime(self.module, self.watch, barriers, self.restores)
         self.routines = Routines(self.module, windows_of(program))
@@ -69,10 +67,10 @@ class Translator(Context):
         self.weights = dict(weights or {})
         self.by_start = {block.first: block for block in program.blocks}
         self.number = {block.first: n for n, block in enumerate(program.blocks)}
-        self.reached = self._reached()
-        self.uses_meeting = any(i.base in ("BSYNC", "WARPSYNC") for i in program.instructions)
+        self.reached = reached(program)
+        self.uses_meeting = uses_meeting(program)
         self.meetings = meetings(program)
-        self.gives_way = any(i.base in GIVES_WAY for i in program.instructions)
+        self.gives_way = gives_way(program)
         blocks = [self.by_start[start] for start in sorted(self.reached)]
         self._flow = self._successors()
         self.shapes = shapes(program, self.bindings, blocks, tile, self._flow)
@@ -87,21 +85,6 @@ class Translator(Context):
     def _bind(self, instruction: Instruction) -> Binding | None:
         return bind(instruction)
 
-    def _reached(self) -> set[int]:
-        """Blocks that can be executed; behind the last EXIT or RET lies padding."""
-        indirect = any(i.base in ANYWHERE for i in self.program.instructions)
-        last = max((i.index for i in self.program.instructions if i.base in ("EXIT", "RET")), default=0)
-        seen: set[int] = set()
-        todo = [0] if not indirect else [b.first for b in self.program.blocks if b.first <= last]
-        while todo:
-            start = todo.pop()
-            if start in seen or start not in self.by_start:
-                continue
-            seen.add(start)
-            todo += [*self.by_start[start].successors, *self._called(start)]
-            todo.append(self.by_start[start].last + 1) if self._falls_through(self.by_start[start]) else None
-        return seen
-
     def _successors(self) -> dict[int, list[int]]:
         """Jumps to computed places may lead anywhere."""
         everywhere = sorted(self.reached)
@@ -110,23 +93,9 @@ class Translator(Context):
             block = self.by_start[start]
             anywhere = self.program.instructions[block.last].base in ANYWHERE
             behind = [block.last + 1] if block.last + 1 in self.reached else []
-            places = {*block.successors, *self._called(start), *behind}
+            places = {*block.successors, *called(self.program, self.by_start[start]), *behind}
             successors[start] = everywhere if anywhere else sorted(places & self.reached)
         return successors
-
-    def _called(self, start: int) -> list[int]:
-        """Where a call at the block's end leads: up to sm_89 the compiler also leaves a loop so (CALL.REL.NOINC)."""
-        last = self.program.instructions[self.by_start[start].last]
-        labels = [operand for operand in last.operands if isinstance(operand, Label)]
-        return [label.offset // 16 for label in labels[:1]] if last.base == "CALL" else []
-
-    def _falls_through(self, block: CodeBlock) -> bool:
-        last = self.program.instructions[block.last]
-        if last.guard is not None:
-            return True
-        return last.base not in ("EXIT", "RET", "BRX", "BRXU", "JMP") and not (
-            last.base == "BRA" and last.opcode == "BRA" and len(last.operands) == 1
-        )
 
     def _parting(self) -> set[Place]:
         """Where lanes can go on apart when a whole warp parts."""
@@ -184,10 +153,20 @@ def _attributes(function: ir.Function) -> None:
     function.noalias = function.args[:3]
 
 
-def restores_barrier(instruction: Instruction) -> bool:
+def restores_barriers(program: Program) -> bool:
     """`BMOV.32 B6, R16`: the lanes of a convergence barrier come back from a register."""
-    to = instruction.operands[0] if instruction.base == "BMOV" else None
-    return isinstance(to, Register) and to.file == "B"
+    targets = [i.operands[0] for i in program.instructions if i.base == "BMOV"]
+    return any(isinstance(to, Register) and to.file == "B" for to in targets)
+
+
+def uses_meeting(program: Program) -> bool:
+    """Whether lanes wait for each other."""
+    return any(i.base in ("BSYNC", "WARPSYNC") for i in program.instructions)
+
+
+def gives_way(program: Program) -> bool:
+    """Whether lanes may give way to others."""
+    return any(i.base in GIVES_WAY for i in program.instructions)
 
 
 def barriers_of(program: Program) -> int:
@@ -205,5 +184,6 @@ def barriers_of(program: Program) -> int:
 
 
 def saved_bytes(program: Program) -> int:
-    """Bytes of a warp's record with its saved registers."""
-    return HEADER + saved_space(program)
+    """Bytes of a warp's record with its registers, whoever runs it."""
+    last = highest(program)
+    return HEADER + max(saved_space(last), held_space(last))

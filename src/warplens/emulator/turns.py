@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 
 from warplens.emulator import ir
 from warplens.emulator.code import i32
 from warplens.emulator.layout import INSTRUCTION, Env, FaultKind, Status, Warp
-from warplens.emulator.running import Running
+from warplens.emulator.running import InWarp
 from warplens.emulator.vectors import I32, I64
 
 
-class Turns(Running):
+class Turns(InWarp, ABC):
     """The part of a function that runs warps which is the same whatever executes the instructions."""
 
     straight: ir.Value  # who comes from a whole warp goes on at once, even if the turn is over

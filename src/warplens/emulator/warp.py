@@ -89,7 +89,9 @@ class TranslatedWarp(WarpMemory, WarpControl):
         return self._u32(self.b.bitcast(self.b.and_(self._active, self.e.splat(p.node)), I32))
 
     def shuffle(self, value: U32, source: U32) -> U32:
-        return self._u32(shuffled(self.code, self.e.splat(value.node), self.e.splat(source.node)))
+        """A lane that takes no part gives 0: what CUDA leaves open must not depend on how registers are kept."""
+        given = self.b.select(self._active, self.e.splat(value.node), ir.Constant(V32, None))
+        return self._u32(shuffled(self.code, given, self.e.splat(source.node)))
 
     def match_any(self, words: Data) -> U32:
         routine = match_routine(self.f.t.module, len(words.words))

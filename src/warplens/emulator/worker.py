@@ -164,6 +164,8 @@ class Worker:
         Blocks that wait for others, or take long, stay resident and take turns; unless told to finish them, the
         worker leaves them to its next run.
         """
+        if code.places is not None:
+            self.env.steps, self.env.step_count = code.places.ctypes.data, len(code.places)
         for first, count in chunks:
             status = self._start(code, first, count)
             if status is not Status.DONE:

@@ -259,6 +259,12 @@ class IRBuilder:
             return Value(result, "")
         return self._made(result, text)
 
+    def go_to(self, function: Value, arguments: Sequence[Value], kind: FunctionType) -> None:
+        """Ends here, and gives what the function of the same type at this address does: a jump, no call."""
+        given = ", ".join(map(repr, arguments))
+        result = self._made(kind.return_type, f"musttail call {kind.return_type.text} {function.text}({given})")
+        self.ret(result)
+
     # Ways
 
     def _end(self, text: str) -> Going:

@@ -1,0 +1,79 @@
+"""Kernels run piece by piece: ready at once, and slower by far than what is translated as a whole."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+
+from warplens import cache as disk
+from warplens import resident
+from warplens.emulator import ir
+from warplens.emulator.form import Setting, UnfitError
+from warplens.emulator.host import Loaded, host, load
+from warplens.emulator.jit import RunBlock, RunBlocks, Translated, compiled, library, vocabulary
+from warplens.emulator.library import declare
+from warplens.emulator.piece import PieceContext
+from warplens.emulator.pieces import Pieces
+from warplens.emulator.plan import COLUMNS, REQUESTS
+from warplens.emulator.site import Windows
+from warplens.emulator.stepper import Stepper
+from warplens.emulator.stepping import STEP, Steps, steps_of
+from warplens.emulator.watch import Checks
+from warplens.errors import UnsupportedInstruction
+from warplens.kernel import Kernel
+from warplens.program import Program
+
+_ready: dict[str, Translated] = {}
+
+
+def stepwise(kernel: Kernel, program: Program, checks: Checks) -> Translated | None:
+    """The kernel as steps; None where it has to be translated as a whole."""
+    name = disk.key(kernel.arch, kernel.code, program.name, *sorted(checks), *kernel.externs)
+    if name not in _ready:
+        try:
+            _ready[name] = _made(program, steps_of(kernel, program, checks))
+            resident.release("libllvmlite")
+        except (UnfitError, UnsupportedInstruction):  # which says so
+            return None
+    return _ready[name]
+
+
+def _made(program: Program, steps: Steps) -> Translated:
+    windows = Windows(steps.setting.shared_base, steps.setting.stack_top)
+    pieces = _pieces(windows)
+    addresses = pieces.find(set(steps.forms), program, steps.setting)
+    table = steps.table.copy()
+    table["piece"] = [addresses[form] for form in steps.forms]
+    found = steps.starts >= 0
+    places = np.where(found, table.ctypes.data + STEP.itemsize * np.maximum(steps.starts, 0), 0).astype(np.uint64)
+    loop = _stepper(program, windows, steps.setting)
+    weights = np.zeros((len(program.instructions), COLUMNS - REQUESTS), np.int64)
+    run_blocks, run_block = RunBlocks(loop.addresses["run_blocks"]), RunBlock(loop.addresses["run_block"])
+    return Translated(run_blocks, run_block, weights, [table], places=places)
+
+
+@cache
+def _pieces(windows: Windows) -> Pieces:
+    return Pieces(disk.key(*host(), vocabulary()), library(windows), compiled)
+
+
+_steppers: dict[str, Loaded] = {}
+
+
+def _stepper(program: Program, windows: Windows, setting: Setting) -> Loaded:
+    """The loops around the pieces: run_blocks and run_block."""
+    shown = (windows, sorted(setting.checks), setting.unit, setting.restores)
+    name = disk.key("stepper", *host(), vocabulary(), repr(shown))
+    if name not in _steppers:
+
+        def make() -> bytes:
+            module = ir.Module(name="stepper")
+            declare(module, library(windows).signatures)
+            context = PieceContext(module, program, setting)
+            context.runtime.run_blocks(Stepper(context).build())
+            return compiled(module)
+
+        code = disk.remember("object", name, make)
+        _steppers[name] = load((library(windows).code, code), ("run_blocks", "run_block"))
+    return _steppers[name]
