@@ -64,6 +64,9 @@ class NumpyEmitter:
     def join(self, k: Any, s: Any, low: int, high: int) -> int:
         return low | high << 32
 
+    def look_up(self, k: Any, s: Any, a: int, *, table: tuple[int, ...]) -> int:
+        return table[a]
+
     def select(self, k: Any, s: Any, p: int, yes: int, no: int) -> int:
         return yes if p else no
 

@@ -1,4 +1,4 @@
-"""MUFU against the host's mathematics: within one unit in the last place, and the values at the edges."""
+"""MUFU against the host's mathematics: within one or two units in the last place, and the values at the edges."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def units_apart(a: int, b: int) -> int:
     return abs(place(a) - place(b))
 
 
-def close(engine, opcode, inputs, function):
+def close(engine, opcode, inputs, function, units=1):
     for bits, result in zip(inputs, engine.value(opcode, inputs), strict=True):
         expected = b32(function(f32(bits)))
         if 0 < expected & 0x7FFFFFFF < 0x00800000:
             expected &= 0x80000000  # denormal results are flushed
-        assert units_apart(result, expected) <= 1, (opcode, f32(bits), f32(result), f32(expected))
+        assert units_apart(result, expected) <= units, (opcode, f32(bits), f32(result), f32(expected))
 
 
 def positive(inputs):
@@ -41,14 +41,14 @@ def below(inputs, bound):
 
 def test_reciprocal_and_roots(engine):
     close(engine, "MUFU.RCP", SAMPLES, lambda x: 1 / x)
-    close(engine, "MUFU.RSQ", positive(SAMPLES), lambda x: 1 / math.sqrt(x))
+    close(engine, "MUFU.RSQ", positive(SAMPLES), lambda x: 1 / math.sqrt(x), units=2)
     close(engine, "MUFU.SQRT", positive(SAMPLES), math.sqrt)
 
 
 def test_logarithm_and_power(engine):
     near_one = [0x3F7FFFFF, 0x3F800001, 0x3F800100, 0x3F3504F3, 0x3F3504F2, 0x3FB504F3, 0x3FB504F4]
     close(engine, "MUFU.LG2", positive(SAMPLES) + near_one, math.log2)
-    close(engine, "MUFU.EX2", below(SAMPLES, 127), lambda x: 2.0**x)
+    close(engine, "MUFU.EX2", below(SAMPLES, 127), lambda x: 2.0**x, units=2)
 
 
 def test_circle_functions_count_revolutions(engine):

@@ -195,6 +195,28 @@ class LlvmEmitter(FloatEmitter, LinearEmitter):
             return x
         return self.b.shuffle_vector(x, undefined(x.type), ir.Constant(vector(I32), list(lanes)))
 
+    def do_look_up(self, kind: type[Lanes], args: Any, x: ir.Value, table: tuple[int, ...]) -> ir.Value:
+        kept, words = self.table(table), ir.ArrayType(I64, len(table))
+        places = self.b.gep(kept, [ir.Constant(I64, 0), x], source_etype=words)
+        if not is_vector(x):
+            return self.b.load(places, typ=I64)
+        result = vector(I64)
+        kinds = [places.type, I32, vector(I1), result]
+        gather = intrinsic(self.b.module, "llvm.masked.gather.v32i64.v32p0", result, kinds)
+        everywhere = splat(ir.Constant(I1, 1))
+        return self.b.call(gather, [places, ir.Constant(I32, 8), everywhere, undefined(result)])
+
+    def table(self, numbers: tuple[int, ...]) -> ir.Value:
+        """A table of the module; the same numbers stand there once."""
+        kind = ir.ArrayType(I64, len(numbers))
+        constant = ir.Constant(kind, numbers)
+        for known in self.b.module.variables:
+            if known.global_constant and known.initializer.text == constant.text and known.kind is kind:
+                return known
+        made = ir.GlobalVariable(self.b.module, kind, f"table_{len(self.b.module.variables)}")
+        made.global_constant, made.initializer = True, constant
+        return made
+
     # Choice and comparison
 
     def do_select(self, kind: type[Lanes], args: Any, p: ir.Value, yes: ir.Value, no: ir.Value) -> ir.Value:

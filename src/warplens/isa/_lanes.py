@@ -210,6 +210,10 @@ class U32(Int32):
     def wide(self) -> U64:
         return self._as(U64, "extend", self)
 
+    def look_up(self, table: tuple[int, ...]) -> S64:
+        """table[self], where self is below the table's length."""
+        return self._as(S64, "look_up", self, table=table)
+
 
 class S32(Int32):
     signed = True
