@@ -24,6 +24,8 @@ from typing import Any
 import numpy as np
 
 import warplens as wl
+from warplens.emulator import memory
+from warplens.emulator.grid import Grid
 from warplens.emulator.jit import compile_object
 from warplens.emulator.worker import Worker
 
@@ -76,26 +78,30 @@ CASES = (
 
 @dataclass(frozen=True)
 class Timed:
-    """The best of the repeats, in seconds: what passed, what the process had of the processors, and of that what
-    machine code had (on one thread).
+    """The best of the repeats, in seconds: what passed, what the process had of the processors, of that what machine
+    code had, and the longest way through it all.
 
     code   of Worker.run, in which Python only asks for the next share of blocks
+    path   cpu without what other threads did while one worked longest: the time that would pass if every thread had
+           a processor for itself
     """
 
     wall: float
     cpu: float
     code: float
+    path: float
 
 
 @dataclass(frozen=True)
 class Row:
-    """What one case gave.  Seconds by number of host threads; the peak is of the whole process, in bytes."""
+    """What one case gave.  Seconds by number of host threads; bytes: the peak of the whole process, and the arrays."""
 
     case: Case
     instructions: int
     translation: float
     timed: dict[int, Timed]
     peak: int
+    arrays: int
 
 
 def timed(launch: Callable[[], wl.Run]) -> Timed:
@@ -107,30 +113,48 @@ def timed(launch: Callable[[], wl.Run]) -> Timed:
     return Timed(*(min(figures) for figures in zip(*runs, strict=True)))
 
 
-def stopwatch(launch: Callable[[], wl.Run]) -> tuple[float, float, float]:
-    wall, cpu, code = time.perf_counter(), time.process_time(), spent[0]
+def stopwatch(launch: Callable[[], wl.Run]) -> tuple[float, float, float, float]:
+    wall, cpu = time.perf_counter(), time.process_time()
+    code, beside = spent[0], saved[0]
     launch()
-    return time.perf_counter() - wall, time.process_time() - cpu, spent[0] - code
+    cpu = time.process_time() - cpu
+    return time.perf_counter() - wall, cpu, spent[0] - code, cpu - (saved[0] - beside)
 
 
 spent = [0.0]  # seconds of processor time in Worker.run
+saved = [0.0]  # of them those beside a thread that took longer
+shares: list[float] = []  # of the threads that run now
 
 
-def watch_the_worker() -> None:
-    run = Worker.run
+def watch_the_workers() -> None:
+    run, drive, copy = Worker.run, Grid.drive, memory.copy
 
     def watched(*arguments: Any) -> Any:
         start = time.thread_time()
         try:
             return run(*arguments)
         finally:
-            spent[0] += time.thread_time() - start
+            shares.append(time.thread_time() - start)
 
-    Worker.run = watched  # type: ignore[method-assign]
+    def driven(*arguments: Any, **named: Any) -> Any:
+        shares.clear()
+        try:
+            return drive(*arguments, **named)
+        finally:
+            spent[0] += sum(shares)
+            saved[0] += sum(shares) - max(shares)
+
+    def copied(pairs: Any, threads: int) -> None:
+        start = time.process_time()
+        copy(pairs, threads)
+        if threads > 1 and sum(target.size for target, _ in pairs) > memory.SHARE:
+            saved[0] += (time.process_time() - start) * (1 - 1 / threads)
+
+    Worker.run, Grid.drive, memory.copy = watched, driven, copied  # type: ignore[method-assign]
 
 
 def measure(case: Case) -> Row:
-    watch_the_worker()
+    watch_the_workers()
     kernel = wl.compile(LESSONS)[case.kernel]
     start = time.perf_counter()
     compile_object(kernel.kernel, kernel.program, 32)
@@ -143,7 +167,8 @@ def measure(case: Case) -> Row:
     instructions = int(launch(1)["smsp__inst_executed.sum"])
     results = {threads: timed(partial(launch, threads)) for threads in (1, 2)}
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    return Row(case, instructions, translation, results, peak)
+    arrays = sum(a.nbytes for a in arguments if a.ndim)
+    return Row(case, instructions, translation, results, peak, arrays)
 
 
 def numba_seconds(n: int) -> float:
@@ -162,9 +187,9 @@ def thread_instructions(n: int) -> int:
 def table(rows: list[Row]) -> str:
     head = (
         f"{'kernel':<18} {'n':>9} {'Minst':>7} {'translate':>9} "
-        f"{'code':>9} {'1 core':>9} {'1 core':>9} {'2 cores':>9} {'ratio':>5} {'peak':>8}"
+        f"{'code':>9} {'1 core':>9} {'1 core':>9} {'2 cores':>9} {'ratio':>5} {'alone':>5} {'peak':>8} {'besides':>8}"
     )
-    units = f"{'':<46} {'of CPU, Minst/s':>19} {'of time, Minst/s':>19} {'':>5} {'MiB':>8}"
+    units = f"{'':<46} {'of CPU, Minst/s':>19} {'of time, Minst/s':>19} {'':>5} {'':>5} {'MiB':>8} {'MiB':>8}"
     return "\n".join([units, head, *(line(row) for row in rows)])
 
 
@@ -177,7 +202,7 @@ def line(row: Row) -> str:
     return (
         f"{row.case.kernel:<18} {row.case.n:>9} {row.instructions / MILLION:7.1f} {row.translation:7.2f} s "
         f"{speed(one.code)} {speed(one.cpu)} {speed(one.wall)} {speed(two.wall)} {one.wall / two.wall:5.2f} "
-        f"{row.peak >> 20:>8}"
+        f"{one.cpu / two.path:5.2f} {row.peak >> 20:>8} {(row.peak - row.arrays) >> 20:>8}"
     )
 
 

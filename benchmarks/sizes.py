@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from executor import LESSONS, MILLION, about, additions, copies, matrices, stopwatch, sums, watch_the_worker
+from executor import LESSONS, MILLION, about, additions, copies, matrices, stopwatch, sums, watch_the_workers
 
 import warplens as wl
 
@@ -70,7 +70,7 @@ def line(subject: Subject, n: int) -> str:
         return kernel.launch(grid, block, *arguments, threads=1)
 
     count = int(launch()["smsp__inst_executed.sum"])
-    _, cpu, code = best(lambda: stopwatch(launch))
+    _, cpu, code, _ = best(lambda: stopwatch(launch))
     speeds = [count / cpu, count / code]
     if subject.least:
         least = subject.least
@@ -89,7 +89,7 @@ def moved(action: Callable[[], Any]) -> tuple[float]:
 
 
 def main() -> None:
-    watch_the_worker()
+    watch_the_workers()
     print(f"{'':<45} {'launch':>8} {'launch':>8} {'code':>8} {'memory':>8}")
     print(f"{'kernel':<18} {'n':>9} {'MiB':>7} {'Minst':>7} {'ms':>8}  {'Minst/s':>8} {'Minst/s':>8} {'Minst/s':>8}")
     for subject in SUBJECTS:

@@ -12,7 +12,8 @@ import warplens as wl
 from warplens import resident
 
 SMAPS = Path("/proc/self/smaps")
-SOURCE = 'extern "C" __global__ void k(int *p) { p[threadIdx.x] += NUMBER; }'
+NUMBERS = (7, 8, 9)
+SOURCE = "\n".join(f'extern "C" __global__ void k{n}(int *p) {{ p[threadIdx.x] += {n}; }}' for n in NUMBERS)
 
 
 def code_of_llvm() -> int:
@@ -26,7 +27,7 @@ def code_of_llvm() -> int:
 
 def launched(number: int) -> int:
     array = np.zeros(32, np.int32)
-    wl.compile(source=SOURCE.replace("NUMBER", str(number)))["k"].launch(1, 32, array)
+    wl.compile(source=SOURCE)[f"k{number}"].launch(1, 32, array)
     return int(array[0])
 
 
