@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from struct import pack_into
 
 from warplens.kernel import Kernel
@@ -40,6 +41,7 @@ _HOPPER = replace(_VOLTA, grid_barrier=0x44)
 _BLACKWELL = Bank0(0x360, 0x370, 0x37C, None, 0x2F8, 0x2AC, 0x16C, 0x2D0, 0x254)
 
 
+@cache
 def number(arch: str) -> int:
     """sm_90a -> 90."""
     return int("".join(c for c in arch if c.isdigit()))

@@ -25,7 +25,7 @@ from warplens.emulator.findings import Findings, hazards
 from warplens.emulator.jit import Translated
 from warplens.emulator.layout import FaultKind, Status, Touch
 from warplens.emulator.memory import DeviceMemory
-from warplens.emulator.plan import Kinds, Plan, kinds_of
+from warplens.emulator.plan import Plan
 from warplens.emulator.sample import Sample, sample_of
 from warplens.emulator.tiers import Tiers, TooLongError
 from warplens.emulator.translator import saved_bytes
@@ -115,8 +115,7 @@ def prepare(
     first = abi.constants(kernel, launch, parameters, multiprocessors, barrier)
     shape = Shape(
         launch,
-        Plan(program),
-        code.kinds,
+        code.plan,
         shared_bytes=kernel.shared_bytes + launch.shared,
         local_bytes=_stack(kernel, code.calls),
         banks={n: _bank(content) for n, content in contents.items()} | {0: np.frombuffer(first, np.uint8)},
@@ -137,26 +136,27 @@ def prepare(
 
 @dataclass(frozen=True)
 class Known:
-    """What launches need to know of a machine code, found once: to look at all instructions takes as long as all else
+    """What launches need to know of a program, found once: to look at all instructions takes as long as all else
     before a launch.
 
     stride   bytes of a warp's record;  calls: whether it calls functions
     """
 
+    plan: Plan
     stride: int
     calls: bool
-    kinds: Kinds
 
 
-_known: dict[tuple[str, bytes], Known] = {}
+_known: dict[tuple[str, bytes], Known] = {}  # the latest program of each machine code
 
 
 def known(kernel: Kernel, program: Program) -> Known:
     name = kernel.arch, kernel.code
-    if name not in _known:
+    found = _known.get(name)
+    if found is None or found.plan.program is not program:  # which may have other lines of source
         calls = any(i.base == "CALL" for i in program.instructions)
-        _known[name] = Known(saved_bytes(program), calls, kinds_of(program))
-    return _known[name]
+        found = _known[name] = Known(Plan(program), saved_bytes(program), calls)
+    return found
 
 
 def _stack(kernel: Kernel, calls: bool) -> int:
@@ -294,8 +294,8 @@ class Grid:
         self.printed = driver.output([w.driver for w in workers])
 
     def _counted(self, workers: list[Worker]) -> dict[str, Any]:
-        total: Counts = np.sum([w.counters for w in workers], axis=0)
-        return self.shape.plan.read(self.shape.kinds, total, self.code.weights)
+        total: Counts = sum((w.counters for w in workers[1:]), workers[0].counters)
+        return self.shape.plan.read(total, self.code.weights)
 
     def _chunks(self, first: int, threads: int) -> list[tuple[int, int]]:
         """(first, count) of shares: large ones first, so that threads are seldom asked for, then small ones, so that

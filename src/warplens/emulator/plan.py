@@ -50,17 +50,6 @@ class Kinds:
     lengths: NDArray[np.int64]
 
 
-def kinds_of(program: Program) -> Kinds:
-    every = program.instructions
-    return Kinds(
-        copies=np.array([i.base == "LDGSTS" for i in every]),
-        generic=np.array([i.base in GENERIC for i in every]),
-        flow=np.array([i.base in MOVES_LANES for i in every]),
-        conditional=np.array([i.guard is not None or takes_condition(i) for i in every]),
-        lengths=np.array([block.last + 1 - block.first for block in program.blocks]),
-    )
-
-
 @dataclass(frozen=True)
 class Plan:
     program: Program
@@ -74,6 +63,17 @@ class Plan:
         """Generic accesses, by number of the instruction, and which of them each is."""
         found = (n for n, i in enumerate(self.program.instructions) if i.base in GENERIC)
         return {instruction: number for number, instruction in enumerate(found)}
+
+    @cached_property
+    def kinds(self) -> Kinds:
+        every = self.program.instructions
+        return Kinds(
+            copies=np.array([i.base == "LDGSTS" for i in every]),
+            generic=np.array([i.base in GENERIC for i in every]),
+            flow=np.array([i.base in MOVES_LANES for i in every]),
+            conditional=np.array([i.guard is not None or takes_condition(i) for i in every]),
+            lengths=np.array([block.last + 1 - block.first for block in self.program.blocks]),
+        )
 
     @cached_property
     def _behind(self) -> int:
@@ -95,12 +95,10 @@ class Plan:
     def hit(self, instruction: int) -> int:
         return self.row(len(self.program.instructions)) + instruction
 
-    def read(
-        self, kinds: Kinds, counters: NDArray[np.int64], weights: NDArray[np.int64]
-    ) -> dict[str, Any]:
+    def read(self, counters: NDArray[np.int64], weights: NDArray[np.int64]) -> dict[str, Any]:
         """Counters as arrays of one entry an instruction; `weights`: what a hit adds to the columns from REQUESTS on.
         """
-        n = len(self.program.instructions)
+        n, kinds = len(self.program.instructions), self.kinds
         of_blocks = counters[: 2 * len(self.program.blocks)].reshape(-1, 2)
         executed, threads = (np.repeat(column, kinds.lengths) for column in of_blocks.T)
         copies, generic, flow, conditional = kinds.copies, kinds.generic, kinds.flow, kinds.conditional

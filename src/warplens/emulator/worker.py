@@ -15,7 +15,7 @@ from warplens.emulator.findings import Findings
 from warplens.emulator.jit import Translated
 from warplens.emulator.layout import BARRIERS, Block, Bounds, Buffer, Env, Status, Touch, Warp
 from warplens.emulator.memory import DeviceMemory
-from warplens.emulator.plan import Kinds, Plan
+from warplens.emulator.plan import Plan
 from warplens.emulator.runtime import IDLE_TURN
 from warplens.emulator.shadow import Order, row_bytes
 from warplens.emulator.spare import aligned
@@ -35,7 +35,6 @@ class Shape:
 
     launch: Launch
     plan: Plan
-    kinds: Kinds
     shared_bytes: int
     local_bytes: int
     banks: dict[int, NDArray[np.uint8]]
