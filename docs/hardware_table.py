@@ -23,7 +23,6 @@ CAUSES = {
     "calls": RECURSION,
     "cg1": "outputs of one launch; not looked into",
     "cg2": SPINS,
-    "cluster_of_one": "128 lanes fewer are on: probably those of ACQBULK or PREEXIT",
     "ffast": MUFU,
     "fmath": MUFU,
     "fmaxat": RETRIES,

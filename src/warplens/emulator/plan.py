@@ -29,6 +29,7 @@ PARTED, REPLAYS, REPLAYED = REQUESTS, SECTORS, TAGS
 LARGE = 300
 GENERIC = ("LD", "ST", "ATOM")
 ELSEWHERE: tuple[Space, ...] = ("shared", "local")  # where lanes of a generic access count in rows of their own
+NOBODY = ("ACQBULK",)  # no lane of it counts as switched on: 2 warps, an H200, 2026-11-21, ncu 2025.3.1
 MOVES_LANES = {"BRA", "BRX", "BRXU", "BSYNC", "CALL", "ENDCOLLECTIVE", "JMP", "RET", "WARPSYNC"}
 
 
@@ -71,7 +72,7 @@ class Plan:
             copies=np.array([i.base == "LDGSTS" for i in every]),
             generic=np.array([i.base in GENERIC for i in every]),
             flow=np.array([i.base in MOVES_LANES for i in every]),
-            conditional=np.array([i.guard is not None or takes_condition(i) for i in every]),
+            conditional=np.array([i.guard is not None or takes_condition(i) or i.base in NOBODY for i in every]),
             lengths=np.array([block.last + 1 - block.first for block in self.program.blocks]),
         )
 
