@@ -52,6 +52,7 @@ class Bench:
         self.gpu, self.compiled = gpu, compiled
         self.modules = {subject: ObjectCode.from_cubin(one.cubin) for subject, one in compiled.items()}
         self.stream = gpu.device.create_stream()
+        self.cleared: list[tuple[Any, int]] = []  # buffers of the trial that are zeros before each launch
         self.swept = self._made(Buffer(SWEPT_BYTES))
         self.sink = self._made(Buffer(4096, "zeros"))
 
@@ -117,6 +118,7 @@ class Bench:
     def _arguments(self, trial: Trial) -> Iterator[list[Any]]:
         sizes = self.compiled[trial.subject].parameters[trial.kernel]
         made, buffers = [], []
+        self.cleared.clear()
         for argument, size in zip(trial.args, sizes, strict=True):
             if isinstance(argument, int):
                 made.append(SCALARS[size](argument))
@@ -126,6 +128,8 @@ class Bench:
                 wanted = argument if isinstance(argument, Buffer) else Buffer(8 * _written(trial), "zeros")
                 buffers.append(self._made(wanted))
                 made.append(buffers[-1])
+                if wanted.fill == "cleared":
+                    self.cleared.append((buffers[-1], wanted.bytes))
         try:
             yield made
         finally:
@@ -140,7 +144,9 @@ class Bench:
         started = (trial.subject, trial.kernel, trial.grid, trial.block, args, trial.shared)
         self._start(HELPERS, "sweep", GRID, BLOCK, [self.swept, self.sink, np.int64(SWEPT_BYTES // 16)])
         if trial.warm:
+            self._clear()
             self._start(*started)
+        self._clear()
         start, end = (check(driver.cuEventCreate(0)) for _ in range(2))
         check(driver.cuEventRecord(start, self.stream.handle))
         self._start(*started)
@@ -153,6 +159,12 @@ class Bench:
         if found.size:
             check(driver.cuMemcpyDtoH(found.ctypes.data, int(args[0].handle), found.nbytes))
         return microseconds, found
+
+    def _clear(self) -> None:
+        from cuda.bindings import driver
+
+        for buffer, size in self.cleared:
+            check(driver.cuMemsetD8Async(int(buffer.handle), 0, size, self.stream.handle))
 
 
 def _written(trial: Trial) -> int:

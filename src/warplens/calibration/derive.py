@@ -6,6 +6,7 @@ architecture: the model of time is fitted for it on the same trials.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -56,6 +57,8 @@ PIPES: Mapping[str, Formula] = {
     "xu": lambda v: v.rate("mufu"),
     "shuffle": lambda v: v.rate("shuffle"),
     "tensor": lambda v: v.rate("tensor"),
+    "tensor_half": lambda v: v.of("matrix half_1688, 16 warps") / SUB_PARTITIONS,
+    "tensor_double": lambda v: v.of("matrix double_1684, 16 warps") / SUB_PARTITIONS,
 }
 LATENCIES: Mapping[str, Formula] = {
     "xu": lambda v: v.of("chain mufu"),
@@ -71,6 +74,8 @@ LATENCIES: Mapping[str, Formula] = {
     "global_atomic": lambda v: v.of("chase atomic") - ADDRESS_CYCLES,
     "barrier_arrival": lambda v: (v.of("barrier, 32 warps") - v.of("barrier, 1 warps")) / 31,
     "fence": lambda v: v.of("fence, 1 warps"),
+    "hand_over_cycles": lambda v: _more(v, "chain of blocks, {} blocks of 32, 0 steps") / (7 * v.multiprocessors),
+    "look_back_cycles": lambda v: _look_back(v),
 }
 LOADS: Mapping[str, Formula] = {"l2_port": lambda v: v.bytes_per_cycle("L2 16 B, 32 warps of one", 1)}
 L2: Mapping[str, Formula] = {
@@ -117,6 +122,17 @@ def _word(v: Values) -> float:
     """Cycles a lane: 8 warps a block, 16 rounds."""
     lanes = v.multiprocessors * 8 * 16 * 32
     return v.of(f"global add one word, {v.multiprocessors} blocks") * v.megahertz / lanes
+
+
+def _more(v: Values, name: str) -> float:
+    """Cycles that 8 blocks a multiprocessor take more than one."""
+    return (v.of(name.format(8 * v.multiprocessors)) - v.of(name.format(v.multiprocessors))) * v.megahertz
+
+
+def _look_back(v: Values) -> float:
+    """Of one look: model/waits.py has how many W blocks need that start together."""
+    more = _more(v, "look back, {} blocks of 32, 0 steps") - _more(v, "empty, {} blocks of 32")
+    return more / (math.sqrt(2 * 8 * v.multiprocessors / 32) - math.sqrt(2 * v.multiprocessors / 32))
 
 
 def _more_blocks(v: Values) -> int:

@@ -23,6 +23,7 @@ class Buffer:
     """An argument: device memory of so many bytes, filled with what `fill` says.
 
     numbers   floats;  zeros;  chain N: p[i] = (i + N) % n;  pointers N: p[i] = &p[(i + N) % n]
+    cleared   zeros again before each launch
     """
 
     bytes: int

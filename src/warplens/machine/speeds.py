@@ -22,7 +22,8 @@ def _number(table: str, low: float, high: float) -> Any:
 @dataclass(frozen=True, slots=True)
 class Speeds:
     """[pipe_cycles]: from one warp instruction to the next of the same pipe of a sub-partition; pipes as Nsight
-    Compute names them, and shuffle.  tensor is that of HMMA.16816 with float sums.
+    Compute names them, and shuffle.  tensor is that of HMMA.16816 with float sums, tensor_half that of smaller shapes,
+    tensor_double that of DMMA.1684.
 
     [latency_cycles], from issue to use by an instruction that waits for the scoreboard
       xu, shuffle, special_register (S2R), constant (LDC that hits), tensor   of instructions without memory
@@ -98,6 +99,8 @@ class Speeds:
     pipe_adu: float = _number("pipe_cycles", 0.25, 64)
     pipe_uniform: float = _number("pipe_cycles", 0.25, 64)
     pipe_tensor: float = _number("pipe_cycles", 0.25, 256)
+    pipe_tensor_half: float = _number("pipe_cycles", 0.25, 256)
+    pipe_tensor_double: float = _number("pipe_cycles", 0.25, 1024)
     pipe_shuffle: float = _number("pipe_cycles", 0.25, 64)
     latency_xu: float = _number("latency_cycles", 1, 1000)
     latency_shuffle: float = _number("latency_cycles", 1, 1000)

@@ -25,7 +25,15 @@ KINDS = {
 }  # fmt: skip
 READING = ("fma", "fma_heavy", "alu", "fp16")  # pipes that wait for registers
 SHARED_ONLY = frozenset({"LDS", "LDSM", "STS", "STSM", "ATOMS", "SHFL"})
-MOVES_IN_PAIRS = {"HMMA": 16 * 8 * 16, "IMMA": 16 * 8 * 32, "BMMA": 16 * 8 * 256, "DMMA": 8 * 8 * 4}
+# Products of the matrix instructions that take the time of HMMA.16816; those of a smaller shape take tensor_half.
+WHOLE = {"HMMA": 16 * 8 * 16, "IMMA": 16 * 8 * 32, "BMMA": 16 * 8 * 256}
+MATRICES = frozenset({*WHOLE, "DMMA"})  # Nsight counts DMMA for the fp64 pipe
+WHOLE_TF32, WHOLE_DOUBLE = 16 * 8 * 8, 16 * 8 * 4
+SHAPES = {
+    "884": 8 * 8 * 4, "1688": 16 * 8 * 8, "1684": 16 * 8 * 4, "16816": 16 * 8 * 16, "16832": 16 * 8 * 32,
+    "8816": 8 * 8 * 16, "8832": 8 * 8 * 32, "16864": 16 * 8 * 64, "168128": 16 * 8 * 128, "168256": 16 * 8 * 256,
+    "88128": 8 * 8 * 128,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -105,21 +113,22 @@ def taken(instruction: Instruction, pipe: str, speeds: Speeds) -> float:
     """Cycles for which the pipe of the sub-partition takes nothing else."""
     if instruction.base == "SHFL":
         return speeds.pipe_shuffle
-    if pipe == "tensor":
-        return speeds.pipe_tensor * _matrix_share(instruction)
+    if instruction.base in MATRICES or pipe == "tensor":
+        return _of_matrices(instruction, speeds)
     if pipe in ("none", "lsu"):
         return 1.0
     return float(getattr(speeds, f"pipe_{pipe}"))
 
 
-def _matrix_share(instruction: Instruction) -> float:
-    """The products of a matrix instruction against those of HMMA.16816."""
-    shape = next((m for m in instruction.modifiers if m.isdigit() and len(m) >= 3), "16816")
-    whole = MOVES_IN_PAIRS.get(instruction.base, 16 * 8 * 16)
-    sizes = {"884": 8 * 8 * 4, "1688": 16 * 8 * 8, "1684": 16 * 8 * 4, "16816": 16 * 8 * 16, "16832": 16 * 8 * 32,
-             "8816": 8 * 8 * 16, "8832": 8 * 8 * 32, "16864": 16 * 8 * 64, "168128": 16 * 8 * 128,
-             "168256": 16 * 8 * 256, "88128": 8 * 8 * 128}  # fmt: skip
-    return sizes.get(shape, whole) / whole
+def _of_matrices(instruction: Instruction, speeds: Speeds) -> float:
+    """Cycles by shape and type: `matrix` of the calibration."""
+    named = (m.replace("x", "") for m in instruction.modifiers)  # 16816 and, of DMMA, 16x8x16
+    shape = next((m for m in named if m in SHAPES), "")
+    if instruction.base == "DMMA":
+        return speeds.pipe_tensor_double * max(1.0, SHAPES.get(shape, WHOLE_DOUBLE) / WHOLE_DOUBLE)
+    whole = WHOLE_TF32 if "TF32" in instruction.modifiers else WHOLE.get(instruction.base, WHOLE["HMMA"])
+    share = SHAPES.get(shape, whole) / whole
+    return speeds.pipe_tensor_half if share < 1 else speeds.pipe_tensor * share
 
 
 LATENCIES: dict[str, str] = {
@@ -131,7 +140,10 @@ LATENCIES: dict[str, str] = {
 def latency(instruction: Instruction, pipe: str, speeds: Speeds) -> float:
     if instruction.base == "MEMBAR" and "CTA" in instruction.modifiers:
         return 1.0
-    name = LATENCIES.get(instruction.base) or {"xu": "xu", "tensor": "tensor"}.get(pipe, "xu")
+    if instruction.base in MATRICES or pipe == "tensor":
+        # A matrix instruction's result comes so long after its pipe is free again: 18 cycles on an H200 for 6 shapes.
+        return speeds.latency_tensor - speeds.pipe_tensor + _of_matrices(instruction, speeds)
+    name = LATENCIES.get(instruction.base) or "xu"
     if pipe == "fp64" and instruction.base not in LATENCIES:
         return max(speeds.latency_xu, speeds.pipe_fp64)
     return float(getattr(speeds, f"latency_{name}"))

@@ -5,7 +5,7 @@ depends on the order in which the executor runs blocks.  What waits cost follows
 some of the first blocks to see that.
 
 A chain, in which a block says something only when the block before has: each link costs `hand_over` cycles, from one
-block's store to the next one's (`chain of blocks` of the calibration: 512 from 132 to 4,224 blocks).
+block's store to the next one's (`chain of blocks` of the calibration: 511 from 132 to 4,224 blocks).
 
 A look back, in which each block first says what it has, and then looks at the blocks before it, w at a time, until it
 finds one that has finished (Merrill and Garland, Single-pass Parallel Prefix Scan with Decoupled Look-back, 2016).  Of
