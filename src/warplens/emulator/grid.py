@@ -243,7 +243,7 @@ class Grid:
     def _go_on_faster(self, first: Worker, blocks: int, threads: int) -> None:
         """The blocks that follow the first run with other code if that pays.  Those that have begun cannot."""
         if not first.waiting:
-            work = int(self._counted([first])["executed"].sum())
+            work = self.shape.plan.executed(first.counters)
             self.code = self.tiers.faster(self.code, work, work * blocks, threads)
 
     def _bring_what_is_read_often(self, first: Worker) -> None:
@@ -251,7 +251,7 @@ class Grid:
         read = [n for n, used in enumerate(first.touched()) if used == Touch.READ and n not in self.memory.own]
         if not read:
             return
-        instructions = self.blocks * int(self._counted([first])["executed"].sum())
+        instructions = self.blocks * self.shape.plan.executed(first.counters)
         if instructions < OFTEN * sum(self.memory.allocations[n].size for n in read):
             return
         for number in read:

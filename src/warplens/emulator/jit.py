@@ -76,7 +76,7 @@ def translate(kernel: Kernel, program: Program, tile: int, checks: Checks = NO_C
     found = translated_before(kernel, program, tile, checks)
     if found is not None:
         return found
-    name = _name_of(kernel, program, tile, checks)
+    name = _name_of(kernel.arch, kernel.code, kernel.externs, program.name, tile, checks)
     code = disk.keep("object", name, compile_object(kernel, program, tile, checks))
     return _keep(name, code, kernel, program, tile, checks)
 
@@ -85,7 +85,7 @@ def translated_before(
     kernel: Kernel, program: Program, tile: int, checks: Checks = NO_CHECKS
 ) -> Translated | None:
     """The same, if it is there already."""
-    name = _name_of(kernel, program, tile, checks)
+    name = _name_of(kernel.arch, kernel.code, kernel.externs, program.name, tile, checks)
     if name in _loaded:
         return _loaded[name]
     code = disk.recall("object", name)
@@ -98,11 +98,9 @@ def _keep(name: str, code: bytes, kernel: Kernel, program: Program, tile: int, c
     return _loaded[name]
 
 
-def _name_of(kernel: Kernel, program: Program, tile: int, checks: Checks) -> str:
-    return disk.key(
-        "translation", *host(), vocabulary(), kernel.arch, kernel.code, program.name, str(tile),
-        *sorted(checks), *kernel.externs,
-    )  # fmt: skip
+@cache
+def _name_of(arch: str, code: bytes, externs: tuple[str, ...], name: str, tile: int, checks: Checks) -> str:
+    return disk.key("translation", *host(), vocabulary(), arch, code, name, str(tile), *sorted(checks), *externs)
 
 
 def _apart(name: str, made: Translated, kernel: Kernel, program: Program, tile: int, checks: Checks) -> int:

@@ -96,6 +96,10 @@ class Plan:
     def hit(self, instruction: int) -> int:
         return self.row(len(self.program.instructions)) + instruction
 
+    def executed(self, counters: NDArray[np.int64]) -> int:
+        """Warp instructions."""
+        return int(counters[: 2 * len(self.program.blocks) : 2] @ self.kinds.lengths)
+
     def read(self, counters: NDArray[np.int64], weights: NDArray[np.int64]) -> dict[str, Any]:
         """Counters as arrays of one entry an instruction; `weights`: what a hit adds to the columns from REQUESTS on.
         """
