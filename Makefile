@@ -41,6 +41,7 @@ check: $(VENV)/dev
 
 bench: $(VENV)/dev
 	$(BIN)/python benchmarks/executor.py
+	$(BIN)/python benchmarks/sizes.py
 	$(BIN)/python benchmarks/readiness.py
 	$(BIN)/python benchmarks/startup.py
 
