@@ -34,8 +34,8 @@ MOVES_LANES = {"BRA", "BRX", "BRXU", "BSYNC", "CALL", "ENDCOLLECTIVE", "JMP", "R
 
 
 def takes_condition(instruction: Instruction) -> bool:
-    """`BRA P1, target`, `EXIT P1`: a predicate besides the guard says who goes; only those count as switched on."""
-    wanted = {"BRA": 2, "EXIT": 1}.get(instruction.opcode)
+    """`BRA P1, target`, `BREAK B0, P1`, `EXIT P1`: a predicate besides the guard says who goes; only these are on."""
+    wanted = {"BRA": 2, "BREAK": 2, "EXIT": 1}.get(instruction.opcode)
     return wanted is not None and len(instruction.operands) == wanted
 
 

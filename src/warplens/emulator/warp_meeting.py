@@ -6,7 +6,7 @@ from warplens.emulator import ir
 from warplens.emulator.at_instruction import AtInstruction
 from warplens.emulator.code import i32
 from warplens.emulator.layout import COLLECTIVE, EVERYBODY, WARPSYNC, FaultKind, Warp
-from warplens.emulator.plan import DIVERGENT, PARTED, REPLAYED, REPLAYS
+from warplens.emulator.plan import DIVERGENT, ON, PARTED, REPLAYED, REPLAYS
 from warplens.emulator.site import V32
 from warplens.emulator.vectors import I32, I64, LANES, is_vector
 from warplens.isa._lanes import U32, Pred
@@ -164,6 +164,7 @@ class WarpMeeting(AtInstruction):
         lanes = self.active_mask
         if when is not None:
             lanes = b.and_(lanes, b.bitcast(self.e.splat(when.node), I32))
+            self.count(ON, b.zext(self.code.popcount(lanes), I64))
         staying = self.barrier_mask(barrier) & self._u32(b.not_(lanes))
         self.f.registers.take_from(barrier, staying)
         if not self.f.place.whole:

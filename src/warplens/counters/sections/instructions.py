@@ -3,8 +3,8 @@
 Checked against an H200 on 14 kernels: a warp instruction whose guard is false in all lanes counts as
 executed, the guard of a branch or EXIT takes lanes off `pred_on` like any other, and uniform instructions
 count all active lanes. `smsp__sass_inst_executed_op_memory_*` counts instructions switched off in all lanes
-(3 of `@!PT LDS`), constant loads not at all.  A branch that reads a second predicate (`@P0 BRA P1`) has on the
-lanes that go.
+(3 of `@!PT LDS`), constant loads not at all.  A branch or BREAK that reads a second predicate (`@P0 BRA P1`) has on
+the lanes that go.
 
 Replays are issues of one executed instruction beyond the first, which the hardware's own counters see and the
 SASS ones do not: a jump (BRX, CALL, RET) is issued once for each target; BSYNC once more for lanes that were let go
