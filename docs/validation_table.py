@@ -1,6 +1,6 @@
 """The tables of docs/validation.md: times and counters predicted for an H200, beside what was measured there.
 
-    python docs/validation_table.py summary | counters | launches | again
+    python docs/validation_table.py summary | counters | launches | again | ladders
 
 Predictions stand in benchmarks/validation/, written down before the launches were measured (those of `again` after);
 measurements in measurements/h200/.  The measured time is the median of CUDA events with L2 swept before each run.
@@ -22,7 +22,9 @@ LISTS = {
     "second list": ("predictions_more.csv", "validation_times_more.csv"),
     "third list": ("predictions_practice.csv", "validation_times_practice.csv"),
     "fourth list": ("predictions_field.csv", "validation_times_field.csv"),
+    "fifth list": ("predictions_ladders.csv", "validation_times_ladders.csv"),
 }
+LADDERS = "fifth list"
 AGAIN = {f"{title}, again": (f"again/{ours}", theirs) for title, (ours, theirs) in list(LISTS.items())[:3]}
 ALIKE = 0.03  # variants whose measured times differ by less have no order
 SHORT = 8  # microseconds: half of it is the launch itself
@@ -93,6 +95,31 @@ def order(found: list[Launch]) -> tuple[float, int]:
     return (sum(votes) / len(votes) if votes else 1.0), len(votes)
 
 
+def ladders(lists: Mapping[str, list[Launch]]) -> Iterator[str]:
+    """A row a ladder and size, and what it costs to take the rung that the model calls the fastest."""
+    yield "| ladder, size | rungs | median | largest | tau (pairs) | predicted fastest: slower than the fastest by |"
+    yield "|---|--:|--:|--:|--:|---|"
+    if LADDERS not in lists:
+        yield "| not measured yet | | | | | |"
+    for family, rungs in by_family(lists.get(LADDERS, [])).items():
+        sizes = [abs(rung.error) for rung in rungs]
+        tau, pairs = order(rungs)
+        told = f"{tau:.2f} ({pairs})" if pairs else "– (0)"
+        chosen = min(rungs, key=lambda rung: rung.times[0])
+        lost = chosen.times[1] / min(rung.times[1] for rung in rungs) - 1
+        cells = (f"{100 * cell:.1f} %" for cell in (statistics.median(sizes), max(sizes)))
+        name = chosen.name.partition("/")[0]
+        yield f"| {family} | {len(rungs)} | {' | '.join(cells)} | {told} | `{name}`: {100 * lost:.0f} % |"
+
+
+def by_family(found: list[Launch]) -> dict[str, list[Launch]]:
+    """Variants of one program at one size, in the order in which they stand."""
+    families: dict[str, list[Launch]] = {}
+    for launch in found:
+        families.setdefault(launch.predicted["family"], []).append(launch)
+    return families
+
+
 def summary(lists: Mapping[str, list[Launch]]) -> Iterator[str]:
     yield "| | launches | median | mean | 90 % below | largest | bias | in the interval | Kendall's tau (pairs) |"
     yield "|---|--:|--:|--:|--:|--:|--:|--:|--:|"
@@ -161,8 +188,8 @@ def table(lists: Mapping[str, list[Launch]]) -> Iterator[str]:
 
 
 def main() -> None:
-    asked = {"summary": summary, "counters": counters, "launches": table, "again": summary}[sys.argv[1]]
-    for line in asked(launches(AGAIN if sys.argv[1] == "again" else LISTS)):
+    tables = {"summary": summary, "counters": counters, "launches": table, "again": summary, "ladders": ladders}
+    for line in tables[sys.argv[1]](launches(AGAIN if sys.argv[1] == "again" else LISTS)):
         print(line)
 
 

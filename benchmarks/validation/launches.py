@@ -1,4 +1,4 @@
-"""The launches of a list in the words of docs/launch.md (launches.toml, practice.toml, field.toml), by name.
+"""The launches of a list in the words of docs/launch.md (launches.toml, practice.toml ...), by name.
 
     for case in cases():
         run = case.target("h200").run()
@@ -18,7 +18,8 @@ from configurations import Configuration
 
 from warplens.target import Flags, Target, targets
 
-LIST, PRACTICE, FIELD = (Path(__file__).with_name(f"{name}.toml") for name in ("launches", "practice", "field"))
+NAMES = ("launches", "practice", "field", "ladders")
+LIST, PRACTICE, FIELD, LADDERS = (Path(__file__).with_name(f"{name}.toml") for name in NAMES)
 KERNELS = Path(__file__).parents[2] / "tests" / "kernels"
 
 

@@ -22,7 +22,9 @@ class List:
         return launches.configurations(FILES[self.suffix])
 
 
-FILES = {"_more": launches.LIST, "_practice": launches.PRACTICE, "_field": launches.FIELD}
+FILES = {
+    "_more": launches.LIST, "_practice": launches.PRACTICE, "_field": launches.FIELD, "_ladders": launches.LADDERS,
+}  # fmt: skip
 LISTS = (List("", ""), *(List(suffix.replace("_", "--"), suffix) for suffix in FILES))
 
 

@@ -1,8 +1,9 @@
-"""Times and counters of a list on this machine's GPU: `measure.py OUT [--more | --practice | --field] [--cubins FILE]`.
+"""Times and counters of a list on this machine's GPU: `measure.py OUT [--more | --practice | --field | --ladders]
+[--cubins FILE]`.
 
 OUT/validation_times.csv (or ..._more.csv ...): by CUDA events, L2 swept (cold) and with the same launch
 before (warm), with Nsight Compute's counters (caches emptied before each pass, clocks left alone) where `ncu` is found.
-Cubins may be compiled beforehand on another machine: `measure.py --compile FILE`.
+Cubins may be compiled beforehand on another machine: `measure.py --compile FILE`, with an option those of one list.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import pickle
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -54,11 +55,11 @@ class Code:
     sizes: Mapping[str, tuple[int, ...]]
 
 
-def compiled() -> dict[str, Code]:
+def compiled(lists: Iterable[List]) -> dict[str, Code]:
     import warplens as wl
 
     found = {}
-    for file in {wanted.file for chosen in LISTS for wanted in chosen.launches()}:
+    for file in {wanted.file for chosen in lists for wanted in chosen.launches()}:
         module = wl.compile(KERNELS / f"{file}.cu")
         found[file] = Code(module.cubin.data, {k: tuple(p.size for p in module[k].parameters) for k in module})
     return found
@@ -100,10 +101,10 @@ def counters(cubins: Path, folder: Path, chosen: List) -> list[dict[str, Any]]:
 def main(words: list[str]) -> None:
     chosen = asked(words)
     if words[0] == "--compile":
-        Path(words[1]).write_bytes(pickle.dumps(compiled()))
+        Path(words[1]).write_bytes(pickle.dumps(compiled([chosen] if chosen.option else LISTS)))
         return
     cubins = Path(words[words.index("--cubins") + 1]) if "--cubins" in words else None
-    found = pickle.loads(cubins.read_bytes()) if cubins else compiled()
+    found = pickle.loads(cubins.read_bytes()) if cubins else compiled([chosen])
     gpu = open_gpu()
     if words[0] == "--once":
         for wanted in chosen.launches():
