@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from validation_lists import the_lists
@@ -35,3 +37,22 @@ def test_counts_as_on_an_h200(name: str) -> None:
 
 def test_the_differences_are_of_kernels_in_the_list() -> None:
     assert set(DIFFERENT) < set(SMALL)
+
+
+WITHOUT = {"sm_75": {"barrier_phases", "gemm_bf16", "pipeline_stages"}}
+"""Kernels that begin with a later architecture."""
+CONTRACTED = {"sm_120": {"attention_online": 1e-7}}
+"""There the compiler makes one more product and sum into one instruction: how far results may lie apart."""
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("arch", ["sm_75", "sm_80", "sm_86", "sm_89", "sm_120"])
+def test_results_elsewhere(arch: str) -> None:
+    """The same bytes as on sm_90, some minutes for each architecture."""
+    for name, case in sorted(SMALL.items()):
+        if name in WITHOUT.get(arch, set()):
+            continue
+        here, there = (replace(case, flags=replace(case.flags, arch=a)).target() for a in (arch, "sm_90"))
+        apart = CONTRACTED.get(arch, {}).get(name, 0)
+        for got, want in zip(*(Emulated(t, USUAL, None).arrays for t in (here, there)), strict=True):
+            assert got.tobytes() == want.tobytes() or (apart and np.abs(got - want).max() < apart), name
