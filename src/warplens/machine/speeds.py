@@ -48,6 +48,7 @@ class Speeds:
       global_request           cycles that a global access takes at the least;  shared_request: likewise
       miss_request             likewise of one that not L1 alone can answer
       store_slack_cycles       of work that L2 and DRAM may have left before stores wait
+      merged_within            lines that may be stored until a store to the same sectors no longer leaves together with one
       sectors_in_flight        that the multiprocessor waits for at most
       table_word_cycles        between two different words that lanes read of a table in constant memory
       table_replay_cycles      likewise of one instruction alone
@@ -132,6 +133,7 @@ class Speeds:
     shared_request: float = _number("load_path", 0.25, 64)
     miss_request: float = _number("load_path", 0.25, 64)
     store_slack_cycles: float = _number("load_path", 0, 1_000_000)
+    merged_within: float = _number("load_path", 0, 1000)
     sectors_in_flight: float = _number("load_path", 16, 100_000)
     table_word_cycles: float = _number("load_path", 0, 100)
     table_replay_cycles: float = _number("load_path", 0, 100)

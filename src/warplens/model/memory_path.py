@@ -19,6 +19,7 @@ from warplens.model.least_used import find
 PAGE = 5  # lines whose loads from DRAM take alike: 2 to this power, 4 KB
 ONE_SECTOR = 1 << 40  # what tells the bit of a sector from that of its 64 bytes
 FAR = 16  # beside the bit of a valid sector: it comes from DRAM
+STORED = 256  # likewise: no load has brought it, so that stores to it do not count as hits
 
 
 @compiled
@@ -75,7 +76,7 @@ def fetch(line, mask, lone, request, wave, cache, flight, servers, counts, s, su
 
     lone   whether the access asks for neither of the lines beside it
     """
-    tags, stamps, valid, fill, known, _, _ = cache
+    tags, stamps, valid, fill, known, _, _, _, _ = cache
     lows, highs, latency, weight, _, _ = supply
     sets = tags.size // p.WAYS
     entry, there = find(tags, stamps, sets, p.WAYS, line)
@@ -208,30 +209,37 @@ def update(line, mask, lone, request, wave, cache, servers, counts, s, supply): 
 @compiled
 def put(line, mask, request, cache, servers, counts, s, supply):  # type: ignore[no-untyped-def]
     """Stored sectors of one line: L1 writes through, what of it stays in L2 costs DRAM nothing."""
-    tags, stamps, valid, fill, _, _, _ = cache
+    tags, stamps, valid, fill, _, _, _, at, waiting = cache
     number = (mask & 1) + (mask >> 1 & 1) + (mask >> 2 & 1) + (mask >> 3 & 1)
-    # What is stored is kept in L1 as well (an H200 counts a second store to a sector as a hit there).
     entry, there = find(tags, stamps, tags.size // p.WAYS, p.WAYS, line)
     if not there:
-        tags[entry], valid[entry] = line, 0
+        tags[entry], valid[entry], waiting[entry] = line, 0, 0
     servers[p.L1_CLOCK] += 1
     stamps[entry] = servers[p.L1_CLOCK]
+    if line < p.LOCAL_BASE:
+        to_dram(line, number, request, servers, s, supply)
+    if waiting[entry] & mask == mask and servers[p.STORED_LINES] - at[entry] <= s[p.MERGED_WITHIN]:
+        # The store before has not left yet: this one leaves with it, and no third.
+        counts[p.L1_HITS] += number
+        counts[p.L1_MERGED] += number
+        waiting[entry] = 0
+        return
+    servers[p.STORED_LINES] += 1
+    at[entry], waiting[entry] = servers[p.STORED_LINES], mask
     for k in range(4):
         if mask >> k & 1:
-            if valid[entry] >> k & 1:
+            if not valid[entry] >> k & 1:
+                valid[entry] |= (STORED | 1) << k
+                fill[4 * entry + k] = request
+            elif not valid[entry] & STORED << k:
                 counts[p.L1_HITS] += 1
                 if fill[4 * entry + k] > request and line < p.LOCAL_BASE:
                     # L2 waits until it has the sector itself before it changes a part of it, and all behind it wait.
                     late = s[p.LATE_FAR] if valid[entry] & FAR << k else s[p.LATE_NEAR]
                     servers[p.L2_OUT] = max(servers[p.L2_OUT], request) + late
-            else:
-                valid[entry] |= 1 << k
-                fill[4 * entry + k] = request
     size = 32.0 * number
     counts[p.L2_WRITES] += number
     servers[p.L2_IN] = max(servers[p.L2_IN], request) + max(size / s[p.L2_WRITE], s[p.LINE_WRITE])
-    if line < p.LOCAL_BASE:
-        to_dram(line, number, request, servers, s, supply)
     # Stores wait in a queue of their own; when that is long, accesses behind them wait.
     servers[p.LSU] = max(servers[p.LSU], max(servers[p.L2_IN], servers[p.DRAM]) - s[p.STORE_SLACK])
 

@@ -242,7 +242,7 @@ def simulate(
     lines = max(l1_lines // p.WAYS, 1) * p.WAYS
     cache = (
         np.full(lines, -1, np.int64), np.zeros(lines), np.zeros(lines, np.int64), np.zeros(4 * lines),
-        np.zeros(1 << 24, np.uint8), *asked,
+        np.zeros(1 << 24, np.uint8), *asked, np.zeros(lines), np.zeros(lines, np.int64),
     )  # fmt: skip
     work = Work(words, starts, ends, per_block, code, cycles, lats, firsts, lasts)
     held = BANKS * LINES_OF_BANK

@@ -84,7 +84,7 @@ def _settings(machine: Machine, chosen: Chosen, supply: Supply, what_if: Sequenc
         TABLE_ALONE=speeds.table_line_cycles,
         LAT_TABLE=speeds.latency_table, LAT_TABLE_FIRST=speeds.latency_table_first,
         LATE_NEAR=speeds.late_near_cycles / spread, LATE_FAR=speeds.late_far_cycles / spread,
-        LONE_HALF=speeds.lone_half,
+        LONE_HALF=speeds.lone_half, MERGED_WITHIN=speeds.merged_within,
         LAT_SHARED=speeds.latency_shared, LAT_L1=speeds.latency_l1, LAT_L2=speeds.latency_l2,
         LAT_DRAM=speeds.latency_dram, LAT_SHARED_ATOMIC=speeds.latency_shared_atomic,
         LAT_ATOMIC=speeds.latency_global_atomic, LAT_BARRIER=speeds.latency_barrier, LAT_BRANCH=speeds.latency_branch,

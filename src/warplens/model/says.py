@@ -59,9 +59,9 @@ def metrics_of(
         "dram__bytes_read.sum": modelled(supply.read * SECTOR, "byte"),
         "dram__bytes_write.sum": modelled(supply.stored * SECTOR, "byte"),
     }
-    if counts[p.L1_SECTORS]:
-        hits = 100 * counts[p.L1_HITS] / (counts[p.L1_SECTORS] + counts[p.L2_WRITES])
-        found["l1tex__t_sector_hit_rate.pct"] = modelled(float(hits), "%")
+    through_l1 = float(counts[p.L1_SECTORS] + counts[p.L2_WRITES] + counts[p.L1_MERGED])
+    if through_l1:
+        found["l1tex__t_sector_hit_rate.pct"] = modelled(100 * float(counts[p.L1_HITS]) / through_l1, "%")
     found["lts__t_sector_hit_rate.pct"] = modelled(_lookups(machine, program, trace, out, supply).percent, "%")
     for n, name in enumerate(p.REASONS[1:], 1):
         value = float(out.stalls[n].sum()) / issued
