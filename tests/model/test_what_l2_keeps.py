@@ -59,7 +59,7 @@ def reached(sectors: list[int], covered: float, kind: int) -> Reached:
     n = len(sectors)
     return Reached(
         np.array(sectors, np.uint32), np.zeros(n, np.int32), np.full(n, kind, np.uint8),
-        np.full(n, covered, np.float64), 1.0,
+        np.full(n, covered, np.float64), np.ones(n), 1.0,
     )  # fmt: skip
 
 

@@ -48,7 +48,7 @@ class Speeds:
       global_request           cycles that a global access takes at the least;  shared_request: likewise
       miss_request             likewise of one that not L1 alone can answer
       store_slack_cycles       of work that L2 and DRAM may have left before stores wait
-      merged_within            lines that may be stored until a store to the same sectors no longer leaves together with one
+      merged_within            lines stored behind a store until another to the same sectors no longer leaves with it
       sectors_in_flight        that the multiprocessor waits for at most
       table_word_cycles        between two different words that lanes read of a table in constant memory
       table_replay_cycles      likewise of one instruction alone
@@ -59,6 +59,7 @@ class Speeds:
 
     [l2_rates]   bytes a cycle, for each multiprocessor when all ask: read, read_hot (what fits into hot_bytes), write
       line_read_cycles, line_write_cycles   that a request for some of a line takes at the least, likewise
+      line_update_cycles       likewise of an atomic; loads wait for it
       late_near_cycles, late_far_cycles   more for a sector that is stored while a load of it is on its way from L2,
                                           from DRAM
       atomic_word_cycles       of the unit of L2 that does them: of lanes on one word, one after the other
@@ -146,6 +147,7 @@ class Speeds:
     hot_bytes: float = _number("l2_rates", 0, 2**30)
     l2_write: float = _number("l2_rates", 1, 1024)
     l2_line_read_cycles: float = _number("l2_rates", 0, 100)
+    l2_line_update_cycles: float = _number("l2_rates", 0, 1000)
     l2_line_write_cycles: float = _number("l2_rates", 0, 100)
     late_near_cycles: float = _number("l2_rates", 0, 1000)
     late_far_cycles: float = _number("l2_rates", 0, 1000)

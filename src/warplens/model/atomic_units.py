@@ -18,6 +18,7 @@ from warplens.model.footprint import footprint
 
 ENOUGH = 1_000_000  # sectors to look at
 MOST = 200  # places on one unit that are considered
+WORDS, FLOATS = 1, 2  # kinds of atomics: those on whole numbers take as long as each other
 NEIGHBOURS = 14  # places near each other share the work evenly (16 places: 12.4 to 15 units, 32: 14 to 22)
 
 
@@ -28,13 +29,13 @@ def places(sectors: NDArray[np.uint32]) -> NDArray[np.uint32]:
 
 
 def places_reached(
-    streams: ByWarp, atomic: NDArray[np.bool_], total: int, lows: NDArray[np.int64]
+    streams: ByWarp, kinds: NDArray[np.int64], float_work: float, total: int, lows: NDArray[np.int64]
 ) -> tuple[float, float]:
-    """How many places the atomics of `total` blocks reach, and the share of them that go to one of these.
+    """How many places the atomics of `total` blocks reach, and the share of their work that one of these has.
 
-    atomic   by instruction: whether it is one;  lows: where buffers begin, in order: on a GPU mostly at whole KB
+    kinds        by instruction: 0 none, WORDS, FLOATS;  float_work: how long adding a float takes, to a word
+    lows         where buffers begin, in order: on a GPU mostly at whole KB
     """
-    kinds = atomic.astype(np.int64)
     some = streams
     seen = sectors_of(some, kinds, kinds, ENOUGH)
     while seen.share < 1.0 and len(some.blocks) > 1:
@@ -47,9 +48,10 @@ def places_reached(
     begins = lows[np.maximum(np.searchsorted(lows, sectors, side="right") - 1, 0)]
     found = (begins >> 4).astype(np.uint32) + places((sectors - begins).astype(np.uint32))
     numbers = np.array(some.blocks, np.int64)[seen.blocks]
-    _, times = np.unique(found, return_counts=True)
+    different, which = np.unique(found, return_inverse=True)
+    work = np.bincount(which, weights=seen.alike * np.where(seen.kinds == FLOATS, float_work, 1.0))
     count = footprint(found, numbers, len(some.blocks), total, 1 << 40, seen.share).of(total)
-    return max(count, float(times.size)), float(times.max()) / sectors.size * seen.share
+    return max(count, float(different.size)), float(work.max() / work.sum()) * seen.share
 
 
 def fullest(count: float, boxes: float) -> float:

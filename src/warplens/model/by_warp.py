@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from warplens.compiled import compiled
 from warplens.emulator import Streams
 from warplens.emulator import entries as laid
-from warplens.model.entries import ENTER, OF_WARP, instruction, length, reached, space
+from warplens.model.entries import ENTER, OF_WARP, fullest_word, instruction, length, reached, space
 from warplens.model.hashing import hashed
 
 
@@ -87,12 +87,16 @@ def part(whole: ByWarp, blocks: tuple[int, ...]) -> ByWarp:
 @dataclass(frozen=True)
 class Reached:
     """The sectors that accesses to global memory reach, one by one: number, block (as it stands in ByWarp.blocks),
-    kind, bytes of it that the access covers;  share: of all lines, to which these belong, drawn as if at random."""
+    kind, bytes of it that the access covers, lanes on the word of it that most of them want.
+
+    share   of all lines, to which these belong, drawn as if at random
+    """
 
     sectors: NDArray[np.uint32]
     blocks: NDArray[np.int32]
     kinds: NDArray[np.uint8]
     covered: NDArray[np.float64]
+    alike: NDArray[np.float64]
     share: float
 
 
@@ -107,13 +111,14 @@ def sectors_of(streams: ByWarp, kinds: NDArray[np.int64], widths: NDArray[np.int
 
     total = write(1.0, *_lists(0))
     share = min(1.0, most / max(total, 1))
-    sectors, blocks, found, covered = made = _lists(min(total, int(most * 1.2) + 1000))
+    made = _lists(min(total, int(most * 1.2) + 1000))
     n = write(share, *made)
-    return Reached(sectors[:n].copy(), blocks[:n].copy(), found[:n].copy(), covered[:n].copy(), share)
+    sectors, blocks, found, covered, alike = (each[:n].copy() for each in made)
+    return Reached(sectors, blocks, found, covered, alike, share)
 
 
-def _lists(room: int) -> tuple[NDArray[np.uint32], NDArray[np.int32], NDArray[np.uint8], NDArray[np.float64]]:
-    return np.empty(room, np.uint32), np.empty(room, np.int32), np.empty(room, np.uint8), np.empty(room, np.float64)
+def _lists(room: int) -> tuple[NDArray[Any], ...]:
+    return tuple(np.empty(room, kind) for kind in (np.uint32, np.int32, np.uint8, np.float64, np.float64))
 
 
 @compiled
@@ -129,7 +134,7 @@ def bytes_of_each(words, first, last, moved):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _sectors(words, starts, ends, warps, kinds, widths, share, sectors, blocks, found, covered):  # type: ignore[no-untyped-def]
+def _sectors(words, starts, ends, warps, kinds, widths, share, sectors, blocks, found, covered, alike):  # type: ignore[no-untyped-def]
     """How many there are; as many as have room are written down."""
     n = 0
     for warp in range(starts.size):
@@ -141,7 +146,7 @@ def _sectors(words, starts, ends, warps, kinds, widths, share, sectors, blocks, 
             size = length(words[at])
             kind = kinds[instruction(words[at])]
             if space(words[at]) == laid.GLOBAL and kind > 0:
-                _, _, distinct = reached(words[at + 1])
+                _, lanes, distinct = reached(words[at + 1])
                 moved = 1.0 * distinct * max(widths[instruction(words[at])], 4)
                 bytes_each = bytes_of_each(words, at + laid.ACCESSED, at + size, moved)
                 for k in range(at + laid.ACCESSED, at + size):
@@ -149,6 +154,7 @@ def _sectors(words, starts, ends, warps, kinds, widths, share, sectors, blocks, 
                         if n < sectors.size:
                             sectors[n], blocks[n] = words[k], warp // warps
                             found[n], covered[n] = kind, bytes_each
+                            alike[n] = fullest_word(lanes, distinct, size - laid.ACCESSED)
                         n += 1
             at += size
     return n

@@ -94,8 +94,13 @@ def _row(instruction: Instruction, pipe: str) -> list[int]:
         depth,
         number,
         int(is_global),
-        int(not {"F16", "F16x2", "BF16_V2", "F32", "F64"}.isdisjoint(instruction.modifiers)),
+        int(adds_floats(instruction)),
     ]
+
+
+def adds_floats(instruction: Instruction) -> bool:
+    """Of an atomic."""
+    return not {"F16", "F16x2", "BF16_V2", "F32", "F64"}.isdisjoint(instruction.modifiers)
 
 
 def kind_of(instruction: Instruction) -> int:

@@ -11,7 +11,7 @@ import numpy as np
 from warplens.compiled import compiled
 from warplens.emulator.entries import ACCESSED, LOCAL, SHARED
 from warplens.model import places as p
-from warplens.model.entries import reached, space
+from warplens.model.entries import fullest_word, reached, space
 from warplens.model.entries import sectors as sectors_of
 from warplens.model.hashing import hashed
 from warplens.model.least_used import find
@@ -197,6 +197,7 @@ def update(line, mask, lone, request, wave, cache, servers, counts, s, supply): 
     pairs, moved = int(mask & 3 > 0) + int(mask & 12 > 0), 0.0
     counts[p.L2_PIECES] += pairs
     counts[p.L2_IN_PIECES] += number
+    servers[p.L2_OUT] = max(servers[p.L2_OUT], request) + s[p.LINE_UPDATE]  # loads go the same way
     for half in (0, 2):
         if mask >> half & 3 and not asked_before(cache[4], 4 * line + half):
             _, share = below(line, wave, lows, highs, latency, weight)
@@ -304,7 +305,7 @@ def served(t, sp, kind, words, at, block_wave, slot, size, floats, memory, count
     cost = max(cost, sectors * 32.0 / s[p.L1_BYTES])
     if kind in (p.ATOMIC, p.REDUCE):
         # Lanes on one word one after the other, words of a sector at once, sooner where all of it is wanted.
-        alike = lanes / max(distinct, 1.0)
+        alike = fullest_word(lanes, distinct, sectors)
         counts[p.L2_UPDATES] += sectors * alike
         work = sectors * alike * (s[p.ATOMIC_SECTOR] if distinct == 8 * sectors else s[p.ATOMIC_WORD])
         if floats:

@@ -18,15 +18,15 @@ from numpy.typing import NDArray
 from warplens.counters.opcodes import width
 from warplens.machine import Machine
 from warplens.model import places as p
-from warplens.model.atomic_units import places_reached
+from warplens.model.atomic_units import FLOATS, WORDS, places_reached
 from warplens.model.beside import sharers
 from warplens.model.by_warp import ByWarp, sectors_of
 from warplens.model.chosen import Chosen
 from warplens.model.footprint import Footprint, footprint
-from warplens.model.machine_code import kind_of
+from warplens.model.machine_code import adds_floats, kind_of
 from warplens.model.stored import ATOMIC, STORE, Stored, stored
 from warplens.model.write_back import Evicted, write_back
-from warplens.program import Program
+from warplens.program import Instruction, Program
 from warplens.trace import Trace
 
 ENOUGH = 1_000_000  # sectors to look at
@@ -104,7 +104,9 @@ class Supply:
         written = write_back(reads, writes, parts, total, machine)
         evicted = Evicted.of(reads, writes, total, machine)
         reads = [f.forgotten(evicted.kept, evicted.lost) for f in reads]
-        reached_places, heaviest = places_reached(streams, kinds == ATOMIC, total, np.sort(lows))
+        floats = machine.speeds.atomic_float_cycles / machine.speeds.atomic_word_cycles
+        changes = np.array([_atomic(kind, i) for kind, i in zip(kinds, program.instructions, strict=True)], np.int64)
+        reached_places, heaviest = places_reached(streams, changes, floats, total, np.sort(lows))
         reached = sum(2 * f.of(total) for f in reads)
         read = written.filled
         for n, f in enumerate(reads):
@@ -133,6 +135,10 @@ def _by_both(reads: Sequence[Footprint]) -> float:
     every = sum(f.common + f.others for f in reads)
     found = sum(f.common * (1 - 2 ** (1 - f.widely)) + f.others * (1 - 2 ** (1 - f.shared)) for f in reads)
     return found / every if every else 0.0
+
+
+def _atomic(kind: int, instruction: Instruction) -> int:
+    return 0 if kind != ATOMIC else FLOATS if adds_floats(instruction) else WORDS
 
 
 def _reads_or_stores(kind: int) -> int:
