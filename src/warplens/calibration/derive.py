@@ -16,6 +16,7 @@ from warplens.errors import UsageError
 SUB_PARTITIONS = 4
 ADDRESS_CYCLES = 5  # from an integer instruction to a load that takes its result as its address (sass.md 6.4)
 NANO = 1e9
+CROWD = 8 * 256  # lanes of a multiprocessor (crowds.py), each with 4, 8 or 16 rounds
 TABLES = ("pipe_cycles", "latency_cycles", "load_path", "l2_rates", "dram_rates", "launch_cost")
 
 
@@ -35,6 +36,10 @@ class Values:
     def rate(self, name: str) -> float:
         """Cycles from one instruction of a sub-partition to the next, of 4 warps each."""
         return self.of(f"pipe {name}, 16 warps") / SUB_PARTITIONS
+
+    def cycles(self, name: str) -> float:
+        """Of a launch, without those of an empty kernel."""
+        return (self.of(name) - self.of("empty, 1 blocks of 32")) * self.megahertz
 
     def bytes_per_cycle(self, name: str, multiprocessors: int) -> float:
         """Of one multiprocessor, without the time of an empty kernel."""
@@ -77,7 +82,13 @@ LATENCIES: Mapping[str, Formula] = {
     "hand_over_cycles": lambda v: _more(v, "chain of blocks, {} blocks of 32, 0 steps") / (7 * v.multiprocessors),
     "look_back_cycles": lambda v: _look_back(v),
 }
-LOADS: Mapping[str, Formula] = {"l2_port": lambda v: v.bytes_per_cycle("L2 16 B, 32 warps of one", 1)}
+LOADS: Mapping[str, Formula] = {
+    "l2_port": lambda v: v.bytes_per_cycle("L2 16 B, 32 warps of one", 1),
+    "table_word_cycles": lambda v: (
+        v.of("table chain, 2 words, 32 warps") - v.of("table chain, 1 words, 32 warps")
+    ) / 32,
+    "table_replay_cycles": lambda v: v.of("table chain, 2 words, 1 warps") - v.of("table chain, 1 words, 1 warps"),
+}
 L2: Mapping[str, Formula] = {
     "read": lambda v: v.bytes_per_cycle(
         f"L2 16 B, {v.multiprocessors} multiprocessors, each another part", v.multiprocessors
@@ -85,6 +96,9 @@ L2: Mapping[str, Formula] = {
     "read_hot": lambda v: v.bytes_per_cycle(f"L2 16 B, {v.multiprocessors} multiprocessors", v.multiprocessors),
     "write": lambda v: v.bytes_per_cycle("write 4 warm, 16 MiB", v.multiprocessors),
     "atomic_word_cycles": lambda v: _word(v),
+    "atomic_float_cycles": lambda v: v.cycles("crowd float, 1 words every 1") / (CROWD * v.multiprocessors * 4),
+    "atomic_sector_cycles": lambda v: v.cycles("crowd lines, 1 every 32") / (CROWD * v.multiprocessors * 16 / 32 * 4),
+    "line_update_cycles": lambda v: v.cycles("crowd add, 1048576 words every 1") / (CROWD * 8),
 }
 LAUNCHES: Mapping[str, Formula] = {
     "launch_microseconds": lambda v: v.of("empty, 1 blocks of 32"),

@@ -19,7 +19,6 @@ from warplens.model.least_used import find
 PAGE = 5  # lines whose loads from DRAM take alike: 2 to this power, 4 KB
 ONE_SECTOR = 1 << 40  # what tells the bit of a sector from that of its 64 bytes
 FAR = 16  # beside the bit of a valid sector: it comes from DRAM
-STORED = 256  # likewise: no load has brought it, so that stores to it do not count as hits
 
 
 @compiled
@@ -76,12 +75,12 @@ def fetch(line, mask, lone, request, wave, cache, flight, servers, counts, s, su
 
     lone   whether the access asks for neither of the lines beside it
     """
-    tags, stamps, valid, fill, known, _, _, _, _ = cache
+    tags, stamps, valid, fill, known, _, _, _, waiting = cache
     lows, highs, latency, weight, _, _ = supply
     sets = tags.size // p.WAYS
     entry, there = find(tags, stamps, sets, p.WAYS, line)
     if not there:
-        tags[entry], valid[entry] = line, 0
+        tags[entry], valid[entry], waiting[entry] = line, 0, 0
     servers[p.L1_CLOCK] += 1
     stamps[entry] = servers[p.L1_CLOCK]
     ready = request + s[p.LAT_L1]
@@ -188,10 +187,16 @@ def to_dram(line, number, request, servers, s, supply):  # type: ignore[no-untyp
 
 
 @compiled
+def bits(mask):  # type: ignore[no-untyped-def]
+    """Sectors in the mask of a line."""
+    return (mask & 1) + (mask >> 1 & 1) + (mask >> 2 & 1) + (mask >> 3 & 1)
+
+
+@compiled
 def update(line, mask, lone, request, wave, cache, servers, counts, s, supply):  # type: ignore[no-untyped-def]
     """Sectors of one line that atomics change, in L2; the time that its units take is reckoned for the whole access."""
     lows, highs, latency, weight, _, _ = supply
-    number = (mask & 1) + (mask >> 1 & 1) + (mask >> 2 & 1) + (mask >> 3 & 1)
+    number = bits(mask)
     if line >= p.LOCAL_BASE:
         return
     pairs, moved = int(mask & 3 > 0) + int(mask & 12 > 0), 0.0
@@ -211,28 +216,33 @@ def update(line, mask, lone, request, wave, cache, servers, counts, s, supply): 
 def put(line, mask, request, cache, servers, counts, s, supply):  # type: ignore[no-untyped-def]
     """Stored sectors of one line: L1 writes through, what of it stays in L2 costs DRAM nothing."""
     tags, stamps, valid, fill, _, _, _, at, waiting = cache
-    number = (mask & 1) + (mask >> 1 & 1) + (mask >> 2 & 1) + (mask >> 3 & 1)
     entry, there = find(tags, stamps, tags.size // p.WAYS, p.WAYS, line)
     if not there:
         tags[entry], valid[entry], waiting[entry] = line, 0, 0
     servers[p.L1_CLOCK] += 1
     stamps[entry] = servers[p.L1_CLOCK]
     if line < p.LOCAL_BASE:
-        to_dram(line, number, request, servers, s, supply)
-    if waiting[entry] & mask == mask and servers[p.STORED_LINES] - at[entry] <= s[p.MERGED_WITHIN]:
-        # The store before has not left yet: this one leaves with it, and no third.
-        counts[p.L1_HITS] += number
-        counts[p.L1_MERGED] += number
+        to_dram(line, bits(mask), request, servers, s, supply)
+    if servers[p.STORED_LINES] - at[entry] > s[p.MERGED_WITHIN]:
         waiting[entry] = 0
+    # What has not left yet takes another store with it, and no third.
+    together = waiting[entry] & mask
+    counts[p.L1_HITS] += bits(together)
+    counts[p.L1_MERGED] += bits(together)
+    waiting[entry] = waiting[entry] - together
+    mask = mask - together
+    if mask == 0:
         return
+    number = bits(mask)
     servers[p.STORED_LINES] += 1
-    at[entry], waiting[entry] = servers[p.STORED_LINES], mask
+    at[entry], waiting[entry] = servers[p.STORED_LINES], waiting[entry] | mask
+    # What is stored is kept in L1 as well (an H200 counts a second store to a sector as a hit there).
     for k in range(4):
         if mask >> k & 1:
             if not valid[entry] >> k & 1:
-                valid[entry] |= (STORED | 1) << k
+                valid[entry] |= 1 << k
                 fill[4 * entry + k] = request
-            elif not valid[entry] & STORED << k:
+            else:
                 counts[p.L1_HITS] += 1
                 if fill[4 * entry + k] > request and line < p.LOCAL_BASE:
                     # L2 waits until it has the sector itself before it changes a part of it, and all behind it wait.
