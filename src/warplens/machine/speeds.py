@@ -29,7 +29,7 @@ class Speeds:
       xu, shuffle, special_register (S2R), constant (LDC that hits), tensor   of instructions without memory
       table, table_first       more for a line that the cache of constants lacks; that no cache of constants has
       shared, l1, l2, dram     of a load that is served there, alone
-      dram_spread              how far loads from DRAM scatter: of an exponential distribution about that mean
+      dram_spread              how far loads from DRAM scatter about that mean (model/memory_path.py: scattered)
       dram_queue               that loads wait where half of what DRAM could do is done
       dram_turn                that loads wait besides where half of what DRAM could do is done and all of it is writing
       shared_atomic, global_atomic   of one whose result comes back
