@@ -56,6 +56,7 @@ Formula = Callable[[Values], float]
 PIPES: Mapping[str, Formula] = {
     "fma": lambda v: v.rate("fma"),
     "fma_heavy": lambda v: v.rate("imad"),
+    "fma_high": lambda v: v.rate("high"),
     "alu": lambda v: v.rate("lop"),
     "fp16": lambda v: v.rate("half"),
     "fp64": lambda v: v.rate("double"),

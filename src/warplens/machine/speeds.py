@@ -22,8 +22,8 @@ def _number(table: str, low: float, high: float) -> Any:
 @dataclass(frozen=True, slots=True)
 class Speeds:
     """[pipe_cycles]: from one warp instruction to the next of the same pipe of a sub-partition; pipes as Nsight
-    Compute names them, and shuffle.  tensor is that of HMMA.16816 with float sums, tensor_half that of smaller shapes,
-    tensor_double that of DMMA.1684.
+    Compute names them, and shuffle.  fma_high is that of IMAD.HI in fma_heavy, tensor that of HMMA.16816 with float
+    sums, tensor_half that of smaller shapes, tensor_double that of DMMA.1684.
 
     [latency_cycles], from issue to use by an instruction that waits for the scoreboard
       xu, shuffle, special_register (S2R), constant (LDC that hits), tensor   of instructions without memory
@@ -93,6 +93,7 @@ class Speeds:
 
     pipe_fma: float = _number("pipe_cycles", 0.25, 64)
     pipe_fma_heavy: float = _number("pipe_cycles", 0.25, 64)
+    pipe_fma_high: float = _number("pipe_cycles", 0.25, 64)
     pipe_alu: float = _number("pipe_cycles", 0.25, 64)
     pipe_fp16: float = _number("pipe_cycles", 0.25, 64)
     pipe_fp64: float = _number("pipe_cycles", 0.25, 128)

@@ -122,6 +122,8 @@ def taken(instruction: Instruction, pipe: str, speeds: Speeds) -> float:
         return _of_matrices(instruction, speeds)
     if pipe in ("none", "lsu"):
         return 1.0
+    if instruction.base == "IMAD" and "HI" in instruction.modifiers:
+        return speeds.pipe_fma_high
     return float(getattr(speeds, f"pipe_{pipe}"))
 
 

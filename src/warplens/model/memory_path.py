@@ -313,6 +313,10 @@ def served(t, sp, kind, words, at, block_wave, slot, size, floats, memory, count
     if counts[p.L2_READS] + counts[p.L2_WRITES] > moved:
         cost = max(cost, s[p.MISS_REQUEST])
     cost = max(cost, sectors * 32.0 / s[p.L1_BYTES])
+    if kind == p.LOAD:
+        # Each lane's bytes go back one by one, also where all lanes asked for the same (`L1 hits, 16 B of one place`).
+        waves = max(waves, ideal)
+        cost = max(cost, waves)
     if kind in (p.ATOMIC, p.REDUCE):
         # Lanes on one word one after the other, words of a sector at once, sooner where all of it is wanted.
         alike = fullest_word(lanes, distinct, sectors)

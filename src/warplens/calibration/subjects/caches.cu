@@ -50,6 +50,23 @@ __global__ void hits_strided(long long* ticks, const float* x, float* sink, int 
   })
   if (v == UNLIKELY) sink[0] = v;
 }
+// Loads that hit L1, of 4 to 16 bytes a lane, with lanes `step` words apart: 0 for all at one place.  `hop` is 0.
+#define HITS_WIDE(name, words, load)                                                                       \
+  __global__ void name(long long* ticks, const float* x, float* sink, int rounds, int step, int hop) {     \
+    const float* p = x + threadIdx.x % 32 * step;                                                          \
+    float v[16][words], sum = 0;                                                                           \
+    UNROLLED(16) sum += p[i * words];                                                                      \
+    __syncthreads();                                                                                       \
+    TICKS(for (int r = 0; r < rounds; ++r) {                                                               \
+      UNROLLED(16) { load; }                                                                               \
+      UNROLLED(16) for (int w = 0; w < words; ++w) sum += v[i][w];                                         \
+      p += hop;                                                                                            \
+    })                                                                                                     \
+    if (sum == UNLIKELY) sink[0] = sum;                                                                    \
+  }
+HITS_WIDE(hits_4, 1, asm volatile("ld.global.f32 %0, [%1];" : "=f"(v[i][0]) : "l"(p + i)))
+HITS_WIDE(hits_8, 2, asm volatile("ld.global.v2.f32 {%0,%1}, [%2];" : "=f"(v[i][0]), "=f"(v[i][1]) : "l"(p + 2 * i)))
+HITS_WIDE(hits_16, 4, asm volatile("ld.global.v4.f32 {%0,%1,%2,%3}, [%4];" : "=f"(v[i][0]), "=f"(v[i][1]), "=f"(v[i][2]), "=f"(v[i][3]) : "l"(p + 4 * i)))
 #define READ(W, U) __global__ void again_##W##_##U(const float* x, float* sink, long n) { read<W, U>(x, sink, n); }
 READ(1, 1) READ(1, 4) READ(4, 1) READ(4, 4)
 // All of a working set of n words of 16 bytes, `rounds` times; past L1, and another part each time.

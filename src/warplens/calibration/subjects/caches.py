@@ -23,6 +23,12 @@ def trials(multiprocessors: int) -> Iterator[Trial]:
         for warps in (1, 8, 32):
             args = (TICKS, Buffer(8192), SINK, 32, step, 0)
             yield Trial(f"L1 hits, step {step}, {warps} warps", "hits_strided", 1, 32 * warps, args, "ticks", 32 * 16)
+    for width in (4, 8, 16):
+        for step, where in ((0, "one place"), (width // 4, "a row")):
+            for warps in (4, 8, 32):
+                args = (TICKS, Buffer(8192), SINK, 32, step, 0)
+                name = f"L1 hits, {width} B of {where}, {warps} warps"
+                yield Trial(name, f"hits_{width}", 1, 32 * warps, args, "ticks", 32 * 16)
 
 
 def _again(grid: int) -> Iterator[Trial]:
