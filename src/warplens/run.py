@@ -21,6 +21,7 @@ from warplens.machine import machine as described
 from warplens.metric import Metric
 from warplens.model import Floor, Prediction
 from warplens.model import floor as least_time
+from warplens.model.waits import WAITING
 from warplens.program import Program
 from warplens.report.subject import Subject
 from warplens.trace import Trace
@@ -155,9 +156,7 @@ class Run:
                 budget=PATIENCE * usual + LEAST_BUDGET, how=how,
             )  # fmt: skip
         except KernelFault:
-            raise Unpredictable(
-                "its blocks wait for each other, and a prediction runs only some of them: measure it on a GPU"
-            ) from None
+            raise Unpredictable(WAITING) from None
 
     @cached_property
     def _recorded(self) -> dict[tuple[int, ...], Streams]:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from warplens.emulator import recall
 
+TIERS = ("whole",)  # steps remember nothing
 SOURCE = """
 extern "C" __global__ void divided(const int *a, const int *by, int *quotient, int *rest, float *part, int n) {
   int i = blockIdx.x * 32 + threadIdx.x, d = by[blockIdx.x];  // one divisor a block

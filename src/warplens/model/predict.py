@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from warplens.counters.occupancy import Occupancy, waves
 from warplens.emulator import Streams
-from warplens.errors import UsageError
+from warplens.errors import Unpredictable, UsageError
 from warplens.machine import Machine
 from warplens.model import places as p
 from warplens.model.activity import Activity, activity
@@ -28,7 +28,7 @@ from warplens.model.prediction import WHAT_IF, Prediction, Simulated
 from warplens.model.says import interval, limit_of, metrics_of, units_of
 from warplens.model.side_by_side import side_by_side
 from warplens.model.supply import Buffers, Supply
-from warplens.model.waits import waiting_cycles
+from warplens.model.waits import WAITING, waiting_cycles
 from warplens.program import Program
 from warplens.trace import Trace
 
@@ -55,6 +55,9 @@ def predict(
         most = machine.limits.warps_per_multiprocessor // trace.launch.warps_per_block
         occupancy = replace(occupancy, blocks=max(most, occupancy.blocks))
     chosen = choose_blocks(trace, machine, occupancy)
+    waits = waiting_cycles(program, trace, chosen, machine.speeds, recorded)
+    if waits and len(chosen.more) < trace.launch.blocks:  # some would wait for blocks that are not run
+        raise Unpredictable(WAITING)
     others = by_warp(recorded(chosen.more), trace.launch.warps_per_block)
     streams = others
     if not set(chosen.simulated) <= set(chosen.more):
@@ -63,7 +66,6 @@ def predict(
     beside = by_warp(recorded(near), trace.launch.warps_per_block) if near else part(others, ())
     code = machine_code(program, machine.speeds)
     supply = Supply.of(program, others, beside, chosen, machine, trace, buffers)
-    waits = waiting_cycles(program, trace, chosen, machine.speeds, recorded)
     return _answer(program, trace, machine, occupancy, chosen, code, streams, supply, what_if, waits)
 
 

@@ -28,6 +28,7 @@ from warplens.model.chosen import Chosen
 from warplens.program import Instruction, Program
 from warplens.trace import Trace
 
+WAITING = "its blocks wait for each other, and a prediction runs only some of them: measure it on a GPU"
 WAITED, SAID = 1, 2
 FIRST_BLOCKS = 48  # that are looked at
 ENOUGH = 200_000  # sectors likewise
