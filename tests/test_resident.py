@@ -33,6 +33,9 @@ def launched(number: int) -> int:
 
 @pytest.mark.skipif(not SMAPS.exists(), reason="the system does not tell what of a library is in memory")
 def test_it_leaves_when_it_has_done_its_work_and_comes_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Each launch has to be translated: no pieces or kernels that are known already.
+    monkeypatch.setenv("WARPLENS_TIER", "whole")
+    monkeypatch.setenv("WARPLENS_CACHE", "off")
     with monkeypatch.context() as stays:
         stays.setattr(resident, "release", lambda library: None)
         assert launched(7) == 7
