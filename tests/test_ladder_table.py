@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
-from pathlib import Path
 from types import ModuleType
 
 import pytest
 
-FILE = Path(__file__).parents[1] / "docs" / "validation_table.py"
+from validation_lists import module_of
 
 
 @pytest.fixture(scope="module")
 def table() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("validation_table", FILE)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
+    return module_of("docs/validation_table.py", "validation_table")
 
 
 def test_order_and_choice_by_ladder_and_size(table: ModuleType) -> None:

@@ -1,4 +1,4 @@
-"""benchmarks/validation/launches.py for tests: no package has it, and tests/emulator has a module of that name."""
+"""Modules of benchmarks/ and docs/ for tests: no package has them, and tests/emulator has a `launches` of its own."""
 
 from __future__ import annotations
 
@@ -7,16 +7,23 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
-FILE = Path(__file__).parents[1] / "benchmarks" / "validation" / "launches.py"
+ROOT = Path(__file__).parents[1]
 
 
-def the_lists() -> ModuleType:
-    if str(FILE.parent) not in sys.path:
-        sys.path.insert(0, str(FILE.parent))  # it imports the module beside it
-    spec = importlib.util.spec_from_file_location("validation_launches", FILE)
+def module_of(path: str, name: str) -> ModuleType:
+    """The Python file at `path` under the repository, as module `name`."""
+    file = ROOT / path
+    spec = importlib.util.spec_from_file_location(name, file)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
+    sys.modules[name] = module
     spec.loader.exec_module(module)
     return module
+
+
+def the_lists() -> ModuleType:
+    folder = "benchmarks/validation"
+    if str(ROOT / folder) not in sys.path:
+        sys.path.insert(0, str(ROOT / folder))  # it imports the module beside it
+    return module_of(f"{folder}/launches.py", "validation_launches")
