@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from warplens import cache, resident
+from warplens.compiler import as_nvcc
 from warplens.compiler.architecture import check_architecture
-from warplens.compiler.headers import HEADERS
+from warplens.compiler.headers import HEADERS, PRELUDE
 from warplens.errors import CompileError
 
 # nvcc has __int128 without being asked; NVRTC, and on Linux alone, with this.
@@ -38,7 +39,8 @@ def compile_source(
         cubin, lowered = _compile(source, name, arch, options, names)
         return json.dumps({"cubin": b64encode(cubin).decode(), "names": lowered}).encode()
 
-    question = json.dumps([source, name, arch, list(options), list(names), _compiler_version(), HEADERS])
+    known = [HEADERS, PRELUDE]
+    question = json.dumps([source, name, arch, list(options), list(names), _compiler_version(), known])
     answer = json.loads(cache.remember("cubin", cache.key(question), make))
     return b64decode(answer["cubin"]), answer["names"]
 
@@ -66,16 +68,58 @@ def header_directories() -> list[Path]:
     return [*found, *(directory / "cccl" for directory in found if (directory / "cccl").is_dir())]
 
 
-def _compile(
-    source: str, name: str, arch: str, options: Sequence[str], names: Sequence[str]
-) -> tuple[bytes, dict[str, str]]:
+Compiled = tuple[bytes, dict[str, str]]
+FOR_DEVICES = re.compile(r"\b(std|thrust|cub)\b")
+MOST_ABSENT = 30  # headers of headers that are left out, one after the other
+
+
+def _compile(source: str, name: str, arch: str, options: Sequence[str], names: Sequence[str]) -> Compiled:
+    """The source as it is, or if the compiler refuses it, the part of it that is for the device."""
+    try:
+        return _compile_as_it_is(source, name, arch, options, names, HEADERS)
+    except CompileError as refusal:
+        return _compile_device_part(refusal, source, name, arch, options, names)
+
+
+def _compile_device_part(
+    refusal: CompileError, source: str, name: str, arch: str, options: Sequence[str], names: Sequence[str]
+) -> Compiled:
+    """CompileError of the device part, with a word on what was left out."""
+    absent: list[str] = []
+    whole = False
+    directories = [*header_directories(), *as_nvcc.folders(options)]
+    for _ in range(MOST_ABSENT):
+        part = as_nvcc.device_part(source, name, directories, whole, absent)
+        if not part.kernels:
+            raise CompileError(
+                f"{name} has no __global__ function; kernels that a library such as Thrust makes are in what nvcc "
+                "makes of the file: give warplens that (nvcc -cubin)"
+            )
+        given = [*as_nvcc.OPTIONS, *options]
+        try:
+            return _compile_as_it_is(part.text, name, arch, given, names, part.headers)
+        except CompileError as again:
+            refusal = again
+        found = as_nvcc.ABSENT.search(str(refusal))
+        if found and found[1] not in absent:
+            absent.append(found[1])
+        elif not whole and FOR_DEVICES.search(str(refusal)):
+            whole = True
+        else:
+            break
+    raise CompileError("\n".join(filter(None, (str(refusal), part.told()))))
+
+
+def _compile_as_it_is(
+    source: str, name: str, arch: str, options: Sequence[str], names: Sequence[str], known: Mapping[str, str]
+) -> Compiled:
     try:
         from cuda.bindings import nvrtc
     except ImportError as error:
         raise CompileError(f"no CUDA compiler ({error}): pip install cuda-bindings") from error
 
-    headers = [[part.encode() for part in parts] for parts in (HEADERS.values(), HEADERS.keys())]
-    status, program = nvrtc.nvrtcCreateProgram(source.encode(), name.encode(), len(HEADERS), *headers)
+    headers = [[part.encode() for part in parts] for parts in (known.values(), known.keys())]
+    status, program = nvrtc.nvrtcCreateProgram(source.encode(), name.encode(), len(known), *headers)
     _check(nvrtc, status)
     try:
         for expression in names:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-_NOISE = re.compile(
+NOISE = re.compile(
     r"//(?:\\\n|[^\n])*"  # a line comment, continued by a backslash
     r"|/\*.*?\*/"
     r'|"(?:\\.|[^"\\\n])*"'
@@ -38,7 +38,7 @@ def parameter_names(source: str, kernel: str, count: int) -> tuple[str, ...]:
     count   of parameters; a function of the same name with another number of them is passed over
     An empty tuple if the source has no such kernel.
     """
-    plain = _NOISE.sub(_blank, _DIGIT_SEPARATOR.sub("", source))
+    plain = NOISE.sub(_blank, _DIGIT_SEPARATOR.sub("", source))
     wanted = plain_name(kernel)
     for name, parameters in _kernels(plain):
         if name == wanted and len(parameters) == count:

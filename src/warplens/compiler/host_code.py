@@ -1,0 +1,148 @@
+"""What of a .cu file is for the host: nvcc compiles it with the host's compiler, NVRTC refuses it.  F3.
+
+`main`, functions that launch kernels, and members of classes without `__device__` are blanked out, so that every
+line of what remains keeps its number.  The source is scanned, not parsed: comments, texts and directives are blanks
+to the scanner, and brackets do the rest.  Where it errs the compiler says so, since what is left out cannot be used.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from warplens.compiler.signature import NOISE
+
+_RAW = re.compile(r'R"([^()\\\s]{0,16})\(.*?\)\1"', re.DOTALL)
+_FOR_DEVICE = re.compile(
+    r"\b(__global__|__device__|constexpr|consteval)\b|\b[A-Z0-9_]*(DEVICE|KERNEL|GLOBAL)[A-Z0-9_]*\b"
+)
+_ACCESS = ("public", "private", "protected")
+_MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)((?:\\\n|[^\n])*)", re.MULTILINE)
+_ATTRIBUTE = re.compile(r"\b(__align__|alignas|__attribute__|__declspec|__launch_bounds__|decltype|noexcept)\s*\(")
+_TYPE = re.compile(r"\b(class|struct|union|enum)\b")
+_INSIDE = re.compile(r"\s*(inline\s+)?(namespace\b[^()]*|extern\s*)")
+_NAME = re.compile(r"(~?\w+|operator\W+?)\s*\(")
+
+
+@dataclass(slots=True)
+class HostCode:
+    """A source without the functions that only the host can run.
+
+    text      as long as the original, line for line
+    left_out  the names of these functions, in order
+    """
+
+    text: str
+    left_out: list[str] = field(default_factory=list)
+
+
+def without_host_code(source: str) -> HostCode:
+    """Blanks out every function that no `__global__`, `__device__` or `constexpr` marks, nor a macro for them."""
+    plain = blanked(source)
+    macros = {name for name, body in _MACRO.findall(source) if _FOR_DEVICE.search(body)}
+    found = HostCode(source)
+    letters = list(source)
+    for part in _functions(plain, 0, len(plain), member=False):
+        head = plain[part.start : part.body]
+        if _FOR_DEVICE.search(head) or macros & set(re.findall(r"\w+", head)):
+            continue
+        if name := _NAME.search(head):
+            found.left_out.append(name[1])
+        first = part.start if not part.member else _end_of_parameters(plain, part.start, part.body)
+        for at in range(first, part.end):
+            letters[at] = letters[at] if letters[at] == "\n" else " "
+        if part.member:
+            letters[first if letters[first] != "\n" else part.body] = ";"
+    found.text = "".join(letters)
+    return found
+
+
+def blanked(source: str) -> str:
+    """The source with blanks for comments, texts and directives: every place and line stays."""
+    return NOISE.sub(_blank, _RAW.sub(_blank, source))
+
+
+def _blank(noise: re.Match[str]) -> str:
+    return re.sub(r"[^\n]", " ", noise[0])
+
+
+@dataclass(frozen=True, slots=True)
+class _Function:
+    """Places in the text: where the declaration begins, its body's `{`, and behind the body's `}`."""
+
+    start: int
+    body: int
+    end: int
+    member: bool
+
+
+def _functions(text: str, start: int, end: int, member: bool) -> Iterator[_Function]:
+    """Definitions between two places, also those in namespaces and classes."""
+    head = at = start
+    while at < end:
+        letter = text[at]
+        if letter == "(":
+            at = closing(text, at)
+        elif letter in ";}" or (letter == ":" and text[head:at].strip() in _ACCESS):
+            head = at + 1
+        elif letter == "{":
+            behind = closing(text, at) + 1
+            kind = _kind(text[head:at])
+            if kind == "inside":
+                yield from _functions(text, at + 1, behind - 1, member=False)
+            elif kind == "type":
+                yield from _functions(text, at + 1, behind - 1, member=True)
+            elif kind == "function":
+                begin = head + len(text[head:at]) - len(text[head:at].lstrip())
+                yield _Function(begin, at, behind, member)
+            at = behind
+            if kind in ("inside", "function"):
+                head = at
+            continue  # behind a type or an initializer stands more, up to its semicolon
+        at += 1
+
+
+def _kind(head: str) -> str:
+    """What a `{` behind this text opens: "inside" of a namespace, a "type", a "function" or a "value"."""
+    if _INSIDE.fullmatch(head):
+        return "inside"
+    bare = head
+    while attribute := _ATTRIBUTE.search(bare):
+        bare = bare[: attribute.start()] + bare[closing(bare, attribute.end() - 1) + 1 :]
+    bare = re.sub(r"^\s*template\s*", "", bare)
+    while bare.lstrip().startswith("<"):
+        bare = _behind_angles(bare.lstrip())
+    if "(" not in bare:
+        return "type" if _TYPE.search(bare) else "value"
+    if "operator" in bare:
+        return "function"
+    return "value" if "=" in bare[: bare.index("(")] or bare.rstrip().endswith("=") else "function"
+
+
+def _behind_angles(text: str) -> str:
+    depth = 0
+    for at, letter in enumerate(text):
+        depth += (letter == "<") - (letter == ">")
+        if depth == 0:
+            return text[at + 1 :]
+    return ""
+
+
+def _end_of_parameters(text: str, start: int, body: int) -> int:
+    """Behind the first brackets and what may follow before a constructor's list: const, override, -> type."""
+    found = _NAME.search(text, start, body)
+    at = closing(text, found.end() - 1) + 1 if found else body
+    following = re.compile(r"[^:{]*").match(text, at, body)
+    return following.end() if following else at
+
+
+def closing(text: str, opening: int) -> int:
+    """The place of the bracket that closes the one at `opening`; the text's end if there is none."""
+    pairs = {"(": ")", "{": "}", "[": "]"}
+    first, last, depth = text[opening], pairs[text[opening]], 0
+    for match in re.compile(f"[{re.escape(first + last)}]").finditer(text, opening):
+        depth += 1 if match[0] == first else -1
+        if depth == 0:
+            return match.start()
+    return len(text) - 1
