@@ -16,7 +16,7 @@ from warplens.sass.operands import parse_operands
 
 ROOT = Path(__file__).parent.parent
 FILE = ROOT / "measurements" / "h200" / "opcodes.csv"
-APPROXIMATE = tuple(f"MUFU.{name}" for name in ("COS", "LG2", "RCP64H", "RSQ64H", "SIN", "TANH", "EX2.F16"))
+APPROXIMATE = tuple(f"MUFU.{name}" for name in ("TANH",))
 EVERYWHERE = "75 80 86 89 90 100 120"
 
 

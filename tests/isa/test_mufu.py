@@ -5,6 +5,7 @@ Edges: 6 runs of 256 numbers at every sign and exponent.  Binades: all 2^23 numb
 
 from __future__ import annotations
 
+import struct
 from functools import cache
 from zlib import crc32
 
@@ -13,19 +14,32 @@ import pytest
 
 import warplens as wl
 
+REVOLUTIONS = struct.pack("<I", 0x3E22F983)  # 1 / (2 pi), by which PTX has an angle multiplied first
 RUNS = np.array([0, 0x155500, 0x2AAA00, 0x400000, 0x6F3C00, 0x7FFF00], np.uint32)
-EDGES = {"rcp": "a33009e3", "rsqrt": "0f4d55d6", "sqrt": "09391947", "ex2": "beb09af4"}
+EDGES = {
+    "rcp.f32": "a33009e3", "rsqrt.f32": "0f4d55d6", "sqrt.f32": "09391947", "ex2.f32": "beb09af4",
+    "lg2.f32": "8be0ad03", "sin.f32": "6143465b", "cos.f32": "6ed2413b",
+    "rcp.f64": "ff95d04f", "rsqrt.f64": "6384ab02",
+}  # fmt: skip
 BINADES = [
-    ("rcp", 1.0, "a9f2ecfc"), ("rsqrt", 1.0, "efe1faf5"), ("rsqrt", 2.0, "510dc204"), ("sqrt", 1.0, "851c4f4c"),
-    ("sqrt", 2.0, "279bc15f"), ("ex2", 1.0, "676486cd"), ("ex2", 0.5, "2746c468"), ("ex2", -1.0, "c99445cd"),
+    ("rcp.f32", 1.0, "a9f2ecfc"), ("rsqrt.f32", 1.0, "efe1faf5"), ("rsqrt.f32", 2.0, "510dc204"),
+    ("sqrt.f32", 1.0, "851c4f4c"), ("sqrt.f32", 2.0, "279bc15f"), ("ex2.f32", 1.0, "676486cd"),
+    ("ex2.f32", 0.5, "2746c468"), ("ex2.f32", -1.0, "c99445cd"), ("lg2.f32", 0.5, "1852a07c"),
+    ("lg2.f32", 1.0, "15f1d460"), ("lg2.f32", 2.0, "f4d108df"), ("sin.f32", 0.125, "019f33e9"),
+    ("sin.f32", 0.25, "9de9ffa1"), ("cos.f32", 0.0625, "bccbf0d9"), ("cos.f32", 0.25, "4ebcd39b"),
 ]  # fmt: skip
+SINGLE = "unsigned r; asm({ptx} : \"=r\"(r) : \"r\"(x)); out[i] = r;"
+DOUBLE = "double r; asm({ptx} : \"=d\"(r) : \"d\"(__hiloint2double(x, 0))); out[i] = __double2hiint(r);"
 
 
 @cache
 def kernel(function: str) -> wl.api.LaunchableKernel:
-    return wl.compile(source=f"""extern "C" __global__ void f(const unsigned* first, unsigned* out) {{
-      unsigned i = blockIdx.x * 256 + threadIdx.x, r, x = first[blockIdx.x] + threadIdx.x;
-      asm("{function}.approx.ftz.f32 %0, %1;" : "=r"(r) : "r"(x)); out[i] = r; }}""", arch="sm_90")["f"]  # fmt: skip
+    name, kind = function.split(".")
+    text = (SINGLE if kind == "f32" else DOUBLE).replace("{ptx}", f'"{name}.approx.ftz.{kind} %0, %1;"')
+    source = f"""extern "C" __global__ void f(const unsigned* first, unsigned* out) {{
+      unsigned i = blockIdx.x * 256 + threadIdx.x, x = first[blockIdx.x] + threadIdx.x; {text} }}"""
+    made = wl.compile(source=source, arch="sm_90")
+    return wl.load(made.cubin.data.replace(REVOLUTIONS, struct.pack("<f", 1.0)))["f"]
 
 
 def digest(function: str, first: np.ndarray) -> str:

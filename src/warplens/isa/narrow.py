@@ -154,6 +154,9 @@ def tanh_half(a: H2, *, half: Half) -> U32:
 
 @op("MUFU.EX2", pipe="xu", says="{to} = approximately 2 to the power {a}, " + HALF)
 def ex2_half(a: H2, *, half: Half) -> U32:
-    return float_to_half(ex2(low(a, half)), half == "BF16", "RZ")
+    """What is too large for binary16 is infinite, not cut off."""
+    power = ex2(low(a, half))
+    word = float_to_half(power, half == "BF16", "RZ")
+    return power.compare("ge", 2.0**16).choose(word.like(0x7C00), word) if half == "F16" else word
 
 

@@ -1,8 +1,5 @@
-"""MUFU: the special functions (sass.md 2.2).
+"""MUFU: the special functions (sass.md 2.2), from tables (_mufu.py): what an H200 gives, in every bit.
 
-RCP, RSQ, SQRT and EX2 come from tables (_mufu.py) and are an H200's in every bit.  The others are computed in double
-precision and rounded once; an H200 differs by 8e-6 (TANH) and 3.4e-7 (SIN, COS): all 2^32 inputs,
-measurements/README.md.
 Denormal operands and results count as zeros of their sign, as PTX says of the .approx.ftz forms.
 """
 
@@ -12,46 +9,56 @@ import math
 from collections.abc import Sequence
 
 from warplens.isa._lanes import F32, F64, S64, U32
-from warplens.isa._mufu import EX2, RCP, RSQ, SQRT, Parabola
+from warplens.isa._mufu import EX2, LG2, RCP, RSQ, SIN, SQRT, Parabola
 from warplens.isa._op import op
 
-
-def polynomial(x: F64, coefficients: Sequence[float]) -> F64:
-    """Horner's rule; the constant term comes first."""
-    total = x.like(coefficients[-1])
-    for coefficient in reversed(coefficients[:-1]):
-        total = total.times_plus(x, coefficient)
-    return total
-
-
-INFINITY, NAN, ONE = 0x7F80_0000, 0x7FFF_FFFF, 0x3F80_0000
+INFINITY, NAN, ONE, SIGN = 0x7F80_0000, 0x7FFF_FFFF, 0x3F80_0000, 0x8000_0000
+HIGH = 20  # digits in the high word of a double
 
 
 class Parts:
-    """A float's words, for functions that are looked up; denormals count as zeros."""
+    """A float's word, or the high one of a double, for functions that are looked up; denormals count as zeros."""
 
-    def __init__(self, a: F32) -> None:
-        self.bits = a.u32()
-        self.magnitude = self.bits & 0x7FFF_FFFF
-        self.sign = self.bits & 0x8000_0000
-        self.exponent = self.magnitude >> 23
-        self.digits = self.bits & 0x7F_FFFF
+    def __init__(self, bits: U32, fraction: int = 23) -> None:
+        self.bits = bits
+        self.fraction = fraction
+        self.infinity = NAN >> fraction << fraction
+        self.bias = self.infinity >> (fraction + 1)
+        self.magnitude = bits & 0x7FFF_FFFF
+        self.sign = bits & SIGN
+        self.exponent = self.magnitude >> fraction
+        self.digits = (bits & ((1 << fraction) - 1)) << (23 - fraction)
 
-    def result(self, word: U32, of_zero: U32 | int, of_infinity: U32 | int, below: U32 | int | None = None) -> F32:
+    def power(self) -> U32:
+        """The power of two as an integer, which may be negative."""
+        return self.exponent - self.bias
+
+    def word(self, digits: U32, power: U32) -> U32:
+        """Of the number 2^power, and so many units of 23 behind the point."""
+        return (digits >> (23 - self.fraction)) + ((power + self.bias) << self.fraction)
+
+    def result(self, word: U32, of_zero: U32 | int, of_infinity: U32 | int, below: U32 | int | None = None) -> U32:
         """The word of what is neither zero, infinite nor NaN; `below`: of negative numbers that are no zeros."""
-        word = self.magnitude.eq(INFINITY).choose(word.like(of_infinity), word)
+        word = self.magnitude.eq(self.infinity).choose(word.like(of_infinity), word)
         word = word if below is None else self.sign.ne(0).choose(word.like(below), word)
         word = self.exponent.eq(0).choose(word.like(of_zero), word)
-        return (self.magnitude > INFINITY).choose(word.like(NAN), word).float_bits()
+        return (self.magnitude > self.infinity).choose(word.like(NAN), word)
 
 
-@op("MUFU.RCP", pipe="xu", probe="__frcp_rn(a)", says="{to} = approximately 1 / {a}")
-def rcp(a: F32) -> F32:
-    """A piece for the first 7 digits.  As all the functions in this section an H200's in every bit."""
-    x = Parts(a)
-    word = (RCP.word(x.digits >> 16, x.digits) + 0x3F00_0000 - (x.exponent << 23) + ONE).s32()
-    word = (word < 0x0080_0000).choose(word.like(0), word)
-    return x.result(word.u32() | x.sign, x.sign | INFINITY, x.sign)
+def reciprocal(x: Parts) -> U32:
+    """A piece for the first 7 digits."""
+    word = x.word(RCP.word(x.digits >> 16, x.digits), -x.power() - 1).s32()
+    word = (word < 1 << x.fraction).choose(word.like(0), word)
+    return x.result(word.u32() | x.sign, x.sign | x.infinity, x.sign)
+
+
+def odd(x: Parts) -> U32:
+    return x.power() & 1
+
+
+def half(x: Parts) -> U32:
+    """Half of the exponent that is left when the odd one has gone into the piece."""
+    return ((x.power() - odd(x)).s32() >> 1).u32()
 
 
 def root(function: Parabola, x: Parts) -> U32:
@@ -59,34 +66,44 @@ def root(function: Parabola, x: Parts) -> U32:
     return function.word(x.digits >> 17 | odd(x) << 6, x.digits)
 
 
-def odd(x: Parts) -> U32:
-    return (x.exponent + 1) & 1
+def reciprocal_root(x: Parts) -> U32:
+    """-inf for -0, NaN below.  Powers of four are exact; their piece ends a unit below."""
+    digits = (x.digits | odd(x)).eq(0).choose(x.digits.like(1 << 23), root(RSQ, x))
+    return x.result(x.word(digits, -half(x) - 1), x.sign | x.infinity, 0, below=NAN)
 
 
-def halved(x: Parts) -> U32:
-    """Half of the exponent that is left when the odd one has gone into the piece, in its place in a word."""
-    return ((x.exponent - 127 - odd(x)).s32() >> 1).u32() << 23
+@op("MUFU.RCP", pipe="xu", probe="__frcp_rn(a)", says="{to} = approximately 1 / {a}")
+def rcp(a: F32) -> F32:
+    return reciprocal(Parts(a.u32())).float_bits()
 
 
 @op("MUFU.RSQ", pipe="xu", probe="rsqrtf(a)", says="{to} = approximately 1 / sqrt({a})")
 def rsq(a: F32) -> F32:
-    """-inf for -0, NaN below.  Powers of four are exact; their piece ends a unit below."""
-    x = Parts(a)
-    digits = root(RSQ, x) + 0x3F00_0000
-    digits = (x.digits | odd(x)).eq(0).choose(digits.like(ONE), digits)
-    return x.result(digits - halved(x), x.sign | INFINITY, 0, below=NAN)
+    return reciprocal_root(Parts(a.u32())).float_bits()
+
+
+@op("MUFU.RCP64H", pipe="xu", probe="1.0 / d", says="{to} = high word of approximately 1 / {a}, double")
+def rcp64h(a: U32) -> U32:
+    """The same tables; what has no room in the word is cut off."""
+    return reciprocal(Parts(a, HIGH))
+
+
+@op("MUFU.RSQ64H", pipe="xu", probe="rsqrt(d)",
+    says="{to} = high word of approximately 1 / sqrt({a}), double")  # fmt: skip
+def rsq64h(a: U32) -> U32:
+    return reciprocal_root(Parts(a, HIGH))
 
 
 @op("MUFU.SQRT", pipe="xu", probe="sqrtf(a)", says="{to} = approximately sqrt({a})")
 def sqrt(a: F32) -> F32:
-    x = Parts(a)
-    return x.result(root(SQRT, x) + ONE + halved(x), x.sign, INFINITY, below=NAN)
+    x = Parts(a.u32())
+    return x.result(x.word(root(SQRT, x), half(x)), x.sign, INFINITY, below=NAN).float_bits()
 
 
 @op("MUFU.EX2", pipe="xu", probe="exp2f(a)", says="{to} = approximately 2 to the power {a}")
 def ex2(a: F32) -> F32:
     """Of 23 bits behind the point, the others cut off; of negative numbers all bits are turned, not one added."""
-    x = Parts(a)
+    x = Parts(a.u32())
     digits, shift = x.digits | 0x80_0000, (x.exponent - 127).s32()
     left, right = shift.max(0).min(8).u32(), (-shift).max(0).min(31).u32()
     fixed = (digits << left) >> right
@@ -98,55 +115,60 @@ def ex2(a: F32) -> F32:
     word = power.u32() << 23 | EX2.word(rest >> 17, rest)
     beyond = x.sign.ne(0).choose(word.like(0), INFINITY)
     word = (power < 1).choose(word.like(0), (power > 254).choose(word.like(INFINITY), word))
-    return x.result((x.exponent > 135).choose(beyond, word), ONE, beyond)
+    return x.result((x.exponent > 135).choose(beyond, word), ONE, beyond).float_bits()
 
 
-# log2(m) = 2 / ln 2 * atanh(s), s = (m - 1) / (m + 1); for m in [0.707, 1.414] s * s < 0.0295 and the
-# first term left out is below 1e-14 of the sum.
-_LG2 = [2 / math.log(2) / (2 * k + 1) for k in range(9)]
+def truncated(total: S64, unit: int) -> U32:
+    """The word of total * 2^-unit, cut off after 24 digits."""
+    word = total.f32("RZ").u32()
+    return total.ne(0).choose(word - (unit << 23), 0)
 
 
 @op("MUFU.LG2", pipe="xu", probe="__log2f(a)", says="{to} = approximately log2({a})")
 def lg2(a: F32) -> F32:
-    x = a.ftz()
-    bits = x.u32()
-    # The exponent of the power of two that is nearest by ratio: 0x3f3504f3 is sqrt(1/2).
-    e = (bits - 0x3F3504F3).s32() >> 23
-    m = (bits - (e << 23).u32()).float_bits().f64()
-    s = (m - 1.0).divided_by(m + 1.0)
-    finite = (s * polynomial(s * s, _LG2) + e.f64()).f32()
-    regular = x.compare("gt", 0.0) & x.compare("lt", math.inf)
-    edge = x.compare("eq", 0.0).choose(x.like(-math.inf), x.sqrt())  # NaN below 0, NaN, +inf
-    return regular.choose(finite, edge)
+    """Exponent and parabola together, of 36 bits behind the point; below 1 all bits are turned, not one added."""
+    x = Parts(a.u32())
+    whole = (x.exponent - 127).s32().wide() << (23 + LG2.point)
+    total = (whole + LG2.total(x.digits >> 17, x.digits)) >> 2
+    negative = total < 0
+    word = truncated(negative.choose(~total, total), 36) | negative.u32() << 31
+    word = x.magnitude.eq(ONE).choose(word.like(0), word)
+    return x.result(word, SIGN | INFINITY, INFINITY, below=NAN).float_bits()
 
 
-# 2^r = exp(r ln 2); |r ln 2| < 0.347, the first term left out is below 1e-15.
-_EX2 = [math.log(2) ** k / math.factorial(k) for k in range(13)]
-
-
-# sin(t) for |t| <= pi / 2 as t times a polynomial in t * t; the first term left out is below 1e-18.
-_SIN = [(-1) ** k / math.factorial(2 * k + 1) for k in range(11)]
-
-
-def sine_of_revolutions(x: F64) -> F64:
-    r = x - x.nearest()
-    # Beyond a quarter turn the sine comes down again.
-    r = r.compare("gt", 0.25).choose(-r + 0.5, r.compare("lt", -0.25).choose(-r + -0.5, r))
-    t = r * (2 * math.pi)
-    return t * polynomial(t * t, _SIN)
+def circle(x: Parts, quarters: int) -> U32:
+    """The sine of so many quarter turns more than the operand's magnitude, of which 25 bits behind the point count."""
+    digits, shift = x.digits | 0x80_0000, (x.exponent - 125).s32()
+    left, right = shift.max(0).min(31).u32(), (-shift).max(0).min(31).u32()
+    fixed = (digits << left) >> right
+    quarter, rest = (fixed >> 23) + quarters, fixed & 0x7F_FFFF
+    rest = quarter.bit(0).choose(rest ^ 0x7F_FFFF, rest)  # the way back, a unit before the way there
+    return truncated(SIN.total(rest >> 17, rest), 37) | (quarter & 2) << 30
 
 
 @op("MUFU.SIN", pipe="xu", probe="__sinf(a)", says="{to} = approximately sin(2 pi {a})")
 def sin(a: F32) -> F32:
     """The operand counts revolutions."""
-    x = a.ftz()
-    return x.compare("eq", 0.0).choose(x, sine_of_revolutions(x.f64()).f32().ftz())
+    x = Parts(a.u32())
+    return x.result(circle(x, 0) ^ x.sign, x.sign, NAN).float_bits()
 
 
 @op("MUFU.COS", pipe="xu", probe="__cosf(a)", says="{to} = approximately cos(2 pi {a})")
 def cos(a: F32) -> F32:
-    x = a.ftz().f64()
-    return sine_of_revolutions((x - x.nearest()) + 0.25).f32().ftz()
+    x = Parts(a.u32())
+    return x.result(circle(x, 1), ONE, NAN).float_bits()
+
+
+def polynomial(x: F64, coefficients: Sequence[float]) -> F64:
+    """Horner's rule; the constant term comes first."""
+    total = x.like(coefficients[-1])
+    for coefficient in reversed(coefficients[:-1]):
+        total = total.times_plus(x, coefficient)
+    return total
+
+
+# 2^r = exp(r ln 2); |r ln 2| < 0.347, the first term left out is below 1e-15.
+_EX2 = [math.log(2) ** k / math.factorial(k) for k in range(13)]
 
 
 @op("MUFU.TANH", pipe="xu", probe="__tanhf(a)", says="{to} = approximately tanh({a})")
@@ -157,21 +179,3 @@ def tanh(a: F32) -> F32:
     e = polynomial(twice - whole, _EX2) * ((whole.to_int(S64) + 1023) << 52).double_bits()
     curved = (e - 1.0).divided_by(e + 1.0).f32()
     return (a.abs().compare("lt", 2.0**-13) | a.isnan()).choose(a + -0.0, curved)
-
-
-def high_word_double(high: U32) -> F64:
-    return high.like(0).join(high).double_bits().ftz()
-
-
-@op("MUFU.RCP64H", pipe="xu", probe="1.0 / d", says="{to} = high word of approximately 1 / {a}, double")
-def rcp64h(a: U32) -> U32:
-    x = high_word_double(a)
-    return x.like(1.0).divided_by(x).ftz().u64().high()
-
-
-@op(
-    "MUFU.RSQ64H", pipe="xu", probe="rsqrt(d)", says="{to} = high word of approximately 1 / sqrt({a}), double"
-)
-def rsq64h(a: U32) -> U32:
-    x = high_word_double(a)
-    return x.like(1.0).divided_by(x.sqrt()).ftz().u64().high()
