@@ -202,7 +202,7 @@ class LaunchableKernel:
         checks = checks_of(check)
         threads = threads or available_threads()
         try:
-            trace = execute(
+            counted = execute(
                 self.kernel, self.program, launch, passed.block, memory, banks=banks, threads=threads,
                 multiprocessors=machine.multiprocessors, progress=progress, checks=checks, sample=sample,
                 **limits,
@@ -216,7 +216,7 @@ class LaunchableKernel:
             memory.again()
             for array, position in passed.arrays:
                 if position in memory.written and array.flags.writeable:
-                    memory.copy_back(position, array.reshape(-1).view(np.uint8), threads)
+                    memory.copy_back(position, array, threads)
             if variables is not None and variables in memory.written:
                 memory.copy_back(variables, self.variables.image)
         arrays = {position for _, position in passed.arrays}
@@ -224,7 +224,7 @@ class LaunchableKernel:
         input_bytes = sum(memory.allocations[position].size for position in inputs)
         memory.release()
         again = Again(passed.block, memory, banks)
-        return Run(self, launch, trace, machine, tuple(labels), checks, input_bytes=input_bytes, again=again)
+        return Run(self, launch, counted, machine, tuple(labels), checks, input_bytes=input_bytes, again=again)
 
     def job(self, launch: Launch, *args: Any) -> Job:
         """The launch with everything that it needs, to be repeated on a GPU.  UsageError as of launch()."""

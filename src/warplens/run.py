@@ -11,7 +11,7 @@ from typing import Protocol
 
 from warplens.counters.metrics import by_instruction, by_line, metrics
 from warplens.counters.occupancy import Occupancy, curves, occupancy, waves
-from warplens.emulator import LANES, RECORD, Checks, DeviceMemory, Step, Streams, read_steps, record
+from warplens.emulator import LANES, RECORD, Checks, Counted, DeviceMemory, Step, Streams, read_steps, record
 from warplens.errors import KernelFault, Unpredictable, UsageError
 from warplens.hazard import CHECKS, Check, Hazard
 from warplens.kernel import Cubin, Kernel
@@ -70,7 +70,7 @@ class Run:
 
     kernel: Launched
     launch: Launch
-    trace: Trace
+    counted: Counted
     machine: Machine
     labels: tuple[str, ...] = ()
     checks: frozenset[Check] = frozenset()
@@ -84,9 +84,14 @@ class Run:
     what_if: Mapping[str, Prediction] = field(default_factory=dict)
 
     @property
+    def trace(self) -> Trace:
+        """The raw counts."""
+        return self.counted.trace
+
+    @property
     def hazards(self) -> tuple[Hazard, ...]:
         """What the checks found, by place in the code; () where none was asked for."""
-        return self.trace.hazards
+        return self.counted.hazards
 
     @property
     def _block(self) -> tuple[int, int, int, int, int]:
@@ -185,7 +190,7 @@ class Run:
     @property
     def printed(self) -> str:
         """What the kernel's printf wrote, block after block in order of their numbers."""
-        return self.trace.printed
+        return self.counted.printed
 
     @cached_property
     def metrics(self) -> Mapping[str, Metric]:

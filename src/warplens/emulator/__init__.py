@@ -1,5 +1,6 @@
 """run(Program, launch) -> Trace: the machine code of a kernel, translated and executed on the CPU, counted.  F4."""
 
+from warplens.emulator.counted import Counted
 from warplens.emulator.driver import provided
 from warplens.emulator.grid import available_threads, run
 from warplens.emulator.memory import DeviceMemory
@@ -13,6 +14,7 @@ __all__ = [
     "RECORD",
     "Access",
     "Checks",
+    "Counted",
     "DeviceMemory",
     "Entered",
     "Step",

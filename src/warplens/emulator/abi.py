@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from struct import pack_into
 
-from warplens.kernel import Kernel
 from warplens.launch import Launch
 
 GLOBAL_BASE = 0x7F00_0000_0000  # device memory starts here
@@ -58,12 +57,12 @@ def shared_base(arch: str) -> int:
     return 0x400 if number(arch) >= 90 else 0
 
 
-def constants(
-    kernel: Kernel, launch: Launch, parameters: bytes, multiprocessors: int, grid_barrier: int = 0
-) -> bytearray:
-    """Constant bank 0 of a launch.  grid_barrier: the address of what grid.sync() counts in; 0 lets it trap."""
-    bank = bytearray(kernel.constants.get(0, b"").ljust(BANK_BYTES, b"\0"))
-    place = bank0(kernel.arch)
+@lru_cache(16)
+def launch_block(arch: str, initial: bytes, launch: Launch, multiprocessors: int, grid_barrier: int) -> bytes:
+    """Constant bank 0 of a launch, but for the parameters.  grid_barrier: the address of what grid.sync() counts in; 0
+    lets it trap."""
+    bank = bytearray(initial.ljust(BANK_BYTES, b"\0"))
+    place = bank0(arch)
 
     def put(offset: int | None, *words: int) -> None:
         if offset is not None:
@@ -77,11 +76,9 @@ def constants(
     put(place.dynamic_shared, launch.shared)
     put(place.multiprocessors, multiprocessors)
     put(place.grid_barrier, grid_barrier >> 32, grid_barrier & 0xFFFFFFFF)
-    if number(kernel.arch) >= 80:
-        put(place.reserved_shared, shared_base(kernel.arch))
-    base = kernel.parameter_base
-    bank[base : base + len(parameters)] = parameters
-    return bank
+    if number(arch) >= 80:
+        put(place.reserved_shared, shared_base(arch))
+    return bytes(bank)
 
 
 def special_constants() -> Mapping[str, int]:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from warplens.emulator import abi, printf
 from warplens.emulator.layout import Block, Buffer, Env, FaultKind, Touch, Warp
 from warplens.emulator.memory import DeviceMemory
+from warplens.emulator.room import thread_indices
 from warplens.errors import UnsupportedInstruction
 from warplens.kernel import Kernel
 
@@ -184,7 +185,7 @@ class Call:
 
     def thread(self, lane: int) -> list[int]:
         """threadIdx."""
-        return [int(axis[lane]) for axis in self.shape.tid[self.warp.index]]
+        return [int(axis[lane]) for axis in thread_indices(self.shape.launch.block)[0][self.warp.index]]
 
     def word(self, register: int, lane: int) -> int:
         return int(self.words[register - FIRST_ARGUMENT, lane])
@@ -217,12 +218,12 @@ class Call:
     def _shared(self, offset: int, size: int) -> bytes:
         shape = self.shape
         start = offset - abi.shared_base(shape.plan.program.arch)
-        room = max(min(size, shape.shared_bytes - start), 0) if start >= 0 else 0
+        room = max(min(size, shape.measure.shared_bytes - start), 0) if start >= 0 else 0
         return ctypes.string_at(self.block.shared + start, room)
 
     def _local(self, offset: int, size: int, lane: int) -> bytes:
         """Word w of lane l lies at (32 w + l) * 4 of the warp's local memory."""
-        room = self.shape.local_bytes
+        room = self.shape.measure.local_bytes
         start = offset - (abi.STACK_TOP - room)
         base = self.block.local + 32 * room * self.warp.index
         first, end = max(start, 0), min(start + size, room)
@@ -233,6 +234,8 @@ class Call:
 
 def output(drivers: Sequence[Driver]) -> str:
     """What was printed, in order of the blocks' numbers; within a block as it ran."""
+    if not any(driver.printed for driver in drivers):
+        return ""
     everything = sorted((entry for driver in drivers for entry in driver.printed), key=lambda entry: entry[0])
     kept, size = [], 0
     lost = sum(driver.lost for driver in drivers)

@@ -9,15 +9,12 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from math import inf
 from typing import Any, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-
-from warplens.emulator import abi, driver
+from warplens.emulator import driver
+from warplens.emulator.counted import Counted
 from warplens.emulator.crew import Started
 from warplens.emulator.deadlock import told
 from warplens.emulator.fault import report
@@ -25,17 +22,17 @@ from warplens.emulator.findings import Findings, hazards
 from warplens.emulator.jit import Translated
 from warplens.emulator.layout import FaultKind, Status, Touch
 from warplens.emulator.memory import DeviceMemory
-from warplens.emulator.plan import Plan
+from warplens.emulator.prepare import Heap, prepare, tile_of
 from warplens.emulator.sample import Sample, sample_of
+from warplens.emulator.signals import SignalledError, stopped_by_signals
 from warplens.emulator.tiers import Tiers, TooLongError
-from warplens.emulator.translator import saved_bytes
 from warplens.emulator.watch import NO_CHECKS, Checks
-from warplens.emulator.worker import Shape, Worker, in_any_order, thread_indices
+from warplens.emulator.worker import Shape, Worker, in_any_order
 from warplens.errors import KernelFault
 from warplens.kernel import Kernel
 from warplens.launch import Launch
 from warplens.program import Program
-from warplens.trace import Counts, Trace
+from warplens.trace import Counts
 
 T = TypeVar("T")
 Progress = Callable[[int, int], None]
@@ -64,7 +61,7 @@ def run(
     progress: Progress | None = None,
     checks: Checks = NO_CHECKS,
     sample: int | None = None,
-) -> Trace:
+) -> Counted:
     """Executes every block, or a sample of so many; `memory` holds the results afterwards.
 
     KernelFault if the kernel does something wrong; `memory` then holds what was written before.
@@ -75,113 +72,32 @@ def run(
     crew = threads or available_threads()
     tiers = Tiers(kernel, program, tile_of(launch), checks)
 
-    def execute(code: Translated) -> tuple[Grid, dict[str, Any]]:
-        grid = Grid(tiers, code, shape, memory, progress, heap)
+    def execute(code: Translated, here: bool) -> tuple[Grid, Callable[[], dict[str, Any]]]:
+        grid = Grid(tiers, code, shape, memory, progress, heap, here)
         return grid, grid.run(crew, chosen)
 
     grid, counts = with_code(tiers, execute)
     seconds = time.perf_counter() - started
-    found = hazards(grid.findings, program, launch)
-    return Trace(
-        launch, blocks_run=grid.blocks, seconds=seconds, hazards=found, printed=grid.printed, **counts
-    )  # fmt: skip
+    found = hazards(grid.findings, program, launch) if checks else ()
+    return Counted(launch, counts, grid.blocks, seconds, found, grid.printed)
 
 
-def with_code(tiers: Tiers, execute: Callable[[Translated], T]) -> T:
-    """What it gives with the first code that gets to the end."""
-    code = tiers.first()
+def with_code(tiers: Tiers, execute: Callable[[Translated, bool], T]) -> T:
+    """What it gives with the first code that gets to the end, on this thread (True) until a signal comes."""
+    code, here = tiers.first(), True
     while True:
         try:
-            return execute(code)
+            return execute(code, here)
         except TooLongError:
             code = tiers.whole()
         except IndexWrappedError:
             code = tiers.whole(tile=0)
-
-
-Heap = tuple[int, int] | None  # number of its allocation, and its address
-
-
-def prepare(
-    kernel: Kernel, program: Program, launch: Launch, parameters: bytes, memory: DeviceMemory,
-    banks: dict[int, bytes] | None, multiprocessors: int, budget: int, checks: Checks,
-) -> tuple[Shape, Heap]:  # fmt: skip
-    """What every worker needs to know; allocates what the driver keeps in device memory."""
-    driver.check(kernel)
-    code = known(kernel, program)
-    tid, first_mask = thread_indices(launch.block)
-    barrier = memory.allocate("the grid's barrier", np.zeros(64, np.uint8)) if launch.cooperative else 0
-    contents = {n: kernel.constants.get(n, b"") for n in range(8)} | (banks or {})
-    first = abi.constants(kernel, launch, parameters, multiprocessors, barrier)
-    shape = Shape(
-        launch,
-        code.plan,
-        shared_bytes=kernel.shared_bytes + launch.shared,
-        local_bytes=_stack(kernel, code.calls),
-        banks={n: _bank(content) for n, content in contents.items()} | {0: np.frombuffer(first, np.uint8)},
-        bank_bytes={n: len(content) for n, content in contents.items()} | {0: kernel.parameter_base + len(parameters)},
-        budget=budget,
-        stop=np.zeros(1, np.int32),
-        tid=tid,
-        first_mask=first_mask,
-        stride=code.stride,
-        checks=checks,
-    )
-    heap = None
-    if "malloc" in kernel.externs:
-        number = len(memory.allocations)
-        heap = number, memory.allocate("the heap of malloc", np.zeros(driver.HEAP_BYTES, np.uint8))
-    return shape, heap
-
-
-@dataclass(frozen=True)
-class Known:
-    """What launches need to know of a program, found once: to look at all instructions takes as long as all else
-    before a launch.
-
-    stride   bytes of a warp's record;  calls: whether it calls functions
-    """
-
-    plan: Plan
-    stride: int
-    calls: bool
-
-
-_known: dict[tuple[str, bytes], Known] = {}  # the latest program of each machine code
-
-
-def known(kernel: Kernel, program: Program) -> Known:
-    name = kernel.arch, kernel.code
-    found = _known.get(name)
-    if found is None or found.plan.program is not program:  # which may have other lines of source
-        calls = any(i.base == "CALL" for i in program.instructions)
-        found = _known[name] = Known(Plan(program), saved_bytes(program), calls)
-    return found
-
-
-def _stack(kernel: Kernel, calls: bool) -> int:
-    """Bytes of local memory a thread.  Recursion may go deeper than the compiler knows."""
-    return -(-max(kernel.local_bytes, abi.CALL_STACK if calls else 0) // 16) * 16
-
-
-def _bank(content: bytes) -> NDArray[np.uint8]:
-    return np.frombuffer(content.ljust(abi.BANK_BYTES, b"\0"), np.uint8) if content else EMPTY_BANK
-
-
-EMPTY_BANK = np.zeros(abi.BANK_BYTES, np.uint8)
+        except SignalledError:
+            here = False
 
 
 class IndexWrappedError(Exception):
     """A line of indices left 32 bits: only a translation without lines can execute that."""
-
-
-def tile_of(launch: Launch) -> int:
-    """How many lanes stand side by side along x; 0 if the warps of a block are not all alike."""
-    x, y, z = launch.block
-    if x % 32 == 0 or y * z == 1:
-        return 32
-    rows = 32 // x if 32 % x == 0 else 0
-    return x if rows and (z == 1 or y % rows == 0) else 0
 
 
 class Grid:
@@ -189,9 +105,10 @@ class Grid:
 
     def __init__(
         self, tiers: Tiers, code: Translated, shape: Shape, memory: DeviceMemory, progress: Progress | None,
-        heap: Heap,
+        heap: Heap, here: bool,
     ) -> None:  # fmt: skip
-        """`code` is what it begins with."""
+        """`code` is what it begins with; here: whether one worker may run on this thread."""
+        self.here = here and progress is None
         self.tiers, self.code = tiers, code
         self.shape, self.memory, self.progress, self.heap = shape, memory, progress, heap
         self.started = time.perf_counter()
@@ -199,8 +116,8 @@ class Grid:
         self.findings: list[Findings] = []
         self.printed = ""
 
-    def run(self, threads: int, sample: Sample | None = None) -> dict[str, Any]:
-        """The counters of the launch, an array of each kind; of a sample they are scaled to the grid."""
+    def run(self, threads: int, sample: Sample | None = None) -> Callable[[], dict[str, Any]]:
+        """What reads the counters of the launch, an array of each kind; of a sample they are scaled to the grid."""
         if sample is None:
             workers = self._all(threads)
             self._note_use(workers)
@@ -213,7 +130,8 @@ class Grid:
             fault.args = (f"{fault}\n  {told}: those that wait for others need them all",)
             raise
         self._note_use([*ends, *inner])
-        return sample.scaled(self._counted(ends), self._counted(inner))
+        of_ends, of_inner = self._counted(ends), self._counted(inner)
+        return lambda: sample.scaled(of_ends(), of_inner())
 
     def _all(self, threads: int) -> list[Worker]:
         """Every block of the grid.
@@ -230,7 +148,7 @@ class Grid:
         if threads > 1 and self.blocks > 2 and in_any_order(first.touched()) and not first.driver.printed:
             workers = [first, *(self.worker() for _ in range(threads - 1))]
             status = self.drive(workers, self._chunks(1, threads))
-            used = [sum_bits(bits) for bits in zip(*(w.touched() for w in workers), strict=True)]
+            used = together(workers)
             if status is Status.DONE and in_any_order(used):
                 return workers
             self.memory.fill(threads, lent=True)
@@ -242,7 +160,7 @@ class Grid:
 
     def _go_on_faster(self, first: Worker, blocks: int, threads: int) -> None:
         """The blocks that follow the first run with other code if that pays.  Those that have begun cannot."""
-        if not first.waiting:
+        if self.code.places is not None and not first.waiting:
             work = self.shape.plan.executed(first.counters)
             self.code = self.tiers.faster(self.code, work, work * blocks, threads)
 
@@ -276,7 +194,7 @@ class Grid:
         several = threads > 1 and in_any_order(ends.touched()) and not ends.driver.printed
         inner = [self.worker() for _ in range(threads if several else 1)]
         status = self.drive(inner, shares)
-        used = [sum_bits(bits) for bits in zip(*(w.touched() for w in [ends, *inner]), strict=True)]
+        used = together([ends, *inner])
         if several and not (status is Status.DONE and in_any_order(used)):
             return self._some(1, sample)
         self.drive([ends], [(sample.blocks - 1, 1)])
@@ -287,15 +205,18 @@ class Grid:
 
     def _note_use(self, workers: list[Worker]) -> None:
         """Which buffers were written, what was found and what was printed."""
-        touched = [sum_bits(bits) for bits in zip(*(w.touched() for w in workers), strict=True)]
+        touched = together(workers)
         self.findings = [w.findings for w in workers]
         self.memory.written = frozenset(n for n, bits in enumerate(touched) if bits & ~Touch.READ)
         self.memory.read = frozenset(n for n, bits in enumerate(touched) if bits & ~Touch.WRITE)
         self.printed = driver.output([w.driver for w in workers])
 
-    def _counted(self, workers: list[Worker]) -> dict[str, Any]:
-        total: Counts = sum((w.counters for w in workers[1:]), workers[0].counters)
-        return self.shape.plan.read(total, self.code.weights)
+    def _counted(self, workers: list[Worker]) -> Callable[[], dict[str, Any]]:
+        """Of workers that have nothing more to do."""
+        total: Counts = sum((w.counters for w in workers[1:]), workers[0].counters.copy())
+        for worker in workers:
+            worker.leave()
+        return partial(self.shape.plan.read, total, self.code.weights)
 
     def _chunks(self, first: int, threads: int) -> list[tuple[int, int]]:
         """(first, count) of shares: large ones first, so that threads are seldom asked for, then small ones, so that
@@ -309,7 +230,10 @@ class Grid:
         return shares
 
     def drive(self, workers: list[Worker], chunks: list[tuple[int, int]], finish: bool = True) -> Status:
-        """Runs chunks on the workers' threads while this one watches for Ctrl-C and tells of the progress."""
+        """Runs chunks on the workers' threads while this one watches for Ctrl-C and tells of the progress; or on this
+        one, where there is one worker and nothing to be told."""
+        if self.here and len(workers) == 1 and self.code.places is None:
+            return self._drive_here(workers[0], chunks, finish)
         queue = iter(chunks)
         lock = threading.Lock()
         outcome: list[Status] = []
@@ -327,7 +251,7 @@ class Grid:
             status = worker.run(self.code, upcoming(), finish)
             if status is not Status.DONE:
                 outcome.append(status)
-                self.shape.stop[0] = len(workers) > 1
+                self.shape.stop.value = len(workers) > 1
 
         shares = [Started(partial(work, worker)) for worker in workers]
         try:
@@ -335,16 +259,28 @@ class Grid:
                 while not share.done(self._patience()):
                     self._tell(workers)
                     late = late or self._late()
-                    self.shape.stop[0] |= late
+                    self.shape.stop.value |= late
             self._tell(workers)
         except KeyboardInterrupt:
-            self.shape.stop[0] = 1
+            self.shape.stop.value = 1
             raise
-        self.shape.stop[0] = 0
-        self.code.check()
         status = outcome[0] if outcome else Status.DONE
         if late and status is Status.STOPPED:
             raise TooLongError
+        return self._ended(workers, status)
+
+    def _drive_here(self, worker: Worker, chunks: list[tuple[int, int]], finish: bool) -> Status:
+        with stopped_by_signals(self.shape.stop):
+            status = worker.run(self.code, iter(chunks), finish)
+        if status is Status.STOPPED:
+            self.shape.stop.value = 0
+            raise SignalledError
+        return self._ended([worker], status)
+
+    def _ended(self, workers: list[Worker], status: Status) -> Status:
+        """Raises what went wrong on one worker; what did on several is looked for in order."""
+        self.shape.stop.value = 0
+        self.code.check()
         if any(w.env.fault.kind == FaultKind.WRAPPED for w in workers):
             raise IndexWrappedError
         if status is Status.FAULT and len(workers) == 1:
@@ -377,15 +313,16 @@ class Grid:
         shape, program = self.shape, self.shape.plan.program
         hung = told(*worker.hung(), program) if worker.env.fault.kind == FaultKind.DEADLOCK else ""
         found = report(
-            worker.env, program, shape.launch, self.memory, shape.budget, hung, worker.driver.fault
+            worker.env, program, shape.launch, self.memory, shape.measure.budget, hung, worker.driver.fault
         )
         found.printed = driver.output([worker.driver])
         return found
 
 
-def sum_bits(bits: tuple[int, ...]) -> int:
-    total = 0
-    for value in bits:
-        total |= value
-    return total
+def together(workers: list[Worker]) -> list[int]:
+    """How all of them used each buffer."""
+    first, *others = (worker.touched() for worker in workers)
+    for used in others:
+        first = [one | other for one, other in zip(first, used, strict=True)]
+    return first
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import cached_property
 from threading import Lock
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from warplens.emulator.abi import GLOBAL_BASE
-from warplens.emulator.spare import SPARE
+from warplens.emulator.spare import SPARE, address
 from warplens.errors import UsageError
 
 ALIGNMENT = 512  # cudaMalloc gives at least 256
@@ -22,6 +24,7 @@ LINE = 64  # bytes
 SHARE = 1 << 23  # bytes that one thread copies at a time
 # Bytes between allocations that belong to nobody.  Hosts are slow where a load and a store are alike modulo 4096.
 GUARD = (1 << 16) + 1536
+NOTHING = np.zeros(0, np.uint8)
 LIMIT = 1 << 37  # the classifier numbers sectors with 32 bits
 
 
@@ -42,12 +45,21 @@ def copy(pairs: list[tuple[NDArray[np.uint8], NDArray[np.uint8]]], threads: int)
 
 @dataclass(frozen=True)
 class Allocation:
-    """`size` bytes from `address`, and the host data that it is filled with."""
+    """`size` bytes from `address`, and the host's array that it is filled with, which the host has at `start`."""
 
     name: str
     address: int
     size: int
-    data: NDArray[np.uint8]
+    array: NDArray[Any]
+    start: int
+
+    @cached_property
+    def data(self) -> NDArray[np.uint8]:
+        """The array's bytes, in place."""
+        return self.array.reshape(-1).view(np.uint8)
+
+    def overlaps(self, other: Allocation) -> bool:
+        return self.start < other.start + other.size and other.start < self.start + self.size
 
 
 class DeviceMemory:
@@ -60,7 +72,8 @@ class DeviceMemory:
     def __init__(self) -> None:
         self.allocations: list[Allocation] = []
         self.top = GLOBAL_BASE
-        self.host: NDArray[np.uint8] = np.zeros(0, np.uint8)
+        self.host = NOTHING
+        self.base = 0  # where it stands
         self.own: set[int] = set()  # allocations that have memory here; the others are where the host has them
         self.kept: dict[int, NDArray[np.uint8]] = {}  # of those that are written there, what they held before
         self.taking = Lock()
@@ -69,14 +82,14 @@ class DeviceMemory:
         self.written: frozenset[int] = frozenset()
         self.read: frozenset[int] = frozenset()  # whose content mattered to it
 
-    def allocate(self, name: str, data: NDArray[np.uint8]) -> int:
-        """The address of a new allocation with this content."""
-        address = self.top
-        self.top = -(-(address + data.size + GUARD) // ALIGNMENT) * ALIGNMENT
+    def allocate(self, name: str, array: NDArray[Any], start: int | None = None) -> int:
+        """The address of a new allocation with this content, contiguous, which the host has at `start`."""
+        place, size = self.top, array.nbytes
+        self.top = -(-(place + size + GUARD) // ALIGNMENT) * ALIGNMENT
         if self.top - GLOBAL_BASE > LIMIT:
             raise UsageError(f"the buffers take more than {LIMIT >> 30} GiB of device memory")
-        self.allocations.append(Allocation(name, address, data.size, data))
-        return address
+        self.allocations.append(Allocation(name, place, size, array, address(array) if start is None else start))
+        return place
 
     def fill(self, threads: int = 1, lent: bool = False) -> None:
         """Every allocation as the kernel finds it, also where it has run already.
@@ -84,16 +97,21 @@ class DeviceMemory:
         threads   that copy;  lent: the host's arrays may be written where they are, as the launch's result
         """
         self.threads, self.lent = threads, lent
-        if self.host.size == 0:
+        self.own.update(n for n, a in enumerate(self.allocations) if n not in self.own and not self._may_stay(a))
+        if self.kept:
+            copy([(self.allocations[n].data, before) for n, before in self.kept.items()], threads)
+        if self.own:
+            copy([(self._place(self.allocations[n]), self.allocations[n].data) for n in sorted(self.own)], threads)
+
+    def _have_room(self) -> None:
+        """Memory for allocations that cannot stay with the host; for all, at the distances that they have."""
+        size = self.top - GLOBAL_BASE
+        if self.host.size < size:
             try:
-                self.host = SPARE.take(max(self.top - GLOBAL_BASE, 1))
+                self.host = SPARE.take(size)
             except MemoryError:
-                raise UsageError(
-                    f"this machine has not enough memory for {self.top - GLOBAL_BASE:,} bytes of buffers"
-                ) from None
-        self.own.update(n for n, a in enumerate(self.allocations) if not self._may_stay(a))
-        copy([(self.allocations[n].data, before) for n, before in self.kept.items()], threads)
-        copy([(self._place(self.allocations[n]), self.allocations[n].data) for n in sorted(self.own)], threads)
+                raise UsageError(f"this machine has not enough memory for {size:,} bytes of buffers") from None
+            self.base = address(self.host)
 
     def _may_stay(self, allocation: Allocation) -> bool:
         """Whether it can be used where the host has it.
@@ -101,11 +119,9 @@ class DeviceMemory:
         Machine code moves up to 16 bytes a lane, and expects the host's addresses to be as good as the device's.
         Arrays that overlap are buffers of their own.
         """
-        start = allocation.data.ctypes.data
-        if allocation.size < IN_PLACE or start % WIDEST:
+        if allocation.size < IN_PLACE or allocation.start % WIDEST:
             return False
-        others = (other.data for other in self.allocations if other is not allocation)
-        return not any(start < o.ctypes.data + o.size and o.ctypes.data < start + allocation.size for o in others)
+        return not any(other.overlaps(allocation) for other in self.allocations if other is not allocation)
 
     def take(self, number: int) -> None:
         """An allocation is about to be written for the first time."""
@@ -113,7 +129,7 @@ class DeviceMemory:
             if self.may_be_written(number):
                 return
             allocation = self.allocations[number]
-            if self.lent and allocation.data.flags.writeable:
+            if self.lent and allocation.array.flags.writeable:
                 before = SPARE.take(allocation.size)
                 copy([(before, allocation.data)], self.threads)
                 self.kept[number] = before
@@ -124,7 +140,7 @@ class DeviceMemory:
     def bring(self, number: int) -> bool:
         """An allocation that has only been read gets memory of its own after all; False if that would not help."""
         allocation = self.allocations[number]
-        if self.may_be_written(number) or allocation.data.ctypes.data % LINE == 0:
+        if self.may_be_written(number) or allocation.start % LINE == 0:
             return False
         copy([(self._place(allocation), allocation.data)], self.threads)
         self.own.add(number)
@@ -140,7 +156,7 @@ class DeviceMemory:
         for number in self.written & self.read:
             allocation = self.allocations[number]
             before = self.kept.pop(number) if number in self.kept else allocation.data.copy()
-            self.allocations[number] = replace(allocation, data=before)
+            self.allocations[number] = replace(allocation, array=before, start=address(before))
 
     def undo(self) -> None:
         """Of a launch that did not come to an end nothing stays in the host's arrays."""
@@ -150,14 +166,14 @@ class DeviceMemory:
         """The memory is given back until the next fill()."""
         for piece in (self.host, *self.kept.values()):
             SPARE.give(piece)
-        self.host = np.zeros(0, np.uint8)
+        self.host = NOTHING
         self.own.clear()
         self.kept.clear()
 
-    def copy_back(self, allocation: int, target: NDArray[np.uint8], threads: int = 1) -> None:
+    def copy_back(self, allocation: int, target: NDArray[Any], threads: int = 1) -> None:
         """What the kernel left in an allocation, by number."""
         if allocation in self.own:
-            copy([(target, self._place(self.allocations[allocation]))], threads)
+            copy([(target.reshape(-1).view(np.uint8), self._place(self.allocations[allocation]))], threads)
 
     def view(self, number: int) -> NDArray[np.uint8]:
         """What an allocation, by number, holds now."""
@@ -165,12 +181,15 @@ class DeviceMemory:
         return self._place(allocation) if number in self.own else allocation.data
 
     def _place(self, allocation: Allocation) -> NDArray[np.uint8]:
+        self._have_room()
         start = allocation.address - GLOBAL_BASE
         return self.host[start : start + allocation.size]
 
     def delta(self, number: int) -> int:
         """Host address = device address + this, in an allocation."""
-        return int(self.view(number).ctypes.data) - self.allocations[number].address
+        allocation = self.allocations[number]
+        start = self.base + allocation.address - GLOBAL_BASE if number in self.own else allocation.start
+        return start - allocation.address
 
     def nearest(self, address: int) -> tuple[Allocation, int] | None:
         """The allocation that an address is closest to, and the distance: negative below it, else from its end."""

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warplens.emulator.memory import DeviceMemory
+from warplens.emulator.spare import address
 from warplens.errors import UsageError
 from warplens.kernel import Kernel, Parameter
 
@@ -34,14 +35,15 @@ def pass_arguments(
     arrays: list[tuple[NDArray[Any], int]] = []
     known: dict[tuple[int, int], int] = {}
     for parameter, value in zip(expected, args, strict=True):
-        name = labels[parameter.ordinal] if parameter.ordinal < len(labels) else ""
-        label = f"argument {parameter.ordinal + 1}" + (f" ({name})" if name else "")
+        label = f"argument {parameter.ordinal + 1}"
+        if parameter.ordinal < len(labels) and labels[parameter.ordinal]:
+            label += f" ({labels[parameter.ordinal]})"
         if isinstance(value, np.ndarray) and value.ndim > 0:
             _check_array(value, parameter, label)
-            identity = (value.ctypes.data, value.nbytes)
+            identity = (address(value), value.nbytes)
             if identity not in known:
                 arrays.append((value, len(memory.allocations)))
-                known[identity] = memory.allocate(label, value.reshape(-1).view(np.uint8))
+                known[identity] = memory.allocate(label, value, identity[0])
             data = known[identity].to_bytes(8, "little")
         else:
             data = _scalar(value, parameter, label)

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from warplens.emulator.grid import DEFAULT_BUDGET, Grid, prepare, tile_of, with_code
+from warplens.emulator.grid import DEFAULT_BUDGET, Grid, with_code
+from warplens.emulator.jit import Translated
 from warplens.emulator.layout import Status
 from warplens.emulator.memory import DeviceMemory
+from warplens.emulator.prepare import prepare, tile_of
 from warplens.emulator.recorder import Log
 from warplens.emulator.tiers import Tiers
 from warplens.emulator.watch import RECORD, Checks
@@ -50,7 +52,11 @@ def record(
     words = np.empty(room, np.uint32)
     try:
         tiers = Tiers(kernel, program, tile_of(launch), how)
-        log = with_code(tiers, lambda code: _run(Grid(tiers, code, shape, memory, None, heap), blocks, words))
+
+        def execute(code: Translated, here: bool) -> Log:
+            return _run(Grid(tiers, code, shape, memory, None, heap, here), blocks, words)
+
+        log = with_code(tiers, execute)
     finally:
         del memory.allocations[kept:]
         memory.release()

@@ -23,6 +23,7 @@ def machines() -> tuple[str, ...]:
     return tuple(sorted(path.stem for path in FOLDER.glob("*.toml")))
 
 
+@cache
 def machine(name: str) -> Machine:
     """The GPU of that name; case, spaces, dashes and the maker's words do not matter ("NVIDIA RTX 4090").
 

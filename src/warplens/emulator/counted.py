@@ -1,0 +1,32 @@
+"""What a launch did, as machine code left its counters; read when somebody asks, which takes as long as 50,000
+instructions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from warplens.hazard import Hazard
+from warplens.launch import Launch
+from warplens.trace import Trace
+
+
+@dataclass(frozen=True)
+class Counted:
+    """read   gives the arrays of a Trace, by name;  the rest as there"""
+
+    launch: Launch
+    read: Callable[[], dict[str, Any]]
+    blocks_run: int
+    seconds: float
+    hazards: tuple[Hazard, ...]
+    printed: str
+
+    @cached_property
+    def trace(self) -> Trace:
+        return Trace(
+            self.launch, blocks_run=self.blocks_run, seconds=self.seconds, hazards=self.hazards, printed=self.printed,
+            **self.read(),
+        )  # fmt: skip

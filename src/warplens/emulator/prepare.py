@@ -1,0 +1,90 @@
+"""What stands fixed before a launch begins: its shape, and what the driver keeps in device memory."""
+
+from __future__ import annotations
+
+from ctypes import c_int32
+from dataclasses import dataclass
+
+import numpy as np
+
+from warplens.emulator import abi, driver
+from warplens.emulator.memory import DeviceMemory
+from warplens.emulator.plan import Plan
+from warplens.emulator.room import Measure
+from warplens.emulator.translator import saved_bytes
+from warplens.emulator.watch import Checks
+from warplens.emulator.worker import Shape
+from warplens.kernel import Kernel
+from warplens.launch import Launch
+from warplens.program import Program
+
+Heap = tuple[int, int] | None  # number of its allocation, and its address
+
+
+def prepare(
+    kernel: Kernel, program: Program, launch: Launch, parameters: bytes, memory: DeviceMemory,
+    banks: dict[int, bytes] | None, multiprocessors: int, budget: int, checks: Checks,
+) -> tuple[Shape, Heap]:  # fmt: skip
+    """What every worker needs to know; allocates what the driver keeps in device memory."""
+    driver.check(kernel)
+    code = known(kernel, program)
+    barrier = memory.allocate("the grid's barrier", np.zeros(64, np.uint8)) if launch.cooperative else 0
+    heap = None
+    if "malloc" in kernel.externs:
+        number = len(memory.allocations)
+        heap = number, memory.allocate("the heap of malloc", np.zeros(driver.HEAP_BYTES, np.uint8))
+    first = abi.launch_block(kernel.arch, kernel.constants.get(0, b""), launch, multiprocessors, barrier)
+    given = banks or {}
+    measure = Measure(
+        code.plan,
+        launch,
+        buffers=len(memory.allocations),
+        shared_bytes=kernel.shared_bytes + launch.shared,
+        local_bytes=_stack(kernel, code.calls),
+        stride=code.stride,
+        budget=budget,
+        checks=checks,
+        banks=(first, *(given.get(n, kernel.constants.get(n, b"")) for n in range(1, 8))),
+        parameters=(kernel.parameter_base, len(parameters)),
+    )
+    shape = Shape(measure, parameters, bool(kernel.externs), c_int32(0))
+    return shape, heap
+
+
+@dataclass(frozen=True)
+class Known:
+    """What launches need to know of a program, found once: to look at all instructions takes as long as all else
+    before a launch.
+
+    stride   bytes of a warp's record;  calls: whether it calls functions
+    """
+
+    plan: Plan
+    stride: int
+    calls: bool
+
+
+_known: dict[tuple[str, bytes], Known] = {}  # the latest program of each machine code
+
+
+def known(kernel: Kernel, program: Program) -> Known:
+    name = kernel.arch, kernel.code
+    found = _known.get(name)
+    if found is None or found.plan.program is not program:  # which may have other lines of source
+        calls = any(i.base == "CALL" for i in program.instructions)
+        found = _known[name] = Known(Plan(program), saved_bytes(program), calls)
+    return found
+
+
+def _stack(kernel: Kernel, calls: bool) -> int:
+    """Bytes of local memory a thread.  Recursion may go deeper than the compiler knows."""
+    return -(-max(kernel.local_bytes, abi.CALL_STACK if calls else 0) // 16) * 16
+
+
+def tile_of(launch: Launch) -> int:
+    """How many lanes stand side by side along x; 0 if the warps of a block are not all alike."""
+    x, y, z = launch.block
+    if x % 32 == 0 or y * z == 1:
+        return 32
+    rows = 32 // x if 32 % x == 0 else 0
+    return x if rows and (z == 1 or y % rows == 0) else 0

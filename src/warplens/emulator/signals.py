@@ -1,0 +1,64 @@
+"""A signal stops machine code that runs on the main thread.
+
+Python looks at signals between instructions of its own, and one call of machine code can take minutes.  To run it on
+another thread and to wait here takes as long as 50,000 warp instructions.  So it runs here, and the system writes each
+signal into a pipe, at whose other end a thread waits that asks the machine code to stop.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from ctypes import c_int32
+from functools import cache
+from threading import Thread, current_thread, main_thread
+
+NOBODY = -1
+
+
+class SignalledError(Exception):
+    """A signal has come, and what it calls in Python did not end the launch: it is run again from the start."""
+
+
+class Listener:
+    """The thread; `stop` is what it sets, `next` who else wants to know of signals."""
+
+    def __init__(self) -> None:
+        self.stop: c_int32 | None = None
+        self.next = NOBODY
+        self._reads, self.writes = os.pipe()
+        os.set_blocking(self.writes, False)
+        Thread(target=self._listen, name="warplens signals", daemon=True).start()
+
+    def _listen(self) -> None:
+        while signals := os.read(self._reads, 64):
+            if self.next != NOBODY:
+                os.write(self.next, signals)
+            if self.stop is not None:
+                self.stop.value = 1
+
+
+@cache
+def _listener() -> Listener:
+    return Listener()
+
+
+os.register_at_fork(after_in_child=_listener.cache_clear)  # threads stay behind
+
+
+@contextmanager
+def stopped_by_signals(stop: c_int32) -> Iterator[None]:
+    """Within, a signal sets `stop`.  Python calls no other thread for one: there nothing is done."""
+    if current_thread() is not main_thread():
+        yield
+        return
+    listener = _listener()
+    listener.next = signal.set_wakeup_fd(listener.writes, warn_on_full_buffer=False)
+    listener.stop = stop
+    try:
+        yield
+    finally:
+        listener.stop = None
+        signal.set_wakeup_fd(listener.next)
