@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from warplens.compiler import check_architecture, compile_source, read_cubin
+from warplens.compiler.signature import full_name, plain_name
 from warplens.counters.occupancy import occupancy
 from warplens.emulator import DeviceMemory, available_threads, pass_arguments, provided
 from warplens.emulator import run as execute
@@ -101,12 +102,16 @@ class Module:
         return len(self.cubin.kernels)
 
     def _symbol(self, name: str) -> str:
-        """The kernel's name in the cubin; a function without `extern "C"` is found by its plain name too."""
+        """The kernel's name in the cubin; a function without `extern "C"` is found by its C++ name too."""
         if name in self.cubin.kernels or name in self._lowered:
             return self._lowered.get(name, name)
-        mangled = f"_Z{len(name)}{name}"  # what the C++ ABI makes of a name outside of namespaces
-        alike = [symbol for symbol in self.cubin.kernels if symbol.startswith(mangled)]
+        alike = [symbol for symbol in self.cubin.kernels if name in (full_name(symbol), plain_name(symbol))]
         return alike[0] if len(alike) == 1 else name
+
+    def spoken(self, symbol: str) -> str:
+        """What a reader calls this kernel, and finds it by: its C++ name, where only one kernel has that."""
+        names = (plain_name(symbol), full_name(symbol))
+        return next((name for name in names if self._symbol(name) == symbol), symbol)
 
     def __contains__(self, name: str) -> bool:
         return self._symbol(name) in self.cubin.kernels
@@ -114,7 +119,7 @@ class Module:
     def __getitem__(self, name: str) -> LaunchableKernel:
         symbol = self._symbol(name)
         if symbol not in self.cubin.kernels:
-            known = ", ".join([*self._lowered, *self.cubin.kernels]) or "none"
+            known = ", ".join(dict.fromkeys([*self._lowered, *map(self.spoken, self.cubin.kernels)])) or "none"
             raise UsageError(f"no kernel {name!r} here; there are: {known}")
         if symbol not in self._found:
             kernel = self.cubin.kernels[symbol]

@@ -21,6 +21,7 @@ from warplens.errors import UsageError
 from warplens.expression import Names, Number, evaluate, evaluate_call, evaluate_list, whole
 from warplens.fills import KINDS, Array, Maker, plan
 from warplens.pitch import USUAL_ALIGNMENT, Pitched, padded, pitch_of
+from warplens.structure import STRUCTURE, structure
 
 _POINTER_BYTES = 8
 _MOST_BYTES = 64 << 30
@@ -44,7 +45,7 @@ _FILE = re.compile(rf"file\s*[:\s]\s*(?P<path>.+?)(?:\s*[:\s]\s*{_TYPE})?", re.D
 _POSSIBLE = (
     f"possible are arrays (KIND TYPE[SIZE], such as 'random f32[n]', with the kinds {', '.join(KINDS)}; "
     "'random f32[h, w] pitched'), "
-    "'file PATH', 'null', and numbers or expressions such as 'n / 2' or '3.5f'"
+    "'file PATH', 'struct(f32 0.5, i32 n)', 'null', and numbers or expressions such as 'n / 2' or '3.5f'"
 )
 
 
@@ -54,14 +55,14 @@ class Argument:
 
     text    as the user wrote it, without the label
     label   "in" of "in=random f32[n]"; a name for messages, None if not given
-    source  what makes the array; or the number; or None for a null pointer
+    source  what makes the array; or the number; or a structure's bytes; or None for a null pointer
     bytes   of the array's memory, 0 for numbers and null pointers
     pitch   of a pitched array in bytes, 0 for everything else
     """
 
     text: str
     label: str | None
-    source: Callable[[], NDArray[Any] | Pitched] | Number | None
+    source: Callable[[], NDArray[Any] | Pitched] | Number | bytes | None
     bytes: int = 0
     pitch: int = 0
 
@@ -73,6 +74,8 @@ class Argument:
         """
         if isinstance(self.source, int | float):
             return scalar(self.source, _natural_size(self.source) if size is None else size)
+        if isinstance(self.source, bytes):
+            return _whole_structure(self.source, size)
         if size not in (None, _POINTER_BYTES):
             raise UsageError(
                 f"'{self.text}' is a pointer of {_POINTER_BYTES} bytes, and the kernel's parameter here has "
@@ -142,7 +145,7 @@ def scalar(value: Number, size: int) -> np.generic:
     Integers are signed where they fit, else unsigned.  UsageError if the parameter cannot hold it.
     """
     if size not in _INTEGERS:
-        raise UsageError(f"a parameter of {size} bytes is a structure; a number fills 1, 2, 4 or 8 bytes")
+        raise UsageError(f"a parameter of {size} bytes is a structure: write its fields, struct(f32 0.5, i32 n, ...)")
     if isinstance(value, int):
         return _integer(value, size)
     if size not in _FLOATS:
@@ -151,6 +154,13 @@ def scalar(value: Number, size: int) -> np.generic:
     if abs(value) > float(np.finfo(number).max):
         raise UsageError(f"{value} is too large for a float of {size} bytes")
     return number(value)
+
+
+def _whole_structure(data: bytes, size: int | None) -> np.generic:
+    if size not in (None, len(data)):
+        raise UsageError(f"the structure has {len(data)} bytes, and the kernel takes one of {size}")
+    made: np.generic = np.frombuffer(data, f"V{len(data)}")[0]
+    return made
 
 
 def _integer(value: int, size: int) -> np.generic:
@@ -167,10 +177,12 @@ def _natural_size(value: Number) -> int:
     return 8 if isinstance(value, int) and not -(1 << 31) <= value < 1 << 32 else 4
 
 
-def _source(body: str, names: Names, position: int, folder: Path) -> tuple[Maker | Number | None, int]:
+def _source(body: str, names: Names, position: int, folder: Path) -> tuple[Maker | Number | bytes | None, int]:
     """What makes the argument, and the bytes of its array."""
     if body == "null":
         return None, 0
+    if found := STRUCTURE.fullmatch(body):
+        return structure(found["fields"], names), 0
     if found := _FILE.fullmatch(body):
         return _file(found, names, folder)
     if found := _ARRAY.fullmatch(body):

@@ -76,8 +76,7 @@ def explain(
     found = kernels(file, flags, wish.what_if)
     if as_json and html:
         raise UsageError("--json and --html exclude each other: choose one")
-    first = found[0][0]
-    if len(found) > 1 and (as_json or flags.grid or flags.block or flags.args or not first.started):
+    if len(found) > 1 and (as_json or flags.grid or flags.block or flags.args):
         titles = ", ".join(same[0].title for same in found)
         raise UsageError(f"{file} has {len(found)} kernels; choose one with --kernel: {titles}")
     show = explain_on_one if len(found[0]) == 1 else explain_on_many

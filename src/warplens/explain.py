@@ -15,7 +15,7 @@ from warplens.model import WHAT_IF
 from warplens.report.gpu_rows import Answer
 from warplens.report.progress import bar
 from warplens.run import Run
-from warplens.target import Flags, Target, targets
+from warplens.target import Flags, Target, targets, unstarted
 
 NAMED = ("--gpu", "WARPLENS_GPU")
 
@@ -52,9 +52,12 @@ def causes(words: Sequence[str]) -> tuple[str, ...]:
 def kernels(file: str, flags: Flags, what_if: Sequence[str] = ()) -> list[list[Target]]:
     """The kernels that are meant, each on all the GPUs that are named.
 
-    UsageError where code for another architecture is asked for its time on a GPU, or --what-if is without a GPU.
+    UsageError where nobody says how they are started, where code for another architecture is asked for its time on a
+    GPU, or --what-if is without a GPU.
     """
     by_gpu = [targets(file, replace(flags, gpu=gpu)) for gpu in gpus(flags.gpu)]
+    if len(by_gpu[0]) > 1 and not (by_gpu[0][0].started or flags.grid or flags.block or flags.args):
+        raise UsageError(unstarted(by_gpu[0]))
     for target in (target for found in by_gpu for target in found):
         code, wanted = target.kernel.arch, target.machine
         if target.machine_from == "--gpu" and foreign(target):

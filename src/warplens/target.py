@@ -22,7 +22,8 @@ import numpy as np
 
 from warplens.api import LaunchableKernel, Module, Progress, compile, load, read_source
 from warplens.arguments import Argument, parse_arguments, variable_value
-from warplens.compiler.signature import plain_name
+from warplens.compiler.signature import declarations
+from warplens.compiler.suggestion import instances, launch_block, suggestion
 from warplens.errors import UsageError
 from warplens.expression import Number, evaluate_whole, parse_setting
 from warplens.host import USUAL, Host
@@ -57,6 +58,7 @@ class Flags:
     cooperative: bool = False
 
 
+SUGGESTED = 8  # kernels in one launch block that a message writes
 Made = tuple[str, int, int]  # an argument's text, place and size in bytes
 NO_FLAGS = Flags()
 
@@ -97,11 +99,7 @@ class Target:
             if size is None and getattr(self.flags, word) is None
         ]
         if missing:
-            hint = ", or write a launch block into the file" if is_source(self.file) else ""
-            raise UsageError(
-                f"{self.file} does not say how {self.title} is started: give {' and '.join(missing)}{hint}; "
-                f"{self.title} {takes(self.kernel)}"
-            )
+            raise UsageError(unstarted([self], " and ".join(missing)))
         grid, block, shared = self.flags.grid, self.flags.block, self.flags.shared
         entry = self.entry
         if grid is not None:
@@ -226,12 +224,29 @@ def flag(name: str, read: Any, *values: Any) -> Any:
 
 
 def takes(kernel: LaunchableKernel) -> str:
-    """ "takes 3 arguments (of 8, 8 and 4 bytes)"."""
-    sizes = [str(parameter.size) for parameter in kernel.parameters]
-    if not sizes:
+    """ "takes 2 arguments (const float* x, int n)", in bytes where the source is not known."""
+    sources, count = kernel.cubin.sources.values(), len(kernel.parameters)
+    said = next((found for text in sources if (found := declarations(text, kernel.kernel.name, count))), ())
+    if not count:
         return "takes no arguments"
-    listed = " and ".join([", ".join(sizes[:-1]), sizes[-1]]) if len(sizes) > 1 else sizes[0]
-    return f"takes {len(sizes)} argument{'s' if len(sizes) > 1 else ''} (of {listed} bytes)"
+    sizes = [str(parameter.size) for parameter in kernel.parameters]
+    listed = " and ".join([", ".join(sizes[:-1]), sizes[-1]]) if count > 1 else sizes[0]
+    return f"takes {count} argument{'s' if count > 1 else ''} ({', '.join(said) or f'of {listed} bytes'})"
+
+
+def unstarted(found: Sequence[Target], missing: str = "--grid, --block and --arg") -> str:
+    """For kernels of one file that nobody said how to start: what to write."""
+    first = found[0]
+    if len(found) > 1 and not is_source(first.file):
+        titles = ", ".join(target.title for target in found)
+        return f"{first.file} has {len(found)} kernels; choose one with --kernel: {titles}"
+    titles = " and ".join(target.title for target in found[:2]) if len(found) < 3 else f"its {len(found)} kernels"
+    reason = f"{first.file} does not say how {titles} {'is' if len(found) == 1 else 'are'} started: give {missing}"
+    if not is_source(first.file):
+        return f"{reason}; {first.title} {takes(first.kernel)}"
+    text = read_source(Path(first.file))
+    tables = [suggestion(target.title, target.kernel.kernel, text) for target in found[:SUGGESTED]]
+    return f"{reason}, or write a launch block into the file, such as this with your sizes:\n\n{launch_block(tables)}"
 
 
 def targets(file: str, flags: Flags = NO_FLAGS) -> list[Target]:
@@ -325,25 +340,28 @@ def _entries(block: LaunchFile | None, modules: _Modules, wanted: str | None) ->
         return entries or [_bare(file, name) for name in _chosen(modules.of(_bare(file, "")), None, file)]
     meant = [e for e in entries if e.title == wanted] or [e for e in entries if e.name == wanted]
     if not meant and wanted not in modules.of(_bare(file, wanted)):
-        known = ", ".join(dict.fromkeys([*(e.title for e in entries), *modules.of(_bare(file, ""))]))
+        module = modules.of(_bare(file, ""))
+        known = ", ".join(dict.fromkeys([*(e.title for e in entries), *map(module.spoken, module)]))
         raise UsageError(f"no kernel {wanted!r} in {file}; there are: {known or 'none'}")
     return meant or [_bare(file, wanted)]
 
 
 def _chosen(module: Module, wanted: str | None, file: str) -> list[str]:
     if not len(module):
-        raise UsageError(f"{file} has no kernels; a template needs --kernel 'name<type>'")
+        found = instances(read_source(Path(file))) if is_source(file) else ()
+        named = f"only templates: say which instance, such as --kernel '{found[0]}'" if found else "no kernels"
+        raise UsageError(f"{file} has {named}")
     if wanted is not None:
         module[wanted]  # UsageError with the known ones if there is none
         return [wanted]
-    return list(module)
+    return [module.spoken(symbol) for symbol in module]
 
 
 def _kernel(module: Module, entry: KernelEntry, file: str) -> LaunchableKernel:
     """UsageError with the place where the launch is told, and the kernel that it may have meant."""
     if entry.name in module:
         return module[entry.name]
-    known = [plain_name(symbol) for symbol in module]
+    known = [module.spoken(symbol) for symbol in module]
     (close, *_) = difflib.get_close_matches(entry.name, known, 1, 0) or [""]
     hint = f'it has {", ".join(known)}: write name = "{close}"' if close else "it has none"
     raise UsageError(f"{entry.file}:{entry.line}: [{entry.title}] there is no kernel {entry.name!r} in {file}; {hint}")

@@ -38,37 +38,47 @@ def parameter_names(source: str, kernel: str, count: int) -> tuple[str, ...]:
     count   of parameters; a function of the same name with another number of them is passed over
     An empty tuple if the source has no such kernel.
     """
-    plain = NOISE.sub(_blank, _DIGIT_SEPARATOR.sub("", source))
+    return tuple(declared_name(parameter) for parameter in declarations(source, kernel, count))
+
+
+def declarations(source: str, kernel: str, count: int) -> tuple[str, ...]:
+    """The same as they are written, without comments: ("const float* x", "int n")."""
     wanted = plain_name(kernel)
-    for name, parameters in _kernels(plain):
+    for name, parameters in kernels(source):
         if name == wanted and len(parameters) == count:
-            return tuple(_declared(parameter) for parameter in parameters)
+            return tuple(" ".join(parameter.split()) for parameter in parameters)
     return ()
 
 
 def plain_name(symbol: str) -> str:
     """ "scale" for "_ZN3app5scaleIfEEvPT_": the function's last name in the Itanium C++ ABI's mangling."""
+    return full_name(symbol).rsplit("::", 1)[-1]
+
+
+def full_name(symbol: str) -> str:
+    """ "app::scale" for "_ZN3app5scaleIfEEvPT_", without template arguments; other names as they are."""
     match = re.match(r"_Z(N[rVK]*)?", symbol)
     if match is None:
         return symbol
-    at, last = match.end(), ""
+    at, parts = match.end(), []
     while at < len(symbol):
         piece = re.compile(r"L?(\d+)").match(symbol, at)
         if piece is None:  # template arguments, the end of the nesting, parameters
             break
         at = piece.end() + int(piece[1])
-        last = symbol[piece.end() : at]
+        parts.append(symbol[piece.end() : at])
         if match[1] is None:
             break
-    return last or symbol
+    return "::".join(parts) or symbol
 
 
 def _blank(noise: re.Match[str]) -> str:
     return " " if not noise[0].startswith(('"', "'")) else '""'
 
 
-def _kernels(source: str) -> Iterator[tuple[str, list[str]]]:
+def kernels(text: str) -> Iterator[tuple[str, list[str]]]:
     """Name and parameters of every __global__ function, definitions and declarations."""
+    source = NOISE.sub(_blank, _DIGIT_SEPARATOR.sub("", text))
     for mark in _KERNEL.finditer(source):
         at = mark.end()
         while found := _NAME.search(source, at):
@@ -100,7 +110,7 @@ def _split(parameters: str) -> list[str]:
     return [part.strip() for part in parts if part.strip() not in ("", "void")]
 
 
-def _declared(parameter: str) -> str:
+def declared_name(parameter: str) -> str:
     """The name in a declaration such as `const float* __restrict__ x` or `int (*table)[4] = 0`."""
     declaration = _without_default(parameter)
     pointer = re.search(r"\(\s*[*&]\s*([A-Za-z_]\w*)\s*\)", declaration)

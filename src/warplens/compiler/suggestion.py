@@ -1,0 +1,186 @@
+"""A launch block for a kernel that has none, from its declaration and from the host code of its file.  F3.
+
+Sizes are guesses to be changed; what the file itself says (threads of a block, names, types) is taken from there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from warplens.compiler.host_code import blanked, closing
+from warplens.compiler.signature import declarations, declared_name
+from warplens.errors import UsageError
+from warplens.expression import evaluate_list, evaluate_whole
+from warplens.kernel import Kernel
+
+TYPES = {
+    "float": "f32", "double": "f64", "int": "i32", "unsigned": "u32", "unsigned int": "u32", "uint": "u32",
+    "char": "i8", "signed char": "i8", "unsigned char": "u8", "uchar": "u8", "bool": "u8", "short": "i16",
+    "unsigned short": "u16", "ushort": "u16", "long": "i64", "long int": "i64", "long long": "i64",
+    "long long int": "i64", "unsigned long": "u64", "unsigned long long": "u64", "unsigned long long int": "u64",
+    "size_t": "u64", "half": "f16", "__half": "f16", "__nv_bfloat16": "bf16", "nv_bfloat16": "bf16",
+    "half2": "f16x2", "__half2": "f16x2", "__nv_bfloat162": "bf16x2", "cuFloatComplex": "f32x2", "cuComplex": "f32x2",
+    "cuDoubleComplex": "f64x2", "T": "f32", "scalar_t": "f32",
+}  # fmt: skip
+TYPES |= {f"{'u' if s == 'u' else ''}int{bits}_t": f"{s}{bits}" for s in "iu" for bits in (8, 16, 32, 64)}
+VECTORS = ("float", "f32", "double", "f64", "int", "i32", "uint", "u32", "uchar", "u8", "char", "i8")
+TYPES |= {f"{c}{k}": f"{short}x{k}" for c, short in zip(VECTORS[::2], VECTORS[1::2], strict=True) for k in (2, 3, 4)}
+QUALIFIERS = re.compile(r"\b(const|volatile|struct|__restrict(__)?|restrict|__grid_constant__|std::(?=\w+_t\b))")
+TEMPLATE = re.compile(
+    r"\btemplate\s*<([^{};]*?)>\s*(?:static\s+)?__global__(?:\s+__launch_bounds__\s*\([^)]*\)|[^{};(])*?\b(\w+)\s*\("
+)
+LAUNCH = r"\b{}\s*(?:<[^;{{}}]*?>)?\s*<<<(?P<how>.*?)>>>\s*\("
+COUNT = re.compile(r"(?:#[ \t]*define[ \t]+|\b(?:int|unsigned|size_t|auto|long)\s+)(\w+)\s*=?\s*\(?([\d][\w \t*+<-]*)")
+DIM3 = re.compile(r"\bdim3\s+(\w+)\s*[({=]\s*(?:dim3\s*\()?([^;]*?)[)}]+\s*[;,]")
+SIDES = {0: (), 1: (1 << 20,), 2: (1024, 1024)}  # sizes for one name and for two; for more:
+SIDE = 128
+SHARED = 4096
+RESIDENT = 64  # blocks that any GPU holds at once
+THREADS = {1: (256,), 2: (16, 16), 3: (8, 8, 4)}
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """One table of a launch block, and the names above it."""
+
+    names: Mapping[str, int]
+    lines: tuple[str, ...] = field(default=())
+
+
+def launch_block(found: Sequence[Suggestion]) -> str:
+    """The comment block for these kernels."""
+    names = {name: value for one in reversed(found) for name, value in one.names.items()}
+    lines = [f"{name} = {value}" for name, value in names.items()]
+    for one in found:
+        lines += ["", *one.lines]
+    body = "\n".join(f"// {line}".rstrip() for line in lines)
+    return f"// /// warplens\n{body}\n// ///"
+
+
+def suggestion(title: str, kernel: Kernel, source: str) -> Suggestion:
+    """A table for the kernel of this name; what the source does not tell is guessed from sizes in bytes."""
+    parameters = kernel.parameters
+    said = declarations(source, kernel.name, len(parameters)) or tuple("" for _ in parameters)
+    name = title.split("<")[0].split(":")[-1]
+    plain = _body(name, blanked(source))
+    dims = 3 if "threadIdx.z" in plain else 2 if "threadIdx.y" in plain else 1
+    block, shared = _launched(name, source) or (THREADS[dims], "")
+    names = _sizes(said)
+    sizes = list(names)
+    words = [_argument(text, p.size, sizes) for text, p in zip(said, parameters, strict=True)]
+    across = (sizes * 3)[: len(block)] if len(block) > 1 and sizes else [" * ".join(sizes)] if sizes else []
+    grid = [f"ceil({size} / {threads})" if threads > 1 else size for size, threads in zip(across, block, strict=False)]
+    table = [
+        f"[{title}]" if re.fullmatch(r"\w+", title) else f'["{title}"]',
+        f'grid = "{", ".join(grid)}"' if grid else "grid = 1",
+        f"block = {list(block) if len(block) > 1 else block[0]}",
+    ]
+    if shared:
+        table.append(f"shared = {shared}")
+    if "this_grid" in plain or "grid_group" in plain:
+        table[1:2] = [f"grid = {RESIDENT}", "cooperative = true"]
+    if words:
+        table.append(f"args = [{', '.join(words)}]")
+    return Suggestion(names, tuple(table))
+
+
+def instances(source: str) -> tuple[str, ...]:
+    """Templates of the file as --kernel takes them: "sum<float, 256>", from the types of their parameters."""
+    return tuple(
+        f"{name}<{', '.join(_instance(parameter) for parameter in _commas(parameters))}>"
+        for parameters, name in TEMPLATE.findall(source)
+        if name != "__launch_bounds__"
+    )
+
+
+def _instance(parameter: str) -> str:
+    """A guess for one parameter of a template."""
+    if re.match(r"\s*(typename|class)\b", parameter):
+        return "float"
+    return "true" if re.match(r"\s*bool\b", parameter) else str(THREADS[1][0])
+
+
+def _body(name: str, plain: str) -> str:
+    """From the kernel's `__global__` to the next one; all of the text where a macro writes it."""
+    parts = re.split(r"\b__global__\b", plain)[1:]
+    return next((part for part in parts if re.search(rf"\b{re.escape(name)}\s*\(", part.split("{")[0])), plain)
+
+
+def _sizes(said: Sequence[str]) -> dict[str, int]:
+    """The integers that are passed by value, with a guess: the first three are sizes, others 1."""
+    whole = [declared_name(text) for text in said if "*" not in text and _type(text)[:1] in ("i", "u")]
+    named = [name for name in whole if name] or (["n"] if any("*" in text for text in said) else [])
+    sides = SIDES.get(len(named), (SIDE,) * 3)
+    return dict(zip(named, (*sides, *(1 for _ in named)), strict=False))
+
+
+def _argument(text: str, size: int, sizes: Sequence[str]) -> str:
+    """In quotes, as it stands in `args`."""
+    name = declared_name(text)
+    label = f"{name} = " if name else ""
+    kind = _type(text.replace("*", " ").split("[")[0])
+    if "*" in text or "[" in text or (not text and size == 8):
+        fill = "random" if re.search(r"\bconst\b[^*]*\*", text) else "zeros"
+        extent = " * ".join(sizes[:3]) or str(1 << 20)
+        return f'"{label}{fill} {kind or "u8"}[{extent if kind else f"{extent} * 16"}]"'
+    if name in sizes:
+        return f'"{name}"'
+    if size not in (1, 2, 4, 8):
+        return f'"{label}struct({", ".join(["f32 0"] * (size // 4) + ["u8 0"] * (size % 4))})"'
+    return f'"{label}1.0"' if kind.startswith("f") else f'"{label}1"'
+
+
+def _type(text: str) -> str:
+    """ "f32" for "const float x"; "" for a type of the file's own."""
+    words = QUALIFIERS.sub(" ", text).replace("*", " ").split()
+    return TYPES.get(" ".join(words[:-1]), "") or TYPES.get(" ".join(words), "")
+
+
+def _launched(name: str, source: str) -> tuple[tuple[int, ...], str] | None:
+    """Block and shared memory of the first `name<<<...>>>` whose numbers can be read."""
+    found = re.search(LAUNCH.format(re.escape(name)), source, re.DOTALL)
+    if not found:
+        return None
+    parts = _commas(found["how"])
+    numbers: dict[str, int] = {}
+    for known, value in COUNT.findall(source):
+        try:
+            numbers.setdefault(known, evaluate_whole(value.rstrip("uUlL \t"), numbers))
+        except UsageError:
+            continue
+    dims = dict(DIM3.findall(source))
+    block = parts[1].strip() if len(parts) > 1 else ""
+    block = dims.get(block, re.sub(r"^dim3\s*[({](.*)[)}]$", r"\1", block))
+    try:
+        sizes = evaluate_list(block.replace("/", "//"), numbers)
+        shared = parts[2].strip() if len(parts) > 2 else "0"
+    except UsageError:
+        return None
+    if not 1 <= len(sizes) <= 3 or not all(isinstance(size, int) and 1 <= size <= 1024 for size in sizes):
+        return None
+    return tuple(int(size) for size in sizes), _bytes(shared, numbers)
+
+
+def _bytes(text: str, numbers: Mapping[str, int]) -> str:
+    for kind, size in (("float", 4), ("int", 4), ("double", 8), ("half", 2), ("unsigned", 4)):
+        text = re.sub(rf"sizeof\s*\(\s*{kind}\s*\)", str(size), text)
+    try:
+        amount = evaluate_whole(text.replace("/", "//"), numbers)
+    except UsageError:
+        amount = SHARED
+    return str(amount) if amount else ""
+
+
+def _commas(text: str) -> list[str]:
+    """Split at the commas outside of all brackets."""
+    parts, start, at = [], 0, 0
+    while at < len(text):
+        if text[at] in "({[":
+            at = closing(text, at)
+        elif text[at] == ",":
+            parts.append(text[start:at])
+            start = at + 1
+        at += 1
+    return [*parts, text[start:]]

@@ -1,0 +1,96 @@
+"""A launch block for a kernel that has none."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from warplens.cli import main
+from warplens.compiler.suggestion import instances
+from warplens.errors import UsageError
+from warplens.target import Flags, targets
+
+HOST = """
+#define TILE 8
+struct Step { float dt; int n; float3 g; };
+__global__ void saxpy(int n, float a, const float *x, float *y) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] += a * x[i];
+}
+__global__ void add2d(const double* a, unsigned char* b, int w, int h) {
+  int x = blockIdx.x * TILE + threadIdx.x, y = blockIdx.y * TILE + threadIdx.y;
+  if (x < w && y < h) b[y * w + x] = a[y * w + x];
+}
+namespace app { __global__ void rev(int* d, size_t n) {
+  extern __shared__ int s[];
+  s[threadIdx.x] = d[threadIdx.x]; __syncthreads(); d[threadIdx.x] = s[blockDim.x - 1 - threadIdx.x];
+} }
+__global__ void move(float4* p, Step s) { if (threadIdx.x < s.n) p[threadIdx.x].x += s.g.x * s.dt; }
+int main() {
+  const int threads = 4 * 32;
+  dim3 tile(TILE, TILE);
+  saxpy<<<(n + threads - 1) / threads, threads>>>(n, 2.f, x, y);
+  add2d<<<grid, tile, 0, stream>>>(a, b, w, h);
+  app::rev<<<1, 64, 64 * sizeof(int)>>>(d, 64);
+}
+"""
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "mine.cu"
+    path.write_text(HOST)
+    return path
+
+
+def suggested(file, capsys):
+    assert main(["explain", str(file)]) == 2
+    message = capsys.readouterr().err
+    assert message.startswith(f"error: {file} does not say how its 4 kernels are started: give --grid, --block")
+    return re.search(r"// /// warplens\n.*// ///\n", message, re.DOTALL)[0]
+
+
+def test_the_suggested_block_is_a_launch(file, capsys):
+    """Written into the file, it starts every kernel, with the blocks and the shared memory of the host code."""
+    file.write_text(suggested(file, capsys) + HOST)
+    found = {target.title: target for target in targets(str(file), Flags(settings=("w=20", "h=30")))}
+    assert {title: target.launch.block for title, target in found.items()} == {
+        "saxpy": (128, 1, 1), "add2d": (8, 8, 1), "rev": (64, 1, 1), "move": (256, 1, 1),
+    }  # fmt: skip
+    assert found["add2d"].launch.grid == (3, 4, 1)
+    assert found["rev"].launch.shared == 256
+    assert found["saxpy"].labels == ("n", "a", "x", "y")
+    a, b, *sizes = found["add2d"].values()
+    assert (a.dtype, b.dtype, a.size, sizes) == (np.float64, np.uint8, 600, [20, 30])
+    assert all(target.values() for target in found.values())
+
+
+def test_kernels_bear_the_names_of_the_source(file):
+    assert [target.title for target in targets(str(file))] == ["saxpy", "add2d", "rev", "move"]
+    (one,) = targets(str(file), Flags(kernel="rev", grid="1", block="32", shared="128"))
+    with pytest.raises(UsageError, match=r"rev takes 2 arguments \(int\* d, size_t n\), and none is given"):
+        one.run()
+
+
+def test_templates_are_named_with_arguments(tmp_path):
+    source = """template <typename T, int N, bool fast = true>
+    __global__ __launch_bounds__(N) void sum(T* x) { x[N] = fast; }
+    template <class A> static __global__ void other(A a) {}
+    template <class A> __device__ void helper(A a) {}"""
+    assert instances(source) == ("sum<float, 256, true>", "other<float>")
+    path = tmp_path / "t.cu"
+    path.write_text(source)
+    with pytest.raises(UsageError, match=re.escape("--kernel 'sum<float, 256, true>'")):
+        targets(str(path))
+    assert targets(str(path), Flags(kernel="sum<float, 256, true>"))[0].kernel.instructions
+
+
+def test_a_cubin_tells_sizes(tmp_path, file):
+    from warplens import compile
+
+    cubin = tmp_path / "mine.cubin"
+    cubin.write_bytes(compile(file).cubin.data)
+    with pytest.raises(UsageError, match=r"saxpy takes 4 arguments \(of 4, 4, 8 and 8 bytes\)"):
+        targets(str(cubin), Flags(kernel="saxpy"))[0].run()
