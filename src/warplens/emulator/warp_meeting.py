@@ -196,11 +196,15 @@ class WarpMeeting(AtInstruction):
     def converge_apart(self, mask: U32) -> None:
         self._part_guarded()
         self._in_own_mask(mask)
+        self._wait_apart(WARPSYNC, mask)
+
+    def _wait_apart(self, slot: int, mask: U32) -> None:
+        """Each lane waits for the lanes of its own mask, and every different mask takes an issue."""
         self.f.apart = True
         needs = self.code.variable(V32, self.e.splat(mask.node))
         place = self.f.later(self._next(), self.mask)
         self._count_parting(self.e.splat(mask.node))
-        arguments = [self.f.env, self.f.warp, i32(WARPSYNC), needs, self.mask, place]
+        arguments = [self.f.env, self.f.warp, i32(slot), needs, self.mask, place]
         self.count(REPLAYED, self.b.call(self.runtime.arrive_apart, arguments))
         self.b.branch(self.f.dispatch)
 
@@ -215,7 +219,10 @@ class WarpMeeting(AtInstruction):
         old = self.b.load(place, typ=V32, align=4)
         there = self.e.splat(self.f.later(target.offset // 16, self.mask))
         self.b.store(self.b.select(self._active, there, old), place, align=4)
-        self._wait(COLLECTIVE, self.first(mask).node)
+        if is_vector(mask.node):
+            self._wait_apart(COLLECTIVE, mask)
+        else:
+            self._wait(COLLECTIVE, self.first(mask).node)
 
     def end_collective(self) -> None:
         b = self.b

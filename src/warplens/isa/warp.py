@@ -67,9 +67,10 @@ def elect(w: Warp, p: Pred) -> tuple[U32, Pred]:
 
 @op("R2UR", pipe="alu", says="{to} = {a}, which is the same in all lanes")
 def r2ur(w: Warp, a: U32) -> tuple[U32, Pred]:
-    """The predicate (sm_80 to 89, before BRA.CONV): whether lanes differ.  Inferred: both ways do the same."""
+    """The predicate, before BRA.DIV and BRA.CONV: which lanes differ from the first (by the lanes that an H200 counts
+    as on in BRA.DIV, 2026-11-21)."""
     value = w.first(a)
-    return value, w.ballot(a.ne(value)).ne(0)
+    return value, a.ne(value)
 
 
 @op("P2R", "UP2UR", pipe="alu", says="{to} = {a}, of its bits {mask} those of the predicates")
