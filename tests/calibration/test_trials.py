@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 import warplens as wl
-from warplens.calibration import Trial, source_of, subjects, trials
+from warplens.calibration import Trial, source_of, trials
 from warplens.calibration.bench import SHARES, distribution
 from warplens.calibration.session import compiled
+from warplens.calibration.trial import subjects
 
 TRIALS = list(trials(132))
 

@@ -14,6 +14,7 @@ from warplens.machine import Speeds
 from warplens.model import places as p
 from warplens.model.constant_path import LINE
 from warplens.model.register_reads import register_reads
+from warplens.model.two_passes import ALU_CYCLES, held_back, in_two_passes
 from warplens.program import Constant, Immediate, Instruction, Program
 
 PIPES = ("none", "fma", "fma_heavy", "alu", "fp16", "fp64", "xu", "lsu", "cbu", "adu", "uniform", "tensor")
@@ -23,7 +24,7 @@ KINDS = {
     "ATOMG": p.ATOMIC, "ATOM": p.ATOMIC, "ATOMS": p.ATOMIC, "RED": p.REDUCE, "REDG": p.REDUCE,
     "LDGSTS": p.COPY, "LDGDEPBAR": p.GROUP, "DEPBAR": p.GROUP_WAIT, "MEMBAR": p.FENCE, "SHFL": p.EXCHANGE,
 }  # fmt: skip
-READING = ("fma", "fma_heavy", "alu", "fp16")  # pipes that wait for registers
+READING = ("fma", "fma_heavy", "alu", "fp16", "fp64")  # pipes that wait for registers
 SHARED_ONLY = frozenset({"LDS", "LDSM", "STS", "STSM", "ATOMS", "SHFL"})
 # Products of the matrix instructions that take the time of HMMA.16816; those of a smaller shape take tensor_half.
 WHOLE = {"HMMA": 16 * 8 * 16, "IMMA": 16 * 8 * 32, "BMMA": 16 * 8 * 256}
@@ -59,12 +60,15 @@ def machine_code(program: Program, speeds: Speeds) -> MachineCode:
         cycles[i] = taken(instruction, pipe, speeds)
         latencies[i] = latency(instruction, pipe, speeds)
     rows[:, p.READS :] = register_reads(program, [pipe_of(i) in READING for i in program.instructions])
+    rows[:, p.STALL] += held_back(program, rows[:, p.STALL])
     firsts = np.array([block.first for block in program.blocks], np.int64)
     lasts = np.array([block.last for block in program.blocks], np.int64)
     return MachineCode(rows, cycles, latencies, firsts, lasts)
 
 
 def pipe_of(instruction: Instruction) -> str:
+    if instruction.base.startswith("U"):
+        return "uniform"  # what all lanes share has a unit of its own
     binding = bind(instruction)
     return binding.op.pipe if binding else "none"
 
@@ -95,6 +99,7 @@ def _row(instruction: Instruction, pipe: str) -> list[int]:
         number,
         int(is_global),
         int(adds_floats(instruction)),
+        ALU_CYCLES if in_two_passes(instruction) else 0,
     ]
 
 
@@ -122,7 +127,7 @@ def taken(instruction: Instruction, pipe: str, speeds: Speeds) -> float:
         return _of_matrices(instruction, speeds)
     if pipe in ("none", "lsu"):
         return 1.0
-    if instruction.base == "IMAD" and "HI" in instruction.modifiers:
+    if in_two_passes(instruction):
         return speeds.pipe_fma_high
     return float(getattr(speeds, f"pipe_{pipe}"))
 

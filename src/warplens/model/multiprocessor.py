@@ -294,6 +294,9 @@ def _run(warps, blocks, work, memory, pipe_free, bank_free, seen, counts, stalls
             counts[p.ISSUED] += 1
             pipe_free[sp, pipe] = max(pipe_free[sp, pipe], t) + work.cycles[i]
             busy[pipe] += work.cycles[i]
+            if work.rows[i, p.ALSO] > 0:
+                pipe_free[sp, p.ALU] = max(pipe_free[sp, p.ALU], t) + work.rows[i, p.ALSO]
+                busy[p.ALU] += work.rows[i, p.ALSO]
             for bank in range(p.BANKS):
                 bank_free[sp, bank] = max(bank_free[sp, bank], t) + work.rows[i, p.READS + bank]
             done, read, long = t + work.lats[i], t + s[p.LAT_STORE], False

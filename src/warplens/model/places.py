@@ -6,9 +6,10 @@ from __future__ import annotations
 (FIXED, VARIABLE, LOAD, STORE, ATOMIC, REDUCE, COPY, GROUP, GROUP_WAIT, BARRIER, ARRIVE, FENCE, EXCHANGE,
  TABLE) = range(14)
 # Columns of the code
-(STALL, SETS, FREES, WAITS, PIPE, KIND, BYTES, DEPTH, NUMBER, NEED, FLOATS, READS) = range(12)
+(STALL, SETS, FREES, WAITS, PIPE, KIND, BYTES, DEPTH, NUMBER, NEED, FLOATS, ALSO, READS) = range(13)
+# ALSO: cycles that it takes of the ALU as well
 BANKS = 2  # of registers; READS and what follows it: registers that an instruction reads in each
-COLUMNS = 11 + BANKS
+COLUMNS = 12 + BANKS
 # Why a warp does not issue, in Nsight Compute's words
 REASONS = (
     "selected", "wait", "long_scoreboard", "short_scoreboard", "barrier", "math_pipe_throttle", "lg_throttle",
@@ -42,6 +43,7 @@ COUNTS = 13
 SERVERS = 15
 SUBPARTITIONS = 4
 WAYS = 16
+ALU = 3  # number of that pipe
 SCOREBOARDS = 6
 BLOCK_BARRIERS = 16
 GROUPS = 8  # of asynchronous copies that are remembered

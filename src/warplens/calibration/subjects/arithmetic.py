@@ -11,7 +11,6 @@ PIPES = (
     "fma", "imad", "lop", "shift", "half", "double", "mufu", "convert", "popc", "shuffle", "vote",
     "special", "reduce", "tensor", "tensor8", "tensor_bf16", "tensor_tf32", "tensor_int", "tensor_half",
     "tensor_double", "permute", "fadd", "fleast", "dadd", "root", "to_half", "to_double", "leading", "high",
-    "wide",
 )  # fmt: skip
 BOTH = ("fma_lop", "fma_imad", "fma_half", "fma_double", "fma_mufu")
 

@@ -1,0 +1,44 @@
+"""Arithmetic in turn, as an H200 does it: the readings of the calibration."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import warplens as wl
+from warplens.calibration import source_of, trials
+from warplens.calibration.record import read
+from warplens.machine import machine
+
+READ = read(Path(__file__).parents[2] / "measurements" / "h200" / "calibration.csv")
+TRIALS = {trial.name: trial for trial in trials(132) if trial.subject == "mixtures"}
+KERNELS = wl.compile(source=source_of("mixtures"), arch="sm_90")
+FEW, MANY = 4, 12  # rounds: what is beside them does not count
+
+
+def cycles(name: str) -> float:
+    """Of a step, in the model."""
+    trial = TRIALS[name]
+    ticks, sink = np.zeros(32, np.int64), np.zeros(1024, np.float32)
+    times = []
+    for rounds in (FEW, MANY):
+        run = KERNELS[trial.kernel].launch((1,), (trial.block,), ticks, sink, rounds, *trial.args[3:])
+        times.append(run.predict("h200").time_us * machine("h200").boost_megahertz)
+    return (times[1] - times[0]) / (MANY - FEW) / (trial.per / int(trial.args[2]))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "mixture high, one chain, 1 warps",  # its result comes late
+        "mixture wide, one chain, 1 warps",  # the lower half sooner than the upper one
+        "mixture wide_lop, 4 warps",  # what is beside it comes late as well
+        "mixture high_sel, 32 warps",  # the ALU is taken, too
+        "doubles own_4, 32 warps",  # six registers from two banks
+        "hops taken never, 4 warps",
+    ],
+)
+def test_a_step_takes_as_many_cycles_as_on_an_h200(name: str) -> None:
+    assert cycles(name) == pytest.approx(float(READ[name]["value"]), rel=0.04)
