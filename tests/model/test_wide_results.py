@@ -43,6 +43,7 @@ def test_the_high_half_of_a_product_takes_twice_the_time_of_the_low() -> None:
     program = wl.compile(source=source, arch="sm_90")["product"].program
     cycles = machine_code(program, machine("h200").speeds).cycles
     high = [cycles[i.index] for i in program.instructions if i.base == "IMAD" and "HI" in i.modifiers]
-    low = [cycles[i.index] for i in program.instructions if i.base == "IMAD" and not {"HI", "MOV", "WIDE"} & set(i.modifiers)]
+    others = {"HI", "MOV", "WIDE"}
+    low = [cycles[i.index] for i in program.instructions if i.base == "IMAD" and not others & set(i.modifiers)]
     assert high == [4.0]
     assert set(low) == {2.0}
