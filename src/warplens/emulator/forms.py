@@ -25,6 +25,7 @@ from warplens.emulator.form import (
     UnfitError,
 )
 from warplens.emulator.spelling import respelled, spelled
+from warplens.emulator.watch import OF_ACCESSES
 from warplens.isa._decode import Binding, bind
 from warplens.isa._lanes import F64, H2, Lanes, Pred
 from warplens.isa._warp import Addend, Floats
@@ -186,7 +187,8 @@ def _setting_of(instruction: Instruction, binding: Binding, setting: Setting) ->
     """What of the setting the instruction's code depends on."""
     if not binding.op.takes_warp:
         return ()
-    near = (setting.shared_base, setting.stack_top, tuple(sorted(setting.checks)), setting.unit)
+    checks = setting.checks - {"needed"} if binding.op.section == "load_store" else setting.checks - OF_ACCESSES
+    near = (setting.shared_base, setting.stack_top, tuple(sorted(checks)), setting.unit)
     if instruction.base == "NOP" or binding.op.section in ("load_store", "warp", "special", "tensor"):
         return near
     meetings = setting.meetings if instruction.base in ("YIELD", "NANOSLEEP") else ()

@@ -27,7 +27,7 @@ def prepare(
 ) -> tuple[Shape, Heap]:  # fmt: skip
     """What every worker needs to know; allocates what the driver keeps in device memory."""
     driver.check(kernel)
-    code = known(kernel, program)
+    code = known(kernel, program, bool(checks))
     barrier = memory.allocate("the grid's barrier", np.zeros(64, np.uint8)) if launch.cooperative else 0
     heap = None
     if "malloc" in kernel.externs:
@@ -64,11 +64,11 @@ class Known:
     calls: bool
 
 
-_known: dict[tuple[str, bytes], Known] = {}  # the latest program of each machine code
+_known: dict[tuple[str, bytes, bool], Known] = {}  # the latest program of each machine code
 
 
-def known(kernel: Kernel, program: Program) -> Known:
-    name = kernel.arch, kernel.code
+def known(kernel: Kernel, program: Program, checked: bool = False) -> Known:
+    name = kernel.arch, kernel.code, checked
     found = _known.get(name)
     if found is None or found.plan.program is not program:  # which may have other lines of source
         calls = any(i.base == "CALL" for i in program.instructions)

@@ -26,6 +26,20 @@ def reached(program: Program) -> set[int]:
     return seen
 
 
+def ways(program: Program) -> dict[int, list[int]]:
+    """Where each of these may lead, by first instructions; a jump to a computed place to any of them."""
+    everywhere = sorted(reached(program))
+    by_start = {block.first: block for block in program.blocks}
+    found: dict[int, list[int]] = {}
+    for start in everywhere:
+        block = by_start[start]
+        anywhere = program.instructions[block.last].base in ANYWHERE
+        behind = [block.last + 1] if block.last + 1 in everywhere else []
+        places = {*block.successors, *called(program, block), *behind}
+        found[start] = everywhere if anywhere else sorted(places.intersection(everywhere))
+    return found
+
+
 def called(program: Program, block: Block) -> list[int]:
     """Where a call at the block's end leads: up to sm_89 the compiler also leaves a loop so (CALL.REL.NOINC)."""
     last = program.instructions[block.last]

@@ -19,7 +19,7 @@ from warplens.emulator.plan import COLUMNS, REQUESTS
 from warplens.emulator.site import Windows
 from warplens.emulator.stepper import Stepper
 from warplens.emulator.stepping import STEP, Steps, steps_of
-from warplens.emulator.watch import Checks
+from warplens.emulator.watch import OF_ACCESSES, Checks
 from warplens.errors import UnsupportedInstruction
 from warplens.kernel import Kernel
 from warplens.program import Program
@@ -63,7 +63,7 @@ _steppers: dict[str, Loaded] = {}
 
 def _stepper(program: Program, windows: Windows, setting: Setting) -> Loaded:
     """The loops around the pieces: run_blocks and run_block."""
-    shown = (windows, sorted(setting.checks), setting.unit, setting.restores)
+    shown = (windows, sorted(setting.checks - OF_ACCESSES), setting.unit, setting.restores)
     name = disk.key("stepper", *host(), vocabulary(), repr(shown))
     if name not in _steppers:
 

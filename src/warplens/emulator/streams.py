@@ -14,6 +14,7 @@ from warplens.emulator.layout import Status
 from warplens.emulator.memory import DeviceMemory
 from warplens.emulator.prepare import prepare, tile_of
 from warplens.emulator.recorder import Log
+from warplens.emulator.slimmed import slimmed
 from warplens.emulator.tiers import Tiers
 from warplens.emulator.watch import RECORD, Checks
 from warplens.kernel import Kernel
@@ -45,10 +46,11 @@ def record(
     """
     if launch.cooperative:
         blocks = tuple(range(launch.blocks))
+    if how == RECORD:
+        slim = slimmed(kernel, program)
+        program, how = slim.program, slim.checks
     kept = len(memory.allocations)
-    shape, heap = prepare(
-        kernel, program, launch, parameters, memory, banks, multiprocessors, budget, how
-    )
+    shape, heap = prepare(kernel, program, launch, parameters, memory, banks, multiprocessors, budget, how)
     words = np.empty(room, np.uint32)
     try:
         tiers = Tiers(kernel, program, tile_of(launch), how)

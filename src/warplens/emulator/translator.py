@@ -13,7 +13,7 @@ from warplens.emulator.library import Signature, declare
 from warplens.emulator.lift import WarpFunction
 from warplens.emulator.pattern import Counts, Pattern
 from warplens.emulator.plan import LARGE, Plan
-from warplens.emulator.reached import ANYWHERE, called, reached
+from warplens.emulator.reached import reached, ways
 from warplens.emulator.registers import highest, saved_space
 from warplens.emulator.routines import Routines
 from warplens.emulator.running import Context
@@ -72,7 +72,7 @@ class Translator(Context):
         self.meetings = meetings(program)
         self.gives_way = gives_way(program)
         blocks = [self.by_start[start] for start in sorted(self.reached)]
-        self._flow = self._successors()
+        self._flow = ways(program)
         self.shapes = shapes(program, self.bindings, blocks, tile, self._flow)
         self.start = max(place for place in self.shapes.states if place.first == 0)
         self.parting = self._parting()
@@ -84,18 +84,6 @@ class Translator(Context):
 
     def _bind(self, instruction: Instruction) -> Binding | None:
         return bind(instruction)
-
-    def _successors(self) -> dict[int, list[int]]:
-        """Jumps to computed places may lead anywhere."""
-        everywhere = sorted(self.reached)
-        successors: dict[int, list[int]] = {}
-        for start in everywhere:
-            block = self.by_start[start]
-            anywhere = self.program.instructions[block.last].base in ANYWHERE
-            behind = [block.last + 1] if block.last + 1 in self.reached else []
-            places = {*block.successors, *called(self.program, self.by_start[start]), *behind}
-            successors[start] = everywhere if anywhere else sorted(places & self.reached)
-        return successors
 
     def _parting(self) -> set[Place]:
         """Where lanes can go on apart when a whole warp parts."""

@@ -103,14 +103,15 @@ class WarpMemory(AtInstruction):
         self._site().add(GENERIC_BYTES, b.mul(b.zext(different, I64), i64(size)))
         return address if space == "global" else b.trunc(address, V32)
 
-    def load(
-        self, space: Space, at: Address, bytes: int, signed: bool = False, volatile: bool = False
-    ) -> Data:
+    def load(self, space: Space, at: Address, bytes: int, signed: bool = False, volatile: bool = False) -> Data:
         address = self.address(space, at) if space == "generic" else self.formed(space, at)
         routines, fault = self.f.t.routines, self.f.fault
         watch = self.f.t.watch
         if space != "generic":
             watch.access(self._site(), space, address, bytes, "load")
+            if not watch.moves(space):
+                one = self._site().together and space != "local" and self.e.is_scalar(address)
+                return Data([self._u32(ir.Constant(I32 if one else V32, None))] * max(bytes // 4, 1))
             words = self._access.load(routines, self._site(), space, address, bytes, signed, fault)
             return Data([self._u32(w) for w in words])
         total = [self.code.variable(V32, ir.Constant(V32, None)) for _ in range(max(bytes // 4, 1))]
@@ -118,6 +119,8 @@ class WarpMemory(AtInstruction):
             with self.code.when(self.code.nonzero(mask)):
                 near = self._near(address, where, mask, bytes)
                 watch.access(self._site(mask), where, near, bytes, "load")
+                if not watch.moves(where):
+                    continue
                 words = self._access.load(routines, self._site(mask, where), where, near, bytes, signed, fault)
                 for place, word in zip(total, words, strict=True):
                     old = self.b.load(place, typ=V32)
@@ -131,20 +134,18 @@ class WarpMemory(AtInstruction):
         watch = self.f.t.watch
         if space != "generic":
             watch.access(self._site(), space, address, bytes, "store", words)
-            self._access.store(routines, self._site(), space, address, words, bytes, fault)
+            if watch.moves(space):
+                self._access.store(routines, self._site(), space, address, words, bytes, fault)
             return
         for where, mask in self._windows(address).items():
             with self.code.when(self.code.nonzero(mask)):
                 near = self._near(address, where, mask, bytes)
                 watch.access(self._site(mask), where, near, bytes, "store", words)
-                self._access.store(routines, self._site(mask, where), where, near, words, bytes, fault)
+                if watch.moves(where):
+                    self._access.store(routines, self._site(mask, where), where, near, words, bytes, fault)
 
-    def _call_access(
-        self, routine: ir.Function, site: Site, address: ir.Value, words: Sequence[U32]
-    ) -> ir.Value:
-        made = self.b.call(
-            routine, [*site.common(), address, site.mask, *(self.e.splat(w.node) for w in words)]
-        )
+    def _call_access(self, routine: ir.Function, site: Site, address: ir.Value, words: Sequence[U32]) -> ir.Value:
+        made = self.b.call(routine, [*site.common(), address, site.mask, *(self.e.splat(w.node) for w in words)])
         access.leave_on_fault(site, self.f.fault, self.b.append_basic_block("after"))
         return made
 
@@ -157,9 +158,7 @@ class WarpMemory(AtInstruction):
         words = [*value.words, *(compare.words if compare else ())]
         count = len(value.words)
         total = [self.code.variable(V32, ir.Constant(V32, None)) for _ in range(count)]
-        windows: dict[Space, ir.Value] = (
-            {space: self.active_mask} if space != "generic" else self._windows(address)
-        )
+        windows: dict[Space, ir.Value] = {space: self.active_mask} if space != "generic" else self._windows(address)
         for where, mask in windows.items():
             if where == "local" or where != (only or where):
                 continue
@@ -167,8 +166,13 @@ class WarpMemory(AtInstruction):
             with self.code.when(self.code.nonzero(mask)):
                 near = self._near(address, where, mask, 4 * count) if space == "generic" else address
                 self.f.t.watch.access(self._site(mask), where, near, 4 * count, "atomic")
-                self._keep(self._call_access(routine, self._site(mask, where), near, words), mask, total)
+                if self.f.t.watch.moves(where):
+                    self._keep(self._call_access(routine, self._site(mask, where), near, words), mask, total)
         return Data([self._u32(self.b.load(place, typ=V32)) for place in total])
+
+    def _nothing(self) -> U32:
+        """What is loaded where nothing is moved."""
+        return self._u32(ir.Constant(V32, None))
 
     def _keep(self, old: ir.Value, mask: ir.Value, total: Sequence[ir.Value]) -> None:
         """The words of a routine's result, in the lanes of a mask."""
@@ -180,6 +184,8 @@ class WarpMemory(AtInstruction):
     def update(self, at: Address, value: U64, becomes: Update) -> U64:
         address = self.address("shared", at)
         self.f.t.watch.access(self._site(), "shared", address, 8, "atomic")
+        if not self.f.t.watch.moves("shared"):
+            return self._nothing().join(self._nothing())
         routine = update_routine(self.f.t.routines, becomes)
         old = self._call_access(routine, self._site(), address, [value.low(), value.high()])
         low, high = (self._u32(self.b.extract_value(old, k)) for k in (0, 1))
@@ -188,6 +194,8 @@ class WarpMemory(AtInstruction):
     def compare_and_store(self, at: Address, compare: Data, value: Data, bytes: int) -> Pred:
         address = self.address("shared", at)
         self.f.t.watch.access(self._site(), "shared", address, bytes, "atomic")
+        if not self.f.t.watch.moves("shared"):
+            return self._nothing().ne(0)
         routine = compare_and_store_routine(self.f.t.routines, bytes)
         stored = self._call_access(routine, self._site(), address, [*compare.words, *value.words])
         return self._u32(stored).ne(0)
@@ -200,6 +208,8 @@ class WarpMemory(AtInstruction):
         whence = [self.b.trunc(start, V32)] * (bytes // 4)
         self.f.t.watch.access(site, "shared", places, bytes, "store", whence)
         self.f.t.watch.access(self._site(self.b.and_(site.mask, lanes)), "global", start, bytes, "load")
+        if not self.f.t.watch.moves("shared"):
+            return
         sectors = self.b.call(routine, [*site.common(), start, site.mask, places, lanes])
         assert site.hits is not None
         self.code.bump(site.hits, sectors)
@@ -212,6 +222,8 @@ class WarpMemory(AtInstruction):
         routine = self.f.t.routines.gather("shared", 16, False, "matrix load")
         address = self.address("shared", at)
         self.f.t.watch.access(self._rows(matrices), "shared", address, 16, "load")
+        if not self.f.t.watch.moves("shared"):
+            return Data([self._nothing()] * 4)
         rows = self._call_access(routine, self._rows(matrices), address, [])
         return Data([self._u32(self.b.extract_value(rows, k)) for k in range(4)])
 
@@ -219,6 +231,8 @@ class WarpMemory(AtInstruction):
         routine = self.f.t.routines.scatter("shared", 16, "matrix store")
         address, words = self.address("shared", at), [self.e.splat(w.node) for w in data.words]
         self.f.t.watch.access(self._rows(matrices), "shared", address, 16, "store", words)
+        if not self.f.t.watch.moves("shared"):
+            return
         self._call_access(routine, self._rows(matrices), address, data.words)
 
     def is_in(self, space: Space, at: Address) -> Pred:

@@ -20,10 +20,16 @@ from warplens.program import Program
 
 VOID = ir.VoidType()
 V32 = vector(I32)
-Checks = frozenset[Check | Literal["record", "lanes"]]
+Still = Literal["global", "shared", "local"]
+Unmoved = Literal["still global", "still shared", "still local"]
+STILL: dict[Still, Unmoved] = {"global": "still global", "shared": "still shared", "local": "still local"}
+Checks = frozenset[Check | Literal["record", "needed", "lanes"] | Unmoved]
 NO_CHECKS: Checks = frozenset()
 RECORD: Checks = frozenset({"record"})
 LANES: Checks = frozenset({"lanes"})
+NOTHING_MOVES: Checks = frozenset(STILL.values())
+NEEDED: Checks = RECORD | {"needed"}  # with what slimmed.py leaves of the program
+OF_ACCESSES: Checks = NOTHING_MOVES | {"needed"}  # which concern nothing but loads and stores
 
 
 def unit(program: Program) -> int:
@@ -41,6 +47,7 @@ class Watch:
         self.races, self.init, self.barriers = (name in checks for name in ("races", "init", "barriers"))
         self.unit = unit
         self.shadow = Shadow(module)
+        self.still = {space for space, name in STILL.items() if name in checks}
         self.recorder: Recorder | None = None
         if checks & (RECORD | LANES):
             self.recorder = LaneRecorder(module) if "lanes" in checks else Recorder(module)
@@ -58,6 +65,10 @@ class Watch:
             self.recorder.table(code, env, number, offsets, mask)
 
     # Memory
+
+    def moves(self, space: Space) -> bool:
+        """Whether accesses to a space do anything but be recorded (slimmed.py)."""
+        return space not in self.still
 
     def access(
         self, site: Site, space: Space, address: Any, size: int, how: How,

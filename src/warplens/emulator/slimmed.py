@@ -1,0 +1,168 @@
+"""What a recording has to execute: whatever decides which code a warp runs and which addresses it reaches.
+
+A recording holds basic blocks and addresses, no results.  An instruction whose result decides neither is left out, and
+so are the loads and stores of a space of memory from which nothing that does is loaded: they are recorded, and move
+nothing.  Of a product of matrices the arithmetic of addresses is left, of 2,048 x 2,048 halves a fiftieth of the time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from warplens.emulator.convergence import Convergence
+from warplens.emulator.liveness import GUARDS, Event, Guard, Name
+from warplens.emulator.reached import reached, ways
+from warplens.emulator.shapes import Place, Walk
+from warplens.emulator.tokens import named
+from warplens.emulator.watch import NEEDED, RECORD, STILL, Checks, Still
+from warplens.isa._decode import Binding, bind
+from warplens.kernel import Kernel
+from warplens.program import Address, Instruction, Program
+
+SECTIONS = ("tensor", "sparse")  # whose sentences take the warp, and do nothing but give a result
+RESULTS_ONLY = frozenset({
+    "SHFL", "VOTE", "VOTEU", "MATCH", "REDUX", "CREDUX", "S2R", "S2UR", "CS2R", "CS2UR", "R2UR", "VIADD",
+})  # fmt: skip
+SPACES: Mapping[str, Still] = {
+    "LDG": "global", "STG": "global", "ATOMG": "global", "RED": "global", "REDG": "global",
+    "LDS": "shared", "STS": "shared", "ATOMS": "shared", "LDSM": "shared", "STSM": "shared",
+    "LDL": "local", "STL": "local",
+}  # fmt: skip
+EVERYWHERE = frozenset({"LD", "ST", "ATOM"})
+COPIES = "LDGSTS"
+TABLES = frozenset({"LDC", "ULDC", "LDCU"})
+
+Want = tuple[Name, Guard]  # a register, in the lanes of a guard
+
+
+@dataclass(frozen=True)
+class Slimmed:
+    """The program with NOPs for what is left out, and how it is recorded."""
+
+    program: Program
+    checks: Checks
+
+
+_known: dict[tuple[str, bytes], tuple[Program, Slimmed]] = {}  # the latest program of each machine code
+
+
+def slimmed(kernel: Kernel, program: Program) -> Slimmed:
+    """Where the driver is called, which may look at anything, all of it."""
+    if kernel.externs:
+        return Slimmed(program, RECORD)
+    name = kernel.arch, kernel.code
+    if name not in _known or _known[name][0] is not program:
+        _known[name] = program, _slimmed(program)
+    return _known[name][1]
+
+
+def _slimmed(program: Program) -> Slimmed:
+    needs = Needs(program)
+    still = frozenset(STILL)
+    while True:
+        needed, moved = needs.of(still)
+        if not moved & still:
+            break
+        still -= moved
+    kept = tuple(
+        i if i.index in needed or i.index not in needs.pure else replace(i, opcode="NOP", guard=None, operands=())
+        for i in program.instructions
+    )
+    return Slimmed(replace(program, instructions=kept), NEEDED | {STILL[space] for space in still})
+
+
+class Needs:
+    """Who reads and writes which registers, instruction by instruction, and what follows from that."""
+
+    def __init__(self, program: Program) -> None:
+        self.program, self.ways = program, ways(program)
+        self.bindings = [bind(i) for i in program.instructions]
+        self.blocks = {block.first: block for block in program.blocks if block.first in reached(program)}
+        walk = Walk(program, self.bindings, 0)
+        for block in self.blocks.values():
+            walk.through(Place(block.first), block, {}, Convergence(True))
+        self.events: dict[int, list[Event]] = {}
+        for found in walk.registers.flow.events.values():
+            for event in found:
+                self.events.setdefault(event.index, []).append(event)
+        told = {index for index, some in self.events.items() if any(event.writes for event in some)}
+        pairs = zip(program.instructions, self.bindings, strict=True)
+        self.pure = {i.index for i, binding in pairs if i.index in told and _is_pure(i, binding)}
+
+    def of(self, still: frozenset[Still]) -> tuple[set[int], set[Still]]:
+        """The instructions that are needed where nothing is moved in these spaces, and the spaces from which something
+        is loaded that is needed."""
+        needed: set[int] = set()
+        moved: set[Still] = set()
+        live: dict[int, set[Want]] = {first: set() for first in self.blocks}
+        todo = set(self.blocks)
+        before: dict[int, set[int]] = {first: set() for first in self.blocks}
+        for first, targets in self.ways.items():
+            for target in targets:
+                before[target].add(first)
+        while todo:
+            first = max(todo)
+            todo.remove(first)
+            wanted = set().union(*(live[target] for target in self.ways[first]))
+            for index in range(self.blocks[first].last, first - 1, -1):
+                self._through(index, still, wanted, needed, moved)
+            if wanted != live[first]:
+                live[first] = wanted
+                todo |= before[first]
+        return needed, moved
+
+    def _through(
+        self, index: int, still: frozenset[Still], wanted: set[Want], needed: set[int], moved: set[Still]
+    ) -> None:
+        """Backwards over one instruction; `wanted`: what is needed behind it, then before it."""
+        events = self.events.get(index, [])
+        at, written = self.program.instructions[index], [event for event in events if event.writes]
+        names = {event.name for event in written}
+        used = any(name in names for name, _ in wanted)
+        if index in self.pure and not used:
+            return
+        needed.add(index)
+        spaces = spaces_of(at)
+        asked = used or (not written and self._gives(index))
+        if asked or (at.base == COPIES and "shared" not in still):
+            moved |= spaces
+        changed = {event.name for event in written if event.name[0] in GUARDS}
+        for want in [w for w in wanted if w[1] is not None and (w[1].file, w[1].index) in changed]:
+            wanted.remove(want)
+            wanted.add((want[0], None))
+        if index in self.pure or at.base in TABLES or spaces:
+            over = {(e.name, e.guard) for e in written if e.name[0] in ("R", "P")}
+            wanted -= {w for w in wanted if (w[0], None) in over or w in over}
+        moves = asked or not spaces <= still
+        wanted |= {(e.name, e.guard) for e in events if not e.writes and (moves or not spaces or _places(at, e.name))}
+
+    def _gives(self, index: int) -> bool:
+        """Whether an instruction has registers for its results."""
+        binding = self.bindings[index]
+        return binding is None or any(target is not None and target.index >= 0 for target in binding.targets)
+
+
+def spaces_of(at: Instruction) -> set[Still]:
+    """Which spaces of memory an instruction accesses; of constant memory nothing is ever stored."""
+    if at.base in EVERYWHERE:
+        return set(STILL)
+    if at.base == COPIES:
+        return {"global", "shared"}
+    return {SPACES[at.base]} if at.base in SPACES else set()
+
+
+def _is_pure(at: Instruction, binding: Binding | None) -> bool:
+    """Whether it does nothing but write its results, all of which are told."""
+    if binding is None or at.base == "NOP":
+        return False
+    op = binding.op
+    return not op.takes_warp or op.section in SECTIONS or at.base in RESULTS_ONLY
+
+
+def _places(at: Instruction, name: Name) -> bool:
+    """Whether a register that an access reads may say which places it reaches, in which lanes."""
+    if name[0] != "R":
+        return True
+    registers = [r for operand in at.operands if isinstance(operand, Address) for r in named(operand)]
+    return any(r.file == "R" and r.index <= name[1] <= r.index + 1 for r in registers)
