@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
+from warplens import compile
 from warplens.report.subject import Subject
 from warplens.report.verdict import of_all, per, share, verdict
 
 TOLD = [
-    ("nccopy", "nccopy: half of the sectors that its global loads move are needless (8 a request where 4 would do)"),
+    ("nccopy", "nccopy: half of the sectors that its global loads move are needless (8 a request where 4 would do), "
+               "mostly in line 40"),
     # 32 lanes of a column meet in one bank: 31 of 32 passes are conflicts
     ("transpose", "transpose: 97 % of the wavefronts of its shared loads are bank conflicts "
-                  "(32 a request where 1 would do)"),
+                  "(32 a request where 1 would do), mostly in line 37"),
     ("one_block", "ccopy: its 1 block keeps at most 1 of the 132 multiprocessors of the NVIDIA H200 SXM busy"),
 ]  # fmt: skip
 
@@ -49,3 +52,33 @@ def test_a_share_is_never_rounded_to_nothing_or_all(part: float, words: str) -> 
 @pytest.mark.parametrize(("amount", "words"), [(4.0, "4"), (8.5, "8.5"), (1024.0, "1,024")])
 def test_amounts_are_short(amount: float, words: str) -> None:
     assert per(amount) == words
+
+
+FAULTS = """
+__global__ void %s(const unsigned char* c, const float* x, const int* k, float* y, int* bins, unsigned char* d) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  %s
+}
+"""
+PAIRS = [
+    ("atomicAdd(&bins[k[i] & 3], 1);", "8 lanes of a warp meet on each word of its atomics, which are done one after "
+     "the other, mostly in line 4; sum up in the warp or the block first", "atomicAdd(&bins[i], 1);"),
+    ("float v = x[i]; for (int n = 0; n < 9; n++) v = v * 0.999 + 0.5; y[i] = v;", "of its instructions compute in "
+     "double precision with floats, or convert them, mostly in line 4; a literal is a float with an f",
+     "float v = x[i]; for (int n = 0; n < 9; n++) v = v * 0.999f + 0.5f; y[i] = v;"),
+    ("d[i] = c[i] ^ 1;", "its global accesses move 1 byte a thread, mostly in line 4; vectors of 4 or more bytes "
+     "(uchar4, half2) need fewer instructions", "y[i] = x[i];"),
+    ("y[i] = x[(i * 8) % (gridDim.x * 256)];", "mostly in line 4", "y[i] = x[i];"),
+    ("if (i % 2) y[i] = sinf(x[i]); else y[i] = cosf(x[i]);", "mostly in line 4", "y[i] = sinf(x[i]);"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("flawed", "sentence", "mended"), PAIRS)
+def test_a_fault_is_told_with_its_line_and_silent_where_it_is_mended(flawed: str, sentence: str, mended: str) -> None:
+    n = 132 * 256
+    numbers = np.arange(n) % 4
+    for body, told in ((flawed, True), (mended, False)):
+        kernel = compile(source=FAULTS % ("f", body))["f"]
+        kinds = (np.uint8, np.float32, np.int32, np.float32, np.int32, np.uint8)
+        run = kernel.launch(132, 256, *(numbers.astype(kind) for kind in kinds))
+        assert (sentence in verdict(run.subject)) is told

@@ -138,6 +138,11 @@ def limit_of(
         "dispatch_stall": "the banks of registers: instructions that read several registers of one",
     }
     share = 100 * waits[worst] / max(sum(stalls.values()), 1e-9)
+    if worst in ("mio_throttle", "lg_throttle") and out.counts[p.L2_UPDATES] and not trace.wavefronts.any():
+        return (
+            "atomic operations: L2 does those on one word one after the other, and the queues before it are full "
+            f"({share:.0f} % of the warps' time)"
+        )
     return f"{says[worst]} ({share:.0f} % of the warps' time)"
 
 

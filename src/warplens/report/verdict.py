@@ -11,11 +11,36 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from warplens.counters.sections.shared_memory import ideal
+from warplens.counters.vocabulary import (
+    ALL,
+    ATOMIC,
+    BYTES,
+    EXECUTED,
+    GLOBAL,
+    IDEAL,
+    LOAD,
+    LOCAL,
+    REDUCTION,
+    REQUESTS,
+    SECTORS,
+    STORE,
+    WAVEFRONTS,
+    Column,
+    Quantity,
+    bits,
+    opcode,
+)
 from warplens.report.subject import Subject
-from warplens.report.tables import MemoryRow, divergence, mix, sectors, wavefronts
+from warplens.report.tables import SECTOR_ROWS, SHARED_ROWS, MemoryRow, divergence, mix, sectors, wavefronts
 
 WORTH_TELLING = 0.08  # of the work; below it a kernel is called clean
 ISSUE = 0.25
+MEETING = 1.5  # lanes a word from which on atomics are told to meet
+ATOMICS = GLOBAL & (ATOMIC | REDUCTION)
+DIVERGENT, LANES = Column("divergent")[ALL], Column("threads_on")
+DOUBLE = opcode("DADD", "DMUL", "DFMA", "DSETP")
+TO_DOUBLE, TO_FLOAT = opcode("F2F.F64.F32"), opcode("F2F.F32.F64")
 FRACTIONS = {1 / 4: "a quarter", 1 / 3: "a third", 1 / 2: "half", 2 / 3: "two thirds", 3 / 4: "three quarters"}
 RESOURCES = {
     "registers": "registers",
@@ -54,7 +79,8 @@ def excessive_sectors(subject: Subject) -> Fact | None:
     return Fact(
         worst.excess / work(subject),
         f"{of_all(worst.excess / worst.units)} the sectors that its {plural(worst)} move are needless "
-        f"({per(worst.per_request)} a request where {per(worst.ideal_per_request)} would do)",
+        f"({per(worst.per_request)} a request where {per(worst.ideal_per_request)} would do)"
+        + mostly(subject, SECTORS[SECTOR_ROWS[worst.name]] - IDEAL[SECTOR_ROWS[worst.name]]),
     )
 
 
@@ -66,7 +92,8 @@ def bank_conflicts(subject: Subject) -> Fact | None:
     return Fact(
         worst.excess / work(subject),
         f"{of_all(worst.excess / worst.units)} the wavefronts of its {plural(worst)} are bank conflicts "
-        f"({per(worst.per_request)} a request where {per(worst.ideal_per_request)} would do)",
+        f"({per(worst.per_request)} a request where {per(worst.ideal_per_request)} would do)"
+        + mostly(subject, WAVEFRONTS[SHARED_ROWS[worst.name]] - ideal(SHARED_ROWS[worst.name])),
     )
 
 
@@ -79,6 +106,7 @@ def idle_lanes(subject: Subject) -> Fact | None:
     cause = ""
     if seen.divergent:
         cause = f"; {share(seen.divergent / seen.targets)} of its branches send the lanes of a warp two ways"
+        cause += mostly(subject, DIVERGENT)
     elif subject.launch.threads_per_block % 32:
         cause = f"; a block of {subject.launch.threads_per_block} threads does not fill its last warp"
     return Fact(
@@ -96,7 +124,50 @@ def spills(subject: Subject) -> Fact | None:
     return Fact(
         sum(row.units for row in rows) / work(subject),
         f"{share(requests / everything)} of its memory requests go to local memory: "
-        "spilled registers, or arrays that no register can hold",
+        "spilled registers, or arrays that no register can hold" + mostly(subject, SECTORS[LOCAL]),
+    )
+
+
+def meeting_atomics(subject: Subject) -> Fact | None:
+    """Lanes whose atomics are for one word are served one after the other."""
+    lanes = subject.total(LANES[ATOMICS])
+    words = sum(subject.total(BYTES[ATOMICS & bits(width)]) / (width // 8) for width in (16, 32, 64, 128))
+    if not words or lanes / words < MEETING:
+        return None
+    return Fact(
+        (lanes - words) / (work(subject) + lanes - words),
+        f"{per(lanes / words)} lanes of a warp meet on each word of its atomics, which are done one after the other"
+        + mostly(subject, LANES[ATOMICS])
+        + "; sum up in the warp or the block first",
+    )
+
+
+def doubles_by_accident(subject: Subject) -> Fact | None:
+    """Floats that become doubles and floats again: a literal such as 0.5 is a double."""
+    there, back, double = (subject.total(EXECUTED[kind]) for kind in (TO_DOUBLE, TO_FLOAT, DOUBLE))
+    if not (there and back and double):
+        return None
+    part = (there + back + double) / subject.total(EXECUTED[ALL])
+    return Fact(
+        part / 2,
+        f"{share(part)} of its instructions compute in double precision with floats, or convert them"
+        + mostly(subject, EXECUTED[DOUBLE])
+        + "; a literal is a float with an f (0.5f), as sqrtf and expf are",
+    )
+
+
+def narrow_accesses(subject: Subject) -> Fact | None:
+    """Accesses of one or two bytes a lane: most of the instructions are for addresses."""
+    accesses = GLOBAL & (LOAD | STORE)
+    single, short = REQUESTS[accesses & bits(8)], REQUESTS[accesses & bits(16)]
+    part = subject.total(single + short) / max(subject.total(REQUESTS[accesses]), 1)
+    if part < 1 / 2:
+        return None
+    size = "1 byte" if subject.total(single) > subject.total(short) else "2 bytes"
+    return Fact(
+        part / 8,  # it moves what it must, with more instructions than it need
+        f"its global accesses move {size} a thread{mostly(subject, single + short)}; "
+        "vectors of 4 or more bytes (uchar4, half2) need fewer instructions",
     )
 
 
@@ -128,9 +199,22 @@ FACTS: tuple[Callable[[Subject], Fact | None], ...] = (
     bank_conflicts,
     idle_lanes,
     spills,
+    meeting_atomics,
+    doubles_by_accident,
+    narrow_accesses,
     small_grid,
     low_occupancy,
 )
+
+
+def mostly(subject: Subject, quantity: Quantity) -> str:
+    """ ", mostly in line 40": where most of a quantity comes from; "" where lines are not known."""
+    amounts = quantity.of(subject.by_line).tolist()
+    if not amounts or max(amounts) <= 0:
+        return ""
+    place = subject.lines[amounts.index(max(amounts))]
+    others = {line.file for line in subject.lines} != {place.file}
+    return f", mostly in line {place.line}" + (f" of {place.file.rsplit('/', 1)[-1]}" if others else "")
 
 
 def clean(subject: Subject) -> str:
