@@ -17,7 +17,7 @@ from warplens import cache as disk
 from warplens import resident
 from warplens.emulator.apart import Apart
 from warplens.emulator.host import Loaded, host, load, target
-from warplens.emulator.library import Library, library_module
+from warplens.emulator.library import Library, with_calls
 from warplens.emulator.pattern import Counts
 from warplens.emulator.plan import COLUMNS, REQUESTS
 from warplens.emulator.site import Windows
@@ -109,7 +109,7 @@ def _apart(name: str, made: Translated, kernel: Kernel, program: Program, tile: 
     code = disk.remember(
         "object", disk.key("apart", name), lambda: compile_apart(kernel, program, tile, checks, known)
     )
-    loaded = load((library_for(program).code, code), ("run_apart", "weights"))
+    loaded = load(library_for(program).with_routines(code), ("run_apart", "weights"))
     made.loaded.append(loaded)
     made.weights[:] = _weights(loaded, len(program.instructions))
     return loaded.addresses["run_apart"]
@@ -160,25 +160,21 @@ def library_for(program: Program) -> Library:
 
 @cache
 def library(windows: Windows) -> Library:
-    def make() -> bytes:
-        module, signatures = library_module(windows)
-        return Library(signatures, compiled(module)).dumped()
-
-    name = disk.key("library", *host(), vocabulary(), str(windows))
-    return Library.loaded(disk.remember("object", name, make))
+    return Library(windows, disk.key(*host(), vocabulary()), compiled)
 
 
 def compiled(written: Any, names: Sequence[str] = PASSES) -> bytes:
-    """An object file of a module, after these passes of LLVM's."""
+    """An object file of a module, after these passes of LLVM's, with the names of what it calls."""
     import llvmlite.binding as llvm
 
-    module = llvm.parse_assembly(str(written))
+    text = str(written)
+    module = llvm.parse_assembly(text)
     machine = target()
     passes = llvm.create_new_module_pass_manager()
     for name in names:
         getattr(passes, f"add_{name}_pass")()
     passes.run(module, llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options()))
-    return bytes(machine.emit_object(module))
+    return with_calls(text, bytes(machine.emit_object(module)))
 
 
 def _weights(loaded: Loaded, instructions: int) -> NDArray[np.int64]:
@@ -187,7 +183,7 @@ def _weights(loaded: Loaded, instructions: int) -> NDArray[np.int64]:
 
 
 def _load(code: bytes, program: Program, make_apart: Callable[[Translated], int]) -> Translated:
-    loaded = load((library_for(program).code, code), ("run_blocks", "run_block", "weights", "apart"))
+    loaded = load(library_for(program).with_routines(code), ("run_blocks", "run_block", "weights", "apart"))
     made = Translated(
         RunBlocks(loaded.addresses["run_blocks"]),
         RunBlock(loaded.addresses["run_block"]),

@@ -1,11 +1,15 @@
-"""The access routines that most kernels need, compiled once a host and kept: they are more code than most kernels."""
+"""The access routines that kernels share, each compiled once a host, when it is first needed, and kept: together they
+are more code than most kernels."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
+from warplens import cache as disk
 from warplens.emulator import ir
 from warplens.emulator.routines import Routines
 from warplens.emulator.site import V32, V64, Windows
@@ -27,25 +31,68 @@ class Signature:
     arguments: tuple[str, ...]
 
 
-@dataclass(frozen=True)
 class Library:
-    """Routines in machine code of this host."""
+    """Routines in machine code of this host, each an object file of its own that is made when somebody first calls it.
 
-    signatures: tuple[Signature, ...]
-    code: bytes
+    version   names what the code depends on besides the windows;  compiled: what a module's text becomes, with_calls()
+    """
 
-    def dumped(self) -> bytes:
-        head = json.dumps([[s.name, s.result, s.arguments] for s in self.signatures]).encode()
-        return len(head).to_bytes(8, "little") + head + self.code
+    def __init__(self, windows: Windows, version: str, compiled: Callable[[str], bytes]) -> None:
+        self.windows, self.version, self.compiled = windows, version, compiled
+        self._parts: dict[str, bytes] = {}
 
-    @staticmethod
-    def loaded(data: bytes) -> Library:
-        size = int.from_bytes(data[:8], "little")
-        listed = json.loads(data[8 : 8 + size])
-        return Library(tuple(Signature(n, r, tuple(a)) for n, r, a in listed), data[8 + size :])
+    @cached_property
+    def signatures(self) -> tuple[Signature, ...]:
+        listed = json.loads(disk.remember("object", self._key("signatures"), self._listed))
+        return tuple(Signature(name, result, tuple(arguments)) for name, result, arguments in listed)
+
+    def with_routines(self, data: bytes) -> list[bytes]:
+        """The object files of what compiled() gave and of the routines that it calls."""
+        known = {signature.name for signature in self.signatures}
+        called, code = calls_of(data)
+        left, found = list(called & known), dict[str, bytes]()
+        while left:
+            name = left.pop()
+            if name not in found:
+                called, found[name] = calls_of(self._part(name))
+                left += called & known
+        return [*(found[name] for name in sorted(found)), code]
+
+    def _part(self, name: str) -> bytes:
+        if name not in self._parts:
+            key = self._key("routine", name)
+            self._parts[name] = disk.remember("object", key, lambda: self.compiled(self._module.only(name)))
+        return self._parts[name]
+
+    def _key(self, *what: str) -> str:
+        return disk.key("library", self.version, str(self.windows), *what)
+
+    def _listed(self) -> bytes:
+        made = (f for f in self._module.functions if not f.is_declaration)
+        types = ((f.name, f.function_type.return_type, f.function_type.args) for f in made)
+        return json.dumps([[name, str(result), [str(a) for a in given]] for name, result, given in types]).encode()
+
+    @cached_property
+    def _module(self) -> ir.Module:
+        return library_module(self.windows)
 
 
-def library_module(windows: Windows) -> tuple[ir.Module, tuple[Signature, ...]]:
+CALL = re.compile(r'call [^@\n]*@"(\w+)"')
+
+
+def with_calls(text: str, code: bytes) -> bytes:
+    """An object file behind the names of the functions that its module calls."""
+    names = " ".join(sorted(set(CALL.findall(text)))).encode()
+    return len(names).to_bytes(8, "little") + names + code
+
+
+def calls_of(data: bytes) -> tuple[frozenset[str], bytes]:
+    """(names, object file)"""
+    end = 8 + int.from_bytes(data[:8], "little")
+    return frozenset(data[8:end].decode().split()), data[end:]
+
+
+def library_module(windows: Windows) -> ir.Module:
     """Loads and stores of every width in any pattern, and what they call."""
     module = ir.Module(name="library")
     routines = Routines(module, windows)
@@ -61,12 +108,9 @@ def library_module(windows: Windows) -> tuple[ir.Module, tuple[Signature, ...]]:
     for space in ("global", "shared"):
         routines.gather_row(space)
         routines.scatter_row(space)
-    made = [f for f in module.functions if not f.is_declaration]
-    for function in made:
+    for function in module.functions:
         function.linkage = "external"
-    return module, tuple(
-        Signature(f.name, str(f.function_type.return_type), tuple(str(a) for a in f.function_type.args)) for f in made
-    )
+    return module
 
 
 def declare(module: ir.Module, signatures: Sequence[Signature]) -> None:

@@ -72,5 +72,5 @@ class Pieces:
     def _load(self, data: bytes) -> None:
         start = 8 + NAME * int.from_bytes(data[:8], "little")
         names = [data[at : at + NAME].decode() for at in range(8, start, NAME)]
-        self.loaded.append(load((self.library.code, data[start:]), names))
+        self.loaded.append(load(self.library.with_routines(data[start:]), names))
         self.by_name.update(self.loaded[-1].addresses)

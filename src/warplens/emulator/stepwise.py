@@ -75,5 +75,5 @@ def _stepper(program: Program, windows: Windows, setting: Setting) -> Loaded:
             return compiled(module)
 
         code = disk.remember("object", name, make)
-        _steppers[name] = load((library(windows).code, code), ("run_blocks", "run_block"))
+        _steppers[name] = load(library(windows).with_routines(code), ("run_blocks", "run_block"))
     return _steppers[name]

@@ -25,9 +25,17 @@ class Module:
         """Metadata, by its number."""
         return f"!{self._notes.setdefault(text, len(self._notes))}"
 
+    def only(self, name: str) -> str:
+        """The text with the definition of this function alone; the others are declared."""
+        others = (f.declaration for f in self.functions if f.name != name)
+        return "\n".join([*map(str, self.variables), *others, str(self.globals[name]), *self._written_notes, ""])
+
+    @property
+    def _written_notes(self) -> list[str]:
+        return [f"!{number} = !{{{text}}}" for text, number in self._notes.items()]
+
     def __str__(self) -> str:
-        notes = [f"!{number} = !{{{text}}}" for text, number in self._notes.items()]
-        return "\n".join([*map(str, self.variables), *map(str, self.functions), *notes, ""])
+        return "\n".join([*map(str, self.variables), *map(str, self.functions), *self._written_notes, ""])
 
 
 class Block:
@@ -75,10 +83,15 @@ class Function(Value):
         self.blocks.append(block)
         return block
 
+    @property
+    def declaration(self) -> str:
+        result, given = self.function_type.return_type.text, self.function_type.args
+        return f"declare {result} {self.text}({', '.join(a.text for a in given)})"
+
     def __str__(self) -> str:
-        result = self.function_type.return_type.text
         if self.is_declaration:
-            return f"declare {result} {self.text}({', '.join(a.text for a in self.function_type.args)})"
+            return self.declaration
+        result = self.function_type.return_type.text
         given = ", ".join(f"{a.type}{' noalias' if a in self.noalias else ''} {a.text}" for a in self.args)
         words = " ".join(sorted(self.attributes))
         linkage = "" if self.linkage == "external" else self.linkage

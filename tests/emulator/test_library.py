@@ -1,0 +1,39 @@
+"""Routines that kernels share: each is compiled when something first calls it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from warplens.emulator.jit import compiled
+from warplens.emulator.library import Library, calls_of, with_calls
+from warplens.emulator.site import Windows
+
+WINDOWS = Windows(0x400, 0xFFFDC0)
+PAIR = 'define void @"mine"() {\n  call void @"count_row_4"(ptr null, i64 0)\n  call void @"others"()\n  ret void\n}\n'
+
+
+def test_only_what_is_called_is_compiled_and_that_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WARPLENS_CACHE", str(tmp_path))
+    made: list[str] = []
+
+    def watched(text: str) -> bytes:
+        made.extend(line.split('"')[1] for line in text.splitlines() if line.startswith("define"))
+        return compiled(text)
+
+    library = Library(WINDOWS, "a test", watched)
+    assert len(library.with_routines(with_calls(PAIR, b"code"))) == 2
+    assert made == ["count_row_4"]
+    row = with_calls('  %r = call <32 x i32> @"gather_row_global"(ptr null)\n', b"")
+    parts = library.with_routines(row)
+    assert set(made) == {"count_row_4", "gather_row_global", "gather_global_4", "look_up", "refuse", "distinct"}
+    assert library.with_routines(row) == parts
+    assert Library(WINDOWS, "a test", watched).with_routines(row) == parts  # from disk
+    assert len(made) == 6
+
+
+def test_an_object_file_stands_behind_the_names_that_it_calls() -> None:
+    names, code = calls_of(with_calls(PAIR, b"\x7fELF"))
+    assert names == {"count_row_4", "others"}
+    assert code == b"\x7fELF"
