@@ -49,7 +49,7 @@ class Kernel:
     constants       constant bank -> initial bytes; bank 0 holds launch block and parameters
     relocations     addresses to be filled into constant bank 4
     lines           source line of each instruction, None where the compiler gave none
-    cluster         blocks of a cluster that the kernel demands (__cluster_dims__), else 1
+    cluster         size in blocks of the clusters that the kernel demands (__cluster_dims__), else (1, 1, 1)
     branch_targets  offset of an indirect branch -> offsets it can go to, where the assembler lists them
     externs         functions it calls that are not in the cubin: the driver's
     """
@@ -68,9 +68,13 @@ class Kernel:
     constants: Mapping[int, bytes]
     relocations: tuple[Relocation, ...]
     lines: tuple[SourceLine | None, ...]
-    cluster: int = 1
+    cluster: tuple[int, int, int] = (1, 1, 1)
     branch_targets: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
     externs: tuple[str, ...] = ()
+
+    @property
+    def cluster_blocks(self) -> int:
+        return self.cluster[0] * self.cluster[1] * self.cluster[2]
 
     @property
     def parameter_bytes(self) -> int:

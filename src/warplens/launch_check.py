@@ -20,6 +20,7 @@ def check_launch(launch: Launch, machine: Machine, kernel: Kernel) -> None:
     limits = machine.limits
     _check_size(kernel, machine, "grid", launch.grid, limits.grid_dimensions)
     _check_size(kernel, machine, "block", launch.block, limits.block_dimensions)
+    _check_cluster(kernel, launch)
     _check_threads(kernel, machine, launch)
     _check_shared(kernel, machine, launch)
     _check_registers(kernel, machine, launch)
@@ -43,6 +44,15 @@ def _check_size(kernel: Kernel, machine: Machine, word: str, size: Dim3, largest
             _refuse(
                 kernel, f"a {word} of {_times(size)} has {axis} = {given}; {machine.title} takes 1 to {limit}"
             )
+
+
+def _check_cluster(kernel: Kernel, launch: Launch) -> None:
+    if any(blocks % size for blocks, size in zip(launch.grid, kernel.cluster, strict=True)):
+        _refuse(
+            kernel,
+            f"its clusters are {_times(kernel.cluster)} blocks (__cluster_dims__), which do not divide a grid of "
+            f"{_times(launch.grid)}",
+        )
 
 
 def _check_threads(kernel: Kernel, machine: Machine, launch: Launch) -> None:

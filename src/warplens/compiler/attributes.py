@@ -6,7 +6,6 @@ a 16-bit length and that many bytes.  Names are those that `cuobjdump --dump-elf
 
 from __future__ import annotations
 
-import math
 import struct
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -47,7 +46,7 @@ class KernelAttributes:
     parameter_base: int
     max_threads: int | None
     barriers: int | None
-    cluster: int
+    cluster: tuple[int, int, int]
     branch_targets: Mapping[int, tuple[int, ...]]
     externs: tuple[int, ...] = ()  # numbers of symbols
 
@@ -84,7 +83,7 @@ def kernel_attributes(section: bytes) -> KernelAttributes:
     base = 0
     max_threads: int | None = None
     barriers: int | None = None
-    cluster = 1
+    cluster: tuple[int, int, int] = (1, 1, 1)
     branch_targets: dict[int, tuple[int, ...]] = {}
     externs: tuple[int, ...] = ()
     for attribute, value in records(section):
@@ -102,7 +101,8 @@ def kernel_attributes(section: bytes) -> KernelAttributes:
             x, y, z = struct.unpack("<III", value)
             max_threads = x * y * z
         elif attribute == Attribute.CLUSTER:
-            cluster = math.prod(struct.unpack("<III", value))
+            x, y, z = struct.unpack("<III", value)
+            cluster = x, y, z
         elif attribute == Attribute.EXTERNS:
             externs = struct.unpack(f"<{len(value) // 4}I", value)
         elif attribute == Attribute.NUM_BARRIERS:

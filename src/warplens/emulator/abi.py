@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from struct import pack_into
 
-from warplens.launch import Launch
+from warplens.launch import Dim3, Launch
 
 GLOBAL_BASE = 0x7F00_0000_0000  # device memory starts here
 SHARED_WINDOW = 0x7E00  # high word of generic addresses of shared memory
@@ -32,12 +32,13 @@ class Bank0:
     dynamic_shared: int | None
     reserved_shared: int | None
     multiprocessors: int
+    clusters: int | None  # eleven words: 1 where there are clusters, their size, its reciprocals, how many, ...
     grid_barrier: int  # the high word first; from sm_100 on 0xa0 less for each block of a cluster
 
 
-_VOLTA = Bank0(0x0, 0xC, 0x28, 0x18, 0x20, 0x2C, 0x114, 0x10C, 0x8C)
-_HOPPER = replace(_VOLTA, grid_barrier=0x44)
-_BLACKWELL = Bank0(0x360, 0x370, 0x37C, None, 0x2F8, 0x2AC, 0x16C, 0x2D0, 0x254)
+_VOLTA = Bank0(0x0, 0xC, 0x28, 0x18, 0x20, 0x2C, 0x114, 0x10C, None, 0x8C)
+_HOPPER = replace(_VOLTA, clusters=0x140, grid_barrier=0x44)
+_BLACKWELL = Bank0(0x360, 0x370, 0x37C, None, 0x2F8, 0x2AC, 0x16C, 0x2D0, None, 0x254)
 
 
 @cache
@@ -58,7 +59,9 @@ def shared_base(arch: str) -> int:
 
 
 @lru_cache(16)
-def launch_block(arch: str, initial: bytes, launch: Launch, multiprocessors: int, grid_barrier: int) -> bytes:
+def launch_block(
+    arch: str, initial: bytes, launch: Launch, multiprocessors: int, grid_barrier: int, cluster: Dim3 = (1, 1, 1)
+) -> bytes:
     """Constant bank 0 of a launch, but for the parameters.  grid_barrier: the address of what grid.sync() counts in; 0
     lets it trap."""
     bank = bytearray(initial.ljust(BANK_BYTES, b"\0"))
@@ -76,16 +79,25 @@ def launch_block(arch: str, initial: bytes, launch: Launch, multiprocessors: int
     put(place.dynamic_shared, launch.shared)
     put(place.multiprocessors, multiprocessors)
     put(place.grid_barrier, grid_barrier >> 32, grid_barrier & 0xFFFFFFFF)
+    if cluster != (1, 1, 1) and place.clusters is not None:
+        _put_clusters(bank, place.clusters, launch.grid, cluster)
     if number(arch) >= 80:
         put(place.reserved_shared, shared_base(arch))
     return bytes(bank)
+
+
+def _put_clusters(bank: bytearray, place: int, grid: Dim3, cluster: Dim3) -> None:
+    """Where the code looks for %cluster_nctaid, %nclusterid and %cluster_nctarank (sm_90; NVRTC 13.0)."""
+    reciprocals = [1 / size for size in cluster]
+    many = [blocks // size for blocks, size in zip(grid, cluster, strict=True)]
+    pack_into("<4I3f3I", bank, place, 1, *cluster, *reciprocals, *many)
+    pack_into("<I", bank, place + 0x48, cluster[0] * cluster[1] * cluster[2])
 
 
 def special_constants() -> Mapping[str, int]:
     """Special registers that are the same for every thread of every launch on our machine."""
     return {
         "SR_SWINHI": SHARED_WINDOW,
-        "SR_CgaCtaId": 0,
         "SR_CgaSize": 0,
         "SR_VIRTUALSMID": 0,
         "SRZ": 0,

@@ -145,7 +145,8 @@ class Grid:
         self._go_on_faster(first, self.blocks - 1, threads)
         self._bring_what_is_read_often(first)
         # Who prints much waits for Python most of the time, and threads for each other.
-        if threads > 1 and self.blocks > 2 and in_any_order(first.touched()) and not first.driver.printed:
+        several = threads > 1 and self.blocks > 2 and first.clusters is None
+        if several and in_any_order(first.touched()) and not first.driver.printed:
             workers = [first, *(self.worker() for _ in range(threads - 1))]
             status = self.drive(workers, self._chunks(1, threads))
             used = together(workers)

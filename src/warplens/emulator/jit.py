@@ -76,7 +76,7 @@ def translate(kernel: Kernel, program: Program, tile: int, checks: Checks = NO_C
     found = translated_before(kernel, program, tile, checks)
     if found is not None:
         return found
-    name = _name_of(kernel.arch, kernel.code, kernel.externs, program.name, tile, checks)
+    name = _name_of(kernel.arch, kernel.code, kernel.externs, kernel.cluster_blocks, program.name, tile, checks)
     code = disk.keep("object", name, compile_object(kernel, program, tile, checks))
     return _keep(name, code, kernel, program, tile, checks)
 
@@ -85,7 +85,7 @@ def translated_before(
     kernel: Kernel, program: Program, tile: int, checks: Checks = NO_CHECKS
 ) -> Translated | None:
     """The same, if it is there already."""
-    name = _name_of(kernel.arch, kernel.code, kernel.externs, program.name, tile, checks)
+    name = _name_of(kernel.arch, kernel.code, kernel.externs, kernel.cluster_blocks, program.name, tile, checks)
     if name in _loaded:
         return _loaded[name]
     code = disk.recall("object", name)
@@ -93,14 +93,17 @@ def translated_before(
 
 
 def _keep(name: str, code: bytes, kernel: Kernel, program: Program, tile: int, checks: Checks) -> Translated:
-    _loaded[name] = _load(code, program, lambda made: _apart(name, made, kernel, program, tile, checks))
+    _loaded[name] = _load(code, kernel, program, lambda made: _apart(name, made, kernel, program, tile, checks))
     resident.release("libllvmlite")
     return _loaded[name]
 
 
 @cache
-def _name_of(arch: str, code: bytes, externs: tuple[str, ...], name: str, tile: int, checks: Checks) -> str:
-    return disk.key("translation", *host(), vocabulary(), arch, code, name, str(tile), *sorted(checks), *externs)
+def _name_of(
+    arch: str, code: bytes, externs: tuple[str, ...], cluster: int, name: str, tile: int, checks: Checks
+) -> str:
+    sizes = str(tile), str(cluster)
+    return disk.key("translation", *host(), vocabulary(), arch, code, name, *sizes, *sorted(checks), *externs)
 
 
 def _apart(name: str, made: Translated, kernel: Kernel, program: Program, tile: int, checks: Checks) -> int:
@@ -109,7 +112,7 @@ def _apart(name: str, made: Translated, kernel: Kernel, program: Program, tile: 
     code = disk.remember(
         "object", disk.key("apart", name), lambda: compile_apart(kernel, program, tile, checks, known)
     )
-    loaded = load(library_for(program).with_routines(code), ("run_apart", "weights"))
+    loaded = load(library_for(kernel, program).with_routines(code), ("run_apart", "weights"))
     made.loaded.append(loaded)
     made.weights[:] = _weights(loaded, len(program.instructions))
     return loaded.addresses["run_apart"]
@@ -120,7 +123,7 @@ _loaded: dict[str, Translated] = {}  # kept for the life of the process: code in
 
 def compile_object(kernel: Kernel, program: Program, tile: int, checks: Checks = NO_CHECKS) -> bytes:
     """An object file with run_blocks and run_block."""
-    signatures = library_for(program).signatures
+    signatures = library_for(kernel, program).signatures
     with _no_collection():
         translator = Translator(kernel, program, tile, checks, library=signatures)
         return compiled(translator.build(), passes_for(translator))
@@ -130,7 +133,7 @@ def compile_apart(
     kernel: Kernel, program: Program, tile: int, checks: Checks, weights: NDArray[np.int64]
 ) -> bytes:
     """An object file with run_apart; `weights` are those of the other's."""
-    signatures = library_for(program).signatures
+    signatures = library_for(kernel, program).signatures
     known = {n: Counts(*map(int, row)) for n, row in enumerate(weights) if row.any()}
     with _no_collection():
         translator = Translator(kernel, program, tile, checks, signatures, known)
@@ -153,9 +156,9 @@ def _no_collection() -> Iterator[None]:
             gc.enable()
 
 
-def library_for(program: Program) -> Library:
-    """The routines that kernels of the program's architecture share."""
-    return library(windows_of(program))
+def library_for(kernel: Kernel, program: Program) -> Library:
+    """The routines that kernels of the program's architecture, and with clusters as large, share."""
+    return library(windows_of(program, kernel.cluster_blocks))
 
 
 @cache
@@ -182,8 +185,8 @@ def _weights(loaded: Loaded, instructions: int) -> NDArray[np.int64]:
     return np.array(columns, np.int64).reshape(instructions, COLUMNS - REQUESTS)
 
 
-def _load(code: bytes, program: Program, make_apart: Callable[[Translated], int]) -> Translated:
-    loaded = load(library_for(program).with_routines(code), ("run_blocks", "run_block", "weights", "apart"))
+def _load(code: bytes, kernel: Kernel, program: Program, make_apart: Callable[[Translated], int]) -> Translated:
+    loaded = load(library_for(kernel, program).with_routines(code), ("run_blocks", "run_block", "weights", "apart"))
     made = Translated(
         RunBlocks(loaded.addresses["run_blocks"]),
         RunBlock(loaded.addresses["run_block"]),

@@ -114,10 +114,25 @@ class Env(c.Structure):
     ]
 
 
+class Cluster(c.Structure):
+    """Blocks that reach each other's shared memory: their living threads, those that have arrived at its barrier, and
+    how often it has opened."""
+
+    _fields_ = [("live", c.c_int32), ("arrived", c.c_int32), ("phase", c.c_int32)]
+
+
 class Block(c.Structure):
-    """A resident block.  `need` is ALL_THREADS or the count that the barrier names."""
+    """A resident block.  `need` is ALL_THREADS or the count that the barrier names.
+
+    rank, window, cluster   where it has a cluster: its number there, where the shared memory of all its blocks begins,
+    one behind the other, and the Cluster
+    """
 
     _fields_ = [
+        ("rank", c.c_int32),
+        ("unused", c.c_int32),
+        ("window", c.c_void_p),
+        ("cluster", c.c_void_p),
         ("ctaid", c.c_int32 * 3),
         ("live", c.c_int32),  # threads that have not exited
         ("started", c.c_int32),
@@ -157,6 +172,7 @@ class Warp(c.Structure):
         ("buried", c.c_uint32),  # ready splits, by slot, that others were put above
         ("dug", c.c_int32),  # the place behind that of the split to run, if it was buried; else 0
         ("merged", c.c_int32),  # splits have been joined: lanes of one may have set a barrier at different times
+        ("cluster_phase", c.c_int32),  # of the cluster's barrier when it last arrived there
         ("trying", c.c_uint32),  # lanes that execute an instruction again, which has been counted
         # What stands above is 0 when a block starts.
         ("ready_pc", c.c_int32 * READY_SLOTS),

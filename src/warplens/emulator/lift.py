@@ -19,7 +19,7 @@ from warplens.emulator.tell import enter, tell
 from warplens.emulator.vectors import I1, I32, I64, vector
 from warplens.isa._warp import Space
 from warplens.program import Instruction
-from warplens.sass.flow import WAITS
+from warplens.sass.flow import waits
 
 if TYPE_CHECKING:
     from warplens.emulator.translator import Translator
@@ -46,7 +46,7 @@ class WarpFunction(Frame):
         mask = b.load(self.exec, typ=I32)
         number = self.t.number[block.first]
         counts = code.at(self.counters, 8 * self.t.plan.block(number))
-        tries = WAITS in self.t.program.instructions[block.first].modifiers
+        tries = waits(self.t.program.instructions[block.first])
         enter(self, counts, i32(number), mask, tries)
         lanes = b.bitcast(mask, vector(I1))
         for index in range(block.first, block.last + 1):

@@ -33,7 +33,8 @@ def prepare(
     if "malloc" in kernel.externs:
         number = len(memory.allocations)
         heap = number, memory.allocate("the heap of malloc", np.zeros(driver.HEAP_BYTES, np.uint8))
-    first = abi.launch_block(kernel.arch, kernel.constants.get(0, b""), launch, multiprocessors, barrier)
+    initial = kernel.constants.get(0, b"")
+    first = abi.launch_block(kernel.arch, initial, launch, multiprocessors, barrier, kernel.cluster)
     given = banks or {}
     measure = Measure(
         code.plan,
@@ -46,6 +47,7 @@ def prepare(
         checks=checks,
         banks=(first, *(given.get(n, kernel.constants.get(n, b"")) for n in range(1, 8))),
         parameters=(kernel.parameter_base, len(parameters)),
+        cluster=kernel.cluster,
     )
     shape = Shape(measure, parameters, bool(kernel.externs), c_int32(0))
     return shape, heap

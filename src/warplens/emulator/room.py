@@ -35,6 +35,7 @@ class Measure:
 
     buffers   allocations of device memory;  stride: bytes of a warp's record
     banks     contents of the constant banks, of bank 0 without the parameters;  parameters: their place in it and size
+    cluster   its size in blocks
     """
 
     plan: Plan
@@ -47,6 +48,7 @@ class Measure:
     checks: Checks
     banks: tuple[bytes, ...]
     parameters: tuple[int, int]
+    cluster: Dim3 = (1, 1, 1)
 
     def like(self, other: Measure) -> bool:
         """Whether a room of one serves the other.  Plans are compared by identity: they hold whole programs."""
@@ -56,7 +58,7 @@ class Measure:
     def _rest(self) -> tuple[object, ...]:
         return (
             self.launch, self.buffers, self.shared_bytes, self.local_bytes, self.stride, self.budget, self.checks,
-            self.parameters, self.banks,
+            self.parameters, self.banks, self.cluster,
         )  # fmt: skip
 
 
@@ -93,7 +95,7 @@ class Context:
         self.local = aligned(measure.local_bytes * 32 * warps + 64, 64)
         self.block = Block()
         self.block.warps, self.block.shared, self.block.local = map(address, (self.warps, self.shared, self.local))
-        self.kept = self._watched(measure) if measure.checks else []
+        self.kept: list[object] = [*self._watched(measure)] if measure.checks else []  # what the block points to
 
     @property
     def size(self) -> int:

@@ -15,6 +15,7 @@ from warplens.emulator.code import Code, function, i32, i64
 from warplens.emulator.layout import (
     ALL_THREADS,
     Block,
+    Cluster,
     Env,
     FaultKind,
     Reduce,
@@ -33,8 +34,12 @@ IDLE_TURN = 1000  # how much more of a block's patience a turn without progress 
 class Runtime(Meetings):
     """Routines of one module, each made when it is first asked for."""
 
-    def __init__(self, module: ir.Module, watch: Watch, barriers: int, restores: bool) -> None:
-        """barriers: how many a block can use; restores: whether convergence barriers come back from registers."""
+    def __init__(
+        self, module: ir.Module, watch: Watch, barriers: int, restores: bool, clustered: bool = False
+    ) -> None:
+        """barriers: how many a block can use; restores: whether convergence barriers come back from registers;
+        clustered: whether blocks run in clusters."""
+        self.clustered = clustered
         self.module = module
         self.watch = watch
         self.barriers = barriers
@@ -48,7 +53,10 @@ class Runtime(Meetings):
         b = code.b
         exited = b.or_(code.load(Warp, warp, "exited"), mask)
         code.store(exited, Warp, warp, "exited")
-        code.bump(code.field(Block, block, "live"), b.neg(code.popcount(mask)), I32)
+        gone = b.neg(code.popcount(mask))
+        code.bump(code.field(Block, block, "live"), gone, I32)
+        if self.clustered:
+            code.bump(code.field(Cluster, code.load(Block, block, "cluster"), "live"), gone, I32)
         b.ret_void()
         return made
 

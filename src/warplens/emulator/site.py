@@ -15,15 +15,18 @@ from warplens.emulator.vectors import I32, I64, LANES, PTR, undefined, vector
 from warplens.isa._warp import Space
 
 V32, V64 = vector(I32), vector(I64)
+SHARE = 64  # shared memory of the blocks of a cluster begins at multiples of so many bytes
 SPACES: tuple[Space, ...] = ("global", "shared", "local", "generic")
 
 
 @dataclass(frozen=True)
 class Windows:
-    """Where shared memory starts, and where the stack ends, in addresses as the kernel computes them."""
+    """Where shared memory starts, and where the stack ends, in addresses as the kernel computes them; how many blocks a
+    cluster has."""
 
     shared_base: int
     stack_top: int
+    cluster: int = 1
 
 
 @dataclass(frozen=True)
@@ -83,14 +86,33 @@ class Site:
         return self.code.at(self.code.load(Env, self.env, "bounds"), row)
 
     def room(self, space: Space) -> ir.Value:
-        """Bytes of the block's shared, or the thread's local, memory."""
+        """Bytes of the block's, or all the cluster's, shared, or the thread's local, memory."""
+        if space == "shared" and self.windows.cluster > 1:
+            return self.b.mul(self._share(), i64(self.windows.cluster))
         return self.code.load(Env, self.env, "shared_bytes" if space == "shared" else "local_bytes")
+
+    def _share(self) -> ir.Value:
+        """Bytes from the shared memory of one block of a cluster to that of the next (clusters.py)."""
+        own = self.code.load(Env, self.env, "shared_bytes")
+        return self.b.and_(self.b.add(own, i64(SHARE - 1)), i64(-SHARE))
+
+    def _in_cluster(self, offset: ir.Value) -> ir.Value:
+        """Bits 24 and up of a shared address are the rank of the block that has it."""
+        b, e = self.b, LlvmEmitter(self.b)
+        rank, within = b.lshr(offset, e.number(offset, 24)), b.and_(offset, e.number(offset, 0xFF_FFFF))
+        own, share = (b.trunc(v, I32) for v in (self.code.load(Env, self.env, "shared_bytes"), self._share()))
+        own, share = (e.splat(v) if offset.type == V32 else v for v in (own, share))
+        there = b.and_(
+            b.icmp_unsigned("<", rank, e.number(offset, self.windows.cluster)), b.icmp_unsigned("<", within, own)
+        )
+        return b.select(there, b.add(b.mul(rank, share), within), e.number(offset, 0x7FFF_0000))
 
     def offset(self, space: Space, address: ir.Value) -> ir.Value:
         """Byte offset of a shared or local address in that memory; strays come out beyond its end."""
         b = self.b
         if space == "shared":
-            return b.sub(address, LlvmEmitter(b).number(address, self.windows.shared_base))
+            offset = b.sub(address, LlvmEmitter(b).number(address, self.windows.shared_base))
+            return self._in_cluster(offset) if self.windows.cluster > 1 else offset
         bottom = b.sub(i32(self.windows.stack_top), b.trunc(self.room("local"), I32))
         return b.sub(address, LlvmEmitter(b).splat(bottom) if address.type == V32 else bottom)
 
@@ -103,7 +125,11 @@ class Site:
             here = b.icmp_unsigned("<", offset, span)
             return here if not reach else b.and_(here, b.icmp_unsigned("<", b.add(offset, i64(reach)), span))
         offset = b.zext(self.offset(space, address), I64)
-        return b.icmp_signed("<=", b.add(offset, i64(reach + size)), self.room(space))
+        fits = b.icmp_signed("<=", b.add(offset, i64(reach + size)), self.room(space))
+        if space == "shared" and self.windows.cluster > 1 and reach:
+            end = b.zext(self.offset(space, b.add(address, i32(reach))), I64)
+            return b.and_(fits, b.icmp_signed("==", end, b.add(offset, i64(reach))))
+        return fits
 
     # Host pointers
 
@@ -114,8 +140,11 @@ class Site:
             return b.inttoptr(b.add(address, code.load(Bounds, self.bounds_entry(), "delta")), PTR)
         offset = b.zext(self.offset(space, address), I64)
         if space == "shared":
-            return code.at(code.load(Block, self.block, "shared"), offset)
+            return code.at(self._shared_memory(), offset)
         return code.at(self.local_memory(), b.shl(offset, i64(5)))
+
+    def _shared_memory(self) -> ir.Value:
+        return self.code.load(Block, self.block, "shared" if self.windows.cluster == 1 else "window")
 
     def pointers(self, space: Space, address: ir.Value, deltas: ir.Value | None = None) -> ir.Value:
         """Of 32 addresses.  deltas: of each, where they may be in several buffers of global memory."""
@@ -127,7 +156,7 @@ class Site:
             return b.inttoptr(b.add(address, deltas), vector(PTR))
         offset = self.offset(space, address)
         if space == "shared":
-            base = b.ptrtoint(self.code.load(Block, self.block, "shared"), I64)
+            base = b.ptrtoint(self._shared_memory(), I64)
             return b.inttoptr(b.add(emitter.splat(base), b.zext(offset, V64)), vector(PTR))
         base = b.ptrtoint(self.local_memory(), I64)
         slot = b.shl(b.zext(self.local_slot(offset), V64), emitter.number(b.zext(offset, V64), 2))

@@ -17,7 +17,7 @@ from warplens.emulator.translator import gives_way, restores_barriers, uses_meet
 from warplens.emulator.watch import Checks, unit
 from warplens.kernel import Kernel
 from warplens.program import Program
-from warplens.sass.flow import WAITS
+from warplens.sass.flow import waits
 
 STEP = np.dtype(Step)
 NOTHING = Numbers([], None)
@@ -47,7 +47,7 @@ def setting_of(program: Program, checks: Checks) -> Setting:
 
 def steps_of(kernel: Kernel, program: Program, checks: Checks) -> Steps:
     """UnfitError where the kernel has to be translated as a whole."""
-    if kernel.cluster > 1 or highest(program)["UR"] > MOST_UNIFORM:
+    if kernel.cluster_blocks > 1 or highest(program)["UR"] > MOST_UNIFORM:
         raise UnfitError
     setting, plan = setting_of(program, checks), Plan(program)
     known_forms = forms_in(setting)
@@ -67,7 +67,7 @@ def steps_of(kernel: Kernel, program: Program, checks: Checks) -> Steps:
         if block.first not in known:
             continue
         starts[block.first] = len(forms)
-        add(entries[WAITS in program.instructions[block.first].modifiers], number, plan.block(number))
+        add(entries[waits(program.instructions[block.first])], number, plan.block(number))
         for index in range(block.first, block.last + 1):
             instruction = program.instructions[index]
             if instruction.base == "NOP" and "races" not in checks:

@@ -177,7 +177,7 @@ class ShapeWarp(PredicateFile):
     def once(self, key: str, words: int, formula: Any, *runs: Data) -> Data:
         return self._many(words)
 
-    def is_in(self, space: str, at: Address) -> Pred:
+    def is_in(self, space: str, at: Address, own: bool = False) -> Pred:
         self.address(at)
         return Pred(self.e, MANY_NUMBERS)
 
@@ -226,6 +226,7 @@ class ShapeWarp(PredicateFile):
 
     branch = branch_any = jump = call = exit = trap = _nothing
     converge = converge_apart = collect = end_collective = block_barrier = fence = waits_until = _nothing
+    cluster_arrive = cluster_wait = _nothing
 
 
 def one_number(name: str) -> bool:

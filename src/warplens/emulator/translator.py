@@ -28,15 +28,20 @@ from warplens.kernel import Kernel
 from warplens.program import Immediate, Instruction, Program, Register
 
 
-def windows_of(program: Program) -> Windows:
-    return Windows(abi.shared_base(program.arch), abi.STACK_TOP)
+def windows_of(program: Program, cluster: int = 1) -> Windows:
+    return Windows(abi.shared_base(program.arch), abi.STACK_TOP, cluster)
 
 
-def check_cluster(kernel: Kernel) -> None:
-    if kernel.cluster > 1:
+def check_cluster(kernel: Kernel, checks: Checks) -> None:
+    if kernel.cluster_blocks == 1:
+        return
+    of = f"{kernel.name} ({kernel.arch}) runs in clusters of {kernel.cluster_blocks} blocks (__cluster_dims__)"
+    if abi.bank0(kernel.arch).clusters is None:
+        raise UnsupportedInstruction(f"{of}, which are emulated for sm_90 only: compile it with --arch sm_90")
+    if checks:
         raise UnsupportedInstruction(
-            f"{kernel.name} ({kernel.arch}) runs in clusters of {kernel.cluster} blocks (__cluster_dims__): "
-            "clusters of more than one block are not emulated; this kernel needs a GPU"
+            f"{of}: its counts and results can be had, but neither its time nor checks of its accesses; "
+            "run it without --check and --gpu"
         )
 
 
@@ -51,7 +56,7 @@ class Translator(Context):
         self, kernel: Kernel, program: Program, tile: int, checks: Checks = NO_CHECKS,
         library: Sequence[Signature] = (), weights: Mapping[int, Counts] | None = None,
     ) -> None:  # fmt: skip
-        check_cluster(kernel)
+        check_cluster(kernel, checks)
         self.kernel = kernel
         self.tile = tile
         self.program = program
@@ -60,8 +65,9 @@ class Translator(Context):
         self.watch = Watch(self.module, unit(program), checks)
         self.restores = restores_barriers(program)
         barriers = barriers_of(program)
-        self.runtime = Runtime(self.module, self.watch, barriers, self.restores)
-        self.routines = Routines(self.module, windows_of(program))
+        clustered = kernel.cluster_blocks > 1
+        self.runtime = Runtime(self.module, self.watch, barriers, self.restores, clustered)
+        self.routines = Routines(self.module, windows_of(program, kernel.cluster_blocks))
         declare(self.module, library)
         self.bindings = [self._bind(i) for i in program.instructions]
         self.weights = dict(weights or {})

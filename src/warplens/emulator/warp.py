@@ -44,6 +44,8 @@ class TranslatedWarp(WarpMemory, WarpControl):
         fixed = abi.special_constants()
         if name in fixed:
             return self._u32(i32(fixed[name]))
+        if name == "SR_CgaCtaId":
+            return self._u32(code.load(Block, self.f.block, "rank") if self.runtime.clustered else i32(0))
         index = code.load(Warp, self.f.warp, "index")
         axis = "XYZ".find(name[-1])
         if name.startswith("SR_TID."):

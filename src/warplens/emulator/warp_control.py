@@ -9,6 +9,7 @@ from warplens.emulator.code import i32
 from warplens.emulator.layout import (
     ALL_THREADS,
     Block,
+    Cluster,
     FaultKind,
     Reduce,
     Warp,
@@ -20,6 +21,7 @@ from warplens.emulator.warp_meeting import WarpMeeting
 from warplens.isa._lanes import U32, Pred
 from warplens.program import Label
 
+CLUSTER = 16  # behind the 16 barriers of BAR
 TRY = 8192  # instructions of its budget that a wait at an mbarrier costs a warp: where nobody comes it ends in seconds
 
 
@@ -183,6 +185,35 @@ class WarpControl(WarpMeeting):
             b.store(ir.Constant(I64, -1), f.fuel)
             b.store(f.later(self.at.index, self.mask), f.resume_at)
             b.branch(f.suspend)
+
+    def cluster_arrive(self) -> None:
+        """A cluster of one block may as well do all at the wait."""
+        if not self.runtime.clustered:
+            return
+        code = self.code
+        cluster = code.load(Block, self.f.block, "cluster")
+        code.store(code.load(Cluster, cluster, "phase"), Warp, self.f.warp, "cluster_phase")
+        code.bump(code.field(Cluster, cluster, "arrived"), code.popcount(self.active_mask), I32)
+        self._open_cluster(cluster)
+
+    def _open_cluster(self, cluster: ir.Value) -> None:
+        """The barrier's next phase, if all that live have arrived."""
+        b, code = self.b, self.code
+        arrived, live = (code.load(Cluster, cluster, name) for name in ("arrived", "live"))
+        with code.when(b.and_(b.icmp_signed(">=", arrived, live), code.nonzero(arrived))):
+            code.store(0, Cluster, cluster, "arrived")
+            code.bump(code.field(Cluster, cluster, "phase"), 1, I32)
+
+    def cluster_wait(self) -> None:
+        if not self.runtime.clustered:
+            self.block_barrier(CLUSTER, None)
+            return
+        cluster = self.code.load(Block, self.f.block, "cluster")
+        self._open_cluster(cluster)  # those who were missing may have left
+        now, then = self.code.load(Cluster, cluster, "phase"), self.code.load(Warp, self.f.warp, "cluster_phase")
+        over = self.e.splat(self.b.icmp_signed("!=", now, then))
+        self.waits_until(Pred(self.e, over))
+        self.f.go_on(self._next(), self.at.index)
 
     def block_barrier(
         self, index: U32 | int, threads: U32 | int | None, *, waits: bool = True,

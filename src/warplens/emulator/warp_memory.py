@@ -12,8 +12,9 @@ from warplens.emulator.at_instruction import AtInstruction
 from warplens.emulator.atomics import atomic_routine, compare_and_store_routine, update_routine
 from warplens.emulator.code import i32, i64
 from warplens.emulator.copies import copy_routine
+from warplens.emulator.layout import Block
 from warplens.emulator.linear import HighWord, Linear
-from warplens.emulator.plan import GENERIC_BYTES
+from warplens.emulator.plan import COLUMNS, GENERIC_BYTES
 from warplens.emulator.site import V32, Site
 from warplens.emulator.vectors import I1, I32, I64, is_vector, vector
 from warplens.isa._lanes import U32, U64, Pred
@@ -29,9 +30,9 @@ class WarpMemory(AtInstruction):
         """How an access is written: out, or as a call."""
         return called if self.f.t.large else access
 
-    def _site(self, mask: ir.Value | None = None, space: Space = "global") -> Site:
+    def _site(self, mask: ir.Value | None = None, space: Space = "global", counted: bool = True) -> Site:
         """space: of a generic access, which one the lanes reach."""
-        counters = self.f.row(self.at.index, space)
+        counters = self.f.row(self.at.index, space) if counted else self.code.variable(ir.VectorType(I64, COLUMNS))
         active = self.active_mask if mask is None else mask
         windows = self.f.t.routines.windows
         index = self.f.number(self.at.index)
@@ -82,18 +83,30 @@ class WarpMemory(AtInstruction):
             total = total + self._u32(self._register(at.uniform))
         return total
 
-    def _windows(self, address: ir.Value) -> dict[Space, ir.Value]:
-        """Which lanes of a generic access reach which space."""
+    def _windows(self, address: ir.Value) -> list[tuple[Space, ir.Value, bool]]:
+        """Which lanes of a generic access reach which space, and whether they count there: in the shared memory of
+        another block of the cluster only as bytes (H200, ncu 2025.3.1, 2026-11-21)."""
         b = self.b
         high = b.trunc(b.lshr(address, self.e.number(address, 32)), V32)
         shared = b.bitcast(b.icmp_signed("==", high, self.e.splat(i32(abi.SHARED_WINDOW))), I32)
         local = b.bitcast(b.icmp_signed("==", high, self.e.splat(i32(abi.LOCAL_WINDOW))), I32)
         active = self.active_mask
-        return {
-            "shared": b.and_(active, shared),
-            "local": b.and_(active, local),
-            "global": b.and_(active, b.not_(b.or_(shared, local))),
-        }
+        shared, local = b.and_(active, shared), b.and_(active, local)
+        found: list[tuple[Space, ir.Value, bool]] = [
+            ("shared", shared, True),
+            ("local", local, True),
+            ("global", b.and_(active, b.not_(b.or_(shared, local))), True),
+        ]
+        if self.runtime.clustered:
+            own = b.bitcast(self._of_this_block(address), I32)
+            found[0] = "shared", b.and_(shared, own), True
+            found.append(("shared", b.and_(shared, b.not_(own)), False))
+        return found
+
+    def _of_this_block(self, address: ir.Value) -> ir.Value:
+        """Of generic addresses in the shared memory of the cluster."""
+        rank = self.b.lshr(self.b.trunc(address, V32), self.e.splat(i32(24)))
+        return self.b.icmp_signed("==", rank, self.e.splat(self.code.load(Block, self.f.block, "rank")))
 
     def _near(self, address: ir.Value, space: Space, mask: ir.Value, size: int) -> ir.Value:
         """Generic addresses as addresses of one space, and counts the different ones of the lanes that reach it."""
@@ -115,13 +128,14 @@ class WarpMemory(AtInstruction):
             words = self._access.load(routines, self._site(), space, address, bytes, signed, fault)
             return Data([self._u32(w) for w in words])
         total = [self.code.variable(V32, ir.Constant(V32, None)) for _ in range(max(bytes // 4, 1))]
-        for where, mask in self._windows(address).items():
+        for where, mask, counted in self._windows(address):
             with self.code.when(self.code.nonzero(mask)):
                 near = self._near(address, where, mask, bytes)
                 watch.access(self._site(mask), where, near, bytes, "load")
                 if not watch.moves(where):
                     continue
-                words = self._access.load(routines, self._site(mask, where), where, near, bytes, signed, fault)
+                site = self._site(mask, where, counted)
+                words = self._access.load(routines, site, where, near, bytes, signed, fault)
                 for place, word in zip(total, words, strict=True):
                     old = self.b.load(place, typ=V32)
                     self.b.store(self.b.select(self.b.bitcast(mask, vector(I1)), word, old), place)
@@ -137,12 +151,13 @@ class WarpMemory(AtInstruction):
             if watch.moves(space):
                 self._access.store(routines, self._site(), space, address, words, bytes, fault)
             return
-        for where, mask in self._windows(address).items():
+        for where, mask, counted in self._windows(address):
             with self.code.when(self.code.nonzero(mask)):
                 near = self._near(address, where, mask, bytes)
                 watch.access(self._site(mask), where, near, bytes, "store", words)
                 if watch.moves(where):
-                    self._access.store(routines, self._site(mask, where), where, near, words, bytes, fault)
+                    site = self._site(mask, where, counted)
+                    self._access.store(routines, site, where, near, words, bytes, fault)
 
     def _call_access(self, routine: ir.Function, site: Site, address: ir.Value, words: Sequence[U32]) -> ir.Value:
         made = self.b.call(routine, [*site.common(), address, site.mask, *(self.e.splat(w.node) for w in words)])
@@ -158,8 +173,8 @@ class WarpMemory(AtInstruction):
         words = [*value.words, *(compare.words if compare else ())]
         count = len(value.words)
         total = [self.code.variable(V32, ir.Constant(V32, None)) for _ in range(count)]
-        windows: dict[Space, ir.Value] = {space: self.active_mask} if space != "generic" else self._windows(address)
-        for where, mask in windows.items():
+        windows = [(space, self.active_mask, True)] if space != "generic" else self._windows(address)
+        for where, mask, counted in windows:
             if where == "local" or where != (only or where):
                 continue
             routine = atomic_routine(self.f.t.routines, where, op, kind, returns, compare is not None, together)
@@ -167,7 +182,8 @@ class WarpMemory(AtInstruction):
                 near = self._near(address, where, mask, 4 * count) if space == "generic" else address
                 self.f.t.watch.access(self._site(mask), where, near, 4 * count, "atomic")
                 if self.f.t.watch.moves(where):
-                    self._keep(self._call_access(routine, self._site(mask, where), near, words), mask, total)
+                    site = self._site(mask, where, counted)
+                    self._keep(self._call_access(routine, site, near, words), mask, total)
         return Data([self._u32(self.b.load(place, typ=V32)) for place in total])
 
     def _nothing(self) -> U32:
@@ -235,8 +251,10 @@ class WarpMemory(AtInstruction):
             return
         self._call_access(routine, self._rows(matrices), address, data.words)
 
-    def is_in(self, space: Space, at: Address) -> Pred:
+    def is_in(self, space: Space, at: Address, own: bool = False) -> Pred:
         address = self.address("generic", at)
         high = self._u32(self.b.trunc(self.b.lshr(address, self.e.number(address, 32)), V32))
         shared, local = high.eq(abi.SHARED_WINDOW), high.eq(abi.LOCAL_WINDOW)
+        if own and self.runtime.clustered:
+            shared = shared & Pred(self.e, self._of_this_block(address))
         return {"shared": shared, "local": local}.get(space, ~(shared | local))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from warplens.emulator.clusters import Clusters
 from warplens.emulator.driver import Driver, Hook
 from warplens.emulator.jit import Translated
 from warplens.emulator.layout import Block, Bounds, Status, Touch, Warp
@@ -55,6 +56,7 @@ class Worker:
         self.findings, self.context = self.room.findings, self.room.context
         self.driver = Driver(shape, memory, self.buffers, heap)
         self.hook = Hook(self.driver.called) if shape.calls else None
+        self.clusters = Clusters(shape.measure) if shape.measure.cluster != (1, 1, 1) else None
         self.waiting: list[Context] = []
         self.spare: list[Context] = []
         self.added = 0  # blocks that wait since the last turn of all
@@ -109,9 +111,14 @@ class Worker:
         while begun < count:
             # Where blocks wait already, a further one is likely to wait too.
             self.env.slice, self.env.turns = (SLICE // 8, IDLE_TURN) if self.waiting else (SLICE, TURNS)
-            block = byref(self.context.block)
-            result = code.run_blocks(byref(self.env), block, first + begun, count - begun)
+            block, number, several = byref(self.context.block), first + begun, count - begun
+            if self.clusters is not None:
+                number, several = self.clusters.enter(self.context, number), 1
+            result = code.run_blocks(byref(self.env), block, number, several)
             status = Status(result & 0xFF)
+            if status is Status.DONE and begun + several < count:
+                begun += several
+                continue
             if status is not Status.READY:
                 return status
             begun += (result >> 8) + 1

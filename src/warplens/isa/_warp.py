@@ -115,8 +115,9 @@ class Warp(Protocol):
 
     def store_rows(self, at: Address, data: Data, matrices: int) -> None: ...
 
-    def is_in(self, space: Space, at: Address) -> Pred:
-        """Whether a generic address lies in the shared or the local window, or in neither (global)."""
+    def is_in(self, space: Space, at: Address, own: bool = False) -> Pred:
+        """Whether a generic address lies in the shared or the local window, or in neither (global); own: in the block's
+        own shared memory, and in no other's of its cluster."""
 
     def once(self, key: str, words: int, formula: Callable[..., Sequence[U32]], *runs: Data) -> Data:
         """`words` words, formula(*lists of words), as one routine for all instructions of this opcode and key: for
@@ -195,6 +196,12 @@ class Warp(Protocol):
         self, index: U32 | int, threads: U32 | int | None, *, waits: bool = True,
         reduces: Literal["popc", "and", "or"] | None = None, p: Pred | None = None,
     ) -> None: ...
+
+    def cluster_arrive(self) -> None:
+        """The active lanes are at the cluster's barrier; they go on."""
+
+    def cluster_wait(self) -> None:
+        """Until all threads of the cluster have arrived."""
 
     def barrier_result(self) -> tuple[U32, Pred]:
         """Of the last reducing barrier: the count, and the and/or (uniform)."""

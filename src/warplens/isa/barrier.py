@@ -12,8 +12,6 @@ from warplens.isa._op import op
 from warplens.isa._warp import Warp
 from warplens.program import Address, Register
 
-CLUSTER = 16  # behind the 16 barriers of BAR
-
 
 def arrive(w: Warp, at: Address, count: U32) -> U64:
     return w.update(at, count.wide(), after_arrival)
@@ -116,17 +114,17 @@ def arrives_transactions(w: Warp, at: Address) -> None:
     """See SYNCS.ARRIVE.TRANS64.RED.A0T1."""
 
 
-# The cluster: of one block, other launches are refused
+# The cluster
 
 
 @op("UCGABAR_ARV", pipe="adu", says="tell the cluster's barrier of this warp")
 def ucgabar_arv(w: Warp) -> None:
-    """A cluster of one block may as well do all at the wait."""
+    w.cluster_arrive()
 
 
 @op("UCGABAR_WAIT", pipe="adu", says="wait for the cluster")
 def ucgabar_wait(w: Warp) -> None:
-    w.block_barrier(CLUSTER, None)
+    w.cluster_wait()
 
 
 @op("PREEXIT", pipe="none", says="a dependent grid may start")

@@ -259,9 +259,15 @@ def atoms_cast_spin(
     return Data([flag, flag.like(0)][:words]), stored
 
 
-@op("QSPC.S", "QSPC.D", pipe="lsu", says="{to} = whether {at} is shared memory", ignores="E")
+@op("QSPC.S", pipe="lsu", says="{to} = whether {at} is the block's shared memory", ignores="E")
 def qspc(w: Warp, at: Address) -> tuple[U32, Pred]:
-    """D: of any block of the cluster; true of one's own as well (H200, 2026-11-21), and there are no others here."""
+    there = w.is_in("shared", at, own=True)
+    return there.u32(), there
+
+
+@op("QSPC.D", pipe="lsu", says="{to} = whether {at} is shared memory of the cluster", ignores="E")
+def qspc_cluster(w: Warp, at: Address) -> tuple[U32, Pred]:
+    """Of any block of the cluster; true of one's own as well (H200, 2026-11-21)."""
     return in_space(w, "shared", at)
 
 

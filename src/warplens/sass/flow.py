@@ -16,7 +16,7 @@ PAUSES = frozenset(("BSYNC", "BREAK", "BAR", "WARPSYNC", "YIELD", "NANOSLEEP", "
 """After these another warp, or another part of the warp, may run before the next instruction."""
 
 WAITS = "TRYWAIT"
-"""An instruction with this modifier, which is executed again when others have run, is a block of its own."""
+"""The modifier of instructions that are executed again when others have run."""
 
 ENDS = STOPS | PAUSES | {"BRA", "CALL"}
 
@@ -25,6 +25,11 @@ JUMPS = frozenset(("BRA", "JMP", "WARPSYNC"))
 
 REFERENCES = JUMPS | {"CALL", "LEPC"}
 """Their label is reached, maybe from elsewhere."""
+
+
+def waits(instruction: Instruction) -> bool:
+    """Whether it is executed again until what it waits for has happened; then it is a block of its own."""
+    return WAITS in instruction.modifiers or instruction.base == "UCGABAR_WAIT"
 
 
 def basic_blocks(
@@ -43,7 +48,7 @@ def basic_blocks(
         leaders.update(target // 16 for target in indirect.get(instruction.offset, ()))
         if instruction.base in REFERENCES:
             leaders.update(target // 16 for target in _labels(instruction))
-        if WAITS in instruction.modifiers:
+        if waits(instruction):
             leaders.update((instruction.index, instruction.index + 1))
         if instruction.base in ENDS:
             leaders.add(instruction.index + 1)
