@@ -53,14 +53,22 @@ def compile(
 
 
 def read_source(path: Path) -> str:
+    """The text, in UTF-8 or else in Latin-1, as older editors write it.  UsageError."""
     try:
-        return path.read_text(encoding="utf-8")
+        data = path.read_bytes()
     except FileNotFoundError:
         raise UsageError(f"no such file: {path}") from None
     except IsADirectoryError:
         raise UsageError(f"{path} is a directory; give a .cu file or a cubin") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"cannot read {path} as text: {error}") from None
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from None
+    if b"\0" in data:
+        raise UsageError(f"cannot read {path} as text: it holds bytes of 0; a cubin needs a name that ends in .cubin")
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = data.decode("latin-1")
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def load(path: str | Path | bytes) -> Module:

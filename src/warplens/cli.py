@@ -21,6 +21,7 @@ from warplens.errors import UsageError, WarplensError
 from warplens.host import Host
 from warplens.lab_verbs import lab, new
 from warplens.options import CODE, GPU, GPUS, HOST, LAUNCH, SAMPLE, options
+from warplens.plain_text import spell_out
 
 if TYPE_CHECKING:
     from warplens.explain import Wish
@@ -30,13 +31,12 @@ if TYPE_CHECKING:
 
 INTERRUPTED = 130
 
+
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, message="%(prog)s %(version)s")
 def cli() -> None:
     """What a CUDA kernel does, counted exactly as Nsight Compute would, and how long it takes on a GPU that you name.
-
-    No GPU is needed.
-    """
+    No GPU is needed."""
 
 
 @cli.command()
@@ -148,11 +148,7 @@ def explain_on_many(
 
 @cli.command()
 @click.argument("file", required=False)
-@options(
-    (LAUNCH[0], LAUNCH[2], LAUNCH[4], LAUNCH[5]),
-    CODE,
-    GPU,
-)
+@options((LAUNCH[0], LAUNCH[2], LAUNCH[4], LAUNCH[5]), CODE, GPU)
 @click.option("--registers", type=click.IntRange(0), metavar="N", help="Registers a thread, without a FILE.")
 @click.option("--shared-static", type=click.IntRange(0), metavar="BYTES", help="Static shared memory a block.")
 @click.option("--barriers", type=click.IntRange(0), metavar="N", help="Barriers a block, without a FILE.")
@@ -369,6 +365,7 @@ cli.add_command(new)
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one verb; the exit code.  An error of the user's is one sentence on stderr, never a traceback."""
+    spell_out(sys.stdout, sys.stderr)
     try:
         ended = cli.main(arguments, prog_name="warplens", standalone_mode=False)
     except WarplensError as error:
@@ -380,16 +377,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     except (KeyboardInterrupt, click.Abort):
         end_at_once(INTERRUPTED)
-    except BrokenPipeError:  # the reader of a pipe has seen enough
+    except OSError as error:  # a full disk behind stdout, or the reader of a pipe has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        if isinstance(error, BrokenPipeError):
+            return 0
+        click.echo(f"error: {error.filename or 'the output'}: {error.strerror or error}", err=True)
+        return 2
     return ended if isinstance(ended, int) else 0  # what a verb ends with: click.exceptions.Exit(1)
 
 
 def end_at_once(code: int) -> None:
     """Without waiting for threads that may still be executing a kernel."""
-    sys.stdout.flush()
-    sys.stderr.flush()
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
     os._exit(code)
 
 

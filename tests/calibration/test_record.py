@@ -81,3 +81,11 @@ def test_the_tag_banks_of_the_documentation_give_every_reading() -> None:
 def test_the_record_has_every_trial() -> None:
     recorded = {name.partition(", percentile")[0] for name in read(RECORD)}
     assert recorded == {trial.name for trial in trials(132)}
+
+
+def test_a_folder_that_cannot_be_written_is_told_before_anything_is_measured(tmp_path):
+    from warplens.calibration.session import calibrated
+
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UsageError, match=r"cannot write .*calibration\.csv: .*; choose another folder with --out"):
+        calibrated(None, str(tmp_path / "file"))

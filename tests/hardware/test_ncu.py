@@ -70,3 +70,13 @@ def test_what_goes_wrong_is_told(
     fake(monkeypatch, tmp_path, script)
     with pytest.raises(kind, match=said):
         measure([job()])
+
+
+def test_what_ncu_says_last_is_told_wherever_it_says_it(tmp_path, monkeypatch):
+    """As another user than the one whose lock stands in /tmp, it writes no log."""
+    program = tmp_path / "ncu"
+    program.write_text("#!/bin/sh\necho '==ERROR== Failed to open the lock file'\nexit 1\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    with pytest.raises(HardwareError, match="ncu ended with 1: ==ERROR== Failed to open the lock file"):
+        measure([], ["smsp__inst_executed.sum"])

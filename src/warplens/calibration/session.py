@@ -13,6 +13,7 @@ from warplens.calibration.derive import tables, toml
 from warplens.calibration.record import Row, read, rows, text_of
 from warplens.calibration.trial import Trial, source_of, subjects, trials
 from warplens.compiler import compile_source, read_cubin
+from warplens.errors import UsageError
 from warplens.hardware import Gpu
 from warplens.hardware.device import check
 from warplens.machine import detect, machine
@@ -63,9 +64,13 @@ def run(gpu: Gpu, progress: Progress | None = None) -> Session:
 
 def calibrated(gpu: Gpu, folder: str, progress: Progress | None = None) -> tuple[str, str]:
     """Writes the record to calibration.csv in `folder`; the tables of the GPU's file, and what was done."""
-    done, key = run(gpu, progress), detect()
     path = Path(folder, RECORD)
-    path.parent.mkdir(parents=True, exist_ok=True)
+    try:  # before minutes of measuring
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.open("ab").close()
+    except OSError as error:
+        raise UsageError(f"cannot write {path}: {error.strerror}; choose another folder with --out") from None
+    done, key = run(gpu, progress), detect()
     write_whole(path, text_of(done.rows).encode())
     bandwidth = machine(key).dram_gigabytes_per_second if key else theoretical_bandwidth(gpu)
     found = tables(read(path), done.multiprocessors, bandwidth)

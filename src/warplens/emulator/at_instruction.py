@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from warplens.compiler.signature import plain_name
 from warplens.emulator import ir
 from warplens.emulator.code import i32
 from warplens.emulator.predicate_file import PredicateFile
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 def unsupported(program: Program, instruction: Instruction) -> UnsupportedInstruction:
     place = f", {instruction.source.file}:{instruction.source.line}" if instruction.source else ""
     what = f"{instruction.opcode} {instruction.text}".strip()
-    where = f"({program.arch}, {program.name} at {instruction.offset:#x}{place})"
+    where = f"({program.arch}, {plain_name(program.name)} at {instruction.offset:#x}{place})"
     family = absent(instruction.opcode)
     if family:
         return UnsupportedInstruction(f"{what} {where}: {family} are not emulated; this kernel needs a GPU")

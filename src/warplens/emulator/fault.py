@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from warplens.compiler.signature import plain_name
 from warplens.emulator import abi
 from warplens.emulator.layout import Env, FaultKind
 from warplens.emulator.memory import DeviceMemory
@@ -13,9 +14,8 @@ from warplens.program import Constant, Instruction, Program
 
 def place(program: Program, instruction: Instruction) -> str:
     source = f"{instruction.source.file}:{instruction.source.line}, " if instruction.source else ""
-    return (
-        f"{source}{program.name} at {instruction.offset:#x}: {instruction.opcode} {instruction.text}".rstrip()
-    )
+    code = f"{instruction.opcode} {instruction.text}".rstrip()
+    return f"{source}{plain_name(program.name)} at {instruction.offset:#x}: {code}"
 
 
 def thread(launch: Launch, warp: int, lane: int) -> str:

@@ -78,11 +78,16 @@ def measure(
     if done.returncode:
         reason = next((line for line in done.stderr.splitlines() if line.startswith("error: ")), "")
         kind = KernelFault if done.returncode == KernelFault.exit_code else HardwareError
-        raise kind(reason.removeprefix("error: ") or f"ncu ended with {done.returncode}: {said.strip()[-300:]}")
+        raise kind(reason.removeprefix("error: ") or f"ncu ended with {done.returncode}: {_last_words(said, done)}")
     found = list(read_csv(said))
     if len(found) != len(jobs):
         raise HardwareError(f"ncu saw {len(found)} of {len(jobs)} launches: {said.strip()[-300:]}")
     return found
+
+
+def _last_words(log: str, done: subprocess.CompletedProcess[str]) -> str:
+    """What it said last, wherever; without a home or beside another user's lock in /tmp it writes no log."""
+    return (log.strip() or done.stdout.strip() or done.stderr.strip())[-300:] or "it said nothing; try it by itself"
 
 
 def _run(command: Sequence[str], seconds: float | None) -> subprocess.CompletedProcess[str]:

@@ -14,7 +14,7 @@ from warplens.hardware import Timing
 from warplens.metric import Metric
 from warplens.model import Prediction
 from warplens.report.layout import grid_of
-from warplens.report.time import spoken
+from warplens.report.time import TOLD, spoken
 
 SCHEMA_VERSION = 1
 
@@ -65,15 +65,20 @@ def show(found: Measured, out: Console) -> None:
     if beside.row_count:
         out.print()
         out.print(beside)
+    else:
+        out.print("no counters: Nsight Compute's ncu is not on the PATH", style="dim")
 
 
+ROOM = 42
+SPOKEN = {name: spoken for spoken, names in TOLD for name in names}
 STALL = re.compile(r"smsp__average_warps_issue_stalled_(\w+)_per_issue_active\.ratio")
 
 
 def told(name: str) -> str:
-    """Nsight's name, or of a stall its reason, as the whole does not fit a line."""
-    stall = STALL.fullmatch(name)
-    return f"stalled: {stall[1]}" if stall else name
+    """Nsight's name; of a stall its reason, and of others what Nsight's pages call them, where a line is too short."""
+    if stall := STALL.fullmatch(name):
+        return f"stalled: {stall[1]}"
+    return SPOKEN.get(name, name) if len(name) > ROOM else name
 
 
 def amount(metric: Metric) -> str:
