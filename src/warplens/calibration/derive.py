@@ -104,7 +104,6 @@ L2: Mapping[str, Formula] = {
 LAUNCHES: Mapping[str, Formula] = {
     "launch_microseconds": lambda v: v.of("empty, 1 blocks of 32"),
     "block_rate": lambda v: _more_blocks(v) / _longer(v, 32),
-    "warp_start_cycles": lambda v: _longer(v, 1024) * v.multiprocessors / _more_blocks(v) / 32,
 }
 
 

@@ -83,12 +83,12 @@ class Speeds:
       event_microseconds       of that time that lie between the events around a kernel, but not within it
       first_block_cycles       from the start to a block's first instruction
       elapsed_cycles           of a launch, by Nsight Compute, in which no multiprocessor is active
-      resident_cycles          that a block is on its multiprocessor before its first instruction and behind its last
+      resident_cycles          that a warp is on its multiprocessor before its first instruction and behind its last
       first_resident_cycles    more of the first blocks
-      block_start_cycles       between two blocks that one multiprocessor starts
+      block_start_cycles       between two blocks that one multiprocessor starts, and one more for each warp
       warp_start_cycles        between two warps that one multiprocessor starts
-      block_rate               blocks a cycle that the whole GPU starts
-      block_end_cycles         from a block's last exit until another takes its place
+      block_rate               blocks a cycle of which the whole GPU notes that they have ended
+      block_end_cycles         from there to the first instruction of the block that takes its place
     """
 
     pipe_fma: float = _number("pipe_cycles", 0.25, 64)

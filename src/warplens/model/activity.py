@@ -1,7 +1,7 @@
 """How long multiprocessors are active, and how many warps they have then: Nsight Compute's counters.  F5.
 
 A multiprocessor is active while a block is on it, from some cycles before the block's first instruction to some behind
-its last; where blocks are short it has none at times.  One that is given a block fewer than the simulated one is active
+its last; where blocks are short it has none at times, and while the ends of its blocks are being reported it is idle.  One that is given a block fewer than the simulated one is active
 until the last but one of that one's blocks has ended.  Measured on an H200: `unequal` of the calibration, counters in
 measurements/h200/calibration_active.csv.
 """
@@ -33,15 +33,23 @@ class Activity:
 
 @dataclass(frozen=True)
 class History:
-    """Of each simulated block: the cycle of its first instruction, that behind its last, and its warps' cycles."""
+    """Of each simulated block: the cycle of its first instruction, that behind its last, and its warps' cycles.
+
+    reported   when the GPU knew of the last one's end
+    """
 
     began: Times
     ended: Times
     resided: Times
+    reported: float
+
+    @property
+    def lasting(self) -> float:
+        return max(float(self.ended.max()), self.reported) - float(self.began.min())
 
     def without_last(self) -> History:
         kept = np.arange(self.ended.size) != int(self.ended.argmax())
-        return History(self.began[kept], self.ended[kept], self.resided[kept])
+        return History(self.began[kept], self.ended[kept], self.resided[kept], self.reported)
 
 
 def activity(
@@ -62,7 +70,7 @@ def activity(
     if 1 < whole == history.ended.size:
         less, warps_less = (value * longer for value in _of_one(history.without_last(), chosen, machine, warps))
     share = chosen.active / machine.multiprocessors
-    longest = (float(history.ended.max()) - float(history.began.min())) * longer
+    longest = history.lasting * longer
     started = speeds.first_resident_cycles + speeds.resident_cycles
     return Activity(
         share * (cycles + fewer * (less - cycles) + speeds.first_resident_cycles),
@@ -75,7 +83,7 @@ def _of_several(histories: Sequence[History], chosen: Chosen, machine: Machine, 
     speeds, share = machine.speeds, chosen.active / machine.multiprocessors
     each = np.array([_of_one(history, chosen, machine, warps) for history in histories])
     cycles, warp_cycles = each.mean(axis=0)
-    longest = max(float(history.ended.max()) - float(history.began.min()) for history in histories)
+    longest = max(history.lasting for history in histories)
     before = speeds.first_resident_cycles
     elapsed = speeds.elapsed_cycles + before + speeds.resident_cycles + longest
     return Activity(share * (float(cycles) + before), share * float(warp_cycles), elapsed)

@@ -25,6 +25,7 @@ from warplens.model.memory_path import forget, served
 from warplens.model.state import Array, Blocks, Memory, Warps, Work
 
 UPCOMING, TURN = range(2)  # of Blocks.next
+LARGE_BLOCK = 1.5  # times what its warps take one after the other until the next may start: 98 cycles of 32 warps
 READ_AHEAD = 2  # cycles that an instruction may wait for its registers before the next one is held up
 
 
@@ -53,11 +54,14 @@ def start(place, started, warps, blocks, work, s):  # type: ignore[no-untyped-de
     """The next block takes a place."""
     number = blocks.next[UPCOMING]
     blocks.next[UPCOMING] += 1
-    blocks.may_start[0] = started + max(s[p.BLOCK_START], work.warps * s[p.WARP_START])
+    blocks.may_start[0] = started + max(s[p.BLOCK_START] + work.warps, LARGE_BLOCK * work.warps * s[p.WARP_START])
     blocks.held[place], blocks.wave[place] = number, number // blocks.held.size
     blocks.began[number] = started
     for w in range(work.warps):
-        slot, n = place * work.warps + w, number * work.warps + w
+        at = w
+        if work.warps % p.SUBPARTITIONS == 0:  # each block begins with another sub-partition
+            at = w - w % p.SUBPARTITIONS + (w + number) % p.SUBPARTITIONS
+        slot, n = place * work.warps + at, number * work.warps + w
         warps.position[slot], warps.stop[slot] = work.starts[n], work.ends[n]
         blocks.next[TURN] += 1
         warps.order[slot] = blocks.next[TURN]
@@ -68,7 +72,7 @@ def start(place, started, warps, blocks, work, s):  # type: ignore[no-untyped-de
             warps.position[slot] += OF_WARP
             warps.now[slot], warps.until[slot] = work.firsts[first], work.lasts[first]
             begins = started + w * s[p.WARP_START]
-            warps.base[slot], warps.mark[slot], warps.began[slot] = begins, begins, started
+            warps.base[slot], warps.mark[slot], warps.began[slot] = begins, begins, begins
             warps.why[slot] = p.NOT_SELECTED
             blocks.living[place] += 1
             blocks.wake[slot % p.SUBPARTITIONS] = min(blocks.wake[slot % p.SUBPARTITIONS], started)
@@ -274,7 +278,8 @@ def simulate(
     pipe_free, bank_free = np.zeros((p.SUBPARTITIONS, pipes)), np.zeros((p.SUBPARTITIONS, p.BANKS))
     seen = np.zeros(code.shape[0] // p.CODE_LINE + 1, np.int64)  # code that has been fetched
     _run(warps, blocks, work, memory, pipe_free, bank_free, seen, counts, stalls, ended, busy, s, supply)
-    return counts, stalls, History(blocks.began, ended, blocks.resided), busy
+    history = History(blocks.began, ended, blocks.resided, float(memory.servers[p.REPORTS]))
+    return counts, stalls, history, busy
 
 
 @compiled
@@ -336,8 +341,10 @@ def _run(warps, blocks, work, memory, pipe_free, bank_free, seen, counts, stalls
                 ended[blocks.held[place]] = t + 1
                 left -= 1
                 blocks.arrived[place, :] = 0
+                # All multiprocessors report their blocks' ends to one place, one after the other.
+                memory.servers[p.REPORTS] = max(memory.servers[p.REPORTS] + s[p.BLOCK_REPORT], t + 1)
                 if blocks.next[UPCOMING] < ended.size:
-                    started = max(np.ceil(t + 1 + s[p.BLOCK_END]), blocks.may_start[0])
+                    started = max(np.ceil(memory.servers[p.REPORTS] + s[p.BLOCK_END]), blocks.may_start[0])
                     start(place, started, warps, blocks, work, s)
                     soonest = min(soonest, started)
             elif over or kind in (p.BARRIER, p.ARRIVE):
@@ -347,4 +354,4 @@ def _run(warps, blocks, work, memory, pipe_free, bank_free, seen, counts, stalls
                 break
             soonest = t + 1
         t = max(soonest, t + 1) if soonest < p.NEVER else t + 1
-    counts[p.CYCLES] = max(t, 0)
+    counts[p.CYCLES] = max(t, memory.servers[p.REPORTS])

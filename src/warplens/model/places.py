@@ -26,9 +26,9 @@ REASONS = (
     DRAM_SPREAD, DRAM_TURN, FULL_WARPS, LINE_READ, LINE_WRITE,
     TABLE_WORD, TABLE_REPLAY, LATE_NEAR, LATE_FAR, LONE_HALF, DRAM_QUEUE, ATOMIC_FLOAT,
     TABLE_LINE, LAT_TABLE, LAT_TABLE_FIRST, TABLE_ALONE, MERGED_WITHIN,
-    LINE_UPDATE,
-) = range(52)  # fmt: skip
-SETTINGS = 52
+    LINE_UPDATE, BLOCK_REPORT,
+) = range(53)  # fmt: skip
+SETTINGS = 53
 # What is counted
 (
     CYCLES, ISSUED, L1_SECTORS, L1_HITS, L2_READS, L2_WRITES, L2_MISSES, LSU_BUSY, LAST_STORE, L2_UPDATES,
@@ -38,9 +38,9 @@ COUNTS = 13
 # What serves accesses: until when each is taken (cycles), and what else is remembered between accesses
 (
     LSU, PORT, L2_OUT, DRAM, L2_IN, ATOMICS, BARRIERS, L1_CLOCK, WAITED_FOR, TABLES, READ_WORK, WRITE_WORK,
-    TABLE_CLOCK, TABLE_LINES, STORED_LINES,
-) = range(15)  # fmt: skip
-SERVERS = 15
+    TABLE_CLOCK, TABLE_LINES, STORED_LINES, REPORTS,
+) = range(16)  # fmt: skip
+SERVERS = 16
 SUBPARTITIONS = 4
 WAYS = 16
 ALU = 3  # number of that pipe

@@ -101,7 +101,7 @@ def _settings(machine: Machine, chosen: Chosen, supply: Supply, what_if: Sequenc
         WARP_START=speeds.warp_start_cycles, STORE_SLACK=speeds.store_slack_cycles,
         BARRIER_CYCLES=speeds.latency_barrier_arrival,
         FIRST_BLOCK=speeds.first_block_cycles,
-        BLOCK_START=max(speeds.block_start_cycles, chosen.active / speeds.block_rate),
+        BLOCK_START=speeds.block_start_cycles, BLOCK_REPORT=chosen.active / speeds.block_rate,
         BLOCK_END=speeds.block_end_cycles, L1_BYTES=machine.limits.l1_bytes_per_cycle,
         IDEAL_ACCESS=float("ideal_access" in what_if), IDEAL_BANKS=float("no_bank_conflicts" in what_if),
         FULL_WARPS=float("no_divergence" in what_if),
