@@ -1,8 +1,9 @@
 """How long multiprocessors are active, and how many warps they have then: Nsight Compute's counters.  F5.
 
 A multiprocessor is active while a block is on it, from some cycles before the block's first instruction to some behind
-its last; where blocks are short it has none at times, and while the ends of its blocks are being reported it is idle.  One that is given a block fewer than the simulated one is active
-until the last but one of that one's blocks has ended.  Measured on an H200: `unequal` of the calibration, counters in
+its last; where blocks are short it has none at times, and while the ends of its blocks are being noted it is idle.  One
+that is given a block fewer than the simulated one is active until the last but one of that one's blocks has ended.
+Measured on an H200: `unequal` of the calibration, counters in
 measurements/h200/calibration_active.csv.
 """
 
