@@ -2,29 +2,51 @@
 
 from __future__ import annotations
 
+import math
+import tomllib
 from pathlib import Path
 
 import pytest
 
-from warplens.calibration.derive import tables
+from warplens.calibration.derive import ColdLines, tables
 from warplens.calibration.record import read
+from warplens.errors import UsageError
 from warplens.machine import machine
+from warplens.machine.speeds import TABLES
 
-RECORD = Path(__file__).parents[2] / "measurements" / "h200" / "calibration.csv"
+ROOT = Path(__file__).parents[2]
+RECORD = read(ROOT / "measurements" / "h200" / "calibration.csv")
+FILE = tomllib.loads((ROOT / "src" / "warplens" / "machine" / "h200.toml").read_text(encoding="utf-8"))
+H200 = machine("h200")
+L2_BYTES = 62_914_560
+FOUND = tables(RECORD, H200.multiprocessors, H200.dram_gigabytes_per_second, L2_BYTES)
 
 
-@pytest.mark.parametrize(
-    ("table", "key", "name"),
-    [
-        ("l2_rates", "atomic_word_cycles", "atomic_word_cycles"),
-        ("l2_rates", "atomic_float_cycles", "atomic_float_cycles"),
-        ("l2_rates", "atomic_sector_cycles", "atomic_sector_cycles"),
-        ("l2_rates", "line_update_cycles", "l2_line_update_cycles"),
-        ("load_path", "table_word_cycles", "table_word_cycles"),
-        ("load_path", "table_replay_cycles", "table_replay_cycles"),
-    ],
-)
-def test_rates_follow_from_the_record(table: str, key: str, name: str) -> None:
-    h200 = machine("h200")
-    found = tables(read(RECORD), h200.multiprocessors, h200.dram_gigabytes_per_second)
-    assert found[table][key] == pytest.approx(getattr(h200.speeds, name), rel=0.03)
+@pytest.mark.parametrize("table", sorted(TABLES))
+def test_the_record_rebuilds_the_file(table: str) -> None:
+    """All speeds in the GPU's own file, and no others."""
+    stands = {key: value for key, value in FILE[table].items() if key != "source"}
+    assert FOUND[table] == pytest.approx(stands, rel=1e-9)
+    assert "measurements/h200/calibration.csv" in FILE[table]["source"]
+
+
+def test_a_missing_trial_is_named() -> None:
+    rows = {name: row for name, row in RECORD.items() if name != "chain mufu"}
+    with pytest.raises(UsageError, match="'chain mufu': run warplens calibrate again"):
+        tables(rows, 132, 4800, L2_BYTES)
+
+
+def test_a_small_l2_is_judged_by_what_it_holds() -> None:
+    """Trials of 2 MiB in place of 48: launches so short that their rate is another."""
+    small = tables(RECORD, 132, 4800, 4 << 20)
+    assert small["l2_rates"]["write"] != FOUND["l2_rates"]["write"]
+    assert small["latency_cycles"] == FOUND["latency_cycles"]
+
+
+def test_cold_lines_are_spread_between_percentiles() -> None:
+    """As many at every latency from 500 to 1500: a mean of 1000, a standard deviation of 1000 / sqrt(12)."""
+    lines = ColdLines([500, 600, 750, 1000, 1250, 1400, 1490, 1500])
+    assert lines.mean == pytest.approx(1000)
+    assert lines.spread == pytest.approx(1000 / math.sqrt(12))
+    assert lines.off(3) == pytest.approx(0, abs=1e-9)
+    assert lines.off(7) == pytest.approx(math.sqrt(3))

@@ -7,18 +7,29 @@ architecture: the model of time is fitted for it on the same trials.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from warplens.calibration.record import Row
+from warplens.calibration.trial import MIB
 from warplens.errors import UsageError
 
 SUB_PARTITIONS = 4
 ADDRESS_CYCLES = 5  # from an integer instruction to a load that takes its result as its address (sass.md 6.4)
+UNIT_CYCLE = 1  # from the issue of a memory instruction until its unit has it
+FMA_CYCLES = 4  # from one multiplication to the next that takes its result
+LOOP_CYCLES = 19  # the stall counts of the loop of `branch` without its branch
+UNROLLED = 16  # barriers in the body of their loop
+TABLE_WORDS = 32  # that a warp's lanes ask for, each in a line of its own where they lie 64 bytes apart
+EMPTY_CYCLES = 300  # of launch_cost.first_block_cycles that an empty kernel spends, too (`once read`: 4 KiB to 4 MiB)
+GATHERED = 8 * 256 * 64  # words of a multiprocessor
+BUSIEST = 0.85  # as much of its bandwidth as DRAM is taken to give (model/memory_path.py)
 NANO = 1e9
 CROWD = 8 * 256  # lanes of a multiprocessor (crowds.py), each with 4, 8 or 16 rounds
-TABLES = ("pipe_cycles", "latency_cycles", "load_path", "l2_rates", "dram_rates", "launch_cost")
-
+WRITTEN = (1, 2, 4, 8, 16, 24, 32, 48)  # MiB that trials write
+READ_AGAIN = (4, 8, 16, 20, 24, 28, 32)  # MiB of the smaller working sets
+FITS, FITS_TWICE = 0.81, 0.3  # of L2: what is only stored stays in it, and what both halves are asked for
 
 @dataclass(frozen=True)
 class Values:
@@ -27,6 +38,8 @@ class Values:
     rows: Mapping[str, Row]
     multiprocessors: int
     megahertz: float
+    dram_gigabytes_per_second: float
+    l2_bytes: int
 
     def of(self, name: str) -> float:
         if name not in self.rows:
@@ -34,51 +47,76 @@ class Values:
         return float(self.rows[name]["value"])
 
     def rate(self, name: str) -> float:
-        """Cycles from one instruction of a sub-partition to the next, of 4 warps each."""
-        return self.of(f"pipe {name}, 16 warps") / SUB_PARTITIONS
+        """Cycles from one instruction of a sub-partition to the next, of 4 warps each: halves, the rest is the loop."""
+        return round(2 * self.of(f"{name}, 16 warps") / SUB_PARTITIONS) / 2
+
+    def chain(self, name: str) -> float:
+        """Cycles from one instruction to the next that needs its result, without those of the loop."""
+        return self.of(f"chain {name}") - (self.of("chain fma") - FMA_CYCLES)
+
+    def time(self, name: str) -> float:
+        """Microseconds of a launch, without those of an empty kernel."""
+        return self.of(name) - self.of("empty, 1 blocks of 32")
 
     def cycles(self, name: str) -> float:
-        """Of a launch, without those of an empty kernel."""
-        return (self.of(name) - self.of("empty, 1 blocks of 32")) * self.megahertz
+        """Likewise, cycles."""
+        return self.time(name) * self.megahertz
 
-    def bytes_per_cycle(self, name: str, multiprocessors: int) -> float:
-        """Of one multiprocessor, without the time of an empty kernel."""
-        cycles = (self.of(name) - self.of("empty, 1 blocks of 32")) * self.megahertz
-        return float(self.rows[name]["bytes"]) / cycles / multiprocessors
+    def bytes_per_cycle(self, name: str, multiprocessors: int, less: str = "") -> float:
+        """Of one multiprocessor;  less: of what a launch takes longer than this one, which moves less."""
+        moved, cycles = float(self.rows[name]["bytes"]), self.cycles(name)
+        if less:
+            moved, cycles = moved - float(self.rows[less]["bytes"]), cycles - self.cycles(less)
+        return moved / cycles / multiprocessors
 
-    def share(self, name: str, gigabytes_per_second: float) -> float:
+    def longer(self, name: str, less: str) -> float:
+        """Microseconds for each byte that one launch moves more than another."""
+        more = float(self.rows[name]["bytes"]) - float(self.rows[less]["bytes"])
+        return (self.of(name) - self.of(less)) / more
+
+    def share(self, name: str, less: str) -> float:
         """Of the theoretical bandwidth."""
-        return float(self.rows[name]["bytes"]) / (self.of(name) / 1e6) / NANO / gigabytes_per_second
+        return 1e6 / self.longer(name, less) / NANO / self.dram_gigabytes_per_second
+
+    def most(self, sizes: Sequence[int], share: float) -> int:
+        """The largest of so many MiB that such a share of L2 holds."""
+        return max((mib for mib in sizes if mib * MIB <= share * self.l2_bytes), default=min(sizes))
 
 
 Formula = Callable[[Values], float]
 
 PIPES: Mapping[str, Formula] = {
-    "fma": lambda v: v.rate("fma"),
-    "fma_heavy": lambda v: v.rate("imad"),
-    "fma_high": lambda v: v.rate("high"),
-    "alu": lambda v: v.rate("lop"),
-    "fp16": lambda v: v.rate("half"),
-    "fp64": lambda v: v.rate("double"),
-    "xu": lambda v: v.rate("mufu"),
-    "shuffle": lambda v: v.rate("shuffle"),
-    "tensor": lambda v: v.rate("tensor"),
-    "tensor_half": lambda v: v.of("matrix half_1688, 16 warps") / SUB_PARTITIONS,
-    "tensor_double": lambda v: v.of("matrix double_1684, 16 warps") / SUB_PARTITIONS,
+    "fma": lambda v: v.rate("pipe fma"),
+    "fma_heavy": lambda v: v.rate("pipe imad"),
+    "fma_high": lambda v: v.rate("pipe high"),
+    "alu": lambda v: v.rate("pipe lop"),
+    "fp16": lambda v: v.rate("pipe half"),
+    "fp64": lambda v: v.rate("pipe double"),
+    "xu": lambda v: v.rate("pipe mufu"),
+    "shuffle": lambda v: v.rate("pipe shuffle"),
+    "tensor": lambda v: v.rate("pipe tensor"),
+    "tensor_half": lambda v: v.rate("matrix half_1688"),
+    "tensor_double": lambda v: v.rate("matrix double_1684"),
 }
 LATENCIES: Mapping[str, Formula] = {
-    "xu": lambda v: v.of("chain mufu"),
-    "shuffle": lambda v: v.of("chain shuffle"),
+    "xu": lambda v: round(v.chain("mufu")),
+    "shuffle": lambda v: round(v.chain("shuffle") - UNIT_CYCLE),
     "special_register": lambda v: v.of("single special") - v.of("single nothing"),
-    "constant": lambda v: v.of("chain constant") - ADDRESS_CYCLES,
-    "tensor": lambda v: v.of("chain tensor"),
-    "shared": lambda v: v.of("chase shared") - ADDRESS_CYCLES,
-    "l1": lambda v: v.of("chase 128 KiB") - ADDRESS_CYCLES,
-    "l2": lambda v: v.of("chase 8192 KiB") - ADDRESS_CYCLES,
-    "dram": lambda v: v.of("chase 512 MiB cold, step 65792") - ADDRESS_CYCLES,
-    "shared_atomic": lambda v: v.of("chain shared atomic") - ADDRESS_CYCLES,
-    "global_atomic": lambda v: v.of("chase atomic") - ADDRESS_CYCLES,
-    "barrier_arrival": lambda v: (v.of("barrier, 32 warps") - v.of("barrier, 1 warps")) / 31,
+    "constant": lambda v: round(v.chain("constant") - ADDRESS_CYCLES - UNIT_CYCLE - LOADS["table_word_cycles"](v)),
+    "table": lambda v: round(_table_line(v) - LOADS["table_word_cycles"](v)),
+    "tensor": lambda v: round(v.chain("tensor")),
+    "shared": lambda v: round(v.of("chain shared 4 B") - ADDRESS_CYCLES - UNIT_CYCLE),
+    "l1": lambda v: round(v.of("chase 128 KiB") - ADDRESS_CYCLES - UNIT_CYCLE),
+    "l2": lambda v: round(v.of("chase 8192 KiB") - ADDRESS_CYCLES - UNIT_CYCLE),
+    "dram": lambda v: cold_lines(v).mean - UNIT_CYCLE,
+    "dram_spread": lambda v: cold_lines(v).spread,
+    "dram_queue": lambda v: _queue(v),
+    "dram_turn": lambda v: _turn(v),
+    "shared_atomic": lambda v: round(v.of("chain shared atomic") - ADDRESS_CYCLES - UNIT_CYCLE),
+    "global_atomic": lambda v: round(v.of("chase atomic") - ADDRESS_CYCLES - UNIT_CYCLE),
+    "barrier": lambda v: round(v.of("barrier, 1 warps") - _arrival(v) - v.of("branch, 1 warps") / UNROLLED),
+    "barrier_arrival": lambda v: _arrival(v),
+    "branch": lambda v: v.of("branch, 1 warps") - LOOP_CYCLES,
     "fence": lambda v: v.of("fence, 1 warps"),
     "hand_over_cycles": lambda v: _more(v, "chain of blocks, {} blocks of 32, 0 steps") / (7 * v.multiprocessors),
     "look_back_cycles": lambda v: _look_back(v),
@@ -91,35 +129,55 @@ LOADS: Mapping[str, Formula] = {
     "table_replay_cycles": lambda v: v.of("table chain, 2 words, 1 warps") - v.of("table chain, 1 words, 1 warps"),
 }
 L2: Mapping[str, Formula] = {
-    "read": lambda v: v.bytes_per_cycle(
-        f"L2 16 B, {v.multiprocessors} multiprocessors, each another part", v.multiprocessors
-    ),
+    # Each line by one multiprocessor: where all read the same at once, requests are merged before L2.
+    "read": lambda v: v.bytes_per_cycle(f"working set, {v.most(READ_AGAIN, FITS_TWICE)} MiB", v.multiprocessors),
     "read_hot": lambda v: v.bytes_per_cycle(f"L2 16 B, {v.multiprocessors} multiprocessors", v.multiprocessors),
-    "write": lambda v: v.bytes_per_cycle("write 4 warm, 16 MiB", v.multiprocessors),
+    "line_read_cycles": lambda v: v.cycles(
+        f"gather four at once, {v.most((1, 4, 16), FITS_TWICE)} MiB, 8 blocks of 256"
+    ) / GATHERED,
+    "write": lambda v: _write(v),
     "atomic_word_cycles": lambda v: _word(v),
     "atomic_float_cycles": lambda v: v.cycles("crowd float, 1 words every 1") / (CROWD * v.multiprocessors * 4),
     "atomic_sector_cycles": lambda v: v.cycles("crowd lines, 1 every 32") / (CROWD * v.multiprocessors * 16 / 32 * 4),
     "line_update_cycles": lambda v: v.cycles("crowd add, 1048576 words every 1") / (CROWD * 8),
 }
+READ, WRITE, COPY = (
+    ("read 4_4, 4 GiB", "read 4_4, 1 GiB"), ("write 4, 2048 MiB", "write 4, 1024 MiB"),
+    ("copy 4_1, 2048 MiB", "copy 4_1, 1024 MiB"),
+)  # fmt: skip
+DRAM: Mapping[str, Formula] = {
+    "read_share": lambda v: v.share(*READ),
+    "write_share": lambda v: v.share(*WRITE),
+    "turn_cost": lambda v: (2 * v.longer(*COPY) - v.longer(*READ)) / v.longer(*WRITE) - 1,
+}
+SCATTER: Mapping[str, Formula] = {
+    "least": lambda v: cold_lines(v).off(0),
+    "tenth": lambda v: cold_lines(v).off(1),
+    "quarter": lambda v: cold_lines(v).off(2),
+    "half": lambda v: cold_lines(v).off(3),
+    "three_quarters": lambda v: cold_lines(v).off(4),
+    "nine_tenths": lambda v: cold_lines(v).off(5),
+    "all_but_hundredth": lambda v: cold_lines(v).off(6),
+    "most": lambda v: cold_lines(v).off(7),
+}
 LAUNCHES: Mapping[str, Formula] = {
-    "launch_microseconds": lambda v: v.of("empty, 1 blocks of 32"),
+    "launch_microseconds": lambda v: v.of("empty, 1 blocks of 32") - EMPTY_CYCLES / v.megahertz,
     "block_rate": lambda v: _more_blocks(v) / _longer(v, 32),
 }
+TABLES: Mapping[str, Mapping[str, Formula]] = {
+    "pipe_cycles": PIPES, "latency_cycles": LATENCIES, "load_path": LOADS, "l2_rates": L2, "dram_rates": DRAM,
+    "dram_scatter": SCATTER, "launch_cost": LAUNCHES,
+}  # fmt: skip
 
 
 def tables(
-    rows: Mapping[str, Row], multiprocessors: int, dram_gigabytes_per_second: float
+    rows: Mapping[str, Row], multiprocessors: int, dram_gigabytes_per_second: float, l2_bytes: int
 ) -> dict[str, dict[str, float]]:
     """Table -> key -> value, to three digits."""
-    known = Values(rows, multiprocessors, float(rows["clock, computing"]["value"]))
-    shares: Mapping[str, Formula] = {
-        "read_share": lambda v: v.share("read 4_4, 1 GiB", dram_gigabytes_per_second),
-        "write_share": lambda v: v.share("write 4, 1024 MiB", dram_gigabytes_per_second),
-    }
-    formulas = (PIPES, LATENCIES, LOADS, L2, shares, LAUNCHES)
+    megahertz = float(rows["clock, computing"]["value"])
+    known = Values(rows, multiprocessors, megahertz, dram_gigabytes_per_second, l2_bytes)
     return {
-        table: {key: float(f"{formula(known):.3g}") for key, formula in of.items()}
-        for table, of in zip(TABLES, formulas, strict=True)
+        table: {key: float(f"{formula(known):.3g}") for key, formula in of.items()} for table, of in TABLES.items()
     }
 
 
@@ -130,6 +188,80 @@ def toml(found: Mapping[str, Mapping[str, float]], source: str) -> str:
         for table, keys in (*found.items(), ("calibration", {}))
     ]
     return "\n\n".join(blocks) + "\n"
+
+
+@dataclass(frozen=True)
+class ColdLines:
+    """Cycles of loads of cold lines, spread evenly between two percentiles: at SHARES of all."""
+
+    at: Sequence[float]
+
+    @property
+    def mean(self) -> float:
+        return sum(part * (low + high) / 2 for part, low, high in self._parts())
+
+    @property
+    def spread(self) -> float:
+        """Their standard deviation."""
+        mean = self.mean
+        parts = [(part, low - mean, high - mean) for part, low, high in self._parts()]
+        return math.sqrt(sum(part * (low * low + low * high + high * high) / 3 for part, low, high in parts))
+
+    def off(self, n: int) -> float:
+        """By how many spreads one is off the mean."""
+        return (self.at[n] - self.mean) / self.spread
+
+    def _parts(self) -> list[tuple[float, float, float]]:
+        shares = [high - low for low, high in pairwise(SHARES)]
+        return [(share, low, high) for share, (low, high) in zip(shares, pairwise(self.at), strict=True)]
+
+
+SHARES = (0, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99, 1)
+
+
+def cold_lines(v: Values) -> ColdLines:
+    """From three multiprocessors; the slowest of thousands is chance, that of 8 times 32 lines is not."""
+    names = [f"lines in DRAM, from block {block}" for block in (0, 1, v.multiprocessors // 2)]
+    found = [sum(v.of(f"{name}, percentile {100 * share:.0f}") for name in names) / 3 for share in SHARES[:-1]]
+    return ColdLines([*found, v.of("steps, 1 blocks, 32 lines each in 1024 MiB, percentile 100")])
+
+
+def _table_line(v: Values) -> float:
+    """Cycles that a line costs that the cache of constants lacks."""
+    apart, beside = v.of("table chain, 32 words 64 apart, 1 warps"), v.of("table chain, 32 words, 1 warps")
+    return (apart - beside) / TABLE_WORDS
+
+
+def _arrival(v: Values) -> float:
+    return (v.of("barrier, 32 warps") - v.of("barrier, 1 warps")) / 31
+
+
+def _write(v: Values) -> float:
+    most = v.most(WRITTEN, FITS)
+    least = max((mib for mib in WRITTEN if mib <= most / 3), default=WRITTEN[0])
+    return v.bytes_per_cycle(f"write 4 warm, {most} MiB", v.multiprocessors, f"write 4 warm, {least} MiB")
+
+
+def _queue(v: Values) -> float:
+    """What loads in a chain take longer while others read, as b / (1 - b) of the b that is read of all there is."""
+    alone, products, squares = v.of("chase 1024 MiB cold, step 2097408"), 0.0, 0.0
+    for said in ("1 x 512 threads with 1 x 16 B", "2 x 512 threads with 1 x 16 B"):
+        name = f"loaded bandwidth, {said}"
+        busy = min(float(v.rows[name]["bytes"]) * v.longer(*READ) / v.time(name), BUSIEST)
+        products += (v.of(f"loaded latency, {said}") - alone) * busy / (1 - busy)
+        squares += (busy / (1 - busy)) ** 2
+    return products / squares
+
+
+def _turn(v: Values) -> float:
+    """What a thread's load takes longer where all copy, one word at a time each, as b / (1 - b / 2)."""
+    name = "copy 1_1, 2 x 256"
+    moved = float(v.rows[name]["bytes"]) / 2
+    rounds = moved / 4 / (2 * v.multiprocessors * 256)
+    reads, writes = moved * v.longer(*READ), moved * v.longer(*WRITE)
+    busy = (reads + writes) / v.time(name)
+    alone = cold_lines(v).mean + _queue(v) * busy / (1 - busy) + v.of("branch, 1 warps")
+    return (v.cycles(name) / rounds - alone) * (reads + writes) / writes * (1 - busy / 2) / busy
 
 
 def _word(v: Values) -> float:

@@ -73,7 +73,8 @@ def calibrated(gpu: Gpu, folder: str, progress: Progress | None = None) -> tuple
     done, key = run(gpu, progress), detect()
     write_whole(path, text_of(done.rows).encode())
     bandwidth = machine(key).dram_gigabytes_per_second if key else theoretical_bandwidth(gpu)
-    found = tables(read(path), done.multiprocessors, bandwidth)
+    l2_bytes = machine(key).l2_bytes if key else int(gpu.device.properties.l2_cache_size)
+    found = tables(read(path), done.multiprocessors, bandwidth, l2_bytes)
     said = f"{len(done.rows)} readings written to {path}; {len(done.left_out)} trials were not possible here"
     return toml(found, f"{done.said}: measurements/{key or 'NAME'}/{RECORD}"), said
 

@@ -73,10 +73,14 @@ class Speeds:
       dirty_share              of L2 that may hold what has been stored when the kernel ends
     [dram_rates]
       read_share, write_share  of the theoretical bandwidth that streams reach
+      turn_cost                how much more time writing takes while as much is read, as a share
       held_cost                what a stored sector that L2 still holds at the end costs, of one that DRAM writes
       held_read_cost           likewise one that L2 had already, because it was read
       lone_sector              what a sector costs that is written without the others of its line
       lone_half                what half a line costs that is read without the other and without lines beside it
+
+    [dram_scatter]   by how many dram_spreads a load from DRAM is later than dram: percentiles of cold lines
+      least, tenth, quarter, half, three_quarters, nine_tenths, all_but_hundredth, most
 
     [launch_cost]
       launch_microseconds      of a kernel that does nothing
@@ -163,10 +167,19 @@ class Speeds:
     dirty_share: float = _number("l2_rates", 0, 1)
     read_share: float = _number("dram_rates", 0.1, 1)
     write_share: float = _number("dram_rates", 0.1, 1)
+    turn_cost: float = _number("dram_rates", 0, 2)
     held_cost: float = _number("dram_rates", 0, 1)
     held_read_cost: float = _number("dram_rates", 0, 1)
     lone_sector: float = _number("dram_rates", 1, 20)
     lone_half: float = _number("dram_rates", 1, 10)
+    scatter_least: float = _number("dram_scatter", -10, 0)
+    scatter_tenth: float = _number("dram_scatter", -10, 0)
+    scatter_quarter: float = _number("dram_scatter", -10, 10)
+    scatter_half: float = _number("dram_scatter", -10, 10)
+    scatter_three_quarters: float = _number("dram_scatter", -10, 10)
+    scatter_nine_tenths: float = _number("dram_scatter", 0, 10)
+    scatter_all_but_hundredth: float = _number("dram_scatter", 0, 20)
+    scatter_most: float = _number("dram_scatter", 0, 100)
     launch_microseconds: float = _number("launch_cost", 0.1, 100)
     event_microseconds: float = _number("launch_cost", 0, 100)
     first_block_cycles: float = _number("launch_cost", 0, 100_000)
@@ -185,8 +198,8 @@ CALIBRATION = "calibration"
 
 def _key(name: str, table: str) -> str:
     """The key of a field in its table: the name without what says the table again."""
-    if table in ("pipe_cycles", "latency_cycles", "l2_rates"):
-        for prefix in ("pipe_", "latency_", "l2_"):
+    if table in ("pipe_cycles", "latency_cycles", "l2_rates", "dram_scatter"):
+        for prefix in ("pipe_", "latency_", "l2_", "scatter_"):
             if name.startswith(prefix):
                 return name.removeprefix(prefix)
     return name

@@ -17,6 +17,10 @@ from warplens.model.hashing import hashed
 from warplens.model.least_used import find
 
 PAGE = 5  # lines whose loads from DRAM take alike: 2 to this power, 4 KB
+# Lines that chance makes slow together, likewise, 256 bytes: wide loads (`read 4_4, 1 x 32`) and blocks that wait for
+# their slowest warp (`once read 16 MiB, 1024`) come out 7 and 4 % too slow; with single lines 14 and 7, with 512 bytes
+# 0 and -5.
+TOGETHER = 1
 ONE_SECTOR = 1 << 40  # what tells the bit of a sector from that of its 64 bytes
 FAR = 16  # beside the bit of a valid sector: it comes from DRAM
 
@@ -33,27 +37,27 @@ def below(line, start, lows, highs, latency, weight):  # type: ignore[no-untyped
 
 
 @compiled
-def scattered(line):  # type: ignore[no-untyped-def]
-    """By how many spreads the latency of a line from DRAM is off the average: the 10th, 25th, 50th, 75th, 90th, 99th
-    and 100th percentile of 2,048 cold lines on an H200 (`lines in DRAM`).  The slowest tenth meets what else DRAM does,
-    and is slow by chance: of 8 lines anywhere the slowest takes 950 cycles, of 32 it takes 1,240.  The others are alike
-    within 4 KB, which lie at one place."""
-    u = hashed(line + 3)
+def scattered(line, s):  # type: ignore[no-untyped-def]
+    """By how many spreads the latency of a line from DRAM is off the average, as [dram_scatter] says.  The slowest
+    tenth meets what else DRAM does, and is slow by chance: of 8 lines anywhere the slowest takes 950 cycles, of 32 it
+    takes 1,240.  The others are alike within 4 KB, which lie at one place."""
+    u = hashed((line >> TOGETHER) + 3)
     if u < 0.9:
         u = 0.9 * hashed((line >> PAGE) + 1)
-    low, high, before, after = 0.0, 0.1, -1.2, -1.05
+    n, low, high = 0, 0.0, 0.1
     if u >= 0.99:
-        low, high, before, after = 0.99, 1.0, 3.3, 4.3
+        n, low, high = 6, 0.99, 1.0
     elif u >= 0.9:
-        low, high, before, after = 0.9, 0.99, 0.83, 3.3
+        n, low, high = 5, 0.9, 0.99
     elif u >= 0.75:
-        low, high, before, after = 0.75, 0.9, 0.34, 0.83
+        n, low, high = 4, 0.75, 0.9
     elif u >= 0.5:
-        low, high, before, after = 0.5, 0.75, 0.05, 0.34
+        n, low, high = 3, 0.5, 0.75
     elif u >= 0.25:
-        low, high, before, after = 0.25, 0.5, -0.92, 0.05
+        n, low, high = 2, 0.25, 0.5
     elif u >= 0.1:
-        low, high, before, after = 0.1, 0.25, -1.05, -0.92
+        n, low, high = 1, 0.1, 0.25
+    before, after = s[p.SCATTER + n], s[p.SCATTER + n + 1]
     return before + (after - before) * (u - low) / (high - low)
 
 
@@ -75,12 +79,12 @@ def fetch(line, mask, lone, request, wave, cache, flight, servers, counts, s, su
 
     lone   whether the access asks for neither of the lines beside it
     """
-    tags, stamps, valid, fill, known, _, _, _, waiting, noted = cache
+    tags, stamps, valid, fill, known, _, _, stored, waiting, noted = cache
     lows, highs, latency, weight, _, _ = supply
     sets = tags.size // p.WAYS
     entry, there = find(tags, stamps, sets, p.WAYS, line)
     if not there:
-        tags[entry], valid[entry], waiting[entry] = line, 0, 0
+        tags[entry], valid[entry], waiting[entry], stored[entry] = line, 0, 0, -p.NEVER
     servers[p.L1_CLOCK] += 1
     stamps[entry] = servers[p.L1_CLOCK]
     ready = request + s[p.LAT_L1]
@@ -132,12 +136,13 @@ def fetch(line, mask, lone, request, wave, cache, flight, servers, counts, s, su
     late = s[p.LAT_L2]
     if far:
         waited = max(waited, servers[p.DRAM] - at)
-        late = s[p.LAT_DRAM] + s[p.DRAM_SPREAD] * scattered(line)
+        late = s[p.LAT_DRAM] + s[p.DRAM_SPREAD] * scattered(line, s)
         # Reads queue up, and wait while DRAM writes, the longer the busier it is.
         work = servers[p.READ_WORK] + servers[p.WRITE_WORK]
         busy = min(work / max(servers[p.DRAM], 1.0), 0.85)
         if work > 0:
-            late += (s[p.DRAM_QUEUE] + s[p.DRAM_TURN] * servers[p.WRITE_WORK] / work) * busy / (1.0 - busy)
+            turns = s[p.DRAM_TURN] * servers[p.WRITE_WORK] / work
+            late += s[p.DRAM_QUEUE] * busy / (1.0 - busy) + turns * busy / (1.0 - busy / 2.0)
         come = max(first_asked(line, at, cache) + waited + late, at + s[p.LAT_L2])
     else:
         come = at + waited + late
@@ -233,12 +238,13 @@ def put(line, mask, request, cache, servers, counts, s, supply):  # type: ignore
     tags, stamps, valid, fill, _, _, _, at, waiting, _ = cache
     entry, there = find(tags, stamps, tags.size // p.WAYS, p.WAYS, line)
     if not there:
-        tags[entry], valid[entry], waiting[entry] = line, 0, 0
+        tags[entry], valid[entry], waiting[entry], at[entry] = line, 0, 0, -p.NEVER
     servers[p.L1_CLOCK] += 1
     stamps[entry] = servers[p.L1_CLOCK]
     if line < p.LOCAL_BASE:
         to_dram(line, bits(mask), request, servers, s, supply)
-    if servers[p.STORED_LINES] - at[entry] > s[p.MERGED_WITHIN]:
+    beside = servers[p.STORED_LINES] - at[entry] <= s[p.MERGED_WITHIN]
+    if not beside:
         waiting[entry] = 0
     # What has not left yet takes another store with it, and no third.
     together = waiting[entry] & mask
@@ -251,18 +257,18 @@ def put(line, mask, request, cache, servers, counts, s, supply):  # type: ignore
     number = bits(mask)
     servers[p.STORED_LINES] += 1
     at[entry], waiting[entry] = servers[p.STORED_LINES], waiting[entry] | mask
-    # What is stored is kept in L1 as well (an H200 counts a second store to a sector as a hit there).
+    # What is stored is kept in L1 as well (an H200 counts a second store to a sector as a hit there, and one to a line
+    # that has just been stored to: of 16 warps that store 8 bytes each to one line 15 hit, `cold wide code`).
     for k in range(4):
         if mask >> k & 1:
+            counts[p.L1_HITS] += int(beside or valid[entry] >> k & 1 != 0)
             if not valid[entry] >> k & 1:
                 valid[entry] |= 1 << k
                 fill[4 * entry + k] = request
-            else:
-                counts[p.L1_HITS] += 1
-                if fill[4 * entry + k] > request and line < p.LOCAL_BASE:
-                    # L2 waits until it has the sector itself before it changes a part of it, and all behind it wait.
-                    late = s[p.LATE_FAR] if valid[entry] & FAR << k else s[p.LATE_NEAR]
-                    servers[p.L2_OUT] = max(servers[p.L2_OUT], request) + late
+            elif fill[4 * entry + k] > request and line < p.LOCAL_BASE:
+                # L2 waits until it has the sector itself before it changes a part of it, and all behind it wait.
+                late = s[p.LATE_FAR] if valid[entry] & FAR << k else s[p.LATE_NEAR]
+                servers[p.L2_OUT] = max(servers[p.L2_OUT], request) + late
     size = 32.0 * number
     counts[p.L2_WRITES] += number
     servers[p.L2_IN] = max(servers[p.L2_IN], request) + max(size / s[p.L2_WRITE], s[p.LINE_WRITE])

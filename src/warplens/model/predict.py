@@ -32,6 +32,7 @@ from warplens.model.waits import WAITING, waiting_cycles
 from warplens.program import Program
 from warplens.trace import Trace
 
+SCATTER = ("least", "tenth", "quarter", "half", "three_quarters", "nine_tenths", "all_but_hundredth", "most")
 Recorder = Callable[[tuple[int, ...]], Streams]
 
 
@@ -74,7 +75,7 @@ def _settings(machine: Machine, chosen: Chosen, supply: Supply, what_if: Sequenc
     bytes_a_cycle = machine.dram_gigabytes_per_second * 1000 / machine.boost_megahertz / chosen.active * more
     spread = machine.multiprocessors / chosen.active
     read = speeds.l2_read_hot if supply.reached * 32 <= speeds.hot_bytes else speeds.l2_read
-    return settings(
+    found = settings(
         QUEUE=speeds.queue, LSU_ISSUE=speeds.lsu_issue, GLOBAL_REQUEST=speeds.global_request,
         SHARED_REQUEST=speeds.shared_request, IN_FLIGHT=speeds.sectors_in_flight, L2_PORT=speeds.l2_port * more,
         L2_READ=min(read * spread, speeds.l2_port) * more,
@@ -106,6 +107,8 @@ def _settings(machine: Machine, chosen: Chosen, supply: Supply, what_if: Sequenc
         IDEAL_ACCESS=float("ideal_access" in what_if), IDEAL_BANKS=float("no_bank_conflicts" in what_if),
         FULL_WARPS=float("no_divergence" in what_if),
     )  # fmt: skip
+    found[p.SCATTER : p.SCATTER + len(SCATTER)] = [getattr(speeds, f"scatter_{share}") for share in SCATTER]
+    return found
 
 
 @dataclass(frozen=True)

@@ -86,12 +86,14 @@ def write_back(
     held = min(share * machine.l2_bytes / LINE / max(lines, 1.0), 1.0)
     stays = held * (1 - PARTS_GO * np.array([part.partial for part in parts]))  # share of what was stored
     left = float((wrote * (1 - stays)).sum())
+    both = min(sum(2 * f.of(total) for f in reads) / max(all_stored, 1.0), 1.0)  # as much is read as written
     for n, (f, part) in enumerate(zip(writes, parts, strict=True)):
         if f.seen and all_stored:
             asked = f.accesses * total
             known = min(2 * reads[n].of(total) / wrote[n], 1.0)  # share that was in L2 already, because it was read
             costs = known * speeds.held_read_cost + (1 - known) * speeds.held_cost
-            work = 1 - stays[n] * (1 - costs)
+            # What goes to DRAM, and the turns between reading and writing, or the way of all of it through L2.
+            work = max((1 - stays[n]) * (1 + speeds.turn_cost * both), 1 - stays[n] * (1 - costs))
             stores[n] = wrote[n] / asked * work * (1 + part.lone * (speeds.lone_sector - 1))
             fills[n] = filled[n] / asked * (1 + part.lone * (2 * speeds.lone_half - 1))
     return WriteBack(stores, fills, left, float(filled.sum()))
