@@ -30,15 +30,15 @@ LIMIT = 1 << 37  # the classifier numbers sectors with 32 bits
 
 def copy(pairs: list[tuple[NDArray[np.uint8], NDArray[np.uint8]]], threads: int) -> None:
     """Each (to, from), in shares on several threads."""
+    if threads == 1:  # at once: the host's copy of much spares its caches
+        for pair in pairs:
+            np.copyto(*pair)
+        return
     shares = [
         (target[start : start + SHARE], source[start : start + SHARE])
         for target, source in pairs
         for start in range(0, source.size, SHARE)
     ]
-    if threads == 1 or len(shares) < 2:
-        for share in shares:
-            np.copyto(*share)
-        return
     with ThreadPoolExecutor(threads) as pool:
         list(pool.map(lambda share: np.copyto(*share), shares))
 
