@@ -99,6 +99,9 @@ class Module:
         self._programs = disassemble(cubin)
         self._found: dict[str, LaunchableKernel] = {}
 
+    def __repr__(self) -> str:
+        return f"<Module for {self.arch}: {', '.join(map(self.spoken, self)) or 'no kernels'}>"
+
     @property
     def arch(self) -> str:
         return self.cubin.arch
@@ -146,6 +149,9 @@ class LaunchableKernel:
         self.kernel = kernel
         self.name = name
         self._programs = programs  # of the whole cubin, which is disassembled once
+
+    def __repr__(self) -> str:
+        return f"<kernel {self.name} for {self.arch}: {self.instructions} instructions, {self.registers} registers>"
 
     @property
     def arch(self) -> str:

@@ -24,6 +24,7 @@ from warplens.model import floor as least_time
 from warplens.model.waits import WAITING
 from warplens.program import Program
 from warplens.report.subject import Subject
+from warplens.report.verdict import verdict
 from warplens.trace import Trace
 from warplens.version import __version__
 from warplens.whole_file import write_whole
@@ -82,6 +83,16 @@ class Run:
     prediction: Prediction | None = None
     unpredicted: str = ""
     what_if: Mapping[str, Prediction] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        """The first sentence of its report, as a prompt shows it."""
+        return f"<Run of {verdict(self.subject)}>"
+
+    def _repr_html_(self) -> str:
+        """Its page, as a notebook shows it."""
+        from warplens.report import html, notebook
+
+        return notebook.frame(html.page([self.subject]))
 
     @property
     def trace(self) -> Trace:

@@ -84,3 +84,20 @@ print(len(data), any(name.startswith("cuda") for name in sys.modules))
     ]
     assert answers[0][1] == "True"
     assert answers[1] == [answers[0][0], "False"]
+
+
+def test_headers_beside_the_file_are_part_of_what_the_cache_knows(tmp_path, empty_cache, monkeypatch):
+    (tmp_path / "size.h").write_text('#include "more.h"\n#include "cuda_runtime.h"\n')
+    (tmp_path / "more.h").write_text("#define SIZE 16\n")
+    source = '#include "size.h"\nextern "C" __global__ void f(int *y) { *y = SIZE; }'
+    first = compile_source(source, str(tmp_path / "f.cu"), "sm_90")
+    monkeypatch.setattr("warplens.compiler.nvrtc._compile", lambda *a: pytest.fail("compiled again"))
+    assert compile_source(source, str(tmp_path / "f.cu"), "sm_90") == first
+    (tmp_path / "more.h").write_text("#define SIZE 32\n")
+    with pytest.raises(pytest.fail.Exception):
+        compile_source(source, str(tmp_path / "f.cu"), "sm_90")
+
+
+def test_an_option_of_nvcc_is_told_from_one_of_nvrtc():
+    with pytest.raises(CompileError, match=r"unrecognized option -O3 found; NVRTC does not take all options of nvcc"):
+        compile_source("__global__ void f() {}\nint main() {}", "f.cu", "sm_90", options=["-O3"])

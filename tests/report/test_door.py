@@ -28,3 +28,15 @@ def test_writes_by_ending(run: wl.Run, tmp_path: Path) -> None:
 def test_refuses_another_ending(run: wl.Run, tmp_path: Path) -> None:
     with pytest.raises(wl.UsageError, match=r"\.html and \.json are possible"):
         wl.report(run, tmp_path / "run.pdf")
+
+
+def test_a_prompt_and_a_notebook_show_what_is_worth_knowing() -> None:
+    module = wl.compile(source="__global__ void one(float* x) { x[threadIdx.x] = 1; }\n")
+    kernel = module["one"]
+    run = kernel.launch(1, 32, np.zeros(32, np.float32))
+    assert repr(module) == "<Module for sm_90: one>"
+    assert repr(kernel) == f"<kernel one for sm_90: {kernel.instructions} instructions, {kernel.registers} registers>"
+    assert repr(run).startswith("<Run of one: its 1 block keeps at most 1 of the ")
+    shown = run._repr_html_()
+    assert shown.startswith('<iframe srcdoc="&lt;!doctype html&gt;')
+    assert shown.count("<") == 2

@@ -98,6 +98,24 @@ def device_part(source: str, name: str, directories: Sequence[Path], whole: bool
     return DevicePart(found.text, headers, tuple(dict.fromkeys(left_out)), tuple(missing), kernels)
 
 
+def headers_beside(source: str, name: str, directories: Sequence[Path]) -> dict[str, str] | None:
+    """The texts of headers beside the file and of those that they include, by path; None if one in quotes is neither
+    there nor in the directories."""
+    found: dict[str, str] = {}
+    waiting = [(source, Path(name).resolve().parent)]
+    for text, folder in waiting:  # grows
+        for quote, header in INCLUDE.findall(text):
+            path = folder / header
+            if quote == "<" or str(path) in found:
+                continue
+            if path.is_file():
+                found[str(path)] = path.read_text(encoding="utf-8", errors="replace")
+                waiting.append((found[str(path)], path.parent))
+            elif not any((directory / header).is_file() for directory in directories):
+                return None
+    return found
+
+
 def _includes(text: str, folder: Path) -> Iterator[tuple[str, Path | None]]:
     """Each header's name, and for one beside the file its place."""
     for quote, header in INCLUDE.findall(text):

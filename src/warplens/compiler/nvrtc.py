@@ -28,18 +28,19 @@ def compile_source(
     """The cubin of `source`, with line table, and the lowered name of each name expression in `names`.
 
     `name` is what the compiler calls the file in its messages and line table; `#include "x.h"` is looked for
-    next to it.  Kept in the cache, except where the source includes files of its own (whose changes would go
-    unseen).  Raises CompileError with the compiler's log, UsageError for an unknown architecture.
+    next to it.  Kept in the cache with the headers beside it, except where one in quotes is elsewhere (whose
+    changes would go unseen).  Raises CompileError with the compiler's log, UsageError for an unknown architecture.
     """
     check_architecture(arch)
-    if LOCAL_INCLUDE.search(source):
+    beside = as_nvcc.headers_beside(source, name, header_directories()) if LOCAL_INCLUDE.search(source) else {}
+    if beside is None:
         return _compile(source, name, arch, options, names)
 
     def make() -> bytes:
         cubin, lowered = _compile(source, name, arch, options, names)
         return json.dumps({"cubin": b64encode(cubin).decode(), "names": lowered}).encode()
 
-    known = [HEADERS, PRELUDE]
+    known = [HEADERS, PRELUDE, beside]
     question = json.dumps([source, name, arch, list(options), list(names), _compiler_version(), known])
     answer = json.loads(cache.remember("cubin", cache.key(question), make))
     return b64decode(answer["cubin"]), answer["names"]
@@ -70,6 +71,7 @@ def header_directories() -> list[Path]:
 
 Compiled = tuple[bytes, dict[str, str]]
 FOR_DEVICES = re.compile(r"\b(std|thrust|cub)\b")
+UNKNOWN_OPTION = "unrecognized option"
 MOST_ABSENT = 30  # headers of headers that are left out, one after the other
 
 
@@ -78,6 +80,11 @@ def _compile(source: str, name: str, arch: str, options: Sequence[str], names: S
     try:
         return _compile_as_it_is(source, name, arch, options, names, HEADERS)
     except CompileError as refusal:
+        if UNKNOWN_OPTION in str(refusal):
+            raise CompileError(
+                f"{refusal}; NVRTC does not take all options of nvcc: leave out those for the host's compiler, levels "
+                "of optimisation (kernels are optimised), and --expt-relaxed-constexpr, which is not needed"
+            ) from None
         return _compile_device_part(refusal, source, name, arch, options, names)
 
 

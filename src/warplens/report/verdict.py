@@ -184,7 +184,7 @@ def small_grid(subject: Subject) -> Fact | None:
 
 def low_occupancy(subject: Subject) -> Fact | None:
     here = subject.occupancy
-    if here.percent > 50:
+    if here.percent > 50 or subject.waves < 1:  # with so few blocks no limit is reached
         return None
     limit = " and ".join(RESOURCES[name] for name in here.limiters)
     return Fact(
