@@ -25,6 +25,8 @@ KINDS = {
     "LDGSTS": p.COPY, "LDGDEPBAR": p.GROUP, "DEPBAR": p.GROUP_WAIT, "MEMBAR": p.FENCE, "SHFL": p.EXCHANGE,
 }  # fmt: skip
 READING = ("fma", "fma_heavy", "alu", "fp16", "fp64")  # pipes that wait for registers
+# Cycles of a BSYNC beyond its stall count: `two sides, all`; 4 to 14 for each group of lanes that comes by itself.
+MEETING = 8
 SHARED_ONLY = frozenset({"LDS", "LDSM", "STS", "STSM", "ATOMS", "SHFL"})
 # Products of the matrix instructions that take the time of HMMA.16816; those of a smaller shape take tensor_half.
 WHOLE = {"HMMA": 16 * 8 * 16, "IMMA": 16 * 8 * 32, "BMMA": 16 * 8 * 256}
@@ -88,7 +90,7 @@ def _row(instruction: Instruction, pipe: str) -> list[int]:
         depth, number = place.offset // LINE, place.bank
     is_global = kind in KINDS.values() and base not in SHARED_ONLY
     return [
-        control.stall if control.stall <= 11 or control.yield_hint else 2,
+        (control.stall if control.stall <= 11 or control.yield_hint else 2) + (MEETING if base == "BSYNC" else 0),
         -1 if control.write_barrier is None else control.write_barrier,
         -1 if control.read_barrier is None else control.read_barrier,
         control.wait_mask,
