@@ -3,7 +3,8 @@
 Which split runs next was read off 64 warps whose lanes call up to four functions with a YIELD in each (H200,
 measurements/h200/order.csv, `pointers`).  That lanes which wait at a BSYNC go on without those that only spin follows
 from what the compiler emits for `while (atomicCAS(&lock, 0, 1));`: who has the lock waits there for who wants it; when
-they do was read off two random programs (measurements/h200/random_programs.csv, 40048 and 40008).
+they do was read off two random programs (measurements/h200/random_programs.csv, 40048 and 40008).  That those who gave
+way then wait at that BSYNC for nobody was read off 72 warps (measurements/h200/giving_way.csv).
 """
 
 from __future__ import annotations

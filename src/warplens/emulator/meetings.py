@@ -31,6 +31,8 @@ class Meetings(GivingWay):
         made, code = function(self.module, "arrive", VOID, [PTR, PTR, I32, I32, I32, I32])
         env, warp, slot, need, mask, pc = made.args
         b = code.b
+        if not self.restores:  # of a barrier that others have passed without them, nobody waits for anybody
+            need = b.select(code.nonzero(need), need, mask)
         emitter = LlvmEmitter(b)
         earlier = code.load(Warp, warp, "waiting", slot)
         # What lanes do together is done by the code of those that come last.

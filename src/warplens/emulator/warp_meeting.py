@@ -113,7 +113,8 @@ class WarpMeeting(AtInstruction):
         away = self.code.load(Warp, self.f.warp, "away")
         some = self.b.and_(self.code.nonzero(away), self.code.nonzero(lanes))
         with self.code.when(some, likely=False):
-            self.f.registers.take_from(barrier, self.barrier_mask(barrier) & self._u32(self.b.not_(lanes)))
+            gone = self.b.or_(lanes, away)
+            self.f.registers.take_from(barrier, self.barrier_mask(barrier) & self._u32(self.b.not_(gone)))
 
     def _are_all(self, lanes: ir.Value, need: ir.Value, slot: int) -> ir.Value:
         """Whether these are all of the needed lanes that have not left, nor given way where they meet."""
