@@ -17,30 +17,23 @@ RECURSION = (
     "recursion: the instrumented code saves barriers elsewhere, so that its lanes meet elsewhere (`sass`, "
     "`theoretical`); of the hardware's own counters only issues of BSYNC differ, by 6 of 65,870 and 2 of 17,599"
 )
-MUFU = "last digits of MUFU"
 CAUSES = {
     "bfs": "the order in which blocks reach their atomics decides what they do",
     "calls": RECURSION,
     "cg1": "outputs of one launch; not looked into",
     "cg2": SPINS,
-    "ffast": MUFU,
-    "fmath": MUFU,
     "fmaxat": RETRIES,
     "grid_barrier": SPINS,
-    "h2": MUFU,
     "in_place": "later blocks read what earlier ones wrote (outputs)",
     "lanem": "%smid (outputs)",
     "late": "order of blocks (outputs)",
     "leaving": "the instrumented counters merge lanes at another place; the hardware's own are equal",
     "look_back": SPINS,
     "loops": "a race (outputs); 3 of 7,721,981 thread instructions not explained",
-    "nb": MUFU,
     "phases": SPINS,
     "rec": RECURSION,
-    "softmax": MUFU,
     "spin_lock": RETRIES,
-    "sw": MUFU + " (outputs); 16 of 2,622 thread instructions not explained",
-    "swu": MUFU,
+    "sw": "16 of 2,622 thread instructions not explained",
     "tickets": "order of blocks (outputs)",
     "volsh": "a race (outputs)",
 }

@@ -16,7 +16,6 @@ from warplens.sass.operands import parse_operands
 
 ROOT = Path(__file__).parent.parent
 FILE = ROOT / "measurements" / "h200" / "opcodes.csv"
-APPROXIMATE = tuple(f"MUFU.{name}" for name in ("TANH",))
 EVERYWHERE = "75 80 86 89 90 100 120"
 
 
@@ -53,10 +52,8 @@ def proof(row: dict[str, str]) -> str:
     """Expressions that an H200 computes so, that the host's compiler does, kernels; and where nothing of it holds."""
     counts = {"hardware": int(row["equal"]), "host": int(row["host"]), "kernels": len(row["kernels"].split())}
     parts = [f"{name} ({count})" for name, count in counts.items() if count]
-    if row["opcode"].startswith(APPROXIMATE):  # exact results that it led to say nothing of its last bit
-        return "approximate"
     if not parts:
-        return "approximate" if int(row["differ"]) else "not yet"
+        return "not yet"
     missing = [arch for arch in row["architectures"].split() if arch not in row["proven"].split()]
     return ", ".join(parts) + (f"; not yet on {' '.join(missing)}" if missing else "")
 

@@ -1,6 +1,8 @@
 """Writes measurements/h200/opcodes.csv: which opcodes the compiler emits, where, and what proves each of them.
 
-    python tests/isa/coverage.py --write        all of it, in some minutes for each architecture
+    python tests/isa/coverage.py --write            all of it, in some minutes for each architecture
+    python tests/isa/coverage.py --write odd_ more  only files and groups of expressions that begin so: new proofs are
+                                                    added to the table, nothing is taken away
 
 docs/opcode_table.py makes the page of it.  An opcode is proven on an architecture by an expression that holds it there
 and is computed as the host's compiler has it, or an H200; and by a kernel whose results a test compares.
@@ -34,8 +36,10 @@ COLUMNS = ["opcode", "architectures", "proven", "equal", "differ", "host", "kern
 SOME = {"barriers": "75 80 90 120"}
 """Where the tests run kernels that not all architectures are tried with."""
 WHOLE = {path.stem: "75 80 86 89 90 120" for path in KERNELS.glob("field_*")}
-WHOLE |= {"matrix_patterns": "90", "everyday": "90"}
-"""Files of which all kernels were compared: with an H200 (measurements/README.md), elsewhere with sm_90."""
+WHOLE |= {path.stem: "75 80 86 89 90 100 120" for path in KERNELS.glob("ladder_*")}
+WHOLE |= {path.stem: "90" for path in KERNELS.glob("odd_*")}
+WHOLE |= {"matrix_patterns": "90", "everyday": "90", "spellings": "75 80 86 89 90 100 120"}
+"""Files of which all kernels were compared: with an H200 (measurements/README.md), elsewhere with sm_90 or numpy."""
 
 
 @dataclass
@@ -76,9 +80,9 @@ def compared() -> frozenset[str]:
     return frozenset(name for text in texts for name in re.findall(r'"(\w+)"', text))
 
 
-def expressions(arch: str) -> Iterator[Code]:
+def expressions(arch: str, chosen: tuple[str, ...]) -> Iterator[Code]:
     for probe in probes():
-        if probe.on(arch):
+        if probe.on(arch) and probe.group.startswith(chosen):
             yield outcome(probe, arch, module(probe.group, arch)[probe.kernel].program.body)
 
 
@@ -90,8 +94,8 @@ def outcome(probe: Probe, arch: str, body: tuple[Instruction, ...]) -> Code:
     return Code(body, told if same else "", "" if same else told, probe.kernel if hosted else "", "", hosted or same)
 
 
-def kernels(arch: str) -> Iterator[Code]:
-    for path in sorted(KERNELS.glob("*.cu")):
+def kernels(arch: str, chosen: tuple[str, ...]) -> Iterator[Code]:
+    for path in sorted(path for path in KERNELS.glob("*.cu") if path.stem.startswith(chosen)):
         stem = path.stem.split("_")[0] if re.match(r"k\d\d_", path.stem) else path.stem
         tried = stem.startswith("k") or arch[3:] in (SOME | WHOLE).get(stem, "").split()
         try:
@@ -105,17 +109,18 @@ def kernels(arch: str) -> Iterator[Code]:
             yield Code(body, kernel=stem if proves else "", proves=proves)
 
 
-def products(arch: str) -> Iterator[Code]:
+def products(arch: str, chosen: tuple[str, ...]) -> Iterator[Code]:
     """Matrix products beside those of an H200."""
-    for form in FORMS.values() if arch == "sm_90" else ():
+    for form in FORMS.values() if arch == "sm_90" and "tensor".startswith(chosen) else ():
         body = wl.compile(source=form.source, arch=arch)["product"].program.body
         yield Code(body, kernel="tensor", proves=True)
 
 
-def gather(architectures: tuple[str, ...] = ARCHITECTURES) -> dict[str, Evidence]:
+def gather(chosen: tuple[str, ...]) -> dict[str, Evidence]:
+    """Of the files and groups whose names begin so."""
     found: dict[str, Evidence] = {}
-    for arch in architectures:
-        for code in (*expressions(arch), *kernels(arch), *products(arch)):
+    for arch in ARCHITECTURES:
+        for code in (*expressions(arch, chosen), *kernels(arch, chosen), *products(arch, chosen)):
             for instruction in {i.opcode: i for i in code.instructions}.values():
                 add(found.setdefault(instruction.opcode, Evidence()), code, int(arch[3:]), instruction)
     return found
@@ -149,8 +154,23 @@ def table(found: dict[str, Evidence]) -> list[list[str]]:
     return rows
 
 
+def added(rows: list[list[str]]) -> list[list[str]]:
+    """These rows on top of the table that is there; of two counts of expressions the larger one stands."""
+    with FILE.open(encoding="utf-8") as file:
+        kept = {row[0]: row for row in csv.reader(file) if row != COLUMNS}
+    for row in rows:
+        old = kept.get(row[0], row)
+        names = [listed({int(a) for a in f"{old[k]} {row[k]}".split()}) for k in (1, 2)]
+        counts = [str(max(int(old[k]), int(row[k]))) for k in (3, 4, 5)]
+        files = " ".join(sorted({*old[6].split(), *row[6].split()}))
+        kept[row[0]] = [row[0], *names, *counts, files, *old[7:]]
+    return [kept[opcode] for opcode in sorted(kept)]
+
+
 def main() -> None:
-    rows = [COLUMNS, *table(gather())]
+    chosen = tuple(sys.argv[sys.argv.index("--write") + 1 :])
+    rows = table(gather(chosen or ("",)))
+    rows = [COLUMNS, *(added(rows) if chosen else rows)]
     with FILE.open("w", encoding="utf-8", newline="") as file:
         csv.writer(file, lineterminator="\n").writerows(rows)
     print(f"{len(rows) - 1} opcodes in {FILE}")

@@ -19,6 +19,7 @@ RUNS = np.array([0, 0x155500, 0x2AAA00, 0x400000, 0x6F3C00, 0x7FFF00], np.uint32
 EDGES = {
     "rcp.f32": "a33009e3", "rsqrt.f32": "0f4d55d6", "sqrt.f32": "09391947", "ex2.f32": "beb09af4",
     "lg2.f32": "8be0ad03", "sin.f32": "6143465b", "cos.f32": "6ed2413b",
+    "tanh.f32": "97ff22fa",
     "rcp.f64": "ff95d04f", "rsqrt.f64": "6384ab02",
 }  # fmt: skip
 BINADES = [
@@ -27,6 +28,9 @@ BINADES = [
     ("ex2.f32", 0.5, "2746c468"), ("ex2.f32", -1.0, "c99445cd"), ("lg2.f32", 0.5, "1852a07c"),
     ("lg2.f32", 1.0, "15f1d460"), ("lg2.f32", 2.0, "f4d108df"), ("sin.f32", 0.125, "019f33e9"),
     ("sin.f32", 0.25, "9de9ffa1"), ("cos.f32", 0.0625, "bccbf0d9"), ("cos.f32", 0.25, "4ebcd39b"),
+    ("tanh.f32", 2.0**-8, "c742a556"), ("tanh.f32", 2.0**-7, "58833800"), ("tanh.f32", 2.0**-6, "6ffb9b37"),
+    ("tanh.f32", 2.0**-5, "a0cc1295"), ("tanh.f32", 2.0**-4, "c0e3159d"), ("tanh.f32", 2.0**-3, "46910649"),
+    ("tanh.f32", 1.0, "1ac436a3"), ("tanh.f32", 2.0, "e8641d47"), ("tanh.f32", 4.0, "294d3119"),
 ]  # fmt: skip
 SINGLE = "unsigned r; asm({ptx} : \"=r\"(r) : \"r\"(x)); out[i] = r;"
 DOUBLE = "double r; asm({ptx} : \"=d\"(r) : \"d\"(__hiloint2double(x, 0))); out[i] = __double2hiint(r);"
@@ -35,7 +39,8 @@ DOUBLE = "double r; asm({ptx} : \"=d\"(r) : \"d\"(__hiloint2double(x, 0))); out[
 @cache
 def kernel(function: str) -> wl.api.LaunchableKernel:
     name, kind = function.split(".")
-    text = (SINGLE if kind == "f32" else DOUBLE).replace("{ptx}", f'"{name}.approx.ftz.{kind} %0, %1;"')
+    flush = "" if name == "tanh" else ".ftz"
+    text = (SINGLE if kind == "f32" else DOUBLE).replace("{ptx}", f'"{name}.approx{flush}.{kind} %0, %1;"')
     source = f"""extern "C" __global__ void f(const unsigned* first, unsigned* out) {{
       unsigned i = blockIdx.x * 256 + threadIdx.x, x = first[blockIdx.x] + threadIdx.x; {text} }}"""
     made = wl.compile(source=source, arch="sm_90")

@@ -1,4 +1,4 @@
-"""What the executor makes of 550 expressions: as the host's compiler has them, and as an H200, bit for bit.
+"""What the executor makes of 604 expressions: as the host's compiler has them, and as an H200, bit for bit.
 
 The H200's results are kept as check sums of 4,096 results each, measurements/h200/probes.csv.
 """

@@ -17,7 +17,7 @@ from pathlib import Path
 from warplens.isa._lanes import S64, U32
 
 FILE = Path(__file__).with_name("mufu.csv")
-C0, C1 = 26, 20  # bits that hold them in a packed entry
+C0, C1 = 26, 21  # bits that hold them in a packed entry
 
 
 @dataclass(frozen=True)
@@ -57,6 +57,7 @@ SQRT = Parabola("sqrt", rest=17, point=18, square=2, step=16, common=65534)
 EX2 = Parabola("ex2", rest=17, point=17, square=2, step=15, common=24456)
 LG2 = Parabola("lg2", rest=17, point=15, square=1, step=12, common=837)
 SIN = Parabola("sin", rest=17, point=13, square=0, step=11)
+TANH = Parabola("tanh", rest=17, point=15, square=1, step=13)
 
 
 @cache

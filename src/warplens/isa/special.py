@@ -5,11 +5,8 @@ Denormal operands and results count as zeros of their sign, as PTX says of the .
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-
-from warplens.isa._lanes import F32, F64, S64, U32
-from warplens.isa._mufu import EX2, LG2, RCP, RSQ, SIN, SQRT, Parabola
+from warplens.isa._lanes import F32, S64, U32
+from warplens.isa._mufu import EX2, LG2, RCP, RSQ, SIN, SQRT, TANH, Parabola
 from warplens.isa._op import op
 
 INFINITY, NAN, ONE, SIGN = 0x7F80_0000, 0x7FFF_FFFF, 0x3F80_0000, 0x8000_0000
@@ -118,10 +115,10 @@ def ex2(a: F32) -> F32:
     return x.result((x.exponent > 135).choose(beyond, word), ONE, beyond).float_bits()
 
 
-def truncated(total: S64, unit: int) -> U32:
+def truncated(total: S64, unit: U32 | int) -> U32:
     """The word of total * 2^-unit, cut off after 24 digits."""
     word = total.f32("RZ").u32()
-    return total.ne(0).choose(word - (unit << 23), 0)
+    return total.ne(0).choose(word - (total.low().like(unit) << 23), 0)
 
 
 @op("MUFU.LG2", pipe="xu", probe="__log2f(a)", says="{to} = approximately log2({a})")
@@ -159,23 +156,22 @@ def cos(a: F32) -> F32:
     return x.result(circle(x, 1), ONE, NAN).float_bits()
 
 
-def polynomial(x: F64, coefficients: Sequence[float]) -> F64:
-    """Horner's rule; the constant term comes first."""
-    total = x.like(coefficients[-1])
-    for coefficient in reversed(coefficients[:-1]):
-        total = total.times_plus(x, coefficient)
-    return total
-
-
-# 2^r = exp(r ln 2); |r ln 2| < 0.347, the first term left out is below 1e-15.
-_EX2 = [math.log(2) ** k / math.factorial(k) for k in range(13)]
+LEAST = 119  # exponent of numbers whose tanh is not themselves
+WIDTHS = (23, 23, 23, 22, 22, 21, 21, 21, 20, 19, 20)
+"""How many of the digits are in a piece, for each exponent from there on: 1, 1, 1, 2, 2, 4 ... pieces."""
+UNITS = (44, 43, 42, 42, 41, 41, 40, 39, 39, 39, 39)
+FIRST = tuple(sum(1 << (23 - width) for width in WIDTHS[:k]) for k in range(len(WIDTHS)))
+SPANS = tuple(width | first << 8 | unit << 16 for width, first, unit in zip(WIDTHS, FIRST, UNITS, strict=True))
 
 
 @op("MUFU.TANH", pipe="xu", probe="__tanhf(a)", says="{to} = approximately tanh({a})")
 def tanh(a: F32) -> F32:
-    """(e^2x - 1) / (e^2x + 1), but x itself below 2^-13, where it is the nearest float.  Denormals count."""
-    twice = a.min(20.0).max(-20.0).f64() * (2 / math.log(2))
-    whole = twice.nearest()
-    e = polynomial(twice - whole, _EX2) * ((whole.to_int(S64) + 1023) << 52).double_bits()
-    curved = (e - 1.0).divided_by(e + 1.0).f32()
-    return (a.abs().compare("lt", 2.0**-13) | a.isnan()).choose(a + -0.0, curved)
+    """Of each exponent 17 digits behind the piece count.  Denormals count; 1 from 8 on."""
+    x = Parts(a.u32())
+    span = (x.exponent - LEAST).s32().max(0).min(len(SPANS) - 1).u32().look_up(SPANS).u64().low()
+    width = span & 0xFF
+    piece = (span >> 8 & 0xFF) + (x.digits >> width)
+    word = truncated(TANH.total(piece, x.digits >> (width - 17)), span >> 16)
+    word = (x.exponent > LEAST + len(SPANS) - 1).choose(word.like(ONE), word)
+    word = (x.exponent < LEAST).choose(x.magnitude, word) | x.sign
+    return (x.magnitude > INFINITY).choose(word.like(NAN), word).float_bits()

@@ -78,7 +78,7 @@ static float fma_f32h(__half2 x, __half2 y, float z) { return fmaf(__low2float(x
     return __h##name(x.low, y.low) * 0xFFFFu | __h##name(x.high, y.high) * 0xFFFF0000u; \
   }
 COMPARISON(eq, x == y) COMPARISON(ne, x < y || x > y) COMPARISON(lt, x < y) COMPARISON(le, x <= y) COMPARISON(gt, x > y)
-COMPARISON(ltu, !(x >= y)) COMPARISON(equ, !(x < y || x > y))
+COMPARISON(ltu, !(x >= y)) COMPARISON(gtu, !(x <= y)) COMPARISON(equ, !(x < y || x > y))
 
 #define HALVES_IN(name, way) \
   static Half __float2half_##name(float x) { return half(x, way); } \
