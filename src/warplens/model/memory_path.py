@@ -22,6 +22,7 @@ PAGE = 5  # lines whose loads from DRAM take alike: 2 to this power, 4 KB
 # 0 and -5.
 TOGETHER = 1
 ONE_SECTOR = 1 << 40  # what tells the bit of a sector from that of its 64 bytes
+ALL_PLACES = 1 << 22  # words
 FAR = 16  # beside the bit of a valid sector: it comes from DRAM
 
 
@@ -79,7 +80,7 @@ def fetch(line, mask, lone, request, wave, cache, flight, servers, counts, s, su
 
     lone   whether the access asks for neither of the lines beside it
     """
-    tags, stamps, valid, fill, known, _, _, stored, waiting, noted = cache
+    tags, stamps, valid, fill, known, _, _, stored, waiting = cache
     lows, highs, latency, weight, _, _ = supply
     sets = tags.size // p.WAYS
     entry, there = find(tags, stamps, sets, p.WAYS, line)
@@ -110,10 +111,10 @@ def fetch(line, mask, lone, request, wave, cache, flight, servers, counts, s, su
             other = 4 * entry + half + (0 if valid[entry] >> half & 1 else 1)
             beside += int(wanted == 1 and valid[entry] >> half & 3 != 0 and fill[other] > request)
             if line < p.LOCAL_BASE:
-                first = not asked_before(known, noted, 4 * line + half)
+                first = not asked_before(known, 4 * line + half)
                 # The other sector of these 64 bytes counts as a miss, too: it is mostly asked for while both come.
                 sector = 4 * line + half + (0 if mask >> half & 1 and not valid[entry] >> half & 1 else 1)
-                new = not asked_before(known, noted, ONE_SECTOR + sector) if wanted == 1 else first
+                new = not asked_before(known, ONE_SECTOR + sector) if wanted == 1 else first
                 if first or new:
                     comes, share = below(line, wave, lows, highs, latency, weight)
                     if first:
@@ -158,28 +159,23 @@ def fetch(line, mask, lone, request, wave, cache, flight, servers, counts, s, su
 
 
 @compiled
-def asked_before(known, noted, sector):  # type: ignore[no-untyped-def]
-    """Whether this multiprocessor has asked for these 64 bytes, so that they are in L2: a bit each, seldom for two."""
+def asked_before(known, sector):  # type: ignore[no-untyped-def]
+    """Whether this multiprocessor has asked for these 64 bytes, so that they are in L2: a place of 2^27 for each,
+    seldom for two.  `known`: a bit for each place (ALL_PLACES), or where there are few their numbers, which the host's
+    caches hold."""
     place = int(hashed(sector + 5) * 16777216.0) + 16777216 * int(hashed(sector + 9) * 8.0)
-    if known[place >> 3] >> (place & 7) & 1:
-        return True
-    if known[place >> 3] == 0 and noted[0] < noted.size:
-        noted[0] += 1
-        if noted[0] < noted.size:
-            noted[noted[0]] = place >> 3
-    known[place >> 3] |= np.uint8(1 << (place & 7))
+    if known.size == ALL_PLACES:
+        if known[place >> 5] >> (place & 31) & 1:
+            return True
+        known[place >> 5] |= np.uint32(1) << np.uint32(place & 31)
+        return False
+    at = place & (known.size - 1)
+    while known[at] != 0:
+        if known[at] == place + 1:
+            return True
+        at = (at + 1) & (known.size - 1)
+    known[at] = place + 1
     return False
-
-
-@compiled
-def forget(known, noted):  # type: ignore[no-untyped-def]
-    """Nothing has been asked for: of 16 MiB only what is noted has to be cleared, unless that was too much to note."""
-    if noted[0] >= noted.size:
-        known[:] = 0
-    else:
-        for k in range(1, noted[0] + 1):
-            known[noted[k]] = 0
-    noted[0] = 0
 
 
 @compiled
@@ -224,7 +220,7 @@ def update(line, mask, lone, request, wave, cache, servers, counts, s, supply): 
     counts[p.L2_IN_PIECES] += number
     servers[p.L2_OUT] = max(servers[p.L2_OUT], request) + s[p.LINE_UPDATE]  # loads go the same way
     for half in (0, 2):
-        if mask >> half & 3 and not asked_before(cache[4], cache[9], 4 * line + half):
+        if mask >> half & 3 and not asked_before(cache[4], 4 * line + half):
             _, share = below(line, wave, lows, highs, latency, weight)
             counts[p.L2_MISSES] += share * ((mask >> half & 1) + (mask >> half + 1 & 1))
             moved += share
@@ -235,7 +231,7 @@ def update(line, mask, lone, request, wave, cache, servers, counts, s, supply): 
 @compiled
 def put(line, mask, request, cache, servers, counts, s, supply):  # type: ignore[no-untyped-def]
     """Stored sectors of one line: L1 writes through, what of it stays in L2 costs DRAM nothing."""
-    tags, stamps, valid, fill, _, _, _, at, waiting, _ = cache
+    tags, stamps, valid, fill, _, _, _, at, waiting = cache
     entry, there = find(tags, stamps, tags.size // p.WAYS, p.WAYS, line)
     if not there:
         tags[entry], valid[entry], waiting[entry], at[entry] = line, 0, 0, -p.NEVER

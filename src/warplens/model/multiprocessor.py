@@ -21,7 +21,7 @@ from warplens.model.activity import History
 from warplens.model.constant_path import BANKS, LINES, LINES_OF_BANK, looked_up
 from warplens.model.entries import ENTER, OF_WARP, basic_block, instruction, length, space
 from warplens.model.hashing import hashed
-from warplens.model.memory_path import forget, served
+from warplens.model.memory_path import ALL_PLACES, served
 from warplens.model.state import Array, Blocks, Memory, Warps, Work
 
 UPCOMING, TURN = range(2)  # of Blocks.next
@@ -230,20 +230,18 @@ def go_on(t, warps, blocks):  # type: ignore[no-untyped-def]
     return any_waits
 
 
-def nothing_asked() -> tuple[Array, Array]:
-    """A bit for each of 2^27 places, and which bytes of them are not 0 any more."""
-    return np.zeros(1 << 24, np.uint8), np.zeros(1 << 16, np.int64)
+def _nothing_asked(words: int) -> Array:
+    """For memory_path.asked_before; a word of a record asks for two places at the most."""
+    return np.zeros(min(1 << (3 * words).bit_length(), ALL_PLACES), np.uint32)
 
 
 def simulate(
     words: Array, starts: Array, ends: Array, per_block: int, resident: int, code: Array, cycles: Array, lats: Array,
     firsts: Array, lasts: Array, s: Array, supply: tuple[Array, ...], l1_lines: int, asked: tuple[Array, Array],
-    known: tuple[Array, Array],
 ) -> tuple[Array, Array, History, Array]:  # fmt: skip
     """Runs blocks one after the other, so many resident at a time; block b has the warps b * per_block and following.
 
     asked   when other multiprocessors have asked for lines first, and where this one's times go (memory_path.py)
-    known   where it is kept what this one has asked for: nothing_asked(), or what another simulation left there
 
     (counts, cycles by (reason, instruction), history of the blocks, cycles that each pipe was busy)
     """
@@ -251,10 +249,9 @@ def simulate(
     counts, busy, ended = np.zeros(p.COUNTS), np.zeros(pipes), np.zeros(number)
     stalls = np.zeros((len(p.REASONS), code.shape[0]))
     lines = max(l1_lines // p.WAYS, 1) * p.WAYS
-    forget(*known)
     cache = (
         np.full(lines, -1, np.int64), np.zeros(lines), np.zeros(lines, np.int64), np.zeros(4 * lines),
-        known[0], *asked, np.zeros(lines), np.zeros(lines, np.int64), known[1],
+        _nothing_asked(int((ends - starts).sum())), *asked, np.zeros(lines), np.zeros(lines, np.int64),
     )  # fmt: skip
     work = Work(words, starts, ends, per_block, code, cycles, lats, firsts, lasts)
     held = BANKS * LINES_OF_BANK

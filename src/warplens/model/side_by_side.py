@@ -19,7 +19,7 @@ from warplens.model.activity import History
 from warplens.model.by_warp import ByWarp, part
 from warplens.model.chosen import Chosen
 from warplens.model.machine_code import MachineCode
-from warplens.model.multiprocessor import nothing_asked, simulate
+from warplens.model.multiprocessor import simulate
 from warplens.model.supply import Supply
 
 LINES = 1 << 20  # that are told apart, seldom two taken for one: a launch that is looked at in this way asks for fewer
@@ -40,30 +40,29 @@ def side_by_side(
     streams: ByWarp, chosen: Chosen, code: MachineCode, settings: NDArray[Any], supply: Supply, l1_lines: int
 ) -> list[Simulation]:
     """One for each multiprocessor that was chosen.  Unpredictable where blocks have not been recorded or do not end."""
-    nobody, known = np.full(1, p.NEVER, np.float64), nothing_asked()
+    nobody = np.full(1, p.NEVER, np.float64)
     if not chosen.alongside:
-        return [_simulated(streams, chosen.blocks, chosen, code, settings, supply, l1_lines, nobody, nobody, known)]
+        return [_simulated(streams, chosen.blocks, chosen, code, settings, supply, l1_lines, nobody, nobody)]
     before, now = np.full(LINES, p.NEVER, np.float64), np.full(LINES, p.NEVER, np.float64)
     every = (chosen.blocks, *chosen.alongside)
     for blocks in every:
-        _simulated(streams, blocks, chosen, code, settings, supply, l1_lines, before, now, known)
+        _simulated(streams, blocks, chosen, code, settings, supply, l1_lines, before, now)
     aside = np.full(LINES, p.NEVER, np.float64)
     return [
-        _simulated(streams, blocks, chosen, code, settings, supply, l1_lines, now, aside, known) for blocks in every
+        _simulated(streams, blocks, chosen, code, settings, supply, l1_lines, now, aside) for blocks in every
     ]
 
 
 def _simulated(
     streams: ByWarp, blocks: tuple[int, ...], chosen: Chosen, code: MachineCode, settings: NDArray[Any],
     supply: Supply, l1_lines: int, before: NDArray[np.float64], now: NDArray[np.float64],
-    known: tuple[NDArray[Any], NDArray[Any]],
 ) -> Simulation:  # fmt: skip
     own = part(streams, blocks)
     if (own.starts == own.ends).any():
         raise Unpredictable("its blocks execute more than can be recorded: measure it on a GPU")
     counts, stalls, history, busy = simulate(
         own.words, own.starts, own.ends, own.warps, chosen.resident, code.rows, code.cycles, code.latencies,
-        code.firsts, code.lasts, settings, supply.arrays(), l1_lines, (before, now), known,
+        code.firsts, code.lasts, settings, supply.arrays(), l1_lines, (before, now),
     )  # fmt: skip
     if not history.ended.all():
         raise Unpredictable("its warps wait for each other as the model does not know it: measure it on a GPU")

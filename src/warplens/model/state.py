@@ -71,7 +71,7 @@ class Blocks(NamedTuple):
 
 class Memory(NamedTuple):
     """What memory_path.served works on: cache (tags, stamps, valid, fill, known, when lines were asked for first:
-    before and now, of stores that may wait to leave: at, waiting, and which bytes of known are not 0), flight,
+    before and now, and of stores that may wait to leave: at, waiting), flight,
     servers (places.py); issue_free, queue and head of each sub-partition; and constant_path: constants (tags, stamps,
     fill, touched)."""
 
