@@ -21,6 +21,7 @@ from warplens.machine import machine as described
 from warplens.metric import Metric
 from warplens.model import Floor, Prediction
 from warplens.model import floor as least_time
+from warplens.model.by_warp import ByWarp, by_warp
 from warplens.model.waits import WAITING
 from warplens.program import Program
 from warplens.report.subject import Subject
@@ -156,10 +157,10 @@ class Run:
             raise UsageError(f"the steps of {len(blocks)} blocks are too many to be kept: ask for fewer blocks")
         return tuple(read_steps(found))
 
-    def _record(self, blocks: tuple[int, ...]) -> Streams:
-        """What the warps of these blocks issue; kept for the next question."""
+    def _record(self, blocks: tuple[int, ...]) -> ByWarp:
+        """What the warps of these blocks issue; kept for the next question: another GPU, a cause removed."""
         if blocks not in self._recorded:
-            self._recorded[blocks] = self._run_again(blocks, RECORD)
+            self._recorded[blocks] = by_warp(self._run_again(blocks, RECORD), self.launch.warps_per_block)
         return self._recorded[blocks]
 
     def _run_again(self, blocks: tuple[int, ...], how: Checks) -> Streams:
@@ -175,7 +176,7 @@ class Run:
             raise Unpredictable(WAITING) from None
 
     @cached_property
-    def _recorded(self) -> dict[tuple[int, ...], Streams]:
+    def _recorded(self) -> dict[tuple[int, ...], ByWarp]:
         return {}
 
     def _described(self, gpu: str | None) -> Machine:

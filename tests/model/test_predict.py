@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 import warplens as wl
-from warplens.emulator import Streams
+from warplens.emulator import RECORD
 from warplens.errors import Unpredictable, UsageError
 from warplens.machine import Machine, machine
 from warplens.model import WHAT_IF, Prediction
+from warplens.model.by_warp import ByWarp, by_warp
 from warplens.model.chosen import choose_blocks, scattered
 from warplens.model.footprint import footprint
 from warplens.model.predict import predict
@@ -234,7 +235,7 @@ def test_of_two_blocks_that_share_a_multiprocessor_the_first_ends_at_half_the_ti
     assert active(2) == pytest.approx(75, abs=3)  # 74.0
 
 
-def on(run: wl.Run, described: Machine, recorded: Callable[[tuple[int, ...]], Streams]) -> Prediction:
+def on(run: wl.Run, described: Machine, recorded: Callable[[tuple[int, ...]], ByWarp]) -> Prediction:
     assert run.again
     buffers = [(a.address, a.address + a.size) for a in run.again.memory.allocations]
     return predict(run.kernel.program, run.trace, described, run.occupancy, buffers, recorded)
@@ -249,9 +250,10 @@ def test_a_slower_machine_takes_longer() -> None:
 def test_what_could_not_be_recorded_is_not_predicted() -> None:
     run = run_of("ccopy", 1 << 18)
 
-    def cut(blocks: tuple[int, ...]) -> Streams:
-        whole = run._record(blocks)
-        return replace(whole, words=whole.words[: whole.words.size // 2], whole=False)
+    def cut(blocks: tuple[int, ...]) -> ByWarp:
+        whole = run._run_again(blocks, RECORD)
+        half = replace(whole, words=whole.words[: whole.words.size // 2], whole=False)
+        return by_warp(half, run.launch.warps_per_block)
 
     with pytest.raises(Unpredictable, match="more than can be recorded"):
         on(run, machine("h200"), cut)

@@ -14,6 +14,7 @@ ENOUGH = 4_000_000  # warp instructions to simulate: a second or less
 SEVERAL = 600_000  # likewise, of more than one multiprocessor: a sixth of a second
 FOOTPRINT_BLOCKS = 2048
 FOOTPRINT_INSTRUCTIONS = 4_000_000
+FOOTPRINT_SECTORS = 8_000_000  # that the blocks of a sample reach: of more than a million some are drawn anyway
 LEAST_BLOCKS = 8
 PAIRS_BLOCKS = 32  # of a grid in which a block shares what it reads with one in 60, some pairs of these share it
 PAIRS_INSTRUCTIONS = 32_000_000  # a quarter of a second of execution
@@ -56,9 +57,12 @@ def choose_blocks(trace: Trace, machine: Machine, occupancy: Occupancy) -> Chose
     blocks = tuple(min(k * active + _turn(k, active, whole >= 2 * resident), total - 1) for k in range(count))
     pairs = min(PAIRS_BLOCKS, int(PAIRS_INSTRUCTIONS / each))
     wanted = min(max(int(FOOTPRINT_INSTRUCTIONS / each), pairs, LEAST_BLOCKS), FOOTPRINT_BLOCKS)
-    more = tuple(range(total)) if total <= wanted else scattered(total, wanted)
+    few = FOOTPRINT_SECTORS / max(int(trace.sectors.sum()) / total, 1.0)  # blocks
+    sample = min(wanted, max(int(few), pairs, LEAST_BLOCKS))
+    more = tuple(range(total)) if total <= wanted else scattered(total, sample)
     around = len(offsets(trace.launch.grid)) + 1
-    centres = min(CENTRES, int(CENTRES_INSTRUCTIONS / each / around)) if total > len(more) else 0
+    most = min(CENTRES_INSTRUCTIONS / each, few)
+    centres = min(CENTRES, int(most / around)) if total > len(more) else 0
     alongside = _alongside(total, active, int(SEVERAL / (whole * each))) if whole <= resident else ()
     return Chosen(blocks, alongside, more, scattered(total, centres), whole, active, resident)
 

@@ -15,13 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warplens.counters.occupancy import Occupancy, waves
-from warplens.emulator import Streams
 from warplens.errors import Unpredictable, UsageError
 from warplens.machine import Machine
 from warplens.model import places as p
 from warplens.model.activity import Activity, activity
 from warplens.model.atomic_units import units_at_work
-from warplens.model.by_warp import ByWarp, by_warp, part
+from warplens.model.by_warp import ByWarp, part
 from warplens.model.chosen import Chosen, choose_blocks, with_neighbours
 from warplens.model.machine_code import PIPES, MachineCode, machine_code, settings
 from warplens.model.prediction import WHAT_IF, Prediction, Simulated
@@ -33,7 +32,7 @@ from warplens.program import Program
 from warplens.trace import Trace
 
 SCATTER = ("least", "tenth", "quarter", "half", "three_quarters", "nine_tenths", "all_but_hundredth", "most")
-Recorder = Callable[[tuple[int, ...]], Streams]
+Recorder = Callable[[tuple[int, ...]], ByWarp]
 
 
 def predict(
@@ -59,12 +58,12 @@ def predict(
     waits = waiting_cycles(program, trace, chosen, machine.speeds, recorded)
     if waits and len(chosen.more) < trace.launch.blocks:  # some would wait for blocks that are not run
         raise Unpredictable(WAITING)
-    others = by_warp(recorded(chosen.more), trace.launch.warps_per_block)
+    others = recorded(chosen.more)
     streams = others
     if not set(chosen.simulated) <= set(chosen.more):
-        streams = by_warp(recorded(chosen.simulated), trace.launch.warps_per_block)
+        streams = recorded(chosen.simulated)
     near = with_neighbours(chosen.centres, trace.launch.grid)
-    beside = by_warp(recorded(near), trace.launch.warps_per_block) if near else part(others, ())
+    beside = recorded(near) if near else part(others, ())
     code = machine_code(program, machine.speeds)
     supply = Supply.of(program, others, beside, chosen, machine, trace, buffers)
     return _answer(program, trace, machine, occupancy, chosen, code, streams, supply, what_if, waits)

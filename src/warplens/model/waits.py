@@ -21,9 +21,8 @@ from collections.abc import Callable
 import numpy as np
 
 from warplens.counters.opcodes import width
-from warplens.emulator import Streams
 from warplens.machine import Speeds
-from warplens.model.by_warp import Reached, by_warp, sectors_of
+from warplens.model.by_warp import ByWarp, Reached, sectors_of
 from warplens.model.chosen import Chosen
 from warplens.program import Instruction, Program
 from warplens.trace import Trace
@@ -49,7 +48,7 @@ def waiting_loads(program: Program) -> list[int]:
 
 
 def waiting_cycles(
-    program: Program, trace: Trace, chosen: Chosen, speeds: Speeds, recorded: Callable[[tuple[int, ...]], Streams]
+    program: Program, trace: Trace, chosen: Chosen, speeds: Speeds, recorded: Callable[[tuple[int, ...]], ByWarp]
 ) -> float:
     """Cycles that blocks wait for blocks before them, beside the time that a block takes; 0 if none does."""
     loads, total = waiting_loads(program), trace.launch.blocks
@@ -59,8 +58,7 @@ def waiting_cycles(
     kinds[[i.index for i in program.instructions if i.base in SAY]] = SAID
     kinds[loads] = WAITED
     count = min(total, FIRST_BLOCKS)
-    streams = by_warp(recorded(tuple(range(count))), trace.launch.warps_per_block)
-    seen = sectors_of(streams, kinds, np.full(kinds.size, 4), ENOUGH)
+    seen = sectors_of(recorded(tuple(range(count))), kinds, np.full(kinds.size, 4), ENOUGH)
     links = longest_chain(seen, count)
     if links == 0:
         return 0.0
