@@ -2,8 +2,8 @@
 
 Each launch of a list is executed once and predicted twice.  The second prediction is asked of the same launch as if
 nobody had asked before: its blocks are recorded and simulated anew, but the machine code for that is there.  Peak
-memory is that of the process, less the arrays of the launch that made it grow; 0 where it did not grow.  Behind the rows, as comments, what issue and
-README ask for.  Set WARPLENS_CACHE, run it once to fill the cache, and take the second run.
+memory is that of the process, less the arrays of the launch that made it grow; 0 where it did not grow.  Behind the
+rows, as comments, what is asked for.  Set WARPLENS_CACHE, run it once to fill the cache, and take the second run.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ ENOUGH = 2.0  # processor seconds
 
 @dataclass(frozen=True)
 class Row:
-    """time_us: predicted;  executing, first, second: processor seconds;  mebibytes: new peak less the launch's arrays"""
+    """time_us: predicted;  executing, first, second: processor seconds;  mebibytes: new peak less its arrays"""
 
     name: str
     time_us: float
