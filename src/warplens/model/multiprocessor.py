@@ -26,6 +26,7 @@ from warplens.model.state import Array, Blocks, Memory, Warps, Work
 
 UPCOMING, TURN = range(2)  # of Blocks.next
 LARGE_BLOCK = 1.5  # times what its warps take one after the other until the next may start: 98 cycles of 32 warps
+TOGETHER = 4  # blocks of one multiprocessor whose ends are noted at once while those of the others are between
 READ_AHEAD = 2  # cycles that an instruction may wait for its registers before the next one is held up
 
 
@@ -339,9 +340,12 @@ def _run(warps, blocks, work, memory, pipe_free, bank_free, seen, counts, stalls
                 left -= 1
                 blocks.arrived[place, :] = 0
                 # All multiprocessors report their blocks' ends to one place, one after the other.
-                memory.servers[p.REPORTS] = max(memory.servers[p.REPORTS] + s[p.BLOCK_REPORT], t + 1)
+                # Those of the first ones come together, later ones when those of others do not.
+                early = 0.0 if ended.size - left <= blocks.held.size else TOGETHER * s[p.BLOCK_REPORT]
+                memory.servers[p.REPORTS] = max(memory.servers[p.REPORTS] + s[p.BLOCK_REPORT], t + 1 - early)
                 if blocks.next[UPCOMING] < ended.size:
-                    started = max(np.ceil(memory.servers[p.REPORTS] + s[p.BLOCK_END]), blocks.may_start[0])
+                    noted = max(memory.servers[p.REPORTS], t + 1)
+                    started = max(np.ceil(noted + s[p.BLOCK_END]), blocks.may_start[0])
                     start(place, started, warps, blocks, work, s)
                     soonest = min(soonest, started)
             elif over or kind in (p.BARRIER, p.ARRIVE):
