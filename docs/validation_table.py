@@ -1,6 +1,6 @@
 """The tables of docs/validation.md: times and counters predicted for an H200, beside what was measured there.
 
-    python docs/validation_table.py summary | counters | launches | again | ladders
+    python docs/validation_table.py summary | counters | launches | again | ladders | guests | lengths
 
 Predictions stand in benchmarks/validation/, written down before the launches were measured (those of `again` after);
 measurements in measurements/h200/.  The measured time is the median of CUDA events with L2 swept before each run.
@@ -11,8 +11,9 @@ from __future__ import annotations
 import csv
 import statistics
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 
@@ -23,12 +24,14 @@ LISTS = {
     "third list": ("predictions_practice.csv", "validation_times_practice.csv"),
     "fourth list": ("predictions_field.csv", "validation_times_field.csv"),
     "fifth list": ("predictions_ladders.csv", "validation_times_ladders.csv"),
+    "sixth list": ("predictions_guests.csv", "validation_times_guests.csv"),
 }
-LADDERS = "fifth list"
+LADDERS, GUESTS = "fifth list", "sixth list"
 AGAIN = {f"{title}, again": (f"again/{ours}", theirs) for title, (ours, theirs) in list(LISTS.items())[:3]}
 ALIKE = 0.03  # variants whose measured times differ by less have no order
 SHORT = 8  # microseconds: half of it is the launch itself
 MANY = 0.75  # of a list
+LENGTHS = (0, 30, 300)  # microseconds, from which launches are short, of middle length, long
 SMALL = 1e6  # bytes of DRAM: of less the share means nothing
 SMALL_WRITES = 1e7  # a kernel that stores nothing writes 2 MB, as Nsight Compute counts
 COUNTERS = (
@@ -95,13 +98,13 @@ def order(found: list[Launch]) -> tuple[float, int]:
     return (sum(votes) / len(votes) if votes else 1.0), len(votes)
 
 
-def ladders(lists: Mapping[str, list[Launch]]) -> Iterator[str]:
+def ladders(lists: Mapping[str, list[Launch]], title: str = LADDERS) -> Iterator[str]:
     """A row a ladder and size, and what it costs to take the rung that the model calls the fastest."""
     yield "| ladder, size | rungs | median | largest | tau (pairs) | predicted fastest: slower than the fastest by |"
     yield "|---|--:|--:|--:|--:|---|"
-    if LADDERS not in lists:
+    if title not in lists:
         yield "| not measured yet | | | | | |"
-    for family, rungs in by_family(lists.get(LADDERS, [])).items():
+    for family, rungs in by_family(lists.get(title, [])).items():
         sizes = [abs(rung.error) for rung in rungs]
         tau, pairs = order(rungs)
         told = f"{tau:.2f} ({pairs})" if pairs else "– (0)"
@@ -113,24 +116,43 @@ def ladders(lists: Mapping[str, list[Launch]]) -> Iterator[str]:
 
 
 def by_family(found: list[Launch]) -> dict[str, list[Launch]]:
-    """Variants of one program at one size, in the order in which they stand."""
+    """Variants of one program at one size, in the order in which they stand; without programs of one variant."""
     families: dict[str, list[Launch]] = {}
     for launch in found:
-        families.setdefault(launch.predicted["family"], []).append(launch)
+        if launch.predicted["family"]:
+            families.setdefault(launch.predicted["family"], []).append(launch)
     return families
 
 
+def lengths(lists: Mapping[str, list[Launch]]) -> Iterator[str]:
+    """The guests by how long they took, and those that are no rungs of ladders."""
+    found = lists.get(GUESTS, [])
+    parts = {"rungs of ladders": [launch for launch in found if launch.predicted["family"]]}
+    parts["kernels by themselves"] = [launch for launch in found if not launch.predicted["family"]]
+    for low, high in zip(LENGTHS, (*LENGTHS[1:], float("inf")), strict=True):
+        middle = f"{low} to {high} µs" if high < float("inf") else f"from {low} µs"
+        parts[middle if low else f"below {high} µs"] = [launch for launch in found if low <= launch.times[1] < high]
+    yield from figures((title, part) for title, part in parts.items() if part)
+    if not found:
+        yield "| not measured yet | | | | | | | | |"
+
+
 def summary(lists: Mapping[str, list[Launch]]) -> Iterator[str]:
+    yield from figures(parts(lists))
+
+
+def figures(parts: Iterable[tuple[str, list[Launch]]]) -> Iterator[str]:
     yield "| | launches | median | mean | 90 % below | largest | bias | in the interval | Kendall's tau (pairs) |"
     yield "|---|--:|--:|--:|--:|--:|--:|--:|--:|"
-    for title, found in parts(lists):
+    for title, found in parts:
         sizes = sorted(abs(launch.error) for launch in found)
         bias = statistics.mean(launch.error for launch in found)
         tau, pairs = order(found)
         cells = (statistics.median(sizes), statistics.mean(sizes), sizes[int(0.9 * len(sizes))], sizes[-1])
         inside = sum(launch.inside for launch in found)
         told = " | ".join(f"{100 * cell:.1f} %" for cell in cells)
-        yield f"| {title} | {len(found)} | {told} | {100 * bias:+.1f} % | {inside} | {tau:.2f} ({pairs}) |"
+        ordered = f"{tau:.2f} ({pairs})" if pairs else "– (0)"
+        yield f"| {title} | {len(found)} | {told} | {100 * bias:+.1f} % | {inside} | {ordered} |"
 
 
 def parts(lists: Mapping[str, list[Launch]]) -> Iterator[tuple[str, list[Launch]]]:
@@ -188,7 +210,10 @@ def table(lists: Mapping[str, list[Launch]]) -> Iterator[str]:
 
 
 def main() -> None:
-    tables = {"summary": summary, "counters": counters, "launches": table, "again": summary, "ladders": ladders}
+    tables = {
+        "summary": summary, "counters": counters, "launches": table, "again": summary, "ladders": ladders,
+        "guests": partial(ladders, title=GUESTS), "lengths": lengths,
+    }  # fmt: skip
     for line in tables[sys.argv[1]](launches(AGAIN if sys.argv[1] == "again" else LISTS)):
         print(line)
 

@@ -1,7 +1,8 @@
 """Predictions for every configuration, without a GPU: `python benchmarks/validation/predict.py > predictions.csv`.
 
 With --more as the first word those of launches.toml (`predict.py --more > predictions_more.csv`), with --practice those
-of practice.toml, with --field those of field.toml, with --ladders those of ladders.toml.
+of practice.toml, with --field those of field.toml, with --ladders those of ladders.toml, with --guests those of
+guests.toml.
 """
 
 from __future__ import annotations
