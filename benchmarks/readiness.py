@@ -42,7 +42,7 @@ def ready(file: Path, cache: str, tier: str, libraries: bool) -> tuple[int, int,
     operations()
     jit.vocabulary()
     if libraries:
-        jit.library_for(program)
+        jit.library_for(kernel, program)
     start = time.process_time()
     if tier == "steps":
         assert stepwise.stepwise(kernel, program, NO_CHECKS) is not None
