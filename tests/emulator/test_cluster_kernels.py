@@ -64,6 +64,8 @@ def test_what_cannot_be_meant_is_refused() -> None:
     out = np.zeros(64, np.int32)
     with pytest.raises(UsageError, match=r"clusters are 2 x 1 x 1 blocks .* do not divide a grid of 3 x 1 x 1"):
         kernel("k36_tma_wgmma.cu", "cl", "sm_90").launch(3, 32, out)
+    with pytest.raises(UsageError, match="cannot be sampled"):
+        kernel("k36_tma_wgmma.cu", "cl", "sm_90").launch(8, 32, np.zeros(256, np.int32), sample=4)
     with pytest.raises(UnsupportedInstruction, match=r"neither its time nor checks"):
         kernel("k36_tma_wgmma.cu", "cl", "sm_90").launch(2, 32, out, check=("races",))
     with pytest.raises(KernelFault, match="outside the shared memory"):

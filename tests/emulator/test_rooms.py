@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
+
 import numpy as np
 import pytest
 from launches import written
@@ -57,3 +60,18 @@ def test_after_a_fault_the_next_launch_begins_as_any() -> None:
         kernel.launch(3, 32, a, out, 3)  # out has room for two blocks
     kernel.launch(2, 32, a, out, 3)
     assert np.array_equal(out, np.roll(a, -3) // 3)
+
+
+def test_who_checks_a_launch_does_not_keep_its_arrays() -> None:
+    class Watched(np.ndarray):
+        """An array that tells when it is gone."""
+
+    a, out = np.arange(1 << 19, dtype=np.int32).view(Watched), np.zeros(64, np.int32)
+    gone = weakref.ref(a)
+    gc.disable()  # to find cycles may take until minutes later
+    try:
+        written(SOURCE, "indexed").launch(2, 32, a, out, 3, check=["all"])
+        del a
+        assert gone() is None
+    finally:
+        gc.enable()

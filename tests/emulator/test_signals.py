@@ -13,11 +13,19 @@ import numpy as np
 import pytest
 from launches import written
 
+from warplens.emulator import driver, memory, signals
+
 SOURCE = """
 extern "C" __global__ void slow(int *out, int rounds) {
   int x = threadIdx.x, i = blockIdx.x * 32 + threadIdx.x;
   for (int k = 0; k < rounds; k++) x = x * 1664525 + (x >> 3) + k;
   out[i] += x;
+}
+"""
+TOLD = """
+extern "C" __global__ void told(int *out) {
+  if (threadIdx.x == 0) printf("here\\n");
+  out[threadIdx.x] = 7;
 }
 """
 ROUNDS = 30_000_000  # seconds
@@ -79,3 +87,63 @@ def test_on_another_thread_a_launch_runs_as_ever() -> None:
     thread.start()
     thread.join()
     assert np.array_equal(*outs)
+
+
+def test_a_signal_that_launches_a_kernel_itself_leaves_all_as_it_was() -> None:
+    """Its launch has the listener while the one that it interrupts, in the printf of which it comes, has it too."""
+    inner, out = np.ones(32, np.int32), np.ones(32, np.int32)
+    other = written(SOURCE, "slow")
+    other.launch(1, 32, inner.copy(), 1, threads=1)
+    before = signal.signal(signal.SIGUSR1, lambda *_: other.launch(1, 32, inner, 10, threads=1) and None)
+    others = signal.set_wakeup_fd(-1)
+    called = driver.Driver._vprintf
+
+    def interrupted(self: driver.Driver, call: driver.Call) -> None:
+        os.kill(os.getpid(), signal.SIGUSR1)
+        called(self, call)
+
+    try:
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(driver.Driver, "_vprintf", interrupted)
+            run = written(TOLD, "told").launch(1, 32, out, threads=1)
+        left = signal.set_wakeup_fd(-1)
+    finally:
+        signal.set_wakeup_fd(others)
+        signal.signal(signal.SIGUSR1, before)
+    assert left == -1
+    assert signals._listener().next != signals._listener().writes
+    assert (out == 7).all()
+    assert (inner != 1).any()
+    assert run.printed == "here\n"
+
+
+def test_control_c_while_a_buffer_is_kept_is_not_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    kernel, out = written(SOURCE, "slow"), np.ones(1 << 19, np.int32)
+    kernel.launch(8, 32, out.copy(), 1, threads=1)
+    copy, once = memory.copy, [KeyboardInterrupt()]
+
+    def interrupted(pairs: list[tuple[np.ndarray, np.ndarray]], threads: int) -> None:
+        if once:
+            raise once.pop()
+        copy(pairs, threads)
+
+    monkeypatch.setattr(memory, "copy", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        kernel.launch(1 << 14, 32, out, 100, threads=1)
+    assert (out == 1).all()
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_nothing_runs_on_when_the_progress_raises(threads: int) -> None:
+    kernel, out = written(SOURCE, "slow"), np.ones(1 << 19, np.int32)
+
+    def refuse(done: int, blocks: int) -> None:
+        if done > 1:
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        kernel.launch(1 << 14, 32, out, 100_000, threads=threads, progress=refuse)
+    used = time.process_time()
+    time.sleep(0.2)
+    assert time.process_time() - used < 0.1
+    assert (out == 1).all()

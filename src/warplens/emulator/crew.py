@@ -41,6 +41,7 @@ class Started:
 
     def __init__(self, task: Task) -> None:
         self._outcome: Outcome = SimpleQueue()
+        self._over = False
         try:
             member = _idle.pop()
         except IndexError:
@@ -48,14 +49,17 @@ class Started:
         member.tasks.put((task, self._outcome))
 
     def done(self, seconds: float | None = None) -> bool:
-        """Waits for the end, at most so long; whether that has come.  Raises what the task raised.
+        """Waits for the end, at most so long; whether that has come.  Raises what the task raised, once.
 
         Ctrl-C interrupts the waiting, not the task.
         """
+        if self._over:
+            return True
         try:
             wrong = self._outcome.get(timeout=seconds)
         except Empty:
             return False
+        self._over = True
         if wrong is not None:
             raise wrong
         return True

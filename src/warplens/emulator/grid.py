@@ -9,6 +9,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from math import inf
 from typing import Any, TypeVar
@@ -67,7 +68,7 @@ def run(
     KernelFault if the kernel does something wrong; `memory` then holds what was written before.
     """
     started = time.perf_counter()
-    chosen = None if sample is None else sample_of(launch, sample)
+    chosen = None if sample is None else sample_of(launch, sample, kernel.cluster_blocks)
     shape, heap = prepare(kernel, program, launch, parameters, memory, banks, multiprocessors, budget, checks)
     crew = threads or available_threads()
     tiers = Tiers(kernel, program, tile_of(launch), checks)
@@ -262,8 +263,8 @@ class Grid:
                     late = late or self._late()
                     self.shape.stop.value |= late
             self._tell(workers)
-        except KeyboardInterrupt:
-            self.shape.stop.value = 1
+        except BaseException:
+            self._stop(shares)
             raise
         status = outcome[0] if outcome else Status.DONE
         if late and status is Status.STOPPED:
@@ -273,15 +274,26 @@ class Grid:
     def _drive_here(self, worker: Worker, chunks: list[tuple[int, int]], finish: bool) -> Status:
         with stopped_by_signals(self.shape.stop):
             status = worker.run(self.code, iter(chunks), finish)
+        ended = self._ended([worker], status)
         if status is Status.STOPPED:
-            self.shape.stop.value = 0
             raise SignalledError
-        return self._ended([worker], status)
+        return ended
+
+    def _stop(self, shares: list[Started]) -> None:
+        """Waits for the end of all that still runs: it writes to arrays that the caller is about to have back."""
+        self.shape.stop.value = 1
+        for share in shares:
+            ended = False
+            while not ended:
+                with suppress(BaseException):  # of the share, which comes once, or Ctrl-C once more
+                    ended = share.done()
 
     def _ended(self, workers: list[Worker], status: Status) -> Status:
         """Raises what went wrong on one worker; what did on several is looked for in order."""
         self.shape.stop.value = 0
         self.code.check()
+        for worker in workers:
+            worker.room.taking.check()
         if any(w.env.fault.kind == FaultKind.WRAPPED for w in workers):
             raise IndexWrappedError
         if status is Status.FAULT and len(workers) == 1:

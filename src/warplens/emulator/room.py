@@ -3,7 +3,6 @@ shape: to make all that takes as long as ten thousand instructions."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from ctypes import CFUNCTYPE, addressof, c_int32, c_void_p, cast, memmove, memset, sizeof
 from dataclasses import dataclass
 from functools import lru_cache
@@ -85,6 +84,35 @@ def thread_indices(block: Dim3) -> tuple[NDArray[np.int32], NDArray[np.uint32]]:
     return tid, (exists * (1 << np.arange(32, dtype=np.uint64))).sum(1).astype(np.uint32)
 
 
+class Taking:
+    """Machine code calls this before it first writes a buffer; `take` is what the worker does about it.
+
+    An exception cannot leave machine code: `failure` keeps it for whoever started that, and `failed` ends the run.
+    """
+
+    def __init__(self) -> None:
+        self.take = self.failed = nobody
+        self.failure: BaseException | None = None
+
+    def called(self, number: int) -> None:
+        for _ in range(2):  # Ctrl-C may have come in the middle of a copy, and what is written must have been kept
+            try:
+                return self.take(number)
+            except BaseException as wrong:
+                self.failure = wrong
+                self.failed(number)
+
+    def check(self) -> None:
+        """Raises what has gone wrong."""
+        if self.failure is not None:
+            failure, self.failure = self.failure, None
+            raise failure
+
+    def end(self) -> None:
+        """The worker is held no longer, nor the arrays that it worked on."""
+        self.take = self.failed = nobody
+
+
 class Context:
     """The memory of one resident block."""
 
@@ -139,8 +167,8 @@ class Room:
         self.findings = Findings()
         self.context = Context(measure)
         self.tid, self.first_mask = thread_indices(launch.block)
-        self.take: Callable[[int], None] = nobody
-        self._taker = TAKER(lambda number: self.take(number))
+        self.taking = Taking()
+        self._taker = TAKER(self.taking.called)
         env = self.env = Env()
         env.take = cast(self._taker, c_void_p).value
         env.counters = address(self.counters)
@@ -195,10 +223,10 @@ class Rooms:
 
     def give(self, room: Room) -> None:
         """Back, to be kept or forgotten; nobody may run in it any more."""
+        room.taking.end()
         if room.measure.checks or room.context.size > MOST_BYTES:
             return
         with self._lock:
-            room.take = nobody
             self._rooms.append(room)
             del self._rooms[:-KEPT]
 

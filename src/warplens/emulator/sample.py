@@ -42,7 +42,7 @@ class Sample:
         return {name: whole(ends[name], inner[name]) for name in ends}
 
 
-def sample_of(launch: Launch, wanted: int) -> Sample | None:
+def sample_of(launch: Launch, wanted: int, cluster: int = 1) -> Sample | None:
     """`wanted` blocks; None if the grid has no more.  UsageError for too few, or where blocks wait for each other.
 
     Between first and last, one from each of as many equal stretches, each at another place of its stretch: blocks at
@@ -52,6 +52,8 @@ def sample_of(launch: Launch, wanted: int) -> Sample | None:
         raise UsageError(f"a sample of {wanted} blocks: {LEAST} are needed, the first, the last and one between")
     if launch.cooperative:
         raise UsageError("blocks of a cooperative launch wait for each other: it cannot be sampled")
+    if cluster > 1:
+        raise UsageError("blocks of a cluster wait for each other: such a kernel cannot be sampled")
     if wanted >= launch.blocks:
         return None
     count, room = wanted - 2, launch.blocks - 2

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from ctypes import c_int32
 from functools import cache
 from threading import Thread, current_thread, main_thread
@@ -34,10 +34,12 @@ class Listener:
 
     def _listen(self) -> None:
         while signals := os.read(self._reads, 64):
-            if self.next != NOBODY:
-                os.write(self.next, signals)
-            if self.stop is not None:
-                self.stop.value = 1
+            stop, other = self.stop, self.next  # which the main thread may change meanwhile
+            if other != NOBODY:
+                with suppress(OSError):  # full, or closed: what Python itself would pass over
+                    os.write(other, signals)
+            if stop is not None:
+                stop.value = 1
 
 
 @cache
@@ -55,10 +57,12 @@ def stopped_by_signals(stop: c_int32) -> Iterator[None]:
         yield
         return
     listener = _listener()
-    listener.next = signal.set_wakeup_fd(listener.writes, warn_on_full_buffer=False)
+    outer, before = listener.stop, signal.set_wakeup_fd(listener.writes, warn_on_full_buffer=False)
+    if before != listener.writes:  # not within a launch whose signal handler or printf launches this one
+        listener.next = before
     listener.stop = stop
     try:
         yield
     finally:
-        listener.stop = None
-        signal.set_wakeup_fd(listener.next)
+        listener.stop = outer
+        signal.set_wakeup_fd(before)

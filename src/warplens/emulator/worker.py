@@ -51,7 +51,7 @@ class Worker:
         self.shape, self.memory = shape, memory
         self.room = ROOMS.take(shape.measure)
         self.room.furnish(memory, shape.parameters)
-        self.room.take = self._take
+        self.room.taking.take, self.room.taking.failed = self._take, self._end
         self.counters, self.buffers, self.env = self.room.counters, self.room.buffers, self.room.env
         self.findings, self.context = self.room.findings, self.room.context
         self.driver = Driver(shape, memory, self.buffers, heap)
@@ -71,6 +71,10 @@ class Worker:
         """A buffer is about to be written."""
         self.memory.take(number)
         self.look_again(number)
+
+    def _end(self, number: int) -> None:
+        """Soon, since a buffer could not be taken."""
+        self.shape.stop.value = 1
 
     def look_again(self, number: int) -> None:
         """A buffer may be elsewhere now than where instructions have found it."""
