@@ -73,6 +73,10 @@ def test_lines_keep_their_numbers_and_host_functions_are_named():
         "enum class E : int { a, b }; union U { int i; float f; };",
         "MY_DEVICE_INLINE float f() { return 1; }",
         "__constant__ float w[2] = {1.f, 2.f}; __device__ int g{3};",
+        "struct A : public B<sizeof(int)> { __device__ int f() { return 1; } };",
+        "#define ALIGN(n) __align__(n)\nstruct ALIGN(16) V { float a; };",
+        "struct S { int a, b; __device__ S(int x) : a{x}, b(x) { a++; } __device__ S() : B<int>{1}, a{0}, b{1} {} };",
+        "#define HD __host__ __device__\n#define UNARY(n) HD float n(float x) { return x; }\nUNARY(same)",
     ],
 )
 def test_what_is_for_the_device_stays(function):
@@ -88,6 +92,39 @@ def test_what_is_for_the_host_goes(function):
     part = without_host_code(function)
     assert not part.text.strip()
     assert len(part.left_out) == 1
+
+
+@pytest.mark.parametrize(
+    ("before", "stays"),
+    [
+        # without its line the template's general form would be taken in silence
+        ("#define SPEC(T, n) template <> struct Size<T> { enum { v = n }; };", "SPEC(float, 4)"),
+        ("#define HD __device__\n#define UNARY(n) HD float n(float x) { return x; }", "UNARY(same)"),
+    ],
+)
+def test_a_macro_that_writes_code_stays_although_a_function_of_the_host_follows(before, stays):
+    part = without_host_code(f"{before}\n{stays}\nint main() {{ return 0; }}")
+    assert part.left_out == ["main"]
+    assert part.text.rstrip() == f"{before}\n{stays}"
+
+
+def test_a_kernel_behind_brackets_of_two_branches_stays():
+    kernel = "template <class T>\n__global__ void k(T* x) { x[0] = 1; }"
+    part = without_host_code(f"#if A\nint main() {{\n#else\nint main(int a) {{\n#endif\n  return 0;\n}}\n{kernel}")
+    assert part.left_out == ["main"]
+    assert part.text.endswith(kernel)
+
+
+def test_constructors_of_the_host_with_braces_in_their_lists_leave_declarations():
+    part = without_host_code("struct S { int a, b; S(int x) : a{x}, b(x) { f(); } int g() const { return a; } };")
+    assert part.left_out == ["S", "g"]
+    assert "".join(part.text.split()) == "structS{inta,b;S(intx);intg()const;};"
+
+
+def test_marks_of_a_header_beside_the_file_hold_in_it(tmp_path):
+    (tmp_path / "common.h").write_text("#include <vector>\n#define both __host__ __device__\nstd::vector<int> kept;\n")
+    source = '#include "common.h"\nboth float one(float x) { return x; }\n__global__ void k(float* x) { *x = one(*x); }'
+    assert kernels(f"{source}\nint main() {{ k<<<1, 1>>>(0); }}", name=str(tmp_path / "k.cu")) == ["k"]
 
 
 def test_headers_beside_the_file_lose_their_host_code_too(tmp_path):

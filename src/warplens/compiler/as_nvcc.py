@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from warplens.compiler.headers import FOR_HOSTS, HEADERS, PRELUDE, stand_in
-from warplens.compiler.host_code import without_host_code
+from warplens.compiler.host_code import device_macros, without_host_code
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"\n]+)[>"]', re.MULTILINE)
 ABSENT = re.compile(r'cannot open source file "([^"]+)"')
@@ -76,7 +76,9 @@ def device_part(source: str, name: str, directories: Sequence[Path], whole: bool
     whole        whether headers of C++ have all that there is for devices, which takes the compiler seconds
     absent       headers that the compiler has asked for in vain
     """
-    found = without_host_code(source)
+    beside = headers_beside(source, name, None) or {}
+    macros = device_macros(source, *beside.values())
+    found = without_host_code(source, macros)
     headers = {PRELUDE_NAME: PRELUDE, **HEADERS}
     left_out, missing = list(found.left_out), []
     kernels = "__global__" in found.text
@@ -86,7 +88,7 @@ def device_part(source: str, name: str, directories: Sequence[Path], whole: bool
             continue
         if local is not None:
             text = local.read_text(encoding="utf-8", errors="replace")
-            own = without_host_code(text)
+            own = without_host_code(text, macros)
             left_out += own.left_out
             headers[header] = own.text
             kernels |= "__global__" in own.text
@@ -98,9 +100,9 @@ def device_part(source: str, name: str, directories: Sequence[Path], whole: bool
     return DevicePart(found.text, headers, tuple(dict.fromkeys(left_out)), tuple(missing), kernels)
 
 
-def headers_beside(source: str, name: str, directories: Sequence[Path]) -> dict[str, str] | None:
+def headers_beside(source: str, name: str, directories: Sequence[Path] | None) -> dict[str, str] | None:
     """The texts of headers beside the file and of those that they include, by path; None if one in quotes is neither
-    there nor in the directories."""
+    there nor in the directories, where these are given."""
     found: dict[str, str] = {}
     waiting = [(source, Path(name).resolve().parent)]
     for text, folder in waiting:  # grows
@@ -111,7 +113,7 @@ def headers_beside(source: str, name: str, directories: Sequence[Path]) -> dict[
             if path.is_file():
                 found[str(path)] = path.read_text(encoding="utf-8", errors="replace")
                 waiting.append((found[str(path)], path.parent))
-            elif not any((directory / header).is_file() for directory in directories):
+            elif directories is not None and not any((directory / header).is_file() for directory in directories):
                 return None
     return found
 

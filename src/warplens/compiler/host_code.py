@@ -22,6 +22,9 @@ _MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)((?:\\\n|[^\n])*)", re.MULT
 _ATTRIBUTE = re.compile(r"\b(__align__|alignas|__attribute__|__declspec|__launch_bounds__|decltype|noexcept)\s*\(")
 _TYPE = re.compile(r"\b(class|struct|union|enum)\b")
 _INSIDE = re.compile(r"\s*(inline\s+)?(namespace\b[^()]*|extern\s*)")
+_WORD = re.compile(r"\w+")
+_CALL = re.compile(r"(\w+)\s*\(")
+_KERNEL = re.compile(r"\b__global__\b")
 _NAME = re.compile(r"(~?\w+|operator\W+?)\s*\(")
 
 
@@ -37,19 +40,33 @@ class HostCode:
     left_out: list[str] = field(default_factory=list)
 
 
-def without_host_code(source: str) -> HostCode:
-    """Blanks out every function that no `__global__`, `__device__` or `constexpr` marks, nor a macro for them."""
+def device_macros(*sources: str) -> frozenset[str]:
+    """Macros that mark what is for the device, by themselves or by others of these macros."""
+    bodies = {name: body for source in sources for name, body in _MACRO.findall(source)}
+    found = {name for name, body in bodies.items() if _FOR_DEVICE.search(body)}
+    while more := {name for name, body in bodies.items() if not found.isdisjoint(_WORD.findall(body))} - found:
+        found |= more
+    return frozenset(found)
+
+
+def without_host_code(source: str, macros: frozenset[str] | None = None) -> HostCode:
+    """Blanks out every function that no `__global__`, `__device__` or `constexpr` marks, nor one of the macros.
+
+    macros   device_macros() of the files that belong together; those of this one if there are no others
+    """
     plain = blanked(source)
-    macros = {name for name, body in _MACRO.findall(source) if _FOR_DEVICE.search(body)}
+    macros = device_macros(source) if macros is None else macros
+    writing = {name for name, body in _MACRO.findall(source) if "{" in body}
     found = HostCode(source)
     letters = list(source)
     for part in _functions(plain, 0, len(plain), member=False):
-        head = plain[part.start : part.body]
-        if _FOR_DEVICE.search(head) or macros & set(re.findall(r"\w+", head)):
+        start = _behind_macros(plain, part, writing)
+        head = plain[start : part.body]
+        if _FOR_DEVICE.search(head) or macros & set(_WORD.findall(head)):
             continue
         if name := _NAME.search(head):
             found.left_out.append(name[1])
-        first = part.start if not part.member else _end_of_parameters(plain, part.start, part.body)
+        first = start if not part.member else _end_of_parameters(plain, start, part.body)
         for at in range(first, part.end):
             letters[at] = letters[at] if letters[at] == "\n" else " "
         if part.member:
@@ -77,6 +94,15 @@ class _Function:
     member: bool
 
 
+def _behind_macros(text: str, part: _Function, writing: set[str]) -> int:
+    """Where the declaration itself begins, behind macros without a semicolon that write whole definitions."""
+    at = part.start
+    while (call := _CALL.match(text, at, part.body)) and call[1] in writing:
+        at = closing(text, call.end() - 1) + 1
+        at += len(text[at : part.body]) - len(text[at : part.body].lstrip())
+    return at if at < part.body else part.start
+
+
 def _functions(text: str, start: int, end: int, member: bool) -> Iterator[_Function]:
     """Definitions between two places, also those in namespaces and classes."""
     head = at = start
@@ -89,12 +115,16 @@ def _functions(text: str, start: int, end: int, member: bool) -> Iterator[_Funct
         elif letter == "{":
             behind = closing(text, at) + 1
             kind = _kind(text[head:at])
+            if kind == "function" and _initializes(text, head, at):
+                kind = "value"
             if kind == "inside":
                 yield from _functions(text, at + 1, behind - 1, member=False)
             elif kind == "type":
                 yield from _functions(text, at + 1, behind - 1, member=True)
             elif kind == "function":
                 begin = head + len(text[head:at]) - len(text[head:at].lstrip())
+                if kernel := _KERNEL.search(text, at, behind):  # brackets of branches of #if are no pairs
+                    behind = max(text.rfind(letter, at, kernel.start()) for letter in ";{}") + 1
                 yield _Function(begin, at, behind, member)
             at = behind
             if kind in ("inside", "function"):
@@ -113,11 +143,24 @@ def _kind(head: str) -> str:
     bare = re.sub(r"^\s*template\s*", "", bare)
     while bare.lstrip().startswith("<"):
         bare = _behind_angles(bare.lstrip())
-    if "(" not in bare:
+    if "(" not in bare or _is_type(bare[: bare.index("(")]):
         return "type" if _TYPE.search(bare) else "value"
     if "operator" in bare:
         return "function"
     return "value" if "=" in bare[: bare.index("(")] or bare.rstrip().endswith("=") else "function"
+
+
+def _is_type(before: str) -> bool:
+    """Whether brackets behind this are of a macro (`struct ALIGN(16) A`) or of a base (`struct A : B<sizeof(int)>`),
+    not of a function that gives one (`struct A make()`)."""
+    base = re.search(r"(?<!:):(?!:)", before)
+    return bool(_TYPE.match(before.lstrip())) and (base is not None or len(_WORD.findall(before)) <= 2)
+
+
+def _initializes(text: str, head: int, at: int) -> bool:
+    """Whether the `{` gives a member its value in a constructor's list: `S(int x) : a{x}, b(x) {}`."""
+    behind = text[_end_of_parameters(text, head, at) : at]
+    return re.match(r":(?!:)", behind) is not None and re.search(r"[\w>]\s*$", behind) is not None
 
 
 def _behind_angles(text: str) -> str:
