@@ -19,6 +19,7 @@ from warplens.errors import UsageError
         ("struct(i8 1, f32x3 (0, 1, 2.5))", struct.pack("bxxxfff", 1, 0, 1, 2.5)),
         ("struct(i8 1, float4 2)", struct.pack("b15x4f", 1, 2, 2, 2, 2)),
         ("struct(bf16 1, half 1)", b"\x80\x3f\x00\x3c"),
+        ("struct(f32 1, f64x4 2)", struct.pack("f12x4d", 1, 2, 2, 2, 2)),  # 16, not 32
         ("struct(u64 n << 40)", struct.pack("Q", 7 << 40)),
     ],
 )

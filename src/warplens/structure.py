@@ -38,8 +38,8 @@ def structure(text: str, names: Names) -> bytes:
 
 
 def _alignment(element: Element) -> int:
-    """float2 and float4 are aligned as a whole, float3 as a float."""
-    return element.bytes if element.lanes in (2, 4) else element.dtype.itemsize
+    """float2 and float4 are aligned as a whole, double4 at 16 bytes, float3 as a float."""
+    return min(element.bytes, 16) if element.lanes in (2, 4) else element.dtype.itemsize
 
 
 def _fields(text: str) -> list[str]:

@@ -67,6 +67,18 @@ def test_the_suggested_block_is_a_launch(file, capsys):
     assert all(target.values() for target in found.values())
 
 
+def test_vectors_and_flags_are_no_sizes_and_launch_bounds_hold(tmp_path, capsys):
+    source = """__global__ void __launch_bounds__(64) k(float* o, int3 d, float2 v, bool f, unsigned char c) {
+      if (f) o[threadIdx.x] = d.y + v.x + c; }"""
+    path = tmp_path / "k.cu"
+    path.write_text(source)
+    assert main(["explain", str(path)]) == 2
+    path.write_text(re.search(r"// /// warplens\n.*// ///\n", capsys.readouterr().err, re.DOTALL)[0] + source)
+    (target,) = targets(str(path))
+    assert target.launch.block == (64, 1, 1)
+    target.run()
+
+
 def test_kernels_bear_the_names_of_the_source(file):
     assert [target.title for target in targets(str(file))] == ["saxpy", "add2d", "rev", "move"]
     (one,) = targets(str(file), Flags(kernel="rev", grid="1", block="32", shared="128"))

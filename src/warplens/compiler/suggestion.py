@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import prod
 
 from warplens.compiler.host_code import blanked, closing
 from warplens.compiler.signature import declarations, declared_name
@@ -34,6 +35,7 @@ TEMPLATE = re.compile(
 LAUNCH = r"\b{}\s*(?:<[^;{{}}]*?>)?\s*<<<(?P<how>.*?)>>>\s*\("
 COUNT = re.compile(r"(?:#[ \t]*define[ \t]+|\b(?:int|unsigned|size_t|auto|long)\s+)(\w+)\s*=?\s*\(?([\d][\w \t*+<-]*)")
 DIM3 = re.compile(r"\bdim3\s+(\w+)\s*[({=]\s*(?:dim3\s*\()?([^;]*?)[)}]+\s*[;,]")
+SIZES = ("i16", "u16", "i32", "u32", "i64", "u64")  # types that sizes have; bytes are flags and values
 SIDES = {0: (), 1: (1 << 20,), 2: (1024, 1024)}  # sizes for one name and for two; for more:
 SIDE = 128
 SHARED = 4096
@@ -66,7 +68,7 @@ def suggestion(title: str, kernel: Kernel, source: str) -> Suggestion:
     name = title.split("<")[0].split(":")[-1]
     plain = _body(name, blanked(source))
     dims = 3 if "threadIdx.z" in plain else 2 if "threadIdx.y" in plain else 1
-    block, shared = _launched(name, source) or (THREADS[dims], "")
+    block, shared = _launched(name, source) or (_threads(dims, kernel.max_threads), "")
     names = _sizes(said)
     sizes = list(names)
     words = [_argument(text, p.size, sizes) for text, p in zip(said, parameters, strict=True)]
@@ -108,9 +110,15 @@ def _body(name: str, plain: str) -> str:
     return next((part for part in parts if re.search(rf"\b{re.escape(name)}\s*\(", part.split("{")[0])), plain)
 
 
+def _threads(dims: int, most: int | None) -> tuple[int, ...]:
+    """Of a block, in so many dimensions; most: as `__launch_bounds__` says, or None."""
+    usual = THREADS[dims]
+    return usual if most is None or prod(usual) <= most else (most, 1, 1)[:dims]
+
+
 def _sizes(said: Sequence[str]) -> dict[str, int]:
     """The integers that are passed by value, with a guess: the first three are sizes, others 1."""
-    whole = [declared_name(text) for text in said if "*" not in text and _type(text)[:1] in ("i", "u")]
+    whole = [declared_name(text) for text in said if "*" not in text and _type(text) in SIZES]
     named = [name for name in whole if name] or (["n"] if any("*" in text for text in said) else [])
     sides = SIDES.get(len(named), (SIDE,) * 3)
     return dict(zip(named, (*sides, *(1 for _ in named)), strict=False))
@@ -127,6 +135,8 @@ def _argument(text: str, size: int, sizes: Sequence[str]) -> str:
         return f'"{label}{fill} {kind or "u8"}[{extent if kind else f"{extent} * 16"}]"'
     if name in sizes:
         return f'"{name}"'
+    if "x" in kind:
+        return f'"{label}struct({kind} 0)"'
     if size not in (1, 2, 4, 8):
         return f'"{label}struct({", ".join(["f32 0"] * (size // 4) + ["u8 0"] * (size % 4))})"'
     return f'"{label}1.0"' if kind.startswith("f") else f'"{label}1"'
