@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import weakref
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -62,16 +63,31 @@ def test_after_a_fault_the_next_launch_begins_as_any() -> None:
     assert np.array_equal(out, np.roll(a, -3) // 3)
 
 
-def test_who_checks_a_launch_does_not_keep_its_arrays() -> None:
-    class Watched(np.ndarray):
-        """An array that tells when it is gone."""
+class Watched(np.ndarray):
+    """An array that tells when it is gone."""
 
+
+@pytest.fixture
+def _no_collection() -> Iterator[None]:
+    """To find cycles may take minutes."""
+    gc.disable()
+    yield
+    gc.enable()
+
+
+@pytest.mark.usefixtures("_no_collection")
+@pytest.mark.parametrize("then", ["nothing", "checks", "predicts", "fails"])
+def test_no_room_keeps_the_arrays_of_a_launch(then: str) -> None:
     a, out = np.arange(1 << 19, dtype=np.int32).view(Watched), np.zeros(64, np.int32)
     gone = weakref.ref(a)
-    gc.disable()  # to find cycles may take until minutes later
-    try:
-        written(SOURCE, "indexed").launch(2, 32, a, out, 3, check=["all"])
-        del a
-        assert gone() is None
-    finally:
-        gc.enable()
+    if then == "fails":
+        with pytest.raises(KernelFault) as fault:
+            written(SOURCE, "indexed").launch(3, 32, a, out, 3)
+        del fault
+    else:
+        run = written(SOURCE, "indexed").launch(2, 32, a, out, 3, check=["all"] if then == "checks" else [])
+        if then == "predicts":
+            assert run.predict()
+        del run
+    del a
+    assert gone() is None

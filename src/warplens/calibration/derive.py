@@ -31,6 +31,7 @@ WRITTEN = (1, 2, 4, 8, 16, 24, 32, 48)  # MiB that trials write
 READ_AGAIN = (4, 8, 16, 20, 24, 28, 32)  # MiB of the smaller working sets
 FITS, FITS_TWICE = 0.81, 0.3  # of L2: what is only stored stays in it, and what both halves are asked for
 
+
 @dataclass(frozen=True)
 class Values:
     """A record's values by name of the trial; UsageError names the trial that is missing."""

@@ -9,7 +9,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import partial
 from math import inf
 from typing import Any, TypeVar
@@ -75,7 +75,8 @@ def run(
 
     def execute(code: Translated, here: bool) -> tuple[Grid, Callable[[], dict[str, Any]]]:
         grid = Grid(tiers, code, shape, memory, progress, heap, here)
-        return grid, grid.run(crew, chosen)
+        with grid.workplace():
+            return grid, grid.run(crew, chosen)
 
     grid, counts = with_code(tiers, execute)
     seconds = time.perf_counter() - started
@@ -116,6 +117,7 @@ class Grid:
         self.blocks = shape.launch.blocks
         self.findings: list[Findings] = []
         self.printed = ""
+        self._workers: list[Worker] = []
 
     def run(self, threads: int, sample: Sample | None = None) -> Callable[[], dict[str, Any]]:
         """What reads the counters of the launch, an array of each kind; of a sample they are scaled to the grid."""
@@ -153,6 +155,7 @@ class Grid:
             used = together(workers)
             if status is Status.DONE and in_any_order(used):
                 return workers
+            self._leave(workers)
             self.memory.fill(threads, lent=True)
             first = self.worker()
             self.drive([first], [(0, self.blocks)])
@@ -198,12 +201,28 @@ class Grid:
         status = self.drive(inner, shares)
         used = together([ends, *inner])
         if several and not (status is Status.DONE and in_any_order(used)):
+            self._leave([ends, *inner])
             return self._some(1, sample)
         self.drive([ends], [(sample.blocks - 1, 1)])
         return [ends], inner
 
     def worker(self) -> Worker:
-        return Worker(self.shape, self.memory, self.heap)
+        made = Worker(self.shape, self.memory, self.heap)
+        self._workers.append(made)
+        return made
+
+    @contextmanager
+    def workplace(self) -> Iterator[None]:
+        """Behind it, whatever has happened, no worker holds the memory of the launch any longer."""
+        try:
+            yield
+        finally:
+            self._leave(list(self._workers))
+
+    def _leave(self, workers: list[Worker]) -> None:
+        for worker in workers:
+            self._workers.remove(worker)
+            worker.leave()
 
     def _note_use(self, workers: list[Worker]) -> None:
         """Which buffers were written, what was found and what was printed."""
@@ -216,8 +235,6 @@ class Grid:
     def _counted(self, workers: list[Worker]) -> Callable[[], dict[str, Any]]:
         """Of workers that have nothing more to do."""
         total: Counts = sum((w.counters for w in workers[1:]), workers[0].counters.copy())
-        for worker in workers:
-            worker.leave()
         return partial(self.shape.plan.read, total, self.code.weights)
 
     def _chunks(self, first: int, threads: int) -> list[tuple[int, int]]:

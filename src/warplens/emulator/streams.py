@@ -68,8 +68,9 @@ def record(
 def _run(grid: Grid, blocks: tuple[int, ...], words: NDArray[np.uint32]) -> Log:
     log = Log(words.ctypes.data, 0, words.size)
     grid.memory.fill()
-    worker = grid.worker()
-    worker.env.log = addressof(log)
-    status = grid.some(worker, blocks)
+    with grid.workplace():
+        worker = grid.worker()
+        worker.env.log = addressof(log)
+        status = grid.some(worker, blocks)
     assert status is Status.DONE  # a fault has been raised
     return log

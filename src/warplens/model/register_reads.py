@@ -2,9 +2,9 @@
 
 A sub-partition has two banks, of even and of odd registers, and each gives one register of a warp a cycle: an
 instruction with two sources of one bank takes two cycles of it, which others may use that read the other; a register
-that it names twice is read once.  What an
-instruction has read with the mark `.reuse` stays beside its operand until the same operand of another one is read from
-that bank (Huerta et al., MICRO 2025, arXiv 2503.20481; measured on an H200: `operands` of the calibration).
+that it names twice is read once.  What an instruction has read with the mark `.reuse` stays beside its operand until
+the same operand of another one is read from that bank (Huerta et al., MICRO 2025, arXiv 2503.20481; measured on an
+H200: `operands` of the calibration).
 """
 
 from __future__ import annotations
