@@ -73,6 +73,7 @@ def test_lines_keep_their_numbers_and_host_functions_are_named():
         "enum class E : int { a, b }; union U { int i; float f; };",
         "MY_DEVICE_INLINE float f() { return 1; }",
         "__constant__ float w[2] = {1.f, 2.f}; __device__ int g{3};",
+        "template <class T> struct A<T, if_t<sizeof(T) == 4>> { __device__ int f() { return 1; } };",
         "struct A : public B<sizeof(int)> { __device__ int f() { return 1; } };",
         "#define ALIGN(n) __align__(n)\nstruct ALIGN(16) V { float a; };",
         "struct S { int a, b; __device__ S(int x) : a{x}, b(x) { a++; } __device__ S() : B<int>{1}, a{0}, b{1} {} };",

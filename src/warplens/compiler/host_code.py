@@ -151,10 +151,13 @@ def _kind(head: str) -> str:
 
 
 def _is_type(before: str) -> bool:
-    """Whether brackets behind this are of a macro (`struct ALIGN(16) A`) or of a base (`struct A : B<sizeof(int)>`),
-    not of a function that gives one (`struct A make()`)."""
+    """Whether brackets behind this are of a macro (`struct ALIGN(16) A`), of a base (`struct A : B<sizeof(int)>`) or of
+    what a template is specialised for (`struct A<sizeof(int)>`), not of a function that gives one (`struct A make()`).
+    """
+    if not _TYPE.match(before.lstrip()):
+        return False
     base = re.search(r"(?<!:):(?!:)", before)
-    return bool(_TYPE.match(before.lstrip())) and (base is not None or len(_WORD.findall(before)) <= 2)
+    return base is not None or before.count("<") > before.count(">") or len(_WORD.findall(before)) <= 2
 
 
 def _initializes(text: str, head: int, at: int) -> bool:
