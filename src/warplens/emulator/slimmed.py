@@ -27,7 +27,7 @@ RESULTS_ONLY = frozenset({
 SPACES: Mapping[str, Still] = {
     "LDG": "global", "STG": "global", "ATOMG": "global", "RED": "global", "REDG": "global",
     "LDS": "shared", "STS": "shared", "ATOMS": "shared", "LDSM": "shared", "STSM": "shared",
-    "LDL": "local", "STL": "local",
+    "SYNCS": "shared", "ARRIVES": "shared", "LDL": "local", "STL": "local",
 }  # fmt: skip
 EVERYWHERE = frozenset({"LD", "ST", "ATOM"})
 COPIES = "LDGSTS"
