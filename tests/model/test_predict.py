@@ -110,6 +110,14 @@ def test_an_array_that_the_kernel_changed_is_as_before_when_blocks_run_again() -
     assert run.predict("h200").simulated.instructions == run["smsp__inst_executed.sum"]
 
 
+def test_a_constant_that_shares_a_barrier_with_a_load_is_not_in_flight() -> None:
+    source = """extern "C" __global__ void scale(float* x, float a, int n) {
+        int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) x[i] = x[i] * a + 0.5f; }"""
+    x = np.zeros(1 << 20, np.float32)
+    run = wl.compile(source=source, arch="sm_90")["scale"].launch(4096, 256, x, np.float32(2), np.int32(x.size))
+    assert "one 4-byte load in flight" in run.predict("h200").limit
+
+
 def test_machine_code_for_another_gpu_is_refused() -> None:
     with pytest.raises(UsageError, match="compile with arch=sm_80"):
         run_of("ccopy").predict("a100")

@@ -155,7 +155,8 @@ def _latency(program: Program, out: Outcome, at: Mapping[int, Mapping[str, float
         control, found = instruction.control, access(instruction)
         if control.wait_mask & mask and instruction.index != waiter and loads:
             break
-        if found and control.write_barrier is not None and mask >> control.write_barrier & 1:
+        waited = control.write_barrier is not None and mask >> control.write_barrier & 1
+        if found and waited and found.space in ("global", "local", "generic"):  # constants may share the barrier
             loads.append(found)
     reads, hits = out.counts[p.L2_READS], out.counts[p.L2_MISSES]
     place = "DRAM" if reads and hits / reads > 0.5 else "L2" if reads else "L1"
