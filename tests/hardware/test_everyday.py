@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-from warplens.host import USUAL
-from warplens.target import Flags, targets
-from warplens.validation import Emulated, with_record
+from beside_h200 import ROOT, check
+from warplens.target import Flags, Target, targets
 
-ROOT = Path(__file__).parents[2]
 KERNELS = str(ROOT / "tests" / "kernels" / "everyday.cu")
-RECORD = str(ROOT / "measurements" / "h200" / "everyday.csv")
 FOUND = targets(KERNELS, Flags())
 DIFFERENT = {
     "bfs_level": "which thread first reaches a node depends on the order of the warps",
@@ -26,10 +21,8 @@ DIFFERENT = {
 
 @pytest.mark.long
 @pytest.mark.parametrize("target", [t for t in FOUND if t.title not in DIFFERENT], ids=lambda t: t.title)
-def test_counts_as_on_an_h200(target: object) -> None:
-    (agreement,) = with_record([Emulated(target, USUAL, None)], RECORD)  # type: ignore[arg-type]
-    assert len(agreement.rows) > 40
-    assert agreement.equal, [(r.name, r.emulated.value, r.measured.value) for r in agreement.rows if not r.equal]
+def test_counts_as_on_an_h200(target: Target) -> None:
+    check(target, "everyday.csv")
 
 
 def test_the_differences_are_of_kernels_in_the_file() -> None:

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 
+from beside_h200 import check
 from validation_lists import the_lists
 from warplens.host import USUAL
-from warplens.target import Target
-from warplens.validation import Emulated, with_record
+from warplens.validation import Emulated
 
-ROOT = Path(__file__).parents[2]
 launches = the_lists()
-RECORD = str(ROOT / "measurements" / "h200" / "field.csv")
 SMALL = {case.flags.kernel: case for case in reversed(list(launches.cases(launches.FIELD)))}
 """Of each kernel the first size."""
 DIFFERENT = {
@@ -29,10 +26,7 @@ DIFFERENT = {
 @pytest.mark.long
 @pytest.mark.parametrize("name", sorted(set(SMALL) - set(DIFFERENT)))
 def test_counts_as_on_an_h200(name: str) -> None:
-    target: Target = SMALL[name].target()
-    (agreement,) = with_record([Emulated(target, USUAL, None)], RECORD)
-    assert len(agreement.rows) > 40
-    assert agreement.equal, [(r.name, r.emulated.value, r.measured.value) for r in agreement.rows if not r.equal]
+    check(SMALL[name].target(), "field.csv")
 
 
 def test_the_differences_are_of_kernels_in_the_list() -> None:

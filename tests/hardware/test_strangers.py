@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
+from beside_h200 import check, found, names
 from warplens.host import USUAL
-from warplens.target import Flags, Target, targets
-from warplens.validation import Emulated, with_record
+from warplens.validation import Emulated
 
-ROOT = Path(__file__).parents[2]
-RECORD = str(ROOT / "measurements" / "h200" / "strangers.csv")
-FILES = sorted((ROOT / "tests" / "kernels").glob("stranger_*.cu"))
+RECORD, FILES = "strangers.csv", "stranger_*.cu"
 COMPETE = "warps compete in loops of compare-and-swap for sums of floats in shared memory"
 LEFT = "lanes leave nested loops by BREAK: 2 to 5 issues of BSYNC in 10^5 are elsewhere"
 INSTRUMENTED = "the instrumented counters merge lanes at another place; the hardware's own are equal"
@@ -30,32 +26,20 @@ DIFFERENT = {
 SAMPLE = ("tiles_of_eight", "needle", "queens", "radix_two")
 
 
-def found(name: str) -> Target:
-    (target,) = (t for file in FILES if f"[{name}]" in file.read_text() for t in targets(str(file), Flags(kernel=name)))
-    return target
-
-
-def names() -> list[str]:
-    with open(RECORD, encoding="utf-8") as file:
-        return [line.split(",")[0] for line in file if not line.startswith(("#", "kernel,"))]
-
-
-KEPT = [pytest.param(n, marks=[pytest.mark.long] * (n not in SAMPLE)) for n in names() if n not in DIFFERENT]
+KEPT = [pytest.param(n, marks=[pytest.mark.long] * (n not in SAMPLE)) for n in names(RECORD) if n not in DIFFERENT]
 
 
 @pytest.mark.parametrize("name", KEPT)
 def test_counts_as_on_an_h200(name: str) -> None:
-    (agreement,) = with_record([Emulated(found(name), USUAL, None)], RECORD)
-    assert len(agreement.rows) > 40
-    assert agreement.equal, [(r.name, r.emulated.value, r.measured.value) for r in agreement.rows if not r.equal]
+    check(found(FILES, name), RECORD)
 
 
 def test_the_differences_are_of_kernels_in_the_files() -> None:
-    assert set(DIFFERENT) < set(names())
+    assert set(DIFFERENT) < set(names(RECORD))
 
 
 def ran(name: str) -> list[np.ndarray]:
-    return [a.copy() for a in Emulated(found(name), USUAL, None).arrays]
+    return [a.copy() for a in Emulated(found(FILES, name), USUAL, None).arrays]
 
 
 def test_tiles_of_a_warp_vote_for_themselves() -> None:

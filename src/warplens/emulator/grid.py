@@ -75,7 +75,7 @@ def run(
 
     def execute(code: Translated, here: bool) -> tuple[Grid, Callable[[], dict[str, Any]]]:
         grid = Grid(tiers, code, shape, memory, progress, heap, here)
-        with grid.workplace():
+        with grid.memory_held():
             return grid, grid.run(crew, chosen)
 
     grid, counts = with_code(tiers, execute)
@@ -212,7 +212,7 @@ class Grid:
         return made
 
     @contextmanager
-    def workplace(self) -> Iterator[None]:
+    def memory_held(self) -> Iterator[None]:
         """Behind it, whatever has happened, no worker holds the memory of the launch any longer."""
         try:
             yield

@@ -68,7 +68,7 @@ def record(
 def _run(grid: Grid, blocks: tuple[int, ...], words: NDArray[np.uint32]) -> Log:
     log = Log(words.ctypes.data, 0, words.size)
     grid.memory.fill()
-    with grid.workplace():
+    with grid.memory_held():
         worker = grid.worker()
         worker.env.log = addressof(log)
         status = grid.some(worker, blocks)
