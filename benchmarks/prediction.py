@@ -23,9 +23,8 @@ from warplens.errors import Unpredictable
 
 sys.path.insert(0, str(Path(__file__).parent / "validation"))
 from configurations import Configuration
-from lists import asked
+from lists import kernels
 
-KERNELS = Path(__file__).parents[1] / "tests" / "kernels"
 LONGEST = 1000.0  # microseconds: what is asked for is asked of launches up to this
 ENOUGH = 2.0  # processor seconds
 
@@ -61,16 +60,9 @@ def peak() -> int:
 
 
 def rows(words: list[str]) -> Iterator[Row]:
-    chosen = asked(words[:1])
-    only = [word for word in words if word != chosen.option]
-    modules: dict[str, wl.Module] = {}
-    for wanted in chosen.launches():
-        if only and not any(wanted.name.startswith(name) for name in only):
-            continue
-        if wanted.file not in modules:
-            modules[wanted.file] = wl.compile(KERNELS / f"{wanted.file}.cu")
+    for wanted, kernel in kernels(words):
         try:
-            yield measured(wanted, modules[wanted.file][wanted.kernel])
+            yield measured(wanted, kernel)
         except Unpredictable:
             continue
 
@@ -83,6 +75,8 @@ def main() -> None:
         found.append(row)
         out.writerow([f"{value:.6g}" if isinstance(value, float) else value for value in astuple(row)])
         sys.stdout.flush()
+    if not found:
+        sys.exit("no launch of this list has a name that begins so")
     short = [row for row in found if row.time_us <= LONGEST]
     for name in ("first", "second"):
         seconds = np.array([getattr(row, name) for row in short])

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import launches
 from configurations import Configuration, configurations
+
+import warplens as wl
+
+KERNELS = Path(__file__).parents[2] / "tests" / "kernels"
 
 
 @dataclass(frozen=True)
@@ -32,3 +37,17 @@ LISTS = (List("", ""), *(List(suffix.replace("_", "--"), suffix) for suffix in F
 def asked(words: list[str]) -> List:
     """The list whose option is among the words; else the first."""
     return next((one for one in LISTS[1:] if one.option in words), LISTS[0])
+
+
+def kernels(words: list[str]) -> Iterator[tuple[Configuration, wl.Kernel]]:
+    """The launches of the list that the first word asks for, those whose names begin with one of the others if there
+    are any; each with its kernel."""
+    chosen = asked(words[:1])
+    only = tuple(word for word in words if word != chosen.option)
+    modules: dict[str, wl.Module] = {}
+    for wanted in chosen.launches():
+        if only and not wanted.name.startswith(only):
+            continue
+        if wanted.file not in modules:
+            modules[wanted.file] = wl.compile(KERNELS / f"{wanted.file}.cu")
+        yield wanted, modules[wanted.file][wanted.kernel]

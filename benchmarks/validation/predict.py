@@ -12,13 +12,11 @@ import sys
 import time
 from pathlib import Path
 
-import warplens as wl
 from warplens.errors import Unpredictable
 
 sys.path.insert(0, str(Path(__file__).parent))
-from lists import asked
+from lists import kernels
 
-KERNELS = Path(__file__).parents[2] / "tests" / "kernels"
 METRICS = {
     "dram_read_bytes": "dram__bytes_read.sum",
     "dram_write_bytes": "dram__bytes_write.sum",
@@ -30,17 +28,9 @@ METRICS = {
 
 
 def main() -> None:
-    chosen = asked(sys.argv[1:2])
-    only = [word for word in sys.argv[1:] if word != chosen.option]
     out = csv.writer(sys.stdout, lineterminator="\n")
     out.writerow(["name", "family", "time_us", "low_us", "high_us", *METRICS, "seconds", "limit"])
-    modules: dict[str, wl.Module] = {}
-    for wanted in chosen.launches():
-        if only and not any(wanted.name.startswith(name) for name in only):
-            continue
-        if wanted.file not in modules:
-            modules[wanted.file] = wl.compile(KERNELS / f"{wanted.file}.cu")
-        kernel = modules[wanted.file][wanted.kernel]
+    for wanted, kernel in kernels(sys.argv[1:]):
         run = kernel.launch(wanted.grid, wanted.block, *wanted.arguments(), shared=wanted.shared)
         start = time.perf_counter()
         try:
