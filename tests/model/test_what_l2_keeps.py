@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import csv
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import warplens as wl
+from warplens.calibration import source_of, trials
+from warplens.calibration.trial import Buffer
 from warplens.machine import machine
 from warplens.model.beside import sharers
 from warplens.model.by_warp import Reached
 from warplens.model.chosen import scattered, with_neighbours
 from warplens.model.footprint import Footprint, footprint
 from warplens.model.stored import Stored, stored
-from warplens.model.write_back import write_back
+from warplens.model.write_back import BEFORE, write_back
 
 TOTAL, SAMPLED = 4096, 1024
 MIB = 1 << 20
@@ -103,7 +107,8 @@ def test_parts_of_sectors_are_filled_up_and_the_last_stores_stay_in_l2() -> None
     nothing = Footprint(1, 0, 0, 1, 0, 1, 0, 0)
     whole = write_back([nothing], [million], [Stored(lines=128 * TOTAL)], TOTAL, h200)
     assert whole.filled == 0
-    assert whole.sectors * 32 == pytest.approx(64 * MIB - h200.speeds.dirty_share * h200.l2_bytes, rel=0.01)
+    held = (h200.speeds.dirty_share - BEFORE) * h200.l2_bytes  # BEFORE: written as well
+    assert whole.sectors * 32 == pytest.approx(64 * MIB - held, rel=0.01)
     parts = write_back([nothing], [million], [Stored(1.0, 1.0, 4.0, 512 * TOTAL)], TOTAL, h200)
     assert parts.filled == 512 * TOTAL
     assert parts.sectors > whole.sectors
@@ -115,6 +120,47 @@ BYTES = """extern "C" __global__ void bytes(const unsigned char* x, unsigned* y,
   for (int i = threadIdx.x + blockIdx.x * blockDim.x; i < n; i += blockDim.x * gridDim.x) sum += x[i];
   if (sum == 12345) y[0] = sum;
 }"""
+
+
+def recent(sectors: np.ndarray, blocks: np.ndarray, window: int) -> float:
+    """Different sectors of so many blocks in a row, on average: counted."""
+    starts = range(TOTAL // 4, 3 * TOTAL // 4, 97)
+    return float(np.mean([np.unique(sectors[(blocks >= at) & (blocks < at + window)]).size for at in starts]))
+
+
+@pytest.mark.parametrize("window", [8, 100, 1000])
+def test_the_last_blocks_have_reached_so_many_sectors(window: int) -> None:
+    """Of a product: 64 blocks in a row share a row of one matrix, and each 64th a column of the other."""
+    blocks = np.repeat(np.arange(TOTAL), 8)
+    of_8 = np.tile(np.arange(8), TOTAL)
+    for shares in (blocks // 64, blocks % 64, blocks):
+        sectors = (shares * 8 + of_8).astype(np.uint32)
+        found = footprint(sectors, blocks, TOTAL, TOTAL, 1 << 30)
+        windows = np.concatenate([[0.0], np.geomspace(0.5, TOTAL, 48)])
+        assert np.interp(window, windows, found.recent(windows)) == pytest.approx(
+            recent(sectors, blocks, window), rel=0.25
+        )
+
+
+def counted(name: str) -> float:
+    """Bytes that DRAM of an H200 wrote in a trial of the calibration."""
+    path = Path(__file__).parents[2] / "measurements" / "h200" / "calibration_counters.csv"
+    with path.open(encoding="utf-8") as rows:
+        found = {f"{row['what']}, {row['parameter']}": row for row in csv.DictReader(rows)}
+    return float(found[name]["dram__bytes_write.sum"])
+
+
+KEPT = {trial.name: trial for trial in trials(132) if trial.subject == "kept"}
+KEPT_KERNELS = wl.compile(source=source_of("kept"), arch="sm_90")
+
+
+@pytest.mark.parametrize("name", ["loads beside stores, 16 MiB", "rounds together, 40 MiB"])
+def test_dram_writes_as_much_as_an_h200_counts(name: str) -> None:
+    """What is read again and again takes the place of stores; a kernel that only reads makes DRAM write 2.4 MB."""
+    trial = KEPT[name]
+    arguments = [np.zeros(a.bytes // 4, np.float32) if isinstance(a, Buffer) else a for a in trial.args]
+    run = KEPT_KERNELS[trial.kernel].launch((trial.grid,), (trial.block,), *arguments)
+    assert run.predict("h200").metrics["dram__bytes_write.sum"].value == pytest.approx(counted(name), rel=0.08)
 
 
 def test_both_halves_of_64_bytes_that_dram_gives_are_misses_of_l2() -> None:

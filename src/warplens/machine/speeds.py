@@ -68,7 +68,7 @@ class Speeds:
       atomic_units             such units that there are
       kept_share               of L2 that may pass through it before what was read is evicted
       parts_share              likewise before a sector of which a part has been stored is written to DRAM
-      lost_share               likewise until nothing is left of what is read again and again in turn
+      lost_share               likewise until nothing is left of what is read again and again in turn: all that L2 holds
       halves                   of L2, 1 or 2: a multiprocessor asks one, and what is at home in the other stands in both
       dirty_share              of L2 that may hold what has been stored when the kernel ends
     [dram_rates]

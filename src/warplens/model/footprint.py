@@ -53,6 +53,26 @@ class Footprint:
         reached = self.common * (1 - missed**self.widely) + self.others * (1 - missed**self.shared)
         return float(min(reached, self.most))
 
+    @property
+    def by_both(self) -> float:
+        """Share of the sectors that blocks beside both halves of L2 reach, if m blocks reach one: 1 - 2^(1 - m)."""
+        every = self.common + self.others
+        found = self.common * (1 - 2 ** (1 - self.widely)) + self.others * (1 - 2 ** (1 - self.shared))
+        return found / every if every else 0.0
+
+    def recent(self, windows: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Different sectors that the last so many blocks have reached, for each of some numbers in order from 0 on: a
+        window grows by those whose last use lies before it (Denning, "The working set model", 1968)."""
+        found = np.zeros(windows.size)
+        middles, steps = (windows[1:] + windows[:-1]) / 2, np.diff(windows)
+        for sectors, shared, again in (
+            (self.common, self.widely, self.commons_again), (self.others, self.shared, self.others_again)
+        ):  # fmt: skip
+            new = 1 - (1 - 1 / max(shared, 1.0)) * np.array([again.kept(w, w) for w in middles])
+            grown = np.cumsum(sectors * shared / self.total * new * steps)
+            found[1:] += np.minimum(grown, sectors)
+        return np.minimum(found, self.most)
+
     def forgotten(self, kept: float, lost: float) -> Footprint:
         """As if what is used again after more than `kept` blocks had to be fetched anew: it has been evicted since.
 

@@ -131,10 +131,9 @@ class Supply:
 
 
 def _by_both(reads: Sequence[Footprint]) -> float:
-    """Share of the sectors that blocks beside both halves reach, if m blocks reach one: 1 - 2^(1 - m)."""
+    """Share of all these sectors that blocks beside both halves of L2 reach."""
     every = sum(f.common + f.others for f in reads)
-    found = sum(f.common * (1 - 2 ** (1 - f.widely)) + f.others * (1 - 2 ** (1 - f.shared)) for f in reads)
-    return found / every if every else 0.0
+    return sum(f.by_both * (f.common + f.others) for f in reads) / every if every else 0.0
 
 
 def _atomic(kind: int, instruction: Instruction) -> int:

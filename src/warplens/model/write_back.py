@@ -17,6 +17,10 @@ SECTOR = 32
 LINE = 128
 FILLS_FROM = 0.5  # of the room for parts: so soon they are filled up (of words all over 8 MiB a tenth, over 16 MiB all)
 PARTS_GO = 0.6  # of sectors that were stored in part: DRAM gets them sooner
+BEFORE = 0.038  # of L2 that has been stored to before the kernel starts: one that only reads makes DRAM write 2.4 MB
+BEFORE_GOES = (0.35, 0.6)  # of L2 that moves until the first, the last of this goes (`rounds together`: 0.4 to 0.5)
+TWO_HALVES = 2
+WINDOWS = 48
 
 
 @dataclass(frozen=True)
@@ -67,8 +71,9 @@ def write_back(
 ) -> WriteBack:
     """What L2 holds at the end is the last that went through it: so much of that as was stored DRAM need not write."""
     speeds, evicted = machine.speeds, Evicted.of(reads, writes, total, machine)
-    number, many = len(writes), bytes_moved(reads, writes, total) > FILLS_FROM * speeds.parts_share * machine.l2_bytes
-    wrote, filled, stores, fills = (np.zeros(number) for _ in range(4))
+    number, moved = len(writes), bytes_moved(reads, writes, total)
+    many = moved > FILLS_FROM * speeds.parts_share * machine.l2_bytes
+    wrote, last, filled, stores, fills = (np.zeros(number) for _ in range(5))
     for n, (f, part) in enumerate(zip(writes, parts, strict=True)):
         if not f.seen:
             continue
@@ -77,23 +82,46 @@ def write_back(
         partial = part.partial if part.bytes * max(others, 1.0) < WHOLE else 0.0
         whole = f.forgotten(evicted.lost, evicted.lost).of(total)  # what is written has no copy in the other half of L2
         wrote[n] = partial * together + (1 - partial) * whole
+        last[n] = partial * together + (1 - partial) * min(whole, f.of(total))
         filled[n] = partial * whole if many else 0.0
+    held = last * held_at_end(reads, writes, parts, total, machine)
+    before = BEFORE * machine.l2_bytes / SECTOR * float(np.interp(moved / machine.l2_bytes, BEFORE_GOES, (0.0, 1.0)))
     all_stored = float(wrote.sum())
-    passed = sum(max(2 * f.of(total), w) for f, w in zip(reads, wrote, strict=True))
-    last = (speeds.kept_share + speeds.lost_share) / 2  # of L2 that the last traffic of all kinds fills
-    share = min(speeds.dirty_share, last * all_stored / max(passed, 1.0))
-    lines = sum(part.lines for part in parts)  # which the part that is held has whole, however little was stored there
-    held = min(share * machine.l2_bytes / LINE / max(lines, 1.0), 1.0)
-    stays = held * (1 - PARTS_GO * np.array([part.partial for part in parts]))  # share of what was stored
-    left = float((wrote * (1 - stays)).sum())
     both = min(sum(2 * f.of(total) for f in reads) / max(all_stored, 1.0), 1.0)  # as much is read as written
     for n, (f, part) in enumerate(zip(writes, parts, strict=True)):
         if f.seen and all_stored:
             asked = f.accesses * total
             known = min(2 * reads[n].of(total) / wrote[n], 1.0)  # share that was in L2 already, because it was read
             costs = known * speeds.held_read_cost + (1 - known) * speeds.held_cost
+            stays = max(held[n] / wrote[n] - before / all_stored, 0.0)  # DRAM writes for it what was there before
             # What goes to DRAM, and the turns between reading and writing, or the way of all of it through L2.
-            work = max((1 - stays[n]) * (1 + speeds.turn_cost * both), 1 - stays[n] * (1 - costs))
+            work = max((1 - stays) * (1 + speeds.turn_cost * both), 1 - stays * (1 - costs))
             stores[n] = wrote[n] / asked * work * (1 + part.lone * (speeds.lone_sector - 1))
             fills[n] = filled[n] / asked * (1 + part.lone * (2 * speeds.lone_half - 1))
-    return WriteBack(stores, fills, left, float(filled.sum()))
+    return WriteBack(stores, fills, all_stored - float(held.sum()) + before, float(filled.sum()))
+
+
+def held_at_end(
+    reads: Sequence[Footprint], writes: Sequence[Footprint], parts: Sequence[Stored], total: int, machine: Machine
+) -> NDArray[np.float64]:
+    """Share of the stored sectors of each buffer that L2 still has: those of the last blocks, as many as fill it.
+
+    Where L2 has two halves, what is read from both stands there twice, and half of what is stored does.  Of a line of
+    which little was stored all is held.
+    """
+    speeds, second = machine.speeds, float(machine.speeds.halves == TWO_HALVES)
+    windows = np.concatenate([[0.0], np.geomspace(0.5, total, WINDOWS)])
+    room, shares, dirty = np.zeros(windows.size), [], np.zeros(windows.size)
+    for r, w, part in zip(reads, writes, parts, strict=True):
+        recent, most = w.recent(windows), max(w.of(total), 1.0)
+        lines = max(part.lines * LINE / SECTOR / most, 1.0)
+        stored = recent * lines * SECTOR
+        room += np.maximum(r.recent(windows) * READ * (1 + second * r.by_both), stored * (1 + second / 2))
+        go = 1 - PARTS_GO * part.partial
+        dirty += stored * go
+        shares.append(np.minimum(recent / most, 1.0) * go)
+    full = speeds.lost_share * machine.l2_bytes
+    at = np.interp(full, room, windows) if room[-1] > full else total
+    most_dirty = speeds.dirty_share * machine.l2_bytes
+    fits = min(1.0, most_dirty / max(float(np.interp(at, windows, dirty)), 1.0))
+    return np.array([fits * float(np.interp(at, windows, share)) for share in shares])
