@@ -266,6 +266,10 @@ class LlvmEmitter(FloatEmitter, LinearEmitter):
         edge = b.select(above, top, b.select(below, bottom, self.number(value, 0)))
         return b.select(fits, value, edge)
 
+    def do_chop(self, kind: type[Lanes], args: Any, x: ir.Value) -> ir.Value:
+        (raw,) = self.raws(x)
+        return (self.b.fptosi if kind.signed else self.b.fptoui)(raw, self.shaped(ir.IntType(kind.bits), x))
+
     def do_fextend(self, kind: type[Lanes], args: Any, x: ir.Value) -> ir.Value:
         return self.b.fpext(x, self.shaped(DOUBLE, x))
 

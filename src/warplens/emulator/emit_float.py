@@ -7,7 +7,7 @@ from typing import Any
 
 from warplens.emulator import ir
 from warplens.emulator.vectors import DOUBLE, FLOAT, I32, I64, NAN32, element
-from warplens.isa._lanes import F32, Lanes
+from warplens.isa._lanes import F32, F64, Lanes
 
 QUIET64 = 1 << 51
 DEFAULT_NAN64 = 0xFFF8 << 48  # of inf - inf and 0 * inf
@@ -32,13 +32,13 @@ class FloatEmitter:
         self.raw[made] = x
         return made
 
-    def survivor(self, result: ir.Value, *operands: ir.Value) -> ir.Value:
+    def survivor(self, kind: type[Lanes], result: ir.Value, *operands: ir.Value) -> ir.Value:
         """A double result whose NaN is the first of the operands that is one, made quiet; else the negative NaN.
 
         Which one comes first: all pairs and triples of ten numbers in DADD, DMUL, DFMA on an H200 (driver
         580.159.04, 2026-11-21): the second operand, then the third, then the first, whatever their signs.
         """
-        if element(result.type) is not DOUBLE:
+        if kind is not F64:
             return result
         b, words = self.b, self.shaped(I64, result)
         nan = self.number(b.bitcast(result, words), DEFAULT_NAN64)
@@ -53,7 +53,7 @@ class FloatEmitter:
         return [raw if raw.type == x.type else x for raw, x in zip(found, values, strict=True)]
 
     def do_fadd(self, kind: type[Lanes], args: Any, x: ir.Value, y: ir.Value, rounding: str) -> ir.Value:
-        return self.survivor(self.sum_of(kind, x, y, rounding), y, x)
+        return self.survivor(kind, self.sum_of(kind, x, y, rounding), y, x)
 
     def sum_of(self, kind: type[Lanes], x: ir.Value, y: ir.Value, rounding: str) -> ir.Value:
         if rounding == "RN":
@@ -64,7 +64,7 @@ class FloatEmitter:
         return self.unsigned_zero(self.step(total, self.b.fneg(error), rounding, x, y), total, x, y, rounding)
 
     def do_fmul(self, kind: type[Lanes], args: Any, x: ir.Value, y: ir.Value, rounding: str) -> ir.Value:
-        return self.survivor(self.product_of(kind, x, y, rounding), y, x)
+        return self.survivor(kind, self.product_of(kind, x, y, rounding), y, x)
 
     def product_of(self, kind: type[Lanes], x: ir.Value, y: ir.Value, rounding: str) -> ir.Value:
         if rounding == "RN":
@@ -80,7 +80,7 @@ class FloatEmitter:
     def do_fma(
         self, kind: type[Lanes], args: Any, x: ir.Value, y: ir.Value, z: ir.Value, rounding: str
     ) -> ir.Value:
-        return self.survivor(self.fused(kind, x, y, z, rounding), y, z, x)
+        return self.survivor(kind, self.fused(kind, x, y, z, rounding), y, z, x)
 
     def fused(self, kind: type[Lanes], x: ir.Value, y: ir.Value, z: ir.Value, rounding: str) -> ir.Value:
         b = self.b

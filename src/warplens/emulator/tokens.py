@@ -174,7 +174,7 @@ class ShapeWarp(PredicateFile):
     def store_rows(self, at: Address, data: Data, matrices: int) -> None:
         self.address(at)
 
-    def once(self, key: str, words: int, formula: Any, *runs: Data) -> Data:
+    def once(self, key: str, words: int, formula: Any, *runs: Data, quick: Any = None) -> Data:
         return self._many(words)
 
     def is_in(self, space: str, at: Address, own: bool = False) -> Pred:

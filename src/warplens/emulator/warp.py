@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Literal
 
 from warplens.emulator import abi, ir
@@ -22,7 +22,7 @@ from warplens.emulator.vectors import I32, I64, LANES
 from warplens.emulator.warp_control import WarpControl
 from warplens.emulator.warp_memory import WarpMemory
 from warplens.isa._lanes import U32, U64, Pred
-from warplens.isa._warp import Data
+from warplens.isa._warp import Data, Formula, QuickFormula
 
 LANE_MASKS = {  # special registers that depend on the lane alone
     "SR_LANEID": list(range(LANES)),
@@ -72,16 +72,11 @@ class TranslatedWarp(WarpMemory, WarpControl):
         before = b.add(code.load(Warp, self.f.warp, "used"), spent)
         return U64(self.e, b.add(before, b.zext(self.f.number(self.at.index), I64)))
 
-    def once(self, key: str, words: int, formula: Callable[..., Sequence[U32]], *runs: Data) -> Data:
-        name = f"{self.at.opcode}{key}"
-        count = sum(len(run.words) for run in runs)
-        made = self.f.t.module.globals.get(name)
+    def once(self, key: str, words: int, formula: Formula, *runs: Data, quick: QuickFormula | None = None) -> Data:
+        name, module = f"{self.at.opcode}{key}", self.f.t.module
+        made = module.globals.get(name)
         if made is None:
-            result = ir.LiteralStructType([V32] * words)
-            made, code = function(self.f.t.module, name, result, [V32] * count)
-            emitter, left = LlvmEmitter(code.b), list(made.args)
-            given = [[U32(emitter, left.pop(0)) for _ in run.words] for run in runs]
-            give_words(code.b, [emitter.splat(word.node) for word in formula(*given)], result)
+            made = written(module, name, words, runs, formula, quick)
         whole = self.b.call(made, [self.e.splat(word.node) for run in runs for word in run.words])
         return Data([self._u32(self.b.extract_value(whole, k)) for k in range(words)])
 
@@ -102,3 +97,21 @@ class TranslatedWarp(WarpMemory, WarpControl):
 
     def reduce(self, value: U32, op: Literal["add", "min", "max", "smin", "smax", "and", "or", "xor"]) -> U32:
         return self._u32(reduced(self.code, self.e.splat(value.node), self._active, op))
+
+
+def written(
+    module: ir.Module, name: str, words: int, runs: Sequence[Data], formula: Formula, quick: QuickFormula | None
+) -> ir.Function:
+    """A routine that gives `words` words, formula(*runs); what `quick` finds where that is the same in all lanes."""
+    result = ir.LiteralStructType([V32] * words)
+    made, code = function(module, name, result, [V32 for run in runs for _ in run.words])
+    emitter, left = LlvmEmitter(code.b), iter(made.args)
+    given = [[U32(emitter, next(left)) for _ in run.words] for run in runs]
+    if quick is None:
+        give_words(code.b, [emitter.splat(word.node) for word in formula(*given)], result)
+        return made
+    found, same = quick(*given)
+    with code.when(code.b.icmp_signed("==", code.b.bitcast(same.node, I32), i32(-1)), likely=True):
+        give_words(code.b, [emitter.splat(word.node) for word in found], result)
+    code.b.ret(code.b.call(written(module, f"{name} slowly", words, runs, formula, None), made.args))
+    return made

@@ -340,6 +340,10 @@ class Float(Lanes):
         """Towards zero, saturating; NaN gives 0."""
         return kind(self.e, self.e.do("to_int", kind, self))
 
+    def chopped(self, kind: type[L]) -> L:
+        """Towards zero; anything where that does not fit the type."""
+        return kind(self.e, self.e.do("chop", kind, self))
+
 
 class F32(Float):
     bits = 32

@@ -15,6 +15,8 @@ Number = Literal[
     "u32", "s32", "u64", "s64", "u128", "f32", "f64", "f16x2", "bf16x2", "f32x2", "f32x4"
 ]
 Update = Callable[[U64, U64], U64]
+Formula = Callable[..., Sequence[U32]]
+QuickFormula = Callable[..., tuple[Sequence[U32], Pred]]
 
 
 class Data:
@@ -119,9 +121,10 @@ class Warp(Protocol):
         """Whether a generic address lies in the shared or the local window, or in neither (global); own: in the block's
         own shared memory, and in no other's of its cluster."""
 
-    def once(self, key: str, words: int, formula: Callable[..., Sequence[U32]], *runs: Data) -> Data:
+    def once(self, key: str, words: int, formula: Formula, *runs: Data, quick: QuickFormula | None = None) -> Data:
         """`words` words, formula(*lists of words), as one routine for all instructions of this opcode and key: for
-        what takes hundreds of operations."""
+        what takes hundreds of operations.  `quick` says besides in which lanes it gives the same: if in all, it is
+        that which counts."""
 
     # Other lanes.
 

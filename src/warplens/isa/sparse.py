@@ -11,24 +11,20 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Literal, TypeVar
 
+from warplens.isa._float_products import Input, Result, Words, float_products, quick_float_products
 from warplens.isa._fragments import LANES
-from warplens.isa._lanes import S32, U32
+from warplens.isa._lanes import S32, U32, Lanes
 from warplens.isa._op import op
 from warplens.isa._warp import Data, Warp
-from warplens.isa.tensor import Input, Integer, Number, Result, Words, float_products, integer_products
+from warplens.isa.tensor import Integer, integer_products
 from warplens.program import Register
 
-X = TypeVar("X", S32, Number)
+X = TypeVar("X", bound=Lanes)
 
 
 def either(first: X, second: X, which: U32) -> X:
     """The second where `which` is not 0."""
-    changes = which.ne(0)
-    if isinstance(first, Number):
-        assert isinstance(second, Number)
-        value = changes.choose(second.value, first.value)
-        return Number(value, changes.choose(second.exponent, first.exponent))
-    return changes.choose(second, first)
+    return which.ne(0).choose(second, first)
 
 
 def one_of(places: Sequence[X], index: U32) -> X:
@@ -44,7 +40,7 @@ def held(metadata: U32, lane: int) -> U32:
     return metadata.of_lanes([thread // 4 * 4 + lane for thread in LANES])
 
 
-def met_numbers(tf32: bool, first: int, ys: Sequence[Number], half: int, metadata: Words) -> Sequence[Number]:
+def met_numbers(tf32: bool, first: int, ys: Sequence[X], half: int, metadata: Words) -> Sequence[X]:
     """Eight chunks of a block of B lie in the four lanes' nibbles of one word, those of row g before those of g + 8."""
     wide = 2 if tf32 else 4
     chosen = []
@@ -77,7 +73,8 @@ def hmma_sp(
     words = 4 if result == "F32" else 2
     met = partial(met_numbers, tf32, blocks * selector)
     runs = (w.stored(a, 2 * blocks), w.stored(b, 2 * blocks), w.stored(c, words), w.stored(metadata, 1))
-    return w.once(f".{selector}", words, partial(float_products, kind, result, met), *runs)
+    quick = partial(quick_float_products, kind, result, met)
+    return w.once(f".{selector}", words, partial(float_products, kind, result, met), *runs, quick=quick)
 
 
 @op("IMMA.SP", pipe="tensor", says="{to} = {a} (half zeros, by {metadata}) * {b} + {c}, matrices {shape}, {x} and {y}")
