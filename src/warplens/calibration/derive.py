@@ -161,13 +161,16 @@ SCATTER: Mapping[str, Formula] = {
     "all_but_hundredth": lambda v: cold_lines(v).off(6),
     "most": lambda v: cold_lines(v).off(7),
 }
+CLOCKS: Mapping[str, Formula] = {
+    "matrix_megahertz": lambda v: v.of(f"clock of floats, {v.multiprocessors} x 512, 0 between"),
+}
 LAUNCHES: Mapping[str, Formula] = {
     "launch_microseconds": lambda v: v.of("empty, 1 blocks of 32") - EMPTY_CYCLES / v.megahertz,
     "block_rate": lambda v: _more_blocks(v) / _longer(v, 32),
 }
 TABLES: Mapping[str, Mapping[str, Formula]] = {
     "pipe_cycles": PIPES, "latency_cycles": LATENCIES, "load_path": LOADS, "l2_rates": L2, "dram_rates": DRAM,
-    "dram_scatter": SCATTER, "launch_cost": LAUNCHES,
+    "dram_scatter": SCATTER, "clocks": CLOCKS, "launch_cost": LAUNCHES,
 }  # fmt: skip
 
 

@@ -50,6 +50,7 @@ class Speeds:
       store_slack_cycles       of work that L2 and DRAM may have left before stores wait
       merged_within            lines stored behind a store until another to the same sectors no longer leaves with it
       sectors_in_flight        that the multiprocessor waits for at most
+      atomics_in_flight        sectors of atomics on their way to L2 until others wait
       table_word_cycles        between two different words that lanes read of a table in constant memory
       table_replay_cycles      likewise of one instruction alone
       table_line_cycles        between two lines of 64 bytes that one multiprocessor's cache of constants lacks
@@ -81,6 +82,9 @@ class Speeds:
 
     [dram_scatter]   by how many dram_spreads a load from DRAM is later than dram: percentiles of cold lines
       least, tenth, quarter, half, three_quarters, nine_tenths, all_but_hundredth, most
+
+    [clocks]
+      matrix_megahertz         of multiprocessors that execute matrix instructions but DMMA; 0: the boost clock
 
     [launch_cost]
       launch_microseconds      of a kernel that does nothing
@@ -141,6 +145,7 @@ class Speeds:
     store_slack_cycles: float = _number("load_path", 0, 1_000_000)
     merged_within: float = _number("load_path", 0, 1000)
     sectors_in_flight: float = _number("load_path", 16, 100_000)
+    atomics_in_flight: float = _number("load_path", 1, 100_000)
     table_word_cycles: float = _number("load_path", 0, 100)
     table_replay_cycles: float = _number("load_path", 0, 100)
     table_line_cycles: float = _number("load_path", 0, 1000)
@@ -180,6 +185,7 @@ class Speeds:
     scatter_nine_tenths: float = _number("dram_scatter", 0, 10)
     scatter_all_but_hundredth: float = _number("dram_scatter", 0, 20)
     scatter_most: float = _number("dram_scatter", 0, 100)
+    matrix_megahertz: float = _number("clocks", 0, 10_000)
     launch_microseconds: float = _number("launch_cost", 0.1, 100)
     event_microseconds: float = _number("launch_cost", 0, 100)
     first_block_cycles: float = _number("launch_cost", 0, 100_000)

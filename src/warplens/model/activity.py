@@ -44,26 +44,25 @@ class History:
     resided: Times
     reported: float
 
-    @property
-    def lasting(self) -> float:
-        return max(float(self.ended.max()), self.reported) - float(self.began.min())
-
     def without_last(self) -> History:
         kept = np.arange(self.ended.size) != int(self.ended.argmax())
         return History(self.began[kept], self.ended[kept], self.resided[kept], self.reported)
 
 
 def activity(
-    histories: Sequence[History], chosen: Chosen, machine: Machine, warps: int, total: int, longer: float
-) -> Activity:
+    histories: Sequence[History], chosen: Chosen, machine: Machine, warps: int, total: int, longer: float,
+    lasting: float,
+) -> Activity:  # fmt: skip
     """warps: of a block;  total: blocks of the grid;  longer: how many times the simulated part all of it takes.
 
+    lasting     cycles from the first block's start until nothing of the launch is left, neither a block nor what its
+                stores and atomics have given L2 to do
     histories   of several multiprocessors, with blocks of their own, or of one, which stands for all
     """
     if len(histories) > 1:
-        return _of_several(histories, chosen, machine, warps)
+        return _of_several(histories, chosen, machine, warps, lasting)
     (history,) = histories
-    speeds, whole = machine.speeds, chosen.of_blocks
+    whole = chosen.of_blocks
     cycles, warp_cycles = _of_one(history, chosen, machine, warps)
     cycles, warp_cycles = cycles * longer, warp_cycles * longer
     fewer = 1 - (total - (whole - 1) * machine.multiprocessors) / machine.multiprocessors if whole > 1 else 0.0
@@ -71,23 +70,26 @@ def activity(
     if 1 < whole == history.ended.size:
         less, warps_less = (value * longer for value in _of_one(history.without_last(), chosen, machine, warps))
     share = chosen.active / machine.multiprocessors
-    longest = history.lasting * longer
-    started = speeds.first_resident_cycles + speeds.resident_cycles
     return Activity(
-        share * (cycles + fewer * (less - cycles) + speeds.first_resident_cycles),
+        share * (cycles + fewer * (less - cycles) + machine.speeds.first_resident_cycles),
         share * (warp_cycles + fewer * (warps_less - warp_cycles)),
-        speeds.elapsed_cycles + started + longest,
+        _elapsed(machine, lasting),
     )
 
 
-def _of_several(histories: Sequence[History], chosen: Chosen, machine: Machine, warps: int) -> Activity:
-    speeds, share = machine.speeds, chosen.active / machine.multiprocessors
+def _elapsed(machine: Machine, lasting: float) -> float:
+    speeds = machine.speeds
+    return speeds.elapsed_cycles + speeds.first_resident_cycles + speeds.resident_cycles + lasting
+
+
+def _of_several(
+    histories: Sequence[History], chosen: Chosen, machine: Machine, warps: int, lasting: float
+) -> Activity:
+    share = chosen.active / machine.multiprocessors
     each = np.array([_of_one(history, chosen, machine, warps) for history in histories])
     cycles, warp_cycles = each.mean(axis=0)
-    longest = max(history.lasting for history in histories)
-    before = speeds.first_resident_cycles
-    elapsed = speeds.elapsed_cycles + before + speeds.resident_cycles + longest
-    return Activity(share * (float(cycles) + before), share * float(warp_cycles), elapsed)
+    before = machine.speeds.first_resident_cycles
+    return Activity(share * (float(cycles) + before), share * float(warp_cycles), _elapsed(machine, lasting))
 
 
 def _of_one(history: History, chosen: Chosen, machine: Machine, warps: int) -> tuple[float, float]:

@@ -17,6 +17,7 @@ from warplens.counters.opcodes import category
 from warplens.errors import UsageError
 from warplens.machine import Machine
 from warplens.metric import Metric
+from warplens.model.clock import at_its_clock
 from warplens.model.prediction import Prediction
 from warplens.program import Instruction, Program
 from warplens.trace import Trace
@@ -96,8 +97,9 @@ def factors(program: Program, trace: Trace, machine: Machine, prediction: Predic
     cycles, occupancy, active = (metric(prediction, name).value for name in (CYCLES, OCCUPANCY, ACTIVE))
     if not instructions or not occupancy or not active:
         raise UsageError("a launch that executes nothing has no cycles per instruction")
+    clock = at_its_clock(program, trace, machine).boost_megahertz
     return Factors(
-        prediction.time_us, cycles, instructions, occupancy, active / machine.boost_megahertz,
+        prediction.time_us, cycles, instructions, occupancy, active / clock,
         _classes(program, executed, prediction, cycles * instructions),
     )  # fmt: skip
 

@@ -273,6 +273,17 @@ def put(line, mask, request, cache, servers, counts, s, supply):  # type: ignore
 
 
 @compiled
+def take_place(sectors, updates, servers):  # type: ignore[no-untyped-def]
+    """Atomics on so many sectors go to L2, which is done with them at servers[ATOMICS]: the unit serves others while
+    there is room for one more sector among those on their way (`add and end`: a warp ends and leaves them)."""
+    first = int(servers[p.UPDATED])
+    servers[p.LSU] = max(servers[p.LSU], updates[first % updates.size])
+    servers[p.UPDATED] += sectors
+    for n in range(min(sectors, updates.size)):
+        updates[(first + n) % updates.size] = servers[p.ATOMICS]
+
+
+@compiled
 def served(t, sp, kind, words, at, block_wave, slot, size, floats, memory, counts, s, supply):  # type: ignore[no-untyped-def]
     """One access: (when it leaves the queue, when its result is there, when its registers are read)."""
     cache, flight, servers, issue_free = memory.cache, memory.flight, memory.servers, memory.issue_free
@@ -344,7 +355,7 @@ def served(t, sp, kind, words, at, block_wave, slot, size, floats, memory, count
         time = s[p.ATOMIC_SHARE] * work
         servers[p.ATOMICS] = max(servers[p.ATOMICS], begin) + time
         done = servers[p.ATOMICS] + s[p.LAT_ATOMIC]
-        servers[p.LSU] = max(servers[p.LSU], servers[p.ATOMICS] - s[p.STORE_SLACK])
+        take_place(sectors, memory.updates, servers)
     servers[p.LSU] = max(servers[p.LSU], free + cost)
     counts[p.LSU_BUSY] += cost
     counts[p.LAST_STORE] = max(counts[p.LAST_STORE], max(servers[p.L2_IN], max(servers[p.ATOMICS], servers[p.DRAM])))

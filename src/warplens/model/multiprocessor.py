@@ -258,8 +258,8 @@ def simulate(
     held = BANKS * LINES_OF_BANK
     constants = np.full(LINES, -1, np.int64), np.zeros(LINES), np.full(held, -p.NEVER), np.zeros(held, np.uint8)
     memory = Memory(
-        cache, constants, np.zeros(int(s[p.IN_FLIGHT])), np.zeros(p.SERVERS), np.zeros(p.SUBPARTITIONS),
-        np.zeros((p.SUBPARTITIONS, int(s[p.QUEUE]))), np.zeros(p.SUBPARTITIONS, np.int64),
+        cache, constants, np.zeros(int(s[p.IN_FLIGHT])), np.zeros(int(s[p.UPDATES_IN_FLIGHT])), np.zeros(p.SERVERS),
+        np.zeros(p.SUBPARTITIONS), np.zeros((p.SUBPARTITIONS, int(s[p.QUEUE]))), np.zeros(p.SUBPARTITIONS, np.int64),
     )  # fmt: skip
     warps = Warps(
         np.zeros(slots, np.int64), np.zeros(slots, np.int64), np.full(slots, -1, np.int64), np.zeros(slots, np.int64),

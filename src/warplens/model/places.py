@@ -26,8 +26,8 @@ REASONS = (
     DRAM_SPREAD, DRAM_TURN, FULL_WARPS, LINE_READ, LINE_WRITE,
     TABLE_WORD, TABLE_REPLAY, LATE_NEAR, LATE_FAR, LONE_HALF, DRAM_QUEUE, ATOMIC_FLOAT,
     TABLE_LINE, LAT_TABLE, LAT_TABLE_FIRST, TABLE_ALONE, MERGED_WITHIN,
-    LINE_UPDATE, BLOCK_REPORT, SCATTER,
-) = range(54)  # fmt: skip
+    LINE_UPDATE, BLOCK_REPORT, UPDATES_IN_FLIGHT, SCATTER,
+) = range(55)  # fmt: skip
 SETTINGS = SCATTER + 8  # percentiles from SCATTER on
 # What is counted
 (
@@ -38,9 +38,9 @@ COUNTS = 13
 # What serves accesses: until when each is taken (cycles), and what else is remembered between accesses
 (
     LSU, PORT, L2_OUT, DRAM, L2_IN, ATOMICS, BARRIERS, L1_CLOCK, WAITED_FOR, TABLES, READ_WORK, WRITE_WORK,
-    TABLE_CLOCK, TABLE_LINES, STORED_LINES, REPORTS,
-) = range(16)  # fmt: skip
-SERVERS = 16
+    TABLE_CLOCK, TABLE_LINES, STORED_LINES, REPORTS, UPDATED,
+) = range(17)  # fmt: skip
+SERVERS = 17
 SUBPARTITIONS = 4
 WAYS = 16
 ALU = 3  # number of that pipe

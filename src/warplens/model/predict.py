@@ -22,6 +22,7 @@ from warplens.model.activity import Activity, activity
 from warplens.model.atomic_units import units_at_work
 from warplens.model.by_warp import ByWarp, part
 from warplens.model.chosen import Chosen, choose_blocks, with_neighbours
+from warplens.model.clock import at_its_clock
 from warplens.model.machine_code import PIPES, MachineCode, machine_code, settings
 from warplens.model.prediction import WHAT_IF, Prediction, Simulated
 from warplens.model.says import interval, limit_of, metrics_of, units_of
@@ -51,6 +52,7 @@ def predict(
         if name not in WHAT_IF:
             raise UsageError(f"what_if={name!r}: there are {', '.join(WHAT_IF)}")
     waves(machine, occupancy, trace.launch.blocks)
+    machine = at_its_clock(program, trace, machine)
     if "full_occupancy" in what_if:
         most = machine.limits.warps_per_multiprocessor // trace.launch.warps_per_block
         occupancy = replace(occupancy, blocks=max(most, occupancy.blocks))
@@ -94,7 +96,7 @@ def _settings(machine: Machine, chosen: Chosen, supply: Supply, what_if: Sequenc
         LAT_STORE=speeds.latency_store, LAT_FENCE=speeds.latency_fence, LAT_CODE=speeds.latency_instruction,
         ATOMIC_WORD=speeds.atomic_word_cycles, ATOMIC_SECTOR=speeds.atomic_sector_cycles,
         ATOMIC_SHARE=chosen.active / units_at_work(supply.atomic_places, supply.atomic_heaviest, speeds.atomic_units),
-        ATOMIC_FLOAT=speeds.atomic_float_cycles,
+        ATOMIC_FLOAT=speeds.atomic_float_cycles, UPDATES_IN_FLIGHT=speeds.atomics_in_flight,
         DRAM_SPREAD=speeds.latency_dram_spread, DRAM_TURN=speeds.latency_dram_turn,
         DRAM_QUEUE=speeds.latency_dram_queue,
         MISS_REQUEST=speeds.miss_request,
@@ -160,7 +162,8 @@ def _run(
         first_one = runs[0].history.ended[0] - runs[0].history.began[0]
         cycles = max(cycles, before + first_one + waits)
     longer = (cycles - before) / max(simulated - before, 1.0)
-    active = activity([run.history for run in runs], chosen, machine, streams.warps, blocks, longer)
+    histories = [run.history for run in runs]
+    active = activity(histories, chosen, machine, streams.warps, blocks, longer, cycles - before)
     return Outcome(counts, stalls, busy, cycles, scale, chosen_settings, active)
 
 
