@@ -109,6 +109,9 @@ def test_parts_of_sectors_are_filled_up_and_the_last_stores_stay_in_l2() -> None
     assert whole.filled == 0
     held = (h200.speeds.dirty_share - BEFORE) * h200.l2_bytes  # BEFORE: written as well
     assert whole.sectors * 32 == pytest.approx(64 * MIB - held, rel=0.01)
+    assert 0.5 < whole.writing < 0.7  # of 64 MiB 28 stay
+    few = replace(million, each=64, others=64 * TOTAL, accesses=64)  # 8 MiB: loads need not wait for DRAM to write them
+    assert write_back([nothing], [few], [Stored(lines=16 * TOTAL)], TOTAL, h200).writing == 0
     parts = write_back([nothing], [million], [Stored(1.0, 1.0, 4.0, 512 * TOTAL)], TOTAL, h200)
     assert parts.filled == 512 * TOTAL
     assert parts.sectors > whole.sectors

@@ -39,6 +39,7 @@ class Supply:
     """Where lines come from: the share of its lines that come from DRAM and of a sector that they cost there, by buffer
     and wave, and of each stored sector.
 
+    writing        share of the work of stores that is DRAM's and not L2's, which holds the rest
     read, stored   sectors that DRAM moves for the whole grid;  reached: different ones that loads reach
     filled, both   of those read, what fills up stored parts; share of the others that both halves of L2 are asked for
     fills      of each stored sector: what DRAM reads, in sectors, to fill up those of which a part is stored
@@ -55,6 +56,7 @@ class Supply:
     filled: float
     both: float
     stored: float
+    writing: float
     reached: float
     atomic_places: float
     atomic_heaviest: float
@@ -123,7 +125,8 @@ class Supply:
                 read += 2 * f.of(total)
         return Supply(
             lows, highs, latency, weight, written.stores, written.fills, read, written.filled,
-            _by_both(reads) if chosen.active > 1 else 0.0, written.sectors, reached, reached_places, heaviest,
+            _by_both(reads) if chosen.active > 1 else 0.0, written.sectors, written.writing, reached, reached_places,
+            heaviest,
         )  # fmt: skip
 
     def arrays(self) -> tuple[NDArray[Any], ...]:

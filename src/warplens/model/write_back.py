@@ -58,12 +58,14 @@ def blocks_that_move(size: float, reads: Sequence[Footprint], writes: Sequence[F
 @dataclass(frozen=True)
 class WriteBack:
     """stores, fills: of each stored sector of a buffer, what DRAM writes and what it reads to fill it up, in sectors
-    among others;  sectors, filled: that it writes and reads for the whole grid"""
+    among others;  sectors, filled: that it writes and reads for the whole grid
+    writing   share of that work of stores that is DRAM's"""
 
     stores: NDArray[np.float64]
     fills: NDArray[np.float64]
     sectors: float
     filled: float
+    writing: float
 
 
 def write_back(
@@ -87,6 +89,7 @@ def write_back(
     held = last * held_at_end(reads, writes, parts, total, machine)
     before = BEFORE * machine.l2_bytes / SECTOR * float(np.interp(moved / machine.l2_bytes, BEFORE_GOES, (0.0, 1.0)))
     all_stored = float(wrote.sum())
+    all_work = by_dram = 0.0
     both = min(sum(2 * f.of(total) for f in reads) / max(all_stored, 1.0), 1.0)  # as much is read as written
     for n, (f, part) in enumerate(zip(writes, parts, strict=True)):
         if f.seen and all_stored:
@@ -96,9 +99,12 @@ def write_back(
             stays = max(held[n] / wrote[n] - before / all_stored, 0.0)  # DRAM writes for it what was there before
             # What goes to DRAM, and the turns between reading and writing, or the way of all of it through L2.
             work = max((1 - stays) * (1 + speeds.turn_cost * both), 1 - stays * (1 - costs))
+            all_work += wrote[n] * work
+            by_dram += wrote[n] * (1 - stays) * (1 + speeds.turn_cost * both)
             stores[n] = wrote[n] / asked * work * (1 + part.lone * (speeds.lone_sector - 1))
             fills[n] = filled[n] / asked * (1 + part.lone * (2 * speeds.lone_half - 1))
-    return WriteBack(stores, fills, all_stored - float(held.sum()) + before, float(filled.sum()))
+    left = all_stored - float(held.sum()) + before
+    return WriteBack(stores, fills, left, float(filled.sum()), by_dram / all_work if all_work else 0.0)
 
 
 def held_at_end(
