@@ -232,7 +232,7 @@ class LaunchableKernel:
             memory.undo()
             raise
         finally:  # after a fault, too
-            memory.again()
+            memory.again(whole=sample is None)
             for array, position in passed.arrays:
                 if position in memory.written and array.flags.writeable:
                     memory.copy_back(position, array, threads)

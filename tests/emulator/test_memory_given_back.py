@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import gc
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from launches import written
+
+from warplens.emulator import memory
 
 MIB = 1 << 20
 STATUS = Path("/proc/self/statm")
@@ -33,3 +36,26 @@ def test_device_memory_is_given_back_at_the_end_of_a_launch() -> None:
 def resident() -> int:
     """Bytes of this process in the host's memory."""
     return int(STATUS.read_text().split()[1]) * 4096
+
+
+SCATTER = """
+extern "C" __global__ void k(const int *places, int *p) { p[places[blockIdx.x * 1024 + threadIdx.x]] = 1; }
+"""
+
+
+def test_a_prediction_copies_nothing_that_is_only_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some blocks run again for it: of an array that no block has read they need memory, but not its content."""
+    places = np.arange(MIB, dtype=np.int32)
+    array = np.zeros_like(places)
+    run = written(SCATTER, "k").launch(array.size // 1024, 1024, places, array)
+    copied: list[int] = []
+    copy = memory.copy
+
+    def noted(pairs: list[tuple[Any, Any]], threads: int) -> None:
+        copied.extend(target.nbytes for target, _ in pairs)
+        copy(pairs, threads)
+
+    monkeypatch.setattr(memory, "copy", noted)
+    run.predict("h200")
+    assert sum(copied) < array.nbytes
+    assert array.all()

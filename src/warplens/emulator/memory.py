@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -81,6 +82,7 @@ class DeviceMemory:
         # Allocations that the kernel changed, by number; after a fault all, that it may have changed.
         self.written: frozenset[int] = frozenset()
         self.read: frozenset[int] = frozenset()  # whose content mattered to it
+        self.blank: frozenset[int] = frozenset()  # whose content does not matter when it runs again
 
     def allocate(self, name: str, array: NDArray[Any], start: int | None = None) -> int:
         """The address of a new allocation with this content, contiguous, which the host has at `start`."""
@@ -101,7 +103,7 @@ class DeviceMemory:
         if self.kept:
             copy([(self.allocations[n].data, before) for n, before in self.kept.items()], threads)
         if self.own:
-            copy([(self._place(self.allocations[n]), self.allocations[n].data) for n in sorted(self.own)], threads)
+            self._copy_in(self.own)
 
     def _have_room(self) -> None:
         """Memory for allocations that cannot stay with the host; for all, at the distances that they have."""
@@ -134,15 +136,21 @@ class DeviceMemory:
                 copy([(before, allocation.data)], self.threads)
                 self.kept[number] = before
             else:
-                copy([(self._place(allocation), allocation.data)], self.threads)
+                self._copy_in([number])
                 self.own.add(number)
+
+    def _copy_in(self, numbers: Iterable[int]) -> None:
+        """Allocations get memory of their own with their content, where that matters."""
+        self._have_room()
+        filled = [self.allocations[n] for n in sorted(numbers) if n not in self.blank]
+        copy([(self._place(a), a.data) for a in filled], self.threads)
 
     def bring(self, number: int) -> bool:
         """An allocation that has only been read gets memory of its own after all; False if that would not help."""
         allocation = self.allocations[number]
         if self.may_be_written(number) or allocation.start % LINE == 0:
             return False
-        copy([(self._place(allocation), allocation.data)], self.threads)
+        self._copy_in([number])
         self.own.add(number)
         return True
 
@@ -150,9 +158,13 @@ class DeviceMemory:
         """Whether an allocation has been taken, or has had memory here from the start."""
         return number in self.own or number in self.kept
 
-    def again(self) -> None:
+    def again(self, whole: bool = True) -> None:
         """As before the launch, to be filled once more: what the kernel reads and changes is kept as it was, for the
-        host's array has the result, or is about to take it.  The rest stays with the host."""
+        host's array has the result, or is about to take it.  The rest stays with the host.
+
+        whole   the launch was: what no block has read may then be anything
+        """
+        self.blank = frozenset(n for n in self.written - self.read if whole)
         for number in self.written & self.read:
             allocation = self.allocations[number]
             before = self.kept.pop(number) if number in self.kept else allocation.data.copy()
