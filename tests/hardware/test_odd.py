@@ -13,13 +13,14 @@ DIFFERENT = {
     "latched": "how often a warp looks for a latch is a matter of time",
     "naps": "when lanes that sleep meet the others again is a matter of time",
     "deep_frames": "the instrumented counters of a recursion: its lanes meet elsewhere; the hardware's own are equal",
-    "jumps": "2 of 161,006 issues of BSYNC, all instrumented counters are equal: not explained",
     "shapes": "malloc and free are the driver's: an H200 counts their instructions",
     "prints": "printf is the driver's: an H200 counts its instructions",
 }
 
+SAMPLE = ("warp_words", "jumps")
 
-KEPT = [pytest.param(n, marks=[pytest.mark.long] * (n != "warp_words")) for n in names(RECORD) if n not in DIFFERENT]
+
+KEPT = [pytest.param(n, marks=[pytest.mark.long] * (n not in SAMPLE)) for n in names(RECORD) if n not in DIFFERENT]
 
 
 @pytest.mark.parametrize("name", KEPT)

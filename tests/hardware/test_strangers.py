@@ -11,19 +11,18 @@ from warplens.validation import Emulated
 
 RECORD, FILES = "strangers.csv", "stranger_*.cu"
 COMPETE = "warps compete in loops of compare-and-swap for sums of floats in shared memory"
-LEFT = "lanes leave nested loops by BREAK: 2 to 5 issues of BSYNC in 10^5 are elsewhere"
+LEFT = "lanes return out of nested loops: 4 BSYNC of 815,137 issues more here, 95 lanes"
 INSTRUMENTED = "the instrumented counters merge lanes at another place; the hardware's own are equal"
 DIFFERENT = {
     "layernorm_backward": COMPETE,
     "k_means": COMPETE,
     "filtered": "warps take places in the order of their atomics",
     "whole_grid": "blocks wait for each other by reading memory until it changes",
-    "sudoku_rows": LEFT,
     "game_of_sets": LEFT,
     "quick_sort": INSTRUMENTED,
     "spheres": INSTRUMENTED,
 }
-SAMPLE = ("tiles_of_eight", "needle", "queens", "radix_two")
+SAMPLE = ("tiles_of_eight", "needle", "queens", "radix_two", "sudoku_rows")
 
 
 KEPT = [pytest.param(n, marks=[pytest.mark.long] * (n not in SAMPLE)) for n in names(RECORD) if n not in DIFFERENT]
