@@ -60,7 +60,7 @@ def activity(
     histories   of several multiprocessors, with blocks of their own, or of one, which stands for all
     """
     if len(histories) > 1:
-        return _of_several(histories, chosen, machine, warps, lasting)
+        return _of_several(histories, chosen, machine, warps, total, lasting)
     (history,) = histories
     whole = chosen.of_blocks
     cycles, warp_cycles = _of_one(history, chosen, machine, warps)
@@ -83,13 +83,24 @@ def _elapsed(machine: Machine, lasting: float) -> float:
 
 
 def _of_several(
-    histories: Sequence[History], chosen: Chosen, machine: Machine, warps: int, lasting: float
+    histories: Sequence[History], chosen: Chosen, machine: Machine, warps: int, total: int, lasting: float
 ) -> Activity:
     share = chosen.active / machine.multiprocessors
     each = np.array([_of_one(history, chosen, machine, warps) for history in histories])
-    cycles, warp_cycles = each.mean(axis=0)
+    cycles, warp_cycles = np.average(each, axis=0, weights=_weights(histories, chosen, total))
     before = machine.speeds.first_resident_cycles
     return Activity(share * (float(cycles) + before), share * float(warp_cycles), _elapsed(machine, lasting))
+
+
+def _weights(histories: Sequence[History], chosen: Chosen, total: int) -> Times:
+    """As many multiprocessors have a block more, and a block fewer, as the grid leaves: the simulated ones stand for
+    those with as many."""
+    more = np.array([history.began.size == chosen.of_blocks for history in histories])
+    if more.all() or not more.any():
+        return np.ones(more.size)
+    have_more = total - (chosen.of_blocks - 1) * chosen.active
+    weights: Times = np.where(more, have_more / more.sum(), (chosen.active - have_more) / (~more).sum())
+    return weights
 
 
 def _of_one(history: History, chosen: Chosen, machine: Machine, warps: int) -> tuple[float, float]:
