@@ -5,13 +5,15 @@ drawn at random two reach it (m - 1) (n - 1) / (B - 1) / 2 times as often as one
 many different sectors as they reach sectors, divided by m.  That holds where all are shared by as many: of those that
 blocks beside each other share, it is known how many share each (beside.py), and pairs at random tell of the others.
 Sectors that several of the sampled blocks share are so
-common that all of them have been seen: they are counted, not estimated.  A buffer has no more sectors than its size.
+common that all of them have been seen: they are counted, not estimated.  A buffer has no more sectors than its size,
+and what is nearly all of it is all: of two hundred pairs of blocks that share, by chance a tenth may be missing.
 
 How far apart blocks are that share a sector tells whether it is still in L2 (reuse.py).
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -21,6 +23,7 @@ from warplens.model.beside import neighbours
 from warplens.model.chosen import Grid
 from warplens.model.reuse import NEVER_AGAIN, Reuse, reuse
 
+ERRORS = 2.0  # standard ones by which an estimate may be below the whole buffer, which is then taken to be reached
 COMMON = 4  # of the sampled blocks, from which on a sector counts as common
 
 
@@ -125,6 +128,10 @@ def footprint(
     if beside.size:
         shared = 1 / float((1 / (shared - 1 + beside)).mean())
     others = max(float(few.sum()) * total / sampled / shared, float(few.size)) / share
+    whole = most - many.size / share
+    met_by = max(_pairs_of_blocks(pairs, again[~common]), 1)
+    if met and others < whole <= others * (1 + ERRORS / math.sqrt(met_by)):
+        others, shared = whole, shared * others / whole
     widely = float(many.mean()) * total / sampled if many.size else 1.0
     several = few[few > 1]
     return Footprint(
@@ -132,6 +139,13 @@ def footprint(
         reuse(gaps[common], widely, widely * sampled / total, total),
         reuse(gaps[~common], shared, float(several.mean()) if several.size else 2.0, total),
     )  # fmt: skip
+
+
+def _pairs_of_blocks(pairs: NDArray[np.uint64], again: NDArray[np.int64]) -> int:
+    """How many different ones share a sector, one behind the other: each says as much about how many share one, be it
+    by one sector or by many."""
+    both = blocks_of(pairs[again]) << 32 | blocks_of(pairs[again + 1])
+    return int(np.unique(both).size)
 
 
 def blocks_of(pairs: NDArray[np.uint64]) -> NDArray[np.int64]:
