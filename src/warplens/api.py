@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from warplens.compiler import check_architecture, compile_source, read_cubin
-from warplens.compiler.signature import full_name, plain_name
+from warplens.compiler.demangle import cpp_names, same_name
 from warplens.counters.occupancy import occupancy
 from warplens.emulator import DeviceMemory, available_threads, pass_arguments, provided
 from warplens.emulator import run as execute
@@ -116,13 +116,13 @@ class Module:
         """The kernel's name in the cubin; a function without `extern "C"` is found by its C++ name too."""
         if name in self.cubin.kernels or name in self._lowered:
             return self._lowered.get(name, name)
-        alike = [symbol for symbol in self.cubin.kernels if name in (full_name(symbol), plain_name(symbol))]
+        wanted = same_name(name)
+        alike = [symbol for symbol in self.cubin.kernels if wanted in map(same_name, cpp_names(symbol))]
         return alike[0] if len(alike) == 1 else name
 
     def spoken(self, symbol: str) -> str:
         """What a reader calls this kernel, and finds it by: its C++ name, where only one kernel has that."""
-        names = (plain_name(symbol), full_name(symbol))
-        return next((name for name in names if self._symbol(name) == symbol), symbol)
+        return next((name for name in cpp_names(symbol) if self._symbol(name) == symbol), symbol)
 
     def __contains__(self, name: str) -> bool:
         return self._symbol(name) in self.cubin.kernels

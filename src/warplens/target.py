@@ -287,6 +287,7 @@ def launches(file: str) -> LaunchFile | None:
 
 def two_targets(words: Sequence[str], flags: Flags) -> tuple[Target, Target]:
     """FILE A B, FILE:A FILE:B, two files of one kernel each (or with --kernel), or a file of two.  UsageError."""
+
     def split(word: str) -> tuple[str, str | None]:
         """At the first colon behind the name of a file: kernels may have colons too."""
         places = [at for at, letter in enumerate(word) if letter == ":" and Path(word[:at]).is_file()]
@@ -325,8 +326,11 @@ class _Modules:
 
     def of(self, entry: KernelEntry) -> Module:
         arch = self.flags.arch or entry.arch or self.arch
-        names = (entry.name,) if set("<:") & set(entry.name) else ()
-        key = arch, (*entry.options, *self.flags.options), names
+        options = (*entry.options, *self.flags.options)
+        plain = self._compiled.get((arch, options, ()))
+        asked = set("<:") & set(entry.name) and not (plain and entry.name in plain)  # an instance that is not there
+        names = (entry.name,) if asked else ()
+        key = arch, options, names
         if key not in self._compiled:
             self._compiled[key] = compile(self.file, arch=arch, options=key[1], names=names)
         return self._compiled[key]

@@ -106,3 +106,41 @@ def test_a_cubin_tells_sizes(tmp_path, file):
     cubin.write_bytes(compile(file).cubin.data)
     with pytest.raises(UsageError, match=r"saxpy takes 4 arguments \(of 4, 4, 8 and 8 bytes\)"):
         targets(str(cubin), Flags(kernel="saxpy"))[0].run()
+
+
+SQUARE = """#define N 1024
+#define BS 32
+template <typename T> __global__ void turn(T* to, const T* from, int width) {
+  int x = blockIdx.x * BS + threadIdx.x, y = blockIdx.y * BS + threadIdx.y;
+  for (int j = 0; j < BS; j += 8) to[x * width + y + j] = from[(y + j) * width + x];
+}
+template __global__ void turn<float>(float*, const float*, int);
+template __global__ void turn<double>(double*, const double*, int);
+int main() { dim3 g(N / BS, N / BS), t(BS, 8); turn<double><<<g, t>>>(b, a, N); }
+"""
+
+
+def test_grid_and_sizes_are_those_of_the_host_and_types_those_of_the_instance(tmp_path, capsys):
+    path = tmp_path / "square.cu"
+    path.write_text(SQUARE)
+    assert main(["explain", str(path)]) == 2
+    path.write_text(re.search(r"// /// warplens\n.*// ///\n", capsys.readouterr().err, re.DOTALL)[0] + SQUARE)
+    found = {target.title: target for target in targets(str(path))}
+    assert set(found) == {"turn<float>", "turn<double>"}
+    for (title, target), kind in zip(sorted(found.items()), (np.float64, np.float32), strict=True):
+        to, source, width = target.values()
+        assert (target.launch.grid, target.launch.block, width) == ((32, 32, 1), (32, 8, 1), 1024), title
+        assert (to.dtype, source.size) == (kind, 1024 * 1024)
+        target.run()  # nothing stray
+
+
+def test_one_size_in_two_dimensions_is_the_side_of_a_square(tmp_path, capsys):
+    path = tmp_path / "square.cu"
+    path.write_text(
+        SQUARE.split("template __global__")[0] + "template __global__ void turn<int>(int*, const int*, int);"
+    )
+    assert main(["explain", str(path)]) == 2
+    message = capsys.readouterr().err
+    assert '// grid = "ceil(width / 16), ceil(width / 16)"' in message
+    assert '"to = zeros i32[width * width]"' in message
+    assert "// width = 1024" in message

@@ -6,10 +6,11 @@ Sizes are guesses to be changed; what the file itself says (threads of a block, 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 
+from warplens.compiler.demangle import demangled
 from warplens.compiler.host_code import blanked, closing
 from warplens.compiler.signature import declarations, declared_name
 from warplens.errors import UsageError
@@ -34,11 +35,13 @@ TEMPLATE = re.compile(
 )
 LAUNCH = r"\b{}\s*(?:<[^;{{}}]*?>)?\s*<<<(?P<how>.*?)>>>\s*\("
 COUNT = re.compile(r"(?:#[ \t]*define[ \t]+|\b(?:int|unsigned|size_t|auto|long)\s+)(\w+)\s*=?\s*\(?([\d][\w \t*+<-]*)")
-DIM3 = re.compile(r"\bdim3\s+(\w+)\s*[({=]\s*(?:dim3\s*\()?([^;]*?)[)}]+\s*[;,]")
+DIM3 = re.compile(r"\bdim3\s+([^;]*);")
+DIM3_NAME = re.compile(r"\s*(\w+)\s*[({=]\s*(?:dim3\s*[({])?(.*?)[)}]*\s*$", re.DOTALL)
 SIZES = ("i16", "u16", "i32", "u32", "i64", "u64")  # types that sizes have; bytes are flags and values
 SIDES = {0: (), 1: (1 << 20,), 2: (1024, 1024)}  # sizes for one name and for two; for more:
 SIDE = 128
 SHARED = 4096
+MOST_THREADS = 1024
 RESIDENT = 64  # blocks that any GPU holds at once
 THREADS = {1: (256,), 2: (16, 16), 3: (8, 8, 4)}
 
@@ -49,6 +52,16 @@ class Suggestion:
 
     names: Mapping[str, int]
     lines: tuple[str, ...] = field(default=())
+
+
+@dataclass(frozen=True, slots=True)
+class Launched:
+    """A `<<<...>>>` of the host's: bytes as a number or ""; a grid of () and a value of 0 are not known."""
+
+    block: tuple[int, ...]
+    shared: str = ""
+    grid: tuple[int, ...] = ()
+    values: tuple[int, ...] = ()
 
 
 def launch_block(found: Sequence[Suggestion]) -> str:
@@ -66,26 +79,41 @@ def suggestion(title: str, kernel: Kernel, source: str) -> Suggestion:
     parameters = kernel.parameters
     said = declarations(source, kernel.name, len(parameters)) or tuple("" for _ in parameters)
     name = title.split("<")[0].split(":")[-1]
+    types = _types(name, demangled(kernel.name), source)
+    said = tuple(re.sub(r"\b[A-Za-z_]\w*\b", lambda word: types.get(word[0], word[0]), text) for text in said)
     plain = _body(name, blanked(source))
     dims = 3 if "threadIdx.z" in plain else 2 if "threadIdx.y" in plain else 1
-    block, shared = _launched(name, source) or (_threads(dims, kernel.max_threads), "")
-    names = _sizes(said)
-    sizes = list(names)
-    words = [_argument(text, p.size, sizes) for text, p in zip(said, parameters, strict=True)]
-    across = (sizes * 3)[: len(block)] if len(block) > 1 and sizes else [" * ".join(sizes)] if sizes else []
-    grid = [f"ceil({size} / {threads})" if threads > 1 else size for size, threads in zip(across, block, strict=False)]
+    host = _launched(name, source) or Launched(_threads(dims, kernel.max_threads))
+    block, sizes = host.block, _sizes(said)
+    extent = list(sizes)[:3]
+    if len(sizes) == 1 < len(block):  # one side of a square
+        extent = extent * 2
+        sizes = dict.fromkeys(sizes, SIDES[2][0])
+    told = {declared_name(text): value for text, value in zip(said, host.values, strict=False) if value}
+    words = [_argument(text, p.size, list(sizes), extent) for text, p in zip(said, parameters, strict=True)]
     table = [
         f"[{title}]" if re.fullmatch(r"\w+", title) else f'["{title}"]',
-        f'grid = "{", ".join(grid)}"' if grid else "grid = 1",
+        f"grid = {_grid(host, list(sizes), told)}",
         f"block = {list(block) if len(block) > 1 else block[0]}",
     ]
-    if shared:
-        table.append(f"shared = {shared}")
+    if host.shared:
+        table.append(f"shared = {host.shared}")
     if "this_grid" in plain or "grid_group" in plain:
         table[1:2] = [f"grid = {RESIDENT}", "cooperative = true"]
     if words:
         table.append(f"args = [{', '.join(words)}]")
-    return Suggestion(names, tuple(table))
+    return Suggestion({name: told.get(name, guess) for name, guess in sizes.items()}, tuple(table))
+
+
+def _grid(host: Launched, sizes: Sequence[str], told: Collection[str]) -> str:
+    """As the host has it, where it says all sizes too; or enough threads for every size."""
+    if host.grid and told and all(name in told for name in sizes):
+        return str(list(host.grid) if len(host.grid) > 1 else host.grid[0])
+    across = (list(sizes) * 3)[: len(host.block)] if len(host.block) > 1 else [" * ".join(sizes)]
+    if not sizes:
+        return "1"
+    pairs = zip(across, host.block, strict=False)
+    return f'"{", ".join(f"ceil({size} / {threads})" if threads > 1 else size for size, threads in pairs)}"'
 
 
 def instances(source: str) -> tuple[str, ...]:
@@ -102,6 +130,14 @@ def _instance(parameter: str) -> str:
     if re.match(r"\s*(typename|class)\b", parameter):
         return "float"
     return "true" if re.match(r"\s*bool\b", parameter) else str(THREADS[1][0])
+
+
+def _types(name: str, instance: str, source: str) -> dict[str, str]:
+    """What the template's types are in "sum<double, 4>": {"T": "double"}."""
+    given = _commas(instance[instance.index("<") + 1 : -1]) if instance.endswith(">") else []
+    asked = next((_commas(parameters) for parameters, found in TEMPLATE.findall(source) if found == name), [])
+    pairs = ((re.match(r"\s*(?:typename|class)\s+(\w+)", one), other) for one, other in zip(asked, given, strict=False))
+    return {match[1]: other.strip() for match, other in pairs if match}
 
 
 def _body(name: str, plain: str) -> str:
@@ -124,14 +160,14 @@ def _sizes(said: Sequence[str]) -> dict[str, int]:
     return dict(zip(named, (*sides, *(1 for _ in named)), strict=False))
 
 
-def _argument(text: str, size: int, sizes: Sequence[str]) -> str:
-    """In quotes, as it stands in `args`."""
+def _argument(text: str, size: int, sizes: Sequence[str], sides: Sequence[str]) -> str:
+    """In quotes, as it stands in `args`; sides: of an array."""
     name = declared_name(text)
     label = f"{name} = " if name else ""
     kind = _type(text.replace("*", " ").split("[")[0])
     if "*" in text or "[" in text or (not text and size == 8):
         fill = "random" if re.search(r"\bconst\b[^*]*\*", text) else "zeros"
-        extent = " * ".join(sizes[:3]) or str(1 << 20)
+        extent = " * ".join(sides) or str(1 << 20)
         return f'"{label}{fill} {kind or "u8"}[{extent if kind else f"{extent} * 16"}]"'
     if name in sizes:
         return f'"{name}"'
@@ -148,29 +184,37 @@ def _type(text: str) -> str:
     return TYPES.get(" ".join(words[:-1]), "") or TYPES.get(" ".join(words), "")
 
 
-def _launched(name: str, source: str) -> tuple[tuple[int, ...], str] | None:
-    """Block and shared memory of the first `name<<<...>>>` whose numbers can be read."""
+def _launched(name: str, source: str) -> Launched | None:
+    """The first `name<<<...>>>(...)` whose block can be read."""
     found = re.search(LAUNCH.format(re.escape(name)), source, re.DOTALL)
     if not found:
         return None
-    parts = _commas(found["how"])
+    parts = [part.strip() for part in _commas(found["how"])]
     numbers: dict[str, int] = {}
     for known, value in COUNT.findall(source):
         try:
             numbers.setdefault(known, evaluate_whole(value.rstrip("uUlL \t"), numbers))
         except UsageError:
             continue
-    dims = dict(DIM3.findall(source))
-    block = parts[1].strip() if len(parts) > 1 else ""
-    block = dims.get(block, re.sub(r"^dim3\s*[({](.*)[)}]$", r"\1", block))
-    try:
-        sizes = evaluate_list(block.replace("/", "//"), numbers)
-        shared = parts[2].strip() if len(parts) > 2 else "0"
-    except UsageError:
+    named = [DIM3_NAME.match(one) for many in DIM3.findall(source) for one in _commas(many)]
+    dims = {one[1]: one[2] for one in named if one}
+
+    def whole(text: str) -> tuple[int, ...]:
+        """Of a size or a dim3; () if it is not known."""
+        text = dims.get(text, re.sub(r"^dim3\s*[({](.*)[)}]$", r"\1", text))
+        try:
+            sizes = evaluate_list(text.replace("/", "//"), numbers)
+        except UsageError:
+            return ()
+        return tuple(int(size) for size in sizes if isinstance(size, int) and size > 0) if len(sizes) <= 3 else ()
+
+    block = whole(parts[1]) if len(parts) > 1 else ()
+    if not block or max(block) > MOST_THREADS:
         return None
-    if not 1 <= len(sizes) <= 3 or not all(isinstance(size, int) and 1 <= size <= 1024 for size in sizes):
-        return None
-    return tuple(int(size) for size in sizes), _bytes(shared, numbers)
+    opening = found.end() - 1
+    given = _commas(source[opening + 1 : closing(source, opening)])
+    shared = _bytes(parts[2] if len(parts) > 2 else "0", numbers)
+    return Launched(block, shared, whole(parts[0]), tuple(next(iter(whole(one.strip())), 0) for one in given))
 
 
 def _bytes(text: str, numbers: Mapping[str, int]) -> str:
