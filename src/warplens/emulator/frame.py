@@ -6,6 +6,7 @@ What stands in it, block by block, is in lift.py.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from warplens.emulator import ir
@@ -53,6 +54,7 @@ class Frame(Turns, Running):
         self.done = function.append_basic_block("done")
         if beyond is not None:
             self.leave = function.append_basic_block("leave")
+        self.stops: dict[Place, ir.Block] = {}
         self.waits: list[tuple[ir.Block, Place]] = []
         self.fault = function.append_basic_block("fault")
         self.wrapped = function.append_basic_block("wrapped")
@@ -214,6 +216,18 @@ class Frame(Turns, Running):
             self._add_used()
             self._save(self._saved_at([place]))
             self.b.ret(i32(Status.WAITING))
+
+    def stop_at(self, place: Place) -> ir.Block:
+        """Ends the turn of a split that goes on at this place.  A whole warp saves what is needed there: registers
+        that something might save would be computed for it, round by round."""
+        if not place.whole:
+            return self.suspend
+        if place not in self.stops:
+            self.stops[place] = self.function.append_basic_block("stop")
+        return self.stops[place]
+
+    def _stops(self) -> Iterable[tuple[ir.Block, Callable[[], None]]]:
+        return [(block, partial(self._save, self._saved_at([place]))) for place, block in self.stops.items()]
 
     def _save(self, slots: list[Slot] | None = None) -> None:
         self.registers.save(self.code, self.saved, self.slots if slots is None else slots, self.layout)

@@ -24,6 +24,7 @@ from warplens.emulator.jit import Translated
 from warplens.emulator.layout import FaultKind, Status, Touch
 from warplens.emulator.memory import DeviceMemory
 from warplens.emulator.prepare import Heap, prepare, tile_of
+from warplens.emulator.room import MOST_BYTES
 from warplens.emulator.sample import Sample, sample_of
 from warplens.emulator.signals import SignalledError, stopped_by_signals
 from warplens.emulator.tiers import Tiers, TooLongError
@@ -39,6 +40,7 @@ T = TypeVar("T")
 Progress = Callable[[int, int], None]
 DEFAULT_BUDGET = 1_000_000_000  # warp instructions a warp may execute: some seconds here, a second on a GPU
 POLL_SECONDS = 0.05
+FAR = 10  # warp instructions to a long step, at most: ending a turn takes as long as 15 instructions
 OFTEN = 1  # warp instructions a byte: one takes as long as to copy ten bytes
 
 
@@ -148,10 +150,14 @@ class Grid:
         self._go_on_faster(first, self.blocks - 1, threads)
         self._bring_what_is_read_often(first)
         # Who prints much waits for Python most of the time, and threads for each other.
-        several = threads > 1 and self.blocks > 2 and first.clusters is None
-        if several and in_any_order(first.touched()) and not first.driver.printed:
+        free = self.blocks > 2 and first.clusters is None and not first.driver.printed
+        free = free and in_any_order(first.touched())
+        abreast = free and self._goes_far(first)
+        if abreast or (free and threads > 1):
             workers = [first, *(self.worker() for _ in range(threads - 1))]
-            status = self.drive(workers, self._chunks(1, threads))
+            for worker in workers if abreast else ():
+                worker.go_abreast()
+            status = self.drive(workers, self._chunks(1, threads) if threads > 1 else [(1, self.blocks - 1)])
             used = together(workers)
             if status is Status.DONE and in_any_order(used):
                 return workers
@@ -180,6 +186,15 @@ class Grid:
         for number in read:
             if self.memory.bring(number):
                 first.look_again(number)
+
+    def _goes_far(self, first: Worker) -> bool:
+        """Whether warps had better go abreast, by the first block: their loops go through memory in long steps, and
+        they meet only there."""
+        measure = self.shape.measure
+        if self.code.run_abreast is None or measure.shared_bytes or measure.checks or self.shape.calls:
+            return False
+        small = 2 * first.context.size <= MOST_BYTES
+        return small and FAR * first.env.far > self.shape.plan.executed(first.counters)
 
     def some(self, worker: Worker, blocks: Sequence[int]) -> Status:
         """These blocks, one after the other."""
@@ -306,14 +321,14 @@ class Grid:
                     ended = share.done()
 
     def _ended(self, workers: list[Worker], status: Status) -> Status:
-        """Raises what went wrong on one worker; what did on several is looked for in order."""
+        """Raises what went wrong on one worker; what did on several, or abreast, is looked for in order."""
         self.shape.stop.value = 0
         self.code.check()
         for worker in workers:
             worker.room.taking.check()
         if any(w.env.fault.kind == FaultKind.WRAPPED for w in workers):
             raise IndexWrappedError
-        if status is Status.FAULT and len(workers) == 1:
+        if status is Status.FAULT and len(workers) == 1 and workers[0].abreast is None:
             raise self._fault(workers[0])
         return status
 

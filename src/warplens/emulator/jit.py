@@ -35,6 +35,7 @@ PASSES = (
 LARGE_PASSES = ("always_inliner", "sroa", "simplify_cfg", "instruction_combine", "aggressive_dce")
 
 RunBlocks = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
+RunAbreast = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, *[ctypes.c_int64] * 3)
 RunBlock = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p)
 
 
@@ -45,6 +46,7 @@ class Translated:
     weights   what a hit of each instruction adds to its counters (plan.py)
     apart     the code for lanes apart, where it is by itself
     places    of a kernel that is run piece by piece: the address of the step that each place begins with, or 0
+    run_abreast  of one that is not
     """
 
     run_blocks: Any
@@ -53,6 +55,7 @@ class Translated:
     loaded: list[Any]
     apart: Apart | None = None
     places: NDArray[np.uint64] | None = None
+    run_abreast: Any = None
 
     def check(self) -> None:
         """Raises what stopped a run while it had to be translated further."""
@@ -122,7 +125,7 @@ _loaded: dict[str, Translated] = {}  # kept for the life of the process: code in
 
 
 def compile_object(kernel: Kernel, program: Program, tile: int, checks: Checks = NO_CHECKS) -> bytes:
-    """An object file with run_blocks and run_block."""
+    """An object file with run_blocks, run_abreast and run_block."""
     signatures = library_for(kernel, program).signatures
     with _no_collection():
         translator = Translator(kernel, program, tile, checks, library=signatures)
@@ -186,12 +189,14 @@ def _weights(loaded: Loaded, instructions: int) -> NDArray[np.int64]:
 
 
 def _load(code: bytes, kernel: Kernel, program: Program, make_apart: Callable[[Translated], int]) -> Translated:
-    loaded = load(library_for(kernel, program).with_routines(code), ("run_blocks", "run_block", "weights", "apart"))
+    names = ("run_blocks", "run_block", "run_abreast", "weights", "apart")
+    loaded = load(library_for(kernel, program).with_routines(code), names)
     made = Translated(
         RunBlocks(loaded.addresses["run_blocks"]),
         RunBlock(loaded.addresses["run_block"]),
         _weights(loaded, len(program.instructions)),
         [loaded],
         Apart(loaded.addresses["apart"], lambda: make_apart(made)),
+        run_abreast=RunAbreast(loaded.addresses["run_abreast"]),
     )
     return made

@@ -109,6 +109,7 @@ class Env(c.Structure):
         ("driver", c.c_void_p),  # called for the driver's functions
         ("steps", c.c_void_p),  # by place in the code, and that of the driver, where it is run piece by piece (form.py)
         ("step_count", c.c_int64),
+        ("far", c.c_int64),  # long steps: accesses a large part of a buffer away from the last of the instruction
         ("log", c.c_void_p),  # of what warps issue, where that is recorded
         ("fault", Fault),
     ]
@@ -136,7 +137,7 @@ class Block(c.Structure):
         ("ctaid", c.c_int32 * 3),
         ("live", c.c_int32),  # threads that have not exited
         ("started", c.c_int32),
-        ("status", c.c_int32),
+        ("status", c.c_int32),  # of one that goes abreast
         ("warps", c.c_void_p),
         ("shared", c.c_void_p),
         ("local", c.c_void_p),

@@ -91,7 +91,7 @@ class WarpFunction(Frame):
         self.entries.add(target)
         b.store(i32(number_of(target)), self.resume_at)
         spent = self.spend_back(index, origin)
-        b.cbranch(spent, self.suspend, self.blocks[target]).set_weights([1, 10000])
+        b.cbranch(spent, self.stop_at(target), self.blocks[target]).set_weights([1, 10000])
 
     def _go_beyond(self, target: Place, origin: int) -> None:
         assert target in self.t.parting, target

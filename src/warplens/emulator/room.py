@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from warplens.emulator.abi import BANK_BYTES
 from warplens.emulator.findings import Findings
-from warplens.emulator.layout import BARRIERS, Block, Bounds, Buffer, Env, Fault, Warp
+from warplens.emulator.layout import BARRIERS, Block, Bounds, Buffer, Env, Fault, Status, Warp
 from warplens.emulator.plan import Plan
 from warplens.emulator.shadow import Order, row_bytes
 from warplens.emulator.spare import address, aligned
@@ -155,6 +155,28 @@ class Context:
         return [rows, published, orders, *written]
 
 
+class Abreast:
+    """Blocks that go abreast.
+
+    Some thousand bytes in a row are fetched at almost the speed of many; what so many warps take stays in the host's
+    second cache.  (Additions of 2^24 floats: 22.4 ms with 8 warps abreast, 15.5 with 128, 16.6 with 256.)
+    """
+
+    WARPS = 128
+
+    def __init__(self, measure: Measure, size: int) -> None:
+        """size: bytes of a context."""
+        several = min(-(-self.WARPS // measure.launch.warps_per_block), MOST_BYTES // size)
+        self.contexts = [Context(measure) for _ in range(several)]
+        self.blocks = np.array([addressof(context.block) for context in self.contexts], np.uint64)
+
+    def clear(self) -> None:
+        """As new."""
+        for context in self.contexts:
+            context.clear()
+            context.block.status = Status.DONE
+
+
 class Room:
     """Counters, records of accesses and buffers, a block's memory, and the record that machine code gets of it all."""
 
@@ -166,6 +188,7 @@ class Room:
         self.buffers = (Buffer * max(measure.buffers, 1))()
         self.findings = Findings()
         self.context = Context(measure)
+        self.abreast: Abreast | None = None
         self.tid, self.first_mask = thread_indices(launch.block)
         self.taking = Taking()
         self._taker = TAKER(self.taking.called)
@@ -193,8 +216,15 @@ class Room:
         memset(self.env.counters, 0, self.counters.nbytes)
         memset(addressof(self.bounds), 0, sizeof(self.bounds))
         memset(addressof(self.env.fault), 0, sizeof(Fault))
-        self.env.done = self.env.steps = self.env.step_count = self.env.log = 0
+        self.env.done = self.env.steps = self.env.step_count = self.env.far = self.env.log = 0
         self.context.clear()
+
+    def several(self) -> Abreast:
+        """As new."""
+        if self.abreast is None:
+            self.abreast = Abreast(self.measure, self.context.size)
+        self.abreast.clear()
+        return self.abreast
 
     def furnish(self, memory: DeviceMemory, parameters: bytes) -> None:
         """The buffers as they are now, and the kernel's parameters."""

@@ -28,6 +28,7 @@ from warplens.emulator.splits import VOID
 from warplens.emulator.vectors import I32, I64, PTR
 from warplens.emulator.watch import Watch
 
+ABREAST_TURNS = 1 << 15  # of blocks that go abreast: rounds of their loops
 IDLE_TURN = 1000  # how much more of a block's patience a turn without progress takes than a barrier
 
 
@@ -235,20 +236,14 @@ class Runtime(Meetings):
         b.ret(i32(Status.READY))
         return made
 
-    def run_blocks(self, run_warp: ir.Function) -> ir.Function:
+    def run_blocks(self, one_block: ir.Function) -> ir.Function:
         """run_blocks(env, block, first, count): blocks first, first + 1 ... of the grid, x fastest, one after the
         other.  Gives 256 * blocks finished + the status of the last."""
         made, code = function(self.module, "run_blocks", I64, [PTR, PTR, I64, I64])
         made.linkage = "external"
         env, block, number_of_first, count = made.args
         b = code.b
-        one_block = self.run_block(run_warp)
-        width, height = (b.zext(code.load(Env, env, "grid", axis), I64) for axis in range(2))
-
-        row = b.udiv(number_of_first, width)
-        place = (b.urem(number_of_first, width), b.urem(row, height), b.udiv(row, height))
-        for axis, value in enumerate(place):
-            code.store(b.trunc(value, I32), Block, block, "ctaid", axis)
+        self._put(code, env, block, number_of_first)
 
         def visit(i: ir.Value) -> None:
             code.store(0, Block, block, "started")
@@ -264,6 +259,68 @@ class Runtime(Meetings):
         code.each(count, visit)
         b.ret(b.or_(b.shl(count, i64(8)), i64(Status.DONE)))
         return made
+
+    def run_abreast(self, one_block: ir.Function) -> ir.Function:
+        """run_abreast(env, blocks, several, first, count): as run_blocks, but `several` blocks at a time, whose records
+        `blocks` leads to, one turn of each after the other.
+
+        Gives 256 * blocks begun + the status of the last; READY where blocks do not come to an end: what is left of
+        them may be waiting for others.
+        """
+        made, code = function(self.module, "run_abreast", I64, [PTR, PTR, I64, I64, I64])
+        made.linkage = "external"
+        env, blocks, several, first, count = made.args
+        b = code.b
+        begun, running, turns = (code.variable(I64) for _ in range(3))
+        b.store(i64(0), begun)
+
+        def result(status: ir.Value) -> ir.Value:
+            return b.or_(b.shl(b.load(begun, typ=I64), i64(8)), b.zext(status, I64))
+
+        def begin(i: ir.Value) -> None:
+            block = b.load(b.gep(blocks, [i], source_etype=PTR), typ=PTR)
+            self._put(code, env, block, b.add(first, b.load(begun, typ=I64)))
+            code.store(0, Block, block, "started")
+            code.store(int(Status.READY), Block, block, "status")
+            code.bump(begun)
+
+        def visit(i: ir.Value) -> None:
+            block = b.load(b.gep(blocks, [i], source_etype=PTR), typ=PTR)
+            with code.when(b.icmp_signed("==", code.load(Block, block, "status"), i32(Status.READY))):
+                status = b.call(one_block, [env, block])
+                code.store(status, Block, block, "status")
+                with code.when(b.icmp_signed(">", status, i32(Status.DONE)), likely=False):
+                    b.ret(result(status))
+                with code.when(b.icmp_signed("==", status, i32(Status.DONE))):
+                    code.bump(code.field(Env, env, "done"))
+                    code.bump(running, -1)
+
+        def group() -> None:
+            left = b.sub(count, b.load(begun, typ=I64))
+            size = b.select(b.icmp_signed("<", left, several), left, several)
+            code.each(size, begin)
+            b.store(size, running)
+            b.store(i64(ABREAST_TURNS), turns)
+
+            def turn() -> None:
+                code.each(size, visit)
+                code.bump(turns, -1)
+                with code.when(b.icmp_signed("==", b.load(turns, typ=I64), i64(0)), likely=False):
+                    b.ret(result(i32(Status.READY)))
+
+            code.loop(lambda: code.nonzero(b.load(running, typ=I64)), turn)
+
+        code.loop(lambda: b.icmp_signed("<", b.load(begun, typ=I64), count), group)
+        b.ret(result(i32(Status.DONE)))
+        return made
+
+    def _put(self, code: Code, env: ir.Value, block: ir.Value, number: ir.Value) -> None:
+        """ctaid of the block with this number."""
+        b = code.b
+        width, height = (b.zext(code.load(Env, env, "grid", axis), I64) for axis in range(2))
+        row = b.udiv(number, width)
+        for axis, value in enumerate((b.urem(number, width), b.urem(row, height), b.udiv(row, height))):
+            code.store(b.trunc(value, I32), Block, block, "ctaid", axis)
 
     def _next_block(self, code: Code, env: ir.Value, block: ir.Value) -> None:
         """ctaid of the block behind this one.  Counted on: divisions would take as long as a short warp."""

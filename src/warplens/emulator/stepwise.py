@@ -71,7 +71,7 @@ def _stepper(program: Program, windows: Windows, setting: Setting) -> Loaded:
             module = ir.Module(name="stepper")
             declare(module, library(windows).signatures)
             context = PieceContext(module, program, setting)
-            context.runtime.run_blocks(Stepper(context).build())
+            context.runtime.run_blocks(context.runtime.run_block(Stepper(context).build()))
             return compiled(module)
 
         code = disk.remember("object", name, make)

@@ -107,7 +107,8 @@ class Translator(Context):
         return self.start.whole and bool(self.parting) and not self.kernel.externs
 
     def build(self) -> ir.Module:
-        """run_blocks and run_block; `apart` takes the address of run_apart, where lanes apart are by themselves."""
+        """run_blocks, run_abreast and run_block; `apart` takes the address of run_apart, where lanes apart are by
+        themselves."""
         function = ir.Function(self.module, ir.FunctionType(I32, [PTR, PTR, PTR]), "run_warp")
         function.linkage = "internal"
         beyond, places = ir.GlobalVariable(self.module, PTR, "apart"), set(self.shapes.states)
@@ -118,7 +119,9 @@ class Translator(Context):
         if not self.large:  # where warps wait at barriers a tenth faster, but slower to translate
             function.attributes.add("alwaysinline")
         WarpFunction(self, function, places, beyond if self.by_itself else None).build()
-        self.runtime.run_blocks(function)
+        one_block = self.runtime.run_block(function)
+        self.runtime.run_blocks(one_block)
+        self.runtime.run_abreast(one_block)
         self._keep_weights()
         return self.module
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
 
 from warplens.emulator import ir
 from warplens.emulator.code import i32
@@ -19,6 +20,10 @@ class Turns(InWarp, ABC):
     @abstractmethod
     def _save(self) -> None:
         """Registers survive until the warp's next turn."""
+
+    def _stops(self) -> Iterable[tuple[ir.Block, Callable[[], None]]]:
+        """Blocks that end the turn where it is known what has to survive, and what saves that."""
+        return ()
 
     @abstractmethod
     def _ways(self, pc: ir.Value, lost: ir.Block) -> None:
@@ -58,14 +63,18 @@ class Turns(InWarp, ABC):
     def _suspend(self) -> None:
         """The turn is over: the split goes behind the others, registers are saved."""
         b, code = self.b, self.code
-        b.position_at_end(self.suspend)
+        stopped = self.function.append_basic_block("stopped")
+        for block, save in (self.suspend, self._save), *self._stops():
+            b.position_at_end(block)
+            save()
+            b.branch(stopped)
+        b.position_at_end(stopped)
         pc = b.load(self.resume_at, typ=I32)
         b.call(self.t.runtime.push_last, [self.warp, pc, b.load(self.exec, typ=I32)])
         total = self._add_used()
         with code.when(b.icmp_signed(">", total, code.load(Env, self.env, "budget")), likely=False):
             self.record_fault(FaultKind.BUDGET, b.and_(pc, i32(INSTRUCTION)))
             b.branch(self.fault)
-        self._save()
         b.ret(i32(Status.READY))
 
     def _rest(self, block: ir.Block) -> None:

@@ -14,7 +14,7 @@ from warplens.emulator.jit import Translated
 from warplens.emulator.layout import Block, Bounds, Status, Touch, Warp
 from warplens.emulator.memory import DeviceMemory
 from warplens.emulator.plan import Plan
-from warplens.emulator.room import ROOMS, Context, Measure
+from warplens.emulator.room import ROOMS, Abreast, Context, Measure
 from warplens.emulator.runtime import IDLE_TURN
 from warplens.emulator.spare import address
 from warplens.launch import Launch
@@ -59,6 +59,7 @@ class Worker:
         self.clusters = Clusters(shape.measure) if shape.measure.cluster != (1, 1, 1) else None
         self.waiting: list[Context] = []
         self.spare: list[Context] = []
+        self.abreast: Abreast | None = None
         self.added = 0  # blocks that wait since the last turn of all
         self.env.driver = cast(self.hook, c_void_p).value if self.hook else 0
         self.env.stop = addressof(shape.stop)
@@ -95,6 +96,10 @@ class Worker:
         step, count = self.shape.measure.stride, self.shape.launch.warps_per_block
         return context.block, [Warp.from_buffer(context.warps[step * n :].data) for n in range(count)]
 
+    def go_abreast(self) -> None:
+        """From now on."""
+        self.abreast = self.room.several()
+
     def run(self, code: Translated, chunks: Iterator[tuple[int, int]], finish: bool) -> Status:
         """Every block of the chunks (first, count).
 
@@ -112,6 +117,10 @@ class Worker:
     def _start(self, code: Translated, first: int, count: int) -> Status:
         """Blocks first to first + count - 1, each until it is done or has to wait."""
         begun = 0
+        if self.abreast is not None:
+            begun, status = self._start_abreast(code, self.abreast, first, count)
+            if status is not Status.READY:
+                return status
         while begun < count:
             # Where blocks wait already, a further one is likely to wait too.
             self.env.slice, self.env.turns = (SLICE // 8, IDLE_TURN) if self.waiting else (SLICE, TURNS)
@@ -139,6 +148,17 @@ class Worker:
             if status is not Status.DONE:
                 return status
         return Status.DONE
+
+    def _start_abreast(self, code: Translated, abreast: Abreast, first: int, count: int) -> tuple[int, Status]:
+        """How many have begun, several at a time.  READY: those that do not come to an end wait with the others."""
+        self.env.slice, self.env.turns = 0, 1  # to the end of a round
+        blocks, several = address(abreast.blocks), len(abreast.contexts)
+        result = code.run_abreast(byref(self.env), blocks, several, first, count)
+        status = Status(result & 0xFF)
+        if status is Status.READY:
+            self.waiting += [context for context in abreast.contexts if context.block.status != Status.DONE]
+            self.abreast = None
+        return result >> 8, status
 
     def _finish(self, code: Translated, down_to: int = 0) -> Status:
         """Turns until no more than so many blocks wait: short ones while that helps, longer ones while it does not."""
