@@ -53,3 +53,13 @@ def test_as_many_warps_are_active_as_on_an_h200(name: str) -> None:
     found = predicted(name)
     assert found.metrics[OCCUPANCY].value == pytest.approx(float(row[OCCUPANCY]), abs=3)
     assert found.time_us == pytest.approx(float(row["gpu__time_duration.sum"]) / 1000 + EVENTS, rel=0.08)
+
+
+def test_the_interval_of_a_short_launch_is_narrow_and_holds_what_an_h200_took() -> None:
+    """Most of it is what every launch takes."""
+    name = "equal work, 132 blocks of 64, 4 rounds"
+    found = predicted(name)
+    assert found.low_us <= float(TIMES[name]["value"]) <= found.high_us
+    assert found.high_us < 1.1 * found.time_us
+    longer = predicted("equal work, 1056 blocks of 256, 64 rounds")
+    assert longer.high_us > 1.2 * longer.time_us

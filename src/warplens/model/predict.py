@@ -175,7 +175,7 @@ def _answer(
     each = float(trace.executed.sum()) / trace.launch.blocks * chosen.of_blocks
     out = _run(machine, occupancy, chosen, code, streams, supply, what_if, each, trace.launch.blocks, waits)
     time_us = machine.speeds.launch_microseconds + out.cycles / machine.boost_megahertz
-    low, high = interval(time_us, bool(machine.calibrated))
+    low, high = interval(time_us, machine.speeds.launch_microseconds, bool(machine.calibrated))
     issued = max(float(out.counts[p.ISSUED]), 1.0)
     stalls = {name: float(out.stalls[n].sum()) / issued for n, name in enumerate(p.REASONS)}
     at = {
