@@ -59,3 +59,14 @@ def test_a_prediction_copies_nothing_that_is_only_written(monkeypatch: pytest.Mo
     run.predict("h200")
     assert sum(copied) < array.nbytes
     assert array.all()
+
+
+def test_arrays_that_may_not_be_written_are_not_kept_twice() -> None:
+    """They have at the end what they had at the start, so that the blocks that run again find it there."""
+    count = written('extern "C" __global__ void k(int *p) { p[blockIdx.x * 256 + threadIdx.x] += 1; }', "k")
+    array = np.arange(MIB, dtype=np.int32)
+    array.flags.writeable = False
+    run = count.launch(array.size // 256, 256, array)
+    assert run.again is not None
+    assert [np.shares_memory(a.array, array) for a in run.again.memory.allocations] == [True]
+    assert array[-1] == MIB - 1

@@ -160,14 +160,19 @@ class DeviceMemory:
 
     def again(self, whole: bool = True) -> None:
         """As before the launch, to be filled once more: what the kernel reads and changes is kept as it was, for the
-        host's array has the result, or is about to take it.  The rest stays with the host.
+        host's array has the result, or is about to take it if it may be written.  The rest stays with the host.
 
         whole   the launch was: what no block has read may then be anything
         """
         self.blank = frozenset(n for n in self.written - self.read if whole)
         for number in self.written & self.read:
             allocation = self.allocations[number]
-            before = self.kept.pop(number) if number in self.kept else allocation.data.copy()
+            if number in self.kept:
+                before = self.kept.pop(number)
+            elif allocation.array.flags.writeable:
+                before = allocation.data.copy()
+            else:  # which keeps what it held
+                continue
             self.allocations[number] = replace(allocation, array=before, start=address(before))
 
     def undo(self) -> None:
