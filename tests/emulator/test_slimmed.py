@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -105,3 +107,15 @@ def test_what_calls_the_driver_is_executed_whole() -> None:
     source = '#include <cstdio>\nextern "C" __global__ void say(float* x) { printf("%f", sqrtf(x[threadIdx.x])); }'
     kernel = wl.compile(source=source)["say"]
     assert slimmed(kernel.kernel, kernel.program) == Slimmed(kernel.program, RECORD)
+
+
+def test_what_is_left_out_is_kept_on_disk(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Of 2,000 instructions it takes a second to find."""
+    monkeypatch.setenv("WARPLENS_CACHE", str(tmp_path))
+    kernel = wl.compile(source=SOURCE)["sums"]
+    monkeypatch.setattr("warplens.emulator.slimmed._known", {})
+    found = slimmed(kernel.kernel, kernel.program)
+    monkeypatch.setattr("warplens.emulator.slimmed._known", {})
+    monkeypatch.setattr("warplens.emulator.slimmed.Needs", None)
+    assert slimmed(kernel.kernel, kernel.program) == found
+    assert found.program != kernel.program

@@ -7,10 +7,13 @@ nothing.  Of a product of matrices the arithmetic of addresses is left, of 2,048
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from warplens import cache as disk
 from warplens.emulator.convergence import Convergence
+from warplens.emulator.jit import vocabulary
 from warplens.emulator.liveness import GUARDS, Event, Guard, Name
 from warplens.emulator.reached import reached, ways
 from warplens.emulator.shapes import Place, Walk
@@ -53,21 +56,26 @@ def slimmed(kernel: Kernel, program: Program) -> Slimmed:
         return Slimmed(program, RECORD)
     name = kernel.arch, kernel.code
     if name not in _known or _known[name][0] is not program:
-        _known[name] = program, _slimmed(program)
+        key = disk.key("slimmed", vocabulary(), kernel.arch, kernel.code, program.name)
+        left_out, still = json.loads(disk.remember("slimmed", key, lambda: json.dumps(_found(program)).encode()))
+        _known[name] = program, _without(program, frozenset(left_out), still)
     return _known[name][1]
 
 
-def _slimmed(program: Program) -> Slimmed:
+def _found(program: Program) -> tuple[list[int], list[Still]]:
+    """The instructions that can be left out, and the spaces of memory in which nothing need be moved."""
     needs = Needs(program)
     still = frozenset(STILL)
     while True:
         needed, moved = needs.of(still)
         if not moved & still:
-            break
+            return sorted(needs.pure - needed), sorted(still)
         still -= moved
+
+
+def _without(program: Program, left_out: frozenset[int], still: Sequence[Still]) -> Slimmed:
     kept = tuple(
-        i if i.index in needed or i.index not in needs.pure else replace(i, opcode="NOP", guard=None, operands=())
-        for i in program.instructions
+        replace(i, opcode="NOP", guard=None, operands=()) if i.index in left_out else i for i in program.instructions
     )
     return Slimmed(replace(program, instructions=kept), NEEDED | {STILL[space] for space in still})
 
@@ -78,7 +86,8 @@ class Needs:
     def __init__(self, program: Program) -> None:
         self.program, self.ways = program, ways(program)
         self.bindings = [bind(i) for i in program.instructions]
-        self.blocks = {block.first: block for block in program.blocks if block.first in reached(program)}
+        entered = reached(program)
+        self.blocks = {block.first: block for block in program.blocks if block.first in entered}
         walk = Walk(program, self.bindings, 0)
         for block in self.blocks.values():
             walk.through(Place(block.first), block, {}, Convergence(True))
@@ -119,7 +128,7 @@ class Needs:
         events = self.events.get(index, [])
         at, written = self.program.instructions[index], [event for event in events if event.writes]
         names = {event.name for event in written}
-        used = any(name in names for name, _ in wanted)
+        used = bool(names) and any(name in names for name, _ in wanted)
         if index in self.pure and not used:
             return
         needed.add(index)
