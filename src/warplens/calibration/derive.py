@@ -150,6 +150,7 @@ DRAM: Mapping[str, Formula] = {
     "read_share": lambda v: v.share(*READ),
     "write_share": lambda v: v.share(*WRITE),
     "turn_cost": lambda v: (2 * v.longer(*COPY) - v.longer(*READ)) / v.longer(*WRITE) - 1,
+    "turn_growth": lambda v: _turn_growth(v),
 }
 SCATTER: Mapping[str, Formula] = {
     "least": lambda v: cold_lines(v).off(0),
@@ -258,14 +259,29 @@ def _queue(v: Values) -> float:
 
 
 def _turn(v: Values) -> float:
-    """What a thread's load takes longer where all copy, one word at a time each, as b / (1 - b / 2)."""
-    name = "copy 1_1, 2 x 256"
+    """A load waits turn x 2 x reading x writing x busy / (1 - growth x busy) for turns: reading and writing are shares
+    of the work of DRAM, busy how much of what it can do while all copy."""
+    busy, wait, mixed = _turned(v, "copy 1_1, 2 x 256")
+    return wait / mixed * (1 - _turn_growth(v) * busy) / busy
+
+
+def _turn_growth(v: Values) -> float:
+    """From two loads of DRAM: wait x (1 - growth x b) / b is the same in both."""
+    (few, waits_less, _), (many, waits_more, _) = (_turned(v, f"copy 1_1, {blocks} x 256") for blocks in (2, 8))
+    less, more = waits_less / few, waits_more / many
+    return (more - less) / (more * many - less * few)
+
+
+def _turned(v: Values, name: str) -> tuple[float, float, float]:
+    """Of threads that copy a word at a time: how busy DRAM is, what a load waits besides for its turn, in cycles, and
+    how much reading and writing are mixed, 0 to 1/2."""
     moved = float(v.rows[name]["bytes"]) / 2
-    rounds = moved / 4 / (2 * v.multiprocessors * 256)
-    reads, writes = moved * v.longer(*READ), moved * v.longer(*WRITE)
-    busy = (reads + writes) / v.time(name)
-    alone = cold_lines(v).mean + _queue(v) * busy / (1 - busy) + v.of("branch, 1 warps")
-    return (v.cycles(name) / rounds - alone) * (reads + writes) / writes * (1 - busy / 2) / busy
+    threads = int(name.split(", ")[1].split(" x ")[0]) * v.multiprocessors * 256
+    reads, both = moved * v.longer(*READ), 2 * moved * v.longer(*COPY)
+    busy = both / v.time(name)
+    queued = min(busy, BUSIEST)
+    alone = cold_lines(v).mean + _queue(v) * queued / (1 - queued) + v.of("branch, 1 warps")
+    return busy, v.cycles(name) * 4 * threads / moved - alone, 2 * reads * (both - reads) / both**2
 
 
 def _word(v: Values) -> float:

@@ -31,7 +31,7 @@ class Speeds:
       shared, l1, l2, dram     of a load that is served there, alone
       dram_spread              how far loads from DRAM scatter about that mean (model/memory_path.py: scattered)
       dram_queue               that loads wait where half of what DRAM could do is done
-      dram_turn                that loads wait besides where half of what DRAM could do is done and all of it is writing
+      dram_turn                that loads wait besides for turns between reading and writing (memory_path.py: fetch)
       shared_atomic, global_atomic   of one whose result comes back
       barrier                  from the last arrival to the first issue behind it
       barrier_arrival          between two warps of a multiprocessor that arrive at barriers
@@ -75,6 +75,7 @@ class Speeds:
     [dram_rates]
       read_share, write_share  of the theoretical bandwidth that streams reach
       turn_cost                how much more time writing takes while as much is read, as a share
+      turn_growth              how the wait for turns grows with what DRAM does, b / (1 - turn_growth * b)
       held_cost                what a stored sector that L2 still holds at the end costs, of one that DRAM writes
       held_read_cost           likewise one that L2 had already, because it was read
       lone_sector              what a sector costs that is written without the others of its line
@@ -173,6 +174,7 @@ class Speeds:
     read_share: float = _number("dram_rates", 0.1, 1)
     write_share: float = _number("dram_rates", 0.1, 1)
     turn_cost: float = _number("dram_rates", 0, 2)
+    turn_growth: float = _number("dram_rates", 0, 1)
     held_cost: float = _number("dram_rates", 0, 1)
     held_read_cost: float = _number("dram_rates", 0, 1)
     lone_sector: float = _number("dram_rates", 1, 20)

@@ -138,12 +138,12 @@ def fetch(line, mask, lone, request, wave, cache, flight, servers, counts, s, su
     if far:
         waited = max(waited, servers[p.DRAM] - at)
         late = s[p.LAT_DRAM] + s[p.DRAM_SPREAD] * scattered(line, s)
-        # Reads queue up, and wait while DRAM writes, the longer the busier it is.
+        # Reads queue up, and wait while DRAM writes, the longer the busier it is and the more often both take turns.
         work = servers[p.READ_WORK] + servers[p.WRITE_WORK]
         busy = min(work / max(servers[p.DRAM], 1.0), 0.85)
         if work > 0:
-            turns = s[p.DRAM_TURN] * servers[p.WRITE_WORK] / work
-            late += s[p.DRAM_QUEUE] * busy / (1.0 - busy) + turns * busy / (1.0 - busy / 2.0)
+            turns = s[p.DRAM_TURN] * 2.0 * servers[p.READ_WORK] * servers[p.WRITE_WORK] / (work * work)
+            late += s[p.DRAM_QUEUE] * busy / (1.0 - busy) + turns * busy / (1.0 - s[p.TURN_GROWTH] * busy)
         come = max(first_asked(line, at, cache) + waited + late, at + s[p.LAT_L2])
     else:
         come = at + waited + late
@@ -197,6 +197,7 @@ def to_dram(line, number, request, servers, s, supply):  # type: ignore[no-untyp
                 reads = 32.0 * filled[n] * number / s[p.DRAM_READ]
                 writes = 32.0 * stored[n] * number / s[p.DRAM_WRITE]
                 servers[p.DRAM] = max(servers[p.DRAM], request) + reads + writes
+                servers[p.DRAM_IN] = max(servers[p.DRAM_IN], request) + reads + writes
                 servers[p.READ_WORK] += reads
                 servers[p.WRITE_WORK] += writes
             break
@@ -268,8 +269,8 @@ def put(line, mask, request, cache, servers, counts, s, supply):  # type: ignore
     size = 32.0 * number
     counts[p.L2_WRITES] += number
     servers[p.L2_IN] = max(servers[p.L2_IN], request) + max(size / s[p.L2_WRITE], s[p.LINE_WRITE])
-    # Stores wait in a queue of their own; when that is long, accesses behind them wait.
-    servers[p.LSU] = max(servers[p.LSU], max(servers[p.L2_IN], servers[p.DRAM]) - s[p.STORE_SLACK])
+    # Stores wait in a queue of their own, not for what DRAM has to read; when it is long, accesses behind them wait.
+    servers[p.LSU] = max(servers[p.LSU], max(servers[p.L2_IN], servers[p.DRAM_IN]) - s[p.STORE_SLACK])
 
 
 @compiled

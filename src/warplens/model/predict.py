@@ -98,7 +98,7 @@ def _settings(machine: Machine, chosen: Chosen, supply: Supply, what_if: Sequenc
         ATOMIC_SHARE=chosen.active / units_at_work(supply.atomic_places, supply.atomic_heaviest, speeds.atomic_units),
         ATOMIC_FLOAT=speeds.atomic_float_cycles, UPDATES_IN_FLIGHT=speeds.atomics_in_flight,
         DRAM_SPREAD=speeds.latency_dram_spread, DRAM_TURN=speeds.latency_dram_turn * supply.writing,
-        DRAM_QUEUE=speeds.latency_dram_queue,
+        DRAM_QUEUE=speeds.latency_dram_queue, TURN_GROWTH=speeds.turn_growth,
         MISS_REQUEST=speeds.miss_request,
         WARP_START=speeds.warp_start_cycles, STORE_SLACK=speeds.store_slack_cycles,
         BARRIER_CYCLES=speeds.latency_barrier_arrival,
