@@ -1,4 +1,4 @@
-"""How much of a compiler stays in memory when it has done its work.  F2.
+"""What of this process stays in memory while nobody needs it.  F2.
 
 LLVM's code is 70 MB of this process once a kernel has been translated, more than Python, NumPy and the kernel together.
 The system has it in its cache of files, so that it can go, and is there again in a millisecond when it is needed.
@@ -10,8 +10,11 @@ import ctypes
 import mmap
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
+from typing import Any
 
+LARGE_PAGE = 1 << 21  # bytes
 MAPS = Path("/proc/self/maps")  # "7f01a000-7f02b000 r-xp 0001a000 08:01 1234   /path/of/the/library.so"
 
 
@@ -20,10 +23,23 @@ def release(library: str) -> None:
     happens."""
     if sys.platform != "linux" or not MAPS.exists():
         return
-    madvise = ctypes.CDLL(None).madvise
-    madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
     for start, size in _code_of(library):
-        madvise(start, size, mmap.MADV_DONTNEED)
+        _madvise()(start, size, mmap.MADV_DONTNEED)
+
+
+def lend(start: int, size: int) -> None:
+    """The system may have these bytes of memory if it needs them, and what they hold may be lost; else they are there
+    when they are written again.  Only whole large pages, which would be split."""
+    first, last = -(-start // LARGE_PAGE) * LARGE_PAGE, (start + size) // LARGE_PAGE * LARGE_PAGE
+    if sys.platform == "linux" and first < last:
+        _madvise()(first, last - first, mmap.MADV_FREE)
+
+
+@cache
+def _madvise() -> Any:
+    found = ctypes.CDLL(None).madvise
+    found.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+    return found
 
 
 def _code_of(library: str) -> Iterator[tuple[int, int]]:

@@ -11,6 +11,7 @@ import pytest
 from launches import written
 
 from warplens.emulator import memory
+from warplens.emulator.spare import KEPT, Spare, address, aligned
 
 MIB = 1 << 20
 STATUS = Path("/proc/self/statm")
@@ -31,6 +32,19 @@ def test_device_memory_is_given_back_at_the_end_of_a_launch() -> None:
         gc.enable()
     assert len(runs) == 8
     assert grown < 2 * array.nbytes
+
+
+def test_what_a_launch_had_is_kept_for_the_next_and_no_more() -> None:
+    spare = Spare()
+    large = [aligned(KEPT), aligned(KEPT)]
+    spare.give(large)
+    again = [spare.take(KEPT) for _ in large]
+    assert {address(piece) for piece in again} == {address(piece) for piece in large}
+    spare.give(again)
+    small = aligned(KEPT // 2)
+    spare.give([small])  # one large piece would be too much beside it
+    assert address(spare.take(KEPT // 2)) == address(small)
+    assert not {address(spare.take(KEPT))} & {address(piece) for piece in large}
 
 
 def resident() -> int:

@@ -181,8 +181,7 @@ class DeviceMemory:
 
     def release(self) -> None:
         """The memory is given back until the next fill()."""
-        for piece in (self.host, *self.kept.values()):
-            SPARE.give(piece)
+        SPARE.give((self.host, *self.kept.values()))
         self.host = NOTHING
         self.own.clear()
         self.kept.clear()
