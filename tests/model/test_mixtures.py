@@ -37,6 +37,11 @@ def cycles(name: str) -> float:
         "mixture wide, one chain, 1 warps",  # the lower half sooner than the upper one
         "mixture wide_lop, 4 warps",  # what is beside it comes late as well
         "mixture high_sel, 32 warps",  # the ALU is taken, too
+        "mixture ffma_ffma_imad, 4 warps",  # floats take turns between the halves of the FMA pipe, one of them busy
+        "mixture half_imad, 16 warps",  # half pairs go where integer products go
+        "mixture half_ffma, 4 warps",  # and take the other half of the pipe as well
+        "mixture add_imad, 16 warps",  # additions of whole numbers in two pipes
+        "mixture ffmas_mufu_ffmas, 16 warps",  # what comes late takes a place
         "doubles own_4, 32 warps",  # six registers from two banks
         "hops taken never, 4 warps",
         "two sides, all, 1 warps",  # lanes meet again

@@ -112,14 +112,14 @@ def outcomes(a: H2, b: H2, test: Test, brain: bool) -> tuple[Pred, Pred]:
     return one(0), one(16)
 
 
-@op("HSETP2", pipe="fp16", probe="__hlt(a, b)", says="{to} = {a} {test} {b}, {BF16_V2:bfloat|half} pair")
+@op("HSETP2", pipe="alu", probe="__hlt(a, b)", says="{to} = {a} {test} {b}, {BF16_V2:bfloat|half} pair")
 def hsetp2(a: H2, b: H2, p: Pred = TRUE, *, test: Test, bop: Combine, BF16_V2: bool) -> tuple[Pred, Pred]:
     """The low halves and the high halves (the second inferred)."""
     low, high = outcomes(a, b, test, BF16_V2)
     return combine(low, bop, p), combine(high, bop, p)
 
 
-@op("HSET2", pipe="fp16", probe="__hlt2(a, b)", says="{to} = {a} {test} {b}, {BF16_V2:bfloat|half} pair")
+@op("HSET2", pipe="alu", probe="__hlt2(a, b)", says="{to} = {a} {test} {b}, {BF16_V2:bfloat|half} pair")
 def hset2(a: H2, b: H2, p: Pred = TRUE, *, test: Test, bop: Combine, BF: bool, BF16_V2: bool) -> H2:
     """All ones or zero in each half; with .BF 1.0 or 0.0."""
     low, high = (combine(outcome, bop, p) for outcome in outcomes(a, b, test, BF16_V2))

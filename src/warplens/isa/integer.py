@@ -51,8 +51,13 @@ def uiadd3_64(a: U64, b: U64, c: U64) -> tuple[U64, Pred, Pred]:
     return total, first | second, first & second
 
 
-@op("IADD", "UIADD", "VIADD", "UVIADD", pipe="alu", probe="a + b")
+@op("IADD", "UIADD", pipe="alu", probe="a + b")
 def iadd(a: U32, b: U32) -> U32:
+    return a + b
+
+
+@op("VIADD", "UVIADD", pipe="fma_heavy", probe="a + b")
+def viadd(a: U32, b: U32) -> U32:
     return a + b
 
 

@@ -49,7 +49,7 @@ def f2f_half_f64(a: F64, *, half: Half, source: Literal["F64"], rounding: Roundi
     return a.isnan().choose(nan, float_to_half(odd_float(a), half == "BF16", rounding))
 
 
-@op("F2FP.PACK_AB", pipe="fp16", ignores="F32", says="{to} = pair of {low} and {high} as {BF16:bfloat|half}",
+@op("F2FP.PACK_AB", pipe="alu", ignores="F32", says="{to} = pair of {low} and {high} as {BF16:bfloat|half}",
     probe="__floats2half2_rn(f, g); __floats2bfloat162_rn(f, g); half2_rz(f, g); half2_relu(f, g)")  # fmt: skip
 def f2fp(
     high: F32, low: F32, *, F16: bool, BF16: bool, RELU: bool, rounding: Literal["RN", "RZ"] = "RN"
@@ -59,7 +59,7 @@ def f2fp(
     return (float_to_half(high, BF16, rounding) << 16) | float_to_half(low, BF16, rounding)
 
 
-@op("F2FP.TF32.F32.PACK_B", pipe="fp16", probe="tf32_rn(f)", says="{to} = {a} as TF32")
+@op("F2FP.TF32.F32.PACK_B", pipe="alu", probe="tf32_rn(f)", says="{to} = {a} as TF32")
 def f2fp_tf32(a: F32) -> U32:
     """13 digits fewer, rounded to nearest, ties to even."""
     bits = a.u32()
@@ -79,20 +79,20 @@ def tiny_pair(high: F32, low: F32, rest: U32, type: Tiny, relu: bool) -> U32:
     return (narrow(high) << 8) | narrow(low) | (rest << 16)
 
 
-@op("F2FP.SATFINITE.F32.PACK_AB_MERGE_C", pipe="fp16", probe="e4m3x2(f, g); e5m2x2(f, g); e4m3x2_relu(f, g)",
+@op("F2FP.SATFINITE.F32.PACK_AB_MERGE_C", pipe="alu", probe="e4m3x2(f, g); e5m2x2(f, g); e4m3x2_relu(f, g)",
     says="{to} = " + PAIR + " pair of {low} and {high} below {rest}")  # fmt: skip
 def f2fp_tiny(high: F32, low: F32, rest: U32, *, type: Tiny, RELU: bool) -> U32:
     return tiny_pair(high, low, rest, type, RELU)
 
 
-@op("F2FP.SATFINITE.F16.UNPACK_B_MERGE_C", pipe="fp16", probe="e4m3x2(s); e5m2x2(s)",
+@op("F2FP.SATFINITE.F16.UNPACK_B_MERGE_C", pipe="alu", probe="e4m3x2(s); e5m2x2(s)",
     says="{to} = " + PAIR + " pair of {a} below {rest}")  # fmt: skip
 def f2fp_tiny_of_halves(a: H2, rest: U32, *, type: Tiny, RELU: bool) -> U32:
     high, low = (half_to_float((a.u32() >> shift) & 0xFFFF, False) for shift in (16, 0))
     return tiny_pair(high, low, rest, type, RELU)
 
 
-@op("F2FP.F16.UNPACK_B", pipe="fp16", probe="halves_of_e4m3(u); halves_of_e5m2(u)",
+@op("F2FP.F16.UNPACK_B", pipe="alu", probe="halves_of_e4m3(u); halves_of_e5m2(u)",
     says="{to} = half pair of the " + PAIR + " pair {a}")  # fmt: skip
 def f2fp_halves(a: H2, *, type: Tiny, RELU: bool) -> U32:
     wide = e4m3_to_half if type == "E4M3" else e5m2_to_half

@@ -13,11 +13,11 @@ from warplens.isa._decode import bind
 from warplens.machine import Speeds
 from warplens.model import places as p
 from warplens.model.constant_path import LINE
-from warplens.model.register_reads import register_reads
-from warplens.model.two_passes import ALU_CYCLES, held_back, in_two_passes
-from warplens.program import Constant, Immediate, Instruction, Program
+from warplens.model.register_reads import in_two_passes, register_reads
+from warplens.model.two_passes import held_back
+from warplens.program import Constant, Immediate, Instruction, Program, Register
 
-PIPES = ("none", "fma", "fma_heavy", "alu", "fp16", "fp64", "xu", "lsu", "cbu", "adu", "uniform", "tensor")
+PIPES = ("none", "fma_lite", "fma_heavy", "alu", "fp16", "fp64", "xu", "lsu", "cbu", "adu", "uniform", "tensor")
 KINDS = {
     "LDG": p.LOAD, "LD": p.LOAD, "LDL": p.LOAD, "LDS": p.LOAD, "LDSM": p.LOAD,
     "STG": p.STORE, "ST": p.STORE, "STL": p.STORE, "STS": p.STORE, "STSM": p.STORE,
@@ -25,6 +25,7 @@ KINDS = {
     "LDGSTS": p.COPY, "LDGDEPBAR": p.GROUP, "DEPBAR": p.GROUP_WAIT, "MEMBAR": p.FENCE, "SHFL": p.EXCHANGE,
 }  # fmt: skip
 READING = ("fma", "fma_heavy", "alu", "fp16", "fp64")  # pipes that wait for registers
+TIMELY, LATE = ("fma", "fma_heavy", "alu", "fp16"), ("fp64", "xu")  # whose results meet on the way to the registers
 # Cycles of a BSYNC beyond its stall count: `two sides, all`; 4 to 14 for each group of lanes that comes by itself.
 MEETING = 8
 SHARED_ONLY = frozenset({"LDS", "LDSM", "STS", "STSM", "ATOMS", "SHFL"})
@@ -58,7 +59,7 @@ def machine_code(program: Program, speeds: Speeds) -> MachineCode:
     for instruction in program.instructions:
         i = instruction.index
         pipe = pipe_of(instruction)
-        rows[i, : p.READS] = _row(instruction, pipe)
+        rows[i, : p.READS] = _row(instruction, pipe, speeds)
         cycles[i] = taken(instruction, pipe, speeds)
         latencies[i] = latency(instruction, pipe, speeds)
     rows[:, p.READS :] = register_reads(program, [pipe_of(i) in READING for i in program.instructions])
@@ -75,7 +76,7 @@ def pipe_of(instruction: Instruction) -> str:
     return binding.op.pipe if binding else "none"
 
 
-def _row(instruction: Instruction, pipe: str) -> list[int]:
+def _row(instruction: Instruction, pipe: str, speeds: Speeds) -> list[int]:
     control, base = instruction.control, instruction.base
     kind = kind_of(instruction)
     depth, number = 0, 0
@@ -88,21 +89,52 @@ def _row(instruction: Instruction, pipe: str) -> list[int]:
     place = next((o for o in instruction.operands if isinstance(o, Constant)), None)
     if kind == p.TABLE and place is not None:
         depth, number = place.offset // LINE, place.bank
+    first, second = _pipes(instruction, pipe, speeds)
+    late = _is_late(instruction, pipe)
     is_global = kind in KINDS.values() and base not in SHARED_ONLY
     return [
         (control.stall if control.stall <= 11 or control.yield_hint else 2) + (MEETING if base == "BSYNC" else 0),
         -1 if control.write_barrier is None else control.write_barrier,
         -1 if control.read_barrier is None else control.read_barrier,
         control.wait_mask,
-        PIPES.index(pipe),
+        first,
         kind,
         width(instruction) // 8,
         depth,
         number,
         int(is_global),
         int(adds_floats(instruction)),
-        ALU_CYCLES if in_two_passes(instruction) else 0,
+        second,
+        int(late),
+        int(pipe in TIMELY and not late),
+        int(not control.yield_hint),
     ]
+
+
+def _pipes(instruction: Instruction, pipe: str, speeds: Speeds) -> tuple[int, int]:
+    """The one that it takes (FMA_LITE: either half in turn), and one that it takes as well."""
+    if in_two_passes(instruction):
+        return p.FMA_HEAVY, p.ALU
+    halves = has_halves(speeds)
+    if pipe == "fma":
+        return (p.FMA_LITE if halves else p.FMA_HEAVY), 0
+    if pipe == "fp16" and halves and "MMA" not in instruction.modifiers:
+        return p.FMA_HEAVY, p.FMA_LITE
+    return PIPES.index(pipe), 0
+
+
+def has_halves(speeds: Speeds) -> bool:
+    """Whether the FMA pipe has a light half besides the one for integers, as from GA10x and H100 on; half pairs are
+    then its work, too (Nsight Compute, Profiling Guide, "Pipelines")."""
+    return speeds.pipe_fma < speeds.pipe_fma_heavy
+
+
+def _is_late(instruction: Instruction, pipe: str) -> bool:
+    """Whether it leaves a register later than arithmetic does."""
+    if pipe not in LATE and not (pipe == "fp16" and "MMA" in instruction.modifiers):
+        return False
+    first = next(iter(instruction.operands), None)
+    return isinstance(first, Register) and first.file == "R"
 
 
 def adds_floats(instruction: Instruction) -> bool:
@@ -131,6 +163,8 @@ def taken(instruction: Instruction, pipe: str, speeds: Speeds) -> float:
         return 1.0
     if in_two_passes(instruction):
         return speeds.pipe_fma_high
+    if pipe == "fma" and has_halves(speeds):
+        return 2 * speeds.pipe_fma
     return float(getattr(speeds, f"pipe_{pipe}"))
 
 

@@ -4,7 +4,7 @@ What each warp issues is known beforehand (emulator/streams.py), and when it may
 the instruction: a stall count, scoreboards to wait for, scoreboards that it sets (Huerta et al., MICRO 2025, arXiv
 2503.20481).  Four schedulers issue one warp instruction a cycle each: of the block that came first, the warp that has
 not issued for longest.
-Pipes take a new instruction every so many cycles; memory instructions queue up for the one load/store unit
+Pipes take a new instruction every so many cycles (pipes.py); memory instructions queue up for the one load/store unit
 (memory_path.py).
 
 Only numpy arrays and numbers go in and out: places.py, machine_code.py, by_warp.py and supply.py say what is in them.
@@ -22,12 +22,12 @@ from warplens.model.constant_path import BANKS, LINES, LINES_OF_BANK, looked_up
 from warplens.model.entries import ENTER, OF_WARP, basic_block, instruction, length, space
 from warplens.model.hashing import hashed
 from warplens.model.memory_path import ALL_PLACES, served
+from warplens.model.pipes import free_from, idle, serve
 from warplens.model.state import Array, Blocks, Memory, Warps, Work
 
 UPCOMING, TURN = range(2)  # of Blocks.next
 LARGE_BLOCK = 1.5  # times what its warps take one after the other until the next may start: 98 cycles of 32 warps
 TOGETHER = 4  # blocks of one multiprocessor whose ends are noted at once while those of the others are between
-READ_AHEAD = 2  # cycles that an instruction may wait for its registers before the next one is held up
 
 
 @compiled
@@ -80,7 +80,7 @@ def start(place, started, warps, blocks, work, s):  # type: ignore[no-untyped-de
 
 
 @compiled
-def pick(sp, t, warps, blocks, work, memory, pipe_free, bank_free, stalls):  # type: ignore[no-untyped-def]
+def pick(sp, t, warps, blocks, work, memory, pipes, stalls):  # type: ignore[no-untyped-def]
     """(the warp that a scheduler issues now or -1, when one may be able to)."""
     room = memory.queue[sp, memory.head[sp] % memory.queue.shape[1]]
     chosen, first, soonest = -1, np.int64(0), p.NEVER
@@ -89,19 +89,17 @@ def pick(sp, t, warps, blocks, work, memory, pipe_free, bank_free, stalls):  # t
             soonest = min(soonest, warps.base[slot])
             continue
         i = warps.now[slot]
-        free, reason = pipe_free[sp, work.rows[i, p.PIPE]], p.MATH
+        free, reason = free_from(sp, i, t, work, pipes)
         if work.rows[i, p.KIND] in (p.LOAD, p.STORE, p.ATOMIC, p.REDUCE, p.COPY, p.EXCHANGE, p.TABLE):
             free = max(free, room)
             reason = p.LG if work.rows[i, p.NEED] == 1 else p.MIO
-        for bank in range(p.BANKS):
-            if work.rows[i, p.READS + bank] > 0 and bank_free[sp, bank] - READ_AHEAD > max(free, t):
-                free, reason = bank_free[sp, bank] - READ_AHEAD, p.DISPATCH
         if free > t:
             soonest = min(soonest, free)
         else:
             reason = p.NOT_SELECTED
             block = blocks.held[slot // work.warps]
-            if chosen < 0 or block < first or (block == first and warps.order[slot] < warps.order[chosen]):
+            older = block == first and warps.order[slot] < warps.order[chosen]
+            if slot == blocks.last[sp] or (chosen != blocks.last[sp] and (block < first or older)) or chosen < 0:
                 chosen, first = slot, block
         if warps.why[slot] != reason:
             stalls[warps.why[slot], i] += t - warps.mark[slot]
@@ -246,8 +244,8 @@ def simulate(
 
     (counts, cycles by (reason, instruction), history of the blocks, cycles that each pipe was busy)
     """
-    number, slots, pipes = starts.size // per_block, resident * per_block, 16
-    counts, busy, ended = np.zeros(p.COUNTS), np.zeros(pipes), np.zeros(number)
+    number, slots = starts.size // per_block, resident * per_block
+    counts, busy, ended = np.zeros(p.COUNTS), np.zeros(p.PIPES), np.zeros(number)
     stalls = np.zeros((len(p.REASONS), code.shape[0]))
     lines = max(l1_lines // p.WAYS, 1) * p.WAYS
     cache = (
@@ -270,18 +268,18 @@ def simulate(
     )  # fmt: skip
     blocks = Blocks(
         np.full(resident, -1, np.int64), np.zeros(resident, np.int64), np.zeros(resident, np.int64),
-        np.zeros((resident, p.BLOCK_BARRIERS), np.int64), np.zeros(p.SUBPARTITIONS), np.zeros(2, np.int64),
+        np.zeros((resident, p.BLOCK_BARRIERS), np.int64), np.zeros(p.SUBPARTITIONS),
+        np.full(p.SUBPARTITIONS, -1), np.zeros(2, np.int64),
         np.full(1, s[p.FIRST_BLOCK]), np.zeros(number), np.zeros(number),
     )  # fmt: skip
-    pipe_free, bank_free = np.zeros((p.SUBPARTITIONS, pipes)), np.zeros((p.SUBPARTITIONS, p.BANKS))
     seen = np.zeros(code.shape[0] // p.CODE_LINE + 1, np.int64)  # code that has been fetched
-    _run(warps, blocks, work, memory, pipe_free, bank_free, seen, counts, stalls, ended, busy, s, supply)
+    _run(warps, blocks, work, memory, idle(), seen, counts, stalls, ended, busy, s, supply)
     history = History(blocks.began, ended, blocks.resided, float(memory.servers[p.REPORTS]))
     return counts, stalls, history, busy
 
 
 @compiled
-def _run(warps, blocks, work, memory, pipe_free, bank_free, seen, counts, stalls, ended, busy, s, supply):  # type: ignore[no-untyped-def]
+def _run(warps, blocks, work, memory, pipes, seen, counts, stalls, ended, busy, s, supply):  # type: ignore[no-untyped-def]
     left, t = ended.size, 0.0
     for place in range(min(blocks.held.size, ended.size)):
         start(place, blocks.may_start[0], warps, blocks, work, s)
@@ -291,7 +289,7 @@ def _run(warps, blocks, work, memory, pipe_free, bank_free, seen, counts, stalls
             if blocks.wake[sp] > t:
                 soonest = min(soonest, blocks.wake[sp])
                 continue
-            slot, later = pick(sp, t, warps, blocks, work, memory, pipe_free, bank_free, stalls)
+            slot, later = pick(sp, t, warps, blocks, work, memory, pipes, stalls)
             blocks.wake[sp] = t + 1 if slot >= 0 else max(np.ceil(later), t + 1)
             soonest = min(soonest, blocks.wake[sp])
             if slot < 0:
@@ -299,17 +297,12 @@ def _run(warps, blocks, work, memory, pipe_free, bank_free, seen, counts, stalls
             blocks.next[TURN] += 1
             warps.order[slot] = blocks.next[TURN]
             place, i = slot // work.warps, warps.now[slot]
-            kind, pipe = work.rows[i, p.KIND], work.rows[i, p.PIPE]
+            blocks.last[sp] = slot if work.rows[i, p.STAYS] > 0 else -1
+            kind = work.rows[i, p.KIND]
             stalls[warps.why[slot], i] += t - warps.mark[slot]
             stalls[p.SELECTED, i] += 1
             counts[p.ISSUED] += 1
-            pipe_free[sp, pipe] = max(pipe_free[sp, pipe], t) + work.cycles[i]
-            busy[pipe] += work.cycles[i]
-            if work.rows[i, p.ALSO] > 0:
-                pipe_free[sp, p.ALU] = max(pipe_free[sp, p.ALU], t) + work.rows[i, p.ALSO]
-                busy[p.ALU] += work.rows[i, p.ALSO]
-            for bank in range(p.BANKS):
-                bank_free[sp, bank] = max(bank_free[sp, bank], t) + work.rows[i, p.READS + bank]
+            serve(sp, i, t, work, pipes, busy)
             done, read, long = t + work.lats[i], t + s[p.LAT_STORE], False
             if kind in (p.LOAD, p.STORE, p.ATOMIC, p.REDUCE, p.COPY, p.EXCHANGE):
                 done, read, long = access(slot, i, t, warps, blocks, work, memory, counts, s, supply)

@@ -6,10 +6,13 @@ from __future__ import annotations
 (FIXED, VARIABLE, LOAD, STORE, ATOMIC, REDUCE, COPY, GROUP, GROUP_WAIT, BARRIER, ARRIVE, FENCE, EXCHANGE,
  TABLE) = range(14)
 # Columns of the code
-(STALL, SETS, FREES, WAITS, PIPE, KIND, BYTES, DEPTH, NUMBER, NEED, FLOATS, ALSO, READS) = range(13)
-# ALSO: cycles that it takes of the ALU as well
+(STALL, SETS, FREES, WAITS, PIPE, KIND, BYTES, DEPTH, NUMBER, NEED, FLOATS, ALSO, LATE, TIMELY, STAYS,
+ READS) = range(16)
+# ALSO: a pipe that it takes as well, 0: none
+# LATE, TIMELY: the result of the one takes a place from the other (pipes.py)
+# STAYS: 1 if the scheduler had better go on with the same warp
 BANKS = 2  # of registers; READS and what follows it: registers that an instruction reads in each
-COLUMNS = 12 + BANKS
+COLUMNS = READS + BANKS
 # Why a warp does not issue, in Nsight Compute's words
 REASONS = (
     "selected", "wait", "long_scoreboard", "short_scoreboard", "barrier", "math_pipe_throttle", "lg_throttle",
@@ -43,7 +46,9 @@ COUNTS = 13
 SERVERS = 18
 SUBPARTITIONS = 4
 WAYS = 16
-ALU = 3  # number of that pipe
+FMA_LITE, FMA_HEAVY, ALU = 1, 2, 3  # numbers of pipes
+PIPES = 16
+ALSO_CYCLES = 2  # for which an instruction takes the second pipe, at the end of its time in the first
 SCOREBOARDS = 6
 BLOCK_BARRIERS = 16
 GROUPS = 8  # of asynchronous copies that are remembered

@@ -5,6 +5,9 @@ instruction with two sources of one bank takes two cycles of it, which others ma
 that it names twice is read once.  What an instruction has read with the mark `.reuse` stays beside its operand until
 the same operand of another one is read from that bank (Huerta et al., MICRO 2025, arXiv 2503.20481; measured on an
 H200: `operands` of the calibration).
+
+A product in two passes reads its factors in each, and in each a half of what it adds.  Where two registers of one bank
+meet in a pass, that bank is taken for both passes (`mixture wide`).
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ from warplens.program import Instruction, Program, Register
 
 # Bits of the encoding: where operands a, b and c stand, which of them are marked, and what operand b is.
 OPERANDS = (24, 32, 64)
+ADDED = 2  # the third one
 REUSE = 122
 FORM, ALL_REGISTERS = 9, 1
 NONE = 255  # RZ
@@ -32,19 +36,34 @@ def register_reads(program: Program, counted: Sequence[bool]) -> NDArray[np.int6
         kept: dict[tuple[int, int], int] = {}
         for instruction in program.instructions[block.first : block.last + 1]:
             if counted[instruction.index]:
-                for bank in _read(instruction, kept):
-                    reads[instruction.index, bank] += 1
+                read = _read(instruction, kept)
+                reads[instruction.index] = _in_passes(read) if in_two_passes(instruction) else _in_one(read)
     return reads
 
 
-def _read(instruction: Instruction, kept: dict[tuple[int, int], int]) -> list[int]:
-    """Banks of the registers that have to be read; `kept` by operand and bank, brought up to date."""
+def _in_one(read: list[tuple[int, int]]) -> list[int]:
+    return [sum(register % BANKS == bank for _, register in read) for bank in range(BANKS)]
+
+
+def _in_passes(read: list[tuple[int, int]]) -> list[int]:
+    factors = [(operand, register) for operand, register in read if operand != ADDED]
+    added = [one for one in read if one not in factors]
+    both = zip(_in_one(factors + added[:1]), _in_one(factors + added[1:]), strict=True)
+    return [max(first, 2) + max(second, 2) if max(first, second) > 1 else first + second for first, second in both]
+
+
+def in_two_passes(instruction: Instruction) -> bool:
+    return instruction.base == "IMAD" and not {"HI", "WIDE"}.isdisjoint(instruction.modifiers)
+
+
+def _read(instruction: Instruction, kept: dict[tuple[int, int], int]) -> list[tuple[int, int]]:
+    """(operand, register) that have to be read; `kept` by operand and bank, brought up to date."""
     read = []
     asked: set[int] = set()
     for operand, register in sources(instruction):
         bank = register % BANKS
         if kept.get((operand, bank)) != register and register not in asked:
-            read.append(bank)
+            read.append((operand, register))
         asked.add(register)
         kept[operand, bank] = register if instruction.encoding >> REUSE + operand & 1 else NONE
     return read
@@ -61,6 +80,6 @@ def sources(instruction: Instruction) -> list[tuple[int, int]]:
         if (operand == 1 and word >> FORM & 7 != ALL_REGISTERS) or register == NONE or register not in named:
             continue
         found.append((operand, register))
-        if double or (operand == 2 and "WIDE" in instruction.modifiers):
+        if double or (operand == ADDED and in_two_passes(instruction)):
             found.append((operand, register + 1))
     return found

@@ -54,6 +54,7 @@ class Blocks(NamedTuple):
 
     held, wave   which block a place holds, and how many it has held before;  living: warps that have not ended
     arrived      warps at each barrier;  wake: when each scheduler has something to do again
+    last         the warp that each goes on with if it can, -1: none
     next         number of the next block, of the next turn;  may_start: when the next may, the soonest that one has
     began, resided   of every block: when it started, and the cycles of its warps
     """
@@ -63,6 +64,7 @@ class Blocks(NamedTuple):
     living: Array
     arrived: Array
     wake: Array
+    last: Array
     next: Array
     may_start: Array
     began: Array

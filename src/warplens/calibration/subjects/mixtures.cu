@@ -15,6 +15,10 @@
 #define CVT(x) asm volatile("{.reg .f32 f; mov.b32 f, %0; cvt.rzi.u32.f32 %0, f;}" : "+r"(x))
 #define MUFU(x) asm volatile("{.reg .f32 f; mov.b32 f, %0; ex2.approx.ftz.f32 f, f; mov.b32 %0, f;}" : "+r"(x))
 #define FFMA(x) asm volatile("{.reg .f32 f, g; mov.b32 f, %0; mov.b32 g, %1; fma.rn.f32 f, f, g, g; mov.b32 %0, f;}" : "+r"(x) : "r"(k))
+#define FFMAS(x) FFMA(x); FFMA(x); FFMA(x)
+#define HALF(x) asm volatile("fma.rn.f16x2 %0, %0, %1, %1;" : "+r"(x) : "r"(k))
+#define HALFSUM(x) asm volatile("add.rn.f16x2 %0, %0, %1;" : "+r"(x) : "r"(k))
+#define ADD(x) asm volatile("add.u32 %0, %0, %1;" : "+r"(x) : "r"(k))
 #define NONE(x)
 #define MIXED(name, type, count, one, other, third)                                                                \
   extern "C" __global__ void mixed_##name(long long* ticks, float* sink, int rounds, unsigned k, unsigned k2) {   \
@@ -60,6 +64,17 @@ EACH(popc_imad, K, POPC, IMAD, NONE)
 EACH(popc_lop, K, POPC, LOP, NONE)
 EACH(cvt_imad, K, CVT, IMAD, NONE)
 EACH(cvt_mufu, K, CVT, MUFU, NONE)
+EACH(ffma_ffma_imad, K, FFMA, FFMA, IMAD)
+EACH(ffmas_mufu_ffmas, K, FFMAS, MUFU, FFMAS)
+EACH(ffmas_popc_ffmas, K, FFMAS, POPC, FFMAS)
+EACH(half, K, HALF, NONE, NONE)
+EACH(half_ffma, K, HALF, FFMA, NONE)
+EACH(half_imad, K, HALF, IMAD, NONE)
+EACH(half_lop, K, HALF, LOP, NONE)
+EACH(halfsum_imad, K, HALFSUM, IMAD, NONE)
+EACH(add_lop, K, ADD, LOP, NONE)
+EACH(add_imad, K, ADD, IMAD, NONE)
+EACH(high_ffma_ffma, K, HIGH, FFMA, FFMA)
 // Doubles: with the same two factors in all chains, or with their own.
 #define DOUBLES(name, n, step)                                                                             \
   extern "C" __global__ void doubles_##name##_##n(long long* ticks, float* sink, int rounds, unsigned k, unsigned k2) { \
@@ -79,6 +94,18 @@ DOUBLES(one, 4, DFMA(c[i], x[i], b))
 DOUBLES(own, 4, DFMA(c[i], x[i], y[i]))
 DOUBLES(add, 4, DADD(c[i], x[i]))
 DOUBLES(mul, 4, DMUL(c[i], x[i]))
+// A double and two floats.
+extern "C" __global__ void doubles_floats_4(long long* ticks, float* sink, int rounds, unsigned k, unsigned k2) {
+  double a = k, b = k2, c[4];
+  unsigned x[4];
+  UNROLLED(4) { c[i] = threadIdx.x + i; x[i] = threadIdx.x + i; }
+  TICKS(_Pragma("unroll 1") for (int r = 0; r < rounds; ++r) {
+    _Pragma("unroll") for (int m = 0; m < 16; ++m) { UNROLLED(4) { DFMA(c[i], a, b); FFMA(x[i]); FFMA(x[i]); } }
+  })
+  double all = a + b;
+  UNROLLED(4) all += c[i] + x[i];
+  if (all == 12345.678) sink[0] = 1;
+}
 // Forward branches that all lanes take, or none, over some additions, or every other time.
 #define HOP(x) asm volatile("{.reg .pred p; setp.ne.u32 p, %1, 0; @p bra.uni OVER%=; add.f32 %0, %0, %2; mul.f32 %0, %0, %2; add.f32 %0, %0, %2; mul.f32 %0, %0, %2; add.f32 %0, %0, %2; mul.f32 %0, %0, %2; add.f32 %0, %0, %2; mul.f32 %0, %0, %2; add.f32 %0, %0, %2; mul.f32 %0, %0, %2; add.f32 %0, %0, %2; mul.f32 %0, %0, %2; OVER%=: }" : "+f"(x) : "r"(which), "f"(c))
 extern "C" __global__ void hops(long long* ticks, float* sink, int rounds, unsigned taken, unsigned flip) {

@@ -1,4 +1,4 @@
-"""Arithmetic of two or three kinds in turn, integers of 64 bits, doubles, branches that go forward."""
+"""Arithmetic of two or three kinds in turn, integers of 64 bits, doubles, half pairs, branches that go forward."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ NARROW = (
     "wide_lop", "wide_lop_imad", "wide_lop_sel", "wide_lop_high", "high", "highsum", "sel", "imad_lop", "imad_shf",
     "imad_sel", "imad_high", "high_lop", "high_sel", "lop_shf", "ffma_sel", "ffma_high", "ffma_imad_lop",
     "imad_lop_shf", "imad_sel_lop", "mufu_lop", "mufu_imad", "popc_imad", "popc_lop", "cvt_imad", "cvt_mufu",
+    "ffma_ffma_imad", "ffmas_mufu_ffmas", "ffmas_popc_ffmas", "half", "half_ffma", "half_imad", "half_lop",
+    "halfsum_imad", "add_lop", "add_imad", "high_ffma_ffma",
 )  # fmt: skip
-DOUBLES = ("same_1", "same_4", "one_4", "own_4", "add_4", "mul_4")
+DOUBLES = ("same_1", "same_4", "one_4", "own_4", "add_4", "mul_4", "floats_4")
 ROUNDS, STEPS = 32, 64
 
 
