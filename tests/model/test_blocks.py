@@ -63,3 +63,19 @@ def test_the_interval_of_a_short_launch_is_narrow_and_holds_what_an_h200_took() 
     assert found.high_us < 1.1 * found.time_us
     longer = predicted("equal work, 1056 blocks of 256, 64 rounds")
     assert longer.high_us > 1.2 * longer.time_us
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "store once, 528 KiB, blocks of 1024",  # 4 KiB of each block, while its multiprocessor has nothing else to do
+        "store once, 4224 KiB, blocks of 1024",
+    ],
+)
+def test_blocks_stay_until_their_stores_have_left(name: str) -> None:
+    what, _, parameter = name.partition(", ")
+    with (MEASURED / "calibration_active.csv").open(newline="") as file:
+        (row,) = (r for r in csv.DictReader(file) if (r["what"], r["parameter"]) == (what, parameter))
+    found = predicted(name)
+    assert found.metrics["sm__cycles_active.avg"].value == pytest.approx(float(row["sm__cycles_active.avg"]), rel=0.15)
+    assert found.metrics["smsp__average_warps_issue_stalled_drain_per_issue_active.ratio"].value > 1

@@ -67,7 +67,7 @@ def start(place, started, warps, blocks, work, s):  # type: ignore[no-untyped-de
         blocks.next[TURN] += 1
         warps.order[slot] = blocks.next[TURN]
         warps.board[slot, :] = 0
-        warps.grouped[slot], warps.copied[slot], warps.waiting[slot] = 0, 0.0, -1
+        warps.grouped[slot], warps.copied[slot], warps.drained[slot], warps.waiting[slot] = 0, 0.0, 0.0, -1
         if work.starts[n] < work.ends[n]:
             first = basic_block(work.words[work.starts[n]])
             warps.position[slot] += OF_WARP
@@ -135,6 +135,8 @@ def access(slot, i, t, warps, blocks, work, memory, counts, s, supply):  # type:
         at += length(work.words[at])
     warps.position[slot] = at
     queue_up(sp, leave, memory)
+    if kind == p.STORE and long:
+        warps.drained[slot] = memory.servers[p.L2_IN]
     if kind == p.COPY:
         warps.copied[slot] = max(warps.copied[slot], done)
     return done, read, long
@@ -184,6 +186,8 @@ def proceed(slot, i, t, warps, work, seen, stalls, s):  # type: ignore[no-untype
         if work.rows[following, p.WAITS] >> k & 1 and warps.board[slot, k] > free:
             free, reason = warps.board[slot, k], warps.because[slot, k]
     wait(slot, following, free, reason, warps, stalls)
+    if work.rows[following, p.KIND] == p.END:
+        wait(slot, following, warps.drained[slot], p.DRAINING, warps, stalls)
     warps.base[slot], warps.why[slot] = warps.mark[slot], p.NOT_SELECTED
     return False
 
@@ -264,7 +268,7 @@ def simulate(
         np.full(slots, p.NEVER), np.zeros(slots), np.zeros(slots, np.int64), np.zeros(slots, np.int64),
         np.full(slots, -1, np.int64), np.zeros(slots), np.zeros((slots, p.SCOREBOARDS)),
         np.zeros((slots, p.SCOREBOARDS), np.int64), np.zeros((slots, p.GROUPS)), np.zeros(slots, np.int64),
-        np.zeros(slots),
+        np.zeros(slots), np.zeros(slots),
     )  # fmt: skip
     blocks = Blocks(
         np.full(resident, -1, np.int64), np.zeros(resident, np.int64), np.zeros(resident, np.int64),

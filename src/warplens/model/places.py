@@ -4,7 +4,7 @@ from __future__ import annotations
 
 # Kinds of instruction
 (FIXED, VARIABLE, LOAD, STORE, ATOMIC, REDUCE, COPY, GROUP, GROUP_WAIT, BARRIER, ARRIVE, FENCE, EXCHANGE,
- TABLE) = range(14)
+ TABLE, END) = range(15)
 # Columns of the code
 (STALL, SETS, FREES, WAITS, PIPE, KIND, BYTES, DEPTH, NUMBER, NEED, FLOATS, ALSO, LATE, TIMELY, STAYS,
  READS) = range(16)
@@ -16,10 +16,10 @@ COLUMNS = READS + BANKS
 # Why a warp does not issue, in Nsight Compute's words
 REASONS = (
     "selected", "wait", "long_scoreboard", "short_scoreboard", "barrier", "math_pipe_throttle", "lg_throttle",
-    "mio_throttle", "not_selected", "branch_resolving", "no_instruction", "membar", "dispatch_stall",
+    "mio_throttle", "not_selected", "branch_resolving", "no_instruction", "membar", "dispatch_stall", "drain",
 )  # fmt: skip
 (SELECTED, WAIT, LONG, SHORT, AT_BARRIER, MATH, LG, MIO, NOT_SELECTED, BRANCHING, NO_INSTRUCTION, MEMBAR,
- DISPATCH) = range(13)
+ DISPATCH, DRAINING) = range(14)
 # Settings, by place
 (
     QUEUE, LSU_ISSUE, GLOBAL_REQUEST, SHARED_REQUEST, IN_FLIGHT, L2_PORT, L2_READ, L2_WRITE, DRAM_READ, DRAM_WRITE,

@@ -140,6 +140,7 @@ def limit_of(
         "branch_resolving": "branches",
         "no_instruction": "the code itself: it is executed for the first time",
         "membar": "memory fences",
+        "drain": "stores that are still on their way to L2 when their warps end",
         "dispatch_stall": "the banks of registers: instructions that read several registers of one",
     }
     share = 100 * waits[worst] / max(sum(stalls.values()), 1e-9)
