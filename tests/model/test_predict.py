@@ -118,6 +118,25 @@ def test_a_constant_that_shares_a_barrier_with_a_load_is_not_in_flight() -> None
     assert "one 4-byte load in flight" in run.predict("h200").limit
 
 
+BANKS = """extern "C" __global__ void banks(float* x, int step) {
+  __shared__ float s[1024];
+  float sum = 0;
+  for (int i = threadIdx.x * step; i < threadIdx.x * step + 200; i++) { s[i & 1023] = sum; sum += s[(i + 3) & 1023]; }
+  x[blockIdx.x * 256 + threadIdx.x] = sum; }"""
+
+
+def test_the_limit_tells_of_bank_conflicts_and_of_idle_multiprocessors() -> None:
+    kernel = wl.compile(source=BANKS, arch="sm_90")["banks"]
+
+    def limit(blocks: int, step: int) -> str:
+        return kernel.launch(blocks, 256, np.zeros(256 * blocks, np.float32), np.int32(step)).predict("h200").limit
+
+    assert limit(8 * 132, 32).endswith("of the wavefronts of shared memory are bank conflicts")
+    assert "bank conflicts" not in limit(8 * 132, 1)
+    assert limit(32, 32).startswith("32 blocks leave 100 of 132 multiprocessors idle; in the others ")
+    assert "leave" not in limit(132, 32)
+
+
 def test_machine_code_for_another_gpu_is_refused() -> None:
     with pytest.raises(UsageError, match="compile with arch=sm_80"):
         run_of("ccopy").predict("a100")

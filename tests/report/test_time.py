@@ -12,6 +12,7 @@ import pytest
 from report.predictions import STALLS, made_up, predicted
 from report.runs import subject_of
 from report.test_html import read
+from warplens.metric import Metric
 from warplens.model import WHAT_IF
 from warplens.report import layout, terminal, time
 from warplens.report.html import page
@@ -177,3 +178,8 @@ def test_the_roof_is_the_lower_of_the_two() -> None:
 )  # fmt: skip
 def test_times_are_spoken_with_three_digits(microseconds: float, words: str) -> None:
     assert time.spoken(microseconds) == words
+
+
+def test_more_hits_than_lookups_are_explained() -> None:
+    assert time.measure(Metric(99.0, "%", "modelled")) == "99.0 %"
+    assert time.measure(Metric(171.0, "%", "modelled")) == "171 % (so Nsight Compute counts in small launches)"

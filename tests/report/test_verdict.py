@@ -27,6 +27,7 @@ def test_tells_the_heaviest_fact(subject: Subject, sentence: str) -> None:
 @pytest.mark.parametrize("subject", ["odd"], indirect=True)
 def test_tells_of_lanes_that_part(subject: Subject) -> None:
     assert "of the 32 threads of a warp do something" in verdict(subject)
+    assert "the others idle mostly in line" in verdict(subject)
     assert "two ways" in verdict(subject)
 
 
@@ -82,3 +83,41 @@ def test_a_fault_is_told_with_its_line_and_silent_where_it_is_mended(flawed: str
         kinds = (np.uint8, np.float32, np.int32, np.float32, np.int32, np.uint8)
         run = kernel.launch(132, 256, *(numbers.astype(kind) for kind in kinds))
         assert (sentence in verdict(run.subject)) is told
+
+
+LANES = """
+__global__ void alone(const float* x, float* y) {
+  float t = 0;
+  if (threadIdx.x % 32 == 0)
+    for (int j = 0; j < 64; j++) t += x[(blockIdx.x * 64 + j) % 1024];
+  y[blockIdx.x] = t;
+}
+__global__ void unsafe(const float* x, float* y) {
+  __shared__ float s[64];
+  s[threadIdx.x] = x[threadIdx.x];
+  y[threadIdx.x] = s[63 - threadIdx.x];
+}
+"""
+
+
+def told(name: str, grid: int, threads: int, **options: object) -> str:
+    kernel = compile(source=LANES, arch="sm_90")[name]
+    run = kernel.launch(grid, threads, np.zeros(1024, np.float32), np.zeros(1024, np.float32), **options)
+    return verdict(run.subject)
+
+
+def test_the_line_is_told_in_which_lanes_are_idle() -> None:
+    assert "the others idle mostly in line 5" in told("alone", 512, 64)
+
+
+def test_small_blocks_are_the_cause_and_not_the_shared_memory_of_the_system() -> None:
+    kernel = compile(source="__global__ void k(float* y) { y[blockIdx.x * 32 + threadIdx.x] = 1; }", arch="sm_90")["k"]
+    sentence = verdict(kernel.launch(32 * 132, 32, np.zeros(32 * 32 * 132, np.float32)).subject)
+    assert sentence.endswith("limited by blocks a multiprocessor; larger blocks hold more")
+
+
+def test_what_is_wrong_is_told_before_what_is_slow() -> None:
+    sentence = told("unsafe", 1, 64, check="races")
+    assert sentence.startswith(("unsafe: lines 10 and 11: ", "unsafe: lines 11 and 10: "))
+    assert "no barrier between" in sentence
+    assert told("unsafe", 1, 64).startswith("unsafe: its 1 block keeps at most 1")

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from warplens.counters.opcodes import Access, access
+from warplens.counters.sections.shared_memory import conflicts
+from warplens.counters.vocabulary import ALL, SHARED, WAVEFRONTS, Counts
 from warplens.machine import Machine
 from warplens.metric import Metric
 from warplens.model import places as p
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 # 97 %, with which the model has been looked at, and 112 of the 118 of the sixth.  All of the time of GPUs without a
 # calibration: assumed.
 LAUNCHED, CALIBRATED, PUBLISHED = 0.05, 0.3, 0.6
+MANY_CONFLICTS = 1 / 3
 BUSY = 80.0  # percent from which on a unit is what limits
 SECTOR = 32
 INSTRUCTION = 16  # bytes
@@ -118,6 +121,17 @@ def limit_of(
 ) -> str:  # fmt: skip
     if time_us < 2 * machine.speeds.launch_microseconds:
         return f"the launch itself: {machine.speeds.launch_microseconds:.1f} of {time_us:.1f} µs"
+    idle = machine.multiprocessors - trace.launch.blocks
+    few = f"{trace.launch.blocks} blocks leave {idle} of {machine.multiprocessors} multiprocessors idle; in the others "
+    where = few.replace("1 blocks leave", "1 block leaves") if idle > 0 else ""
+    return where + _limit_inside(program, trace, units, stalls, at, out)
+
+
+def _limit_inside(
+    program: Program, trace: Trace, units: tuple[Unit, ...], stalls: Mapping[str, float],
+    at: Mapping[int, Mapping[str, float]], out: Outcome,
+) -> str:  # fmt: skip
+    """Of the multiprocessors that work."""
     top = units[0] if units else None
     if top and top.name == "block starts" and top.percent >= BUSY:
         return (
@@ -125,7 +139,8 @@ def limit_of(
             "larger blocks, or more work for each thread, need fewer"
         )
     if top and top.percent >= BUSY:
-        return f"{top.name}: {top.achieved:,.4g} of {top.peak:,.4g} {top.unit}"
+        needless = _conflicts(program, trace) if top.name == "load/store unit" else ""
+        return f"{top.name}: {top.achieved:,.4g} of {top.peak:,.4g} {top.unit}{needless}"
     waits = {name: value for name, value in stalls.items() if name not in ("selected", "not_selected")}
     worst = max(waits, key=lambda name: waits[name])
     if worst == "long_scoreboard":
@@ -149,7 +164,17 @@ def limit_of(
             "atomic operations: L2 does those on one word one after the other, and the queues before it are full "
             f"({share:.0f} % of the warps' time)"
         )
-    return f"{says[worst]} ({share:.0f} % of the warps' time)"
+    needless = _conflicts(program, trace) if worst in ("mio_throttle", "short_scoreboard", "barrier") else ""
+    return f"{says[worst]} ({share:.0f} % of the warps' time){needless}"
+
+
+def _conflicts(program: Program, trace: Trace) -> str:
+    """How much of what shared memory does is conflicts of its banks, where that is much."""
+    counts = Counts(program, trace, [0] * len(program.instructions))
+    needless, all_of_them = (float(quantity.of(counts)[0]) for quantity in (conflicts(ALL), WAVEFRONTS[SHARED]))
+    if needless < MANY_CONFLICTS * all_of_them or not needless:
+        return ""
+    return f"; {100 * needless / all_of_them:.0f} % of the wavefronts of shared memory are bank conflicts"
 
 
 def _latency(program: Program, out: Outcome, at: Mapping[int, Mapping[str, float]]) -> str:

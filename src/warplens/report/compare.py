@@ -20,7 +20,7 @@ from warplens.report.json import number as whole
 from warplens.report.json import text as document_text
 from warplens.report.layout import facts, grid_of, number, titled
 from warplens.report.names import constant_names
-from warplens.report.subject import Subject, dim
+from warplens.report.subject import Subject, blocks_of
 
 VERSION = 1
 HEAD = 14
@@ -212,7 +212,7 @@ def header(first: Subject, second: Subject) -> RenderableType:
 def started(subject: Subject) -> str:
     launch = subject.launch
     return (
-        f"{subject.file}, {subject.kernel.arch}, {dim(launch.grid)} blocks of {dim(launch.block)} threads, "
+        f"{subject.file}, {subject.kernel.arch}, {blocks_of(launch)}, "
         f"{subject.kernel.registers} registers a thread"
     )
 

@@ -13,7 +13,7 @@ from rich.text import Text
 from warplens.machine import Machine
 from warplens.report.json import VERSION, Document, prediction_part, text
 from warplens.report.layout import GAP, titled
-from warplens.report.subject import Subject, dim
+from warplens.report.subject import Subject, blocks_of
 from warplens.report.time import spoken
 
 
@@ -38,7 +38,7 @@ def show(title: str, answers: Sequence[Answer], out: Console) -> None:
     out.print(Text(f"{title}: {fastest(answers)}", style="bold"))
     if (subject := next((a.subject for a in answers if a.subject), None)) is not None:
         launch = subject.launch
-        out.print(Text(f"{subject.file}, {dim(launch.grid)} blocks of {dim(launch.block)} threads", "dim"))
+        out.print(Text(f"{subject.file}, {blocks_of(launch)}", "dim"))
     table = Table(box=None, padding=(0, GAP, 0, 0), pad_edge=False, header_style="dim", expand=True)
     for head in ("GPU", "Arch", "Time", "9 of 10 times"):
         table.add_column(head, no_wrap=True)

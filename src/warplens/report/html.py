@@ -14,7 +14,7 @@ from warplens.model.prediction import Prediction
 from warplens.report import gpu_rows, hazards, roofline, tables, time
 from warplens.report.gpu_rows import Answer
 from warplens.report.pictures.roofline_path import roofline_path
-from warplens.report.subject import Subject, dim
+from warplens.report.subject import Subject, blocks_of
 from warplens.report.terminal import chosen, spoken_shared
 from warplens.report.verdict import RESOURCES, per, share, verdict
 
@@ -90,7 +90,9 @@ def page(
     )
     environment.filters.update(share=share, per=per, whole=lambda amount: f"{amount:,}")
     template = environment.get_template("page.html.j2")
-    words = {"time": time, "dim": dim, "chosen": chosen, "spoken_shared": spoken_shared, "resources": RESOURCES}
+    words = {
+        "time": time, "blocks_of": blocks_of, "chosen": chosen, "spoken_shared": spoken_shared, "resources": RESOURCES,
+    }  # fmt: skip
     told = [(f"{title}: {gpu_rows.fastest(rows)}", [gpu_rows.cells(row) for row in rows]) for title, rows in by_gpu]
     return template.render(views=[view(subject) for subject in subjects], by_gpu=told, lab=lab, **words)
 

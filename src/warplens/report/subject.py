@@ -159,6 +159,13 @@ class Subject:
         return int(np.sum(self.trace.threads_on)) / executed if executed else 0.0
 
 
+def blocks_of(launch: Launch) -> str:
+    """ "1 block of 64 threads", "64 × 64 blocks of 16 × 16 threads"."""
+    return f"{dim(launch.grid)} block{'s' * (launch.blocks > 1)} of {dim(launch.block)} thread" + "s" * (
+        launch.threads_per_block > 1
+    )
+
+
 def dim(size: tuple[int, int, int]) -> str:
     """ "131,072" or "64 × 64": without trailing ones."""
     kept = [size[0], *([size[1]] if size[1:] != (1, 1) else []), *([size[2]] if size[2] != 1 else [])]

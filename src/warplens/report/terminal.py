@@ -11,7 +11,7 @@ from rich.text import Text
 
 from warplens.report import hazards, tables, time_terminal
 from warplens.report.layout import GAP, clipped, facts, grid_of, number, short, table_width, titled
-from warplens.report.subject import Subject, dim
+from warplens.report.subject import Subject, blocks_of
 from warplens.report.verdict import RESOURCES, per, share, verdict
 
 PRINTED_LINES = 40
@@ -40,7 +40,7 @@ def header(subject: Subject) -> Table:
     rows = {
         "Kernel": f"{subject.title} of {subject.file}, {kernel.arch}, {size} instructions",
         "GPU": f"{subject.machine.title} ({chosen(subject.machine_from)})",
-        "Launch": f"{dim(launch.grid)} blocks of {dim(launch.block)} threads{', cooperative' * launch.cooperative}; "
+        "Launch": f"{blocks_of(launch)}{', cooperative' * launch.cooperative}; "
         f"{kernel.registers} registers a thread{spoken_shared(subject)}",
         "Made by": ", ".join(f"{name} {version}" for name, version in subject.tools.items()),
     }

@@ -147,7 +147,8 @@ def measure(metric: Metric) -> str:
     if metric.unit == "byte":
         return in_bytes(metric.value)
     unit = metric.unit + "s" * (metric.unit == "cycle")
-    return f"{digits(metric.value)} {unit}".rstrip()
+    odd = " (so Nsight Compute counts in small launches)" if unit == "%" and metric.value > 100 else ""
+    return f"{digits(metric.value)} {unit}".rstrip() + odd
 
 
 def in_bytes(amount: float) -> str:

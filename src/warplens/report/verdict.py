@@ -35,10 +35,12 @@ from warplens.report.subject import Subject
 from warplens.report.tables import SECTOR_ROWS, SHARED_ROWS, MemoryRow, divergence, mix, sectors, wavefronts
 
 WORTH_TELLING = 0.08  # of the work; below it a kernel is called clean
+SOME = 0.01  # of the branches; fewer are no cause
 ISSUE = 0.25
 MEETING = 1.5  # lanes a word from which on atomics are told to meet
 ATOMICS = GLOBAL & (ATOMIC | REDUCTION)
-DIVERGENT, LANES = Column("divergent")[ALL], Column("threads_on")
+LANES = Column("threads_on")
+IDLE = 32 * EXECUTED[ALL] - LANES[ALL]
 DOUBLE = opcode("DADD", "DMUL", "DFMA", "DSETP")
 TO_DOUBLE, TO_FLOAT = opcode("F2F.F64.F32"), opcode("F2F.F32.F64")
 FRACTIONS = {1 / 4: "a quarter", 1 / 3: "a third", 1 / 2: "half", 2 / 3: "two thirds", 3 / 4: "three quarters"}
@@ -61,9 +63,21 @@ class Fact:
 
 def verdict(subject: Subject) -> str:
     """ "nccopy: half of the sectors that its global loads move are needless (8 a request where 4 would do)"."""
+    if wrong := unsound(subject):
+        return f"{subject.title}: {wrong}"
     found = [fact for tell in FACTS if (fact := tell(subject)) and fact.weight >= WORTH_TELLING]
     told = max(found, key=lambda fact: fact.weight).sentence if found else clean(subject)
     return f"{subject.title}: {told}"
+
+
+def unsound(subject: Subject) -> str:
+    """The first error that a check found: what is wrong is mended before what is slow."""
+    for hazard in subject.trace.hazards:
+        if hazard.severity == "error":
+            places = dict.fromkeys(party.at.source.line for party in hazard.parties if party.at.source)
+            lines = f"line{'s' * (len(places) > 1)} {' and '.join(map(str, places))}: " if places else ""
+            return lines + hazard.message
+    return ""
 
 
 def work(subject: Subject) -> float:
@@ -105,10 +119,13 @@ def idle_lanes(subject: Subject) -> Fact | None:
     seen = divergence(subject)
     cause = ""
     if seen.divergent:
-        cause = f"; {share(seen.divergent / seen.targets)} of its branches send the lanes of a warp two ways"
-        cause += mostly(subject, DIVERGENT)
+        cause = mostly(subject, IDLE, "the others idle ")
+        if (parted := seen.divergent / seen.targets) >= SOME:
+            cause += f"; {share(parted)} of its branches send the lanes of a warp two ways"
     elif subject.launch.threads_per_block % 32:
         cause = f"; a block of {subject.launch.threads_per_block} threads does not fill its last warp"
+    else:  # instructions under a predicate, or whole warps that lanes left for good
+        cause = mostly(subject, IDLE, "the others idle ")
     return Fact(
         ISSUE * executed * idle / work(subject),
         f"on average {per(subject.lanes)} of the 32 threads of a warp do something{cause}",
@@ -186,12 +203,18 @@ def low_occupancy(subject: Subject) -> Fact | None:
     here = subject.occupancy
     if here.percent > 50 or subject.waves < 1:  # with so few blocks no limit is reached
         return None
-    limit = " and ".join(RESOURCES[name] for name in here.limiters)
+    limit = " and ".join(RESOURCES[name] for name in here.limiters if name not in free(subject))
     return Fact(
         (1 - here.percent / 100) / 4,  # fewer warps hide less, but none of the work is needless
         f"a multiprocessor holds {here.warps} of {subject.machine.limits.warps_per_multiprocessor} warps, "
-        f"limited by {limit}",
+        f"limited by {limit}" + "; larger blocks hold more" * ("blocks" in here.limiters),
     )
+
+
+def free(subject: Subject) -> frozenset[str]:
+    """What the kernel itself takes none of: each block has some shared memory for the system."""
+    takes = subject.kernel.shared_bytes + subject.launch.shared
+    return frozenset() if takes or "blocks" not in subject.occupancy.limiters else frozenset({"shared_mem"})
 
 
 FACTS: tuple[Callable[[Subject], Fact | None], ...] = (
@@ -207,14 +230,14 @@ FACTS: tuple[Callable[[Subject], Fact | None], ...] = (
 )
 
 
-def mostly(subject: Subject, quantity: Quantity) -> str:
+def mostly(subject: Subject, quantity: Quantity, what: str = "") -> str:
     """ ", mostly in line 40": where most of a quantity comes from; "" where lines are not known."""
     amounts = quantity.of(subject.by_line).tolist()
     if not amounts or max(amounts) <= 0:
         return ""
     place = subject.lines[amounts.index(max(amounts))]
     others = {line.file for line in subject.lines} != {place.file}
-    return f", mostly in line {place.line}" + (f" of {place.file.rsplit('/', 1)[-1]}" if others else "")
+    return f", {what}mostly in line {place.line}" + (f" of {place.file.rsplit('/', 1)[-1]}" if others else "")
 
 
 def clean(subject: Subject) -> str:
