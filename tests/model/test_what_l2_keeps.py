@@ -16,9 +16,10 @@ from warplens.machine import machine
 from warplens.model.beside import sharers
 from warplens.model.by_warp import Reached
 from warplens.model.chosen import scattered, with_neighbours
-from warplens.model.footprint import Footprint, footprint
+from warplens.model.footprint import NOTHING, Footprint, footprint
+from warplens.model.reuse import Reuse, reuse
 from warplens.model.stored import Stored, stored
-from warplens.model.write_back import BEFORE, write_back
+from warplens.model.write_back import BEFORE, Evicted, write_back
 
 TOTAL, SAMPLED = 4096, 1024
 MIB = 1 << 20
@@ -128,12 +129,43 @@ BYTES = """extern "C" __global__ void bytes(const unsigned char* x, unsigned* y,
 @pytest.mark.parametrize("every", [1, 2])
 def test_a_buffer_that_is_nearly_whole_by_the_sample_is_whole(every: int) -> None:
     """Blocks that lie half a grid apart share 16 sectors: of 2048 drawn some 64 pairs do, more or less by chance."""
-    total = 16 * TOTAL
+    total = 8 * TOTAL
     blocks = np.repeat(np.array(scattered(total, 2048)), 16)
     sectors = (blocks % (total // 2) * 16 + np.tile(np.arange(16), 2048)).astype(np.uint32)
     whole = total // 2 * 16
     found = footprint(sectors, blocks, 2048, total, every * whole).of(total)
     assert found == whole if every == 1 else found < 1.3 * whole
+
+
+AGAIN = Path(__file__).parents[2] / "measurements" / "h200" / "l2_again.csv"
+
+
+@pytest.mark.parametrize(
+    ("what", "mebibytes"),
+    [("twice read", 32), ("twice read", 48), ("twice stored", 16), ("twice stored", 28), ("adds beside loads", 40)],
+)
+def test_what_is_used_again_comes_from_dram_as_often_as_on_an_h200(what: str, mebibytes: int) -> None:
+    with AGAIN.open(encoding="utf-8") as lines:
+        rows = csv.DictReader(line for line in lines if line[0] != "#")
+        found = {(row["what"], int(row["mebibytes"])): float(row["dram__bytes_read.sum"]) for row in rows}
+    blocks = 2 * mebibytes * MIB // 4096
+    pieces, gaps = mebibytes * MIB // 64, np.full(1000, blocks / 2)
+    if what == "adds beside loads":  # each block at random, and 32 KB of a stream
+        blocks = 1056
+        anywhere = Footprint(blocks, 8192, 0, 1, pieces, 8192 * blocks / pieces, pieces, 1, 8192)
+        chance = np.random.default_rng(1).exponential(pieces / 8192, 4000)
+        reads = [replace(anywhere, others_again=Reuse(np.sort(chance)))]
+        reads.append(Footprint(blocks, 512, 0, 1, 512 * blocks, 1, 1 << 30, 512, 512))
+        writes, changes = [anywhere, NOTHING], [Stored(atomic=1.0, lines=pieces / 2), Stored()]
+    else:
+        reads = [
+            Footprint(blocks, 64, 0, 1, pieces, 2, pieces, 64, 64, others_again=reuse(gaps, 2, 2, blocks)),
+            NOTHING,
+        ]
+        output = Footprint(blocks, 128, 0, 1, 128 * blocks, 1, 1 << 30, 128, 128) if "stored" in what else NOTHING
+        writes, changes = [NOTHING, output], [Stored(), Stored(lines=32 * blocks)]
+    evicted = Evicted.of(reads, writes, changes, blocks, machine("h200"))
+    assert sum(evicted.left_of(f).of(blocks) for f in reads) * 64 == pytest.approx(found[what, mebibytes], rel=0.1)
 
 
 def recent(sectors: np.ndarray, blocks: np.ndarray, window: int) -> float:

@@ -67,7 +67,7 @@ class Speeds:
       atomic_sector_cycles     likewise of lanes on all the words of a sector
       atomic_float_cycles      of lanes that add floats to one word
       atomic_units             such units that there are
-      kept_share               of L2 that may pass through it before what was read is evicted
+      kept_share               of L2 that may be taken before what was read is evicted, in both halves if it has two
       parts_share              likewise before a sector of which a part has been stored is written to DRAM
       lost_share               likewise until nothing is left of what is read again and again in turn: all that L2 holds
       halves                   of L2, 1 or 2: a multiprocessor asks one, and what is at home in the other stands in both

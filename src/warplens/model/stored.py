@@ -24,13 +24,14 @@ class Stored:
     lone      share of them whose neighbour, the other half of 64 bytes, neither it nor a block beside it stores to
     partial   share of them of which these blocks neither store the whole nor have read it
     bytes     that they store of those;  blocks: how many of them do
-    lines     of 128 bytes that the whole grid stores to"""
+    lines     of 128 bytes that the whole grid stores to;  atomic: share of what changes them that atomics are"""
 
     lone: float = 0.0
     partial: float = 0.0
     bytes: float = 0.0
     lines: float = 0.0
     blocks: float = 1.0
+    atomic: float = 0.0
 
 
 def stored(reached: Reached, mine: NDArray[np.bool_], lines: float, asked: NDArray[np.bool_]) -> Stored:
@@ -53,7 +54,7 @@ def stored(reached: Reached, mine: NDArray[np.bool_], lines: float, asked: NDArr
     some = bool(parts.any())
     return Stored(
         lone, float(parts.sum() / wanted.sum()), float(sums[parts].mean()) if some else WHOLE, lines,
-        float(blocks[parts].mean()) if some else 1.0,
+        float(blocks[parts].mean()) if some else 1.0, float((reached.kinds[changed] == ATOMIC).mean()),
     )  # fmt: skip
 
 

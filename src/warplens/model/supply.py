@@ -104,8 +104,8 @@ class Supply:
             lines = reached_by(inside, stores, 2, most).of(total)
             parts.append(stored(sample, inside[int(sample is near)], lines, asked))
         written = write_back(reads, writes, parts, total, machine)
-        evicted = Evicted.of(reads, writes, total, machine)
-        reads = [f.forgotten(evicted.kept, evicted.lost) for f in reads]
+        evicted = Evicted.of(reads, writes, parts, total, machine)
+        reads = [evicted.left_of(f) for f in reads]
         floats = machine.speeds.atomic_float_cycles / machine.speeds.atomic_word_cycles
         changes = np.array([_atomic(kind, i) for kind, i in zip(kinds, program.instructions, strict=True)], np.int64)
         reached_places, heaviest = places_reached(streams, changes, floats, total, np.sort(lows))

@@ -21,22 +21,66 @@ BEFORE = 0.038  # of L2 that has been stored to before the kernel starts: one th
 BEFORE_GOES = (0.35, 0.6)  # of L2 that moves until the first, the last of this goes (`rounds together`: 0.4 to 0.5)
 TWO_HALVES = 2
 WINDOWS = 48
+# measurements/h200/l2_again.csv: of what is read twice 36 MiB are still there and 48 lost, of a copy 16 and 24.
+STORED_BESIDE = 0.7
+TWICE, OFTEN = 1.26, 2.2  # of the room until which all is kept (`rounds together`: 30 and 64 MiB, in both halves)
 
 
 @dataclass(frozen=True)
 class Evicted:
-    """How many blocks may pass until L2 has lost what it held: kept, lost (Footprint.forgotten), and those that are
-    stored in part."""
+    """How many blocks may pass until L2 has lost what it held (Footprint.forgotten).
+
+    kept           what is used again within so many is still there
+    twice, often   what is used again in turn is gone after so many, if there are two uses, or many: those come to stay
+    stored, parts  likewise what was stored, and of which a part was
+    """
 
     kept: float
-    lost: float
+    twice: float
+    often: float
+    stored: float
     parts: float
 
     @staticmethod
-    def of(reads: Sequence[Footprint], writes: Sequence[Footprint], total: int, machine: Machine) -> Evicted:
-        speeds = machine.speeds
-        shares = (speeds.kept_share, speeds.lost_share, speeds.parts_share)
-        return Evicted(*(blocks_that_move(share * machine.l2_bytes, reads, writes, total) for share in shares))
+    def of(
+        reads: Sequence[Footprint], writes: Sequence[Footprint], changes: Sequence[Stored], total: int, machine: Machine
+    ) -> Evicted:
+        speeds, windows = machine.speeds, _windows(total)
+        room = _room(reads, writes, changes, windows, machine) / machine.l2_bytes / speeds.kept_share
+        stored, parts = (
+            blocks_that_move(share * machine.l2_bytes, reads, writes, total)
+            for share in (speeds.lost_share, speeds.parts_share)
+        )
+        kept, twice, often = (
+            float(np.interp(size, room, windows)) if room[-1] > size else float(total) for size in (1.0, TWICE, OFTEN)
+        )
+        return Evicted(kept, twice, often, stored, parts)
+
+    def left_of(self, read: Footprint) -> Footprint:
+        """What DRAM is read for."""
+        every = read.common + read.others
+        uses = (read.common * read.widely + read.others * read.shared) / every if every else 1.0
+        lost = self.often - (self.often - self.twice) * min(2 / uses, 1.0)
+        return read.forgotten(self.kept, max(lost, self.kept))
+
+
+def _windows(total: int) -> NDArray[np.float64]:
+    return np.concatenate([[0.0], np.geomspace(0.5, total, WINDOWS)])
+
+
+def _room(
+    reads: Sequence[Footprint], writes: Sequence[Footprint], changes: Sequence[Stored], windows: NDArray[np.float64],
+    machine: Machine,
+) -> NDArray[np.float64]:
+    """Bytes of L2 that so many blocks take.  Of two halves a line is at home in one, where atomics work on it; half of
+    what is read once stands in the other as well, all that both ask for, and most of what is stored."""
+    second, room = float(machine.speeds.halves == TWO_HALVES), np.zeros(windows.size)
+    for r, w, change in zip(reads, writes, changes, strict=True):
+        at_home = min(change.atomic * w.accesses / r.accesses, 1.0) if r.accesses else 0.0
+        read = READ * (1 + second * (1 - at_home) * (0.5 + 0.5 * r.by_both))
+        stored = WRITTEN * (1 + second * (1 - change.atomic) * STORED_BESIDE)
+        room += np.maximum(r.recent(windows) * read, w.recent(windows) * stored)
+    return room
 
 
 def bytes_moved(reads: Sequence[Footprint], writes: Sequence[Footprint], blocks: float) -> float:
@@ -72,7 +116,7 @@ def write_back(
     reads: Sequence[Footprint], writes: Sequence[Footprint], parts: Sequence[Stored], total: int, machine: Machine
 ) -> WriteBack:
     """What L2 holds at the end is the last that went through it: so much of that as was stored DRAM need not write."""
-    speeds, evicted = machine.speeds, Evicted.of(reads, writes, total, machine)
+    speeds, evicted = machine.speeds, Evicted.of(reads, writes, parts, total, machine)
     number, moved = len(writes), bytes_moved(reads, writes, total)
     many = moved > FILLS_FROM * speeds.parts_share * machine.l2_bytes
     wrote, last, filled, stores, fills = (np.zeros(number) for _ in range(5))
@@ -82,7 +126,7 @@ def write_back(
         together = f.forgotten(evicted.parts, evicted.parts).of(total)
         others = f.each * total / max(together, 1.0) / part.blocks  # how many times as many blocks complete a part
         partial = part.partial if part.bytes * max(others, 1.0) < WHOLE else 0.0
-        whole = f.forgotten(evicted.lost, evicted.lost).of(total)  # what is written has no copy in the other half of L2
+        whole = f.forgotten(evicted.stored, evicted.stored).of(total)
         wrote[n] = partial * together + (1 - partial) * whole
         last[n] = partial * together + (1 - partial) * min(whole, f.of(total))
         filled[n] = partial * whole if many else 0.0
@@ -116,7 +160,7 @@ def held_at_end(
     which little was stored all is held.
     """
     speeds, second = machine.speeds, float(machine.speeds.halves == TWO_HALVES)
-    windows = np.concatenate([[0.0], np.geomspace(0.5, total, WINDOWS)])
+    windows = _windows(total)
     room, shares, dirty = np.zeros(windows.size), [], np.zeros(windows.size)
     for r, w, part in zip(reads, writes, parts, strict=True):
         recent, most = w.recent(windows), max(w.of(total), 1.0)
