@@ -23,6 +23,7 @@ KERNEL = wl.compile(source=source_of("endings"), arch="sm_90")["add_and_end"]
         ("32 lanes every 1, 1 times, 8 blocks a multiprocessor", 0.25),
         ("32 lanes every 32, 16 times, 1 blocks a multiprocessor", 0.2),  # few have: most of the time all wait
         ("32 lanes every 8, 4 times, 8 blocks a multiprocessor", 0.2),
+        ("32 lanes every 32, 1 times, 8 blocks a multiprocessor", 0.2),  # each ends when its own have room
     ],
 )
 def test_multiprocessors_are_active_while_atomics_have_no_room(said: str, active: float) -> None:

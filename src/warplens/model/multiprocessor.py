@@ -135,8 +135,8 @@ def access(slot, i, t, warps, blocks, work, memory, counts, s, supply):  # type:
         at += length(work.words[at])
     warps.position[slot] = at
     queue_up(sp, leave, memory)
-    if kind == p.STORE and long:
-        warps.drained[slot] = memory.servers[p.L2_IN]
+    if kind in (p.STORE, p.REDUCE) and long:
+        warps.drained[slot] = memory.servers[p.L2_IN if kind == p.STORE else p.LSU]
     if kind == p.COPY:
         warps.copied[slot] = max(warps.copied[slot], done)
     return done, read, long

@@ -29,7 +29,7 @@ class Warps(NamedTuple):
     base             when it may issue, so far as it itself is concerned;  mark, why: since when it waits, and for what
     order            the lower, the longer it has not issued;  waiting: for which barrier, -1: none;  began: it started
     board, because   when each scoreboard is free, and what it is then that one has waited for
-    drained          when its stores have left for L2
+    drained          when its stores have left for L2, and its atomics have room
     groups, grouped, copied   asynchronous copies: when the last 8 groups are there, how many, and the open one
     """
 
