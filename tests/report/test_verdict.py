@@ -121,3 +121,24 @@ def test_what_is_wrong_is_told_before_what_is_slow() -> None:
     assert sentence.startswith(("unsafe: lines 10 and 11: ", "unsafe: lines 11 and 10: "))
     assert "no barrier between" in sentence
     assert told("unsafe", 1, 64).startswith("unsafe: its 1 block keeps at most 1")
+
+
+ARRAY = """
+__global__ void table(const float* x, float* y, const int* k) {
+  float a[64];
+  for (int j = 0; j < 64; j++) a[j] = x[j];
+  float t = 0;
+  for (int j = 0; j < 64; j++) t += a[%s & 63];
+  y[threadIdx.x] = t;
+}
+"""
+
+
+def test_an_array_in_local_memory_is_named() -> None:
+    def sentence(index: str) -> str:
+        kernel = compile(source=ARRAY % index, arch="sm_90")["table"]
+        x, y, k = np.zeros(64, np.float32), np.zeros(64, np.float32), np.zeros(64, np.int32)
+        return verdict(kernel.launch(1, 64, x, y, k).subject)
+
+    assert "local memory: the array a, which line 6 indexes by a variable, mostly in line" in sentence("(k[j] + j)")
+    assert "local memory" not in sentence("j")

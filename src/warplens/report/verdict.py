@@ -8,9 +8,12 @@ sub-partitions issue one each a cycle), a wavefront 1 (a multiprocessor's data s
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from warplens.compiler.signature import first_names
+from warplens.counters.opcodes import access
 from warplens.counters.sections.shared_memory import ideal
 from warplens.counters.vocabulary import (
     ALL,
@@ -141,8 +144,25 @@ def spills(subject: Subject) -> Fact | None:
     return Fact(
         sum(row.units for row in rows) / work(subject),
         f"{share(requests / everything)} of its memory requests go to local memory: "
-        "spilled registers, or arrays that no register can hold" + mostly(subject, SECTORS[LOCAL]),
+        + (indexed(subject) or "spilled registers, or arrays that no register can hold")
+        + mostly(subject, SECTORS[LOCAL]),
     )
+
+
+def indexed(subject: Subject) -> str:
+    """ "the array a, which line 7 indexes by a variable": where addresses do not begin at the stack pointer, R1."""
+    for instruction in subject.program.instructions:
+        line, found = instruction.source, access(instruction)
+        if not (line and found and found.space == "local" and subject.trace.executed[instruction.index]):
+            continue
+        if re.search(r"\[R1\b", instruction.text):
+            continue
+        kernel = subject.kernel
+        parameters = first_names(subject.sources.values(), kernel.name, len(kernel.parameters))
+        names = set(re.findall(r"\b([A-Za-z_]\w*)\s*\[", subject.text_of(line))) - {*parameters}
+        if len(names) == 1:
+            return f"the array {names.pop()}, which line {line.line} indexes by a variable"
+    return ""
 
 
 def meeting_atomics(subject: Subject) -> Fact | None:
