@@ -20,7 +20,7 @@ def trials(multiprocessors: int) -> Iterator[Trial]:
     yield from _windows(multiprocessors)
     yield from _apart(multiprocessors)
     for step in (0, 1, 2, 3, 4, 8, 9, 16, 32, 33):
-        for warps in (1, 8, 32):
+        for warps in (1, 2, 4, 5, 8, 32):
             args = (TICKS, Buffer(8192), SINK, 32, step, 0)
             yield Trial(f"L1 hits, step {step}, {warps} warps", "hits_strided", 1, 32 * warps, args, "ticks", 32 * 16)
     for width in (4, 8, 16):

@@ -20,6 +20,9 @@ def trials(multiprocessors: int) -> Iterator[Trial]:
         for step in (2, 4, 8, 16, 32):
             if step > least:
                 yield _rate(f"{said}, step {step}, 32 warps", kernel, 32, step)
+        if kernel != "shared_store":
+            for warps in (1, 2, 4, 5, 8):
+                yield _rate(f"{said}, step 32, {warps} warps", kernel, warps, 32)
     for kernel, said in (("shared_add", "shared add"), ("shared_add_float", "shared add float")):
         for step in (0, 1, 2, 4, 8):
             yield _rate(f"{said}, step {step}, 1 warps", kernel, 1, step)
