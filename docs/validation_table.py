@@ -1,6 +1,7 @@
 """The tables of docs/validation.md: times and counters predicted for an H200, beside what was measured there.
 
-    python docs/validation_table.py summary | counters | launches | again | ladders | guests | lengths
+    python docs/validation_table.py summary | counters | launches | again | ladders | guests | lengths | visitors |
+        visitors_lengths
 
 Predictions stand in benchmarks/validation/, written down before the launches were measured (those of `again` after);
 measurements in measurements/h200/.  The measured time is the median of CUDA events with L2 swept before each run.
@@ -25,8 +26,9 @@ LISTS = {
     "fourth list": ("predictions_field.csv", "validation_times_field.csv"),
     "fifth list": ("predictions_ladders.csv", "validation_times_ladders.csv"),
     "sixth list": ("predictions_guests.csv", "validation_times_guests.csv"),
+    "seventh list": ("predictions_visitors.csv", "validation_times_visitors.csv"),
 }
-LADDERS, GUESTS = "fifth list", "sixth list"
+LADDERS, GUESTS, VISITORS = "fifth list", "sixth list", "seventh list"
 AGAIN = {f"{title}, again": (f"again/{ours}", theirs) for title, (ours, theirs) in list(LISTS.items())[:3]}
 ALIKE = 0.03  # variants whose measured times differ by less have no order
 SHORT = 8  # microseconds: half of it is the launch itself
@@ -124,15 +126,15 @@ def by_family(found: list[Launch]) -> dict[str, list[Launch]]:
     return families
 
 
-def lengths(lists: Mapping[str, list[Launch]]) -> Iterator[str]:
-    """The guests by how long they took, and those that are no rungs of ladders."""
-    found = lists.get(GUESTS, [])
+def lengths(lists: Mapping[str, list[Launch]], title: str = GUESTS) -> Iterator[str]:
+    """Launches by how long they took, and those that are no rungs of ladders."""
+    found = lists.get(title, [])
     parts = {"rungs of ladders": [launch for launch in found if launch.predicted["family"]]}
     parts["kernels by themselves"] = [launch for launch in found if not launch.predicted["family"]]
     for low, high in zip(LENGTHS, (*LENGTHS[1:], float("inf")), strict=True):
         middle = f"{low} to {high} µs" if high < float("inf") else f"from {low} µs"
         parts[middle if low else f"below {high} µs"] = [launch for launch in found if low <= launch.times[1] < high]
-    yield from figures((title, part) for title, part in parts.items() if part)
+    yield from figures((name, part) for name, part in parts.items() if part)
     if not found:
         yield "| not measured yet | | | | | | | | |"
 
@@ -212,7 +214,8 @@ def table(lists: Mapping[str, list[Launch]]) -> Iterator[str]:
 def main() -> None:
     tables = {
         "summary": summary, "counters": counters, "launches": table, "again": summary, "ladders": ladders,
-        "guests": partial(ladders, title=GUESTS), "lengths": lengths,
+        "guests": partial(ladders, title=GUESTS), "lengths": lengths, "visitors": partial(ladders, title=VISITORS),
+        "visitors_lengths": partial(lengths, title=VISITORS),
     }  # fmt: skip
     for line in tables[sys.argv[1]](launches(AGAIN if sys.argv[1] == "again" else LISTS)):
         print(line)
