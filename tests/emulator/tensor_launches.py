@@ -54,6 +54,10 @@ def sparse(shape: str, types: str, *registers: int, selector: int, results: str 
     return Form(f"sp.sync.aligned.{shape}.row.col.{types}", registers, "r", results, selector)  # type: ignore[arg-type]
 
 
+def of_bytes(shape: str, x: str, y: str, result: str, *registers: int, **kinds: str) -> Form:
+    return dense(shape, f"{result}.{x}.{y}.{result}", *registers, **kinds)
+
+
 F16, INT = {"results": "r"}, {"results": "r"}
 DOUBLE = {"inputs": "d", "results": "d"}
 FORMS = {
@@ -87,3 +91,15 @@ FORMS = {
     "sp_64_s4_s1": sparse("m16n8k64", "s32.s4.u4.s32", 2, 2, 4, selector=1, **INT),
     "sp_128_s4_s0": sparse("m16n8k128", "s32.s4.u4.s32", 4, 4, 4, selector=0, **INT),
 }
+
+BYTE_FORMS = {
+    "e4m3_e4m3": of_bytes("m16n8k32", "e4m3", "e4m3", "f32", 4, 2, 4),
+    "e4m3_e5m2": of_bytes("m16n8k32", "e4m3", "e5m2", "f32", 4, 2, 4),
+    "e5m2_e4m3": of_bytes("m16n8k32", "e5m2", "e4m3", "f32", 4, 2, 4),
+    "e5m2_e5m2": of_bytes("m16n8k32", "e5m2", "e5m2", "f32", 4, 2, 4),
+    "e4m3k16": of_bytes("m16n8k16", "e4m3", "e4m3", "f32", 2, 1, 4),
+    "e5m2k16": of_bytes("m16n8k16", "e5m2", "e5m2", "f32", 2, 1, 4),
+    "e4m3_f16": of_bytes("m16n8k32", "e4m3", "e4m3", "f16", 4, 2, 2, **F16),
+    "e5m2k16_f16": of_bytes("m16n8k16", "e5m2", "e5m2", "f16", 2, 1, 2, **F16),
+}
+"""Floats of 8 bits: QMMA on sm_89 and sm_120, which no GPU was asked about; HMMA of halves on sm_90 and sm_100."""

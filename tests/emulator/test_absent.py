@@ -22,8 +22,9 @@ VOLTA = """__global__ void k(unsigned *a, float *o) { float d[8] = {};
  asm volatile("mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32 {%0,%1,%2,%3,%4,%5,%6,%7},{%8,%8},{%8,%8},"
   "{%0,%1,%2,%3,%4,%5,%6,%7};" : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]),
   "+f"(d[7]) : "r"(a[0])); for (int i = 0; i < 8; ++i) o[i] = d[i]; }"""
-BYTE_FLOATS = """__global__ void k(unsigned *a, float *o) { float d[4] = {};
- asm volatile("mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32 {%0,%1,%2,%3},{%4,%4,%4,%4},{%4,%4},{%0,%1,%2,%3};"
+SPARSE_BYTES = """__global__ void k(unsigned *a, float *o) { float d[4] = {};
+ asm volatile("mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.f32.e4m3.e4m3.f32 {%0,%1,%2,%3},{%4,%4,%4,%4},"
+  "{%4,%4,%4,%4},{%0,%1,%2,%3}, %4, 0;"
   : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) : "r"(a[0])); for (int i = 0; i < 4; ++i) o[i] = d[i]; }"""
 NO_COMPLETE = """__global__ void k(char *g, float *o) { __shared__ unsigned long long b;
  unsigned a = __cvta_generic_to_shared(&b); unsigned long long s;
@@ -51,7 +52,7 @@ def test_told(source: str, told: str) -> None:
     ("source", "target", "told"),
     [
         (VOLTA, "sm_75", r"HMMA\.884\..*\(sm_75, .*:\d+\): matrix products of Volta's shape .* are not emulated"),
-        (BYTE_FLOATS, "sm_89", r"QMMA\..*\(sm_89, .*:\d+\): matrix products of 8-bit floats .* are not emulated"),
+        (SPARSE_BYTES, "sm_89", r"QMMA\.SP.*\(sm_89, .*:\d+\): products of sparse or scaled .* are not emulated"),
         (CLUSTERS, "sm_120", r"k \(sm_120\) runs in clusters of 2 blocks .*, which are emulated for sm_90 only"),
         (NO_COMPLETE, "sm_90", r"SYNCS\.ARRIVE.*:3\): arrivals that may not end a phase .* are not emulated"),
     ],

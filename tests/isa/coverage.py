@@ -28,7 +28,7 @@ sys.path[:0] = [str(TESTS / "isa"), str(TESTS / "emulator"), str(TESTS)]
 from host_probes import on_host  # noqa: E402
 from launches import ARCHITECTURES, KERNELS  # noqa: E402
 from probe_kernels import Probe, digest, module, probes, results  # noqa: E402
-from tensor_launches import FORMS  # noqa: E402
+from tensor_launches import BYTE_FORMS, FORMS  # noqa: E402
 
 MEASURED = Path(__file__).parents[2] / "measurements" / "h200"
 FILE = MEASURED / "opcodes.csv"
@@ -110,8 +110,9 @@ def kernels(arch: str, chosen: tuple[str, ...]) -> Iterator[Code]:
 
 
 def products(arch: str, chosen: tuple[str, ...]) -> Iterator[Code]:
-    """Matrix products beside those of an H200."""
-    for form in FORMS.values() if arch == "sm_90" and "tensor".startswith(chosen) else ():
+    """Matrix products beside those of an H200, and of 8-bit floats beside fractions."""
+    forms = {"sm_89": BYTE_FORMS, "sm_90": FORMS | BYTE_FORMS, "sm_100": BYTE_FORMS, "sm_120": BYTE_FORMS}
+    for form in forms.get(arch, {}).values() if "tensor".startswith(chosen) else ():
         body = wl.compile(source=form.source, arch=arch)["product"].program.body
         yield Code(body, kernel="tensor", proves=True)
 

@@ -8,7 +8,7 @@ WGMMA = "warpgroup matrix products (wgmma)"
 TCGEN05 = "the tensor memory and matrix products of sm_100 (tcgen05)"
 TEXTURES = "texture instructions"
 SURFACES = "surface instructions"
-BYTE_FLOATS = "matrix products of 8-bit floats on sm_89 and sm_120 (QMMA)"
+SCALED_FLOATS = "products of sparse or scaled matrices of 8-bit floats, and of floats of 6 and 4 bits (QMMA, OMMA)"
 VOLTA = "matrix products of Volta's shape (mma.m8n8k4) on sm_75"
 BLOCKED_ARRIVALS = "arrivals that may not end a phase (mbarrier.arrive.noComplete) from sm_90 on"
 
@@ -21,7 +21,7 @@ _FAMILIES = {
     "LDTM STTM LDT STT",
     TEXTURES: "TEX TLD TLD4 TXD TXQ TMML TEXS TLDS TLD4S UTEX FOOTPRINT",
     SURFACES: "SULD SUST SURED SUATOM SUQ",
-    BYTE_FLOATS: "QMMA OMMA",
+    SCALED_FLOATS: "QMMA OMMA",
     VOLTA: "HMMA.884",
 }
 _FAMILY = {name: family for family, names in _FAMILIES.items() for name in names.split()}

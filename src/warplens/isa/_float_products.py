@@ -4,7 +4,7 @@ Read on an H200 (measurements/README.md), bit for bit: the products of a row and
 the addend in one step.  For that each is cut off (towards zero) 25 binary places behind the largest exponent of all,
 where a product's exponent is the sum of its factors', whatever its digits.  The exact sum of what is left is cut off
 again to a float, or rounded to nearest to a half.  A result of zero is +0, a NaN 0x7fffffff or 0x7fff.  Other
-architectures sum in smaller groups or keep fewer places; here all follow the H200.
+architectures sum in smaller groups or keep fewer places; here all follow the H200, QMMA too, which an H200 lacks.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any, Literal, NamedTuple
 from warplens.isa._any_nan import AnyNan
 from warplens.isa._fragments import E, column, row
 from warplens.isa._lanes import F32, F64, S32, U32, Pred
-from warplens.isa._narrow import float_to_half, half_to_float, odd_float
+from warplens.isa._narrow import e4m3_to_half, e5m2_to_half, float_to_half, half_to_float, odd_float
 
 PLACES = 25
 NOWHERE = -400  # the exponent of zero: below that of any product, also beside a factor that is not zero
@@ -27,6 +27,8 @@ Words = Sequence[U32]
 Pairs = Iterator[tuple[tuple[E, E], ...]]  # place by place in row and column, for each of a lane's four results
 Result = Literal["F16", "F32"]
 Input = Literal["F16", "BF16", "TF32"]
+Tiny = Literal["E4M3", "E5M2"]
+Kinds = tuple[Input | Tiny, Input | Tiny]  # of A and of B
 Chooser = Callable[..., Sequence[Any]]  # (column, half, words of metadata) -> what a row of A meets of it
 
 
@@ -43,9 +45,12 @@ def number(value: F32, least: int) -> Number:
     return Number(value, value.compare("eq", 0.0).choose(exponent.like(NOWHERE), exponent))
 
 
-def numbers(word: U32, kind: Input) -> list[Number]:
+def numbers(word: U32, kind: Input | Tiny) -> list[Number]:
     if kind == "TF32":
         return [number((word & ~0x1FFF).float_bits(), 1)]
+    if kind == "E4M3" or kind == "E5M2":
+        wide, least = (e4m3_to_half, 121) if kind == "E4M3" else (e5m2_to_half, 113)
+        return [number(half_to_float(wide((word >> shift) & 0xFF), False), least) for shift in (0, 8, 16, 24)]
     brain = kind == "BF16"
     return [number(half_to_float(half, brain), 1 if brain else 113) for half in (word & 0xFFFF, word >> 16)]
 
@@ -61,8 +66,8 @@ class Terms:
     ordinary: Sequence[Pred]
 
 
-def terms(kind: Input, result: Result, choose: Chooser, a: Words, b: Words, c: Words, *meta: Words) -> Terms:
-    left, right = ([numbers(word, kind) for word in words] for words in (a, b))
+def terms(kinds: Kinds, result: Result, choose: Chooser, a: Words, b: Words, c: Words, *meta: Words) -> Terms:
+    left, right = ([numbers(word, kind) for word in words] for words, kind in zip((a, b), kinds, strict=True))
     addends = [number(w.float_bits(), 1) for w in c] if result == "F32" else [x for w in c for x in numbers(w, "F16")]
 
     def pairs(part: Callable[[Number], E]) -> Pairs[E]:
@@ -86,10 +91,10 @@ def largest(exponents: Pairs[S32], addends: Sequence[Number]) -> list[S32]:
 # For all numbers
 
 
-def float_products(kind: Input, result: Result, choose: Chooser, *words: Words) -> Words:
+def float_products(kinds: Kinds, result: Result, choose: Chooser, *words: Words) -> Words:
     """All results of a lane: rows g and g + 8, columns 2 t and 2 t + 1.  Infinities and NaNs go their way through the
     doubles."""
-    given = terms(kind, result, choose, *words)
+    given = terms(kinds, result, choose, *words)
     places = [top.max(NOWHERE) - PLACES - 127 for top in largest(given.exponents, given.addends)]
     scales = [power_of_two(-place) for place in places]
     sums: list[F64] = [(x.value.f64().bitcast(AnyNan) * k).trunc() for x, k in zip(given.addends, scales, strict=True)]
@@ -125,13 +130,13 @@ def half_pair(low: F64, high: F64) -> U32:
 # For most
 
 
-def quick_float_products(kind: Input, result: Result, choose: Chooser, *words: Words) -> tuple[Words, Pred]:
+def quick_float_products(kinds: Kinds, result: Result, choose: Chooser, *words: Words) -> tuple[Words, Pred]:
     """The same in single precision and whole numbers, and where it is the same: where no exponent is extreme.
 
     A float holds the product of 11 by 11 binary digits, or one so small that all of it is cut off.  Scaled, products
     are below 2^27 and the addend below 2^26, so that eight of them and the addend make a whole number of 32 bits.
     """
-    given = terms(kind, result, choose, *words)
+    given = terms(kinds, result, choose, *words)
     tops = largest(given.exponents, given.addends)
     usual = [(top >= LEAST_TOP) & (top <= LARGEST_TOP) | (top < ALL_ZERO) for top in tops]
     places = [top.max(LEAST_TOP) - PLACES - 127 for top in tops]

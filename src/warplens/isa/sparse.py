@@ -73,8 +73,8 @@ def hmma_sp(
     words = 4 if result == "F32" else 2
     met = partial(met_numbers, tf32, blocks * selector)
     runs = (w.stored(a, 2 * blocks), w.stored(b, 2 * blocks), w.stored(c, words), w.stored(metadata, 1))
-    quick = partial(quick_float_products, kind, result, met)
-    return w.once(f".{selector}", words, partial(float_products, kind, result, met), *runs, quick=quick)
+    quick = partial(quick_float_products, (kind, kind), result, met)
+    return w.once(f".{selector}", words, partial(float_products, (kind, kind), result, met), *runs, quick=quick)
 
 
 @op("IMMA.SP", pipe="tensor", says="{to} = {a} (half zeros, by {metadata}) * {b} + {c}, matrices {shape}, {x} and {y}")

@@ -1,4 +1,4 @@
-"""Products of small matrices by a warp: HMMA, IMMA, BMMA, DMMA, and the transposing move (sass.md 2.2)."""
+"""Products of small matrices by a warp: HMMA, QMMA, IMMA, BMMA, DMMA, and the transposing move (sass.md 2.2)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import partial, reduce
 from typing import Literal, TypeVar
 
 from warplens.isa._any_nan import AnyNan
-from warplens.isa._float_products import Chooser, Input, Result, Words, float_products, quick_float_products
+from warplens.isa._float_products import Chooser, Input, Result, Tiny, Words, float_products, quick_float_products
 from warplens.isa._fragments import column, row
 from warplens.isa._lanes import F64, S32, S64, U32, Pred, Rounding
 from warplens.isa._op import op
@@ -37,8 +37,21 @@ def hmma(
     of_a, of_b = SHAPES[shape] if kind != "TF32" else {"1684": (2, 1), "1688": (4, 2)}[shape]
     words = 4 if result == "F32" else 2
     runs = (w.stored(a, of_a), w.stored(b, of_b), w.stored(c, words))
-    quick = partial(quick_float_products, kind, result, all_of)
-    return w.once("", words, partial(float_products, kind, result, all_of), *runs, quick=quick)
+    quick = partial(quick_float_products, (kind, kind), result, all_of)
+    return w.once("", words, partial(float_products, (kind, kind), result, all_of), *runs, quick=quick)
+
+
+@op("QMMA", pipe="tensor", says="{to} = {a} * {b} + {c}, matrices {shape}, {x} and {y} summed as {result}")
+def qmma(
+    w: Warp, a: Register, b: Register, c: Register, *, shape: Literal["16816", "16832"], result: Result,
+    x: Tiny, y: Tiny,
+) -> Data:  # fmt: skip
+    """8-bit floats, on sm_89 and sm_120; the compiler makes HMMA of halves of them on sm_90 and sm_100."""
+    of_b = 1 if shape == "16816" else 2
+    words = 4 if result == "F32" else 2
+    runs = (w.stored(a, 2 * of_b), w.stored(b, of_b), w.stored(c, words))
+    quick = partial(quick_float_products, (x, y), result, all_of)
+    return w.once("", words, partial(float_products, (x, y), result, all_of), *runs, quick=quick)
 
 
 # Integers: exact, modulo 2^32 or clamped

@@ -30,7 +30,7 @@ TIMELY, LATE = ("fma", "fma_heavy", "alu", "fp16"), ("fp64", "xu")  # whose resu
 MEETING = 8
 SHARED_ONLY = frozenset({"LDS", "LDSM", "STS", "STSM", "ATOMS", "SHFL"})
 # Products of the matrix instructions that take the time of HMMA.16816; those of a smaller shape take tensor_half.
-WHOLE = {"HMMA": 16 * 8 * 16, "IMMA": 16 * 8 * 32, "BMMA": 16 * 8 * 256}
+WHOLE = {"HMMA": 16 * 8 * 16, "IMMA": 16 * 8 * 32, "QMMA": 16 * 8 * 32, "BMMA": 16 * 8 * 256}
 MATRICES = frozenset({*WHOLE, "DMMA"})  # Nsight counts DMMA for the fp64 pipe
 WHOLE_TF32, WHOLE_DOUBLE = 16 * 8 * 8, 16 * 8 * 4
 SHAPES = {
