@@ -96,6 +96,14 @@ def test_64_bit_sums(engine, width):
     assert carry.tolist() == each(lambda a, b: a + b > M64, WIDE, other)
 
 
+def test_a_difference_of_64_bits_carries_where_nothing_is_borrowed(engine):
+    """Zero among what is taken away: differences of 128 bits were 2^64 too small there."""
+    less = [0, *WIDE[1:]]
+    total, carry = engine.evaluate("IADD.64", WIDE, Minus(less))
+    assert total.tolist() == each(lambda a, b: (a - b) & M64, WIDE, less)
+    assert carry.tolist() == each(lambda a, b: a >= b, WIDE, less)
+
+
 ORDERS = {
     "LT": int.__lt__,
     "LE": int.__le__,

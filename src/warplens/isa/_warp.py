@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from warplens.isa._lanes import F32, U32, U64, Emitter, Pred
 from warplens.program import Address, Constant, Label, Operand, Register, Special
@@ -44,6 +44,26 @@ class Addend:
     @cached_property
     def wide(self) -> U64:
         return self._widen()
+
+
+class WideAddend(U64):
+    """The same of 64 bits: where it is a negated zero, it carries."""
+
+    __slots__ = ("carries",)
+
+    def __init__(self, e: Emitter, node: Any) -> None:
+        super().__init__(e, node)
+        self.carries: Pred | None = None
+
+    def __neg__(self) -> WideAddend:
+        value = super().__neg__()
+        value.carries = self.eq(0)
+        return value
+
+    def carry(self, total: U64) -> Pred:
+        """Of this and another in their sum `total`, but for the other's own."""
+        over = total < self
+        return over if self.carries is None else over | self.carries
 
 
 class Warp(Protocol):

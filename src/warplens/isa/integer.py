@@ -10,7 +10,7 @@ from typing import Literal, TypeVar
 
 from warplens.isa._lanes import FALSE, S32, S64, TRUE, U32, U64, Int, Pred
 from warplens.isa._op import op
-from warplens.isa._warp import Addend, Warp
+from warplens.isa._warp import Addend, Warp, WideAddend
 from warplens.program import Constant, Operand, Register
 
 Compare = Literal["LT", "LE", "GT", "GE", "EQ", "NE"]
@@ -44,10 +44,10 @@ def iadd3_x(a: U32, b: U32, c: U32, p: Pred = FALSE, q: Pred = FALSE) -> tuple[U
 
 
 @op("UIADD3.64", pipe="uniform")
-def uiadd3_64(a: U64, b: U64, c: U64) -> tuple[U64, Pred, Pred]:
+def uiadd3_64(a: WideAddend, b: WideAddend, c: WideAddend) -> tuple[U64, Pred, Pred]:
     ab = a + b
     total = ab + c
-    first, second = ab < a, total < ab
+    first, second = a.carry(ab) | b.carry(ab), ab.carry(total) | c.carry(total)
     return total, first | second, first & second
 
 
@@ -62,9 +62,10 @@ def viadd(a: U32, b: U32) -> U32:
 
 
 @op("IADD.64", "UIADD.64", pipe="alu", probe="(long long)a + b")
-def iadd_64(a: U64, b: U64) -> tuple[U64, Pred]:
-    """The carry is that of the operands as read: that of a - 0 is not known (seen in sums only)."""
-    return a + b, (a + b) < a
+def iadd_64(a: WideAddend, b: WideAddend) -> tuple[U64, Pred]:
+    """a - 0 carries: the compiler takes the carry for a >= b."""
+    total = a + b
+    return total, a.carry(total) | b.carry(total)
 
 
 @op("IADD.64.X", "UIADD.64.X", pipe="alu")
