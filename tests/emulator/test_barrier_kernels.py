@@ -11,7 +11,7 @@ from warplens.errors import KernelFault
 N = 128
 
 
-@pytest.mark.parametrize("target", ["sm_80", "sm_90", "sm_120"])
+@pytest.mark.parametrize("target", ["sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120"])
 def test_phases(target: str) -> None:
     out = np.zeros(3 * N, np.int32)
     kernel("barriers.cu", "phases", target).launch(1, N, out)
@@ -23,7 +23,7 @@ def test_phases(target: str) -> None:
     same(out, want)
 
 
-@pytest.mark.parametrize("target", ["sm_75", "sm_90"])
+@pytest.mark.parametrize("target", ["sm_75", "sm_90", "sm_100"])
 @pytest.mark.parametrize("lucky", [True, False])
 def test_reductions(target: str, lucky: bool) -> None:
     data = (np.arange(N) % 3 + lucky).astype(np.int32)
@@ -33,15 +33,16 @@ def test_reductions(target: str, lucky: bool) -> None:
     same(out, (first + 1000 * bool(data.all()) + 10000 * bool((data == 7).any())).astype(np.int32))
 
 
-def test_cluster_of_one_block() -> None:
+@pytest.mark.parametrize("target", ["sm_90", "sm_100", "sm_120"])
+def test_cluster_of_one_block(target: str) -> None:
     out = np.zeros(2 * N, np.int32)
-    run = kernel("barriers.cu", "cluster_of_one", "sm_90").launch(1, N, out)
+    run = kernel("barriers.cu", "cluster_of_one", target).launch(1, N, out)
     same(out[:N], (5 + N - 1 - np.arange(N)).astype(np.int32))
     on, all_lanes = (run[f"smsp__thread_inst_executed{which}.sum"] for which in ("_pred_on", ""))
     assert on == all_lanes - N  # ACQBULK has no lanes on: read on an H200 (validation.csv)
 
 
-@pytest.mark.parametrize("target", ["sm_80", "sm_90", "sm_120"])
+@pytest.mark.parametrize("target", ["sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120"])
 @pytest.mark.parametrize("name", ["copied_beside", "copied_instead"])
 def test_copies_arrive_at_a_barrier(name: str, target: str) -> None:
     """And the phase after the one that they end is not over."""
@@ -50,9 +51,10 @@ def test_copies_arrive_at_a_barrier(name: str, target: str) -> None:
     same(out, np.concatenate([data[::-1], np.zeros(100, np.int32)]))
 
 
-def test_the_lowest_lane_is_elected() -> None:
+@pytest.mark.parametrize("target", ["sm_90", "sm_100", "sm_120"])
+def test_the_lowest_lane_is_elected(target: str) -> None:
     out = np.zeros(64, np.int32)
-    kernel("barriers.cu", "elected", "sm_90").launch(1, 64, out)
+    kernel("barriers.cu", "elected", target).launch(1, 64, out)
     lane = np.arange(64) % 32
     same(out, np.where(lane < 5, 0, 500 + (lane == 5)).astype(np.int32))
 

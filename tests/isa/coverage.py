@@ -29,16 +29,19 @@ from host_probes import on_host  # noqa: E402
 from launches import ARCHITECTURES, KERNELS  # noqa: E402
 from probe_kernels import Probe, digest, module, probes, results  # noqa: E402
 from tensor_launches import BYTE_FORMS, FORMS  # noqa: E402
+from test_elsewhere import OTHERWISE  # noqa: E402
 
 MEASURED = Path(__file__).parents[2] / "measurements" / "h200"
 FILE = MEASURED / "opcodes.csv"
 COLUMNS = ["opcode", "architectures", "proven", "equal", "differ", "host", "kernels", "operands", "offset", "encoding"]
-SOME = {"barriers": "75 80 90 120"}
-"""Where the tests run kernels that not all architectures are tried with."""
+ALL = "75 80 86 89 90 100 120"
+SOME = {"barriers": ALL, "patterns": ALL, "practice": "75 80 90 120", "copies": "80 90 120"}
+SOME |= {path.stem: "100" for path in KERNELS.glob("field_*")}
+"""Where the tests run the kernels that they name, of files that not all architectures are tried with."""
 WHOLE = {path.stem: "75 80 86 89 90 120" for path in KERNELS.glob("field_*")}
-WHOLE |= {path.stem: "75 80 86 89 90 100 120" for path in KERNELS.glob("ladder_*")}
-WHOLE |= {path.stem: "90" for path in KERNELS.glob("odd_*")}
-WHOLE |= {"matrix_patterns": "90", "everyday": "90", "spellings": "75 80 86 89 90 100 120"}
+WHOLE |= {path.stem: ALL for path in KERNELS.glob("ladder_*")}
+WHOLE |= {path.stem: ALL for path in KERNELS.glob("odd_*")}
+WHOLE |= {"matrix_patterns": ALL, "everyday": "90", "spellings": ALL}
 """Files of which all kernels were compared: with an H200 (measurements/README.md), elsewhere with sm_90 or numpy."""
 
 
@@ -97,15 +100,16 @@ def outcome(probe: Probe, arch: str, body: tuple[Instruction, ...]) -> Code:
 def kernels(arch: str, chosen: tuple[str, ...]) -> Iterator[Code]:
     for path in sorted(path for path in KERNELS.glob("*.cu") if path.stem.startswith(chosen)):
         stem = path.stem.split("_")[0] if re.match(r"k\d\d_", path.stem) else path.stem
-        tried = stem.startswith("k") or arch[3:] in (SOME | WHOLE).get(stem, "").split()
+        whole = arch[3:] in WHOLE.get(stem, "").split()
+        some = stem.startswith("k") or arch[3:] in SOME.get(stem, "").split()
         try:
             made = wl.compile(path, arch=arch)
         except wl.errors.CompileError:
             continue
         for name in made:
             body = made[name].program.body
-            # Those that stop before they start prove nothing.
-            proves = tried and (stem in WHOLE or name in compared()) and all(map(bind, body))
+            tried = (whole and not (name in OTHERWISE and int(arch[3:]) < 90)) or (some and name in compared())
+            proves = tried and all(map(bind, body))  # those that stop before they start prove nothing
             yield Code(body, kernel=stem if proves else "", proves=proves)
 
 
