@@ -124,6 +124,7 @@ LATENCIES: Mapping[str, Formula] = {
 }
 LOADS: Mapping[str, Formula] = {
     "l2_port": lambda v: v.bytes_per_cycle("L2 16 B, 32 warps of one", 1),
+    "wavefront_cycles": lambda v: (v.of("L1 hits, step 32, 1 warps") - v.of("L1 hits, step 16, 1 warps")) / 16,
     "table_word_cycles": lambda v: (
         v.of("table chain, 2 words, 32 warps") - v.of("table chain, 1 words, 32 warps")
     ) / 32,

@@ -305,6 +305,7 @@ def served(t, sp, kind, words, at, block_wave, slot, size, floats, memory, count
         if kind in (p.ATOMIC, p.REDUCE):
             cost = max(cost, waves)
         servers[p.LSU] = free + cost
+        issue_free[sp] = begin + max(s[p.LSU_ISSUE], s[p.WAVE] * waves)
         counts[p.LSU_BUSY] += cost
         late = s[p.LAT_SHARED_ATOMIC] if kind == p.ATOMIC else s[p.LAT_SHARED]
         return begin, begin + late + cost - 1, begin + s[p.LAT_STORE]
@@ -315,8 +316,9 @@ def served(t, sp, kind, words, at, block_wave, slot, size, floats, memory, count
         sectors = min(sectors, int(np.ceil(lanes * size / 32.0)))
         waves = min(waves, ideal)
     # Lines in order of appearance; sectors of one line mostly stand together.
-    lines = 0
-    done = begin + s[p.LAT_L1]
+    # What all sub-partitions share sees accesses in the order of their issue, also those that wait for their own.
+    lines, ahead = 0, begin - free
+    done = free + s[p.LAT_L1]
     position = at + ACCESSED
     last = at + ACCESSED + sectors
     shift = p.LOCAL_BASE + slot * 65536 if where == LOCAL else 0
@@ -329,7 +331,7 @@ def served(t, sp, kind, words, at, block_wave, slot, size, floats, memory, count
             mask |= 1 << (int(words[position]) & 3)
             position += 1
         lines += 1
-        request = begin + lines // 4
+        request = free + lines // 4
         lone = line != before + 1 and (position == last or (np.int64(words[position]) >> 2) + shift != line + 1)
         before = line
         if kind in (p.LOAD, p.COPY):
@@ -338,14 +340,13 @@ def served(t, sp, kind, words, at, block_wave, slot, size, floats, memory, count
             put(line, mask, request, cache, servers, counts, s, supply)
         elif kind in (p.ATOMIC, p.REDUCE):
             update(line, mask, lone, request, block_wave, cache, servers, counts, s, supply)
-    cost = max(max(waves, np.ceil(lines / 4.0)), s[p.GLOBAL_REQUEST])
-    if counts[p.L2_READS] + counts[p.L2_WRITES] > moved:
-        cost = max(cost, s[p.MISS_REQUEST])
-    cost = max(cost, sectors * 32.0 / s[p.L1_BYTES])
     if kind == p.LOAD:
         # Each lane's bytes go back one by one, also where all lanes asked for the same (`L1 hits, 16 B of one place`).
         waves = max(waves, ideal)
-        cost = max(cost, waves)
+    issue_free[sp] = begin + max(s[p.LSU_ISSUE], s[p.WAVE] * waves)
+    cost = max(max(waves * 128.0 / s[p.L1_BYTES], np.ceil(lines / 4.0)), s[p.GLOBAL_REQUEST])
+    if counts[p.L2_READS] + counts[p.L2_WRITES] > moved:
+        cost = max(cost, s[p.MISS_REQUEST])
     if kind in (p.ATOMIC, p.REDUCE):
         # Lanes on one word one after the other, words of a sector at once, sooner where all of it is wanted.
         alike = fullest_word(lanes, distinct, sectors)
@@ -354,12 +355,12 @@ def served(t, sp, kind, words, at, block_wave, slot, size, floats, memory, count
         if floats:
             work = max(work, alike * s[p.ATOMIC_FLOAT])
         time = s[p.ATOMIC_SHARE] * work
-        servers[p.ATOMICS] = max(servers[p.ATOMICS], begin) + time
+        servers[p.ATOMICS] = max(servers[p.ATOMICS], free) + time
         done = servers[p.ATOMICS] + s[p.LAT_ATOMIC]
         take_place(sectors, memory.updates, servers)
     servers[p.LSU] = max(servers[p.LSU], free + cost)
     counts[p.LSU_BUSY] += cost
     counts[p.LAST_STORE] = max(counts[p.LAST_STORE], max(servers[p.L2_IN], max(servers[p.ATOMICS], servers[p.DRAM])))
     if kind not in (p.STORE, p.REDUCE):
-        done += waves - 1
+        done += s[p.WAVE] * (waves - 1) + ahead
     return begin, done, begin + s[p.LAT_STORE]

@@ -82,6 +82,7 @@ def _settings(machine: Machine, chosen: Chosen, supply: Supply, what_if: Sequenc
         L2_READ=min(read * spread, speeds.l2_port) * more,
         L2_WRITE=min(speeds.l2_write * spread, speeds.l2_port) * more,
         LINE_READ=speeds.l2_line_read_cycles / spread, LINE_WRITE=speeds.l2_line_write_cycles / spread,
+        WAVE=speeds.wavefront_cycles,
         LINE_UPDATE=speeds.l2_line_update_cycles / spread,
         DRAM_READ=bytes_a_cycle * speeds.read_share, DRAM_WRITE=bytes_a_cycle * speeds.write_share,
         TABLE_WORD=speeds.table_word_cycles, TABLE_REPLAY=speeds.table_replay_cycles,

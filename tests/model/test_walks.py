@@ -1,0 +1,53 @@
+"""Threads that walk along rows of their own, as an H200 does them (its calibration.csv)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import warplens as wl
+from warplens.calibration import source_of, trials
+from warplens.calibration.record import read
+from warplens.calibration.trial import Buffer, Trial
+from warplens.machine import machine
+
+READ = read(Path(__file__).parents[2] / "measurements" / "h200" / "calibration.csv")
+TRIALS = {trial.name: trial for trial in trials(132) if trial.subject in ("walks", "caches", "shared")}
+
+
+def predicted(trial: Trial, rounds: int = 1) -> Any:
+    kernel = wl.compile(source=source_of(trial.subject), arch="sm_90")[trial.kernel]
+    arguments: list[Any] = []
+    for argument in trial.args:
+        if isinstance(argument, Buffer):
+            arguments.append(np.zeros(argument.bytes // 4, np.float32))
+        else:
+            arguments.append(argument if isinstance(argument, int) else np.zeros(64, np.int64))
+    if rounds > 1:
+        first = next(n for n, argument in enumerate(trial.args) if isinstance(argument, int))
+        arguments[first] *= rounds
+    return kernel.launch((trial.grid,), (trial.block,), *arguments, shared=trial.shared).predict("h200")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "L1 hits, step 3, 8 warps", "L1 hits, step 9, 8 warps",  # no conflicts, and 12 and 36 sectors
+        "L1 hits, step 16, 1 warps", "L1 hits, step 32, 1 warps", "L1 hits, step 32, 8 warps",
+        "shared load 4 B, step 32, 1 warps", "shared load 4 B, step 32, 8 warps", "shared load 16 B, step 4, 1 warps",
+    ],
+)  # fmt: skip
+def test_wavefronts_take_as_many_cycles_as_on_an_h200(name: str) -> None:
+    """One warp gets a wavefront every other cycle, eight get one a cycle."""
+    few, many = (predicted(TRIALS[name], rounds).time_us for rounds in (1, 3))
+    cycles = (many - few) * machine("h200").boost_megahertz / 2 / TRIALS[name].per
+    assert cycles == pytest.approx(float(READ[name]["value"]), rel=0.06)
+
+
+def test_a_walk_takes_as_long_as_on_an_h200() -> None:
+    """It waits for lines of its own that L1 holds, each word for 32 wavefronts."""
+    name = "walk 256 of every 512 words, 1 arrays, 1 warps, 32 lanes"
+    assert predicted(TRIALS[name]).time_us == pytest.approx(float(READ[name]["value"]), rel=0.06)
