@@ -13,6 +13,7 @@ from warplens.calibration import source_of, trials
 from warplens.calibration.record import read
 from warplens.calibration.trial import Buffer, Trial
 from warplens.machine import machine
+from warplens.model.l1_tags import FIRST, SECOND, bank_of
 
 READ = read(Path(__file__).parents[2] / "measurements" / "h200" / "calibration.csv")
 TRIALS = {trial.name: trial for trial in trials(132) if trial.subject in ("walks", "caches", "shared")}
@@ -37,6 +38,7 @@ def predicted(trial: Trial, rounds: int = 1) -> Any:
     [
         "L1 hits, step 3, 8 warps", "L1 hits, step 9, 8 warps",  # no conflicts, and 12 and 36 sectors
         "L1 hits, step 16, 1 warps", "L1 hits, step 32, 1 warps", "L1 hits, step 32, 8 warps",
+        "L1 hits, step 33, 1 warps", "L1 hits, step 33, 8 warps",  # 33 lines in four banks of tags
         "shared load 4 B, step 32, 1 warps", "shared load 4 B, step 32, 8 warps", "shared load 16 B, step 4, 1 warps",
     ],
 )  # fmt: skip
@@ -51,3 +53,17 @@ def test_a_walk_takes_as_long_as_on_an_h200() -> None:
     """It waits for lines of its own that L1 holds, each word for 32 wavefronts."""
     name = "walk 256 of every 512 words, 1 arrays, 1 warps, 32 lanes"
     assert predicted(TRIALS[name]).time_us == pytest.approx(float(READ[name]["value"]), rel=0.06)
+
+
+def test_banks_of_tags_are_parities() -> None:
+    for line in np.random.default_rng(2).integers(0, 1 << 30, 200).tolist():
+        assert bank_of(line) == 2 * ((line & FIRST).bit_count() & 1) + ((line & SECOND).bit_count() & 1)
+
+
+def test_two_lines_are_slow_where_they_share_a_bank() -> None:
+    """Pairs of lines so far from each other, behind a first line that all 42 readings agree on."""
+    first = 1956
+    for name, row in READ.items():
+        if name.startswith("lines of a load, 2 at "):
+            second = first + int(name.rsplit(" ", 1)[1])
+            assert (bank_of(first) == bank_of(second)) == (float(row["value"]) > 28), name

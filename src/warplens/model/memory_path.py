@@ -14,6 +14,7 @@ from warplens.model import places as p
 from warplens.model.entries import fullest_word, reached, space
 from warplens.model.entries import sectors as sectors_of
 from warplens.model.hashing import hashed
+from warplens.model.l1_tags import bank_of
 from warplens.model.least_used import find
 
 PAGE = 5  # lines whose loads from DRAM take alike: 2 to this power, 4 KB
@@ -23,6 +24,7 @@ PAGE = 5  # lines whose loads from DRAM take alike: 2 to this power, 4 KB
 TOGETHER = 1
 ONE_SECTOR = 1 << 40  # what tells the bit of a sector from that of its 64 bytes
 ALL_PLACES = 1 << 22  # words
+TAGS_AHEAD = 8  # cycles that one bank of tags may be behind the others before the next access waits
 FAR = 16  # beside the bit of a valid sector: it comes from DRAM
 
 
@@ -317,7 +319,7 @@ def served(t, sp, kind, words, at, block_wave, slot, size, floats, memory, count
         waves = min(waves, ideal)
     # Lines in order of appearance; sectors of one line mostly stand together.
     # What all sub-partitions share sees accesses in the order of their issue, also those that wait for their own.
-    lines, ahead = 0, begin - free
+    looked_up, ahead = free, begin - free
     done = free + s[p.LAT_L1]
     position = at + ACCESSED
     last = at + ACCESSED + sectors
@@ -330,8 +332,10 @@ def served(t, sp, kind, words, at, block_wave, slot, size, floats, memory, count
         while position < last and (int(words[position]) >> 2) + shift == line:
             mask |= 1 << (int(words[position]) & 3)
             position += 1
-        lines += 1
-        request = free + lines // 4
+        bank = p.TAGS + bank_of(line)
+        request = max(servers[bank], free)
+        servers[bank] = request + 1
+        looked_up = max(looked_up, request)
         lone = line != before + 1 and (position == last or (np.int64(words[position]) >> 2) + shift != line + 1)
         before = line
         if kind in (p.LOAD, p.COPY):
@@ -344,7 +348,7 @@ def served(t, sp, kind, words, at, block_wave, slot, size, floats, memory, count
         # Each lane's bytes go back one by one, also where all lanes asked for the same (`L1 hits, 16 B of one place`).
         waves = max(waves, ideal)
     issue_free[sp] = begin + max(s[p.LSU_ISSUE], s[p.WAVE] * waves)
-    cost = max(max(waves * 128.0 / s[p.L1_BYTES], np.ceil(lines / 4.0)), s[p.GLOBAL_REQUEST])
+    cost = max(waves * 128.0 / s[p.L1_BYTES], s[p.GLOBAL_REQUEST])
     if counts[p.L2_READS] + counts[p.L2_WRITES] > moved:
         cost = max(cost, s[p.MISS_REQUEST])
     if kind in (p.ATOMIC, p.REDUCE):
@@ -358,7 +362,7 @@ def served(t, sp, kind, words, at, block_wave, slot, size, floats, memory, count
         servers[p.ATOMICS] = max(servers[p.ATOMICS], free) + time
         done = servers[p.ATOMICS] + s[p.LAT_ATOMIC]
         take_place(sectors, memory.updates, servers)
-    servers[p.LSU] = max(servers[p.LSU], free + cost)
+    servers[p.LSU] = max(max(servers[p.LSU], free + cost), looked_up + 1 - TAGS_AHEAD)
     counts[p.LSU_BUSY] += cost
     counts[p.LAST_STORE] = max(counts[p.LAST_STORE], max(servers[p.L2_IN], max(servers[p.ATOMICS], servers[p.DRAM])))
     if kind not in (p.STORE, p.REDUCE):
