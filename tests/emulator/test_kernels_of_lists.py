@@ -1,0 +1,59 @@
+"""Guests and visitors (tests/kernels/guest_*.cu, visitor_*.cu), which times are validated on: each leaves what numpy
+leaves, and compiles for all architectures."""
+
+from __future__ import annotations
+
+from functools import partial
+from itertools import cycle
+
+import guest_ladder_truths
+import guest_truths
+import pytest
+import visitor_ladder_truths
+import visitor_truths
+from beside_truth import check, first_sizes, launches, same_sizes
+from launches import ARCHITECTURES, module
+
+LISTS = (
+    (launches.GUESTS, guest_truths, guest_ladder_truths),
+    (launches.VISITORS, visitor_truths, visitor_ladder_truths),
+)
+SMALL = {name: case for file, _, _ in LISTS for name, case in first_sizes(file).items()}
+TRUTHS = {name: truth for _, truths, _ in LISTS for name, truth in truths.TRUTHS.items()}
+RUNGS = {lesson: truth for _, _, truths in LISTS for lesson, truth in truths.TRUTHS.items()}
+FILES = sorted({case.file.name for case in SMALL.values()})
+ELSEWHERE = [arch for arch in ARCHITECTURES if arch != "sm_90"]
+
+
+def beside_numpy(name: str, arch: str) -> None:
+    lesson = SMALL[name].lesson
+    check(SMALL[name], arch, partial(RUNGS[lesson], name) if lesson else TRUTHS[name])
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", sorted(SMALL))
+def test_results(name: str) -> None:
+    beside_numpy(name, "sm_90")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("name", "there"), list(zip(sorted(SMALL), cycle(ELSEWHERE), strict=False)))
+def test_elsewhere(name: str, there: str) -> None:
+    beside_numpy(name, there)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("there", ELSEWHERE)
+@pytest.mark.parametrize("file", FILES)
+def test_compiles_for_other_architectures(file: str, there: str) -> None:
+    assert set(module(file, there)) == {name for name, case in SMALL.items() if case.file.name == file}
+
+
+@pytest.mark.parametrize(("file", "truths", "rungs"), LISTS, ids=("guests", "visitors"))
+def test_each_has_a_truth_and_rungs_have_the_same_sizes(file, truths, rungs) -> None:  # type: ignore[no-untyped-def]
+    assert same_sizes(file) == (set(truths.TRUTHS), set(rungs.TRUTHS))
+
+
+def test_no_kernel_and_no_ladder_stands_in_two_lists() -> None:
+    assert len(SMALL) == sum(len(first_sizes(file)) for file, _, _ in LISTS)
+    assert len(RUNGS) == sum(len(rungs.TRUTHS) for _, _, rungs in LISTS)
