@@ -14,6 +14,7 @@ import pytest
 from launches import written
 
 from warplens.emulator import driver, memory, signals
+from warplens.emulator.aside import Aside
 
 SOURCE = """
 extern "C" __global__ void slow(int *out, int rounds) {
@@ -120,14 +121,14 @@ def test_a_signal_that_launches_a_kernel_itself_leaves_all_as_it_was() -> None:
 def test_control_c_while_a_buffer_is_kept_is_not_lost(monkeypatch: pytest.MonkeyPatch) -> None:
     kernel, out = written(SOURCE, "slow"), np.ones(1 << 19, np.int32)
     kernel.launch(8, 32, out.copy(), 1, threads=1)
-    copy, once = memory.copy, [KeyboardInterrupt()]
+    once = [KeyboardInterrupt()]
 
-    def interrupted(pairs: list[tuple[np.ndarray, np.ndarray]], threads: int) -> None:
+    def interrupted(array: np.ndarray) -> Aside:
         if once:
             raise once.pop()
-        copy(pairs, threads)
+        return Aside(array)
 
-    monkeypatch.setattr(memory, "copy", interrupted)
+    monkeypatch.setattr(memory, "Aside", interrupted)
     with pytest.raises(KeyboardInterrupt):
         kernel.launch(1 << 14, 32, out, 100, threads=1)
     assert (out == 1).all()

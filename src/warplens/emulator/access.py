@@ -18,17 +18,16 @@ from warplens.emulator.linear import Linear
 from warplens.emulator.pattern import Pattern, pattern_of
 from warplens.emulator.plan import BYTES, IDEAL, REQUESTS, SECTORS, TAGS, WAVEFRONTS
 from warplens.emulator.routines import Routines, narrow, widened
-from warplens.emulator.site import V32, Site, deinterleaved, interleaved, iota
+from warplens.emulator.site import V32, Site, deinterleaved, interleaved, iota, is_short
 from warplens.emulator.vectors import I8, I16, I32, LANES, PTR, intrinsic, is_vector, undefined, vector
 from warplens.isa._warp import Space
 
 EVERY = i32(-1)
 HALF = LANES // 2
 LINE = 64  # bytes of the host's cache
-# A loop that goes through a buffer in less than 2^6 rounds is taken for a grid-stride loop: what the next 8 warps will
-# need of each round is fetched at once.  128 bytes a warp leave the host's memory at half its speed, and what more
-# rounds need would leave the host's cache before it is used.
-FEW_ROUNDS, BURST = 6, 1024
+# Of a grid-stride loop what the next 8 warps will need of each round is fetched at once.  128 bytes a warp leave the
+# host's memory at half its speed.
+BURST = 1024
 AHEAD = 512  # bytes, where warp after warp goes on in one buffer: 128 take a fifth longer to add 2^24 floats
 
 
@@ -250,17 +249,15 @@ def _fetch_ahead(
     with b.if_else(b.icmp_signed("==", step, i64(reach)), likely=True) as (row_by_row, otherwise):
         with row_by_row:
             fetch_row(max(reach, AHEAD))
-        with otherwise:
-            far = b.lshr(site.bounds()[1], i64(FEW_ROUNDS))
-            with b.if_else(b.icmp_unsigned("<", b.add(step, far), b.shl(far, i64(1))), likely=True) as (short, long):
-                with short:
-                    near()
-                with long:
-                    code.bump(code.field(Env, site.env, "far"))
-                    begins = b.icmp_signed("==", b.and_(pattern.first, i64(BURST - 1)), i64(0))
-                    with code.when(begins, likely=False):
-                        for line in range(0, BURST, LINE):
-                            fetch(rows[0], BURST + line)
+        with otherwise, b.if_else(is_short(code, entry, step), likely=True) as (short, long):
+            with short:
+                near()
+            with long:
+                code.bump(code.field(Env, site.env, "far"))
+                begins = b.icmp_signed("==", b.and_(pattern.first, i64(BURST - 1)), i64(0))
+                with code.when(begins, likely=False):
+                    for line in range(0, BURST, LINE):
+                        fetch(rows[0], BURST + line)
 
 
 def _tile_row(site: Site, place: ir.Value, step: int, size: int) -> list[ir.Value]:

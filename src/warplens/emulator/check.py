@@ -7,13 +7,14 @@ from ctypes import sizeof
 from typing import TYPE_CHECKING
 
 from warplens.emulator import ir
+from warplens.emulator.aside import SHIFT, STRETCH, put_aside
 from warplens.emulator.classify import Access
 from warplens.emulator.code import Code, function, i32, i64
 from warplens.emulator.emit import LlvmEmitter
 from warplens.emulator.layout import Bounds, Buffer, Env, Fault, FaultKind, Touch
 from warplens.emulator.plan import BYTES, IDEAL, REQUESTS, SECTORS, TAGS, WAVEFRONTS
 from warplens.emulator.record import record_fault
-from warplens.emulator.site import SPACES, V32, V64, Site
+from warplens.emulator.site import SPACES, V32, V64, Site, is_short
 from warplens.emulator.vectors import I1, I32, I64, PTR, vector
 from warplens.isa._warp import Space
 
@@ -167,20 +168,24 @@ def look_up(module: ir.Module) -> ir.Function:
     env, _, _, index, address, mask, _, size, touch, _, deltas = made.args
     b = code.b
     bounds = code.at(code.load(Env, env, "bounds"), b.mul(b.sext(index, I64), i64(sizeof(Bounds))))
+    _note_long_step(code, env, bounds, b.extract_element(address, code.lowest(mask)))
     lost = code.variable(I32, i32(0))
     wide_size = b.sext(size, I64)
 
     def lane_of(lane: ir.Value) -> None:
         a = b.extract_element(address, lane)
         found = code.variable(I32)
-        b.store(i32(0), found)
+        offset = b.sub(a, code.load(Bounds, bounds, "low"))
+        b.store(b.zext(b.icmp_unsigned("<", offset, code.load(Bounds, bounds, "span")), I32), found)
 
         def remember(entry: ir.Value, number: ir.Value) -> None:
+            b.store(i32(1), found)
             _take(code, env, entry, number, touch)
-            _remember(code, entry, bounds, wide_size, touch, found)
-            b.store(code.load(Buffer, entry, "delta"), b.gep(deltas, [lane], source_etype=I64))
+            _remember(code, entry, bounds, a, wide_size, touch)
 
-        _each_buffer_with(code, env, a, wide_size, remember)
+        with code.when(b.icmp_signed("==", b.load(found, typ=I32), i32(0))):
+            _each_buffer_with(code, env, a, wide_size, remember)
+        b.store(code.load(Bounds, bounds, "delta"), b.gep(deltas, [lane], source_etype=I64))
         aligned = b.icmp_signed("==", b.and_(a, b.sub(wide_size, i64(1))), i64(0))
         good = b.and_(aligned, code.nonzero(b.load(found, typ=I32)))
         b.store(b.or_(b.load(lost, typ=I32), b.select(good, i32(0), code.bit(lane))), lost)
@@ -193,6 +198,16 @@ def look_up(module: ir.Module) -> ir.Function:
     args[6] = lanes
     b.ret(b.call(refuse(module), args))
     return made
+
+
+def _note_long_step(code: Code, env: ir.Value, bounds: ir.Value, first: ir.Value) -> None:
+    """As where the access is in the buffer, or stretch, used last (access.py)."""
+    b = code.b
+    step = b.sub(first, code.load(Bounds, bounds, "last"))
+    code.store(first, Bounds, bounds, "last")
+    known = code.nonzero(code.load(Bounds, bounds, "whole"))
+    with code.when(b.and_(known, b.not_(is_short(code, bounds, step)))):
+        code.bump(code.field(Env, env, "far"))
 
 
 def _each_buffer_with(
@@ -224,16 +239,38 @@ def _take(code: Code, env: ir.Value, entry: ir.Value, number: ir.Value, touch: i
 
 
 def _remember(
-    code: Code, entry: ir.Value, bounds: ir.Value, size: ir.Value, touch: ir.Value, found: ir.Value
+    code: Code, entry: ir.Value, bounds: ir.Value, address: ir.Value, size: ir.Value, touch: ir.Value
 ) -> None:
+    """The buffer; to be written, where what it held is put aside in stretches, only the one around the address."""
     b = code.b
     low, high = code.load(Buffer, entry, "low"), code.load(Buffer, entry, "high")
-    b.store(i32(1), found)
     touched = b.or_(code.load(Buffer, entry, "touched"), b.zext(touch, I64))
     code.store(touched, Buffer, entry, "touched")
-    code.store(low, Bounds, bounds, "low")
     code.store(code.load(Buffer, entry, "delta"), Bounds, bounds, "delta")
-    code.store(b.add(b.sub(b.sub(high, low), size), i64(1)), Bounds, bounds, "span")
+    code.store(_span(b, low, high, size), Bounds, bounds, "whole")
+    first, end = code.variable(I64, low), code.variable(I64, high)
+    with code.when(_in_stretches(code, entry, touch)):
+        number = b.lshr(b.sub(address, low), i64(SHIFT))
+        b.call(put_aside(code.module), [entry, number])
+        with code.when(_in_stretches(code, entry, touch)):
+            begin = b.add(low, b.shl(number, i64(SHIFT)))
+            b.store(begin, first)
+            stretch_end = b.add(begin, i64(STRETCH))
+            b.store(b.select(b.icmp_unsigned("<", stretch_end, high), stretch_end, high), end)
+    start = b.load(first, typ=I64)
+    code.store(start, Bounds, bounds, "low")
+    code.store(_span(b, start, b.load(end, typ=I64), size), Bounds, bounds, "span")
+
+
+def _span(b: ir.IRBuilder, low: ir.Value, high: ir.Value, size: ir.Value) -> ir.Value:
+    """At how many addresses so many bytes lie in [low, high)."""
+    return b.add(b.sub(b.sub(high, low), size), i64(1))
+
+
+def _in_stretches(code: Code, entry: ir.Value, touch: ir.Value) -> ir.Value:
+    b = code.b
+    writes = code.nonzero(b.and_(touch, i32(~Touch.READ)))
+    return b.and_(writes, code.nonzero(code.load(Buffer, entry, "in_stretches")))
 
 
 def refuse(module: ir.Module) -> ir.Function:

@@ -65,18 +65,24 @@ class Buffer(c.Structure):
 
     delta  host address = device address + delta;  own: whether that is memory of the device, which may be written, or
     still the host's array
+    in_stretches  whether what it held must be put aside before a stretch is written: from `aside` on, and noted in
+    aside_done;  patience: how often more one that is there may be asked for (aside.py)
     """
 
     _fields_ = [
         ("low", c.c_uint64), ("high", c.c_uint64), ("touched", c.c_uint64), ("delta", c.c_int64), ("own", c.c_int64),
+        ("in_stretches", c.c_int64), ("aside", c.c_void_p), ("aside_done", c.c_void_p), ("patience", c.c_int64),
     ]  # fmt: skip
 
 
 class Bounds(c.Structure):
-    """The buffer that a memory instruction used last: accesses at [low, low + span) are good; none at
-    first.  `last` is the instruction's last address, `delta` the buffer's."""
+    """The buffer, or the stretch of it, that a memory instruction used last: accesses at [low, low + span) are good;
+    none at first.  `last` is the instruction's last address, `delta` the buffer's, `whole` the span that
+    all of it would have."""
 
-    _fields_ = [("low", c.c_uint64), ("span", c.c_uint64), ("last", c.c_uint64), ("delta", c.c_int64)]
+    _fields_ = [
+        ("low", c.c_uint64), ("span", c.c_uint64), ("last", c.c_uint64), ("delta", c.c_int64), ("whole", c.c_uint64),
+    ]  # fmt: skip
 
 
 class Env(c.Structure):

@@ -13,6 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warplens.emulator.abi import GLOBAL_BASE
+from warplens.emulator.aside import Aside
+from warplens.emulator.layout import Buffer
 from warplens.emulator.spare import SPARE, address
 from warplens.errors import UsageError
 
@@ -76,7 +78,7 @@ class DeviceMemory:
         self.host = NOTHING
         self.base = 0  # where it stands
         self.own: set[int] = set()  # allocations that have memory here; the others are where the host has them
-        self.kept: dict[int, NDArray[np.uint8]] = {}  # of those that are written there, what they held before
+        self.kept: dict[int, Aside] = {}  # of those that are written there, what they held before
         self.taking = Lock()
         self.threads, self.lent = 1, False
         # Allocations that the kernel changed, by number; after a fault all, that it may have changed.
@@ -100,8 +102,7 @@ class DeviceMemory:
         """
         self.threads, self.lent = threads, lent
         self.own.update(n for n, a in enumerate(self.allocations) if n not in self.own and not self._may_stay(a))
-        if self.kept:
-            copy([(self.allocations[n].data, before) for n, before in self.kept.items()], threads)
+        self.undo()
         if self.own:
             self._copy_in(self.own)
 
@@ -132,9 +133,7 @@ class DeviceMemory:
                 return
             allocation = self.allocations[number]
             if self.lent and allocation.array.flags.writeable:
-                before = SPARE.take(allocation.size)
-                copy([(before, allocation.data)], self.threads)
-                self.kept[number] = before
+                self.kept[number] = Aside(allocation.data)
             else:
                 self._copy_in([number])
                 self.own.add(number)
@@ -168,7 +167,9 @@ class DeviceMemory:
         for number in self.written & self.read:
             allocation = self.allocations[number]
             if number in self.kept:
-                before = self.kept.pop(number)
+                aside = self.kept.pop(number)
+                copy(aside.rest(), self.threads)
+                before = aside.before
             elif allocation.array.flags.writeable:
                 before = allocation.data.copy()
             else:  # which keeps what it held
@@ -177,11 +178,12 @@ class DeviceMemory:
 
     def undo(self) -> None:
         """Of a launch that did not come to an end nothing stays in the host's arrays."""
-        copy([(self.allocations[n].data, before) for n, before in self.kept.items()], self.threads)
+        if self.kept:
+            copy([pair for aside in self.kept.values() for pair in aside.back()], self.threads)
 
     def release(self) -> None:
         """The memory is given back until the next fill()."""
-        SPARE.give((self.host, *self.kept.values()))
+        SPARE.give((self.host, *(aside.before for aside in self.kept.values())))
         self.host = NOTHING
         self.own.clear()
         self.kept.clear()
@@ -200,6 +202,14 @@ class DeviceMemory:
         self._have_room()
         start = allocation.address - GLOBAL_BASE
         return self.host[start : start + allocation.size]
+
+    def describe(self, number: int, entry: Buffer) -> None:
+        """Where an allocation is now, for machine code."""
+        entry.delta, entry.own, aside = self.delta(number), self.may_be_written(number), self.kept.get(number)
+        entry.in_stretches = aside is not None
+        if aside is not None:
+            entry.aside, entry.aside_done = address(aside.before), address(aside.done)
+            entry.patience = aside.patience
 
     def delta(self, number: int) -> int:
         """Host address = device address + this, in an allocation."""

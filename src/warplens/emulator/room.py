@@ -231,7 +231,7 @@ class Room:
         memmove(self.env.bank[0] + self.measure.parameters[0], parameters, len(parameters))
         for number, (entry, allocation) in enumerate(zip(self.buffers, memory.allocations, strict=False)):
             entry.low, entry.high, entry.touched = allocation.address, allocation.address + allocation.size, 0
-            entry.delta, entry.own = memory.delta(number), memory.may_be_written(number)
+            memory.describe(number, entry)
 
 
 class Rooms:

@@ -16,6 +16,9 @@ from warplens.isa._warp import Space
 
 V32, V64 = vector(I32), vector(I64)
 SHARE = 64  # shared memory of the blocks of a cluster begins at multiples of so many bytes
+# A loop that goes through a buffer in less than 2^6 rounds takes long steps, as grid-stride loops do.  What more rounds
+# need would leave the host's cache before it is used.
+FEW_ROUNDS = 6
 SPACES: tuple[Space, ...] = ("global", "shared", "local", "generic")
 
 
@@ -182,6 +185,13 @@ class Site:
 def iota(step: int, kind: ir.Type) -> ir.Constant:
     """step * lane."""
     return ir.Constant(vector(kind), [step * lane for lane in range(LANES)])
+
+
+def is_short(code: Code, entry: ir.Value, step: ir.Value) -> ir.Value:
+    """Whether this is no long step in the buffer that an instruction used last."""
+    b = code.b
+    far = b.lshr(code.load(Bounds, entry, "whole"), i64(FEW_ROUNDS))
+    return b.icmp_unsigned("<", b.add(step, far), b.shl(far, i64(1)))
 
 
 def further(b: ir.IRBuilder, pointers: ir.Value, space: Space, word: int) -> ir.Value:

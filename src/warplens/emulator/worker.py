@@ -80,7 +80,7 @@ class Worker:
     def look_again(self, number: int) -> None:
         """A buffer may be elsewhere now than where instructions have found it."""
         entry = self.buffers[number]
-        entry.delta, entry.own = self.memory.delta(number), 1
+        self.memory.describe(number, entry)
         bounds = np.frombuffer(memoryview(self.room.bounds).cast("B"), np.uint64).reshape(-1, sizeof(Bounds) // 8)
         bounds[bounds[:, 0] == entry.low, 1] = 0
 

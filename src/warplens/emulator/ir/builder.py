@@ -229,8 +229,11 @@ class IRBuilder:
     def load_atomic(self, place: Value, ordering: str, align: int, typ: Type) -> Value:
         return self._made(typ, f"load atomic {typ.text}, ptr {place.text} {ordering}, align {align}")
 
-    def store(self, value: Value, place: Value, align: int | None = None) -> None:
+    def store(self, value: Value, place: Value, align: int | None = None, passing: bool = False) -> None:
+        """passing: nobody is going to need it soon, so it passes the host's caches."""
         behind = f", align {align}" if align else ""
+        if passing:
+            behind += f", !nontemporal {self.module.note('i32 1')}"
         self._write(f" store {value.type.text} {value.text}, ptr {place.text}{behind}")
 
     def atomic_rmw(self, word: str, place: Value, value: Value, ordering: str) -> Value:
