@@ -8,7 +8,7 @@ import warplens as wl
 from warplens.calibration import source_of
 from warplens.machine import machine
 from warplens.model.machine_code import machine_code
-from warplens.model.places import READS
+from warplens.model.places import BANKS, READS
 
 OPERANDS = wl.compile(source=source_of("operands"))
 
@@ -19,7 +19,7 @@ def reads(name: str) -> tuple[float, float]:
     rows = machine_code(program, machine("h200").speeds).rows
     longest = max(program.blocks, key=lambda block: block.last - block.first)
     inside = program.instructions[longest.first : longest.last + 1]
-    found = np.array([rows[i.index, READS:] for i in inside if i.base == "FFMA"])
+    found = np.array([rows[i.index, READS : READS + BANKS] for i in inside if i.base == "FFMA"])
     even, odd = found.mean(0)
     return float(even), float(odd)
 

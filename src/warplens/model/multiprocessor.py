@@ -22,7 +22,7 @@ from warplens.model.constant_path import BANKS, LINES, LINES_OF_BANK, looked_up
 from warplens.model.entries import ENTER, OF_WARP, basic_block, instruction, length, space
 from warplens.model.hashing import hashed
 from warplens.model.memory_path import ALL_PLACES, served
-from warplens.model.pipes import free_from, idle, serve
+from warplens.model.pipes import free_from, idle, read_from, serve
 from warplens.model.state import Array, Blocks, Memory, Warps, Work
 
 UPCOMING, TURN = range(2)  # of Blocks.next
@@ -104,7 +104,22 @@ def pick(sp, t, warps, blocks, work, memory, pipes, stalls):  # type: ignore[no-
         if warps.why[slot] != reason:
             stalls[warps.why[slot], i] += t - warps.mark[slot]
             warps.mark[slot], warps.why[slot] = t, reason
+    if chosen >= 0:
+        ready = read_from(sp, chosen, warps.now[chosen], t, work, pipes)
+        if ready > t:
+            blocks.last[sp] = chosen
+            hold(sp, t, warps, stalls)
+            return -1, ready
     return chosen, soonest
+
+
+@compiled
+def hold(sp, t, warps, stalls):  # type: ignore[no-untyped-def]
+    """A scheduler issues nothing: what it has chosen waits for its registers."""
+    for slot in range(sp, warps.base.size, p.SUBPARTITIONS):
+        if warps.base[slot] <= t and warps.why[slot] == p.NOT_SELECTED:
+            stalls[p.NOT_SELECTED, warps.now[slot]] += t - warps.mark[slot]
+            warps.mark[slot], warps.why[slot] = t, p.DISPATCH
 
 
 @compiled
@@ -306,7 +321,7 @@ def _run(warps, blocks, work, memory, pipes, seen, counts, stalls, ended, busy, 
             stalls[warps.why[slot], i] += t - warps.mark[slot]
             stalls[p.SELECTED, i] += 1
             counts[p.ISSUED] += 1
-            serve(sp, i, t, work, pipes, busy)
+            serve(sp, slot, i, t, work, pipes, busy)
             done, read, long = t + work.lats[i], t + s[p.LAT_STORE], False
             if kind in (p.LOAD, p.STORE, p.ATOMIC, p.REDUCE, p.COPY, p.EXCHANGE):
                 done, read, long = access(slot, i, t, warps, blocks, work, memory, counts, s, supply)

@@ -9,6 +9,11 @@ measurements/h200/pipes.csv):
 - Arithmetic on half pairs takes both halves.
 - What comes late and leaves a register (MUFU, doubles) takes the place of what the sub-partition would issue 2 cycles
   later, unless that is of the same kind.
+
+Measured with multiply-adds of chosen registers (measurements/h200/register_banks.csv): an instruction that reads two
+registers of one bank needs it free; for one register it may be taken for one cycle more.  Where a bank is taken the
+instruction waits, and nobody issues meanwhile: of four that read two even registers, and four that read two odd ones,
+each four take 7 cycles, with one warp or with four.
 """
 
 from __future__ import annotations
@@ -20,23 +25,24 @@ import numpy as np
 from warplens.compiled import compiled
 from warplens.model import places as p
 
-READ_AHEAD = 2  # cycles that an instruction may wait for its registers before the next one is held up
+PAIR = 2  # registers of one bank for which it has to be free
 LATE_PLACE = 2  # cycles behind a late instruction's issue where its result takes a place
 
 
 class Pipes(NamedTuple):
     """By sub-partition: free: when each pipe is;  banks: likewise of registers;  turn: the half of the FMA pipe that is
-    next;  taken: the cycle of which a late result has taken the place."""
+    next;  taken: the cycle of which a late result has taken the place;  issuer: the warp that issued last."""
 
     free: Any
     banks: Any
     turn: Any
     taken: Any
+    issuer: Any
 
 
 def idle() -> Pipes:
     free = np.zeros((p.SUBPARTITIONS, p.PIPES)), np.zeros((p.SUBPARTITIONS, p.BANKS))
-    return Pipes(*free, np.full(p.SUBPARTITIONS, p.FMA_HEAVY), np.zeros(p.SUBPARTITIONS))
+    return Pipes(*free, np.full(p.SUBPARTITIONS, p.FMA_HEAVY), np.zeros(p.SUBPARTITIONS), np.full(p.SUBPARTITIONS, -1))
 
 
 @compiled
@@ -54,14 +60,28 @@ def free_from(sp, i, t, work, pipes):  # type: ignore[no-untyped-def]
         free = max(free, pipes.free[sp, also] - work.cycles[i] + p.ALSO_CYCLES)
     if work.rows[i, p.TIMELY] > 0 and pipes.taken[sp] == max(free, t):
         free, reason = max(free, t) + 1, p.DISPATCH
-    for bank in range(p.BANKS):
-        if work.rows[i, p.READS + bank] > 0 and pipes.banks[sp, bank] - READ_AHEAD > max(free, t):
-            free, reason = pipes.banks[sp, bank] - READ_AHEAD, p.DISPATCH
     return free, reason
 
 
 @compiled
-def serve(sp, i, t, work, pipes, busy):  # type: ignore[no-untyped-def]
+def reads_of(sp, slot, pipes):  # type: ignore[no-untyped-def]
+    """The column of the first bank: what is marked for reuse is there for the warp that issued last."""
+    return p.READS + (0 if pipes.issuer[sp] == slot else p.BANKS)
+
+
+@compiled
+def read_from(sp, slot, i, t, work, pipes):  # type: ignore[no-untyped-def]
+    """When the banks can give a warp's instruction its registers."""
+    ready, reads = t, reads_of(sp, slot, pipes)
+    for bank in range(p.BANKS):
+        number = work.rows[i, reads + bank]
+        if number > 0:
+            ready = max(ready, pipes.banks[sp, bank] - (number != PAIR))
+    return ready
+
+
+@compiled
+def serve(sp, slot, i, t, work, pipes, busy):  # type: ignore[no-untyped-def]
     """They take an instruction."""
     pipe, also = chosen(sp, i, work, pipes), work.rows[i, p.ALSO]
     pipes.free[sp, pipe] = max(pipes.free[sp, pipe], t) + work.cycles[i]
@@ -73,5 +93,7 @@ def serve(sp, i, t, work, pipes, busy):  # type: ignore[no-untyped-def]
         pipes.turn[sp] = p.FMA_LITE + p.FMA_HEAVY - pipe
     if work.rows[i, p.LATE] > 0:
         pipes.taken[sp] = t + LATE_PLACE
+    reads = reads_of(sp, slot, pipes)
     for bank in range(p.BANKS):
-        pipes.banks[sp, bank] = max(pipes.banks[sp, bank], t) + work.rows[i, p.READS + bank]
+        pipes.banks[sp, bank] = max(pipes.banks[sp, bank], t) + work.rows[i, reads + bank]
+    pipes.issuer[sp] = slot

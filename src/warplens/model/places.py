@@ -11,8 +11,9 @@ from __future__ import annotations
 # ALSO: a pipe that it takes as well, 0: none
 # LATE, TIMELY: the result of the one takes a place from the other (pipes.py)
 # STAYS: 1 if the scheduler had better go on with the same warp
-BANKS = 2  # of registers; READS and what follows it: registers that an instruction reads in each
-COLUMNS = READS + BANKS
+# READS and what follows it: registers that an instruction reads in each bank, then likewise behind another warp's
+BANKS = 2  # of registers
+COLUMNS = READS + 2 * BANKS
 # Why a warp does not issue, in Nsight Compute's words
 REASONS = (
     "selected", "wait", "long_scoreboard", "short_scoreboard", "barrier", "math_pipe_throttle", "lg_throttle",

@@ -4,7 +4,8 @@ A sub-partition has two banks, of even and of odd registers, and each gives one 
 instruction with two sources of one bank takes two cycles of it, which others may use that read the other; a register
 that it names twice is read once.  What an instruction has read with the mark `.reuse` stays beside its operand until
 the same operand of another one is read from that bank (Huerta et al., MICRO 2025, arXiv 2503.20481; measured on an
-H200: `operands` of the calibration).
+H200: `operands` of the calibration), or until another warp issues (measurements/h200/register_banks.csv: 6.1 cycles for
+four warps that change behind each mark, 4.2 where they change elsewhere, 6.0 without marks).
 
 A product in two passes reads its factors in each, and in each a half of what it adds.  Where two registers of one bank
 meet in a pass, that bank is taken for both passes (`mixture wide`).
@@ -30,14 +31,15 @@ DOUBLES = frozenset({"DFMA", "DADD", "DMUL", "DSETP"})  # both registers of each
 
 
 def register_reads(program: Program, counted: Sequence[bool]) -> NDArray[np.int64]:
-    """(instruction, bank) -> registers read, 0 for instructions that are not `counted`."""
-    reads = np.zeros((len(program.instructions), BANKS), np.int64)
+    """(instruction, bank) -> registers read, 0 for instructions that are not `counted`; behind those columns as many
+    with what is read where another warp has issued before."""
+    reads = np.zeros((len(program.instructions), 2 * BANKS), np.int64)
     for block in program.blocks:
         kept: dict[tuple[int, int], int] = {}
         for instruction in program.instructions[block.first : block.last + 1]:
             if counted[instruction.index]:
-                read = _read(instruction, kept)
-                reads[instruction.index] = _in_passes(read) if in_two_passes(instruction) else _in_one(read)
+                of_each = _in_passes if in_two_passes(instruction) else _in_one
+                reads[instruction.index] = of_each(_read(instruction, kept)) + of_each(_read(instruction, {}))
     return reads
 
 
