@@ -26,7 +26,7 @@ STARTED = ("explain", CUBIN, "--kernel", "ccopy", "--grid", "2", "--block", "32"
 
 def command(*arguments: str, **environment: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
-        [sys.executable, "-m", "warplens.cli", *arguments],
+        [sys.executable, "-m", "warplens", *arguments],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=os.environ | environment,
     )  # fmt: skip
 

@@ -17,7 +17,7 @@ OCCUPANCY = ["occupancy", "--registers", "32", "--block", "256"]
 
 
 def warplens(*words: str, out: str | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "warplens.cli", *words]
+    command = [sys.executable, "-m", "warplens", *words]
     with open(out or os.devnull, "w") as file:
         where = file if out else subprocess.PIPE
         return subprocess.run(

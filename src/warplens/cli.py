@@ -393,5 +393,3 @@ def end_at_once(code: int) -> None:
     os._exit(code)
 
 
-if __name__ == "__main__":
-    sys.exit(main())

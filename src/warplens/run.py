@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Protocol
 
@@ -140,7 +140,8 @@ class Run:
         resident = occupancy(machine, *self._block)
         assert self.again is not None
         buffers = [(a.address, a.address + a.size) for a in self.again.memory.allocations]
-        return predict(self.kernel.program, self.trace, machine, resident, buffers, self._record, what_if)
+        recorded = partial(self._record, resident.blocks * machine.multiprocessors)
+        return predict(self.kernel.program, self.trace, machine, resident, buffers, recorded, what_if)
 
     def steps(self, blocks: Sequence[int] = (0,)) -> tuple[Step, ...]:
         """What the warps of these blocks do, lane by lane, in the order in which they run: the basic blocks of code
@@ -157,13 +158,15 @@ class Run:
             raise UsageError(f"the steps of {len(blocks)} blocks are too many to be kept: ask for fewer blocks")
         return tuple(read_steps(found))
 
-    def _record(self, blocks: tuple[int, ...]) -> ByWarp:
+    def _record(self, at_once: int, blocks: tuple[int, ...]) -> ByWarp:
         """What the warps of these blocks issue; kept for the next question: another GPU, a cause removed."""
-        if blocks not in self._recorded:
-            self._recorded[blocks] = by_warp(self._run_again(blocks, RECORD), self.launch.warps_per_block)
-        return self._recorded[blocks]
+        question = blocks, self.launch.blocks <= at_once
+        if question not in self._recorded:
+            streams = self._run_again(blocks, RECORD, at_once)
+            self._recorded[question] = by_warp(streams, self.launch.warps_per_block)
+        return self._recorded[question]
 
-    def _run_again(self, blocks: tuple[int, ...], how: Checks) -> Streams:
+    def _run_again(self, blocks: tuple[int, ...], how: Checks, at_once: int = 0) -> Streams:
         assert self.again is not None
         usual = int(self.trace.executed.sum()) // (self.launch.blocks * self.launch.warps_per_block)
         try:
@@ -171,12 +174,13 @@ class Run:
                 self.kernel.kernel, self.kernel.program, self.launch, self.again.parameters, self.again.memory,
                 blocks, banks=dict(self.again.banks), multiprocessors=self.machine.multiprocessors,
                 budget=PATIENCE * usual + LEAST_BUDGET, how=how,
+                at_once=at_once,
             )  # fmt: skip
         except KernelFault:
             raise Unpredictable(WAITING) from None
 
     @cached_property
-    def _recorded(self) -> dict[tuple[int, ...], ByWarp]:
+    def _recorded(self) -> dict[tuple[tuple[int, ...], bool], ByWarp]:
         return {}
 
     def _described(self, gpu: str | None) -> Machine:

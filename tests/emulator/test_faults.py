@@ -148,7 +148,8 @@ def test_enough_threads_at_the_barrier_do_not_hang() -> None:
 def test_endless_loop() -> None:
     started = time.monotonic()
     message = fault("endless", 2, 40, np.zeros(2, np.int32), budget=200_000)
-    says(message, "200,000 instructions", "endless loop?", "source.cu:", "block (0,0,0)")
+    says(message, "200,000 instructions", "endless loop?", "source.cu:", "thread (0,0,0)")
+    assert re.search(r"block \([01],0,0\)", message)  # both spin, and take turns
     assert time.monotonic() - started < 60
 
 

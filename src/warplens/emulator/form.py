@@ -87,6 +87,7 @@ class Setting:
     uses_meeting: bool
     meetings: tuple[int, ...]
     gives_way: bool
+    shares: bool
 
 
 @dataclass(frozen=True, eq=False)

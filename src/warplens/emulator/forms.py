@@ -188,7 +188,7 @@ def _setting_of(instruction: Instruction, binding: Binding, setting: Setting) ->
     if not binding.op.takes_warp:
         return ()
     checks = setting.checks - {"needed"} if binding.op.section == "load_store" else setting.checks - OF_ACCESSES
-    near = (setting.shared_base, setting.stack_top, tuple(sorted(checks)), setting.unit)
+    near = (setting.shared_base, setting.stack_top, tuple(sorted(checks)), setting.unit, setting.shares)
     if instruction.base == "NOP" or binding.op.section in ("load_store", "warp", "special", "tensor"):
         return near
     meetings = setting.meetings if instruction.base in ("YIELD", "NANOSLEEP") else ()

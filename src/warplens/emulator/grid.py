@@ -197,7 +197,7 @@ class Grid:
         return small and FAR * first.env.far > self.shape.plan.executed(first.counters)
 
     def some(self, worker: Worker, blocks: Sequence[int]) -> Status:
-        """These blocks, one after the other."""
+        """These blocks, one after the other; those that wait for others take turns."""
         first, *rest = ((block, 1) for block in blocks)
         status = self.drive([worker], [first], finish=not rest)
         if rest:

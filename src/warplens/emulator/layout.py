@@ -116,6 +116,7 @@ class Env(c.Structure):
         ("steps", c.c_void_p),  # by place in the code, and that of the driver, where it is run piece by piece (form.py)
         ("step_count", c.c_int64),
         ("far", c.c_int64),  # long steps: accesses a large part of a buffer away from the last of the instruction
+        ("asked", c.c_int64),  # turns that ended since a warp had asked what other blocks do
         ("log", c.c_void_p),  # of what warps issue, where that is recorded
         ("fault", Fault),
     ]
@@ -173,6 +174,7 @@ class Warp(c.Structure):
         ("begun", c.c_int32),  # registers have been saved
         ("restored", c.c_uint32),  # barriers whose lanes were written back from a register
         ("yielded", c.c_uint32),  # lanes that have given way and wait until all others have, too
+        ("asked", c.c_int32),  # what other blocks do (sharing.py), in this turn
         ("away", c.c_uint32),  # lanes that gave way, until they go on: no BSYNC waits for them
         ("used", c.c_int64),  # instructions, in whole turns
         ("waiting", c.c_uint32 * WAIT_SLOTS),

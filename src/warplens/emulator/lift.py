@@ -16,13 +16,14 @@ from warplens.emulator.frame import Frame, number_of
 from warplens.emulator.layout import FaultKind
 from warplens.emulator.shapes import Place
 from warplens.emulator.tell import enter, tell
-from warplens.emulator.vectors import I1, I32, I64, vector
+from warplens.emulator.vectors import I1, I32, vector
 from warplens.isa._warp import Space
 from warplens.program import Instruction
 from warplens.sass.flow import waits
 
 if TYPE_CHECKING:
     from warplens.emulator.translator import Translator
+
 
 class WarpFunction(Frame):
     """The blocks of run_warp or run_apart, and the ways between them."""
@@ -108,10 +109,7 @@ class WarpFunction(Frame):
         return Place(index, self.place.whole and not self.apart)
 
     def spend_back(self, index: int, origin: int) -> ir.Value:
-        b = self.b
-        left = b.sub(b.load(self.fuel, typ=I64), i64(origin - index + 1))
-        b.store(left, self.fuel)
-        return b.icmp_signed("<", left, i64(0))
+        return self.spend(i64(origin - index + 1))
 
     def later(self, index: int, lanes: ir.Value) -> ir.Value:
         target = self._target(index)
@@ -132,4 +130,3 @@ class WarpFunction(Frame):
 
     def all_later(self) -> None:
         self.entries.update(self.blocks)
-

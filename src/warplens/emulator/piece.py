@@ -12,7 +12,7 @@ from enum import IntEnum
 from typing import Any
 
 from warplens.emulator import ir
-from warplens.emulator.code import i32, i64
+from warplens.emulator.code import i32
 from warplens.emulator.driver_calls import call_driver
 from warplens.emulator.form import (
     AHEAD,
@@ -71,7 +71,7 @@ class PieceContext(Context):
         self.routines = Routines(module, Windows(setting.shared_base, setting.stack_top))
         self.restores, self.uses_meeting = setting.restores, setting.uses_meeting
         self.meetings = [Register("B", index) for index in setting.meetings]
-        self.gives_way = setting.gives_way
+        self.gives_way, self.shares = setting.gives_way, setting.shares
 
     def usual(self, index: int, pattern: Pattern | None) -> Pattern | None:
         """Executions are counted where they happen."""
@@ -247,9 +247,7 @@ class Piece(Running):
     def spend_back(self, index: int, origin: int) -> ir.Value:
         b = self.b
         way = b.add(b.sub(self.number(origin), self.number(index)), i32(1))
-        left = b.sub(b.load(self.fuel, typ=I64), b.sext(way, I64))
-        b.store(left, self.fuel)
-        return b.icmp_signed("<", left, i64(0))
+        return self.spend(b.sext(way, I64))
 
     def wait_at(self, index: int) -> None:
         raise AssertionError("no warp is known to be whole")

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from warplens.emulator import ir
-from warplens.emulator.code import Code
+from warplens.emulator.code import Code, i32, i64
 from warplens.emulator.emit import LlvmEmitter
 from warplens.emulator.layout import Env, FaultKind, Warp
 from warplens.emulator.pattern import Pattern
@@ -17,10 +17,13 @@ from warplens.emulator.routines import Routines
 from warplens.emulator.runtime import Runtime
 from warplens.emulator.sentences import Sentences
 from warplens.emulator.shapes import Place
-from warplens.emulator.vectors import I1, I32, vector
+from warplens.emulator.vectors import I1, I32, I64, vector
 from warplens.emulator.watch import Watch
 from warplens.isa._warp import Space
 from warplens.program import Instruction, Program, Register
+
+ASK = 4096  # instructions of its budget that a turn costs a warp which asks what others do: an endless wait ends in
+# seconds, and 200,000 pieces of work may be taken
 
 if TYPE_CHECKING:
     from warplens.emulator.registers import Registers
@@ -32,6 +35,7 @@ class Context(ABC):
     large        whether long sentences and accesses are called instead of written out
     restores     whether convergence barriers come back from registers
     uses_meeting, meetings, gives_way  whether, and where, lanes wait for each other, and whether some give way
+    shares  whether warps ask again and again what other blocks do (sass/sharing.py)
     """
 
     module: ir.Module
@@ -44,6 +48,7 @@ class Context(ABC):
     uses_meeting: bool
     meetings: Sequence[Register]
     gives_way: bool
+    shares: bool
 
     @property
     @abstractmethod
@@ -148,6 +153,28 @@ class Running(InWarp, ABC):
     def spend_back(self, index: int, origin: int) -> ir.Value:
         """Takes the fuel of a way backwards; whether it is used up."""
 
+    def spend(self, way: ir.Value) -> ir.Value:
+        """Takes the fuel of a way backwards, of so many instructions; whether it is used up.
+
+        Who has asked what other blocks do lets them go on, unless other lanes of the warp are ready to.
+        """
+        b, code = self.b, self.code
+        b.store(b.sub(b.load(self.fuel, typ=I64), way), self.fuel)
+        if self.t.shares:
+            alone = b.icmp_signed("==", code.load(Warp, self.warp, "ready"), i32(0))
+            with code.when(b.and_(alone, code.nonzero(code.load(Warp, self.warp, "asked"))), likely=False):
+                code.store(0, Warp, self.warp, "asked")
+                code.bump(code.field(Env, self.env, "asked"))
+                self.end_turn(ASK)
+        return b.icmp_signed("<", b.load(self.fuel, typ=I64), i64(0))
+
+    def end_turn(self, cost: int) -> None:
+        """The fuel is used up, and the warp's budget is charged so many instructions more."""
+        b, code = self.b, self.code
+        unspent = b.sub(b.load(self.fuel, typ=I64), i64(cost))
+        code.store(b.sub(code.load(Warp, self.warp, "used"), unspent), Warp, self.warp, "used")
+        b.store(i64(-1), self.fuel)
+
     @abstractmethod
     def wait_at(self, index: int) -> None:
         """A whole warp waits for others; it goes on at an instruction."""
@@ -164,4 +191,3 @@ class Running(InWarp, ABC):
         with self.code.when(self.code.nonzero(wrong), likely=False):
             self.record_fault(kind, self.number(at.index), wrong, **fields)
             self.b.branch(self.fault)
-

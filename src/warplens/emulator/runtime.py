@@ -35,6 +35,7 @@ IDLE_TURN = 1000  # how much more of a block's patience a turn without progress 
 class Runtime(Meetings):
     """Routines of one module, each made when it is first asked for."""
 
+
     def __init__(
         self, module: ir.Module, watch: Watch, barriers: int, restores: bool, clustered: bool = False
     ) -> None:
@@ -215,6 +216,7 @@ class Runtime(Meetings):
                 b.store(b.add(b.load(running, typ=I32), b.select(done, i32(0), i32(1))), running)
 
         def turn() -> None:
+            asked = code.load(Env, env, "asked")
             b.store(i32(0), running)
             b.store(i32(0), moved)
             code.each(code.load(Env, env, "warps"), visit)
@@ -230,7 +232,9 @@ class Runtime(Meetings):
                 b.ret(i32(Status.STOPPED))
             # A block that gets past a barrier moves on; one whose warps only use up their turns may wait for another.
             cost = b.select(code.nonzero(opened), i64(1), i64(IDLE_TURN))
-            b.store(b.sub(b.load(left, typ=I64), cost), left)
+            # Where a warp has asked what other blocks do, they go on now.
+            alone = b.icmp_signed("==", code.load(Env, env, "asked"), asked)
+            b.store(b.select(alone, b.sub(b.load(left, typ=I64), cost), i64(0)), left)
 
         code.loop(lambda: b.icmp_signed(">", b.load(left, typ=I64), i64(0)), turn)
         b.ret(i32(Status.READY))

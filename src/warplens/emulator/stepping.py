@@ -18,6 +18,7 @@ from warplens.emulator.watch import Checks, unit
 from warplens.kernel import Kernel
 from warplens.program import Program
 from warplens.sass.flow import waits
+from warplens.sass.sharing import shares
 
 STEP = np.dtype(Step)
 NOTHING = Numbers([], None)
@@ -42,6 +43,7 @@ def setting_of(program: Program, checks: Checks) -> Setting:
     return Setting(
         windows.shared_base, windows.stack_top, checks, unit(program), restores_barriers(program),
         uses_meeting(program), tuple(barrier.index for barrier in meetings(program)), gives_way(program),
+        shares(program),
     )  # fmt: skip
 
 

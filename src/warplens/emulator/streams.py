@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from warplens.emulator.grid import DEFAULT_BUDGET, Grid, with_code
 from warplens.emulator.jit import Translated
-from warplens.emulator.layout import Status
+from warplens.emulator.layout import Env, Status
 from warplens.emulator.memory import DeviceMemory
 from warplens.emulator.prepare import prepare, tile_of
 from warplens.emulator.recorder import Log
@@ -20,6 +20,7 @@ from warplens.emulator.watch import RECORD, Checks
 from warplens.kernel import Kernel
 from warplens.launch import Launch
 from warplens.program import Program
+from warplens.sass.sharing import shares, waiting_loads
 
 ROOM = 1 << 26  # words of 4 bytes, of which only those that are written take memory
 
@@ -36,16 +37,17 @@ class Streams:
 def record(
     kernel: Kernel, program: Program, launch: Launch, parameters: bytes, memory: DeviceMemory,
     blocks: tuple[int, ...], *, banks: dict[int, bytes] | None = None, multiprocessors: int = 132,
-    room: int = ROOM, budget: int = DEFAULT_BUDGET, how: Checks = RECORD,
+    at_once: int = 0, room: int = ROOM, budget: int = DEFAULT_BUDGET, how: Checks = RECORD,
 ) -> Streams:  # fmt: skip
-    """Runs these blocks, one after the other, and no others; of a cooperative launch all.
+    """Runs these blocks, one after the other, and no others.  Where blocks share their work or wait for each other all
+    are run, and these are listened to: of a cooperative launch, of code with a loop that waits, and of no more than
+    `at_once` that ask (sharing.py).
 
     how   RECORD for what prices a launch, LANES for the addresses of every lane (steps.py)
 
     KernelFault as of run(), also where a block waits for one that is not run.
     """
-    if launch.cooperative:
-        blocks = tuple(range(launch.blocks))
+    together = launch.cooperative or bool(waiting_loads(program)) or (launch.blocks <= at_once and shares(program))
     if how == RECORD:
         slim = slimmed(kernel, program)
         program, how = slim.program, slim.checks
@@ -56,7 +58,7 @@ def record(
         tiers = Tiers(kernel, program, tile_of(launch), how)
 
         def execute(code: Translated, here: bool) -> Log:
-            return _run(Grid(tiers, code, shape, memory, None, heap, here), blocks, words)
+            return _run(Grid(tiers, code, shape, memory, None, heap, here), blocks, words, together)
 
         log = with_code(tiers, execute)
     finally:
@@ -65,12 +67,17 @@ def record(
     return Streams(blocks, words[: min(log.used, room)], log.used <= room)
 
 
-def _run(grid: Grid, blocks: tuple[int, ...], words: NDArray[np.uint32]) -> Log:
-    log = Log(words.ctypes.data, 0, words.size)
+def _run(grid: Grid, blocks: tuple[int, ...], words: NDArray[np.uint32], together: bool) -> Log:
+    log, nowhere = Log(words.ctypes.data, 0, words.size), Log(words.ctypes.data, 0, 0)
+    heard = frozenset(blocks)
     grid.memory.fill()
     with grid.memory_held():
         worker = grid.worker()
-        worker.env.log = addressof(log)
-        status = grid.some(worker, blocks)
+
+        def listens(env: Env, number: int) -> None:
+            env.log = addressof(log if number in heard else nowhere)
+
+        worker.listens = listens
+        status = grid.some(worker, range(grid.blocks) if together else blocks)
     assert status is Status.DONE  # a fault has been raised
     return log

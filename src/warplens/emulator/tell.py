@@ -15,6 +15,7 @@ from warplens.emulator.warp import TranslatedWarp
 from warplens.isa._decode import Binding
 from warplens.isa._lanes import Lanes
 from warplens.program import Instruction
+from warplens.sass.sharing import asks
 
 
 def enter(f: Running, counts: ir.Value, number: ir.Value, mask: ir.Value, tries: bool) -> None:
@@ -57,6 +58,8 @@ def tell(
     else:
         active = b.bitcast(b.select(condition, mask, i32(0)), vector(I1))
     f.at, f.active = instruction, active
+    if f.t.shares and asks(instruction):
+        f.code.store(1, Warp, f.warp, "asked")
     if condition is not None and not takes_condition(instruction):
         on = b.zext(f.code.popcount(b.bitcast(active, I32)), I64)
         f.code.bump(f.code.at(f.row(instruction.index), 8 * ON), on)

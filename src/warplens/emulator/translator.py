@@ -26,6 +26,7 @@ from warplens.errors import UnsupportedInstruction
 from warplens.isa._decode import Binding, bind
 from warplens.kernel import Kernel
 from warplens.program import Immediate, Instruction, Program, Register
+from warplens.sass.sharing import shares
 
 
 def windows_of(program: Program, cluster: int = 1) -> Windows:
@@ -77,6 +78,7 @@ class Translator(Context):
         self.uses_meeting = uses_meeting(program)
         self.meetings = meetings(program)
         self.gives_way = gives_way(program)
+        self.shares = shares(program)
         blocks = [self.by_start[start] for start in sorted(self.reached)]
         self._flow = ways(program)
         self.shapes = shapes(program, self.bindings, blocks, tile, self._flow)

@@ -21,8 +21,8 @@ from warplens.emulator.warp_meeting import WarpMeeting
 from warplens.isa._lanes import U32, Pred
 from warplens.program import Label
 
-CLUSTER = 16  # behind the 16 barriers of BAR
 TRY = 8192  # instructions of its budget that a wait at an mbarrier costs a warp: where nobody comes it ends in seconds
+CLUSTER = 16  # behind the 16 barriers of BAR
 
 
 class WarpControl(WarpMeeting):
@@ -180,9 +180,7 @@ class WarpControl(WarpMeeting):
         waits = b.and_(b.icmp_signed("==", over, i32(0)), code.nonzero(self.active_mask))
         with code.when(waits, likely=False):
             code.store(b.or_(code.load(Warp, f.warp, "trying"), self.mask), Warp, f.warp, "trying")
-            unspent = b.sub(b.load(f.fuel, typ=I64), ir.Constant(I64, TRY))
-            code.store(b.sub(code.load(Warp, f.warp, "used"), unspent), Warp, f.warp, "used")
-            b.store(ir.Constant(I64, -1), f.fuel)
+            f.end_turn(TRY)
             b.store(f.later(self.at.index, self.mask), f.resume_at)
             b.branch(f.suspend)
 

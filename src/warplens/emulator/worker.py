@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from ctypes import addressof, byref, c_int32, c_void_p, cast, sizeof
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ import numpy as np
 from warplens.emulator.clusters import Clusters
 from warplens.emulator.driver import Driver, Hook
 from warplens.emulator.jit import Translated
-from warplens.emulator.layout import Block, Bounds, Status, Touch, Warp
+from warplens.emulator.layout import Block, Bounds, Env, Status, Touch, Warp
 from warplens.emulator.memory import DeviceMemory
 from warplens.emulator.plan import Plan
 from warplens.emulator.room import ROOMS, Abreast, Context, Measure
@@ -22,7 +22,11 @@ from warplens.launch import Launch
 SLICE = 1 << 16  # instructions in a warp's turn: long against saving registers, short against a user's patience
 SHORT_SLICE = 1 << 13  # likewise where it may only find that it still has to wait
 TURNS = 4000  # of a block before others are given theirs: so many barriers, or a thousandth of idle turns
+BESIDE = 64 << 20  # bytes that blocks which have only begun may take
 RESIDENT = 2048  # blocks kept waiting at a time, unless the launch is cooperative
+
+
+Listens = Callable[[Env, int], None]  # is told the number of a block that is about to run
 
 
 @dataclass(frozen=True)
@@ -60,6 +64,7 @@ class Worker:
         self.waiting: list[Context] = []
         self.spare: list[Context] = []
         self.abreast: Abreast | None = None
+        self.listens: Listens = lambda env, number: None
         self.added = 0  # blocks that wait since the last turn of all
         self.env.driver = cast(self.hook, c_void_p).value if self.hook else 0
         self.env.stop = addressof(shape.stop)
@@ -86,6 +91,15 @@ class Worker:
 
     def touched(self) -> list[int]:
         return [entry.touched for entry in self.buffers]
+
+    def _number(self, block: Block) -> int:
+        x, y, z = block.ctaid
+        columns, rows, _ = self.shape.launch.grid
+        return int(x + columns * (y + rows * z))
+
+    @property
+    def _beside(self) -> int:
+        return min(BESIDE // max(self.context.size, 1), RESIDENT)
 
     def hung(self) -> tuple[Block, list[Warp]]:
         """The block in which a fault was recorded, and its warps."""
@@ -125,6 +139,7 @@ class Worker:
             # Where blocks wait already, a further one is likely to wait too.
             self.env.slice, self.env.turns = (SLICE // 8, IDLE_TURN) if self.waiting else (SLICE, TURNS)
             block, number, several = byref(self.context.block), first + begun, count - begun
+            self.listens(self.env, number)
             if self.clusters is not None:
                 number, several = self.clusters.enter(self.context, number), 1
             result = code.run_blocks(byref(self.env), block, number, several)
@@ -138,6 +153,8 @@ class Worker:
             self.waiting.append(self.context)
             self.context = self.spare.pop() if self.spare else Context(self.shape.measure)
             self.added += 1
+            if len(self.waiting) < self._beside:  # all begin before one goes on, as on a GPU
+                continue
             if 2 * self.added <= len(self.waiting):  # so that all turns together stay linear in the blocks
                 continue
             self.added = 0
@@ -176,6 +193,7 @@ class Worker:
         begun before it, so what they wait for can only come from later ones."""
         self.env.slice, self.env.turns = length, IDLE_TURN
         for context in self.waiting[::-1]:
+            self.listens(self.env, self._number(context.block))
             status = Status(code.run_block(byref(self.env), byref(context.block)))
             if status in (Status.FAULT, Status.STOPPED):
                 return status

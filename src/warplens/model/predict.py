@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warplens.counters.occupancy import Occupancy, waves
-from warplens.errors import Unpredictable, UsageError
+from warplens.errors import UsageError
 from warplens.machine import Machine
 from warplens.model import places as p
 from warplens.model.activity import Activity, activity
@@ -28,8 +28,9 @@ from warplens.model.prediction import WHAT_IF, Prediction, Simulated
 from warplens.model.says import interval, limit_of, metrics_of, units_of
 from warplens.model.side_by_side import side_by_side
 from warplens.model.supply import Buffers, Supply
-from warplens.model.waits import WAITING, waiting_cycles
+from warplens.model.waits import waiting_cycles
 from warplens.program import Program
+from warplens.sass.sharing import waiting_loads
 from warplens.trace import Trace
 
 SCATTER = ("least", "tenth", "quarter", "half", "three_quarters", "nine_tenths", "all_but_hundredth", "most")
@@ -58,8 +59,6 @@ def predict(
         occupancy = replace(occupancy, blocks=max(most, occupancy.blocks))
     chosen = choose_blocks(trace, machine, occupancy)
     waits = waiting_cycles(program, trace, chosen, machine.speeds, recorded)
-    if waits and len(chosen.more) < trace.launch.blocks:  # some would wait for blocks that are not run
-        raise Unpredictable(WAITING)
     others = recorded(chosen.more)
     streams = others
     if not set(chosen.simulated) <= set(chosen.more):
@@ -176,7 +175,8 @@ def _answer(
     each = float(trace.executed.sum()) / trace.launch.blocks * chosen.of_blocks
     out = _run(machine, occupancy, chosen, code, streams, supply, what_if, each, trace.launch.blocks, waits)
     time_us = machine.speeds.launch_microseconds + out.cycles / machine.boost_megahertz
-    low, high = interval(time_us, machine.speeds.launch_microseconds, bool(machine.calibrated))
+    surely = bool(machine.calibrated) and not waiting_loads(program)
+    low, high = interval(time_us, machine.speeds.launch_microseconds, surely)
     issued = max(float(out.counts[p.ISSUED]), 1.0)
     stalls = {name: float(out.stalls[n].sum()) / issued for n, name in enumerate(p.REASONS)}
     at = {

@@ -5,7 +5,8 @@ depends on the order in which the executor runs blocks.  What waits cost follows
 some of the first blocks to see that.
 
 A chain, in which a block says something only when the block before has: each link costs `hand_over` cycles, from one
-block's store to the next one's (`chain of blocks` of the calibration: 511 from 132 to 4,224 blocks).
+block's store to the next one's (`chain of blocks` of the calibration: 511 from 132 to 4,224 blocks), and what a fence
+costs if there is one in between.
 
 A look back, in which each block first says what it has, and then looks at the blocks before it, w at a time, until it
 finds one that has finished (Merrill and Garland, Single-pass Parallel Prefix Scan with Decoupled Look-back, 2016).  Of
@@ -24,27 +25,14 @@ from warplens.counters.opcodes import width
 from warplens.machine import Speeds
 from warplens.model.by_warp import ByWarp, Reached, sectors_of
 from warplens.model.chosen import Chosen
-from warplens.program import Instruction, Program
+from warplens.program import Program
+from warplens.sass.sharing import SAY, waiting_loads
 from warplens.trace import Trace
 
 WAITING = "its blocks wait for each other, and a prediction runs only some of them: measure it on a GPU"
 WAITED, SAID = 1, 2
 FIRST_BLOCKS = 48  # that are looked at
 ENOUGH = 200_000  # sectors likewise
-LONGEST = 64  # instructions of a loop that only waits
-SAY = frozenset({"STG", "ST", "ATOMG", "ATOM", "RED", "REDG"})
-STAY_OUT = SAY | {"STS", "STL", "BAR", "ATOMS", "LDGSTS"}  # who does such things in a loop does more than wait
-
-
-def waiting_loads(program: Program) -> list[int]:
-    """Instructions that load, past L1, what a loop waits for."""
-    found: set[int] = set()
-    for loop in program.loops:
-        bodies = [range(block.first, block.last + 1) for block in program.blocks if block.first in loop.blocks]
-        inside = [program.instructions[i] for body in bodies for i in body]
-        if len(inside) <= LONGEST and not any(i.base in STAY_OUT for i in inside):
-            found.update(i.index for i in inside if i.base in ("LDG", "LD") and _strong(i))
-    return sorted(found)
 
 
 def waiting_cycles(
@@ -63,7 +51,9 @@ def waiting_cycles(
     if links == 0:
         return 0.0
     if not _says_first(seen, count):
-        return total * links / max(count - 1, 1) * speeds.hand_over_cycles
+        fenced = any(i.base == "MEMBAR" for i in program.instructions)
+        link = speeds.hand_over_cycles + fenced * speeds.latency_fence
+        return total * links / max(count - 1, 1) * link
     words = sum(trace.bytes[i] / (width(program.instructions[i]) / 8) for i in loads)
     at_once = max(words / max(sum(trace.requests[i] for i in loads), 1), 1.0)
     together = min(chosen.active * chosen.resident, total)
@@ -95,6 +85,3 @@ def _says_first(seen: Reached, count: int) -> bool:
             first += int(mine[0] == SAID)
     return 2 * first > others
 
-
-def _strong(instruction: Instruction) -> bool:
-    return "STRONG" in instruction.modifiers

@@ -1,0 +1,8 @@
+"""`python -m warplens`: the command `warplens`."""
+
+import sys
+
+from warplens.cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())
