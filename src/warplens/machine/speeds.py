@@ -94,7 +94,7 @@ class Speeds:
       first_block_cycles       from the start to a block's first instruction
       elapsed_cycles           of a launch, by Nsight Compute, in which no multiprocessor is active
       resident_cycles          that a warp is on its multiprocessor before its first instruction and behind its last
-      first_resident_cycles    more of the first blocks
+      first_resident_cycles    until code and parameters that nobody has read are there, for blocks that come by then
       block_start_cycles       between two blocks that one multiprocessor starts, and one more for each warp
       warp_start_cycles        between two warps that one multiprocessor starts
       block_rate               blocks a cycle of which the whole GPU notes that they have ended

@@ -1,10 +1,9 @@
 """How long multiprocessors are active, and how many warps they have then: Nsight Compute's counters.  F5.
 
-A multiprocessor is active while a block is on it, from some cycles before the block's first instruction to some behind
-its last; where blocks are short it has none at times, and while the ends of its blocks are being noted it is idle.  One
-that is given a block fewer than the simulated one is active until the last but one of that one's blocks has ended.
-Measured on an H200: `unequal` of the calibration, counters in
-measurements/h200/calibration_active.csv.
+A multiprocessor is active while a block is on it, from when it is given one until some cycles behind its last
+instruction; where blocks are short it has none at times, and while the ends of its blocks are being noted it is idle.
+One that is given a block fewer than the simulated one is active until the last but one of that one's blocks has ended.
+Measured on an H200: `unequal` of the calibration, counters in measurements/h200/calibration_active.csv.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ class Activity:
 
 @dataclass(frozen=True)
 class History:
-    """Of each simulated block: the cycle of its first instruction, that behind its last, and its warps' cycles.
+    """Of each simulated block: the cycle in which it gets its place, that behind its last, and its warps' cycles.
 
     reported   when the GPU knew of the last one's end
     """
@@ -63,18 +62,15 @@ def activity(
         return _of_several(histories, chosen, machine, warps, total, lasting)
     (history,) = histories
     whole = chosen.of_blocks
-    cycles, warp_cycles = _of_one(history, chosen, machine, warps)
+    cycles, warp_cycles = _of_one(history, machine, warps)
     cycles, warp_cycles = cycles * longer, warp_cycles * longer
     fewer = 1 - (total - (whole - 1) * machine.multiprocessors) / machine.multiprocessors if whole > 1 else 0.0
     less, warps_less = cycles * (whole - 1) / whole, warp_cycles * (whole - 1) / whole
     if 1 < whole == history.ended.size:
-        less, warps_less = (value * longer for value in _of_one(history.without_last(), chosen, machine, warps))
+        less, warps_less = (value * longer for value in _of_one(history.without_last(), machine, warps))
     share = chosen.active / machine.multiprocessors
-    return Activity(
-        share * (cycles + fewer * (less - cycles) + machine.speeds.first_resident_cycles),
-        share * (warp_cycles + fewer * (warps_less - warp_cycles)),
-        _elapsed(machine, lasting),
-    )
+    active = share * (cycles + fewer * (less - cycles))
+    return Activity(active, share * (warp_cycles + fewer * (warps_less - warp_cycles)), _elapsed(machine, lasting))
 
 
 def _elapsed(machine: Machine, lasting: float) -> float:
@@ -86,10 +82,9 @@ def _of_several(
     histories: Sequence[History], chosen: Chosen, machine: Machine, warps: int, total: int, lasting: float
 ) -> Activity:
     share = chosen.active / machine.multiprocessors
-    each = np.array([_of_one(history, chosen, machine, warps) for history in histories])
+    each = np.array([_of_one(history, machine, warps) for history in histories])
     cycles, warp_cycles = np.average(each, axis=0, weights=_weights(histories, chosen, total))
-    before = machine.speeds.first_resident_cycles
-    return Activity(share * (float(cycles) + before), share * float(warp_cycles), _elapsed(machine, lasting))
+    return Activity(share * float(cycles), share * float(warp_cycles), _elapsed(machine, lasting))
 
 
 def _weights(histories: Sequence[History], chosen: Chosen, total: int) -> Times:
@@ -103,13 +98,12 @@ def _weights(histories: Sequence[History], chosen: Chosen, total: int) -> Times:
     return weights
 
 
-def _of_one(history: History, chosen: Chosen, machine: Machine, warps: int) -> tuple[float, float]:
+def _of_one(history: History, machine: Machine, warps: int) -> tuple[float, float]:
     """(active cycles, warps' cycles) of a multiprocessor with these blocks."""
     speeds = machine.speeds
     order = np.argsort(history.began)
     began, ended = history.began[order], history.ended[order] + speeds.resident_cycles
     until = np.maximum.accumulate(ended)
     idle = np.maximum(began[1:] - until[:-1], 0).sum()
-    first = min(chosen.resident, began.size) * speeds.first_resident_cycles
-    overhead = warps * (began.size * speeds.resident_cycles + first)
+    overhead = warps * began.size * speeds.resident_cycles
     return float(until[-1] - began[0] - idle), float(history.resided.sum()) + overhead

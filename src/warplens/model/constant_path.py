@@ -3,6 +3,8 @@
 Every LDC, whether its address differs between lanes or not, queues up for the one unit that reads constant memory word
 by word.  Its cache of 2 KB has 32 lines of 64 bytes in sets of four; a line that it lacks comes from the next cache,
 and an instruction waits for one line after the other.  Measured: `constants` and `tables` of the calibration.
+The unit also tells what S2R and S2UR ask for, as many as it reads words (measurements/h200/special.csv): 64 warps that
+begin together with two of them and three LDC wait 319 cycles each, 32 warps 157.
 ULDC and operands in constant memory have a cache of their own, which holds what kernels usually have there.
 """
 
@@ -60,3 +62,11 @@ def looked_up(slot, i, t, warps, work, memory, s):  # type: ignore[no-untyped-de
     leave = max(servers[p.TABLES], t + 1.0)
     servers[p.TABLES] = leave + (different + missing) * s[p.TABLE_WORD]
     return leave, max(ready + (different - 1) * s[p.TABLE_REPLAY], servers[p.TABLES]) + work.lats[i]
+
+
+@compiled
+def told(t, late, memory, s):  # type: ignore[no-untyped-def]
+    """Of an S2R, likewise: (when it leaves the queue, when its number is there)."""
+    leave = max(memory.servers[p.TABLES], t + 1.0)
+    memory.servers[p.TABLES] = leave + s[p.TABLE_WORD]
+    return leave, leave - 1.0 + late

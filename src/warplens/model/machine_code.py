@@ -147,6 +147,8 @@ def kind_of(instruction: Instruction) -> int:
         return p.ARRIVE if "ARV" in instruction.modifiers else p.BARRIER
     if instruction.base == "LDC":
         return p.TABLE
+    if instruction.base in ("S2R", "S2UR"):
+        return p.TELL
     if instruction.base == "EXIT":
         return p.END
     kind = KINDS.get(instruction.base)

@@ -18,10 +18,6 @@ from warplens.model.l1_tags import bank_of
 from warplens.model.least_used import find
 
 PAGE = 5  # lines whose loads from DRAM take alike: 2 to this power, 4 KB
-# Lines that chance makes slow together, likewise, 256 bytes: wide loads (`read 4_4, 1 x 32`) and blocks that wait for
-# their slowest warp (`once read 16 MiB, 1024`) come out 7 and 4 % too slow; with single lines 14 and 7, with 512 bytes
-# 0 and -5.
-TOGETHER = 1
 ONE_SECTOR = 1 << 40  # what tells the bit of a sector from that of its 64 bytes
 ALL_PLACES = 1 << 22  # words
 TAGS_AHEAD = 8  # cycles that one bank of tags may be behind the others before the next access waits
@@ -40,11 +36,19 @@ def below(line, start, lows, highs, latency, weight):  # type: ignore[no-untyped
 
 
 @compiled
+def slow_with(line):  # type: ignore[no-untyped-def]
+    """A number that lines share which chance makes slow together: of each 1 KB the first and the third 256 bytes, and
+    the others, as if two channels of DRAM took turns (`seen in order` of measurements/h200/lines_in_order.csv: of two
+    neighbours of slow lines one is slow, too, of those 256 bytes off none more than others, 512 bytes off half)."""
+    return line >> 3 << 1 | line >> 1 & 1
+
+
+@compiled
 def scattered(line, s):  # type: ignore[no-untyped-def]
     """By how many spreads the latency of a line from DRAM is off the average, as [dram_scatter] says.  The slowest
     tenth meets what else DRAM does, and is slow by chance: of 8 lines anywhere the slowest takes 950 cycles, of 32 it
     takes 1,240.  The others are alike within 4 KB, which lie at one place."""
-    u = hashed((line >> TOGETHER) + 3)
+    u = hashed(slow_with(line) + 3)
     if u < 0.9:
         u = 0.9 * hashed((line >> PAGE) + 1)
     n, low, high = 0, 0.0, 0.1

@@ -18,7 +18,7 @@ from warplens.compiled import compiled
 from warplens.emulator.entries import SHARED
 from warplens.model import places as p
 from warplens.model.activity import History
-from warplens.model.constant_path import BANKS, LINES, LINES_OF_BANK, looked_up
+from warplens.model.constant_path import BANKS, LINES, LINES_OF_BANK, looked_up, told
 from warplens.model.entries import ENTER, OF_WARP, basic_block, instruction, length, space
 from warplens.model.hashing import hashed
 from warplens.model.memory_path import ALL_PLACES, served
@@ -51,7 +51,15 @@ def next_block(words, at, stop, full):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def start(place, started, warps, blocks, work, s):  # type: ignore[no-untyped-def]
+def wait(slot, following, until, reason, warps, stalls):  # type: ignore[no-untyped-def]
+    """A warp waits for a reason before its next instruction."""
+    if until > warps.mark[slot]:
+        stalls[reason, following] += until - warps.mark[slot]
+        warps.mark[slot] = until
+
+
+@compiled
+def start(place, started, warps, blocks, work, stalls, s):  # type: ignore[no-untyped-def]
     """The next block takes a place."""
     number = blocks.next[UPCOMING]
     blocks.next[UPCOMING] += 1
@@ -73,8 +81,10 @@ def start(place, started, warps, blocks, work, s):  # type: ignore[no-untyped-de
             warps.position[slot] += OF_WARP
             warps.now[slot], warps.until[slot] = work.firsts[first], work.lasts[first]
             begins = started + w * s[p.WARP_START]
-            warps.base[slot], warps.mark[slot], warps.began[slot] = begins, begins, begins
-            warps.why[slot] = p.NOT_SELECTED
+            warps.mark[slot], warps.began[slot], warps.why[slot] = begins, begins, p.NOT_SELECTED
+            # What nobody has read yet, code and parameters, all warps wait for that are there by then.
+            wait(slot, work.firsts[first], s[p.FIRST_BLOCK], p.NO_INSTRUCTION, warps, stalls)
+            warps.base[slot] = warps.mark[slot]
             blocks.living[place] += 1
             blocks.wake[slot % p.SUBPARTITIONS] = min(blocks.wake[slot % p.SUBPARTITIONS], started)
 
@@ -90,7 +100,7 @@ def pick(sp, t, warps, blocks, work, memory, pipes, stalls):  # type: ignore[no-
             continue
         i = warps.now[slot]
         free, reason = free_from(sp, i, t, work, pipes)
-        if work.rows[i, p.KIND] in (p.LOAD, p.STORE, p.ATOMIC, p.REDUCE, p.COPY, p.EXCHANGE, p.TABLE):
+        if work.rows[i, p.KIND] in (p.LOAD, p.STORE, p.ATOMIC, p.REDUCE, p.COPY, p.EXCHANGE, p.TABLE, p.TELL):
             free = max(free, room)
             reason = p.LG if work.rows[i, p.NEED] == 1 else p.MIO
         if free > t:
@@ -155,14 +165,6 @@ def access(slot, i, t, warps, blocks, work, memory, counts, s, supply):  # type:
     if kind == p.COPY:
         warps.copied[slot] = max(warps.copied[slot], done)
     return done, read, long
-
-
-@compiled
-def wait(slot, following, until, reason, warps, stalls):  # type: ignore[no-untyped-def]
-    """A warp waits for a reason before its next instruction."""
-    if until > warps.mark[slot]:
-        stalls[reason, following] += until - warps.mark[slot]
-        warps.mark[slot] = until
 
 
 @compiled
@@ -289,7 +291,7 @@ def simulate(
         np.full(resident, -1, np.int64), np.zeros(resident, np.int64), np.zeros(resident, np.int64),
         np.zeros((resident, p.BLOCK_BARRIERS), np.int64), np.zeros(p.SUBPARTITIONS),
         np.full(p.SUBPARTITIONS, -1), np.zeros(2, np.int64),
-        np.full(1, s[p.FIRST_BLOCK]), np.zeros(number), np.zeros(number),
+        np.full(1, s[p.FIRST_PLACED]), np.zeros(number), np.zeros(number),
     )  # fmt: skip
     seen = np.zeros(code.shape[0] // p.CODE_LINE + 1, np.int64)  # code that has been fetched
     _run(warps, blocks, work, memory, idle(), seen, counts, stalls, ended, busy, s, supply)
@@ -301,7 +303,7 @@ def simulate(
 def _run(warps, blocks, work, memory, pipes, seen, counts, stalls, ended, busy, s, supply):  # type: ignore[no-untyped-def]
     left, t = ended.size, 0.0
     for place in range(min(blocks.held.size, ended.size)):
-        start(place, blocks.may_start[0], warps, blocks, work, s)
+        start(place, blocks.may_start[0], warps, blocks, work, stalls, s)
     while left > 0:
         soonest = p.NEVER
         for sp in range(p.SUBPARTITIONS):
@@ -327,6 +329,9 @@ def _run(warps, blocks, work, memory, pipes, seen, counts, stalls, ended, busy, 
                 done, read, long = access(slot, i, t, warps, blocks, work, memory, counts, s, supply)
             if kind == p.TABLE:
                 leave, done = looked_up(slot, i, t, warps, work, memory, s)
+                queue_up(sp, leave, memory)
+            if kind == p.TELL:
+                leave, done = told(t, work.lats[i], memory, s)
                 queue_up(sp, leave, memory)
             if kind == p.GROUP:
                 done, long = warps.copied[slot], True
@@ -358,7 +363,7 @@ def _run(warps, blocks, work, memory, pipes, seen, counts, stalls, ended, busy, 
                 if blocks.next[UPCOMING] < ended.size:
                     noted = max(memory.servers[p.REPORTS], t + 1)
                     started = max(np.ceil(noted + s[p.BLOCK_END]), blocks.may_start[0])
-                    start(place, started, warps, blocks, work, s)
+                    start(place, started, warps, blocks, work, stalls, s)
                     soonest = min(soonest, started)
             elif over or kind in (p.BARRIER, p.ARRIVE):
                 soonest = min(soonest, release(place, i, arrival, warps, blocks, work, stalls, s))

@@ -103,6 +103,7 @@ def _settings(machine: Machine, chosen: Chosen, supply: Supply, what_if: Sequenc
         WARP_START=speeds.warp_start_cycles, STORE_SLACK=speeds.store_slack_cycles,
         BARRIER_CYCLES=speeds.latency_barrier_arrival,
         FIRST_BLOCK=speeds.first_block_cycles,
+        FIRST_PLACED=max(speeds.first_block_cycles - speeds.first_resident_cycles, 0.0),
         BLOCK_START=speeds.block_start_cycles, BLOCK_REPORT=chosen.active / speeds.block_rate,
         BLOCK_END=speeds.block_end_cycles, L1_BYTES=machine.limits.l1_bytes_per_cycle,
         IDEAL_ACCESS=float("ideal_access" in what_if), IDEAL_BANKS=float("no_bank_conflicts" in what_if),
@@ -159,8 +160,7 @@ def _run(
     before = machine.speeds.first_block_cycles
     if waits:
         # Other blocks work while some wait, but for the first.
-        first_one = runs[0].history.ended[0] - runs[0].history.began[0]
-        cycles = max(cycles, before + first_one + waits)
+        cycles = max(cycles, runs[0].history.ended[0] + waits)
     longer = (cycles - before) / max(simulated - before, 1.0)
     histories = [run.history for run in runs]
     active = activity(histories, chosen, machine, streams.warps, blocks, longer, cycles - before)
