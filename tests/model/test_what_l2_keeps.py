@@ -12,14 +12,14 @@ import pytest
 import warplens as wl
 from warplens.calibration import source_of, trials
 from warplens.calibration.trial import Buffer
-from warplens.machine import machine
+from warplens.machine import Machine, machine
 from warplens.model.beside import sharers
 from warplens.model.by_warp import Reached
 from warplens.model.chosen import scattered, with_neighbours
 from warplens.model.footprint import NOTHING, Footprint, footprint
 from warplens.model.reuse import Reuse, reuse
 from warplens.model.stored import Stored, stored
-from warplens.model.write_back import BEFORE, Evicted, write_back
+from warplens.model.write_back import BEFORE, Evicted, WriteBack, write_back
 
 TOTAL, SAMPLED = 4096, 1024
 MIB = 1 << 20
@@ -106,14 +106,14 @@ def test_parts_of_sectors_are_filled_up_and_the_last_stores_stay_in_l2() -> None
     h200 = machine("h200")
     million = Footprint(TOTAL, 512, 0, 1, 512 * TOTAL, 1, 1 << 30, 512, 512)  # 64 MiB of sectors, each by one block
     nothing = Footprint(1, 0, 0, 1, 0, 1, 0, 0)
-    whole = write_back([nothing], [million], [Stored(lines=128 * TOTAL)], TOTAL, h200)
+    whole = written([nothing], [million], [Stored(lines=128 * TOTAL)], TOTAL, h200)
     assert whole.filled == 0
     held = (h200.speeds.dirty_share - BEFORE) * h200.l2_bytes  # BEFORE: written as well
     assert whole.sectors * 32 == pytest.approx(64 * MIB - held, rel=0.01)
     assert 0.5 < whole.writing < 0.7  # of 64 MiB 28 stay
     few = replace(million, each=64, others=64 * TOTAL, accesses=64)  # 8 MiB: loads need not wait for DRAM to write them
-    assert write_back([nothing], [few], [Stored(lines=16 * TOTAL)], TOTAL, h200).writing == 0
-    parts = write_back([nothing], [million], [Stored(1.0, 1.0, 4.0, 512 * TOTAL)], TOTAL, h200)
+    assert written([nothing], [few], [Stored(lines=16 * TOTAL)], TOTAL, h200).writing == 0
+    parts = written([nothing], [million], [Stored(1.0, 1.0, 4.0, 512 * TOTAL)], TOTAL, h200)
     assert parts.filled == 512 * TOTAL
     assert parts.sectors > whole.sectors
     assert parts.stores[0] > 4 * whole.stores[0]  # a sector alone
@@ -135,6 +135,35 @@ def test_a_buffer_that_is_nearly_whole_by_the_sample_is_whole(every: int) -> Non
     whole = total // 2 * 16
     found = footprint(sectors, blocks, 2048, total, every * whole).of(total)
     assert found == whole if every == 1 else found < 1.3 * whole
+
+
+def written(
+    reads: list[Footprint], writes: list[Footprint], parts: list[Stored], total: int, gpu: Machine
+) -> WriteBack:
+    evicted = Evicted.of(reads, [held_by(f) for f in reads], writes, parts, total, gpu)
+    return write_back(reads, writes, parts, evicted, total, gpu)
+
+
+@pytest.mark.parametrize("uses", [2, 8, 32])
+@pytest.mark.parametrize("by_chance", [False, True])
+def test_sectors_shared_by_as_many_and_by_chance_are_told_apart(uses: int, by_chance: bool) -> None:
+    """Of 2^14 blocks with 16 uses each 2048 are seen: chance leaves out some sectors, and gives others many uses."""
+    total, each = 1 << 14, 16
+    rng, places = np.random.default_rng(1), total * each // uses
+    of_all = rng.integers(0, places, total * each) if by_chance else rng.permutation(np.arange(total * each) % places)
+    seen = np.array(scattered(total, 2048))
+    sectors = of_all.reshape(total, each)[seen].ravel().astype(np.uint32)
+    found = footprint(sectors, np.repeat(seen, each), 2048, total, 1 << 30)
+    assert found.of(total) == pytest.approx(np.unique(of_all).size, rel=0.06)
+
+
+def held_by(read: Footprint) -> Footprint:
+    """The lines of these pieces: those that are used in turn both at once, the others each for itself."""
+    again, both = read.others_again, 1.0 if read.others_again.turn or read.shared == 1 else 2.0
+    return replace(
+        read, others=read.others / 2, shared=both * read.shared, most=read.most // 2,
+        others_again=replace(again, gaps=again.gaps / both),
+    )  # fmt: skip
 
 
 AGAIN = Path(__file__).parents[2] / "measurements" / "h200" / "l2_again.csv"
@@ -164,8 +193,9 @@ def test_what_is_used_again_comes_from_dram_as_often_as_on_an_h200(what: str, me
         ]
         output = Footprint(blocks, 128, 0, 1, 128 * blocks, 1, 1 << 30, 128, 128) if "stored" in what else NOTHING
         writes, changes = [NOTHING, output], [Stored(), Stored(lines=32 * blocks)]
-    evicted = Evicted.of(reads, writes, changes, blocks, machine("h200"))
-    assert sum(evicted.left_of(f).of(blocks) for f in reads) * 64 == pytest.approx(found[what, mebibytes], rel=0.1)
+    evicted = Evicted.of(reads, [held_by(f) for f in reads], writes, changes, blocks, machine("h200"))
+    left = [evicted.left_of(f, held_by(f), w, c) for f, w, c in zip(reads, writes, changes, strict=True)]
+    assert sum(f.of(blocks) for f in left) * 64 == pytest.approx(found[what, mebibytes], rel=0.1)
 
 
 def recent(sectors: np.ndarray, blocks: np.ndarray, window: int) -> float:

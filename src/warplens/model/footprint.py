@@ -6,7 +6,8 @@ many different sectors as they reach sectors, divided by m.  That holds where al
 blocks beside each other share, it is known how many share each (beside.py), and pairs at random tell of the others.
 Sectors that several of the sampled blocks share are so
 common that all of them have been seen: they are counted, not estimated.  A buffer has no more sectors than its size,
-and what is nearly all of it is all: of two hundred pairs of blocks that share, by chance a tenth may be missing.
+and what is nearly all of it, or more, is all: of two hundred pairs of blocks that share, by chance a tenth may be
+missing.
 
 How far apart blocks are that share a sector tells whether it is still in L2 (reuse.py).
 """
@@ -22,9 +23,11 @@ from numpy.typing import NDArray
 from warplens.model.beside import neighbours
 from warplens.model.chosen import Grid
 from warplens.model.reuse import NEVER_AGAIN, Reuse, reuse
+from warplens.model.two_halves import beside_home, fetched_anew
 
 ERRORS = 2.0  # standard ones by which an estimate may be below the whole buffer, which is then taken to be reached
-COMMON = 4  # of the sampled blocks, from which on a sector counts as common
+COMMON = 4  # of the sampled blocks, from which on a sector counts as common, unless chance makes so many
+MORE_THAN_CHANCE = 1.25
 
 
 @dataclass(frozen=True)
@@ -63,26 +66,65 @@ class Footprint:
         found = self.common * (1 - 2 ** (1 - self.widely)) + self.others * (1 - 2 ** (1 - self.shared))
         return found / every if every else 0.0
 
-    def recent(self, windows: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Different sectors that the last so many blocks have reached, for each of some numbers in order from 0 on: a
-        window grows by those whose last use lies before it (Denning, "The working set model", 1968)."""
-        found = np.zeros(windows.size)
-        middles, steps = (windows[1:] + windows[:-1]) / 2, np.diff(windows)
-        for sectors, shared, again in (
+    def _classes(self) -> tuple[tuple[float, float, Reuse], ...]:
+        """Sectors, by how many blocks each is shared, and when it is used again."""
+        return (
             (self.common, self.widely, self.commons_again), (self.others, self.shared, self.others_again)
-        ):  # fmt: skip
-            new = 1 - (1 - 1 / max(shared, 1.0)) * np.array([again.kept(w, w) for w in middles])
-            grown = np.cumsum(sectors * shared / self.total * new * steps)
-            found[1:] += np.minimum(grown, sectors)
+        )  # fmt: skip
+
+    def recent(self, windows: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Different sectors that the last so many blocks have reached, for each of some numbers in order from 0 on."""
+        found = sum(self._grown(windows, *each) for each in self._classes())
         return np.minimum(found, self.most)
+
+    def copied(self, windows: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Likewise, those of them that stand in the other half of an L2 of two as well, less those that stand in that
+        one only (two_halves.py)."""
+        found = np.zeros(windows.size)
+        for sectors, shared, again in self._classes():
+            grown = self._grown(windows, sectors, shared, again)
+            if again.turn or not sectors:
+                found += grown * (0.5 + 0.5 * self.by_both)
+            else:
+                uses = windows * shared / self.total
+                found += sectors * (beside_home(grown / sectors, uses) - grown / sectors)
+        return np.minimum(found, self.most)
+
+    def _grown(self, windows: NDArray[np.float64], sectors: float, shared: float, again: Reuse) -> NDArray[np.float64]:
+        """A window grows by those whose last use lies before it (Denning, "The working set model", 1968): uses that
+        come after a longer gap, and of the first ones those that have so many blocks before them."""
+        middles, steps = (windows[1:] + windows[:-1]) / 2, np.diff(windows)
+        left = 1 - middles / self.total
+        gone = 1 - np.array([again.kept(w, w) for w in middles])
+        first = np.maximum(1 - middles / max(self.total - again.span(shared), 1.0), 0.0)
+        new = np.minimum((gone + (first - gone) / max(shared, 1.0)) / np.maximum(left, 1e-9), 1.0)
+        grown = np.cumsum(sectors * shared / self.total * new * steps)
+        return np.concatenate([[0.0], np.minimum(grown, sectors)])
 
     def forgotten(self, kept: float, lost: float) -> Footprint:
         """As if what is used again after more than `kept` blocks had to be fetched anew: it has been evicted since.
 
         lost   of what is used again and again in turn, some is left until so many blocks have passed
         """
-        common = self.common * (1 + (self.widely - 1) * (1 - self.commons_again.kept(kept, lost)))
-        others = self.others * (1 + (self.shared - 1) * (1 - self.others_again.kept(kept, lost)))
+        return self._fetched([1 - again.kept(kept, lost) for _, _, again in self._classes()])
+
+    def left_in_l2(self, lines: Footprint, kept: float, lost: float, beside: float) -> Footprint:
+        """Likewise where L2 holds `lines` and is read for these sectors; beside: share of the uses that may find a copy
+        in the half that is not their home (two_halves.py)."""
+        anew = []
+        for (_, shared, again), (_, line_shared, line_again) in zip(self._classes(), lines._classes(), strict=True):
+            unused = 1 - again.kept(kept, lost)
+            if not again.turn and line_again.gaps.size:
+                apart = min(max(line_shared / shared - 1, 0.0), 1.0)
+                full = 1 - kept / self.total  # share of the uses that come when L2 has filled up
+                unused = full * fetched_anew(1 - line_again.kept(kept, lost), apart, beside)
+            anew.append(unused)
+        return self._fetched(anew)
+
+    def _fetched(self, anew: list[float]) -> Footprint:
+        """anew: share of the uses behind the first that find nothing, of both classes."""
+        common = self.common * (1 + (self.widely - 1) * anew[0])
+        others = self.others * (1 + (self.shared - 1) * anew[1])
         again = common - self.common + others - self.others
         return replace(
             self, common=common, widely=self.common * self.widely / common if common else 1.0,
@@ -110,7 +152,8 @@ def footprint(
     _, times = np.unique(places, return_counts=True)
     again = np.flatnonzero(places[1:] == places[:-1])
     gaps = (pairs[again + 1] - pairs[again]).astype(np.float64)
-    common = np.repeat(times, times - 1) >= COMMON  # of each gap, whose sector it is
+    limit = COMMON if (times >= COMMON).sum() > MORE_THAN_CHANCE * _by_chance(times) else times.max() + 1
+    common = np.repeat(times, times - 1) >= limit  # of each gap, whose sector it is
     each, accesses = pairs.size / sampled / share, sectors.size / sampled / share
     if sampled >= total:
         shared = pairs.size / times.size
@@ -118,27 +161,54 @@ def footprint(
             total, each, 0.0, 1.0, times.size / share, shared, most, times.size, accesses,
             others_again=reuse(gaps, shared, shared, total),
         )  # fmt: skip
-    many = times[times >= COMMON]
-    few = times[times < COMMON]
+    many = times[times >= limit]
+    few = times[times < limit]
     met = float((few * (few - 1) / 2).sum())
     if beside.size and gaps.size:
         after, before = (blocks_of(pairs[again + n]) for n in (1, 0))
         met *= 1 - float(neighbours(after[~common], before[~common], grid).mean()) if (~common).any() else 1.0
-    shared = 1 + 2 * met / max(float(few.sum()), 1.0) * (total - 1) / max(sampled - 1, 1)
+    shared = _shared(few, met, (total - 1) / max(sampled - 1, 1))
     if beside.size:
         shared = 1 / float((1 / (shared - 1 + beside)).mean())
     others = max(float(few.sum()) * total / sampled / shared, float(few.size)) / share
     whole = most - many.size / share
     met_by = max(_pairs_of_blocks(pairs, again[~common]), 1)
-    if met and others < whole <= others * (1 + ERRORS / math.sqrt(met_by)):
+    if met and 0 < whole <= others * (1 + ERRORS / math.sqrt(met_by)):
         others, shared = whole, shared * others / whole
     widely = float(many.mean()) * total / sampled if many.size else 1.0
-    several = few[few > 1]
+    gaps_of = few - 1
+    seen = float((few * gaps_of).sum() / gaps_of.sum()) if gaps_of.any() else 2.0  # by how many, of each gap
     return Footprint(
         total, each, many.size / share, widely, others, shared, most, times.size, accesses,
         reuse(gaps[common], widely, widely * sampled / total, total),
-        reuse(gaps[~common], shared, float(several.mean()) if several.size else 2.0, total),
+        reuse(gaps[~common], shared, seen, total),
     )  # fmt: skip
+
+
+def _shared(times: NDArray[np.int64], met: float, scale: float) -> float:
+    """By how many blocks each sector is shared on average, if two of those sampled met on one `met` times.
+
+    Where all are shared by as many, m, one that is met is shared by m; where chance decides, of a mean of m, by m + 1.
+    Which it is three that meet tell: (m - 2) / (m - 1) times as often as two, or as often.
+    """
+    more = 2 * met / max(float(times.sum()), 1.0) * scale
+    pairs = float((times * (times - 1)).sum())
+    if more <= 1 or not pairs:
+        return 1 + more
+    often = float((times * (times - 1) * (times - 2)).sum()) / pairs * scale / more
+    chance = min(max((often - (more - 1) / more) * more, 0.0), 1.0)
+    return (1 + more) * (1 - chance) + more / -math.expm1(-more) * chance
+
+
+def _by_chance(times: NDArray[np.int64]) -> float:
+    """How many sectors COMMON blocks and more would share if all were shared by as many: by those that one does, and
+    two (Poisson)."""
+    one, two = float((times == 1).sum()), float((times == 2).sum())
+    if not one:
+        return 0.0
+    mean = 2 * two / one
+    fewer = sum(mean**n / math.factorial(n) for n in range(COMMON))
+    return one / max(mean, 1e-9) * (math.exp(min(mean, 50.0)) - fewer)
 
 
 def _pairs_of_blocks(pairs: NDArray[np.uint64], again: NDArray[np.int64]) -> int:

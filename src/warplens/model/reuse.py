@@ -37,6 +37,13 @@ class Reuse:
         longer = 1.0 - float(np.searchsorted(self.gaps, kept, side="right")) / self.gaps.size
         return float(1.0 - longer**self.power)
 
+    def span(self, uses: float) -> float:
+        """Blocks from the first of so many uses to the last, on average."""
+        if not self.gaps.size:
+            return 0.0
+        seen = uses / self.power
+        return (uses - 1) * float(self.gaps.mean()) * (seen + 1) / (uses + 1)
+
 
 NEVER_AGAIN = Reuse()
 

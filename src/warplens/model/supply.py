@@ -91,6 +91,7 @@ class Supply:
         steps = [min(total, (wave + 1) * at_once) for wave in range(min(count, 64))]
         latency, weight = np.zeros((len(buffers), len(steps))), np.zeros((len(buffers), len(steps)))
         reads: list[Footprint] = []
+        read_lines: list[Footprint] = []
         writes: list[Footprint] = []
         parts: list[Stored] = []
         loads, stores = ((seen.kinds != STORE, near.kinds != STORE), (seen.kinds >= STORE, near.kinds >= STORE))
@@ -100,12 +101,13 @@ class Supply:
             inside = tuple((found.sectors >= low) & (found.sectors < high) for found in (seen, near))
             most = int(high - low)
             reads.append(reached_by(inside, loads, 1, most))  # DRAM is read 64 bytes at a time
+            read_lines.append(reached_by(inside, loads, 2, most))
             writes.append(reached_by(inside, stores, 0, most))
             lines = reached_by(inside, stores, 2, most).of(total)
             parts.append(stored(sample, inside[int(sample is near)], lines, asked))
-        written = write_back(reads, writes, parts, total, machine)
-        evicted = Evicted.of(reads, writes, parts, total, machine)
-        reads = [evicted.left_of(f) for f in reads]
+        evicted = Evicted.of(reads, read_lines, writes, parts, total, machine)
+        written = write_back(reads, writes, parts, evicted, total, machine)
+        reads = [evicted.left_of(*each) for each in zip(reads, read_lines, writes, parts, strict=True)]
         floats = machine.speeds.atomic_float_cycles / machine.speeds.atomic_word_cycles
         changes = np.array([_atomic(kind, i) for kind, i in zip(kinds, program.instructions, strict=True)], np.int64)
         reached_places, heaviest = places_reached(streams, changes, floats, total, np.sort(lows))

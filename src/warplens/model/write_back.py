@@ -23,7 +23,7 @@ TWO_HALVES = 2
 WINDOWS = 48
 # measurements/h200/l2_again.csv: of what is read twice 36 MiB are still there and 48 lost, of a copy 16 and 24.
 STORED_BESIDE = 0.7
-TWICE, OFTEN = 1.26, 2.2  # of the room until which all is kept (`rounds together`: 30 and 64 MiB, in both halves)
+TWICE, OFTEN = 1.23, 2.15  # of the room until which all is kept (`rounds together`: 30 and 64 MiB, in both halves)
 
 
 @dataclass(frozen=True)
@@ -40,13 +40,16 @@ class Evicted:
     often: float
     stored: float
     parts: float
+    halves: int
 
     @staticmethod
     def of(
-        reads: Sequence[Footprint], writes: Sequence[Footprint], changes: Sequence[Stored], total: int, machine: Machine
-    ) -> Evicted:
+        reads: Sequence[Footprint], lines: Sequence[Footprint], writes: Sequence[Footprint], changes: Sequence[Stored],
+        total: int, machine: Machine,
+    ) -> Evicted:  # fmt: skip
+        """lines: that hold what is read"""
         speeds, windows = machine.speeds, _windows(total)
-        room = _room(reads, writes, changes, windows, machine) / machine.l2_bytes / speeds.kept_share
+        room = _room(lines, writes, changes, windows, machine) / machine.l2_bytes / speeds.kept_share
         stored, parts = (
             blocks_that_move(share * machine.l2_bytes, reads, writes, total)
             for share in (speeds.lost_share, speeds.parts_share)
@@ -54,32 +57,38 @@ class Evicted:
         kept, twice, often = (
             float(np.interp(size, room, windows)) if room[-1] > size else float(total) for size in (1.0, TWICE, OFTEN)
         )
-        return Evicted(kept, twice, often, stored, parts)
+        return Evicted(kept, twice, often, stored, parts, int(speeds.halves))
 
-    def left_of(self, read: Footprint) -> Footprint:
-        """What DRAM is read for."""
+    def left_of(self, read: Footprint, lines: Footprint, write: Footprint, change: Stored) -> Footprint:
+        """What DRAM is read for;  lines: that hold it;  write, change: what is stored to the same buffer"""
         every = read.common + read.others
         uses = (read.common * read.widely + read.others * read.shared) / every if every else 1.0
         lost = self.often - (self.often - self.twice) * min(2 / uses, 1.0)
-        return read.forgotten(self.kept, max(lost, self.kept))
+        beside = (self.halves - 1) * (1 - _at_home(lines, write, change))
+        return read.left_in_l2(lines, self.kept, max(lost, self.kept), beside)
 
 
 def _windows(total: int) -> NDArray[np.float64]:
     return np.concatenate([[0.0], np.geomspace(0.5, total, WINDOWS)])
 
 
+def _at_home(read: Footprint, write: Footprint, change: Stored) -> float:
+    """Share of the uses that atomics are, which ask for a line where it is at home."""
+    return min(change.atomic * write.accesses / read.accesses, 1.0) if read.accesses else 0.0
+
+
 def _room(
-    reads: Sequence[Footprint], writes: Sequence[Footprint], changes: Sequence[Stored], windows: NDArray[np.float64],
+    lines: Sequence[Footprint], writes: Sequence[Footprint], changes: Sequence[Stored], windows: NDArray[np.float64],
     machine: Machine,
-) -> NDArray[np.float64]:
-    """Bytes of L2 that so many blocks take.  Of two halves a line is at home in one, where atomics work on it; half of
-    what is read once stands in the other as well, all that both ask for, and most of what is stored."""
+) -> NDArray[np.float64]:  # fmt: skip
+    """Bytes of L2 that so many blocks take.  Of two halves a line is at home in one, where atomics work on it; what is
+    read may stand in the other as well, and most of what is stored does."""
     second, room = float(machine.speeds.halves == TWO_HALVES), np.zeros(windows.size)
-    for r, w, change in zip(reads, writes, changes, strict=True):
-        at_home = min(change.atomic * w.accesses / r.accesses, 1.0) if r.accesses else 0.0
-        read = READ * (1 + second * (1 - at_home) * (0.5 + 0.5 * r.by_both))
+    for r, w, change in zip(lines, writes, changes, strict=True):
+        beside = second * (1 - _at_home(r, w, change))
+        read = LINE * (r.recent(windows) + beside * r.copied(windows))
         stored = WRITTEN * (1 + second * (1 - change.atomic) * STORED_BESIDE)
-        room += np.maximum(r.recent(windows) * read, w.recent(windows) * stored)
+        room += np.maximum(read, w.recent(windows) * stored)
     return room
 
 
@@ -113,10 +122,11 @@ class WriteBack:
 
 
 def write_back(
-    reads: Sequence[Footprint], writes: Sequence[Footprint], parts: Sequence[Stored], total: int, machine: Machine
-) -> WriteBack:
+    reads: Sequence[Footprint], writes: Sequence[Footprint], parts: Sequence[Stored], evicted: Evicted, total: int,
+    machine: Machine,
+) -> WriteBack:  # fmt: skip
     """What L2 holds at the end is the last that went through it: so much of that as was stored DRAM need not write."""
-    speeds, evicted = machine.speeds, Evicted.of(reads, writes, parts, total, machine)
+    speeds = machine.speeds
     number, moved = len(writes), bytes_moved(reads, writes, total)
     many = moved > FILLS_FROM * speeds.parts_share * machine.l2_bytes
     wrote, last, filled, stores, fills = (np.zeros(number) for _ in range(5))
