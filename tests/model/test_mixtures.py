@@ -1,4 +1,4 @@
-"""Arithmetic in turn, as an H200 does it: the readings of the calibration."""
+"""Arithmetic in turn, lanes that part and chains of loads, as an H200 does them: the readings of the calibration."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from warplens.calibration.record import read
 from warplens.machine import machine
 
 READ = read(Path(__file__).parents[2] / "measurements" / "h200" / "calibration.csv")
-SUBJECTS = ("mixtures", "parting")
+SUBJECTS = ("mixtures", "parting", "shared")
 TRIALS = {trial.name: trial for trial in trials(132) if trial.subject in SUBJECTS}
 KERNELS = {subject: wl.compile(source=source_of(subject), arch="sm_90") for subject in SUBJECTS}
 FEW, MANY = 4, 12  # rounds: what is beside them does not count
@@ -46,6 +46,10 @@ def cycles(name: str) -> float:
         "hops taken never, 4 warps",
         "two sides, all, 1 warps",  # lanes meet again
         "two sides, half, 1 warps",
+        "chain shared 4 B",  # four wavefronts, two cycles each
+        "chain shared 16 B",  # likewise, and the last of four registers comes three cycles behind the first
+        "chain shared atomic",
+        "chase shared",
     ],
 )
 def test_a_step_takes_as_many_cycles_as_on_an_h200(name: str) -> None:

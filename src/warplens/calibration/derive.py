@@ -106,14 +106,14 @@ LATENCIES: Mapping[str, Formula] = {
     "constant": lambda v: round(v.chain("constant") - ADDRESS_CYCLES - UNIT_CYCLE - LOADS["table_word_cycles"](v)),
     "table": lambda v: round(_table_line(v) - LOADS["table_word_cycles"](v)),
     "tensor": lambda v: round(v.chain("tensor")),
-    "shared": lambda v: round(v.of("chain shared 4 B") - ADDRESS_CYCLES - UNIT_CYCLE),
+    "shared": lambda v: round(v.of("chain shared 4 B") - UNIT_CYCLE - _conflicts(v)),
     "l1": lambda v: round(v.of("chase 128 KiB") - ADDRESS_CYCLES - UNIT_CYCLE),
     "l2": lambda v: round(v.of("chase 8192 KiB") - ADDRESS_CYCLES - UNIT_CYCLE),
     "dram": lambda v: cold_lines(v).mean - UNIT_CYCLE,
     "dram_spread": lambda v: cold_lines(v).spread,
     "dram_queue": lambda v: _queue(v),
     "dram_turn": lambda v: _turn(v),
-    "shared_atomic": lambda v: round(v.of("chain shared atomic") - ADDRESS_CYCLES - UNIT_CYCLE),
+    "shared_atomic": lambda v: round(v.of("chain shared atomic") - UNIT_CYCLE - _conflicts(v)),
     "global_atomic": lambda v: round(v.of("chase atomic") - ADDRESS_CYCLES - UNIT_CYCLE),
     "barrier": lambda v: round(v.of("barrier, 1 warps") - _arrival(v) - v.of("branch, 1 warps") / UNROLLED),
     "barrier_arrival": lambda v: _arrival(v),
@@ -236,6 +236,11 @@ def _table_line(v: Values) -> float:
     """Cycles that a line costs that the cache of constants lacks."""
     apart, beside = v.of("table chain, 32 words 64 apart, 1 warps"), v.of("table chain, 32 words, 1 warps")
     return (apart - beside) / TABLE_WORDS
+
+
+def _conflicts(v: Values) -> float:
+    """Cycles by which words of shared memory are late whose lanes lie 16 bytes apart: four wavefronts."""
+    return 3 * LOADS["wavefront_cycles"](v)
 
 
 def _arrival(v: Values) -> float:

@@ -314,7 +314,9 @@ def served(t, sp, kind, words, at, block_wave, slot, size, floats, memory, count
         issue_free[sp] = begin + max(s[p.LSU_ISSUE], s[p.WAVE] * waves)
         counts[p.LSU_BUSY] += cost
         late = s[p.LAT_SHARED_ATOMIC] if kind == p.ATOMIC else s[p.LAT_SHARED]
-        return begin, begin + late + cost - 1, begin + s[p.LAT_STORE]
+        # Each register of a lane comes a cycle behind the one before (`chain shared`: 29.2, 30.2, 32.2 cycles).
+        late += s[p.WAVE] * (waves - 1) + max(size // 4 - 1, 0)
+        return begin, begin + late, begin + s[p.LAT_STORE]
     if sectors == 0:
         servers[p.LSU] = free + 1
         return begin, begin + s[p.LAT_L1], begin + s[p.LAT_STORE]
