@@ -35,6 +35,13 @@ def lend(start: int, size: int) -> None:
         _madvise()(first, last - first, mmap.MADV_FREE)
 
 
+def in_small_pages(start: int, size: int) -> None:
+    """Of these bytes only what is written takes memory, not the two million around it."""
+    first, last = -(-start // mmap.PAGESIZE) * mmap.PAGESIZE, (start + size) // mmap.PAGESIZE * mmap.PAGESIZE
+    if sys.platform == "linux" and first < last:
+        _madvise()(first, last - first, mmap.MADV_NOHUGEPAGE)
+
+
 @cache
 def _madvise() -> Any:
     found = ctypes.CDLL(None).madvise

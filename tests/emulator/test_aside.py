@@ -33,8 +33,8 @@ def kept(monkeypatch: pytest.MonkeyPatch) -> list[Aside]:
     """All that is put aside in a test."""
     made: list[Aside] = []
 
-    def noted(array: Any) -> Aside:
-        made.append(Aside(array))
+    def noted(array: Any, few: bool) -> Aside:
+        made.append(Aside(array, few))
         return made[-1]
 
     monkeypatch.setattr(memory, "Aside", noted)

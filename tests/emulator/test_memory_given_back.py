@@ -75,6 +75,39 @@ def test_a_prediction_copies_nothing_that_is_only_written(monkeypatch: pytest.Mo
     assert array.all()
 
 
+STEP = """
+extern "C" __global__ void k(int *p) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x, a = p[i];
+  p[i] = a + 1;
+  if (a == 77) p[a & 1023] = 1;
+}
+"""
+
+
+@pytest.mark.skipif(not STATUS.exists(), reason="the system does not tell a process's memory")
+def test_a_prediction_keeps_of_what_changes_in_place_only_what_its_blocks_write(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """They are some, anywhere in the array, and leave it as they found it."""
+    kernel = written(STEP, "k")
+    taken: list[int] = []
+    array = np.ones(32 * MIB, np.int32)
+    run = kernel.launch(array.size // 256, 256, array)
+    undo = memory.DeviceMemory.undo
+
+    def noted(held: memory.DeviceMemory) -> None:
+        taken.append(resident())
+        undo(held)
+
+    monkeypatch.setattr(memory.DeviceMemory, "undo", noted)
+    before = resident()
+    run.predict("h200")
+    assert max(taken) - before < array.nbytes / 2
+    assert run.again is not None
+    assert (run.again.memory.allocations[0].array.view(np.int32) == 1).all()
+    assert (array == 2).all()
+
+
 def test_arrays_that_may_not_be_written_are_not_kept_twice() -> None:
     """They have at the end what they had at the start, so that the blocks that run again find it there."""
     count = written('extern "C" __global__ void k(int *p) { p[blockIdx.x * 256 + threadIdx.x] += 1; }', "k")

@@ -123,10 +123,10 @@ def test_control_c_while_a_buffer_is_kept_is_not_lost(monkeypatch: pytest.Monkey
     kernel.launch(8, 32, out.copy(), 1, threads=1)
     once = [KeyboardInterrupt()]
 
-    def interrupted(array: np.ndarray) -> Aside:
+    def interrupted(array: np.ndarray, few: bool) -> Aside:
         if once:
             raise once.pop()
-        return Aside(array)
+        return Aside(array, few)
 
     monkeypatch.setattr(memory, "Aside", interrupted)
     with pytest.raises(KeyboardInterrupt):

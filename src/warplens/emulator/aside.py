@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from warplens.emulator import ir
 from warplens.emulator.code import Code, function, i64
 from warplens.emulator.layout import Buffer
-from warplens.emulator.spare import SPARE
+from warplens.emulator.spare import SPARE, address, aligned
 from warplens.emulator.vectors import I8, I32, I64, LANES, PTR
+from warplens.resident import in_small_pages
 
 SHIFT = 14  # of the bytes of a stretch: what 128 warps that go abreast write in a round
 STRETCH = 1 << SHIFT
@@ -29,12 +30,16 @@ class Aside:
 
     patience   how often an instruction may come to a stretch that is aside before the rest goes there at once: such an
                instruction jumps about, and to look up where it is takes longer than to copy
+    few        only a few blocks run, anywhere: what they write must not bring the rest into memory
     """
 
-    def __init__(self, array: Bytes) -> None:
-        self.array, self.before = array, SPARE.take(array.size)
+    def __init__(self, array: Bytes, few: bool = False) -> None:
+        self.array, self.few = array, few
+        self.before = aligned(array.size) if few else SPARE.take(array.size)
+        if few:
+            in_small_pages(address(self.before), array.size)
         self.done = np.zeros(-(-array.size // STRETCH), np.uint8)
-        self.patience = 64 + self.done.size // 8
+        self.patience = array.size if few else 64 + self.done.size // 8
         rest = array.size % ROW
         self.before[array.size - rest :] = array[array.size - rest :]
 

@@ -48,13 +48,17 @@ def copy(pairs: list[tuple[NDArray[np.uint8], NDArray[np.uint8]]], threads: int)
 
 @dataclass(frozen=True)
 class Allocation:
-    """`size` bytes from `address`, and the host's array that it is filled with, which the host has at `start`."""
+    """`size` bytes from `address`, and the host's array that it is filled with, which the host has at `start`.
+
+    ours   what the array held before the launch, of which nobody else knows
+    """
 
     name: str
     address: int
     size: int
     array: NDArray[Any]
     start: int
+    ours: bool = False
 
     @cached_property
     def data(self) -> NDArray[np.uint8]:
@@ -132,8 +136,8 @@ class DeviceMemory:
             if self.may_be_written(number):
                 return
             allocation = self.allocations[number]
-            if self.lent and allocation.array.flags.writeable:
-                self.kept[number] = Aside(allocation.data)
+            if (self.lent or allocation.ours) and allocation.array.flags.writeable:
+                self.kept[number] = Aside(allocation.data, allocation.ours)
             else:
                 self._copy_in([number])
                 self.own.add(number)
@@ -174,16 +178,16 @@ class DeviceMemory:
                 before = allocation.data.copy()
             else:  # which keeps what it held
                 continue
-            self.allocations[number] = replace(allocation, array=before, start=address(before))
+            self.allocations[number] = replace(allocation, array=before, start=address(before), ours=True)
 
     def undo(self) -> None:
-        """Of a launch that did not come to an end nothing stays in the host's arrays."""
+        """Of a launch that did not come to an end, or that only repeats another, nothing stays in the arrays."""
         if self.kept:
             copy([pair for aside in self.kept.values() for pair in aside.back()], self.threads)
 
     def release(self) -> None:
         """The memory is given back until the next fill()."""
-        SPARE.give((self.host, *(aside.before for aside in self.kept.values())))
+        SPARE.give((self.host, *(aside.before for aside in self.kept.values() if not aside.few)))
         self.host = NOTHING
         self.own.clear()
         self.kept.clear()

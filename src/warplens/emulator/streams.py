@@ -63,6 +63,7 @@ def record(
         log = with_code(tiers, execute)
     finally:
         del memory.allocations[kept:]
+        memory.undo()
         memory.release()
     return Streams(blocks, words[: min(log.used, room)], log.used <= room)
 
