@@ -233,3 +233,29 @@ def test_a_closed_pipe_is_no_error() -> None:
     running.wait(60)
     assert running.stderr is not None
     assert (running.returncode, running.stderr.read()) == (0, b"")
+
+
+def test_a_kernel_that_faults_does_not_hide_the_next(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "two.cu"
+    file.write_text(
+        """// /// warplens
+// [beyond]
+// grid = 1
+// block = 64
+// args = ["x = zeros i32[32]"]
+//
+// [within]
+// grid = 1
+// block = 32
+// args = ["x = zeros i32[32]"]
+// ///
+__global__ void beyond(int* x) { x[threadIdx.x + (1 << 20)] = 1; }
+__global__ void within(int* x) { x[threadIdx.x] = 1; }
+"""
+    )
+    assert main(("explain", str(file))) == 3
+    out, error = capsys.readouterr()
+    assert error.startswith("error: beyond: ")
+    assert "Kernel   within" in out
+    assert main(("explain", str(file), "--html", str(tmp_path / "page.html"))) == 3
+    assert not (tmp_path / "page.html").exists()

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import date
 from typing import TYPE_CHECKING
 
@@ -92,29 +92,35 @@ def explain_on_one(
 
     worse: list[Hazard] = []  # than a note; a run itself holds its arrays, which are not kept
 
-    def runs() -> Iterator[Run]:
-        for (target,) in found:
-            done = run(target, wish)
-            worse.extend(hazard for hazard in done.hazards if hazard.severity != "note")
-            yield done
+    def told(target: Target) -> Run:
+        done = run(target, wish)
+        worse.extend(hazard for hazard in done.hazards if hazard.severity != "note")
+        return done
 
     if as_json:
-        click.echo(next(runs()).json(), nl=False)
+        click.echo(told(found[0][0]).json(), nl=False)
     elif html:
         from warplens.report import html as page
         from warplens.run import write_text
 
-        write_text(html, page.page([run.subject for run in runs()]))
+        write_text(html, page.page([told(target).subject for (target,) in found]))
         click.echo(f"written to {html}")
     else:
         from warplens.report import terminal
         from warplens.report.layout import console
 
-        out = console()
-        for place, each in enumerate(runs()):
+        out, ended = console(), 0
+        for place, (target,) in enumerate(found):
             if place:
                 out.rule(style="dim")
-            terminal.show(each.subject, out, lines)
+            try:
+                terminal.show(told(target).subject, out, lines)
+            except WarplensError as error:  # of one kernel says nothing about the next
+                if len(found) == 1:
+                    raise
+                ended = ended or complain(error, f"{target.title}: ")
+        if ended:
+            raise click.exceptions.Exit(ended)
     return not worse
 
 
@@ -369,9 +375,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         ended = cli.main(arguments, prog_name="warplens", standalone_mode=False)
     except WarplensError as error:
-        click.echo(getattr(error, "printed", ""), err=True, nl=False)  # what the kernel printed before it faulted
-        click.echo(f"error: {error}", err=True)
-        return error.exit_code
+        return complain(error)
     except click.ClickException as error:
         error.show()
         return 2
@@ -384,6 +388,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         click.echo(f"error: {error.filename or 'the output'}: {error.strerror or error}", err=True)
         return 2
     return ended if isinstance(ended, int) else 0  # what a verb ends with: click.exceptions.Exit(1)
+
+
+def complain(error: WarplensError, whose: str = "") -> int:
+    """Tells it on stderr, behind what the kernel printed before it faulted; the exit code."""
+    click.echo(getattr(error, "printed", ""), err=True, nl=False)
+    click.echo(f"error: {whose}{error}", err=True)
+    return error.exit_code
 
 
 def end_at_once(code: int) -> None:
