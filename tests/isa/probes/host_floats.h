@@ -4,12 +4,17 @@ static float __uint_as_float(unsigned x) { return as<float>(x); }
 #define EACH_ROUNDING(of) of(rn, RN) of(rz, RZ) of(ru, RU) of(rd, RD)
 #define FLOAT_IN(name, way) \
   static float __fadd_##name(float x, float y) { return rounding(way, [=] { return x + y; }); } \
+  static float __fsub_##name(float x, float y) { return rounding(way, [=] { return x - y; }); } \
   static float __fmul_##name(float x, float y) { return rounding(way, [=] { return x * y; }); } \
   static float __fdiv_##name(float x, float y) { return rounding(way, [=] { return x / y; }); } \
   static float __frcp_##name(float x) { return rounding(way, [=] { return 1 / x; }); } \
   static float __fsqrt_##name(float x) { return rounding(way, [=] { return sqrtf(x); }); } \
   static float __fmaf_##name(float x, float y, float z) { return rounding(way, [=] { return fmaf(x, y, z); }); } \
   static double __dadd_##name(double x, double y) { return rounding(way, [=] { return x + y; }); } \
+  static double __dsub_##name(double x, double y) { return rounding(way, [=] { return x - y; }); } \
+  static double __ddiv_##name(double x, double y) { return rounding(way, [=] { return x / y; }); } \
+  static double __drcp_##name(double x) { return rounding(way, [=] { return 1 / x; }); } \
+  static double __dsqrt_##name(double x) { return rounding(way, [=] { return sqrt(x); }); } \
   static double __dmul_##name(double x, double y) { return rounding(way, [=] { return x * y; }); } \
   static double __fma_##name(double x, double y, double z) { return rounding(way, [=] { return fma(x, y, z); }); }
 EACH_ROUNDING(FLOAT_IN)
@@ -85,6 +90,13 @@ static int cvt_s8d(double x) { return integer<signed char>(x, RN); }
 static ushort cvt_u16d(double x) { return integer<ushort>(x, RZ); }
 static int cvt_ftz(float x) { return integer<int>(flushed(x), RZ); }
 static float cvtsat(float x) { return __saturatef(x); }
+static int __float_as_int(float x) { return as<int>(x); }
+static unsigned __float_as_uint(float x) { return as<unsigned>(x); }
+static float __int_as_float(int x) { return as<float>(x); }
+static ll __double_as_longlong(double x) { return as<ll>(x); }
+static double __longlong_as_double(ll x) { return as<double>(x); }
+static double fdivide(double x, double y) { return x / y; }
+static int __double2loint(double x) { return as<ull>(x); }
 static int __double2hiint(double x) { return as<ull>(x) >> 32; }
 static double __hiloint2double(int high, int low) { return as<double>((ull)(unsigned)high << 32 | (unsigned)low); }
 static float tf32(float x) { return isnan(x) ? x : (float)rounded(x, TF32, RN); }
@@ -98,3 +110,34 @@ static Floats mul2(float f, float g) {
 }
 static Floats fma2(float f, float g, float h) { return {fmaf(f, g, h), fmaf(g, h, f)}; }
 static Floats fma2rz(float f, float g, float h) { return {__fmaf_rz(f, g, h), __fmaf_rz(g, g, f)}; }
+
+// Two results of one function.  What C leaves open of infinities, of NaN and beside them is not compared.
+static ull both(double x, double y) { return as<ull>(x) ^ as<ull>(y) * 3; }
+static ull both(float x, float y) { return as<unsigned>(x) | (ull)as<unsigned>(y) << 32; }
+static ull frexp_d(double x) {
+  int exponent = 0;
+  double fraction = frexp(x, &exponent);
+  ull result = as<ull>(fraction) ^ (ull)exponent;
+  return isfinite(x) ? result : untold(result);
+}
+static ull modf_(double x) {
+  double whole, rest = modf(x, &whole);
+  return isnan(x) ? untold(both(rest, whole)) : both(rest, whole);
+}
+static ull modff_(float x) {
+  float whole, rest = modff(x, &whole);
+  return isnan(x) ? untold(both(rest, whole)) : both(rest, whole);
+}
+static ull remquo_(double x, double y) {
+  int quotient = 0;
+  double rest = remquo(x, y, &quotient);
+  ull result = as<ull>(rest) ^ (ull)(quotient & 7);
+  return isnan(rest) ? untold(result) : result;
+}
+static ull remquof_(float x, float y) {
+  int quotient = 0;
+  float rest = remquof(x, y, &quotient);
+  ull result = as<unsigned>(rest) | (ull)(quotient & 7) << 32;
+  return isnan(rest) ? untold(result) : result;
+}
+static float division(float f, float g, float h) { return f / g / h; }

@@ -5,6 +5,27 @@ static __half __high2half(__half2 x) { return x.high; }
 static __nv_bfloat16 __low2bfloat16(__nv_bfloat162 x) { return x.low; }
 static float __low2float(__half2 x) { return number(x.low); }
 static float __high2float(__half2 x) { return number(x.high); }
+static float __low2float(__nv_bfloat162 x) { return number(x.low); }
+static float __high2float(__nv_bfloat162 x) { return number(x.high); }
+static __nv_bfloat16 __high2bfloat16(__nv_bfloat162 x) { return x.high; }
+static Floats make_float2(float x, float y) { return {x, y}; }
+
+// Words and halves of pairs, put together anew.
+#define PAIRS(H, half) \
+  static H __short_as_##half(short x) { return {(ushort)x}; } \
+  static H __ushort_as_##half(ushort x) { return {x}; } \
+  static short __##half##_as_short(H x) { return x.word; } \
+  static ushort __##half##_as_ushort(H x) { return x.word; } \
+  static Pair<H> make_##half##2(H x, H y) { return {x, y}; } \
+  static Pair<H> __halves2##half##2(H x, H y) { return {x, y}; } \
+  static Pair<H> __##half##2##half##2(H x) { return {x, x}; } \
+  static Pair<H> __low2##half##2(Pair<H> x) { return {x.low, x.low}; } \
+  static Pair<H> __high2##half##2(Pair<H> x) { return {x.high, x.high}; } \
+  static Pair<H> __lows2##half##2(Pair<H> x, Pair<H> y) { return {x.low, y.low}; } \
+  static Pair<H> __highs2##half##2(Pair<H> x, Pair<H> y) { return {x.high, y.high}; }
+PAIRS(Half, half)
+PAIRS(Bfloat, bfloat16)
+template <class H> Pair<H> __lowhigh2highlow(Pair<H> x) { return {x.high, x.low}; }
 static float __half2float(Half x) { return number(x); }
 static float __bfloat162float(Bfloat x) { return number(x); }
 static Floats __half22float2(__half2 x) { return {(float)number(x.low), (float)number(x.high)}; }
@@ -41,9 +62,10 @@ static double flush(double x) { return fabs(x) < 0x1p-14 ? copysign(0, x) : x; }
   }
 // A sum that is infinite or no number is the sum itself: rounding to odd needs numbers.
 static double total(double x, double y) { return isfinite(x) && isfinite(y) ? odd_sum(x, y) : x + y; }
-TWO(__hadd2, __hadd, total(x, y)) TWO(__hadd2_rn, __hadd_rn, total(x, y)) TWO(__hsub2, __hsub, total(x, -y))
-TWO(__hmul2, __hmul, x * y) TWO(__h2div, __hdiv, x / y)
-TWO(__hadd2_sat, __hadd_sat, saturated(total(x, y))) TWO(__hmul2_sat, __hmul_sat, saturated(x * y))
+TWO(__hadd2, __hadd, total(x, y)) TWO(__hadd2_rn, __hadd_rn, total(x, y)) TWO(__hsub2, __hsub, total(x, -y)) TWO(__hsub2_rn, __hsub_rn, total(x, -y))
+TWO(__hmul2, __hmul, x * y) TWO(__hmul2_rn, __hmul_rn, x * y) TWO(__h2div, __hdiv, x / y)
+TWO(__hadd2_sat, __hadd_sat, saturated(total(x, y))) TWO(__hsub2_sat, __hsub_sat, saturated(total(x, -y)))
+TWO(__hmul2_sat, __hmul_sat, saturated(x * y))
 THREE_(__hfma2, __hfma, total(x * y, z)) THREE_(__hfma2_sat, __hfma_sat, saturated(total(x * y, z)))
 THREE_(__hfma2_relu, __hfma_relu, relu(total(x * y, z))) THREE_(fma_relu, fma_relu1, relu(total(x * y, z)))
 TWO(__hmin2, __hmin, smaller(x, y)) TWO(__hmax2, __hmax, larger(x, y))
@@ -58,12 +80,22 @@ THREE_(fma_ftz2, fma_ftz1, flush(number(of<H>(total(flush(x) * flush(y), flush(z
 ONE(h2floor, floor(x)) ONE(h2ceil, ceil(x)) ONE(h2trunc, trunc(x)) ONE(h2rint, rint(x))
 ONE(h2sqrt, sqrtl(x)) ONE(h2rsqrt, 1 / sqrtl(x)) ONE(h2rcp, 1 / (long double)x)
 ONE(__hisnan2, isnan(x) ? 1 : 0)
+template <class H> H hfloor(H x) { return h2floor(x); }
+template <class H> H hceil(H x) { return h2ceil(x); }
+template <class H> H htrunc(H x) { return h2trunc(x); }
+template <class H> H hrint(H x) { return h2rint(x); }
+template <class H> H hsqrt(H x) { return h2sqrt(x); }
+template <class H> H hrsqrt(H x) { return h2rsqrt(x); }
+template <class H> H hrcp(H x) { return h2rcp(x); }
+template <class H> int __hisinf(H x) { return isinf(number(x)) ? (signbit(number(x)) ? -1 : 1) : 0; }
+template <class H> H __hneg(H x) { return {(ushort)(x.word ^ 0x8000)}; }
+template <class H> H __habs(H x) { return {(ushort)(x.word & 0x7FFF)}; }
 static bool __hisnan(Half x) { return isnan(number(x)); }
 template <class H> Pair<H> __hneg2(Pair<H> x) { return both(x, [](H y) { return H{(ushort)(y.word ^ 0x8000)}; }); }
 template <class H> Pair<H> __habs2(Pair<H> x) { return both(x, [](H y) { return H{(ushort)(y.word & 0x7FFF)}; }); }
 static __half2 hmin3(__half2 x, __half2 y, __half2 z) { return __hmin2(__hmin2(x, y), z); }
-static __half2 __hcmadd(__half2 x, __half2 y, __half2 z) {
-  Half minus = {(ushort)(x.high.word ^ 0x8000)};
+template <class H> Pair<H> __hcmadd(Pair<H> x, Pair<H> y, Pair<H> z) {
+  H minus = {(ushort)(x.high.word ^ 0x8000)};
   return {__hfma(minus, y.high, __hfma(x.low, y.low, z.low)), __hfma(x.high, y.low, __hfma(x.low, y.high, z.high))};
 }
 static float fma_f32h(__half2 x, __half2 y, float z) { return fmaf(__low2float(x), __high2float(y), z); }
@@ -78,6 +110,7 @@ static float fma_f32h(__half2 x, __half2 y, float z) { return fmaf(__low2float(x
     return __h##name(x.low, y.low) * 0xFFFFu | __h##name(x.high, y.high) * 0xFFFF0000u; \
   }
 COMPARISON(eq, x == y) COMPARISON(ne, x < y || x > y) COMPARISON(lt, x < y) COMPARISON(le, x <= y) COMPARISON(gt, x > y)
+COMPARISON(ge, x >= y) COMPARISON(neu, x != y) COMPARISON(leu, !(x > y)) COMPARISON(geu, !(x < y))
 COMPARISON(ltu, !(x >= y)) COMPARISON(gtu, !(x <= y)) COMPARISON(equ, !(x < y || x > y))
 
 #define HALVES_IN(name, way) \
@@ -94,6 +127,9 @@ COMPARISON(ltu, !(x >= y)) COMPARISON(gtu, !(x <= y)) COMPARISON(equ, !(x < y ||
   static int __bfloat162int_##name(Bfloat x) { return integer<int>((float)number(x), way); } \
   static unsigned __bfloat162uint_##name(Bfloat x) { return integer<unsigned>((float)number(x), way); } \
   static short __bfloat162short_##name(Bfloat x) { return integer<short>((float)number(x), way); } \
+  static ushort __bfloat162ushort_##name(Bfloat x) { return integer<ushort>((float)number(x), way); } \
+  static ull __bfloat162ull_##name(Bfloat x) { return integer<ull>((float)number(x), way); } \
+  static uchar __bfloat162uchar_##name(Bfloat x) { return integer<uchar>((float)number(x), way); } \
   static ll __bfloat162ll_##name(Bfloat x) { return integer<ll>((float)number(x), way); } \
   static signed char __bfloat162char_##name(Bfloat x) { return integer<signed char>((float)number(x), way); } \
   static Half __int2half_##name(int x) { return half(x, way); } \
@@ -109,6 +145,11 @@ COMPARISON(ltu, !(x >= y)) COMPARISON(gtu, !(x <= y)) COMPARISON(equ, !(x < y ||
   static Bfloat __ll2bfloat16_##name(ll x) { return bfloat(x, way); } \
   static Bfloat __ull2bfloat16_##name(ull x) { return bfloat(x, way); }
 EACH_ROUNDING(HALVES_IN)
+static Half __float2half(float x) { return half(x); }
+static Bfloat __float2bfloat16(float x) { return bfloat(x); }
+static __nv_bfloat162 __float2bfloat162_rn(float x) { return {bfloat(x), bfloat(x)}; }
+static __half2 __float22half2_rn(Floats x) { return {half(x.x), half(x.y)}; }
+static __nv_bfloat162 __float22bfloat162_rn(Floats x) { return {bfloat(x.x), bfloat(x.y)}; }
 static Half __double2half(double x) { return half(x); }
 static Bfloat __double2bfloat16(double x) { return bfloat(x); }
 static __half2 __floats2half2_rn(float low, float high) { return {half(low), half(high)}; }
@@ -127,6 +168,7 @@ static unsigned byte_float(long double x, int kind, bool finite = true) {
   if (isnan(x)) return 0x7F;
   long double near = rounded(x, format, RN);
   if (isinf(near)) near = finite ? copysignl(format.most, x) : near;
+  if (kind == __NV_E4M3 && isinf(near)) return (signbit(near) ? 0x80 : 0) | 0x7F;
   if (kind == __NV_E4M3 && fabsl(near) >= 256)  // the exponent that elsewhere means infinity
     return (signbit(near) ? 0x80 : 0) | 0x78 | (unsigned)((fabsl(near) - 256) / 32);
   return encoded(near, format, 8);
@@ -153,3 +195,16 @@ struct HalfWord {
   Half x;
 };
 static HalfWord __nv_cvt_fp8_to_halfraw(unsigned byte, int kind) { return {half(of_byte(byte & 255, kind))}; }
+static uchar __nv_cvt_halfraw_to_fp8(Half x, int beyond, int kind) { return byte_float(number(x), kind, beyond == __NV_SATFINITE); }
+static uchar __nv_cvt_bfloat16raw_to_fp8(Bfloat x, int beyond, int kind) { return byte_float(number(x), kind, beyond == __NV_SATFINITE); }
+static ushort __nv_cvt_halfraw2_to_fp8x2(__half2 x, int beyond, int kind) {
+  return __nv_cvt_halfraw_to_fp8(x.high, beyond, kind) << 8 | __nv_cvt_halfraw_to_fp8(x.low, beyond, kind);
+}
+static ushort __nv_cvt_bfloat16raw2_to_fp8x2(__nv_bfloat162 x, int beyond, int kind) {
+  return __nv_cvt_bfloat16raw_to_fp8(x.high, beyond, kind) << 8 | __nv_cvt_bfloat16raw_to_fp8(x.low, beyond, kind);
+}
+static ushort __nv_cvt_float2_to_fp8x2(Floats x, int beyond, int kind) {
+  return __nv_cvt_float_to_fp8(x.y, beyond, kind) << 8 | __nv_cvt_float_to_fp8(x.x, beyond, kind);
+}
+static __half2 __nv_cvt_fp8x2_to_halfraw2(unsigned u, int kind) { return halves_of(u, kind); }
+static __half2 raw2(__half2 x) { return x; }

@@ -206,3 +206,33 @@ static int shfl(int own, int from) {
   auto of = [=](int other) { return (int)row[16 * (other - lane)]; };
   return of(from & 31) + (lane >= 3 ? of(lane - 3) : own) + ((lane & 7) + 3 < 8 ? of(lane + 3) : own) + of(lane ^ 5);
 }
+
+// Beside CUDA's names: C's of other widths, predicates of the smaller and larger one, 128 bits, bytes turned round.
+static long labs(long a) { return a < 0 ? -a : a; }
+static unsigned umin(unsigned a, unsigned b) { return least(a, b); }
+static unsigned umax(unsigned a, unsigned b) { return most(a, b); }
+static ll llmin(ll a, ll b) { return least(a, b); }
+static ll llmax(ll a, ll b) { return most(a, b); }
+static ull ullmin(ull a, ull b) { return least(a, b); }
+static ull ullmax(ull a, ull b) { return most(a, b); }
+static int __vibmin_s32_(int a, int b) { return a <= b ? a : ~b; }
+static unsigned __vibmax_u32_(unsigned a, unsigned b) { return a >= b ? a : ~b; }
+static unsigned __vibmin_s16x2_(unsigned a, unsigned b) {
+  return __vmins2(a, b) + 2 * ((short)(a >> 16) <= (short)(b >> 16)) + ((short)a <= (short)b);
+}
+static unsigned __vibmax_u16x2_(unsigned a, unsigned b) { return __vmaxu2(a, b) + 2 * (a >> 16 >= b >> 16) + ((ushort)a >= (ushort)b); }
+static ull wide(int a, int b, int c) {
+  __int128 r = (__int128)a * b * c * ((ull)b << 7);
+  return (ull)(r >> 64) ^ (ull)r;
+}
+static ull wide_quotient(ll l, ll m, int a) {
+  __int128 n = (__int128)l << 64 | m, d = a | 1;
+  return (ull)(n / d) ^ (ull)(n % d) * 3;
+}
+static ull wide_shift(ull y, ull z, int a) {
+  unsigned __int128 n = (unsigned __int128)y << 64 | z;
+  return (ull)(n >> (a & 127)) ^ (ull)((n << (a & 127)) >> 64);
+}
+static ushort __nv_bswap16(ushort x) { return __builtin_bswap16(x); }
+static unsigned __nv_bswap32(unsigned x) { return __builtin_bswap32(x); }
+static ull __nv_bswap64(ull x) { return __builtin_bswap64(x); }

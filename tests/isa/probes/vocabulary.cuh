@@ -2,6 +2,9 @@
 #include <cuda_fp16.h>
 #include <cuda_bf16.h>
 #include <cuda_fp8.h>
+#include <cuda_fp6.h>
+#include <cuda_fp4.h>
+#include <cuComplex.h>
 typedef unsigned long long ull;
 #define D __device__ __forceinline__
 D ull bits(int x){return (unsigned)x;} D ull bits(unsigned x){return x;} D ull bits(bool x){return x;} D ull bits(short x){return (unsigned short)x;} D ull bits(unsigned short x){return x;}
@@ -86,4 +89,14 @@ C8(e4m3x2,"cvt.rn.satfinite.e4m3x2.f32") C8(e5m2x2,"cvt.rn.satfinite.e5m2x2.f32"
 D unsigned short e4m3_h2(__half2 x){unsigned short r;asm("cvt.rn.satfinite.e4m3x2.f16x2 %0,%1;":"=h"(r):"r"(h2u(x)));return r;} D unsigned short e5m2_h2(__half2 x){unsigned short r;asm("cvt.rn.satfinite.e5m2x2.f16x2 %0,%1;":"=h"(r):"r"(h2u(x)));return r;}
 D unsigned h2_e4m3(unsigned u){unsigned r;asm("cvt.rn.f16x2.e4m3x2 %0,%1;":"=r"(r):"h"((unsigned short)u));return r;} D unsigned h2_e5m2(unsigned u){unsigned r;asm("cvt.rn.f16x2.e5m2x2 %0,%1;":"=r"(r):"h"((unsigned short)(u>>8)));return r;}
 #endif
+D ull bits(long x){return x;} D ull bits(float2 x){return bits(x.x)|bits(x.y)<<32;} D ull both(double x,double y){return bits(x)^bits(y)*3;} D ull both(float x,float y){return bits(x)|bits(y)<<32;} D unsigned raw2(__half2_raw x){return x.x|x.y<<16;}
+D int __vibmin_s32_(int a,int b){bool p;int r=__vibmin_s32(a,b,&p);return p?r:~r;} D unsigned __vibmax_u32_(unsigned a,unsigned b){bool p;unsigned r=__vibmax_u32(a,b,&p);return p?r:~r;}
+D unsigned __vibmin_s16x2_(unsigned a,unsigned b){bool p,q;unsigned r=__vibmin_s16x2(a,b,&p,&q);return r+2*p+q;} D unsigned __vibmax_u16x2_(unsigned a,unsigned b){bool p,q;unsigned r=__vibmax_u16x2(a,b,&p,&q);return r+2*p+q;}
+D ull wide(int a,int b,int c){__int128 r=(__int128)a*b*c*((ull)b<<7);return (ull)(r>>64)^(ull)r;} D ull wide_quotient(long long l,long long m,int a){__int128 n=((__int128)l<<64)|m,d=a|1;return (ull)(n/d)^(ull)(n%d)*3;}
+D ull wide_shift(ull y,ull z,int a){unsigned __int128 n=((unsigned __int128)y<<64)|z;return (ull)(n>>(a&127))^(ull)((n<<(a&127))>>64);} D ull wide_float(ull y,ull z){unsigned __int128 n=((unsigned __int128)y<<64)|z;return both((double)n,(double)(__int128)n)^bits((float)n);}
+D ull sincos_(double x){double s,c;sincos(x,&s,&c);return both(s,c);} D ull sincospi_(double x){double s,c;sincospi(x,&s,&c);return both(s,c);} D ull sincospif_(float x){float s,c;sincospif(x,&s,&c);return both(s,c);} D ull fast_sincos(float x){float s,c;__sincosf(x,&s,&c);return both(s,c);}
+D ull frexp_d(double x){int e;double r=frexp(x,&e);return bits(r)^(ull)e;} D ull modf_(double x){double w,r=modf(x,&w);return both(r,w);} D ull modff_(float x){float w,r=modff(x,&w);return both(r,w);}
+D ull remquo_(double x,double y){int q;double r=remquo(x,y,&q);return bits(r)^(ull)(q&7);} D ull remquof_(float x,float y){int q;float r=remquof(x,y,&q);return bits(r)|(ull)(q&7)<<32;}
+D double length(double a,double b,double c){double v[3]={a,b,c};return norm(3,v);} D double rlength(double a,double b,double c){double v[3]={a,b,c};return rnorm(3,v);} D float lengthf(float a,float b,float c){float v[3]={a,b,c};return normf(3,v);} D float rlengthf(float a,float b,float c){float v[3]={a,b,c};return rnormf(3,v);}
+D float division(float f,float g,float h){return f/g/h;}
 #define VARS(X) const ull* X=in+16*(blockIdx.x*blockDim.x+threadIdx.x); int a=X[0],b=X[1],c=X[2]; unsigned u=a,v=b,w=c; long long l=X[3],m=X[4]; ull y=l,z=m; float f=__uint_as_float(X[5]),g=__uint_as_float(X[6]),h=__uint_as_float(X[7]); double d=__longlong_as_double(X[8]),e=__longlong_as_double(X[9]),x=__longlong_as_double(X[10]); unsigned _s=X[11],_t=X[12],_q=X[13]; __half2 s=*(__half2*)&_s,t=*(__half2*)&_t,q=*(__half2*)&_q; __nv_bfloat162 o=*(__nv_bfloat162*)&_s,i2=*(__nv_bfloat162*)&_t,k=*(__nv_bfloat162*)&_q; bool p=X[14];
