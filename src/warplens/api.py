@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from warplens.hardware.job import Job
 from warplens.hazard import checks_of
 from warplens.kernel import Cubin, Kernel, Parameter
 from warplens.launch import Dim3, Launch
-from warplens.launch_check import check_cooperative, check_launch
+from warplens.launch_check import check_cluster_size, check_cooperative, check_launch
 from warplens.machine import Machine, choose
 from warplens.pitch import Pitched, allocate, padded, plain
 from warplens.program import Program
@@ -181,6 +182,15 @@ class LaunchableKernel:
     def instructions(self) -> int:
         return len(self.program.instructions)
 
+    def in_clusters(self, size: Size) -> LaunchableKernel:
+        """The kernel as the launch attribute of cudaLaunchKernelEx starts it: in clusters of so many blocks, x first.
+        UsageError if the kernel demands another size (__cluster_dims__) or the architecture has no clusters."""
+        kernel, wanted = self.kernel, dim3(size, "cluster")
+        check_cluster_size(kernel, wanted)
+        return LaunchableKernel(
+            self.cubin, replace(kernel, cluster=wanted), self.name, self.variables, self._programs
+        )
+
     def check(self, launch: Launch, machine: Machine) -> None:
         """UsageError with the first reason for which `machine` would refuse this launch."""
         check_launch(launch, machine, self.kernel)
@@ -195,6 +205,7 @@ class LaunchableKernel:
         self, grid: Size, block: Size, *args: Any, shared: int = 0, cooperative: bool = False, gpu: str | None = None,
         threads: int | None = None, budget: int | None = None, progress: Progress | None = None,
         labels: Sequence[str] = (), check: Sequence[str] = (), sample: int | None = None,
+        cluster: Size | None = None,
     ) -> Run:  # fmt: skip
         """Executes the kernel on the CPU.
 
@@ -208,9 +219,15 @@ class LaunchableKernel:
         check        "races", "init", "barriers" or "all": what they find is in run.hazards; counts stay the same
         sample       run so many blocks, 3 or more, instead of all: counts are scaled to the grid and wear "sampled",
                      the arrays hold what these blocks wrote
+        cluster      blocks of a cluster, x first, of a kernel that leaves this to its launch
         Raises UsageError for a wrong argument or launch, KernelFault if the kernel does something wrong: the arrays
         and variables are then as they were at the fault.
         """
+        if cluster is not None:
+            return self.in_clusters(cluster).launch(
+                grid, block, *args, shared=shared, cooperative=cooperative, gpu=gpu, threads=threads, budget=budget,
+                progress=progress, labels=labels, check=check, sample=sample,
+            )  # fmt: skip
         machine, _ = choose(gpu, os.environ)
         launch = Launch(dim3(grid, "grid"), dim3(block, "block"), shared, cooperative)
         self.check(launch, machine)
@@ -258,7 +275,10 @@ class LaunchableKernel:
                 arguments.append(passed.block[parameter.offset : parameter.offset + parameter.size])
         buffers = tuple(a.reshape(-1).view(np.uint8).copy() for a, _ in passed.arrays)
         changed = self.variables.changed(self.cubin)
-        return Job(self.cubin.data, self.kernel.name, self.arch, launch, tuple(arguments), buffers, changed)
+        return Job(
+            self.cubin.data, self.kernel.name, self.arch, launch, tuple(arguments), buffers, changed,
+            self.kernel.cluster,
+        )  # fmt: skip
 
     def _link(self, memory: DeviceMemory) -> tuple[dict[int, bytes], int | None]:
         """Constant banks with variables and addresses, and the number of the allocation of `__device__` variables."""

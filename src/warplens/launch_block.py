@@ -32,7 +32,7 @@ Size: TypeAlias = int | str | tuple[int | str, ...]
 _OPEN = re.compile(r"\s*//\s*///\s*warplens\s*")
 _CLOSE = re.compile(r"\s*//\s*///\s*")
 _COMMENT = re.compile(r"\s*// ?(.*)")
-KERNEL_KEYS = ("grid", "block", "args", "shared", "cooperative", "variables", "arch", "options", "name")
+KERNEL_KEYS = ("grid", "block", "args", "shared", "cluster", "cooperative", "variables", "arch", "options", "name")
 _FILE_KEYS = ("arch", "options")
 _CROSSED = re.compile(r"\d+(\s*[xX]\s*\d+)+")
 
@@ -48,6 +48,7 @@ class KernelEntry:
     arch, options   for the compiler; default: those at the head of the block
     file, line      where the table begins
     cooperative     all blocks are resident at once
+    cluster         blocks of a cluster; None where the launch does not say it
     variables       what `__device__` and `__constant__` variables hold, in the words of arguments
     sets            names of the file that this table replaces, as a rung of a lab does
 
@@ -67,6 +68,11 @@ class KernelEntry:
     cooperative: bool = False
     variables: Mapping[str, str] = field(default_factory=dict)
     sets: Mapping[str, Number] = field(default_factory=dict)
+    cluster: Size | None = None
+
+    def clusters(self, names: Names) -> Dim3 | None:
+        """Blocks of a cluster in numbers.  UsageError with file and line."""
+        return None if self.cluster is None else self._dim("cluster", self.cluster, names)
 
     def launch(self, names: Names) -> Launch:
         """Grid, block and shared memory in numbers.  UsageError with file and line."""
@@ -241,6 +247,7 @@ class Reader:
             line=self._line_of(None, title),
             cooperative=self._truth(title, "cooperative", table.get("cooperative", False)),
             variables=self._variables(title, table.get("variables", {})),
+            cluster=self._size(title, "cluster", table.get("cluster")),
         )
 
     def _truth(self, title: str, key: str, value: Any) -> bool:

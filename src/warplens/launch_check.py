@@ -7,12 +7,15 @@ registers of a block as in NVIDIA's cuda_occupancy.h.
 
 from __future__ import annotations
 
+from math import prod
 from typing import NoReturn
 
 from warplens.errors import UsageError
 from warplens.kernel import Kernel
 from warplens.launch import Dim3, Launch
 from warplens.machine import Machine
+
+MOST_IN_CLUSTER = 16  # blocks; more than 8 only where the kernel is allowed to (cudaFuncAttributeNonPortable...)
 
 
 def check_launch(launch: Launch, machine: Machine, kernel: Kernel) -> None:
@@ -46,11 +49,21 @@ def _check_size(kernel: Kernel, machine: Machine, word: str, size: Dim3, largest
             )
 
 
+def check_cluster_size(kernel: Kernel, wanted: Dim3) -> None:
+    """UsageError if the kernel cannot be started in clusters of so many blocks."""
+    if int("".join(filter(str.isdigit, kernel.arch))) < 90:
+        _refuse(kernel, f"{kernel.arch} has no clusters of blocks; sm_90 is the first that has")
+    if kernel.cluster_blocks > 1 and wanted != kernel.cluster:
+        _refuse(kernel, f"it demands clusters of {_times(kernel.cluster)} blocks (__cluster_dims__), no others")
+    if prod(wanted) > MOST_IN_CLUSTER:
+        _refuse(kernel, f"a cluster of {_times(wanted)} is too large; at most {MOST_IN_CLUSTER} blocks make one")
+
+
 def _check_cluster(kernel: Kernel, launch: Launch) -> None:
     if any(blocks % size for blocks, size in zip(launch.grid, kernel.cluster, strict=True)):
         _refuse(
             kernel,
-            f"its clusters are {_times(kernel.cluster)} blocks (__cluster_dims__), which do not divide a grid of "
+            f"its clusters are {_times(kernel.cluster)} blocks, which do not divide a grid of "
             f"{_times(launch.grid)}",
         )
 

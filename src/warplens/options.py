@@ -28,6 +28,7 @@ LAUNCH = (
         "--set", "settings", multiple=True, metavar="NAME=N",
         help="Replace a name of the launch block, or set a variable of the module: --set 'table=random:f32[256]'.",
     ),
+    click.option("--cluster", metavar="SIZE", help="Blocks of a cluster (sm_90 on): 2 or 2,2."),
     click.option("--cooperative", is_flag=True, help="All blocks resident at once, for grid.sync()."),
 )  # fmt: skip
 CODE = (
@@ -54,7 +55,7 @@ SAMPLE = (
     ),
 )  # fmt: skip
 HOST_FLAGS = ("threads", "budget", "sample")
-FLAGS = ("kernel", "grid", "block", "args", "shared", "settings", "cooperative", "arch", "gpu", "options")
+FLAGS = ("kernel", "grid", "block", "args", "shared", "settings", "cluster", "cooperative", "arch", "gpu", "options")
 
 
 def options(*groups: Sequence[Callable[[Verb], Verb]]) -> Callable[[Verb], Verb]:

@@ -56,6 +56,7 @@ class Flags:
     gpu: str | None = None
     options: tuple[str, ...] = ()
     cooperative: bool = False
+    cluster: str | None = None
 
 
 SUGGESTED = 8  # kernels in one launch block that a message writes
@@ -270,14 +271,15 @@ def targets(file: str, flags: Flags = NO_FLAGS) -> list[Target]:
     said = {text: text.partition("=")[0].strip() for text in flags.settings}
     fills = {name: text.partition("=")[2] for text, name in said.items() if name in taken}
     settings = dict(flag("--set", parse_setting, text) for text, name in said.items() if name not in taken)
-    return [
-        Target(
-            file, entry.title, _kernel(module, entry, file), machine, machine_from, entry,
-            block.values({**entry.sets, **settings}) if block else settings, flags, kept,
-            {**entry.variables, **{name: text for name, text in fills.items() if name in module.variables}},
+    made = []
+    for entry, module in found:
+        names = block.values({**entry.sets, **settings}) if block else settings
+        kernel = _clustered(_kernel(module, entry, file), entry, flags, names)
+        variables = {**entry.variables, **{name: text for name, text in fills.items() if name in module.variables}}
+        made.append(
+            Target(file, entry.title, kernel, machine, machine_from, entry, names, flags, kept, variables)
         )
-        for entry, module in found
-    ]  # fmt: skip
+    return made
 
 
 def launches(file: str) -> LaunchFile | None:
@@ -369,6 +371,15 @@ def _kernel(module: Module, entry: KernelEntry, file: str) -> LaunchableKernel:
     (close, *_) = difflib.get_close_matches(entry.name, known, 1, 0) or [""]
     hint = f'it has {", ".join(known)}: write name = "{close}"' if close else "it has none"
     raise UsageError(f"{entry.file}:{entry.line}: [{entry.title}] there is no kernel {entry.name!r} in {file}; {hint}")
+
+
+def _clustered(
+    kernel: LaunchableKernel, entry: KernelEntry, flags: Flags, names: Mapping[str, Number]
+) -> LaunchableKernel:
+    """In the clusters that the flags or the launch block say; else as the kernel itself has it."""
+    said = flags.cluster
+    size = entry.clusters(names) if said is None else flag("--cluster", parse_dim, said, names)
+    return kernel if size is None else kernel.in_clusters(size)
 
 
 def _bare(file: str, name: str) -> KernelEntry:

@@ -29,7 +29,6 @@ SPARSE_BYTES = """__global__ void k(unsigned *a, float *o) { float d[4] = {};
 NO_COMPLETE = """__global__ void k(char *g, float *o) { __shared__ unsigned long long b;
  unsigned a = __cvta_generic_to_shared(&b); unsigned long long s;
  asm volatile("mbarrier.arrive.noComplete.shared.b64 %0, [%1], 2;" : "=l"(s) : "r"(a)); o[0] = s; }"""
-CLUSTERS = "__global__ void __cluster_dims__(2) k(char *g, float *o) { o[0] = 1; }"
 
 
 @pytest.mark.parametrize(
@@ -53,7 +52,6 @@ def test_told(source: str, told: str) -> None:
     [
         (VOLTA, "sm_75", r"HMMA\.884\..*\(sm_75, .*:\d+\): matrix products of Volta's shape .* are not emulated"),
         (SPARSE_BYTES, "sm_89", r"QMMA\.SP.*\(sm_89, .*:\d+\): products of sparse or scaled .* are not emulated"),
-        (CLUSTERS, "sm_120", r"k \(sm_120\) runs in clusters of 2 blocks .*, which are emulated for sm_90 only"),
         (NO_COMPLETE, "sm_90", r"SYNCS\.ARRIVE.*:3\): arrivals that may not end a phase .* are not emulated"),
     ],
 )

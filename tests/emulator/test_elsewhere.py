@@ -15,7 +15,7 @@ from launches import ARCHITECTURES, KERNELS, module
 
 from validation_lists import the_lists
 from warplens.errors import CompileError
-from warplens.target import targets
+from warplens.target import Flags, targets
 
 lists = the_lists()
 ODD = sorted(path.name for path in KERNELS.glob("odd_*.cu"))
@@ -26,6 +26,13 @@ FIELD = [
 ]  # fmt: skip
 """Those with opcodes that no other kernel has on sm_100."""
 PRACTICE = ["norm_block", "scan_doubling", "tensor_plain", "tensor_tile"]
+STRANGERS = {
+    "stranger_codes.cu": ("md5_search", "sobol"),
+    "stranger_grids.cu": ("pathfinder", "recursive_filter", "voxels"),
+    "stranger_groups.cu": ("block_sort",),
+    "stranger_searches.cu": ("game_of_sets", "sudoku_rows"),
+}
+"""Likewise, on any of the others."""
 OTHERWISE = {"active_lanes", "brain_pairs"}
 """What the compiler makes otherwise before sm_90: which lanes are together, and products of bfloat16 before sums."""
 NEAR = 2e-5  # of the largest: sums in another order
@@ -64,6 +71,20 @@ def test_odd_forms(file: str, there: str) -> None:
         agree(found, wanted)
 
 
+@pytest.mark.long
+@pytest.mark.parametrize("there", ELSEWHERE)
+@pytest.mark.parametrize(("file", "name"), [(file, name) for file, names in STRANGERS.items() for name in names])
+def test_strangers(file: str, name: str, there: str) -> None:
+    try:
+        module(file, there)
+    except CompileError:
+        pytest.skip("a function that this architecture lacks")
+    (target,) = targets(str(KERNELS / file), Flags(kernel=name))
+    values = target.fresh_values()
+    wanted, found = (left(file, name, a, target.launch, values) for a in ("sm_90", there))
+    agree(found, wanted)
+
+
 def small(names: list[str], path: Any) -> Iterator[Any]:
     """Of each of these kernels the first launch of the list."""
     first = {case.flags.kernel: case for case in reversed(list(lists.cases(path)))}
@@ -80,7 +101,6 @@ def small(names: list[str], path: Any) -> Iterator[Any]:
             pytest.param(case, there, id=f"{case.flags.kernel}-{there}")
             for case in small(PRACTICE, lists.PRACTICE)
             for there in ELSEWHERE
-            if there in ("sm_75", "sm_80", "sm_120")
         ),
     ],
 )

@@ -29,20 +29,26 @@ from host_probes import on_host  # noqa: E402
 from launches import ARCHITECTURES, KERNELS  # noqa: E402
 from probe_kernels import Probe, digest, module, probes, results  # noqa: E402
 from tensor_launches import BYTE_FORMS, FORMS  # noqa: E402
-from test_elsewhere import OTHERWISE  # noqa: E402
+from test_elsewhere import OTHERWISE, STRANGERS  # noqa: E402
+from test_kernels_of_lists import TRIED  # noqa: E402
 
 MEASURED = Path(__file__).parents[2] / "measurements" / "h200"
 FILE = MEASURED / "opcodes.csv"
 COLUMNS = ["opcode", "architectures", "proven", "equal", "differ", "host", "kernels", "operands", "offset", "encoding"]
 ALL = "75 80 86 89 90 100 120"
-SOME = {"barriers": ALL, "patterns": ALL, "practice": "75 80 90 120", "copies": "80 90 120"}
+SOME = {"barriers": ALL, "patterns": ALL, "practice": ALL, "copies": "80 90 120"}
 SOME |= {path.stem: "100" for path in KERNELS.glob("field_*")}
 """Where the tests run the kernels that they name, of files that not all architectures are tried with."""
 WHOLE = {path.stem: "75 80 86 89 90 120" for path in KERNELS.glob("field_*")}
 WHOLE |= {path.stem: ALL for path in KERNELS.glob("ladder_*")}
 WHOLE |= {path.stem: ALL for path in KERNELS.glob("odd_*")}
-WHOLE |= {"matrix_patterns": ALL, "everyday": "90", "spellings": ALL}
+WHOLE |= {path.stem: "90" for kind in ("guest", "visitor", "stranger") for path in KERNELS.glob(f"{kind}_*")}
+WHOLE |= {"matrix_patterns": ALL, "everyday": "90", "spellings": ALL, "clusters": "90 100 120"}
 """Files of which all kernels were compared: with an H200 (measurements/README.md), elsewhere with sm_90 or numpy."""
+
+
+SINGLE = {*TRIED, *((name, f"sm_{arch}") for names in STRANGERS.values() for name in names for arch in ALL.split())}
+"""Kernels that are compared on an architecture where others of their files are not."""
 
 
 @dataclass
@@ -109,6 +115,7 @@ def kernels(arch: str, chosen: tuple[str, ...]) -> Iterator[Code]:
         for name in made:
             body = made[name].program.body
             tried = (whole and not (name in OTHERWISE and int(arch[3:]) < 90)) or (some and name in compared())
+            tried |= (name, arch) in SINGLE
             proves = tried and all(map(bind, body))  # those that stop before they start prove nothing
             yield Code(body, kernel=stem if proves else "", proves=proves)
 

@@ -57,7 +57,7 @@ def test_as_the_host_elsewhere(group: str, arch: str) -> None:
 
 def test_most_expressions_are_compared() -> None:
     """All but approximations, and functions that CUDA's library rounds in its own way."""
-    assert sum(probe.host is not None for probe in probes()) > 930
+    assert sum(probe.host is not None for probe in probes()) > 900
     assert sum(row["differ"] == "0" for row in measured().values()) > 1050
     assert all((p.group, p.expression) in measured() for p in probes() if p.on("sm_90"))
 

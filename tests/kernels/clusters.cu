@@ -25,6 +25,15 @@
 // grid = 8
 // block = 64
 // args = ["random:i32[64]", "zeros:i32[512]"]
+// [cluster_given]
+// grid = 6
+// block = 64
+// cluster = 2
+// args = ["random:i32[384](0,1000)", "zeros:i32[384]", "zeros:f32[24]"]
+// [cluster_none]
+// grid = [3, 2]
+// block = 32
+// args = ["zeros:u32[36]"]
 // ///
 #include <cooperative_groups.h>
 namespace cg = cooperative_groups;
@@ -113,4 +122,26 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) cluster_own(const int *in, 
   asm volatile("red.shared::cluster.add.u32 [%0], %1;" :: "r"(there), "r"(3) : "memory");
   asm volatile("barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;" ::: "memory");
   out[blockIdx.x * 64 + threadIdx.x] = box[threadIdx.x];
+}
+// Its clusters are what the launch says; sums of floats in the next block's shared memory.
+extern "C" __global__ void cluster_given(const int *in, int *out, float *sums) {
+  __shared__ int own[64];
+  __shared__ float sum[4];
+  auto cluster = cg::this_cluster();
+  int i = blockIdx.x * 64 + threadIdx.x;
+  own[threadIdx.x] = in[i];
+  if (threadIdx.x < 4) sum[threadIdx.x] = 0;
+  cluster.sync();
+  unsigned rank = cluster.block_rank(), next = (rank + 1) % cluster.num_blocks();
+  out[i] = 1000 * cluster.num_blocks() + 10000 * rank + cluster.map_shared_rank(own, next)[63 - threadIdx.x];
+  if (threadIdx.x % 16 == 3) atomicAdd(cluster.map_shared_rank(sum, next) + threadIdx.x / 16, 0.5f * in[i]);
+  cluster.sync();
+  if (threadIdx.x < 4) sums[blockIdx.x * 4 + threadIdx.x] = sum[threadIdx.x];
+}
+// Started without clusters: each block is one.
+extern "C" __global__ void cluster_none(unsigned *out) {
+  unsigned v[6];
+  S(0, clusterid.x) S(1, nclusterid.y) S(2, cluster_ctarank) S(3, cluster_nctarank) S(4, cluster_nctaid.x) S(5, nwarpid)
+  unsigned b = blockIdx.x + gridDim.x * blockIdx.y;
+  if (threadIdx.x == 0) for (int i = 0; i < 6; i++) out[b * 6 + i] = v[i];
 }

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
+from math import prod
 from struct import pack_into
 
 from warplens.launch import Dim3, Launch
@@ -18,6 +19,18 @@ LOCAL_WINDOW = 0x7D00  # likewise of local memory
 STACK_TOP = 0xFFFDC0  # what the driver puts into R1 on sm_90
 CALL_STACK = 1024  # cudaLimitStackSize, unless set
 BANK_BYTES = 65536
+
+
+@dataclass(frozen=True)
+class Clusters:
+    """Where a kernel looks for what cluster it is in: whether it was started in clusters (%is_explicit_cluster), then
+    three words each: %cluster_nctaid, its reciprocals as floats, %nclusterid; and %cluster_nctarank."""
+
+    given: int
+    size: int
+    reciprocals: int
+    many: int
+    blocks: int
 
 
 @dataclass(frozen=True)
@@ -32,13 +45,14 @@ class Bank0:
     dynamic_shared: int | None
     reserved_shared: int | None
     multiprocessors: int
-    clusters: int | None  # eleven words: 1 where there are clusters, their size, its reciprocals, how many, ...
+    clusters: Clusters | None
     grid_barrier: int  # the high word first; from sm_100 on 0xa0 less for each block of a cluster
 
 
 _VOLTA = Bank0(0x0, 0xC, 0x28, 0x18, 0x20, 0x2C, 0x114, 0x10C, None, 0x8C)
-_HOPPER = replace(_VOLTA, clusters=0x140, grid_barrier=0x44)
-_BLACKWELL = Bank0(0x360, 0x370, 0x37C, None, 0x2F8, 0x2AC, 0x16C, 0x2D0, None, 0x254)
+_HOPPER = replace(_VOLTA, clusters=Clusters(0x140, 0x144, 0x150, 0x15C, 0x188), grid_barrier=0x44)
+_BLACKWELL_CLUSTERS = Clusters(0x36C, 0x2A0, 0x2B0, 0x2C0, 0x2CC)
+_BLACKWELL = Bank0(0x360, 0x370, 0x37C, None, 0x2F8, 0x2AC, 0x16C, 0x2D0, _BLACKWELL_CLUSTERS, 0x254)
 
 
 @cache
@@ -79,24 +93,24 @@ def launch_block(
     put(place.dynamic_shared, launch.shared)
     put(place.multiprocessors, multiprocessors)
     put(place.grid_barrier, grid_barrier >> 32, grid_barrier & 0xFFFFFFFF)
-    if cluster != (1, 1, 1) and place.clusters is not None:
-        _put_clusters(bank, place.clusters, launch.grid, cluster)
+    if place.clusters is not None:  # without any, each block is one (seen on an H200)
+        clusters = place.clusters
+        put(clusters.given, cluster != (1, 1, 1))
+        put(clusters.size, *cluster)
+        pack_into("<3f", bank, clusters.reciprocals, *(1 / size for size in cluster))
+        put(clusters.many, *(blocks // size for blocks, size in zip(launch.grid, cluster, strict=True)))
+        put(clusters.blocks, prod(cluster))
     if number(arch) >= 80:
         put(place.reserved_shared, shared_base(arch))
     return bytes(bank)
 
 
-def _put_clusters(bank: bytearray, place: int, grid: Dim3, cluster: Dim3) -> None:
-    """Where the code looks for %cluster_nctaid, %nclusterid and %cluster_nctarank (sm_90; NVRTC 13.0)."""
-    reciprocals = [1 / size for size in cluster]
-    many = [blocks // size for blocks, size in zip(grid, cluster, strict=True)]
-    pack_into("<4I3f3I", bank, place, 1, *cluster, *reciprocals, *many)
-    pack_into("<I", bank, place + 0x48, cluster[0] * cluster[1] * cluster[2])
-
-
-def special_constants() -> Mapping[str, int]:
-    """Special registers that are the same for every thread of every launch on our machine."""
+def special_constants(arch: str) -> Mapping[str, int]:
+    """Special registers that are the same for every thread of every launch on our machine.  Counters of the profiler
+    are 0 where nobody profiles, and the second byte of VIRTCFG is how many warps a multiprocessor holds (H200: 64)."""
     return {
+        **{f"SR_PM{n}": 0 for n in range(8)},
+        "SR_VIRTCFG": (48 if number(arch) in (86, 89, 120) else 64) << 8,
         "SR_SWINHI": SHARED_WINDOW,
         "SR_CgaSize": 0,
         "SR_VIRTUALSMID": 0,

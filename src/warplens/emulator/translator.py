@@ -36,9 +36,7 @@ def windows_of(program: Program, cluster: int = 1) -> Windows:
 def check_cluster(kernel: Kernel, checks: Checks) -> None:
     if kernel.cluster_blocks == 1:
         return
-    of = f"{kernel.name} ({kernel.arch}) runs in clusters of {kernel.cluster_blocks} blocks (__cluster_dims__)"
-    if abi.bank0(kernel.arch).clusters is None:
-        raise UnsupportedInstruction(f"{of}, which are emulated for sm_90 only: compile it with --arch sm_90")
+    of = f"{kernel.name} ({kernel.arch}) runs in clusters of {kernel.cluster_blocks} blocks"
     if checks:
         raise UnsupportedInstruction(
             f"{of}: its counts and results can be had, but neither its time nor checks of its accesses; "

@@ -41,7 +41,7 @@ class TranslatedWarp(WarpMemory, WarpControl):
         if name in LANE_MASKS:
             return self._u32(ir.Constant(V32, LANE_MASKS[name]))
         code, b = self.code, self.b
-        fixed = abi.special_constants()
+        fixed = abi.special_constants(self.f.t.program.arch)
         if name in fixed:
             return self._u32(i32(fixed[name]))
         if name == "SR_CgaCtaId":

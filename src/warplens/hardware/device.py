@@ -89,9 +89,10 @@ def prepared(job: Job, gpu: Gpu) -> Iterator[Ready]:
             allow_shared(kernel, job.launch.shared, gpu)
         _set_variables(module, job)
         buffers = [_filled(gpu, stream, data) for data in job.buffers]
-        config = LaunchConfig(
-            grid=job.launch.grid, block=job.launch.block, shmem_size=job.launch.shared,
-            is_cooperative=job.launch.cooperative,
+        clusters = tuple(blocks // size for blocks, size in zip(job.launch.grid, job.cluster, strict=True))
+        config = LaunchConfig(  # where cuda-core is told of clusters, its grid counts these
+            grid=clusters, block=job.launch.block, shmem_size=job.launch.shared,
+            is_cooperative=job.launch.cooperative, cluster=None if job.cluster == (1, 1, 1) else job.cluster,
         )  # fmt: skip
         passed = _passed(job, buffers)
     yield Ready(stream, buffers, lambda: start(stream, config, kernel, *passed))

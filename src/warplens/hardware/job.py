@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warplens.launch import Launch
+from warplens.launch import Dim3, Launch
 
 Bytes = NDArray[np.uint8]
 
@@ -19,7 +19,8 @@ Bytes = NDArray[np.uint8]
 @dataclass(frozen=True)
 class Job:
     """arguments: the number of a buffer, or the bytes of the parameter.  buffers: each array's bytes before the launch.
-    variables: bytes of `__device__` and `__constant__` variables by symbol, where they are to be set."""
+    variables: bytes of `__device__` and `__constant__` variables by symbol, where they are to be set.
+    cluster: the blocks of one."""
 
     cubin: bytes
     kernel: str
@@ -28,6 +29,7 @@ class Job:
     arguments: tuple[int | bytes, ...]
     buffers: tuple[Bytes, ...]
     variables: Mapping[str, bytes] = field(default_factory=dict)
+    cluster: Dim3 = (1, 1, 1)
 
     def save(self, path: Path) -> None:
         """As one .npz file without pickles."""
@@ -35,6 +37,7 @@ class Job:
             "kernel": self.kernel,
             "arch": self.arch,
             "launch": asdict(self.launch),
+            "cluster": list(self.cluster),
             "arguments": [a if isinstance(a, int) else a.hex() for a in self.arguments],
             "variables": {name: data.hex() for name, data in self.variables.items()},
         }
@@ -55,4 +58,5 @@ class Job:
                 tuple(a if isinstance(a, int) else bytes.fromhex(a) for a in head["arguments"]),
                 tuple(kept[f"buffer{n}"] for n in range(len(kept.files) - 2)),
                 {name: bytes.fromhex(data) for name, data in head["variables"].items()},
+                tuple(head["cluster"]),
             )  # fmt: skip

@@ -83,6 +83,11 @@ def syncs_invalidate(w: Warp, at: Address) -> None:
     """Its memory may be used for something else."""
 
 
+@op("SYNCS.CCTL.IVALL", pipe="lsu", says="what is known of barriers is read anew")
+def syncs_anew(w: Warp) -> None:
+    w.fence()
+
+
 @op("ATOMS.ARRIVE.64", pipe="lsu", says="{to} = the barrier at {at}, at which each lane arrives")
 def atoms_arrive(w: Warp, at: Address) -> U64:
     one = U64(w.e, w.e.constant(U64, 1))

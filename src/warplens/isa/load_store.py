@@ -295,6 +295,11 @@ def membar(w: Warp) -> None:
     w.fence()
 
 
-@op("CCTL", pipe="lsu", says="cache control", ignores="E IVALL PF2 PF1 IV RS WB U C")
+@op("CCTL", pipe="lsu", says="cache control", ignores="E IVALL PF2 PF1 IV RS WB U C DML2 RML2")
 def cctl(w: Warp, at: Address | None = None) -> None:
     w.fence()
+
+
+@op("UBLKPF.L2", pipe="uniform", says="L2 is asked for {words} times 16 bytes from {at}")
+def ublkpf(w: Warp, at: Address, words: U32) -> None:
+    """A hint (cp.async.bulk.prefetch): no result depends on it."""

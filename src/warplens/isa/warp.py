@@ -73,6 +73,13 @@ def r2ur(w: Warp, a: U32) -> tuple[U32, Pred]:
     return value, a.ne(value)
 
 
+@op("R2UR.OR", pipe="alu", says="{to} = {a}, which is the same in all lanes that are still to be served")
+def r2ur_or(w: Warp, a: U32, differed: Pred) -> tuple[U32, Pred]:
+    """The second word of an address: a lane differs from the first in one of the two."""
+    value, differs = r2ur(w, a)
+    return value, differed | differs
+
+
 @op("P2R", "UP2UR", pipe="alu", says="{to} = {a}, of its bits {mask} those of the predicates")
 def p2r(w: Warp, file: Special, a: U32, mask: int) -> U32:
     return (a & ~mask) | (w.predicates(file, mask) & mask)

@@ -37,10 +37,12 @@ def show(subject: Subject, out: Console, count: int = 10) -> None:
 
 def header(subject: Subject) -> Table:
     kernel, launch, size = subject.kernel, subject.launch, len(subject.program.instructions)
+    together = kernel.cluster_blocks
+    clusters = f" in clusters of {together}" * (together > 1)
     rows = {
         "Kernel": f"{subject.title} of {subject.file}, {kernel.arch}, {size} instructions",
         "GPU": f"{subject.machine.title} ({chosen(subject.machine_from)})",
-        "Launch": f"{blocks_of(launch)}{', cooperative' * launch.cooperative}; "
+        "Launch": f"{blocks_of(launch)}{clusters}{', cooperative' * launch.cooperative}; "
         f"{kernel.registers} registers a thread{spoken_shared(subject)}",
         "Made by": ", ".join(f"{name} {version}" for name, version in subject.tools.items()),
     }

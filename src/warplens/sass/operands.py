@@ -47,6 +47,9 @@ PAIR_ADDRESSES = frozenset(("LDG", "STG", "LD", "ST", "ATOM", "ATOMG", "RED", "R
 
 SCALE = re.compile(r"X(\d+)")
 
+KEEPS = frozenset(("R2UR.OR",))
+"""What they write first is also read, which the listing leaves out: it stands once more at the end."""
+
 
 def parse_operands(
     opcode: str, text: str, encoding: int, offset: int, functions: Mapping[str, int]
@@ -63,6 +66,8 @@ def parse_operands(
         operands[-1] = _place(base, pieces[-1], operands[-1], offset, functions)
     if base in PAIR_ADDRESSES and "E" in modifiers:
         operands = [_pair(operand) if isinstance(operand, Address) else operand for operand in operands]
+    if opcode in KEEPS:
+        operands.append(operands[0])
     return tuple(_with_float_bits(operands, encoding))
 
 
