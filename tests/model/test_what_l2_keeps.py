@@ -137,6 +137,17 @@ def test_a_buffer_that_is_nearly_whole_by_the_sample_is_whole(every: int) -> Non
     assert found == whole if every == 1 else found < 1.3 * whole
 
 
+@pytest.mark.parametrize("sampled", [500, 800, 1200])
+def test_few_pairs_of_blocks_that_share_all_tell_nothing_of_chance(sampled: int) -> None:
+    """Four blocks have 64 sectors together: some 200 pairs are seen, and three of four only now and then."""
+    seen = np.array(scattered(4096, sampled))
+    sectors = np.repeat(seen % 1024 * 64, 64) + np.tile(np.arange(64), sampled)
+    found = footprint(sectors.astype(np.uint32), np.repeat(seen, 64), sampled, 4096, 1 << 30)
+    pairs = np.unique(seen % 1024, return_counts=True)[1]
+    met = float((pairs * (pairs - 1) / 2).sum())
+    assert found.common or found.shared == pytest.approx(1 + 2 * met / sampled * 4095 / (sampled - 1), rel=0.03)
+
+
 def written(
     reads: list[Footprint], writes: list[Footprint], parts: list[Stored], total: int, gpu: Machine
 ) -> WriteBack:

@@ -152,7 +152,9 @@ def footprint(
     _, times = np.unique(places, return_counts=True)
     again = np.flatnonzero(places[1:] == places[:-1])
     gaps = (pairs[again + 1] - pairs[again]).astype(np.float64)
-    limit = COMMON if (times >= COMMON).sum() > MORE_THAN_CHANCE * _by_chance(times) else times.max() + 1
+    chance = _anyone(pairs, again, sampled)
+    usual = (times >= COMMON).sum() <= MORE_THAN_CHANCE * chance * _by_chance(times)
+    limit = times.max() + 1 if usual else COMMON
     common = np.repeat(times, times - 1) >= limit  # of each gap, whose sector it is
     each, accesses = pairs.size / sampled / share, sectors.size / sampled / share
     if sampled >= total:
@@ -167,7 +169,7 @@ def footprint(
     if beside.size and gaps.size:
         after, before = (blocks_of(pairs[again + n]) for n in (1, 0))
         met *= 1 - float(neighbours(after[~common], before[~common], grid).mean()) if (~common).any() else 1.0
-    shared = _shared(few, met, (total - 1) / max(sampled - 1, 1))
+    shared = _shared(few, met, (total - 1) / max(sampled - 1, 1), chance)
     if beside.size:
         shared = 1 / float((1 / (shared - 1 + beside)).mean())
     others = max(float(few.sum()) * total / sampled / shared, float(few.size)) / share
@@ -185,18 +187,26 @@ def footprint(
     )  # fmt: skip
 
 
-def _shared(times: NDArray[np.int64], met: float, scale: float) -> float:
+def _anyone(pairs: NDArray[np.uint64], again: NDArray[np.int64], sampled: int) -> float:
+    """1 where any two blocks are as likely to share a sector, 0 where few share all."""
+    every = max(sampled * (sampled - 1) / 2, 1.0)
+    expected = -every * math.expm1(-again.size / every)
+    return min(_pairs_of_blocks(pairs, again) / expected, 1.0) if again.size else 0.0
+
+
+def _shared(times: NDArray[np.int64], met: float, scale: float, anyone: float) -> float:
     """By how many blocks each sector is shared on average, if two of those sampled met on one `met` times.
 
     Where all are shared by as many, m, one that is met is shared by m; where chance decides, of a mean of m, by m + 1.
-    Which it is three that meet tell: (m - 2) / (m - 1) times as often as two, or as often.
+    Which it is three that meet tell: (m - 2) / (m - 1) times as often as two, or as often.  That tells little where few
+    blocks share all that is shared.
     """
     more = 2 * met / max(float(times.sum()), 1.0) * scale
     pairs = float((times * (times - 1)).sum())
     if more <= 1 or not pairs:
         return 1 + more
     often = float((times * (times - 1) * (times - 2)).sum()) / pairs * scale / more
-    chance = min(max((often - (more - 1) / more) * more, 0.0), 1.0)
+    chance = anyone * min(max((often - (more - 1) / more) * more, 0.0), 1.0)
     return (1 + more) * (1 - chance) + more / -math.expm1(-more) * chance
 
 

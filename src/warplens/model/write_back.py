@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -17,6 +18,10 @@ SECTOR = 32
 LINE = 128
 FILLS_FROM = 0.5  # of the room for parts: so soon they are filled up (of words all over 8 MiB a tenth, over 16 MiB all)
 PARTS_GO = 0.6  # of sectors that were stored in part: DRAM gets them sooner
+# Likewise with each store to a sector that others complete (`chance 1 bytes` to `chance 8 bytes` of l2_patterns.csv: of
+# sectors of 32 stores 0.35, of 16 0.25 to 0.32, of 8 none to 0.09, of 4 none).
+STORE_GOES = 0.015
+NEARLY = 0.9  # of a sector that stores of many blocks cover: how many they are is an estimate
 BEFORE = 0.038  # of L2 that has been stored to before the kernel starts: one that only reads makes DRAM write 2.4 MB
 BEFORE_GOES = (0.35, 0.6)  # of L2 that moves until the first, the last of this goes (`rounds together`: 0.4 to 0.5)
 TWO_HALVES = 2
@@ -134,13 +139,12 @@ def write_back(
         if not f.seen:
             continue
         together = f.forgotten(evicted.parts, evicted.parts).of(total)
-        others = f.each * total / max(together, 1.0) / part.blocks  # how many times as many blocks complete a part
-        partial = part.partial if part.bytes * max(others, 1.0) < WHOLE else 0.0
+        partial = 0.0 if _completed(f, part, evicted, total) else part.partial
         whole = f.forgotten(evicted.stored, evicted.stored).of(total)
         wrote[n] = partial * together + (1 - partial) * whole
         last[n] = partial * together + (1 - partial) * min(whole, f.of(total))
         filled[n] = partial * whole if many else 0.0
-    held = last * held_at_end(reads, writes, parts, total, machine)
+    held = last * held_at_end(reads, writes, parts, evicted, total, machine)
     before = BEFORE * machine.l2_bytes / SECTOR * float(np.interp(moved / machine.l2_bytes, BEFORE_GOES, (0.0, 1.0)))
     all_stored = float(wrote.sum())
     all_work = by_dram = 0.0
@@ -161,9 +165,17 @@ def write_back(
     return WriteBack(stores, fills, left, float(filled.sum()), by_dram / all_work if all_work else 0.0)
 
 
+def _completed(write: Footprint, part: Stored, evicted: Evicted, total: int) -> bool:
+    """Whether several blocks store the parts of a sector, and all of it before DRAM gets them."""
+    together = write.forgotten(evicted.parts, evicted.parts).of(total)
+    others = write.each * total / max(together, 1.0) / part.blocks  # how many times as many blocks complete a part
+    return part.bytes * max(others, 1.0) >= NEARLY * WHOLE
+
+
 def held_at_end(
-    reads: Sequence[Footprint], writes: Sequence[Footprint], parts: Sequence[Stored], total: int, machine: Machine
-) -> NDArray[np.float64]:
+    reads: Sequence[Footprint], writes: Sequence[Footprint], parts: Sequence[Stored], evicted: Evicted, total: int,
+    machine: Machine,
+) -> NDArray[np.float64]:  # fmt: skip
     """Share of the stored sectors of each buffer that L2 still has: those of the last blocks, as many as fill it.
 
     Where L2 has two halves, what is read from both stands there twice, and half of what is stored does.  Of a line of
@@ -177,7 +189,8 @@ def held_at_end(
         lines = max(part.lines * LINE / SECTOR / most, 1.0)
         stored = recent * lines * SECTOR
         room += np.maximum(r.recent(windows) * READ * (1 + second * r.by_both), stored * (1 + second / 2))
-        go = 1 - PARTS_GO * part.partial
+        by_each = -math.expm1(-STORE_GOES * w.accesses * total / most)
+        go = 1 - part.partial * (by_each if _completed(w, part, evicted, total) else PARTS_GO)
         dirty += stored * go
         shares.append(np.minimum(recent / most, 1.0) * go)
     full = speeds.lost_share * machine.l2_bytes
