@@ -3,7 +3,7 @@ shape: to make all that takes as long as ten thousand instructions."""
 
 from __future__ import annotations
 
-from ctypes import CFUNCTYPE, addressof, c_int32, c_void_p, cast, memmove, memset, sizeof
+from ctypes import CFUNCTYPE, addressof, c_int32, c_int64, c_void_p, cast, memmove, memset, sizeof
 from dataclasses import dataclass
 from functools import lru_cache
 from threading import Lock
@@ -17,7 +17,7 @@ from warplens.emulator.findings import Findings
 from warplens.emulator.layout import BARRIERS, Block, Bounds, Buffer, Env, Fault, Status, Warp
 from warplens.emulator.plan import Plan
 from warplens.emulator.shadow import Order, row_bytes
-from warplens.emulator.spare import address, aligned
+from warplens.emulator.spare import address, aligned, alone
 from warplens.emulator.watch import Checks, unit
 from warplens.launch import Dim3, Launch
 
@@ -121,7 +121,7 @@ class Context:
         self.warps = aligned(measure.stride * warps, 64)
         self.shared = aligned(measure.shared_bytes + 64, 64)
         self.local = aligned(measure.local_bytes * 32 * warps + 64, 64)
-        self.block = Block()
+        self.block = alone(Block)
         self.block.warps, self.block.shared, self.block.local = map(address, (self.warps, self.shared, self.local))
         self.kept: list[object] = [*self._watched(measure)] if measure.checks else []  # what the block points to
 
@@ -183,16 +183,16 @@ class Room:
     def __init__(self, measure: Measure) -> None:
         self.measure = measure
         launch, plan = measure.launch, measure.plan
-        self.counters = np.zeros(plan.size, np.int64)
-        self.bounds = (Bounds * len(plan.program.instructions))()
-        self.buffers = (Buffer * max(measure.buffers, 1))()
+        self.counters: NDArray[np.int64] = np.ctypeslib.as_array(alone(c_int64 * plan.size))
+        self.bounds = alone(Bounds * len(plan.program.instructions))
+        self.buffers = alone(Buffer * max(measure.buffers, 1))
         self.findings = Findings()
         self.context = Context(measure)
         self.abreast: Abreast | None = None
         self.tid, self.first_mask = thread_indices(launch.block)
         self.taking = Taking()
         self._taker = TAKER(self.taking.called)
-        env = self.env = Env()
+        env = self.env = alone(Env)
         env.take = cast(self._taker, c_void_p).value
         env.counters = address(self.counters)
         env.rows = env.counters + 8 * plan.row(0)

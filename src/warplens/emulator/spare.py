@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from ctypes import Array, Structure, sizeof
 from threading import Lock
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,8 @@ from numpy.typing import NDArray
 from warplens import resident
 
 Bytes = NDArray[np.uint8]
+Record = TypeVar("Record", bound=Structure | Array[Any])
+LINES = 128  # bytes that a host's cache fetches together, at most
 # Bytes that this process keeps between launches; as much as the last launch had, up to the larger number: a launch that
 # adds 2^26 floats takes 105 ms with fresh pages and 75 with those of the one before.
 KEPT, MOST_KEPT = 1 << 26, 1 << 28
@@ -28,6 +31,12 @@ def aligned(size: int, alignment: int = 4096) -> Bytes:
     raw = np.zeros(size + alignment, np.uint8)
     start = -address(raw) % alignment
     return raw[start : start + size]
+
+
+def alone(kind: type[Record]) -> Record:
+    """A new record in lines of the host's caches in which nothing else is: a thread would wait for what another one
+    writes beside it."""
+    return cast(Record, kind.from_buffer(aligned(-(-sizeof(kind) // LINES) * LINES, LINES).data))
 
 
 class Spare:
