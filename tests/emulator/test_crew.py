@@ -49,3 +49,23 @@ def test_a_forked_process_starts_threads_of_its_own() -> None:
     if child == 0:
         os._exit(0 if Started(lambda: None).done(10) else 1)
     assert os.waitpid(child, 0)[1] == 0
+
+
+def test_an_end_that_control_c_takes_away_is_told_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It hung: the signal came when the queue had given the outcome away and nobody had noted it."""
+    task = Started(lambda: None)
+
+    class Interrupted:
+        def put(self, item: None) -> None:
+            told.put(item)
+
+        def get(self, timeout: float | None) -> None:
+            told.get(timeout=timeout)
+            raise KeyboardInterrupt
+
+    told = task._outcome.told
+    with monkeypatch.context() as patched:
+        patched.setattr(task._outcome, "told", Interrupted())
+        with pytest.raises(KeyboardInterrupt):
+            task.done()
+    assert task.done(0.0)

@@ -8,7 +8,17 @@ from queue import Empty, SimpleQueue
 from threading import Thread
 
 Task = Callable[[], None]
-Outcome = SimpleQueue[BaseException | None]
+
+
+class Outcome:
+    """`raised` has one entry once the task has ended; `told` wakes who waits for that.
+
+    Ctrl-C may take away what stood in a queue: it comes when get() has it and nobody else yet.
+    """
+
+    def __init__(self) -> None:
+        self.raised: list[BaseException | None] = []
+        self.told: SimpleQueue[None] = SimpleQueue()
 
 
 class Member:
@@ -28,7 +38,8 @@ class Member:
                 wrong = error
             del task  # with all that it holds of a launch
             _idle.append(self)
-            outcome.put(wrong)
+            outcome.raised.append(wrong)
+            outcome.told.put(None)
             del outcome, wrong
 
 
@@ -40,8 +51,7 @@ class Started:
     """A task on a thread of its own."""
 
     def __init__(self, task: Task) -> None:
-        self._outcome: Outcome = SimpleQueue()
-        self._over = False
+        self._outcome = Outcome()
         try:
             member = _idle.pop()
         except IndexError:
@@ -53,13 +63,13 @@ class Started:
 
         Ctrl-C interrupts the waiting, not the task.
         """
-        if self._over:
-            return True
-        try:
-            wrong = self._outcome.get(timeout=seconds)
-        except Empty:
-            return False
-        self._over = True
+        raised = self._outcome.raised
+        if not raised:
+            try:
+                self._outcome.told.get(timeout=seconds)
+            except Empty:
+                return False
+        wrong, raised[0] = raised[0], None
         if wrong is not None:
             raise wrong
         return True

@@ -309,8 +309,9 @@ class Grid:
                 outcome.append(status)
                 self.shape.stop.value = len(workers) > 1
 
-        shares = [Started(partial(work, worker)) for worker in workers]
+        shares: list[Started] = []
         try:
+            shares += (Started(partial(work, worker)) for worker in workers)
             for share in shares:
                 while not share.done(self._patience()):
                     self._tell(workers)
