@@ -269,6 +269,13 @@ def on(run: wl.Run, described: Machine, recorded: Callable[[tuple[int, ...]], By
     return predict(run.kernel.program, run.trace, described, run.occupancy, buffers, recorded)
 
 
+def test_of_blocks_that_reach_more_than_can_be_recorded_some_are_looked_at() -> None:
+    run = run_of("ccopy", 1 << 16)
+    far = replace(run.trace, sectors=run.trace.sectors * (50_000_000 // int(run.trace.sectors.sum())))
+    few, every = (choose_blocks(trace, machine("h200"), run.occupancy).more for trace in (far, run.trace))
+    assert len(few) < len(every) == run.launch.blocks
+
+
 def test_a_slower_machine_takes_longer() -> None:
     run, fast = run_of("ccopy", 1 << 18), machine("h200")
     recorded = partial(run._record, run.launch.blocks)

@@ -15,6 +15,7 @@ SEVERAL = 600_000  # likewise, of more than one multiprocessor: a sixth of a sec
 FOOTPRINT_BLOCKS = 2048
 FOOTPRINT_INSTRUCTIONS = 4_000_000
 FOOTPRINT_SECTORS = 8_000_000  # that the blocks of a sample reach: of more than a million some are drawn anyway
+ALL_SECTORS = 40_000_000  # that all blocks may reach where all are looked at: more would leave no room for the rest
 LEAST_BLOCKS = 8
 PAIRS_BLOCKS = 32  # of a grid in which a block shares what it reads with one in 60, some pairs of these share it
 PAIRS_INSTRUCTIONS = 32_000_000  # a quarter of a second of execution
@@ -57,9 +58,11 @@ def choose_blocks(trace: Trace, machine: Machine, occupancy: Occupancy) -> Chose
     blocks = tuple(min(k * active + _turn(k, active, whole >= 2 * resident), total - 1) for k in range(count))
     pairs = min(PAIRS_BLOCKS, int(PAIRS_INSTRUCTIONS / each))
     wanted = min(max(int(FOOTPRINT_INSTRUCTIONS / each), pairs, LEAST_BLOCKS), FOOTPRINT_BLOCKS)
-    few = FOOTPRINT_SECTORS / max(int(trace.sectors.sum()) / total, 1.0)  # blocks
+    sectors = int(trace.sectors.sum())
+    few = FOOTPRINT_SECTORS / max(sectors / total, 1.0)  # blocks
     sample = min(wanted, max(int(few), pairs, LEAST_BLOCKS))
-    more = tuple(range(total)) if total <= wanted else scattered(total, sample)
+    every = total <= wanted and sectors <= ALL_SECTORS
+    more = tuple(range(total)) if every else scattered(total, min(sample, total))
     around = len(offsets(trace.launch.grid)) + 1
     most = min(CENTRES_INSTRUCTIONS / each, few)
     centres = min(CENTRES, int(most / around)) if total > len(more) else 0
