@@ -120,6 +120,7 @@ LATENCIES: Mapping[str, Formula] = {
     "branch": lambda v: v.of("branch, 1 warps") - LOOP_CYCLES,
     "fence": lambda v: v.of("fence, 1 warps"),
     "hand_over_cycles": lambda v: _more(v, "chain of blocks, {} blocks of 32, 0 steps") / (7 * v.multiprocessors),
+    "meeting_cycles": lambda v: _meeting(v, v.multiprocessors) - _meeting(v, 1),
     "look_back_cycles": lambda v: _look_back(v),
 }
 LOADS: Mapping[str, Formula] = {
@@ -299,6 +300,10 @@ def _word(v: Values) -> float:
 def _more(v: Values, name: str) -> float:
     """Cycles that 8 blocks a multiprocessor take more than one."""
     return (v.of(name.format(8 * v.multiprocessors)) - v.of(name.format(v.multiprocessors))) * v.megahertz
+
+
+def _meeting(v: Values, blocks: int) -> float:
+    return (v.of(f"meeting of {blocks}, 8 rounds") - v.of(f"meeting of {blocks}, 1 rounds")) / 7 * v.megahertz
 
 
 def _look_back(v: Values) -> float:

@@ -39,6 +39,7 @@ class Speeds:
       store                    until a store has read its registers
       fence                    of MEMBAR
       hand_over_cycles         from what a block says by a store to what the block that waits for it says
+      meeting_cycles           that a meeting of all multiprocessors takes more than that of one block
       look_back_cycles         of one look at what blocks before say
       instruction              of code that the multiprocessor has not executed yet, per 128 bytes
 
@@ -137,6 +138,7 @@ class Speeds:
     latency_store: float = _number("latency_cycles", 1, 1000)
     latency_fence: float = _number("latency_cycles", 1, 10000)
     hand_over_cycles: float = _number("latency_cycles", 0, 10000)
+    meeting_cycles: float = _number("latency_cycles", 0, 10000)
     look_back_cycles: float = _number("latency_cycles", 0, 10000)
     latency_instruction: float = _number("latency_cycles", 0, 10000)
     queue: float = _number("load_path", 1, 64)

@@ -28,7 +28,7 @@ from warplens.model.prediction import WHAT_IF, Prediction, Simulated
 from warplens.model.says import interval, limit_of, metrics_of, units_of
 from warplens.model.side_by_side import side_by_side
 from warplens.model.supply import Buffers, Supply
-from warplens.model.waits import waiting_cycles
+from warplens.model.waits import Waits, waits_of
 from warplens.program import Program
 from warplens.sass.sharing import waiting_loads
 from warplens.trace import Trace
@@ -58,7 +58,7 @@ def predict(
         most = machine.limits.warps_per_multiprocessor // trace.launch.warps_per_block
         occupancy = replace(occupancy, blocks=max(most, occupancy.blocks))
     chosen = choose_blocks(trace, machine, occupancy)
-    waits = waiting_cycles(program, trace, chosen, machine.speeds, recorded)
+    waits = waits_of(program, trace, chosen, machine.speeds, recorded)
     others = recorded(chosen.more)
     streams = others
     if not set(chosen.simulated) <= set(chosen.more):
@@ -133,7 +133,7 @@ class Outcome:
 
 def _run(
     machine: Machine, occupancy: Occupancy, chosen: Chosen, code: MachineCode, streams: ByWarp, supply: Supply,
-    what_if: Sequence[str], executed: float, blocks: int, waits: float,
+    what_if: Sequence[str], executed: float, blocks: int, waits: Waits,
 ) -> Outcome:  # fmt: skip
     chosen_settings = _settings(machine, chosen, supply, what_if)
     l1_bytes = machine.speeds.l1_share * (machine.limits.unified_bytes_per_multiprocessor - occupancy.carveout_bytes)
@@ -158,9 +158,10 @@ def _run(
     elif "no_divergence" not in what_if:
         cycles *= max(scale, 1.0) if abs(scale - 1) > 0.02 else 1.0
     before = machine.speeds.first_block_cycles
-    if waits:
+    if waits.before:
         # Other blocks work while some wait, but for the first.
-        cycles = max(cycles, runs[0].history.ended[0] + waits)
+        cycles = max(cycles, runs[0].history.ended[0] + waits.before)
+    cycles += waits.met
     longer = (cycles - before) / max(simulated - before, 1.0)
     histories = [run.history for run in runs]
     active = activity(histories, chosen, machine, streams.warps, blocks, longer, cycles - before)
@@ -169,7 +170,7 @@ def _run(
 
 def _answer(
     program: Program, trace: Trace, machine: Machine, occupancy: Occupancy, chosen: Chosen, code: MachineCode,
-    streams: ByWarp, supply: Supply, what_if: Sequence[str], waits: float,
+    streams: ByWarp, supply: Supply, what_if: Sequence[str], waits: Waits,
 ) -> Prediction:  # fmt: skip
     # A multiprocessor that has a block more than others ends last.
     each = float(trace.executed.sum()) / trace.launch.blocks * chosen.of_blocks

@@ -8,6 +8,10 @@ A chain, in which a block says something only when the block before has: each li
 block's store to the next one's (`chain of blocks` of the calibration: 511 from 132 to 4,224 blocks), and what a fence
 costs if there is one in between.
 
+A meeting, at which all wait for all (a barrier of the grid), takes `meeting` cycles more of a block on each
+multiprocessor than of one alone (`meeting of 132` of the calibration: 856).  More than 250 blocks that poll one word
+hold up each other, 4 to 6.5 cycles each (1,056 of them meet in 3,900 to 7,000 cycles): left out.
+
 A look back, in which each block first says what it has, and then looks at the blocks before it, w at a time, until it
 finds one that has finished (Merrill and Garland, Single-pass Parallel Prefix Scan with Decoupled Look-back, 2016).  Of
 W blocks that start together those that are done after n looks are w n more than after n - 1, so that n looks suffice
@@ -18,8 +22,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from warplens.counters.opcodes import width
 from warplens.machine import Speeds
@@ -35,29 +41,55 @@ FIRST_BLOCKS = 48  # that are looked at
 ENOUGH = 200_000  # sectors likewise
 
 
-def waiting_cycles(
+@dataclass(frozen=True)
+class Waits:
+    """Cycles that blocks wait for blocks before them, beside the time that one takes, and where all meet, besides."""
+
+    before: float = 0.0
+    met: float = 0.0
+
+
+def waits_of(
     program: Program, trace: Trace, chosen: Chosen, speeds: Speeds, recorded: Callable[[tuple[int, ...]], ByWarp]
-) -> float:
-    """Cycles that blocks wait for blocks before them, beside the time that a block takes; 0 if none does."""
+) -> Waits:
     loads, total = waiting_loads(program), trace.launch.blocks
-    if not loads or total < 2 or trace.launch.cooperative:
-        return 0.0
+    if not loads or total < 2:
+        return Waits()
     kinds = np.zeros(len(program.instructions), np.int64)
     kinds[[i.index for i in program.instructions if i.base in SAY]] = SAID
     kinds[loads] = WAITED
+
     count = min(total, FIRST_BLOCKS)
     seen = sectors_of(recorded(tuple(range(count))), kinds, np.full(kinds.size, 4), ENOUGH)
     links = longest_chain(seen, count)
     if links == 0:
-        return 0.0
+        return Waits(met=_met(_looks(seen), speeds))
     if not _says_first(seen, count):
-        fenced = any(i.base == "MEMBAR" for i in program.instructions)
-        link = speeds.hand_over_cycles + fenced * speeds.latency_fence
-        return total * links / max(count - 1, 1) * link
+        link = speeds.hand_over_cycles + _fenced(program, loads) * speeds.latency_fence
+        return Waits(total * links / max(count - 1, 1) * link)
     words = sum(trace.bytes[i] / (width(program.instructions[i]) / 8) for i in loads)
     at_once = max(words / max(sum(trace.requests[i] for i in loads), 1), 1.0)
     together = min(chosen.active * chosen.resident, total)
-    return total / together * math.sqrt(2.0 * together / at_once) * speeds.look_back_cycles
+    return Waits(total / together * math.sqrt(2.0 * together / at_once) * speeds.look_back_cycles)
+
+
+def _looks(seen: Reached) -> NDArray[np.float64]:
+    """How often each block looks at what it waits for."""
+    return np.bincount(seen.blocks[seen.kinds == WAITED]) / seen.share
+
+
+def _met(looks: NDArray[np.float64], speeds: Speeds) -> float:
+    """The executor lets a block look twice at each meeting, in vain and then not, but once at the last: the one look
+    more is in the time of the blocks that are simulated."""
+    if not looks.size:
+        return 0.0
+    return math.ceil(float(looks.mean()) / 2) * max(speeds.meeting_cycles - speeds.latency_l2, 0.0)
+
+
+def _fenced(program: Program, loads: list[int]) -> bool:
+    """Whether a fence stands between what is waited for and what is said then."""
+    behind = [i for i in program.instructions if i.index > max(loads) and (i.base in SAY or i.base == "MEMBAR")]
+    return bool(behind) and behind[0].base == "MEMBAR"
 
 
 def longest_chain(seen: Reached, count: int) -> int:
