@@ -85,7 +85,6 @@ class Setting:
     unit: int
     restores: bool
     uses_meeting: bool
-    meetings: tuple[int, ...]
     gives_way: bool
     shares: bool
 

@@ -191,5 +191,4 @@ def _setting_of(instruction: Instruction, binding: Binding, setting: Setting) ->
     near = (setting.shared_base, setting.stack_top, tuple(sorted(checks)), setting.unit, setting.shares)
     if instruction.base == "NOP" or binding.op.section in ("load_store", "warp", "special", "tensor"):
         return near
-    meetings = setting.meetings if instruction.base in ("YIELD", "NANOSLEEP") else ()
-    return (*near, setting.restores, setting.uses_meeting, meetings, setting.gives_way)
+    return (*near, setting.restores, setting.uses_meeting, setting.gives_way)

@@ -173,11 +173,13 @@ class Warp(c.Structure):
         ("parked", c.c_int32),
         ("begun", c.c_int32),  # registers have been saved
         ("restored", c.c_uint32),  # barriers whose lanes were written back from a register
-        ("yielded", c.c_uint32),  # lanes that have given way and wait until all others have, too
         ("asked", c.c_int32),  # what other blocks do (sharing.py), in this turn
-        ("away", c.c_uint32),  # lanes that gave way, until they go on: no BSYNC waits for them
+        ("gave_way", c.c_uint32),  # lanes that gave way and wait for their turn, each for going on at its lane_pc
+        ("away", c.c_uint32),  # those of them without whom a BSYNC may be passed
+        ("turn", c.c_int32),  # the lane from which on one is looked for that gave way
         ("used", c.c_int64),  # instructions, in whole turns
         ("waiting", c.c_uint32 * WAIT_SLOTS),
+        ("barrier", c.c_uint32 * WARPSYNC),  # lanes of each convergence barrier, in a kernel whose lanes give way
         ("buried", c.c_uint32),  # ready splits, by slot, that others were put above
         ("dug", c.c_int32),  # the place behind that of the split to run, if it was buried; else 0
         ("merged", c.c_int32),  # splits have been joined: lanes of one may have set a barrier at different times

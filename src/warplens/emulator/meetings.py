@@ -108,8 +108,6 @@ class Meetings(GivingWay):
         b = code.b
         wanted = b.and_(need, b.not_(code.load(Warp, warp, "exited")))
         at_meeting = b.icmp_signed("<", slot, i32(WARPSYNC))
-        away = b.select(at_meeting, code.load(Warp, warp, "away"), i32(0))
-        wanted = b.and_(wanted, b.not_(away))
         joining = coming if self.restores else None
         if joining is not None:
             waiting = b.select(at_meeting, self._waiting(code, warp), waiting)
@@ -165,13 +163,14 @@ class Meetings(GivingWay):
 
     @cached_property
     def recheck(self) -> ir.Function:
-        """recheck(env, warp, again): lanes have left or given way; whoever waited only for them goes on.
-
-        again   whether they issue the BSYNC at which they waited once more
-        """
-        made, code = function(self.module, "recheck", VOID, [PTR, PTR, I1])
-        env, warp, replays = made.args
+        """recheck(env, warp): lanes have left; whoever waited only for them goes on, and issues its BSYNC once more."""
+        made, code = function(self.module, "recheck", VOID, [PTR, PTR])
+        env, warp = made.args
         b = code.b
+        first = i32(0)
+        if self.gives_way:
+            b.call(self.let_go, [env, warp, i32(0), ir.Constant(I1, 1)])
+            first = i32(WARPSYNC)
 
         def slot_of(slot: ir.Value) -> None:
             left = code.variable(I32, code.load(Warp, warp, "waiting", slot))
@@ -181,13 +180,13 @@ class Meetings(GivingWay):
                 lane = code.lowest(rest)
                 need = code.load(Warp, warp, "lane_need", lane)
                 waiting = self._there(code, warp, slot, code.load(Warp, warp, "lane_pc", lane))
-                again = b.and_(replays, b.icmp_signed("<", slot, i32(WARPSYNC)))
+                again = b.icmp_signed("<", slot, i32(WARPSYNC))
                 self._release_if_all(code, env, warp, slot, waiting, need, again)
                 b.store(b.and_(rest, b.not_(b.or_(need, code.bit(lane)))), left)
 
             code.loop(lambda: code.nonzero(b.load(left, typ=I32)), group)
 
-        code.each(i32(WAIT_SLOTS), slot_of)
+        code.each(b.sub(i32(WAIT_SLOTS), first), lambda slot: slot_of(b.add(slot, first)))
         b.ret_void()
         return made
 
@@ -202,6 +201,6 @@ class Meetings(GivingWay):
         new = b.and_(old, LlvmEmitter(b).splat(b.not_(mask)))
         there = b.bitcast(code.load(Warp, warp, "waiting", slot), vector(I1))
         b.store(b.select(there, new, old), place, align=4)
-        b.call(self.recheck, [env, warp, ir.Constant(I1, 1)])
+        b.call(self.recheck, [env, warp])
         b.ret_void()
         return made

@@ -45,7 +45,7 @@ from warplens.emulator.tell import enter, tell
 from warplens.emulator.vectors import I1, I32, I64, PTR, vector
 from warplens.emulator.watch import Watch
 from warplens.isa._warp import Space
-from warplens.program import Program, Register
+from warplens.program import Program
 
 PIECE = ir.FunctionType(I32, [PTR, PTR, PTR, PTR])
 NEXT = ctypes.sizeof(Step)
@@ -67,10 +67,9 @@ class PieceContext(Context):
     def __init__(self, module: ir.Module, program: Program, setting: Setting) -> None:
         self.module, self.program = module, program
         self.watch = Watch(module, setting.unit, setting.checks)
-        self.runtime = Runtime(module, self.watch, BARRIERS, setting.restores)
+        self.runtime = Runtime(module, self.watch, BARRIERS, setting.restores, setting.gives_way)
         self.routines = Routines(module, Windows(setting.shared_base, setting.stack_top))
         self.restores, self.uses_meeting = setting.restores, setting.uses_meeting
-        self.meetings = [Register("B", index) for index in setting.meetings]
         self.gives_way, self.shares = setting.gives_way, setting.shares
 
     def usual(self, index: int, pattern: Pattern | None) -> Pattern | None:

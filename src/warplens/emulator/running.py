@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,7 @@ from warplens.emulator.shapes import Place
 from warplens.emulator.vectors import I1, I32, I64, vector
 from warplens.emulator.watch import Watch
 from warplens.isa._warp import Space
-from warplens.program import Instruction, Program, Register
+from warplens.program import Instruction, Program
 
 ASK = 4096  # instructions of its budget that a turn costs a warp which asks what others do: an endless wait ends in
 # seconds, and 200,000 pieces of work may be taken
@@ -34,7 +34,7 @@ class Context(ABC):
 
     large        whether long sentences and accesses are called instead of written out
     restores     whether convergence barriers come back from registers
-    uses_meeting, meetings, gives_way  whether, and where, lanes wait for each other, and whether some give way
+    uses_meeting, gives_way  whether lanes wait for each other, and whether some give way
     shares  whether warps ask again and again what other blocks do (sass/sharing.py)
     """
 
@@ -46,7 +46,6 @@ class Context(ABC):
     routines: Routines
     restores: bool
     uses_meeting: bool
-    meetings: Sequence[Register]
     gives_way: bool
     shares: bool
 

@@ -22,30 +22,31 @@ from warplens.emulator.layout import (
     Status,
     Warp,
 )
-from warplens.emulator.meetings import Meetings
 from warplens.emulator.record import record_fault
 from warplens.emulator.splits import VOID
 from warplens.emulator.vectors import I32, I64, PTR
 from warplens.emulator.watch import Watch
+from warplens.emulator.without import Without
 
 ABREAST_TURNS = 1 << 15  # of blocks that go abreast: rounds of their loops
 IDLE_TURN = 1000  # how much more of a block's patience a turn without progress takes than a barrier
 
 
-class Runtime(Meetings):
+class Runtime(Without):
     """Routines of one module, each made when it is first asked for."""
 
 
     def __init__(
-        self, module: ir.Module, watch: Watch, barriers: int, restores: bool, clustered: bool = False
+        self, module: ir.Module, watch: Watch, barriers: int, restores: bool, gives_way: bool, clustered: bool = False
     ) -> None:
         """barriers: how many a block can use; restores: whether convergence barriers come back from registers;
-        clustered: whether blocks run in clusters."""
+        gives_way: whether lanes may give way; clustered: whether blocks run in clusters."""
         self.clustered = clustered
         self.module = module
         self.watch = watch
         self.barriers = barriers
         self.restores = restores
+        self.gives_way = gives_way
 
     @cached_property
     def exit_lanes(self) -> ir.Function:

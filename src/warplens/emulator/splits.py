@@ -21,6 +21,7 @@ class Splits:
 
     module: ir.Module
     restores: bool  # whether convergence barriers come back from registers: recursion does that
+    gives_way: bool  # whether lanes may give way to others (giving_way.py)
 
     @cached_property
     def push(self) -> ir.Function:
@@ -80,6 +81,7 @@ class Splits:
         b = code.b
         n = code.load(Warp, warp, "ready")
         with code.when(b.icmp_signed("==", n, i32(0)), likely=False):
+            self._next_turn(code, warp)
             b.ret(i32(-1))
         last = b.sub(n, i32(1))
         code.store(last, Warp, warp, "ready")
@@ -90,11 +92,17 @@ class Splits:
         with code.when(code.nonzero(buried), likely=False):
             code.store(b.add(pc, i32(1)), Warp, warp, "dug")
             b.call(self.gather, [warp, pc])
-        away = code.load(Warp, warp, "away")
-        with code.when(code.nonzero(away), likely=False):
-            code.store(b.and_(away, b.not_(code.load(Warp, warp, "exec"))), Warp, warp, "away")
+        if self.gives_way:
+            rest = b.not_(code.load(Warp, warp, "exec"))
+            code.store(b.and_(code.load(Warp, warp, "away"), rest), Warp, warp, "away")
         b.ret(pc)
         return made
+
+    def _next_turn(self, code: Code, warp: ir.Value) -> None:
+        raise NotImplementedError
+
+    def _gave_way_at(self, code: Code, warp: ir.Value, place: ir.Value) -> ir.Value:
+        raise NotImplementedError
 
     @cached_property
     def gather(self) -> ir.Function:
@@ -122,6 +130,10 @@ class Splits:
         code.each(code.load(Warp, warp, "ready"), visit)
         code.store(b.load(kept, typ=I32), Warp, warp, "ready")
         code.store(b.load(buried, typ=I32), Warp, warp, "buried")
+        if self.gives_way:
+            too = self._gave_way_at(code, warp, pc)
+            code.store(b.or_(code.load(Warp, warp, "exec"), too), Warp, warp, "exec")
+            code.store(b.and_(code.load(Warp, warp, "gave_way"), b.not_(too)), Warp, warp, "gave_way")
         b.ret_void()
         return made
 
@@ -129,13 +141,13 @@ class Splits:
     def rejoin(self) -> ir.Function:
         """rejoin(warp, slot, need, pc) -> lanes that wait at slot, to go on from pc; they no longer wait.
 
-        Of barriers that are saved in registers all of them, of others those that wait for need.
+        Of barriers that are saved in registers, or where lanes give way, all of them; else those that wait for need.
         """
         made, code = function(self.module, "rejoin", I32, [PTR, I32, I32, I32])
         warp, slot, need, pc = made.args
         b = code.b
         lanes = code.load(Warp, warp, "waiting", slot)
-        for name, value in (("lane_pc", pc), ("lane_need", need))[: 1 if self.restores else 2]:
+        for name, value in (("lane_pc", pc), ("lane_need", need))[: 1 if self.restores or self.gives_way else 2]:
             kept = b.load(code.field(Warp, warp, name), typ=vector(I32), align=4)
             lanes = b.and_(lanes, b.bitcast(b.icmp_signed("==", kept, LlvmEmitter(b).splat(value)), I32))
         waiting = code.load(Warp, warp, "waiting", slot)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from warplens.emulator.convergence import meetings
 from warplens.emulator.form import DRIVER, LOST, MOST_UNIFORM, Form, Setting, Step, UnfitError, entry
 from warplens.emulator.forms import Numbers, forms_in
 from warplens.emulator.plan import ELSEWHERE, Plan
@@ -42,8 +41,7 @@ def setting_of(program: Program, checks: Checks) -> Setting:
     windows = windows_of(program)
     return Setting(
         windows.shared_base, windows.stack_top, checks, unit(program), restores_barriers(program),
-        uses_meeting(program), tuple(barrier.index for barrier in meetings(program)), gives_way(program),
-        shares(program),
+        uses_meeting(program), gives_way(program), shares(program),
     )  # fmt: skip
 
 

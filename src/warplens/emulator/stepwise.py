@@ -63,7 +63,7 @@ _steppers: dict[str, Loaded] = {}
 
 def _stepper(program: Program, windows: Windows, setting: Setting) -> Loaded:
     """The loops around the pieces: run_blocks and run_block."""
-    shown = (windows, sorted(setting.checks - OF_ACCESSES), setting.unit, setting.restores)
+    shown = (windows, sorted(setting.checks - OF_ACCESSES), setting.unit, setting.restores, setting.gives_way)
     name = disk.key("stepper", *host(), vocabulary(), repr(shown))
     if name not in _steppers:
 

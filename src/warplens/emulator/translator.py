@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from warplens.emulator import abi, ir
-from warplens.emulator.convergence import GIVES_WAY, meetings
+from warplens.emulator.convergence import GIVES_WAY
 from warplens.emulator.form import held_space
 from warplens.emulator.frame import RUN_APART
 from warplens.emulator.layout import BARRIERS, HEADER
@@ -62,10 +62,10 @@ class Translator(Context):
         self.plan = Plan(program)
         self.module = ir.Module(name=f"{program.name}.{program.arch}")
         self.watch = Watch(self.module, unit(program), checks)
-        self.restores = restores_barriers(program)
+        self.restores, self.gives_way = restores_barriers(program), gives_way(program)
         barriers = barriers_of(program)
         clustered = kernel.cluster_blocks > 1
-        self.runtime = Runtime(self.module, self.watch, barriers, self.restores, clustered)
+        self.runtime = Runtime(self.module, self.watch, barriers, self.restores, self.gives_way, clustered)
         self.routines = Routines(self.module, windows_of(program, kernel.cluster_blocks))
         declare(self.module, library)
         self.bindings = [self._bind(i) for i in program.instructions]
@@ -74,8 +74,6 @@ class Translator(Context):
         self.number = {block.first: n for n, block in enumerate(program.blocks)}
         self.reached = reached(program)
         self.uses_meeting = uses_meeting(program)
-        self.meetings = meetings(program)
-        self.gives_way = gives_way(program)
         self.shares = shares(program)
         blocks = [self.by_start[start] for start in sorted(self.reached)]
         self._flow = ways(program)

@@ -143,7 +143,7 @@ class WarpControl(WarpMeeting):
         whole = self.f.place.whole
         if self.f.t.uses_meeting and not whole:
             with self.code.when(self.code.nonzero(lanes)):
-                b.call(self.runtime.recheck, [self.f.env, self.f.warp, ir.Constant(I1, 1)])
+                b.call(self.runtime.recheck, [self.f.env, self.f.warp])
         gone = self.f.done if whole else self.f.dispatch
         if self.condition is None and when is None:
             b.branch(gone)
@@ -161,18 +161,13 @@ class WarpControl(WarpMeeting):
 
     def yields(self) -> None:
         """Give way to the other splits; lanes that wait for one which only spins wait no longer (giving_way.py)."""
-        b, code, warp = self.b, self.code, self.f.warp
-        if self.f.place.whole and not self.f.apart:
-            self.f.go_on(self._next(), self.at.index)
-            return
-        with code.when(b.call(self.runtime.others, [warp])):
-            b.call(self.runtime.give_way, [warp, self.f.later(self._next(), self.mask), self.mask])
-            before = [code.load(Warp, warp, "waiting", barrier.index) for barrier in self.f.t.meetings]
-            b.call(self.runtime.recheck, [self.f.env, warp, ir.Constant(I1, 0)])
-            for barrier, waited in zip(self.f.t.meetings, before, strict=True):
-                self._gone_without(barrier, b.and_(waited, b.not_(code.load(Warp, warp, "waiting", barrier.index))))
-            b.branch(self.f.dispatch)
-        self.f.go_on(self._next(), self.at.index)
+        b, f = self.b, self.f
+        if not f.place.whole or f.apart:
+            with self.code.when(b.call(self.runtime.others, [f.warp])):
+                away = [f.env, f.warp, f.later(self._next(), self.mask), self.mask]
+                with self.code.when(b.call(self.runtime.give_way, away)):
+                    b.branch(f.dispatch)
+        f.go_on(self._next(), self.at.index)
 
     def waits_until(self, p: Pred) -> None:
         b, code, f = self.b, self.code, self.f

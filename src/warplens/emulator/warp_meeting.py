@@ -39,21 +39,33 @@ class WarpMeeting(AtInstruction):
         self._set_barrier(barrier, mask, restored=True)
 
     def _set_barrier(self, barrier: Register, mask: U32, restored: bool) -> None:
-        if not self.f.t.restores:
+        if self.f.t.gives_way:
+            lanes = self.first(mask).node
+            if not restored:
+                lanes = self.b.or_(self.code.load(Warp, self.f.warp, "barrier", barrier.index), lanes)
+            self.code.store(lanes, Warp, self.f.warp, "barrier", barrier.index)
+        elif self.f.t.restores:
+            self.f.registers.take_from(barrier, self.first(mask))
+        else:
             self.f.registers.write(barrier, mask, self._active, self.condition)
+        if not self.f.t.restores:
             return
-        self.f.registers.take_from(barrier, self.first(mask))
         known, bit = self.code.field(Warp, self.f.warp, "restored"), 1 << barrier.index
         now = self.b.load(known, typ=I32)
         self.b.store(self.b.or_(now, i32(bit)) if restored else self.b.and_(now, i32(~bit)), known)
 
     def barrier_mask(self, barrier: Register) -> U32:
+        if self.f.t.gives_way:
+            return self._u32(self.code.load(Warp, self.f.warp, "barrier", barrier.index))
         return self._u32(self.f.registers.word("B", barrier.index))
 
     def _exited(self) -> ir.Value:
         return self.code.load(Warp, self.f.warp, "exited")
 
     def meet(self, barrier: Register) -> None:
+        if self.f.t.gives_way:
+            self._meet_without(barrier)
+            return
         masks = self.barrier_mask(barrier).node
         need = self.first(self._u32(masks)).node
         if self.f.place.whole:
@@ -65,30 +77,39 @@ class WarpMeeting(AtInstruction):
             with code.when(merged, likely=False):
                 self._keep_to(barrier, masks, need)
         self.mask = b.load(self.f.exec, typ=I32)
-        dug = b.icmp_signed("==", code.load(Warp, warp, "dug"), self.f.number(self._next()))
-        with code.when(dug, likely=False):
+        with code.when(self._was_dug(), likely=False):
             code.store(0, Warp, warp, "dug")
             self._rejoin(barrier, need)
         self._wait(barrier.index, need, barrier)
+
+    def _was_dug(self) -> ir.Value:
+        """Whether the split that issues this had been buried, at this place."""
+        dug = self.code.load(Warp, self.f.warp, "dug")
+        return self.b.icmp_signed("==", dug, self.f.number(self._next()))
+
+    def _joined(self, barrier: Register, need: ir.Value, place: ir.Value) -> ir.Value:
+        """Lanes that wait here already join the split; which."""
+        b, code = self.b, self.code
+        joined = b.call(self.runtime.rejoin, [self.f.warp, i32(barrier.index), need, place])
+        self.count(REPLAYED, b.zext(code.popcount(joined), I64))
+        b.store(b.or_(b.load(self.f.exec, typ=I32), joined), self.f.exec)
+        return joined
 
     def _rejoin(self, barrier: Register, need: ir.Value) -> None:
         """Lanes that wait here already join a split that was buried; it issues the meeting with them."""
         b, code = self.b, self.code
         place = self.f.later(self._next(), self.mask)
-        joined = b.call(self.runtime.rejoin, [self.f.warp, i32(barrier.index), need, place])
+        joined = self._joined(barrier, need, place)
         with code.when(code.nonzero(joined)):
-            self.count(REPLAYED, b.zext(code.popcount(joined), I64))
-            lanes = b.or_(self.mask, joined)
-            b.store(lanes, self.f.exec)
+            lanes = b.load(self.f.exec, typ=I32)
             on, wait = (b.append_basic_block(n) for n in ("on", "wait"))
-            b.cbranch(self._are_all(lanes, need, barrier.index), on, wait)
+            b.cbranch(self._are_all(lanes, need), on, wait)
             b.position_at_end(on)
-            self._gone_without(barrier, lanes)
             with code.when(code.nonzero(b.and_(self.mask, b.not_(need)))):
                 self._issue_again(barrier.index, need, lanes)
             self.f.go_on_converted(self._next())
             b.position_at_end(wait)
-            self._arrive(barrier.index, need, lanes, place, barrier)
+            self._arrive(barrier.index, need, lanes, place)
 
     def _keep_to(self, barrier: Register, masks: ir.Value, need: ir.Value) -> None:
         """Lanes of a merged split that set the barrier at another time wait for the lanes of then."""
@@ -99,39 +120,41 @@ class WarpMeeting(AtInstruction):
         with self.code.when(self.code.nonzero(rest)):
             needs = self.code.variable(V32, masks)
             place = self.f.later(self._next(), rest)
-            before = self.code.load(Warp, self.f.warp, "waiting", barrier.index)
             arguments = [self.f.env, self.f.warp, i32(barrier.index), needs, rest, place]
             b.call(self.runtime.arrive_apart, arguments)
-            after = self.code.load(Warp, self.f.warp, "waiting", barrier.index)
-            self._gone_without(barrier, b.and_(b.or_(before, rest), b.not_(after)))
             b.store(b.and_(self.mask, lanes), self.f.exec)
 
-    def _gone_without(self, barrier: Register, lanes: ir.Value) -> None:
-        """Lanes have passed a meeting; those that have given way will not wait for them there."""
-        if not self.f.t.gives_way:
+    def _meet_without(self, barrier: Register) -> None:
+        """In a kernel whose lanes may give way."""
+        b, code, warp = self.b, self.code, self.f.warp
+        if self.f.place.whole:
+            code.store(0, Warp, warp, "barrier", barrier.index)
+            self.f.go_on(self._next(), self.at.index)
             return
-        away = self.code.load(Warp, self.f.warp, "away")
-        some = self.b.and_(self.code.nonzero(away), self.code.nonzero(lanes))
-        with self.code.when(some, likely=False):
-            gone = self.b.or_(lanes, away)
-            self.f.registers.take_from(barrier, self.barrier_mask(barrier) & self._u32(self.b.not_(gone)))
+        place = self.f.later(self._next(), self.mask)
+        need = code.load(Warp, warp, "barrier", barrier.index)
+        with code.when(self._was_dug(), likely=False):
+            code.store(0, Warp, warp, "dug")
+            self._joined(barrier, need, place)
+        lanes = b.load(self.f.exec, typ=I32)
+        left = b.call(self.runtime.meet, [self.f.env, warp, i32(barrier.index), lanes, place])
+        on, wait = (b.append_basic_block(n) for n in ("on", "wait"))
+        b.cbranch(code.nonzero(left), on, wait)
+        b.position_at_end(wait)
+        b.branch(self.f.dispatch)
+        b.position_at_end(on)
+        b.store(left, self.f.exec)
+        self._issue_again(barrier.index, need, left)
+        self.f.go_on_converted(self._next())
 
-    def _are_all(self, lanes: ir.Value, need: ir.Value, slot: int) -> ir.Value:
-        """Whether these are all of the needed lanes that have not left, nor given way where they meet."""
+    def _are_all(self, lanes: ir.Value, need: ir.Value) -> ir.Value:
+        """Whether these are all of the needed lanes that have not left."""
         wanted = self.b.and_(need, self.b.not_(self._exited()))
-        if self.f.t.gives_way and slot < WARPSYNC:
-            wanted = self.b.and_(wanted, self.b.not_(self.code.load(Warp, self.f.warp, "away")))
         return self.b.icmp_signed("==", self.b.and_(lanes, wanted), wanted)
 
-    def _arrive(
-        self, slot: int, need: ir.Value, lanes: ir.Value, place: ir.Value, barrier: Register | None
-    ) -> None:
+    def _arrive(self, slot: int, need: ir.Value, lanes: ir.Value, place: ir.Value) -> None:
         """Lanes wait at a slot; the warp's next split runs."""
-        before = self.code.load(Warp, self.f.warp, "waiting", slot)
         self.b.call(self.runtime.arrive, [self.f.env, self.f.warp, i32(slot), need, lanes, place])
-        if barrier is not None:
-            after = self.code.load(Warp, self.f.warp, "waiting", slot)
-            self._gone_without(barrier, self.b.and_(self.b.or_(before, lanes), self.b.not_(after)))
         self.b.branch(self.f.dispatch)
 
     def _wait(self, slot: int, need: ir.Value, barrier: Register | None = None) -> None:
@@ -141,14 +164,13 @@ class WarpMeeting(AtInstruction):
         """
         b = self.b
         on, wait = (b.append_basic_block(n) for n in ("on", "wait"))
-        b.cbranch(self._are_all(self.mask, need, slot), on, wait)
+        b.cbranch(self._are_all(self.mask, need), on, wait)
         b.position_at_end(wait)
-        self._arrive(slot, need, self.mask, self.f.later(self._next(), self.mask), barrier)
+        self._arrive(slot, need, self.mask, self.f.later(self._next(), self.mask))
         b.position_at_end(on)
         if slot in (WARPSYNC, EVERYBODY):
             self.f.t.watch.meet(self.code, self.f.warp, self.mask)
         if barrier is not None:
-            self._gone_without(barrier, self.mask)
             self._issue_again(slot, need, self.mask)
         self.f.go_on(self._next(), self.at.index)
 
@@ -167,7 +189,10 @@ class WarpMeeting(AtInstruction):
             lanes = b.and_(lanes, b.bitcast(self.e.splat(when.node), I32))
             self.count(ON, b.zext(self.code.popcount(lanes), I64))
         staying = self.barrier_mask(barrier) & self._u32(b.not_(lanes))
-        self.f.registers.take_from(barrier, staying)
+        if self.f.t.gives_way:
+            self.code.store(staying.node, Warp, self.f.warp, "barrier", barrier.index)
+        else:
+            self.f.registers.take_from(barrier, staying)
         if not self.f.place.whole:
             before = self.code.load(Warp, self.f.warp, "ready")
             b.call(self.runtime.leave, [self.f.env, self.f.warp, i32(barrier.index), lanes])
