@@ -18,6 +18,12 @@ def mov_64(a: U64) -> U64:
     return a
 
 
+@op("RPCMOV.32", pipe="alu")
+def rpcmov(a: U32) -> U32:
+    """To and from the place to return to, where sm_120 keeps a register while it reads the size of a cluster."""
+    return a
+
+
 @op("SEL", "USEL", pipe="alu", probe="p ? a : b")
 def sel(a: U32, b: U32, p: Pred) -> U32:
     return p.choose(a, b)

@@ -50,6 +50,9 @@ SCALE = re.compile(r"X(\d+)")
 KEEPS = frozenset(("R2UR.OR",))
 """What they write first is also read, which the listing leaves out: it stands once more at the end."""
 
+RETURN = {"Rpc.LO": Register("R", 256), "Rpc.HI": Register("R", 257)}
+"""The place to return to, in which the compiler also keeps registers for a while: behind all others."""
+
 
 def parse_operands(
     opcode: str, text: str, encoding: int, offset: int, functions: Mapping[str, int]
@@ -82,6 +85,8 @@ def parse_guard(text: str) -> Register | None:
 
 
 def parse_register(text: str) -> Register | None:
+    if text in RETURN:
+        return RETURN[text]
     match = REGISTER.fullmatch(text)
     if match is None:
         return None
