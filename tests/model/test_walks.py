@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,10 @@ from warplens.calibration.trial import Buffer, Trial
 from warplens.machine import machine
 from warplens.model.l1_tags import FIRST, SECOND, bank_of
 
-READ = read(Path(__file__).parents[2] / "measurements" / "h200" / "calibration.csv")
+MEASURED = Path(__file__).parents[2] / "measurements" / "h200"
+READ = read(MEASURED / "calibration.csv")
+with (MEASURED / "walks.csv").open(encoding="utf-8") as file:
+    COUNTED = {f"{row['what']}, {row['parameter']}": row for row in csv.DictReader(file)}
 TRIALS = {trial.name: trial for trial in trials(132) if trial.subject in ("walks", "caches", "shared")}
 
 
@@ -53,6 +57,21 @@ def test_a_walk_takes_as_long_as_on_an_h200() -> None:
     """It waits for lines of its own that L1 holds, each word for 32 wavefronts."""
     name = "walk 256 of every 512 words, 1 arrays, 1 warps, 32 lanes"
     assert predicted(TRIALS[name]).time_us == pytest.approx(float(READ[name]["value"]), rel=0.06)
+
+
+@pytest.mark.parametrize(
+    ("parameter", "near"),
+    [
+        ("2 arrays, 32 warps", 0.12),  # 35 MB in use at the same time: DRAM gives each line once
+        ("2 arrays, 48 warps", 0.35),  # 52 MB: 9 times
+        ("2 arrays, 64 warps", 0.26), ("4 arrays, 32 warps", 0.26),  # 69 MB: 27 times
+    ],
+)  # fmt: skip
+def test_l2_loses_rows_of_which_too_many_are_in_use(parameter: str, near: float) -> None:
+    name = f"walk 64 of every 64 words, {parameter}, 32 lanes"
+    found, metric = predicted(TRIALS[name]), "dram__bytes_read.sum"
+    assert found.metrics[metric].value == pytest.approx(float(COUNTED[name][metric]), rel=near)
+    assert found.time_us == pytest.approx(float(READ[name]["value"]), rel=0.25)
 
 
 def test_banks_of_tags_are_parities() -> None:

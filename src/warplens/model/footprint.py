@@ -60,6 +60,12 @@ class Footprint:
         return float(min(reached, self.most))
 
     @property
+    def uses(self) -> float:
+        """By how many blocks each sector is reached."""
+        every = self.common + self.others
+        return max((self.common * self.widely + self.others * self.shared) / every, 1.0) if every else 1.0
+
+    @property
     def by_both(self) -> float:
         """Share of the sectors that blocks beside both halves of L2 reach, if m blocks reach one: 1 - 2^(1 - m)."""
         every = self.common + self.others

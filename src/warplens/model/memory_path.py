@@ -15,24 +15,26 @@ from warplens.model.entries import fullest_word, reached, space
 from warplens.model.entries import sectors as sectors_of
 from warplens.model.hashing import hashed
 from warplens.model.l1_tags import bank_of
+from warplens.model.l2_share import asked_before, keeps
 from warplens.model.least_used import find
 
 PAGE = 5  # lines whose loads from DRAM take alike: 2 to this power, 4 KB
 ONE_SECTOR = 1 << 40  # what tells the bit of a sector from that of its 64 bytes
-ALL_PLACES = 1 << 22  # words
 TAGS_AHEAD = 8  # cycles that one bank of tags may be behind the others before the next access waits
 FAR = 16  # beside the bit of a valid sector: it comes from DRAM
 
 
 @compiled
-def below(line, start, lows, highs, latency, weight):  # type: ignore[no-untyped-def]
-    """(whether the line comes from DRAM, what share of a sector DRAM then spends on it)."""
+def below(line, start, supply):  # type: ignore[no-untyped-def]
+    """(whether the line comes from DRAM, what share of a sector DRAM then spends on it, what share of those who ask
+    for it one block is)."""
+    lows, highs, latency, weight, own, _, _ = supply
     sector = line * 4
     for n in range(lows.size):
         if lows[n] <= sector + 3 and sector < highs[n]:
             wave = min(start, latency.shape[1] - 1)
-            return hashed(line) < latency[n, wave], weight[n, wave]
-    return False, 0.0
+            return hashed(line) < latency[n, wave], weight[n, wave], own[n]
+    return False, 0.0, 1.0
 
 
 @compiled
@@ -86,8 +88,7 @@ def fetch(line, mask, lone, request, wave, cache, flight, servers, counts, s, su
 
     lone   whether the access asks for neither of the lines beside it
     """
-    tags, stamps, valid, fill, known, _, _, stored, waiting = cache
-    lows, highs, latency, weight, _, _ = supply
+    tags, stamps, valid, fill, known, _, _, stored, waiting, held = cache
     sets = tags.size // p.WAYS
     entry, there = find(tags, stamps, sets, p.WAYS, line)
     if not there:
@@ -106,7 +107,7 @@ def fetch(line, mask, lone, request, wave, cache, flight, servers, counts, s, su
                 missing += 1
     if missing == 0:
         return ready
-    far, pairs, beside, moved = False, 0, 0, 0.0
+    far, lost, pairs, beside, moved = False, False, 0, 0, 0.0
     for half in (0, 2):
         wanted = int(mask >> half & 1 and not valid[entry] >> half & 1) + int(
             mask >> half & 2 and not valid[entry] >> half & 2
@@ -116,17 +117,22 @@ def fetch(line, mask, lone, request, wave, cache, flight, servers, counts, s, su
             # What is asked for while its other half is on its way is on the way, too, and a miss of L2 like that.
             other = 4 * entry + half + (0 if valid[entry] >> half & 1 else 1)
             beside += int(wanted == 1 and valid[entry] >> half & 3 != 0 and fill[other] > request)
+            comes, share, own = below(line, wave, supply)
+            kept = keeps(line, 1 << (half >> 1), own, wave, held, servers, s)
+            first = new = False
             if line < p.LOCAL_BASE:
                 first = not asked_before(known, 4 * line + half)
                 # The other sector of these 64 bytes counts as a miss, too: it is mostly asked for while both come.
                 sector = 4 * line + half + (0 if mask >> half & 1 and not valid[entry] >> half & 1 else 1)
                 new = not asked_before(known, ONE_SECTOR + sector) if wanted == 1 else first
-                if first or new:
-                    comes, share = below(line, wave, lows, highs, latency, weight)
-                    if first:
-                        far, moved = far or comes, moved + share
-                    if new:
-                        counts[p.L2_MISSES] += share * wanted
+            if first:
+                far, moved = far or comes, moved + share
+            elif not kept:
+                far, lost, new, moved = True, True, False, moved + 1.0
+                counts[p.L2_LOST] += 1
+                counts[p.L2_MISSES] += wanted
+            if new:
+                counts[p.L2_MISSES] += share * wanted
     at = request
     for _ in range(missing):  # room for each among those that are waited for
         place = int(servers[p.WAITED_FOR]) % flight.size
@@ -150,7 +156,8 @@ def fetch(line, mask, lone, request, wave, cache, flight, servers, counts, s, su
         if work > 0:
             turns = s[p.DRAM_TURN] * 2.0 * servers[p.READ_WORK] * servers[p.WRITE_WORK] / (work * work)
             late += s[p.DRAM_QUEUE] * busy / (1.0 - busy) + turns * busy / (1.0 - s[p.TURN_GROWTH] * busy)
-        come = max(first_asked(line, at, cache) + waited + late, at + s[p.LAT_L2])
+        asked = at if lost else first_asked(line, at, cache)
+        come = max(asked + waited + late, at + s[p.LAT_L2])
     else:
         come = at + waited + late
     for n in range(missing):
@@ -165,26 +172,6 @@ def fetch(line, mask, lone, request, wave, cache, flight, servers, counts, s, su
 
 
 @compiled
-def asked_before(known, sector):  # type: ignore[no-untyped-def]
-    """Whether this multiprocessor has asked for these 64 bytes, so that they are in L2: a place of 2^27 for each,
-    seldom for two.  `known`: a bit for each place (ALL_PLACES), or where there are few their numbers, which the host's
-    caches hold."""
-    place = int(hashed(sector + 5) * 16777216.0) + 16777216 * int(hashed(sector + 9) * 8.0)
-    if known.size == ALL_PLACES:
-        if known[place >> 5] >> (place & 31) & 1:
-            return True
-        known[place >> 5] |= np.uint32(1) << np.uint32(place & 31)
-        return False
-    at = place & (known.size - 1)
-    while known[at] != 0:
-        if known[at] == place + 1:
-            return True
-        at = (at + 1) & (known.size - 1)
-    known[at] = place + 1
-    return False
-
-
-@compiled
 def from_dram(pairs, lone, at, servers, s):  # type: ignore[no-untyped-def]
     """DRAM gives 64 bytes at a time, `pairs` of them, more slowly where nobody wants what lies beside them."""
     if pairs > 0:
@@ -196,7 +183,7 @@ def from_dram(pairs, lone, at, servers, s):  # type: ignore[no-untyped-def]
 @compiled
 def to_dram(line, number, request, servers, s, supply):  # type: ignore[no-untyped-def]
     """What so many stored sectors of a line cost DRAM, sooner or later: to fill up parts of sectors, and to write."""
-    lows, highs, _, _, stored, filled = supply
+    lows, highs, _, _, _, stored, filled = supply
     for n in range(lows.size):
         if lows[n] <= 4 * line + 3 and 4 * line < highs[n]:
             if stored[n] > 0:
@@ -218,7 +205,6 @@ def bits(mask):  # type: ignore[no-untyped-def]
 @compiled
 def update(line, mask, lone, request, wave, cache, servers, counts, s, supply):  # type: ignore[no-untyped-def]
     """Sectors of one line that atomics change, in L2; the time that its units take is reckoned for the whole access."""
-    lows, highs, latency, weight, _, _ = supply
     number = bits(mask)
     if line >= p.LOCAL_BASE:
         return
@@ -228,7 +214,7 @@ def update(line, mask, lone, request, wave, cache, servers, counts, s, supply): 
     servers[p.L2_OUT] = max(servers[p.L2_OUT], request) + s[p.LINE_UPDATE]  # loads go the same way
     for half in (0, 2):
         if mask >> half & 3 and not asked_before(cache[4], 4 * line + half):
-            _, share = below(line, wave, lows, highs, latency, weight)
+            _, share, _ = below(line, wave, supply)
             counts[p.L2_MISSES] += share * ((mask >> half & 1) + (mask >> half + 1 & 1))
             moved += share
     from_dram(moved, lone and pairs == 1, request, servers, s)
@@ -236,14 +222,15 @@ def update(line, mask, lone, request, wave, cache, servers, counts, s, supply): 
 
 
 @compiled
-def put(line, mask, request, cache, servers, counts, s, supply):  # type: ignore[no-untyped-def]
+def put(line, mask, request, wave, cache, servers, counts, s, supply):  # type: ignore[no-untyped-def]
     """Stored sectors of one line: L1 writes through, what of it stays in L2 costs DRAM nothing."""
-    tags, stamps, valid, fill, _, _, _, at, waiting = cache
+    tags, stamps, valid, fill, _, _, _, at, waiting, held = cache
     entry, there = find(tags, stamps, tags.size // p.WAYS, p.WAYS, line)
     if not there:
         tags[entry], valid[entry], waiting[entry], at[entry] = line, 0, 0, -p.NEVER
     servers[p.L1_CLOCK] += 1
     stamps[entry] = servers[p.L1_CLOCK]
+    keeps(line, int(mask & 3 > 0) + 2 * int(mask & 12 > 0), 1.0, wave, held, servers, s)
     if line < p.LOCAL_BASE:
         to_dram(line, bits(mask), request, servers, s, supply)
     beside = servers[p.STORED_LINES] - at[entry] <= s[p.MERGED_WITHIN]
@@ -347,7 +334,7 @@ def served(t, sp, kind, words, at, block_wave, slot, size, floats, memory, count
         if kind in (p.LOAD, p.COPY):
             done = max(done, fetch(line, mask, lone, request, block_wave, cache, flight, servers, counts, s, supply))
         elif kind == p.STORE:
-            put(line, mask, request, cache, servers, counts, s, supply)
+            put(line, mask, request, block_wave, cache, servers, counts, s, supply)
         elif kind in (p.ATOMIC, p.REDUCE):
             update(line, mask, lone, request, block_wave, cache, servers, counts, s, supply)
     if kind == p.LOAD:

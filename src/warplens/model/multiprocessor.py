@@ -21,7 +21,8 @@ from warplens.model.activity import History
 from warplens.model.constant_path import BANKS, LINES, LINES_OF_BANK, looked_up, told
 from warplens.model.entries import ENTER, OF_WARP, basic_block, instruction, length, space
 from warplens.model.hashing import hashed
-from warplens.model.memory_path import ALL_PLACES, served
+from warplens.model.l2_share import ALL_PLACES, book_of
+from warplens.model.memory_path import served
 from warplens.model.pipes import free_from, idle, read_from, serve
 from warplens.model.state import Array, Blocks, Memory, Warps, Work
 
@@ -251,16 +252,18 @@ def go_on(t, warps, blocks):  # type: ignore[no-untyped-def]
 
 
 def _nothing_asked(words: int) -> Array:
-    """For memory_path.asked_before; a word of a record asks for two places at the most."""
+    """For l2_share.asked_before; a word of a record asks for two places at the most."""
     return np.zeros(min(1 << (3 * words).bit_length(), ALL_PLACES), np.uint32)
 
 
 def simulate(
     words: Array, starts: Array, ends: Array, per_block: int, resident: int, code: Array, cycles: Array, lats: Array,
-    firsts: Array, lasts: Array, s: Array, supply: tuple[Array, ...], l1_lines: int, asked: tuple[Array, Array],
+    firsts: Array, lasts: Array, s: Array, supply: tuple[Array, ...], lines: tuple[int, int],
+    asked: tuple[Array, Array],
 ) -> tuple[Array, Array, History, Array]:  # fmt: skip
     """Runs blocks one after the other, so many resident at a time; block b has the warps b * per_block and following.
 
+    lines   of L1, and of the multiprocessor's share of L2
     asked   when other multiprocessors have asked for lines first, and where this one's times go (memory_path.py)
 
     (counts, cycles by (reason, instruction), history of the blocks, cycles that each pipe was busy)
@@ -268,10 +271,11 @@ def simulate(
     number, slots = starts.size // per_block, resident * per_block
     counts, busy, ended = np.zeros(p.COUNTS), np.zeros(p.PIPES), np.zeros(number)
     stalls = np.zeros((len(p.REASONS), code.shape[0]))
-    lines = max(l1_lines // p.WAYS, 1) * p.WAYS
+    l1 = max(lines[0] // p.WAYS, 1) * p.WAYS
     cache = (
-        np.full(lines, -1, np.int64), np.zeros(lines), np.zeros(lines, np.int64), np.zeros(4 * lines),
-        _nothing_asked(int((ends - starts).sum())), *asked, np.zeros(lines), np.zeros(lines, np.int64),
+        np.full(l1, -1, np.int64), np.zeros(l1), np.zeros(l1, np.int64), np.zeros(4 * l1),
+        _nothing_asked(int((ends - starts).sum())), *asked, np.zeros(l1), np.zeros(l1, np.int64),
+        book_of(lines[1], int((ends - starts).sum())),
     )  # fmt: skip
     work = Work(words, starts, ends, per_block, code, cycles, lats, firsts, lasts)
     held = BANKS * LINES_OF_BANK

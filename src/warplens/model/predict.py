@@ -33,6 +33,7 @@ from warplens.program import Program
 from warplens.sass.sharing import waiting_loads
 from warplens.trace import Trace
 
+LINE = 128  # bytes
 SCATTER = ("least", "tenth", "quarter", "half", "three_quarters", "nine_tenths", "all_but_hundredth", "most")
 Recorder = Callable[[tuple[int, ...]], ByWarp]
 
@@ -81,7 +82,7 @@ def _settings(machine: Machine, chosen: Chosen, supply: Supply, what_if: Sequenc
         L2_READ=min(read * spread, speeds.l2_port) * more,
         L2_WRITE=min(speeds.l2_write * spread, speeds.l2_port) * more,
         LINE_READ=speeds.l2_line_read_cycles / spread, LINE_WRITE=speeds.l2_line_write_cycles / spread,
-        WAVE=speeds.wavefront_cycles,
+        WAVE=speeds.wavefront_cycles, HALVES=speeds.halves,
         LINE_UPDATE=speeds.l2_line_update_cycles / spread,
         DRAM_READ=bytes_a_cycle * speeds.read_share, DRAM_WRITE=bytes_a_cycle * speeds.write_share,
         TABLE_WORD=speeds.table_word_cycles, TABLE_REPLAY=speeds.table_replay_cycles,
@@ -137,7 +138,8 @@ def _run(
 ) -> Outcome:  # fmt: skip
     chosen_settings = _settings(machine, chosen, supply, what_if)
     l1_bytes = machine.speeds.l1_share * (machine.limits.unified_bytes_per_multiprocessor - occupancy.carveout_bytes)
-    runs = side_by_side(streams, chosen, code, chosen_settings, supply, max(int(l1_bytes) // 128, p.WAYS))
+    lines = int(l1_bytes) // LINE, machine.l2_bytes // LINE // chosen.active
+    runs = side_by_side(streams, chosen, code, chosen_settings, supply, lines)
     counts = np.mean([run.counts for run in runs], axis=0)
     stalls, busy = np.mean([run.stalls for run in runs], axis=0), np.mean([run.busy for run in runs], axis=0)
     for longest in (p.CYCLES, p.LAST_STORE):
@@ -175,10 +177,11 @@ def _answer(
     # A multiprocessor that has a block more than others ends last.
     each = float(trace.executed.sum()) / trace.launch.blocks * chosen.of_blocks
     out = _run(machine, occupancy, chosen, code, streams, supply, what_if, each, trace.launch.blocks, waits)
+    issued = max(float(out.counts[p.ISSUED]), 1.0)
+    supply = supply.and_again(float(out.counts[p.L2_LOST]) * float(trace.executed.sum()) / issued)
     time_us = machine.speeds.launch_microseconds + out.cycles / machine.boost_megahertz
     surely = bool(machine.calibrated) and not waiting_loads(program)
     low, high = interval(time_us, machine.speeds.launch_microseconds, surely)
-    issued = max(float(out.counts[p.ISSUED]), 1.0)
     stalls = {name: float(out.stalls[n].sum()) / issued for n, name in enumerate(p.REASONS)}
     at = {
         int(i): {name: float(out.stalls[n, i]) for n, name in enumerate(p.REASONS) if out.stalls[n, i]}

@@ -37,32 +37,32 @@ class Simulation:
 
 
 def side_by_side(
-    streams: ByWarp, chosen: Chosen, code: MachineCode, settings: NDArray[Any], supply: Supply, l1_lines: int
+    streams: ByWarp, chosen: Chosen, code: MachineCode, settings: NDArray[Any], supply: Supply, lines: tuple[int, int]
 ) -> list[Simulation]:
     """One for each multiprocessor that was chosen.  Unpredictable where blocks have not been recorded or do not end."""
     nobody = np.full(1, p.NEVER, np.float64)
     if not chosen.alongside:
-        return [_simulated(streams, chosen.blocks, chosen, code, settings, supply, l1_lines, nobody, nobody)]
+        return [_simulated(streams, chosen.blocks, chosen, code, settings, supply, lines, nobody, nobody)]
     before, now = np.full(LINES, p.NEVER, np.float64), np.full(LINES, p.NEVER, np.float64)
     every = (chosen.blocks, *chosen.alongside)
     for blocks in every:
-        _simulated(streams, blocks, chosen, code, settings, supply, l1_lines, before, now)
+        _simulated(streams, blocks, chosen, code, settings, supply, lines, before, now)
     aside = np.full(LINES, p.NEVER, np.float64)
     return [
-        _simulated(streams, blocks, chosen, code, settings, supply, l1_lines, now, aside) for blocks in every
+        _simulated(streams, blocks, chosen, code, settings, supply, lines, now, aside) for blocks in every
     ]
 
 
 def _simulated(
     streams: ByWarp, blocks: tuple[int, ...], chosen: Chosen, code: MachineCode, settings: NDArray[Any],
-    supply: Supply, l1_lines: int, before: NDArray[np.float64], now: NDArray[np.float64],
+    supply: Supply, lines: tuple[int, int], before: NDArray[np.float64], now: NDArray[np.float64],
 ) -> Simulation:  # fmt: skip
     own = part(streams, blocks)
     if (own.starts == own.ends).any():
         raise Unpredictable("its blocks execute more than can be recorded: measure it on a GPU")
     counts, stalls, history, busy = simulate(
         own.words, own.starts, own.ends, own.warps, chosen.resident, code.rows, code.cycles, code.latencies,
-        code.firsts, code.lasts, settings, supply.arrays(), l1_lines, (before, now),
+        code.firsts, code.lasts, settings, supply.arrays(), lines, (before, now),
     )  # fmt: skip
     if not history.ended.all():
         raise Unpredictable("its warps wait for each other as the model does not know it: measure it on a GPU")

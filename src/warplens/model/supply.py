@@ -9,7 +9,7 @@ that L2 still holds at the end.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -39,6 +39,7 @@ class Supply:
     """Where lines come from: the share of its lines that come from DRAM and of a sector that they cost there, by buffer
     and wave, and of each stored sector.
 
+    own            of the blocks that load a line of a buffer, the share that one is
     writing        share of the work of stores that is DRAM's and not L2's, which holds the rest
     read, stored   sectors that DRAM moves for the whole grid;  reached: different ones that loads reach
     filled, both   of those read, what fills up stored parts; share of the others that both halves of L2 are asked for
@@ -50,6 +51,7 @@ class Supply:
     highs: NDArray[np.int64]
     latency: NDArray[np.float64]
     weight: NDArray[np.float64]
+    own: NDArray[np.float64]
     stores: NDArray[np.float64]
     fills: NDArray[np.float64]
     read: float
@@ -105,6 +107,7 @@ class Supply:
             writes.append(reached_by(inside, stores, 0, most))
             lines = reached_by(inside, stores, 2, most).of(total)
             parts.append(stored(sample, inside[int(sample is near)], lines, asked))
+        own = np.array([1 / f.uses for f in read_lines])
         evicted = Evicted.of(reads, read_lines, writes, parts, total, machine)
         written = write_back(reads, writes, parts, evicted, total, machine)
         reads = [evicted.left_of(*each) for each in zip(reads, read_lines, writes, parts, strict=True)]
@@ -126,13 +129,17 @@ class Supply:
                     known = now
                 read += 2 * f.of(total)
         return Supply(
-            lows, highs, latency, weight, written.stores, written.fills, read, written.filled,
+            lows, highs, latency, weight, own, written.stores, written.fills, read, written.filled,
             _by_both(reads) if chosen.active > 1 else 0.0, written.sectors, written.writing, reached, reached_places,
             heaviest,
         )  # fmt: skip
 
+    def and_again(self, pieces: float) -> Supply:
+        """With so many pieces of 64 bytes that DRAM gives again, because L2 has lost them while they were in use."""
+        return replace(self, read=self.read + 2 * pieces)
+
     def arrays(self) -> tuple[NDArray[Any], ...]:
-        return self.lows, self.highs, self.latency, self.weight, self.stores, self.fills
+        return self.lows, self.highs, self.latency, self.weight, self.own, self.stores, self.fills
 
 
 def _by_both(reads: Sequence[Footprint]) -> float:

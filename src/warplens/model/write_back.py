@@ -66,9 +66,7 @@ class Evicted:
 
     def left_of(self, read: Footprint, lines: Footprint, write: Footprint, change: Stored) -> Footprint:
         """What DRAM is read for;  lines: that hold it;  write, change: what is stored to the same buffer"""
-        every = read.common + read.others
-        uses = (read.common * read.widely + read.others * read.shared) / every if every else 1.0
-        lost = self.often - (self.often - self.twice) * min(2 / uses, 1.0)
+        lost = self.often - (self.often - self.twice) * min(2 / read.uses, 1.0)
         beside = (self.halves - 1) * (1 - _at_home(lines, write, change))
         return read.left_in_l2(lines, self.kept, max(lost, self.kept), beside)
 
