@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 from launches import written
+from numpy.typing import NDArray
 
 from warplens.emulator import memory
-from warplens.emulator.aside import STRETCH, Aside
+from warplens.emulator.aside import BEGUN, DONE, EVEN, STRETCH, Aside
 from warplens.errors import KernelFault
 
 WORDS = STRETCH // 4
@@ -66,17 +67,40 @@ def test_after_a_fault_what_the_blocks_before_it_wrote_stands_among_what_was_the
     assert np.array_equal(aside.before, before.view(np.uint8))
 
 
+def mixed(n: int) -> NDArray[np.int32]:
+    """Stretches of numbers, of one number, and of one number but for the first, a middle or the last."""
+    found = np.random.default_rng(2).integers(0, 1 << 30, n, np.int32)
+    for stretch in range(n // WORDS):
+        if stretch % 5:
+            found[stretch * WORDS : (stretch + 1) * WORDS] = stretch * 1_000_003
+        if stretch % 5 > 1:
+            found[stretch * WORDS + (0, WORDS // 2 + 7, WORDS - 1)[stretch % 5 - 2]] = 5
+    return found
+
+
 @pytest.mark.parametrize("kernel", ["strided", "counted"])
 @pytest.mark.parametrize("threads", [1, 2])
 def test_who_stops_a_launch_finds_every_byte_as_it_was(kept: list[Aside], threads: int, kernel: str) -> None:
     n = 100 * WORDS + 5
-    before = np.random.default_rng(2).integers(0, 1 << 30, n, np.int32)
+    before = mixed(n)
     array = before.copy()
     more = (12_347, None) if kernel == "strided" else ()
     with pytest.raises(KeyboardInterrupt):
         written(SOURCE, kernel).launch(-(-n // 256), 256, array, n, *more, progress=stop, threads=threads)
     assert kept[0].done.any()
     assert np.array_equal(array, before)
+
+
+def test_of_what_holds_one_word_over_and_over_only_the_word_is_kept(kept: list[Aside]) -> None:
+    n = 100 * WORDS
+    array = mixed(n)
+    written(SOURCE, "strided").launch(-(-n // 256), 256, array, n, 1, None, threads=1)
+    (aside,) = kept
+    assert [int(k) for k in np.flatnonzero(aside.done == BEGUN | DONE | EVEN)] == list(range(1, 100, 5))
+    assert aside.even[1::5].tolist() == [k * 1_000_003 for k in range(1, 100, 5)]
+    for to, source in aside.rest():
+        to[:] = source
+    assert np.array_equal(aside.before, mixed(n).view(np.uint8))
 
 
 def test_only_stretches_that_are_written_are_put_aside(kept: list[Aside]) -> None:

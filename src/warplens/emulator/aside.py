@@ -2,7 +2,8 @@
 about to write it for the first time.
 
 It is on its way to the host's caches then anyway, and the copy passes them: of the 20 ms that it took to copy 256 MiB
-first, additions of 2^26 floats lose 12.
+first, additions of 2^26 floats lose 12.  Of a stretch that holds one word over and over, as results mostly do before
+there are any, only the word is kept.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warplens.emulator import ir
-from warplens.emulator.code import Code, function, i64
+from warplens.emulator.code import Code, function, i32, i64
 from warplens.emulator.layout import Buffer
 from warplens.emulator.spare import SPARE, address, aligned
 from warplens.emulator.vectors import I8, I32, I64, LANES, PTR
@@ -20,13 +21,14 @@ from warplens.resident import in_small_pages
 SHIFT = 14  # of the bytes of a stretch: what 128 warps that go abreast write in a round
 STRETCH = 1 << SHIFT
 ROW = 4 * LANES  # bytes that machine code copies at a time
-BEGUN, DONE = 1, 2
+ROWS = ir.VectorType(I32, LANES)
+BEGUN, DONE, EVEN = 1, 2, 4  # EVEN: one word over and over
 Bytes = NDArray[np.uint8]
 Pairs = list[tuple[Bytes, Bytes]]
 
 
 class Aside:
-    """`array` as it was: in `before` where `done` says so by stretches, elsewhere still in the array.
+    """`array` as it was: in `before` where `done` says so by stretches, or a word of `even`; elsewhere in the array.
 
     patience   how often an instruction may come to a stretch that is aside before the rest goes there at once: such an
                instruction jumps about, and to look up where it is takes longer than to copy
@@ -39,17 +41,24 @@ class Aside:
         if few:
             in_small_pages(address(self.before), array.size)
         self.done = np.zeros(-(-array.size // STRETCH), np.uint8)
+        self.even = np.zeros(self.done.size, np.uint32)
         self.patience = array.size if few else 64 + self.done.size // 8
         rest = array.size % ROW
         self.before[array.size - rest :] = array[array.size - rest :]
 
     def back(self) -> Pairs:
-        """(to, from) that make the array what it was."""
+        """(to, from) that make the array what it was, where it held more than one word over and over: that is there."""
+        self._spread(self.array)
         return [(self.array[part], self.before[part]) for part in self._parts(BEGUN | DONE)]
 
     def rest(self) -> Pairs:
-        """(to, from) that make `before` all of what it was."""
+        """(to, from) that make `before` all of what it was, likewise."""
+        self._spread(self.before)
         return [(self.before[part], self.array[part]) for part in self._parts(0)]
+
+    def _spread(self, to: Bytes) -> None:
+        for n in np.flatnonzero(self.done == BEGUN | DONE | EVEN):
+            to[n * STRETCH : (n + 1) * STRETCH].view(np.uint32)[:] = self.even[n]
 
     def _parts(self, state: int) -> list[slice]:
         edges = np.flatnonzero(np.diff(self.done == state, prepend=False, append=False)) * STRETCH
@@ -63,7 +72,7 @@ def put_aside(module: ir.Module) -> ir.Function:
     made, code = function(module, "put_aside", ir.VoidType(), [PTR, I64])
     entry, number = made.args
     b, done = code.b, code.load(Buffer, made.args[0], "aside_done")
-    with code.when(b.icmp_unsigned("!=", _state(code, done, number), ir.Constant(I8, BEGUN | DONE))):
+    with code.when(b.not_(_is_done(code, done, number))):
         b.call(_one(module), [entry, number])
         b.ret_void()
     left = b.sub(code.load(Buffer, entry, "patience"), i64(1))
@@ -77,8 +86,9 @@ def put_aside(module: ir.Module) -> ir.Function:
     return made
 
 
-def _state(code: Code, done: ir.Value, number: ir.Value) -> ir.Value:
-    return code.b.load_atomic(code.at(done, number), "acquire", 1, I8)
+def _is_done(code: Code, done: ir.Value, number: ir.Value) -> ir.Value:
+    state = code.b.load_atomic(code.at(done, number), "acquire", 1, I8)
+    return code.nonzero(code.b.and_(state, ir.Constant(I8, DONE)))
 
 
 def _one(module: ir.Module) -> ir.Function:
@@ -98,14 +108,42 @@ def _one(module: ir.Module) -> ir.Function:
         source = b.inttoptr(b.add(b.add(low, first), code.load(Buffer, entry, "delta")), PTR)
         target = code.at(code.load(Buffer, entry, "aside"), first)
 
+        rows = b.udiv(size, i64(ROW))
+        state = code.variable(I8, ir.Constant(I8, DONE))
+        with code.when(b.icmp_unsigned("==", size, i64(STRETCH))):
+            word = b.load(source, typ=I32)
+            even = b.icmp_unsigned("==", _rows_of(code, source, rows, word), rows)
+            code.b.store(b.select(even, ir.Constant(I8, DONE | EVEN), ir.Constant(I8, DONE)), state)
+            b.store(word, code.at(code.load(Buffer, entry, "aside_even"), b.shl(number, i64(2))))
+
         def row(n: ir.Value) -> None:
             at = b.mul(n, i64(ROW))
-            words = b.load(code.at(source, at), typ=ir.VectorType(I32, LANES), align=16)
-            b.store(words, code.at(target, at), align=64, passing=True)
+            b.store(_row(code, source, n), code.at(target, at), align=64, passing=True)
 
-        code.each(b.udiv(size, i64(ROW)), row)
-        b.atomic_rmw("or", place, ir.Constant(I8, DONE), "seq_cst")
-    whole = ir.Constant(I8, BEGUN | DONE)
-    code.loop(lambda: b.icmp_unsigned("!=", _state(code, done, number), whole), lambda: None)
+        ended = b.load(state, typ=I8)
+        with code.when(b.icmp_unsigned("==", ended, ir.Constant(I8, DONE))):
+            code.each(rows, row)
+        b.atomic_rmw("or", place, ended, "seq_cst")
+    code.loop(lambda: b.not_(_is_done(code, done, number)), lambda: None)
     b.ret_void()
     return made
+
+
+def _row(code: Code, source: ir.Value, number: ir.Value) -> ir.Value:
+    return code.b.load(code.at(source, code.b.mul(number, i64(ROW))), typ=ROWS, align=16)
+
+
+def _rows_of(code: Code, source: ir.Value, rows: ir.Value, word: ir.Value) -> ir.Value:
+    """How many rows from the first on hold nothing but this word."""
+    b, place = code.b, code.variable(I64, i64(0))
+    alike = b.insert_element(ir.Constant(ROWS, None), word, i32(0))
+    alike = b.shuffle_vector(alike, alike, ir.Constant(ROWS, None))
+
+    def same() -> ir.Value:
+        n = b.load(place, typ=I64)
+        inside = b.icmp_unsigned("<", n, rows)
+        differs = b.icmp_unsigned("!=", _row(code, source, b.select(inside, n, i64(0))), alike)
+        return b.and_(inside, b.icmp_unsigned("==", b.bitcast(differs, I32), i32(0)))
+
+    code.loop(same, lambda: code.bump(place))
+    return b.load(place, typ=I64)

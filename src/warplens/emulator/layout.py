@@ -66,12 +66,13 @@ class Buffer(c.Structure):
     delta  host address = device address + delta;  own: whether that is memory of the device, which may be written, or
     still the host's array
     in_stretches  whether what it held must be put aside before a stretch is written: from `aside` on, and noted in
-    aside_done;  patience: how often more one that is there may be asked for (aside.py)
+    aside_done, words in aside_even;  patience: how often more one that is there may be asked for (aside.py)
     """
 
     _fields_ = [
         ("low", c.c_uint64), ("high", c.c_uint64), ("touched", c.c_uint64), ("delta", c.c_int64), ("own", c.c_int64),
         ("in_stretches", c.c_int64), ("aside", c.c_void_p), ("aside_done", c.c_void_p), ("patience", c.c_int64),
+        ("aside_even", c.c_void_p),
     ]  # fmt: skip
 
 

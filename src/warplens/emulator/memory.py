@@ -213,7 +213,7 @@ class DeviceMemory:
         entry.in_stretches = aside is not None
         if aside is not None:
             entry.aside, entry.aside_done = address(aside.before), address(aside.done)
-            entry.patience = aside.patience
+            entry.patience, entry.aside_even = aside.patience, address(aside.even)
 
     def delta(self, number: int) -> int:
         """Host address = device address + this, in an allocation."""
