@@ -103,7 +103,7 @@ def _row(instruction: Instruction, pipe: str, speeds: Speeds) -> list[int]:
         depth,
         number,
         int(is_global),
-        int(adds_floats(instruction)),
+        int(adds_floats(instruction) if kind != p.LOAD else past_l1(instruction)),
         second,
         int(late),
         int(pipe in TIMELY and not late),
@@ -140,6 +140,11 @@ def _is_late(instruction: Instruction, pipe: str) -> bool:
 def adds_floats(instruction: Instruction) -> bool:
     """Of an atomic."""
     return not {"F16", "F16x2", "BF16_V2", "F32", "F64"}.isdisjoint(instruction.modifiers)
+
+
+def past_l1(instruction: Instruction) -> bool:
+    """Of a load: what other multiprocessors write is read (`ld.cg` and volatile loads of an H200 never hit L1)."""
+    return "STRONG" in instruction.modifiers and {"CTA", "SM"}.isdisjoint(instruction.modifiers)
 
 
 def kind_of(instruction: Instruction) -> int:

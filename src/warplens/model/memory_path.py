@@ -172,6 +172,15 @@ def fetch(line, mask, lone, request, wave, cache, flight, servers, counts, s, su
 
 
 @compiled
+def drop(line, mask, cache):  # type: ignore[no-untyped-def]
+    """Sectors of a line that L1 may have are read anew."""
+    tags, stamps, valid = cache[0], cache[1], cache[2]
+    entry, there = find(tags, stamps, tags.size // p.WAYS, p.WAYS, line)
+    if there:
+        valid[entry] ^= valid[entry] & (mask * (FAR | 1))
+
+
+@compiled
 def from_dram(pairs, lone, at, servers, s):  # type: ignore[no-untyped-def]
     """DRAM gives 64 bytes at a time, `pairs` of them, more slowly where nobody wants what lies beside them."""
     if pairs > 0:
@@ -278,7 +287,7 @@ def take_place(sectors, updates, servers):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def served(t, sp, kind, words, at, block_wave, slot, size, floats, memory, counts, s, supply):  # type: ignore[no-untyped-def]
+def served(t, sp, kind, words, at, block_wave, slot, size, other, memory, counts, s, supply):  # type: ignore[no-untyped-def]
     """One access: (when it leaves the queue, when its result is there, when its registers are read)."""
     cache, flight, servers, issue_free = memory.cache, memory.flight, memory.servers, memory.issue_free
     head, second = words[at], words[at + 1]
@@ -332,6 +341,8 @@ def served(t, sp, kind, words, at, block_wave, slot, size, floats, memory, count
         lone = line != before + 1 and (position == last or (np.int64(words[position]) >> 2) + shift != line + 1)
         before = line
         if kind in (p.LOAD, p.COPY):
+            if other:
+                drop(line, mask, cache)
             done = max(done, fetch(line, mask, lone, request, block_wave, cache, flight, servers, counts, s, supply))
         elif kind == p.STORE:
             put(line, mask, request, block_wave, cache, servers, counts, s, supply)
@@ -349,7 +360,7 @@ def served(t, sp, kind, words, at, block_wave, slot, size, floats, memory, count
         alike = fullest_word(lanes, distinct, sectors)
         counts[p.L2_UPDATES] += sectors * alike
         work = sectors * alike * (s[p.ATOMIC_SECTOR] if distinct == 8 * sectors else s[p.ATOMIC_WORD])
-        if floats:
+        if other:
             work = max(work, alike * s[p.ATOMIC_FLOAT])
         time = s[p.ATOMIC_SHARE] * work
         servers[p.ATOMICS] = max(servers[p.ATOMICS], free) + time

@@ -154,7 +154,7 @@ def access(slot, i, t, warps, blocks, work, memory, counts, s, supply):  # type:
     while at < warps.stop[slot] and work.words[at] < ENTER and instruction(work.words[at]) == i:
         out, come, got = served(
             t, sp, kind, work.words, at, blocks.wave[slot // work.warps], slot, work.rows[i, p.BYTES],
-            work.rows[i, p.FLOATS] > 0, memory, counts, s, supply,
+            work.rows[i, p.OTHER] > 0, memory, counts, s, supply,
         )  # fmt: skip
         leave, done, read = max(leave, out), max(done, come), max(read, got)
         long = long or space(work.words[at]) != SHARED

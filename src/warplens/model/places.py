@@ -6,8 +6,9 @@ from __future__ import annotations
 (FIXED, VARIABLE, LOAD, STORE, ATOMIC, REDUCE, COPY, GROUP, GROUP_WAIT, BARRIER, ARRIVE, FENCE, EXCHANGE,
  TABLE, END, TELL) = range(16)
 # Columns of the code
-(STALL, SETS, FREES, WAITS, PIPE, KIND, BYTES, DEPTH, NUMBER, NEED, FLOATS, ALSO, LATE, TIMELY, STAYS,
+(STALL, SETS, FREES, WAITS, PIPE, KIND, BYTES, DEPTH, NUMBER, NEED, OTHER, ALSO, LATE, TIMELY, STAYS,
  READS) = range(16)
+# OTHER: 1 for an atomic that adds floats, and for a load past L1
 # ALSO: a pipe that it takes as well, 0: none
 # LATE, TIMELY: the result of the one takes a place from the other (pipes.py)
 # STAYS: 1 if the scheduler had better go on with the same warp
