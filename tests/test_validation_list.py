@@ -15,7 +15,7 @@ def launches() -> ModuleType:
     return the_lists()
 
 
-@pytest.mark.parametrize("name", ["LIST", "PRACTICE", "FIELD", "LADDERS", "GUESTS", "VISITORS"])
+@pytest.mark.parametrize("name", ["LIST", "PRACTICE", "FIELD", "LADDERS", "GUESTS", "VISITORS", "TRAVELLERS"])
 def test_every_launch_has_a_kernel_and_a_name_of_its_own(launches: ModuleType, name: str) -> None:
     cases = list(launches.cases(getattr(launches, name)))
     assert len(cases) >= 60

@@ -18,8 +18,10 @@ from configurations import Configuration
 
 from warplens.target import Flags, Target, targets
 
-NAMES = ("launches", "practice", "field", "ladders", "guests", "visitors")
-LIST, PRACTICE, FIELD, LADDERS, GUESTS, VISITORS = (Path(__file__).with_name(f"{name}.toml") for name in NAMES)
+NAMES = ("launches", "practice", "field", "ladders", "guests", "visitors", "travellers")
+LIST, PRACTICE, FIELD, LADDERS, GUESTS, VISITORS, TRAVELLERS = (
+    Path(__file__).with_name(f"{name}.toml") for name in NAMES
+)
 KERNELS = Path(__file__).parents[2] / "tests" / "kernels"
 
 

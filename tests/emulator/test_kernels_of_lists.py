@@ -1,4 +1,4 @@
-"""Guests and visitors (tests/kernels/guest_*.cu, visitor_*.cu), which times are validated on: each leaves what numpy
+"""Guests, visitors and travellers (tests/kernels/guest_*.cu ...), which times are validated on: each leaves what numpy
 leaves, and compiles for all architectures."""
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ from itertools import cycle, product
 import guest_ladder_truths
 import guest_truths
 import pytest
+import traveller_ladder_truths
+import traveller_truths
 import visitor_ladder_truths
 import visitor_truths
 from beside_truth import check, first_sizes, launches, same_sizes
@@ -17,6 +19,7 @@ from launches import ARCHITECTURES, module
 LISTS = (
     (launches.GUESTS, guest_truths, guest_ladder_truths),
     (launches.VISITORS, visitor_truths, visitor_ladder_truths),
+    (launches.TRAVELLERS, traveller_truths, traveller_ladder_truths),
 )
 SMALL = {name: case for file, _, _ in LISTS for name, case in first_sizes(file).items()}
 TRUTHS = {name: truth for _, truths, _ in LISTS for name, truth in truths.TRUTHS.items()}
@@ -55,7 +58,7 @@ def test_compiles_for_other_architectures(file: str, there: str) -> None:
     assert set(module(file, there)) == {name for name, case in SMALL.items() if case.file.name == file}
 
 
-@pytest.mark.parametrize(("file", "truths", "rungs"), LISTS, ids=("guests", "visitors"))
+@pytest.mark.parametrize(("file", "truths", "rungs"), LISTS, ids=("guests", "visitors", "travellers"))
 def test_each_has_a_truth_and_rungs_have_the_same_sizes(file, truths, rungs) -> None:  # type: ignore[no-untyped-def]
     assert same_sizes(file) == (set(truths.TRUTHS), set(rungs.TRUTHS))
 
