@@ -215,6 +215,7 @@ def bits(mask):  # type: ignore[no-untyped-def]
 def update(line, mask, lone, request, wave, cache, servers, counts, s, supply):  # type: ignore[no-untyped-def]
     """Sectors of one line that atomics change, in L2; the time that its units take is reckoned for the whole access."""
     number = bits(mask)
+    counts[p.L1_SECTORS] += number  # an H200 counts them as misses of L1
     if line >= p.LOCAL_BASE:
         return
     pairs, moved = int(mask & 3 > 0) + int(mask & 12 > 0), 0.0
