@@ -18,16 +18,14 @@ import click
 
 from warplens import __version__
 from warplens.errors import UsageError, WarplensError
+from warplens.explain_verb import complain, on_many, on_one
 from warplens.host import Host
 from warplens.lab_verbs import lab, new
 from warplens.options import CODE, GPU, GPUS, HOST, LAUNCH, SAMPLE, options
 from warplens.plain_text import spell_out
 
 if TYPE_CHECKING:
-    from warplens.explain import Wish
-    from warplens.hazard import Hazard
-    from warplens.run import Run
-    from warplens.target import Flags, Target
+    from warplens.target import Flags
 
 INTERRUPTED = 130
 
@@ -79,77 +77,9 @@ def explain(
     if len(found) > 1 and (as_json or flags.grid or flags.block or flags.args):
         titles = ", ".join(same[0].title for same in found)
         raise UsageError(f"{file} has {len(found)} kernels; choose one with --kernel: {titles}")
-    show = explain_on_one if len(found[0]) == 1 else explain_on_many
+    show = on_one if len(found[0]) == 1 else on_many
     if not show(found, wish, as_json, html, lines):
         raise click.exceptions.Exit(1)
-
-
-def explain_on_one(
-    found: Sequence[Sequence[Target]], wish: Wish, as_json: bool, html: str | None, lines: int
-) -> bool:  # fmt: skip
-    """The whole report of each kernel.  False if a check found something."""
-    from warplens.explain import run
-
-    worse: list[Hazard] = []  # than a note; a run itself holds its arrays, which are not kept
-
-    def told(target: Target) -> Run:
-        done = run(target, wish)
-        worse.extend(hazard for hazard in done.hazards if hazard.severity != "note")
-        return done
-
-    if as_json:
-        click.echo(told(found[0][0]).json(), nl=False)
-    elif html:
-        from warplens.report import html as page
-        from warplens.run import write_text
-
-        write_text(html, page.page([told(target).subject for (target,) in found]))
-        click.echo(f"written to {html}")
-    else:
-        from warplens.report import terminal
-        from warplens.report.layout import console
-
-        out, ended = console(), 0
-        for place, (target,) in enumerate(found):
-            if place:
-                out.rule(style="dim")
-            try:
-                terminal.show(told(target).subject, out, lines)
-            except WarplensError as error:  # of one kernel says nothing about the next
-                if len(found) == 1:
-                    raise
-                ended = ended or complain(error, f"{target.title}: ")
-        if ended:
-            raise click.exceptions.Exit(ended)
-    return not worse
-
-
-def explain_on_many(
-    found: Sequence[Sequence[Target]], wish: Wish, as_json: bool, html: str | None, lines: int
-) -> bool:  # fmt: skip
-    """A row for each GPU; the page has the whole reports."""
-    from warplens.explain import answers
-    from warplens.report import gpu_rows
-    from warplens.report.layout import console
-
-    if wish.check:
-        raise UsageError("--check is for one GPU: what it finds does not depend on the GPU")
-    told = [(same[0].title, list(answers(same, wish))) for same in found]
-    if as_json:
-        click.echo(gpu_rows.document(*told[0]), nl=False)
-    elif html:
-        from warplens.report import html as page
-        from warplens.run import write_text
-
-        write_text(html, page.page([a.subject for _, rows in told for a in rows if a.subject], told))
-        click.echo(f"written to {html}")
-    else:
-        out = console()
-        for place, (title, rows) in enumerate(told):
-            if place:
-                out.rule(style="dim")
-            gpu_rows.show(title, rows, out)
-    return True
 
 
 @cli.command()
@@ -388,13 +318,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         click.echo(f"error: {error.filename or 'the output'}: {error.strerror or error}", err=True)
         return 2
     return ended if isinstance(ended, int) else 0  # what a verb ends with: click.exceptions.Exit(1)
-
-
-def complain(error: WarplensError, whose: str = "") -> int:
-    """Tells it on stderr, behind what the kernel printed before it faulted; the exit code."""
-    click.echo(getattr(error, "printed", ""), err=True, nl=False)
-    click.echo(f"error: {whose}{error}", err=True)
-    return error.exit_code
 
 
 def end_at_once(code: int) -> None:
