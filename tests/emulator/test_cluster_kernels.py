@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -104,7 +105,8 @@ def test_the_same_on_later_architectures(name: str, there: str) -> None:
 
 def test_a_kernel_of_the_reference() -> None:
     out = np.zeros(32, np.int32)
-    kernel("k36_tma_wgmma.cu", "cl", "sm_90").launch(2, 32, out)
+    run = kernel("k36_tma_wgmma.cu", "cl", "sm_90").launch(2, 32, out)
+    assert json.loads(run.json())["launch"]["cluster"] == [2, 1, 1]
     assert (out == np.arange(32)).all()
 
 

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 from warplens.counters.opcodes import access
 from warplens.hazard import Hazard
 from warplens.kernel import Kernel, SourceLine
-from warplens.launch import Launch
+from warplens.launch import Dim3, Launch
 from warplens.metric import Metric
 from warplens.model import Floor
 from warplens.model.prediction import Prediction
@@ -72,7 +72,7 @@ def document(
         "arch": kernel.arch,
         "gpu": gpu,
         "tools": dict(sorted(tools.items())),
-        "launch": launch_part(launch),
+        "launch": launch_part(launch, kernel.cluster),
         "printed": printed,
         "notes": list(notes),
         "metrics": shown(metrics),
@@ -142,12 +142,13 @@ def numbers(named: Mapping[str, float]) -> Document:
     return {name: number(value) for name, value in sorted(named.items())}
 
 
-def launch_part(launch: Launch) -> Document:
+def launch_part(launch: Launch, cluster: Dim3) -> Document:
     return {
         "grid": list(launch.grid),
         "block": list(launch.block),
         "shared": launch.shared,
         "cooperative": launch.cooperative,
+        "cluster": list(cluster),
     }
 
 
