@@ -42,6 +42,11 @@ def test_a_chain_of_blocks_takes_as_long_as_on_an_h200_link_by_link() -> None:
     assert abs(longer - (275.1 - 138.0)) < 10
 
 
+def test_the_limit_of_a_chain_is_that_blocks_wait() -> None:
+    run = wl.compile(source=CHAIN)["chain"].launch(528, 32, np.zeros(528, np.int32))
+    assert run.predict("h200").limit.startswith("each block waits for what one before it says")
+
+
 def test_blocks_that_first_say_what_they_have_wait_for_few() -> None:
     short, long = (_microseconds(BACK, "back", blocks) for blocks in (132, 1056))
     assert short < 15  # a chain of as many takes 37

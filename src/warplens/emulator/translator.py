@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from warplens.compiler.signature import plain_name
 from warplens.emulator import abi, ir
 from warplens.emulator.convergence import GIVES_WAY
 from warplens.emulator.form import held_space
@@ -36,7 +37,7 @@ def windows_of(program: Program, cluster: int = 1) -> Windows:
 def check_cluster(kernel: Kernel, checks: Checks) -> None:
     if kernel.cluster_blocks == 1:
         return
-    of = f"{kernel.name} ({kernel.arch}) runs in clusters of {kernel.cluster_blocks} blocks"
+    of = f"{plain_name(kernel.name)} ({kernel.arch}) runs in clusters of {kernel.cluster_blocks} blocks"
     if checks:
         raise UnsupportedInstruction(
             f"{of}: its counts and results can be had, but neither its time nor checks of its accesses; "

@@ -190,7 +190,7 @@ def _answer(
     metrics = metrics_of(machine, program, trace, chosen.active, out, supply, time_us)
     units = units_of(machine, trace, chosen.active, out, supply, dict(zip(PIPES, out.busy, strict=False)))
     simulated = _simulated(chosen, int(issued), out.scale)
-    limit = limit_of(program, trace, machine, units, stalls, at, out, time_us)
+    limit = waits.limit(out.cycles) or limit_of(program, trace, machine, units, stalls, at, out, time_us)
     return Prediction(machine.key, time_us, low, high, limit, units, metrics, stalls, at, simulated, machine.calibrated)
 
 

@@ -48,6 +48,13 @@ class Waits:
     before: float = 0.0
     met: float = 0.0
 
+    def limit(self, cycles: float) -> str:
+        """The sentence on what limits a launch of so many cycles, where they are what does."""
+        if 2 * self.before <= cycles:
+            return ""
+        share = 100 * min(self.before / cycles, 1.0)
+        return f"each block waits for what one before it says ({share:.0f} % of the time)"
+
 
 def waits_of(
     program: Program, trace: Trace, chosen: Chosen, speeds: Speeds, recorded: Callable[[tuple[int, ...]], ByWarp]
