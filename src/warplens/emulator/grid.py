@@ -45,6 +45,7 @@ FAR = 10  # warp instructions to a long step, at most: ending a turn takes as lo
 # PAYS (seconds).  What is left is told by a piece that takes TOLD: to begin one takes 0.04 ms.  Each has so many times
 # the blocks of all before it.
 PAYS, TOLD, PIECES = 0.003, 0.0003, 3
+BEGUN = 8  # times as much as it has done is a block taken to do that waits for others
 OFTEN = 1  # warp instructions a byte: one takes as long as to copy ten bytes
 
 
@@ -193,8 +194,8 @@ class Grid:
 
     def _go_on_faster(self, first: Worker, blocks: int, threads: int) -> None:
         """The blocks that follow the first run with other code if that pays.  Those that have begun cannot."""
-        if self.code.places is not None and not first.waiting:
-            work = self.shape.plan.executed(first.counters)
+        if self.code.places is not None:
+            work = self.shape.plan.executed(first.counters) * (BEGUN if first.waiting else 1)
             self.code = self.tiers.faster(self.code, work, work * blocks, threads)
 
     def _bring_what_is_read_often(self, first: Worker) -> None:

@@ -117,6 +117,7 @@ class Env(c.Structure):
         ("steps", c.c_void_p),  # by place in the code, and that of the driver, where it is run piece by piece (form.py)
         ("step_count", c.c_int64),
         ("far", c.c_int64),  # long steps: accesses a large part of a buffer away from the last of the instruction
+        ("side_by_side", c.c_int64),  # whether a warp that asks what other blocks do ends its turn (sharing.py)
         ("asked", c.c_int64),  # turns that ended since a warp had asked what other blocks do
         ("log", c.c_void_p),  # of what warps issue, where that is recorded
         ("fault", Fault),

@@ -22,6 +22,7 @@ from warplens.emulator.watch import Checks, unit
 from warplens.launch import Dim3, Launch
 
 if TYPE_CHECKING:
+    from warplens.emulator.jit import Translated
     from warplens.emulator.memory import DeviceMemory
 
 TAKER = CFUNCTYPE(None, c_int32)
@@ -114,7 +115,9 @@ class Taking:
 
 
 class Context:
-    """The memory of one resident block."""
+    """The memory of one resident block, and the code that it has begun with."""
+
+    code: Translated
 
     def __init__(self, measure: Measure) -> None:
         warps = measure.launch.warps_per_block

@@ -6,7 +6,7 @@ from functools import partial
 
 from warplens.emulator import ir
 from warplens.emulator.code import i32
-from warplens.emulator.layout import Warp
+from warplens.emulator.layout import Env, Warp
 from warplens.emulator.plan import ON, takes_condition
 from warplens.emulator.recall import recalled
 from warplens.emulator.running import Running
@@ -59,7 +59,7 @@ def tell(
         active = b.bitcast(b.select(condition, mask, i32(0)), vector(I1))
     f.at, f.active = instruction, active
     if f.t.shares and asks(instruction):
-        f.code.store(1, Warp, f.warp, "asked")
+        f.code.store(b.trunc(f.code.load(Env, f.env, "side_by_side"), I32), Warp, f.warp, "asked")
     if condition is not None and not takes_condition(instruction):
         on = b.zext(f.code.popcount(b.bitcast(active, I32)), I64)
         f.code.bump(f.code.at(f.row(instruction.index), 8 * ON), on)

@@ -64,10 +64,11 @@ class Worker:
         self.waiting: list[Context] = []
         self.spare: list[Context] = []
         self.abreast: Abreast | None = None
-        self.listens: Listens = lambda env, number: None
+        self.listens: Listens | None = None
         self.added = 0  # blocks that wait since the last turn of all
         self.env.driver = cast(self.hook, c_void_p).value if self.hook else 0
         self.env.stop = addressof(shape.stop)
+        self.env.side_by_side = int(shape.launch.cooperative or shape.launch.blocks <= RESIDENT)
 
     def leave(self) -> None:
         """What it worked with is for others: nothing runs any more, and nobody wants to know what it counted."""
@@ -99,7 +100,8 @@ class Worker:
 
     @property
     def _beside(self) -> int:
-        return min(BESIDE // max(self.context.size, 1), RESIDENT)
+        """How many blocks begin before one goes on, if all of the grid may be on a GPU at once."""
+        return BESIDE // max(self.context.size, 1) if self.env.side_by_side else 0
 
     def hung(self) -> tuple[Block, list[Warp]]:
         """The block in which a fault was recorded, and its warps."""
@@ -120,13 +122,16 @@ class Worker:
         Blocks that wait for others, or take long, stay resident and take turns; unless told to finish them, the
         worker leaves them to its next run.
         """
-        if code.places is not None:
-            self.env.steps, self.env.step_count = address(code.places), len(code.places)
+        self._use(code)
         for first, count in chunks:
             status = self._start(code, first, count)
             if status is not Status.DONE:
                 return status
-        return self._finish(code) if finish else Status.DONE
+        return self._finish() if finish else Status.DONE
+
+    def _use(self, code: Translated) -> None:
+        if code.places is not None:
+            self.env.steps, self.env.step_count = address(code.places), len(code.places)
 
     def _start(self, code: Translated, first: int, count: int) -> Status:
         """Blocks first to first + count - 1, each until it is done or has to wait."""
@@ -139,7 +144,8 @@ class Worker:
             # Where blocks wait already, a further one is likely to wait too.
             self.env.slice, self.env.turns = (SLICE // 8, IDLE_TURN) if self.waiting else (SLICE, TURNS)
             block, number, several = byref(self.context.block), first + begun, count - begun
-            self.listens(self.env, number)
+            if self.listens:
+                self.listens(self.env, number)
             if self.clusters is not None:
                 number, several = self.clusters.enter(self.context, number), 1
             result = code.run_blocks(byref(self.env), block, number, several)
@@ -150,6 +156,7 @@ class Worker:
             if status is not Status.READY:
                 return status
             begun += (result >> 8) + 1
+            self.context.code = code
             self.waiting.append(self.context)
             self.context = self.spare.pop() if self.spare else Context(self.shape.measure)
             self.added += 1
@@ -158,10 +165,12 @@ class Worker:
             if 2 * self.added <= len(self.waiting):  # so that all turns together stay linear in the blocks
                 continue
             self.added = 0
-            status = self._take_turns(code, SHORT_SLICE)
+            status = self._take_turns(SHORT_SLICE)
+            self._use(code)
             resident = self.shape.launch.blocks if self.shape.launch.cooperative else RESIDENT
             if status is Status.DONE and len(self.waiting) >= resident:
-                status = self._finish(code, resident - 1)
+                status = self._finish(resident - 1)
+                self._use(code)
             if status is not Status.DONE:
                 return status
         return Status.DONE
@@ -173,34 +182,42 @@ class Worker:
         result = code.run_abreast(byref(self.env), blocks, several, first, count)
         status = Status(result & 0xFF)
         if status is Status.READY:
-            self.waiting += [context for context in abreast.contexts if context.block.status != Status.DONE]
+            left = [context for context in abreast.contexts if context.block.status != Status.DONE]
+            for context in left:
+                context.code = code
+            self.waiting += left
             self.abreast = None
         return result >> 8, status
 
-    def _finish(self, code: Translated, down_to: int = 0) -> Status:
+    def _finish(self, down_to: int = 0) -> Status:
         """Turns until no more than so many blocks wait: short ones while that helps, longer ones while it does not."""
         length = SHORT_SLICE
         while len(self.waiting) > down_to:
             before = len(self.waiting)
-            status = self._take_turns(code, length)
+            status = self._take_turns(length)
             if status is not Status.DONE:
                 return status
             length = SHORT_SLICE if len(self.waiting) < before else min(2 * length, SLICE)
         return Status.DONE
 
-    def _take_turns(self, code: Translated, length: int) -> Status:
+    def _take_turns(self, length: int) -> Status:
         """One turn of so many instructions a warp for each block that waits, the latest first: the earlier ones were
         begun before it, so what they wait for can only come from later ones."""
         self.env.slice, self.env.turns = length, IDLE_TURN
-        for context in self.waiting[::-1]:
-            self.listens(self.env, self._number(context.block))
-            status = Status(code.run_block(byref(self.env), byref(context.block)))
-            if status in (Status.FAULT, Status.STOPPED):
-                return status
-            if status is Status.DONE:
-                self.waiting.remove(context)
+        env, left = byref(self.env), []
+        for context in reversed(self.waiting):
+            if self.listens:
+                self.listens(self.env, self._number(context.block))
+            self._use(context.code)
+            status = context.code.run_block(env, byref(context.block))
+            if status == Status.DONE:
                 self.spare.append(context)
                 self.env.done += 1
+            elif status == Status.READY:
+                left.append(context)
+            else:
+                return Status(status)
+        self.waiting = left[::-1]
         return Status.DONE
 
 
