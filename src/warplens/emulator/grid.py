@@ -40,6 +40,7 @@ T = TypeVar("T")
 Progress = Callable[[int, int], None]
 DEFAULT_BUDGET = 1_000_000_000  # warp instructions a warp may execute: some seconds here, a second on a GPU
 POLL_SECONDS = 0.05
+WAKE_SECONDS = 0.5  # a signal that the system gave to another thread waits until this one wakes
 FAR = 10  # warp instructions to a long step, at most: ending a turn takes as long as 15 instructions
 # To hand over to another thread and to come together again takes 1 ms, so that two lose where one has less left than
 # PAYS (seconds).  What is left is told by a piece that takes TOLD: to begin one takes 0.04 ms.  Each has so many times
@@ -356,12 +357,12 @@ class Grid:
             raise self._fault(workers[0])
         return status
 
-    def _patience(self) -> float | None:
-        """How long to wait for the workers before looking after them, in seconds; None: until they are done."""
+    def _patience(self) -> float:
+        """How long to wait for the workers before looking after them, in seconds."""
         if self.progress:
             return POLL_SECONDS
         left = self._left()
-        return None if left == inf else max(left, POLL_SECONDS)
+        return WAKE_SECONDS if left == inf else max(left, POLL_SECONDS)
 
     def _late(self) -> bool:
         return self._left() < 0
