@@ -43,6 +43,18 @@ def signalled(number: int, seconds: float) -> Iterator[None]:
         timer.join()
 
 
+def test_control_c_that_another_thread_gets_ends_a_launch_at_once() -> None:
+    """The system may give it to any; this one waits for two others, blocks of some hundredths of a second each."""
+    kernel, out = written(SOURCE.replace("+=", "="), "slow"), np.ones(2000 * 32, np.int32)
+    timer = threading.Timer(1.0, lambda: signal.pthread_kill(threading.get_ident(), signal.SIGINT))
+    kernel.launch(4, 32, out, 1, threads=2)
+    start = time.perf_counter()
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        kernel.launch(2000, 32, out, ROUNDS // 5, threads=2)
+    assert time.perf_counter() - start < 4
+
+
 @pytest.fixture(autouse=True)
 def _as_a_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WARPLENS_TIER", "whole")

@@ -361,8 +361,7 @@ class Grid:
         """How long to wait for the workers before looking after them, in seconds."""
         if self.progress:
             return POLL_SECONDS
-        left = self._left()
-        return WAKE_SECONDS if left == inf else max(left, POLL_SECONDS)
+        return min(max(self._left(), POLL_SECONDS), WAKE_SECONDS)
 
     def _late(self) -> bool:
         return self._left() < 0
