@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
+
+
+@cache
+def chip_number(arch: str) -> int:
+    """90 for "sm_90" and "sm_90a"."""
+    found = re.search(r"\d+", arch)
+    return int(found[0]) if found else 0
 
 
 @dataclass(frozen=True, slots=True)

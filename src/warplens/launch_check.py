@@ -11,7 +11,7 @@ from math import prod
 from typing import NoReturn
 
 from warplens.errors import UsageError
-from warplens.kernel import Kernel
+from warplens.kernel import Kernel, chip_number
 from warplens.launch import Dim3, Launch
 from warplens.machine import Machine
 
@@ -51,7 +51,7 @@ def _check_size(kernel: Kernel, machine: Machine, word: str, size: Dim3, largest
 
 def check_cluster_size(kernel: Kernel, wanted: Dim3) -> None:
     """UsageError if the kernel cannot be started in clusters of so many blocks."""
-    if int("".join(filter(str.isdigit, kernel.arch))) < 90:
+    if chip_number(kernel.arch) < 90:
         _refuse(kernel, f"{kernel.arch} has no clusters of blocks; sm_90 is the first that has")
     if kernel.cluster_blocks > 1 and wanted != kernel.cluster:
         _refuse(kernel, f"it demands clusters of {_times(kernel.cluster)} blocks (__cluster_dims__), no others")

@@ -16,7 +16,7 @@ from warplens.compiler.architecture import ARCHITECTURES
 from warplens.compiler.attributes import FunctionAttributes, function_attributes, kernel_attributes
 from warplens.compiler.lines import INSTRUCTION_BYTES, line_tables, lines_of
 from warplens.errors import CubinError
-from warplens.kernel import Cubin, Kernel, Relocation, SourceLine, Variable
+from warplens.kernel import Cubin, Kernel, Relocation, SourceLine, Variable, chip_number
 
 if TYPE_CHECKING:
     from elftools.elf.elffile import ELFFile
@@ -192,7 +192,7 @@ class _Reader:
         section = self.sections.get(f".nv.shared.{kernel}")
         if section is None:
             return 0
-        reserved = RESERVED_SHARED_BYTES if int(self.arch.removeprefix("sm_")) >= 90 else 0
+        reserved = RESERVED_SHARED_BYTES if chip_number(self.arch) >= 90 else 0
         return max(0, int(section["sh_size"]) - reserved)
 
     def _functions(self, kernel: _Symbol) -> dict[str, int]:

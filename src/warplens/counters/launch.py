@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-from warplens.counters.vocabulary import chip_number
-from warplens.kernel import Kernel
+from warplens.kernel import Kernel, chip_number
 from warplens.launch import Launch
 from warplens.metric import Metric, instanced
 

@@ -15,8 +15,8 @@ from pkgutil import iter_modules
 from warplens.counters import sections
 from warplens.counters.launch import Curves, Occupancy, launch_metrics
 from warplens.counters.opcodes import category
-from warplens.counters.vocabulary import Counts, Formula, chip_number
-from warplens.kernel import Kernel, SourceLine
+from warplens.counters.vocabulary import Counts, Formula
+from warplens.kernel import Kernel, SourceLine, chip_number
 from warplens.metric import Metric, Provenance, instanced
 from warplens.program import Instruction, Program
 from warplens.trace import Trace

@@ -11,7 +11,6 @@ line gives the listing by line, one an instruction the listing of the machine co
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -213,12 +212,6 @@ def since(first: int) -> Chips:
 
 def only(*chips: int) -> Chips:
     return lambda chip: chip in chips
-
-
-def chip_number(arch: str) -> int:
-    """90 for "sm_90" and "sm_90a"."""
-    found = re.search(r"\d+", arch)
-    return int(found[0]) if found else 0
 
 
 @dataclass(frozen=True)

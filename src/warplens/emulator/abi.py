@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from functools import lru_cache
 from math import prod
 from struct import pack_into
 
+from warplens.kernel import chip_number
 from warplens.launch import Dim3, Launch
 
 GLOBAL_BASE = 0x7F00_0000_0000  # device memory starts here
@@ -55,21 +56,15 @@ _BLACKWELL_CLUSTERS = Clusters(0x36C, 0x2A0, 0x2B0, 0x2C0, 0x2CC)
 _BLACKWELL = Bank0(0x360, 0x370, 0x37C, None, 0x2F8, 0x2AC, 0x16C, 0x2D0, _BLACKWELL_CLUSTERS, 0x254)
 
 
-@cache
-def number(arch: str) -> int:
-    """sm_90a -> 90."""
-    return int("".join(c for c in arch if c.isdigit()))
-
-
 def bank0(arch: str) -> Bank0:
-    if number(arch) >= 100:
+    if chip_number(arch) >= 100:
         return _BLACKWELL
-    return _HOPPER if number(arch) >= 90 else _VOLTA
+    return _HOPPER if chip_number(arch) >= 90 else _VOLTA
 
 
 def shared_base(arch: str) -> int:
     """Where a block's shared memory starts: from sm_90 on, the driver keeps the first KB."""
-    return 0x400 if number(arch) >= 90 else 0
+    return 0x400 if chip_number(arch) >= 90 else 0
 
 
 @lru_cache(16)
@@ -100,7 +95,7 @@ def launch_block(
         pack_into("<3f", bank, clusters.reciprocals, *(1 / size for size in cluster))
         put(clusters.many, *(blocks // size for blocks, size in zip(launch.grid, cluster, strict=True)))
         put(clusters.blocks, prod(cluster))
-    if number(arch) >= 80:
+    if chip_number(arch) >= 80:
         put(place.reserved_shared, shared_base(arch))
     return bytes(bank)
 
@@ -110,7 +105,7 @@ def special_constants(arch: str) -> Mapping[str, int]:
     are 0 where nobody profiles, and the second byte of VIRTCFG is how many warps a multiprocessor holds (H200: 64)."""
     return {
         **{f"SR_PM{n}": 0 for n in range(8)},
-        "SR_VIRTCFG": (48 if number(arch) in (86, 89, 120) else 64) << 8,
+        "SR_VIRTCFG": (48 if chip_number(arch) in (86, 89, 120) else 64) << 8,
         "SR_SWINHI": SHARED_WINDOW,
         "SR_CgaSize": 0,
         "SR_VIRTUALSMID": 0,

@@ -10,6 +10,7 @@ Until they go on, lanes that gave way are away: a BSYNC may be passed without th
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from functools import cached_property
 
 from warplens.emulator import ir
@@ -20,13 +21,13 @@ from warplens.emulator.splits import Splits
 from warplens.emulator.vectors import I1, I32, PTR, vector
 
 
-class GivingWay(Splits):
+class GivingWay(Splits, ABC):
     """Routines of one module, each made when it is first asked for."""
 
-    @cached_property
+    @property
+    @abstractmethod
     def let_go(self) -> ir.Function:
         """let_go(env, warp, away, again): see without.py."""
-        raise NotImplementedError
 
     @cached_property
     def others(self) -> ir.Function:

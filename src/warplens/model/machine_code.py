@@ -16,6 +16,7 @@ from warplens.model.constant_path import LINE
 from warplens.model.register_reads import in_two_passes, register_reads
 from warplens.model.two_passes import held_back
 from warplens.program import Constant, Immediate, Instruction, Program, Register
+from warplens.sass.sharing import past_l1
 
 PIPES = ("none", "fma_lite", "fma_heavy", "alu", "fp16", "fp64", "xu", "lsu", "cbu", "adu", "uniform", "tensor")
 KINDS = {
@@ -103,7 +104,7 @@ def _row(instruction: Instruction, pipe: str, speeds: Speeds) -> list[int]:
         depth,
         number,
         int(is_global),
-        int(adds_floats(instruction) if kind != p.LOAD else past_l1(instruction)),
+        int(past_l1(instruction) or adds_floats(instruction)),
         second,
         int(late),
         int(pipe in TIMELY and not late),
@@ -140,11 +141,6 @@ def _is_late(instruction: Instruction, pipe: str) -> bool:
 def adds_floats(instruction: Instruction) -> bool:
     """Of an atomic."""
     return not {"F16", "F16x2", "BF16_V2", "F32", "F64"}.isdisjoint(instruction.modifiers)
-
-
-def past_l1(instruction: Instruction) -> bool:
-    """Of a load: what other multiprocessors write is read (`ld.cg` and volatile loads of an H200 never hit L1)."""
-    return "STRONG" in instruction.modifiers and {"CTA", "SM"}.isdisjoint(instruction.modifiers)
 
 
 def kind_of(instruction: Instruction) -> int:

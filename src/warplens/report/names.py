@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from warplens.compiler.signature import first_names
-from warplens.emulator.abi import bank0, number
-from warplens.kernel import Kernel, Parameter
+from warplens.emulator.abi import bank0
+from warplens.kernel import Kernel, Parameter, chip_number
 from warplens.program import Constant
 
 AXES = ("x", "y", "z")
@@ -54,7 +54,7 @@ def _launch_places(kernel: Kernel) -> dict[int, str]:
     found = {place.block + 4 * k: f"blockDim.{axis}" for k, axis in enumerate(AXES)}
     found |= {place.grid + 4 * k: f"gridDim.{axis}" for k, axis in enumerate(AXES)}
     found[place.stack] = "top of the stack"
-    found[_descriptor(number(kernel.arch))] = "the memory descriptor"
+    found[_descriptor(chip_number(kernel.arch))] = "the memory descriptor"
     if place.dynamic_shared is not None:
         found[place.dynamic_shared] = "dynamic shared bytes"
     return found

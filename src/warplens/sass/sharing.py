@@ -15,7 +15,13 @@ LONGEST = 64  # instructions of a loop that only waits
 
 def asks(instruction: Instruction) -> bool:
     """Whether what it gives is what other blocks have just written: an atomic on global memory, a load past L1."""
-    return instruction.base in FETCHES or (instruction.base in LOADS and "STRONG" in instruction.modifiers)
+    return instruction.base in FETCHES or past_l1(instruction)
+
+
+def past_l1(instruction: Instruction) -> bool:
+    """Whether it loads what other multiprocessors write (`ld.cg` and volatile loads of an H200 never hit L1)."""
+    strong = instruction.base in LOADS and "STRONG" in instruction.modifiers
+    return strong and {"CTA", "SM"}.isdisjoint(instruction.modifiers)
 
 
 def inside(program: Program, loop: Loop) -> Iterator[Instruction]:
