@@ -127,6 +127,20 @@ def parse_arguments(
     return tuple(found[place] for place in range(len(texts)))
 
 
+def labelled_numbers(texts: Sequence[str], names: Names) -> dict[str, Number]:
+    """Numbers among a kernel's arguments that bear a name, "n=1024": sizes may be said by it.  One that is called as a
+    known name is no other."""
+    found: dict[str, Number] = {}
+    for text in texts:
+        labelled = _LABEL.fullmatch(text.strip())
+        if labelled and labelled[1] not in names:
+            try:
+                found[labelled[1]] = evaluate(labelled[2], {**found, **names})
+            except UsageError:  # an array, or wrong: parse_arguments() says so
+                continue
+    return found
+
+
 def variable_value(text: str, names: Names, position: int, folder: Path, size: int) -> NDArray[Any] | np.generic:
     """What a `__device__` or `__constant__` variable of `size` bytes is set to: the words of an argument.
 

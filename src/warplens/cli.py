@@ -21,7 +21,7 @@ from warplens.errors import UsageError, WarplensError
 from warplens.explain_verb import complain, on_many, on_one
 from warplens.host import Host
 from warplens.lab_verbs import lab, new
-from warplens.options import CODE, GPU, GPUS, HOST, LAUNCH, SAMPLE, options
+from warplens.options import CODE, GPU, GPUS, GUESS, HOST, LAUNCH, SAMPLE, options
 from warplens.plain_text import spell_out
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def cli() -> None:
 
 @cli.command()
 @click.argument("file")
-@options(LAUNCH, CODE, GPUS, HOST, SAMPLE)
+@options(LAUNCH, GUESS, CODE, GPUS, HOST, SAMPLE)
 @click.option("--what-if", "what_if", multiple=True, metavar="LIST",
               help="Predict also with ideal_access, no_bank_conflicts, no_divergence, full_occupancy or "
               "double_bandwidth; needs --gpu.")  # fmt: skip
@@ -60,6 +60,7 @@ def explain(
 
     \b
       warplens explain copy.cu
+      warplens explain copy.cu --guess --gpu h200
       warplens explain copy.cu --gpu h200 --what-if ideal_access
       warplens explain copy.cu --gpu a100,h200,rtx4090
       warplens explain copy.cu --kernel copy --grid 'n / 128' --block 128 --set n=65536 \\
@@ -72,6 +73,8 @@ def explain(
     checks_of(check)  # before a long run
     wish = Wish(host, check, causes(what_if))
     found = kernels(file, flags, wish.what_if)
+    if guessed := found[0][0].guessed:
+        click.echo(f"guessed; write it into {file} with your sizes:\n\n{guessed}\n", err=True)
     if as_json and html:
         raise UsageError("--json and --html exclude each other: choose one")
     if len(found) > 1 and (as_json or flags.grid or flags.block or flags.args):
@@ -178,7 +181,7 @@ def compare(
     from warplens.report import compare as report
     from warplens.report import decomposition
     from warplens.report.layout import console
-    from warplens.target import two_targets
+    from warplens.two_targets import two_targets
 
     budgets = [read_budget(text) for text in fail_on]
     runs = [run(target, Wish(host)) for target in two_targets(words, flags)]
@@ -325,5 +328,3 @@ def end_at_once(code: int) -> None:
     for stream in (sys.stdout, sys.stderr):
         stream.flush()
     os._exit(code)
-
-

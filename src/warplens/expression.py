@@ -130,7 +130,8 @@ def _value(node: ast.expr, names: Names) -> _Value:
             return _bounded(node, value)
         case ast.Name(id=name):
             if name not in names:
-                raise UsageError(f"no name '{name}'; known names: {', '.join(names) or 'none'}")
+                known = ", ".join(names) or f"none; an argument '{name} = 1024' or --set {name}=1024 makes one"
+                raise UsageError(f"no name '{name}'; known names: {known}")
             return names[name]
         case ast.UnaryOp(op=ast.USub(), operand=operand):
             return -_value(operand, names)

@@ -21,9 +21,9 @@ from typing import Any
 import numpy as np
 
 from warplens.api import LaunchableKernel, Module, Progress, compile, load, read_source
-from warplens.arguments import Argument, parse_arguments, variable_value
+from warplens.arguments import Argument, labelled_numbers, parse_arguments, variable_value
 from warplens.compiler.signature import declarations
-from warplens.compiler.suggestion import instances, launch_block, suggestion
+from warplens.compiler.suggestion import instances, launch_block
 from warplens.errors import UsageError
 from warplens.expression import Number, evaluate_whole, parse_setting
 from warplens.host import USUAL, Host
@@ -44,6 +44,7 @@ class Flags:
 
     settings   "n=1024", from --set; they replace names of the launch block, or make
                names where there is no block; "table=random:f32[256]" sets a variable of the module
+    guess      without a launch block: start kernels as launch_block() has it
     """
 
     kernel: str | None = None
@@ -57,6 +58,7 @@ class Flags:
     options: tuple[str, ...] = ()
     cooperative: bool = False
     cluster: str | None = None
+    guess: bool = False
 
 
 SUGGESTED = 8  # kernels in one launch block that a message writes
@@ -73,6 +75,7 @@ class Target:
     names          the launch block's names and --set, in numbers
     kept           arrays of the target that ran last: all targets of a file have this in common
     variables      what variables of the module are set to, in the words of arguments
+    guessed        the launch block that was guessed for the file, "" where none was asked for or it says all itself
     """
 
     file: str
@@ -85,11 +88,17 @@ class Target:
     flags: Flags
     kept: dict[Made, Any] = field(repr=False)
     variables: Mapping[str, str] = field(default_factory=dict)
+    guessed: str = ""
 
     @property
     def started(self) -> bool:
         """Whether the file itself says how the kernel is started."""
         return self.entry.grid is not None
+
+    @cached_property
+    def known(self) -> Mapping[str, Number]:
+        """Names that sizes may use: those of the file, and numbers among the arguments that bear one."""
+        return {**labelled_numbers(self.flags.args or self.entry.args, self.names), **self.names}
 
     @cached_property
     def launch(self) -> Launch:
@@ -104,14 +113,14 @@ class Target:
         grid, block, shared = self.flags.grid, self.flags.block, self.flags.shared
         entry = self.entry
         if grid is not None:
-            entry = replace(entry, grid=flag("--grid", parse_dim, grid, self.names))
+            entry = replace(entry, grid=flag("--grid", parse_dim, grid, self.known))
         if block is not None:
-            entry = replace(entry, block=flag("--block", parse_dim, block, self.names))
+            entry = replace(entry, block=flag("--block", parse_dim, block, self.known))
         if shared is not None:
-            entry = replace(entry, shared=flag("--shared", shared_bytes, shared, self.names))
+            entry = replace(entry, shared=flag("--shared", shared_bytes, shared, self.known))
         if self.flags.cooperative:
             entry = replace(entry, cooperative=True)
-        return entry.launch(self.names)
+        return entry.launch(self.known)
 
     @property
     def footprint(self) -> Footprint:
@@ -127,9 +136,9 @@ class Target:
         """UsageError for an argument that cannot be understood, or for too few or too many."""
         alignment = self.machine.limits.pitch_alignment_bytes
         if self.flags.args:
-            found = parse_arguments(self.flags.args, self.names, alignment=alignment)
+            found = parse_arguments(self.flags.args, self.known, alignment=alignment)
         else:
-            found = self.entry.arguments(self.names, alignment)
+            found = self.entry.arguments(self.known, alignment)
         if len(found) != len(self.kernel.parameters):
             given = "none is" if not found else "1 is" if len(found) == 1 else f"{len(found)} are"
             raise UsageError(f"{self.title} {takes(self.kernel)}, and {given} given: one --arg for each")
@@ -246,8 +255,11 @@ def unstarted(found: Sequence[Target], missing: str = "--grid, --block and --arg
     if not is_source(first.file):
         return f"{reason}; {first.title} {takes(first.kernel)}"
     text = read_source(Path(first.file))
-    tables = [suggestion(target.title, target.kernel.kernel, text) for target in found[:SUGGESTED]]
-    return f"{reason}, or write a launch block into the file, such as this with your sizes:\n\n{launch_block(tables)}"
+    block = launch_block({target.title: target.kernel.kernel for target in found[:SUGGESTED]}, text)
+    return (
+        f"{reason}, or write a launch block into the file, such as this with your sizes (`warplens explain --guess` "
+        f"tries it as it is):\n\n{block}"
+    )
 
 
 def targets(file: str, flags: Flags = NO_FLAGS) -> list[Target]:
@@ -261,8 +273,12 @@ def targets(file: str, flags: Flags = NO_FLAGS) -> list[Target]:
     machine, machine_from = choose(flags.gpu, os.environ)
     kept: dict[Made, Any] = {}
     block = launches(file) if is_source(file) else None
+    guessed = ""
     if is_source(file):
         modules = _Modules(file, flags, machine.arch)
+        if flags.guess and not block:
+            guessed = _guessed(modules, flags.kernel)
+            block = read_launch_block(guessed, f"{file} (guessed)")
         found = [(entry, modules.of(entry)) for entry in _entries(block, modules, flags.kernel)]
     else:
         module = _load(file, flags)
@@ -277,7 +293,7 @@ def targets(file: str, flags: Flags = NO_FLAGS) -> list[Target]:
         kernel = _clustered(_kernel(module, entry, file), entry, flags, names)
         variables = {**entry.variables, **{name: text for name, text in fills.items() if name in module.variables}}
         made.append(
-            Target(file, entry.title, kernel, machine, machine_from, entry, names, flags, kept, variables)
+            Target(file, entry.title, kernel, machine, machine_from, entry, names, flags, kept, variables, guessed)
         )
     return made
 
@@ -285,25 +301,6 @@ def targets(file: str, flags: Flags = NO_FLAGS) -> list[Target]:
 def launches(file: str) -> LaunchFile | None:
     """The launch block of a .cu file, or what the lab.toml beside it says of it."""
     return read_launch_block(read_source(Path(file)), file) or launches_beside(Path(file))
-
-
-def two_targets(words: Sequence[str], flags: Flags) -> tuple[Target, Target]:
-    """FILE A B, FILE:A FILE:B, two files of one kernel each (or with --kernel), or a file of two.  UsageError."""
-
-    def split(word: str) -> tuple[str, str | None]:
-        """At the first colon behind the name of a file: kernels may have colons too."""
-        places = [at for at, letter in enumerate(word) if letter == ":" and Path(word[:at]).is_file()]
-        return (word[: places[0]], word[places[0] + 1 :]) if places and not Path(word).is_file() else (word, None)
-
-    if len(words) == 3:
-        named: list[tuple[str, str | None]] = [(words[0], words[1]), (words[0], words[2])]
-    else:
-        named = [split(word) for word in words]
-    found = [t for file, kernel in named for t in targets(file, replace(flags, kernel=kernel or flags.kernel))]
-    if len(words) > 3 or len(found) != 2 or (len(named) == 2 and found[0].file != named[0][0]):
-        titles = ", ".join(f"{t.file}:{t.title}" for t in found)
-        raise UsageError(f"compare takes two kernels, as FILE A B or FILE:A FILE:B; named are {titles or 'none'}")
-    return found[0], found[1]
 
 
 def is_source(file: str) -> bool:
@@ -336,6 +333,21 @@ class _Modules:
         if key not in self._compiled:
             self._compiled[key] = compile(self.file, arch=arch, options=key[1], names=names)
         return self._compiled[key]
+
+
+def _guessed(modules: _Modules, wanted: str | None) -> str:
+    """A launch block for the kernels of the file that are meant; of templates alone one instance each is guessed."""
+    file, source = modules.file, read_source(Path(modules.file))
+    module = modules.of(_bare(file, wanted or ""))
+    if wanted:
+        titles = _chosen(module, wanted, file)
+    else:
+        named = [module.spoken(symbol) for symbol in module]
+        known = {name.partition("<")[0] for name in named}
+        others = [each for each in instances(source, bool(named)) if each.partition("<")[0] not in known]
+        titles = [*named, *others]
+    entries = [_bare(file, title) for title in titles]
+    return launch_block({each.title: _kernel(modules.of(each), each, file).kernel for each in entries}, source)
 
 
 def _entries(block: LaunchFile | None, modules: _Modules, wanted: str | None) -> list[KernelEntry]:

@@ -144,3 +144,76 @@ def test_one_size_in_two_dimensions_is_the_side_of_a_square(tmp_path, capsys):
     assert '// grid = "ceil(width / 16), ceil(width / 16)"' in message
     assert '"to = zeros i32[width * width]"' in message
     assert "// width = 1024" in message
+
+
+WHOLE = """
+#define TILE 16
+template <int B> __global__ void scaled(const float* a, float* c, int m, int n, float by) {
+  int i = blockIdx.y * B + threadIdx.y, j = blockIdx.x * B + threadIdx.x;
+  if (i < m && j < n) c[i * n + j] = by * a[i * n + j];
+}
+__global__ void count(const unsigned char* data, int n, unsigned int* bins) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) atomicAdd(&bins[data[i]], 1);
+}
+int main() {
+  int m = 64, n = 48;
+  float *a, *c; unsigned char* d; unsigned int* b;
+  cudaMalloc(&a, m * n * sizeof(float)); cudaMalloc(&c, m * n * sizeof(float));
+  cudaMalloc(&d, 1000); cudaMalloc(&b, 256 * sizeof(unsigned int));
+  scaled<TILE><<<dim3(n / TILE, m / TILE), dim3(TILE, TILE)>>>(a, c, m, n, 2.5f);
+  count<<<4, 256>>>(d, 1000, b);
+}
+"""
+
+
+def test_a_guess_starts_all_kernels_as_the_host_does(tmp_path, capsys):
+    path = tmp_path / "whole.cu"
+    path.write_text(WHOLE)
+    found = {target.title: target for target in targets(str(path), Flags(guess=True))}
+    assert set(found) == {"scaled<16>", "count"}
+    one, other = found["scaled<16>"], found["count"]
+    assert (one.launch.grid, one.launch.block) == ((3, 4, 1), (16, 16, 1))
+    assert [value.size if value.ndim else value for value in one.values()] == [64 * 48, 64 * 48, 64, 48, 2.5]
+    assert [value.nbytes for value in other.values()] == [1000, 4, 1024]
+    assert one.guessed == other.guessed
+    assert main(["explain", str(path), "--guess"]) == 0
+    said = capsys.readouterr()
+    assert said.err == f"guessed; write it into {path} with your sizes:\n\n{one.guessed}\n\n"
+    assert "scaled<16> of" in said.out
+    assert "count of" in said.out
+
+
+def test_a_launch_block_leaves_nothing_to_guess(tmp_path, capsys):
+    path = tmp_path / "whole.cu"
+    path.write_text(f"// /// warplens\n// [count]\n// grid = 1\n// block = 32\n// args = ['zeros u8[32]', '32', "
+                    f"'zeros u32[256]']\n// ///\n{WHOLE}")  # fmt: skip
+    assert main(["explain", str(path), "--guess"]) == 0
+    said = capsys.readouterr()
+    assert said.err == ""
+    assert "1 block of 32 threads" in said.out
+
+
+def test_a_named_number_among_the_arguments_says_sizes(tmp_path, capsys):
+    path = tmp_path / "whole.cu"
+    path.write_text(WHOLE)
+    flags = Flags("count", "ceil(n / 256)", "256", ("zeros u8[n]", "n = 1000", "zeros u32[256]"))
+    (one,) = targets(str(path), flags)
+    assert (one.launch.grid, [value.nbytes for value in one.values()]) == ((4, 1, 1), [1000, 4, 1024])
+    (other,) = targets(str(path), Flags("count", "4", "256", ("zeros u8[k]", "n = 1000", "zeros u32[256]")))
+    with pytest.raises(UsageError, match=r"no name 'k'; known names: n$"):
+        other.values()
+    assert main(["explain", str(path), "--kernel", "count", "--grid", "n / 2", "--block", "32"]) == 2
+    assert "an argument 'n = 1024' or --set n=1024 makes one" in capsys.readouterr().err
+
+
+def test_fields_of_a_structure_are_those_of_its_declaration(tmp_path):
+    path = tmp_path / "step.cu"
+    path.write_text("""struct Step { float dt, dx; int w; double e; };
+    struct Far { float* p; int n; };
+    __global__ void go(float* a, Step s, Far f) { a[threadIdx.x] = s.dt * s.dx + s.w + s.e + f.n; }
+    int main() { go<<<1, 64>>>(a, s, f); }""")
+    (target,) = targets(str(path), Flags(guess=True))
+    assert "struct(f32 1, f32 1, i32 n, f64 1)" in target.guessed
+    assert "struct(f32 0, f32 0, f32 0, f32 0)" in target.guessed  # a pointer is no number
+    target.run()

@@ -6,15 +6,18 @@ Sizes are guesses to be changed; what the file itself says (threads of a block, 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations_with_replacement, count
 from math import prod
+from typing import TypeGuard
 
 from warplens.compiler.demangle import demangled
-from warplens.compiler.host_code import blanked, closing
+from warplens.compiler.host_code import blanked
+from warplens.compiler.host_launch import Launched, commas, launched, launched_instance
 from warplens.compiler.signature import declarations, declared_name
-from warplens.errors import UsageError
-from warplens.expression import evaluate_list, evaluate_whole
+from warplens.element import parse_element
+from warplens.expression import Number
 from warplens.kernel import Kernel
 
 TYPES = {
@@ -33,15 +36,10 @@ QUALIFIERS = re.compile(r"\b(const|volatile|struct|__restrict(__)?|restrict|__gr
 TEMPLATE = re.compile(
     r"\btemplate\s*<([^{};]*?)>\s*(?:static\s+)?__global__(?:\s+__launch_bounds__\s*\([^)]*\)|[^{};(])*?\b(\w+)\s*\("
 )
-LAUNCH = r"\b{}\s*(?:<[^;{{}}]*?>)?\s*<<<(?P<how>.*?)>>>\s*\("
-COUNT = re.compile(r"(?:#[ \t]*define[ \t]+|\b(?:int|unsigned|size_t|auto|long)\s+)(\w+)\s*=?\s*\(?([\d][\w \t*+<-]*)")
-DIM3 = re.compile(r"\bdim3\s+([^;]*);")
-DIM3_NAME = re.compile(r"\s*(\w+)\s*[({=]\s*(?:dim3\s*[({])?(.*?)[)}]*\s*$", re.DOTALL)
+STRUCTURE = re.compile(r"\bstruct\s+(?:__align__\s*\(\d+\)\s*)?(\w+)\s*\{([^{}()]*)\}")
 SIZES = ("i16", "u16", "i32", "u32", "i64", "u64")  # types that sizes have; bytes are flags and values
 SIDES = {0: (), 1: (1 << 20,), 2: (1024, 1024)}  # sizes for one name and for two; for more:
 SIDE = 128
-SHARED = 4096
-MOST_THREADS = 1024
 RESIDENT = 64  # blocks that any GPU holds at once
 THREADS = {1: (256,), 2: (16, 16), 3: (8, 8, 4)}
 
@@ -54,19 +52,13 @@ class Suggestion:
     lines: tuple[str, ...] = field(default=())
 
 
-@dataclass(frozen=True, slots=True)
-class Launched:
-    """A `<<<...>>>` of the host's: bytes as a number or ""; a grid of () and a value of 0 are not known."""
-
-    block: tuple[int, ...]
-    shared: str = ""
-    grid: tuple[int, ...] = ()
-    values: tuple[int, ...] = ()
-
-
-def launch_block(found: Sequence[Suggestion]) -> str:
-    """The comment block for these kernels."""
-    names = {name: value for one in reversed(found) for name, value in one.names.items()}
+def launch_block(kernels: Mapping[str, Kernel], source: str) -> str:
+    """The comment block for kernels, by title, from their declarations and the host code of their file."""
+    names: dict[str, int] = {}
+    found = []
+    for title, kernel in kernels.items():
+        found.append(suggestion(title, kernel, source, names))
+        names |= found[-1].names
     lines = [f"{name} = {value}" for name, value in names.items()]
     for one in found:
         lines += ["", *one.lines]
@@ -74,8 +66,11 @@ def launch_block(found: Sequence[Suggestion]) -> str:
     return f"// /// warplens\n{body}\n// ///"
 
 
-def suggestion(title: str, kernel: Kernel, source: str) -> Suggestion:
-    """A table for the kernel of this name; what the source does not tell is guessed from sizes in bytes."""
+def suggestion(title: str, kernel: Kernel, source: str, taken: Mapping[str, int]) -> Suggestion:
+    """A table for the kernel of this name; what the source does not tell is guessed from sizes in bytes.
+
+    taken   names of the block: a size that the host passes and that differs gets another name
+    """
     parameters = kernel.parameters
     said = declarations(source, kernel.name, len(parameters)) or tuple("" for _ in parameters)
     name = title.split("<")[0].split(":")[-1]
@@ -83,17 +78,24 @@ def suggestion(title: str, kernel: Kernel, source: str) -> Suggestion:
     said = tuple(re.sub(r"\b[A-Za-z_]\w*\b", lambda word: types.get(word[0], word[0]), text) for text in said)
     plain = _body(name, blanked(source))
     dims = 3 if "threadIdx.z" in plain else 2 if "threadIdx.y" in plain else 1
-    host = _launched(name, source) or Launched(_threads(dims, kernel.max_threads))
+    host = launched(name, source) or Launched(_threads(dims, kernel.max_threads))
+    values = [*host.values, *(None for _ in said)]
+    said = tuple(_untaken(text, value, taken) for text, value in zip(said, values, strict=False))
     block, sizes = host.block, _sizes(said)
     extent = list(sizes)[:3]
     if len(sizes) == 1 < len(block):  # one side of a square
         extent = extent * 2
         sizes = dict.fromkeys(sizes, SIDES[2][0])
-    told = {declared_name(text): value for text, value in zip(said, host.values, strict=False) if value}
-    words = [_argument(text, p.size, list(sizes), extent) for text, p in zip(said, parameters, strict=True)]
+    told = {declared_name(text): value for text, value in zip(said, values, strict=False) if value is not None}
+    sizes = {name: value if _is_size(value := told.get(name)) else taken.get(name, sizes[name]) for name in sizes}
+    given = [*host.given, *(None for _ in said)]
+    words = [
+        _argument(text, p.size, sizes, extent, told, memory, source)
+        for text, p, memory in zip(said, parameters, given, strict=False)
+    ]
     table = [
         f"[{title}]" if re.fullmatch(r"\w+", title) else f'["{title}"]',
-        f"grid = {_grid(host, list(sizes), told)}",
+        f"grid = {_grid(host, sizes, told)}",
         f"block = {list(block) if len(block) > 1 else block[0]}",
     ]
     if host.shared:
@@ -102,12 +104,25 @@ def suggestion(title: str, kernel: Kernel, source: str) -> Suggestion:
         table[1:2] = [f"grid = {RESIDENT}", "cooperative = true"]
     if words:
         table.append(f"args = [{', '.join(words)}]")
-    return Suggestion({name: told.get(name, guess) for name, guess in sizes.items()}, tuple(table))
+    return Suggestion(sizes, tuple(table))
 
 
-def _grid(host: Launched, sizes: Sequence[str], told: Collection[str]) -> str:
+def _untaken(said: str, value: Number | None, taken: Mapping[str, int]) -> str:
+    """The declaration of a parameter, with another name if a size of its name is told that differs."""
+    name = declared_name(said)
+    if "*" in said or not _is_size(value) or taken.get(name, value) == value:
+        return said
+    number = next(number for number in count(2) if taken.get(f"{name}_{number}", value) == value)
+    return re.sub(rf"\b{name}\b", f"{name}_{number}", said)
+
+
+def _is_size(value: Number | None) -> TypeGuard[int]:
+    return isinstance(value, int) and value > 0
+
+
+def _grid(host: Launched, sizes: Mapping[str, int], told: Mapping[str, Number]) -> str:
     """As the host has it, where it says all sizes too; or enough threads for every size."""
-    if host.grid and told and all(name in told for name in sizes):
+    if host.grid and told and all(told.get(name) == size for name, size in sizes.items()):
         return str(list(host.grid) if len(host.grid) > 1 else host.grid[0])
     across = (list(sizes) * 3)[: len(host.block)] if len(host.block) > 1 else [" * ".join(sizes)]
     if not sizes:
@@ -116,13 +131,15 @@ def _grid(host: Launched, sizes: Sequence[str], told: Collection[str]) -> str:
     return f'"{", ".join(f"ceil({size} / {threads})" if threads > 1 else size for size, threads in pairs)}"'
 
 
-def instances(source: str) -> tuple[str, ...]:
-    """Templates of the file as --kernel takes them: "sum<float, 256>", from the types of their parameters."""
-    return tuple(
-        f"{name}<{', '.join(_instance(parameter) for parameter in _commas(parameters))}>"
-        for parameters, name in TEMPLATE.findall(source)
-        if name != "__launch_bounds__"
-    )
+def instances(source: str, launched_only: bool = False) -> tuple[str, ...]:
+    """Templates of the file as --kernel takes them: "sum<float, 256>", as the host launches them or, unless
+    `launched_only`, from the types of their parameters."""
+    found = []
+    for parameters, name in TEMPLATE.findall(source):
+        if name != "__launch_bounds__":
+            guess = "" if launched_only else f"{name}<{', '.join(_instance(each) for each in commas(parameters))}>"
+            found.append(launched_instance(name, source) or guess)
+    return tuple(filter(None, found))
 
 
 def _instance(parameter: str) -> str:
@@ -134,8 +151,8 @@ def _instance(parameter: str) -> str:
 
 def _types(name: str, instance: str, source: str) -> dict[str, str]:
     """What the template's types are in "sum<double, 4>": {"T": "double"}."""
-    given = _commas(instance[instance.index("<") + 1 : -1]) if instance.endswith(">") else []
-    asked = next((_commas(parameters) for parameters, found in TEMPLATE.findall(source) if found == name), [])
+    given = commas(instance[instance.index("<") + 1 : -1]) if instance.endswith(">") else []
+    asked = next((commas(parameters) for parameters, found in TEMPLATE.findall(source) if found == name), [])
     pairs = ((re.match(r"\s*(?:typename|class)\s+(\w+)", one), other) for one, other in zip(asked, given, strict=False))
     return {match[1]: other.strip() for match, other in pairs if match}
 
@@ -160,81 +177,61 @@ def _sizes(said: Sequence[str]) -> dict[str, int]:
     return dict(zip(named, (*sides, *(1 for _ in named)), strict=False))
 
 
-def _argument(text: str, size: int, sizes: Sequence[str], sides: Sequence[str]) -> str:
-    """In quotes, as it stands in `args`; sides: of an array."""
+def _argument(
+    text: str, size: int, sizes: Mapping[str, int], sides: Sequence[str], told: Mapping[str, Number],
+    memory: Number | None, source: str,
+) -> str:  # fmt: skip
+    """In quotes, as it stands in `args`.
+
+    sides   of an array whose memory is not known, in bytes;  told: numbers that the host passes
+    """
     name = declared_name(text)
     label = f"{name} = " if name else ""
     kind = _type(text.replace("*", " ").split("[")[0])
     if "*" in text or "[" in text or (not text and size == 8):
         fill = "random" if re.search(r"\bconst\b[^*]*\*", text) else "zeros"
+        if isinstance(memory, int):
+            return f'"{label}{fill} {kind or "u8"}[{_extent(memory // parse_element(kind or "u8").bytes, sizes)}]"'
         extent = " * ".join(sides) or str(1 << 20)
         return f'"{label}{fill} {kind or "u8"}[{extent if kind else f"{extent} * 16"}]"'
     if name in sizes:
         return f'"{name}"'
     if "x" in kind:
         return f'"{label}struct({kind} 0)"'
+    if fields := _fields(text, source, sizes):
+        return f'"{label}struct({", ".join(fields)})"'
     if size not in (1, 2, 4, 8):
         return f'"{label}struct({", ".join(["f32 0"] * (size // 4) + ["u8 0"] * (size % 4))})"'
-    return f'"{label}1.0"' if kind.startswith("f") else f'"{label}1"'
+    value = told.get(name, 1)
+    return f'"{label}{float(value)}"' if kind.startswith("f") else f'"{label}{value}"'
+
+
+def _fields(text: str, source: str, sizes: Mapping[str, int]) -> list[str]:
+    """Of a structure that the file declares, with 1 for floats and for integers a size; none where one is no number."""
+    bodies = dict(STRUCTURE.findall(blanked(source)))
+    inside = next((bodies[word] for word in text.split() if word in bodies), "")
+    found = []
+    for line in filter(None, map(str.strip, inside.split(";"))):
+        first, *others = (each.strip() for each in line.split(","))
+        kind = _type(first)
+        if not kind or "*" in line or "[" in line:
+            return []
+        for name in (first.split()[-1], *others):
+            size = name if name in sizes else next(iter(sizes), "1")
+            found.append(f"{kind} {'1' if not kind.startswith(SIZES) else size}")
+    return found
+
+
+def _extent(elements: int, sizes: Mapping[str, int]) -> str:
+    """In sizes, if it is one of them or a product of up to three; a power only where nothing else fits."""
+    products = [chosen for many in (1, 2, 3) for chosen in combinations_with_replacement(sizes, many)]
+    products.sort(key=lambda names: len(names) - len(set(names)))
+    return next(
+        (" * ".join(names) for names in products if prod(sizes[name] for name in names) == elements), str(elements)
+    )
 
 
 def _type(text: str) -> str:
     """ "f32" for "const float x"; "" for a type of the file's own."""
     words = QUALIFIERS.sub(" ", text).replace("*", " ").split()
     return TYPES.get(" ".join(words[:-1]), "") or TYPES.get(" ".join(words), "")
-
-
-def _launched(name: str, source: str) -> Launched | None:
-    """The first `name<<<...>>>(...)` whose block can be read."""
-    found = re.search(LAUNCH.format(re.escape(name)), source, re.DOTALL)
-    if not found:
-        return None
-    parts = [part.strip() for part in _commas(found["how"])]
-    numbers: dict[str, int] = {}
-    for known, value in COUNT.findall(source):
-        try:
-            numbers.setdefault(known, evaluate_whole(value.rstrip("uUlL \t"), numbers))
-        except UsageError:
-            continue
-    named = [DIM3_NAME.match(one) for many in DIM3.findall(source) for one in _commas(many)]
-    dims = {one[1]: one[2] for one in named if one}
-
-    def whole(text: str) -> tuple[int, ...]:
-        """Of a size or a dim3; () if it is not known."""
-        text = dims.get(text, re.sub(r"^dim3\s*[({](.*)[)}]$", r"\1", text))
-        try:
-            sizes = evaluate_list(text.replace("/", "//"), numbers)
-        except UsageError:
-            return ()
-        return tuple(int(size) for size in sizes if isinstance(size, int) and size > 0) if len(sizes) <= 3 else ()
-
-    block = whole(parts[1]) if len(parts) > 1 else ()
-    if not block or max(block) > MOST_THREADS:
-        return None
-    opening = found.end() - 1
-    given = _commas(source[opening + 1 : closing(source, opening)])
-    shared = _bytes(parts[2] if len(parts) > 2 else "0", numbers)
-    return Launched(block, shared, whole(parts[0]), tuple(next(iter(whole(one.strip())), 0) for one in given))
-
-
-def _bytes(text: str, numbers: Mapping[str, int]) -> str:
-    for kind, size in (("float", 4), ("int", 4), ("double", 8), ("half", 2), ("unsigned", 4)):
-        text = re.sub(rf"sizeof\s*\(\s*{kind}\s*\)", str(size), text)
-    try:
-        amount = evaluate_whole(text.replace("/", "//"), numbers)
-    except UsageError:
-        amount = SHARED
-    return str(amount) if amount else ""
-
-
-def _commas(text: str) -> list[str]:
-    """Split at the commas outside of all brackets."""
-    parts, start, at = [], 0, 0
-    while at < len(text):
-        if text[at] in "({[":
-            at = closing(text, at)
-        elif text[at] == ",":
-            parts.append(text[start:at])
-            start = at + 1
-        at += 1
-    return [*parts, text[start:]]
