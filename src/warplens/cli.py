@@ -18,7 +18,7 @@ import click
 
 from warplens import __version__
 from warplens.errors import UsageError, WarplensError
-from warplens.explain_verb import complain, on_many, on_one
+from warplens.explain_verb import complain, on_many, on_one, tell_guesses
 from warplens.host import Host
 from warplens.lab_verbs import lab, new
 from warplens.options import CODE, GPU, GPUS, GUESS, HOST, LAUNCH, SAMPLE, options
@@ -73,8 +73,7 @@ def explain(
     checks_of(check)  # before a long run
     wish = Wish(host, check, causes(what_if))
     found = kernels(file, flags, wish.what_if)
-    if guessed := found[0][0].guessed:
-        click.echo(f"guessed; write it into {file} with your sizes:\n\n{guessed}\n", err=True)
+    tell_guesses(found[0])
     if as_json and html:
         raise UsageError("--json and --html exclude each other: choose one")
     if len(found) > 1 and (as_json or flags.grid or flags.block or flags.args):
@@ -159,7 +158,7 @@ def sass(file: str, flags: Flags, host: Host, static: bool, as_json: bool) -> No
 
 @cli.command()
 @click.argument("words", nargs=-1, required=True, metavar="A B")
-@options(LAUNCH, CODE, GPU, HOST, SAMPLE)
+@options(LAUNCH, GUESS, CODE, GPU, HOST, SAMPLE)
 @click.option("--all", "everything", is_flag=True, help="All metrics that differ.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
 @click.option("--fail-on", "fail_on", multiple=True, metavar="BUDGET",
@@ -184,7 +183,9 @@ def compare(
     from warplens.two_targets import two_targets
 
     budgets = [read_budget(text) for text in fail_on]
-    runs = [run(target, Wish(host)) for target in two_targets(words, flags)]
+    pair = two_targets(words, flags)
+    tell_guesses(pair)
+    runs = [run(target, Wish(host)) for target in pair]
     first, second = (run.subject for run in runs)
     comparison = compared(report.side(first), report.side(second))
     broken = [found for found in budgets if found.broken_by(comparison)]

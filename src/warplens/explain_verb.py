@@ -84,6 +84,12 @@ def on_many(
     return True
 
 
+def tell_guesses(found: Sequence[Target]) -> None:
+    """The launch blocks that were guessed, on stderr, each once."""
+    for file, guessed in dict.fromkeys((target.file, target.guessed) for target in found if target.guessed):
+        click.echo(f"guessed; write it into {file} with your sizes:\n\n{guessed}\n", err=True)
+
+
 def complain(error: WarplensError, whose: str = "") -> int:
     """Tells it on stderr, behind what the kernel printed before it faulted; the exit code."""
     click.echo(getattr(error, "printed", ""), err=True, nl=False)

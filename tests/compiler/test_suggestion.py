@@ -217,3 +217,12 @@ def test_fields_of_a_structure_are_those_of_its_declaration(tmp_path):
     assert "struct(f32 1, f32 1, i32 n, f64 1)" in target.guessed
     assert "struct(f32 0, f32 0, f32 0, f32 0)" in target.guessed  # a pointer is no number
     target.run()
+
+
+def test_two_kernels_are_compared_as_the_host_starts_them(tmp_path, capsys):
+    path = tmp_path / "whole.cu"
+    path.write_text(WHOLE)
+    assert main(["compare", str(path), "count", "count", "--guess"]) == 0
+    said = capsys.readouterr()
+    assert said.err.count("guessed; write it into") == 1
+    assert said.out
