@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from warplens.compiler import check_architecture, compile_source, read_cubin
+from warplens.compiler import assemble, check_architecture, compile_source, is_ptx, read_cubin
 from warplens.compiler.demangle import cpp_names, same_name
 from warplens.counters.occupancy import occupancy
 from warplens.emulator import DeviceMemory, available_threads, pass_arguments, provided
@@ -38,9 +38,9 @@ def compile(
     path: str | Path | None = None, *, source: str | None = None, arch: str = "sm_90",
     options: Sequence[str] = (), names: Sequence[str] = (),
 ) -> Module:  # fmt: skip
-    """CUDA C++ to a module.
+    """CUDA C++ to a module, or PTX: the content of a file whose name ends in .ptx.
 
-    path or source   the code; `options` go to NVRTC as they are
+    path or source   the code; `options` go to NVRTC (of PTX: to nvJitLink) as they are
     names            name expressions of templates ("copy<float>"), which are then found under these names
     Raises CompileError with the compiler's own log, UsageError for an unknown architecture or a missing file.
     """
@@ -49,6 +49,8 @@ def compile(
     check_architecture(arch)
     name = str(path) if path is not None else "source.cu"
     text = source if source is not None else read_source(Path(name))
+    if is_ptx(name):
+        return Module(read_cubin(assemble(text, name, arch, options)), {})
     data, lowered = compile_source(text, name, arch, options, names)
     return Module(read_cubin(data, {name: text}), dict(lowered))
 
@@ -60,7 +62,7 @@ def read_source(path: Path) -> str:
     except FileNotFoundError:
         raise UsageError(f"no such file: {path}") from None
     except IsADirectoryError:
-        raise UsageError(f"{path} is a directory; give a .cu file or a cubin") from None
+        raise UsageError(f"{path} is a directory; give a .cu file, a .ptx file or a cubin") from None
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}") from None
     if b"\0" in data:
@@ -81,7 +83,7 @@ def load(path: str | Path | bytes) -> Module:
     except FileNotFoundError:
         raise UsageError(f"no such file: {path}") from None
     except IsADirectoryError:
-        raise UsageError(f"{path} is a directory; give a .cu file or a cubin") from None
+        raise UsageError(f"{path} is a directory; give a .cu file, a .ptx file or a cubin") from None
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}") from None
     try:

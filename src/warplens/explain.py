@@ -15,7 +15,7 @@ from warplens.model import WHAT_IF
 from warplens.report.gpu_rows import Answer
 from warplens.report.progress import bar
 from warplens.run import Run
-from warplens.target import Flags, Target, targets, unstarted
+from warplens.target import Flags, Target, is_source, targets, unstarted
 
 NAMED = ("--gpu", "WARPLENS_GPU")
 
@@ -61,7 +61,7 @@ def kernels(file: str, flags: Flags, what_if: Sequence[str] = ()) -> list[list[T
     for target in (target for found in by_gpu for target in found):
         code, wanted = target.kernel.arch, target.machine
         if target.machine_from == "--gpu" and foreign(target):
-            source = file.endswith(".cu")
+            source = is_source(file)
             mend = f"--arch {wanted.arch}, or without --arch" if source else "a cubin for it, or the .cu file"
             raise UsageError(f"the machine code is for {code}, {wanted.title} is {wanted.arch}: give {mend}")
         if what_if and not timed(target):

@@ -9,6 +9,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Protocol
 
+from warplens.compiler import is_ptx
 from warplens.counters.metrics import by_instruction, by_line, metrics
 from warplens.counters.occupancy import Occupancy, curves, occupancy, waves
 from warplens.emulator import LANES, RECORD, Checks, Counted, DeviceMemory, Step, Streams, read_steps, record
@@ -32,6 +33,7 @@ from warplens.whole_file import write_whole
 
 # A warp that executes so many times what warps of the launch do is taken to wait for a block that is not run.
 PATIENCE, LEAST_BUDGET = 30, 100_000_000
+PACKAGES = {"nvrtc": "nvidia-cuda-nvrtc", "nvjitlink": "nvidia-nvjitlink", "nvdisasm": "nvidia-cuda-nvdisasm"}
 
 
 class Launched(Protocol):
@@ -243,7 +245,7 @@ class Run:
             machine_from=self.machine_from,
             labels=self.labels,
             sources=compiled or sources_on_disk(kernel.program),
-            tools=tool_versions(compiled=bool(compiled)),
+            tools=tool_versions("nvrtc" if compiled else "nvjitlink" if is_ptx(self.file or "") else ""),
             checks=tuple(check for check in CHECKS if check in self.checks),
             input_bytes=self.input_bytes,
             prediction=self.prediction,
@@ -295,10 +297,9 @@ def write_text(path: str | Path, content: str) -> None:
         raise UsageError(f"cannot write {path}: {error.strerror}") from None
 
 
-def tool_versions(compiled: bool) -> dict[str, str]:
-    """Versions of what took part; the compiler only where it did."""
+def tool_versions(compiler: str) -> dict[str, str]:
+    """Versions of what took part; compiler: a key of PACKAGES, or "" where none did."""
     from importlib.metadata import version
 
-    packages = {"nvrtc": "nvidia-cuda-nvrtc"} if compiled else {}
-    packages["nvdisasm"] = "nvidia-cuda-nvdisasm"
-    return {"warplens": __version__} | {name: version(package) for name, package in packages.items()}
+    names = filter(None, (compiler, "nvdisasm"))
+    return {"warplens": __version__} | {name: version(PACKAGES[name]) for name in names}

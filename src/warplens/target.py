@@ -35,7 +35,7 @@ from warplens.pitch import Pitched, plain
 from warplens.report.footprint import Footprint
 from warplens.run import Run
 
-SOURCES = (".cu", ".cuh", ".cpp", ".cc", ".h")
+SOURCES = (".cu", ".cuh", ".cpp", ".cc", ".h", ".ptx")
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from typing import TypeGuard
 from warplens.compiler.demangle import demangled
 from warplens.compiler.host_code import blanked
 from warplens.compiler.host_launch import Launched, commas, launched, launched_instance
+from warplens.compiler.ptx import declared
 from warplens.compiler.signature import declarations, declared_name
 from warplens.element import parse_element
 from warplens.expression import Number
@@ -72,7 +73,8 @@ def suggestion(title: str, kernel: Kernel, source: str, taken: Mapping[str, int]
     taken   names of the block: a size that the host passes and that differs gets another name
     """
     parameters = kernel.parameters
-    said = declarations(source, kernel.name, len(parameters)) or tuple("" for _ in parameters)
+    said = declarations(source, kernel.name, len(parameters)) or declared(source, kernel.name)
+    said = said if len(said) == len(parameters) else tuple("" for _ in parameters)
     name = title.split("<")[0].split(":")[-1]
     types = _types(name, demangled(kernel.name), source)
     said = tuple(re.sub(r"\b[A-Za-z_]\w*\b", lambda word: types.get(word[0], word[0]), text) for text in said)

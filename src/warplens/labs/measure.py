@@ -50,7 +50,7 @@ def times(
 
 
 def measured_time(rung: str, size: str, timing: Timing) -> MeasuredTime:
-    versions = ", ".join(f"{tool} {version}" for tool, version in tool_versions(compiled=True).items())
+    versions = ", ".join(f"{tool} {version}" for tool, version in tool_versions("nvrtc").items())
     return MeasuredTime(
         gpu=timing.gpu, date=date.today().isoformat(), driver=timing.driver, cuda=timing.cuda, versions=versions,
         size=size, rung=rung, time_us=timing.microseconds, low_us=timing.low, high_us=timing.high,
