@@ -28,7 +28,7 @@ FAR = 16  # beside the bit of a valid sector: it comes from DRAM
 def below(line, start, supply):  # type: ignore[no-untyped-def]
     """(whether the line comes from DRAM, what share of a sector DRAM then spends on it, what share of those who ask
     for it one block is)."""
-    lows, highs, latency, weight, own, _, _ = supply
+    lows, highs, latency, weight, own, _, _, _ = supply
     sector = line * 4
     for n in range(lows.size):
         if lows[n] <= sector + 3 and sector < highs[n]:
@@ -83,7 +83,7 @@ def first_asked(line, at, cache):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def fetch(line, mask, lone, request, wave, cache, flight, servers, counts, s, supply):  # type: ignore[no-untyped-def]
+def fetch(i, line, mask, lone, request, wave, cache, flight, servers, counts, s, supply):  # type: ignore[no-untyped-def]
     """The sectors `mask` of one line, asked for at `request`: when the last of them is there.
 
     lone   whether the access asks for neither of the lines beside it
@@ -126,7 +126,7 @@ def fetch(line, mask, lone, request, wave, cache, flight, servers, counts, s, su
                 sector = 4 * line + half + (0 if mask >> half & 1 and not valid[entry] >> half & 1 else 1)
                 new = not asked_before(known, ONE_SECTOR + sector) if wanted == 1 else first
             if first:
-                far, moved = far or comes, moved + share
+                far, moved = far or (comes and hashed(line + 29) < supply[7][i]), moved + share
             elif not kept:
                 far, lost, new, moved = True, True, False, moved + 1.0
                 counts[p.L2_LOST] += 1
@@ -192,7 +192,7 @@ def from_dram(pairs, lone, at, servers, s):  # type: ignore[no-untyped-def]
 @compiled
 def to_dram(line, number, request, servers, s, supply):  # type: ignore[no-untyped-def]
     """What so many stored sectors of a line cost DRAM, sooner or later: to fill up parts of sectors, and to write."""
-    lows, highs, _, _, _, stored, filled = supply
+    lows, highs, _, _, _, stored, filled, _ = supply
     for n in range(lows.size):
         if lows[n] <= 4 * line + 3 and 4 * line < highs[n]:
             if stored[n] > 0:
@@ -288,7 +288,7 @@ def take_place(sectors, updates, servers):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def served(t, sp, kind, words, at, block_wave, slot, size, other, memory, counts, s, supply):  # type: ignore[no-untyped-def]
+def served(i, t, sp, kind, words, at, block_wave, slot, size, other, memory, counts, s, supply):  # type: ignore[no-untyped-def]
     """One access: (when it leaves the queue, when its result is there, when its registers are read)."""
     cache, flight, servers, issue_free = memory.cache, memory.flight, memory.servers, memory.issue_free
     head, second = words[at], words[at + 1]
@@ -344,7 +344,7 @@ def served(t, sp, kind, words, at, block_wave, slot, size, other, memory, counts
         if kind in (p.LOAD, p.COPY):
             if other:
                 drop(line, mask, cache)
-            done = max(done, fetch(line, mask, lone, request, block_wave, cache, flight, servers, counts, s, supply))
+            done = max(done, fetch(i, line, mask, lone, request, block_wave, cache, flight, servers, counts, s, supply))
         elif kind == p.STORE:
             put(line, mask, request, block_wave, cache, servers, counts, s, supply)
         elif kind in (p.ATOMIC, p.REDUCE):

@@ -153,7 +153,7 @@ def access(slot, i, t, warps, blocks, work, memory, counts, s, supply):  # type:
         done = leave + work.lats[i]
     while at < warps.stop[slot] and work.words[at] < ENTER and instruction(work.words[at]) == i:
         out, come, got = served(
-            t, sp, kind, work.words, at, blocks.wave[slot // work.warps], slot, work.rows[i, p.BYTES],
+            i, t, sp, kind, work.words, at, blocks.wave[slot // work.warps], slot, work.rows[i, p.BYTES],
             work.rows[i, p.OTHER] > 0, memory, counts, s, supply,
         )  # fmt: skip
         leave, done, read = max(leave, out), max(done, come), max(read, got)

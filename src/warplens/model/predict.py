@@ -67,7 +67,7 @@ def predict(
     near = with_neighbours(chosen.centres, trace.launch.grid)
     beside = recorded(near) if near else part(others, ())
     code = machine_code(program, machine.speeds)
-    supply = Supply.of(program, others, beside, chosen, machine, trace, buffers)
+    supply = Supply.of(program, code, others, beside, chosen, machine, trace, buffers)
     return _answer(program, trace, machine, occupancy, chosen, code, streams, supply, what_if, waits)
 
 

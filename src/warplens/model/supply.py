@@ -18,12 +18,13 @@ from numpy.typing import NDArray
 from warplens.counters.opcodes import width
 from warplens.machine import Machine
 from warplens.model import places as p
+from warplens.model.asked_first import asked_first
 from warplens.model.atomic_units import FLOATS, WORDS, places_reached
 from warplens.model.beside import sharers
 from warplens.model.by_warp import ByWarp, sectors_of
 from warplens.model.chosen import Chosen
 from warplens.model.footprint import Footprint, footprint
-from warplens.model.machine_code import adds_floats, kind_of
+from warplens.model.machine_code import MachineCode, adds_floats, kind_of
 from warplens.model.stored import ATOMIC, STORE, Stored, stored
 from warplens.model.write_back import Evicted, write_back
 from warplens.program import Instruction, Program
@@ -45,6 +46,7 @@ class Supply:
     filled, both   of those read, what fills up stored parts; share of the others that both halves of L2 are asked for
     fills      of each stored sector: what DRAM reads, in sectors, to fill up those of which a part is stored
     atomic_places, atomic_heaviest   what atomics reach (atomic_units.py), and the share of them that go to one of these
+    first          by instruction: share of what it loads that no other block has asked for before (asked_first.py)
     """
 
     lows: NDArray[np.int64]
@@ -62,11 +64,12 @@ class Supply:
     reached: float
     atomic_places: float
     atomic_heaviest: float
+    first: NDArray[np.float64]
 
     @staticmethod
     def of(
-        program: Program, streams: ByWarp, beside: ByWarp, chosen: Chosen, machine: Machine, trace: Trace,
-        buffers: Buffers,
+        program: Program, code: MachineCode, streams: ByWarp, beside: ByWarp, chosen: Chosen, machine: Machine,
+        trace: Trace, buffers: Buffers,
     ) -> Supply:  # fmt: skip
         """streams, beside: of blocks as if drawn at random, and of chosen.centres with their neighbours"""
         kinds = np.array([_reads_or_stores(kind_of(i)) for i in program.instructions], np.int64)
@@ -128,10 +131,15 @@ class Supply:
                     weight[n, wave] = min(1.0, new / wanted) if wanted else 0.0
                     known = now
                 read += 2 * f.of(total)
+        code_of = code.rows, code.firsts, code.lasts
+        first = (
+            asked_first(beside, chosen.centres, at_once, *code_of) if chosen.centres
+            else asked_first(streams, streams.blocks, at_once, *code_of)
+        )  # fmt: skip
         return Supply(
             lows, highs, latency, weight, own, written.stores, written.fills, read, written.filled,
             _by_both(reads) if chosen.active > 1 else 0.0, written.sectors, written.writing, reached, reached_places,
-            heaviest,
+            heaviest, first,
         )  # fmt: skip
 
     def and_again(self, pieces: float) -> Supply:
@@ -139,7 +147,7 @@ class Supply:
         return replace(self, read=self.read + 2 * pieces)
 
     def arrays(self) -> tuple[NDArray[Any], ...]:
-        return self.lows, self.highs, self.latency, self.weight, self.own, self.stores, self.fills
+        return self.lows, self.highs, self.latency, self.weight, self.own, self.stores, self.fills, self.first
 
 
 def _by_both(reads: Sequence[Footprint]) -> float:
