@@ -105,7 +105,7 @@ REFUSED = [
     (CUBIN, {"kernel": "copy"}, "no kernel 'copy' .*; there are: ccopy, nccopy, add1"),
     ("gone.cu", {}, "no such file: gone.cu"),
     ("gone.cubin", {}, "no such file: gone.cubin"),
-    (str(ROOT / "tests"), {}, "is a directory; give a .cu file or a cubin"),
+    (str(ROOT / "tests"), {}, "is a directory; give a .cu file, a .ptx file or a cubin"),
     (CUBIN, {"arch": "sm_80"}, "holds code for sm_90"),
     (CUBIN, {"options": ("-O1",)}, "is compiled already"),
     (COPY, {"arch": "sm_70"}, "unknown architecture 'sm_70'; known are sm_75"),
@@ -188,6 +188,16 @@ def test_variables_of_a_cubin(tmp_path: Path) -> None:
     path = tmp_path / "k.cubin"
     path.write_bytes(one(written(tmp_path, VARIABLES), kernel="k").kernel.cubin.data)
     assert seen(one(str(path), kernel="k", settings=("table=ones:f32[4]",))) == [1, 1, 1, 1]
+
+
+def test_a_number_that_a_constant_is_set_to_may_stand_in_sizes(tmp_path: Path) -> None:
+    source = """__constant__ int channels = 3;
+    extern "C" __global__ void k(float* x) { x[blockIdx.x] = channels; }"""
+    asked = Flags("k", "channels * 2", "1", ("zeros f32[channels * 2]",), settings=("channels=5",))
+    (target,) = targets(written(tmp_path, source), asked)
+    (out,) = target.fresh_values()
+    target.run_with([out])
+    assert out.tolist() == [5] * 10
 
 
 def test_cooperative_by_the_block_or_by_flag(tmp_path: Path) -> None:

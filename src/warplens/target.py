@@ -277,8 +277,7 @@ def targets(file: str, flags: Flags = NO_FLAGS) -> list[Target]:
     if is_source(file):
         modules = _Modules(file, flags, machine.arch)
         if flags.guess and not block:
-            guessed = _guessed(modules, flags.kernel)
-            block = read_launch_block(guessed, f"{file} (guessed)")
+            block = read_launch_block(guessed := _guessed(modules, flags.kernel), f"{file} (guessed)")
         found = [(entry, modules.of(entry)) for entry in _entries(block, modules, flags.kernel)]
     else:
         module = _load(file, flags)
@@ -287,6 +286,8 @@ def targets(file: str, flags: Flags = NO_FLAGS) -> list[Target]:
     said = {text: text.partition("=")[0].strip() for text in flags.settings}
     fills = {name: text.partition("=")[2] for text, name in said.items() if name in taken}
     settings = dict(flag("--set", parse_setting, text) for text, name in said.items() if name not in taken)
+    if not block:  # what a constant of the module is set to may stand in sizes as well
+        settings |= labelled_numbers(list(said), settings)
     made = []
     for entry, module in found:
         names = block.values({**entry.sets, **settings}) if block else settings
