@@ -11,7 +11,7 @@ from warplens.model.l2_share import book_of, keeps
 LINES, MANY = 3712, 1 << 20
 
 
-def kept(asked: list[int], halves: int, wave: int = 1, share: float = 1.0) -> float:
+def kept(asked: list[int], halves: int, wave: int = 1, share: float = 1.0, at_home: bool = False) -> float:
     """Of lines that are asked for again, those that are still there."""
     held, servers, s = book_of(LINES, MANY), np.zeros(p.SERVERS), np.zeros(p.SETTINGS)
     s[p.HALVES] = halves
@@ -20,7 +20,7 @@ def kept(asked: list[int], halves: int, wave: int = 1, share: float = 1.0) -> fl
     seen: set[int] = set()
     for n, line in enumerate(asked):
         servers[p.L1_CLOCK] = n
-        there = keeps(line, 3, share, wave * n // len(asked) if wave > 1 else 0, held, servers, s)
+        there = keeps(line, 3, share, at_home, wave * n // len(asked) if wave > 1 else 0, held, servers, s)
         (found if line in seen else first).append(there)
         seen.add(line)
     assert np.mean(first) > 0.99  # of what is asked for the first time reuse.py tells; few places stand for two lines
@@ -42,6 +42,7 @@ def test_two_halves_have_less_room_for_what_passes_through_once() -> None:
     asked = [line for n in range(4 * apart) for line in ([n, n - apart] if n >= apart else [n])]
     assert kept(asked, 1) > 0.95
     assert kept(asked, 2) < 0.92
+    assert kept(asked, 2, at_home=True) > 0.95
 
 
 def test_what_other_waves_or_others_ask_for_is_not_in_this_book() -> None:

@@ -29,18 +29,20 @@ def book_of(lines: int, words: int) -> tuple[Array, Array, Array, Array]:
 
 
 @compiled
-def keeps(line, pieces, share, wave, held, servers, s):  # type: ignore[no-untyped-def]
+def keeps(line, pieces, share, at_home, wave, held, servers, s):  # type: ignore[no-untyped-def]
     """Whether L2 still has these of the two pieces of a line, as it does from now on, or the wave of blocks has not
     asked for the line yet: what blocks share, reuse.py tells.
 
-    share   of the lines like this one of which this multiprocessor keeps book, in its share of L2: one of so many
-            that ask for them
+    share     of the lines like this one of which this multiprocessor keeps book, in its share of L2: one of so many
+              that ask for them
+    at_home   it is asked for where it is at home, as stores do, and no copy is made
     """
     tags, _, _, waves = held
     if tags.size == 0 or hashed(line + 13) >= share:
         return True
-    there = _found(line, pieces, held, servers)
-    if not there and s[p.HALVES] == TWO_HALVES and hashed(line + 17) < 0.5:
+    far = s[p.HALVES] == TWO_HALVES and hashed(line + 17) < 0.5
+    there = not (far and at_home) and _found(line, pieces, held, servers)
+    if not there and far:
         there = _found(line + AT_HOME, pieces, held, servers)
     place, this = int(hashed(line + 19) * waves.size), wave % 255 + 1
     again = waves[place] == this

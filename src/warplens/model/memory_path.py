@@ -17,6 +17,7 @@ from warplens.model.hashing import hashed
 from warplens.model.l1_tags import bank_of
 from warplens.model.l2_share import asked_before, keeps
 from warplens.model.least_used import find
+from warplens.model.written import by_itself, bytes_of, left, parts_to_dram
 
 PAGE = 5  # lines whose loads from DRAM take alike: 2 to this power, 4 KB
 ONE_SECTOR = 1 << 40  # what tells the bit of a sector from that of its 64 bytes
@@ -28,7 +29,7 @@ FAR = 16  # beside the bit of a valid sector: it comes from DRAM
 def below(line, start, supply):  # type: ignore[no-untyped-def]
     """(whether the line comes from DRAM, what share of a sector DRAM then spends on it, what share of those who ask
     for it one block is)."""
-    lows, highs, latency, weight, own, _, _, _ = supply
+    lows, highs, latency, weight, own, _, _, _, _ = supply
     sector = line * 4
     for n in range(lows.size):
         if lows[n] <= sector + 3 and sector < highs[n]:
@@ -88,7 +89,7 @@ def fetch(i, line, mask, lone, request, wave, cache, flight, servers, counts, s,
 
     lone   whether the access asks for neither of the lines beside it
     """
-    tags, stamps, valid, fill, known, _, _, stored, waiting, held = cache
+    tags, stamps, valid, fill, known, _, _, stored, waiting, held, _ = cache
     sets = tags.size // p.WAYS
     entry, there = find(tags, stamps, sets, p.WAYS, line)
     if not there:
@@ -118,7 +119,7 @@ def fetch(i, line, mask, lone, request, wave, cache, flight, servers, counts, s,
             other = 4 * entry + half + (0 if valid[entry] >> half & 1 else 1)
             beside += int(wanted == 1 and valid[entry] >> half & 3 != 0 and fill[other] > request)
             comes, share, own = below(line, wave, supply)
-            kept = keeps(line, 1 << (half >> 1), own, wave, held, servers, s)
+            kept = keeps(line, 1 << (half >> 1), own, False, wave, held, servers, s)
             first = new = False
             if line < p.LOCAL_BASE:
                 first = not asked_before(known, 4 * line + half)
@@ -192,7 +193,7 @@ def from_dram(pairs, lone, at, servers, s):  # type: ignore[no-untyped-def]
 @compiled
 def to_dram(line, number, request, servers, s, supply):  # type: ignore[no-untyped-def]
     """What so many stored sectors of a line cost DRAM, sooner or later: to fill up parts of sectors, and to write."""
-    lows, highs, _, _, _, stored, filled, _ = supply
+    lows, highs, _, _, _, stored, filled, _, _ = supply
     for n in range(lows.size):
         if lows[n] <= 4 * line + 3 and 4 * line < highs[n]:
             if stored[n] > 0:
@@ -233,14 +234,15 @@ def update(line, mask, lone, request, wave, cache, servers, counts, s, supply): 
 
 @compiled
 def put(line, mask, request, wave, cache, servers, counts, s, supply):  # type: ignore[no-untyped-def]
-    """Stored sectors of one line: L1 writes through, what of it stays in L2 costs DRAM nothing."""
-    tags, stamps, valid, fill, _, _, _, at, waiting, held = cache
+    """Stored sectors of one line: L1 writes through, what of it stays in L2 costs DRAM nothing.  Whether L2 still had
+    the line, if it had it."""
+    tags, stamps, valid, fill, _, _, _, at, waiting, held, _ = cache
     entry, there = find(tags, stamps, tags.size // p.WAYS, p.WAYS, line)
     if not there:
         tags[entry], valid[entry], waiting[entry], at[entry] = line, 0, 0, -p.NEVER
     servers[p.L1_CLOCK] += 1
     stamps[entry] = servers[p.L1_CLOCK]
-    keeps(line, int(mask & 3 > 0) + 2 * int(mask & 12 > 0), 1.0, wave, held, servers, s)
+    kept = keeps(line, int(mask & 3 > 0) + 2 * int(mask & 12 > 0), 1.0, True, wave, held, servers, s)
     if line < p.LOCAL_BASE:
         to_dram(line, bits(mask), request, servers, s, supply)
     beside = servers[p.STORED_LINES] - at[entry] <= s[p.MERGED_WITHIN]
@@ -253,7 +255,7 @@ def put(line, mask, request, wave, cache, servers, counts, s, supply):  # type: 
     waiting[entry] = waiting[entry] - together
     mask = mask - together
     if mask == 0:
-        return
+        return kept
     number = bits(mask)
     servers[p.STORED_LINES] += 1
     at[entry], waiting[entry] = servers[p.STORED_LINES], waiting[entry] | mask
@@ -274,6 +276,7 @@ def put(line, mask, request, wave, cache, servers, counts, s, supply):  # type: 
     servers[p.L2_IN] = max(servers[p.L2_IN], request) + max(size / s[p.L2_WRITE], s[p.LINE_WRITE])
     # Stores wait in a queue of their own, not for what DRAM has to read; when it is long, accesses behind them wait.
     servers[p.LSU] = max(servers[p.LSU], max(servers[p.L2_IN], servers[p.DRAM_IN]) - s[p.STORE_SLACK])
+    return kept
 
 
 @compiled
@@ -328,10 +331,11 @@ def served(i, t, sp, kind, words, at, block_wave, slot, size, other, memory, cou
     last = at + ACCESSED + sectors
     shift = p.LOCAL_BASE + slot * 65536 if where == LOCAL else 0
     moved = counts[p.L2_READS] + counts[p.L2_WRITES]
-    before = -1
+    before, access = -1, (position, last)
+    each = bytes_of(words, position, last if kind == p.STORE else position, lanes * size)
     while position < last:
         line = (int(words[position]) >> 2) + shift
-        mask = 0
+        mask, of_line = 0, position
         while position < last and (int(words[position]) >> 2) + shift == line:
             mask |= 1 << (int(words[position]) & 3)
             position += 1
@@ -346,7 +350,10 @@ def served(i, t, sp, kind, words, at, block_wave, slot, size, other, memory, cou
                 drop(line, mask, cache)
             done = max(done, fetch(i, line, mask, lone, request, block_wave, cache, flight, servers, counts, s, supply))
         elif kind == p.STORE:
-            put(line, mask, request, block_wave, cache, servers, counts, s, supply)
+            kept = put(line, mask, request, block_wave, cache, servers, counts, s, supply)
+            if line < p.LOCAL_BASE and by_itself(line, supply):
+                gone = left(line, words, of_line, position, access, each, kept, cache[4], cache[10], servers)
+                parts_to_dram(gone, request, servers, counts, s)
         elif kind in (p.ATOMIC, p.REDUCE):
             update(line, mask, lone, request, block_wave, cache, servers, counts, s, supply)
     if kind == p.LOAD:

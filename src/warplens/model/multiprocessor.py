@@ -17,6 +17,7 @@ import numpy as np
 from warplens.compiled import compiled
 from warplens.emulator.entries import SHARED
 from warplens.model import places as p
+from warplens.model import written
 from warplens.model.activity import History
 from warplens.model.constant_path import BANKS, LINES, LINES_OF_BANK, looked_up, told
 from warplens.model.entries import ENTER, OF_WARP, basic_block, instruction, length, space
@@ -258,7 +259,7 @@ def _nothing_asked(words: int) -> Array:
 
 def simulate(
     words: Array, starts: Array, ends: Array, per_block: int, resident: int, code: Array, cycles: Array, lats: Array,
-    firsts: Array, lasts: Array, s: Array, supply: tuple[Array, ...], lines: tuple[int, int],
+    firsts: Array, lasts: Array, s: Array, supply: tuple[Array, ...], lines: tuple[int, ...],
     asked: tuple[Array, Array],
 ) -> tuple[Array, Array, History, Array]:  # fmt: skip
     """Runs blocks one after the other, so many resident at a time; block b has the warps b * per_block and following.
@@ -275,7 +276,7 @@ def simulate(
     cache = (
         np.full(l1, -1, np.int64), np.zeros(l1), np.zeros(l1, np.int64), np.zeros(4 * l1),
         _nothing_asked(int((ends - starts).sum())), *asked, np.zeros(l1), np.zeros(l1, np.int64),
-        book_of(lines[1], int((ends - starts).sum())),
+        book_of(lines[1], int((ends - starts).sum())), written.book_of(lines[2], lines[3], int((ends - starts).sum())),
     )  # fmt: skip
     work = Work(words, starts, ends, per_block, code, cycles, lats, firsts, lasts)
     held = BANKS * LINES_OF_BANK

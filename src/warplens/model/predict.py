@@ -29,6 +29,7 @@ from warplens.model.says import interval, limit_of, metrics_of, units_of
 from warplens.model.side_by_side import side_by_side
 from warplens.model.supply import Buffers, Supply
 from warplens.model.waits import Waits, waits_of
+from warplens.model.written import PARTS
 from warplens.program import Program
 from warplens.sass.sharing import waiting_loads
 from warplens.trace import Trace
@@ -90,7 +91,7 @@ def _settings(machine: Machine, chosen: Chosen, supply: Supply, what_if: Sequenc
         TABLE_ALONE=speeds.table_line_cycles,
         LAT_TABLE=speeds.latency_table, LAT_TABLE_FIRST=speeds.latency_table_first,
         LATE_NEAR=speeds.late_near_cycles / spread, LATE_FAR=speeds.late_far_cycles / spread,
-        LONE_HALF=speeds.lone_half, MERGED_WITHIN=speeds.merged_within,
+        LONE_HALF=speeds.lone_half, LONE_SECTOR=speeds.lone_sector, MERGED_WITHIN=speeds.merged_within,
         LAT_SHARED=speeds.latency_shared, LAT_L1=speeds.latency_l1, LAT_L2=speeds.latency_l2,
         LAT_DRAM=speeds.latency_dram, LAT_SHARED_ATOMIC=speeds.latency_shared_atomic,
         LAT_ATOMIC=speeds.latency_global_atomic, LAT_BARRIER=speeds.latency_barrier, LAT_BRANCH=speeds.latency_branch,
@@ -138,7 +139,8 @@ def _run(
 ) -> Outcome:  # fmt: skip
     chosen_settings = _settings(machine, chosen, supply, what_if)
     l1_bytes = machine.speeds.l1_share * (machine.limits.unified_bytes_per_multiprocessor - occupancy.carveout_bytes)
-    lines = int(l1_bytes) // LINE, machine.l2_bytes // LINE // chosen.active
+    of_l2 = machine.l2_bytes // LINE // chosen.active
+    lines = int(l1_bytes) // LINE, of_l2, int(PARTS * of_l2), int(machine.speeds.dirty_share * of_l2)
     runs = side_by_side(streams, chosen, code, chosen_settings, supply, lines)
     counts = np.mean([run.counts for run in runs], axis=0)
     stalls, busy = np.mean([run.stalls for run in runs], axis=0), np.mean([run.busy for run in runs], axis=0)
@@ -178,7 +180,8 @@ def _answer(
     each = float(trace.executed.sum()) / trace.launch.blocks * chosen.of_blocks
     out = _run(machine, occupancy, chosen, code, streams, supply, what_if, each, trace.launch.blocks, waits)
     issued = max(float(out.counts[p.ISSUED]), 1.0)
-    supply = supply.and_again(float(out.counts[p.L2_LOST]) * float(trace.executed.sum()) / issued)
+    of_all = float(trace.executed.sum()) / issued
+    supply = supply.and_again(*(float(out.counts[n]) * of_all for n in (p.L2_LOST, p.L2_FILLED, p.L2_REWRITTEN)))
     time_us = machine.speeds.launch_microseconds + out.cycles / machine.boost_megahertz
     surely = bool(machine.calibrated) and not waiting_loads(program)
     low, high = interval(time_us, machine.speeds.launch_microseconds, surely)

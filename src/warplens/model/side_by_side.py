@@ -37,7 +37,7 @@ class Simulation:
 
 
 def side_by_side(
-    streams: ByWarp, chosen: Chosen, code: MachineCode, settings: NDArray[Any], supply: Supply, lines: tuple[int, int]
+    streams: ByWarp, chosen: Chosen, code: MachineCode, settings: NDArray[Any], supply: Supply, lines: tuple[int, ...]
 ) -> list[Simulation]:
     """One for each multiprocessor that was chosen.  Unpredictable where blocks have not been recorded or do not end."""
     nobody = np.full(1, p.NEVER, np.float64)
@@ -55,7 +55,7 @@ def side_by_side(
 
 def _simulated(
     streams: ByWarp, blocks: tuple[int, ...], chosen: Chosen, code: MachineCode, settings: NDArray[Any],
-    supply: Supply, lines: tuple[int, int], before: NDArray[np.float64], now: NDArray[np.float64],
+    supply: Supply, lines: tuple[int, ...], before: NDArray[np.float64], now: NDArray[np.float64],
 ) -> Simulation:  # fmt: skip
     own = part(streams, blocks)
     if (own.starts == own.ends).any():

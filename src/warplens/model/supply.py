@@ -45,6 +45,7 @@ class Supply:
     read, stored   sectors that DRAM moves for the whole grid;  reached: different ones that loads reach
     filled, both   of those read, what fills up stored parts; share of the others that both halves of L2 are asked for
     fills      of each stored sector: what DRAM reads, in sectors, to fill up those of which a part is stored
+    whole      share of the sectors stored that a block stores whole, sooner or later (written.py)
     atomic_places, atomic_heaviest   what atomics reach (atomic_units.py), and the share of them that go to one of these
     first          by instruction: share of what it loads that no other block has asked for before (asked_first.py)
     """
@@ -56,6 +57,7 @@ class Supply:
     own: NDArray[np.float64]
     stores: NDArray[np.float64]
     fills: NDArray[np.float64]
+    whole: NDArray[np.float64]
     read: float
     filled: float
     both: float
@@ -114,6 +116,7 @@ class Supply:
         evicted = Evicted.of(reads, read_lines, writes, parts, total, machine)
         written = write_back(reads, writes, parts, evicted, total, machine)
         reads = [evicted.left_of(*each) for each in zip(reads, read_lines, writes, parts, strict=True)]
+        whole = 1 - np.array([part.partial for part in parts])
         floats = machine.speeds.atomic_float_cycles / machine.speeds.atomic_word_cycles
         changes = np.array([_atomic(kind, i) for kind, i in zip(kinds, program.instructions, strict=True)], np.int64)
         reached_places, heaviest = places_reached(streams, changes, floats, total, np.sort(lows))
@@ -137,17 +140,22 @@ class Supply:
             else asked_first(streams, streams.blocks, at_once, *code_of)
         )  # fmt: skip
         return Supply(
-            lows, highs, latency, weight, own, written.stores, written.fills, read, written.filled,
+            lows, highs, latency, weight, own, written.stores, written.fills, whole, read, written.filled,
             _by_both(reads) if chosen.active > 1 else 0.0, written.sectors, written.writing, reached, reached_places,
             heaviest, first,
         )  # fmt: skip
 
-    def and_again(self, pieces: float) -> Supply:
-        """With so many pieces of 64 bytes that DRAM gives again, because L2 has lost them while they were in use."""
-        return replace(self, read=self.read + 2 * pieces)
+    def and_again(self, pieces: float, filled: float, written: float) -> Supply:
+        """With so many pieces of 64 bytes that DRAM gives again, because L2 has lost them while they were in use, so
+        many parts of sectors that it fills up, and so many sectors that it has to write again."""
+        return replace(
+            self, read=self.read + 2 * pieces + filled, filled=self.filled + filled, stored=self.stored + written
+        )
 
     def arrays(self) -> tuple[NDArray[Any], ...]:
-        return self.lows, self.highs, self.latency, self.weight, self.own, self.stores, self.fills, self.first
+        return (
+            self.lows, self.highs, self.latency, self.weight, self.own, self.stores, self.fills, self.first, self.whole
+        )  # fmt: skip
 
 
 def _by_both(reads: Sequence[Footprint]) -> float:
