@@ -20,3 +20,6 @@ K(meet1) { BEGIN TREE(L1(0), L1(1), L1(2), L1(3), L1(4), L1(5), L1(6), L1(7)) MA
 K(ifs) { BEGIN if (a & 1) { MARK(1) if (a & 2) { MARK(2) Y MARK(3) } else { MARK(4) Y MARK(5) } MARK(6) } else { MARK(7) if (a & 2) { MARK(8) Y MARK(9) } else { MARK(10) Y MARK(11) } MARK(12) } MARK(13) }
 // one loop with own trip counts, leaving to own exits
 K(loop) { BEGIN LOOP for (unsigned k = 0; ; k++) { MARK(1) Y if (k == b) break; } MARK(2) asm volatile("exit;"); }
+// two loops one after the other, and a loop in a loop (d times, as often as b says in each)
+K(two) { BEGIN LOOP for (unsigned k = 0; k <= b; k++) { Y MARK(1) } MARK(2) LOOP for (unsigned k = 0; k <= c; k++) { Y MARK(3) } MARK(4) }
+K(nest) { BEGIN LOOP for (int r = 0; r < (int)(d & 3) + 1; r++) { MARK(1) LOOP for (int k = 0; k <= ((b >> 2 * r) & 3); k++) { Y MARK(2) } MARK(3) } MARK(4) }

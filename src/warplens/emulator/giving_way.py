@@ -1,9 +1,9 @@
 """Lanes that spin give way to the others: what YIELD and NANOSLEEP do to the splits of a warp.
 
-Splits that part stand on a stack (splits.py).  Lanes that gave way stand beside it: one after the other gets a turn
-when the stack is empty, from the lane on whose turn it is, all that gave way at one place together.  The turn then goes
-to the next lane that is not with those who got it.  This is the order of all of 2,520 warps of two to eight groups of
-lanes in six kernels (H200; 168 of them in measurements/h200/turns.csv).
+Splits that part stand on a stack (splits.py).  Lanes that gave way stand beside it.  The turn is a lane: it passes on
+with every split that is taken, to the next lane that does not run.  Where the stack is empty it is looked for who goes
+on from that lane on, round the warp: all that gave way at one place together, or who waits at a BSYNC for nobody but
+lanes that are away.
 
 Until they go on, lanes that gave way are away: a BSYNC may be passed without them (without.py).
 """
@@ -27,7 +27,7 @@ class GivingWay(Splits, ABC):
     @property
     @abstractmethod
     def let_go(self) -> ir.Function:
-        """let_go(env, warp, away, again): see without.py."""
+        """let_go(env, warp, slot, away) -> whether: see without.py."""
 
     @cached_property
     def others(self) -> ir.Function:
@@ -70,10 +70,11 @@ class GivingWay(Splits, ABC):
         found = code.lowest(b.select(code.nonzero(above), above, lanes))
         return b.select(code.nonzero(lanes), found, lane)
 
-    def _pass_turn(self, code: Code, warp: ir.Value, lane: ir.Value) -> None:
-        """From `lane` on, the next that does not run now has the turn."""
-        resting = code.b.not_(code.load(Warp, warp, "exec"))
-        code.store(self._next_of(code, lane, resting), Warp, warp, "turn")
+    def _pass_turn(self, code: Code, warp: ir.Value, running: ir.Value) -> None:
+        """From the lane whose turn it is on, the next that neither runs now nor has exited has it."""
+        b = code.b
+        resting = b.not_(b.or_(running, code.load(Warp, warp, "exited")))
+        code.store(self._next_of(code, code.load(Warp, warp, "turn"), resting), Warp, warp, "turn")
 
     def _back(self, code: Code, warp: ir.Value) -> None:
         """The lane whose turn it is counts as back."""
@@ -81,33 +82,60 @@ class GivingWay(Splits, ABC):
         now = code.bit(code.load(Warp, warp, "turn"))
         code.store(b.and_(code.load(Warp, warp, "away"), b.not_(now)), Warp, warp, "away")
 
+    def _taken(self, code: Code, warp: ir.Value) -> None:
+        """A split has been taken, its lanes are in warp.exec."""
+        b = code.b
+        lanes = code.load(Warp, warp, "exec")
+        rest = b.not_(lanes)
+        code.store(b.and_(code.load(Warp, warp, "away"), rest), Warp, warp, "away")
+        for slot in range(WARPSYNC):
+            code.store(b.and_(code.load(Warp, warp, "missed", slot), rest), Warp, warp, "missed", slot)
+        with code.when(b.not_(code.nonzero(code.load(Warp, warp, "jumps")))):
+            self._pass_turn(code, warp, lanes)
+        code.store(0, Warp, warp, "jumps")
+
     @cached_property
     def take_turn(self) -> ir.Function:
-        """take_turn(warp, among) -> place: who has the turn among these lanes that gave way, in warp.exec."""
-        made, code = function(self.module, "take_turn", I32, [PTR, I32])
-        warp, among = made.args
+        """take_turn(env, warp, resting) -> whether somebody goes on: from the turn on, who gave way and is among
+        `resting`, or who waits at a BSYNC and may be let go.  They are ready then."""
+        made, code = function(self.module, "take_turn", I1, [PTR, PTR, I32])
+        env, warp, resting = made.args
         b = code.b
-        lane = self._next_of(code, code.load(Warp, warp, "turn"), among)
-        place = code.load(Warp, warp, "lane_pc", lane)
-        lanes = self._gave_way_at(code, warp, place)
-        rest = b.not_(lanes)
-        for name in ("gave_way", "away"):
-            code.store(b.and_(code.load(Warp, warp, name), rest), Warp, warp, name)
-        code.store(lanes, Warp, warp, "exec")
-        code.store(b.add(place, i32(1)), Warp, warp, "dug")
-        self._pass_turn(code, warp, lane)
-        b.ret(place)
+        away = code.load(Warp, warp, "away")
+        left = code.variable(I32, b.or_(resting, self._waiting(code, warp)))
+
+        def look() -> None:
+            lanes = b.load(left, typ=I32)
+            lane = self._next_of(code, code.load(Warp, warp, "turn"), lanes)
+            with code.when(code.nonzero(b.and_(resting, code.bit(lane)))):
+                slot = code.bit(code.load(Warp, warp, "ready"))
+                b.call(self.put, [warp, code.load(Warp, warp, "lane_pc", lane), code.bit(lane)])
+                code.store(b.or_(code.load(Warp, warp, "buried"), slot), Warp, warp, "buried")  # all at its place go on
+                code.store(lane, Warp, warp, "turn")
+                b.ret(ir.Constant(I1, 1))
+
+            def at(slot: ir.Value) -> None:
+                waiting = code.load(Warp, warp, "waiting", slot)
+                with code.when(code.nonzero(b.and_(waiting, code.bit(lane)))):
+                    with code.when(b.call(self.let_go, [env, warp, slot, away])):
+                        b.ret(ir.Constant(I1, 1))
+                    b.store(b.and_(b.load(left, typ=I32), b.not_(waiting)), left)
+
+            code.each(i32(WARPSYNC), at)
+
+        code.loop(lambda: code.nonzero(b.load(left, typ=I32)), look)
+        b.ret(ir.Constant(I1, 0))
         return made
 
-    def _next_turn(self, code: Code, warp: ir.Value) -> None:
-        """Where nothing is ready on the stack: who gave way goes on."""
-        if not self.gives_way:
-            return
+    def _next_turn(self, code: Code, env: ir.Value, warp: ir.Value) -> ir.Value:
+        """Where nothing is ready on the stack, who gave way goes on; whether."""
+        b = code.b
         lanes = code.load(Warp, warp, "gave_way")
-        with code.when(code.nonzero(lanes)):
-            place = code.b.call(self.take_turn, [warp, lanes])
-            self._back(code, warp)
-            code.b.ret(place)
+        empty = b.icmp_signed("==", code.load(Warp, warp, "ready"), i32(0))
+        turned = b.and_(empty, code.nonzero(lanes))
+        with code.when(turned):
+            b.call(self.take_turn, [env, warp, lanes])
+        return turned
 
     @cached_property
     def give_way(self) -> ir.Function:
@@ -115,33 +143,14 @@ class GivingWay(Splits, ABC):
         made, code = function(self.module, "give_way", I1, [PTR, PTR, I32, I32])
         env, warp, place, mask = made.args
         b = code.b
-        stack = code.load(Warp, warp, "ready")
-        with code.when(b.not_(code.nonzero(stack))):
-            self._back(code, warp)
-        away = b.or_(code.load(Warp, warp, "away"), mask)
-        code.store(away, Warp, warp, "away")
-        ready = self._ready(code, warp)
-        with code.when(b.not_(code.nonzero(b.and_(ready, b.not_(away))))):
-            b.call(self.let_go, [env, warp, away, ir.Constant(I1, 1)])
-            with code.when(b.icmp_signed(">", code.load(Warp, warp, "ready"), stack)):
-                self._step_aside(code, warp, place, mask)
-                b.ret(ir.Constant(I1, 1))
-            with code.when(b.not_(code.nonzero(ready))):
-                code.store(b.and_(away, b.not_(mask)), Warp, warp, "away")
+        away, resting = (code.load(Warp, warp, name) for name in ("away", "gave_way"))
+        code.store(b.or_(away, mask), Warp, warp, "away")
+        with code.when(b.not_(code.nonzero(code.load(Warp, warp, "ready")))):
+            code.store(b.or_(resting, mask), Warp, warp, "away")
+            with code.when(b.not_(b.call(self.take_turn, [env, warp, resting]))):
+                code.store(resting, Warp, warp, "away")
                 b.ret(ir.Constant(I1, 0))
-        others = code.load(Warp, warp, "gave_way")
         self._step_aside(code, warp, place, mask)
-        chosen = code.variable(I32)
-        with b.if_else(code.nonzero(stack)) as (parted, spun):
-            with parted:
-                b.store(b.call(self.next_split, [warp]), chosen)
-                self._pass_turn(code, warp, code.load(Warp, warp, "turn"))
-            with spun:
-                b.store(b.call(self.take_turn, [warp, others]), chosen)
-        dug = b.select(code.nonzero(code.load(Warp, warp, "dug")), i32(-1), i32(0))
-        slot = code.bit(code.load(Warp, warp, "ready"))
-        b.call(self.put, [warp, b.load(chosen, typ=I32), code.load(Warp, warp, "exec")])
-        code.store(b.or_(code.load(Warp, warp, "buried"), b.and_(dug, slot)), Warp, warp, "buried")
         b.ret(ir.Constant(I1, 1))
         return made
 

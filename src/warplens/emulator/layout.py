@@ -179,9 +179,11 @@ class Warp(c.Structure):
         ("gave_way", c.c_uint32),  # lanes that gave way and wait for their turn, each for going on at its lane_pc
         ("away", c.c_uint32),  # those of them without whom a BSYNC may be passed
         ("turn", c.c_int32),  # the lane from which on one is looked for that gave way
+        ("jumps", c.c_int32),  # the split that ran parts by a jump: who of it goes on first takes no turn
         ("used", c.c_int64),  # instructions, in whole turns
         ("waiting", c.c_uint32 * WAIT_SLOTS),
         ("barrier", c.c_uint32 * WARPSYNC),  # lanes of each convergence barrier, in a kernel whose lanes give way
+        ("missed", c.c_uint32 * WARPSYNC),  # of each: lanes without which it was passed, and that have not run since
         ("buried", c.c_uint32),  # ready splits, by slot, that others were put above
         ("dug", c.c_int32),  # the place behind that of the split to run, if it was buried; else 0
         ("merged", c.c_int32),  # splits have been joined: lanes of one may have set a barrier at different times

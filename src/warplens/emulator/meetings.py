@@ -169,7 +169,7 @@ class Meetings(GivingWay):
         b = code.b
         first = i32(0)
         if self.gives_way:
-            b.call(self.let_go, [env, warp, i32(0), ir.Constant(I1, 1)])
+            code.each(i32(WARPSYNC), lambda slot: b.call(self.let_go, [env, warp, slot, i32(0)]))
             first = i32(WARPSYNC)
 
         def slot_of(slot: ir.Value) -> None:

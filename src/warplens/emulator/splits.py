@@ -72,33 +72,40 @@ class Splits:
 
     @cached_property
     def next_split(self) -> ir.Function:
-        """next_split(warp): takes the newest ready split, its mask to warp.exec; its place, or -1 if there is none.
+        """next_split(env, warp): takes the newest ready split, mask to warp.exec; its place, or -1 if there is none.
 
         A split that was buried has lost its shape: it runs together with all that are ready at its place.
         """
-        made, code = function(self.module, "next_split", I32, [PTR], inline=True)
-        (warp,) = made.args
+        made, code = function(self.module, "next_split", I32, [PTR, PTR], inline=True)
+        env, warp = made.args
         b = code.b
+        turned = self._next_turn(code, env, warp) if self.gives_way else None
         n = code.load(Warp, warp, "ready")
         with code.when(b.icmp_signed("==", n, i32(0)), likely=False):
-            self._next_turn(code, warp)
             b.ret(i32(-1))
         last = b.sub(n, i32(1))
         code.store(last, Warp, warp, "ready")
         pc = code.load(Warp, warp, "ready_pc", last)
         code.store(code.load(Warp, warp, "ready_mask", last), Warp, warp, "exec")
         code.store(0, Warp, warp, "dug")
-        buried = b.and_(code.load(Warp, warp, "buried"), code.bit(last))
-        with code.when(code.nonzero(buried), likely=False):
+        buried_now = code.nonzero(b.and_(code.load(Warp, warp, "buried"), code.bit(last)))
+        with code.when(buried_now, likely=False):
             code.store(b.add(pc, i32(1)), Warp, warp, "dug")
             b.call(self.gather, [warp, pc])
-        if self.gives_way:
-            rest = b.not_(code.load(Warp, warp, "exec"))
-            code.store(b.and_(code.load(Warp, warp, "away"), rest), Warp, warp, "away")
+        if turned is not None:
+            self._taken(code, warp)
+            with code.when(b.and_(turned, buried_now)):
+                self._back(code, warp)
         b.ret(pc)
         return made
 
-    def _next_turn(self, code: Code, warp: ir.Value) -> None:
+    def _next_turn(self, code: Code, env: ir.Value, warp: ir.Value) -> ir.Value:
+        raise NotImplementedError
+
+    def _taken(self, code: Code, warp: ir.Value) -> None:
+        raise NotImplementedError
+
+    def _back(self, code: Code, warp: ir.Value) -> None:
         raise NotImplementedError
 
     def _gave_way_at(self, code: Code, warp: ir.Value, place: ir.Value) -> ir.Value:
@@ -233,5 +240,6 @@ class Splits:
                     b.call(self.put, [warp, place, group])
 
         code.each(b.load(count, typ=I32), put)
+        code.store(1, Warp, warp, "jumps")
         b.ret(b.load(replayed, typ=I64))
         return made

@@ -30,7 +30,7 @@ class Turns(InWarp, ABC):
         """On at the place of this number, or at `lost` if there is none."""
 
     def _next_split(self) -> ir.Value:
-        pc = self.b.call(self.t.runtime.next_split, [self.warp])
+        pc = self.b.call(self.t.runtime.next_split, [self.env, self.warp])
         self.b.store(self.code.load(Warp, self.warp, "exec"), self.exec)
         self.b.store(pc, self.resume_at)
         self.b.store(i32(0), self.straight)

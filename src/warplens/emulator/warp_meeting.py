@@ -44,6 +44,7 @@ class WarpMeeting(AtInstruction):
             if not restored:
                 lanes = self.b.or_(self.code.load(Warp, self.f.warp, "barrier", barrier.index), lanes)
             self.code.store(lanes, Warp, self.f.warp, "barrier", barrier.index)
+            self.code.store(0, Warp, self.f.warp, "missed", barrier.index)
         elif self.f.t.restores:
             self.f.registers.take_from(barrier, self.first(mask))
         else:
