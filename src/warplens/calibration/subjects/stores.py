@@ -1,0 +1,34 @@
+"""Stores on their way to L2: by lines and sectors, whole ones or parts, and several in a row to the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from warplens.calibration.trial import SINK, TICKS, Buffer, Trial
+
+SPAN = 16384  # bytes that a warp stores to again and again
+ROUNDS, ROUND = 32, 16
+ROWS = ["row_of_2", "row_of_4", "row_of_8", "turns_of_2", "turns_of_4", "turns_of_8", "loads_in_2", "loads_in_8"]
+
+
+def trials(multiprocessors: int) -> Iterator[Trial]:
+    for lines in (1, 2, 4, 8, 16, 32):
+        for sectors in (1, 2, 4):
+            for kernel, lanes in (("stored_words", 32), ("stored_fours", 16)):
+                if lines * sectors <= lanes:
+                    for many in (1, multiprocessors):
+                        said = f"lines of a store, {kernel} to {lines} of {sectors}, {many} multiprocessors"
+                        yield _trial(said, kernel, lines, sectors, 8, many)
+    for lines in (4, 8, 16, 32):
+        said = f"lines of a store, stored_bytes to {lines} of 1, {multiprocessors} multiprocessors"
+        yield _trial(said, "stored_bytes", lines, 1, 8, multiprocessors)
+    for kernel in ROWS:
+        for lines, sectors in ((1, 1), (4, 4), (8, 1), (32, 1)):
+            for warps in (1, 8):
+                said = f"stores in a row, {kernel} to {lines} of {sectors}, {warps} warps"
+                yield _trial(said, kernel, lines, sectors, warps, multiprocessors)
+
+
+def _trial(said: str, kernel: str, lines: int, sectors: int, warps: int, many: int) -> Trial:
+    args = (TICKS, Buffer(SPAN * warps * many + 4 * SPAN, "zeros"), SINK, lines, sectors, ROUNDS)
+    return Trial(said, kernel, many, 32 * warps, args, "ticks", ROUND * ROUNDS * warps, warm=True)
