@@ -184,6 +184,7 @@ class Warp(c.Structure):
         ("waiting", c.c_uint32 * WAIT_SLOTS),
         ("barrier", c.c_uint32 * WARPSYNC),  # lanes of each convergence barrier, in a kernel whose lanes give way
         ("missed", c.c_uint32 * WARPSYNC),  # of each: lanes without which it was passed, and that have not run since
+        ("joined", c.c_uint32),  # barriers, by number, to which a BSSY has added lanes that others had set before
         ("buried", c.c_uint32),  # ready splits, by slot, that others were put above
         ("dug", c.c_int32),  # the place behind that of the split to run, if it was buried; else 0
         ("merged", c.c_int32),  # splits have been joined: lanes of one may have set a barrier at different times

@@ -8,7 +8,7 @@ from warplens.emulator.code import i32
 from warplens.emulator.layout import COLLECTIVE, EVERYBODY, WARPSYNC, FaultKind, Warp
 from warplens.emulator.plan import DIVERGENT, ON, PARTED, REPLAYED, REPLAYS
 from warplens.emulator.site import V32
-from warplens.emulator.vectors import I32, I64, LANES, is_vector
+from warplens.emulator.vectors import I1, I32, I64, LANES, is_vector
 from warplens.isa._lanes import U32, Pred
 from warplens.program import Label, Register
 
@@ -42,7 +42,9 @@ class WarpMeeting(AtInstruction):
         if self.f.t.gives_way:
             lanes = self.first(mask).node
             if not restored:
-                lanes = self.b.or_(self.code.load(Warp, self.f.warp, "barrier", barrier.index), lanes)
+                others = self.code.load(Warp, self.f.warp, "barrier", barrier.index)
+                self._note("joined", barrier, self.code.nonzero(others))
+                lanes = self.b.or_(others, lanes)
             self.code.store(lanes, Warp, self.f.warp, "barrier", barrier.index)
             self.code.store(0, Warp, self.f.warp, "missed", barrier.index)
         elif self.f.t.restores:
@@ -51,9 +53,12 @@ class WarpMeeting(AtInstruction):
             self.f.registers.write(barrier, mask, self._active, self.condition)
         if not self.f.t.restores:
             return
-        known, bit = self.code.field(Warp, self.f.warp, "restored"), 1 << barrier.index
-        now = self.b.load(known, typ=I32)
-        self.b.store(self.b.or_(now, i32(bit)) if restored else self.b.and_(now, i32(~bit)), known)
+        self._note("restored", barrier, ir.Constant(I1, int(restored)))
+
+    def _note(self, field: str, barrier: Register, whether: ir.Value) -> None:
+        bit = i32(1 << barrier.index)
+        known = self.b.and_(self.code.load(Warp, self.f.warp, field), self.b.not_(bit))
+        self.code.store(self.b.or_(known, self.b.select(whether, bit, i32(0))), Warp, self.f.warp, field)
 
     def barrier_mask(self, barrier: Register) -> U32:
         if self.f.t.gives_way:
