@@ -14,6 +14,7 @@ from warplens.model import places as p
 from warplens.model.entries import fullest_word, reached, space
 from warplens.model.entries import sectors as sectors_of
 from warplens.model.hashing import hashed
+from warplens.model.l1_lines import touched
 from warplens.model.l1_tags import bank_of
 from warplens.model.l2_share import asked_before, keeps
 from warplens.model.least_used import find
@@ -90,12 +91,10 @@ def fetch(i, line, mask, lone, request, wave, cache, flight, servers, counts, s,
     lone   whether the access asks for neither of the lines beside it
     """
     tags, stamps, valid, fill, known, _, _, stored, waiting, held, _ = cache
-    sets = tags.size // p.WAYS
-    entry, there = find(tags, stamps, sets, p.WAYS, line)
-    if not there:
-        tags[entry], valid[entry], waiting[entry], stored[entry] = line, 0, 0, -p.NEVER
     servers[p.L1_CLOCK] += 1
-    stamps[entry] = servers[p.L1_CLOCK]
+    entry, there = touched(line, tags, stamps, servers[p.L1_CLOCK], s[p.L1_USED])
+    if not there:
+        valid[entry], waiting[entry], stored[entry] = 0, 0, -p.NEVER
     ready = request + s[p.LAT_L1]
     missing = 0
     for k in range(4):
@@ -237,11 +236,12 @@ def put(line, mask, request, wave, cache, servers, counts, s, supply):  # type: 
     """Stored sectors of one line: L1 writes through, what of it stays in L2 costs DRAM nothing.  Whether L2 still had
     the line, if it had it."""
     tags, stamps, valid, fill, _, _, _, at, waiting, held, _ = cache
-    entry, there = find(tags, stamps, tags.size // p.WAYS, p.WAYS, line)
-    if not there:
-        tags[entry], valid[entry], waiting[entry], at[entry] = line, 0, 0, -p.NEVER
     servers[p.L1_CLOCK] += 1
-    stamps[entry] = servers[p.L1_CLOCK]
+    entry, there = touched(line, tags, stamps, servers[p.L1_CLOCK], s[p.L1_USED])
+    if not there:
+        valid[entry], waiting[entry], at[entry] = 0, 0, -p.NEVER
+    else:
+        counts[p.L1_HITS] += bits(mask)  # whichever sectors of it L1 has (measurements/h200/l1_stores.csv)
     kept = keeps(line, int(mask & 3 > 0) + 2 * int(mask & 12 > 0), 1.0, True, wave, held, servers, s)
     if line < p.LOCAL_BASE:
         to_dram(line, bits(mask), request, servers, s, supply)
@@ -250,7 +250,6 @@ def put(line, mask, request, wave, cache, servers, counts, s, supply):  # type: 
         waiting[entry] = 0
     # What has not left yet takes another store with it, and no third.
     together = waiting[entry] & mask
-    counts[p.L1_HITS] += bits(together)
     counts[p.L1_MERGED] += bits(together)
     waiting[entry] = waiting[entry] - together
     mask = mask - together
@@ -259,11 +258,9 @@ def put(line, mask, request, wave, cache, servers, counts, s, supply):  # type: 
     number = bits(mask)
     servers[p.STORED_LINES] += 1
     at[entry], waiting[entry] = servers[p.STORED_LINES], waiting[entry] | mask
-    # What is stored is kept in L1 as well (an H200 counts a second store to a sector as a hit there, and one to a line
-    # that has just been stored to: of 16 warps that store 8 bytes each to one line 15 hit, `cold wide code`).
+    # What is stored is kept in L1 as well.
     for k in range(4):
         if mask >> k & 1:
-            counts[p.L1_HITS] += int(beside or valid[entry] >> k & 1 != 0)
             if not valid[entry] >> k & 1:
                 valid[entry] |= 1 << k
                 fill[4 * entry + k] = request

@@ -22,6 +22,7 @@ from warplens.model.activity import History
 from warplens.model.constant_path import BANKS, LINES, LINES_OF_BANK, looked_up, told
 from warplens.model.entries import ENTER, OF_WARP, basic_block, instruction, length, space
 from warplens.model.hashing import hashed
+from warplens.model.l1_lines import sets_of
 from warplens.model.l2_share import ALL_PLACES, book_of
 from warplens.model.memory_path import served
 from warplens.model.pipes import free_from, idle, read_from, serve
@@ -272,7 +273,7 @@ def simulate(
     number, slots = starts.size // per_block, resident * per_block
     counts, busy, ended = np.zeros(p.COUNTS), np.zeros(p.PIPES), np.zeros(number)
     stalls = np.zeros((len(p.REASONS), code.shape[0]))
-    l1 = max(lines[0] // p.WAYS, 1) * p.WAYS
+    l1 = sets_of(lines[0]) * p.WAYS
     cache = (
         np.full(l1, -1, np.int64), np.zeros(l1), np.zeros(l1, np.int64), np.zeros(4 * l1),
         _nothing_asked(int((ends - starts).sum())), *asked, np.zeros(l1), np.zeros(l1, np.int64),
