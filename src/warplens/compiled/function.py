@@ -34,22 +34,13 @@ class Compiled:
         update_wrapper(self, python)
 
     def __call__(self, *arguments: Any) -> Any:
-        return self.of(*arguments)()
-
-    def of(self, *arguments: Any) -> Callable[[], Any]:
-        """With these arguments, to be called again and again: what they are is looked at once."""
         kinds = tuple(_kind(a) for a in arguments)
         if kinds not in self.ready:
             self.ready[kinds] = self._made(kinds)
         run, returned, _ = self.ready[kinds]
-        flat = [x for a in arguments for x in _flat(a)]
-
-        def again(_held: Any = arguments) -> Any:
-            results = (ctypes.c_int64 * RESULTS)()
-            run(*flat, results)
-            return _read(returned, iter(results))
-
-        return again
+        results = (ctypes.c_int64 * RESULTS)()
+        run(*(x for a in arguments for x in _flat(a)), results)
+        return _read(returned, iter(results))
 
     def _made(self, kinds: tuple[Kind, ...]) -> tuple[Any, Any, Any]:
         mine = Path(inspect.getfile(self.python)).read_bytes()

@@ -11,7 +11,7 @@ from warplens.machine import Machine
 from warplens.trace import Trace
 
 ENOUGH = 4_000_000  # warp instructions to simulate: a second or less
-SEVERAL = 2_000_000  # likewise, of more than one multiprocessor: half a second
+SEVERAL = 600_000  # likewise, of more than one multiprocessor: a sixth of a second
 FOOTPRINT_BLOCKS = 2048
 FOOTPRINT_INSTRUCTIONS = 4_000_000
 FOOTPRINT_SECTORS = 8_000_000  # that the blocks of a sample reach: of more than a million some are drawn anyway

@@ -23,7 +23,6 @@ from warplens.model.written import by_itself, bytes_of, left, parts_to_dram
 PAGE = 5  # lines whose loads from DRAM take alike: 2 to this power, 4 KB
 ONE_SECTOR = 1 << 40  # what tells the bit of a sector from that of its 64 bytes
 TAGS_AHEAD = 8  # cycles that one bank of tags may be behind the others before the next access waits
-FIRST_ATOMIC = -1  # stands for 64 bytes where multiprocessors tell each other when the first atomic comes
 FAR = 16  # beside the bit of a valid sector: it comes from DRAM
 
 
@@ -74,15 +73,15 @@ def scattered(line, s):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def first_asked(piece, at, cache):  # type: ignore[no-untyped-def]
-    """When the first multiprocessor has asked DRAM for 64 bytes that this one asks for at `at`: those that come later
-    find them in L2, or wait for the same."""
-    asked = cache[5]
-    if asked.size == 1:
+def first_asked(line, at, cache):  # type: ignore[no-untyped-def]
+    """When the first multiprocessor has asked DRAM for a line that this one asks for at `at`: those that come later
+    find it in L2, or wait for the same."""
+    before, now = cache[5], cache[6]
+    if now.size == 1:
         return at
-    place = int(hashed(piece + 11) * asked.size)
-    asked[place] = min(asked[place], at)
-    return asked[place]
+    place = int(hashed(line + 11) * now.size)
+    now[place] = min(now[place], at)
+    return min(before[place], at)
 
 
 @compiled
@@ -91,7 +90,7 @@ def fetch(i, line, mask, lone, request, wave, cache, flight, servers, counts, s,
 
     lone   whether the access asks for neither of the lines beside it
     """
-    tags, stamps, valid, fill, known, _, stored, waiting, held, _ = cache
+    tags, stamps, valid, fill, known, _, _, stored, waiting, held, _ = cache
     servers[p.L1_CLOCK] += 1
     entry, there = touched(line, tags, stamps, servers[p.L1_CLOCK], s[p.L1_USED])
     if not there:
@@ -108,7 +107,7 @@ def fetch(i, line, mask, lone, request, wave, cache, flight, servers, counts, s,
                 missing += 1
     if missing == 0:
         return ready
-    far, lost, pairs, beside, moved, new_ones = False, False, 0, 0, 0.0, 0
+    far, lost, pairs, beside, moved = False, False, 0, 0, 0.0
     for half in (0, 2):
         wanted = int(mask >> half & 1 and not valid[entry] >> half & 1) + int(
             mask >> half & 2 and not valid[entry] >> half & 2
@@ -127,8 +126,7 @@ def fetch(i, line, mask, lone, request, wave, cache, flight, servers, counts, s,
                 sector = 4 * line + half + (0 if mask >> half & 1 and not valid[entry] >> half & 1 else 1)
                 new = not asked_before(known, ONE_SECTOR + sector) if wanted == 1 else first
             if first:
-                mine = comes and hashed(line + 29) < supply[7][i]
-                far, moved, new_ones = far or mine, moved + share, new_ones | 1 << (half >> 1)
+                far, moved = far or (comes and hashed(line + 29) < supply[7][i]), moved + share
             elif not kept:
                 far, lost, new, moved = True, True, False, moved + 1.0
                 counts[p.L2_LOST] += 1
@@ -151,22 +149,15 @@ def fetch(i, line, mask, lone, request, wave, cache, flight, servers, counts, s,
     late = s[p.LAT_L2]
     if far:
         waited = max(waited, servers[p.DRAM] - at)
-        off = s[p.DRAM_SPREAD] * scattered(line, s)
-        late = s[p.LAT_DRAM] + off
+        late = s[p.LAT_DRAM] + s[p.DRAM_SPREAD] * scattered(line, s)
         # Reads queue up, and wait while DRAM writes, the longer the busier it is and the more often both take turns.
         work = servers[p.READ_WORK] + servers[p.WRITE_WORK]
         busy = min(work / max(servers[p.DRAM], 1.0), 0.85)
         if work > 0:
             turns = s[p.DRAM_TURN] * 2.0 * servers[p.READ_WORK] * servers[p.WRITE_WORK] / (work * work)
             late += s[p.DRAM_QUEUE] * busy / (1.0 - busy) + turns * busy / (1.0 - s[p.TURN_GROWTH] * busy)
-        asked = at
-        if not lost:
-            asked = -p.NEVER
-            for half in range(2):
-                if new_ones >> half & 1:
-                    asked = max(asked, first_asked(2 * line + half, at, cache))
+        asked = at if lost else first_asked(line, at, cache)
         come = max(asked + waited + late, at + s[p.LAT_L2])
-        servers[p.COME] = max(servers[p.COME], at + waited + late - off)
     else:
         come = at + waited + late
     for n in range(missing):
@@ -244,7 +235,7 @@ def update(line, mask, lone, request, wave, cache, servers, counts, s, supply): 
 def put(line, mask, request, wave, cache, servers, counts, s, supply):  # type: ignore[no-untyped-def]
     """Stored sectors of one line: L1 writes through, what of it stays in L2 costs DRAM nothing.  Whether L2 still had
     the line, if it had it."""
-    tags, stamps, valid, fill, _, _, at, waiting, held, _ = cache
+    tags, stamps, valid, fill, _, _, _, at, waiting, held, _ = cache
     servers[p.L1_CLOCK] += 1
     entry, there = touched(line, tags, stamps, servers[p.L1_CLOCK], s[p.L1_USED])
     if not there:
@@ -279,11 +270,7 @@ def put(line, mask, request, wave, cache, servers, counts, s, supply):  # type: 
                 servers[p.L2_OUT] = max(servers[p.L2_OUT], request) + late
     size = 32.0 * number
     counts[p.L2_WRITES] += number
-    work = max(size / s[p.L2_WRITE], s[p.LINE_WRITE])
-    servers[p.L2_IN] = max(servers[p.L2_IN], request) + work
-    # L2 takes them behind the loads that it was asked for before, which it serves first (`burst copy`, `burst sum` of
-    # the calibration: what is loaded at once and then stored takes as long as loading it and storing it).
-    servers[p.STORED] = max(servers[p.STORED], max(request, servers[p.COME])) + work
+    servers[p.L2_IN] = max(servers[p.L2_IN], request) + max(size / s[p.L2_WRITE], s[p.LINE_WRITE])
     # Stores wait in a queue of their own, not for what DRAM has to read; when it is long, accesses behind them wait.
     servers[p.LSU] = max(servers[p.LSU], max(servers[p.L2_IN], servers[p.DRAM_IN]) - s[p.STORE_SLACK])
     return kept
@@ -362,7 +349,7 @@ def served(i, t, sp, kind, words, at, block_wave, slot, size, other, memory, cou
         elif kind == p.STORE:
             kept = put(line, mask, request, block_wave, cache, servers, counts, s, supply)
             if line < p.LOCAL_BASE and by_itself(line, supply):
-                gone = left(line, words, of_line, position, access, each, kept, cache[4], cache[9], servers)
+                gone = left(line, words, of_line, position, access, each, kept, cache[4], cache[10], servers)
                 parts_to_dram(gone, request, servers, counts, s)
         elif kind in (p.ATOMIC, p.REDUCE):
             update(line, mask, lone, request, block_wave, cache, servers, counts, s, supply)
@@ -381,14 +368,12 @@ def served(i, t, sp, kind, words, at, block_wave, slot, size, other, memory, cou
         if other:
             work = max(work, alike * s[p.ATOMIC_FLOAT])
         time = s[p.ATOMIC_SHARE] * work
-        # The units begin when the first multiprocessor asks them, and this one's wait between those of the others.
-        begun = free if servers[p.ATOMICS] > 0 else first_asked(FIRST_ATOMIC, free, cache)
-        servers[p.ATOMICS] = max(max(servers[p.ATOMICS], begun) + time, free + min(time, work))
+        servers[p.ATOMICS] = max(servers[p.ATOMICS], free) + time
         done = servers[p.ATOMICS] + s[p.LAT_ATOMIC]
         take_place(sectors, memory.updates, servers)
     servers[p.LSU] = max(max(servers[p.LSU], free + cost), looked_up + 1 - TAGS_AHEAD)
     counts[p.LSU_BUSY] += cost
-    counts[p.LAST_STORE] = max(counts[p.LAST_STORE], max(servers[p.STORED], max(servers[p.ATOMICS], servers[p.DRAM])))
+    counts[p.LAST_STORE] = max(counts[p.LAST_STORE], max(servers[p.L2_IN], max(servers[p.ATOMICS], servers[p.DRAM])))
     if kind not in (p.STORE, p.REDUCE):
         done += s[p.WAVE] * (waves - 1) + ahead
     return begin, done, begin + s[p.LAT_STORE]

@@ -7,8 +7,7 @@ not issued for longest.
 Pipes take a new instruction every so many cycles (pipes.py); memory instructions queue up for the one load/store unit
 (memory_path.py).
 
-Only numpy arrays and numbers go in and out: state.py, places.py, machine_code.py, by_warp.py and supply.py say what is
-in them.
+Only numpy arrays and numbers go in and out: places.py, machine_code.py, by_warp.py and supply.py say what is in them.
 """
 
 from __future__ import annotations
@@ -18,14 +17,18 @@ import numpy as np
 from warplens.compiled import compiled
 from warplens.emulator.entries import SHARED
 from warplens.model import places as p
-from warplens.model.constant_path import looked_up, told
+from warplens.model import written
+from warplens.model.activity import History
+from warplens.model.constant_path import BANKS, LINES, LINES_OF_BANK, looked_up, told
 from warplens.model.entries import ENTER, OF_WARP, basic_block, instruction, length, space
 from warplens.model.hashing import hashed
+from warplens.model.l1_lines import sets_of
+from warplens.model.l2_share import ALL_PLACES, book_of
 from warplens.model.memory_path import served
-from warplens.model.pipes import free_from, read_from, serve
+from warplens.model.pipes import free_from, idle, read_from, serve
+from warplens.model.state import Array, Blocks, Memory, Warps, Work
 
 UPCOMING, TURN = range(2)  # of Blocks.next
-NOW, OVER, UNTIL = range(3)  # of the clock: cycle, blocks that have ended, cycle at which it stops
 LARGE_BLOCK = 1.5  # times what its warps take one after the other until the next may start: 98 cycles of 32 warps
 TOGETHER = 4  # blocks of one multiprocessor whose ends are noted at once while those of the others are between
 
@@ -250,14 +253,64 @@ def go_on(t, warps, blocks):  # type: ignore[no-untyped-def]
     return any_waits
 
 
+def _nothing_asked(words: int) -> Array:
+    """For l2_share.asked_before; a word of a record asks for two places at the most."""
+    return np.zeros(min(1 << (3 * words).bit_length(), ALL_PLACES), np.uint32)
+
+
+def simulate(
+    words: Array, starts: Array, ends: Array, per_block: int, resident: int, code: Array, cycles: Array, lats: Array,
+    firsts: Array, lasts: Array, s: Array, supply: tuple[Array, ...], lines: tuple[int, ...],
+    asked: tuple[Array, Array],
+) -> tuple[Array, Array, History, Array]:  # fmt: skip
+    """Runs blocks one after the other, so many resident at a time; block b has the warps b * per_block and following.
+
+    lines   of L1, and of the multiprocessor's share of L2
+    asked   when other multiprocessors have asked for lines first, and where this one's times go (memory_path.py)
+
+    (counts, cycles by (reason, instruction), history of the blocks, cycles that each pipe was busy)
+    """
+    number, slots = starts.size // per_block, resident * per_block
+    counts, busy, ended = np.zeros(p.COUNTS), np.zeros(p.PIPES), np.zeros(number)
+    stalls = np.zeros((len(p.REASONS), code.shape[0]))
+    l1 = sets_of(lines[0]) * p.WAYS
+    cache = (
+        np.full(l1, -1, np.int64), np.zeros(l1), np.zeros(l1, np.int64), np.zeros(4 * l1),
+        _nothing_asked(int((ends - starts).sum())), *asked, np.zeros(l1), np.zeros(l1, np.int64),
+        book_of(lines[1], int((ends - starts).sum())), written.book_of(lines[2], lines[3], int((ends - starts).sum())),
+    )  # fmt: skip
+    work = Work(words, starts, ends, per_block, code, cycles, lats, firsts, lasts)
+    held = BANKS * LINES_OF_BANK
+    constants = np.full(LINES, -1, np.int64), np.zeros(LINES), np.full(held, -p.NEVER), np.zeros(held, np.uint8)
+    memory = Memory(
+        cache, constants, np.zeros(int(s[p.IN_FLIGHT])), np.zeros(int(s[p.UPDATES_IN_FLIGHT])), np.zeros(p.SERVERS),
+        np.zeros(p.SUBPARTITIONS), np.zeros((p.SUBPARTITIONS, int(s[p.QUEUE]))), np.zeros(p.SUBPARTITIONS, np.int64),
+    )  # fmt: skip
+    warps = Warps(
+        np.zeros(slots, np.int64), np.zeros(slots, np.int64), np.full(slots, -1, np.int64), np.zeros(slots, np.int64),
+        np.full(slots, p.NEVER), np.zeros(slots), np.zeros(slots, np.int64), np.zeros(slots, np.int64),
+        np.full(slots, -1, np.int64), np.zeros(slots), np.zeros((slots, p.SCOREBOARDS)),
+        np.zeros((slots, p.SCOREBOARDS), np.int64), np.zeros((slots, p.GROUPS)), np.zeros(slots, np.int64),
+        np.zeros(slots), np.zeros(slots),
+    )  # fmt: skip
+    blocks = Blocks(
+        np.full(resident, -1, np.int64), np.zeros(resident, np.int64), np.zeros(resident, np.int64),
+        np.zeros((resident, p.BLOCK_BARRIERS), np.int64), np.zeros(p.SUBPARTITIONS),
+        np.full(p.SUBPARTITIONS, -1), np.zeros(2, np.int64),
+        np.full(1, s[p.FIRST_PLACED]), np.zeros(number), np.zeros(number),
+    )  # fmt: skip
+    seen = np.zeros(code.shape[0] // p.CODE_LINE + 1, np.int64)  # code that has been fetched
+    _run(warps, blocks, work, memory, idle(), seen, counts, stalls, ended, busy, s, supply)
+    history = History(blocks.began, ended, blocks.resided, float(memory.servers[p.REPORTS]))
+    return counts, stalls, history, busy
+
+
 @compiled
-def run(clock, warps, blocks, work, memory, pipes, seen, counts, stalls, ended, busy, s, supply):  # type: ignore[no-untyped-def]
-    """Goes on from clock[NOW] until clock[UNTIL], or until no block is left."""
-    left, t = ended.size - int(clock[OVER]), clock[NOW]
-    if blocks.next[UPCOMING] == 0:
-        for place in range(min(blocks.held.size, ended.size)):
-            start(place, blocks.may_start[0], warps, blocks, work, stalls, s)
-    while left > 0 and t < clock[UNTIL]:
+def _run(warps, blocks, work, memory, pipes, seen, counts, stalls, ended, busy, s, supply):  # type: ignore[no-untyped-def]
+    left, t = ended.size, 0.0
+    for place in range(min(blocks.held.size, ended.size)):
+        start(place, blocks.may_start[0], warps, blocks, work, stalls, s)
+    while left > 0:
         soonest = p.NEVER
         for sp in range(p.SUBPARTITIONS):
             if blocks.wake[sp] > t:
@@ -322,8 +375,7 @@ def run(clock, warps, blocks, work, memory, pipes, seen, counts, stalls, ended, 
                 soonest = min(soonest, release(place, i, arrival, warps, blocks, work, stalls, s))
         if soonest >= p.NEVER and left > 0:
             if not go_on(t, warps, blocks):
-                left = 0
+                break
             soonest = t + 1
         t = max(soonest, t + 1) if soonest < p.NEVER else t + 1
-    clock[NOW], clock[OVER] = t, ended.size - left
     counts[p.CYCLES] = max(t, memory.servers[p.REPORTS])
