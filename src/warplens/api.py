@@ -40,7 +40,7 @@ def compile(
 ) -> Module:  # fmt: skip
     """CUDA C++ to a module, or PTX: the content of a file whose name ends in .ptx.
 
-    path or source   the code; `options` go to NVRTC (of PTX: to nvJitLink) as they are
+    path or source   the code; `options` go to NVRTC (of PTX: to ptxas) as they are
     names            name expressions of templates ("copy<float>"), which are then found under these names
     Raises CompileError with the compiler's own log, UsageError for an unknown architecture or a missing file.
     """

@@ -33,7 +33,7 @@ from warplens.whole_file import write_whole
 
 # A warp that executes so many times what warps of the launch do is taken to wait for a block that is not run.
 PATIENCE, LEAST_BUDGET = 30, 100_000_000
-PACKAGES = {"nvrtc": "nvidia-cuda-nvrtc", "nvjitlink": "nvidia-nvjitlink", "nvdisasm": "nvidia-cuda-nvdisasm"}
+PACKAGES = {"nvrtc": "nvidia-cuda-nvrtc", "ptxas": "nvidia-cuda-nvcc", "nvdisasm": "nvidia-cuda-nvdisasm"}
 
 
 class Launched(Protocol):
@@ -245,7 +245,7 @@ class Run:
             machine_from=self.machine_from,
             labels=self.labels,
             sources=compiled or sources_on_disk(kernel.program),
-            tools=tool_versions("nvrtc" if compiled else "nvjitlink" if is_ptx(self.file or "") else ""),
+            tools=tool_versions("nvrtc" if compiled else "ptxas" if is_ptx(self.file or "") else ""),
             checks=tuple(check for check in CHECKS if check in self.checks),
             input_bytes=self.input_bytes,
             prediction=self.prediction,

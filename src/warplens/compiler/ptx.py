@@ -1,6 +1,6 @@
-"""PTX -> cubin, by NVIDIA's linker (nvJitLink) as the package index ships it: PTX of Numba, Triton, CuPy, `nvcc -ptx`.
+"""PTX -> cubin, by NVIDIA's own assembler (ptxas) as the package index ships it: PTX of Numba, Triton, `nvcc -ptx`.
 
-The ptxas in it is of the linker's version.  A program that loads PTX has it assembled by that of its driver, which may
+It is of the version of the compiler here.  A program that loads PTX has it assembled by that of its driver, which may
 make other machine code of it.
 """
 
@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import tempfile
 from collections.abc import Sequence
-from typing import Any
+from pathlib import Path
 
 from warplens import cache
 from warplens.compiler.architecture import check_architecture
 from warplens.errors import CompileError
+from warplens.wheels import program_of
 
-LINKER = "nvidia-nvjitlink"
-
-
+PACKAGE = "nvidia-cuda-nvcc"
+LONGEST_SECONDS = 300
 TYPES = {"f32": "float", "f64": "double", "u32": "unsigned", "s32": "int", "b32": "int"}
 
 
@@ -34,50 +36,29 @@ def is_ptx(name: str) -> bool:
 
 
 def assemble(source: str, name: str, arch: str, options: Sequence[str] = ()) -> bytes:
-    """The cubin of PTX, with the line table that its `.loc` lines say; `options` go to the linker as they are.
+    """The cubin of PTX, with the line table that its `.loc` lines say; `options` go to ptxas as they are.
 
-    Kept in the cache.  CompileError with the linker's log, or where there is no linker; UsageError for an unknown
-    architecture.
+    Kept in the cache.  CompileError with what ptxas says, or if it is missing; UsageError for an unknown architecture.
     """
     check_architecture(arch)
-    question = json.dumps([source, arch, list(options), linker_version()])
-    return cache.remember("ptx", cache.key(question), lambda: _assemble(source.encode(), name, arch, options))
+    found = program_of(PACKAGE, "ptxas")
+    if found is None:
+        raise CompileError(f'PTX is assembled by ptxas, which is missing: pip install "{PACKAGE}>=13.0,<13.1"')
+    ptxas, version = found
+    question = json.dumps([source, arch, list(options), version])
+    return cache.remember("ptx", cache.key(question), lambda: _assemble(ptxas, source, name, arch, options))
 
 
-def linker_version() -> str:
-    """From the wheel's own notes."""
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return version(LINKER)
-    except PackageNotFoundError:
-        raise CompileError(f"PTX is assembled by NVIDIA's linker, which is missing: pip install {LINKER}") from None
-
-
-def _assemble(source: bytes, name: str, arch: str, options: Sequence[str]) -> bytes:
-    from cuda.bindings import nvjitlink
-
-    given = [f"-arch={arch}", "-lineinfo", *options]
-    try:
-        handle = nvjitlink.create(len(given), given)
-    except nvjitlink.nvJitLinkError as error:
-        raise CompileError(f"NVIDIA's linker does not take the options {' '.join(given)}: {error}") from None
-    try:
-        nvjitlink.add_data(handle, nvjitlink.InputType.PTX, source + b"\0", len(source) + 1, name)
-        nvjitlink.complete(handle)
-        cubin = bytearray(nvjitlink.get_linked_cubin_size(handle))
-        nvjitlink.get_linked_cubin(handle, cubin)
-    except nvjitlink.nvJitLinkError as error:
-        raise CompileError(f"{name}: {_log(nvjitlink, handle) or error}") from None
-    finally:
-        nvjitlink.destroy(handle)
-    return bytes(cubin)
-
-
-def _log(nvjitlink: Any, handle: int) -> str:
-    log = bytearray(nvjitlink.get_error_log_size(handle))
-    if log:
-        nvjitlink.get_error_log(handle, log)
-    lines = log.rstrip(b"\0\n").decode(errors="replace").splitlines()
-    told = [line.removeprefix("ptxas application ptx input, ") for line in lines if not line.startswith("ERROR ")]
-    return "\n".join(told) or ("this is no PTX: its first line is .version" if lines else "")
+def _assemble(ptxas: Path, source: str, name: str, arch: str, options: Sequence[str]) -> bytes:
+    with tempfile.TemporaryDirectory() as folder:
+        given, made = Path(folder) / "given.ptx", Path(folder) / "made.cubin"
+        given.write_text(source, encoding="utf-8")
+        command = [str(ptxas), f"-arch={arch}", "-lineinfo", *options, str(given), "-o", str(made)]
+        try:
+            answer = subprocess.run(command, capture_output=True, check=False, timeout=LONGEST_SECONDS)
+        except subprocess.TimeoutExpired:
+            raise CompileError(f"{name}: ptxas took over {LONGEST_SECONDS} s") from None
+        if answer.returncode:
+            said = (answer.stderr + answer.stdout).decode(errors="replace").strip()
+            raise CompileError(f"ptxas refused {name}:\n{said.replace(str(given), name)}")
+        return made.read_bytes()

@@ -10,7 +10,6 @@ import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping
 from functools import cached_property
-from importlib.util import find_spec
 from pathlib import Path
 from typing import overload
 
@@ -21,6 +20,7 @@ from warplens.program import Instruction, Program
 from warplens.sass.control import control
 from warplens.sass.flow import basic_blocks, natural_loops
 from warplens.sass.operands import parse_guard, parse_operands
+from warplens.wheels import program_of
 
 Line = tuple[str, str, str]
 """Predicate, opcode with modifiers, operands."""
@@ -71,7 +71,7 @@ class Listing(Mapping[str, Program]):
     @cached_property
     def _lines(self) -> dict[str, list[Line]]:
         """nvdisasm takes about 1.3 s to start, so its answer is kept."""
-        name = cache.key(self.cubin.data, _tool_version())
+        name = cache.key(self.cubin.data, _tool()[1])
         lines: dict[str, list[Line]] = json.loads(
             cache.remember("sass", name, lambda: _compact(_nvdisasm(self.cubin.data)))
         )
@@ -127,7 +127,7 @@ def _nvdisasm(data: bytes) -> bytes:
     with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
         file.write(data)
         file.flush()
-        command = [str(_tool()), "-json", file.name]
+        command = [str(_tool()[0]), "-json", file.name]
         try:
             answer = subprocess.run(command, capture_output=True, check=False, timeout=LONGEST_SECONDS)
         except subprocess.TimeoutExpired:
@@ -140,19 +140,9 @@ def _nvdisasm(data: bytes) -> bytes:
     return answer.stdout
 
 
-def _tool() -> Path:
-    wheels = find_spec("nvidia")
-    for root in wheels.submodule_search_locations or [] if wheels else []:
-        tool = Path(root) / "cu13" / "bin" / "nvdisasm"
-        if tool.is_file():
-            return tool
-    raise CubinError(MISSING)
-
-
-def _tool_version() -> str:
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return version("nvidia-cuda-nvdisasm")
-    except PackageNotFoundError as error:
-        raise CubinError(MISSING) from error
+def _tool() -> tuple[Path, str]:
+    """nvdisasm, and its version."""
+    found = program_of("nvidia-cuda-nvdisasm", "nvdisasm")
+    if found is None:
+        raise CubinError(MISSING)
+    return found

@@ -1,0 +1,20 @@
+"""NVIDIA's programs, as the wheels of the package index put them beside the Python packages."""
+
+from __future__ import annotations
+
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from pathlib import Path
+
+
+def program_of(package: str, name: str) -> tuple[Path, str] | None:
+    """Where the program stands, and the package's version from the wheel's own notes; None if it is not there."""
+    wheels = find_spec("nvidia")
+    for root in wheels.submodule_search_locations or [] if wheels else []:
+        found = Path(root) / "cu13" / "bin" / name
+        if found.is_file():
+            try:
+                return found, version(package)
+            except PackageNotFoundError:
+                return None
+    return None
