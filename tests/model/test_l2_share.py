@@ -6,12 +6,15 @@ import numpy as np
 import pytest
 
 from warplens.model import places as p
+from warplens.model.beside import apart
 from warplens.model.l2_share import book_of, keeps
 
 LINES, MANY = 3712, 1 << 20
 
 
-def kept(asked: list[int], halves: int, wave: int = 1, share: float = 1.0, at_home: bool = False) -> float:
+def kept(
+    asked: list[int], halves: int, wave: int = 1, share: float = 1.0, at_home: bool = False, keys: float = 0.0
+) -> float:
     """Of lines that are asked for again, those that are still there."""
     held, servers, s = book_of(LINES, MANY), np.zeros(p.SERVERS), np.zeros(p.SETTINGS)
     s[p.HALVES] = halves
@@ -20,7 +23,7 @@ def kept(asked: list[int], halves: int, wave: int = 1, share: float = 1.0, at_ho
     seen: set[int] = set()
     for n, line in enumerate(asked):
         servers[p.L1_CLOCK] = n
-        there = keeps(line, 3, share, at_home, wave * n // len(asked) if wave > 1 else 0, held, servers, s)
+        there = keeps(line, 3, share, keys, at_home, wave * n // len(asked) if wave > 1 else 0, held, servers, s)
         (found if line in seen else first).append(there)
         seen.add(line)
     assert np.mean(first) > 0.99  # of what is asked for the first time reuse.py tells; few places stand for two lines
@@ -56,3 +59,27 @@ def test_what_other_waves_or_others_ask_for_is_not_in_this_book() -> None:
 def test_a_short_record_needs_no_book() -> None:
     assert book_of(LINES, LINES // 2 - 1)[0].size == 0
     assert book_of(LINES, LINES)[0].size > 0
+
+
+@pytest.mark.parametrize(("table", "least", "most"), [(0.5, 0.97, 1), (1.0, 0.6, 0.95), (2.0, 0.3, 0.6)])
+def test_of_a_table_that_all_read_anywhere_l2_has_what_a_cache_would_have(
+    table: float, least: float, most: float
+) -> None:
+    """One of 132 multiprocessors sees few words of the table twice, and each as often new as the least recently used
+    of 132 times as many lines are: here only its own asks, which stand for those of all."""
+    chance = np.random.default_rng(4)
+    asked = chance.integers(0, int(132 * table * LINES), 12 * LINES).tolist()
+    held, servers, s = book_of(LINES, MANY), np.zeros(p.SERVERS), np.zeros(p.SETTINGS)
+    s[p.HALVES] = 1
+    found = []
+    for n, line in enumerate(asked):
+        servers[p.L1_CLOCK] = n
+        found.append(keeps(line, 3, 1 / 132, table * LINES, False, 0, held, servers, s))
+    assert least <= np.mean(found[len(found) // 2 :]) <= most
+
+
+def test_blocks_in_step_are_told_from_those_that_come_at_any_time() -> None:
+    lines, blocks = np.repeat(np.arange(500, dtype=np.uint32), 4), np.tile(np.arange(4, dtype=np.int32), 500)
+    assert apart(lines, blocks, np.repeat(np.linspace(0, 1, 500), 4)) == 0
+    assert apart(lines, blocks, np.random.default_rng(1).random(2000)) == pytest.approx(1, abs=0.05)
+    assert apart(lines, np.zeros(2000, np.int32), np.linspace(0, 1, 2000)) == 0

@@ -97,3 +97,29 @@ def test_whole_sectors_are_written_once_more_where_too_many_wait() -> None:
 def test_a_short_record_needs_no_book() -> None:
     assert book_of(PARTS, LINES, PARTS // 2 - 1)[0].size == 0
     assert book_of(PARTS, LINES, LINES)[3].size > 0
+
+
+TABLE = """extern "C" __global__ void rows_table(const float* x, const float* t, float* sink, int words, int mask) {
+  const unsigned row = blockIdx.x * blockDim.x + threadIdx.x;
+  float sum = 0;
+#pragma unroll 1
+  for (int w = 0; w < words; ++w) {
+    unsigned h = (row * words + w) * 2654435761u;
+    h ^= h >> 15; h *= 0x85ebca6bu; h ^= h >> 13; h *= 0xc2b2ae35u; h ^= h >> 16;
+    sum += x[row * words + w] + t[h & mask];
+  }
+  if (sum == -12345) sink[0] = sum;
+}"""
+
+
+def test_a_table_and_rows_that_are_in_use_at_the_same_time_push_each_other_out_of_l2() -> None:
+    """Each word of the table is asked for by one thread or two of a multiprocessor, and by all others."""
+    with MEASURED.open(encoding="utf-8") as lines:
+        rows = csv.DictReader(line for line in lines if line[0] != "#")
+        counted = next(r for r in rows if (r["what"], r["parameter"]) == ("rows and table", "32 MiB, 64 warps"))
+    words = 1 << 23
+    arrays = np.zeros(64 * 1056 * 256, np.float32), np.zeros(words, np.float32), np.zeros(64, np.float32)
+    run = wl.compile(source=TABLE, arch="sm_90")["rows_table"].launch(1056, 256, *arrays, 64, words - 1)
+    found = run.predict("h200")
+    for name, near in (("dram__bytes_read.sum", 0.1), ("lts__t_sector_hit_rate.pct", 0.25)):
+        assert found.metrics[name].value == pytest.approx(float(counted[name]), rel=near)

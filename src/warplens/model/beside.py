@@ -51,3 +51,14 @@ def neighbours(some: Numbers, others: Numbers, grid: Grid) -> NDArray[np.bool_]:
     for a, b in zip(places(some, grid), places(others, grid), strict=True):
         near &= abs(a - b) <= 1
     return near
+
+
+def apart(lines: NDArray[np.uint32], blocks: NDArray[np.int32], when: NDArray[np.float64]) -> float:
+    """How far apart in their work blocks are that ask for the same line: 0 where they go in step, 1 by chance.
+
+    when   which part of the warp's work lies before, entry by entry
+    """
+    order = np.lexsort((blocks, lines))
+    lines, blocks, when = lines[order], blocks[order], when[order]
+    both = (lines[1:] == lines[:-1]) & (blocks[1:] != blocks[:-1])
+    return min(3 * float(np.abs(np.diff(when))[both].mean()), 1.0) if both.any() else 0.0

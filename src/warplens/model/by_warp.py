@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -89,7 +89,7 @@ class Reached:
     """The sectors that accesses to global memory reach, one by one: number, block (as it stands in ByWarp.blocks),
     kind, bytes of it that the access covers, lanes on the word of it that most of them want.
 
-    share   of all lines, to which these belong, drawn as if at random
+    share   of all lines, to which these belong, drawn as if at random;  when: part of the warp's record before it
     """
 
     sectors: NDArray[np.uint32]
@@ -98,6 +98,7 @@ class Reached:
     covered: NDArray[np.float64]
     alike: NDArray[np.float64]
     share: float
+    when: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
 
 
 def sectors_of(streams: ByWarp, kinds: NDArray[np.int64], widths: NDArray[np.int64], most: int) -> Reached:
@@ -113,12 +114,12 @@ def sectors_of(streams: ByWarp, kinds: NDArray[np.int64], widths: NDArray[np.int
     share = min(1.0, most / max(total, 1))
     made = _lists(min(total, int(most * 1.2) + 1000))
     n = write(share, *made)
-    sectors, blocks, found, covered, alike = (each[:n].copy() for each in made)
-    return Reached(sectors, blocks, found, covered, alike, share)
+    sectors, blocks, found, covered, alike, when = (each[:n].copy() for each in made)
+    return Reached(sectors, blocks, found, covered, alike, share, when)
 
 
 def _lists(room: int) -> tuple[NDArray[Any], ...]:
-    return tuple(np.empty(room, kind) for kind in (np.uint32, np.int32, np.uint8, np.float64, np.float64))
+    return tuple(np.empty(room, kind) for kind in (np.uint32, np.int32, np.uint8, np.float64, np.float64, np.float64))
 
 
 @compiled
@@ -134,7 +135,7 @@ def bytes_of_each(words, first, last, moved):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _sectors(words, starts, ends, warps, kinds, widths, share, sectors, blocks, found, covered, alike):  # type: ignore[no-untyped-def]
+def _sectors(words, starts, ends, warps, kinds, widths, share, sectors, blocks, found, covered, alike, when):  # type: ignore[no-untyped-def]
     """How many there are; as many as have room are written down."""
     n = 0
     for warp in range(starts.size):
@@ -154,6 +155,7 @@ def _sectors(words, starts, ends, warps, kinds, widths, share, sectors, blocks, 
                         if n < sectors.size:
                             sectors[n], blocks[n] = words[k], warp // warps
                             found[n], covered[n] = kind, bytes_each
+                            when[n] = (at - starts[warp]) / (ends[warp] - starts[warp])
                             alike[n] = fullest_word(lanes, distinct, size - laid.ACCESSED)
                         n += 1
             at += size

@@ -18,6 +18,7 @@ from warplens.model.state import Array
 ALL_PLACES = 1 << 22  # words
 AT_HOME = 1 << 40  # what tells a line in the half of L2 where it is at home from its copy in the other
 TWO_HALVES = 2
+BUFFER = 22  # lines of a buffer whose keys are its own: 2 to this power, 512 MiB
 
 
 def book_of(lines: int, words: int) -> tuple[Array, Array, Array, Array]:
@@ -29,22 +30,26 @@ def book_of(lines: int, words: int) -> tuple[Array, Array, Array, Array]:
 
 
 @compiled
-def keeps(line, pieces, share, at_home, wave, held, servers, s):  # type: ignore[no-untyped-def]
+def keeps(line, pieces, share, keys, at_home, wave, held, servers, s):  # type: ignore[no-untyped-def]
     """Whether L2 still has these of the two pieces of a line, as it does from now on, or the wave of blocks has not
     asked for the line yet: what blocks share, reuse.py tells.
 
     share     of the lines like this one of which this multiprocessor keeps book, in its share of L2: one of so many
               that ask for them
+    keys      where many ask for them at times of their own, not 0: so many stand for all of them.  What others ask
+              for is seen in this way: as many ask for one of these keys as all ask for a line
     at_home   it is asked for where it is at home, as stores do, and no copy is made
     """
     tags, _, _, waves = held
-    if tags.size == 0 or hashed(line + 13) >= share:
+    if tags.size == 0 or (keys == 0 and hashed(line + 13) >= share):
         return True
+    if keys > 0:
+        line = (line >> BUFFER) * (1 << BUFFER) + int(hashed(line + 13) * keys)
     far = s[p.HALVES] == TWO_HALVES and hashed(line + 17) < 0.5
     there = not (far and at_home) and _found(line, pieces, held, servers)
     if not there and far:
         there = _found(line + AT_HOME, pieces, held, servers)
-    place, this = int(hashed(line + 19) * waves.size), wave % 255 + 1
+    place, this = int(hashed(line + 19 + (pieces * AT_HOME if keys > 0 else 0)) * waves.size), wave % 255 + 1
     again = waves[place] == this
     waves[place] = this
     return there or not again

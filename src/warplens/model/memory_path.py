@@ -29,14 +29,14 @@ FAR = 16  # beside the bit of a valid sector: it comes from DRAM
 @compiled
 def below(line, start, supply):  # type: ignore[no-untyped-def]
     """(whether the line comes from DRAM, what share of a sector DRAM then spends on it, what share of those who ask
-    for it one block is)."""
-    lows, highs, latency, weight, own, _, _, _, _ = supply
+    for it one multiprocessor is, how many keys stand for all lines: supply.py)."""
+    lows, highs, latency, weight, own, _, _, _, _, _ = supply
     sector = line * 4
     for n in range(lows.size):
         if lows[n] <= sector + 3 and sector < highs[n]:
             wave = min(start, latency.shape[1] - 1)
-            return hashed(line) < latency[n, wave], weight[n, wave], own[n]
-    return False, 0.0, 1.0
+            return hashed(line) < latency[n, wave], weight[n, wave], own[n], supply[9][n]
+    return False, 0.0, 1.0, 0.0
 
 
 @compiled
@@ -117,8 +117,8 @@ def fetch(i, line, mask, lone, request, wave, cache, flight, servers, counts, s,
             # What is asked for while its other half is on its way is on the way, too, and a miss of L2 like that.
             other = 4 * entry + half + (0 if valid[entry] >> half & 1 else 1)
             beside += int(wanted == 1 and valid[entry] >> half & 3 != 0 and fill[other] > request)
-            comes, share, own = below(line, wave, supply)
-            kept = keeps(line, 1 << (half >> 1), own, False, wave, held, servers, s)
+            comes, share, own, keys = below(line, wave, supply)
+            kept = keeps(line, 1 << (half >> 1), own, keys, False, wave, held, servers, s)
             first = new = False
             if line < p.LOCAL_BASE:
                 first = not asked_before(known, 4 * line + half)
@@ -127,10 +127,11 @@ def fetch(i, line, mask, lone, request, wave, cache, flight, servers, counts, s,
                 new = not asked_before(known, ONE_SECTOR + sector) if wanted == 1 else first
             if first:
                 far, moved = far or (comes and hashed(line + 29) < supply[7][i]), moved + share
-            elif not kept:
-                far, lost, new, moved = True, True, False, moved + 1.0
-                counts[p.L2_LOST] += 1
-                counts[p.L2_MISSES] += wanted
+            if not kept and (keys > 0 or not first):
+                again = 1.0 - share if first else 1.0
+                far, lost, new, moved = True, True, first, moved + again
+                counts[p.L2_LOST] += again
+                counts[p.L2_MISSES] += again * wanted
             if new:
                 counts[p.L2_MISSES] += share * wanted
     at = request
@@ -192,7 +193,7 @@ def from_dram(pairs, lone, at, servers, s):  # type: ignore[no-untyped-def]
 @compiled
 def to_dram(line, number, request, servers, s, supply):  # type: ignore[no-untyped-def]
     """What so many stored sectors of a line cost DRAM, sooner or later: to fill up parts of sectors, and to write."""
-    lows, highs, _, _, _, stored, filled, _, _ = supply
+    lows, highs, _, _, _, stored, filled, _, _, _ = supply
     for n in range(lows.size):
         if lows[n] <= 4 * line + 3 and 4 * line < highs[n]:
             if stored[n] > 0:
@@ -224,7 +225,7 @@ def update(line, mask, lone, request, wave, cache, servers, counts, s, supply): 
     servers[p.L2_OUT] = max(servers[p.L2_OUT], request) + s[p.LINE_UPDATE]  # loads go the same way
     for half in (0, 2):
         if mask >> half & 3 and not asked_before(cache[4], 4 * line + half):
-            _, share, _ = below(line, wave, supply)
+            _, share, _, _ = below(line, wave, supply)
             counts[p.L2_MISSES] += share * ((mask >> half & 1) + (mask >> half + 1 & 1))
             moved += share
     from_dram(moved, lone and pairs == 1, request, servers, s)
@@ -242,7 +243,7 @@ def put(line, mask, request, wave, cache, servers, counts, s, supply):  # type: 
         valid[entry], waiting[entry], at[entry] = 0, 0, -p.NEVER
     else:
         counts[p.L1_HITS] += bits(mask)  # whichever sectors of it L1 has (measurements/h200/l1_stores.csv)
-    kept = keeps(line, int(mask & 3 > 0) + 2 * int(mask & 12 > 0), 1.0, True, wave, held, servers, s)
+    kept = keeps(line, int(mask & 3 > 0) + 2 * int(mask & 12 > 0), 1.0, 0.0, True, wave, held, servers, s)
     if line < p.LOCAL_BASE:
         to_dram(line, bits(mask), request, servers, s, supply)
     beside = servers[p.STORED_LINES] - at[entry] <= s[p.MERGED_WITHIN]

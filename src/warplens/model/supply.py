@@ -20,7 +20,7 @@ from warplens.machine import Machine
 from warplens.model import places as p
 from warplens.model.asked_first import asked_first
 from warplens.model.atomic_units import FLOATS, WORDS, places_reached
-from warplens.model.beside import sharers
+from warplens.model.beside import apart, sharers
 from warplens.model.by_warp import ByWarp, sectors_of
 from warplens.model.chosen import Chosen
 from warplens.model.footprint import Footprint, footprint
@@ -31,6 +31,7 @@ from warplens.program import Instruction, Program
 from warplens.trace import Trace
 
 ENOUGH = 1_000_000  # sectors to look at
+APART = 0.5  # as far as by chance, from which on blocks do not go in step
 Buffers = Sequence[tuple[int, int]]
 Sides = tuple[NDArray[np.bool_], ...]  # of sectors of blocks drawn at random, and of neighbours
 
@@ -40,7 +41,9 @@ class Supply:
     """Where lines come from: the share of its lines that come from DRAM and of a sector that they cost there, by buffer
     and wave, and of each stored sector.
 
-    own            of the blocks that load a line of a buffer, the share that one is
+    own            of the multiprocessors that load a line of a buffer, the share that one is
+    keys           where blocks ask for lines at times of their own: those that a wave of them asks for, for each
+                   multiprocessor (l2_share.keeps)
     writing        share of the work of stores that is DRAM's and not L2's, which holds the rest
     read, stored   sectors that DRAM moves for the whole grid;  reached: different ones that loads reach
     filled, both   of those read, what fills up stored parts; share of the others that both halves of L2 are asked for
@@ -58,6 +61,7 @@ class Supply:
     stores: NDArray[np.float64]
     fills: NDArray[np.float64]
     whole: NDArray[np.float64]
+    keys: NDArray[np.float64]
     read: float
     filled: float
     both: float
@@ -112,7 +116,13 @@ class Supply:
             writes.append(reached_by(inside, stores, 0, most))
             lines = reached_by(inside, stores, 2, most).of(total)
             parts.append(stored(sample, inside[int(sample is near)], lines, asked))
-        own = np.array([1 / f.uses for f in read_lines])
+        own, keys = np.ones(len(reads)), np.zeros(len(reads))
+        for n, (f, low, high) in enumerate(zip(read_lines, lows, highs, strict=True)):
+            askers = chosen.active * (1 - (1 - 1 / chosen.active) ** f.uses)  # multiprocessors, of so many blocks
+            own[n] = min(1 / max(askers, 1.0), 1.0)
+            mine = (seen.sectors >= low) & (seen.sectors < high) & (seen.kinds != STORE)
+            if askers > 2 and apart(seen.sectors[mine] >> np.uint32(2), seen.blocks[mine], seen.when[mine]) > APART:
+                keys[n] = f.of(at_once) / chosen.active
         evicted = Evicted.of(reads, read_lines, writes, parts, total, machine)
         written = write_back(reads, writes, parts, evicted, total, machine)
         reads = [evicted.left_of(*each) for each in zip(reads, read_lines, writes, parts, strict=True)]
@@ -140,7 +150,7 @@ class Supply:
             else asked_first(streams, streams.blocks, at_once, *code_of)
         )  # fmt: skip
         return Supply(
-            lows, highs, latency, weight, own, written.stores, written.fills, whole, read, written.filled,
+            lows, highs, latency, weight, own, written.stores, written.fills, whole, keys, read, written.filled,
             _by_both(reads) if chosen.active > 1 else 0.0, written.sectors, written.writing, reached, reached_places,
             heaviest, first,
         )  # fmt: skip
@@ -154,7 +164,8 @@ class Supply:
 
     def arrays(self) -> tuple[NDArray[Any], ...]:
         return (
-            self.lows, self.highs, self.latency, self.weight, self.own, self.stores, self.fills, self.first, self.whole
+            self.lows, self.highs, self.latency, self.weight, self.own, self.stores, self.fills, self.first, self.whole,
+            self.keys
         )  # fmt: skip
 
 
