@@ -78,7 +78,6 @@ class Speeds:
       turn_cost                how much more time writing takes while as much is read, as a share
       turn_growth              how the wait for turns grows with what DRAM does, b / (1 - turn_growth * b)
       held_cost                what a stored sector that L2 still holds at the end costs, of one that DRAM writes
-      held_read_cost           likewise one that L2 had already, because it was read
       lone_sector              what a sector costs that is written without the others of its line
       lone_half                what half a line costs that is read without the other and without lines beside it
 
@@ -178,7 +177,6 @@ class Speeds:
     turn_cost: float = _number("dram_rates", 0, 2)
     turn_growth: float = _number("dram_rates", 0, 1)
     held_cost: float = _number("dram_rates", 0, 1)
-    held_read_cost: float = _number("dram_rates", 0, 1)
     lone_sector: float = _number("dram_rates", 1, 20)
     lone_half: float = _number("dram_rates", 1, 10)
     scatter_least: float = _number("dram_scatter", -10, 0)

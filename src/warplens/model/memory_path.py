@@ -150,7 +150,8 @@ def fetch(i, line, mask, lone, request, wave, cache, flight, servers, counts, s,
     late = s[p.LAT_L2]
     if far:
         waited = max(waited, servers[p.DRAM] - at)
-        late = s[p.LAT_DRAM] + s[p.DRAM_SPREAD] * scattered(line, s)
+        off = s[p.DRAM_SPREAD] * scattered(line, s)
+        late = s[p.LAT_DRAM] + off
         # Reads queue up, and wait while DRAM writes, the longer the busier it is and the more often both take turns.
         work = servers[p.READ_WORK] + servers[p.WRITE_WORK]
         busy = min(work / max(servers[p.DRAM], 1.0), 0.85)
@@ -159,6 +160,7 @@ def fetch(i, line, mask, lone, request, wave, cache, flight, servers, counts, s,
             late += s[p.DRAM_QUEUE] * busy / (1.0 - busy) + turns * busy / (1.0 - s[p.TURN_GROWTH] * busy)
         asked = at if lost else first_asked(line, at, cache)
         come = max(asked + waited + late, at + s[p.LAT_L2])
+        servers[p.COME] = max(servers[p.COME], at + waited + late - off)
     else:
         come = at + waited + late
     for n in range(missing):
@@ -271,7 +273,11 @@ def put(line, mask, request, wave, cache, servers, counts, s, supply):  # type: 
                 servers[p.L2_OUT] = max(servers[p.L2_OUT], request) + late
     size = 32.0 * number
     counts[p.L2_WRITES] += number
-    servers[p.L2_IN] = max(servers[p.L2_IN], request) + max(size / s[p.L2_WRITE], s[p.LINE_WRITE])
+    work = max(size / s[p.L2_WRITE], s[p.LINE_WRITE])
+    servers[p.L2_IN] = max(servers[p.L2_IN], request) + work
+    # L2 takes them behind the loads that it was asked for before, which it serves first (`burst copy`, `burst sum` of
+    # the calibration: what is loaded at once and then stored takes as long as loading it and storing it).
+    servers[p.STORED] = max(servers[p.STORED], max(request, servers[p.COME])) + work
     # Stores wait in a queue of their own, not for what DRAM has to read; when it is long, accesses behind them wait.
     servers[p.LSU] = max(servers[p.LSU], max(servers[p.L2_IN], servers[p.DRAM_IN]) - s[p.STORE_SLACK])
     return kept
@@ -374,7 +380,7 @@ def served(i, t, sp, kind, words, at, block_wave, slot, size, other, memory, cou
         take_place(sectors, memory.updates, servers)
     servers[p.LSU] = max(max(servers[p.LSU], free + cost), looked_up + 1 - TAGS_AHEAD)
     counts[p.LSU_BUSY] += cost
-    counts[p.LAST_STORE] = max(counts[p.LAST_STORE], max(servers[p.L2_IN], max(servers[p.ATOMICS], servers[p.DRAM])))
+    counts[p.LAST_STORE] = max(counts[p.LAST_STORE], max(servers[p.STORED], max(servers[p.ATOMICS], servers[p.DRAM])))
     if kind not in (p.STORE, p.REDUCE):
         done += s[p.WAVE] * (waves - 1) + ahead
     return begin, done, begin + s[p.LAT_STORE]

@@ -150,11 +150,9 @@ def write_back(
     for n, (f, part) in enumerate(zip(writes, parts, strict=True)):
         if f.seen and all_stored:
             asked = f.accesses * total
-            known = min(2 * reads[n].of(total) / wrote[n], 1.0)  # share that was in L2 already, because it was read
-            costs = known * speeds.held_read_cost + (1 - known) * speeds.held_cost
             stays = max(held[n] / wrote[n] - before / all_stored, 0.0)  # DRAM writes for it what was there before
             # What goes to DRAM, and the turns between reading and writing, or the way of all of it through L2.
-            work = max((1 - stays) * (1 + speeds.turn_cost * both), 1 - stays * (1 - costs))
+            work = max((1 - stays) * (1 + speeds.turn_cost * both), 1 - stays * (1 - speeds.held_cost))
             all_work += wrote[n] * work
             by_dram += wrote[n] * (1 - stays) * (1 + speeds.turn_cost * both)
             stores[n] = wrote[n] / asked * work * (1 + part.lone * (speeds.lone_sector - 1))
