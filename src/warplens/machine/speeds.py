@@ -57,6 +57,7 @@ class Speeds:
       table_line_cycles        between two lines of 64 bytes that one multiprocessor's cache of constants lacks
       table_line_cycles_of_all   likewise of all multiprocessors together
       wavefront_cycles         between two wavefronts of one sub-partition
+      l1_share                 of the unified memory without the carve-out that holds lines
       l2_port                  bytes a cycle from L2 to one multiprocessor
 
     [l2_rates]   bytes a cycle, for each multiprocessor when all ask: read, read_hot (what fits into hot_bytes), write
@@ -153,6 +154,7 @@ class Speeds:
     table_line_cycles: float = _number("load_path", 0, 1000)
     table_line_cycles_of_all: float = _number("load_path", 0, 100)
     wavefront_cycles: float = _number("load_path", 0.25, 64)
+    l1_share: float = _number("load_path", 0.1, 1)
     l2_port: float = _number("load_path", 1, 1024)
     l2_read: float = _number("l2_rates", 1, 1024)
     l2_read_hot: float = _number("l2_rates", 1, 1024)

@@ -92,7 +92,7 @@ def fetch(i, line, mask, lone, request, wave, cache, flight, servers, counts, s,
     """
     tags, stamps, valid, fill, known, _, _, stored, waiting, held, _ = cache
     servers[p.L1_CLOCK] += 1
-    entry, there = touched(line, tags, stamps, servers[p.L1_CLOCK], s[p.L1_USED])
+    entry, there = touched(line, tags, stamps, servers[p.L1_CLOCK])
     if not there:
         valid[entry], waiting[entry], stored[entry] = 0, 0, -p.NEVER
     ready = request + s[p.LAT_L1]
@@ -240,7 +240,7 @@ def put(line, mask, request, wave, cache, servers, counts, s, supply):  # type: 
     the line, if it had it."""
     tags, stamps, valid, fill, _, _, _, at, waiting, held, _ = cache
     servers[p.L1_CLOCK] += 1
-    entry, there = touched(line, tags, stamps, servers[p.L1_CLOCK], s[p.L1_USED])
+    entry, there = touched(line, tags, stamps, servers[p.L1_CLOCK])
     if not there:
         valid[entry], waiting[entry], at[entry] = 0, 0, -p.NEVER
     else:

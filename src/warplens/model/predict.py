@@ -23,7 +23,7 @@ from warplens.model.atomic_units import units_at_work
 from warplens.model.by_warp import ByWarp, part
 from warplens.model.chosen import Chosen, choose_blocks, with_neighbours
 from warplens.model.clock import at_its_clock
-from warplens.model.l1_lines import LINE, lines_of, used_ways
+from warplens.model.l1_lines import LINE, lines_of
 from warplens.model.machine_code import PIPES, MachineCode, machine_code, settings
 from warplens.model.prediction import WHAT_IF, Prediction, Simulated
 from warplens.model.says import interval, limit_of, metrics_of, units_of
@@ -139,9 +139,8 @@ def _run(
 ) -> Outcome:  # fmt: skip
     chosen_settings = _settings(machine, chosen, supply, what_if)
     unified = machine.limits.unified_bytes_per_multiprocessor
-    chosen_settings[p.L1_USED] = used_ways(unified, occupancy.carveout_bytes)
     of_l2 = machine.l2_bytes // LINE // chosen.active
-    of_l1 = lines_of(unified, occupancy.carveout_bytes)
+    of_l1 = lines_of(unified, occupancy.carveout_bytes, machine.speeds.l1_share)
     lines = of_l1, of_l2, int(PARTS * of_l2), int(machine.speeds.dirty_share * of_l2)
     runs = side_by_side(streams, chosen, code, chosen_settings, supply, lines)
     counts = np.mean([run.counts for run in runs], axis=0)
