@@ -15,7 +15,9 @@ def launches() -> ModuleType:
     return the_lists()
 
 
-@pytest.mark.parametrize("name", ["LIST", "PRACTICE", "FIELD", "LADDERS", "GUESTS", "VISITORS", "TRAVELLERS"])
+@pytest.mark.parametrize(
+    "name", ["LIST", "PRACTICE", "FIELD", "LADDERS", "GUESTS", "VISITORS", "TRAVELLERS", "NEWCOMERS"]
+)
 def test_every_launch_has_a_kernel_and_a_name_of_its_own(launches: ModuleType, name: str) -> None:
     cases = list(launches.cases(getattr(launches, name)))
     assert len(cases) >= 60

@@ -18,8 +18,8 @@ from configurations import Configuration
 
 from warplens.target import Flags, Target, targets
 
-NAMES = ("launches", "practice", "field", "ladders", "guests", "visitors", "travellers")
-LIST, PRACTICE, FIELD, LADDERS, GUESTS, VISITORS, TRAVELLERS = (
+NAMES = ("launches", "practice", "field", "ladders", "guests", "visitors", "travellers", "newcomers")
+LIST, PRACTICE, FIELD, LADDERS, GUESTS, VISITORS, TRAVELLERS, NEWCOMERS = (
     Path(__file__).with_name(f"{name}.toml") for name in NAMES
 )
 KERNELS = Path(__file__).parents[2] / "tests" / "kernels"

@@ -1,5 +1,5 @@
-"""Guests, visitors and travellers (tests/kernels/guest_*.cu ...), which times are validated on: each leaves what numpy
-leaves, and compiles for all architectures."""
+"""Guests, visitors, travellers and newcomers (tests/kernels/guest_*.cu ...), which times are validated on: each leaves
+what numpy leaves, and compiles for all architectures."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from itertools import cycle, product
 
 import guest_ladder_truths
 import guest_truths
+import newcomer_ladder_truths
+import newcomer_truths
 import pytest
 import traveller_ladder_truths
 import traveller_truths
@@ -20,6 +22,7 @@ LISTS = (
     (launches.GUESTS, guest_truths, guest_ladder_truths),
     (launches.VISITORS, visitor_truths, visitor_ladder_truths),
     (launches.TRAVELLERS, traveller_truths, traveller_ladder_truths),
+    (launches.NEWCOMERS, newcomer_truths, newcomer_ladder_truths),
 )
 SMALL = {name: case for file, _, _ in LISTS for name, case in first_sizes(file).items()}
 TRUTHS = {name: truth for _, truths, _ in LISTS for name, truth in truths.TRUTHS.items()}
@@ -27,8 +30,8 @@ RUNGS = {lesson: truth for _, _, truths in LISTS for lesson, truth in truths.TRU
 FILES = sorted({case.file.name for case in SMALL.values()})
 ELSEWHERE = [arch for arch in ARCHITECTURES if arch != "sm_90"]
 EVERYWHERE = (
-    "bytes_warp", "embedding_backward", "lattice_19", "maxwell_h", "order_barriers", "order_eights", "order_lanes",
-    "read_dates", "star_plain", "star_tile",
+    "bytes_warp", "dense_element", "edges_eights", "embedding_backward", "gumbel_sample", "lattice_19", "maxwell_h",
+    "order_barriers", "order_eights", "order_lanes", "read_dates", "sales_by_kind", "star_plain", "star_tile",
 )  # fmt: skip
 """They have opcodes that no other kernel has on some architecture."""
 TRIED = sorted({*zip(sorted(SMALL), cycle(ELSEWHERE), strict=False), *product(EVERYWHERE, ELSEWHERE)})
@@ -58,7 +61,7 @@ def test_compiles_for_other_architectures(file: str, there: str) -> None:
     assert set(module(file, there)) == {name for name, case in SMALL.items() if case.file.name == file}
 
 
-@pytest.mark.parametrize(("file", "truths", "rungs"), LISTS, ids=("guests", "visitors", "travellers"))
+@pytest.mark.parametrize(("file", "truths", "rungs"), LISTS, ids=("guests", "visitors", "travellers", "newcomers"))
 def test_each_has_a_truth_and_rungs_have_the_same_sizes(file, truths, rungs) -> None:  # type: ignore[no-untyped-def]
     assert same_sizes(file) == (set(truths.TRUTHS), set(rungs.TRUTHS))
 

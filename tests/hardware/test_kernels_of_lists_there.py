@@ -1,4 +1,4 @@
-"""Guests, visitors and travellers beside what Nsight Compute counted for them on an H200 (measurements/h200)."""
+"""Guests, visitors, travellers and newcomers beside what Nsight Compute counted on an H200 (measurements/h200)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from beside_h200 import check, names
 from validation_lists import the_lists
 
 launches = the_lists()
-RECORDS = {"guests.csv": launches.GUESTS, "visitors.csv": launches.VISITORS, "travellers.csv": launches.TRAVELLERS}
+RECORDS = {
+    "guests.csv": launches.GUESTS, "visitors.csv": launches.VISITORS, "travellers.csv": launches.TRAVELLERS,
+    "newcomers.csv": launches.NEWCOMERS,
+}  # fmt: skip
 SMALL = {  # of each kernel the first size
     case.flags.kernel: (case, record)
     for record, file in RECORDS.items()
