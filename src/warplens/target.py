@@ -310,8 +310,8 @@ def is_source(file: str) -> bool:
 
 def _load(file: str, flags: Flags) -> Module:
     module = load(file)
-    if flags.options:
-        raise UsageError(f"{file} is compiled already: --option is for .cu files")
+    if flags.options or flags.guess:
+        raise UsageError(f"{file} is compiled already: --option and --guess are for source files")
     if flags.arch and flags.arch != module.arch:
         raise UsageError(f"{file} holds code for {module.arch}; --arch is possible for .cu files only")
     return module

@@ -219,6 +219,18 @@ def test_fields_of_a_structure_are_those_of_its_declaration(tmp_path):
     target.run()
 
 
+def test_a_guess_is_in_sizes_where_these_give_what_the_host_says(tmp_path):
+    path = tmp_path / "scale.cu"
+    path.write_text("""__global__ void scale(float* x, int n) { int i = blockIdx.x * 64 + threadIdx.x; x[i] *= i < n; }
+    int main() { int n = 1000; scale<<<(n + 63) / 64, 64>>>(x, n); }""")
+    (target,) = targets(str(path), Flags(guess=True, settings=("n=100",)))
+    assert target.launch.grid == (2, 1, 1)
+    cubin = tmp_path / "scale.cubin"
+    cubin.write_bytes(target.kernel.cubin.data)
+    with pytest.raises(UsageError, match="--guess are for source files"):
+        targets(str(cubin), Flags(guess=True))
+
+
 def test_two_kernels_are_compared_as_the_host_starts_them(tmp_path, capsys):
     path = tmp_path / "whole.cu"
     path.write_text(WHOLE)

@@ -123,10 +123,12 @@ def _is_size(value: Number | None) -> TypeGuard[int]:
 
 
 def _grid(host: Launched, sizes: Mapping[str, int], told: Mapping[str, Number]) -> str:
-    """As the host has it, where it says all sizes too; or enough threads for every size."""
-    if host.grid and told and all(told.get(name) == size for name, size in sizes.items()):
-        return str(list(host.grid) if len(host.grid) > 1 else host.grid[0])
+    """Enough threads for every size; or as the host has it, where it says all sizes too and has another."""
     across = (list(sizes) * 3)[: len(host.block)] if len(host.block) > 1 else [" * ".join(sizes)]
+    counts = [sizes[name] for name in across] if len(host.block) > 1 and sizes else [prod(sizes.values())]
+    enough = tuple(-(-count // threads) for count, threads in zip(counts, host.block, strict=False))
+    if host.grid and told and enough != host.grid and all(told.get(name) == size for name, size in sizes.items()):
+        return str(list(host.grid) if len(host.grid) > 1 else host.grid[0])
     if not sizes:
         return "1"
     pairs = zip(across, host.block, strict=False)
