@@ -119,3 +119,13 @@ def test_seams_are_waited_for_as_on_an_h200(threads: int) -> None:
         r for r in MEASURED if (r["blocks"], r["threads"], r["steps"], r["delta"]) == ("132", str(threads), "48", "1")
     )
     assert shared / alone == pytest.approx(float(wanted["next_us"]) / float(wanted["never_us"]), abs=0.08)
+
+
+def test_an_instruction_that_is_repeated_where_it_stands_is_passed_over() -> None:
+    """Each look at an mbarrier is an access, and no basic block is entered for it."""
+    x = np.arange(128, dtype=np.int32)
+    kernel = wl.compile(ROOT / "tests" / "kernels" / "field_library.cu", arch="sm_90")["barrier_phases"]
+    run = kernel.launch(1, 128, x, np.zeros_like(x), 50)
+    code = machine_code(run.kernel.program, machine("h200").speeds)
+    first = asked_first(run._record(1, (0,)), (0,), 1, code.rows, code.firsts, code.lasts)
+    assert (first == 1).all()

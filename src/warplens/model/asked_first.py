@@ -101,6 +101,9 @@ def _loaded(words, starts, ends, warps, rows, firsts, lasts, base, share, pieces
             for warp in range(block * warps, (block + 1) * warps):
                 at, phase, stage, pending = starts[warp], 0, 0, 0
                 while at < ends[warp]:
+                    if words[at] < ENTER:  # of an instruction that is repeated where it stands
+                        at += length(words[at])
+                        continue
                     number = basic_block(words[at])
                     at += OF_WARP
                     for i in range(firsts[number], lasts[number] + 1):
