@@ -98,9 +98,17 @@ def sorted_list(numbers):
     return [numbers[0]]
 
 
+@compiled
+def cleared(numbers):
+    numbers[1:3] = 0.0
+    return 0
+
+
 def test_what_is_not_known_is_told_with_its_place():
     with pytest.raises(CannotCompileError, match=r"sorted_list, line \d+: \[numbers\[0\]\]"):
         sorted_list(np.zeros(3))
+    with pytest.raises(CannotCompileError, match=r"cleared, line \d+: 1:3: a part of an axis"):
+        cleared(np.zeros(5))
 
 
 def test_an_array_in_another_order_is_refused():

@@ -80,6 +80,9 @@ class Expressions:
     def index(self, node: ast.expr) -> list[Number | None]:
         """None: all of an axis."""
         parts = node.elts if isinstance(node, ast.Tuple) else [node]
+        for part in parts:
+            if isinstance(part, ast.Slice) and (part.lower or part.upper or part.step):
+                raise CannotCompileError(f"{ast.unparse(part)}: a part of an axis; write a loop")
         return [None if isinstance(p, ast.Slice) else self.number(p) for p in parts]
 
     def _of_Subscript(self, node: ast.Subscript) -> Value:
