@@ -13,9 +13,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from ctypes import c_int32
 from functools import cache
-from threading import Thread, current_thread, main_thread
+from threading import Event, Thread, current_thread, main_thread
 
 NOBODY = -1
+MARK = b"\0"  # no signal has this number
+PATIENCE = 1.0  # seconds
 
 
 class SignalledError(Exception):
@@ -30,16 +32,27 @@ class Listener:
         self.next = NOBODY
         self._reads, self.writes = os.pipe()
         os.set_blocking(self.writes, False)
+        self._settled = Event()
         Thread(target=self._listen, name="warplens signals", daemon=True).start()
 
     def _listen(self) -> None:
-        while signals := os.read(self._reads, 64):
+        while told := os.read(self._reads, 64):
             stop, other = self.stop, self.next  # which the main thread may change meanwhile
-            if other != NOBODY:
+            signals = told.replace(MARK, b"")
+            if signals and other != NOBODY:
                 with suppress(OSError):  # full, or closed: what Python itself would pass over
                     os.write(other, signals)
-            if stop is not None:
+            if signals and stop is not None:
                 stop.value = 1
+            if len(signals) < len(told):
+                self._settled.set()
+
+    def settle(self) -> None:
+        """Until what has come is told: not to the launch after this one, nor to who listens then."""
+        self._settled.clear()
+        with suppress(OSError):
+            os.write(self.writes, MARK)
+            self._settled.wait(PATIENCE)
 
 
 @cache
@@ -63,6 +76,9 @@ def stopped_by_signals(stop: c_int32) -> Iterator[None]:
     listener.stop = stop
     try:
         yield
+    except BaseException:  # mostly for a signal
+        listener.settle()
+        raise
     finally:
         listener.stop = outer
         signal.set_wakeup_fd(before)
