@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from operator import itemgetter
 
+from warplens.compiler.c_types import bytes_of
 from warplens.compiler.host_code import blanked, closing
 from warplens.errors import UsageError
 from warplens.expression import Number, evaluate, evaluate_list
@@ -34,19 +35,12 @@ DIM3 = re.compile(r"\bdim3\s+(?P<names>\w+\s*[({=][^;]*);")
 DIM3_NAME = re.compile(r"\s*(\w+)\s*(?:=\s*(?:dim3\b)?)?(.*)", re.DOTALL)
 BRACKETS = re.compile(r"(?:dim3)?\s*[({](.*)[)}]", re.DOTALL)
 GIVEN = re.compile(r"\bcudaMalloc(?:Managed|Async)?\s*(?:<[^<>]*>\s*)?(?=\()")
-VECTORS = re.compile(r"\bdevice_vector\s*<\s*(?:unsigned\s+)?(?P<type>\w+)\s*>\s+(?P<names>[^;{}]+);")
+VECTORS = re.compile(r"\bdevice_vector\s*<\s*(?P<type>\w+(?:\s+\w+)*)\s*>\s+(?P<names>[^;{}]+);")
 VECTOR = re.compile(r"(\w+)\s*\(([^()]*(?:\([^()]*\)[^()]*)*)\)")
 CAST = re.compile(
     r"\(\s*(?:unsigned|size_t|int|long|float|double|u?int\d+_t)(?:\s+(?:int|long))*\s*\)|\bstatic_cast\s*<[^<>]*>"
 )
-SIZEOF = re.compile(r"\bsizeof\s*\(\s*(?:unsigned\s+)?(?P<type>\w+)\s*\)")
-SIZES = {
-    "char": 1, "bool": 1, "short": 2, "half": 2, "__half": 2, "__nv_bfloat16": 2, "int": 4, "unsigned": 4, "float": 4,
-    "long": 8, "double": 8, "size_t": 8, "half2": 4, "__half2": 4,
-}  # fmt: skip
-SIZES |= {f"{sign}int{bits}_t": bits // 8 for sign in ("", "u") for bits in (8, 16, 32, 64)}
-SIZES |= {f"{kind}{k}": k * SIZES[kind] for kind in ("char", "short", "int", "float", "double") for k in (2, 3, 4)}
-SIZES |= {f"u{name}": size for name, size in SIZES.items() if name[:-1] in ("char", "short", "int")}
+SIZEOF = re.compile(r"\bsizeof\s*\(\s*(?P<type>\w+(?:\s+\w+)*)\s*\)")
 MOST_THREADS = 1024
 UNKNOWN_SHARED = 4096  # bytes, where some are asked for
 
@@ -166,8 +160,9 @@ def allocations(plain: str, numbers: Mapping[str, Number]) -> dict[str, Number]:
     for each in VECTORS.finditer(plain):
         for name, given in VECTOR.findall(each["names"]):
             elements = number(commas(given)[0], numbers)
-            if isinstance(elements, int) and elements > 0 and each["type"] in SIZES:
-                found.setdefault(name, elements * SIZES[each["type"]])
+            size = bytes_of(each["type"])
+            if isinstance(elements, int) and elements > 0 and size:
+                found.setdefault(name, elements * size)
     return found
 
 
@@ -199,7 +194,7 @@ def commas(text: str) -> list[str]:
 
 def _plain(text: str) -> str:
     """As expressions are written here: no casts, no suffixes, sizes of types in numbers, whole quotients."""
-    text = CAST.sub("", SIZEOF.sub(lambda found: str(SIZES.get(found["type"], found[0])), text.strip()))
+    text = CAST.sub("", SIZEOF.sub(lambda found: str(bytes_of(found["type"]) or found[0]), text.strip()))
     text = re.sub(r"\b(\d+)[uUlL]+\b", r"\1", text)
     return text if re.search(r"\d\.|\.\d", text) else text.replace("/", "//")
 

@@ -177,7 +177,10 @@ def _place(base: str, text: str, operand: Operand, offset: int, functions: Mappi
     if name in functions and (isinstance(operand, Special) or base == "RET"):
         return Label(functions[name], name)
     if isinstance(operand, Special):
-        raise CubinError(f"the code refers to {name}, which is not in the cubin; link it first")
+        raise CubinError(
+            f"the code refers to {name}, which does not stand with it: functions that are compiled by themselves and "
+            "linked (nvcc -rdc=true) are not executed; compile all of them with the kernel"
+        )
     return operand
 
 
