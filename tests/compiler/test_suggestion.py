@@ -231,6 +231,15 @@ def test_a_guess_is_in_sizes_where_these_give_what_the_host_says(tmp_path):
         targets(str(cubin), Flags(guess=True))
 
 
+def test_where_the_host_says_all_no_size_is_made_up(tmp_path):
+    path = tmp_path / "one.cu"
+    path.write_text("""__global__ void one(int* a) { a[threadIdx.x] = blockIdx.x; }
+    int main() { int* a; cudaMalloc(&a, 32 * sizeof(unsigned int)); one<<<3, 32>>>(a); }""")
+    (target,) = targets(str(path), Flags(guess=True))
+    assert (target.launch.grid, target.values()[0].size) == ((3, 1, 1), 32)
+    assert "n =" not in target.guessed
+
+
 def test_two_kernels_are_compared_as_the_host_starts_them(tmp_path, capsys):
     path = tmp_path / "whole.cu"
     path.write_text(WHOLE)

@@ -52,7 +52,7 @@ def launch_block(kernels: Mapping[str, Kernel], source: str) -> str:
     lines = [f"{name} = {value}" for name, value in names.items()]
     for one in found:
         lines += ["", *one.lines]
-    body = "\n".join(f"// {line}".rstrip() for line in lines)
+    body = "\n".join(f"// {line}".rstrip() for line in (lines if names else lines[1:]))
     return f"// /// warplens\n{body}\n// ///"
 
 
@@ -72,14 +72,15 @@ def suggestion(title: str, kernel: Kernel, source: str, taken: Mapping[str, int]
     host = launched(name, source) or Launched(_threads(dims, kernel.max_threads))
     values = [*host.values, *(None for _ in said)]
     said = tuple(_untaken(text, value, taken) for text, value in zip(said, values, strict=False))
-    block, sizes = host.block, _sizes(said)
+    given = [*host.given, *(None for _ in said)]
+    unknown = [text for text, memory in zip(said, given, strict=False) if "*" in text and memory is None]
+    block, sizes = host.block, _sizes(said, bool(unknown) or not host.grid)
     extent = list(sizes)[:3]
     if len(sizes) == 1 < len(block):  # one side of a square
         extent = extent * 2
         sizes = dict.fromkeys(sizes, SIDES[2][0])
     told = {declared_name(text): value for text, value in zip(said, values, strict=False) if value is not None}
     sizes = {name: value if _is_size(value := told.get(name)) else taken.get(name, sizes[name]) for name in sizes}
-    given = [*host.given, *(None for _ in said)]
     words = [
         _argument(text, p.size, sizes, extent, told, memory, source)
         for text, p, memory in zip(said, parameters, given, strict=False)
@@ -116,7 +117,7 @@ def _grid(host: Launched, sizes: Mapping[str, int], told: Mapping[str, Number]) 
     across = (list(sizes) * 3)[: len(host.block)] if len(host.block) > 1 else [" * ".join(sizes)]
     counts = [sizes[name] for name in across] if len(host.block) > 1 and sizes else [prod(sizes.values())]
     enough = tuple(-(-count // threads) for count, threads in zip(counts, host.block, strict=False))
-    if host.grid and told and enough != host.grid and all(told.get(name) == size for name, size in sizes.items()):
+    if host.grid and enough != host.grid and all(told.get(name) == size for name, size in sizes.items()):
         return str(list(host.grid) if len(host.grid) > 1 else host.grid[0])
     if not sizes:
         return "1"
@@ -162,10 +163,13 @@ def _threads(dims: int, most: int | None) -> tuple[int, ...]:
     return usual if most is None or prod(usual) <= most else (most, 1, 1)[:dims]
 
 
-def _sizes(said: Sequence[str]) -> dict[str, int]:
-    """The integers that are passed by value, with a guess: the first three are sizes, others 1."""
+def _sizes(said: Sequence[str], one: bool) -> dict[str, int]:
+    """The integers that are passed by value, with a guess: the first three are sizes, others 1.
+
+    one   where there is none, n is the size of the arrays
+    """
     whole = [declared_name(text) for text in said if "*" not in text and _type(text) in SIZES]
-    named = [name for name in whole if name] or (["n"] if any("*" in text for text in said) else [])
+    named = [name for name in whole if name] or (["n"] if one and any("*" in text for text in said) else [])
     sides = SIDES.get(len(named), (SIDE,) * 3)
     return dict(zip(named, (*sides, *(1 for _ in named)), strict=False))
 
