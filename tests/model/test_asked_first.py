@@ -129,3 +129,21 @@ def test_an_instruction_that_is_repeated_where_it_stands_is_passed_over() -> Non
     code = machine_code(run.kernel.program, machine("h200").speeds)
     first = asked_first(run._record(1, (0,)), (0,), 1, code.rows, code.firsts, code.lasts)
     assert (first == 1).all()
+
+
+FEW = """extern "C" __global__ void few(const int* x, int* y, int rounds) {
+  int sum = 0;
+  for (int k = 0; k < rounds; ++k) sum += x[352 * (k & 7) + threadIdx.x];
+  y[blockIdx.x * 32 + threadIdx.x] = sum;
+}"""
+
+
+@pytest.mark.parametrize("enough", [1000, 3500, 8000])
+def test_few_pieces_that_are_asked_for_often_are_looked_at_in_part(
+    enough: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """16 pieces, each asked for 1,000 times: half of the pieces is not half of what asks for them."""
+    streams, code = recording(FEW, 100, 32, np.ones(2816, np.int32), np.zeros(3200, np.int32), 80)
+    monkeypatch.setattr("warplens.model.asked_first.ENOUGH", enough)
+    first = asked_first(streams, range(100), 100, code.rows, code.firsts, code.lasts)
+    assert ((first >= 0) & (first <= 1)).all()

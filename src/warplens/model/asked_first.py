@@ -21,6 +21,7 @@ from warplens.model.entries import ENTER, OF_WARP, basic_block, instruction, len
 from warplens.model.hashing import hashed
 
 ENOUGH = 400_000  # pieces of 64 bytes to look at, with each block that reaches them
+MOST = 10 * ENOUGH  # of 16 bytes each
 PHASES = 1024  # between barriers; what comes behind counts as one
 ALL_THE_SAME = 0.12  # of what a neighbour asks for sooner is waited for all the same: measurements/h200/seams.csv
 
@@ -38,10 +39,9 @@ def asked_first(
         code = rows, firsts, lasts, np.zeros(PHASES, np.int64)
         return int(_loaded(streams.words, streams.starts, streams.ends, streams.warps, *code, share, *lists))
 
-    total = loaded(1.0, *_lists(0))
-    share = min(1.0, ENOUGH / max(total, 1))
-    made = _lists(int(min(total, ENOUGH * 1.2 + 1000)))
-    n = loaded(share, *made)
+    share = min(1.0, ENOUGH / max(loaded(1.0, *_lists(0)), 1))
+    made = _lists(min(loaded(share, *_lists(0)), MOST))  # a share of few pieces is any part of what asks for them
+    n = min(loaded(share, *made), MOST)
     pieces, places, stages, by = (each[:n] for each in made)
     numbers = np.array(streams.blocks, np.int64)[places]
     order = np.lexsort((stages, numbers, pieces))
