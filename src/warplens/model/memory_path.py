@@ -218,7 +218,6 @@ def bits(mask):  # type: ignore[no-untyped-def]
 def update(line, mask, lone, request, wave, cache, servers, counts, s, supply):  # type: ignore[no-untyped-def]
     """Sectors of one line that atomics change, in L2; the time that its units take is reckoned for the whole access."""
     number = bits(mask)
-    counts[p.L1_SECTORS] += number  # an H200 counts them as misses of L1
     if line >= p.LOCAL_BASE:
         return
     pairs, moved = int(mask & 3 > 0) + int(mask & 12 > 0), 0.0
@@ -371,6 +370,8 @@ def served(i, t, sp, kind, words, at, block_wave, slot, size, other, memory, cou
         # Lanes on one word one after the other, words of a sector at once, sooner where all of it is wanted.
         alike = fullest_word(lanes, distinct, sectors)
         counts[p.L2_UPDATES] += sectors * alike
+        # L1 counts a sector anew for each lane on the fullest of its words, all as misses (l1_atomics.csv).
+        counts[p.L1_SECTORS] += sectors * alike
         work = sectors * alike * (s[p.ATOMIC_SECTOR] if distinct == 8 * sectors else s[p.ATOMIC_WORD])
         if other:
             work = max(work, alike * s[p.ATOMIC_FLOAT])
