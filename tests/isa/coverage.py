@@ -16,6 +16,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import chain
 from pathlib import Path
 
 import warplens as wl
@@ -25,6 +26,7 @@ from warplens.program import Instruction
 TESTS = Path(__file__).parents[1]
 sys.path[:0] = [str(TESTS / "isa"), str(TESTS / "emulator"), str(TESTS)]
 
+import ptx_forms  # noqa: E402
 from host_probes import on_host  # noqa: E402
 from launches import ARCHITECTURES, KERNELS  # noqa: E402
 from probe_kernels import Probe, digest, module, probes, results  # noqa: E402
@@ -128,11 +130,23 @@ def products(arch: str, chosen: tuple[str, ...]) -> Iterator[Code]:
         yield Code(body, kernel="tensor", proves=True)
 
 
+def lines_of_ptx(arch: str, chosen: tuple[str, ...]) -> Iterator[Code]:
+    """Lines of PTX beside an H200's results, which are those of every architecture."""
+    for batch in ptx_forms.batches() if "ptx".startswith(chosen) else ():
+        made, lines = ptx_forms.module(batch, arch)
+        for form in lines if made else ():
+            body = made[form.kernel].program.body
+            same = all(map(bind, body)) and ptx_forms.digest(ptx_forms.left_behind(made, form), form) == form.digest
+            told = form.kernel if arch == "sm_90" else ""
+            yield Code(body, told if same else "", "" if same else told, "", "", same)
+
+
 def gather(chosen: tuple[str, ...]) -> dict[str, Evidence]:
     """Of the files and groups whose names begin so."""
     found: dict[str, Evidence] = {}
     for arch in ARCHITECTURES:
-        for code in (*expressions(arch, chosen), *kernels(arch, chosen), *products(arch, chosen)):
+        sources = (expressions, kernels, products, lines_of_ptx)
+        for code in chain.from_iterable(source(arch, chosen) for source in sources):
             for instruction in {i.opcode: i for i in code.instructions}.values():
                 add(found.setdefault(instruction.opcode, Evidence()), code, int(arch[3:]), instruction)
     return found

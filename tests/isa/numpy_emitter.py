@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from exact import DOUBLE, SINGLE, Format, add, convert, fma, mul
 
-from warplens.isa._lanes import F64, Float, Lanes
+from warplens.isa._lanes import F64, FAR, Float, Lanes
 
 
 def number(kind: type[Lanes], bits: int) -> int:
@@ -191,9 +191,10 @@ class NumpyEmitter:
     def fnearest(self, k: Any, s: Any, a: int) -> int:
         return self._integral(format_of(k), a, round)
 
-    def ftz(self, k: Any, s: Any, a: int) -> int:
+    def ftz(self, k: Any, s: Any, a: int, away: int | None = None) -> int:
         f = format_of(k)
-        return f.signed(0, bool(f.sign(a))) if f.is_denormal(a) else a
+        small = f.magnitude(a) >> f.digits == 0 if away is None else f.magnitude(away) >> f.digits < 1 + FAR
+        return f.signed(0, bool(f.sign(a))) if small else a
 
     def saturate(self, k: Any, s: Any, a: int) -> int:
         f = format_of(k)

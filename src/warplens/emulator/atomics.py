@@ -14,6 +14,7 @@ from warplens.emulator.layout import Touch
 from warplens.emulator.routines import give_words, nothing
 from warplens.emulator.site import V32, deinterleaved, interleaved
 from warplens.emulator.vectors import DOUBLE, FLOAT, I32, I64, LANES, PTR, vector
+from warplens.errors import UnsupportedInstruction
 from warplens.isa._lanes import F32, H2, U32, U64
 from warplens.isa._warp import Number, Reduction, Space, Update
 from warplens.isa.floating import fadd
@@ -31,6 +32,7 @@ NATIVE = {
 
 
 SIZES: dict[Number, int] = {"u64": 8, "s64": 8, "f64": 8, "f32x2": 8, "f32x4": 16, "u128": 16}
+SIZES |= {"f16x4": 8, "f16x8": 16, "bf16x4": 8, "bf16x8": 16}
 """Bytes of the numbers that are not of 4."""
 
 One = Callable[[Code, ir.Value, ir.Value, ir.Value | None], ir.Value]
@@ -152,7 +154,8 @@ def _one(
         b.store(value if compare is None else b.select(b.icmp_signed("==", old, compare), value, old), place)
         return old
     if op != "exch" and kind.startswith(("f", "bf")):
-        assert op == "add", (op, kind)
+        if op != "add":
+            raise UnsupportedInstruction(f"no meaning for {op} of {kind} by atomic operations: add it to {__name__}")
         old = b.load(place, typ=value.type)
         b.store(_sum(LlvmEmitter(b), kind, old, value), place)
         return old
@@ -165,14 +168,15 @@ def _sum(e: LlvmEmitter, kind: Number, x: ir.Value, y: ir.Value) -> ir.Value:
     b = e.b
     if kind == "f64":
         return b.bitcast(b.fadd(b.bitcast(x, DOUBLE), b.bitcast(y, DOUBLE)), I64)
-    if kind.endswith("16x2"):
-        pairs = (U32(e, v).bitcast(H2) for v in (x, y))
-        paired: ir.Value = hadd2(*pairs, BF16_V2=kind == "bf16x2", SAT=False, RELU=False, FTZ=False).node
-        return paired
     total: ir.Value = ir.Constant(x.type, 0)
     for shift in range(0, x.type.width, 32):
-        parts = (F32(e, b.bitcast(_word(b, v, shift), FLOAT)) for v in (x, y))
-        word = b.bitcast(fadd(*parts, FTZ=True, SAT=False).node, I32)
+        words = [_word(b, v, shift) for v in (x, y)]
+        if "16x" in kind:
+            pairs = (U32(e, v).bitcast(H2) for v in words)
+            word: ir.Value = hadd2(*pairs, BF16_V2=kind.startswith("bf"), SAT=False, RELU=False, FTZ=False).node
+        else:
+            parts = (F32(e, b.bitcast(v, FLOAT)) for v in words)
+            word = b.bitcast(fadd(*parts, FTZ=True, SAT=False).node, I32)
         total = word if x.type == I32 else b.or_(total, b.shl(b.zext(word, x.type), ir.Constant(x.type, shift)))
     return total
 

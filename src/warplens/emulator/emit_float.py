@@ -7,7 +7,7 @@ from typing import Any
 
 from warplens.emulator import ir
 from warplens.emulator.vectors import DOUBLE, FLOAT, I32, I64, NAN32, element
-from warplens.isa._lanes import F32, F64, Lanes
+from warplens.isa._lanes import F32, F64, FAR, Lanes
 
 QUIET64 = 1 << 51
 DEFAULT_NAN64 = 0xFFF8 << 48  # of inf - inf and 0 * inf
@@ -193,11 +193,12 @@ class FloatEmitter:
         bits = self.b.bitcast(x, self.shaped(ir.IntType(width), x))
         return self.b.bitcast(change(bits, 1 << (width - 1)), x.type)
 
-    def do_ftz(self, kind: type[Lanes], args: Any, x: ir.Value) -> ir.Value:
+    def do_ftz(self, kind: type[Lanes], args: Any, x: ir.Value, away: ir.Value | None = None) -> ir.Value:
         def flush(bits: ir.Value, top: int) -> ir.Value:
             infinity = 0x7F800000 if top == 1 << 31 else 0x7FF << 52
-            exponent = self.b.and_(bits, self.number(bits, infinity))
-            small = self.b.icmp_unsigned("==", exponent, self.number(bits, 0))
+            seen, least = (bits, 1) if away is None else (self.b.bitcast(away, bits.type), 1 + FAR)
+            exponent = self.b.and_(seen, self.number(bits, infinity))
+            small = self.b.icmp_unsigned("<", exponent, self.number(bits, least * (infinity & -infinity)))
             return self.b.select(small, self.b.and_(bits, self.number(bits, top)), bits)
 
         return self.on_bits(x, flush)

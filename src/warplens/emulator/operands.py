@@ -12,7 +12,8 @@ from warplens.isa._op import Source
 from warplens.isa._warp import Addend, Floats
 from warplens.program import Address, Constant, Immediate, Instruction, Label, Operand, Register, Special
 
-PARTS = {"B0": 0, "B1": 8, "B2": 16, "B3": 24, "H0": 0, "H1": 16}  # how far a byte or half of a word stands up
+# How far a byte or half of a word stands up; I2IP asks for the low 24 or 28 bits and shifts the others out.
+PARTS = {"B0": 0, "B1": 8, "B2": 16, "B3": 24, "H0": 0, "H1": 16, "24": 0, "28": 0}
 
 
 class Operands:
@@ -62,7 +63,7 @@ class Operands:
         assert issubclass(kind, Lanes), (at.opcode, kind)
         if at.base == "I2F" and kind.bits == 64 and isinstance(operand, Immediate):
             operand = replace(operand, bits=operand.bits << 32)  # as of a double: the listing shows the high word
-        return self._value(kind, operand)
+        return self._value(kind, operand, kind is F64 or at.base == "F2F")
 
     def _default(self, kind: Any, default: Any) -> Any:
         if isinstance(kind, type) and issubclass(kind, Lanes):
@@ -72,13 +73,13 @@ class Operands:
             return Addend(value, value.wide)
         return default
 
-    def _value(self, kind: type[Lanes], operand: Operand) -> Lanes:
+    def _value(self, kind: type[Lanes], operand: Operand, nan_keeps: bool = False) -> Lanes:
         if kind is Pred:
             assert isinstance(operand, Register), operand
             return self._sign(operand) if operand.part == "SIGN" else Pred(self.e, self.predicate(operand))
         value = kind(self.e, self._raw(kind, operand))
         if isinstance(operand, Register | Constant):
-            value = self._modified(value, operand)
+            value = self._modified(value, operand, nan_keeps)
         return value
 
     def _sign(self, operand: Register) -> Pred:
@@ -102,13 +103,15 @@ class Operands:
         assert isinstance(operand, Constant), operand
         return self.constant(operand, 4 * count)
 
-    def _modified(self, value: Lanes, operand: Register | Constant) -> Lanes:
-        """Signs and inversions, as the listing writes them: -|x|, ~x."""
+    def _modified(self, value: Lanes, operand: Register | Constant, nan_keeps: bool = False) -> Lanes:
+        """Signs and inversions, as the listing writes them: -|x|, ~x.
+
+        nan_keeps   a NaN its sign: one that is a double or becomes one (seen on an H200)
+        """
         if operand.part:
             assert isinstance(value, Int), f"{operand} read as {type(value)}"
             value = value >> PARTS[operand.part]
-        if isinstance(value, F64) and (operand.absolute or operand.negate):
-            # A double NaN keeps its sign, as on an H200.
+        if isinstance(value, Float) and nan_keeps and (operand.absolute or operand.negate):
             return value.isnan().choose(value, self._signed(value, operand))
         if isinstance(value, Float):
             return self._signed(value, operand)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from warplens.emulator.register_file import RegisterFile
-from warplens.isa._lanes import U32, Pred
-from warplens.program import Immediate, Operand, Register, Special
+from warplens.isa._lanes import H2, U32, Pred
+from warplens.program import Constant, Immediate, Operand, Register, Special
 
 
 class PredicateFile:
@@ -33,7 +33,9 @@ class PredicateFile:
     def plain(self, operand: Operand) -> U32:
         if isinstance(operand, Immediate):
             return U32(self.e, self.e.constant(U32, operand.bits & 0xFFFFFFFF))
-        return self.registers.words(operand, 1)[0]
+        word: U32 = self.registers.words(operand, 1)[0]
+        part = operand.part if isinstance(operand, Register | Constant) else ""
+        return word.bitcast(H2).part(part.replace("N", "")).u32() if part else word
 
 
 def _named(file: Special, mask: int) -> list[Register]:

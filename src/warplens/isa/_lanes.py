@@ -16,6 +16,7 @@ L = TypeVar("L", bound="Lanes")
 K = TypeVar("K", bound="Lanes")
 TRUE: Any = True  # defaults of Pred parameters: whoever reads the operands makes values of them
 FALSE: Any = False
+FAR = 64  # powers of two from the ends of the exponents
 
 
 class Emitter(Protocol):
@@ -314,9 +315,9 @@ class Float(Lanes):
         """Rounded to the nearest integral value, ties to even."""
         return self._of("fnearest", self)
 
-    def ftz(self: L) -> L:
-        """Denormals flushed to zero of their sign."""
-        return self._of("ftz", self)
+    def ftz(self: L, away: L | None = None) -> L:
+        """Denormals become zero of their sign; with `away`, 2^FAR times it, what is one if exponents had no end."""
+        return self._of("ftz", self) if away is None else self._of("ftz", self, away)
 
     def saturate(self: L) -> L:
         """Clamped to [0, 1]; NaN gives +0."""

@@ -4,7 +4,8 @@ Positional parameters are operands: a `Lanes` type reads a register, immediate o
 read pairs), `int` an immediate, `Addend` a 32-bit value that keeps its carry, `Address`, `Label`, `Register` and
 `Special` the operand itself, `Warp` (first) the warp for what reaches beyond the lanes.  A default makes an operand
 optional.
-Keyword-only parameters are modifiers: `X: bool` is whether `.X` is there, a `Literal` one of its choices.
+Keyword-only parameters are modifiers: `X: bool` is whether `.X` is there, a `Literal` one of its choices.  Where the
+order says which is which, the name has the parameter in braces: `F2F.{half}.F32` is not `F2F.F32.F16`.
 The return annotation names the destinations in order; predicates among them may be left out by the listing.
 """
 
@@ -77,13 +78,18 @@ class Op:
         """The keyword arguments for these modifiers, or None if one of them is not known here."""
         left = list(modifiers)
         place = 0  # in the name's order: F2F.F32.F64 is not F2F.F64.F32
-        for part in self.name.split(".")[1:]:
-            if part not in left[place:]:
-                return None
-            place = left.index(part, place)
-            del left[place]
         chosen: dict[str, Any] = {}
+        for part in self.name.split(".")[1:]:
+            choices = self._choices(part[1:-1]) if part.startswith("{") else (part,)
+            found = next((at for at in range(place, len(left)) if left[at] in choices), None)
+            if found is None:
+                return None
+            place = found
+            chosen[part.strip("{}")] = left.pop(place)
+        chosen = {modifier.name: chosen[modifier.name] for modifier in self.modifiers if modifier.name in chosen}
         for modifier in self.modifiers:
+            if modifier.name in chosen:
+                continue
             if not modifier.choices:
                 chosen[modifier.name] = modifier.name in left
                 left = [m for m in left if m != modifier.name]
@@ -95,6 +101,9 @@ class Op:
                 return None
             chosen[modifier.name] = modifier.default if here is None else here
         return None if any(m not in self.ignores for m in left) else chosen
+
+    def _choices(self, modifier: str) -> tuple[str, ...]:
+        return next(m.choices for m in self.modifiers if m.name == modifier)
 
 
 _operations: dict[str, list[Op]] = defaultdict(list)

@@ -207,7 +207,7 @@ class PhraseEmitter:
     def _isnan(self, kind: Any, source: Any, a: Phrase) -> Phrase:
         return Phrase(f"{a.within(UNARY)} is NaN", COMPARE)
 
-    def _ftz(self, kind: Any, source: Any, a: Phrase) -> Phrase:
+    def _ftz(self, kind: Any, source: Any, a: Phrase, away: Phrase | None = None) -> Phrase:
         return a if a.value is not None else a.noting("denormals as 0")
 
     def _saturate(self, kind: Any, source: Any, a: Phrase) -> Phrase:

@@ -12,7 +12,8 @@ from warplens.program import Address, Constant, Label, Operand, Register, Specia
 Space = Literal["global", "shared", "local", "generic"]
 Reduction = Literal["add", "min", "max", "and", "or", "xor", "inc", "dec", "exch", "cas", "fadd"]
 Number = Literal[
-    "u32", "s32", "u64", "s64", "u128", "f32", "f64", "f16x2", "bf16x2", "f32x2", "f32x4"
+    "u32", "s32", "u64", "s64", "u128", "f32", "f64", "f32x2", "f32x4", "f16x2", "f16x4", "f16x8", "bf16x2", "bf16x4",
+    "bf16x8",
 ]
 Update = Callable[[U64, U64], U64]
 Formula = Callable[..., Sequence[U32]]
@@ -97,7 +98,7 @@ class Warp(Protocol):
     def set_predicates(self, file: Special, bits: U32, mask: int) -> None: ...
 
     def plain(self, operand: Operand) -> U32:
-        """The word of a register, constant or number, without the signs before it."""
+        """The word of a register, constant or number, without the signs before it; its halves as the suffix says."""
 
     @property
     def place(self) -> int:

@@ -42,6 +42,17 @@ def i2f_u64(a: U64, *, rounding: Rounding = "RN") -> F32:
 Small = Literal["U8", "S8", "U16", "S16"]
 
 
+def range_of(type: str) -> tuple[int, int]:
+    """Least and most of S8, U16 ..."""
+    bits = int(type[1:])
+    return (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if type.startswith("S") else (0, (1 << bits) - 1)
+
+
+def clamped(number: S32, type: str) -> S32:
+    least, most = range_of(type)
+    return number.max(least).min(most)
+
+
 def small(a: U32, type: Small) -> S32:
     """The low byte or half, extended."""
     return field(a, 16 if type in ("U16", "S16") else 8, 0, type in ("S8", "S16")).s32()
@@ -89,10 +100,8 @@ def to_int(value: F32 | F64, kind: type[I], way: Direction, nan_is_zero: bool) -
 
 def narrowed(value: F32 | F64, type: Small, way: Direction, nan_is_zero: bool) -> S32:
     """Clamped to the range of a smaller type; signed ones are extended."""
-    signed, bits = type.startswith("S"), 16 if type.endswith("16") else 8
-    least, most = (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if signed else (0, (1 << bits) - 1)
-    number = integral(value, way).to_int(S32).max(least).min(most)
-    nan = number.like(least if signed else 1 << (bits - 1))
+    number = clamped(integral(value, way).to_int(S32), type)
+    nan = number.like(range_of(type)[0] or 1 << (int(type[1:]) - 1))
     return number if nan_is_zero else value.isnan().choose(nan, number)
 
 
@@ -152,6 +161,37 @@ def f2i_s64_f64(a: F64, *, way: Direction = "ROUND", NTZ: bool) -> S64:
 )
 def f2i_u64_f64(a: F64, *, way: Direction = "ROUND", NTZ: bool) -> U64:
     return to_int(a, U64, way, NTZ)
+
+
+# To the nearest number that a smaller integer can hold
+
+PACKED = "{to} = {high} and {low} as {type}, each clamped, below {rest}"
+Few = Literal["U16", "S16", "U8", "S8", "U4", "S4", "U2", "S2"]
+
+
+def packed(high: S32, low: S32, rest: U32, bits: int) -> U32:
+    """Two of so many bits; above them what was in the low bits of `rest`."""
+    ones = (1 << bits) - 1
+    pair = ((high.u32() & ones) << bits) | (low.u32() & ones)
+    return pair if bits == 16 else pair | (rest << (2 * bits))
+
+
+@op("I2I.S32.SAT", pipe="xu", probe="clamp_u8(a); clamp_s16(a)", says="{to} = {a} clamped to {type}")
+def i2i(a: S32, *, type: Small) -> S32:
+    return clamped(a, type)
+
+
+@op("I2IP.S32.SAT", pipe="alu", probe="pack_u8(a, b, c); pack_s4(a, b, c); pack_u16(a, b)", says=PACKED)
+def i2ip(high: S32, low: S32, rest: U32, *, type: Few) -> U32:
+    return packed(clamped(high, type), clamped(low, type), rest, int(type[1:]))
+
+
+@op("F2IP.U8.F32", pipe="alu", probe="uint8_rn(f); uint8_rz(f)",
+    says="{to} = {high} and {low} as bytes, rounded " + WAY + ", below {rest}")  # fmt: skip
+def f2ip(high: F32, low: F32, rest: U32, *, way: Direction = "ROUND", NTZ: bool, FTZ: bool) -> U32:
+    """As an H200 has it with every register in each place (2026-11-22); compilers leave the high byte out."""
+    one, other = (narrowed(x.ftz() if FTZ else x, "U8", way, NTZ) for x in (high, low))
+    return packed(one, other, rest, 8)
 
 
 # Float to float

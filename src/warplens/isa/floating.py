@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal, TypeVar, cast
 
-from warplens.isa._lanes import F32, F64, TRUE, U32, Float, Order, Pred, Rounding
+from warplens.isa._lanes import F32, F64, FAR, TRUE, U32, Float, Order, Pred, Rounding
 from warplens.isa._op import op
 from warplens.isa._warp import Data, Floats, Warp
+from warplens.isa.conversion import f2f_f32_f64
 from warplens.isa.integer import Combine, combine
 from warplens.program import Operand
 
@@ -24,6 +25,20 @@ def flushed(flush: bool, *values: F32) -> tuple[F32, ...]:
 
 def finished(value: F32, flush: bool, saturate: bool) -> F32:
     value = value.ftz() if flush else value
+    return value.saturate() if saturate else value
+
+
+AWAY = 2.0**FAR
+
+
+def finished_near_zero(value: F32, away: F32, flush: bool, saturate: bool) -> F32:
+    """The same of a product, which has more digits than a denormal holds: flushed is what is less than normal when
+    rounded as if exponents had no end.
+
+    Seen on an H200 (driver 580.159.04, 2026-11-22) in all roundings: measurements/h200/near_zero.csv.
+    away   the value times 2^FAR, rounded alike
+    """
+    value = value.ftz(away) if flush else value
     return value.saturate() if saturate else value
 
 
@@ -45,13 +60,28 @@ def fadd(a: F32, b: F32, *, rounding: Rounding = "RN", FTZ: bool, SAT: bool) -> 
 @op("FMUL", pipe="fma", probe="a * b")
 def fmul(a: F32, b: F32, *, rounding: Rounding = "RN", FTZ: bool, SAT: bool) -> F32:
     a, b = flushed(FTZ, a, b)
-    return finished(a.times(b, rounding), FTZ, SAT)
+    return finished_near_zero(a.times(b, rounding), (a * AWAY).times(b, rounding), FTZ, SAT)
+
+
+Scale = Literal["D2", "D4", "D8", "M2", "M4", "M8"]
+
+
+@op("FMUL", pipe="fma", probe="a * b * 0.5f; a * b * 8.0f",
+    says="{to} = {a} * {b}{scale:D2= / 2|D4= / 4|D8= / 8|M2= * 2|M4= * 4|M8= * 8}")  # fmt: skip
+def fmul_scaled(a: F32, b: F32, *, scale: Scale, rounding: Rounding = "RN", FTZ: bool, SAT: bool) -> F32:
+    """Rounded once, behind the scaling (seen on an H200: measurements/h200/near_zero.csv)."""
+    a, b = flushed(FTZ, a, b)
+    times = float(scale[1])
+    exact = a.f64() * b.f64() * (1 / times if scale.startswith("D") else times)
+    value, away = (f2f_f32_f64(x, rounding=rounding, FTZ=False) for x in (exact, exact * AWAY))
+    return finished_near_zero(exact.isnan().choose(a.nan(), value), away, FTZ, SAT)
 
 
 @op("FFMA", pipe="fma", probe="a * b + c")
 def ffma(a: F32, b: F32, c: F32, *, rounding: Rounding = "RN", FTZ: bool, SAT: bool) -> F32:
     a, b, c = flushed(FTZ, a, b, c)
-    return finished(a.times_plus(b, c, rounding), FTZ, SAT)
+    away = (a * AWAY).times_plus(b, c * AWAY, rounding)
+    return finished_near_zero(a.times_plus(b, c, rounding), away, FTZ, SAT)
 
 
 @op("FMNMX", pipe="alu", probe="fminf(a, b)")

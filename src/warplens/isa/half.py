@@ -60,10 +60,22 @@ def hmul2(a: H2, b: H2, *, BF16_V2: bool, SAT: bool, RELU: bool, FTZ: bool) -> H
 
 
 @op("HADD2.F32", pipe="fp16", probe="__half2float(h)", says="{to} = {a} + {b}, halves to single precision")
-def hadd2_f32(a: H2, b: H2) -> F32:
+def hadd2_f32(a: H2, b: H2, *, SAT: bool) -> F32:
     """Of the low halves; with -0 as the first operand a conversion."""
     x, y = (half_to_float(v.u32() & 0xFFFF, False) for v in (a, b))
-    return x + y
+    return shaped(x + y, SAT, False)
+
+
+@op("FHADD", pipe="fma", probe="half_plus_float(hs, f)", says="{to} = {a}, a {BF16:bfloat|half}, + {b}")
+def fhadd(a: H2, b: F32, *, BF16: bool) -> F32:
+    return half_to_float(a.u32() & 0xFFFF, BF16) + b
+
+
+@op("FHFMA", pipe="fma", probe="half_times_half_plus_float(hs, ht, f)",
+    says="{to} = {a} * {b}, {BF16:bfloats|halves}, + {c}")  # fmt: skip
+def fhfma(a: H2, b: H2, c: F32, *, BF16: bool) -> F32:
+    x, y = (half_to_float(v.u32() & 0xFFFF, BF16) for v in (a, b))
+    return x.times_plus(y, c)
 
 
 @op(
@@ -83,12 +95,13 @@ def best(x: F32, y: F32, least: Pred, nan_wins: bool) -> F32:
 
 @op("HMNMX2.XORSIGN", pipe="alu", probe="half2_min_xorsign(s, t)",
     says="{to} = min({a}, {b}) if {least}, else max, signed as {a} * {b}, {BF16_V2:bfloat|half} pair")  # fmt: skip
-def hmnmx2_xorsign(w: Warp, a: Operand, b: Operand, least: Pred, *, BF16_V2: bool, NAN: bool) -> U32:
+def hmnmx2_xorsign(w: Warp, a: Operand, b: Operand, least: Pred, *, BF16_V2: bool, NAN: bool, FTZ: bool) -> U32:
     """PTX min.xorsign.abs: of the magnitudes; a NaN result has no sign (seen on an H200)."""
     x, y = w.plain(a), w.plain(b)
+    keep = flushed_half if FTZ else lambda half, brain: half
 
     def one(shift: int) -> U32:
-        p, q = (half_to_float((v >> shift) & 0x7FFF, BF16_V2) for v in (x, y))
+        p, q = (half_to_float(keep((v >> shift) & 0x7FFF, BF16_V2), BF16_V2) for v in (x, y))
         magnitude = best(p, q, least, NAN)
         bits = float_to_half(magnitude, BF16_V2)
         return magnitude.isnan().choose(bits, bits | (((x ^ y) >> shift) & 0x8000))

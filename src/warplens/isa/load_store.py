@@ -12,13 +12,17 @@ from warplens.isa.tensor import transposed
 from warplens.program import Address, Constant, Register, Special
 
 Size = Literal["U8", "S8", "U16", "S16", "32", "64", "128"]
-Number = Literal["32", "S32", "64", "S64", "128", "F32", "F64", "F16x2", "BF16x2", "F32x2", "F32x4"]
+Number = Literal[
+    "32", "S32", "64", "S64", "128", "F32", "F64", "F32x2", "F32x4", "F16x2", "F16x4", "F16x8", "BF16x2", "BF16x4",
+    "BF16x8",
+]  # fmt: skip
 Operation = Literal["ADD", "MIN", "MAX", "AND", "OR", "XOR", "INC", "DEC", "EXCH"]
 
 BYTES = {"U8": 1, "S8": 1, "U16": 2, "S16": 2, "32": 4, "64": 8, "128": 16}
-WORDS = {"64": 2, "S64": 2, "F64": 2, "F32x2": 2, "128": 4, "F32x4": 4}
+WORDS = {"64": 2, "S64": 2, "F64": 2, "F32x2": 2, "F16x4": 2, "BF16x4": 2}
+WORDS |= {"128": 4, "F32x4": 4, "F16x8": 4, "BF16x8": 4}
 NO_OTHERS = Special("{}")
-CACHING = "E SYS GPU SM CTA STRONG WEAK CONSTANT EF EL LU NA LTC64B LTC128B LTC256B U"
+CACHING = "E SYS GPU SM CTA STRONG WEAK CONSTANT EF EL EU LU NA LTC64B LTC128B LTC256B U"
 
 
 def load(w: Warp, space: Space, at: Address, size: Size) -> Data:
@@ -36,10 +40,11 @@ def ldg(w: Warp, at: Address, *, size: Size = "32") -> Data:
 
 
 @op("LDG.ENL2.256", pipe="lsu", says="{to} = 32 bytes of global memory at {at}", ignores=CACHING)
-def ldg_256(w: Warp, at: Address) -> tuple[Data, Data]:
-    """The first destination takes the upper half."""
+def ldg_256(w: Warp, at: Address, wanted: int = 0xFF) -> tuple[Data, Data]:
+    """The first destination takes the upper half; of each half the words whose bit is set, one behind the other."""
     words = w.load("global", at, 32).words
-    return Data(words[4:]), Data(words[:4])
+    low, high = ([words[k] for k in range(start, start + 4) if wanted >> k & 1] for start in (0, 4))
+    return Data(high), Data(low)
 
 
 @op("STG", pipe="lsu", probe="out[i] = a", says="global memory at {at} = {value}, {size}", ignores=CACHING)
@@ -295,7 +300,7 @@ def membar(w: Warp) -> None:
     w.fence()
 
 
-@op("CCTL", pipe="lsu", says="cache control", ignores="E IVALL PF2 PF1 IV RS WB U C DML2 RML2")
+@op("CCTL", pipe="lsu", says="cache control", ignores="E IVALL PF2 PF1 IV RS WB U C DML2 PML2 RML2")
 def cctl(w: Warp, at: Address | None = None) -> None:
     w.fence()
 

@@ -35,13 +35,13 @@ def low(a: H2, half: Half) -> F32:
 # Float to half
 
 
-@op("F2F", pipe="xu", probe="__float2half_ru(f); __float2bfloat16_rz(f)", says=NARROWED)
-def f2f_half(a: F32, *, half: Half, source: Literal["F32"], rounding: Rounding = "RN", FTZ: bool) -> U32:
+@op("F2F.{half}.F32", pipe="xu", probe="__float2half_ru(f); __float2bfloat16_rz(f)", says=NARROWED)
+def f2f_half(a: F32, *, half: Half, rounding: Rounding = "RN", FTZ: bool) -> U32:
     return float_to_half(a.ftz() if FTZ else a, half == "BF16", rounding)
 
 
-@op("F2F", pipe="xu", probe="__double2half(d); __double2bfloat16(d)", says=NARROWED)
-def f2f_half_f64(a: F64, *, half: Half, source: Literal["F64"], rounding: Rounding = "RN") -> U32:
+@op("F2F.{half}.F64", pipe="xu", probe="__double2half(d); __double2bfloat16(d)", says=NARROWED)
+def f2f_half_f64(a: F64, *, half: Half, rounding: Rounding = "RN") -> U32:
     """A NaN keeps its sign and the upper digits (seen on an H200; from a float it does not)."""
     word = a.u64().high()
     sign = (word >> 16) & 0x8000
@@ -49,21 +49,59 @@ def f2f_half_f64(a: F64, *, half: Half, source: Literal["F64"], rounding: Roundi
     return a.isnan().choose(nan, float_to_half(odd_float(a), half == "BF16", rounding))
 
 
+@op("F2F.{half}.{source}", pipe="xu", probe="half_of_bfloat(bo); bfloat_of_half(hs)", says=NARROWED)
+def f2f_half_half(a: H2, *, half: Half, source: Half, rounding: Rounding = "RN") -> U32:
+    return float_to_half(low(a, source), half == "BF16", rounding)
+
+
+WIDENED = "{to} = {a}, a " + HALF + ", as "
+
+
+@op("F2F.F32.{half}", pipe="xu", probe="float_of_bfloat_ftz(bo)", says=WIDENED + "float", ignores="RM RP RZ")
+def f2f_f32_half(a: H2, *, half: Half, FTZ: bool) -> F32:
+    value = low(a, half).ftz() if FTZ else low(a, half)
+    return value.isnan().choose(value.nan(), value)
+
+
+@op("F2F.F64.{half}", pipe="xu", probe="double_of_half(hs); double_of_bfloat(bo)", says=WIDENED + "double",
+    ignores="RM RP RZ")  # fmt: skip
+def f2f_f64_half(a: H2, *, half: Half) -> F64:
+    return low(a, half).f64()
+
+
+Pack = Literal["RN", "RZ"]  # the roundings of F2FP
+
+
+def packed(x: F32, brain: bool, relu: bool, rounding: Pack, finite: bool) -> U32:
+    half = float_to_half(shaped(x, False, relu), brain, rounding)
+    if not finite:
+        return half
+    most = 0x7F7F if brain else 0x7BFF
+    return x.isnan().choose(half, (half & 0x7FFF).min(most) | (half & 0x8000))
+
+
 @op("F2FP.PACK_AB", pipe="alu", ignores="F32", says="{to} = pair of {low} and {high} as {BF16:bfloat|half}",
     probe="__floats2half2_rn(f, g); __floats2bfloat162_rn(f, g); half2_rz(f, g); half2_relu(f, g)")  # fmt: skip
 def f2fp(
-    high: F32, low: F32, *, F16: bool, BF16: bool, RELU: bool, rounding: Literal["RN", "RZ"] = "RN"
+    high: F32, low: F32, *, F16: bool, BF16: bool, RELU: bool, SATFINITE: bool, rounding: Pack = "RN"
 ) -> U32:
     """The first operand goes into the high half."""
-    high, low = (shaped(x, False, RELU) for x in (high, low))
-    return (float_to_half(high, BF16, rounding) << 16) | float_to_half(low, BF16, rounding)
+    top, bottom = (packed(x, BF16, RELU, rounding, SATFINITE) for x in (high, low))
+    return (top << 16) | bottom
 
 
-@op("F2FP.TF32.F32.PACK_B", pipe="alu", probe="tf32_rn(f)", says="{to} = {a} as TF32")
-def f2fp_tf32(a: F32) -> U32:
-    """13 digits fewer, rounded to nearest, ties to even."""
-    bits = a.u32()
-    rounded = (bits + 0xFFF + ((bits >> 13) & 1)) & ~0x1FFF
+@op("F2FP.MERGE_C", pipe="alu", ignores="F32", says="{to} = {a} as {BF16:bfloat|half}, not below 0, below {rest}",
+    probe="half_relu(f); bfloat_relu(f)")  # fmt: skip
+def f2fp_one(a: F32, rest: U32, *, F16: bool, BF16: bool, RELU: bool, rounding: Pack = "RN") -> U32:
+    """Compilers give zero for the rest."""
+    return packed(a, BF16, RELU, rounding, False) | (rest << 16)
+
+
+@op("F2FP.TF32.F32.PACK_B", pipe="alu", probe="tf32_rn(f); tf32_rz(f); tf32_relu(f)", says="{to} = {a} as TF32")
+def f2fp_tf32(a: F32, *, RELU: bool, rounding: Pack = "RN") -> U32:
+    """13 digits fewer, rounded to nearest, ties to even, or cut off."""
+    bits = shaped(a, False, RELU).u32()
+    rounded = (bits + 0xFFF + ((bits >> 13) & 1) if rounding == "RN" else bits) & ~0x1FFF
     return a.isnan().choose(bits.like(0x7FFF_E000), rounded)
 
 
@@ -96,7 +134,12 @@ def f2fp_tiny_of_halves(a: H2, rest: U32, *, type: Tiny, RELU: bool) -> U32:
     says="{to} = half pair of the " + PAIR + " pair {a}")  # fmt: skip
 def f2fp_halves(a: H2, *, type: Tiny, RELU: bool) -> U32:
     wide = e4m3_to_half if type == "E4M3" else e5m2_to_half
-    return (wide((a.u32() >> 8) & 0xFF) << 16) | wide(a.u32() & 0xFF)
+
+    def one(byte: U32) -> U32:
+        half = wide(byte & 0xFF)
+        return (half.bit(15) & (half <= 0xFC00)).choose(half.like(0), half) if RELU else half
+
+    return (one(a.u32() >> 8) << 16) | one(a.u32())
 
 
 # Integer to half

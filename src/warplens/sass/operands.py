@@ -31,6 +31,7 @@ REAL = re.compile(r"[-+]?(?:\d+(?:\.\d*)?(?:e[-+]?\d+)?|INF|[QS]?NAN)", re.IGNOR
 CONSTANT = re.compile(
     r"(?P<sign>[-~!]?)(?P<bar>\|?)c\[(?P<bank>0x[0-9a-f]+)\]\[(?P<inside>[^\]]+)\]\|?(?P<suffix>(?:\.\w+)*)"
 )
+MISPLACED = re.compile(r"(\w)desc,\[")  # so nvdisasm prints it for sm_80 behind a load with a cache policy
 ADDRESS = re.compile(r"(?:desc\[\w+\])?\[(?P<inside>[^\]]+)\]")
 TERM = re.compile(rf"(?P<register>U?R(?:\d+|Z))(?P<suffix>(?:\.\w+)*)|(?P<number>{NUMBER})")
 DESCRIPTOR = re.compile(r"(?<=\])(?=\[)")
@@ -63,6 +64,7 @@ def parse_operands(
     CubinError for a call of something that is not in the section.
     """
     base, *modifiers = opcode.split(".")
+    text = MISPLACED.sub(r"\1,desc[", text)
     pieces = [part.strip() for piece in PARTS.split(text) for part in _two_addresses(piece)] if text else []
     operands = [_operand(piece) for piece in pieces]
     if pieces and (base in JUMPS | RELATIVE_JUMPS or opcode in JUMPS):
