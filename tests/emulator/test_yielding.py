@@ -25,7 +25,8 @@ def words() -> NDArray[np.uint32]:
     return result
 
 
-EQUAL = ["top", "mid", "outer", "if", "ifs", "ifs2", "two", "two_sync", "hash", "nest", "both"]
+EQUAL = ["top", "mid", "outer", "if", "ifs", "ifs2", "ifloop", "two", "two_sync", "hash", "nest", "nest0"]
+EQUAL += ["both", "three"]
 
 
 @pytest.mark.parametrize("name", EQUAL)
@@ -35,9 +36,8 @@ def test_order_as_on_an_h200(name: str) -> None:
     assert order(kernel, words(), STEPS) == measured("yielding.csv", f"y_{name}")
 
 
-@pytest.mark.parametrize(("name", "equal"), [("nest0", 9), ("three", 9), ("ifloop", 9), ("branchy", 9)])
-def test_order_in_most_warps(name: str, equal: int) -> None:
-    """Kernels in which some warps of three groups and more take another order."""
-    kernel = with_yields("yielding.cu")[f"y_{name}"]
-    ours, there = order(kernel, words(), STEPS), measured("yielding.csv", f"y_{name}")
-    assert sum(a == b for a, b in zip(ours, there, strict=True)) >= equal
+def test_order_in_most_warps() -> None:
+    """One warp of 32 groups takes another order."""
+    kernel = with_yields("yielding.cu")["y_branchy"]
+    ours, there = order(kernel, words(), STEPS), measured("yielding.csv", "y_branchy")
+    assert sum(a == b for a, b in zip(ours, there, strict=True)) >= 11

@@ -11,12 +11,13 @@ Until they go on, lanes that gave way are away: a BSYNC may be passed without th
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from functools import cached_property
 
 from warplens.emulator import ir
 from warplens.emulator.code import Code, function, i32
 from warplens.emulator.emit import LlvmEmitter
-from warplens.emulator.layout import WARPSYNC, Warp
+from warplens.emulator.layout import ISSUES_AGAIN, WARPSYNC, Warp
 from warplens.emulator.splits import Splits
 from warplens.emulator.vectors import I1, I32, PTR, vector
 
@@ -82,12 +83,19 @@ class GivingWay(Splits, ABC):
         now = code.bit(code.load(Warp, warp, "turn"))
         code.store(b.and_(code.load(Warp, warp, "away"), b.not_(now)), Warp, warp, "away")
 
+    def all_away(self, code: Code, warp: ir.Value) -> None:
+        """No lane that gave way counts as back."""
+        code.store(0, Warp, warp, "due")
+        gave_way = code.load(Warp, warp, "gave_way")
+        code.store(code.b.or_(code.load(Warp, warp, "away"), gave_way), Warp, warp, "away")
+
     def _taken(self, code: Code, warp: ir.Value) -> None:
         """A split has been taken, its lanes are in warp.exec."""
         b = code.b
         lanes = code.load(Warp, warp, "exec")
         rest = b.not_(lanes)
-        code.store(b.and_(code.load(Warp, warp, "away"), rest), Warp, warp, "away")
+        for name in ("away", "due"):
+            code.store(b.and_(code.load(Warp, warp, name), rest), Warp, warp, name)
         for slot in range(WARPSYNC):
             code.store(b.and_(code.load(Warp, warp, "missed", slot), rest), Warp, warp, "missed", slot)
         with code.when(b.not_(code.nonzero(code.load(Warp, warp, "jumps")))):
@@ -127,6 +135,28 @@ class GivingWay(Splits, ABC):
         b.ret(ir.Constant(I1, 0))
         return made
 
+    @property
+    @abstractmethod
+    def issue_again(self) -> ir.Function:
+        """issue_again(env, warp, pc) -> lanes that go on: see without.py."""
+
+    def _until_one_goes_on(
+        self, code: Code, env: ir.Value, warp: ir.Value, pop: Callable[[], ir.Value]
+    ) -> None:  # fmt: skip
+        b = code.b
+
+        def one() -> None:
+            pc = pop()
+            with code.when(b.icmp_signed("<", pc, i32(ISSUES_AGAIN)), likely=True):
+                b.ret(pc)
+            lanes = b.call(self.issue_again, [env, warp, pc])
+            with code.when(code.nonzero(lanes)):
+                code.store(lanes, Warp, warp, "exec")
+                b.ret(b.and_(pc, i32(ISSUES_AGAIN - 1)))
+
+        code.loop(lambda: ir.Constant(I1, 1), one)
+        b.ret(i32(-1))
+
     def _next_turn(self, code: Code, env: ir.Value, warp: ir.Value) -> ir.Value:
         """Where nothing is ready on the stack, who gave way goes on; whether."""
         b = code.b
@@ -147,6 +177,7 @@ class GivingWay(Splits, ABC):
         code.store(b.or_(away, mask), Warp, warp, "away")
         with code.when(b.not_(code.nonzero(code.load(Warp, warp, "ready")))):
             code.store(b.or_(resting, mask), Warp, warp, "away")
+            code.store(0, Warp, warp, "due")
             with code.when(b.not_(b.call(self.take_turn, [env, warp, resting]))):
                 code.store(resting, Warp, warp, "away")
                 b.ret(ir.Constant(I1, 0))

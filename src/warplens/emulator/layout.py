@@ -12,6 +12,7 @@ BARRIERS = 17  # 16 of BAR, and the cluster's
 ALL_THREADS = -1
 WHOLE = 1 << 20  # in the number of a place in the code: the copy for a whole warp; the instruction stands below
 INSTRUCTION = WHOLE - 1
+ISSUES_AGAIN = WHOLE << 1  # a ready split that issues the BSYNC before its place once more; the barrier stands above
 
 
 class Status(IntEnum):
@@ -179,6 +180,7 @@ class Warp(c.Structure):
         ("gave_way", c.c_uint32),  # lanes that gave way and wait for their turn, each for going on at its lane_pc
         ("away", c.c_uint32),  # those of them without whom a BSYNC may be passed
         ("turn", c.c_int32),  # the lane from which on one is looked for that gave way
+        ("due", c.c_uint32),  # lanes whose turn came while they waited: nobody passes a BSYNC elsewhere without others
         ("jumps", c.c_int32),  # the split that ran parts by a jump: who of it goes on first takes no turn
         ("used", c.c_int64),  # instructions, in whole turns
         ("waiting", c.c_uint32 * WAIT_SLOTS),

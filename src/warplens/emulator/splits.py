@@ -5,6 +5,7 @@ Routines built into every translated kernel.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 
 from warplens.emulator import ir
@@ -78,7 +79,15 @@ class Splits:
         """
         made, code = function(self.module, "next_split", I32, [PTR, PTR], inline=True)
         env, warp = made.args
+        if self.gives_way:
+            self._until_one_goes_on(code, env, warp, lambda: self._pop(code, env, warp))
+        else:
+            code.b.ret(self._pop(code, env, warp))
+        return made
+
+    def _pop(self, code: Code, env: ir.Value, warp: ir.Value) -> ir.Value:
         b = code.b
+        before = code.load(Warp, warp, "exec")
         turned = self._next_turn(code, env, warp) if self.gives_way else None
         n = code.load(Warp, warp, "ready")
         with code.when(b.icmp_signed("==", n, i32(0)), likely=False):
@@ -94,10 +103,15 @@ class Splits:
             b.call(self.gather, [warp, pc])
         if turned is not None:
             self._taken(code, warp)
-            with code.when(b.and_(turned, buried_now)):
+            stays = code.nonzero(b.and_(before, b.not_(code.load(Warp, warp, "exited"))))
+            with code.when(b.and_(turned, stays)):
                 self._back(code, warp)
-        b.ret(pc)
-        return made
+        return pc
+
+    def _until_one_goes_on(
+        self, code: Code, env: ir.Value, warp: ir.Value, pop: Callable[[], ir.Value]
+    ) -> None:  # fmt: skip
+        raise NotImplementedError
 
     def _next_turn(self, code: Code, env: ir.Value, warp: ir.Value) -> ir.Value:
         raise NotImplementedError

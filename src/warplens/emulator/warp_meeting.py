@@ -141,7 +141,8 @@ class WarpMeeting(AtInstruction):
         need = code.load(Warp, warp, "barrier", barrier.index)
         with code.when(self._was_dug(), likely=False):
             code.store(0, Warp, warp, "dug")
-            self._joined(barrier, need, place)
+            with code.when(code.nonzero(self._joined(barrier, need, place))):
+                self.runtime.all_away(code, warp)
         lanes = b.load(self.f.exec, typ=I32)
         left = b.call(self.runtime.meet, [self.f.env, warp, i32(barrier.index), lanes, place])
         on, wait = (b.append_basic_block(n) for n in ("on", "wait"))
