@@ -38,7 +38,7 @@ def compile(
     path: str | Path | None = None, *, source: str | None = None, arch: str = "sm_90",
     options: Sequence[str] = (), names: Sequence[str] = (),
 ) -> Module:  # fmt: skip
-    """CUDA C++ to a module, or PTX: the content of a file whose name ends in .ptx.
+    """CUDA C++ to a module, or PTX: the content of a file whose name ends in .ptx, or text that begins as PTX does.
 
     path or source   the code; `options` go to NVRTC (of PTX: to ptxas) as they are
     names            name expressions of templates ("copy<float>"), which are then found under these names
@@ -49,7 +49,7 @@ def compile(
     check_architecture(arch)
     name = str(path) if path is not None else "source.cu"
     text = source if source is not None else read_source(Path(name))
-    if is_ptx(name):
+    if is_ptx(name, text):
         return Module(read_cubin(assemble(text, name, arch, options)), {})
     data, lowered = compile_source(text, name, arch, options, names)
     return Module(read_cubin(data, {name: text}), dict(lowered))

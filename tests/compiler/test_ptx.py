@@ -88,3 +88,23 @@ def test_without_ptxas_its_package_is_named(monkeypatch):
     monkeypatch.setattr("warplens.compiler.ptx.program_of", lambda package, name: None)
     with pytest.raises(CompileError, match=r"pip install .nvidia-cuda-nvcc"):
         ptx.assemble("", "x.ptx", "sm_90")
+
+
+def test_code_for_what_only_sm_90_has_is_assembled_for_it(text):
+    own = text.replace(".target sm_75", ".target sm_90a")
+    assert own != text
+    assert warplens.compile(source=own)["scale"].arch == "sm_90"
+    with pytest.raises(CompileError, match="--arch names the architecture"):
+        warplens.compile(source=own, arch="sm_80")
+
+
+def test_a_target_with_its_own_can_be_asked_for():
+    assert warplens.compile(source=SOURCE, arch="sm_90a")["scale"].arch == "sm_90"
+    with pytest.raises(UsageError, match="sm_100f"):
+        warplens.compile(source=SOURCE, arch="sm_90b")
+
+
+def test_ptx_that_is_too_new_says_what_helps(text):
+    version = text.split(".version ")[1].split()[0]
+    with pytest.raises(CompileError, match="newer than ptxas here"):
+        warplens.compile(source=text.replace(f".version {version}", ".version 19.9"))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -61,3 +63,32 @@ def test_what_has_no_meaning_yet_stops_in_words() -> None:
     k = kernel("red.global.max.noftz.v2.f16x2 [%rd2], {%r1, %r1};", "sm_90")
     with pytest.raises(wl.errors.UnsupportedInstruction, match="max"):
         k.launch(1, 32, np.zeros(512, np.float16), np.zeros(16, np.float16))
+
+
+EXTREME = """.version 9.0
+.target sm_100a
+.address_size 64
+.visible .entry k(.param .u64 a, .param .u64 b) {{
+.reg .b32 %r<4>; .reg .b64 %rd<8>; .reg .f32 %f<4>;
+ld.param.u64 %rd1, [a]; ld.param.u64 %rd2, [b]; mov.u32 %r1, %tid.x; mul.wide.u32 %rd3, %r1, 4;
+add.u64 %rd4, %rd1, %rd3; add.u64 %rd5, %rd2, %rd3; ld.global.f32 %f1, [%rd4];
+redux.sync.{how}.f32 %f2, %f1, -1; st.global.f32 [%rd5], %f2; ret; }}
+"""
+
+
+@pytest.mark.parametrize("lost", [0, 1, 32])
+@pytest.mark.parametrize("way", ["min", "max"])
+@pytest.mark.parametrize("absolute", ["", ".abs"])
+@pytest.mark.parametrize("nan", ["", ".NaN"])
+def test_extremes_of_floats_over_a_warp(way: str, absolute: str, nan: str, lost: int) -> None:
+    """Only sm_100a has them: a PTX text that says so is assembled for it where sm_100 is asked for."""
+    given = np.concatenate([np.float32([-0.0, 0.0, -3.5, 1e-40]), np.linspace(-9, 8, 28, dtype=np.float32)])
+    given[:lost] = np.nan
+    found = np.zeros(32, np.float32)
+    wl.compile(source=EXTREME.format(how=way + absolute + nan), arch="sm_100")["k"].launch(1, 32, given, found)
+    values = np.abs(given) if absolute else given
+    plain, losing = (np.min, np.nanmin) if way == "min" else (np.max, np.nanmax)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # of nothing but NaN
+        expected = (plain if nan else losing)(values)
+    assert np.array_equal(found, np.full(32, expected), equal_nan=True)

@@ -137,8 +137,7 @@ def lines_of_ptx(arch: str, chosen: tuple[str, ...]) -> Iterator[Code]:
         for form in lines if made else ():
             body = made[form.kernel].program.body
             same = all(map(bind, body)) and ptx_forms.digest(ptx_forms.left_behind(made, form), form) == form.digest
-            told = form.kernel if arch == "sm_90" else ""
-            yield Code(body, told if same else "", "" if same else told, "", "", same)
+            yield Code(body, form.kernel if same else "", "" if same else form.kernel, "", "", same)
 
 
 def gather(chosen: tuple[str, ...]) -> dict[str, Evidence]:

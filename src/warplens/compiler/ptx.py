@@ -14,12 +14,19 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from warplens import cache
-from warplens.compiler.architecture import check_architecture
+from warplens.compiler.architecture import WITH_ITS_OWN, check_architecture
 from warplens.errors import CompileError
 from warplens.wheels import program_of
 
 PACKAGE = "nvidia-cuda-nvcc"
 LONGEST_SECONDS = 300
+BEGINS = re.compile(r"(?:\s|//[^\n]*\n)*\.version\b")
+TARGET = re.compile(r"^\s*\.target\s+(\w+)", re.MULTILINE)
+HINTS = (
+    ("Unsupported .version", 'this PTX is newer than ptxas here: pip install -U "nvidia-cuda-nvcc", or give the cubin'),
+    ("is higher than default SM version", "--arch names the architecture, where no --gpu does"),
+    ("cannot be compiled for architecture", "--arch names the architecture, where no --gpu does"),
+)
 TYPES = {"f32": "float", "f64": "double", "u32": "unsigned", "s32": "int", "b32": "int"}
 
 
@@ -31,8 +38,15 @@ def declared(source: str, symbol: str) -> tuple[str, ...]:
     return tuple(f"{TYPES[kind]} p{place}" if kind in TYPES else "" for place, kind in enumerate(kinds))
 
 
-def is_ptx(name: str) -> bool:
-    return name.lower().endswith(".ptx")
+def is_ptx(name: str, text: str = "") -> bool:
+    """By the name, or by how the text begins."""
+    return name.lower().endswith(".ptx") or BEGINS.match(text) is not None
+
+
+def target(source: str, arch: str) -> str:
+    """What to assemble for: code for sm_90a is, where sm_90 is asked for."""
+    said = TARGET.search(source)
+    return said[1] if said and said[1][:-1] == arch and said[1] in WITH_ITS_OWN else arch
 
 
 def assemble(source: str, name: str, arch: str, options: Sequence[str] = ()) -> bytes:
@@ -45,6 +59,7 @@ def assemble(source: str, name: str, arch: str, options: Sequence[str] = ()) -> 
     if found is None:
         raise CompileError(f'PTX is assembled by ptxas, which is missing: pip install "{PACKAGE}>=13.0,<13.1"')
     ptxas, version = found
+    arch = target(source, arch)
     question = json.dumps([source, arch, list(options), version])
     return cache.remember("ptx", cache.key(question), lambda: _assemble(ptxas, source, name, arch, options))
 
@@ -60,5 +75,6 @@ def _assemble(ptxas: Path, source: str, name: str, arch: str, options: Sequence[
             raise CompileError(f"{name}: ptxas took over {LONGEST_SECONDS} s") from None
         if answer.returncode:
             said = (answer.stderr + answer.stdout).decode(errors="replace").strip()
-            raise CompileError(f"ptxas refused {name}:\n{said.replace(str(given), name)}")
+            hints = "".join(f"\n({hint})" for cause, hint in HINTS if cause in said)
+            raise CompileError(f"ptxas refused {name}:\n{said.replace(str(given), name)}{hints}")
         return made.read_bytes()

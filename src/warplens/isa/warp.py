@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from warplens.isa._lanes import U32, Pred
+from warplens.isa._lanes import F32, U32, Pred
 from warplens.isa._op import op
 from warplens.isa._warp import Data, Warp
 from warplens.program import Register, Special
@@ -56,6 +56,19 @@ def redux(
 ) -> U32:
     names = {"SUM": "add", "MIN": "smin" if S32 else "min", "MAX": "smax" if S32 else "max"}
     return w.reduce(a, names.get(how, how.lower()))  # type: ignore[arg-type]
+
+
+@op("CREDUX.F32", pipe="xu", probe="redux.sync.max.abs.NaN.f32",
+    says="{to} = {a} of all lanes as floats, {how}{NAN:, a NaN if there is one|}")  # fmt: skip
+def credux_f32(w: Warp, a: F32, *, how: Literal["MIN", "MAX", "MINABS", "MAXABS"], NAN: bool) -> U32:
+    """Floats in the order of whole numbers; a NaN stands at that end where it loses, or with .NAN wins."""
+    value = a.abs() if how.endswith("ABS") else a
+    bits, largest = value.u32(), how.startswith("MAX")
+    key = bits.bit(31).choose(~bits, bits | 0x8000_0000)
+    key = value.isnan().choose(key.like(0xFFFF_FFFF if largest == NAN else 0), key)
+    found = w.reduce(key, "max" if largest else "min")
+    word = found.bit(31).choose(found ^ 0x8000_0000, ~found).float_bits()
+    return word.isnan().choose(word.nan(), word).u32()
 
 
 @op("ELECT", pipe="alu", says="{to} = the lowest lane whose {p} is true, and whether it is this one")
