@@ -48,8 +48,8 @@ class Speeds:
       lsu_issue                cycles between two memory instructions of a sub-partition
       global_request           cycles that a global access takes at the least;  shared_request: likewise
       miss_request             likewise of one that not L1 alone can answer
-      store_slack_cycles       of work that L2 and DRAM may have left before stores wait
-      merged_within            lines stored behind a store until another to the same sectors no longer leaves with it
+      store_slack_cycles       of work that DRAM may have left before stores wait
+      store_lines              that wait to leave for L2 at most, and take along what is stored to them
       sectors_in_flight        that the multiprocessor waits for at most
       atomics_in_flight        sectors of atomics on their way to L2 until others wait
       table_word_cycles        between two different words that lanes read of a table in constant memory
@@ -146,7 +146,7 @@ class Speeds:
     shared_request: float = _number("load_path", 0.25, 64)
     miss_request: float = _number("load_path", 0.25, 64)
     store_slack_cycles: float = _number("load_path", 0, 1_000_000)
-    merged_within: float = _number("load_path", 0, 1000)
+    store_lines: float = _number("load_path", 1, 1000)
     sectors_in_flight: float = _number("load_path", 16, 100_000)
     atomics_in_flight: float = _number("load_path", 1, 100_000)
     table_word_cycles: float = _number("load_path", 0, 100)

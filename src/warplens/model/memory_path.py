@@ -18,12 +18,12 @@ from warplens.model.l1_lines import touched
 from warplens.model.l1_tags import bank_of
 from warplens.model.l2_share import asked_before, keeps
 from warplens.model.least_used import find
-from warplens.model.written import by_itself, bytes_of, left, parts_to_dram
+from warplens.model.leaving import FAR, ask_l2, bits, lines_in, others, put, to_dram
+from warplens.model.written import by_itself, bytes_of, left, parts_to_dram, stored_of
 
 PAGE = 5  # lines whose loads from DRAM take alike: 2 to this power, 4 KB
 ONE_SECTOR = 1 << 40  # what tells the bit of a sector from that of its 64 bytes
 TAGS_AHEAD = 8  # cycles that one bank of tags may be behind the others before the next access waits
-FAR = 16  # beside the bit of a valid sector: it comes from DRAM
 
 
 @compiled
@@ -90,11 +90,11 @@ def fetch(i, line, mask, lone, request, wave, cache, flight, servers, counts, s,
 
     lone   whether the access asks for neither of the lines beside it
     """
-    tags, stamps, valid, fill, known, _, _, stored, waiting, held, _ = cache
+    tags, stamps, valid, fill, known, _, _, lines, held, _ = cache
     servers[p.L1_CLOCK] += 1
     entry, there = touched(line, tags, stamps, servers[p.L1_CLOCK])
     if not there:
-        valid[entry], waiting[entry], stored[entry] = 0, 0, -p.NEVER
+        valid[entry], lines.leaves[entry] = 0, -p.NEVER
     ready = request + s[p.LAT_L1]
     missing = 0
     for k in range(4):
@@ -141,6 +141,7 @@ def fetch(i, line, mask, lone, request, wave, cache, flight, servers, counts, s,
         servers[p.WAITED_FOR] += 1
     size = 32.0 * missing
     servers[p.PORT] = max(servers[p.PORT], at) + size / s[p.L2_PORT]
+    ask_l2(at, servers, s)
     servers[p.L2_OUT] = max(servers[p.L2_OUT], at) + max(size / s[p.L2_READ], s[p.LINE_READ])
     waited = max(servers[p.PORT], servers[p.L2_OUT]) - at
     counts[p.L2_READS] += missing
@@ -193,28 +194,6 @@ def from_dram(pairs, lone, at, servers, s):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def to_dram(line, number, request, servers, s, supply):  # type: ignore[no-untyped-def]
-    """What so many stored sectors of a line cost DRAM, sooner or later: to fill up parts of sectors, and to write."""
-    lows, highs, _, _, _, stored, filled, _, _, _ = supply
-    for n in range(lows.size):
-        if lows[n] <= 4 * line + 3 and 4 * line < highs[n]:
-            if stored[n] > 0:
-                reads = 32.0 * filled[n] * number / s[p.DRAM_READ]
-                writes = 32.0 * stored[n] * number / s[p.DRAM_WRITE]
-                servers[p.DRAM] = max(servers[p.DRAM], request) + reads + writes
-                servers[p.DRAM_IN] = max(servers[p.DRAM_IN], request) + reads + writes
-                servers[p.READ_WORK] += reads
-                servers[p.WRITE_WORK] += writes
-            break
-
-
-@compiled
-def bits(mask):  # type: ignore[no-untyped-def]
-    """Sectors in the mask of a line."""
-    return (mask & 1) + (mask >> 1 & 1) + (mask >> 2 & 1) + (mask >> 3 & 1)
-
-
-@compiled
 def update(line, mask, lone, request, wave, cache, servers, counts, s, supply):  # type: ignore[no-untyped-def]
     """Sectors of one line that atomics change, in L2; the time that its units take is reckoned for the whole access."""
     number = bits(mask)
@@ -231,55 +210,6 @@ def update(line, mask, lone, request, wave, cache, servers, counts, s, supply): 
             moved += share
     from_dram(moved, lone and pairs == 1, request, servers, s)
     to_dram(line, number, request, servers, s, supply)
-
-
-@compiled
-def put(line, mask, request, wave, cache, servers, counts, s, supply):  # type: ignore[no-untyped-def]
-    """Stored sectors of one line: L1 writes through, what of it stays in L2 costs DRAM nothing.  Whether L2 still had
-    the line, if it had it."""
-    tags, stamps, valid, fill, _, _, _, at, waiting, held, _ = cache
-    servers[p.L1_CLOCK] += 1
-    entry, there = touched(line, tags, stamps, servers[p.L1_CLOCK])
-    if not there:
-        valid[entry], waiting[entry], at[entry] = 0, 0, -p.NEVER
-    else:
-        counts[p.L1_HITS] += bits(mask)  # whichever sectors of it L1 has (measurements/h200/l1_stores.csv)
-    kept = keeps(line, int(mask & 3 > 0) + 2 * int(mask & 12 > 0), 1.0, 0.0, True, wave, held, servers, s)
-    if line < p.LOCAL_BASE:
-        to_dram(line, bits(mask), request, servers, s, supply)
-    beside = servers[p.STORED_LINES] - at[entry] <= s[p.MERGED_WITHIN]
-    if not beside:
-        waiting[entry] = 0
-    # What has not left yet takes another store with it, and no third.
-    together = waiting[entry] & mask
-    counts[p.L1_MERGED] += bits(together)
-    waiting[entry] = waiting[entry] - together
-    mask = mask - together
-    if mask == 0:
-        return kept
-    number = bits(mask)
-    servers[p.STORED_LINES] += 1
-    at[entry], waiting[entry] = servers[p.STORED_LINES], waiting[entry] | mask
-    # What is stored is kept in L1 as well.
-    for k in range(4):
-        if mask >> k & 1:
-            if not valid[entry] >> k & 1:
-                valid[entry] |= 1 << k
-                fill[4 * entry + k] = request
-            elif fill[4 * entry + k] > request and line < p.LOCAL_BASE:
-                # L2 waits until it has the sector itself before it changes a part of it, and all behind it wait.
-                late = s[p.LATE_FAR] if valid[entry] & FAR << k else s[p.LATE_NEAR]
-                servers[p.L2_OUT] = max(servers[p.L2_OUT], request) + late
-    size = 32.0 * number
-    counts[p.L2_WRITES] += number
-    work = max(size / s[p.L2_WRITE], s[p.LINE_WRITE])
-    servers[p.L2_IN] = max(servers[p.L2_IN], request) + work
-    # L2 takes them behind the loads that it was asked for before, which it serves first (`burst copy`, `burst sum` of
-    # the calibration: what is loaded at once and then stored takes as long as loading it and storing it).
-    servers[p.STORED] = max(servers[p.STORED], max(request, servers[p.COME])) + work
-    # Stores wait in a queue of their own, not for what DRAM has to read; when it is long, accesses behind them wait.
-    servers[p.LSU] = max(servers[p.LSU], max(servers[p.L2_IN], servers[p.DRAM_IN]) - s[p.STORE_SLACK])
-    return kept
 
 
 @compiled
@@ -335,6 +265,9 @@ def served(i, t, sp, kind, words, at, block_wave, slot, size, other, memory, cou
     shift = p.LOCAL_BASE + slot * 65536 if where == LOCAL else 0
     moved = counts[p.L2_READS] + counts[p.L2_WRITES]
     before, access = -1, (position, last)
+    between = others(sp, t, memory), lines_in(words, position, last)
+    if kind == p.STORE:
+        cache[7].last[sp] = between[1]
     each = bytes_of(words, position, last if kind == p.STORE else position, lanes * size)
     while position < last:
         line = (int(words[position]) >> 2) + shift
@@ -353,13 +286,15 @@ def served(i, t, sp, kind, words, at, block_wave, slot, size, other, memory, cou
                 drop(line, mask, cache)
             done = max(done, fetch(i, line, mask, lone, request, block_wave, cache, flight, servers, counts, s, supply))
         elif kind == p.STORE:
-            kept = put(line, mask, request, block_wave, cache, servers, counts, s, supply)
+            bytes_stored = stored_of(words, of_line, position, access, each)
+            kept = put(line, mask, bytes_stored, between, request, block_wave, slot, memory, counts, s, supply)
             if line < p.LOCAL_BASE and by_itself(line, supply):
-                gone = left(line, words, of_line, position, access, each, kept, cache[4], cache[10], servers)
+                gone = left(line, words, of_line, position, access, each, kept, cache[4], cache[9], servers)
                 parts_to_dram(gone, request, servers, counts, s)
         elif kind in (p.ATOMIC, p.REDUCE):
             update(line, mask, lone, request, block_wave, cache, servers, counts, s, supply)
     if kind == p.LOAD:
+        cache[7].loaded[slot] = servers[p.STORED_LINES]
         # Each lane's bytes go back one by one, also where all lanes asked for the same (`L1 hits, 16 B of one place`).
         waves = max(waves, ideal)
     issue_free[sp] = begin + max(s[p.LSU_ISSUE], s[p.WAVE] * waves)

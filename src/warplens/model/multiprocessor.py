@@ -24,6 +24,7 @@ from warplens.model.entries import ENTER, OF_WARP, basic_block, instruction, len
 from warplens.model.hashing import hashed
 from warplens.model.l1_lines import sets_of
 from warplens.model.l2_share import ALL_PLACES, book_of
+from warplens.model.leaving import nothing_stored
 from warplens.model.memory_path import served
 from warplens.model.pipes import free_from, idle, read_from, serve
 from warplens.model.state import Array, Blocks, Memory, Warps, Work
@@ -147,6 +148,7 @@ def access(slot, i, t, warps, blocks, work, memory, counts, s, supply):  # type:
     """A memory instruction: (when its result is there, when its registers are read, whether the wait is a long one)."""
     sp, kind, at = slot % p.SUBPARTITIONS, work.rows[i, p.KIND], warps.position[slot]
     done, read, leave, long = t + work.lats[i], t + s[p.LAT_STORE], t + 1, False
+    memory.cache[7].last[sp] = 0
     if kind == p.EXCHANGE:
         leave = max(t + 1.0, memory.issue_free[sp])
         memory.issue_free[sp] = leave + s[p.LSU_ISSUE]
@@ -276,7 +278,7 @@ def simulate(
     l1 = sets_of(lines[0]) * p.WAYS
     cache = (
         np.full(l1, -1, np.int64), np.zeros(l1), np.zeros(l1, np.int64), np.zeros(4 * l1),
-        _nothing_asked(int((ends - starts).sum())), *asked, np.zeros(l1), np.zeros(l1, np.int64),
+        _nothing_asked(int((ends - starts).sum())), *asked, nothing_stored(l1, slots, int(s[p.STORE_LINES])),
         book_of(lines[1], int((ends - starts).sum())), written.book_of(lines[2], lines[3], int((ends - starts).sum())),
     )  # fmt: skip
     work = Work(words, starts, ends, per_block, code, cycles, lats, firsts, lasts)

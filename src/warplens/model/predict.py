@@ -36,6 +36,7 @@ from warplens.sass.sharing import waiting_loads
 from warplens.trace import Trace
 
 SCATTER = ("least", "tenth", "quarter", "half", "three_quarters", "nine_tenths", "all_but_hundredth", "most")
+PIECE = 32.0  # bytes a cycle that one multiprocessor sends to L2 if it is alone: `lines of a store`
 Recorder = Callable[[tuple[int, ...]], ByWarp]
 
 
@@ -81,7 +82,7 @@ def _settings(machine: Machine, chosen: Chosen, supply: Supply, what_if: Sequenc
         QUEUE=speeds.queue, LSU_ISSUE=speeds.lsu_issue, GLOBAL_REQUEST=speeds.global_request,
         SHARED_REQUEST=speeds.shared_request, IN_FLIGHT=speeds.sectors_in_flight, L2_PORT=speeds.l2_port * more,
         L2_READ=min(read * spread, speeds.l2_port) * more,
-        L2_WRITE=min(speeds.l2_write * spread, speeds.l2_port) * more,
+        L2_WRITE=min(speeds.l2_write * spread, PIECE) * more,
         LINE_READ=speeds.l2_line_read_cycles / spread, LINE_WRITE=speeds.l2_line_write_cycles / spread,
         WAVE=speeds.wavefront_cycles, HALVES=speeds.halves,
         LINE_UPDATE=speeds.l2_line_update_cycles / spread,
@@ -91,7 +92,7 @@ def _settings(machine: Machine, chosen: Chosen, supply: Supply, what_if: Sequenc
         TABLE_ALONE=speeds.table_line_cycles,
         LAT_TABLE=speeds.latency_table, LAT_TABLE_FIRST=speeds.latency_table_first,
         LATE_NEAR=speeds.late_near_cycles / spread, LATE_FAR=speeds.late_far_cycles / spread,
-        LONE_HALF=speeds.lone_half, LONE_SECTOR=speeds.lone_sector, MERGED_WITHIN=speeds.merged_within,
+        LONE_HALF=speeds.lone_half, LONE_SECTOR=speeds.lone_sector, STORE_LINES=speeds.store_lines,
         LAT_SHARED=speeds.latency_shared, LAT_L1=speeds.latency_l1, LAT_L2=speeds.latency_l2,
         LAT_DRAM=speeds.latency_dram, LAT_SHARED_ATOMIC=speeds.latency_shared_atomic,
         LAT_ATOMIC=speeds.latency_global_atomic, LAT_BARRIER=speeds.latency_barrier, LAT_BRANCH=speeds.latency_branch,

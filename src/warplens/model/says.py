@@ -104,7 +104,7 @@ def units_of(
         Unit("load/store unit", float(counts[p.LSU_BUSY]) / cycles, 1.0, "wavefronts/cycle"),
         *(
             Unit(f"L2 {way}s", float(counts[moved]) * SECTOR / cycles, float(out.settings[rate]), "bytes/cycle")
-            for way, moved, rate in (("read", p.L2_READS, p.L2_READ), ("write", p.L2_WRITES, p.L2_WRITE))
+            for way, moved, rate in (("read", p.L2_READS, p.L2_READ), ("write", p.L2_SENT, p.L2_WRITE))
         ),
         Unit("DRAM", (supply.read + supply.stored) * SECTOR / max(seconds, 1e-12) / 1e9, dram, "GB/s"),
     ]

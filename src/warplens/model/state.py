@@ -75,7 +75,7 @@ class Blocks(NamedTuple):
 
 class Memory(NamedTuple):
     """What memory_path.served works on: cache (tags, stamps, valid, fill, known, when lines were asked for first:
-    before and now, of stores that may wait to leave: at, waiting, and the books of l2_share.py and written.py), flight,
+    before and now, what waits to leave (leaving.py), and the books of l2_share.py and written.py), flight,
     updates (when L2 is done with the atomics on their way, sector by sector), servers (places.py); issue_free, queue
     and head of each sub-partition; and constant_path: constants (tags, stamps, fill, touched)."""
 

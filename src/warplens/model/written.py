@@ -67,6 +67,16 @@ def bytes_of(words, first, last, moved):  # type: ignore[no-untyped-def]
 
 
 @compiled
+def stored_of(words, first, last, access, each):  # type: ignore[no-untyped-def]
+    """Bytes stored of the sectors words[first:last] of a line, of an access of which bytes_of() says `each`."""
+    found = 0.0
+    for at in range(first, last):
+        beside = sides(words, at, access[0], access[1])
+        found += each[0] if beside == 0 else each[1] if beside == 1 else each[2]
+    return found
+
+
+@compiled
 def by_itself(line, supply):  # type: ignore[no-untyped-def]
     """Whether a block stores whole sectors here: what others complete, or nobody, stored.py tells."""
     lows, highs, _, _, _, _, _, _, whole, _ = supply

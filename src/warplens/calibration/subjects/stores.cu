@@ -44,3 +44,48 @@ ROWS(turns_of_4, 4, 4, true, false)
 ROWS(turns_of_8, 4, 8, true, false)
 ROWS(loads_in_2, 4, 2, false, true)
 ROWS(loads_in_8, 4, 8, false, true)
+// Eight stores in a row to the same places, between them so many multiply-adds, or (-1) a load from shared memory.
+template <int BETWEEN> __device__ void gapped(char* y, float* sink, int lines, int sectors, int rounds) {
+  __shared__ volatile int s[64];
+  const int lane = threadIdx.x % 32, units = lines * sectors, unit = lane * units / 32, lanes = max(32 / units, 1);
+  const int span = 4096;
+  char* p = y + (long)(blockIdx.x * blockDim.x + threadIdx.x) / 32 * span;
+  p += unit / sectors * 128 + unit % sectors * 32 + lane % lanes * 4 % 32;
+  int at = 0, k = lane;
+  float f = lane;
+  s[threadIdx.x % 64] = threadIdx.x % 64;
+  __syncthreads();
+#pragma unroll 1
+  for (int r = 0; r < rounds; ++r, at = at + lines * 128 & span - 1) {
+    UNROLLED(8) {
+      stored<4>(p + at + (lanes == 1 ? 4 * i : 0), f);
+      if (BETWEEN < 0) f = k = s[k & 63];
+      for (int n = 0; n < BETWEEN; ++n) asm volatile("fma.rn.f32 %0,%0,0f3F800001,0f3F800000;" : "+f"(f));
+    }
+  }
+  if (f == UNLIKELY) sink[0] = f;
+}
+#define GAPPED(name, BETWEEN)                                                                              \
+  extern "C" __global__ void gapped_##name(char* y, float* sink, int lines, int sectors, int rounds) {   \
+    gapped<BETWEEN>(y, sink, lines, sectors, rounds);                                                    \
+  }
+GAPPED(nothing, 0)
+GAPPED(sums, 16)
+GAPPED(shared, -1)
+// Each thread stores a row of its own word by word, and loads another: through L1 (1), past it (2), or not at all (0).
+template <int LOADS> __device__ void row_and_row(float* y, const float* x, int words) {
+  const long row = (long)(blockIdx.x * blockDim.x + threadIdx.x) * words;
+  float f = threadIdx.x, v;
+#pragma unroll 1
+  for (int w = 0; w < words; ++w) {
+    if (LOADS == 1) asm volatile("ld.global.f32 %0,[%1];" : "=f"(v) : "l"(x + row + w) : "memory");
+    if (LOADS == 2) asm volatile("ld.global.cg.f32 %0,[%1];" : "=f"(v) : "l"(x + row + w) : "memory");
+    if (LOADS) f += v;
+    stored<4>((char*)(y + row + w), f);
+  }
+}
+#define ROW_AND_ROW(name, LOADS) \
+  extern "C" __global__ void row_and_##name(float* y, const float* x, int words) { row_and_row<LOADS>(y, x, words); }
+ROW_AND_ROW(nothing, 0)
+ROW_AND_ROW(row, 1)
+ROW_AND_ROW(row_past, 2)
