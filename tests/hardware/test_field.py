@@ -16,7 +16,6 @@ launches = the_lists()
 SMALL = {case.flags.kernel: case for case in reversed(list(launches.cases(launches.FIELD)))}
 """Of each kernel the first size."""
 DIFFERENT = {
-    "hash_warp": "lanes meet again at other times than on the GPU after a loop with YIELD; the results are equal",
     "pipeline_stages": "Nsight Compute takes the guard P0 of a copy past L1 for false (test_guarded_copies.py)",
     "hash_insert": "which thread takes a slot depends on the order of the blocks",
     "scan_single_pass": "blocks wait for each other by reading memory until it changes: how often is a matter of time",
@@ -44,7 +43,7 @@ CONTRACTED = {"sm_120": {"attention_online": 1e-7}}
 def test_results_elsewhere(arch: str) -> None:
     """The same bytes as on sm_90, some minutes for each architecture."""
     for name, case in sorted(SMALL.items()):
-        if name in WITHOUT.get(arch, set()):
+        if name in WITHOUT.get(arch, set()) or name == "hash_insert":  # see DIFFERENT
             continue
         here, there = (replace(case, flags=replace(case.flags, arch=a)).target() for a in (arch, "sm_90"))
         apart = CONTRACTED.get(arch, {}).get(name, 0)

@@ -9,7 +9,7 @@ Read off two to eight groups of lanes in 28 kernels (H200, measurements/h200/tur
 - Who passes without others calls up the lane that has the turn behind them.  If it gave way it counts as back, so the
   next BSYNC waits for it.  If it waits at another BSYNC and was one of those missed, all who wait with it issue that
   one again, and wait for the lane whose turn it is then; if it was not, nobody passes a BSYNC elsewhere without others
-  until it has run (`due`).
+  until it has run (`due`); nor if it waits at a WARPSYNC.
 - The turn's lane counts as back, too, when a split that waited makes room for one that gave way; when several pass
   and one of them had the turn; and when lanes pass from outside that find others missing while lanes gave way at more
   than one place.  If those find nobody missing, nobody counts as back any more, nor if lanes of a split that was
@@ -25,7 +25,7 @@ from functools import cached_property
 from warplens.emulator import ir
 from warplens.emulator.code import Code, function, i32
 from warplens.emulator.emit import LlvmEmitter
-from warplens.emulator.layout import INSTRUCTION, ISSUES_AGAIN, WAIT_SLOTS, WARPSYNC, Warp
+from warplens.emulator.layout import COLLECTIVE, INSTRUCTION, ISSUES_AGAIN, WAIT_SLOTS, WARPSYNC, Warp
 from warplens.emulator.meetings import Meetings
 from warplens.emulator.vectors import I1, I32, PTR, vector
 
@@ -57,7 +57,8 @@ class Without(Meetings):
             b.ret(mask)
         waiting = code.load(Warp, warp, "waiting", slot)
         present = b.and_(b.or_(missing, self._ready(code, warp)), b.not_(code.load(Warp, warp, "away")))
-        due = b.and_(code.load(Warp, warp, "due"), b.and_(self._waiting(code, warp), b.not_(waiting)))
+        elsewhere = b.and_(self._waiting(code, warp, COLLECTIVE), b.not_(waiting))
+        due = b.and_(code.load(Warp, warp, "due"), elsewhere)
         without = b.icmp_signed("==", b.or_(outside, b.or_(present, due)), i32(0))
         with code.when(b.and_(someone, b.not_(without))):
             code.store(b.or_(waiting, inside), Warp, warp, "waiting", slot)
@@ -102,8 +103,14 @@ class Without(Meetings):
 
                 code.each(i32(WARPSYNC), at)
             with back:
-                self._back(code, warp)
-                code.store(b.or_(code.load(Warp, warp, "due"), waits), Warp, warp, "due")
+                self._due(code, warp)
+
+    def _due(self, code: Code, warp: ir.Value) -> None:
+        """The lane whose turn it is counts as back, or holds the others up if it waits."""
+        b = code.b
+        self._back(code, warp)
+        waits = b.and_(self._waiting(code, warp, COLLECTIVE), code.bit(code.load(Warp, warp, "turn")))
+        code.store(b.or_(code.load(Warp, warp, "due"), waits), Warp, warp, "due")
 
     @cached_property
     def issue_again(self) -> ir.Function:
@@ -114,7 +121,7 @@ class Without(Meetings):
         b = code.b
         lanes = code.load(Warp, warp, "exec")
         place = b.and_(pc, i32(ISSUES_AGAIN - 1))
-        self._back(code, warp)
+        self._due(code, warp)
         self.replay(code, env, b.sub(b.and_(place, i32(INSTRUCTION)), i32(1)), lanes)
         slot = b.udiv(pc, i32(2 * ISSUES_AGAIN))
         b.ret(b.call(self.meet, [env, warp, slot, lanes, place]))
