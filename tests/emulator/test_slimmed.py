@@ -9,8 +9,9 @@ import pytest
 
 import warplens as wl
 from warplens.emulator import DeviceMemory, pass_arguments, record, streams
-from warplens.emulator.slimmed import Slimmed, slimmed
-from warplens.emulator.watch import NOTHING_MOVES, RECORD
+from warplens.emulator.liveness import GUARDS
+from warplens.emulator.slimmed import COPIES, TABLES, Needs, Slimmed, _places, slimmed, spaces_of
+from warplens.emulator.watch import NOTHING_MOVES, RECORD, STILL
 from warplens.kernel import Kernel
 from warplens.launch import Launch
 from warplens.program import Program
@@ -119,3 +120,52 @@ def test_what_is_left_out_is_kept_on_disk(monkeypatch: pytest.MonkeyPatch, tmp_p
     monkeypatch.setattr("warplens.emulator.slimmed.Needs", None)
     assert slimmed(kernel.kernel, kernel.program) == found
     assert found.program != kernel.program
+
+
+class BySets(Needs):
+    """The same said with sets, from the blocks' ends again and again until nothing changes."""
+
+    def of(self, still):
+        needed, moved = set(), set()
+        live = {first: set() for first in self.blocks}
+        changes = True
+        while changes:
+            changes = False
+            for first, block in self.blocks.items():
+                wanted = set().union(*(live[target] for target in self.ways[first]))
+                for at in reversed(self.program.instructions[first : block.last + 1]):
+                    self.over(at, still, wanted, needed, moved)
+                changes |= wanted != live[first]
+                live[first] = wanted
+        return needed, moved
+
+    def over(self, at, still, wanted, needed, moved):
+        events = self.events.get(at.index, [])
+        written = [event for event in events if event.writes]
+        used = any(name == event.name for name, _ in wanted for event in written)
+        if at.index in self.pure and not used:
+            return
+        needed.add(at.index)
+        spaces = spaces_of(at)
+        asked = used or (not written and self._gives(at.index))
+        if asked or (at.base == COPIES and "shared" not in still):
+            moved |= spaces
+        changed = {event.name for event in written if event.name[0] in GUARDS}
+        for name, guard in [want for want in wanted if want[1] is not None]:
+            if (guard.file, guard.index) in changed:
+                wanted -= {(name, guard)}
+                wanted |= {(name, None)}
+        if at.index in self.pure or at.base in TABLES or spaces:
+            over = {(event.name, event.guard) for event in written if event.name[0] in ("R", "P")}
+            wanted -= {want for want in wanted if (want[0], None) in over or want in over}
+        moves = asked or not spaces or not spaces <= still
+        wanted |= {(e.name, e.guard) for e in events if not e.writes and (moves or _places(at, e.name))}
+
+
+@pytest.mark.parametrize("file", ["lessons", "k18_divergence", "k16_shuffle_vote", "guest_rows", "copies"])
+def test_bits_say_what_sets_say(file):
+    module = wl.compile(Path(__file__).parents[1] / "kernels" / f"{file}.cu")
+    for name in module:
+        program = module[name].program
+        for still in (frozenset(STILL), frozenset({"local"}), frozenset()):
+            assert Needs(program).of(still) == BySets(program).of(still)

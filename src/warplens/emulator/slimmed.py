@@ -8,8 +8,10 @@ nothing.  Of a product of matrices the arithmetic of addresses is left, of 2,048
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
+from operator import or_
 
 from warplens import cache as disk
 from warplens.emulator.convergence import Convergence
@@ -80,6 +82,31 @@ def _without(program: Program, left_out: frozenset[int], still: Sequence[Still])
     return Slimmed(replace(program, instructions=kept), NEEDED | {STILL[space] for space in still})
 
 
+@dataclass(frozen=True)
+class Effect:
+    """What one instruction does to what is wanted: registers in the lanes of guards, a bit for each pair.
+
+    told          of registers that it writes
+    gives_untold  it has results, none of which is told
+    turned        pairs: of a guard that it writes, and of the same register in all lanes
+    over          what it alone gives
+    reads, places what it reads, and what of that says which places it reaches
+    """
+
+    told: int
+    gives_untold: bool
+    turned: Sequence[tuple[int, int]]
+    over: int
+    reads: int
+    places: int
+    spaces: set[Still]
+    copies: bool
+
+
+def _all(bits: Iterable[int]) -> int:
+    return reduce(or_, bits, 0)
+
+
 class Needs:
     """Who reads and writes which registers, instruction by instruction, and what follows from that."""
 
@@ -98,53 +125,77 @@ class Needs:
         told = {index for index, some in self.events.items() if any(event.writes for event in some)}
         pairs = zip(program.instructions, self.bindings, strict=True)
         self.pure = {i.index for i, binding in pairs if i.index in told and _is_pure(i, binding)}
+        bits: dict[Want, int] = {}
+        by_name: dict[Name, int] = {}
+        for event in (event for some in self.events.values() for event in some if not event.writes):
+            for want in ((event.name, event.guard), (event.name, None)):
+                by_name[event.name] = by_name.get(event.name, 0) | bits.setdefault(want, 1 << len(bits))
+        self.effects = [self._effect(i, bits, by_name) for i in program.instructions]
 
     def of(self, still: frozenset[Still]) -> tuple[set[int], set[Still]]:
         """The instructions that are needed where nothing is moved in these spaces, and the spaces from which something
         is loaded that is needed."""
         needed: set[int] = set()
         moved: set[Still] = set()
-        live: dict[int, set[Want]] = {first: set() for first in self.blocks}
-        todo = set(self.blocks)
+        live, wanted = dict.fromkeys(self.blocks, 0), dict.fromkeys(self.blocks, 0)
         before: dict[int, set[int]] = {first: set() for first in self.blocks}
         for first, targets in self.ways.items():
             for target in targets:
                 before[target].add(first)
+        todo = set(self.blocks)
         while todo:
             first = max(todo)
             todo.remove(first)
-            wanted = set().union(*(live[target] for target in self.ways[first]))
+            found = wanted[first]
             for index in range(self.blocks[first].last, first - 1, -1):
-                self._through(index, still, wanted, needed, moved)
-            if wanted != live[first]:
-                live[first] = wanted
-                todo |= before[first]
+                found = self._through(index, still, found, needed, moved)
+            if found != live[first]:
+                live[first] = found
+                for earlier in before[first]:  # what is wanted only grows
+                    if found & ~wanted[earlier]:
+                        wanted[earlier] |= found
+                        todo.add(earlier)
         return needed, moved
 
-    def _through(
-        self, index: int, still: frozenset[Still], wanted: set[Want], needed: set[int], moved: set[Still]
-    ) -> None:
-        """Backwards over one instruction; `wanted`: what is needed behind it, then before it."""
-        events = self.events.get(index, [])
-        at, written = self.program.instructions[index], [event for event in events if event.writes]
-        names = {event.name for event in written}
-        used = bool(names) and any(name in names for name, _ in wanted)
+    def _through(self, index: int, still: frozenset[Still], wanted: int, needed: set[int], moved: set[Still]) -> int:
+        """Backwards over one instruction: what is needed behind it, to what is needed before it, as bits."""
+        effect = self.effects[index]
+        used = bool(wanted & effect.told)
         if index in self.pure and not used:
-            return
+            return wanted
         needed.add(index)
+        asked = used or effect.gives_untold
+        if asked or (effect.copies and "shared" not in still):
+            moved |= effect.spaces
+        for guarded, plain in effect.turned:
+            if wanted & guarded:
+                wanted = wanted & ~guarded | plain
+        moves = asked or not effect.spaces or not effect.spaces <= still
+        return wanted & ~effect.over | (effect.reads if moves else effect.places)
+
+    def _effect(self, at: Instruction, bits: Mapping[Want, int], by_name: Mapping[Name, int]) -> Effect:
+        events = self.events.get(at.index, [])
+        written = [event for event in events if event.writes]
         spaces = spaces_of(at)
-        asked = used or (not written and self._gives(index))
-        if asked or (at.base == COPIES and "shared" not in still):
-            moved |= spaces
         changed = {event.name for event in written if event.name[0] in GUARDS}
-        for want in [w for w in wanted if w[1] is not None and (w[1].file, w[1].index) in changed]:
-            wanted.remove(want)
-            wanted.add((want[0], None))
-        if index in self.pure or at.base in TABLES or spaces:
-            over = {(e.name, e.guard) for e in written if e.name[0] in ("R", "P")}
-            wanted -= {w for w in wanted if (w[0], None) in over or w in over}
-        moves = asked or not spaces <= still
-        wanted |= {(e.name, e.guard) for e in events if not e.writes and (moves or not spaces or _places(at, e.name))}
+        over = 0
+        if at.index in self.pure or at.base in TABLES or spaces:
+            for name, guard in {(e.name, e.guard) for e in written if e.name[0] in ("R", "P")}:
+                over |= bits.get((name, guard), 0) if guard else by_name.get(name, 0)
+        reads = [(bits[e.name, e.guard], e.name) for e in events if not e.writes]
+        return Effect(
+            told=_all(by_name.get(event.name, 0) for event in written),
+            gives_untold=not written and self._gives(at.index),
+            turned=[
+                (bit, bits[name, None]) for (name, guard), bit in bits.items()
+                if guard is not None and (guard.file, guard.index) in changed
+            ],
+            over=over,
+            reads=_all(bit for bit, _ in reads),
+            places=_all(bit for bit, name in reads if _places(at, name)),
+            spaces=spaces,
+            copies=at.base == COPIES,
+        )  # fmt: skip
 
     def _gives(self, index: int) -> bool:
         """Whether an instruction has registers for its results."""
