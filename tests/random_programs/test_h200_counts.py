@@ -33,7 +33,7 @@ def test_counts_as_on_an_h200(seed: int) -> None:
 
 
 WITH_YIELD = {int(row["seed"]): row for row in csv.DictReader((H200 / "random_yields.csv").open().readlines()[1:])}
-OPEN = {380, 398, 93118, 93173}  # lanes meet at other times there
+OPEN = {380, 398}  # 398: how often warps try for one word is a matter of time
 
 
 @pytest.mark.parametrize("seed", sorted(WITH_YIELD.keys() - OPEN))

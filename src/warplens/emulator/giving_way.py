@@ -17,7 +17,7 @@ from functools import cached_property
 from warplens.emulator import ir
 from warplens.emulator.code import Code, function, i32
 from warplens.emulator.emit import LlvmEmitter
-from warplens.emulator.layout import COLLECTIVE, EVERYBODY, INSTRUCTION, ISSUES_AGAIN, WARPSYNC, Warp
+from warplens.emulator.layout import INSTRUCTION, ISSUES_AGAIN, WAIT_SLOTS, WARPSYNC, Warp
 from warplens.emulator.splits import Splits
 from warplens.emulator.vectors import I1, I32, PTR, vector
 
@@ -37,7 +37,7 @@ class GivingWay(Splits, ABC):
         (warp,) = made.args
         b = code.b
         apart = b.or_(code.load(Warp, warp, "ready"), code.load(Warp, warp, "gave_way"))
-        b.ret(code.nonzero(b.or_(apart, self._waiting(code, warp, COLLECTIVE))))
+        b.ret(code.nonzero(b.or_(apart, self._waiting(code, warp, WAIT_SLOTS))))
         return made
 
     def _waiting(self, code: Code, warp: ir.Value, slots: int = WARPSYNC) -> ir.Value:
@@ -117,7 +117,7 @@ class GivingWay(Splits, ABC):
         b = code.b
         away = code.load(Warp, warp, "away")
         rest = code.variable(I32, resting)
-        left = code.variable(I32, b.or_(resting, self._waiting(code, warp, COLLECTIVE)))
+        left = code.variable(I32, b.or_(resting, self._waiting(code, warp, WAIT_SLOTS)))
 
         def look() -> None:
             lanes = b.load(left, typ=I32)
@@ -137,7 +137,7 @@ class GivingWay(Splits, ABC):
                     b.store(b.and_(b.load(left, typ=I32), b.not_(waiting)), left)
 
             code.each(i32(WARPSYNC), at)
-            for sync in (WARPSYNC, EVERYBODY):
+            for sync in range(WARPSYNC, WAIT_SLOTS):
                 waiting = code.load(Warp, warp, "waiting", sync)
                 with code.when(code.nonzero(b.and_(waiting, code.bit(lane)))):
                     place = code.load(Warp, warp, "lane_pc", lane)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from warplens.emulator import ir
 from warplens.emulator.at_instruction import AtInstruction
 from warplens.emulator.code import i32
-from warplens.emulator.layout import COLLECTIVE, EVERYBODY, WARPSYNC, FaultKind, Warp
+from warplens.emulator.layout import APART, COLLECTIVE, EARLIER, EVERYBODY, WARPSYNC, FaultKind, Warp
 from warplens.emulator.plan import DIVERGENT, ON, PARTED, REPLAYED, REPLAYS
 from warplens.emulator.site import V32
 from warplens.emulator.vectors import I1, I32, I64, LANES, is_vector
@@ -257,7 +257,11 @@ class WarpMeeting(AtInstruction):
     def collect(self, mask: U32, target: Label) -> None:
         place = self.code.field(Warp, self.f.warp, "lane_return")
         old = self.b.load(place, typ=V32, align=4)
-        there = self.e.splat(self.f.later(target.offset // 16, self.mask))
+        back = self.f.later(target.offset // 16, self.mask)
+        if self.f.t.gives_way:  # who came at different times goes on so, too
+            back = self.b.add(back, self.b.mul(self._first_lane(), i32(APART)))
+            old = self.b.or_(old, self.e.splat(i32(EARLIER)))
+        there = self.e.splat(back)
         self.b.store(self.b.select(self._active, there, old), place, align=4)
         if is_vector(mask.node):
             self._wait_apart(COLLECTIVE, mask)
@@ -268,10 +272,23 @@ class WarpMeeting(AtInstruction):
         b = self.b
         place = self.code.field(Warp, self.f.warp, "lane_return")
         places = b.load(place, typ=V32, align=4)
+        if self.f.t.gives_way:
+            self._end_apart(places, place)
+            return
         away = b.bitcast(b.icmp_signed("!=", places, self.e.splat(self.f.number(self._next()))), I32)
         different = b.call(self.f.t.routines.count.distinct, [places, self.mask])
         self.count(REPLAYS, b.zext(b.sub(different, i32(1)), I64))
         self.count(REPLAYED, b.zext(self.code.popcount(b.and_(away, self.mask)), I64))
+        b.call(self.runtime.push_groups, [self.f.warp, self.mask, place])
+        b.branch(self.f.dispatch)
+
+    def _end_apart(self, places: ir.Value, place: ir.Value) -> None:
+        """Lanes go on in the splits in which they came; all but the last take another issue."""
+        b = self.b
+        earlier = b.and_(b.bitcast(b.icmp_signed("<", places, self.e.splat(i32(0))), I32), self.mask)
+        different = b.call(self.f.t.routines.count.distinct, [places, self.mask])
+        self.count(REPLAYS, b.zext(b.sub(different, i32(1)), I64))
+        self.count(REPLAYED, b.zext(self.code.popcount(earlier), I64))
         b.call(self.runtime.push_groups, [self.f.warp, self.mask, place])
         b.branch(self.f.dispatch)
 

@@ -25,7 +25,7 @@ from functools import cached_property
 from warplens.emulator import ir
 from warplens.emulator.code import Code, function, i32
 from warplens.emulator.emit import LlvmEmitter
-from warplens.emulator.layout import COLLECTIVE, INSTRUCTION, ISSUES_AGAIN, WAIT_SLOTS, WARPSYNC, Warp
+from warplens.emulator.layout import INSTRUCTION, ISSUES_AGAIN, WAIT_SLOTS, WARPSYNC, Warp
 from warplens.emulator.meetings import Meetings
 from warplens.emulator.vectors import I1, I32, PTR, vector
 
@@ -57,7 +57,7 @@ class Without(Meetings):
             b.ret(mask)
         waiting = code.load(Warp, warp, "waiting", slot)
         present = b.and_(b.or_(missing, self._ready(code, warp)), b.not_(code.load(Warp, warp, "away")))
-        elsewhere = b.and_(self._waiting(code, warp, COLLECTIVE), b.not_(waiting))
+        elsewhere = b.and_(self._waiting(code, warp, WAIT_SLOTS), b.not_(waiting))
         due = b.and_(code.load(Warp, warp, "due"), elsewhere)
         without = b.icmp_signed("==", b.or_(outside, b.or_(present, due)), i32(0))
         with code.when(b.and_(someone, b.not_(without))):
@@ -109,7 +109,7 @@ class Without(Meetings):
         """The lane whose turn it is counts as back, or holds the others up if it waits."""
         b = code.b
         self._back(code, warp)
-        waits = b.and_(self._waiting(code, warp, COLLECTIVE), code.bit(code.load(Warp, warp, "turn")))
+        waits = b.and_(self._waiting(code, warp, WAIT_SLOTS), code.bit(code.load(Warp, warp, "turn")))
         code.store(b.or_(code.load(Warp, warp, "due"), waits), Warp, warp, "due")
 
     @cached_property
