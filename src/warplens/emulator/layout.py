@@ -13,8 +13,7 @@ ALL_THREADS = -1
 WHOLE = 1 << 20  # in the number of a place in the code: the copy for a whole warp; the instruction stands below
 INSTRUCTION = WHOLE - 1
 ISSUES_AGAIN = WHOLE << 1  # a ready split that issues the BSYNC before its place once more; the barrier stands above
-APART = 1 << 26  # what keeps lanes apart that go on at one place behind a WARPSYNC.COLLECTIVE: their split's first lane
-EARLIER = -1 << 31  # they came before the last
+EARLIER = WHOLE << 2  # in the place at which a lane goes on behind a WARPSYNC.COLLECTIVE: it did not come last
 
 
 class Status(IntEnum):

@@ -11,7 +11,7 @@ from functools import cached_property
 from warplens.emulator import ir
 from warplens.emulator.code import Code, function, i32, i64
 from warplens.emulator.emit import LlvmEmitter
-from warplens.emulator.layout import APART, Warp
+from warplens.emulator.layout import EARLIER, Warp
 from warplens.emulator.vectors import I32, I64, PTR, vector
 
 VOID = ir.VoidType()
@@ -190,7 +190,7 @@ class Splits:
             place = b.extract_element(all_places, code.lowest(rest))
             same = b.icmp_signed("==", all_places, LlvmEmitter(b).splat(place))
             members = b.and_(b.bitcast(same, I32), rest)
-            b.call(self.put, [warp, b.and_(place, i32(APART - 1)), members])
+            b.call(self.put, [warp, b.and_(place, i32(EARLIER - 1)), members])
             b.store(b.and_(rest, b.not_(members)), left)
 
         code.loop(lambda: code.nonzero(b.load(left, typ=I32)), group)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from warplens.emulator import ir
 from warplens.emulator.at_instruction import AtInstruction
 from warplens.emulator.code import i32
-from warplens.emulator.layout import APART, COLLECTIVE, EARLIER, EVERYBODY, WARPSYNC, FaultKind, Warp
+from warplens.emulator.layout import COLLECTIVE, EARLIER, EVERYBODY, WARPSYNC, FaultKind, Warp
 from warplens.emulator.plan import DIVERGENT, ON, PARTED, REPLAYED, REPLAYS
 from warplens.emulator.site import V32
 from warplens.emulator.vectors import I1, I32, I64, LANES, is_vector
@@ -258,8 +258,7 @@ class WarpMeeting(AtInstruction):
         place = self.code.field(Warp, self.f.warp, "lane_return")
         old = self.b.load(place, typ=V32, align=4)
         back = self.f.later(target.offset // 16, self.mask)
-        if self.f.t.gives_way:  # who came at different times goes on so, too
-            back = self.b.add(back, self.b.mul(self._first_lane(), i32(APART)))
+        if self.f.t.gives_way:
             old = self.b.or_(old, self.e.splat(i32(EARLIER)))
         there = self.e.splat(back)
         self.b.store(self.b.select(self._active, there, old), place, align=4)
@@ -283,9 +282,9 @@ class WarpMeeting(AtInstruction):
         b.branch(self.f.dispatch)
 
     def _end_apart(self, places: ir.Value, place: ir.Value) -> None:
-        """Lanes go on in the splits in which they came; all but the last take another issue."""
+        """Lanes that came last go on by themselves; those that waited take another issue."""
         b = self.b
-        earlier = b.and_(b.bitcast(b.icmp_signed("<", places, self.e.splat(i32(0))), I32), self.mask)
+        earlier = b.and_(b.bitcast(b.icmp_signed(">=", places, self.e.splat(i32(EARLIER))), I32), self.mask)
         different = b.call(self.f.t.routines.count.distinct, [places, self.mask])
         self.count(REPLAYS, b.zext(b.sub(different, i32(1)), I64))
         self.count(REPLAYED, b.zext(self.code.popcount(earlier), I64))
