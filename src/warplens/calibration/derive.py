@@ -26,6 +26,7 @@ EMPTY_CYCLES = 300  # of launch_cost.first_block_cycles that an empty kernel spe
 GATHERED = 8 * 256 * 64  # words of a multiprocessor
 BUSIEST = 0.85  # as much of its bandwidth as DRAM is taken to give (model/memory_path.py)
 NANO = 1e9
+PIECES_OF_EIGHT = 8  # in which an atomic leaves L1 whose lanes are on eight words of a sector, four on each
 CROWD = 8 * 256  # lanes of a multiprocessor (crowds.py), each with 4, 8 or 16 rounds
 WRITTEN = (1, 2, 4, 8, 16, 24, 32, 48)  # MiB that trials write
 READ_AGAIN = (4, 8, 16, 20, 24, 28, 32)  # MiB of the smaller working sets
@@ -115,6 +116,7 @@ LATENCIES: Mapping[str, Formula] = {
     "dram_turn": lambda v: _turn(v),
     "shared_atomic": lambda v: round(v.of("chain shared atomic") - UNIT_CYCLE - _conflicts(v)),
     "global_atomic": lambda v: round(v.of("chase atomic") - ADDRESS_CYCLES - UNIT_CYCLE),
+    "global_atomic_half": lambda v: round(_places(v, 75, 90) - _places(v, 10, 25)) // 2,
     "barrier": lambda v: round(v.of("barrier, 1 warps") - _arrival(v) - v.of("branch, 1 warps") / UNROLLED),
     "barrier_arrival": lambda v: _arrival(v),
     "branch": lambda v: v.of("branch, 1 warps") - LOOP_CYCLES,
@@ -142,7 +144,8 @@ L2: Mapping[str, Formula] = {
     "atomic_word_cycles": lambda v: _word(v),
     "atomic_float_cycles": lambda v: v.cycles("crowd float, 1 words every 1") / (CROWD * v.multiprocessors * 4),
     "atomic_sector_cycles": lambda v: v.cycles("crowd lines, 1 every 32") / (CROWD * v.multiprocessors * 16 / 32 * 4),
-    "line_update_cycles": lambda v: v.cycles("crowd add, 1048576 words every 1") / (CROWD * 8),
+    "atomic_piece_cycles": lambda v: _passes(v, "add, 8 words every 1") / PIECES_OF_EIGHT,
+    "atomic_reply_cycles": lambda v: _passes(v, "return, 32 words every 1056") / 32,
 }
 READ, WRITE, COPY = (
     ("read 4_4, 4 GiB", "read 4_4, 1 GiB"), ("write 4, 2048 MiB", "write 4, 1024 MiB"),
@@ -295,6 +298,16 @@ def _word(v: Values) -> float:
     """Cycles a lane: 8 warps a block, 16 rounds."""
     lanes = v.multiprocessors * 8 * 16 * 32
     return v.of(f"global add one word, {v.multiprocessors} blocks") * v.megahertz / lanes
+
+
+def _places(v: Values, *percentiles: int) -> float:
+    return sum(v.of(f"place, percentile {n}") for n in percentiles) / len(percentiles)
+
+
+def _passes(v: Values, name: str) -> float:
+    """Cycles of a multiprocessor, of which all are busy, for an atomic of 32 warps that do 64 or only 16."""
+    said = f"passes {name}, {v.multiprocessors} x 1024, {{}} rounds"
+    return (v.cycles(said.format(64)) - v.cycles(said.format(16))) / (32 * 48)
 
 
 def _more(v: Values, name: str) -> float:

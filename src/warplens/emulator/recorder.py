@@ -122,36 +122,52 @@ class Recorder:
         b = code.b
         length = code.variable(I64, i64(entries.ACCESSED))
 
-        def sector(value: ir.Value, _: ir.Value) -> None:
+        near = self._slots(b, places) if space == "local" else b.trunc(places, V32) if space == "global" else places
+        units = b.lshr(near, LlvmEmitter(b).number(near, max(size, 4).bit_length() - 1))
+        passes, fullest, alike = (code.variable(I32, i32(0)) for _ in range(3))
+
+        def sector(value: ir.Value, lanes: ir.Value) -> None:
             at = b.load(length, typ=I64)
             b.store(value, code.at(words, b.shl(at, i64(2))))
             code.bump(length)
+            if how == "atomic":
+                self._most_alike(code, units, lanes, alike)
+                now = b.load(alike, typ=I32)
+                code.bump(passes, now, I32)
+                b.store(code.intrinsic("umax", now, b.load(fullest, typ=I32)), fullest)
 
         if space == "global":
             sectors = b.trunc(b.lshr(places, LlvmEmitter(b).number(places, 5)), V32)
             self.count.each_distinct(code, sectors, mask, sector)
-            near = b.trunc(places, V32)
         elif space == "local":
-            near = self._slots(b, places)
             for word in range(max(size // 4, 1)):
                 rows = b.add(b.lshr(near, LlvmEmitter(b).number(near, 5)), LlvmEmitter(b).splat(i32(4 * word)))
                 self.count.each_distinct(code, rows, mask, sector)
-        else:
-            near = places
         ways: Access = how
         waves = b.call(self.count.shared(4 if space == "local" else size, ways), [near, mask])
         if space == "local":
             waves = b.mul(waves, i32(max(size // 4, 1)))
-        units = b.lshr(near, LlvmEmitter(b).number(near, max(size, 4).bit_length() - 1))
         different = b.call(self.count.distinct, [units, mask])
         lanes = b.shl(code.popcount(mask), i32(entries.LANES))
-        b.store(b.or_(b.or_(waves, lanes), b.shl(different, i32(entries.DISTINCT))), code.at(words, 4))
+        second = b.or_(b.or_(waves, lanes), b.shl(different, i32(entries.DISTINCT)))
+        for field, shift in ((passes, entries.PASSES), (fullest, entries.FULLEST)):
+            second = b.or_(second, b.shl(b.load(field, typ=I32), i32(shift)))
+        b.store(second, code.at(words, 4))
         total = b.load(length, typ=I64)
         head = b.or_(index, b.shl(b.sub(b.trunc(total, I32), i32(entries.ACCESSED)), i32(entries.SECTORS)))
         b.store(b.or_(head, i32(SPACES[space] << entries.SPACE)), words)
         code.bump(code.field(Log, log, "used"), total)
         b.ret_void()
         return made
+
+    def _most_alike(self, code: Code, units: ir.Value, lanes: ir.Value, most: ir.Value) -> None:
+        """To `most`: how many of these lanes are on the word that most of them want."""
+
+        def word(_: ir.Value, same: ir.Value) -> None:
+            code.b.store(code.intrinsic("umax", code.b.load(most, typ=I32), code.popcount(same)), most)
+
+        code.b.store(i32(0), most)
+        self.count.each_distinct(code, units, lanes, word)
 
     def _slots(self, b: ir.IRBuilder, offset: ir.Value) -> ir.Value:
         """Byte offsets in the warp's local memory as the hardware lays it out: word w of lane l at (32 w + l) 4."""

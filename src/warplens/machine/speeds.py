@@ -33,6 +33,7 @@ class Speeds:
       dram_queue               that loads wait where half of what DRAM could do is done
       dram_turn                that loads wait besides for turns between reading and writing (memory_path.py: fetch)
       shared_atomic, global_atomic   of one whose result comes back
+      global_atomic_half       by how much less it takes in one half of L2, and more in the other
       barrier                  from the last arrival to the first issue behind it
       barrier_arrival          between two warps of a multiprocessor that arrive at barriers
       branch                   from a taken branch to the next issue
@@ -62,7 +63,8 @@ class Speeds:
 
     [l2_rates]   bytes a cycle, for each multiprocessor when all ask: read, read_hot (what fits into hot_bytes), write
       line_read_cycles, line_write_cycles   that a request for some of a line takes at the least, likewise
-      line_update_cycles       likewise of an atomic; loads wait for it
+      atomic_piece_cycles      between two pieces of atomics, of 32 bytes, likewise; loads wait for them
+      atomic_reply_cycles      likewise of atomics whose result comes back
       late_near_cycles, late_far_cycles   more for a sector that is stored while a load of it is on its way from L2,
                                           from DRAM
       atomic_word_cycles       of the unit of L2 that does them: of lanes on one word, one after the other
@@ -131,6 +133,7 @@ class Speeds:
     latency_dram_turn: float = _number("latency_cycles", 0, 10000)
     latency_shared_atomic: float = _number("latency_cycles", 1, 5000)
     latency_global_atomic: float = _number("latency_cycles", 1, 10000)
+    latency_global_atomic_half: float = _number("latency_cycles", 0, 10000)
     latency_barrier: float = _number("latency_cycles", 1, 1000)
     latency_barrier_arrival: float = _number("latency_cycles", 0, 1000)
     latency_branch: float = _number("latency_cycles", 1, 1000)
@@ -161,7 +164,8 @@ class Speeds:
     hot_bytes: float = _number("l2_rates", 0, 2**30)
     l2_write: float = _number("l2_rates", 1, 1024)
     l2_line_read_cycles: float = _number("l2_rates", 0, 100)
-    l2_line_update_cycles: float = _number("l2_rates", 0, 1000)
+    l2_atomic_piece_cycles: float = _number("l2_rates", 0, 1000)
+    l2_atomic_reply_cycles: float = _number("l2_rates", 0, 1000)
     l2_line_write_cycles: float = _number("l2_rates", 0, 100)
     late_near_cycles: float = _number("l2_rates", 0, 1000)
     late_far_cycles: float = _number("l2_rates", 0, 1000)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from warplens.compiled import compiled
 from warplens.emulator import Streams
 from warplens.emulator import entries as laid
-from warplens.model.entries import ENTER, OF_WARP, fullest_word, instruction, length, reached, space
+from warplens.model.entries import ENTER, OF_WARP, instruction, length, passes, reached, space
 from warplens.model.hashing import hashed
 
 
@@ -87,7 +87,7 @@ def part(whole: ByWarp, blocks: tuple[int, ...]) -> ByWarp:
 @dataclass(frozen=True)
 class Reached:
     """The sectors that accesses to global memory reach, one by one: number, block (as it stands in ByWarp.blocks),
-    kind, bytes of it that the access covers, lanes on the word of it that most of them want.
+    kind, bytes of it that the access covers, of an atomic the times that a unit of L2 works on it.
 
     share   of all lines, to which these belong, drawn as if at random;  when: part of the warp's record before it
     """
@@ -147,7 +147,7 @@ def _sectors(words, starts, ends, warps, kinds, widths, share, sectors, blocks, 
             size = length(words[at])
             kind = kinds[instruction(words[at])]
             if space(words[at]) == laid.GLOBAL and kind > 0:
-                _, lanes, distinct = reached(words[at + 1])
+                _, _, distinct = reached(words[at + 1])
                 moved = 1.0 * distinct * max(widths[instruction(words[at])], 4)
                 bytes_each = bytes_of_each(words, at + laid.ACCESSED, at + size, moved)
                 for k in range(at + laid.ACCESSED, at + size):
@@ -156,7 +156,7 @@ def _sectors(words, starts, ends, warps, kinds, widths, share, sectors, blocks, 
                             sectors[n], blocks[n] = words[k], warp // warps
                             found[n], covered[n] = kind, bytes_each
                             when[n] = (at - starts[warp]) / (ends[warp] - starts[warp])
-                            alike[n] = fullest_word(lanes, distinct, size - laid.ACCESSED)
+                            alike[n] = passes(words[at + 1])[0] / (size - laid.ACCESSED)
                         n += 1
             at += size
     return n

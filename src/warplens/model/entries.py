@@ -48,16 +48,8 @@ def reached(word):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def fullest_word(lanes, distinct, sectors):  # type: ignore[no-untyped-def]
-    """Lanes on the word of a sector that most of them want, if they are spread over so many words as if by chance.
-
-    `crowd add`, `crowd long` and `crowd float` of the calibration with 2 to 16 words: 0.6 times the root above the mean
-    in one sector, less in several, whose units work at the same time.
+def passes(word):  # type: ignore[no-untyped-def]
+    """Of the second word of an atomic: lanes on the fullest word of each sector, added up, and on the fullest of all.
     """
-    mean = lanes / max(distinct, 1.0)
-    if distinct <= 1 or mean <= 1.0:
-        return mean
-    root = (1.0 + mean) / 2
-    for _ in range(4):  # Newton's
-        root = (root + mean / root) / 2
-    return mean + 0.6 * root / max(sectors, 1)
+    bits = np.int64(word)
+    return bits >> laid.PASSES & laid.MOST_PASSES, bits >> laid.FULLEST & laid.MOST_FULLEST

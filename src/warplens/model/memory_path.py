@@ -11,7 +11,8 @@ import numpy as np
 from warplens.compiled import compiled
 from warplens.emulator.entries import ACCESSED, LOCAL, SHARED
 from warplens.model import places as p
-from warplens.model.entries import fullest_word, reached, space
+from warplens.model.atomics import sent
+from warplens.model.entries import reached, space
 from warplens.model.entries import sectors as sectors_of
 from warplens.model.hashing import hashed
 from warplens.model.l1_lines import touched
@@ -23,6 +24,7 @@ from warplens.model.written import by_itself, bytes_of, left, parts_to_dram, sto
 
 PAGE = 5  # lines whose loads from DRAM take alike: 2 to this power, 4 KB
 ONE_SECTOR = 1 << 40  # what tells the bit of a sector from that of its 64 bytes
+WHOLE = 15  # all sectors of a line
 TAGS_AHEAD = 8  # cycles that one bank of tags may be behind the others before the next access waits
 
 
@@ -194,33 +196,28 @@ def from_dram(pairs, lone, at, servers, s):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def update(line, mask, lone, request, wave, cache, servers, counts, s, supply):  # type: ignore[no-untyped-def]
-    """Sectors of one line that atomics change, in L2; the time that its units take is reckoned for the whole access."""
+def update(i, line, mask, lone, request, wave, cache, servers, counts, s, supply):  # type: ignore[no-untyped-def]
+    """Sectors of one line that atomics change, in L2: how much longer than others they take.  The time that the units
+    of L2 take is reckoned for the whole access."""
     number = bits(mask)
     if line >= p.LOCAL_BASE:
-        return
-    pairs, moved = int(mask & 3 > 0) + int(mask & 12 > 0), 0.0
+        return 0.0
+    drop(line, WHOLE, cache)  # of the line L1 keeps no sector, whichever of them was changed
+    pairs, moved, far = int(mask & 3 > 0) + int(mask & 12 > 0), 0.0, False
     counts[p.L2_PIECES] += pairs
     counts[p.L2_IN_PIECES] += number
-    servers[p.L2_OUT] = max(servers[p.L2_OUT], request) + s[p.LINE_UPDATE]  # loads go the same way
     for half in (0, 2):
         if mask >> half & 3 and not asked_before(cache[4], 4 * line + half):
-            _, share, _, _ = below(line, wave, supply)
+            comes, share, _, _ = below(line, wave, supply)
             counts[p.L2_MISSES] += share * ((mask >> half & 1) + (mask >> half + 1 & 1))
             moved += share
+            far = far or (comes and hashed(line + 29) < supply[7][i])
     from_dram(moved, lone and pairs == 1, request, servers, s)
     to_dram(line, number, request, servers, s, supply)
-
-
-@compiled
-def take_place(sectors, updates, servers):  # type: ignore[no-untyped-def]
-    """Atomics on so many sectors go to L2, which is done with them at servers[ATOMICS]: the unit serves others while
-    there is room for one more sector among those on their way (`add and end`: a warp ends and leaves them)."""
-    first = int(servers[p.UPDATED])
-    servers[p.LSU] = max(servers[p.LSU], updates[first % updates.size])
-    servers[p.UPDATED] += sectors
-    for n in range(min(sectors, updates.size)):
-        updates[(first + n) % updates.size] = servers[p.ATOMICS]
+    if far:  # as long as a load of it
+        waited = max(servers[p.DRAM] - request, 0.0)
+        return waited + s[p.LAT_DRAM] - s[p.LAT_ATOMIC] + s[p.DRAM_SPREAD] * scattered(line, s)
+    return s[p.ATOMIC_HALF] if hashed(line + 7) < 0.5 else -s[p.ATOMIC_HALF]
 
 
 @compiled
@@ -229,7 +226,7 @@ def served(i, t, sp, kind, words, at, block_wave, slot, size, other, memory, cou
     cache, flight, servers, issue_free = memory.cache, memory.flight, memory.servers, memory.issue_free
     head, second = words[at], words[at + 1]
     sectors, where = sectors_of(head), space(head)
-    wavefronts, lanes, distinct = reached(second)
+    wavefronts, lanes, _ = reached(second)
     waves = float(wavefronts)
     ideal = max(1.0, np.ceil(lanes * max(size, 4) / 128.0))
     # One access a sub-partition every few cycles; the unit itself works without gaps on what all four hand it.
@@ -265,6 +262,7 @@ def served(i, t, sp, kind, words, at, block_wave, slot, size, other, memory, cou
     shift = p.LOCAL_BASE + slot * 65536 if where == LOCAL else 0
     moved = counts[p.L2_READS] + counts[p.L2_WRITES]
     before, access = -1, (position, last)
+    late, lines, crowded = -s[p.ATOMIC_HALF], 0, 0
     between = others(sp, t, memory), lines_in(words, position, last)
     if kind == p.STORE:
         cache[7].last[sp] = between[1]
@@ -292,28 +290,21 @@ def served(i, t, sp, kind, words, at, block_wave, slot, size, other, memory, cou
                 gone = left(line, words, of_line, position, access, each, kept, cache[4], cache[9], servers)
                 parts_to_dram(gone, request, servers, counts, s)
         elif kind in (p.ATOMIC, p.REDUCE):
-            update(line, mask, lone, request, block_wave, cache, servers, counts, s, supply)
+            more = update(i, line, mask, lone, request, block_wave, cache, servers, counts, s, supply)
+            late, lines, crowded = max(late, more), lines + 1, crowded + int(bits(mask) > 1)
     if kind == p.LOAD:
         cache[7].loaded[slot] = servers[p.STORED_LINES]
         # Each lane's bytes go back one by one, also where all lanes asked for the same (`L1 hits, 16 B of one place`).
         waves = max(waves, ideal)
+    if kind in (p.ATOMIC, p.REDUCE):
+        waves = 1.0  # each word goes to L2 once
     issue_free[sp] = begin + max(s[p.LSU_ISSUE], s[p.WAVE] * waves)
     cost = max(waves * 128.0 / s[p.L1_BYTES], s[p.GLOBAL_REQUEST])
     if counts[p.L2_READS] + counts[p.L2_WRITES] > moved:
         cost = max(cost, s[p.MISS_REQUEST])
     if kind in (p.ATOMIC, p.REDUCE):
-        # Lanes on one word one after the other, words of a sector at once, sooner where all of it is wanted.
-        alike = fullest_word(lanes, distinct, sectors)
-        counts[p.L2_UPDATES] += sectors * alike
-        # L1 counts a sector anew for each lane on the fullest of its words, all as misses (l1_atomics.csv).
-        counts[p.L1_SECTORS] += sectors * alike
-        work = sectors * alike * (s[p.ATOMIC_SECTOR] if distinct == 8 * sectors else s[p.ATOMIC_WORD])
-        if other:
-            work = max(work, alike * s[p.ATOMIC_FLOAT])
-        time = s[p.ATOMIC_SHARE] * work
-        servers[p.ATOMICS] = max(servers[p.ATOMICS], free) + time
-        done = servers[p.ATOMICS] + s[p.LAT_ATOMIC]
-        take_place(sectors, memory.updates, servers)
+        shape = lanes, size, sectors, lines, crowded
+        cost, done = sent(kind == p.ATOMIC, second, shape, free, late, memory.updates, servers, counts, s)
     servers[p.LSU] = max(max(servers[p.LSU], free + cost), looked_up + 1 - TAGS_AHEAD)
     counts[p.LSU_BUSY] += cost
     counts[p.LAST_STORE] = max(counts[p.LAST_STORE], max(servers[p.STORED], max(servers[p.ATOMICS], servers[p.DRAM])))

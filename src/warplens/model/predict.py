@@ -19,7 +19,6 @@ from warplens.errors import UsageError
 from warplens.machine import Machine
 from warplens.model import places as p
 from warplens.model.activity import Activity, activity
-from warplens.model.atomic_units import units_at_work
 from warplens.model.by_warp import ByWarp, part
 from warplens.model.chosen import Chosen, choose_blocks, with_neighbours
 from warplens.model.clock import at_its_clock
@@ -85,7 +84,7 @@ def _settings(machine: Machine, chosen: Chosen, supply: Supply, what_if: Sequenc
         L2_WRITE=min(speeds.l2_write * spread, PIECE) * more,
         LINE_READ=speeds.l2_line_read_cycles / spread, LINE_WRITE=speeds.l2_line_write_cycles / spread,
         WAVE=speeds.wavefront_cycles, HALVES=speeds.halves,
-        LINE_UPDATE=speeds.l2_line_update_cycles / spread,
+        ATOMIC_PIECE=speeds.l2_atomic_piece_cycles / spread, ATOMIC_REPLY=speeds.l2_atomic_reply_cycles / spread,
         DRAM_READ=bytes_a_cycle * speeds.read_share, DRAM_WRITE=bytes_a_cycle * speeds.write_share,
         TABLE_WORD=speeds.table_word_cycles, TABLE_REPLAY=speeds.table_replay_cycles,
         TABLE_LINE=max(speeds.table_line_cycles, chosen.active * speeds.table_line_cycles_of_all),
@@ -95,11 +94,12 @@ def _settings(machine: Machine, chosen: Chosen, supply: Supply, what_if: Sequenc
         LONE_HALF=speeds.lone_half, LONE_SECTOR=speeds.lone_sector, STORE_LINES=speeds.store_lines,
         LAT_SHARED=speeds.latency_shared, LAT_L1=speeds.latency_l1, LAT_L2=speeds.latency_l2,
         LAT_DRAM=speeds.latency_dram, LAT_SHARED_ATOMIC=speeds.latency_shared_atomic,
-        LAT_ATOMIC=speeds.latency_global_atomic, LAT_BARRIER=speeds.latency_barrier, LAT_BRANCH=speeds.latency_branch,
+        LAT_ATOMIC=speeds.latency_global_atomic, ATOMIC_HALF=speeds.latency_global_atomic_half,
+        LAT_BARRIER=speeds.latency_barrier, LAT_BRANCH=speeds.latency_branch,
         LAT_STORE=speeds.latency_store, LAT_FENCE=speeds.latency_fence, LAT_CODE=speeds.latency_instruction,
         ATOMIC_WORD=speeds.atomic_word_cycles, ATOMIC_SECTOR=speeds.atomic_sector_cycles,
-        ATOMIC_SHARE=chosen.active / units_at_work(supply.atomic_places, supply.atomic_heaviest, speeds.atomic_units),
-        ATOMIC_FLOAT=speeds.atomic_float_cycles, UPDATES_IN_FLIGHT=speeds.atomics_in_flight,
+        ATOMIC_SHARE=supply.of_units,
+        UPDATES_IN_FLIGHT=speeds.atomics_in_flight,
         DRAM_SPREAD=speeds.latency_dram_spread, DRAM_TURN=speeds.latency_dram_turn * supply.writing,
         DRAM_QUEUE=speeds.latency_dram_queue, TURN_GROWTH=speeds.turn_growth,
         MISS_REQUEST=speeds.miss_request,

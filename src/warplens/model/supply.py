@@ -19,7 +19,7 @@ from warplens.counters.opcodes import width
 from warplens.machine import Machine
 from warplens.model import places as p
 from warplens.model.asked_first import asked_first
-from warplens.model.atomic_units import FLOATS, WORDS, places_reached
+from warplens.model.atomic_units import FLOATS, WORDS, units_at_work
 from warplens.model.beside import apart, sharers
 from warplens.model.by_warp import ByWarp, sectors_of
 from warplens.model.chosen import Chosen
@@ -49,7 +49,7 @@ class Supply:
     filled, both   of those read, what fills up stored parts; share of the others that both halves of L2 are asked for
     fills      of each stored sector: what DRAM reads, in sectors, to fill up those of which a part is stored
     whole      share of the sectors stored that a block stores whole, sooner or later (written.py)
-    atomic_places, atomic_heaviest   what atomics reach (atomic_units.py), and the share of them that go to one of these
+    of_units  multiprocessors with as many blocks as this one for each unit of L2 that does atomics (atomic_units.py)
     first          by instruction: share of what it loads that no other block has asked for before (asked_first.py)
     """
 
@@ -68,8 +68,7 @@ class Supply:
     stored: float
     writing: float
     reached: float
-    atomic_places: float
-    atomic_heaviest: float
+    of_units: float
     first: NDArray[np.float64]
 
     @staticmethod
@@ -127,9 +126,13 @@ class Supply:
         written = write_back(reads, writes, parts, evicted, total, machine)
         reads = [evicted.left_of(*each) for each in zip(reads, read_lines, writes, parts, strict=True)]
         whole = 1 - np.array([part.partial for part in parts])
-        floats = machine.speeds.atomic_float_cycles / machine.speeds.atomic_word_cycles
+        speeds = machine.speeds
         changes = np.array([_atomic(kind, i) for kind, i in zip(kinds, program.instructions, strict=True)], np.int64)
-        reached_places, heaviest = places_reached(streams, changes, floats, total, np.sort(lows))
+        piece = max(1.0, speeds.l2_atomic_piece_cycles * chosen.active / machine.multiprocessors)
+        units = units_at_work(
+            streams, changes, np.sort(lows), (chosen.active, chosen.resident), total, int(speeds.atomic_units),
+            int(speeds.atomics_in_flight), (speeds.atomic_word_cycles, speeds.atomic_float_cycles, piece),
+        )  # fmt: skip
         reached = sum(2 * f.of(total) for f in reads)
         read = written.filled
         for n, f in enumerate(reads):
@@ -151,8 +154,8 @@ class Supply:
         )  # fmt: skip
         return Supply(
             lows, highs, latency, weight, own, written.stores, written.fills, whole, keys, read, written.filled,
-            _by_both(reads) if chosen.active > 1 else 0.0, written.sectors, written.writing, reached, reached_places,
-            heaviest, first,
+            _by_both(reads) if chosen.active > 1 else 0.0, written.sectors, written.writing, reached,
+            total / chosen.of_blocks / units, first,
         )  # fmt: skip
 
     def and_again(self, pieces: float, filled: float, written: float) -> Supply:
