@@ -16,7 +16,7 @@ from warplens.model.entries import reached, space
 from warplens.model.entries import sectors as sectors_of
 from warplens.model.hashing import hashed
 from warplens.model.l1_lines import touched
-from warplens.model.l1_tags import bank_of
+from warplens.model.l1_tags import bank_of, comes_to
 from warplens.model.l2_share import asked_before, keeps
 from warplens.model.least_used import find
 from warplens.model.leaving import FAR, ask_l2, bits, lines_in, others, put, to_dram
@@ -144,6 +144,7 @@ def fetch(i, line, mask, lone, request, wave, cache, flight, servers, counts, s,
     size = 32.0 * missing
     servers[p.PORT] = max(servers[p.PORT], at) + size / s[p.L2_PORT]
     ask_l2(at, servers, s)
+    comes_to(servers)
     servers[p.L2_OUT] = max(servers[p.L2_OUT], at) + max(size / s[p.L2_READ], s[p.LINE_READ])
     waited = max(servers[p.PORT], servers[p.L2_OUT]) - at
     counts[p.L2_READS] += missing
