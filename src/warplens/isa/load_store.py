@@ -22,7 +22,7 @@ BYTES = {"U8": 1, "S8": 1, "U16": 2, "S16": 2, "32": 4, "64": 8, "128": 16}
 WORDS = {"64": 2, "S64": 2, "F64": 2, "F32x2": 2, "F16x4": 2, "BF16x4": 2}
 WORDS |= {"128": 4, "F32x4": 4, "F16x8": 4, "BF16x8": 4}
 NO_OTHERS = Special("{}")
-CACHING = "E SYS GPU SM CTA STRONG WEAK CONSTANT EF EL EU LU NA LTC64B LTC128B LTC256B U"
+CACHING = "E SYS GPU SM CTA STRONG WEAK CONSTANT EF EL EU LU NA MMIO LTC64B LTC128B LTC256B U"
 
 
 def load(w: Warp, space: Space, at: Address, size: Size) -> Data:
