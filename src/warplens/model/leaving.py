@@ -7,7 +7,9 @@ goes the same way, two lines in the time of a piece (`mixed` of measurements/h20
 
 Lines wait in a queue and take along what is stored to them meanwhile, but for what a warp stores behind a load (`stores
 in a row`).  So stores in a row leave together unless too many others come between: those of the other sub-partitions
-do, if they have some waiting (`gapped` of stores_loads.csv).
+do, if they have some waiting (`gapped` of stores_loads.csv).  A store that comes when its line is at the end of the
+queue misses it: of one warp with 29 to 31 lines between, of four sub-partitions that store to 8 lines each and to the
+same again every time; with 35 and more it hits, because the line has left (l1_leaving.csv).
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ SECTOR = 32.0  # bytes, and of a piece
 HELD = 50  # cycles for which a line waits at the least: of eight stores to it, 48 cycles apart, all leave together
 ASKED = 0.5  # pieces, of a line that a load asks for
 ROUNDING = 0.5  # bytes
+AT_THE_END = 4  # places of the queue whose lines are leaving
 
 
 class Lines(NamedTuple):
@@ -129,14 +132,16 @@ def put(line, mask, stored, between, request, wave, slot, memory, counts, s, sup
     entry, there = touched(line, tags, stamps, servers[p.L1_CLOCK])
     if not there:
         valid[entry], lines.leaves[entry] = 0, -p.NEVER
-    else:
-        counts[p.L1_HITS] += bits(mask)  # whichever sectors of it L1 has (measurements/h200/l1_stores.csv)
     kept = keeps(line, int(mask & 3 > 0) + 2 * int(mask & 12 > 0), 1.0, 0.0, True, wave, held, servers, s)
     if line < p.LOCAL_BASE:
         to_dram(line, bits(mask), request, servers, s, supply)
     come = servers[p.STORED_LINES]
     behind = max(come - lines.at[entry], between[1] - 1 + between[0] * (turn - lines.turn[entry]))
     joins = lines.leaves[entry] > request and lines.at[entry] > lines.loaded[slot] and behind < s[p.STORE_LINES] - 1
+    at_the_end = s[p.STORE_LINES] - AT_THE_END <= behind <= s[p.STORE_LINES]
+    if there and not (at_the_end and lines.leaves[entry] > request):
+        # Whichever sectors of it L1 has (measurements/h200/l1_stores.csv), but not what is just leaving.
+        counts[p.L1_HITS] += bits(mask)
     if not joins:
         lines.waiting[entry], lines.covered[entry] = 0, 0.0
     sectors, sent = bits(lines.waiting[entry]), pieces(lines.waiting[entry], lines.covered[entry])
