@@ -59,6 +59,19 @@ def test_a_64_bit_difference_from_its_halves(engine):
     assert each(lambda h, x: int(h) << 32 | int(x), high, low) == both
 
 
+def test_sums_and_differences_of_64_bits_from_two_terms(engine):
+    """IADD with a carry, as NVRTC 13.5 has it for sm_120."""
+    low, carry = engine.evaluate("IADD", A, B)
+    high, _ = engine.evaluate("IADD.X", C, A, [bool(c) for c in carry])
+    both = each(lambda a, b, c: ((c << 32 | a) + (a << 32 | b)) & M64, A, B, C)
+    assert each(lambda h, x: int(h) << 32 | int(x), high, low) == both
+    low, carry = engine.evaluate("IADD", A, Minus(B))
+    high, over = engine.evaluate("IADD.X", C, Not(A), [bool(c) for c in carry])
+    both = each(lambda a, b, c: ((c << 32 | a) - (a << 32 | b)) & M64, A, B, C)
+    assert each(lambda h, x: int(h) << 32 | int(x), high, low) == both
+    assert each(bool, over) == each(lambda a, b, c: (c << 32 | a) >= (a << 32 | b), A, B, C)
+
+
 def test_imad(engine):
     assert engine.value("IMAD", A, B, C) == each(lambda a, b, c: (a * b + c) & M32, A, B, C)
     assert engine.value("IMAD.X", A, B, C, SIGNS) == each(

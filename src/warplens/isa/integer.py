@@ -52,8 +52,13 @@ def uiadd3_64(a: WideAddend, b: WideAddend, c: WideAddend) -> tuple[U64, Pred, P
 
 
 @op("IADD", "UIADD", pipe="alu", probe="a + b")
-def iadd(a: U32, b: U32) -> U32:
-    return a + b
+def iadd(a: Addend, b: Addend) -> tuple[U32, Pred]:
+    return a.value + b.value, ((a.wide + b.wide) >> 32).ne(0)
+
+
+@op("IADD.X", "UIADD.X", pipe="alu")
+def iadd_x(a: U32, b: U32, p: Pred = FALSE) -> tuple[U32, Pred]:
+    return a + b + p.u32(), ((a.wide() + b.wide() + p.u64()) >> 32).ne(0)
 
 
 @op("VIADD", "UVIADD", pipe="fma_heavy", probe="a + b")
