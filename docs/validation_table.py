@@ -1,7 +1,8 @@
 """The tables of docs/validation.md: times and counters predicted for an H200, beside what was measured there.
 
     python docs/validation_table.py summary | counters | launches | again | ladders | guests | lengths | visitors |
-        visitors_lengths | travellers | travellers_lengths | newcomers | newcomers_lengths
+        visitors_lengths | travellers | travellers_lengths | newcomers | newcomers_lengths |
+        wanderers | wanderers_lengths
 
 Predictions stand in benchmarks/validation/, written down before the launches were measured (those of `again` after);
 measurements in measurements/h200/.  The measured time is the median of CUDA events with L2 swept before each run.
@@ -29,8 +30,9 @@ LISTS = {
     "seventh list": ("predictions_visitors.csv", "validation_times_visitors.csv"),
     "eighth list": ("predictions_travellers.csv", "validation_times_travellers.csv"),
     "ninth list": ("predictions_newcomers.csv", "validation_times_newcomers.csv"),
+    "tenth list": ("predictions_wanderers.csv", "validation_times_wanderers.csv"),
 }
-LADDERS, GUESTS, VISITORS, TRAVELLERS, NEWCOMERS = list(LISTS)[4:]
+LADDERS, GUESTS, VISITORS, TRAVELLERS, NEWCOMERS, WANDERERS = list(LISTS)[4:]
 AGAIN = {f"{title}, again": (f"again/{ours}", theirs) for title, (ours, theirs) in list(LISTS.items())[:3]}
 ALIKE = 0.03  # variants whose measured times differ by less have no order
 SHORT = 8  # microseconds: half of it is the launch itself
@@ -225,7 +227,8 @@ def main() -> None:
         "guests": partial(ladders, title=GUESTS), "lengths": lengths, "visitors": partial(ladders, title=VISITORS),
         "visitors_lengths": partial(lengths, title=VISITORS), "travellers": partial(ladders, title=TRAVELLERS),
         "travellers_lengths": partial(lengths, title=TRAVELLERS), "newcomers": partial(ladders, title=NEWCOMERS),
-        "newcomers_lengths": partial(lengths, title=NEWCOMERS),
+        "newcomers_lengths": partial(lengths, title=NEWCOMERS), "wanderers": partial(ladders, title=WANDERERS),
+        "wanderers_lengths": partial(lengths, title=WANDERERS),
     }  # fmt: skip
     for line in tables[sys.argv[1]](launches(AGAIN if sys.argv[1] == "again" else LISTS)):
         print(line)

@@ -16,7 +16,7 @@ def launches() -> ModuleType:
 
 
 @pytest.mark.parametrize(
-    "name", ["LIST", "PRACTICE", "FIELD", "LADDERS", "GUESTS", "VISITORS", "TRAVELLERS", "NEWCOMERS"]
+    "name", ["LIST", "PRACTICE", "FIELD", "LADDERS", "GUESTS", "VISITORS", "TRAVELLERS", "NEWCOMERS", "WANDERERS"]
 )
 def test_every_launch_has_a_kernel_and_a_name_of_its_own(launches: ModuleType, name: str) -> None:
     cases = list(launches.cases(getattr(launches, name)))

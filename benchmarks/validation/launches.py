@@ -18,8 +18,10 @@ from configurations import Configuration
 
 from warplens.target import Flags, Target, targets
 
-NAMES = ("launches", "practice", "field", "ladders", "guests", "visitors", "travellers", "newcomers")
-LIST, PRACTICE, FIELD, LADDERS, GUESTS, VISITORS, TRAVELLERS, NEWCOMERS = (
+NAMES = (
+    "launches", "practice", "field", "ladders", "guests", "visitors", "travellers", "newcomers", "wanderers",
+)  # fmt: skip
+LIST, PRACTICE, FIELD, LADDERS, GUESTS, VISITORS, TRAVELLERS, NEWCOMERS, WANDERERS = (
     Path(__file__).with_name(f"{name}.toml") for name in NAMES
 )
 KERNELS = Path(__file__).parents[2] / "tests" / "kernels"

@@ -1,5 +1,5 @@
-"""Guests, visitors, travellers and newcomers (tests/kernels/guest_*.cu ...), which times are validated on: each leaves
-what numpy leaves, and compiles for all architectures."""
+"""Guests, visitors and those after them (tests/kernels/guest_*.cu ...), which times are validated on: each leaves what
+numpy leaves, and compiles for all architectures."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ import traveller_ladder_truths
 import traveller_truths
 import visitor_ladder_truths
 import visitor_truths
+import wanderer_ladder_truths
+import wanderer_truths
 from beside_truth import check, first_sizes, launches, same_sizes
 from launches import ARCHITECTURES, module
 
@@ -23,7 +25,9 @@ LISTS = (
     (launches.VISITORS, visitor_truths, visitor_ladder_truths),
     (launches.TRAVELLERS, traveller_truths, traveller_ladder_truths),
     (launches.NEWCOMERS, newcomer_truths, newcomer_ladder_truths),
+    (launches.WANDERERS, wanderer_truths, wanderer_ladder_truths),
 )
+NAMES = ("guests", "visitors", "travellers", "newcomers", "wanderers")
 SMALL = {name: case for file, _, _ in LISTS for name, case in first_sizes(file).items()}
 TRUTHS = {name: truth for _, truths, _ in LISTS for name, truth in truths.TRUTHS.items()}
 RUNGS = {lesson: truth for _, _, truths in LISTS for lesson, truth in truths.TRUTHS.items()}
@@ -61,7 +65,7 @@ def test_compiles_for_other_architectures(file: str, there: str) -> None:
     assert set(module(file, there)) == {name for name, case in SMALL.items() if case.file.name == file}
 
 
-@pytest.mark.parametrize(("file", "truths", "rungs"), LISTS, ids=("guests", "visitors", "travellers", "newcomers"))
+@pytest.mark.parametrize(("file", "truths", "rungs"), LISTS, ids=NAMES)
 def test_each_has_a_truth_and_rungs_have_the_same_sizes(file, truths, rungs) -> None:  # type: ignore[no-untyped-def]
     assert same_sizes(file) == (set(truths.TRUTHS), set(rungs.TRUTHS))
 
