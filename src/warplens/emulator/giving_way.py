@@ -167,8 +167,8 @@ class GivingWay(Splits, ABC):
 
         def one() -> None:
             pc = pop()
-            with code.when(b.icmp_signed("<", pc, i32(ISSUES_AGAIN)), likely=True):
-                b.ret(pc)
+            with code.when(b.not_(code.nonzero(b.and_(pc, i32(ISSUES_AGAIN)))), likely=True):
+                b.ret(pc)  # also of a function of the driver, whose places are behind all code
             lanes = b.call(self.issue_again, [env, warp, pc])
             with code.when(code.nonzero(lanes)):
                 code.store(lanes, Warp, warp, "exec")

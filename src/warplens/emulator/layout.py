@@ -12,7 +12,8 @@ BARRIERS = 17  # 16 of BAR, and the cluster's
 ALL_THREADS = -1
 WHOLE = 1 << 20  # in the number of a place in the code: the copy for a whole warp; the instruction stands below
 INSTRUCTION = WHOLE - 1
-ISSUES_AGAIN = WHOLE << 1  # a ready split that issues the BSYNC before its place once more; the barrier stands above
+ISSUES_AGAIN = WHOLE << 1  # a ready split that issues the BSYNC before its place once more; the barrier stands above,
+# and the places of the driver (driver_calls.py) are greater than all of these, without this bit
 EARLIER = WHOLE << 2  # in the place at which a lane goes on behind a WARPSYNC.COLLECTIVE: it did not come last
 
 
