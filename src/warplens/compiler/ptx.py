@@ -24,8 +24,7 @@ BEGINS = re.compile(r"(?:\s|//[^\n]*\n)*\.version\b")
 TARGET = re.compile(r"^\s*\.target\s+(\w+)", re.MULTILINE)
 HINTS = (
     ("Unsupported .version", 'this PTX is newer than ptxas here: pip install -U "nvidia-cuda-nvcc", or give the cubin'),
-    ("is higher than default SM version", "--arch names the architecture, where no --gpu does"),
-    ("cannot be compiled for architecture", "--arch names the architecture, where no --gpu does"),
+    ("SM version|compiled for architecture", "--arch names the architecture, where no --gpu does"),
 )
 TYPES = {"f32": "float", "f64": "double", "u32": "unsigned", "s32": "int", "b32": "int"}
 
@@ -75,6 +74,6 @@ def _assemble(ptxas: Path, source: str, name: str, arch: str, options: Sequence[
             raise CompileError(f"{name}: ptxas took over {LONGEST_SECONDS} s") from None
         if answer.returncode:
             said = (answer.stderr + answer.stdout).decode(errors="replace").strip()
-            hints = "".join(f"\n({hint})" for cause, hint in HINTS if cause in said)
+            hints = "".join(f"\n({hint})" for cause, hint in HINTS if re.search(cause, said))
             raise CompileError(f"ptxas refused {name}:\n{said.replace(str(given), name)}{hints}")
         return made.read_bytes()

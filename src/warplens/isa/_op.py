@@ -49,7 +49,7 @@ class Op:
     """An operation: the dotted name it answers to, its sentence, and what the signature says of it.
 
     pipe     the execution pipe, as Nsight names it in sm__inst_executed_pipe_*
-    probe    a CUDA expression that makes the compiler emit it, "" if none is given
+    probe    CUDA expressions, or PTX, that make the compiler emit it, "" if none are given
     says     plain English with the operands in braces, "" where the sentence itself can be read out
     section  the file it stands in
     """
@@ -85,8 +85,9 @@ class Op:
             if found is None:
                 return None
             place = found
-            chosen[part.strip("{}")] = left.pop(place)
-        chosen = {modifier.name: chosen[modifier.name] for modifier in self.modifiers if modifier.name in chosen}
+            given = left.pop(place)
+            if part.startswith("{"):
+                chosen[part[1:-1]] = given
         for modifier in self.modifiers:
             if modifier.name in chosen:
                 continue

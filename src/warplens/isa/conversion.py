@@ -176,17 +176,17 @@ def packed(high: S32, low: S32, rest: U32, bits: int) -> U32:
     return pair if bits == 16 else pair | (rest << (2 * bits))
 
 
-@op("I2I.S32.SAT", pipe="xu", probe="clamp_u8(a); clamp_s16(a)", says="{to} = {a} clamped to {type}")
+@op("I2I.S32.SAT", pipe="xu", probe="cvt.sat.u8.s32; cvt.sat.s16.s32", says="{to} = {a} clamped to {type}")
 def i2i(a: S32, *, type: Small) -> S32:
     return clamped(a, type)
 
 
-@op("I2IP.S32.SAT", pipe="alu", probe="pack_u8(a, b, c); pack_s4(a, b, c); pack_u16(a, b)", says=PACKED)
+@op("I2IP.S32.SAT", pipe="alu", probe="cvt.pack.sat.u8.s32.b32; cvt.pack.sat.u16.s32", says=PACKED)
 def i2ip(high: S32, low: S32, rest: U32, *, type: Few) -> U32:
     return packed(clamped(high, type), clamped(low, type), rest, int(type[1:]))
 
 
-@op("F2IP.U8.F32", pipe="alu", probe="uint8_rn(f); uint8_rz(f)",
+@op("F2IP.U8.F32", pipe="alu", probe="cvt.rni.u8.f32; cvt.rzi.u8.f32",
     says="{to} = {high} and {low} as bytes, rounded " + WAY + ", below {rest}")  # fmt: skip
 def f2ip(high: F32, low: F32, rest: U32, *, way: Direction = "ROUND", NTZ: bool, FTZ: bool) -> U32:
     """As an H200 has it with every register in each place (2026-11-22); compilers leave the high byte out."""

@@ -66,12 +66,12 @@ def hadd2_f32(a: H2, b: H2, *, SAT: bool) -> F32:
     return shaped(x + y, SAT, False)
 
 
-@op("FHADD", pipe="fma", probe="half_plus_float(hs, f)", says="{to} = {a}, a {BF16:bfloat|half}, + {b}")
+@op("FHADD", pipe="fma", probe="add.f32.f16", says="{to} = {a}, a {BF16:bfloat|half}, + {b}")
 def fhadd(a: H2, b: F32, *, BF16: bool) -> F32:
     return half_to_float(a.u32() & 0xFFFF, BF16) + b
 
 
-@op("FHFMA", pipe="fma", probe="half_times_half_plus_float(hs, ht, f)",
+@op("FHFMA", pipe="fma", probe="fma.rn.f32.f16",
     says="{to} = {a} * {b}, {BF16:bfloats|halves}, + {c}")  # fmt: skip
 def fhfma(a: H2, b: H2, c: F32, *, BF16: bool) -> F32:
     x, y = (half_to_float(v.u32() & 0xFFFF, BF16) for v in (a, b))

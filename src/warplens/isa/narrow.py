@@ -49,7 +49,7 @@ def f2f_half_f64(a: F64, *, half: Half, rounding: Rounding = "RN") -> U32:
     return a.isnan().choose(nan, float_to_half(odd_float(a), half == "BF16", rounding))
 
 
-@op("F2F.{half}.{source}", pipe="xu", probe="half_of_bfloat(bo); bfloat_of_half(hs)", says=NARROWED)
+@op("F2F.{half}.{source}", pipe="xu", probe="cvt.rn.f16.bf16; cvt.rn.bf16.f16", says=NARROWED)
 def f2f_half_half(a: H2, *, half: Half, source: Half, rounding: Rounding = "RN") -> U32:
     return float_to_half(low(a, source), half == "BF16", rounding)
 
@@ -57,13 +57,13 @@ def f2f_half_half(a: H2, *, half: Half, source: Half, rounding: Rounding = "RN")
 WIDENED = "{to} = {a}, a " + HALF + ", as "
 
 
-@op("F2F.F32.{half}", pipe="xu", probe="float_of_bfloat_ftz(bo)", says=WIDENED + "float", ignores="RM RP RZ")
+@op("F2F.F32.{half}", pipe="xu", probe="cvt.ftz.f32.bf16", says=WIDENED + "float", ignores="RM RP RZ")
 def f2f_f32_half(a: H2, *, half: Half, FTZ: bool) -> F32:
     value = low(a, half).ftz() if FTZ else low(a, half)
     return value.isnan().choose(value.nan(), value)
 
 
-@op("F2F.F64.{half}", pipe="xu", probe="double_of_half(hs); double_of_bfloat(bo)", says=WIDENED + "double",
+@op("F2F.F64.{half}", pipe="xu", probe="cvt.f64.f16; cvt.f64.bf16", says=WIDENED + "double",
     ignores="RM RP RZ")  # fmt: skip
 def f2f_f64_half(a: H2, *, half: Half) -> F64:
     return low(a, half).f64()
@@ -91,13 +91,13 @@ def f2fp(
 
 
 @op("F2FP.MERGE_C", pipe="alu", ignores="F32", says="{to} = {a} as {BF16:bfloat|half}, not below 0, below {rest}",
-    probe="half_relu(f); bfloat_relu(f)")  # fmt: skip
+    probe="cvt.rn.relu.f16.f32; cvt.rn.relu.bf16.f32")  # fmt: skip
 def f2fp_one(a: F32, rest: U32, *, F16: bool, BF16: bool, RELU: bool, rounding: Pack = "RN") -> U32:
     """Compilers give zero for the rest."""
     return packed(a, BF16, RELU, rounding, False) | (rest << 16)
 
 
-@op("F2FP.TF32.F32.PACK_B", pipe="alu", probe="tf32_rn(f); tf32_rz(f); tf32_relu(f)", says="{to} = {a} as TF32")
+@op("F2FP.TF32.F32.PACK_B", pipe="alu", probe="tf32_rn(f); cvt.rz.tf32.f32", says="{to} = {a} as TF32")
 def f2fp_tf32(a: F32, *, RELU: bool, rounding: Pack = "RN") -> U32:
     """13 digits fewer, rounded to nearest, ties to even, or cut off."""
     bits = shaped(a, False, RELU).u32()
