@@ -57,9 +57,7 @@ def read(e: NumpyEmitter, kind: Any, operand: Any) -> Any:
         return operand
     if kind is Addend:
         plain = values_of(e, U32, getattr(operand, "values", operand))
-        if isinstance(operand, Minus):
-            return Addend(-plain, lambda: (~plain).wide() + 1)
-        return Addend(plain, plain.wide)
+        return Addend(plain, isinstance(operand, Minus))
     if isinstance(operand, Minus):
         return -values_of(e, kind, operand.values)
     if isinstance(operand, Not):

@@ -90,8 +90,7 @@ def read(e: LlvmEmitter, kind: Any, operand: Any, place: ir.Value) -> Any:
         node = e.b.trunc(node, vector(ir.IntType(1)))
     value = kind_of(kind)(e, node)
     if kind is Addend:
-        negated = isinstance(operand, Minus)
-        return Addend(-value, lambda: (~value).wide() + 1) if negated else Addend(value, value.wide)
+        return Addend(value, isinstance(operand, Minus))
     if isinstance(operand, Minus):
         return -value
     return ~value if isinstance(operand, Not) else value

@@ -69,8 +69,7 @@ class Operands:
         if isinstance(kind, type) and issubclass(kind, Lanes):
             return kind(self.e, self.e.constant(kind, default))
         if kind is Addend:
-            value = U32(self.e, self.immediate(U32, default))
-            return Addend(value, value.wide)
+            return Addend(U32(self.e, self.immediate(U32, default)))
         return default
 
     def _value(self, kind: type[Lanes], operand: Operand, nan_keeps: bool = False) -> Lanes:
@@ -126,14 +125,10 @@ class Operands:
 
     def _addend(self, operand: Operand) -> Addend:
         if isinstance(operand, Immediate):
-            value = U32(self.e, self.immediate(U32, operand.bits))
-            return Addend(value, value.wide)
+            return Addend(U32(self.e, self.immediate(U32, operand.bits)))
         assert isinstance(operand, Register | Constant)
         (raw,) = self.words(operand, 1)
-        if operand.negate:
-            return Addend(-raw, lambda: (~raw).wide() + 1)
-        value = ~raw if operand.invert else raw
-        return Addend(value, value.wide)
+        return Addend(~raw if operand.invert else raw, operand.negate)
 
     def _pair(self, operand: Operand) -> H2:
         if isinstance(operand, Immediate):

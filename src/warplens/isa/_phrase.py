@@ -143,7 +143,8 @@ class PhraseEmitter:
     ) -> Phrase:
         if a.text == CARRY:
             return a
-        if order == "lt" and source.bits == 64 and a.binds == PLUS and b.text in a.text:
+        less, more = (b, a) if order == "gt" else (a, b)
+        if order in ("lt", "gt") and source.bits == 64 and less.binds == PLUS and more.text in less.text:
             return Phrase(CARRY)  # a sum less than one of its terms has wrapped round
         phrase = Phrase(f"{a.within(SHIFT)} {ORDERS[order]} {b.within(SHIFT)}", COMPARE)
         if issubclass(source, Int):

@@ -38,13 +38,21 @@ class Floats:
 class Addend:
     """An operand of an addition whose carry counts: `-x` contributes (~x) + 1 as a 33-bit value, so -0 carries."""
 
-    def __init__(self, value: U32, widen: Callable[[], U64]) -> None:
-        self.value = value
-        self._widen = widen
+    def __init__(self, plain: U32, negated: bool = False) -> None:
+        self.plain = plain
+        self.negated = negated
+
+    @cached_property
+    def value(self) -> U32:
+        return -self.plain if self.negated else self.plain
 
     @cached_property
     def wide(self) -> U64:
-        return self._widen()
+        return (~self.plain).wide() + 1 if self.negated else self.plain.wide()
+
+    def __lshift__(self, by: int) -> Addend:
+        """Shifted before it is negated: all zeros carry too where only the bits that remain are zero."""
+        return Addend(self.plain << by, self.negated)
 
 
 class WideAddend(U64):

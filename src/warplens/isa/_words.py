@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from warplens.isa._decode import Binding, bind
-from warplens.isa._lanes import H2, U32, U64, Float, Lanes, Pred
+from warplens.isa._lanes import H2, U32, Float, Lanes, Pred
 from warplens.isa._op import Op
 from warplens.isa._phrase import UNARY, Phrase, PhraseEmitter, integer, negative, of_number, of_word
 from warplens.isa._warp import Addend, Data
@@ -112,7 +112,7 @@ class _Reader:
             return operand.bits if isinstance(operand, Immediate) else 0
         phrase = self._phrase(kind, operand)
         if kind is Addend:
-            return Addend(U32(EMITTER, phrase), lambda: U64(EMITTER, phrase))
+            return Addend(U32(EMITTER, phrase))
         return _lanes(kind, phrase)
 
     def _phrase(self, kind: Any, operand: Operand) -> Phrase:

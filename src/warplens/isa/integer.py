@@ -91,12 +91,12 @@ def imad(a: U32, b: U32, c: U32, carry: Pred = FALSE, *, X: bool) -> U32:
 
 @op("IMAD.WIDE", "UIMAD.WIDE", pipe="fma_heavy", probe="(long long)a * b + c")
 def imad_wide(
-    a: S32, b: S32, c: U64, carry: Pred = FALSE, *, U32: bool, X: bool
+    a: S32, b: S32, c: WideAddend, carry: Pred = FALSE, *, U32: bool, X: bool
 ) -> tuple[U64, Pred]:  # fmt: skip
-    product = wide_product(a, b, U32)
-    plain = product + c
+    """Minus zero carries as in IADD3."""
+    plain = wide_product(a, b, U32) + c
     total = plain + carry.u64()
-    return total, (plain < product) | (total < plain)
+    return total, c.carry(plain) | (total < plain)
 
 
 @op("IMAD.HI", "UIMAD.HI", pipe="fma_heavy", probe="__mulhi(a, b)")

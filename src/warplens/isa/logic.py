@@ -82,30 +82,30 @@ def shf(
 
 
 @op("LEA", "ULEA", pipe="alu", probe="(a << 2) + b")
-def lea(a: Addend, b: U32, by: int) -> tuple[U32, Pred]:
-    """-0 carries as in IADD3.  Other negated numbers whose shifted low word is zero are missed."""
-    shifted = a.value << by
-    return shifted + b, ((shifted.wide() + (a.wide & (1 << 32)) + b.wide()) >> 32).ne(0)
+def lea(a: Addend, b: Addend, by: int) -> tuple[U32, Pred]:
+    """-0 carries as in IADD3."""
+    shifted = a << by
+    return shifted.value + b.value, ((shifted.wide + b.wide) >> 32).ne(0)
 
 
 @op("LEA.X", "ULEA.X", pipe="alu")
-def lea_x(a: U32, b: U32, by: int, carry: Pred) -> tuple[U32, Pred]:
+def lea_x(a: U32, b: Addend, by: int, carry: Pred) -> tuple[U32, Pred]:
     """A carry that is always there adds the 1 of an odd byte's address."""
-    return _plus(a << by, b, carry)
+    return _sum(a << by, b, carry)
 
 
 @op("LEA.HI", "ULEA.HI", pipe="alu", probe="a + (int)((unsigned)a >> 31)")
-def lea_hi(a: U32, b: U32, c: U32, by: int, carry: Pred = FALSE, *, X: bool) -> tuple[U32, Pred]:
-    return _plus((a.join(c) << by).high(), b, carry)
+def lea_hi(a: U32, b: Addend, c: U32, by: int, carry: Pred = FALSE, *, X: bool) -> tuple[U32, Pred]:
+    return _sum((a.join(c) << by).high(), b, carry)
 
 
 @op("LEA.HI.SX32", "ULEA.HI.SX32", pipe="alu")
-def lea_hi_sx32(a: S32, b: U32, by: int, carry: Pred = FALSE, *, X: bool) -> tuple[U32, Pred]:
-    return _plus((a >> (32 - by)).u32(), b, carry)
+def lea_hi_sx32(a: S32, b: Addend, by: int, carry: Pred = FALSE, *, X: bool) -> tuple[U32, Pred]:
+    return _sum((a >> (32 - by)).u32(), b, carry)
 
 
-def _plus(high: U32, b: U32, carry: Pred) -> tuple[U32, Pred]:
-    return high + b + carry.u32(), ((high.wide() + b.wide() + carry.u64()) >> 32).ne(0)
+def _sum(high: U32, b: Addend, carry: Pred) -> tuple[U32, Pred]:
+    return high + b.value + carry.u32(), ((high.wide() + b.wide + carry.u64()) >> 32).ne(0)
 
 
 # Bits
