@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from exact import DOUBLE, add, fma, mul
@@ -9,7 +11,7 @@ from exact import DOUBLE, add, fma, mul
 import warplens as wl
 
 WAYS = {"rd": "RM", "ru": "RP", "rz": "RZ"}
-N = 256
+N = 2048
 
 
 def operands(rng: np.random.Generator) -> np.ndarray:
@@ -19,14 +21,22 @@ def operands(rng: np.random.Generator) -> np.ndarray:
     return values
 
 
+def small_ones(rng: np.random.Generator) -> np.ndarray:
+    """Numbers whose products and sums, or the errors of these, are denormal."""
+    values = rng.choice([1.0, -1.0], N) * (1 + rng.integers(0, 8, N) / 8 + rng.integers(0, 3, N) * 2.0**-52)
+    with np.errstate(under="ignore"):
+        return values * 2.0 ** rng.choice([-1074, -1070, -1022, -1021, -960, -540, -530, -500, -57, -1, 0, 1], N)
+
+
+@pytest.mark.parametrize("numbers", [operands, small_ones])
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("operation", ["dadd", "dmul", "fma"])
-def test_bit_equal(operation: str, way: str) -> None:
+def test_bit_equal(operation: str, way: str, numbers: Callable[[np.random.Generator], np.ndarray]) -> None:
     call = f"__{operation}_{way}(a[i], b[i]{', c[i]' if operation == 'fma' else ''})"
     source = f"""extern "C" __global__ void f(const double* a, const double* b, const double* c, double* o) {{
       int i = blockIdx.x * 32 + threadIdx.x; o[i] = {call}; }}"""
     rng = np.random.default_rng(9)
-    a, b, c = operands(rng), operands(rng), operands(rng)
+    a, b, c = numbers(rng), numbers(rng), numbers(rng)
     out = np.zeros(N)
     wl.compile(source=source)["f"].launch(N // 32, 32, a, b, c, out)
     reference = {

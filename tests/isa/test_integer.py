@@ -109,6 +109,16 @@ def test_64_bit_sums(engine, width):
     assert carry.tolist() == each(lambda a, b: a + b > M64, WIDE, other)
 
 
+def test_64_bit_sums_of_three_with_two_carries(engine):
+    places = [WIDE[n:] + WIDE[:n] for n in range(3)]
+    flags = [SIGNS, SIGNS[1:] + SIGNS[:1]]
+    total, first, second = engine.evaluate("UIADD3.64.X", *places, *flags)
+    meant = each(lambda a, b, c, p, q: a + b + c + p + q, *places, *flags)
+    assert total.tolist() == [m & M64 for m in meant]
+    assert first.tolist() == [m > M64 for m in meant]
+    assert second.tolist() == [m >> 64 > 1 for m in meant]
+
+
 def test_a_difference_of_64_bits_carries_where_nothing_is_borrowed(engine):
     """Zero among what is taken away: differences of 128 bits were 2^64 too small there."""
     less = [0, *WIDE[1:]]

@@ -73,8 +73,8 @@ class FloatEmitter:
         if kind is F32:
             wide = self.b.fmul(self.exact(x), self.exact(y))
             return self.rounded(wide, self.number(wide, 0.0), rounding)
-        error = self.call("fma", x, y, self.b.fneg(product))
-        error = self.b.fadd(error, self.lost_error(x, y, product))  # one of the two is 0
+        *factors, nearest = self.lifted(x, y, product)
+        error = self.call("fma", *factors, self.b.fneg(nearest))
         return self.step(product, self.b.fneg(error), rounding, x, y)
 
     def do_fma(
@@ -91,12 +91,12 @@ class FloatEmitter:
             return self.rounded_sum(b.fmul(self.exact(x), self.exact(y)), self.exact(z), rounding)
         # x * y + z = (total - near) + rest + last + near, the first difference exact, the rest far smaller.
         product = b.fmul(x, y)
-        total, error = self.two_sum(product, z)
-        rest, last = self.two_sum(error, self.call("fma", x, y, b.fneg(product)))
-        short = b.fadd(b.fsub(total, near), rest)
+        *factors, addend, nearest = self.lifted(x, y, z, near)
+        lifted = b.fmul(*factors)
+        total, error = self.two_sum(lifted, addend)
+        rest, last = self.two_sum(error, self.call("fma", *factors, b.fneg(lifted)))
+        short = b.fadd(b.fsub(total, nearest), rest)
         exactly = b.fcmp_ordered("==", short, self.number(short, 0.0))
-        nothing = b.fcmp_ordered("==", last, self.number(last, 0.0))
-        last = b.select(nothing, self.lost_error(x, y, product), last)
         short = b.select(exactly, last, short)
         whole = b.fcmp_ordered("==", short, self.number(short, 0.0))
         total = b.select(whole, near, self.number(near, 1.0))  # only an exact zero loses its sign
@@ -113,16 +113,22 @@ class FloatEmitter:
         part = b.fsub(total, x)
         return total, b.fadd(b.fsub(x, b.fsub(total, part)), b.fsub(y, part))
 
-    def lost_error(self, x: ir.Value, y: ir.Value, product: ir.Value) -> ir.Value:
-        """Where x * y - product is too small for a double: a number of its sign; else 0.  Both sides are scaled."""
+    def lifted(self, x: ir.Value, y: ir.Value, *terms: ir.Value) -> list[ir.Value]:
+        """x, y and terms to set beside their product, scaled alike where it is so small that its error is no double.
+
+        Terms that are large beside such a product are those that it only moves off themselves: they become 0.
+        """
         b = self.b
         one, scale, zero = (self.number(x, v) for v in (1.0, 2.0**540, 0.0))
-        factors = [b.select(b.fcmp_ordered("<", self.call("fabs", v), one), scale, one) for v in (x, y)]
-        scaled = b.fneg(b.fmul(b.fmul(product, factors[0]), factors[1]))
-        larger = self.call("fma", b.fmul(x, factors[0]), b.fmul(y, factors[1]), scaled)
-        tiny = b.fcmp_ordered("<", self.call("fabs", product), self.number(product, 2.0**-900))
-        found = b.fcmp_ordered("!=", self.call("fma", x, y, b.fneg(product)), zero)
-        return b.select(b.and_(tiny, b.not_(found)), larger, zero)
+
+        def less(value: ir.Value, than: float) -> ir.Value:
+            return b.fcmp_ordered("<", self.call("fabs", value), self.number(value, than))
+
+        tiny = less(b.fmul(x, y), 2.0**-900)
+        factors = [b.select(b.and_(tiny, less(v, 1.0)), scale, one) for v in (x, y)]
+        beside = [b.select(b.or_(b.not_(tiny), less(term, 2.0**-800)), term, zero) for term in terms]
+        scaled = [b.fmul(b.fmul(term, factors[0]), factors[1]) for term in beside]
+        return [b.fmul(x, factors[0]), b.fmul(y, factors[1]), *scaled]
 
     def rounded_sum(self, x: ir.Value, y: ir.Value, rounding: str) -> ir.Value:
         """x + y, both exact doubles, rounded to float in a direction."""

@@ -74,16 +74,19 @@ class Operands:
 
     def _value(self, kind: type[Lanes], operand: Operand, nan_keeps: bool = False) -> Lanes:
         if kind is Pred:
+            assert isinstance(operand, Register | Constant), operand
+            if operand.part == "SIGN":
+                return self._sign(operand)
             assert isinstance(operand, Register), operand
-            return self._sign(operand) if operand.part == "SIGN" else Pred(self.e, self.predicate(operand))
+            return Pred(self.e, self.predicate(operand))
         value = kind(self.e, self._raw(kind, operand))
         if isinstance(operand, Register | Constant):
             value = self._modified(value, operand, nan_keeps)
         return value
 
-    def _sign(self, operand: Register) -> Pred:
-        """R2.SIGN in the place of a predicate (sm_100)."""
-        sign = self.run(operand, 1)[0].bit(31)
+    def _sign(self, operand: Register | Constant) -> Pred:
+        """R2.SIGN or c[0x2][0x0].SIGN in the place of a predicate."""
+        sign = self.words(operand, 1)[0].bit(31)
         return ~sign if operand.invert else sign
 
     def _raw(self, kind: type[Lanes], operand: Operand) -> Any:

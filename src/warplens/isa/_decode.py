@@ -34,7 +34,7 @@ def bind(instruction: Instruction) -> Binding | None:
         return None
     op, modifiers = found
     values, predicates, rest = _destinations(op, instruction.operands)
-    if H2 in (source.kind for source in op.sources):
+    if op.section == "half" or H2 in (source.kind for source in op.sources):
         rest = _joined(rest)
     targets = tuple((predicates if kind is Pred else values).pop(0) for kind in op.results)
     if len(rest) > len(op.sources):

@@ -108,7 +108,7 @@ def narrowed(value: F32 | F64, type: Small, way: Direction, nan_is_zero: bool) -
 NARROW = "{to} = {a} as {type:S8=signed byte|U8=byte|S16=signed half word|U16=half word}, rounded "
 
 
-@op("F2I", pipe="xu", probe="int8_rn(f); uint8_ru(f); int16_rd(f); uint16_rz(f)", says=NARROW + WAY)
+@op("F2I", "UF2I", pipe="xu", probe="int8_rn(f); uint8_ru(f); int16_rd(f); uint16_rz(f)", says=NARROW + WAY)
 def f2i_small(a: F32, *, type: Small, way: Direction = "ROUND", NTZ: bool, FTZ: bool) -> S32:
     return narrowed(a.ftz() if FTZ else a, type, way, NTZ)
 

@@ -51,6 +51,14 @@ def uiadd3_64(a: WideAddend, b: WideAddend, c: WideAddend) -> tuple[U64, Pred, P
     return total, first | second, first & second
 
 
+@op("UIADD3.64.X", pipe="uniform")
+def uiadd3_64_x(a: U64, b: U64, c: U64, p: Pred = FALSE, q: Pred = FALSE) -> tuple[U64, Pred, Pred]:
+    total, carries = a + b, ((a + b) < a).u32()
+    for part in (c, p.u64(), q.u64()):
+        total, carries = total + part, carries + ((total + part) < part).u32()
+    return total, carries.ne(0), carries > 1
+
+
 @op("IADD", "UIADD", pipe="alu", probe="a + b")
 def iadd(a: Addend, b: Addend) -> tuple[U32, Pred]:
     return a.value + b.value, ((a.wide + b.wide) >> 32).ne(0)
@@ -279,10 +287,14 @@ def viadd_fields(w: Warp, a: Operand, b: Operand, *, fields: Literal["16x2", "U8
 
 
 @op("VIADD.S32.ISAT", pipe="alu", probe="sat_add(a, b); sat_sub(a, b)", says="{to} = {a} + {b}, clamped to int")
-def viadd_sat(w: Warp, a: S32, b: Operand) -> U32:
-    other = w.plain(b).s32().wide()
-    total = a.wide() - other if minus(b) else a.wide() + other
-    return total.max(-(1 << 31)).min((1 << 31) - 1).low()
+def viadd_sat(w: Warp, a: Operand, b: Operand) -> U32:
+    """The least int taken away is 2^31."""
+
+    def term(operand: Operand) -> S64:
+        wide = w.plain(operand).s32().wide()
+        return -wide if minus(operand) else wide
+
+    return (term(a) + term(b)).max(-(1 << 31)).min((1 << 31) - 1).low()
 
 
 def minus(operand: Operand) -> bool:

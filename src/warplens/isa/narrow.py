@@ -166,7 +166,7 @@ def i2f_half_64(a: S64, *, half: Half, type: Long, rounding: Rounding = "RN") ->
 # Half to integer
 
 
-@op("F2I", pipe="xu", says="{to} = {a}, a " + HALF + ", as {type}, rounded " + WAY,
+@op("F2I", "UF2I", pipe="xu", says="{to} = {a}, a " + HALF + ", as {type}, rounded " + WAY,
     probe="__half2int_rz(hs); __half2uint_rn(hs); __half2short_rz(hs); __bfloat162int_rz(bo)")  # fmt: skip
 def f2i_half(a: H2, *, half: Half, type: Word = "S32", way: Direction = "ROUND", NTZ: bool) -> S32:
     value = low(a, half)
@@ -175,7 +175,7 @@ def f2i_half(a: H2, *, half: Half, type: Word = "S32", way: Direction = "ROUND",
     return to_int(value, S32, way, NTZ) if type == "S32" else narrowed(value, type, way, NTZ)
 
 
-@op("F2I", pipe="xu", says="{to} = {a}, a " + HALF + ", as {type}, rounded " + WAY,
+@op("F2I", "UF2I", pipe="xu", says="{to} = {a}, a " + HALF + ", as {type}, rounded " + WAY,
     probe="__half2ll_rz(hs); __half2ull_rd(hs); __bfloat162ll_rz(bo)")  # fmt: skip
 def f2i_half_64(a: H2, *, half: Half, type: Long, way: Direction = "ROUND", NTZ: bool) -> U64:
     value = low(a, half)
