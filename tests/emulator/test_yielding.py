@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import csv
+
 import numpy as np
 import pytest
-from giving_way import measured, order, with_yields
+from giving_way import RECORDS, measured, order, with_yields
 from numpy.typing import NDArray
 
 WARPS, STEPS = 12, 128
@@ -41,3 +43,18 @@ def test_order_in_most_warps() -> None:
     kernel = with_yields("yielding.cu")["y_branchy"]
     ours, there = order(kernel, words(), STEPS), measured("yielding.csv", "y_branchy")
     assert sum(a == b for a, b in zip(ours, there, strict=True)) >= 11
+
+
+COUNTED = list(csv.DictReader((RECORDS / "yielding_counts.csv").read_text(encoding="utf-8").splitlines()[1:]))
+OPEN = {("branchy", 4), ("branchy", 5), ("break", 3), ("elseloop", 1), ("ifloop", 1), ("nest", 4), ("three", 4)}
+
+
+@pytest.mark.parametrize("name", sorted({row["kernel"] for row in COUNTED}))
+def test_counts_as_on_an_h200(name: str) -> None:
+    """Issues, branches and threads of each warp alone; what is open is a meeting issued once more or less."""
+    kernel, log = with_yields("yielding.cu")[name], np.zeros((1, STEPS, 32, 2), np.uint32)
+    for row in (row for row in COUNTED if row["kernel"] == name):
+        warp = int(row["warp"])
+        run = kernel.launch(1, 32, words()[warp : warp + 1], log.copy(), threads=1)
+        equal = all(run[metric] == float(value) for metric, value in row.items() if "__" in metric)
+        assert equal != ((name.removeprefix("y_"), warp) in OPEN), (name, warp)

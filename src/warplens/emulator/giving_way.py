@@ -81,14 +81,16 @@ class GivingWay(Splits, ABC):
         code.store(self._next_of(code, code.load(Warp, warp, "turn"), resting), Warp, warp, "turn")
 
     def _back(self, code: Code, warp: ir.Value) -> None:
-        """The lane whose turn it is counts as back."""
+        """The lane whose turn it is counts as back; if it waits it has been called."""
         b = code.b
         now = code.bit(code.load(Warp, warp, "turn"))
         code.store(b.and_(code.load(Warp, warp, "away"), b.not_(now)), Warp, warp, "away")
+        code.store(b.or_(code.load(Warp, warp, "called"), now), Warp, warp, "called")
 
     def all_away(self, code: Code, warp: ir.Value) -> None:
         """No lane that gave way counts as back."""
-        code.store(0, Warp, warp, "due")
+        for name in ("due", "called"):
+            code.store(0, Warp, warp, name)
         gave_way = code.load(Warp, warp, "gave_way")
         code.store(code.b.or_(code.load(Warp, warp, "away"), gave_way), Warp, warp, "away")
 
@@ -97,7 +99,7 @@ class GivingWay(Splits, ABC):
         b = code.b
         lanes = code.load(Warp, warp, "exec")
         rest = b.not_(lanes)
-        for name in ("away", "due"):
+        for name in ("away", "due", "called"):
             code.store(b.and_(code.load(Warp, warp, name), rest), Warp, warp, name)
         for slot in range(WARPSYNC):
             code.store(b.and_(code.load(Warp, warp, "missed", slot), rest), Warp, warp, "missed", slot)

@@ -183,6 +183,7 @@ class Warp(c.Structure):
         ("away", c.c_uint32),  # those of them without whom a BSYNC may be passed
         ("turn", c.c_int32),  # the lane from which on one is looked for that gave way
         ("due", c.c_uint32),  # lanes whose turn came while they waited: nobody passes a BSYNC elsewhere without others
+        ("called", c.c_uint32),  # lanes that counted as back when it was their turn, and have not run since
         ("jumps", c.c_int32),  # the split that ran parts by a jump: who of it goes on first takes no turn
         ("used", c.c_int64),  # instructions, in whole turns
         ("waiting", c.c_uint32 * WAIT_SLOTS),
