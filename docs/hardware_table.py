@@ -29,11 +29,10 @@ CAUSES = {
     "late": "order of blocks (outputs)",
     "leaving": "the instrumented counters merge lanes at another place; the hardware's own are equal",
     "look_back": SPINS,
-    "loops": "a race (outputs); 3 of 7,721,981 thread instructions not explained",
+    "loops": "a race (outputs)",
     "phases": SPINS,
     "rec": RECURSION,
     "spin_lock": RETRIES,
-    "sw": "16 of 2,622 thread instructions not explained",
     "tickets": "order of blocks (outputs)",
     "volsh": "a race (outputs)",
 }

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
 from launches import kernel
+from test_divergence_kernels import loop_input
+
+import warplens as wl
 
 MEASURED = Path(__file__).parents[2] / "measurements" / "h200"
 COUNTED = ("recurse", "p_loop", "p_two", "p_exit", "p_nest", "warpsync_parts", "shuffle_parts")
@@ -48,3 +52,28 @@ def test_order(name: str) -> None:
     kernel("order.cu", name, "sm_90").launch(values.size // 32, 32, values, turns, out, threads=1)
     for warp, (got, wanted) in enumerate(zip(turns.reshape(-1, 32), want.reshape(-1, 32), strict=True)):
         assert got.tolist() == wanted.tolist(), (warp, measured[warp]["values"])
+
+
+def of_a_switch() -> wl.Run:
+    """The launch of test_call_kernels.py::test_sw: lanes of a jump with many targets part again behind it."""
+    n, threads, rng = 100, 64, np.random.default_rng(2)
+    a = rng.choice(np.array([0, 1, 2, 3, 4, 5, 6, 10, -1], np.int32), threads)
+    a[60:] = 8
+    o = (rng.random(2 * n) * 4 + 1).astype(np.float32)
+    return kernel("k19_switch.cu", "sw", "sm_90").launch(1, threads, a, o, n)
+
+
+def of_long_loops() -> wl.Run:
+    """That of test_divergence_kernels.py::test_loops_in_warps: one lane runs for 1.1 million instructions while others
+    of its warp are ready."""
+    n = 75
+    a, o = loop_input(np.random.default_rng(3), n), np.full(n + 10, -1, np.int32)
+    return kernel("k18_divergence.cu", "loops", "sm_90").launch(1, n, a, o, n)
+
+
+@pytest.mark.parametrize(("test", "launched"), [("test_sw", of_a_switch), ("test_loops_in_warps", of_long_loops)])
+def test_lanes_of_a_whole_kernel(test: str, launched: Callable[[], wl.Run]) -> None:
+    (measured,) = (row for row in rows("validation.csv") if row["test"].endswith(f"::{test}[sm_90]"))
+    run, names = launched(), [name for name in measured if name.startswith("smsp__") and "sass" not in name]
+    assert {name: run[name] for name in names} == {name: float(measured[name]) for name in names}
+    assert len(names) > 3

@@ -11,7 +11,7 @@ from warplens.validation import Emulated
 
 RECORD, FILES = "strangers.csv", "stranger_*.cu"
 COMPETE = "warps compete in loops of compare-and-swap for sums of floats in shared memory"
-LEFT = "lanes return out of nested loops: 4 BSYNC of 815,137 issues more here, 95 lanes"
+LEFT = "lanes return out of nested loops: a BSYNC of 815,137 issues less here, 4 lanes"
 INSTRUMENTED = "the instrumented counters merge lanes at another place; the hardware's own are equal"
 DIFFERENT = {
     "layernorm_backward": COMPETE,

@@ -14,6 +14,7 @@ WHOLE = 1 << 20  # in the number of a place in the code: the copy for a whole wa
 INSTRUCTION = WHOLE - 1
 ISSUES_AGAIN = WHOLE << 1  # a ready split that issues the BSYNC before its place once more; the barrier stands above,
 # and the places of the driver (driver_calls.py) are greater than all of these, without this bit
+AT_JUMP = 1 << 30  # in the place of a ready split: it has still to issue the jump that leads there
 EARLIER = WHOLE << 2  # in the place at which a lane goes on behind a WARPSYNC.COLLECTIVE: it did not come last
 
 
@@ -184,7 +185,7 @@ class Warp(c.Structure):
         ("turn", c.c_int32),  # the lane from which on one is looked for that gave way
         ("due", c.c_uint32),  # lanes whose turn came while they waited: nobody passes a BSYNC elsewhere without others
         ("called", c.c_uint32),  # lanes that counted as back when it was their turn, and have not run since
-        ("jumps", c.c_int32),  # the split that ran parts by a jump: who of it goes on first takes no turn
+        ("jumps", c.c_int32),  # who goes on next takes no turn: its split parted by a jump, or stopped for other warps
         ("used", c.c_int64),  # instructions, in whole turns
         ("waiting", c.c_uint32 * WAIT_SLOTS),
         ("barrier", c.c_uint32 * WARPSYNC),  # lanes of each convergence barrier, in a kernel whose lanes give way

@@ -11,7 +11,7 @@ from functools import cached_property
 from warplens.emulator import ir
 from warplens.emulator.code import Code, function, i32, i64
 from warplens.emulator.emit import LlvmEmitter
-from warplens.emulator.layout import EARLIER, Warp
+from warplens.emulator.layout import AT_JUMP, EARLIER, Warp
 from warplens.emulator.vectors import I32, I64, PTR, vector
 
 VOID = ir.VoidType()
@@ -97,7 +97,10 @@ class Splits:
         pc = code.load(Warp, warp, "ready_pc", last)
         code.store(code.load(Warp, warp, "ready_mask", last), Warp, warp, "exec")
         code.store(0, Warp, warp, "dug")
+        at_jump = b.and_(pc, i32(AT_JUMP))
+        pc = b.xor(pc, at_jump)
         buried_now = code.nonzero(b.and_(code.load(Warp, warp, "buried"), code.bit(last)))
+        buried_now = b.and_(buried_now, b.not_(code.nonzero(at_jump)))
         with code.when(buried_now, likely=False):
             code.store(b.add(pc, i32(1)), Warp, warp, "dug")
             b.call(self.gather, [warp, pc])
@@ -247,11 +250,12 @@ class Splits:
                 with deepest:
                     several = b.icmp_signed(">", b.load(count, typ=I32), i32(1))
                     with code.when(several):
-                        b.call(self.push, [warp, place, group])
+                        b.call(self.push, [warp, b.or_(place, i32(AT_JUMP)), group])
                     with code.when(b.not_(several)):
                         b.call(self.put, [warp, place, group])
                 with above:
-                    b.call(self.put, [warp, place, group])
+                    first = b.icmp_signed("==", last, i32(0))
+                    b.call(self.put, [warp, b.select(first, place, b.or_(place, i32(AT_JUMP))), group])
 
         code.each(b.load(count, typ=I32), put)
         code.store(1, Warp, warp, "jumps")

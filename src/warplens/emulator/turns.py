@@ -6,10 +6,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 
 from warplens.emulator import ir
-from warplens.emulator.code import i32
+from warplens.emulator.code import i32, i64
 from warplens.emulator.layout import INSTRUCTION, Env, FaultKind, Status, Warp
 from warplens.emulator.running import InWarp
 from warplens.emulator.vectors import I32, I64
+
+LONG = 22  # a power of two, in instructions: so long a split runs though others of its warp are ready
 
 
 class Turns(InWarp, ABC):
@@ -61,7 +63,8 @@ class Turns(InWarp, ABC):
         return chosen, go
 
     def _suspend(self) -> None:
-        """The turn is over: the split goes behind the others, registers are saved."""
+        """The turn is over: registers are saved, and the split goes on with the next one.  But one that waits, or may
+        spin until others of the warp have run, goes behind them."""
         b, code = self.b, self.code
         stopped = self.function.append_basic_block("stopped")
         for block, save in (self.suspend, self._save), *self._stops():
@@ -69,13 +72,30 @@ class Turns(InWarp, ABC):
             save()
             b.branch(stopped)
         b.position_at_end(stopped)
-        pc = b.load(self.resume_at, typ=I32)
-        b.call(self.t.runtime.push_last, [self.warp, pc, b.load(self.exec, typ=I32)])
+        pc, lanes = b.load(self.resume_at, typ=I32), b.load(self.exec, typ=I32)
+        before = code.load(Warp, self.warp, "used")
         total = self._add_used()
+        long = code.nonzero(b.lshr(b.xor(before, total), i64(LONG)))
+        waits = code.nonzero(b.and_(code.load(Warp, self.warp, "trying"), lanes))
+        with b.if_else(b.or_(long, waits)) as (behind, first):
+            with behind:
+                b.call(self.t.runtime.push_last, [self.warp, pc, lanes])
+            with first:
+                self._goes_on_first(pc, lanes)
         with code.when(b.icmp_signed(">", total, code.load(Env, self.env, "budget")), likely=False):
             self.record_fault(FaultKind.BUDGET, b.and_(pc, i32(INSTRUCTION)))
             b.branch(self.fault)
         b.ret(i32(Status.READY))
+
+    def _goes_on_first(self, pc: ir.Value, lanes: ir.Value) -> None:
+        """As if it had not stopped: one that was dug up is buried again, and no lane that gave way has its turn."""
+        b, code, warp = self.b, self.code, self.warp
+        slot = code.bit(code.load(Warp, warp, "ready"))
+        dug = b.icmp_signed("==", code.load(Warp, warp, "dug"), b.add(pc, i32(1)))
+        b.call(self.t.runtime.put, [warp, pc, lanes])
+        buried = code.load(Warp, warp, "buried")
+        code.store(b.or_(buried, b.select(dug, slot, i32(0))), Warp, warp, "buried")
+        code.store(1, Warp, warp, "jumps")
 
     def _rest(self, block: ir.Block) -> None:
         """No split is ready: the warp is done, or all that is left of it waits."""
