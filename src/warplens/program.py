@@ -159,13 +159,17 @@ class Loop:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """The disassembled kernel.  `blocks` are in code order and cover every instruction once."""
+    """The disassembled kernel.  `blocks` are in code order and cover every instruction once.
+
+    crossed  whether lanes of a warp wait for each other in two places, as a launch has found out (emulator/grid.py)
+    """
 
     name: str
     arch: str
     instructions: tuple[Instruction, ...]
     blocks: tuple[Block, ...]
     loops: tuple[Loop, ...]
+    crossed: bool = False
 
     @property
     def body(self) -> tuple[Instruction, ...]:

@@ -226,20 +226,3 @@ def test_interrupt(blocks: int) -> None:
     assert errors.rstrip().endswith("KeyboardInterrupt")
     assert "Exception in thread" not in errors
     assert "Fatal" not in errors
-
-
-def test_lanes_that_wait_for_each_other_in_two_places() -> None:
-    """As in random programs for sm_100 and sm_120, where ptxas 13.0 leaves out a BREAK (docs/random_programs.md)."""
-    source = """extern "C" __global__ void crossed(int *y) {
-      int v = y[threadIdx.x];
-      if (v & 1) {
-        v += 3;
-        if (v < 100) { __syncwarp(); v *= 5; }
-        y[threadIdx.x + 32] = v;
-      }
-      y[threadIdx.x] = v;
-    }"""
-    with pytest.raises(KernelFault) as fault:
-        written(source, "crossed").launch(1, 32, np.arange(64, dtype=np.int32))
-    assert "crossed hangs" in str(fault.value)
-    assert "wait for each other in two places" in str(fault.value)

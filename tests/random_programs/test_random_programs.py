@@ -42,10 +42,19 @@ def test_more_of_them(arch: str, part: int) -> None:
         (62723, "sm_75"),  # a YIELD in a loop: a register held by lanes at a WARPSYNC was written by others
         (38926, "sm_75"),  # ISETP.GE.AND.EX against a constant whose low word is 0 names no predicate of the low words
         (35251, "sm_120"),  # UIMNMX.S64
+        (91518, "sm_100"),  # lanes wait at a BSYNC for others that wait for them at a WARPSYNC.ALL
+        (38885, "sm_120"),  # ... at a WARPSYNC.COLLECTIVE
+        (97112, "sm_120"),  # ... at another BSYNC, having left a region behind its BREAK
     ],
 )
 def test_once_different(seed: int, arch: str) -> None:
     assert unequal(range(seed, seed + 1), arch) == {}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", [28254, 29928, 30223, 32191, 39721, 63551, 100201])
+def test_lanes_that_wait_for_each_other_go_on(seed: int) -> None:
+    assert unequal(range(seed, seed + 1), "sm_120") == {}
 
 
 @pytest.mark.parametrize(

@@ -66,9 +66,14 @@ def meetings(program: Program) -> list[Register]:
     return [named[index] for index in sorted(named)]
 
 
+def gives_way(program: Program) -> bool:
+    """Whether a BSYNC may be passed without lanes that give way, or that wait elsewhere (without.py)."""
+    return program.crossed or any(i.base in GIVES_WAY for i in program.instructions)
+
+
 def left_early(program: Program) -> frozenset[int]:
     """Barriers that some lanes may pass without the others."""
-    if any(i.base in GIVES_WAY for i in program.instructions):
+    if gives_way(program):
         return frozenset(barrier.index for barrier in meetings(program))
     return frozenset(barrier_of(i).index for i in program.instructions if i.base == "BREAK")
 

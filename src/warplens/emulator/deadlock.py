@@ -9,23 +9,17 @@ from warplens.emulator.fault import place
 from warplens.emulator.layout import ALL_THREADS, EVERYBODY, INSTRUCTION, WAIT_SLOTS, WARPSYNC, Block, Warp
 from warplens.program import Program
 
-CROSSED = (
-    "  Lanes of a warp wait for each other in two places. Where the source has no __syncwarp(), vote or shuffle that "
-    "only some of them reach, the compiler has put the places wrongly, as ptxas 13.0 does at times for sm_100 and "
-    "sm_120 (docs/random_programs.md): try another --arch."
-)
 TOLD = 12  # places; a block has at most 32 warps, of which most wait alike
 
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """Lanes of a warp that wait at an instruction, and what for, in words; `slot`: for lanes of their warp, and how."""
+    """Lanes of a warp that wait at an instruction, and what for, in words."""
 
     warp: int
     lanes: int
     at: int
     what: str
-    slot: int | None = None
 
 
 def waits(block: Block, warps: Sequence[Warp]) -> Iterator[Wait]:
@@ -42,7 +36,7 @@ def waits(block: Block, warps: Sequence[Warp]) -> Iterator[Wait]:
                 there = lanes if slot == EVERYBODY else warp.waiting[slot]
                 missing = need & ~there & ~warp.exited & 0xFFFFFFFF
                 word = "to meet again with" if slot < WARPSYNC else "for"
-                yield Wait(warp.index, lanes, at, f"{word} {spoken_lanes(missing or need)} of the warp", slot)
+                yield Wait(warp.index, lanes, at, f"{word} {spoken_lanes(missing or need)} of the warp")
 
 
 def _barrier(block: Block, number: int) -> str:
@@ -54,8 +48,7 @@ def _barrier(block: Block, number: int) -> str:
 def told(block: Block, warps: Sequence[Warp], program: Program) -> str:
     """One line for each place and reason, with the warps that wait there."""
     alike: dict[tuple[int, int, str], list[int]] = {}
-    found = list(waits(block, warps))
-    for wait in found:
+    for wait in waits(block, warps):
         alike.setdefault((wait.at, wait.lanes, wait.what), []).append(wait.warp)
     lines = []
     for (at, lanes, what), numbers in list(alike.items())[:TOLD]:
@@ -63,9 +56,6 @@ def told(block: Block, warps: Sequence[Warp], program: Program) -> str:
         lines.append(f"  {who}: {what}, {place(program, program.instructions[at])}")
     if len(alike) > TOLD:
         lines.append(f"  and {len(alike) - TOLD} other places")
-    meeting = {wait.warp for wait in found if wait.slot is not None and wait.slot < WARPSYNC}
-    if any(wait.warp in meeting for wait in found if wait.slot is not None and wait.slot >= WARPSYNC):
-        lines.append(CROSSED)
     return "\n".join(lines)
 
 

@@ -180,11 +180,12 @@ class GivingWay(Splits, ABC):
         b.ret(i32(-1))
 
     def _next_turn(self, code: Code, env: ir.Value, warp: ir.Value) -> ir.Value:
-        """Where nothing is ready on the stack, who gave way goes on; whether."""
+        """Where nothing is ready on the stack, who gave way goes on, or who waits at a BSYNC for others that wait;
+        whether there is anybody."""
         b = code.b
         lanes = code.load(Warp, warp, "gave_way")
         empty = b.icmp_signed("==", code.load(Warp, warp, "ready"), i32(0))
-        turned = b.and_(empty, code.nonzero(lanes))
+        turned = b.and_(empty, code.nonzero(b.or_(lanes, self._waiting(code, warp))))
         with code.when(turned):
             b.call(self.take_turn, [env, warp, lanes, i32(0)])
         return turned

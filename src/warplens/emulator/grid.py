@@ -27,7 +27,7 @@ from warplens.emulator.prepare import Heap, prepare, tile_of
 from warplens.emulator.room import MOST_BYTES
 from warplens.emulator.sample import Sample, sample_of
 from warplens.emulator.signals import SignalledError, stopped_by_signals
-from warplens.emulator.tiers import Tiers, TooLongError
+from warplens.emulator.tiers import CrossedError, IndexWrappedError, Tiers, TooLongError
 from warplens.emulator.watch import NO_CHECKS, Checks
 from warplens.emulator.worker import Shape, Worker, in_any_order
 from warplens.errors import KernelFault
@@ -81,7 +81,7 @@ def run(
     crew = threads or available_threads()
     tiers = Tiers(kernel, program, tile_of(launch), checks)
 
-    def execute(code: Translated, here: bool) -> tuple[Grid, Callable[[], dict[str, Any]]]:
+    def execute(tiers: Tiers, code: Translated, here: bool) -> tuple[Grid, Callable[[], dict[str, Any]]]:
         grid = Grid(tiers, code, shape, memory, progress, heap, here)
         with grid.memory_held():
             return grid, grid.run(crew, chosen)
@@ -92,22 +92,21 @@ def run(
     return Counted(launch, counts, grid.blocks, seconds, found, grid.printed)
 
 
-def with_code(tiers: Tiers, execute: Callable[[Translated, bool], T]) -> T:
+def with_code(tiers: Tiers, execute: Callable[[Tiers, Translated, bool], T]) -> T:
     """What it gives with the first code that gets to the end, on this thread (True) until a signal comes."""
     code, here = tiers.first(), True
     while True:
         try:
-            return execute(code, here)
+            return execute(tiers, code, here)
         except TooLongError:
             code = tiers.whole()
         except IndexWrappedError:
             code = tiers.whole(tile=0)
+        except CrossedError:
+            tiers = tiers.crossed()
+            code = tiers.first()
         except SignalledError:
             here = False
-
-
-class IndexWrappedError(Exception):
-    """A line of indices left 32 bits: only a translation without lines can execute that."""
 
 
 class Grid:
@@ -354,6 +353,8 @@ class Grid:
         if any(w.env.fault.kind == FaultKind.WRAPPED for w in workers):
             raise IndexWrappedError
         if status is Status.FAULT and len(workers) == 1 and workers[0].abreast is None:
+            if self.tiers.may_cross and workers[0].waits_at_meeting():
+                raise CrossedError
             raise self._fault(workers[0])
         return status
 

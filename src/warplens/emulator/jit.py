@@ -79,7 +79,7 @@ def translate(kernel: Kernel, program: Program, tile: int, checks: Checks = NO_C
     found = translated_before(kernel, program, tile, checks)
     if found is not None:
         return found
-    name = _name_of(kernel.arch, kernel.code, kernel.externs, kernel.cluster_blocks, program.name, tile, checks)
+    name = _name_of(kernel, program, tile, checks)
     code = disk.keep("object", name, compile_object(kernel, program, tile, checks))
     return _keep(name, code, kernel, program, tile, checks)
 
@@ -88,7 +88,7 @@ def translated_before(
     kernel: Kernel, program: Program, tile: int, checks: Checks = NO_CHECKS
 ) -> Translated | None:
     """The same, if it is there already."""
-    name = _name_of(kernel.arch, kernel.code, kernel.externs, kernel.cluster_blocks, program.name, tile, checks)
+    name = _name_of(kernel, program, tile, checks)
     if name in _loaded:
         return _loaded[name]
     code = disk.recall("object", name)
@@ -101,12 +101,14 @@ def _keep(name: str, code: bytes, kernel: Kernel, program: Program, tile: int, c
     return _loaded[name]
 
 
+def _name_of(kernel: Kernel, program: Program, tile: int, checks: Checks) -> str:
+    chosen = str(tile), str(kernel.cluster_blocks), str(program.crossed)
+    return _key(kernel.arch, kernel.code, program.name, *chosen, *sorted(checks), *kernel.externs)
+
+
 @cache
-def _name_of(
-    arch: str, code: bytes, externs: tuple[str, ...], cluster: int, name: str, tile: int, checks: Checks
-) -> str:
-    sizes = str(tile), str(cluster)
-    return disk.key("translation", *host(), vocabulary(), arch, code, name, *sizes, *sorted(checks), *externs)
+def _key(*parts: str | bytes) -> str:
+    return disk.key("translation", *host(), vocabulary(), *parts)
 
 
 def _apart(name: str, made: Translated, kernel: Kernel, program: Program, tile: int, checks: Checks) -> int:

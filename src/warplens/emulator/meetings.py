@@ -180,7 +180,7 @@ class Meetings(GivingWay):
                 lane = code.lowest(rest)
                 need = code.load(Warp, warp, "lane_need", lane)
                 waiting = self._there(code, warp, slot, code.load(Warp, warp, "lane_pc", lane))
-                again = b.icmp_signed("<", slot, i32(WARPSYNC))
+                again = ir.Constant(I1, 1) if self.gives_way else b.icmp_signed("<", slot, i32(WARPSYNC))
                 self._release_if_all(code, env, warp, slot, waiting, need, again)
                 b.store(b.and_(rest, b.not_(b.or_(need, code.bit(lane)))), left)
 

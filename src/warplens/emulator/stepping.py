@@ -7,12 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from warplens.emulator.convergence import gives_way
 from warplens.emulator.form import DRIVER, LOST, MOST_UNIFORM, Form, Setting, Step, UnfitError, entry
 from warplens.emulator.forms import Numbers, forms_in
 from warplens.emulator.plan import ELSEWHERE, Plan
 from warplens.emulator.reached import reached
 from warplens.emulator.registers import highest
-from warplens.emulator.translator import gives_way, restores_barriers, uses_meeting, windows_of
+from warplens.emulator.translator import restores_barriers, uses_meeting, windows_of
 from warplens.emulator.watch import Checks, unit
 from warplens.kernel import Kernel
 from warplens.program import Program

@@ -29,7 +29,7 @@ _ready: dict[str, Translated] = {}
 
 def stepwise(kernel: Kernel, program: Program, checks: Checks) -> Translated | None:
     """The kernel as steps; None where it has to be translated as a whole."""
-    name = disk.key(kernel.arch, kernel.code, program.name, *sorted(checks), *kernel.externs)
+    name = disk.key(kernel.arch, kernel.code, program.name, str(program.crossed), *sorted(checks), *kernel.externs)
     if name not in _ready:
         try:
             _ready[name] = _made(program, steps_of(kernel, program, checks))

@@ -57,7 +57,7 @@ def record(
     try:
         tiers = Tiers(kernel, program, tile_of(launch), how)
 
-        def execute(code: Translated, here: bool) -> Log:
+        def execute(tiers: Tiers, code: Translated, here: bool) -> Log:
             return _run(Grid(tiers, code, shape, memory, None, heap, here), blocks, words, together)
 
         log = with_code(tiers, execute)

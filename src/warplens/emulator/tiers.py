@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 
+from warplens.emulator.convergence import gives_way
 from warplens.emulator.jit import Translated, translate, translated_before
 from warplens.emulator.stepwise import stepwise
+from warplens.emulator.translator import uses_meeting
 from warplens.emulator.watch import Checks
 from warplens.kernel import Kernel
 from warplens.program import Program
@@ -23,6 +25,15 @@ LEAST_SECONDS, SECONDS = 0.3, 0.003  # and an instruction: no launch stays longe
 
 class TooLongError(Exception):
     """Steps have been at it for longer than a translation takes."""
+
+
+class IndexWrappedError(Exception):
+    """A line of indices left 32 bits: only a translation without lines can execute that."""
+
+
+class CrossedError(Exception):
+    """Lanes of a warp wait for each other in two places.  An H200 lets those go that wait at a BSYNC (crossed.csv in
+    measurements/h200); code that is to know that is slower."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +51,15 @@ class Tiers:
 
     def whole(self, tile: int | None = None) -> Translated:
         return translate(self.kernel, self.program, self.tile if tile is None else tile, self.checks)
+
+    @property
+    def may_cross(self) -> bool:
+        """Whether lanes that hang may only seem to: they wait for each other, and are not yet let go for that."""
+        return uses_meeting(self.program) and not gives_way(self.program)
+
+    def crossed(self) -> Tiers:
+        """The same where they are."""
+        return replace(self, program=replace(self.program, crossed=True))
 
     def _steps(self) -> Translated | None:
         wanted = os.environ.get("WARPLENS_TIER", "")

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from warplens.compiler.signature import plain_name
 from warplens.emulator import abi, ir
-from warplens.emulator.convergence import GIVES_WAY
+from warplens.emulator.convergence import gives_way
 from warplens.emulator.form import held_space
 from warplens.emulator.frame import RUN_APART
 from warplens.emulator.layout import BARRIERS, HEADER
@@ -158,11 +158,6 @@ def restores_barriers(program: Program) -> bool:
 def uses_meeting(program: Program) -> bool:
     """Whether lanes wait for each other."""
     return any(i.base in ("BSYNC", "WARPSYNC") for i in program.instructions)
-
-
-def gives_way(program: Program) -> bool:
-    """Whether lanes may give way to others."""
-    return any(i.base in GIVES_WAY for i in program.instructions)
 
 
 def barriers_of(program: Program) -> int:

@@ -1,4 +1,5 @@
-"""Convergence barriers in a kernel whose lanes give way (YIELD, NANOSLEEP): who goes on, and without whom.
+"""Convergence barriers in a kernel whose lanes give way (YIELD, NANOSLEEP), or wait for each other in two places: who
+goes on, and without whom.
 
 Read off two to eight groups of lanes in 28 kernels (H200, measurements/h200/turns.csv and yielding.csv):
 

@@ -11,7 +11,7 @@ import numpy as np
 from warplens.emulator.clusters import Clusters
 from warplens.emulator.driver import Driver, Hook
 from warplens.emulator.jit import Translated
-from warplens.emulator.layout import Block, Bounds, Env, Status, Touch, Warp
+from warplens.emulator.layout import WARPSYNC, Block, Bounds, Env, FaultKind, Status, Touch, Warp
 from warplens.emulator.memory import DeviceMemory
 from warplens.emulator.plan import Plan
 from warplens.emulator.room import ROOMS, Abreast, Context, Measure
@@ -111,6 +111,12 @@ class Worker:
                 break
         step, count = self.shape.measure.stride, self.shape.launch.warps_per_block
         return context.block, [Warp.from_buffer(context.warps[step * n :].data) for n in range(count)]
+
+    def waits_at_meeting(self) -> bool:
+        """Whether the fault is that a block hangs, and lanes of it wait at a BSYNC."""
+        if self.env.fault.kind != FaultKind.DEADLOCK:
+            return False
+        return any(lanes for warp in self.hung()[1] for lanes in warp.waiting[:WARPSYNC])
 
     def go_abreast(self) -> None:
         """From now on."""
