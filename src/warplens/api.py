@@ -12,7 +12,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from warplens.compiler import assemble, check_architecture, compile_source, is_ptx, read_cubin
+from warplens.compiler import (
+    assemble,
+    check_architecture,
+    compile_source,
+    cubins_within,
+    is_cubin,
+    is_ptx,
+    read_cubin,
+)  # fmt: skip
 from warplens.compiler.demangle import cpp_names, same_name
 from warplens.counters.occupancy import occupancy
 from warplens.emulator import DeviceMemory, available_threads, pass_arguments, provided
@@ -20,7 +28,7 @@ from warplens.emulator import run as execute
 from warplens.errors import CubinError, KernelFault, UsageError
 from warplens.hardware.job import Job
 from warplens.hazard import checks_of
-from warplens.kernel import Cubin, Kernel, Parameter
+from warplens.kernel import Cubin, Kernel, Parameter, chip_number
 from warplens.launch import Dim3, Launch
 from warplens.launch_check import check_cluster_size, check_cooperative, check_launch
 from warplens.machine import Machine, choose
@@ -57,14 +65,7 @@ def compile(
 
 def read_source(path: Path) -> str:
     """The text, in UTF-8 or else in Latin-1, as older editors write it.  UsageError."""
-    try:
-        data = path.read_bytes()
-    except FileNotFoundError:
-        raise UsageError(f"no such file: {path}") from None
-    except IsADirectoryError:
-        raise UsageError(f"{path} is a directory; give a .cu file, a .ptx file or a cubin") from None
-    except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror}") from None
+    data = read_code(path)
     if b"\0" in data:
         raise UsageError(f"cannot read {path} as text: it holds bytes of 0; a cubin needs a name that ends in .cubin")
     try:
@@ -74,22 +75,49 @@ def read_source(path: Path) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def load(path: str | Path | bytes) -> Module:
-    """A finished cubin, by path or as bytes.  CubinError if it is not one."""
-    if isinstance(path, bytes):
-        return Module(read_cubin(path), {})
+def load(path: str | Path | bytes, arch: str | None = None, kernel: str | None = None) -> Module:
+    """A finished cubin, by path or as bytes; or one of those that nvcc has put into a program, library or fatbin.
+
+    arch     which code is meant where the file has some for several architectures; else the newest
+    kernel   one that the module must have, where the file has several of the same architecture
+    CubinError if there is none, UsageError if it is not said which.
+    """
+    found = load_all(path, arch)
+    meant = [module for module in found if kernel is None or kernel in module]
+    if len(meant) == 1:
+        return meant[0]
+    names = " | ".join(", ".join(map(module.spoken, module)) for module in found)
+    raise UsageError(f"say one kernel, load(..., kernel=...), of those in the file's modules: {names}")
+
+
+def load_all(path: str | Path | bytes, arch: str | None = None, usual: str | None = None) -> list[Module]:
+    """The modules with kernels that a file has for one architecture: `arch`, or else `usual`, or else the newest.
+
+    A cubin is one, and has its own architecture.  CubinError or UsageError.
+    """
+    data, said = (path, "") if isinstance(path, bytes) else (read_code(path), f"{path}: ")
     try:
-        data = Path(path).read_bytes()
+        within = {} if is_cubin(data) else cubins_within(data)
+        chosen = arch or (usual if usual in within else max(within, key=chip_number, default=""))
+        made = [Module(read_cubin(code), {}) for code in within.get(chosen, [] if within else [data])]
+        if arch and arch not in {module.arch for module in made}:
+            held = ", ".join(within or [module.arch for module in made])
+            raise UsageError(f"{said}it holds code for {held}, none for {arch}; --arch compiles source files only")
+        return [module for module in made if len(module)] or made[:1]
+    except CubinError as error:
+        hint = "" if isinstance(path, bytes) else "; source code needs a name that ends in .cu"
+        raise CubinError(f"{said}{error}{hint}") from None
+
+
+def read_code(path: str | Path) -> bytes:
+    try:
+        return Path(path).read_bytes()
     except FileNotFoundError:
         raise UsageError(f"no such file: {path}") from None
     except IsADirectoryError:
         raise UsageError(f"{path} is a directory; give a .cu file, a .ptx file or a cubin") from None
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}") from None
-    try:
-        return Module(read_cubin(data), {})
-    except CubinError as error:
-        raise CubinError(f"{path}: {error}; source code needs a name that ends in .cu") from None
 
 
 class Module:

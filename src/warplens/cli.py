@@ -54,7 +54,7 @@ def explain(
     file: str, flags: Flags, host: Host, what_if: tuple[str, ...], check: tuple[str, ...], as_json: bool,
     html: str | None, lines: int,
 ) -> None:  # fmt: skip
-    """Execute the kernels of FILE (.cu, .ptx or cubin) and tell what they do; with --gpu also how long they take.
+    """Execute the kernels of FILE (.cu, .ptx, cubin or program) and tell what they do, with --gpu also for how long.
 
     The launch stands in the .cu file (see docs/launch.md) or in the flags:
 

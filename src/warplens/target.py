@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from warplens.api import LaunchableKernel, Module, Progress, compile, load, read_source
+from warplens.api import LaunchableKernel, Module, Progress, compile, load_all, read_source
 from warplens.arguments import Argument, labelled_numbers, parse_arguments, variable_value
 from warplens.compiler.signature import declarations
 from warplens.compiler.suggestion import instances, launch_block
@@ -280,8 +280,7 @@ def targets(file: str, flags: Flags = NO_FLAGS) -> list[Target]:
             block = read_launch_block(guessed := _guessed(modules, flags.kernel), f"{file} (guessed)")
         found = [(entry, modules.of(entry)) for entry in _entries(block, modules, flags.kernel)]
     else:
-        module = _load(file, flags)
-        found = [(_bare(file, name), module) for name in _chosen(module, flags.kernel, file)]
+        found = [(_bare(file, n), m) for m in _load(file, flags, machine.arch) for n in _chosen(m, flags.kernel, file)]
     taken = {name for _, module in found for name in module.variables} - (block.names.keys() if block else set())
     said = {text: text.partition("=")[0].strip() for text in flags.settings}
     fills = {name: text.partition("=")[2] for text, name in said.items() if name in taken}
@@ -308,13 +307,12 @@ def is_source(file: str) -> bool:
     return Path(file).suffix.lower() in SOURCES
 
 
-def _load(file: str, flags: Flags) -> Module:
-    module = load(file)
+def _load(file: str, flags: Flags, usual: str) -> list[Module]:
+    """The modules of a file that is compiled already, of which those that have the kernel which is asked for."""
     if flags.options or flags.guess:
         raise UsageError(f"{file} is compiled already: --option and --guess are for source files")
-    if flags.arch and flags.arch != module.arch:
-        raise UsageError(f"{file} holds code for {module.arch}; --arch is possible for .cu files only")
-    return module
+    modules = load_all(file, flags.arch, usual)
+    return [module for module in modules if flags.kernel is None or flags.kernel in module] or modules[:1]
 
 
 class _Modules:

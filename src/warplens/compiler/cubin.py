@@ -49,17 +49,24 @@ def read_cubin(data: bytes, sources: Mapping[str, str] | None = None) -> Cubin:
         raise CubinError(f"the cubin is damaged or cut short ({type(error).__name__}: {error})") from error
 
 
+def is_cubin(data: bytes) -> bool:
+    return data.startswith(b"\x7fELF") and _machine(data) == EM_CUDA
+
+
+def _machine(data: bytes) -> int:
+    return int.from_bytes(data[18:20], "little")
+
+
 def _refuse_other_formats(data: bytes) -> None:
     if not data:
         raise CubinError("the file is empty; a cubin is needed")
     if data.startswith(FATBIN_MAGIC):
-        raise CubinError("this is a fatbin; take a cubin out of it with `cuobjdump -xelf all`")
+        raise CubinError("this is a fatbin that is damaged, or of a version that is not known")
     if data.startswith(b"\x7fELF"):
         if len(data) < 64:
             raise CubinError(f"the cubin is cut short: {len(data)} bytes, less than its header")
-        machine = int.from_bytes(data[18:20], "little")
-        if machine != EM_CUDA:
-            raise CubinError(f"this ELF file is not for an NVIDIA GPU (machine {machine}, not {EM_CUDA})")
+        if not is_cubin(data):
+            raise CubinError(f"this ELF file has no code for NVIDIA GPUs (machine {_machine(data)}, not {EM_CUDA})")
         return
     if b".version" in data[:4096] and b".target" in data[:4096]:
         raise CubinError("this is PTX; assemble it with `ptxas`, or compile the CUDA source")
