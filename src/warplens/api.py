@@ -105,8 +105,7 @@ def load_all(path: str | Path | bytes, arch: str | None = None, usual: str | Non
             raise UsageError(f"{said}it holds code for {held}, none for {arch}; --arch compiles source files only")
         return [module for module in made if len(module)] or made[:1]
     except CubinError as error:
-        hint = "" if isinstance(path, bytes) else "; source code needs a name that ends in .cu"
-        raise CubinError(f"{said}{error}{hint}") from None
+        raise CubinError(f"{said}{error}") from None
 
 
 def read_code(path: str | Path) -> bytes:

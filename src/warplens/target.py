@@ -254,8 +254,8 @@ def unstarted(found: Sequence[Target], missing: str = "--grid, --block and --arg
     reason = f"{first.file} does not say how {titles} {'is' if len(found) == 1 else 'are'} started: give {missing}"
     if not is_source(first.file):
         return f"{reason}; {first.title} {takes(first.kernel)}"
-    text = read_source(Path(first.file))
-    block = launch_block({target.title: target.kernel.kernel for target in found[:SUGGESTED]}, text)
+    kernels = {target.title: target.kernel.kernel for target in found[:SUGGESTED]}
+    block = launch_block(kernels, read_source(Path(first.file)))
     return (
         f"{reason}, or write a launch block into the file, such as this with your sizes (`warplens explain --guess` "
         f"tries it as it is):\n\n{block}"
@@ -312,7 +312,10 @@ def _load(file: str, flags: Flags, usual: str) -> list[Module]:
     if flags.options or flags.guess:
         raise UsageError(f"{file} is compiled already: --option and --guess are for source files")
     modules = load_all(file, flags.arch, usual)
-    return [module for module in modules if flags.kernel is None or flags.kernel in module] or modules[:1]
+    if meant := [module for module in modules if flags.kernel is None or flags.kernel in module]:
+        return meant
+    there = ", ".join(module.spoken(symbol) for module in modules for symbol in module)
+    raise UsageError(f"no kernel {flags.kernel!r} in {file}; there are: {there or 'none'}")
 
 
 class _Modules:

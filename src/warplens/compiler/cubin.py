@@ -70,8 +70,9 @@ def _refuse_other_formats(data: bytes) -> None:
         return
     if b".version" in data[:4096] and b".target" in data[:4096]:
         raise CubinError("this is PTX; assemble it with `ptxas`, or compile the CUDA source")
-    kind = "text" if data[:512].isascii() and b"\0" not in data[:512] else "not an ELF file"
-    raise CubinError(f"this is {kind}; a cubin is needed")
+    if data[:512].isascii() and b"\0" not in data[:512]:
+        raise CubinError("this is text; a cubin is needed, or a name that ends in .cu")
+    raise CubinError("this is not an ELF file; a cubin is needed")
 
 
 @dataclass(frozen=True, slots=True)
