@@ -65,6 +65,41 @@ def test_what_has_no_meaning_yet_stops_in_words() -> None:
         k.launch(1, 32, np.zeros(512, np.float16), np.zeros(16, np.float16))
 
 
+@pytest.mark.parametrize("target", ["sm_90", "sm_120"])
+@pytest.mark.parametrize("way", ["cas", "exch"])
+def test_16_bytes_in_shared_memory_are_swapped(way: str, target: str) -> None:
+    """Lane by lane: a lane compares with what was there but for lanes 1 and 2, of which one bit differs."""
+    wanted = "%c, %v" if way == "cas" else "%v"
+    k = kernel(
+        f""".shared .align 16 .b8 s[512]; .reg .b128 %c, %v, %o;
+        mov.u32 %r2, s; mul.lo.u32 %r3, %r1, 16; add.u32 %r4, %r2, %r3; cvt.u64.u32 %rd7, %r3;
+        add.u64 %rd8, %rd1, %rd7; add.u64 %rd9, %rd2, %rd7;
+        ld.global.b128 %v, [%rd8]; st.shared.b128 [%r4], %v; ld.global.b128 %c, [%rd8+512];
+        ld.global.b128 %v, [%rd8+1024]; atom.shared.{way}.b128 %o, [%r4], {wanted};
+        st.global.b128 [%rd9], %o; ld.shared.b128 %v, [%r4]; st.global.b128 [%rd9+512], %v;""",
+        target,
+    )
+    given = np.random.default_rng(4).integers(0, 1 << 63, (96, 2), dtype=np.uint64)
+    given[32:64] = given[:32]
+    given[33, 0] ^= np.uint64(1)
+    given[34, 1] ^= np.uint64(1 << 62)
+    found = np.zeros((64, 2), np.uint64)
+    k.launch(1, 32, given, found)
+    swapped = (given[:32] == given[32:64]).all(1) | (way == "exch")
+    assert (found[:32] == given[:32]).all()
+    assert (found[32:] == np.where(swapped[:, None], given[64:], given[:32])).all()
+
+
+@pytest.mark.parametrize("target", ["sm_90", "sm_100", "sm_120"])
+def test_a_fence_between_names_of_one_place(target: str) -> None:
+    """It keeps the uniform predicates in a byte of a register (UP2UR.B3) and takes them back from there."""
+    k = kernel("ld.global.u32 %r2, [%rd4]; fence.proxy.alias; st.global.u32 [%rd6], %r2;", target)
+    assert {"UP2UR.B3", "UR2UP"} <= {i.opcode for i in k.program.instructions}
+    given, found = np.arange(256, dtype=np.uint32), np.zeros(32, np.uint32)
+    k.launch(1, 32, given, found)
+    assert (found == given[::8]).all()
+
+
 EXTREME = """.version 9.0
 .target sm_100a
 .address_size 64

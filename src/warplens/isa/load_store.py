@@ -247,9 +247,7 @@ def atoms_popc_inc(w: Warp, at: Address) -> Data:
 
 
 @op("ATOMS.CAS", pipe="lsu", says="{to} = shared memory at {at}, which becomes {value} if it was {compare}")
-def atoms_cas(
-    w: Warp, at: Address, compare: Register, value: Register, *, size: Literal["32", "64"] = "32"
-) -> Data:
+def atoms_cas(w: Warp, at: Address, compare: Register, value: Register, *, size: Swapped = "32") -> Data:
     return compare_and_swap(w, "shared", at, compare, value, size)
 
 

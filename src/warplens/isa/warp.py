@@ -93,13 +93,14 @@ def r2ur_or(w: Warp, a: U32, differed: Pred) -> tuple[U32, Pred]:
     return value, differed | differs
 
 
-@op("P2R", "UP2UR", pipe="alu", says="{to} = {a}, of its bits {mask} those of the predicates")
-def p2r(w: Warp, file: Special, a: U32, mask: int) -> U32:
-    return (a & ~mask) | (w.predicates(file, mask) & mask)
+@op("P2R", "UP2UR", pipe="alu", says="{to} = {a}, of whose byte {byte} the bits {mask} are those of the predicates")
+def p2r(w: Warp, file: Special, a: U32, mask: int, *, byte: Literal["B0", "B1", "B2", "B3"] = "B0") -> U32:
+    place = 8 * int(byte[1])
+    return (a & ~(mask << place)) | ((w.predicates(file, mask) & mask) << place)
 
 
 @op("R2P", "UR2UP", pipe="alu", says="the predicates {mask} = bits of {a}")
-def r2p(w: Warp, file: Special, a: U32, mask: int) -> None:
+def r2p(w: Warp, file: Special, a: U32, mask: int = 0x7F) -> None:
     w.set_predicates(file, a, mask)
 
 
