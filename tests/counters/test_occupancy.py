@@ -227,3 +227,11 @@ def test_lesson_k_the_cliff() -> None:
 def test_lesson_k_shared_memory_likewise() -> None:
     blocks = [occupancy(machine("textbook"), 10, 256, size).blocks for size in (2_730, 2_731, 16_384, 16_385)]
     assert blocks == [6, 5, 1, 0]
+
+
+@pytest.mark.parametrize(("registers", "seats"), [(16, 16), (32, 16), (33, 12), (77, 6), (128, 4), (255, 2)])
+def test_a_sub_partition_has_seats_for_as_many_warps_as_it_has_registers_for(registers: int, seats: int) -> None:
+    for threads in (32, 128, 160):
+        found = occupancy(machine("h200"), registers, threads)
+        assert found.seats == seats
+        assert found.blocks == min(4 * seats * 32 // threads, found.places)

@@ -8,6 +8,7 @@ import pytest
 from warplens.machine import machine
 from warplens.model.activity import History, activity
 from warplens.model.chosen import Chosen
+from warplens.model.state import Room
 
 H200 = machine("h200")
 
@@ -18,7 +19,7 @@ def stayed(blocks: int, cycles: float) -> History:
 
 def test_each_simulated_multiprocessor_stands_for_those_with_as_many_blocks() -> None:
     """144 blocks on 132 multiprocessors: 12 have two, which take each other's time, and 120 have one."""
-    chosen = Chosen((0, 132), ((66,),), (), (), 2, 132, 2)
+    chosen = Chosen((0, 132), ((66,),), (), (), 2, 132, Room(2, 2, 16))
     two, one = stayed(2, 20_000), stayed(1, 10_000)
     found = activity([two, one], chosen, H200, 1, 144, 1.0, 20_000)
     behind = H200.speeds.resident_cycles

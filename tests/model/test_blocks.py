@@ -44,6 +44,9 @@ def test_warps_with_more_to_do_are_spread_over_the_sub_partitions(name: str) -> 
         "equal work, 1056 blocks of 64, 4 rounds",  # all start at once, their ends are noted one after the other
         "equal work, 1056 blocks of 256, 4 rounds",
         "equal work, 1056 blocks of 1024, 4 rounds",  # others take their places
+        # and take the seats of warps that have ended while others of their block go on: half as many if they did not
+        "some warps, 1 of 16 has 16 times, 40 blocks a multiprocessor",
+        "some warps, 1 of 4 has 4 times, 40 blocks a multiprocessor",
     ],
 )
 def test_as_many_warps_are_active_as_on_an_h200(name: str) -> None:

@@ -35,6 +35,8 @@ class Occupancy:
                       kernel does not use admits as many as there are places for blocks, as Nsight prints it
     limiters          the resources that admit the fewest
     carveout_bytes    shared memory of the multiprocessor: launch__shared_mem_config_size
+    seats             warps for which a sub-partition has room and registers
+    places            blocks for which the multiprocessor has room but for their warps and registers
     """
 
     registers: int
@@ -44,6 +46,8 @@ class Occupancy:
     limits: Mapping[Resource, int]
     limiters: tuple[Resource, ...]
     carveout_bytes: int
+    seats: int
+    places: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +101,8 @@ def occupancy(
         limits=_as_printed(limits, admitted),
         limiters=tuple(resource for resource, count in admitted.items() if count == blocks),
         carveout_bytes=chosen,
+        seats=min(_seats(limits, registers), limits.warps_per_multiprocessor // limits.sub_partitions),
+        places=min(admitted["shared_mem"], admitted["blocks"], admitted["barriers"]),
     )
 
 
@@ -147,13 +153,20 @@ def _by_registers(limits: Limits, registers: int, warps: int) -> int:
 
     The hardware refuses a block as if its warps filled all sub-partitions evenly (cuda_occupancy.h says so).
     """
-    launched = max(registers, limits.registers_per_thread_minimum)
-    per_warp = _rounded(launched * limits.warp_threads, limits.register_allocation_unit)
     even = _rounded(warps, limits.sub_partitions)
-    if launched > limits.registers_per_thread or per_warp * even > limits.registers_per_block:
+    if registers > limits.registers_per_thread or _of_warp(limits, registers) * even > limits.registers_per_block:
         return 0
-    in_sub_partition = limits.registers_per_multiprocessor // limits.sub_partitions // per_warp
-    return in_sub_partition * limits.sub_partitions // warps
+    return _seats(limits, registers) * limits.sub_partitions // warps
+
+
+def _of_warp(limits: Limits, registers: int) -> int:
+    launched = max(registers, limits.registers_per_thread_minimum)
+    return _rounded(launched * limits.warp_threads, limits.register_allocation_unit)
+
+
+def _seats(limits: Limits, registers: int) -> int:
+    """Warps for which a sub-partition has registers."""
+    return limits.registers_per_multiprocessor // limits.sub_partitions // _of_warp(limits, registers)
 
 
 def _by_warps(limits: Limits, threads: int, warps: int) -> int:

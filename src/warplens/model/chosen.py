@@ -8,6 +8,7 @@ from itertools import product
 
 from warplens.counters.occupancy import Occupancy
 from warplens.machine import Machine
+from warplens.model.state import Room
 from warplens.trace import Trace
 
 ENOUGH = 4_000_000  # warp instructions to simulate: a second or less
@@ -19,6 +20,7 @@ ALL_SECTORS = 40_000_000  # that all blocks may reach where all are looked at: m
 LEAST_BLOCKS = 8
 PAIRS_BLOCKS = 32  # of a grid in which a block shares what it reads with one in 60, some pairs of these share it
 PAIRS_INSTRUCTIONS = 32_000_000  # a quarter of a second of execution
+AT_ONCE = 2  # times as many blocks as start at once are on a multiprocessor at the most (31 of 16 were seen)
 CENTRES = 24  # blocks of which all neighbours are looked at
 CENTRES_INSTRUCTIONS = 4_000_000
 
@@ -29,7 +31,7 @@ class Chosen:
 
     centres     blocks that are looked at with their neighbours in the grid, none where `more` are all
     alongside   blocks of other multiprocessors that are simulated as well
-    active      multiprocessors that have a block;  resident: blocks of one at a time
+    active      multiprocessors that have a block;  room: of one for blocks
     """
 
     blocks: tuple[int, ...]
@@ -38,7 +40,12 @@ class Chosen:
     centres: tuple[int, ...]
     of_blocks: int
     active: int
-    resident: int
+    room: Room
+
+    @property
+    def resident(self) -> int:
+        """Blocks of a multiprocessor that start at once."""
+        return self.room.resident
 
     @property
     def simulated(self) -> tuple[int, ...]:
@@ -67,7 +74,8 @@ def choose_blocks(trace: Trace, machine: Machine, occupancy: Occupancy) -> Chose
     most = min(CENTRES_INSTRUCTIONS / each, few)
     centres = min(CENTRES, int(most / around)) if total > len(more) else 0
     alongside = _alongside(total, active, int(SEVERAL / (whole * each))) if whole <= resident else ()
-    return Chosen(blocks, alongside, more, scattered(total, centres), whole, active, resident)
+    room = Room(resident, min(max(occupancy.places, resident), AT_ONCE * resident, whole), occupancy.seats)
+    return Chosen(blocks, alongside, more, scattered(total, centres), whole, active, room)
 
 
 Grid = tuple[int, int, int]

@@ -27,11 +27,8 @@ from warplens.model.l2_share import ALL_PLACES, book_of
 from warplens.model.leaving import nothing_stored
 from warplens.model.memory_path import served
 from warplens.model.pipes import free_from, idle, read_from, serve
-from warplens.model.state import Array, Blocks, Memory, Warps, Work
-
-UPCOMING, TURN = range(2)  # of Blocks.next
-LARGE_BLOCK = 1.5  # times what its warps take one after the other until the next may start: 98 cycles of 32 warps
-TOGETHER = 4  # blocks of one multiprocessor whose ends are noted at once while those of the others are between
+from warplens.model.seats import NOTED, TURN, come, note_end, start, wait
+from warplens.model.state import Array, Blocks, Memory, Room, Warps, Work
 
 
 @compiled
@@ -52,45 +49,6 @@ def next_block(words, at, stop, full):  # type: ignore[no-untyped-def]
             return at
         at += OF_WARP if words[at] >= ENTER else length(words[at])
     return stop
-
-
-@compiled
-def wait(slot, following, until, reason, warps, stalls):  # type: ignore[no-untyped-def]
-    """A warp waits for a reason before its next instruction."""
-    if until > warps.mark[slot]:
-        stalls[reason, following] += until - warps.mark[slot]
-        warps.mark[slot] = until
-
-
-@compiled
-def start(place, started, warps, blocks, work, stalls, s):  # type: ignore[no-untyped-def]
-    """The next block takes a place."""
-    number = blocks.next[UPCOMING]
-    blocks.next[UPCOMING] += 1
-    blocks.may_start[0] = started + max(s[p.BLOCK_START] + work.warps, LARGE_BLOCK * work.warps * s[p.WARP_START])
-    blocks.held[place], blocks.wave[place] = number, number // blocks.held.size
-    blocks.began[number] = started
-    for w in range(work.warps):
-        at = w
-        if work.warps % p.SUBPARTITIONS == 0:  # each block begins with another sub-partition
-            at = w - w % p.SUBPARTITIONS + (w + number) % p.SUBPARTITIONS
-        slot, n = place * work.warps + at, number * work.warps + w
-        warps.position[slot], warps.stop[slot] = work.starts[n], work.ends[n]
-        blocks.next[TURN] += 1
-        warps.order[slot] = blocks.next[TURN]
-        warps.board[slot, :] = 0
-        warps.grouped[slot], warps.copied[slot], warps.drained[slot], warps.waiting[slot] = 0, 0.0, 0.0, -1
-        if work.starts[n] < work.ends[n]:
-            first = basic_block(work.words[work.starts[n]])
-            warps.position[slot] += OF_WARP
-            warps.now[slot], warps.until[slot] = work.firsts[first], work.lasts[first]
-            begins = started + w * s[p.WARP_START]
-            warps.mark[slot], warps.began[slot], warps.why[slot] = begins, begins, p.NOT_SELECTED
-            # What nobody has read yet, code and parameters, all warps wait for that are there by then.
-            wait(slot, work.firsts[first], s[p.FIRST_BLOCK], p.NO_INSTRUCTION, warps, stalls)
-            warps.base[slot] = warps.mark[slot]
-            blocks.living[place] += 1
-            blocks.wake[slot % p.SUBPARTITIONS] = min(blocks.wake[slot % p.SUBPARTITIONS], started)
 
 
 @compiled
@@ -261,7 +219,7 @@ def _nothing_asked(words: int) -> Array:
 
 
 def simulate(
-    words: Array, starts: Array, ends: Array, per_block: int, resident: int, code: Array, cycles: Array, lats: Array,
+    words: Array, starts: Array, ends: Array, per_block: int, room: Room, code: Array, cycles: Array, lats: Array,
     firsts: Array, lasts: Array, s: Array, supply: tuple[Array, ...], lines: tuple[int, ...],
     asked: tuple[Array, Array],
 ) -> tuple[Array, Array, History, Array]:  # fmt: skip
@@ -272,7 +230,7 @@ def simulate(
 
     (counts, cycles by (reason, instruction), history of the blocks, cycles that each pipe was busy)
     """
-    number, slots = starts.size // per_block, resident * per_block
+    number, slots = starts.size // per_block, room.places * per_block
     counts, busy, ended = np.zeros(p.COUNTS), np.zeros(p.PIPES), np.zeros(number)
     stalls = np.zeros((len(p.REASONS), code.shape[0]))
     l1 = sets_of(lines[0]) * p.WAYS
@@ -296,10 +254,11 @@ def simulate(
         np.zeros(slots), np.zeros(slots),
     )  # fmt: skip
     blocks = Blocks(
-        np.full(resident, -1, np.int64), np.zeros(resident, np.int64), np.zeros(resident, np.int64),
-        np.zeros((resident, p.BLOCK_BARRIERS), np.int64), np.zeros(p.SUBPARTITIONS),
-        np.full(p.SUBPARTITIONS, -1), np.zeros(2, np.int64),
-        np.full(1, s[p.FIRST_PLACED]), np.zeros(number), np.zeros(number),
+        room.resident, np.full(p.SUBPARTITIONS, room.seats),
+        np.full(room.places, -1, np.int64), np.zeros(room.places, np.int64), np.zeros(room.places, np.int64),
+        np.zeros((room.places, p.BLOCK_BARRIERS), np.int64), np.zeros(p.SUBPARTITIONS),
+        np.full(p.SUBPARTITIONS, -1), np.zeros(4, np.int64),
+        np.full(1, s[p.FIRST_PLACED]), np.zeros(number), np.zeros(number), np.zeros(number),
     )  # fmt: skip
     seen = np.zeros(code.shape[0] // p.CODE_LINE + 1, np.int64)  # code that has been fetched
     _run(warps, blocks, work, memory, idle(), seen, counts, stalls, ended, busy, s, supply)
@@ -310,10 +269,10 @@ def simulate(
 @compiled
 def _run(warps, blocks, work, memory, pipes, seen, counts, stalls, ended, busy, s, supply):  # type: ignore[no-untyped-def]
     left, t = ended.size, 0.0
-    for place in range(min(blocks.held.size, ended.size)):
+    for place in range(min(blocks.resident, ended.size)):
         start(place, blocks.may_start[0], warps, blocks, work, stalls, s)
     while left > 0:
-        soonest = p.NEVER
+        soonest = come(t, warps, blocks, work, memory.servers, stalls, s)
         for sp in range(p.SUBPARTITIONS):
             if blocks.wake[sp] > t:
                 soonest = min(soonest, blocks.wake[sp])
@@ -360,19 +319,12 @@ def _run(warps, blocks, work, memory, pipes, seen, counts, stalls, ended, busy, 
                 warps.base[slot], warps.now[slot] = p.NEVER, -1
                 blocks.resided[blocks.held[place]] += t + 1 - warps.began[slot]
                 blocks.living[place] -= 1
+                blocks.seats[sp] += 1
             if over and blocks.living[place] == 0:
                 ended[blocks.held[place]] = t + 1
                 left -= 1
-                blocks.arrived[place, :] = 0
-                # All multiprocessors report their blocks' ends to one place, one after the other.
-                # Those of the first ones come together, later ones when those of others do not.
-                early = 0.0 if ended.size - left <= blocks.held.size else TOGETHER * s[p.BLOCK_REPORT]
-                memory.servers[p.REPORTS] = max(memory.servers[p.REPORTS] + s[p.BLOCK_REPORT], t + 1 - early)
-                if blocks.next[UPCOMING] < ended.size:
-                    noted = max(memory.servers[p.REPORTS], t + 1)
-                    started = max(np.ceil(noted + s[p.BLOCK_END]), blocks.may_start[0])
-                    start(place, started, warps, blocks, work, stalls, s)
-                    soonest = min(soonest, started)
+                note_end(place, t, left, blocks, memory, s)
+                soonest = min(soonest, np.ceil(blocks.noted[blocks.next[NOTED] - 1]))
             elif over or kind in (p.BARRIER, p.ARRIVE):
                 soonest = min(soonest, release(place, i, arrival, warps, blocks, work, stalls, s))
         if soonest >= p.NEVER and left > 0:

@@ -44,8 +44,8 @@ COUNTS = 17
 # What serves accesses: until when each is taken (cycles), and what else is remembered between accesses
 (
     LSU, PORT, L2_OUT, DRAM, L2_IN, ATOMICS, BARRIERS, L1_CLOCK, WAITED_FOR, TABLES, READ_WORK, WRITE_WORK,
-    TABLE_CLOCK, TABLE_LINES, STORED_LINES, REPORTS, UPDATED, DRAM_IN, COME, STORED, TAGS,
-) = range(21)  # fmt: skip
+    TABLE_CLOCK, TABLE_LINES, STORED_LINES, REPORTS, UPDATED, DRAM_IN, COME, STORED, STARTS, TAGS,
+) = range(22)  # fmt: skip
 SERVERS = TAGS + 4  # one for each bank of tags
 SUBPARTITIONS = 4
 WAYS = 16

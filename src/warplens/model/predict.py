@@ -58,7 +58,8 @@ def predict(
     machine = at_its_clock(program, trace, machine)
     if "full_occupancy" in what_if:
         most = machine.limits.warps_per_multiprocessor // trace.launch.warps_per_block
-        occupancy = replace(occupancy, blocks=max(most, occupancy.blocks))
+        seats = machine.limits.warps_per_multiprocessor // machine.limits.sub_partitions
+        occupancy = replace(occupancy, blocks=max(most, occupancy.blocks), seats=seats)
     chosen = choose_blocks(trace, machine, occupancy)
     waits = waits_of(program, trace, chosen, machine.speeds, recorded)
     others = recorded(chosen.more)

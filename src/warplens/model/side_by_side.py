@@ -61,7 +61,7 @@ def _simulated(
     if (own.starts == own.ends).any():
         raise Unpredictable("its blocks execute more than can be recorded: measure it on a GPU")
     counts, stalls, history, busy = simulate(
-        own.words, own.starts, own.ends, own.warps, chosen.resident, code.rows, code.cycles, code.latencies,
+        own.words, own.starts, own.ends, own.warps, chosen.room, code.rows, code.cycles, code.latencies,
         code.firsts, code.lasts, settings, supply.arrays(), lines, (before, now),
     )  # fmt: skip
     if not history.ended.all():

@@ -51,16 +51,30 @@ class Warps(NamedTuple):
     drained: Array
 
 
+class Room(NamedTuple):
+    """For blocks on a multiprocessor.  resident: that start at once;  places: for blocks at the most, should their
+    warps fit;  seats: warps that a sub-partition has registers for"""
+
+    resident: int
+    places: int
+    seats: int
+
+
 class Blocks(NamedTuple):
     """The blocks that are resident, by place.
 
+    resident, seats   how many start at once;  warps that each sub-partition has room for
     held, wave   which block a place holds, and how many it has held before;  living: warps that have not ended
     arrived      warps at each barrier;  wake: when each scheduler has something to do again
     last         the warp that each goes on with if it can, -1: none
-    next         number of the next block, of the next turn;  may_start: when the next may, the soonest that one has
+    next         number of the next block, of the next turn, of ends noted and seen (seats.py);  may_start: the soonest
+                 that the next one may
     began, resided   of every block: when it started, and the cycles of its warps
+    noted        when the GPU looks who has room, because a block has ended
     """
 
+    resident: int
+    seats: Array
     held: Array
     wave: Array
     living: Array
@@ -71,6 +85,7 @@ class Blocks(NamedTuple):
     may_start: Array
     began: Array
     resided: Array
+    noted: Array
 
 
 class Memory(NamedTuple):
