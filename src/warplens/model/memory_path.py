@@ -25,6 +25,7 @@ from warplens.model.written import by_itself, bytes_of, left, parts_to_dram, sto
 PAGE = 5  # lines whose loads from DRAM take alike: 2 to this power, 4 KB
 ONE_SECTOR = 1 << 40  # what tells the bit of a sector from that of its 64 bytes
 WHOLE = 15  # all sectors of a line
+MANY = 16  # multiprocessors of which some are beside either half of L2
 TAGS_AHEAD = 8  # cycles that one bank of tags may be behind the others before the next access waits
 
 
@@ -50,13 +51,24 @@ def slow_with(line):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def scattered(line, s):  # type: ignore[no-untyped-def]
+def by_both(line, own, keys):  # type: ignore[no-untyped-def]
+    """Whether multiprocessors beside both halves of L2 ask for a line at the same time, of which one is the share `own`
+    (and `keys` says that each has a time of its own): for all of them it comes as for those beside its own half.  Of 16
+    and more neighbours some are beside either half, of 8 in one of five to three groups, of 2 seldom
+    (measurements/h200/near_halves.csv: 690 cycles alone and of 8, 590 of 16 to 132)."""
+    few = min(1.0 / (MANY * own), 1.0)
+    return keys == 0 and hashed(line + 31) < few * few
+
+
+@compiled
+def scattered(line, near, s):  # type: ignore[no-untyped-def]
     """By how many spreads the latency of a line from DRAM is off the average, as [dram_scatter] says.  The slowest
     tenth meets what else DRAM does, and is slow by chance: of 8 lines anywhere the slowest takes 950 cycles, of 32 it
-    takes 1,240.  The others are alike within 4 KB, which lie at one place."""
+    takes 1,240.  The others are alike within 4 KB, which lie at one place: near in one half of L2, or far in the
+    other."""
     u = hashed(slow_with(line) + 3)
     if u < 0.9:
-        u = 0.9 * hashed((line >> PAGE) + 1)
+        u = 0.9 * hashed((line >> PAGE) + 1) * (0.5 if near else 1.0)
     n, low, high = 0, 0.0, 0.1
     if u >= 0.99:
         n, low, high = 6, 0.99, 1.0
@@ -109,7 +121,7 @@ def fetch(i, line, mask, lone, request, wave, cache, flight, servers, counts, s,
                 missing += 1
     if missing == 0:
         return ready
-    far, lost, pairs, beside, moved = False, False, 0, 0, 0.0
+    far, lost, near, pairs, beside, moved = False, False, False, 0, 0, 0.0
     for half in (0, 2):
         wanted = int(mask >> half & 1 and not valid[entry] >> half & 1) + int(
             mask >> half & 2 and not valid[entry] >> half & 2
@@ -120,6 +132,7 @@ def fetch(i, line, mask, lone, request, wave, cache, flight, servers, counts, s,
             other = 4 * entry + half + (0 if valid[entry] >> half & 1 else 1)
             beside += int(wanted == 1 and valid[entry] >> half & 3 != 0 and fill[other] > request)
             comes, share, own, keys = below(line, wave, supply)
+            near = by_both(line, own, keys)
             kept = keeps(line, 1 << (half >> 1), own, keys, False, wave, held, servers, s)
             first = new = False
             if line < p.LOCAL_BASE:
@@ -154,7 +167,7 @@ def fetch(i, line, mask, lone, request, wave, cache, flight, servers, counts, s,
     late = s[p.LAT_L2]
     if far:
         waited = max(waited, servers[p.DRAM] - at)
-        off = s[p.DRAM_SPREAD] * scattered(line, s)
+        off = s[p.DRAM_SPREAD] * scattered(line, near, s)
         late = s[p.LAT_DRAM] + off
         # Reads queue up, and wait while DRAM writes, the longer the busier it is and the more often both take turns.
         work = servers[p.READ_WORK] + servers[p.WRITE_WORK]
@@ -217,7 +230,7 @@ def update(i, line, mask, lone, request, wave, cache, servers, counts, s, supply
     to_dram(line, number, request, servers, s, supply)
     if far:  # as long as a load of it
         waited = max(servers[p.DRAM] - request, 0.0)
-        return waited + s[p.LAT_DRAM] - s[p.LAT_ATOMIC] + s[p.DRAM_SPREAD] * scattered(line, s)
+        return waited + s[p.LAT_DRAM] - s[p.LAT_ATOMIC] + s[p.DRAM_SPREAD] * scattered(line, False, s)
     return s[p.ATOMIC_HALF] if hashed(line + 7) < 0.5 else -s[p.ATOMIC_HALF]
 
 
