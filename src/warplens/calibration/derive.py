@@ -145,6 +145,7 @@ L2: Mapping[str, Formula] = {
     "atomic_float_cycles": lambda v: v.cycles("crowd float, 1 words every 1") / (CROWD * v.multiprocessors * 4),
     "atomic_sector_cycles": lambda v: v.cycles("crowd lines, 1 every 32") / (CROWD * v.multiprocessors * 16 / 32 * 4),
     "atomic_piece_cycles": lambda v: _passes(v, "add, 8 words every 1") / PIECES_OF_EIGHT,
+    "atomic_lone_cycles": lambda v: _passes(v, "add, 32 words every 1056") / 32,
     "atomic_reply_cycles": lambda v: _passes(v, "return, 32 words every 1056") / 32,
 }
 READ, WRITE, COPY = (

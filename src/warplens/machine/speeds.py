@@ -64,13 +64,14 @@ class Speeds:
     [l2_rates]   bytes a cycle, for each multiprocessor when all ask: read, read_hot (what fits into hot_bytes), write
       line_read_cycles, line_write_cycles   that a request for some of a line takes at the least, likewise
       atomic_piece_cycles      between two pieces of atomics, of 32 bytes, likewise; loads wait for them
-      atomic_reply_cycles      likewise of atomics whose result comes back
+      atomic_lone_cycles       between two atomics of which each wants one word of a line, likewise
+      atomic_reply_cycles      between two results of atomics, likewise
       late_near_cycles, late_far_cycles   more for a sector that is stored while a load of it is on its way from L2,
                                           from DRAM
       atomic_word_cycles       of the unit of L2 that does them: of lanes on one word, one after the other
       atomic_sector_cycles     likewise of lanes on all the words of a sector
       atomic_float_cycles      of lanes that add floats to one word
-      atomic_units             such units that there are
+      atomic_units             such units that there are, two behind each port
       kept_share               of L2 that may be taken before what was read is evicted, in both halves if it has two
       parts_share              likewise before a sector of which a part has been stored is written to DRAM
       lost_share               likewise until nothing is left of what is read again and again in turn: all that L2 holds
@@ -165,6 +166,7 @@ class Speeds:
     l2_write: float = _number("l2_rates", 1, 1024)
     l2_line_read_cycles: float = _number("l2_rates", 0, 100)
     l2_atomic_piece_cycles: float = _number("l2_rates", 0, 1000)
+    l2_atomic_lone_cycles: float = _number("l2_rates", 0, 1000)
     l2_atomic_reply_cycles: float = _number("l2_rates", 0, 1000)
     l2_line_write_cycles: float = _number("l2_rates", 0, 100)
     late_near_cycles: float = _number("l2_rates", 0, 1000)

@@ -117,10 +117,10 @@ def _loaded(words, starts, ends, warps, rows, firsts, lasts, base, share, pieces
                             phase, stage = min(phase + 1, base.size - 1), 0
                         while at < ends[warp] and words[at] < ENTER and instruction(words[at]) == i:
                             size = length(words[at])
-                            loads = kind in (p.LOAD, p.COPY) and space(words[at]) == laid.GLOBAL
-                            if loads:
+                            asks = kind in (p.LOAD, p.COPY, p.ATOMIC, p.REDUCE) and space(words[at]) == laid.GLOBAL
+                            if asks and kind != p.REDUCE:
                                 pending |= 256 if kind == p.COPY else 1 << max(rows[i, p.SETS], 0)
-                            if loads and writes:
+                            if asks and writes:
                                 before = np.uint32(0xFFFFFFFF)
                                 for k in range(at + laid.ACCESSED, at + size):
                                     piece = words[k] >> np.uint32(1)

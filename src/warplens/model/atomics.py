@@ -30,8 +30,10 @@ def sent(result, second, shape, free, late, updates, servers, counts, s):  # typ
     all_passes, fullest = passes(second)
     # Lanes on one word one after the other, words of a sector at once, sooner where all of it is wanted.
     word = s[p.ATOMIC_SECTOR] if lanes * size == 32 * all_passes else s[p.ATOMIC_WORD]
-    servers[p.ATOMICS] = max(servers[p.ATOMICS], free) + s[p.ATOMIC_SHARE] * all_passes * word
+    behind = max(servers[p.ATOMICS], free)
+    servers[p.ATOMICS] = behind + s[p.ATOMIC_SHARE] * all_passes * word
     way = s[p.ATOMIC_PIECE] * pieces(lanes, sectors, lines, crowded, all_passes, fullest, False)
+    way = max(way, s[p.ATOMIC_LONE] * all_passes * lines / sectors)
     if result:
         way = max(way, s[p.ATOMIC_REPLY] * all_passes)
     servers[p.L2_OUT] = max(servers[p.L2_OUT], free) + way  # loads go the same way
@@ -40,7 +42,8 @@ def sent(result, second, shape, free, late, updates, servers, counts, s):  # typ
     there = max(servers[p.ATOMICS], servers[p.L2_OUT])
     _take_place(sectors, there, updates, servers)
     cost = pieces(lanes, sectors, lines, crowded, all_passes, fullest, result)
-    return cost, max(there, free + cost) + s[p.LAT_ATOMIC] + late
+    # Its own turn at the units comes when theirs have been that came before: they do not wait for what comes behind.
+    return cost, max(max(behind, servers[p.L2_OUT]), free + cost) + s[p.LAT_ATOMIC] + late
 
 
 @compiled

@@ -17,7 +17,8 @@ from warplens.trace import Trace
 
 IN_A_CYCLE = ("l2_read", "l2_read_hot", "l2_write")
 IN_CYCLES = (
-    "l2_line_read_cycles", "l2_line_write_cycles", "l2_atomic_piece_cycles", "l2_atomic_reply_cycles",
+    "l2_line_read_cycles", "l2_line_write_cycles", "l2_atomic_piece_cycles", "l2_atomic_lone_cycles",
+    "l2_atomic_reply_cycles",
     "atomic_word_cycles",
     "atomic_sector_cycles", "atomic_float_cycles", "latency_dram_spread",
 )  # fmt: skip

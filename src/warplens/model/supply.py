@@ -27,7 +27,7 @@ from warplens.model.footprint import Footprint, footprint
 from warplens.model.machine_code import MachineCode, adds_floats, kind_of
 from warplens.model.stored import ATOMIC, STORE, Stored, stored
 from warplens.model.write_back import Evicted, write_back
-from warplens.program import Instruction, Program
+from warplens.program import Program
 from warplens.trace import Trace
 
 ENOUGH = 1_000_000  # sectors to look at
@@ -127,11 +127,12 @@ class Supply:
         reads = [evicted.left_of(*each) for each in zip(reads, read_lines, writes, parts, strict=True)]
         whole = 1 - np.array([part.partial for part in parts])
         speeds = machine.speeds
-        changes = np.array([_atomic(kind, i) for kind, i in zip(kinds, program.instructions, strict=True)], np.int64)
-        piece = max(1.0, speeds.l2_atomic_piece_cycles * chosen.active / machine.multiprocessors)
+        each = speeds.l2_atomic_piece_cycles, speeds.l2_atomic_lone_cycles, speeds.l2_atomic_reply_cycles
+        ports = tuple(cycles * speeds.atomic_units / 2 / machine.multiprocessors for cycles in each)
         units = units_at_work(
-            streams, changes, np.sort(lows), (chosen.active, chosen.resident), total, int(speeds.atomic_units),
-            int(speeds.atomics_in_flight), (speeds.atomic_word_cycles, speeds.atomic_float_cycles, piece),
+            streams, _atomics(program, widths), np.sort(lows), (chosen.active, chosen.resident), total,
+            int(speeds.atomic_units), int(speeds.atomics_in_flight),
+            (speeds.atomic_word_cycles, speeds.atomic_sector_cycles, speeds.atomic_float_cycles, *ports),
         )  # fmt: skip
         reached = sum(2 * f.of(total) for f in reads)
         read = written.filled
@@ -178,8 +179,14 @@ def _by_both(reads: Sequence[Footprint]) -> float:
     return sum(f.by_both * (f.common + f.others) for f in reads) / every if every else 0.0
 
 
-def _atomic(kind: int, instruction: Instruction) -> int:
-    return 0 if kind != ATOMIC else FLOATS if adds_floats(instruction) else WORDS
+def _atomics(program: Program, widths: NDArray[np.int64]) -> NDArray[np.int64]:
+    """By instruction, as atomic_units.py wants them."""
+    kinds = [kind_of(i) for i in program.instructions]
+    changes = [
+        0 if kind not in (p.ATOMIC, p.REDUCE) else FLOATS if adds_floats(i) else WORDS
+        for kind, i in zip(kinds, program.instructions, strict=True)
+    ]
+    return np.stack([np.array(changes, np.int64), widths, np.array([kind == p.ATOMIC for kind in kinds], np.int64)], 1)
 
 
 def _reads_or_stores(kind: int) -> int:
