@@ -53,12 +53,19 @@ def neighbours(some: Numbers, others: Numbers, grid: Grid) -> NDArray[np.bool_]:
     return near
 
 
-def apart(lines: NDArray[np.uint32], blocks: NDArray[np.int32], when: NDArray[np.float64]) -> float:
-    """How far apart in their work blocks are that ask for the same line: 0 where they go in step, 1 by chance.
+def apart(lines: NDArray[np.uint32], blocks: NDArray[np.int32], when: NDArray[np.float64]) -> tuple[float, float]:
+    """How far apart in their work blocks are that ask for the same line: 0 where they go in step, 1 by chance; and when
+    they do so first.
 
     when   which part of the warp's work lies before, entry by entry
     """
     order = np.lexsort((blocks, lines))
     lines, blocks, when = lines[order], blocks[order], when[order]
-    both = (lines[1:] == lines[:-1]) & (blocks[1:] != blocks[:-1])
-    return min(3 * float(np.abs(np.diff(when))[both].mean()), 1.0) if both.any() else 0.0
+    same = lines[1:] == lines[:-1]
+    both = same & (blocks[1:] != blocks[:-1])
+    if not both.any():
+        return 0.0, 0.0
+    firsts = np.flatnonzero(np.concatenate([[True], both | ~same]))
+    again = lines[firsts][1:] == lines[firsts][:-1]
+    apart_by = np.abs(np.diff(when))[both].mean(), np.abs(np.diff(when[firsts]))[again].mean()
+    return min(3 * float(apart_by[0]), 1.0), min(3 * float(apart_by[1]), 1.0)

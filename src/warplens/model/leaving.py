@@ -67,7 +67,7 @@ def bits(mask):  # type: ignore[no-untyped-def]
 @compiled
 def to_dram(line, number, request, servers, s, supply):  # type: ignore[no-untyped-def]
     """What so many stored sectors of a line cost DRAM, sooner or later: to fill up parts of sectors, and to write."""
-    lows, highs, _, _, _, stored, filled, _, _, _ = supply
+    lows, highs, _, _, _, stored, filled, _, _, _, _, _ = supply
     for n in range(lows.size):
         if lows[n] <= 4 * line + 3 and 4 * line < highs[n]:
             if stored[n] > 0:

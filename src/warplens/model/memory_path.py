@@ -15,6 +15,7 @@ from warplens.model.atomics import sent
 from warplens.model.entries import reached, space
 from warplens.model.entries import sectors as sectors_of
 from warplens.model.hashing import hashed
+from warplens.model.joined import arriving
 from warplens.model.l1_lines import touched
 from warplens.model.l1_tags import bank_of, comes_to
 from warplens.model.l2_share import asked_before, keeps
@@ -32,14 +33,14 @@ TAGS_AHEAD = 8  # cycles that one bank of tags may be behind the others before t
 @compiled
 def below(line, start, supply):  # type: ignore[no-untyped-def]
     """(whether the line comes from DRAM, what share of a sector DRAM then spends on it, what share of those who ask
-    for it one multiprocessor is, how many keys stand for all lines: supply.py)."""
-    lows, highs, latency, weight, own, _, _, _, _, _ = supply
+    for it one multiprocessor is, how many keys stand for all lines, which buffer has it: supply.py)."""
+    lows, highs, latency, weight, own, _, _, _, _, keys, _, _ = supply
     sector = line * 4
     for n in range(lows.size):
         if lows[n] <= sector + 3 and sector < highs[n]:
             wave = min(start, latency.shape[1] - 1)
-            return hashed(line) < latency[n, wave], weight[n, wave], own[n], supply[9][n]
-    return False, 0.0, 1.0, 0.0
+            return hashed(line) < latency[n, wave], weight[n, wave], own[n], keys[n], n
+    return False, 0.0, 1.0, 0.0, -1
 
 
 @compiled
@@ -121,22 +122,24 @@ def fetch(i, line, mask, lone, request, wave, cache, flight, servers, counts, s,
                 missing += 1
     if missing == 0:
         return ready
-    far, lost, near, pairs, beside, moved = False, False, False, 0, 0, 0.0
+    far, lost, near, pairs, moved = False, False, False, 0, 0.0
     for half in (0, 2):
         wanted = int(mask >> half & 1 and not valid[entry] >> half & 1) + int(
             mask >> half & 2 and not valid[entry] >> half & 2
         )
         if wanted:
             pairs += 1
-            # What is asked for while its other half is on its way is on the way, too, and a miss of L2 like that.
-            other = 4 * entry + half + (0 if valid[entry] >> half & 1 else 1)
-            beside += int(wanted == 1 and valid[entry] >> half & 3 != 0 and fill[other] > request)
-            comes, share, own, keys = below(line, wave, supply)
+            comes, share, own, keys, buffer = below(line, wave, supply)
             near = by_both(line, own, keys)
+            if buffer >= 0:
+                arrive = arriving(supply[10][buffer], supply[11][buffer], request - s[p.FIRST_BLOCK])
+                counts[p.L2_JOINED] += wanted * (1.0 - arrive)
             kept = keeps(line, 1 << (half >> 1), own, keys, False, wave, held, servers, s)
             first = new = False
             if line < p.LOCAL_BASE:
                 first = not asked_before(known, 4 * line + half)
+                counts[p.L2_PIECES] += int(first)
+                counts[p.L2_IN_PIECES] += wanted * int(first)
                 # The other sector of these 64 bytes counts as a miss, too: it is mostly asked for while both come.
                 sector = 4 * line + half + (0 if mask >> half & 1 and not valid[entry] >> half & 1 else 1)
                 new = not asked_before(known, ONE_SECTOR + sector) if wanted == 1 else first
@@ -161,8 +164,6 @@ def fetch(i, line, mask, lone, request, wave, cache, flight, servers, counts, s,
     servers[p.L2_OUT] = max(servers[p.L2_OUT], at) + max(size / s[p.L2_READ], s[p.LINE_READ])
     waited = max(servers[p.PORT], servers[p.L2_OUT]) - at
     counts[p.L2_READS] += missing
-    counts[p.L2_PIECES] += pairs - beside
-    counts[p.L2_IN_PIECES] += missing
     from_dram(moved, lone and pairs == 1, at, servers, s)
     late = s[p.LAT_L2]
     if far:
@@ -218,12 +219,13 @@ def update(i, line, mask, lone, request, wave, cache, servers, counts, s, supply
         return 0.0
     drop(line, WHOLE, cache)  # of the line L1 keeps no sector, whichever of them was changed
     pairs, moved, far = int(mask & 3 > 0) + int(mask & 12 > 0), 0.0, False
-    counts[p.L2_PIECES] += pairs
-    counts[p.L2_IN_PIECES] += number
     for half in (0, 2):
         if mask >> half & 3 and not asked_before(cache[4], 4 * line + half):
-            comes, share, _, _ = below(line, wave, supply)
-            counts[p.L2_MISSES] += share * ((mask >> half & 1) + (mask >> half + 1 & 1))
+            comes, share, _, _, _ = below(line, wave, supply)
+            wanted = (mask >> half & 1) + (mask >> half + 1 & 1)
+            counts[p.L2_PIECES] += 1
+            counts[p.L2_IN_PIECES] += wanted
+            counts[p.L2_MISSES] += share * wanted
             moved += share
             far = far or (comes and hashed(line + 29) < supply[7][i])
     from_dram(moved, lone and pairs == 1, request, servers, s)

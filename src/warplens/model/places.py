@@ -38,9 +38,9 @@ SETTINGS = SCATTER + 8  # percentiles from SCATTER on
 # What is counted
 (
     CYCLES, ISSUED, L1_SECTORS, L1_HITS, L2_READS, L2_WRITES, L2_MISSES, LSU_BUSY, LAST_STORE, L2_UPDATES,
-    L2_PIECES, L2_IN_PIECES, L1_MERGED, L2_LOST, L2_FILLED, L2_REWRITTEN, L2_SENT,
-) = range(17)  # fmt: skip
-COUNTS = 17
+    L2_PIECES, L2_IN_PIECES, L1_MERGED, L2_LOST, L2_FILLED, L2_REWRITTEN, L2_SENT, L2_JOINED,
+) = range(18)  # fmt: skip
+COUNTS = 18
 # What serves accesses: until when each is taken (cycles), and what else is remembered between accesses
 (
     LSU, PORT, L2_OUT, DRAM, L2_IN, ATOMICS, BARRIERS, L1_CLOCK, WAITED_FOR, TABLES, READ_WORK, WRITE_WORK,

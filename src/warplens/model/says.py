@@ -82,6 +82,7 @@ def _lookups(machine: Machine, program: Program, trace: Trace, out: Outcome, sup
     counts = out.counts
     of_all = float(trace.executed.sum()) / max(float(counts[p.ISSUED]), 1.0)
     reads, stores, atomics = (float(counts[n]) * of_all for n in (p.L2_READS, p.L2_WRITES, p.L2_UPDATES))
+    reads -= float(counts[p.L2_JOINED]) * of_all
     first = float(counts[p.L2_IN_PIECES]) / max(float(counts[p.L2_PIECES]), 1.0)
     asked = Asked(
         reads, stores, atomics, (supply.read - supply.filled) / PIECE, first, supply.both, supply.filled,

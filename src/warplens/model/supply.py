@@ -24,6 +24,7 @@ from warplens.model.beside import apart, sharers
 from warplens.model.by_warp import ByWarp, sectors_of
 from warplens.model.chosen import Chosen
 from warplens.model.footprint import Footprint, footprint
+from warplens.model.joined import group_of
 from warplens.model.machine_code import MachineCode, adds_floats, kind_of
 from warplens.model.stored import ATOMIC, STORE, Stored, stored
 from warplens.model.write_back import Evicted, write_back
@@ -44,6 +45,7 @@ class Supply:
     own            of the multiprocessors that load a line of a buffer, the share that one is
     keys           where blocks ask for lines at times of their own: those that a wave of them asks for, for each
                    multiprocessor (l2_share.keeps)
+    group, drift   for how many of them together L2 is asked once if they go in step; how far apart they are (joined.py)
     writing        share of the work of stores that is DRAM's and not L2's, which holds the rest
     read, stored   sectors that DRAM moves for the whole grid;  reached: different ones that loads reach
     filled, both   of those read, what fills up stored parts; share of the others that both halves of L2 are asked for
@@ -62,6 +64,8 @@ class Supply:
     fills: NDArray[np.float64]
     whole: NDArray[np.float64]
     keys: NDArray[np.float64]
+    group: NDArray[np.float64]
+    drift: NDArray[np.float64]
     read: float
     filled: float
     both: float
@@ -116,11 +120,16 @@ class Supply:
             lines = reached_by(inside, stores, 2, most).of(total)
             parts.append(stored(sample, inside[int(sample is near)], lines, asked))
         own, keys = np.ones(len(reads)), np.zeros(len(reads))
+        group, drift = np.ones(len(reads)), np.zeros(len(reads))
         for n, (f, low, high) in enumerate(zip(read_lines, lows, highs, strict=True)):
             askers = chosen.active * (1 - (1 - 1 / chosen.active) ** f.uses)  # multiprocessors, of so many blocks
             own[n] = min(1 / max(askers, 1.0), 1.0)
+            if askers <= 2:
+                continue
             mine = (seen.sectors >= low) & (seen.sectors < high) & (seen.kinds != STORE)
-            if askers > 2 and apart(seen.sectors[mine] >> np.uint32(2), seen.blocks[mine], seen.when[mine]) > APART:
+            by, drift[n] = apart(seen.sectors[mine] >> np.uint32(2), seen.blocks[mine], seen.when[mine])
+            group[n] = group_of(reads[n], at_once, chosen.active)
+            if by > APART:
                 keys[n] = f.of(at_once) / chosen.active
         evicted = Evicted.of(reads, read_lines, writes, parts, total, machine)
         written = write_back(reads, writes, parts, evicted, total, machine)
@@ -154,7 +163,8 @@ class Supply:
             else asked_first(streams, streams.blocks, at_once, *code_of)
         )  # fmt: skip
         return Supply(
-            lows, highs, latency, weight, own, written.stores, written.fills, whole, keys, read, written.filled,
+            lows, highs, latency, weight, own, written.stores, written.fills, whole, keys, group, drift,
+            read, written.filled,
             _by_both(reads) if chosen.active > 1 else 0.0, written.sectors, written.writing, reached,
             total / chosen.of_blocks / units, first,
         )  # fmt: skip
@@ -169,7 +179,7 @@ class Supply:
     def arrays(self) -> tuple[NDArray[Any], ...]:
         return (
             self.lows, self.highs, self.latency, self.weight, self.own, self.stores, self.fills, self.first, self.whole,
-            self.keys
+            self.keys, self.group, self.drift,
         )  # fmt: skip
 
 

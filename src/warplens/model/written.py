@@ -79,7 +79,7 @@ def stored_of(words, first, last, access, each):  # type: ignore[no-untyped-def]
 @compiled
 def by_itself(line, supply):  # type: ignore[no-untyped-def]
     """Whether a block stores whole sectors here: what others complete, or nobody, stored.py tells."""
-    lows, highs, _, _, _, _, _, _, whole, _ = supply
+    lows, highs, _, _, _, _, _, _, whole, _, _, _ = supply
     for n in range(lows.size):
         if lows[n] <= 4 * line + 3 and 4 * line < highs[n]:
             return hashed(line + 23) < whole[n]
