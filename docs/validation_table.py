@@ -2,7 +2,7 @@
 
     python docs/validation_table.py summary | counters | launches | again | ladders | guests | lengths | visitors |
         visitors_lengths | travellers | travellers_lengths | newcomers | newcomers_lengths |
-        wanderers | wanderers_lengths
+        wanderers | wanderers_lengths | settlers | settlers_lengths
 
 Predictions stand in benchmarks/validation/, written down before the launches were measured (those of `again` after);
 measurements in measurements/h200/.  The measured time is the median of CUDA events with L2 swept before each run.
@@ -31,8 +31,9 @@ LISTS = {
     "eighth list": ("predictions_travellers.csv", "validation_times_travellers.csv"),
     "ninth list": ("predictions_newcomers.csv", "validation_times_newcomers.csv"),
     "tenth list": ("predictions_wanderers.csv", "validation_times_wanderers.csv"),
+    "eleventh list": ("predictions_settlers.csv", "validation_times_settlers.csv"),
 }
-LADDERS, GUESTS, VISITORS, TRAVELLERS, NEWCOMERS, WANDERERS = list(LISTS)[4:]
+LADDERS, GUESTS, VISITORS, TRAVELLERS, NEWCOMERS, WANDERERS, SETTLERS = list(LISTS)[4:]
 AGAIN = {f"{title}, again": (f"again/{ours}", theirs) for title, (ours, theirs) in list(LISTS.items())[:3]}
 ALIKE = 0.03  # variants whose measured times differ by less have no order
 SHORT = 8  # microseconds: half of it is the launch itself
@@ -228,7 +229,8 @@ def main() -> None:
         "visitors_lengths": partial(lengths, title=VISITORS), "travellers": partial(ladders, title=TRAVELLERS),
         "travellers_lengths": partial(lengths, title=TRAVELLERS), "newcomers": partial(ladders, title=NEWCOMERS),
         "newcomers_lengths": partial(lengths, title=NEWCOMERS), "wanderers": partial(ladders, title=WANDERERS),
-        "wanderers_lengths": partial(lengths, title=WANDERERS),
+        "wanderers_lengths": partial(lengths, title=WANDERERS), "settlers": partial(ladders, title=SETTLERS),
+        "settlers_lengths": partial(lengths, title=SETTLERS),
     }  # fmt: skip
     for line in tables[sys.argv[1]](launches(AGAIN if sys.argv[1] == "again" else LISTS)):
         print(line)

@@ -30,7 +30,7 @@ class List:
 FILES = {
     "_more": launches.LIST, "_practice": launches.PRACTICE, "_field": launches.FIELD, "_ladders": launches.LADDERS,
     "_guests": launches.GUESTS, "_visitors": launches.VISITORS, "_travellers": launches.TRAVELLERS,
-    "_newcomers": launches.NEWCOMERS, "_wanderers": launches.WANDERERS,
+    "_newcomers": launches.NEWCOMERS, "_wanderers": launches.WANDERERS, "_settlers": launches.SETTLERS,
 }  # fmt: skip
 LISTS = (List("", ""), *(List(suffix.replace("_", "--"), suffix) for suffix in FILES))
 

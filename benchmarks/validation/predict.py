@@ -3,7 +3,8 @@
 With --more as the first word those of launches.toml (`predict.py --more > predictions_more.csv`), with --practice those
 of practice.toml, with --field those of field.toml, with --ladders those of ladders.toml, with --guests those of
 guests.toml, with --visitors those of visitors.toml, with --travellers those of travellers.toml, with
---newcomers those of newcomers.toml, with --wanderers those of wanderers.toml.
+--newcomers those of newcomers.toml, with --wanderers those of wanderers.toml, with --settlers those
+of settlers.toml.
 """
 
 from __future__ import annotations

@@ -11,6 +11,8 @@ import guest_truths
 import newcomer_ladder_truths
 import newcomer_truths
 import pytest
+import settler_ladder_truths
+import settler_truths
 import traveller_ladder_truths
 import traveller_truths
 import visitor_ladder_truths
@@ -26,16 +28,19 @@ LISTS = (
     (launches.TRAVELLERS, traveller_truths, traveller_ladder_truths),
     (launches.NEWCOMERS, newcomer_truths, newcomer_ladder_truths),
     (launches.WANDERERS, wanderer_truths, wanderer_ladder_truths),
+    (launches.SETTLERS, settler_truths, settler_ladder_truths),
 )
-NAMES = ("guests", "visitors", "travellers", "newcomers", "wanderers")
+NAMES = ("guests", "visitors", "travellers", "newcomers", "wanderers", "settlers")
 SMALL = {name: case for file, _, _ in LISTS for name, case in first_sizes(file).items()}
 TRUTHS = {name: truth for _, truths, _ in LISTS for name, truth in truths.TRUTHS.items()}
 RUNGS = {lesson: truth for _, _, truths in LISTS for lesson, truth in truths.TRUTHS.items()}
 FILES = sorted({case.file.name for case in SMALL.values()})
 ELSEWHERE = [arch for arch in ARCHITECTURES if arch != "sm_90"]
 EVERYWHERE = (
-    "bytes_warp", "dense_element", "edges_eights", "embedding_backward", "gumbel_sample", "lattice_19", "maxwell_h",
-    "order_barriers", "order_eights", "order_lanes", "read_dates", "sales_by_kind", "star_plain", "star_tile",
+    "boxes_aligned", "bytes_warp", "degrees_ranges", "dense_element", "edges_eights", "embedding_backward",
+    "gumbel_sample", "lattice_19", "maxwell_h", "order_barriers", "order_eights", "order_lanes",
+    "points_inside", "read_dates", "sales_by_kind", "spread_labels", "star_plain", "star_tile", "to_e4m3",
+    "triangle_pairs", "viterbi_frames", "wavelet_rows",
 )  # fmt: skip
 """They have opcodes that no other kernel has on some architecture."""
 TRIED = sorted({*zip(sorted(SMALL), cycle(ELSEWHERE), strict=False), *product(EVERYWHERE, ELSEWHERE)})

@@ -11,6 +11,7 @@ launches = the_lists()
 RECORDS = {
     "guests.csv": launches.GUESTS, "visitors.csv": launches.VISITORS, "travellers.csv": launches.TRAVELLERS,
     "newcomers.csv": launches.NEWCOMERS, "wanderers.csv": launches.WANDERERS,
+    "settlers.csv": launches.SETTLERS,
 }  # fmt: skip
 SMALL = {  # of each kernel the first size
     case.flags.kernel: (case, record)
