@@ -176,7 +176,7 @@ def packed(high: S32, low: S32, rest: U32, bits: int) -> U32:
     return pair if bits == 16 else pair | (rest << (2 * bits))
 
 
-@op("I2I.S32.SAT", pipe="xu", probe="cvt.sat.u8.s32; cvt.sat.s16.s32", says="{to} = {a} clamped to {type}")
+@op("I2I.S32.SAT", pipe="alu", probe="cvt.sat.u8.s32; cvt.sat.s16.s32", says="{to} = {a} clamped to {type}")
 def i2i(a: S32, *, type: Small) -> S32:
     return clamped(a, type)
 
