@@ -22,10 +22,11 @@ def operands(rng: np.random.Generator) -> np.ndarray:
 
 
 def small_ones(rng: np.random.Generator) -> np.ndarray:
-    """Numbers whose products and sums, or the errors of these, are denormal."""
+    """Numbers whose products and sums, or the errors of these, are denormal, and a few that have no end or are none."""
     values = rng.choice([1.0, -1.0], N) * (1 + rng.integers(0, 8, N) / 8 + rng.integers(0, 3, N) * 2.0**-52)
     with np.errstate(under="ignore"):
-        return values * 2.0 ** rng.choice([-1074, -1070, -1022, -1021, -960, -540, -530, -500, -57, -1, 0, 1], N)
+        values *= 2.0 ** rng.choice([-1074, -1070, -1022, -1021, -960, -540, -530, -500, -57, -1, 0, 1, 1023], N)
+    return np.where(rng.random(N) < 0.1, rng.choice([np.inf, -np.inf, np.nan, 0.0], N), values)
 
 
 @pytest.mark.parametrize("numbers", [operands, small_ones])

@@ -116,7 +116,7 @@ class FloatEmitter:
     def lifted(self, x: ir.Value, y: ir.Value, *terms: ir.Value) -> list[ir.Value]:
         """x, y and terms to set beside their product, scaled alike where it is so small that its error is no double.
 
-        Terms that are large beside such a product are those that it only moves off themselves: they become 0.
+        Finite terms that are large beside such a product are those that it only moves off themselves: they become 0.
         """
         b = self.b
         one, scale, zero = (self.number(x, v) for v in (1.0, 2.0**540, 0.0))
@@ -126,7 +126,8 @@ class FloatEmitter:
 
         tiny = less(b.fmul(x, y), 2.0**-900)
         factors = [b.select(b.and_(tiny, less(v, 1.0)), scale, one) for v in (x, y)]
-        beside = [b.select(b.or_(b.not_(tiny), less(term, 2.0**-800)), term, zero) for term in terms]
+        large = [b.and_(less(term, float("inf")), b.not_(less(term, 2.0**-800))) for term in terms]
+        beside = [b.select(b.and_(tiny, is_large), zero, term) for term, is_large in zip(terms, large, strict=True)]
         scaled = [b.fmul(b.fmul(term, factors[0]), factors[1]) for term in beside]
         return [b.fmul(x, factors[0]), b.fmul(y, factors[1]), *scaled]
 
