@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import csv
 from functools import cache
+from itertools import product
 from pathlib import Path
 
+import ptx_forms
 import pytest
 from host_probes import on_host
 from probe_kernels import Probe, digest, module, probes, results
@@ -63,8 +65,11 @@ def test_most_expressions_are_compared() -> None:
 
 
 @pytest.mark.long
-def test_the_expressions_hold_the_opcodes_that_they_prove() -> None:
+def test_expressions_and_lines_of_ptx_hold_the_opcodes_that_they_prove() -> None:
     claimed = {r["opcode"] for r in rows("opcodes.csv") if int(r["equal"]) and "90" in r["architectures"].split()}
     agreed = [p for p in probes() if p.on("sm_90") and measured()[p.group, p.expression]["differ"] == "0"]
     held = {i.opcode for p in agreed for i in module(p.group, "sm_90")[p.kernel].program.body}
+    for batch, arch in product(ptx_forms.batches(), ("sm_90", *OTHERS)):  # a line proves wherever
+        made, lines = ptx_forms.module(batch, arch)
+        held |= {i.opcode for form in lines if made for i in made[form.kernel].program.body}
     assert claimed <= held
