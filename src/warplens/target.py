@@ -263,11 +263,11 @@ def unstarted(found: Sequence[Target], missing: str = "--grid, --block and --arg
 
 
 def targets(file: str, flags: Flags = NO_FLAGS) -> list[Target]:
-    """The kernels of a .cu file or a cubin that the flags mean.
+    """The kernels of a .cu file, a cubin or a program that the flags mean.
 
     --kernel names one: a table of the launch block, a kernel, or a template's instance ("copy<float>").
     Without it: all tables of the launch block, or where there is none, all kernels of the file.  The
-    architecture is --arch, that of the block, or the GPU's; a cubin has its own.
+    architecture is --arch, that of the block, or the GPU's; a cubin has its own, a program some.
     UsageError, CompileError or CubinError.
     """
     machine, machine_from = choose(flags.gpu, os.environ)

@@ -16,10 +16,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from ptx_forms import BYTES, HEAD, KERNEL, RESULT, STORED, THREADS, forms, inputs
+from ptx_forms import BYTES, KERNEL, RESULT, STORED, THREADS, accepted, forms, inputs
 
 import warplens as wl
-from warplens.compiler import assemble
 
 LINES = 8  # of a chain
 NUMBERS = 0.18  # of the operands
@@ -106,19 +105,10 @@ class Chain:
 
 
 def assembled(chains: Sequence[Chain], arch: str) -> tuple[wl.Module, list[Chain]]:
-    """A module of those chains whose lines the architecture has, as ptxas tells."""
-    chosen = list(chains)
-    while True:
-        texts = [chain.kernel() for chain in chosen]
-        try:
-            return wl.load(assemble(HEAD.format(arch=arch) + "".join(texts), "chains", arch)), chosen
-        except wl.errors.CompileError as error:
-            starts = np.cumsum([HEAD.count("\n") + 1, *(text.count("\n") for text in texts)])
-            told = [int(line) for line in re.findall(r"line (\d+)", str(error))]
-            refused = {int(np.searchsorted(starts, line, "right")) - 1 for line in told}
-            if not refused:
-                raise
-            chosen = [chain for place, chain in enumerate(chosen) if place not in refused]
+    """A module of those chains whose lines the architecture has."""
+    made, chosen = accepted(chains, Chain.kernel, arch)
+    assert made is not None
+    return made, chosen
 
 
 def differing(seeds: Sequence[int], arch: str, other: str) -> list[str]:

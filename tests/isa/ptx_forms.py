@@ -14,11 +14,11 @@ import csv
 import pickle
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from zlib import crc32
 
 import numpy as np
@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 import warplens as wl
 from warplens.compiler import assemble
 
+T = TypeVar("T")
 FILE = Path(__file__).parents[2] / "measurements" / "h200" / "ptx_forms.csv"
 THREADS, BYTES = 256, 512  # of each thread: what it reads, and behind RESULT what it writes
 RESULT = 128
@@ -73,19 +74,24 @@ def forms() -> tuple[Form, ...]:
 
 
 def module(chosen: Sequence[Form], arch: str) -> tuple[wl.Module | None, list[Form]]:
-    """A module of those lines that the architecture has, as ptxas tells."""
+    """A module of those lines that the architecture has."""
+    return accepted(chosen, Form.text, arch)
+
+
+def accepted(chosen: Sequence[T], text_of: Callable[[T], str], arch: str) -> tuple[wl.Module | None, list[T]]:
+    """A module of those kernels that the architecture has, as ptxas tells, and what they were made of."""
     left = list(chosen)
     while left:
-        texts = [form.text() for form in left]
+        texts = [text_of(each) for each in left]
         try:
-            return wl.load(assemble(HEAD.format(arch=arch) + "".join(texts), "forms", arch)), left
+            return wl.load(assemble(HEAD.format(arch=arch) + "".join(texts), "lines", arch)), left
         except wl.errors.CompileError as error:
             starts = np.cumsum([HEAD.count("\n") + 1, *(text.count("\n") for text in texts)])
             told = [int(line) for line in re.findall(r"line (\d+)", str(error))]
             refused = {int(np.searchsorted(starts, line, "right")) - 1 for line in told}
             if not refused:
                 raise
-            left = [form for place, form in enumerate(left) if place not in refused]
+            left = [each for place, each in enumerate(left) if place not in refused]
     return None, []
 
 
