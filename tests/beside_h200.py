@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import tomllib
+from functools import cache
 from pathlib import Path
+from typing import Any
 
-from warplens.host import USUAL
+from warplens.host import USUAL, Host
 from warplens.target import Flags, Target, targets
 from warplens.validation import Emulated, with_record
 
@@ -12,11 +15,26 @@ ROOT = Path(__file__).parents[1]
 RECORDS = ROOT / "measurements" / "h200"
 
 
+KNOWN_DIFFERENCES = Path(__file__).parent / "hardware" / "known_differences.toml"
+
+
+@cache
+def known_differences(record: str) -> dict[str, Any]:
+    """Kernel -> reason and counters that differ, of one record."""
+    with KNOWN_DIFFERENCES.open("rb") as file:
+        found: dict[str, Any] = tomllib.load(file).get(record, {})
+    return found
+
+
 def check(target: Target, record: str) -> None:
-    """Every counter is what it was there."""
-    (agreement,) = with_record([Emulated(target, USUAL, None)], str(RECORDS / record))
+    """Every counter is what it was there, but for exactly those that known_differences.toml lists."""
+    known = known_differences(record).get(target.title)
+    # A kernel whose counts depend on the order of its blocks has one order with one host thread.
+    host = Host(threads=1) if known else USUAL
+    (agreement,) = with_record([Emulated(target, host, None)], str(RECORDS / record))
     assert len(agreement.rows) > 40
-    assert agreement.equal, [(r.name, r.emulated.value, r.measured.value) for r in agreement.rows if not r.equal]
+    different = {r.name: (r.emulated.value, r.measured.value) for r in agreement.rows if not r.equal}
+    assert sorted(different) == (known["counters"] if known else []), different
 
 
 def names(record: str) -> list[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+from collections.abc import Iterator
 from zlib import crc32
 
 import pytest
@@ -32,3 +34,11 @@ def sampled(item: pytest.Item) -> bool:
 def _every_thread_works(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where a launch has too little to do for two: what is run here is small."""
     monkeypatch.setattr(grid, "PAYS", 0.0)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _ctrl_c_interrupts() -> Iterator[None]:
+    """A shell starts background jobs with SIGINT ignored, and Python then installs no handler of its own."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)

@@ -205,12 +205,10 @@ def test_ctrl_c_ends_at_once(tmp_path: Path) -> None:
         "  for (int i = 0; i < n; ++i) v = v * 1664525 + 1013904223 + (v >> 3);\n"
         "  if (v == 42) out[0] = v;\n}\n"
     )
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs begin with it ignored
     running = command(
         "explain", str(tmp_path / "spin.cu"), "--grid", "1000000", "--block", "256", "--arg", "zeros:i32[4]",
         "--arg", "100000", WARPLENS_CACHE=str(ready),
     )  # fmt: skip
-    signal.signal(signal.SIGINT, before)
     deadline = time.monotonic() + 60
     while not (ready / "object").exists() and time.monotonic() < deadline:  # written when the run begins
         time.sleep(0.1)

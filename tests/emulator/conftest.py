@@ -1,4 +1,5 @@
-"""A test that takes `arch` runs on every architecture: sm_90 always, the others as long tests.
+"""A test that takes `arch` runs on every architecture: sm_90 always, the others as long tests; with
+`@pytest.mark.since("sm_80")` on those from sm_80 on, where what it tests begins.
 
 With --long each test runs twice, with steps and with a whole translation (tiers.py), unless its file says otherwise in
 `TIERS`; without, in one of the two, chosen by its name: all in both take ten minutes of two cores.
@@ -14,8 +15,10 @@ from launches import ARCHITECTURES
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "arch" in metafunc.fixturenames:
-        others = (pytest.param(a, marks=pytest.mark.long) for a in ARCHITECTURES if a != "sm_90")
-        metafunc.parametrize("arch", ["sm_90", *others])
+        since = metafunc.definition.get_closest_marker("since")
+        existing = ARCHITECTURES[ARCHITECTURES.index(since.args[0]) if since else 0 :]
+        marks = {arch: [pytest.mark.long] * (arch != "sm_90") for arch in existing}
+        metafunc.parametrize("arch", [pytest.param(arch, marks=mark) for arch, mark in marks.items()])
     metafunc.parametrize("tier", getattr(metafunc.module, "TIERS", ("steps", "whole")), indirect=True)
 
 

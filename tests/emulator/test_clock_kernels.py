@@ -6,14 +6,10 @@ import numpy as np
 import pytest
 from launches import kernel, same, written
 
-from warplens.isa._op import find
-
 FILE = "k22_clock_sreg.cu"
 
 
 def test_clk(arch: str) -> None:
-    if arch < "sm_90" and arch not in ("sm_100", "sm_120") and find("DEPBAR.LE") is None:
-        pytest.skip("up to sm_89 the kernel waits with DEPBAR, which has no meaning yet")
     a = np.roll(np.arange(101, dtype=np.int32), -1)
     o = np.zeros(8, np.int64)
     kernel(FILE, "clk", arch).launch(1, 1, o, a, shared=640)

@@ -74,10 +74,9 @@ def test_cv(arch: str) -> None:
             same(got[sure], saturated(trunc(source), kind)[sure])
 
 
+@pytest.mark.since("sm_100")
 def test_f2(arch: str) -> None:
     """Packed floats, three-way maxima, loads of 32 bytes."""
-    if arch not in ("sm_100", "sm_120"):
-        pytest.skip("the kernel begins with sm_100")
     rng = np.random.default_rng(2)
     a, f = awkward_floats(rng, 2 * 512).view(np.uint64), awkward_floats(rng, 66)
     o, g = np.zeros(320, np.uint64), np.zeros(64, np.float32)

@@ -129,9 +129,8 @@ def alike_bfloats(got: NDArray[Any], want: NDArray[Any], zeros: bool = False) ->
     alike(a, b)
 
 
+@pytest.mark.since("sm_80")
 def test_b16(arch: str) -> None:
-    if arch == "sm_75":
-        pytest.skip("the file has no kernels before sm_80")
     n, rng = 160, np.random.default_rng(3)
     a, f = bfloats(rng, 3 * n), np.zeros(2 * n, np.float32)
     f[n:] = fractions(rng, n)
@@ -153,9 +152,8 @@ def test_b16(arch: str) -> None:
     alike(f[:n], single(x))
 
 
+@pytest.mark.since("sm_80")
 def test_b2(arch: str) -> None:
-    if arch == "sm_75":
-        pytest.skip("the file has no kernels before sm_80")
     n, threads, rng = 70, 64, np.random.default_rng(4)
     a, f = bfloats(rng, 3 * n, 2), np.zeros((2 * n, 2), np.float32)
     f[n:] = fractions(rng, n, 2)

@@ -37,9 +37,8 @@ def test_products_are_those_of_an_h200(name: str) -> None:
     same(got, d)
 
 
+@pytest.mark.since("sm_80")
 def test_cpasync(arch: str) -> None:
-    if arch == "sm_75":
-        pytest.skip("cp.async came with sm_80")
     rng = np.random.default_rng(24)
     tiles = rng.integers(-99, 99, (8, 128, 4)).astype(np.float32)
     singles, pairs = rng.integers(-99, 99, 128).astype(np.float32), rng.integers(-9, 9, (128, 2)).astype(np.float32)

@@ -89,9 +89,8 @@ def test_mtch(arch: str, threads: int) -> None:
     same(o, want)
 
 
+@pytest.mark.since("sm_80")
 def test_red(arch: str) -> None:
-    if arch == "sm_75":
-        pytest.skip("__reduce_sync came with sm_80")
     for threads in (64, 40):
         a = np.random.default_rng(12).integers(-(2**31), 2**31, threads).astype(np.int32)
         o = np.zeros(256, np.uint32)
