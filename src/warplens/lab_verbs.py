@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from warplens.labs.lab import Lab
     from warplens.labs.measure import Counted
     from warplens.labs.run import Done, Size
+    from warplens.report.lab import Sheet
+    from warplens.report.subject import Subject
     from warplens.target import Flags
 
 
@@ -28,7 +30,8 @@ if TYPE_CHECKING:
 @click.option("--size", metavar="SIZE", help="full (default), small, or names of the lab: n=1048576,block=256.")
 @click.option("--rung", "rungs", multiple=True, metavar="RUNG", help="Only this one, by number or title.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
-@click.option("--html", metavar="F", help="Write one page: the table, pictures, every rung's source and machine code.")
+@click.option("--html", metavar="F", help="Write the lesson as one page, and beside it a folder with a report of each "
+              "rung: F and F's name with _rungs.")  # fmt: skip
 @click.option("--write", is_flag=True, help="Write results.csv, README.md and pictures of the lab, and on a GPU "
               "measured.csv.")  # fmt: skip
 @click.option("--times", is_flag=True, help="With --write: only the measured times anew, on this machine's H200.")
@@ -108,14 +111,15 @@ def tell(
     from warplens.labs.run import kept, runs, tabled
 
     rungs, chosen = found.chosen(titles), [key or "h200" for key in gpus(flags.gpu)]
-    records, unpredicted, subjects = [], {}, []
+    records, unpredicted = [], {}
+    page = LabPages(found, html) if html else None
     for done in runs(found, rungs, size, chosen, host):
         refuse_wrong(done)
         first = done.outcomes[chosen[0]]
         unpredicted[done.rung.entry.title] = first.unpredicted
         records.append(kept(found, done))
-        if html and first.subject:
-            subjects.append(first.subject)
+        if page and first.subject:
+            page.add(first.subject)
     gpu = present(chosen[0])
     fresh = {time.rung: time for time in times(rungs, size, gpu)} if gpu else {}
     table = tabled(found, records, rungs, size, chosen, unpredicted, fresh)
@@ -123,17 +127,51 @@ def tell(
         from warplens.report.lab_json import document
 
         click.echo(document(table), nl=False)
-    elif html:
-        from warplens.report.lab_html import page
-        from warplens.run import write_text
-
-        write_text(html, page(table, subjects, found.pictures))
-        click.echo(f"written to {html}")
+    elif page:
+        page.write(table)
+        click.echo(f"written to {html}, reports of {len(page.links)} rungs to {page.folder}")
     else:
         from warplens.report.lab import show
         from warplens.report.layout import console
 
         show(table, console())
+
+
+class LabPages:
+    """A lab's page and the folder with the report of each rung, which are written one after the other."""
+
+    def __init__(self, found: Lab, file: str) -> None:
+        from pathlib import Path
+
+        self.found, self.file = found, Path(file)
+        self.folder = self.file.with_name(f"{self.file.stem}_rungs")
+        self.links: dict[str, str] = {}
+        self._subjects: list[Subject] = []
+        try:
+            self.folder.mkdir(exist_ok=True)
+        except OSError as error:
+            raise UsageError(f"cannot write {self.folder}: {error.strerror}") from None
+
+    def add(self, subject: Subject) -> None:
+        """Writes the report of a rung."""
+        from warplens.report import html
+        from warplens.run import write_text
+
+        title, back = subject.title, (self.found.file.title, f"../{self.file.name}")
+        write_text(self.folder / f"{title}.html", html.page([subject], back=back))
+        self.links[title] = f"{self.folder.name}/{title}.html"
+        self._subjects.append(subject)
+
+    def write(self, table: Sheet) -> None:
+        """Writes the page."""
+        from warplens.labs.lesson import lesson, pictures, sources
+        from warplens.report.lab_html import Picture, ladder, page
+        from warplens.run import write_text
+
+        drawn = pictures(self.found)
+        if "roofline" not in drawn and (path := ladder(self._subjects)):
+            drawn["roofline"] = Picture("Roofline with the rungs as a path", path)
+        write_text(self.file, page(table, lesson(self.found), drawn, sources(self.found), self.links))
 
 
 def rewrite(labs: Sequence[Lab], sizes: Sequence[Size], host: Host, only_times: bool) -> None:

@@ -39,11 +39,15 @@ def test_it_runs_and_says_the_same_in_json_and_on_a_page(lab: Path, capsys: pyte
     assert [rung["counts"]["Loads"]["value"] for rung in told["rungs"]] == [128, 32]
 
     assert main(["lab", "./mine", *TINY, "--html", "mine.html"]) == 0
+    assert capsys.readouterr().out == "written to mine.html, reports of 2 rungs to mine_rungs\n"
     page = Path("mine.html").read_text()
-    assert "2_wide" in page
+    assert '<a href="mine_rungs/2_wide.html">2_wide</a>' in page
     assert "a quarter of the loads" in page
     assert "Roofline with the rungs as a path" in page
     assert "float4 x = in[i];" in page
+    report = Path("mine_rungs/2_wide.html").read_text()
+    assert '<a href="../mine.html">' in report
+    assert "LDG.E.128" in report
 
 
 def test_several_gpus_are_columns(lab: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -31,13 +31,6 @@ class Lab:
     def key(self) -> str:
         return self.folder.resolve().name
 
-    @property
-    def pictures(self) -> dict[str, str]:
-        """The drawings that --write left in pictures/, SVG by title."""
-        files = {str(p.get("title", p.get("file"))): self.folder / "pictures" / f"{p.get('file')}.svg"
-                 for p in self.file.pictures}  # fmt: skip
-        return {title: path.read_text(encoding="utf-8") for title, path in files.items() if path.is_file()}
-
     def chosen(self, titles: Sequence[str]) -> tuple[Rung, ...]:
         """The rungs named by title, number or file; all for none.  UsageError for one that is not there."""
         if not titles:

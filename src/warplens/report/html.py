@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
 from warplens.counters.occupancy import Curve, curves
 from warplens.model.prediction import Prediction
@@ -17,9 +16,6 @@ from warplens.report.pictures.roofline_path import roofline_path
 from warplens.report.subject import Subject, blocks_of
 from warplens.report.terminal import chosen, spoken_shared
 from warplens.report.verdict import RESOURCES, per, share, verdict
-
-if TYPE_CHECKING:
-    from warplens.report.lab_html import LabView
 
 CHART_WIDTH, CHART_HEIGHT = 300, 110  # units of the drawing, without its margins
 
@@ -79,22 +75,31 @@ class View:
     time: TimeView | None
 
 
-def page(
-    subjects: Sequence[Subject], by_gpu: Sequence[tuple[str, Sequence[Answer]]] = (), lab: LabView | None = None
-) -> str:
-    """The page for one launch or several; `by_gpu`: the rows of kernels that several GPUs were asked for; `lab`: what
-    stands above the launches of a lab's rungs."""
+def template(name: str) -> Template:
+    """A page's template in this folder."""
     loader = FileSystemLoader(Path(__file__).parent)
     environment = Environment(
         loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined
     )
     environment.filters.update(share=share, per=per, whole=lambda amount: f"{amount:,}")
-    template = environment.get_template("page.html.j2")
+    return environment.get_template(name)
+
+
+def page(
+    subjects: Sequence[Subject], by_gpu: Sequence[tuple[str, Sequence[Answer]]] = (),
+    back: tuple[str, str] | None = None,
+) -> str:  # fmt: skip
+    """The page for one launch or several.
+
+    by_gpu   the rows of kernels that several GPUs were asked for
+    back     title and address of the page that links to this one
+    """
     words = {
         "time": time, "blocks_of": blocks_of, "chosen": chosen, "spoken_shared": spoken_shared, "resources": RESOURCES,
     }  # fmt: skip
     told = [(f"{title}: {gpu_rows.fastest(rows)}", [gpu_rows.cells(row) for row in rows]) for title, rows in by_gpu]
-    return template.render(views=[view(subject) for subject in subjects], by_gpu=told, lab=lab, **words)
+    views = [view(subject) for subject in subjects]
+    return template("page.html.j2").render(views=views, by_gpu=told, back=back, **words)
 
 
 def view(subject: Subject) -> View:
