@@ -3,7 +3,8 @@
     python docs/regenerate.py           writes them
     python docs/regenerate.py --check   ends with 1 if one of them is not what the program prints today
 
-Such a part stands between `<!-- begin: COMMAND -->` and `<!-- end -->`: a table as it is, all else as text.
+Such a part stands between `<!-- begin: COMMAND -->` and `<!-- end -->`: a table or a page as it is,
+all else as text.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 PAGES = (
-    ROOT / "README.md", ROOT / "docs" / "hardware.md", ROOT / "docs" / "opcodes.md", ROOT / "docs" / "safety.md",
-    ROOT / "docs" / "validation.md", ROOT / "benchmarks" / "labs" / "README.md",
+    ROOT / "README.md", ROOT / "docs" / "api.md", ROOT / "docs" / "hardware.md", ROOT / "docs" / "opcodes.md",
+    ROOT / "docs" / "safety.md", ROOT / "docs" / "validation.md", ROOT / "benchmarks" / "labs" / "README.md",
 )  # fmt: skip
 PART = re.compile(r"(<!-- begin: (?P<command>.+?) -->\n).*?(<!-- end -->)", re.DOTALL)
 COLUMNS = "88"  # as wide as GitHub shows a text block without scrolling
@@ -34,7 +35,7 @@ def printed(command: str) -> str:
 
 
 def block(text: str) -> str:
-    return text if text.startswith("|") else f"```text\n{text}```\n"
+    return text if text.startswith(("|", "#")) else f"```text\n{text}```\n"
 
 
 def regenerated(page: str) -> str:

@@ -1,10 +1,25 @@
-"""What a CUDA kernel really executes, how well it uses memory, and why.
+"""What a CUDA kernel executes, how long it takes and why; no GPU is needed.
 
-The public door: names only, each loaded when it is first used.
+    import numpy as np
+    import warplens as wl
+
+    module = wl.compile("copy.cu", arch="sm_90")     # CUDA C++ or PTX; wl.load() for a cubin or a program
+    kernel = module["nccopy"]                        # .registers .shared_bytes .local_bytes .parameters .instructions
+    x = np.arange(1 << 20, dtype=np.float32)
+    y = np.zeros_like(x)
+    run = kernel.launch((8192,), (128,), x, y, x.size)   # grid, block, arguments; arrays are updated in place
+
+    run["smsp__inst_executed.sum"]                   # a metric under its Nsight Compute name
+    run.metrics.to_frame()                           # all of them: value, unit, provenance
+    prediction = run.predict("h200")                 # .time_us .low_us .high_us .limit .metrics .stalls
+    wl.report(run, "report.html")
+
+Errors that the user can mend are subclasses of WarplensError.
 """
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from warplens.version import __version__
@@ -14,22 +29,44 @@ if TYPE_CHECKING:
     from warplens.errors import (
         CompileError,
         CubinError,
+        HardwareError,
         KernelFault,
+        Unpredictable,
         UnsupportedInstruction,
         UsageError,
         WarplensError,
     )
+    from warplens.metric import Metric, Metrics
+    from warplens.model.prediction import Prediction
     from warplens.pitch import Pitched
     from warplens.run import Run
+
+_HOMES = {
+    "api": ("LaunchableKernel", "Module", "compile", "empty_pitched", "load", "pitched", "report"),
+    "errors": (
+        "CompileError", "CubinError", "HardwareError", "KernelFault", "Unpredictable", "UnsupportedInstruction",
+        "UsageError", "WarplensError",
+    ),
+    "metric": ("Metric", "Metrics"),
+    "model.prediction": ("Prediction",),
+    "pitch": ("Pitched",),
+    "run": ("Run",),
+}  # fmt: skip
+_HOME = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
     "CompileError",
     "CubinError",
+    "HardwareError",
     "KernelFault",
     "LaunchableKernel",
+    "Metric",
+    "Metrics",
     "Module",
     "Pitched",
+    "Prediction",
     "Run",
+    "Unpredictable",
     "UnsupportedInstruction",
     "UsageError",
     "WarplensError",
@@ -42,11 +79,12 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name not in __all__:
-        raise AttributeError(f"module 'warplens' has no attribute {name!r}")
-    from importlib import import_module
+def __dir__() -> list[str]:
+    return sorted(__all__)
 
-    raised = name.endswith(("Error", "Fault", "Instruction"))
-    home = "errors" if raised else {"Run": "run", "Pitched": "pitch"}.get(name, "api")
-    return getattr(import_module(f"warplens.{home}"), name)
+
+def __getattr__(name: str) -> Any:
+    """Public names, each imported when it is first used: `import warplens` takes milliseconds."""
+    if name not in _HOME:
+        raise AttributeError(f"module 'warplens' has no attribute {name!r}")
+    return getattr(import_module(f"warplens.{_HOME[name]}"), name)

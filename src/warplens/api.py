@@ -51,6 +51,13 @@ def compile(
     path or source   the code; `options` go to NVRTC (of PTX: to ptxas) as they are
     names            name expressions of templates ("copy<float>"), which are then found under these names
     Raises CompileError with the compiler's own log, UsageError for an unknown architecture or a missing file.
+
+    >>> module = wl.compile("examples/copy.cu", arch="sm_90")
+    >>> module
+    <Module for sm_90: ccopy, nccopy>
+    >>> source = "template <class T> __global__ void fill(T* x, T v) { x[threadIdx.x] = v; }"
+    >>> wl.compile(source=source, names=["fill<double>"])["fill<double>"].arch
+    'sm_90'
     """
     if (path is None) == (source is None):
         raise UsageError("compile() takes either a path or source=")
@@ -81,6 +88,10 @@ def load(path: str | Path | bytes, arch: str | None = None, kernel: str | None =
     arch     which code is meant where the file has some for several architectures; else the newest
     kernel   one that the module must have, where the file has several of the same architecture
     CubinError if there is none, UsageError if it is not said which.
+
+    >>> cubin = wl.compile("examples/copy.cu").cubin.data
+    >>> wl.load(cubin)["nccopy"].registers
+    12
     """
     found = load_all(path, arch)
     meant = [module for module in found if kernel is None or kernel in module]
@@ -120,7 +131,19 @@ def read_code(path: str | Path) -> bytes:
 
 
 class Module:
-    """The kernels of one cubin; `module["name"]` is one of them, `module.variables["name"]` a variable."""
+    """The kernels of one cubin: a mapping of name to LaunchableKernel.
+
+    variables   `__device__` and `__constant__` variables by name, which can be read and set
+    cubin       what the file holds: `cubin.data` are its bytes, `cubin.sources` the text that was compiled
+
+    >>> module = wl.compile("examples/copy.cu")
+    >>> list(module), "ccopy" in module
+    (['ccopy', 'nccopy'], True)
+    >>> module = wl.compile(source="__device__ float table[4]; __global__ void k(float* x) { *x = table[1]; }")
+    >>> module.variables["table"] = np.ones(4, np.float32)
+    >>> module.variables["table"]
+    <__device__ variable table: 16 bytes>
+    """
 
     def __init__(self, cubin: Cubin, lowered: Mapping[str, str]) -> None:
         self.cubin = cubin
@@ -134,6 +157,7 @@ class Module:
 
     @property
     def arch(self) -> str:
+        """What the code is compiled for: "sm_90"."""
         return self.cubin.arch
 
     def __iter__(self) -> Iterator[str]:
@@ -169,7 +193,18 @@ class Module:
 
 
 class LaunchableKernel:
-    """A kernel that can be launched; what the cubin says of it is in `kernel`, its machine code in `program`."""
+    """A kernel that can be launched; what the cubin says of it is in `kernel`, its machine code in `program`.
+
+    registers     32-bit registers per thread;  instructions: of its machine code, padding included
+    shared_bytes  static shared memory per block;  local_bytes: stack per thread
+    parameters    .ordinal, .offset and .size in bytes of each
+
+    >>> kernel = wl.compile("examples/copy.cu")["nccopy"]
+    >>> kernel.registers, kernel.instructions, [parameter.size for parameter in kernel.parameters]
+    (12, 48, [8, 8, 4])
+    >>> kernel.program.instructions[0].opcode
+    'LDC'
+    """
 
     def __init__(
         self, cubin: Cubin, kernel: Kernel, name: str, variables: Variables, programs: Mapping[str, Program]
@@ -185,30 +220,37 @@ class LaunchableKernel:
 
     @property
     def arch(self) -> str:
+        """What the code is compiled for: "sm_90"."""
         return self.kernel.arch
 
     @property
     def registers(self) -> int:
+        """32-bit registers per thread."""
         return self.kernel.registers
 
     @property
     def shared_bytes(self) -> int:
+        """Static shared memory per block, without what the driver reserves."""
         return self.kernel.shared_bytes
 
     @property
     def local_bytes(self) -> int:
+        """Stack per thread."""
         return self.kernel.local_bytes
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:
+        """Ordinal, offset and size in bytes of each parameter."""
         return self.kernel.parameters
 
     @cached_property
     def program(self) -> Program:
+        """The machine code: instructions, basic blocks, loops."""
         return self._programs[self.kernel.name]
 
     @property
     def instructions(self) -> int:
+        """Instructions of the machine code, padding included."""
         return len(self.program.instructions)
 
     def in_clusters(self, size: Size) -> LaunchableKernel:
@@ -251,6 +293,13 @@ class LaunchableKernel:
         cluster      blocks of a cluster, x first, of a kernel that leaves this to its launch
         Raises UsageError for a wrong argument or launch, KernelFault if the kernel does something wrong: the arrays
         and variables are then as they were at the fault.
+
+        >>> kernel = wl.compile("examples/copy.cu")["ccopy"]
+        >>> x = np.arange(4096, dtype=np.float32)
+        >>> y = np.zeros_like(x)
+        >>> run = kernel.launch(32, 128, x, y, np.int32(x.size))
+        >>> bool((y == x).all()), run["smsp__inst_executed.sum"]
+        (True, 2048)
         """
         if cluster is not None:
             return self.in_clusters(cluster).launch(
@@ -341,12 +390,22 @@ def pitched(array: NDArray[Any], *, gpu: str | None = None) -> Pitched:
     """A copy of a 2-D or 3-D array, as a device buffer whose rows begin at multiples of the GPU's pitch alignment.
 
     gpu   whose alignment it is (default: WARPLENS_GPU, the GPU in the machine, h200).  UsageError for another shape.
+
+    >>> picture = wl.pitched(np.ones((3, 5), np.float32))
+    >>> picture, picture.array.shape
+    (<Pitched float32 array of shape (3, 5), pitch 512 bytes>, (3, 5))
     """
     return padded(np.asarray(array), _alignment(gpu))
 
 
 def empty_pitched(shape: Sequence[int], dtype: DTypeLike, *, gpu: str | None = None) -> Pitched:
-    """The same with nothing in it that should be read: NaN in floats, -1 in signed integers."""
+    """A device buffer with padded rows whose contents are not set: NaN in floats, -1 in signed integers.
+
+    gpu   whose alignment it is, as for pitched().  UsageError for a shape of other than 2 or 3 sizes.
+
+    >>> wl.empty_pitched((4, 100), np.int32).pitch
+    512
+    """
     return allocate(shape, dtype, _alignment(gpu))
 
 
@@ -355,5 +414,13 @@ def _alignment(gpu: str | None) -> int:
 
 
 def report(run: Run, path: str | Path) -> None:
-    """Writes a run to `path`: a page for .html, the document for .json."""
+    """Writes a run to `path`: a page for .html, the document for .json.  UsageError for another ending.
+
+    >>> x = np.zeros(128, np.float32)
+    >>> run = wl.compile("examples/copy.cu")["ccopy"].launch(1, 128, x, x.copy(), np.int32(128))
+    >>> wl.report(run, "/dev/stdout")
+    Traceback (most recent call last):
+      ...
+    warplens.errors.UsageError: a report cannot be written to /dev/stdout: .html and .json are possible endings
+    """
     run.report(path)

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import traceback
+from pathlib import Path
+
+_PACKAGE = str(Path(__file__).parent)
+
 
 class WarplensError(Exception):
     """Something the user can mend; the message says what was wrong and what is possible.
@@ -10,6 +15,16 @@ class WarplensError(Exception):
     """
 
     exit_code = 2
+
+    def _render_traceback_(self) -> list[str]:
+        """Lines of the traceback that IPython and Jupyter show: the user's own frames and the message, not those of
+        this package.  (The hook is IPython's.)"""
+        frames = [
+            frame for frame in traceback.extract_tb(self.__traceback__)
+            if not frame.filename.startswith(_PACKAGE) and "IPython" not in Path(frame.filename).parts
+        ]  # fmt: skip
+        shown = "".join(traceback.format_list(frames)).rstrip().splitlines()
+        return [*shown, f"{type(self).__name__}: {self}"]
 
 
 class UsageError(WarplensError):

@@ -81,6 +81,9 @@ class Kernel:
     branch_targets: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
     externs: tuple[str, ...] = ()
 
+    def __repr__(self) -> str:
+        return f"<Kernel {self.name} for {self.arch}: {len(self.code) // 16} instructions, {self.registers} registers>"
+
     @property
     def cluster_blocks(self) -> int:
         return self.cluster[0] * self.cluster[1] * self.cluster[2]
@@ -115,3 +118,6 @@ class Cubin:
     sources: Mapping[str, str]
     constants: Mapping[str, Variable] = field(default_factory=dict)
     relocations: tuple[Relocation, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<Cubin for {self.arch}: {len(self.kernels)} kernels, {len(self.data):,} bytes>"

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import difflib
+import html
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal, NoReturn
+
+from warplens.errors import UsageError
 
 Provenance = Literal["exact", "modelled", "sampled", "measured"]
 """exact: follows from the instruction stream and the addresses.  modelled: from the model of caches, DRAM or
@@ -24,8 +28,53 @@ class Metric:
     provenance: Provenance
     instances: tuple[tuple[str, float | int], ...] = ()
 
+    def __repr__(self) -> str:
+        unit = f" {self.unit}" if self.unit else ""
+        return f"<Metric {self.value:.9g}{unit}, {self.provenance}>"
+
 
 def instanced(unit: str, provenance: Provenance, instances: Iterable[tuple[str, float | int]]) -> Metric:
     """A metric with parts; its value is their sum."""
     parts = tuple(instances)
     return Metric(sum(value for _, value in parts), unit, provenance, parts)
+
+
+class Metrics(dict[str, Metric]):
+    """Metrics by Nsight Compute name: a mapping of name to Metric.
+
+    An unknown name is a KeyError that names the nearest ones.
+
+        run.metrics["smsp__inst_executed.sum"].value
+        run.metrics.to_frame().loc["smsp__inst_executed.sum", "value"]
+    """
+
+    def __missing__(self, name: str) -> NoReturn:
+        close = difflib.get_close_matches(name, self, 3, 0.6)
+        hint = f"did you mean {', '.join(close)}?" if close else "run.metrics lists them all"
+        raise KeyError(f"no metric {name}; {hint}")
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{name} = {metric.value:.6g}" for name, metric in list(self.items())[:2])
+        return f"<{len(self)} metrics: {shown}{', ...' if len(self) > 2 else ''}>"
+
+    def _repr_html_(self) -> str:
+        """A table, as a notebook shows it."""
+        rows = "".join(
+            f"<tr><td>{html.escape(name)}</td><td>{metric.value:,.6g}</td><td>{html.escape(metric.unit)}</td>"
+            f"<td>{metric.provenance}</td></tr>"
+            for name, metric in self.items()
+        )
+        return f"<table><tr><th>metric</th><th>value</th><th>unit</th><th>provenance</th></tr>{rows}</table>"
+
+    def to_frame(self) -> Any:
+        """A pandas.DataFrame: one row a metric, indexed by name, with the columns value, unit and provenance.
+
+        UsageError if pandas is not installed.
+        """
+        try:
+            import pandas
+        except ImportError:
+            raise UsageError("to_frame() needs pandas: pip install pandas") from None
+        rows = [(metric.value, metric.unit, metric.provenance) for metric in self.values()]
+        index = pandas.Index(list(self), name="metric")
+        return pandas.DataFrame(rows, index, columns=["value", "unit", "provenance"])

@@ -35,12 +35,17 @@ class Pitched:
     pitch: int
     storage: NDArray[np.uint8]
 
+    def __repr__(self) -> str:
+        return f"<Pitched {self.dtype} array of shape {self.shape}, pitch {self.pitch} bytes>"
+
     @property
     def shape(self) -> tuple[int, ...]:
+        """(rows, columns) or (slices, rows, columns), without the padding."""
         return self.array.shape
 
     @property
     def dtype(self) -> np.dtype[Any]:
+        """Type of an element."""
         return self.array.dtype
 
     @property

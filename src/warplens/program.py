@@ -171,6 +171,10 @@ class Program:
     loops: tuple[Loop, ...]
     crossed: bool = False
 
+    def __repr__(self) -> str:
+        size = f"{len(self.instructions)} instructions, {len(self.blocks)} blocks"
+        return f"<Program {self.name} for {self.arch}: {size}>"
+
     @property
     def body(self) -> tuple[Instruction, ...]:
         """The instructions without the padding behind them: a branch to itself, then NOPs up to 128 bytes."""

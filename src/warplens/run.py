@@ -19,7 +19,7 @@ from warplens.kernel import Cubin, Kernel
 from warplens.launch import Launch
 from warplens.machine import Machine
 from warplens.machine import machine as described
-from warplens.metric import Metric
+from warplens.metric import Metrics
 from warplens.model import Floor, Prediction
 from warplens.model import floor as least_time
 from warplens.model.by_warp import ByWarp, by_warp
@@ -63,7 +63,15 @@ class Again:
 
 @dataclass(frozen=True)
 class Run:
-    """What one launch did.
+    """What one launch did: `run["metric"]` is a value, `run.metrics` all of them, `run.predict()` the time.
+
+    >>> kernel = wl.compile("examples/copy.cu")["nccopy"]
+    >>> x = np.arange(4096, dtype=np.float32)
+    >>> run = kernel.launch(32, 128, x, np.zeros_like(x), np.int32(x.size))
+    >>> run.metrics["l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"]
+    <Metric 1024 sector, exact>
+    >>> run.occupancy.warps, run.occupancy.limiters
+    (64, ('warps',))
 
     labels   names of the arguments;  title, file: what the user calls the kernel, and where it came from
     machine_from   who named the GPU ("--gpu", "WARPLENS_GPU", "this machine", "default"), where that is known
@@ -116,6 +124,7 @@ class Run:
 
     @cached_property
     def occupancy(self) -> Occupancy:
+        """Theoretical occupancy: resident blocks and warps per SM, and what limits them."""
         return occupancy(self.machine, *self._block)
 
     def floor(self, gpu: str | None = None) -> Floor:
@@ -134,7 +143,16 @@ class Run:
         gpu       its name (default: the one of the launch)
         what_if   causes to remove, of warplens.model.WHAT_IF
         Some blocks are run again for it, with the arrays that the kernel only reads as they are now.
-        UsageError for a GPU that is not known, whose machine code is another, or on which no block fits.
+        UsageError for a GPU that is not known, whose machine code is another, or on which no block fits;
+        Unpredictable where an assumption of the model does not hold for this launch.
+
+        >>> x = np.zeros(1 << 20, np.float32)
+        >>> run = wl.compile("examples/copy.cu")["ccopy"].launch(8192, 128, x, x.copy(), np.int32(x.size))
+        >>> prediction = run.predict("h200")
+        >>> prediction.low_us < prediction.time_us < prediction.high_us
+        True
+        >>> prediction.metrics["dram__bytes_read.sum"].provenance
+        'modelled'
         """
         from warplens.model.predict import predict
 
@@ -211,20 +229,14 @@ class Run:
         return self.counted.printed
 
     @cached_property
-    def metrics(self) -> Mapping[str, Metric]:
+    def metrics(self) -> Metrics:
         """Every metric of the launch under its Nsight Compute name."""
         full = waves(self.machine, self.occupancy, self.launch.blocks)
         drawn = curves(self.machine, *self._block)
-        return metrics(self.kernel.program, self.trace, self.kernel.kernel, self.occupancy, full, drawn)
+        return Metrics(metrics(self.kernel.program, self.trace, self.kernel.kernel, self.occupancy, full, drawn))
 
     def __getitem__(self, name: str) -> float | int:
-        """The value of a metric."""
-        if name not in self.metrics:
-            import difflib
-
-            close = difflib.get_close_matches(name, self.metrics, 3, 0.6)
-            hint = f"; did you mean {', '.join(close)}?" if close else "; run.metrics lists them all"
-            raise KeyError(f"no metric {name}{hint}")
+        """The value of a metric; KeyError for an unknown name, with the nearest ones."""
         return self.metrics[name].value
 
     @cached_property

@@ -76,6 +76,10 @@ class Trace:
     printed: str = ""
     reached: Mapping[str, Reached] = field(default_factory=dict)
 
+    def __repr__(self) -> str:
+        blocks = f"{self.blocks_run:,} of {self.launch.blocks:,} blocks"
+        return f"<Trace of {blocks}: {int(self.executed.sum()):,} warp instructions>"
+
     @property
     def sampled(self) -> bool:
         return self.blocks_run < self.launch.blocks

@@ -32,6 +32,10 @@ class DeviceVariable:
     data: NDArray[np.uint8]
     constant: bool
 
+    def __repr__(self) -> str:
+        kind = "__constant__" if self.constant else "__device__"
+        return f"<{kind} variable {self.name}: {self.size} bytes>"
+
     @property
     def size(self) -> int:
         """Bytes."""
@@ -103,6 +107,9 @@ class Variables(Mapping[str, DeviceVariable]):
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
+
+    def __repr__(self) -> str:
+        return f"<Variables: {', '.join(self) or 'none'}>"
 
     def reset(self) -> None:
         """Every variable as the cubin has it."""

@@ -127,6 +127,9 @@ class Machine:
     channels: Channels | None = None
     host_link: HostLink | None = None
 
+    def __repr__(self) -> str:
+        return f"<Machine {self.key}: {self.title}, {self.arch}, {self.multiprocessors} SMs>"
+
 
 def limits_from(tables: Tables, file: str) -> Limits:
     """The limits in an architecture's file; UsageError names table and key of what is missing or absurd."""

@@ -34,6 +34,10 @@ class Floor:
     bounds: tuple[Bound, ...]
     provenance: Provenance
 
+    def __repr__(self) -> str:
+        unit = f", {self.limit.name}" if self.limit else ""
+        return f"<Floor {self.microseconds:.3g} us on {self.gpu}{unit}>"
+
     @property
     def limit(self) -> Bound | None:
         """The bound that no assumption stands behind and that is longest; None if nothing was executed."""

@@ -64,3 +64,7 @@ class Prediction:
     stalls_at: Mapping[int, Mapping[str, float]]
     simulated: Simulated
     calibrated: str = ""
+
+    def __repr__(self) -> str:
+        interval = f"{self.low_us:.3g} to {self.high_us:.3g} us"
+        return f"<Prediction {self.time_us:.3g} us ({interval}) on {self.gpu}: {self.limit}>"
