@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import csv
 from collections import Counter
 
 import numpy as np
 import pytest
+from digests import DIGESTS, digest
 
 import warplens as wl
 from warplens.calibration import Trial, source_of, trials
@@ -64,3 +66,11 @@ def test_starts_are_told_apart_by_multiprocessor() -> None:
     ticks = np.array([100, (1 << 48) + 5000, 140, (1 << 48) + 5060], np.int64)
     found = distribution(trial, ticks)
     assert (found[0], found[-1]) == (40, 60)
+
+
+@pytest.mark.parametrize("subject", subjects())
+def test_trials_are_those_that_the_record_was_measured_with(subject: str) -> None:
+    """A trial that changes has to be measured again: then `python tests/calibration/digests.py` writes them anew."""
+    with DIGESTS.open(newline="") as file:
+        kept = {row["subject"]: row for row in csv.DictReader(file)}
+    assert kept[subject] == digest(subject)

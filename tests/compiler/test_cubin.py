@@ -188,3 +188,18 @@ def test_every_architecture():
         cubin = read_cubin(data)
         assert cubin.arch == arch
         assert cubin.kernels["f"].parameters == (Parameter(0, 0, 8),)
+
+
+STACKS = """
+extern "C" __global__ void first(int *y, int n) { volatile int a[30]; a[n] = n; a[3] = y[1]; *y = a[y[2]]; }
+extern "C" __global__ void none(int *y) { *y = 1; }
+extern "C" __global__ void last(int *y, int n) { volatile int a[50]; a[n] = n; a[3] = y[1]; *y = a[y[2]]; }
+"""
+
+
+@pytest.mark.parametrize("arch", ["sm_75", "sm_90", "sm_120"])
+def test_each_kernel_has_the_stack_of_its_own_frame(arch: str) -> None:
+    data, _ = compile_source(STACKS, "stacks.cu", arch)
+    assert {name: kernel.local_bytes for name, kernel in read_cubin(data).kernels.items()} == {
+        "first": 120, "none": 0, "last": 200,
+    }  # fmt: skip

@@ -115,3 +115,14 @@ def test_a_budget_on_an_unknown_metric() -> None:
     found = compare(side("a", "FADD R0,R1,R2", [2], {1: "f"}), side("b", "FADD R0,R1,R2", [4], {1: "f"}))
     with pytest.raises(UsageError, match="no metric nothing"):
         budget("nothing > 1").broken_by(found)
+
+
+@pytest.mark.parametrize(
+    ("operator", "broken"),
+    [("<", (True, False, False)), ("<=", (True, True, False)), (">", (False, False, True)), (">=", (False, True, True)),
+     ("==", (False, True, False)), ("!=", (True, False, True))],
+)  # fmt: skip
+def test_a_budget_below_at_and_above_its_bound(operator: str, broken: tuple[bool, bool, bool]) -> None:
+    limit = budget(f"smsp__inst_executed.sum {operator} 1.5")
+    sides = [side(str(n), "FADD R0,R1,R2", [n], {1: "f"}) for n in (4, 4, 6, 8)]
+    assert tuple(limit.broken_by(compare(sides[0], other)) for other in sides[1:]) == broken

@@ -287,6 +287,17 @@ def test_efficiency_is_the_quotient_of_the_sums() -> None:
     assert round(values[name].value, 2) == H200["reduce_unroll8_warp"][name]
 
 
+def test_branch_efficiency_is_the_share_of_targets_that_all_lanes_chose() -> None:
+    """10 executions, of which 4 chose 2, 2, 3 and 3 targets: 6 uniform targets and 6 divergent ones."""
+    made = program("BRA `(.L_x_0)\nEXIT")
+    rows = [{"executed": 10, "parted": 4, "divergent": 6}, {"executed": 10}]
+    values = metrics(made, trace(Launch((1, 1, 1), (320, 1, 1)), rows), kernel())
+    assert values["smsp__sass_branch_targets.sum"].value == 12
+    assert values["smsp__sass_branch_targets_threads_uniform.sum"].value == 6
+    assert values["smsp__sass_branch_targets_threads_divergent.sum"].value == 6
+    assert values["smsp__sass_average_branch_targets_threads_uniform.pct"].value == 50
+
+
 def test_provenance() -> None:
     made, seen = ccopy()
     values = metrics(made, seen, kernel())

@@ -1,0 +1,40 @@
+"""Which instructions can send the lanes of a warp to different places (emulator/convergence.py)."""
+
+from __future__ import annotations
+
+import pytest
+
+from warplens.emulator.convergence import left_early, parts
+from warplens.program import Block, Control, Instruction, Program, Register
+
+TIERS = ("whole",)
+CONTROL = Control(1, False, None, None, 0)
+P0 = Register("P", 0)
+
+
+def instruction(index: int, opcode: str, guard: Register | None, *operands: Register) -> Instruction:
+    return Instruction(16 * index, opcode, guard, operands, "", CONTROL, 0, None)
+
+
+@pytest.mark.parametrize(
+    ("opcode", "guard", "may_disagree", "diverges"),
+    [
+        ("BREAK", P0, True, True),
+        ("BREAK", P0, False, False),
+        ("BREAK", None, True, False),
+        ("BRA", P0, True, True),
+        ("BRA", P0, False, False),
+        ("BRA.U", P0, True, False),
+        ("WARPSYNC", P0, True, True),
+        ("WARPSYNC.EXCLUSIVE", None, False, True),
+        ("FADD", P0, True, False),
+    ],
+)
+def test_an_instruction_sends_lanes_apart(opcode: str, guard: Register, may_disagree: bool, diverges: bool) -> None:
+    assert parts(instruction(0, opcode, guard, Register("B", 0)), may_disagree) is diverges
+
+
+def test_a_barrier_that_a_break_leaves_may_be_passed_early() -> None:
+    code = [("BREAK", P0, 1), ("BSYNC", None, 0), ("BSYNC", None, 1)]
+    made = tuple(instruction(n, opcode, guard, Register("B", b)) for n, (opcode, guard, b) in enumerate(code))
+    assert left_early(Program("k", "sm_90", made, (Block(0, 2, ()),), ())) == {1}
