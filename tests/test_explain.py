@@ -67,7 +67,7 @@ def test_a_gpu_that_is_named_gets_a_prediction(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told = out(capsys, "explain", COPY, *SMALL, "--gpu", "h200")
-    assert "Time on the NVIDIA H200 SXM  modelled\nPredicted" in told
+    assert "Time on the NVIDIA H200 SXM  modelled\nEvent time" in told
     assert "Least Time" not in told
     monkeypatch.setenv("WARPLENS_GPU", "a100")
     assert "Time on the NVIDIA A100 SXM 40 GB  modelled, uncalibrated\n" in out(capsys, "explain", COPY, *SMALL)
@@ -75,7 +75,7 @@ def test_a_gpu_that_is_named_gets_a_prediction(
 
 def test_a_gpu_that_nobody_named_gets_none(capsys: pytest.CaptureFixture[str]) -> None:
     told = out(capsys, "explain", COPY, *SMALL)
-    assert "Predicted" not in told
+    assert "Event time" not in told
     assert "Least Time" in told
 
 

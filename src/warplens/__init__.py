@@ -11,7 +11,7 @@
 
     run["smsp__inst_executed.sum"]                   # a metric under its Nsight Compute name
     run.metrics.to_frame()                           # all of them: value, unit, provenance
-    prediction = run.predict("h200")                 # .time_us .low_us .high_us .limit .metrics .stalls
+    prediction = run.predict("h200")                 # .time_us .duration_us .limit .metrics .stalls
     wl.report(run, "report.html")
 
 Errors that the user can mend are subclasses of WarplensError.

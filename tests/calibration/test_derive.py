@@ -8,18 +8,21 @@ from pathlib import Path
 
 import pytest
 
-from warplens.calibration.derive import ColdLines, tables
-from warplens.calibration.record import read
+from warplens.calibration.derive import ColdLines, event_microseconds, tables
+from warplens.calibration.record import durations, read
 from warplens.errors import UsageError
 from warplens.machine import machine
 from warplens.machine.speeds import TABLES
 
 ROOT = Path(__file__).parents[2]
-RECORD = read(ROOT / "measurements" / "h200" / "calibration.csv")
+MEASURED = ROOT / "measurements" / "h200"
+RECORD = read(MEASURED / "calibration.csv")
+DURATIONS = durations(MEASURED / "calibration_counters.csv") | durations(MEASURED / "calibration_active.csv")
 FILE = tomllib.loads((ROOT / "src" / "warplens" / "machine" / "h200.toml").read_text(encoding="utf-8"))
 H200 = machine("h200")
 L2_BYTES = 62_914_560
 FOUND = tables(RECORD, H200.multiprocessors, H200.dram_gigabytes_per_second, L2_BYTES)
+FOUND["launch_cost"]["event_microseconds"] = event_microseconds(RECORD, DURATIONS)
 
 
 @pytest.mark.parametrize("table", sorted(TABLES))

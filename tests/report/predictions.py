@@ -21,6 +21,9 @@ def made_up(subject: Subject, calibrated: str = "H200, 2026-11-21, driver 580") 
         time_us=80.0,
         low_us=72.5,
         high_us=1234.5,
+        duration_us=78.7,
+        duration_low_us=71.2,
+        duration_high_us=1200.0,
         limit="each thread has one 4-byte load in flight: latency of DRAM, not its bandwidth",
         units=(
             Unit("DRAM", 3000.0, 4000.0, "GB/s"),

@@ -33,7 +33,8 @@ def test_time_in_the_terminal(width: int, monkeypatch: pytest.MonkeyPatch) -> No
     found = shown(predicted("nccopy"), width, monkeypatch)
     assert max(map(len, found.split("\n"))) <= width
     words = " ".join(found.split())
-    assert "Time on the NVIDIA H200 SXM modelled Predicted 80.0 µs, 72.5 µs to 1.23 ms in 9 of 10 cases" in words
+    assert "Time on the NVIDIA H200 SXM modelled Event time 80.0 µs, 72.5 µs to 1.23 ms in 9 of 10 cases" in words
+    assert "Kernel duration 78.7 µs, 71.2 µs to 1.20 ms in 9 of 10 cases" in words
     assert "Limit each thread has one 4-byte load in flight: latency of DRAM, not its bandwidth" in words
     assert "Simulated 264 of 131,072 blocks: the second wave repeats the first (4,200,000 warp instructions)" in words
     assert "Calibrated H200, 2026-11-21, driver 580" in words
@@ -114,7 +115,8 @@ def test_without_a_prediction_no_report_speaks_of_one(monkeypatch: pytest.Monkey
 def test_the_page_tells_the_same(name: str) -> None:
     reader = read(page([predicted(name)]))
     words = " ".join(" ".join(reader.words).split())
-    assert "80.0 µs , 72.5 µs to 1.23 ms in 9 of 10 cases" in words
+    assert "Event time 80.0 µs, 72.5 µs to 1.23 ms in 9 of 10 cases" in words
+    assert "Kernel duration 78.7 µs, 71.2 µs to 1.20 ms in 9 of 10 cases" in words
     assert "3,000 GB/s" in words
     assert "long_scoreboard" in words
     assert "Least Time" not in words

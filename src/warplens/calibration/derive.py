@@ -7,6 +7,7 @@ architecture: the model of time is fitted for it on the same trials.
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -27,6 +28,7 @@ GATHERED = 8 * 256 * 64  # words of a multiprocessor
 BUSIEST = 0.85  # as much of its bandwidth as DRAM is taken to give (model/memory_path.py)
 NANO = 1e9
 PIECES_OF_EIGHT = 8  # in which an atomic leaves L1 whose lanes are on eight words of a sector, four on each
+SHORT = 50  # microseconds: what launches take longer under events is as much as they differ from run to run beyond
 CROWD = 8 * 256  # lanes of a multiprocessor (crowds.py), each with 4, 8 or 16 rounds
 WRITTEN = (1, 2, 4, 8, 16, 24, 32, 48)  # MiB that trials write
 READ_AGAIN = (4, 8, 16, 20, 24, 28, 32)  # MiB of the smaller working sets
@@ -190,6 +192,17 @@ def tables(
     return {
         table: {key: float(f"{formula(known):.3g}") for key, formula in of.items()} for table, of in TABLES.items()
     }
+
+
+def event_microseconds(rows: Mapping[str, Row], durations: Mapping[str, float]) -> float:
+    """launch_cost.event_microseconds: what trials take longer between two events than by gpu__time_duration.sum, the
+    median.
+
+    durations    of trials, in microseconds, by name: `durations()` of record.py
+    """
+    timed = {name: float(row["value"]) for name, row in rows.items() if row["unit"] == "us"}
+    longer = [timed[name] - time for name, time in durations.items() if time < SHORT and name in timed]
+    return float(f"{statistics.median(longer):.3g}")
 
 
 def toml(found: Mapping[str, Mapping[str, float]], source: str) -> str:

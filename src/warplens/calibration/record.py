@@ -45,4 +45,14 @@ def read(path: Path) -> dict[str, Row]:
         raise UsageError(f"cannot read {path}: {error}") from None
     if tuple(table.fieldnames or ()) != COLUMNS:
         raise UsageError(f"{path} is no record of a calibration: it needs the columns {', '.join(COLUMNS)}")
-    return {", ".join(filter(None, [row["what"], row["parameter"]])): row for row in table}
+    return {_name(row): row for row in table}
+
+
+def durations(path: Path) -> dict[str, float]:
+    """Microseconds of gpu__time_duration.sum by name of the trial, from a file of Nsight Compute's counters."""
+    with path.open(encoding="utf-8", newline="") as file:
+        return {_name(row): float(row["gpu__time_duration.sum"]) / 1000 for row in csv.DictReader(file)}
+
+
+def _name(row: Row) -> str:
+    return ", ".join(filter(None, [row["what"], row["parameter"]]))

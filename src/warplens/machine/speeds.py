@@ -93,9 +93,9 @@ class Speeds:
 
     [launch_cost]
       launch_microseconds      of a kernel that does nothing
-      event_microseconds       of that time that lie between the events around a kernel, but not within it
+      event_microseconds       of that time that lie between the events around a kernel, but not within its
+                               gpu__time_duration.sum
       first_block_cycles       from the start to a block's first instruction
-      elapsed_cycles           of a launch, by Nsight Compute, in which no multiprocessor is active
       resident_cycles          that a warp is on its multiprocessor before its first instruction and behind its last
       first_resident_cycles    until code and parameters that nobody has read are there, for blocks that come by then
       block_start_cycles       between two blocks that one multiprocessor starts, and one more for each warp
@@ -199,7 +199,6 @@ class Speeds:
     launch_microseconds: float = _number("launch_cost", 0.1, 100)
     event_microseconds: float = _number("launch_cost", 0, 100)
     first_block_cycles: float = _number("launch_cost", 0, 100_000)
-    elapsed_cycles: float = _number("launch_cost", 0, 100_000)
     resident_cycles: float = _number("launch_cost", 0, 10_000)
     first_resident_cycles: float = _number("launch_cost", 0, 10_000)
     block_start_cycles: float = _number("launch_cost", 0, 10_000)

@@ -23,12 +23,11 @@ Times = NDArray[np.float64]
 @dataclass(frozen=True)
 class Activity:
     """cycles   active ones of a multiprocessor, the average of all that the GPU has
-    warp_cycles   of warps that are on it, likewise;  elapsed: cycles of the launch, by Nsight Compute's clock
+    warp_cycles   of warps that are on it, likewise
     """
 
     cycles: float
     warp_cycles: float
-    elapsed: float
 
 
 @dataclass(frozen=True)
@@ -49,17 +48,14 @@ class History:
 
 
 def activity(
-    histories: Sequence[History], chosen: Chosen, machine: Machine, warps: int, total: int, longer: float,
-    lasting: float,
-) -> Activity:  # fmt: skip
+    histories: Sequence[History], chosen: Chosen, machine: Machine, warps: int, total: int, longer: float
+) -> Activity:
     """warps: of a block;  total: blocks of the grid;  longer: how many times the simulated part all of it takes.
 
-    lasting     cycles from the first block's start until nothing of the launch is left, neither a block nor what its
-                stores and atomics have given L2 to do
     histories   of several multiprocessors, with blocks of their own, or of one, which stands for all
     """
     if len(histories) > 1:
-        return _of_several(histories, chosen, machine, warps, total, lasting)
+        return _of_several(histories, chosen, machine, warps, total)
     (history,) = histories
     whole = chosen.of_blocks
     cycles, warp_cycles = _of_one(history, machine, warps)
@@ -70,21 +66,16 @@ def activity(
         less, warps_less = (value * longer for value in _of_one(history.without_last(), machine, warps))
     share = chosen.active / machine.multiprocessors
     active = share * (cycles + fewer * (less - cycles))
-    return Activity(active, share * (warp_cycles + fewer * (warps_less - warp_cycles)), _elapsed(machine, lasting))
-
-
-def _elapsed(machine: Machine, lasting: float) -> float:
-    speeds = machine.speeds
-    return speeds.elapsed_cycles + speeds.first_resident_cycles + speeds.resident_cycles + lasting
+    return Activity(active, share * (warp_cycles + fewer * (warps_less - warp_cycles)))
 
 
 def _of_several(
-    histories: Sequence[History], chosen: Chosen, machine: Machine, warps: int, total: int, lasting: float
+    histories: Sequence[History], chosen: Chosen, machine: Machine, warps: int, total: int
 ) -> Activity:
     share = chosen.active / machine.multiprocessors
     each = np.array([_of_one(history, machine, warps) for history in histories])
     cycles, warp_cycles = np.average(each, axis=0, weights=_weights(histories, chosen, total))
-    return Activity(share * float(cycles), share * float(warp_cycles), _elapsed(machine, lasting))
+    return Activity(share * float(cycles), share * float(warp_cycles))
 
 
 def _weights(histories: Sequence[History], chosen: Chosen, total: int) -> Times:

@@ -172,7 +172,7 @@ def _run(
     cycles += waits.met
     longer = (cycles - before) / max(simulated - before, 1.0)
     histories = [run.history for run in runs]
-    active = activity(histories, chosen, machine, streams.warps, blocks, longer, cycles - before)
+    active = activity(histories, chosen, machine, streams.warps, blocks, longer)
     return Outcome(counts, stalls, busy, cycles, scale, chosen_settings, active)
 
 
@@ -186,19 +186,25 @@ def _answer(
     issued = max(float(out.counts[p.ISSUED]), 1.0)
     of_all = float(trace.executed.sum()) / issued
     supply = supply.and_again(*(float(out.counts[n]) * of_all for n in (p.L2_LOST, p.L2_FILLED, p.L2_REWRITTEN)))
-    time_us = machine.speeds.launch_microseconds + out.cycles / machine.boost_megahertz
+    launch_us, event_us = machine.speeds.launch_microseconds, machine.speeds.event_microseconds
+    time_us = launch_us + out.cycles / machine.boost_megahertz
+    duration_us = time_us - event_us
     surely = bool(machine.calibrated) and not waiting_loads(program)
-    low, high = interval(time_us, machine.speeds.launch_microseconds, surely)
+    low, high = interval(time_us, launch_us, surely)
+    shortest, longest = interval(duration_us, launch_us - event_us, surely)
     stalls = {name: float(out.stalls[n].sum()) / issued for n, name in enumerate(p.REASONS)}
     at = {
         int(i): {name: float(out.stalls[n, i]) for n, name in enumerate(p.REASONS) if out.stalls[n, i]}
         for i in np.flatnonzero(out.stalls.sum(0))
     }
-    metrics = metrics_of(machine, program, trace, chosen.active, out, supply, time_us)
+    metrics = metrics_of(machine, program, trace, chosen.active, out, supply, duration_us)
     units = units_of(machine, trace, chosen.active, out, supply, dict(zip(PIPES, out.busy, strict=False)))
     simulated = _simulated(chosen, int(issued), out.scale)
     limit = waits.limit(out.cycles) or limit_of(program, trace, machine, units, stalls, at, out, time_us)
-    return Prediction(machine.key, time_us, low, high, limit, units, metrics, stalls, at, simulated, machine.calibrated)
+    return Prediction(
+        machine.key, time_us, low, high, duration_us, shortest, longest, limit, units, metrics, stalls, at, simulated,
+        machine.calibrated,
+    )  # fmt: skip
 
 
 def _simulated(chosen: Chosen, instructions: int, scale: float) -> Simulated:

@@ -41,8 +41,12 @@ class Simulated:
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """gpu: key of its description;  time_us with low_us..high_us, which holds the measured time in 9 of 10 cases.
+    """gpu: key of its description
 
+    time_us      between two CUDA events around the launch, with low_us..high_us, which holds the measured time in 9 of
+                 10 cases
+    duration_us  of the kernel alone, Nsight Compute's gpu__time_duration.sum, with duration_low_us..duration_high_us
+                 likewise
     limit        one sentence: what the time is made of
     units        speed of light, highest first
     metrics      Nsight Compute's names -> Metric with provenance "modelled"
@@ -57,6 +61,9 @@ class Prediction:
     time_us: float
     low_us: float
     high_us: float
+    duration_us: float
+    duration_low_us: float
+    duration_high_us: float
     limit: str
     units: tuple[Unit, ...]
     metrics: Mapping[str, Metric]

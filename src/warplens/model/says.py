@@ -32,7 +32,9 @@ INSTRUCTION = 16  # bytes
 
 
 def interval(time_us: float, launch_us: float, surely: bool) -> tuple[float, float]:
-    """launch_us: of the time, that of a launch that does nothing;  surely: calibrated, and no block waits for others.
+    """Of a time or a duration.
+
+    launch_us    of it, that of a launch that does nothing;  surely: calibrated, and no block waits for others
     """
     if not surely:
         return time_us / (1 + PUBLISHED), time_us * (1 + PUBLISHED)
@@ -45,13 +47,14 @@ def modelled(value: float, unit: str) -> Metric:
 
 
 def metrics_of(
-    machine: Machine, program: Program, trace: Trace, active: int, out: Outcome, supply: Supply, time_us: float
+    machine: Machine, program: Program, trace: Trace, active: int, out: Outcome, supply: Supply, duration_us: float
 ) -> Mapping[str, Metric]:
     counts, issued = out.counts, max(float(out.counts[p.ISSUED]), 1.0)
-    inst, elapsed, sm_active = float(trace.executed.sum()), out.active.elapsed, max(out.active.cycles, 1.0)
+    inst, sm_active = float(trace.executed.sum()), max(out.active.cycles, 1.0)
+    elapsed = duration_us * machine.boost_megahertz
     resident = out.active.warp_cycles / sm_active
     found = {
-        "gpu__time_duration.sum": modelled(elapsed / machine.boost_megahertz * 1000, "ns"),
+        "gpu__time_duration.sum": modelled(1000 * duration_us, "ns"),
         "gpc__cycles_elapsed.max": modelled(elapsed, "cycle"),
         "sm__cycles_active.avg": modelled(sm_active, "cycle"),
         "sm__warps_active.avg.pct_of_peak_sustained_active": modelled(

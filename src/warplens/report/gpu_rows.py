@@ -40,7 +40,7 @@ def show(title: str, answers: Sequence[Answer], out: Console) -> None:
         launch = subject.launch
         out.print(Text(f"{subject.file}, {blocks_of(launch)}", "dim"))
     table = Table(box=None, padding=(0, GAP, 0, 0), pad_edge=False, header_style="dim", expand=True)
-    for head in ("GPU", "Arch", "Time", "9 of 10 times"):
+    for head in ("GPU", "Arch", "Event time", "9 of 10 times"):
         table.add_column(head, no_wrap=True)
     table.add_column("Limit", ratio=1)
     for answer in answers:

@@ -118,6 +118,9 @@ def prediction_part(prediction: Prediction, program: Program) -> Document:
         "time_us": number(prediction.time_us),
         "low_us": number(prediction.low_us),
         "high_us": number(prediction.high_us),
+        "duration_us": number(prediction.duration_us),
+        "duration_low_us": number(prediction.duration_low_us),
+        "duration_high_us": number(prediction.duration_high_us),
         "limit": prediction.limit,
         "units": [
             {

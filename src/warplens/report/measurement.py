@@ -52,6 +52,8 @@ def show(found: Measured, out: Console) -> None:
     table.add_row("measured, run before", spoken(timing.warm), "", "")
     if prediction:
         table.add_row("predicted", *map(spoken, (prediction.time_us, prediction.low_us, prediction.high_us)))
+        duration = prediction.duration_us, prediction.duration_low_us, prediction.duration_high_us
+        table.add_row("predicted gpu__time_duration", *map(spoken, duration))
     out.print(table)
     if prediction:
         out.print(f"predicted is {found.error:+.1%} of measured: {prediction.limit}")
@@ -70,6 +72,7 @@ def show(found: Measured, out: Console) -> None:
 
 
 ROOM = 42
+TIMES = ("time_us", "low_us", "high_us", "duration_us", "duration_low_us", "duration_high_us")
 SPOKEN = {name: spoken for spoken, names in TOLD for name in names}
 STALL = re.compile(r"smsp__average_warps_issue_stalled_(\w+)_per_issue_active\.ratio")
 
@@ -95,7 +98,7 @@ def _row(found: Measured) -> Mapping[str, Any]:
     return {
         "kernel": found.title,
         "measured": asdict(found.timing),
-        "predicted": {name: getattr(prediction, name) for name in ("time_us", "low_us", "high_us", "limit")}
+        "predicted": {name: getattr(prediction, name) for name in (*TIMES, "limit")}
         if prediction
         else None,
         "unpredicted": found.unpredicted,

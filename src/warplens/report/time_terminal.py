@@ -39,7 +39,7 @@ def show(subject: Subject, width: int) -> Iterator[RenderableType]:
 
 def headline(subject: Subject, prediction: Prediction) -> RenderableType:
     rows = {
-        "Predicted": f"{time.spoken(prediction.time_us)}, {time.interval(prediction)}",
+        **time.times(prediction),
         "Limit": prediction.limit,
         "Simulated": time.simulated(prediction),
         "Calibrated": time.calibration(prediction),
