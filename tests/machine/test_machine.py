@@ -119,7 +119,7 @@ def test_every_missing_key_is_refused_with_table_and_key() -> None:
         machine_from(own, "h200", limits_from(holed, "sm_90.toml"), holed, "sm_90.toml")
 
     for table, content in whole.items():
-        for key in content:
+        for key in content.keys() - {"sources"}:
             holed = copy.deepcopy(whole)
             del holed[table][key]
             with pytest.raises(UsageError, match=rf"sm_90.toml: \[{table}\] {key} is missing"):
@@ -140,6 +140,13 @@ def test_a_gpus_own_speed_wins_over_the_architectures() -> None:
     described = machine_from(own, "h200", limits_of_h200(), shared, "sm_90.toml")
     assert described.speeds.latency_dram == 777
     assert described.speeds.latency_l2 == shared["latency_cycles"]["l2"]
+
+
+def test_a_source_of_a_key_that_is_none_is_refused() -> None:
+    shared = tables("arch/sm_90.toml")
+    shared["load_path"]["sources"]["queues"] = "assumed: a slip"
+    with pytest.raises(UsageError, match=r"sm_90.toml: \[load_path\] queues is no key"):
+        machine_from(tables("h200.toml"), "h200", limits_of_h200(), shared, "sm_90.toml")
 
 
 @pytest.mark.parametrize(

@@ -207,9 +207,11 @@ def event_microseconds(rows: Mapping[str, Row], durations: Mapping[str, float]) 
 
 def toml(found: Mapping[str, Mapping[str, float]], source: str) -> str:
     """For the GPU's file."""
+    tables_and_sources = [(table, keys, f"derived: {source}") for table, keys in found.items()]
+    tables_and_sources += [("calibration", {}, source)]
     blocks = [
-        "\n".join([f"[{table}]", *(f"{key} = {value:g}" for key, value in keys.items()), f"source = '{source}'"])
-        for table, keys in (*found.items(), ("calibration", {}))
+        "\n".join([f"[{table}]", *(f"{key} = {value:g}" for key, value in keys.items()), f"source = '{said}'"])
+        for table, keys, said in tables_and_sources
     ]
     return "\n\n".join(blocks) + "\n"
 

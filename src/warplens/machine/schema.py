@@ -11,7 +11,7 @@ from dataclasses import Field, dataclass, field, fields
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from warplens.errors import UsageError
-from warplens.machine.speeds import CALIBRATION, TABLES, Speeds, speeds_from
+from warplens.machine.speeds import CALIBRATION, TABLES, Speeds, speed_sources, speeds_from
 
 if TYPE_CHECKING:
     from warplens.machine.channels import Channels
@@ -106,6 +106,7 @@ class Machine:
     arch            what its code is compiled for
     dram_gigabytes_per_second   theoretical, 10^9 bytes
     sources         table -> where its numbers come from, "arch.<table>" for those of the architecture
+    speed_sources   "table.key" -> where that speed comes from
     channels        how its DRAM is divided, where that is told;  host_link: likewise
     speeds          what the model of time reads
     calibrated      GPU, date, driver and tools of the micro-benchmarks behind `speeds`; "" where they are published
@@ -116,6 +117,7 @@ class Machine:
     limits: Limits
     sources: Mapping[str, str]
     speeds: Speeds
+    speed_sources: Mapping[str, str]
     calibrated: str
     title: str = _text("gpu")
     arch: str = _text("gpu")
@@ -155,7 +157,8 @@ def machine_from(
     return Machine(
         key=key, limits=limits, sources=sources, channels=channels, host_link=host_link,
         calibrated=sources.get(CALIBRATION, ""),
-        speeds=speeds_from(arch_tables, tables, arch_file, file), **values(Machine, tables, file),
+        speeds=speeds_from(arch_tables, tables, arch_file, file), speed_sources=speed_sources(arch_tables, tables),
+        **values(Machine, tables, file),
     )  # fmt: skip
 
 

@@ -209,6 +209,7 @@ class Speeds:
 
 TABLES = frozenset(f.metadata["table"] for f in fields(Speeds))
 CALIBRATION = "calibration"
+TEXTS = ("source", "sources")  # of a table: of all its keys, and of some that have another
 
 
 def _key(name: str, table: str) -> str:
@@ -233,10 +234,26 @@ def speeds_from(arch: Tables, own: Tables, arch_file: str, file: str) -> Speeds:
     known = {key_of(f.name) for f in fields(Speeds)}
     for tables, name in ((arch, arch_file), (own, file)):
         for table in TABLES & set(tables):
-            for key in tables[table]:
-                if key != "source" and (table, key) not in known:
+            for key in (*tables[table], *tables[table].get("sources", ())):
+                if key not in TEXTS and (table, key) not in known:
                     raise UsageError(f"{name}: [{table}] {key} is no key of a description")
     return Speeds(**{f.name: _value(f.name, f.metadata, arch, own, arch_file, file) for f in fields(Speeds)})
+
+
+def speed_sources(arch: Tables, own: Tables) -> dict[str, str]:
+    """"table.key" -> where the number comes from.
+
+    derived         by calibration/derive.py from a record that `warplens calibrate` wrote
+    read            from a measurement file, in one step (tests/calibration/test_readings.py)
+    assumed         fitted by hand or taken over: no program gives it
+    not calibrated  published, or taken over from another GPU
+    """
+    return {f"{table}.{key}": _source(table, key, arch, own) for table, key in map(key_of, _KEYS)}
+
+
+def _source(table: str, key: str, arch: Tables, own: Tables) -> str:
+    content = own[table] if key in own.get(table, {}) else arch[table]
+    return str(content.get("sources", {}).get(key, content["source"]))
 
 
 def _value(name: str, rule: Mapping[str, Any], arch: Tables, own: Tables, arch_file: str, file: str) -> float:

@@ -1,0 +1,98 @@
+"""Each speed of an H200 says where it comes from, and what is read from a measurement file stands there."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from warplens.calibration.record import read
+from warplens.machine import machine
+from warplens.machine.speeds import key_of
+from warplens.model.write_back import BEFORE
+
+FOLDER = Path(__file__).parents[2] / "measurements" / "h200"
+H200 = machine("h200")
+SOURCES = H200.speed_sources
+KINDS = ("derived", "read", "assumed")
+
+
+def rows(name: str) -> list[dict[str, str]]:
+    with (FOLDER / name).open(encoding="utf-8") as file:
+        return list(csv.DictReader(line for line in file if not line.startswith("#")))
+
+
+def of(trial: str) -> float:
+    return float(read(FOLDER / "calibration.csv")[trial]["value"])
+
+
+def halves() -> float:
+    """Two where the fast and the slow tenth of all places are apart by more than L2's latency scatters."""
+    apart = of("place, percentile 90") - of("place, percentile 10")
+    return 2 if apart > 2 * (of("place, percentile 25") - of("place, percentile 10")) else 1
+
+
+def asked_when_warps_wait() -> float:
+    """Sectors of loads of a multiprocessor, from where on warps wait half a cycle and more to issue them."""
+    waiting = [row for row in rows("loads_in_flight.csv") if float(row["lg_throttle"]) >= 0.5]
+    return min(float(row["kib_asked"]) for row in waiting) * 1024 / 32
+
+
+def lines_until_hits() -> float:
+    """The most lines stored to, of one warp, of which none is hit again."""
+    alone = [
+        row for row in rows("l1_leaving.csv")
+        if row["what"] == "stores to others between" and row["multiprocessors"] == row["warps"] == "1"
+        and row["lines"] == "4" and row["sectors_a_line"] == "1"
+    ]  # fmt: skip
+    return max(int(row["lines"]) + int(row["lines_between"]) for row in alone if row["hits"] == "0")
+
+
+def dirty() -> float:
+    (row,) = (
+        row for row in rows("calibration_counters.csv") if (row["what"], row["parameter"]) == ("write 4", "2048 MiB")
+    )
+    return (2048 * 2**20 - float(row["dram__bytes_write.sum"])) / H200.l2_bytes + BEFORE
+
+
+READINGS: dict[str, Callable[[], float]] = {
+    "latency_cycles.table_first": lambda: (
+        of("constant walk, cold, by 256 bytes") - of("constant walk, 2048 bytes by 256, 1 warps")
+    ),
+    "load_path.lsu_issue": lambda: 4 * of("L1 hits, step 1, 32 warps") / 32,
+    "load_path.global_request": lambda: of("L1 hits, step 1, 32 warps") / 32,
+    "load_path.shared_request": lambda: of("shared load 4 B, step 1, 32 warps") / 32,
+    "load_path.store_lines": lines_until_hits,
+    "load_path.sectors_in_flight": asked_when_warps_wait,
+    "l2_rates.line_write_cycles": lambda: of("lines of a store, stored_words to 1 of 1, 132 multiprocessors"),
+    "l2_rates.atomic_units": lambda: 2 * len({row["port"] for row in rows("atomic_ports.csv")}),
+    "l2_rates.halves": halves,
+    "l2_rates.dirty_share": dirty,
+    "launch_cost.block_start_cycles": lambda: of("block starts, 32 of 32 threads, percentile 50"),
+    "launch_cost.block_end_cycles": lambda: of("block gap, 32 threads, percentile 1"),
+}  # fmt: skip
+
+
+def test_every_speed_says_where_it_comes_from() -> None:
+    assert len(SOURCES) == 101
+    assert {key for key, text in SOURCES.items() if text.partition(": ")[0] not in KINDS} == set()
+    assert all(text.partition(": ")[2] for text in SOURCES.values())
+
+
+@pytest.mark.parametrize("key", [key for key, text in SOURCES.items() if text.startswith("read: ")])
+def test_what_is_read_stands_in_the_file(key: str) -> None:
+    """To 5 %: such keys have two digits."""
+    (name,) = (name for name in H200.speeds.__slots__ if ".".join(key_of(name)) == key)
+    assert getattr(H200.speeds, name) == pytest.approx(READINGS[key](), rel=0.05)
+
+
+def test_all_readings_are_of_speeds_that_say_so() -> None:
+    assert set(READINGS) == {key for key, text in SOURCES.items() if text.startswith("read: ")}
+
+
+def test_a_file_that_is_named_is_there() -> None:
+    named = {word.strip("`(),;:") for text in SOURCES.values() for word in text.split() if "measurements/" in word}
+    assert named
+    assert all((FOLDER.parents[1] / name).is_file() for name in named)
