@@ -20,9 +20,10 @@ from warplens.model.by_warp import ByWarp
 from warplens.model.entries import ENTER, OF_WARP, basic_block, instruction, length, space
 from warplens.model.hashing import hashed
 
-ENOUGH = 400_000  # pieces of 64 bytes to look at, with each block that reaches them
-MOST = 10 * ENOUGH  # of 16 bytes each
-PHASES = 1024  # between barriers; what comes behind counts as one
+ENOUGH = 400_000  # effort: pieces of 64 bytes to look at, with each block that reaches them
+MOST = 10 * ENOUGH  # effort: of 16 bytes each
+PHASES = 1024  # effort: between barriers; what comes behind counts as one
+# source: `late` with 48 steps
 ALL_THE_SAME = 0.12  # of what a neighbour asks for sooner is waited for all the same: measurements/h200/seams.csv
 
 

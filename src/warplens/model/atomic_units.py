@@ -23,17 +23,20 @@ from warplens.model.atomics import pieces
 from warplens.model.by_warp import ByWarp
 from warplens.model.entries import ENTER, OF_WARP, instruction, length, passes, reached, sectors, space
 from warplens.model.hashing import hashed
+from warplens.model.places import NEVER
 
-ENOUGH = 200_000  # passes to send: a fiftieth of a second
-TIMES = 4  # that they are sent, each to units dealt out anew
+ENOUGH = 200_000  # effort: passes to send: a fiftieth of a second
+TIMES = 4  # effort: that they are sent, each to units dealt out anew
 WORDS, FLOATS = 1, 2  # kinds of atomics: those on whole numbers take as long as each other
 KIND, BYTES, RETURNS = range(3)  # of an instruction: one of these kinds or 0; of each lane; whether a result comes back
-PLACES = 16  # of 8 KB
+PLACES = 16  # of 8 KB; source: atomic_ports.csv
+# source: atomic_ports.csv
 BESIDE = 8  # ports from the first 8 KB of 16 to the other 8: half of them have a unit for both
-FARTHER = 12  # from 16 KB to the next
-OUT_OF_STEP = 64  # loads of a warp after which blocks that began together are anywhere: measurements/h200/flush.csv
-STARTS = 4  # cycles between the first instructions of two multiprocessors
-CHAINS = 1 << 12  # sectors to which floats are added at a time; others that fall on the same share their time
+FARTHER = 12  # from 16 KB to the next; source: atomic_ports.csv
+# source: measurements/h200/flush.csv, loads of a warp after which blocks that began together are anywhere
+OUT_OF_STEP = 64
+STARTS = 4  # cycles between the first instructions of two multiprocessors; assumed: fitted by hand to flush.csv
+CHAINS = 1 << 12  # effort: sectors to which floats are added at a time; others that fall on the same share their time
 
 
 @compiled
@@ -153,7 +156,7 @@ def _sent(  # type: ignore[no-untyped-def]
                 break
         turn[m] = w + 1 if (w + 1) % of_block > 0 and w + 1 < warps else w // of_block * of_block
         if not found:
-            when[m] = 1e18
+            when[m] = NEVER
             left -= 1
             _sooner(heap, when, 0)
             continue

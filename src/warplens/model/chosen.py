@@ -11,18 +11,20 @@ from warplens.machine import Machine
 from warplens.model.state import Room
 from warplens.trace import Trace
 
-ENOUGH = 4_000_000  # warp instructions to simulate: a second or less
-SEVERAL = 600_000  # likewise, of more than one multiprocessor: a sixth of a second
-FOOTPRINT_BLOCKS = 2048
-FOOTPRINT_INSTRUCTIONS = 4_000_000
-FOOTPRINT_SECTORS = 8_000_000  # that the blocks of a sample reach: of more than a million some are drawn anyway
-ALL_SECTORS = 40_000_000  # that all blocks may reach where all are looked at: more would leave no room for the rest
-LEAST_BLOCKS = 8
+ENOUGH = 4_000_000  # effort: warp instructions to simulate: a second or less
+SEVERAL = 600_000  # effort: likewise, of more than one multiprocessor: a sixth of a second
+FOOTPRINT_BLOCKS = 2048  # effort: of the footprint's sample
+FOOTPRINT_INSTRUCTIONS = 4_000_000  # effort: likewise
+FOOTPRINT_SECTORS = 8_000_000  # effort: that the blocks of a sample reach: of more than a million some are drawn anyway
+# effort: more would leave no room for the rest
+ALL_SECTORS = 40_000_000  # that all blocks may reach where all are looked at
+LEAST_BLOCKS = 8  # effort: of a sample
+# effort: of a sample
 PAIRS_BLOCKS = 32  # of a grid in which a block shares what it reads with one in 60, some pairs of these share it
-PAIRS_INSTRUCTIONS = 32_000_000  # a quarter of a second of execution
+PAIRS_INSTRUCTIONS = 32_000_000  # effort: a quarter of a second of execution
 AT_ONCE = 2  # times as many blocks as start at once are on a multiprocessor at the most (31 of 16 were seen)
-CENTRES = 24  # blocks of which all neighbours are looked at
-CENTRES_INSTRUCTIONS = 4_000_000
+CENTRES = 24  # effort: blocks of which all neighbours are looked at
+CENTRES_INSTRUCTIONS = 4_000_000  # effort: of these
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from warplens.machine.channels import Channels
 
-CROWDED = 0.5
+CROWDED = 0.5  # assumed: what a lesson calls so
 """Accesses camp where the channels together do less than half of what they could."""
 
 

@@ -26,8 +26,8 @@ from warplens.model.reuse import NEVER_AGAIN, Reuse, reuse
 from warplens.model.two_halves import beside_home, fetched_anew
 
 ERRORS = 2.0  # standard ones by which an estimate may be below the whole buffer, which is then taken to be reached
-COMMON = 4  # of the sampled blocks, from which on a sector counts as common, unless chance makes so many
-MORE_THAN_CHANCE = 1.25
+COMMON = 4  # assumed: of the sampled blocks, from which on a sector counts as common, unless chance makes so many
+MORE_THAN_CHANCE = 1.25  # assumed: times as many as chance makes
 
 
 @dataclass(frozen=True)

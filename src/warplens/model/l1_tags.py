@@ -5,9 +5,9 @@ from __future__ import annotations
 from warplens.compiled import compiled
 from warplens.model import places as p
 
-BANKS = 4
+BANKS = 4  # source: `lines of a load` of calibration.csv
 # Lines whose numbers have an odd count of these bits (`lines of a load` of the calibration).
-FIRST, SECOND = 0b01010110101, 0b11101101111
+FIRST, SECOND = 0b01010110101, 0b11101101111  # source: test_record.py compares all 196
 
 
 @compiled

@@ -23,13 +23,15 @@ from dataclasses import dataclass
 
 PIECE = 2  # sectors that DRAM gives at a time
 TWO_HALVES = 2
+# source: calibration_lookups.csv
 FILL = 0.8  # lookups of a stored part of a sector that has to be filled up (`write strided`: 0.77 to 0.81)
 CODE_SECTOR = 32
 # Of an H200: `empty`, `cold code`, `once read` and `once write` of calibration_lookups.csv.
-CODE_READERS = 8  # times that each sector of the code is asked for
-LAUNCH, LAUNCH_MISSES = 860, 176  # lookups of an empty kernel
-UNSEEN, UNSEEN_HITS = 1250, 3100  # that only the sums of all sources have
-PAGES, PAGES_AFTER = 13_000, 200_000  # lookups of pages at the most, and after how many sectors nearly all are done
+CODE_READERS = 8  # times that each sector of the code is asked for; source: as above
+LAUNCH, LAUNCH_MISSES = 860, 176  # lookups of an empty kernel; source: as above
+UNSEEN, UNSEEN_HITS = 1250, 3100  # that only the sums of all sources have; source: as above
+# source: as above; lookups of pages at the most, and after how many sectors nearly all are done
+PAGES, PAGES_AFTER = 13_000, 200_000
 
 
 @dataclass(frozen=True)

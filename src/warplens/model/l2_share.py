@@ -15,10 +15,11 @@ from warplens.model.hashing import hashed
 from warplens.model.least_used import find
 from warplens.model.state import Array
 
-ALL_PLACES = 1 << 22  # words
+ALL_PLACES = 1 << 22  # words; effort: memory of the simulation
+# defined: above all numbers of lines
 AT_HOME = 1 << 40  # what tells a line in the half of L2 where it is at home from its copy in the other
 TWO_HALVES = 2
-BUFFER = 22  # lines of a buffer whose keys are its own: 2 to this power, 512 MiB
+BUFFER = 22  # defined: lines of a buffer whose keys are its own: 2 to this power, 512 MiB
 
 
 def book_of(lines: int, words: int) -> tuple[Array, Array, Array, Array]:

@@ -23,12 +23,13 @@ from warplens.model import places as p
 from warplens.model.l1_lines import touched
 from warplens.model.l2_share import keeps
 
-FAR = 16  # beside the bit of a valid sector: it comes from DRAM
+FAR = 16  # defined: beside the bit of a valid sector: it comes from DRAM
 SECTOR = 32.0  # bytes, and of a piece
+# source: stores_loads.csv
 HELD = 50  # cycles for which a line waits at the least: of eight stores to it, 48 cycles apart, all leave together
-ASKED = 0.5  # pieces, of a line that a load asks for
-ROUNDING = 0.5  # bytes
-AT_THE_END = 4  # places of the queue whose lines are leaving
+ASKED = 0.5  # pieces, of a line that a load asks for; assumed: fitted by hand to `mixed` of stores_loads.csv
+ROUNDING = 0.5  # defined: bytes
+AT_THE_END = 4  # places of the queue whose lines are leaving; source: l1_leaving.csv
 
 
 class Lines(NamedTuple):

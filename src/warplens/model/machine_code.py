@@ -28,12 +28,14 @@ KINDS = {
 READING = ("fma", "fma_heavy", "alu", "fp16", "fp64")  # pipes that wait for registers
 TIMELY, LATE = ("fma", "fma_heavy", "alu", "fp16"), ("fp64", "xu")  # whose results meet on the way to the registers
 # Cycles of a BSYNC beyond its stall count: `two sides, all`; 4 to 14 for each group of lanes that comes by itself.
-MEETING = 8
+MEETING = 8  # source: `two sides, all` of calibration.csv
 SHARED_ONLY = frozenset({"LDS", "LDSM", "STS", "STSM", "ATOMS", "SHFL"})
 # Products of the matrix instructions that take the time of HMMA.16816; those of a smaller shape take tensor_half.
+# source: `matrix` of calibration.csv
 WHOLE = {"HMMA": 16 * 8 * 16, "IMMA": 16 * 8 * 32, "QMMA": 16 * 8 * 32, "BMMA": 16 * 8 * 256}
 MATRICES = frozenset({*WHOLE, "DMMA"})  # Nsight counts DMMA for the fp64 pipe
-WHOLE_TF32, WHOLE_DOUBLE = 16 * 8 * 8, 16 * 8 * 4
+WHOLE_TF32, WHOLE_DOUBLE = 16 * 8 * 8, 16 * 8 * 4  # source: likewise
+# defined: rows x columns x depth
 SHAPES = {
     "884": 8 * 8 * 4, "1688": 16 * 8 * 8, "1684": 16 * 8 * 4, "16816": 16 * 8 * 16, "16832": 16 * 8 * 32,
     "8816": 8 * 8 * 16, "8832": 8 * 8 * 32, "16864": 16 * 8 * 64, "168128": 16 * 8 * 128, "168256": 16 * 8 * 256,

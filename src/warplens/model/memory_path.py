@@ -23,10 +23,12 @@ from warplens.model.least_used import find
 from warplens.model.leaving import FAR, ask_l2, bits, lines_in, others, put, to_dram
 from warplens.model.written import by_itself, bytes_of, left, parts_to_dram, stored_of
 
-PAGE = 5  # lines whose loads from DRAM take alike: 2 to this power, 4 KB
-ONE_SECTOR = 1 << 40  # what tells the bit of a sector from that of its 64 bytes
-WHOLE = 15  # all sectors of a line
-MANY = 16  # multiprocessors of which some are beside either half of L2
+PAGE = 5  # lines whose loads from DRAM take alike: 2 to this power, 4 KB; source: lines_in_order.csv
+ONE_SECTOR = 1 << 40  # defined: what tells the bit of a sector from that of its 64 bytes
+WHOLE = 15  # defined: all sectors of a line
+MANY = 16  # multiprocessors of which some are beside either half of L2; source: near_halves.csv
+BUSIEST = 0.85  # as much of its bandwidth as DRAM is taken to give; assumed: as in calibration/derive.py
+# assumed: fitted by hand to runs.csv
 TAGS_AHEAD = 8  # cycles that one bank of tags may be behind the others before the next access waits
 
 
@@ -172,7 +174,7 @@ def fetch(i, line, mask, lone, request, wave, cache, flight, servers, counts, s,
         late = s[p.LAT_DRAM] + off
         # Reads queue up, and wait while DRAM writes, the longer the busier it is and the more often both take turns.
         work = servers[p.READ_WORK] + servers[p.WRITE_WORK]
-        busy = min(work / max(servers[p.DRAM], 1.0), 0.85)
+        busy = min(work / max(servers[p.DRAM], 1.0), BUSIEST)
         if work > 0:
             turns = s[p.DRAM_TURN] * 2.0 * servers[p.READ_WORK] * servers[p.WRITE_WORK] / (work * work)
             late += s[p.DRAM_QUEUE] * busy / (1.0 - busy) + turns * busy / (1.0 - s[p.TURN_GROWTH] * busy)

@@ -34,27 +34,27 @@ REASONS = (
     ATOMIC_PIECE, ATOMIC_REPLY, ATOMIC_HALF, BLOCK_REPORT, UPDATES_IN_FLIGHT, TURN_GROWTH, WAVE, FIRST_PLACED, HALVES,
     LONE_SECTOR, SCATTER,
 ) = range(62)  # fmt: skip
-SETTINGS = SCATTER + 8  # percentiles from SCATTER on
+SETTINGS = SCATTER + 8  # defined: percentiles from SCATTER on
 # What is counted
 (
     CYCLES, ISSUED, L1_SECTORS, L1_HITS, L2_READS, L2_WRITES, L2_MISSES, LSU_BUSY, LAST_STORE, L2_UPDATES,
     L2_PIECES, L2_IN_PIECES, L1_MERGED, L2_LOST, L2_FILLED, L2_REWRITTEN, L2_SENT, L2_JOINED,
 ) = range(18)  # fmt: skip
-COUNTS = 18
+COUNTS = 18  # defined: all of these
 # What serves accesses: until when each is taken (cycles), and what else is remembered between accesses
 (
     LSU, PORT, L2_OUT, DRAM, L2_IN, ATOMICS, BARRIERS, L1_CLOCK, WAITED_FOR, TABLES, READ_WORK, WRITE_WORK,
     TABLE_CLOCK, TABLE_LINES, STORED_LINES, REPORTS, UPDATED, DRAM_IN, COME, STORED, STARTS, TAGS,
 ) = range(22)  # fmt: skip
-SERVERS = TAGS + 4  # one for each bank of tags
-SUBPARTITIONS = 4
-WAYS = 16
-FMA_LITE, FMA_HEAVY, ALU = 1, 2, 3  # numbers of pipes
-PIPES = 16
+SERVERS = TAGS + 4  # defined: one for each bank of tags
+SUBPARTITIONS = 4  # defined: of all architectures here
+WAYS = 16  # assumed: of L1 and L2
+FMA_LITE, FMA_HEAVY, ALU = 1, 2, 3  # defined: numbers of pipes
+PIPES = 16  # defined: room
 ALSO_CYCLES = 2  # for which an instruction takes the second pipe, at the end of its time in the first
-SCOREBOARDS = 6
-BLOCK_BARRIERS = 16
-GROUPS = 8  # of asynchronous copies that are remembered
-CODE_LINE = 8  # instructions in 128 bytes
-NEVER = 1e18
-LOCAL_BASE = 1 << 33  # numbers of lines of local memory, behind all others
+SCOREBOARDS = 6  # defined: encoding
+BLOCK_BARRIERS = 16  # defined: PTX
+GROUPS = 8  # of asynchronous copies that are remembered; defined: room
+CODE_LINE = 8  # defined: instructions in 128 bytes
+NEVER = 1e18  # defined: behind all cycles
+LOCAL_BASE = 1 << 33  # defined: numbers of lines of local memory, behind all others

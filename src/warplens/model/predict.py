@@ -35,7 +35,9 @@ from warplens.sass.sharing import waiting_loads
 from warplens.trace import Trace
 
 SCATTER = ("least", "tenth", "quarter", "half", "three_quarters", "nine_tenths", "all_but_hundredth", "most")
-PIECE = 32.0  # bytes a cycle that one multiprocessor sends to L2 if it is alone: `lines of a store`
+PIECE = 32.0  # bytes a cycle that one multiprocessor sends to L2 if it is alone; source: `lines of a store`
+ROUNDING = 0.02  # of how often the simulated part is repeated; assumed: as much is an estimate's
+REPEATED = 1.1  # defined: from which on a prediction says so
 Recorder = Callable[[tuple[int, ...]], ByWarp]
 
 
@@ -164,7 +166,7 @@ def _run(
         else:
             cycles *= chosen.of_blocks / n
     elif "no_divergence" not in what_if:
-        cycles *= max(scale, 1.0) if abs(scale - 1) > 0.02 else 1.0
+        cycles *= max(scale, 1.0) if abs(scale - 1) > ROUNDING else 1.0
     before = machine.speeds.first_block_cycles
     if waits.before:
         # Other blocks work while some wait, but for the first.
@@ -209,7 +211,7 @@ def _answer(
 
 def _simulated(chosen: Chosen, instructions: int, scale: float) -> Simulated:
     n, whole = len(chosen.blocks), chosen.of_blocks
-    if n == whole and scale > 1.1:
+    if n == whole and scale > REPEATED:
         why = f"the first {100 / scale:.0f} % of what one multiprocessor executes: the rest is taken to repeat it"
         return Simulated(n, whole, instructions, why)
     if n == whole:

@@ -22,11 +22,11 @@ from warplens.model.places import BANKS
 from warplens.program import Instruction, Program, Register
 
 # Bits of the encoding: where operands a, b and c stand, which of them are marked, and what operand b is.
-OPERANDS = (24, 32, 64)
+OPERANDS = (24, 32, 64)  # defined: encoding
 ADDED = 2  # the third one
-REUSE = 122
-FORM, ALL_REGISTERS = 9, 1
-NONE = 255  # RZ
+REUSE = 122  # defined: encoding
+FORM, ALL_REGISTERS = 9, 1  # defined: encoding
+NONE = 255  # RZ; defined: encoding
 DOUBLES = frozenset({"DFMA", "DADD", "DMUL", "DSETP"})  # both registers of each source, three cycles for three sources
 
 

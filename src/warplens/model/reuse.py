@@ -14,8 +14,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-SHORT = 0.25  # of the gaps below half of the average one that chance would give: fewer are no chance
-ENOUGH = 16  # gaps that tell anything
+SHORT = 0.25  # assumed: of the gaps below half of the average one that chance would give: fewer are no chance
+SHARED_BY = 1.5  # assumed: blocks that share a sector, from which on their order matters
+ENOUGH = 16  # assumed: gaps that tell anything
 
 
 @dataclass(frozen=True)
@@ -52,5 +53,5 @@ def reuse(gaps: NDArray[np.float64], uses: float, seen: float, total: int) -> Re
     """uses: blocks that share a sector;  seen: of these;  total: blocks of the grid"""
     half = total / (2 * max(uses, 1.0))
     by_chance = 1 - (1 - half / total) ** max(seen, 1.0)
-    in_turn = gaps.size >= ENOUGH and uses > 1.5 and float((gaps < half).mean()) < SHORT * by_chance
+    in_turn = gaps.size >= ENOUGH and uses > SHARED_BY and float((gaps < half).mean()) < SHORT * by_chance
     return Reuse(np.sort(gaps), max(uses / max(seen, 1.0), 1.0), total / uses if in_turn else 0.0)

@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 # calibration); the rest to 0.3, which holds 505 of the 523 launches of the first five lists of benchmarks/validation,
 # 97 %, with which the model has been looked at, and 112 of the 118 of the sixth.  All of the time of GPUs without a
 # calibration: assumed; where blocks wait for each other: 1.1 of 132 blocks, 4 of 1,056 that all poll one word.
-LAUNCHED, CALIBRATED, PUBLISHED = 0.05, 0.3, 0.6
-MANY_CONFLICTS = 1 / 3
-BUSY = 80.0  # percent from which on a unit is what limits
+LAUNCHED, CALIBRATED, PUBLISHED = 0.05, 0.3, 0.6  # source: the error of validation
+MANY_CONFLICTS = 1 / 3  # assumed: when a sentence names them
+BUSY = 80.0  # assumed: percent from which on a unit is what limits
 SECTOR = 32
-INSTRUCTION = 16  # bytes
+INSTRUCTION = 16  # defined: bytes
 
 
 def interval(time_us: float, launch_us: float, surely: bool) -> tuple[float, float]:

@@ -17,8 +17,10 @@ from warplens.model import places as p
 from warplens.model.entries import OF_WARP, basic_block
 
 UPCOMING, TURN, NOTED, SEEN = range(4)  # of Blocks.next
+# source: block_places.csv
 LARGE_BLOCK = 1.5  # times what its warps take one after the other until the next may start: 98 cycles of 32 warps
-SETTLE = 100  # cycles for which a seat stays empty at the least: 92 to 130 on an H200
+SETTLE = 100  # cycles for which a seat stays empty at the least: 92 to 130 on an H200; source: block_places.csv
+# assumed: fitted by hand to `stays` of calibration.csv
 TOGETHER = 4  # blocks of one multiprocessor whose ends are noted at once while those of the others are between
 
 

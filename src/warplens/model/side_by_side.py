@@ -22,6 +22,7 @@ from warplens.model.machine_code import MachineCode
 from warplens.model.multiprocessor import simulate
 from warplens.model.supply import Supply
 
+# effort: memory
 LINES = 1 << 20  # that are told apart, seldom two taken for one: a launch that is looked at in this way asks for fewer
 
 

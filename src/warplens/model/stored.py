@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from warplens.model.by_warp import Reached
 
 WHOLE = 32  # bytes
-ROUNDING = 0.01  # of sums of thirds and fifths
-STORE, ATOMIC = 2, 3  # kinds of a sector reached
+ROUNDING = 0.01  # defined: of sums of thirds and fifths
+STORE, ATOMIC = 2, 3  # defined: kinds of a sector reached
 
 
 @dataclass(frozen=True)

@@ -31,8 +31,8 @@ from warplens.model.write_back import Evicted, write_back
 from warplens.program import Program
 from warplens.trace import Trace
 
-ENOUGH = 1_000_000  # sectors to look at
-APART = 0.5  # as far as by chance, from which on blocks do not go in step
+ENOUGH = 1_000_000  # effort: sectors to look at
+APART = 0.5  # assumed: as far as by chance, from which on blocks do not go in step
 Buffers = Sequence[tuple[int, int]]
 Sides = tuple[NDArray[np.bool_], ...]  # of sectors of blocks drawn at random, and of neighbours
 

@@ -14,9 +14,11 @@ from warplens.model.register_reads import in_two_passes, sources
 from warplens.program import Program
 
 NEXT = 2  # `mixture high, 4 warps`: 6.2 cycles from one to the next of a warp, where the stall count is 4
+# source: calibration.csv
 RESULT = 9  # `mixture high, one chain`: 9.1 where it is 6; `high_lop` 14.1 with 5 + 5, `imad_high` 13.2 with 4 + 4
+# source: calibration.csv
 LOWER = 7  # `mixture wide, one chain`: 16.2 with an IADD3 of the lower half, then an IADD3.X of the upper one
-DESTINATION = 16  # bit of the encoding
+DESTINATION = 16  # defined: bit of the encoding
 
 
 def held_back(program: Program, stalls: NDArray[np.int64]) -> NDArray[np.int64]:

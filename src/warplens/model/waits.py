@@ -37,8 +37,8 @@ from warplens.trace import Trace
 
 WAITING = "its blocks wait for each other, and a prediction runs only some of them: measure it on a GPU"
 WAITED, SAID = 1, 2
-FIRST_BLOCKS = 48  # that are looked at
-ENOUGH = 200_000  # sectors likewise
+FIRST_BLOCKS = 48  # effort: that are looked at
+ENOUGH = 200_000  # effort: sectors likewise
 
 
 @dataclass(frozen=True)

@@ -13,21 +13,27 @@ from warplens.machine import Machine
 from warplens.model.footprint import Footprint
 from warplens.model.stored import WHOLE, Stored
 
-READ, WRITTEN = 64, 32  # bytes that DRAM moves at a time
+READ, WRITTEN = 64, 32  # bytes that DRAM moves at a time; source: `read sectors` of calibration.csv
 SECTOR = 32
 LINE = 128
+# assumed: between the two
 FILLS_FROM = 0.5  # of the room for parts: so soon they are filled up (of words all over 8 MiB a tenth, over 16 MiB all)
+# assumed: fitted by hand to `stores alone` of calibration_counters.csv
 PARTS_GO = 0.6  # of sectors that were stored in part: DRAM gets them sooner
 # Likewise with each store to a sector that others complete (`chance 1 bytes` to `chance 8 bytes` of l2_patterns.csv: of
 # sectors of 32 stores 0.35, of 16 0.25 to 0.32, of 8 none to 0.09, of 4 none).
-STORE_GOES = 0.015
+STORE_GOES = 0.015  # assumed: fitted by hand to these
+# assumed: none would be covered otherwise
 NEARLY = 0.9  # of a sector that stores of many blocks cover: how many they are is an estimate
+# source: `read 4_4` of calibration_counters.csv
 BEFORE = 0.038  # of L2 that has been stored to before the kernel starts: one that only reads makes DRAM write 2.4 MB
+# assumed: fitted by hand to these
 BEFORE_GOES = (0.35, 0.6)  # of L2 that moves until the first, the last of this goes (`rounds together`: 0.4 to 0.5)
 TWO_HALVES = 2
-WINDOWS = 48
+WINDOWS = 48  # effort: parts of a launch
 # measurements/h200/l2_again.csv: of what is read twice 36 MiB are still there and 48 lost, of a copy 16 and 24.
-STORED_BESIDE = 0.7
+STORED_BESIDE = 0.7  # assumed: fitted by hand to these
+# assumed: fitted by hand to these
 TWICE, OFTEN = 1.23, 2.15  # of the room until which all is kept (`rounds together`: 30 and 64 MiB, in both halves)
 
 

@@ -20,12 +20,12 @@ from warplens.model.least_used import find
 from warplens.model.state import Array
 
 # `walk stores` of parts_lost.csv: fills begin with 4 MB of such lines; in sets of 16 they would with 12, all at once.
-PARTS = 0.2  # of the room of L2 that may hold lines with parts
-WAYS = 4  # of a set
-SECTOR, HALF = 32.0, 16.0  # bytes
-WHOLE = 31.5  # and no less: thirds of a sector add up to that
+PARTS = 0.2  # of the room of L2 that may hold lines with parts; assumed: fitted by hand to parts_lost.csv
+WAYS = 4  # of a set; assumed: fitted by hand to parts_lost.csv
+SECTOR, HALF = 32.0, 16.0  # defined: bytes
+WHOLE = 31.5  # defined: and no less: thirds of a sector add up to that
 # What tells that a sector has been stored to, and filled up, from that it has been read.
-STORED, FILLED = 1 << 41, 1 << 42
+STORED, FILLED = 1 << 41, 1 << 42  # defined: above all numbers of lines
 
 
 def book_of(parts: int, lines: int, words: int) -> tuple[Array, Array, Array, Array, Array]:

@@ -13,7 +13,7 @@ from warplens.model.bound import Bound
 from warplens.model.work import Work
 from warplens.program import Instruction
 
-LONGEST_WITHOUT_HINT = 11
+LONGEST_WITHOUT_HINT = 11  # source: arXiv 2503.20481
 
 
 def bound(work: Work) -> Bound | None:
