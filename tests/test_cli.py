@@ -141,7 +141,6 @@ REFUSED = [
     (["explain", COPY, "--gpu", "h300"], "error: no GPU 'h300' is known, only a10, a100"),
     (["explain", COPY, "--arch", "sm_91"], "unknown architecture 'sm_91'"),
     (["explain", COPY, "--grid", "4"], "has 2 kernels; choose one with --kernel: ccopy, nccopy"),
-    (["explain", COPY, "--json"], "choose one with --kernel"),
     (["explain", COPY, *SMALL, "--json", "--html", "x"], "--json and --html exclude each other"),
     (["explain", CUBIN], "choose one with --kernel: ccopy"),
     (["explain", CUBIN, "--kernel", "ccopy"], "give --grid and --block; ccopy takes 3 arguments"),

@@ -5,6 +5,8 @@ No model is asked: the predictions are made up.
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from collections.abc import Sequence
 from dataclasses import replace
@@ -170,3 +172,55 @@ def test_compare_takes_times_apart(capsys: pytest.CaptureFixture[str]) -> None:
     assert "cycles an instruction need a prediction" in out(
         capsys, "compare", COPY, "ccopy", "nccopy", "--set", "n=4096"
     )
+
+
+def test_metrics_that_are_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    wish = ("--metrics", "smsp__inst_executed,dram__bytes_read.sum", "--gpu", "h200")
+    told = out(capsys, "explain", COPY, *SMALL, *wish)
+    assert told.startswith("nccopy of ")
+    assert "on the NVIDIA H200 SXM" in " ".join(told.split())
+    assert [line.split() for line in told.split("\n") if "__" in line] == [
+        ["smsp__inst_executed.sum", "4,864", "inst", "exact"],
+        ["dram__bytes_read.sum", "67,108,864", "byte", "modelled"],
+    ]
+    document = json.loads(out(capsys, "explain", COPY, *SMALL, *wish, "--json"))
+    assert document["metrics"].keys() == {"smsp__inst_executed.sum", "dram__bytes_read.sum"}
+    assert "did you mean smsp__inst_executed.sum" in refusal(capsys, "explain", COPY, "--metrics", "smsp__inst_execute")
+
+
+def test_several_kernels_as_csv_and_as_a_list(capsys: pytest.CaptureFixture[str]) -> None:
+    both = (COPY, "--set", "n=4096", "--gpu", "h200")
+    names, units, first, second = csv.reader(
+        io.StringIO(out(capsys, "explain", *both, "--metrics", "dram__bytes_read", "--csv", "--page", "raw"))
+    )
+    assert (names[-1], units[-1], first[4], first[-1], second[4]) == (
+        "dram__bytes_read.sum", "byte", "ccopy", "67108864", "nccopy",
+    )  # fmt: skip
+    documents = json.loads(out(capsys, "explain", *both, "--json"))
+    assert [document["kernel"] for document in documents] == ["ccopy", "nccopy"]
+    for document in documents:
+        jsonschema.validate(document, schema())
+        assert document["metrics"]["dram__bytes_read.sum"]["provenance"] == "modelled"
+    rows = json.loads(out(capsys, "explain", *both[:-1], "h200,h100", "--json"))
+    assert [row["kernel"] for row in rows] == ["ccopy", "nccopy"]
+
+
+@pytest.mark.parametrize(
+    ("flags", "says"),
+    [
+        (("--csv", "--json"), "--json and --csv exclude each other"),
+        (("--page", "raw"), "--page is of --csv"),
+        (("--html", "x.html", "--metrics", "regex:."), "--html has all metrics"),
+        (("--gpu", "h200,a100", "--csv"), "--metrics and --csv are for one GPU"),
+    ],
+)
+def test_forms_that_exclude_each_other(capsys: pytest.CaptureFixture[str], flags: tuple[str, ...], says: str) -> None:
+    assert says in refusal(capsys, "explain", COPY, *SMALL, *flags)
+
+
+def test_the_metrics_that_there_are(capsys: pytest.CaptureFixture[str]) -> None:
+    told = out(capsys, "metrics", "dram__bytes_*").split("\n")
+    assert told[:2] == [
+        "dram__bytes_read.sum  byte  modelled, with a prediction of the time", "    Bytes read from DRAM",
+    ]  # fmt: skip
+    assert "no metric has 'drum'" in refusal(capsys, "metrics", "drum")

@@ -11,6 +11,7 @@ import pytest
 from warplens.cli import main
 from warplens.machine import machines
 from warplens.report import decomposition
+from warplens.report.definitions import definitions
 from warplens.report.json import schema
 from warplens.run import Run
 from warplens.target import Flags, targets
@@ -43,6 +44,18 @@ def test_no_time_is_below_the_least_time(on_h200: list[Run]) -> None:
         assert run.prediction is not None
         assert run.prediction.low_us <= run.prediction.time_us <= run.prediction.high_us
         assert run.prediction.time_us > run.floor().microseconds
+
+
+@pytest.mark.parametrize("gpu", ["h200", "a100", "t4", "rtx5090"])
+def test_every_metric_is_defined_as_it_is_given(gpu: str) -> None:
+    """What `warplens metrics` says of name, unit and provenance holds for runs on each architecture."""
+    defined = {found.name: found for found in definitions()}
+    for run in runs(REPORT, gpu):
+        assert run.prediction is not None
+        for name, metric in run.subject.all_metrics.items():
+            assert (name, metric.unit) == (name, defined[name].unit)
+            assert (name, metric.provenance) == (name, defined[name].provenance)
+            assert defined[name].predicted == (name in run.prediction.metrics)
 
 
 def test_stalls_add_up(on_h200: list[Run]) -> None:

@@ -18,7 +18,7 @@ import click
 
 from warplens import __version__
 from warplens.errors import UsageError, WarplensError
-from warplens.explain_verb import complain, on_many, on_one, tell_guesses
+from warplens.explain_verb import Output, complain, on_many, on_one, tell_guesses
 from warplens.host import Host
 from warplens.lab_verbs import lab, new
 from warplens.options import CODE, GPU, GPUS, GUESS, HOST, LAUNCH, SAMPLE, options
@@ -46,13 +46,19 @@ def cli() -> None:
 @click.option("--check", "check", multiple=True, metavar="LIST",
               help="Look for races, init (reads of memory that nobody wrote), barriers, or all; memory is always "
               "checked.  End with 1 if an error or warning is found.")  # fmt: skip
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
+@click.option("--metrics", "names", multiple=True, metavar="LIST",
+              help="Print these metrics: names, names without .sum and the like, or regex:EXPRESSION, separated by "
+              "commas; `warplens metrics` lists them.")  # fmt: skip
+@click.option("--csv", "as_csv", is_flag=True, help="Print metrics as Nsight Compute's --csv --page raw does.")
+@click.option("--page", type=click.Choice(["raw"]), help="Of --csv: raw, which is the only one.")
+@click.option("--json", "as_json", is_flag=True,
+              help="Print JSON and nothing else: one document, a list where FILE has several kernels.")  # fmt: skip
 @click.option("--html", metavar="F", help="Write one self-contained page.")
 @click.option("--lines", type=click.IntRange(1), default=10, metavar="N", show_default=True,
               help="Source lines and instructions to show.")  # fmt: skip
 def explain(
-    file: str, flags: Flags, host: Host, what_if: tuple[str, ...], check: tuple[str, ...], as_json: bool,
-    html: str | None, lines: int,
+    file: str, flags: Flags, host: Host, what_if: tuple[str, ...], check: tuple[str, ...], names: tuple[str, ...],
+    as_csv: bool, page: str | None, as_json: bool, html: str | None, lines: int,
 ) -> None:  # fmt: skip
     """Execute the kernels of FILE (.cu, .ptx, cubin or program) and tell what they do, with --gpu also for how long.
 
@@ -66,21 +72,24 @@ def explain(
       warplens explain copy.cu --kernel copy --grid 'n / 128' --block 128 --set n=65536 \\
                --arg 'in=random:f32[n]' --arg 'zeros:f32[n]' --arg n
       warplens explain copy.cu --check races,init
+      warplens explain copy.cu --metrics gpu__time_duration.sum,regex:sectors --csv
     """
-    from warplens.explain import Wish, causes, kernels
+    from warplens.explain import Wish, causes, kernels, timed
     from warplens.hazard import checks_of
+    from warplens.report.asked import asked
 
     checks_of(check)  # before a long run
     wish = Wish(host, check, causes(what_if))
     found = kernels(file, flags, wish.what_if)
     tell_guesses(found[0])
-    if as_json and html:
-        raise UsageError("--json and --html exclude each other: choose one")
-    if len(found) > 1 and (as_json or flags.grid or flags.block or flags.args):
+    if page and not as_csv:
+        raise UsageError("--page is of --csv: add --csv")
+    output = Output(as_json, as_csv, html, lines, asked(names, all(timed(t) for (t, *_) in found)) if names else None)
+    if len(found) > 1 and (flags.grid or flags.block or flags.args):
         titles = ", ".join(same[0].title for same in found)
         raise UsageError(f"{file} has {len(found)} kernels; choose one with --kernel: {titles}")
     show = on_one if len(found[0]) == 1 else on_many
-    if not show(found, wish, as_json, html, lines):
+    if not show(found, wish, output):
         raise click.exceptions.Exit(1)
 
 
@@ -288,6 +297,24 @@ def calibrate(folder: str) -> None:
     tables, said = calibrated(gpu, folder, bar(f"calibrating {gpu.name}"))
     click.echo(tables, nl=False)
     click.echo(said, err=True)
+
+
+@cli.command()
+@click.argument("pattern", required=False)
+def metrics(pattern: str | None) -> None:
+    """List the metrics that are known, or those that PATTERN means: unit, provenance and meaning.
+
+    PATTERN is a part of the name, a pattern such as '*_op_ld*', or regex:EXPRESSION.
+
+    \b
+      warplens metrics dram
+      warplens metrics '*_op_ld.sum'
+    """
+    from warplens.report.asked import known
+    from warplens.report.layout import console
+    from warplens.report.metric_table import define
+
+    define(known(pattern or ""), console())
 
 
 @cli.command()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
@@ -16,9 +17,27 @@ if TYPE_CHECKING:
     from warplens.target import Target
 
 
-def on_one(
-    found: Sequence[Sequence[Target]], wish: Wish, as_json: bool, html: str | None, lines: int
-) -> bool:  # fmt: skip
+@dataclass(frozen=True)
+class Output:
+    """How a run is shown.  metrics: names, as --metrics means them, or None for the whole report;  html: a file."""
+
+    as_json: bool = False
+    as_csv: bool = False
+    html: str | None = None
+    lines: int = 10
+    metrics: Sequence[str] | None = None
+
+    def __post_init__(self) -> None:
+        formats = [
+            flag for flag, on in (("--json", self.as_json), ("--csv", self.as_csv), ("--html", self.html)) if on
+        ]
+        if len(formats) > 1:
+            raise UsageError(f"{' and '.join(formats)} exclude each other: choose one")
+        if self.html and self.metrics is not None:
+            raise UsageError("--html has all metrics: use --metrics without it, or with --csv or --json")
+
+
+def on_one(found: Sequence[Sequence[Target]], wish: Wish, output: Output) -> bool:
     """The whole report of each kernel.  False if a check found something."""
     from warplens.explain import run
 
@@ -29,16 +48,23 @@ def on_one(
         worse.extend(hazard for hazard in done.hazards if hazard.severity != "note")
         return done
 
-    if as_json:
-        click.echo(told(found[0][0]).json(), nl=False)
-    elif html:
+    if output.as_json:
+        from warplens.report.json import text
+
+        documents = [told(target).document(output.metrics) for (target,) in found]
+        click.echo(text(documents if len(documents) > 1 else documents[0]), nl=False)
+    elif output.as_csv:
+        from warplens.report import raw_page
+
+        click.echo(raw_page.page([told(target).subject for (target,) in found], output.metrics), nl=False)
+    elif output.html:
         from warplens.report import html as page
         from warplens.run import write_text
 
-        write_text(html, page.page([told(target).subject for (target,) in found]))
-        click.echo(f"written to {html}")
+        write_text(output.html, page.page([told(target).subject for (target,) in found]))
+        click.echo(f"written to {output.html}")
     else:
-        from warplens.report import terminal
+        from warplens.report import metric_table, terminal
         from warplens.report.layout import console
 
         out, ended = console(), 0
@@ -46,7 +72,11 @@ def on_one(
             if place:
                 out.rule(style="dim")
             try:
-                terminal.show(told(target).subject, out, lines)
+                subject = told(target).subject
+                if output.metrics is None:
+                    terminal.show(subject, out, output.lines)
+                else:
+                    metric_table.show(subject, output.metrics, out)
             except WarplensError as error:  # of one kernel says nothing about the next
                 if len(found) == 1:
                     raise
@@ -56,9 +86,7 @@ def on_one(
     return not worse
 
 
-def on_many(
-    found: Sequence[Sequence[Target]], wish: Wish, as_json: bool, html: str | None, lines: int
-) -> bool:  # fmt: skip
+def on_many(found: Sequence[Sequence[Target]], wish: Wish, output: Output) -> bool:
     """A row for each GPU; the page has the whole reports."""
     from warplens.explain import answers
     from warplens.report import gpu_rows
@@ -66,15 +94,20 @@ def on_many(
 
     if wish.check:
         raise UsageError("--check is for one GPU: what it finds does not depend on the GPU")
+    if output.metrics is not None or output.as_csv:
+        raise UsageError("--metrics and --csv are for one GPU: name one with --gpu")
     told = [(same[0].title, list(answers(same, wish))) for same in found]
-    if as_json:
-        click.echo(gpu_rows.document(*told[0]), nl=False)
-    elif html:
+    if output.as_json:
+        from warplens.report.json import text
+
+        documents = [gpu_rows.document(*rows) for rows in told]
+        click.echo(text(documents if len(documents) > 1 else documents[0]), nl=False)
+    elif output.html:
         from warplens.report import html as page
         from warplens.run import write_text
 
-        write_text(html, page.page([a.subject for _, rows in told for a in rows if a.subject], told))
-        click.echo(f"written to {html}")
+        write_text(output.html, page.page([a.subject for _, rows in told for a in rows if a.subject], told))
+        click.echo(f"written to {output.html}")
     else:
         out = console()
         for place, (title, rows) in enumerate(told):

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from warplens.compiler import is_ptx
 from warplens.counters.metrics import by_instruction, by_line, metrics
@@ -25,6 +25,7 @@ from warplens.model import floor as least_time
 from warplens.model.by_warp import ByWarp, by_warp
 from warplens.model.waits import WAITING
 from warplens.program import Program
+from warplens.report.asked import picked
 from warplens.report.subject import Subject
 from warplens.report.verdict import verdict
 from warplens.trace import Trace
@@ -269,15 +270,20 @@ class Run:
         """The run as one JSON document: report/schema.json describes it."""
         from warplens.report import json as writer
 
+        return writer.text(self.document())
+
+    def document(self, names: Sequence[str] | None = None) -> dict[str, Any]:
+        """The same as dictionaries and lists; with `names` only these of its metrics."""
+        from warplens.report import json as writer
+
         seen = self.subject
-        return writer.text(
-            writer.document(
-                seen.kernel, seen.launch, seen.program, seen.metrics, by_line(seen.program, seen.trace),
-                by_instruction(seen.program, seen.trace), seen.tools, seen.machine.key, seen.occupancy, seen.waves,
-                checks=seen.checks, hazards=self.hazards,
-                printed=self.printed, notes=seen.notes, floor=seen.floor, prediction=seen.prediction,
-                unpredicted=seen.unpredicted, what_if=seen.what_if,
-            )
+        metrics = {name: metric for name, metric in picked(names, seen.all_metrics).items() if metric}
+        return writer.document(
+            seen.kernel, seen.launch, seen.program, metrics, by_line(seen.program, seen.trace),
+            by_instruction(seen.program, seen.trace), seen.tools, seen.machine.key, seen.occupancy, seen.waves,
+            checks=seen.checks, hazards=self.hazards,
+            printed=self.printed, notes=seen.notes, floor=seen.floor, prediction=seen.prediction,
+            unpredicted=seen.unpredicted, what_if=seen.what_if,
         )  # fmt: skip
 
     def report(self, path: str | Path) -> None:

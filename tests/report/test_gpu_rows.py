@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 from dataclasses import replace
 
 import pytest
@@ -51,7 +50,7 @@ def test_no_gpu_has_a_time() -> None:
 
 
 def test_as_json() -> None:
-    rows = json.loads(gpu_rows.document("nccopy", answers()))["gpus"]
+    rows = gpu_rows.document("nccopy", answers())["gpus"]
     assert [row["gpu"] for row in rows] == ["a100", "h200", "h100", "t4"]
     assert [row["prediction"] and row["prediction"]["time_us"] for row in rows] == [80, 73, None, None]
     assert [row["unpredicted"] for row in rows] == [None, None, "one block only", "too much shared memory"]

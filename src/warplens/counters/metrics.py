@@ -27,10 +27,16 @@ Metrics = dict[str, Metric]
 @cache
 def formulas(arch: str) -> tuple[Formula, ...]:
     """The metrics that this architecture's chips have, section by section."""
+    chip = chip_number(arch)
+    return tuple(formula for formula in all_formulas() if formula.chips(chip))
+
+
+@cache
+def all_formulas() -> tuple[Formula, ...]:
+    """The metrics of any architecture, section by section; two may have one name, on different chips."""
     names = sorted(module.name for module in iter_modules(sections.__path__))
     modules = [import_module(f"{sections.__name__}.{name}") for name in names]
-    chip = chip_number(arch)
-    return tuple(formula for module in modules for formula in module.METRICS if formula.chips(chip))
+    return tuple(formula for module in modules for formula in module.METRICS)
 
 
 def metrics(

@@ -64,7 +64,7 @@ def side(subject: Subject) -> Side:
     """A launch as the comparison wants it."""
     names = constant_names(subject.kernel, subject.sources, subject.labels)
     return Side(
-        subject.title, subject.program, subject.trace, subject.metrics, idioms(subject.program, names),
+        subject.title, subject.program, subject.trace, subject.all_metrics, idioms(subject.program, names),
         subject.text_of,
     )  # fmt: skip
 
@@ -228,14 +228,11 @@ def metrics(comparison: Comparison, everything: bool) -> RenderableType:
         known = {row.name: row for row in comparison.rows}
         rows = [known[n] for n in SHOWN if n in known and (known[n].first or known[n].second)]
     table = grid_of("", *names(comparison), "Ratio")
-    table.columns[0].overflow = "ellipsis"
     for row in rows:
         ratio = row.ratio
         style = "bold" if ratio is None or abs(ratio - 1) > TOLD else "dim"
         cells = (value(row.first), value(row.second), "new" if ratio is None else f"{ratio:,.4g}")
         table.add_row(row.name, *(Text(cell, style) for cell in cells))
-        for column, cell in zip(table.columns[1:], cells, strict=True):  # the name gives way, not the numbers
-            column.min_width = max(column.min_width or 0, len(cell))
     return table
 
 

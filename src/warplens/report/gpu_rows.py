@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from warplens.machine import Machine
-from warplens.report.json import VERSION, Document, prediction_part, text
+from warplens.report.json import VERSION, Document, prediction_part
 from warplens.report.layout import GAP, titled
 from warplens.report.subject import Subject, blocks_of
 from warplens.report.time import spoken
@@ -69,9 +69,9 @@ def fastest(answers: Sequence[Answer]) -> str:
     return f"{spoken(best)} on the {answer.machine.title}, the fastest of {len(times)} (modelled)"
 
 
-def document(title: str, answers: Sequence[Answer]) -> str:
-    """One JSON document: the prediction of each GPU as in the document of a run."""
-    return text({"version": VERSION, "kernel": title, "gpus": [row(answer) for answer in answers]})
+def document(title: str, answers: Sequence[Answer]) -> Document:
+    """The prediction of each GPU as in the document of a run."""
+    return {"version": VERSION, "kernel": title, "gpus": [row(answer) for answer in answers]}
 
 
 def row(answer: Answer) -> Document:

@@ -155,8 +155,8 @@ def launch_part(launch: Launch, cluster: Dim3) -> Document:
     }
 
 
-def text(content: Document) -> str:
-    """The document as it is written to a file or to standard output."""
+def text(content: Document | Sequence[Document]) -> str:
+    """The document, or the list of several, as it is written to a file or to standard output."""
     return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 

@@ -7,12 +7,14 @@ import sys
 from collections.abc import Sequence
 from typing import TextIO, cast
 
-from rich.console import Console, Group, RenderableType
-from rich.table import Table
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.table import Column, Table
 from rich.text import Text
 
 WIDEST = 100
 GAP = 2  # blanks between columns
+LEAST = 8  # characters that a column of texts keeps
 
 
 class Page(Console):
@@ -58,14 +60,34 @@ def titled(title: str, provenance: str, body: RenderableType) -> RenderableType:
     return Group(heading, body)
 
 
+class Grid(Table):
+    """A table without lines in which no number is cut: one column of texts takes what the others leave.
+
+    texts   the column that gives way;  fills: whether it also takes the room that it does not need
+    """
+
+    def __init__(self, texts: int, fills: bool) -> None:
+        super().__init__(box=None, padding=(0, GAP, 0, 0), pad_edge=False, header_style="dim")
+        self.texts, self.fills = texts, fills
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        widths = [natural_width(column) for column in self.columns]
+        room = options.max_width - GAP * (len(widths) - 1) - sum(widths) + widths[self.texts]
+        self.columns[self.texts].width = max(room if self.fills else min(room, widths[self.texts]), LEAST)
+        return super().__rich_console__(console, options)
+
+
+def natural_width(column: Column) -> int:
+    """Of its longest cell, in characters."""
+    return max(cell_len(str(cell)) for cell in (column.header, *column.cells))
+
+
 def grid_of(first: str, *numbers: str, wide: str | None = None) -> Table:
     """A table without lines: a column of words, `wide` of texts that take what is left, columns of numbers."""
-    table = Table(
-        box=None, padding=(0, GAP, 0, 0), pad_edge=False, header_style="dim", expand=wide is not None
-    )  # fmt: skip
-    table.add_column(first, no_wrap=True)
+    table = Grid(0 if wide is None else 1, wide is not None)
+    table.add_column(first, no_wrap=True, overflow="ellipsis")
     if wide is not None:
-        table.add_column(wide, no_wrap=True, overflow="ellipsis", ratio=1)
+        table.add_column(wide, no_wrap=True, overflow="ellipsis")
     for head in numbers:
         table.add_column(head, justify="right", no_wrap=True)
     return table

@@ -61,6 +61,11 @@ class Subject:
         return self.metrics[name].value
 
     @property
+    def all_metrics(self) -> Mapping[str, Metric]:
+        """With those of the prediction, where there is one."""
+        return {**self.metrics, **(self.prediction.metrics if self.prediction else {})}
+
+    @property
     def provenance(self) -> Provenance:
         """Of whatever is summed straight from the trace."""
         return "sampled" if self.trace.sampled else "exact"

@@ -1,0 +1,49 @@
+"""Tables of metrics in the terminal: those of a launch that were asked for, and what metrics there are.  F7."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.text import Text
+
+from warplens.report.asked import picked
+from warplens.report.definitions import Definition
+from warplens.report.json import number
+from warplens.report.layout import grid_of
+from warplens.report.raw_page import NOT_THERE
+from warplens.report.subject import Subject, blocks_of
+
+
+def show(subject: Subject, names: Sequence[str], out: Console) -> None:
+    """The launch in a line, then a row a metric."""
+    where = f", on the {subject.machine.title}" if subject.prediction else ""
+    out.print(Text(f"{subject.title} of {subject.file}, {blocks_of(subject.launch)}{where}", "bold"))
+    if subject.unpredicted:
+        out.print(Text(f"no prediction: {subject.unpredicted}"))
+    table = grid_of("Metric", "Value")
+    table.columns[0].no_wrap, table.columns[0].overflow = False, "fold"
+    table.add_column("Unit", no_wrap=True)
+    table.add_column("Provenance", no_wrap=True)
+    for name, metric in picked(names, subject.all_metrics).items():
+        table.add_row(name, *((spoken(metric.value), metric.unit, metric.provenance) if metric else (NOT_THERE,)))
+    out.print(table)
+
+
+def spoken(value: float | int) -> str:
+    """ "1,048,576", "33.72"."""
+    exactly = number(value)
+    if exactly is None:
+        return NOT_THERE
+    return f"{exactly:,}" if isinstance(exactly, int) else f"{exactly:,.6g}"
+
+
+def define(found: Sequence[Definition], out: Console) -> None:
+    """Name, unit and provenance, and below them what it means."""
+    for definition in found:
+        unit = f"  {definition.unit}" * bool(definition.unit)
+        predicted = ", with a prediction of the time" * definition.predicted
+        heading = Text.assemble((definition.name, "bold"), unit, (f"  {definition.provenance}{predicted}", "dim"))
+        body: RenderableType = Padding(Text(definition.means), (0, 0, 0, 4))
+        out.print(Group(heading, body))

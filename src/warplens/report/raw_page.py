@@ -1,0 +1,49 @@
+"""Metrics of launches as `ncu --csv --page raw --print-units base` prints them: names, units, a row a launch.  F7."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+
+from warplens.kernel import chip_number
+from warplens.metric import Metric
+from warplens.report.asked import picked
+from warplens.report.json import number
+from warplens.report.subject import Subject
+
+ABOUT = (
+    "ID", "Process ID", "Process Name", "Host Name", "Kernel Name", "Context", "Stream", "Block Size", "Grid Size",
+    "Device", "CC",
+)  # fmt: skip
+NOT_THERE = "n/a"  # as Nsight Compute prints of what a GPU has not counted
+
+
+def page(subjects: Sequence[Subject], names: Sequence[str] | None) -> str:
+    """A column for each name, without names for each metric that one of the launches has."""
+    rows = [picked(names, subject.all_metrics) for subject in subjects]
+    columns = sorted({name for row in rows for name in row}) if names is None else list(names)
+    units = {name: metric.unit for row in rows for name, metric in row.items() if metric}
+    written = io.StringIO()
+    out = csv.writer(written, quoting=csv.QUOTE_ALL, lineterminator="\n")
+    out.writerow([*ABOUT, *columns])
+    out.writerow(["" for _ in ABOUT] + [units.get(name, "") for name in columns])
+    for place, (subject, row) in enumerate(zip(subjects, rows, strict=True)):
+        out.writerow([*about(place, subject), *(cell(row.get(name)) for name in columns)])
+    return written.getvalue()
+
+
+def about(place: int, subject: Subject) -> tuple[str | int, ...]:
+    """No process and no host took part: theirs are the same in every run."""
+    launch, chip = subject.launch, chip_number(subject.kernel.arch)
+    return (
+        place, 0, "warplens", "127.0.0.1", subject.title, 1, 7, str(tuple(launch.block)), str(tuple(launch.grid)), 0,
+        f"{chip // 10}.{chip % 10}",
+    )  # fmt: skip
+
+
+def cell(metric: Metric | None) -> str:
+    value = None if metric is None else number(metric.value)
+    if value is None:
+        return NOT_THERE
+    return str(value) if isinstance(value, int) else f"{value:.6f}"
