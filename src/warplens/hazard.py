@@ -26,11 +26,11 @@ class Party:
 
 @dataclass(frozen=True, slots=True)
 class Hazard:
-    """One finding of a check: a pair of places in the code, or one, told at its first occurrence.
+    """One finding of a check: a pair of places in the code, or one, told at the first of its worst occurrences.
 
     severity   error; warning: right only as long as the lanes of a warp go in step, or only a doubt; note: legal
     message    one sentence without the places
-    parties    the threads of the first occurrence, the earlier one first
+    parties    the threads of that occurrence, the earlier one first
     block      blockIdx of it;  times: occurrences in the launch (pairs of accesses, reads, arrivals)
     """
 

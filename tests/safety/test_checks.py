@@ -83,6 +83,30 @@ def test_a_race_names_both_lines_and_threads() -> None:
     assert hazard.times == 64  # every thread's store meets another one's load
 
 
+NEIGHBOURS = """
+extern "C" __global__ void neighbours(int *out) {
+  __shared__ int s[65];
+  s[threadIdx.x] = threadIdx.x;
+  out[threadIdx.x] = s[threadIdx.x + 1];
+}
+"""
+
+
+@pytest.mark.parametrize(("threads", "severity"), [(32, "warning"), (64, "error")])
+def test_the_worst_occurrence_gives_severity_advice_and_threads(threads: int, severity: str) -> None:
+    kernel = wl.compile(source=NEIGHBOURS)["neighbours"]
+    (hazard,) = kernel.launch(1, threads, np.zeros(64, np.int32), check="races").hazards
+    assert hazard.severity == severity
+    assert hazard.times == threads - 1
+    warps = {party.thread[0] // 32 for party in hazard.parties}
+    if severity == "error":
+        assert "no barrier between" in hazard.message
+        assert warps == {0, 1}
+    else:
+        assert "__syncwarp()" in hazard.message
+        assert warps == {0}
+
+
 def test_checks_are_off_unless_asked_for() -> None:
     assert launched(by_name("read_after_write")).hazards == ()
     assert {h.check for h in launched(by_name("read_after_write"), "init").hazards} == {"init"}

@@ -31,7 +31,10 @@ class Kind(IntEnum):
 
 
 class Entry(c.Structure):
-    """`first` and `second` are instructions, `who` threads by number in the block; `value`: offset or threads."""
+    """`first` and `second` are instructions, `who` threads by number in the block; `value`: offset or threads.
+
+    The threads, value and block are those of the first occurrence of the highest `rank`.
+    """
 
     _fields_ = [
         ("kind", c.c_int32),
@@ -41,7 +44,7 @@ class Entry(c.Structure):
         ("who_second", c.c_int32),
         ("value", c.c_int32),
         ("ctaid", c.c_int32 * 3),
-        ("unused", c.c_int32),
+        ("rank", c.c_int32),  # of a race: 1 between warps, 0 within one
         ("times", c.c_int64),
     ]
 
@@ -59,6 +62,17 @@ def note(module: ir.Module) -> ir.Function:
     b = code.b
     table = code.load(Env, env, "findings")
     count = code.load(Findings, table, "count")
+    kind, _, _, *who, _ = values
+    warps = [b.lshr(thread, i32(5)) for thread in who]
+    apart = b.icmp_signed("!=", *warps)
+    rank = b.zext(b.and_(b.icmp_signed("==", kind, i32(Kind.RACE)), apart), I32)
+
+    def fill(entry: ir.Value) -> None:
+        names = ("kind", "first", "second", "who_first", "who_second", "value")
+        for name, value in zip((*names, "rank"), (*values, rank), strict=True):
+            code.store(value, Entry, entry, name)
+        for axis in range(3):
+            code.store(code.load(Block, block, "ctaid", axis), Entry, entry, "ctaid", axis)
 
     def same(i: ir.Value) -> None:
         entry = _entry(code, table, i)
@@ -68,16 +82,14 @@ def note(module: ir.Module) -> ir.Function:
         ]
         with code.when(b.and_(b.and_(alike[0], alike[1]), alike[2])):
             code.bump(code.field(Entry, entry, "times"))
+            with code.when(b.icmp_signed(">", rank, code.load(Entry, entry, "rank")), likely=False):
+                fill(entry)
             b.ret_void()
 
     code.each(count, same)
     with code.when(b.icmp_signed("<", count, i32(ROOM))):
         entry = _entry(code, table, count)
-        names = ("kind", "first", "second", "who_first", "who_second", "value")
-        for name, value in zip(names, values, strict=True):
-            code.store(value, Entry, entry, name)
-        for axis in range(3):
-            code.store(code.load(Block, block, "ctaid", axis), Entry, entry, "ctaid", axis)
+        fill(entry)
         code.store(1, Entry, entry, "times")
         code.store(b.add(count, i32(1)), Findings, table, "count")
     b.ret_void()
@@ -90,23 +102,26 @@ def _entry(code: Code, table: ir.Value, number: ir.Value) -> ir.Value:
 
 
 def hazards(tables: Iterable[Findings], program: Program, launch: Launch) -> tuple[Hazard, ...]:
-    """What all workers found, by place in the code; of several, the occurrence in the first block is told.
+    """What all workers found, by place in the code; of several, the worst occurrence in the first block is told.
 
     Two places are one finding, whichever of the two came first.
     """
-    found: dict[tuple[int, int, int], tuple[int, Hazard]] = {}
+    found: dict[tuple[int, int, int], list[Entry]] = {}
     for table in tables:
         for entry in table.entries[: table.count]:
             if entry.kind == Kind.TWO_PLACES and _one_line(program, entry):
                 continue  # the compiler has made two of one barrier
-            name = (entry.kind, *sorted((entry.first, entry.second)))
-            x, y, z = entry.ctaid
-            number = x + launch.grid[0] * (y + launch.grid[1] * z)
-            new = number, _hazard(entry, program, launch)
-            old = found.get(name, (number, replace(new[1], times=0)))
-            first, told = new if number < old[0] else (old[0], old[1])
-            found[name] = first, replace(told, times=old[1].times + entry.times)
-    return tuple(found[name][1] for name in sorted(found))
+            first, second = sorted((entry.first, entry.second))
+            found.setdefault((entry.kind, first, second), []).append(entry)
+
+    def order(entry: Entry) -> tuple[int, int]:
+        x, y, z = entry.ctaid
+        return -entry.rank, x + launch.grid[0] * (y + launch.grid[1] * z)
+
+    return tuple(
+        replace(_hazard(min(entries, key=order), program, launch), times=sum(entry.times for entry in entries))
+        for _, entries in sorted(found.items())
+    )
 
 
 def _hazard(entry: Entry, program: Program, launch: Launch) -> Hazard:
