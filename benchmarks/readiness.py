@@ -31,6 +31,7 @@ def ready(file: Path, cache: str, tier: str, libraries: bool) -> tuple[int, int,
     """
     os.environ["WARPLENS_CACHE"] = cache
     import warplens as wl
+    from warplens.cache import fingerprint
     from warplens.emulator import jit, stepwise
     from warplens.emulator.stepping import steps_of
     from warplens.emulator.watch import NO_CHECKS
@@ -40,7 +41,7 @@ def ready(file: Path, cache: str, tier: str, libraries: bool) -> tuple[int, int,
     (name,) = module._programs
     kernel, program = module.cubin.kernels[name], module._programs[name]
     operations()
-    jit.vocabulary()
+    fingerprint()
     if libraries:
         jit.library_for(kernel, program)
     start = time.process_time()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import tempfile
 from collections.abc import Iterator
 from zlib import crc32
 
@@ -15,6 +17,14 @@ SAMPLE = 16
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--long", action="store_true", help="run all long tests, not one in sixteen")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """A cache of their own: nothing that an earlier version left is taken for an answer.  Workers of xdist share it."""
+    if not hasattr(config, "workerinput"):
+        folder = tempfile.TemporaryDirectory(prefix="warplens-tests-")
+        config.add_cleanup(folder.cleanup)
+        os.environ["WARPLENS_CACHE"] = folder.name
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -11,7 +11,7 @@ import ctypes
 import inspect
 import json
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache, update_wrapper
+from functools import update_wrapper
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +44,7 @@ class Compiled:
 
     def _made(self, kinds: tuple[Kind, ...]) -> tuple[Any, Any, Any]:
         mine = Path(inspect.getfile(self.python)).read_bytes()
-        name = disk.key("compiled", *host(), _sources(), mine, self.python.__qualname__, repr(kinds))
+        name = disk.key("compiled", *host(), mine, self.python.__qualname__, repr(kinds))
         code = disk.remember("object", name, lambda: _object(self.python, kinds))
         loaded = load((code,), ("entry", "returned"))
         returned = json.loads(ctypes.string_at(loaded.addresses["returned"]))
@@ -103,14 +103,6 @@ def _read(returned: Any, results: Iterator[int]) -> Any:
 
 
 # Machine code
-
-
-@cache
-def _sources() -> str:
-    """Of all functions, and of the constants that they use."""
-    root = Path(__file__).parent.parent
-    files = sorted(p for folder in ("model", "compiled", "emulator") for p in (root / folder).glob("*.py"))
-    return disk.key(*(p.read_bytes() for p in files))
 
 
 def _object(python: Callable[..., Any], kinds: Sequence[Kind]) -> bytes:

@@ -76,7 +76,7 @@ def device_part(source: str, name: str, directories: Sequence[Path], whole: bool
     whole        whether headers of C++ have all that there is for devices, which takes the compiler seconds
     absent       headers that the compiler has asked for in vain
     """
-    beside = headers_beside(source, name, None) or {}
+    beside = headers_beside(source, name)
     macros = device_macros(source, *beside.values())
     found = without_host_code(source, macros)
     headers = {PRELUDE_NAME: PRELUDE, **HEADERS}
@@ -100,21 +100,16 @@ def device_part(source: str, name: str, directories: Sequence[Path], whole: bool
     return DevicePart(found.text, headers, tuple(dict.fromkeys(left_out)), tuple(missing), kernels)
 
 
-def headers_beside(source: str, name: str, directories: Sequence[Path] | None) -> dict[str, str] | None:
-    """The texts of headers beside the file and of those that they include, by path; None if one in quotes is neither
-    there nor in the directories, where these are given."""
+def headers_beside(source: str, name: str) -> dict[str, str]:
+    """The texts of headers beside the file and of those that they include, by path."""
     found: dict[str, str] = {}
     waiting = [(source, Path(name).resolve().parent)]
     for text, folder in waiting:  # grows
         for quote, header in INCLUDE.findall(text):
             path = folder / header
-            if quote == "<" or str(path) in found:
-                continue
-            if path.is_file():
+            if quote == '"' and str(path) not in found and path.is_file():
                 found[str(path)] = path.read_text(encoding="utf-8", errors="replace")
                 waiting.append((found[str(path)], path.parent))
-            elif directories is not None and not any((directory / header).is_file() for directory in directories):
-                return None
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
 from base64 import b64decode, b64encode
@@ -12,14 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from warplens import cache, resident
-from warplens.compiler import as_nvcc
+from warplens.compiler import as_nvcc, includes
 from warplens.compiler.architecture import check_architecture
-from warplens.compiler.headers import HEADERS, PRELUDE
+from warplens.compiler.headers import HEADERS
 from warplens.errors import CompileError
 
 # nvcc has __int128 without being asked; NVRTC, and on Linux alone, with this.
 AS_NVCC = ("--device-int128",) if sys.platform == "linux" else ()
-LOCAL_INCLUDE = re.compile(r'^\s*#\s*include\s*"', re.MULTILINE)
+ADDED_OPTIONS = "NVRTC_APPEND_FLAGS"  # NVRTC reads it itself
 
 
 def compile_source(
@@ -28,22 +29,29 @@ def compile_source(
     """The cubin of `source`, with line table, and the lowered name of each name expression in `names`.
 
     `name` is what the compiler calls the file in its messages and line table; `#include "x.h"` is looked for
-    next to it.  Kept in the cache with the headers beside it, except where one in quotes is elsewhere (whose
-    changes would go unseen).  Raises CompileError with the compiler's log, UsageError for an unknown architecture.
+    next to it.  Kept in the cache with the contents of all files that it may open (includes.py), except where a macro
+    gives the name of one.  Raises CompileError with the compiler's log, UsageError for an unknown architecture.
     """
     check_architecture(arch)
-    beside = as_nvcc.headers_beside(source, name, header_directories()) if LOCAL_INCLUDE.search(source) else {}
-    if beside is None:
-        return _compile(source, name, arch, options, names)
 
-    def make() -> bytes:
-        cubin, lowered = _compile(source, name, arch, options, names)
-        return json.dumps({"cubin": b64encode(cubin).decode(), "names": lowered}).encode()
+    def question() -> str | None:
+        folder, wheels = Path(name).resolve().parent, header_directories()
+        given = [*options, *os.environ.get(ADDED_OPTIONS, "").split()]
+        opened = includes.digests(source, folder, given, wheels)
+        if opened is None:
+            return None
+        where = [name, str(folder), *map(str, wheels)]
+        return cache.key("cubin", json.dumps([source, where, arch, given, list(names), _compiler_version(), opened]))
 
-    known = [HEADERS, PRELUDE, beside]
-    question = json.dumps([source, name, arch, list(options), list(names), _compiler_version(), known])
-    answer = json.loads(cache.remember("cubin", cache.key(question), make))
-    return b64decode(answer["cubin"]), answer["names"]
+    key = question()
+    found = None if key is None else cache.recall("cubin", key)
+    if found is not None:
+        answer = json.loads(found)
+        return b64decode(answer["cubin"]), answer["names"]
+    cubin, lowered = _compile(source, name, arch, options, names)
+    if key is not None and key == question():  # no file was changed meanwhile
+        cache.keep("cubin", key, json.dumps({"cubin": b64encode(cubin).decode(), "names": lowered}).encode())
+    return cubin, lowered
 
 
 def _compiler_version() -> str:

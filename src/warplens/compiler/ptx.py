@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from warplens import cache
+from warplens.compiler import includes
 from warplens.compiler.architecture import WITH_ITS_OWN, check_architecture
 from warplens.errors import CompileError
 from warplens.wheels import program_of
@@ -59,8 +60,9 @@ def assemble(source: str, name: str, arch: str, options: Sequence[str] = ()) -> 
         raise CompileError(f'PTX is assembled by ptxas, which is missing: pip install "{PACKAGE}>=13.0,<13.1"')
     ptxas, version = found
     arch = target(source, arch)
-    question = json.dumps([source, arch, list(options), version])
-    return cache.remember("ptx", cache.key(question), lambda: _assemble(ptxas, source, name, arch, options))
+    files = includes.option_files(options)
+    question = json.dumps([source, arch, list(options), files, str(ptxas), version])
+    return cache.remember("ptx", cache.key("ptx", question), lambda: _assemble(ptxas, source, name, arch, options))
 
 
 def _assemble(ptxas: Path, source: str, name: str, arch: str, options: Sequence[str]) -> bytes:

@@ -64,16 +64,6 @@ class Translated:
             raise failure
 
 
-@cache
-def vocabulary() -> str:
-    """A hash of the sources that decide what code is made: a changed sentence is never answered from the cache."""
-    from pathlib import Path
-
-    root = Path(__file__).parent.parent
-    files = sorted(p for folder in ("isa", "emulator") for p in (root / folder).rglob("*.py"))
-    return disk.key(*(p.read_bytes() for p in files))
-
-
 def translate(kernel: Kernel, program: Program, tile: int, checks: Checks = NO_CHECKS) -> Translated:
     """The kernel in machine code for a tile (linear.py); from disk if this host has translated it before."""
     found = translated_before(kernel, program, tile, checks)
@@ -108,7 +98,7 @@ def _name_of(kernel: Kernel, program: Program, tile: int, checks: Checks) -> str
 
 @cache
 def _key(*parts: str | bytes) -> str:
-    return disk.key("translation", *host(), vocabulary(), *parts)
+    return disk.key("translation", *host(), *parts)
 
 
 def _apart(name: str, made: Translated, kernel: Kernel, program: Program, tile: int, checks: Checks) -> int:
@@ -168,7 +158,7 @@ def library_for(kernel: Kernel, program: Program) -> Library:
 
 @cache
 def library(windows: Windows) -> Library:
-    return Library(windows, disk.key(*host(), vocabulary()), compiled)
+    return Library(windows, disk.key(*host()), compiled)
 
 
 def compiled(written: Any, names: Sequence[str] = PASSES) -> bytes:

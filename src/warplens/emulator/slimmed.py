@@ -15,7 +15,6 @@ from operator import or_
 
 from warplens import cache as disk
 from warplens.emulator.convergence import Convergence
-from warplens.emulator.jit import vocabulary
 from warplens.emulator.liveness import GUARDS, Event, Guard, Name
 from warplens.emulator.reached import reached, ways
 from warplens.emulator.shapes import Place, Walk
@@ -58,7 +57,7 @@ def slimmed(kernel: Kernel, program: Program) -> Slimmed:
         return Slimmed(program, RECORD)
     name = kernel.arch, kernel.code
     if name not in _known or _known[name][0] is not program:
-        key = disk.key("slimmed", vocabulary(), kernel.arch, kernel.code, program.name)
+        key = disk.key("slimmed", kernel.arch, kernel.code, program.name)
         left_out, still = json.loads(disk.remember("slimmed", key, lambda: json.dumps(_found(program)).encode()))
         _known[name] = program, _without(program, frozenset(left_out), still)
     return _known[name][1]

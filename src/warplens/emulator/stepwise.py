@@ -11,7 +11,7 @@ from warplens import resident
 from warplens.emulator import ir
 from warplens.emulator.form import Setting, UnfitError
 from warplens.emulator.host import Loaded, host, load
-from warplens.emulator.jit import RunBlock, RunBlocks, Translated, compiled, library, vocabulary
+from warplens.emulator.jit import RunBlock, RunBlocks, Translated, compiled, library
 from warplens.emulator.library import declare
 from warplens.emulator.piece import PieceContext
 from warplens.emulator.pieces import Pieces
@@ -55,7 +55,7 @@ def _made(program: Program, steps: Steps) -> Translated:
 
 @cache
 def _pieces(windows: Windows) -> Pieces:
-    return Pieces(disk.key(*host(), vocabulary()), library(windows), compiled)
+    return Pieces(disk.key(*host()), library(windows), compiled)
 
 
 _steppers: dict[str, Loaded] = {}
@@ -64,7 +64,7 @@ _steppers: dict[str, Loaded] = {}
 def _stepper(program: Program, windows: Windows, setting: Setting) -> Loaded:
     """The loops around the pieces: run_blocks and run_block."""
     shown = (windows, sorted(setting.checks - OF_ACCESSES), setting.unit, setting.restores, setting.gives_way)
-    name = disk.key("stepper", *host(), vocabulary(), repr(shown))
+    name = disk.key("stepper", *host(), repr(shown))
     if name not in _steppers:
 
         def make() -> bytes:

@@ -71,7 +71,7 @@ class Listing(Mapping[str, Program]):
     @cached_property
     def _lines(self) -> dict[str, list[Line]]:
         """nvdisasm takes about 1.3 s to start, so its answer is kept."""
-        name = cache.key(self.cubin.data, _tool()[1])
+        name = cache.key("sass", self.cubin.data, _tool()[1])
         lines: dict[str, list[Line]] = json.loads(
             cache.remember("sass", name, lambda: _compact(_nvdisasm(self.cubin.data)))
         )
