@@ -3,13 +3,18 @@
 A key is the hash of everything that the result depends on, the sources of this package and the versions of the tools
 included, so an entry never goes stale and may be deleted at any time.  `WARPLENS_CACHE` names the directory; "off"
 keeps nothing.
+
+A file begins with MAGIC, the length of its content and a digest of its name and content: one that was damaged is made
+anew.  Machine code is run from here, so folders and files that others could have written are not read (`_private`).
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+import stat
 import sys
+import tempfile
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
@@ -30,6 +35,9 @@ def directory() -> Path | None:
     return user_cache_path("warplens")
 
 
+MAGIC = b"warplens cache 1\n"
+DIGEST_BYTES = 32
+HEAD_BYTES = len(MAGIC) + 8 + DIGEST_BYTES
 PACKAGES = (
     "cuda-bindings", "llvmlite", "numpy", "nvidia-cuda-cccl", "nvidia-cuda-crt", "nvidia-cuda-nvcc",
     "nvidia-cuda-nvdisasm", "nvidia-cuda-nvrtc", "nvidia-cuda-runtime", "nvidia-nvvm",
@@ -81,22 +89,87 @@ def remember(kind: str, name: str, make: Callable[[], bytes]) -> bytes:
 
 
 def recall(kind: str, name: str) -> bytes | None:
-    """The bytes kept under kind/name, if there are any."""
-    root = directory()
-    if root is None:
+    """The bytes kept under kind/name, if they are there, and whole."""
+    folder = _folder(kind)
+    if folder is None:
         return None
+    path = folder / name
     try:
-        return (root / kind / name).read_bytes()
+        with path.open("rb") as file:
+            mine = _private(os.fstat(file.fileno()))
+            kept = file.read()
     except OSError:
         return None
+    data = kept[HEAD_BYTES:]
+    if mine and kept[:HEAD_BYTES] == _head(kind, name, data):
+        return data
+    _say_damaged(path)
+    with suppress(OSError):
+        path.unlink()
+    return None
 
 
 def keep(kind: str, name: str, data: bytes) -> bytes:
     """Keeps the bytes under kind/name, and gives them back."""
-    root = directory()
-    if root is not None:
-        path = root / kind / name
+    folder = _folder(kind)
+    if folder is not None:
         with suppress(OSError):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            write_whole(path, data)  # also with two processes at once
+            folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            folder.mkdir(mode=0o700, exist_ok=True)
+            write_whole(folder / name, _head(kind, name, data) + data, 0o600)  # also with two processes at once
     return data
+
+
+def _head(kind: str, name: str, data: bytes) -> bytes:
+    """What stands before the content."""
+    digest = hashlib.blake2b(f"{kind}/{name}\n".encode(), digest_size=DIGEST_BYTES)
+    digest.update(data)
+    return MAGIC + len(data).to_bytes(8, "little") + digest.digest()
+
+
+def _folder(kind: str) -> Path | None:
+    """Where entries of a kind are kept: a temporary folder, where others can write to the one that is named."""
+    root = directory()
+    if root is None:
+        return None
+    for folder in (root, root / kind):
+        try:
+            found = folder.stat()
+        except OSError:
+            continue  # not there yet
+        if not _private(found):
+            return Path(_temporary(str(folder)).name) / kind
+    return root / kind
+
+
+def _private(found: os.stat_result) -> bool:
+    """Whether it is this user's (or root's), and nobody else can write to it."""
+    if sys.platform == "win32":
+        return True  # has access lists in place of modes, and folders of a user are closed to others
+    return found.st_uid in (os.getuid(), 0) and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+
+
+@cache
+def _temporary(shared: str) -> tempfile.TemporaryDirectory[str]:
+    """For the life of the process."""
+    _say(
+        f"other users can write to the cache folder {shared}, so code kept there is not run, and a temporary folder is "
+        "used: remove that folder, or let WARPLENS_CACHE name one that is yours and that others cannot write to"
+    )
+    return tempfile.TemporaryDirectory(prefix="warplens-")
+
+
+def _say_damaged(path: Path) -> None:
+    """Once for all that are."""
+    if not _damaged:
+        _say(f"{path} in the cache is damaged: it is made anew, as is any other that is found damaged")
+    _damaged.append(path)
+
+
+_damaged: list[Path] = []
+
+
+def _say(what: str) -> None:
+    if sys.stderr is not None:  # closed
+        with suppress(OSError, ValueError):
+            print(f"warning: {what}", file=sys.stderr)

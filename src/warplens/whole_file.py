@@ -8,16 +8,18 @@ from contextlib import suppress
 from pathlib import Path
 
 
-def write_whole(path: Path, data: bytes) -> None:
+def write_whole(path: Path, data: bytes, mode: int | None = None) -> None:
     """Replaces `path`, or leaves it as it was.  OSError if it cannot be written.
 
-    What is no ordinary file (a pipe, /dev/stdout) is written to as it is; a link keeps pointing to its file.
+    mode: of its permissions; without it those that it has, or those of new files.  What is no ordinary file (a pipe,
+    /dev/stdout) is written to as it is; a link keeps pointing to its file.
     """
     if path.exists() and not path.is_file():
         path.write_bytes(data)
         return
     path = path.resolve()
-    mode = path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask()
+    if mode is None:
+        mode = path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask()
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "wb") as file:
