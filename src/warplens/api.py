@@ -65,7 +65,7 @@ def compile(
     name = str(path) if path is not None else "source.cu"
     text = source if source is not None else read_source(Path(name))
     if is_ptx(name, text):
-        return Module(read_cubin(assemble(text, name, arch, options)), {})
+        return Module(_placed(read_cubin(assemble(text, name, arch, options)), path), {})
     data, lowered = compile_source(text, name, arch, options, names)
     return Module(read_cubin(data, {name: text}), dict(lowered))
 
@@ -110,13 +110,19 @@ def load_all(path: str | Path | bytes, arch: str | None = None, usual: str | Non
     try:
         within = {} if is_cubin(data) else cubins_within(data)
         chosen = arch or (usual if usual in within else max(within, key=chip_number, default=""))
-        made = [Module(read_cubin(code), {}) for code in within.get(chosen, [] if within else [data])]
+        place = None if isinstance(path, bytes) else path
+        made = [Module(_placed(read_cubin(code), place), {}) for code in within.get(chosen, [] if within else [data])]
         if arch and arch not in {module.arch for module in made}:
             held = ", ".join(within or [module.arch for module in made])
             raise UsageError(f"{said}it holds code for {held}, none for {arch}; --arch compiles source files only")
         return [module for module in made if len(module)] or made[:1]
     except CubinError as error:
         raise CubinError(f"{said}{error}") from None
+
+
+def _placed(cubin: Cubin, path: str | Path | None) -> Cubin:
+    """The cubin of the file at this path."""
+    return cubin if path is None else replace(cubin, folder=Path(path).absolute().parent)
 
 
 def read_code(path: str | Path) -> bytes:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from pathlib import Path
 
 
 @cache
@@ -107,7 +108,8 @@ class Cubin:
 
     `globals_image` holds the initial bytes of all `__device__` variables, `globals` their places in it, and
     `relocations` the addresses to be filled into it; `constants` are the places of `__constant__` variables
-    in bank 3; `sources` maps file names to their text where it is known (compiled here), for listings.
+    in bank 3; `sources` maps file names to their text where it is known (compiled here), for listings;
+    `folder` is that of the file that the user named: its line table may name sources there, and no others.
     """
 
     arch: str
@@ -118,6 +120,7 @@ class Cubin:
     sources: Mapping[str, str]
     constants: Mapping[str, Variable] = field(default_factory=dict)
     relocations: tuple[Relocation, ...] = ()
+    folder: Path | None = None
 
     def __repr__(self) -> str:
         return f"<Cubin for {self.arch}: {len(self.kernels)} kernels, {len(self.data):,} bytes>"

@@ -257,7 +257,7 @@ class Run:
             machine=self.machine,
             machine_from=self.machine_from,
             labels=self.labels,
-            sources=compiled or sources_on_disk(kernel.program),
+            sources=compiled or sources_beside(kernel.cubin.folder, kernel.program),
             tools=tool_versions("nvrtc" if compiled else "ptxas" if is_ptx(self.file or "") else ""),
             checks=tuple(check for check in CHECKS if check in self.checks),
             input_bytes=self.input_bytes,
@@ -299,12 +299,21 @@ class Run:
             raise UsageError(f"a report cannot be written to {path}: .html and .json are possible endings")
 
 
-def sources_on_disk(program: Program) -> dict[str, str]:
-    """The files that a cubin's line table names, as far as they are there to be read."""
-    found = {}
+def sources_beside(folder: Path | None, program: Program) -> dict[str, str]:
+    """The files that the line table of a cubin in this folder names, as far as they are in it or below.
+
+    A cubin of somebody else may name any file, whose text would then stand in a report that is passed on; so what is
+    elsewhere, also by "..", by a link or in a hidden folder, is not read.
+    """
+    found: dict[str, str] = {}
+    if folder is None:
+        return found
     for name in sorted({i.source.file for i in program.instructions if i.source}):
-        with suppress(OSError, ValueError):  # not there, or no text
-            found[name] = Path(name).read_text(encoding="utf-8")
+        with suppress(OSError, ValueError, RuntimeError):  # not there, not below, no text, or a circle of links
+            path = Path(name).resolve(strict=True)
+            below = path.relative_to(folder.resolve())
+            if path.is_file() and not any(part.startswith(".") for part in below.parts):
+                found[name] = path.read_text(encoding="utf-8")
     return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from importlib.metadata import version
 
 import numpy as np
@@ -38,6 +39,9 @@ def text(tmp_path_factory):
 
 @pytest.fixture
 def file(text, tmp_path):
+    """Beside the source that its line table names."""
+    text = re.sub(r'"[^"]*scale\.cu"', f'"{tmp_path}/scale.cu"', text)
+    (tmp_path / "scale.cu").write_text(SOURCE)
     path = tmp_path / "scale.ptx"
     path.write_text(text)
     return path
