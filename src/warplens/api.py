@@ -22,6 +22,7 @@ from warplens.compiler import (
     read_cubin,
 )  # fmt: skip
 from warplens.compiler.demangle import cpp_names, same_name
+from warplens.compiler.parameter_type import ParameterType, types_of
 from warplens.counters.occupancy import occupancy
 from warplens.emulator import DeviceMemory, available_threads, pass_arguments, provided
 from warplens.emulator import run as execute
@@ -250,6 +251,10 @@ class LaunchableKernel:
         return self.kernel.parameters
 
     @cached_property
+    def _types(self) -> tuple[ParameterType, ...]:
+        return types_of(self.kernel, self.cubin.sources)
+
+    @cached_property
     def program(self) -> Program:
         """The machine code: instructions, basic blocks, loops."""
         return self._programs[self.kernel.name]
@@ -288,8 +293,9 @@ class LaunchableKernel:
 
         grid, block  up to three sizes, x first;  shared: dynamic shared memory in bytes a block
         cooperative  all blocks are resident at once, so that grid.sync() can wait for them
-        args         arrays are device buffers, updated in place; numbers are passed with the parameter's size; None
-                     is a null pointer.  An array passed twice is one buffer.  pitched() makes buffers with padded rows.
+        args         arrays are device buffers, updated in place; numbers are converted to the parameter's type where
+                     nothing is lost; None is a null pointer.  An array passed twice is one buffer.  pitched() makes
+                     buffers with padded rows.
         gpu          whose limits apply (default: WARPLENS_GPU, the GPU in the machine, h200)
         threads      of the host; counts do not depend on it.  budget: instructions a warp may execute
         labels       names of the arguments, for messages
@@ -316,7 +322,7 @@ class LaunchableKernel:
         launch = Launch(dim3(grid, "grid"), dim3(block, "block"), shared, cooperative)
         self.check(launch, machine)
         memory = DeviceMemory()
-        passed = pass_arguments(self.kernel, self.name, [plain(value) for value in args], labels, memory)
+        passed = pass_arguments(self.kernel, self.name, args, labels, memory, self._types)
         banks, variables = self._link(memory)
         limits = {} if budget is None else {"budget": budget}
         checks = checks_of(check)
@@ -348,8 +354,8 @@ class LaunchableKernel:
 
     def job(self, launch: Launch, *args: Any) -> Job:
         """The launch with everything that it needs, to be repeated on a GPU.  UsageError as of launch()."""
+        passed = pass_arguments(self.kernel, self.name, args, (), DeviceMemory(), self._types)
         args = tuple(plain(value) for value in args)
-        passed = pass_arguments(self.kernel, self.name, args, (), DeviceMemory())
         distinct = {(a.ctypes.data, a.nbytes): n for n, (a, _) in enumerate(passed.arrays)}
         arguments: list[int | bytes] = []
         for parameter, value in zip(self.parameters, args, strict=True):

@@ -160,6 +160,8 @@ class Target:
         return [a.copy() if isinstance(a, np.ndarray | Pitched) else a for a in self.values()]
 
     def _value(self, argument: Argument, place: int, size: int) -> Any:
+        if isinstance(argument.source, int | float):
+            return argument.source  # launch() converts it to the parameter's type
         value = flag(f"argument {place + 1}", argument.make, size)
         held = plain(value)
         if isinstance(held, np.ndarray):

@@ -1,8 +1,8 @@
 """The C++ name of a kernel from its symbol: "scale<float, 4>" for "_ZN3app5scaleIfLi4EEEvPT_" with "app::" before.
 
 A part of the Itanium C++ ABI's grammar (https://itanium-cxx-abi.github.io/cxx-abi/abi.html#mangling): names, template
-arguments that are types, numbers or functions, and substitutions.  Parameters are not read, and of lambdas and
-other expressions nothing is known: such a symbol has no other name.
+arguments that are types, numbers or functions, and substitutions.  Of lambdas and other expressions nothing is known:
+such a symbol has no other name.
 """
 
 from __future__ import annotations
@@ -34,6 +34,25 @@ def demangled(symbol: str) -> str:
 
 
 @cache
+def parameter_types(symbol: str) -> tuple[str, ...]:
+    """C++ types of the function's parameters: ("float const*", "int"); () if the symbol does not tell them."""
+    reader = _Reader(symbol)
+    try:
+        if not reader.took("_Z"):
+            return ()
+        reader.name()
+        reader.template = [] if reader.packed else reader.given
+        if reader.given:
+            reader.type()  # a template's instance has its result before its parameters
+        types = []
+        while reader.at < len(symbol):
+            types.append(reader.type())
+        return () if types == ["void"] else tuple(types)
+    except (LookupError, ValueError):
+        return ()
+
+
+@cache
 def cpp_names(symbol: str) -> tuple[str, ...]:
     """The names by which a reader may mean this kernel, the shortest first."""
     short, full, whole = plain_name(symbol), full_name(symbol), demangled(symbol)
@@ -51,6 +70,9 @@ class _Reader:
     def __init__(self, symbol: str) -> None:
         self.text, self.at = symbol, 0
         self.known: list[str] = []  # what S_, S0_, S1_ ... stand for
+        self.given: list[str] = []  # the template arguments that were read last
+        self.packed = False
+        self.template: list[str] = []  # what T_, T0_, T1_ ... stand for
 
     def took(self, word: str) -> bool:
         """Whether this stands here; then it is behind us."""
@@ -122,7 +144,8 @@ class _Reader:
 
     def arguments(self) -> str:
         self.match("I")
-        return f"<{', '.join(self.until_end(self.argument))}>"
+        found = self.given = self.until_end(self.argument)
+        return f"<{', '.join(found)}>"
 
     def until_end(self, read: Callable[[], list[str]]) -> list[str]:
         found: list[str] = []
@@ -132,6 +155,7 @@ class _Reader:
 
     def argument(self) -> list[str]:
         if self.took("J"):  # a pack
+            self.packed = True
             return self.until_end(self.argument)
         if self.took("XadL"):  # the address of a function
             address = f"&{self.literal()}"
@@ -160,6 +184,9 @@ class _Reader:
         if letter in BEHIND:
             self.at += 1
             return self.keep(self.type() + BEHIND[letter])
+        if letter == "T":
+            number = self.match("T[0-9]*_")[1:-1]
+            return self.keep(self.template[int(number) + 1 if number else 0])
         before = len(self.known)
         name = self.name()
         return name if letter == "S" and len(self.known) == before and name in self.known else self.keep(name)

@@ -43,11 +43,15 @@ def parameter_names(source: str, kernel: str, count: int) -> tuple[str, ...]:
 
 def declarations(source: str, kernel: str, count: int) -> tuple[str, ...]:
     """The same as they are written, without comments: ("const float* x", "int n")."""
+    return next(all_declarations(source, kernel, count), ())
+
+
+def all_declarations(source: str, kernel: str, count: int) -> Iterator[tuple[str, ...]]:
+    """The same of every function of that name: branches of #if may declare it differently."""
     wanted = plain_name(kernel)
     for name, parameters in kernels(source):
         if name == wanted and len(parameters) == count:
-            return tuple(" ".join(parameter.split()) for parameter in parameters)
-    return ()
+            yield tuple(" ".join(parameter.split()) for parameter in parameters)
 
 
 def plain_name(symbol: str) -> str:

@@ -1,18 +1,22 @@
-"""A user's values as a kernel takes them: numbers as bytes, arrays as device buffers."""
+"""Kernel arguments: a user's values as a kernel takes them, numbers as bytes, arrays as device buffers."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from warplens.compiler.parameter_type import ParameterType
+from warplens.emulator.conversion import check_elements, number_bytes
 from warplens.emulator.memory import DeviceMemory
 from warplens.emulator.spare import address
 from warplens.errors import UsageError
 from warplens.kernel import Kernel, Parameter
+from warplens.pitch import Pitched
 
 
 @dataclass(frozen=True)
@@ -24,9 +28,11 @@ class Passed:
 
 
 def pass_arguments(
-    kernel: Kernel, title: str, args: Sequence[Any], labels: Sequence[str], memory: DeviceMemory
-) -> Passed:
-    """Allocates the arrays; one that is passed twice is one buffer.  UsageError for an argument that does not fit."""
+    kernel: Kernel, title: str, args: Sequence[Any], labels: Sequence[str], memory: DeviceMemory,
+    types: Sequence[ParameterType] = (),
+) -> Passed:  # fmt: skip
+    """Allocates the arrays; one that is passed twice is one buffer.  Numbers are converted to the types of the
+    parameters, as far as these are known.  UsageError for an argument that does not fit, or would be changed."""
     expected = kernel.parameters
     if len(args) != len(expected):
         sizes = ", ".join(f"{p.size} bytes" for p in expected)
@@ -34,19 +40,24 @@ def pass_arguments(
     block = bytearray(kernel.parameter_bytes)
     arrays: list[tuple[NDArray[Any], int]] = []
     known: dict[tuple[int, int], int] = {}
-    for parameter, value in zip(expected, args, strict=True):
+    declared = [kind or ParameterType() for kind, _ in zip_longest(types[: len(args)], args)]
+    for parameter, given, kind in zip(expected, args, declared, strict=True):
         label = f"argument {parameter.ordinal + 1}"
-        if parameter.ordinal < len(labels) and labels[parameter.ordinal]:
-            label += f" ({labels[parameter.ordinal]})"
+        said = labels[parameter.ordinal] if parameter.ordinal < len(labels) else ""
+        if said:
+            label += f" ({said})"
+        shown = f"{label} ({kind.name})" if kind.name and not said else label
+        value = given.storage if isinstance(given, Pitched) else given
         if isinstance(value, np.ndarray) and value.ndim > 0:
-            _check_array(value, parameter, label)
+            _check_array(value, parameter, shown)
+            check_elements(given.dtype, kind, shown)
             identity = (address(value), value.nbytes)
             if identity not in known:
                 arrays.append((value, len(memory.allocations)))
                 known[identity] = memory.allocate(label, value, identity[0])
             data = known[identity].to_bytes(8, "little")
         else:
-            data = _scalar(value, parameter, label)
+            data = number_bytes(value, parameter.size, kind, shown)
         block[parameter.offset : parameter.offset + parameter.size] = data
     return Passed(bytes(block), tuple(arrays))
 
@@ -58,23 +69,3 @@ def _check_array(value: NDArray[Any], parameter: Parameter, label: str) -> None:
         raise UsageError(f"{label} holds Python objects; arrays of numbers are possible")
     if not value.flags.c_contiguous:
         raise UsageError(f"{label} is not contiguous; pass np.ascontiguousarray(...) of it")
-
-
-def _scalar(value: Any, parameter: Parameter, label: str) -> bytes:
-    """A number, structure or null pointer in the bytes of its parameter."""
-    size = parameter.size
-    if value is None:
-        return bytes(size)
-    if isinstance(value, bytes | np.generic | np.ndarray):
-        data = bytes(value) if isinstance(value, bytes) else value.tobytes()
-        if len(data) != size:
-            kind = "bytes" if isinstance(value, bytes) else str(value.dtype)
-            raise UsageError(f"{label} is {kind} with {len(data)} bytes, but the kernel takes {size} bytes there")
-        return data
-    if isinstance(value, bool | int):
-        if not -(1 << (8 * size - 1)) <= value < 1 << (8 * size):
-            raise UsageError(f"{label} = {value} does not fit into {size} bytes")
-        return (int(value) & ((1 << (8 * size)) - 1)).to_bytes(size, "little")
-    if isinstance(value, float) and size in (2, 4, 8):
-        return np.array(value, f"f{size}").tobytes()
-    raise UsageError(f"{label} is a {type(value).__name__}; arrays, numbers, bytes and None are possible")
