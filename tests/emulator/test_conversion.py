@@ -91,10 +91,19 @@ def test_arrays_of_another_sign_of_lanes_and_of_unknown_types_are_taken(module: 
     for v in (F, F.view(np.complex64), F.view([("x", "f4"), ("y", "f4")])):
         module["loose"].launch(1, 1, anything, anything, 2.5, pair, v, halves, a, N)
     module["loose"].launch(1, 1, None, np.uint64(0), 2.5, np.int64(0), None, 0, a, None)
-    with pytest.raises(UsageError, match=r"array of int16, and the kernel takes float4\*"):
-        module["loose"].launch(1, 1, anything, anything, 2.5, pair, anything, halves, a, N)
+    with pytest.raises(UsageError, match=r"array of int32, and the kernel takes float4\*"):
+        module["loose"].launch(1, 1, anything, anything, 2.5, pair, N, halves, a, N)
     with pytest.raises(UsageError, match=r"argument 5 \(v\) .* array of float64"):
         module["loose"].launch(1, 1, anything, anything, 2.5, pair, wl.pitched(np.zeros((2, 2))), halves, a, N)
+
+
+def test_data_of_any_type_are_bytes_and_words_hold_narrower_data() -> None:
+    source = 'extern "C" __global__ void k(char* bytes, uint4* wide, int* words, float4* floats) {}'
+    kernel = wl.compile(source=source)["k"]
+    kernel.launch(1, 1, D, F, np.zeros(8, np.int8), np.zeros(8, np.float16))
+    kernel.launch(1, 1, N, D, np.zeros(8, np.float16), np.zeros(16, np.uint8))
+    with pytest.raises(UsageError, match="argument 3"):
+        kernel.launch(1, 1, D, F, np.zeros(8, np.int64), F)
 
 
 def test_types_of_templates_are_those_of_the_instance(module: wl.Module) -> None:

@@ -39,7 +39,11 @@ def number_bytes(value: Any, size: int, kind: ParameterType, label: str) -> byte
 
 
 def check_elements(given: np.dtype[Any], kind: ParameterType, label: str) -> None:
-    """UsageError where the parameter points to numbers of another type, or is none to be pointed to."""
+    """UsageError where the parameter points to numbers of another type, or is none to be pointed to.
+
+    Bytes and vectors of integers (char*, uint4*) stand for data of any type, wider words for narrower data packed in
+    them.
+    """
     if not given.isnative:
         raise UsageError(
             f"{label} is an array of {given} in another byte order than the GPU's: convert it with "
@@ -51,8 +55,10 @@ def check_elements(given: np.dtype[Any], kind: ParameterType, label: str) -> Non
         raise UsageError(f"{label} is an array, and the kernel takes a number there, {kind.spelled}: pass the number")
     element, wanted = kind.element, kind.element.dtype
     lane = given.itemsize // 2 if given.kind == "c" else given.itemsize
-    alike = "fc" if wanted.kind == "f" else "iubmM"
-    if given.kind == "V" or (given.kind in alike and lane == wanted.itemsize):
+    same = lane == wanted.itemsize and given.kind in ("fc" if wanted.kind == "f" else "iubmM")
+    vector = element.lanes > 1
+    packed = lane < wanted.itemsize and (element.whole or vector)  # 4 bytes in an int, 8 halves in a float4
+    if given.kind == "V" or same or packed or (element.whole and (vector or wanted.itemsize == 1)):
         return
     raise UsageError(
         f"{label} is an array of {given}, and the kernel takes {kind.spelled}: convert it with "
