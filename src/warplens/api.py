@@ -21,7 +21,7 @@ from warplens.compiler import (
     is_ptx,
     read_cubin,
 )  # fmt: skip
-from warplens.compiler.demangle import cpp_names, same_name
+from warplens.compiler.demangle import cpp_names, demangled, same_name
 from warplens.compiler.parameter_type import ParameterType, types_of
 from warplens.counters.occupancy import occupancy
 from warplens.emulator import DeviceMemory, available_threads, pass_arguments, provided
@@ -98,7 +98,7 @@ def load(path: str | Path | bytes, arch: str | None = None, kernel: str | None =
     meant = [module for module in found if kernel is None or kernel in module]
     if len(meant) == 1:
         return meant[0]
-    names = " | ".join(", ".join(map(module.spoken, module)) for module in found)
+    names = " | ".join(", ".join(module) for module in found)
     raise UsageError(f"say one kernel, load(..., kernel=...), of those in the file's modules: {names}")
 
 
@@ -160,7 +160,7 @@ class Module:
         self._found: dict[str, LaunchableKernel] = {}
 
     def __repr__(self) -> str:
-        return f"<Module for {self.arch}: {', '.join(map(self.spoken, self)) or 'no kernels'}>"
+        return f"<Module for {self.arch}: {', '.join(self) or 'no kernels'}>"
 
     @property
     def arch(self) -> str:
@@ -168,7 +168,8 @@ class Module:
         return self.cubin.arch
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self.cubin.kernels)
+        """C++ names of the kernels: "copy<float>"."""
+        return map(self.spoken, self.cubin.kernels)
 
     def __len__(self) -> int:
         return len(self.cubin.kernels)
@@ -250,6 +251,11 @@ class LaunchableKernel:
         """Ordinal, offset and size in bytes of each parameter."""
         return self.kernel.parameters
 
+    @property
+    def _named(self) -> Kernel:
+        """With its C++ name, for messages."""
+        return replace(self.kernel, name=demangled(self.kernel.name))
+
     @cached_property
     def _types(self) -> tuple[ParameterType, ...]:
         return types_of(self.kernel, self.cubin.sources)
@@ -268,16 +274,16 @@ class LaunchableKernel:
         """The kernel as the launch attribute of cudaLaunchKernelEx starts it: in clusters of so many blocks, x first.
         UsageError if the kernel demands another size (__cluster_dims__) or the architecture has no clusters."""
         kernel, wanted = self.kernel, dim3(size, "cluster")
-        check_cluster_size(kernel, wanted)
+        check_cluster_size(self._named, wanted)
         return LaunchableKernel(
             self.cubin, replace(kernel, cluster=wanted), self.name, self.variables, self._programs
         )
 
     def check(self, launch: Launch, machine: Machine) -> None:
         """UsageError with the first reason for which `machine` would refuse this launch."""
-        check_launch(launch, machine, self.kernel)
+        check_launch(launch, machine, self._named)
         if launch.cooperative:
-            kernel, threads = self.kernel, launch.threads_per_block
+            kernel, threads = self._named, launch.threads_per_block
             resident = occupancy(
                 machine, kernel.registers, threads, kernel.shared_bytes, launch.shared, kernel.barriers
             ).blocks

@@ -15,7 +15,8 @@ from warplens.model import WHAT_IF
 from warplens.report.gpu_rows import Answer
 from warplens.report.progress import bar
 from warplens.run import Run
-from warplens.target import Flags, Target, is_source, targets, unstarted
+from warplens.selection import is_source
+from warplens.target import Flags, Target, targets, unstarted
 
 NAMED = ("--gpu", "WARPLENS_GPU")
 

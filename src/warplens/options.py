@@ -16,7 +16,10 @@ from warplens.host import Host
 Verb = Callable[..., Any]
 
 LAUNCH = (
-    click.option("--kernel", metavar="NAME", help="The kernel; a template as in C++: 'copy<float>'."),
+    click.option(
+        "--kernel", "-k", multiple=True, metavar="NAME|regex:EXPR",
+        help="The kernel; a template as in C++: 'copy<float>'.  May be repeated.",
+    ),
     click.option("--grid", metavar="SIZE", help="Blocks: 8192, 64,64 or 'n / 128'."),
     click.option("--block", metavar="SIZE", help="Threads a block: 128 or 16,16."),
     click.option(

@@ -10,7 +10,6 @@ Every verb that takes a FILE begins here:
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -20,34 +19,33 @@ from typing import Any
 
 import numpy as np
 
-from warplens.api import LaunchableKernel, Module, Progress, compile, load_all, read_source
+from warplens.api import LaunchableKernel, Progress, read_source
 from warplens.arguments import Argument, labelled_numbers, parse_arguments, variable_value
 from warplens.compiler.signature import declarations
-from warplens.compiler.suggestion import instances, launch_block
+from warplens.compiler.suggestion import launch_block
 from warplens.errors import UsageError
 from warplens.expression import Number, evaluate_whole, parse_setting
 from warplens.host import USUAL, Host
-from warplens.lab_file import launches_beside
 from warplens.launch import Launch
-from warplens.launch_block import KernelEntry, LaunchFile, parse_dim, read_launch_block
+from warplens.launch_block import KernelEntry, parse_dim
 from warplens.machine import Machine, choose
 from warplens.pitch import Pitched, plain
 from warplens.report.footprint import Footprint
 from warplens.run import Run
-
-SOURCES = (".cu", ".cuh", ".cpp", ".cc", ".h", ".ptx")
+from warplens.selection import Code, is_source, kernel_of, selected
 
 
 @dataclass(frozen=True, slots=True)
 class Flags:
     """What the command line says of a launch, as it was typed; None or () where it says nothing.
 
+    kernel     one word of --kernel or several, each a name or regex:EXPR
     settings   "n=1024", from --set; they replace names of the launch block, or make
                names where there is no block; "table=random:f32[256]" sets a variable of the module
     guess      without a launch block: start kernels as launch_block() has it
     """
 
-    kernel: str | None = None
+    kernel: str | tuple[str, ...] | None = None
     grid: str | None = None
     block: str | None = None
     args: tuple[str, ...] = ()
@@ -267,22 +265,16 @@ def unstarted(found: Sequence[Target], missing: str = "--grid, --block and --arg
 def targets(file: str, flags: Flags = NO_FLAGS) -> list[Target]:
     """The kernels of a .cu file, a cubin or a program that the flags mean.
 
-    --kernel names one: a table of the launch block, a kernel, or a template's instance ("copy<float>").
-    Without it: all tables of the launch block, or where there is none, all kernels of the file.  The
-    architecture is --arch, that of the block, or the GPU's; a cubin has its own, a program some.
+    --kernel names them: a table of the launch block, a kernel, a template's instance ("copy<float>"), or regex:EXPR;
+    it may be repeated.  Without it: all tables of the launch block, or where there is none, all kernels of the file.
+    The architecture is --arch, that of the block, or the GPU's; a cubin has its own, a program some.
     UsageError, CompileError or CubinError.
     """
     machine, machine_from = choose(flags.gpu, os.environ)
     kept: dict[Made, Any] = {}
-    block = launches(file) if is_source(file) else None
-    guessed = ""
-    if is_source(file):
-        modules = _Modules(file, flags, machine.arch)
-        if flags.guess and not block:
-            block = read_launch_block(guessed := _guessed(modules, flags.kernel), f"{file} (guessed)")
-        found = [(entry, modules.of(entry)) for entry in _entries(block, modules, flags.kernel)]
-    else:
-        found = [(_bare(file, n), m) for m in _load(file, flags, machine.arch) for n in _chosen(m, flags.kernel, file)]
+    code = Code(file, flags.arch, machine.arch, flags.options, flags.guess)
+    words = (flags.kernel,) if isinstance(flags.kernel, str) else flags.kernel or ()
+    block, guessed, found = selected(code, words)
     taken = {name for _, module in found for name in module.variables} - (block.names.keys() if block else set())
     said = {text: text.partition("=")[0].strip() for text in flags.settings}
     fills = {name: text.partition("=")[2] for text, name in said.items() if name in taken}
@@ -292,101 +284,12 @@ def targets(file: str, flags: Flags = NO_FLAGS) -> list[Target]:
     made = []
     for entry, module in found:
         names = block.values({**entry.sets, **settings}) if block else settings
-        kernel = _clustered(_kernel(module, entry, file), entry, flags, names)
+        kernel = _clustered(kernel_of(module, entry, file), entry, flags, names)
         variables = {**entry.variables, **{name: text for name, text in fills.items() if name in module.variables}}
         made.append(
             Target(file, entry.title, kernel, machine, machine_from, entry, names, flags, kept, variables, guessed)
         )
     return made
-
-
-def launches(file: str) -> LaunchFile | None:
-    """The launch block of a .cu file, or what the lab.toml beside it says of it."""
-    return read_launch_block(read_source(Path(file)), file) or launches_beside(Path(file))
-
-
-def is_source(file: str) -> bool:
-    return Path(file).suffix.lower() in SOURCES
-
-
-def _load(file: str, flags: Flags, usual: str) -> list[Module]:
-    """The modules of a file that is compiled already, of which those that have the kernel which is asked for."""
-    if flags.options or flags.guess:
-        raise UsageError(f"{file} is compiled already: --option and --guess are for source files")
-    modules = load_all(file, flags.arch, usual)
-    if meant := [module for module in modules if flags.kernel is None or flags.kernel in module]:
-        return meant
-    there = ", ".join(module.spoken(symbol) for module in modules for symbol in module)
-    raise UsageError(f"no kernel {flags.kernel!r} in {file}; there are: {there or 'none'}")
-
-
-class _Modules:
-    """The file, compiled once for each different architecture and set of options."""
-
-    def __init__(self, file: str, flags: Flags, arch: str) -> None:
-        self.file, self.flags, self.arch = file, flags, arch
-        self._compiled: dict[tuple[str, tuple[str, ...], tuple[str, ...]], Module] = {}
-
-    def of(self, entry: KernelEntry) -> Module:
-        arch = self.flags.arch or entry.arch or self.arch
-        options = (*entry.options, *self.flags.options)
-        plain = self._compiled.get((arch, options, ()))
-        asked = set("<:") & set(entry.name) and not (plain and entry.name in plain)  # an instance that is not there
-        names = (entry.name,) if asked else ()
-        key = arch, options, names
-        if key not in self._compiled:
-            self._compiled[key] = compile(self.file, arch=arch, options=key[1], names=names)
-        return self._compiled[key]
-
-
-def _guessed(modules: _Modules, wanted: str | None) -> str:
-    """A launch block for the kernels of the file that are meant; of templates alone one instance each is guessed."""
-    file, source = modules.file, read_source(Path(modules.file))
-    module = modules.of(_bare(file, wanted or ""))
-    if wanted:
-        titles = _chosen(module, wanted, file)
-    else:
-        named = [module.spoken(symbol) for symbol in module]
-        known = {name.partition("<")[0] for name in named}
-        others = [each for each in instances(source, bool(named)) if each.partition("<")[0] not in known]
-        titles = [*named, *others]
-    entries = [_bare(file, title) for title in titles]
-    return launch_block({each.title: _kernel(modules.of(each), each, file).kernel for each in entries}, source)
-
-
-def _entries(block: LaunchFile | None, modules: _Modules, wanted: str | None) -> list[KernelEntry]:
-    """The tables of the launch block that are meant, or bare ones for kernels that have none."""
-    entries = list(block.kernels.values()) if block else []
-    file = modules.file
-    if wanted is None:
-        return entries or [_bare(file, name) for name in _chosen(modules.of(_bare(file, "")), None, file)]
-    meant = [e for e in entries if e.title == wanted] or [e for e in entries if e.name == wanted]
-    if not meant and wanted not in modules.of(_bare(file, wanted)):
-        module = modules.of(_bare(file, ""))
-        known = ", ".join(dict.fromkeys([*(e.title for e in entries), *map(module.spoken, module)]))
-        raise UsageError(f"no kernel {wanted!r} in {file}; there are: {known or 'none'}")
-    return meant or [_bare(file, wanted)]
-
-
-def _chosen(module: Module, wanted: str | None, file: str) -> list[str]:
-    if not len(module):
-        found = instances(read_source(Path(file))) if is_source(file) else ()
-        named = f"only templates: say which instance, such as --kernel '{found[0]}'" if found else "no kernels"
-        raise UsageError(f"{file} has {named}")
-    if wanted is not None:
-        module[wanted]  # UsageError with the known ones if there is none
-        return [wanted]
-    return [module.spoken(symbol) for symbol in module]
-
-
-def _kernel(module: Module, entry: KernelEntry, file: str) -> LaunchableKernel:
-    """UsageError with the place where the launch is told, and the kernel that it may have meant."""
-    if entry.name in module:
-        return module[entry.name]
-    known = [module.spoken(symbol) for symbol in module]
-    (close, *_) = difflib.get_close_matches(entry.name, known, 1, 0) or [""]
-    hint = f'it has {", ".join(known)}: write name = "{close}"' if close else "it has none"
-    raise UsageError(f"{entry.file}:{entry.line}: [{entry.title}] there is no kernel {entry.name!r} in {file}; {hint}")
 
 
 def _clustered(
@@ -397,7 +300,3 @@ def _clustered(
     size = entry.clusters(names) if said is None else flag("--cluster", parse_dim, said, names)
     return kernel if size is None else kernel.in_clusters(size)
 
-
-def _bare(file: str, name: str) -> KernelEntry:
-    """What is known of a kernel that no launch block speaks of."""
-    return KernelEntry(name, name, None, None, 0, (), None, (), file, 1)

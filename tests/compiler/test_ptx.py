@@ -70,7 +70,7 @@ def test_ptx_is_explained_with_the_lines_of_its_source(file, capsys):
 
 def test_a_guess_knows_floats_from_integers(file):
     (target,) = targets(str(file), Flags(guess=True))
-    assert [value.dtype.kind for value in target.values()] == ["u", "u", "f", "i"]
+    assert [np.asarray(value).dtype.kind for value in target.values()] == ["u", "u", "f", "i"]
     target.run()
 
 

@@ -22,7 +22,7 @@ FEW, MANY = 4, 12  # rounds: what is beside them does not count
 def cycles(name: str) -> float:
     """Of a step, in the model."""
     trial = TRIALS[name]
-    ticks, sink = np.zeros(32, np.int64), np.zeros(1024, np.float32)
+    ticks, sink = np.zeros(32, np.int64), np.zeros(1024, "V4")  # floats or integers
     times = []
     for rounds in (FEW, MANY):
         run = KERNELS[trial.subject][trial.kernel].launch((1,), (trial.block,), ticks, sink, rounds, *trial.args[3:])

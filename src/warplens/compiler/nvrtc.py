@@ -16,7 +16,7 @@ from warplens import cache, resident
 from warplens.compiler import as_nvcc, includes
 from warplens.compiler.architecture import check_architecture
 from warplens.compiler.headers import HEADERS
-from warplens.errors import CompileError
+from warplens.errors import CompileError, UsageError
 
 # nvcc has __int128 without being asked; NVRTC, and on Linux alone, with this.
 AS_NVCC = ("--device-int128",) if sys.platform == "linux" else ()
@@ -79,6 +79,7 @@ def header_directories() -> list[Path]:
 
 Compiled = tuple[bytes, dict[str, str]]
 FOR_DEVICES = re.compile(r"\b(std|thrust|cub)\b")
+NAME_MAP = "__nv_name_map"  # what NVRTC calls the list of names that are asked for
 UNKNOWN_OPTION = "unrecognized option"
 MOST_ABSENT = 30  # headers of headers that are left out, one after the other
 
@@ -125,6 +126,18 @@ def _compile_device_part(
     raise CompileError("\n".join(filter(None, (str(refusal), part.told()))))
 
 
+def _unknown_name(log: str, file: str) -> UsageError | CompileError:
+    """What to say of a log: a wrong name alone is no fault of the source."""
+    errors = re.findall(r"^(\S+)\(\d+\): error: (.*)", log, re.MULTILINE)
+    asked = re.search(r"#pragma nv_mangled_name (.*)", log)
+    if asked is None or any(where != NAME_MAP for where, _ in errors):
+        return CompileError(log)
+    return UsageError(
+        f"no kernel {asked[1]!r} in {file}: {errors[0][1]}; write its name as in C++, with its namespaces and template "
+        "arguments"
+    )
+
+
 def _compile_as_it_is(
     source: str, name: str, arch: str, options: Sequence[str], names: Sequence[str], known: Mapping[str, str]
 ) -> Compiled:
@@ -143,7 +156,8 @@ def _compile_as_it_is(
         arguments = [f"-arch={arch}", "-lineinfo", *AS_NVCC, *(f"-I{directory}" for directory in directories), *options]
         (status,) = nvrtc.nvrtcCompileProgram(program, len(arguments), [a.encode() for a in arguments])
         if status != nvrtc.nvrtcResult.NVRTC_SUCCESS:
-            raise CompileError(_log(nvrtc, program) or _name(nvrtc, status))
+            log = _log(nvrtc, program)
+            raise _unknown_name(log, name) if names else CompileError(log or _name(nvrtc, status))
         lowered = {expression: _lowered(nvrtc, program, expression) for expression in names}
         return _cubin(nvrtc, program), lowered
     finally:

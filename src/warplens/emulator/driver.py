@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from warplens.compiler.demangle import demangled
 from warplens.emulator import abi, printf
 from warplens.emulator.layout import Block, Buffer, Env, FaultKind, Touch, Warp
 from warplens.emulator.memory import DeviceMemory
@@ -46,7 +47,7 @@ def check(kernel: Kernel) -> None:
     for name in kernel.externs:
         if name not in FUNCTIONS:
             raise UnsupportedInstruction(
-                f"{kernel.name} calls {name}, a function of the driver that is not provided here; "
+                f"{demangled(kernel.name)} calls {name}, a function of the driver that is not provided here; "
                 f"there are {', '.join(FUNCTIONS)}"
             )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from warplens.compiler.demangle import demangled
 from warplens.compiler.signature import plain_name
 from warplens.emulator import abi
 from warplens.emulator.layout import Env, FaultKind
@@ -33,7 +34,7 @@ def report(
     kind = FaultKind(fault.kind)
     block = "({},{},{})".format(*fault.ctaid)
     if kind is FaultKind.DEADLOCK:
-        return KernelFault(f"{program.name} hangs: no thread of block {block} can go on\n{hung}")
+        return KernelFault(f"{demangled(program.name)} hangs: no thread of block {block} can go on\n{hung}")
     instruction = program.instructions[min(fault.instruction, len(program.instructions) - 1)]
     lane = (fault.lanes & -fault.lanes).bit_length() - 1 if fault.lanes else 0
     who = f"block {block}, thread {thread(launch, fault.warp, lane)}"

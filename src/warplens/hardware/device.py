@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from warplens.compiler.demangle import demangled
 from warplens.errors import HardwareError, KernelFault, UsageError
 from warplens.hardware.job import Bytes, Job
 
@@ -79,7 +80,8 @@ def prepared(job: Job, gpu: Gpu) -> Iterator[Ready]:
 
     if job.arch.rstrip("af") != gpu.arch:
         raise HardwareError(
-            f"{job.kernel} is compiled for {job.arch}, the {gpu.name} here is {gpu.arch}: give --arch {gpu.arch}"
+            f"{demangled(job.kernel)} is compiled for {job.arch}, the {gpu.name} here is {gpu.arch}: give --arch "
+            f"{gpu.arch}"
         )
     with _as_hardware_error(job, gpu):
         stream = gpu.device.create_stream()
@@ -113,7 +115,7 @@ def launch(job: Job, gpu: Gpu) -> list[Bytes]:
         try:
             ready.stream.sync()
         except Exception as error:
-            raise KernelFault(f"{job.kernel} failed on the {gpu.name}: {error}") from None
+            raise KernelFault(f"{demangled(job.kernel)} failed on the {gpu.name}: {error}") from None
         return [_read(buffer, data) for buffer, data in zip(ready.buffers, job.buffers, strict=True)]
 
 
@@ -124,7 +126,7 @@ def _as_hardware_error(job: Job, gpu: Gpu) -> Iterator[None]:
     except UsageError:
         raise
     except Exception as error:  # cuda-core has no common class for these
-        raise HardwareError(f"{job.kernel} cannot be launched on the {gpu.name}: {error}") from None
+        raise HardwareError(f"{demangled(job.kernel)} cannot be launched on the {gpu.name}: {error}") from None
 
 
 def _passed(job: Job, buffers: Sequence[Any]) -> list[Any]:
