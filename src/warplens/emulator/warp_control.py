@@ -102,10 +102,11 @@ class WarpControl(WarpMeeting):
 
     def branch_unless_mask(self, mask: U32, target: Label, equal: bool) -> None:
         """Lanes that do not exist or have exited are not missed: seen on an H200, where a warp of 8 threads passes
-        BRA.DIV with a mask of all lanes.  A lane whose guard is false goes along, but is not one of those wanted."""
+        BRA.DIV with a mask of all lanes.  Lanes outside the mask do not matter.  A lane whose guard is false goes
+        along, but is not one of those wanted."""
         wanted = self.b.and_(self.first(mask).node, self.b.not_(self._exited()))
-        order = "==" if equal else "!="
-        self._either(self.b.icmp_signed(order, self.active_mask, wanted), target)
+        missing = self.b.and_(wanted, self.b.not_(self.active_mask))
+        self._either(self.b.icmp_signed("==" if equal else "!=", missing, i32(0)), target)
 
     def jump(self, low: U32, high: U32, base: int = 0) -> None:
         b = self.b

@@ -181,7 +181,7 @@ class Warp(Protocol):
         """All lanes of the split go if the guard, and what is wanted besides, is true in any of them."""
 
     def branch_unless_mask(self, mask: U32, target: Label, equal: bool) -> None:
-        """BRA.DIV (equal False): go if the split is not exactly the lanes of mask; BRA.CONV (True): if it is."""
+        """BRA.DIV (equal False): go if the split lacks a lane of mask; BRA.CONV (True): if it lacks none."""
 
     def jump(self, low: U32, high: U32, base: int = 0) -> None:
         """To the code address that each lane holds, plus base; lanes with different targets part."""

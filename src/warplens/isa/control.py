@@ -32,13 +32,13 @@ def bra_any(w: Warp, target: Operand, label: Label | None = None) -> None:
         w.branch_any(label, w.predicate(target))
 
 
-@op("BRA.DIV", pipe="cbu", says="go to {target} unless exactly the lanes {mask} are here")
+@op("BRA.DIV", pipe="cbu", says="go to {target} unless all lanes of {mask} are here")
 def bra_div(w: Warp, mask: Operand, target: Label | None = None) -> None:
     """On sm_75 the mask may be left out: all lanes."""
     w.branch_unless_mask(*_mask_and_target(w, mask, target), equal=False)
 
 
-@op("BRA.CONV", pipe="cbu", says="go to {target} if exactly the lanes {mask} are here")
+@op("BRA.CONV", pipe="cbu", says="go to {target} if all lanes of {mask} are here")
 def bra_conv(w: Warp, mask: Operand, target: Label | None = None) -> None:
     w.branch_unless_mask(*_mask_and_target(w, mask, target), equal=True)
 
