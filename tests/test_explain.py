@@ -10,6 +10,7 @@ import io
 import json
 from collections.abc import Sequence
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 
 import jsonschema
@@ -75,10 +76,41 @@ def test_a_gpu_that_is_named_gets_a_prediction(
     assert "Time on the NVIDIA A100 SXM 40 GB  modelled, uncalibrated\n" in out(capsys, "explain", COPY, *SMALL)
 
 
-def test_a_gpu_that_nobody_named_gets_none(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_gpu_that_nobody_named_is_the_default(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    choosing = import_module("warplens.machine.choose")
+    monkeypatch.setattr(choosing, "detect", lambda: None)
     told = out(capsys, "explain", COPY, *SMALL)
+    assert "NVIDIA H200 SXM (default; choose with --gpu)" in told
+    assert "Event time" in told
+    told = out(capsys, "explain", COPY, *SMALL, "--arch", "sm_80")
+    assert "NVIDIA A100 SXM 40 GB (default; choose with --gpu)" in told
+    monkeypatch.setattr(choosing, "detect", lambda: "rtx4090")
+    assert "NVIDIA GeForce RTX 4090 (found in this machine)" in out(capsys, "explain", COPY, *SMALL)
+    by_hand = ("--grid=32", "--block=128", "--arg=zeros:f32[4096]", "--arg=zeros:f32[4096]", "--arg=4096")
+    found = json.loads(out(capsys, "explain", CUBIN, "--kernel", "ccopy", *by_hand, "--json"))
+    assert (found["gpu"], found["gpu_from"]) == ("h200", "default")
+
+
+def test_no_time_is_predicted_for_the_gpu_none(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = out(capsys, "explain", COPY, *SMALL, "--gpu", "none")
     assert "Event time" not in told
     assert "Least Time" in told
+    assert "Event time" not in out(capsys, "explain", COPY, *SMALL, "--gpu", "none", "--arch", "sm_80")
+    monkeypatch.setenv("WARPLENS_GPU", "none")
+    assert "Event time" not in out(capsys, "explain", COPY, *SMALL)
+
+
+def test_a_budget_of_the_predicted_time(capsys: pytest.CaptureFixture[str]) -> None:
+    both = ("compare", COPY, "--set", "n=4096", "--gpu", "h200", "--fail-on")
+    assert main((*both, "gpu__time_duration.sum > 1.1")) == 0
+    assert main((*both, "gpu__time_duration.sum >= 1")) == 1
+    capsys.readouterr()
+    told = refusal(capsys, *both[:-2], "none", "--fail-on", "gpu__time_duration.sum > 1")
+    assert "gpu__time_duration.sum is predicted" in told
 
 
 def test_json_has_the_prediction(capsys: pytest.CaptureFixture[str]) -> None:
@@ -101,7 +133,9 @@ def test_what_if_is_a_line_each(capsys: pytest.CaptureFixture[str]) -> None:
 def test_what_if_of_an_unknown_cause_or_without_a_gpu(capsys: pytest.CaptureFixture[str]) -> None:
     error = refusal(capsys, "explain", COPY, *SMALL, "--gpu", "h200", "--what-if", "no_latency")
     assert "no 'no_latency' is known; possible are ideal_access, no_bank_conflicts" in error
-    assert "--what-if needs a GPU" in refusal(capsys, "explain", COPY, *SMALL, "--what-if", "ideal_access")
+    assert "--what-if needs a GPU" in refusal(
+        capsys, "explain", COPY, *SMALL, "--gpu", "none", "--what-if", "ideal_access"
+    )
 
 
 def test_several_gpus_are_a_row_each(capsys: pytest.CaptureFixture[str]) -> None:
@@ -170,7 +204,7 @@ def test_compare_takes_times_apart(capsys: pytest.CaptureFixture[str]) -> None:
     assert "nccopy takes as long as ccopy on the NVIDIA H200 SXM: 80.0 µs and 80.0 µs (modelled)" in words
     assert "= 1: the ratio of the times" in told
     assert "cycles an instruction need a prediction" in out(
-        capsys, "compare", COPY, "ccopy", "nccopy", "--set", "n=4096"
+        capsys, "compare", COPY, "ccopy", "nccopy", "--set", "n=4096", "--gpu", "none"
     )
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date
 from typing import TYPE_CHECKING
 
@@ -33,7 +34,7 @@ INTERRUPTED = 130
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, message="%(prog)s %(version)s")
 def cli() -> None:
-    """What a CUDA kernel does, counted exactly as Nsight Compute would, and how long it takes on a GPU that you name.
+    """What a CUDA kernel does, counted exactly as Nsight Compute would, and how long it takes on a GPU.
     No GPU is needed."""
 
 
@@ -42,7 +43,7 @@ def cli() -> None:
 @options(LAUNCH, GUESS, CODE, GPUS, HOST, SAMPLE)
 @click.option("--what-if", "what_if", multiple=True, metavar="LIST",
               help="Predict also with ideal_access, no_bank_conflicts, no_divergence, full_occupancy or "
-              "double_bandwidth; needs --gpu.")  # fmt: skip
+              "double_bandwidth.")  # fmt: skip
 @click.option("--check", "check", multiple=True, metavar="LIST",
               help="Look for races, init (reads of memory that nobody wrote), barriers, or all; memory is always "
               "checked.  End with 1 if an error or warning is found.")  # fmt: skip
@@ -60,14 +61,14 @@ def explain(
     file: str, flags: Flags, host: Host, what_if: tuple[str, ...], check: tuple[str, ...], names: tuple[str, ...],
     as_csv: bool, page: str | None, as_json: bool, html: str | None, lines: int,
 ) -> None:  # fmt: skip
-    """Execute the kernels of FILE (.cu, .ptx, cubin or program) and tell what they do, with --gpu also for how long.
+    """Execute the kernels of FILE (.cu, .ptx, cubin or program) and tell what they do and how long they take.
 
     The launch stands in the .cu file (see docs/launch.md) or in the flags:
 
     \b
       warplens explain copy.cu
-      warplens explain copy.cu --guess --gpu h200
-      warplens explain copy.cu --gpu h200 --what-if ideal_access
+      warplens explain copy.cu --guess
+      warplens explain copy.cu --what-if ideal_access
       warplens explain copy.cu --gpu a100,h200,rtx4090
       warplens explain copy.cu --kernel copy --grid 'n / 128' --block 128 --set n=65536 \\
                --arg 'in=random:f32[n]' --arg 'zeros:f32[n]' --arg n
@@ -171,29 +172,32 @@ def sass(file: str, flags: Flags, host: Host, static: bool, as_json: bool) -> No
 @click.option("--all", "everything", is_flag=True, help="All metrics that differ.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
 @click.option("--fail-on", "fail_on", multiple=True, metavar="BUDGET",
-              help="End with 1 if the ratio B/A of a metric is so: 'smsp__inst_executed.sum > 1.05'.")  # fmt: skip
+              help="End with 1 if the ratio B/A of a metric is so: 'gpu__time_duration.sum > 1.1'.")  # fmt: skip
 def compare(
     words: tuple[str, ...], flags: Flags, host: Host, everything: bool, as_json: bool, fail_on: tuple[str, ...]
 ) -> None:  # fmt: skip
-    """Compare two kernels: what B does more or less than A, which instructions make the difference, and with --gpu
-    what makes the difference in time.
+    """Compare two kernels: what B does more or less than A, which instructions make the difference, and what makes
+    the difference in time.
 
     \b
-      warplens compare copy.cu ccopy nccopy --gpu h200
+      warplens compare copy.cu ccopy nccopy
       warplens compare copy.cu:ccopy other.cu:nccopy
       warplens compare old.cu new.cu --fail-on 'smsp__inst_executed.sum > 1.05'
     """
     from warplens.counters.compare import budget as read_budget
     from warplens.counters.compare import compare as compared
-    from warplens.explain import Wish, run
+    from warplens.explain import Wish, run, timed
     from warplens.report import compare as report
     from warplens.report import decomposition
+    from warplens.report.asked import asked
     from warplens.report.layout import console
     from warplens.two_targets import two_targets
 
     budgets = [read_budget(text) for text in fail_on]
     pair = two_targets(words, flags)
     tell_guesses(pair)
+    here = all(timed(target) for target in pair)
+    budgets = [replace(found, metric=asked([found.metric], here, "--fail-on")[0]) for found in budgets]
     runs = [run(target, Wish(host)) for target in pair]
     first, second = (run.subject for run in runs)
     comparison = compared(report.side(first), report.side(second))

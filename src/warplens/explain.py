@@ -1,6 +1,7 @@
 """From FILE, flags and a list of GPUs to runs with predictions: what `warplens explain` tells of.  F10.
 
-Time is predicted where the user named a GPU, with --gpu or WARPLENS_GPU; otherwise counts are enough, and quicker.
+Time is predicted for the GPU that the user names with --gpu or WARPLENS_GPU, else for the one of this machine, else
+for the default of the code's architecture; --gpu none is quicker, and has counts alone.
 """
 
 from __future__ import annotations
@@ -10,15 +11,14 @@ from dataclasses import dataclass, replace
 
 from warplens.errors import UsageError
 from warplens.host import Host
-from warplens.machine import machine
+from warplens.machine import machine, same_code
+from warplens.machine.choose import NONE
 from warplens.model import WHAT_IF
 from warplens.report.gpu_rows import Answer
 from warplens.report.progress import bar
 from warplens.run import Run
 from warplens.selection import is_source
 from warplens.target import Flags, Target, targets, unstarted
-
-NAMED = ("--gpu", "WARPLENS_GPU")
 
 
 @dataclass(frozen=True)
@@ -32,8 +32,8 @@ class Wish:
 
 def gpus(named: str | None) -> list[str | None]:
     """ "a100, h200" as two names; [None] where none is given.  UsageError for one that is not known, or named twice."""
-    if named is None:
-        return [None]
+    if named is None or named.casefold() == NONE:
+        return [named]
     names = [name.strip() for name in named.split(",")]
     keys = [machine(name).key for name in names]
     if twice := [key for key in keys if keys.count(key) > 1]:
@@ -71,16 +71,16 @@ def kernels(file: str, flags: Flags, what_if: Sequence[str] = ()) -> list[list[T
 
 
 def foreign(target: Target) -> bool:
-    return target.kernel.arch.rstrip("af") != target.machine.arch.rstrip("af")
+    return not same_code(target.kernel.arch, target.machine.arch)
 
 
 def timed(target: Target) -> bool:
     """Whether its time is predicted."""
-    return target.machine_from in NAMED and not foreign(target)
+    return target.machine_from != NONE and not foreign(target)
 
 
 def run(target: Target, wish: Wish) -> Run:
-    """Executes the kernel, and predicts its time where that is asked for."""
+    """Executes the kernel, and predicts its time unless nobody wants it."""
     done = target.run(wish.host, bar(target.title), wish.check)
     return done.timed(wish.what_if) if timed(target) else done
 

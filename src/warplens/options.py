@@ -46,7 +46,9 @@ CODE = (
 )
 GPUS = (
     click.option(
-        "--gpu", metavar="NAMES", help="Predict the time on this GPU, or on several: a100,h200; `warplens gpus` lists."
+        "--gpu", metavar="NAMES",
+        help="Predict the time on this GPU, on several (a100,h200), or not at all (none); `warplens gpus` lists them.  "
+        "[default: this machine's, else h200 or one of the code's architecture]",
     ),
 )  # fmt: skip
 GPU = (click.option("--gpu", metavar="NAME", help="The GPU to answer for; `warplens gpus` lists them."),)

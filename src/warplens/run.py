@@ -75,7 +75,7 @@ class Run:
     (64, ('warps',))
 
     labels   names of the arguments;  title, file: what the user calls the kernel, and where it came from
-    machine_from   who named the GPU ("--gpu", "WARPLENS_GPU", "this machine", "default"), where that is known
+    machine_from   who named the GPU ("--gpu", "WARPLENS_GPU", "this machine", "default", "none"), where known
     input_bytes    of the arrays that the kernel left unchanged; of all where it changed all
     prediction     of its time, as timed() made it;  unpredicted: why it could not
     what_if        the same with one cause removed, by its name
@@ -283,7 +283,7 @@ class Run:
             by_instruction(seen.program, seen.trace), seen.tools, seen.machine.key, seen.occupancy, seen.waves,
             checks=seen.checks, hazards=self.hazards,
             printed=self.printed, notes=seen.notes, floor=seen.floor, prediction=seen.prediction,
-            unpredicted=seen.unpredicted, what_if=seen.what_if,
+            unpredicted=seen.unpredicted, what_if=seen.what_if, gpu_from=seen.machine_from,
         )  # fmt: skip
 
     def report(self, path: str | Path) -> None:

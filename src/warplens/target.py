@@ -28,7 +28,7 @@ from warplens.expression import Number, evaluate_whole, parse_setting
 from warplens.host import USUAL, Host
 from warplens.launch import Launch
 from warplens.launch_block import KernelEntry, parse_dim
-from warplens.machine import Machine, choose
+from warplens.machine import Machine, choose, fitting
 from warplens.pitch import Pitched, plain
 from warplens.report.footprint import Footprint
 from warplens.run import Run
@@ -69,7 +69,7 @@ class Target:
     """One kernel of a file, with what is known of how it is started.
 
     file           as the user gave it;  title: of the launch block's table, or the kernel's name
-    machine_from   who named the GPU: "--gpu", "WARPLENS_GPU", "this machine" or "default"
+    machine_from   who named the GPU: "--gpu", "WARPLENS_GPU", "this machine", "default", or "none": no time is wanted
     names          the launch block's names and --set, in numbers
     kept           arrays of the target that ran last: all targets of a file have this in common
     variables      what variables of the module are set to, in the words of arguments
@@ -286,9 +286,8 @@ def targets(file: str, flags: Flags = NO_FLAGS) -> list[Target]:
         names = block.values({**entry.sets, **settings}) if block else settings
         kernel = _clustered(kernel_of(module, entry, file), entry, flags, names)
         variables = {**entry.variables, **{name: text for name, text in fills.items() if name in module.variables}}
-        made.append(
-            Target(file, entry.title, kernel, machine, machine_from, entry, names, flags, kept, variables, guessed)
-        )
+        chosen = fitting(kernel.arch, machine, machine_from)
+        made.append(Target(file, entry.title, kernel, *chosen, entry, names, flags, kept, variables, guessed))
     return made
 
 

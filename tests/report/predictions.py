@@ -32,6 +32,7 @@ def made_up(subject: Subject, calibrated: str = "H200, 2026-11-21, driver 580") 
         ),
         metrics={
             "sm__warps_active.avg.pct_of_peak_sustained_active": Metric(74.19, "%", "modelled"),
+            "gpu__time_duration.sum": Metric(80_000.0, "ns", "modelled"),
             "dram__bytes_read.sum": Metric(67_108_864, "byte", "modelled"),
             "dram__bytes_write.sum": Metric(640, "byte", "modelled"),
             "l1tex__t_sector_hit_rate.pct": Metric(0.0, "%", "modelled"),

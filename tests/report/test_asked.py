@@ -39,7 +39,7 @@ def test_words_that_name_nothing(word: str, says: str) -> None:
 
 def test_a_predicted_metric_needs_a_gpu() -> None:
     assert asked(["gpu__time_duration.sum"]) == ["gpu__time_duration.sum"]
-    with pytest.raises(UsageError, match="add --gpu NAME"):
+    with pytest.raises(UsageError, match="name a GPU of the code's architecture"):
         asked(["gpu__time_duration.sum"], predicted=False)
     with_model, without = asked(["regex:."]), asked(["regex:."], predicted=False)
     assert "dram__bytes_read.sum" in set(with_model) - set(without)

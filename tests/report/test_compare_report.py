@@ -160,7 +160,7 @@ def test_ways_to_name_two_kernels(words: tuple[str, ...], capsys: pytest.Capture
         ((COPY, "ccopy", "nothing"), "no kernel 'nothing'"),
         (("none.cu", COPY), "no such file: none.cu"),
         ((COPY, "--fail-on", "much"), "no budget"),
-        ((COPY, "--fail-on", "much > 1", *SMALL), "no metric much"),
+        ((COPY, "--fail-on", "much > 1", *SMALL), "--fail-on: no metric 'much'"),
     ],
 )
 def test_wrong_usage(words: tuple[str, ...], message: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -18,7 +18,7 @@ from warplens.counters.opcodes import category
 from warplens.counters.vocabulary import launched_warps
 from warplens.errors import UsageError
 from warplens.kernel import SourceLine
-from warplens.metric import Metric
+from warplens.metric import Metric, Provenance
 from warplens.program import Instruction, Program
 from warplens.trace import Trace
 
@@ -55,6 +55,7 @@ class Row:
     unit: str
     first: float | int
     second: float | int
+    provenance: Provenance = "exact"
 
     @property
     def ratio(self) -> float | None:
@@ -159,7 +160,7 @@ def compare(first: Side, second: Side) -> Comparison:
         second.name,
         per_warp,
         tuple(
-            Row(name, metric.unit, metric.value, second.metrics[name].value)
+            Row(name, metric.unit, metric.value, second.metrics[name].value, weaker(metric, second.metrics[name]))
             for name, metric in first.metrics.items() if name in second.metrics
         ),
         tuple(Share(str(k), a, b) for k, a, b in sums(lambda side, i: category(i))),
@@ -167,6 +168,11 @@ def compare(first: Side, second: Side) -> Comparison:
         tuple(LineShare(k, None, a, b) for k, a, b in sums(pair) if isinstance(k, tuple)),
         tuple(LineShare(k[0], k[1], a, b) for k, a, b in sums(cause) if isinstance(k, tuple)),
     )  # fmt: skip
+
+
+def weaker(first: Metric, second: Metric) -> Provenance:
+    """Of two numbers that are set beside each other: exact only if both are."""
+    return first.provenance if first.provenance != "exact" else second.provenance
 
 
 def _total(side: Side, key: Callable[[Side, Instruction], object]) -> Counter[object]:

@@ -20,28 +20,31 @@ REGEX = "regex:"
 NOT_HERE = ("group:", "breakdown:", "pmsampling:")
 
 
-def asked(words: Sequence[str], predicted: bool = True) -> list[str]:
+def asked(words: Sequence[str], predicted: bool = True, flag: str = "--metrics") -> list[str]:
     """The names that the words mean, in their order, each once; a word may hold several, separated by commas.
 
+    flag        where they were given
     predicted   whether the time is predicted.  UsageError for a word that names no metric, or one that only a
                 prediction has where there is none.
     """
     defined = {found.name: found for found in definitions()}
     names = []
     for word in (part.strip() for text in words for part in text.split(",")):
-        meant = list(matching(word, defined))
+        meant = list(matching(word, defined, flag))
         here = [name for name in meant if predicted or not defined[name].predicted]
         if not here:
-            raise UsageError(f"--metrics: {meant[0]} is predicted, and no GPU is named: add --gpu NAME")
+            raise UsageError(
+                f"{flag}: {meant[0]} is predicted, and no time is: name a GPU of the code's architecture with --gpu"
+            )
         names += here
     return list(dict.fromkeys(names))
 
 
-def matching(word: str, known: Iterable[str]) -> Iterator[str]:
+def matching(word: str, known: Iterable[str], flag: str) -> Iterator[str]:
     """The known names that one word means.  UsageError if there are none."""
     names = list(known)
     if word.startswith(NOT_HERE):
-        raise UsageError(f"--metrics: {word.partition(':')[0]}: is not supported; name the metrics, or use {REGEX}")
+        raise UsageError(f"{flag}: {word.partition(':')[0]}: is not supported; name the metrics, or use {REGEX}")
     if word.startswith(REGEX):
         pattern = expression(word.removeprefix(REGEX))
         found = [name for name in names if pattern.search(name)]
@@ -53,7 +56,7 @@ def matching(word: str, known: Iterable[str]) -> Iterator[str]:
     if not found:
         close = difflib.get_close_matches(word, names, 3, 0.6)
         hint = f"did you mean {', '.join(close)}?" if close else "`warplens metrics` lists all"
-        raise UsageError(f"--metrics: no metric {word!r} is known; {hint}")
+        raise UsageError(f"{flag}: no metric {word!r} is known; {hint}")
     yield from found
 
 

@@ -190,7 +190,8 @@ def show(comparison: Comparison, first: Subject, second: Subject, out: Console, 
     out.print()
     out.print(header(first, second))
     provenance = first.provenance if first.provenance != "exact" else second.provenance
-    out.print(titled("Metrics", provenance, metrics(comparison, everything)))
+    for kind, rows in by_provenance(shown(comparison, everything)).items():
+        out.print(titled("Metrics", kind, metrics(comparison, rows)))
     if taken_apart:
         out.print(decomposition.show(taken_apart, names(comparison), second))
     else:
@@ -206,7 +207,8 @@ def header(first: Subject, second: Subject) -> RenderableType:
     titles = first.title, second.title
     if titles[0] == titles[1]:
         titles = f"{titles[0]} 1", f"{titles[1]} 2"
-    return facts({title: started(subject) for title, subject in zip(titles, (first, second), strict=True)})
+    rows = {title: started(subject) for title, subject in zip(titles, (first, second), strict=True)}
+    return facts({**rows, "GPU": second.gpu} if second.prediction else rows)
 
 
 def started(subject: Subject) -> str:
@@ -221,12 +223,22 @@ def unit(comparison: Comparison) -> str:
     return ", a Warp" if comparison.per_warp else ", in All"
 
 
-def metrics(comparison: Comparison, everything: bool) -> RenderableType:
+def shown(comparison: Comparison, everything: bool) -> list[Row]:
+    """The metrics of the tables; `everything`: all that differ."""
     if everything:
-        rows = [row for row in comparison.rows if row.first != row.second]
-    else:
-        known = {row.name: row for row in comparison.rows}
-        rows = [known[n] for n in SHOWN if n in known and (known[n].first or known[n].second)]
+        return [row for row in comparison.rows if row.first != row.second]
+    known = {row.name: row for row in comparison.rows}
+    return [known[n] for n in SHOWN if n in known and (known[n].first or known[n].second)]
+
+
+def by_provenance(rows: Sequence[Row]) -> dict[str, list[Row]]:
+    found: dict[str, list[Row]] = {}
+    for row in rows:
+        found.setdefault(row.provenance, []).append(row)
+    return found
+
+
+def metrics(comparison: Comparison, rows: Sequence[Row]) -> RenderableType:
     table = grid_of("", *names(comparison), "Ratio")
     for row in rows:
         ratio = row.ratio

@@ -19,8 +19,8 @@ Row = tuple[str, str, str, float | None]
 
 
 def of(first: Subject, second: Subject) -> Decomposition | None:
-    """None where one of the two has no prediction."""
-    if first.prediction is None or second.prediction is None:
+    """None where one of the two has no prediction, or they are on different GPUs."""
+    if first.prediction is None or second.prediction is None or first.machine != second.machine:
         return None
     return Decomposition(
         factors(first.program, first.trace, first.machine, first.prediction),

@@ -14,7 +14,7 @@ from warplens.report import gpu_rows, hazards, roofline, tables, time
 from warplens.report.gpu_rows import Answer
 from warplens.report.pictures.roofline_path import roofline_path
 from warplens.report.subject import Subject, blocks_of
-from warplens.report.terminal import chosen, spoken_shared
+from warplens.report.terminal import spoken_shared
 from warplens.report.verdict import RESOURCES, per, share, verdict
 
 CHART_WIDTH, CHART_HEIGHT = 300, 110  # units of the drawing, without its margins
@@ -95,7 +95,7 @@ def page(
     back     title and address of the page that links to this one
     """
     words = {
-        "time": time, "blocks_of": blocks_of, "chosen": chosen, "spoken_shared": spoken_shared, "resources": RESOURCES,
+        "time": time, "blocks_of": blocks_of, "spoken_shared": spoken_shared, "resources": RESOURCES,
     }  # fmt: skip
     told = [(f"{title}: {gpu_rows.fastest(rows)}", [gpu_rows.cells(row) for row in rows]) for title, rows in by_gpu]
     views = [view(subject) for subject in subjects]

@@ -61,6 +61,7 @@ def document(
     floor: Floor | None = None,
     unpredicted: str = "",
     what_if: Mapping[str, Prediction] | None = None,
+    gpu_from: str = "",
 ) -> Document:
     """The whole document; lines and instructions carry only their metrics that are not 0.
 
@@ -71,6 +72,7 @@ def document(
         "kernel": kernel.name,
         "arch": kernel.arch,
         "gpu": gpu,
+        "gpu_from": gpu_from or None,
         "tools": dict(sorted(tools.items())),
         "launch": launch_part(launch, kernel.cluster),
         "printed": printed,

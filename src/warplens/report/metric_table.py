@@ -18,7 +18,7 @@ from warplens.report.subject import Subject, blocks_of
 
 def show(subject: Subject, names: Sequence[str], out: Console) -> None:
     """The launch in a line, then a row a metric."""
-    where = f", on the {subject.machine.title}" if subject.prediction else ""
+    where = f", on the {subject.gpu}" if subject.prediction else ""
     out.print(Text(f"{subject.title} of {subject.file}, {blocks_of(subject.launch)}{where}", "bold"))
     if subject.unpredicted:
         out.print(Text(f"no prediction: {subject.unpredicted}"))

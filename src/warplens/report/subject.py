@@ -13,7 +13,7 @@ from warplens.counters.vocabulary import Counts, Quantity
 from warplens.hazard import Check
 from warplens.kernel import Kernel, SourceLine
 from warplens.launch import Launch
-from warplens.machine import Machine
+from warplens.machine import Machine, same_code
 from warplens.metric import Metric, Provenance
 from warplens.model import Floor, floor
 from warplens.model.prediction import Prediction
@@ -27,7 +27,7 @@ class Subject:
     """One launch, counted.
 
     title          of the kernel, as the user calls it;  file: as the user gave it
-    machine_from   who named the GPU: "--gpu", "WARPLENS_GPU", "this machine", "default", or ""
+    machine_from   who named the GPU: "--gpu", "WARPLENS_GPU", "this machine", "default", "none" or ""
     labels         names of the kernel's parameters, "" where there is none
     sources        text of the source by the name that the line table has for it
     tools          versions by program
@@ -64,6 +64,16 @@ class Subject:
     def all_metrics(self) -> Mapping[str, Metric]:
         """With those of the prediction, where there is one."""
         return {**self.metrics, **(self.prediction.metrics if self.prediction else {})}
+
+    @property
+    def gpu(self) -> str:
+        """ "NVIDIA H200 SXM (default; choose with --gpu)"."""
+        by = self.machine_from
+        words = {
+            "": "as given", "default": "default; choose with --gpu", "this machine": "found in this machine",
+            "none": "default; no time is predicted with --gpu none",
+        }  # fmt: skip
+        return f"{self.machine.title} ({words.get(by, f'named by {by}')})"
 
     @property
     def provenance(self) -> Provenance:
@@ -123,7 +133,7 @@ class Subject:
     @property
     def foreign(self) -> str:
         """A remark if the machine code is for other chips than the GPU has, else ""."""
-        if self.kernel.arch.rstrip("af") == self.machine.arch.rstrip("af"):
+        if same_code(self.kernel.arch, self.machine.arch):
             return ""
         return (
             f"the machine code is for {self.kernel.arch}, the limits are those of the "

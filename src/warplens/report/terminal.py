@@ -41,7 +41,7 @@ def header(subject: Subject) -> Table:
     clusters = f" in clusters of {together}" * (together > 1)
     rows = {
         "Kernel": f"{subject.title} of {subject.file}, {kernel.arch}, {size} instructions",
-        "GPU": f"{subject.machine.title} ({chosen(subject.machine_from)})",
+        "GPU": subject.gpu,
         "Launch": f"{blocks_of(launch)}{clusters}{', cooperative' * launch.cooperative}; "
         f"{kernel.registers} registers a thread{spoken_shared(subject)}",
         "Made by": ", ".join(f"{name} {version}" for name, version in subject.tools.items()),
@@ -56,11 +56,6 @@ def printed(text: str) -> Text:
     lines = text.rstrip("\n").split("\n")
     rest = len(lines) - PRINTED_LINES
     return Text("\n".join(lines[:PRINTED_LINES]) + (f"\n... {rest:,} more lines: --json" if rest > 0 else ""))
-
-
-def chosen(by: str) -> str:
-    words = {"default": "nobody named one: --gpu NAME", "this machine": "found in this machine"}
-    return words.get(by, f"named by {by}" if by else "as given")
 
 
 def spoken_shared(subject: Subject) -> str:
