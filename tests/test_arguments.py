@@ -139,6 +139,9 @@ def test_wrong_files(tmp_path: Path) -> None:
     (tmp_path / "a.bin").write_bytes(bytes(10))
     (tmp_path / "text.npy").write_text("no array")
     (tmp_path / "empty.npy").write_bytes(b"")
+    (tmp_path / "archive.npy").write_bytes(b"PK\3\4 and no more")
+    head = b"{'descr': '<f4', 'fortran_order': False, 'shape': (1099511627776,), }\n"
+    (tmp_path / "huge.npy").write_bytes(b"\x93NUMPY\1\0" + len(head).to_bytes(2, "little") + head)
     np.save(tmp_path / "objects.npy", np.array([{}]), allow_pickle=True)
     np.save(tmp_path / "big.npy", np.arange(3, dtype=">i4"))
     np.save(tmp_path / "good.npy", np.arange(3, dtype=np.int32))
@@ -148,6 +151,8 @@ def test_wrong_files(tmp_path: Path) -> None:
         ("file a.bin f32[3]", "holds 10 bytes, and the array takes 12"),
         ("file text.npy", "cannot be read as a .npy file"),
         ("file empty.npy", "cannot be read as a .npy file"),
+        ("file archive.npy", "cannot be read as a .npy file"),
+        ("file huge.npy", "cannot be read as a .npy file"),
         ("file objects.npy", "cannot be read as a .npy file"),
         ("file big.npy", "byte order"),
         ("file good.npy f32[3]", "holds int32 of shape"),
@@ -240,6 +245,11 @@ def test_labels() -> None:
         ("arange(0, -1) u32[n]", "u32 holds whole numbers"),
         ("permutation f32[n]", "whole numbers, not of f32"),
         ("permutation u8[257]", "not 256"),
+        ("zeros f32[0, 2**100]", "the largest array possible is 64 GiB"),
+        ("random f32[2**62, 0]", "the largest array possible is 64 GiB"),
+        (f"zeros f32[{', '.join(['1'] * 40)}]", "an array of 40 sizes; at most 32"),
+        ("file ~nobody.there/x.npy", "there is no file"),
+        (f"file {'a' * 5000}.npy", "there is no file"),
         ("", "missing; possible are"),
         ("what ever", "possible are"),
         ("in=", "missing"),

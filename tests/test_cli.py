@@ -161,6 +161,36 @@ def test_wrong_usage_is_one_sentence_and_exit_2(
     assert says in refusal(capsys, *arguments)
 
 
+RECORD = "kernel,grid,block,smsp__inst_executed.sum\nnccopy,1x1x1,32x1x1,"
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (None, "cannot read RECORD: No such file or directory"),
+        (b"", "is not a record of counters: it needs the columns kernel, grid, block"),
+        (b"\x80\xff\0\1", "is not a record of counters: it is no text"),
+        (b"\0\0\0", "is not a record of counters"),
+        (b'{"kernel": [1, 2', "is not a record of counters"),
+        (b"x" * 200_000, "is not a record of counters"),
+        (f"{RECORD}many".encode(), "is damaged: smsp__inst_executed.sum is 'many', and a number is wanted"),
+        (f"{RECORD}nan".encode(), "is damaged: smsp__inst_executed.sum is 'nan'"),
+        (f"{RECORD}1,2".encode(), "is damaged: a line of 5 values stands below 4 columns"),
+        (b"kernel,grid,block\nnccopy", "is damaged: a line of 1 values"),
+        (f"{RECORD}1".encode(), "has no launch of nccopy with grid"),
+    ],
+)
+def test_a_bad_record_is_one_sentence(
+    content: bytes | None, says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    record = tmp_path / "record.csv"
+    if content is not None:
+        record.write_bytes(content)
+    error = refusal(capsys, "validate", COPY, *SMALL, "--against", str(record))
+    assert says.replace("RECORD", str(record)) in error
+    assert len(error.splitlines()) == 1
+
+
 @pytest.mark.parametrize("damage", [b"", b"\x7fELF", Path(CUBIN).read_bytes()[:3000], bytes(range(64)) + b"\xff"])
 def test_a_file_that_is_no_cubin(damage: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "x.cubin").write_bytes(damage)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from warplens.errors import UsageError
-from warplens.expression import evaluate, evaluate_call, evaluate_list, evaluate_whole, parse_setting
+from warplens.expression import evaluate, evaluate_call, evaluate_list, evaluate_ratio, evaluate_whole, parse_setting
 
 NAMES = {"n": 1000, "m": 64, "scale": 0.5}
+ODD = {"huge": 10**4000, "nothing": float("nan")}
 
 
 @pytest.mark.parametrize(
@@ -58,6 +61,14 @@ def test_value(text: str, value: float) -> None:
         ("2 ** 0.5", "right side of"),
         ("2.5 << 1", "whole numbers only"),
         ("99 ** 99", "too large"),
+        ("((1 / 3) ** 99) ** 99", "too large"),
+        ("(((1/3) ** 127) ** 127) ** 127", "too large"),
+        ("1/2**127 * (1/2**127)", "too large"),
+        ("1 << 127 << 127 << 127", "too large"),
+        ("huge", "too large"),
+        ("huge ** 127", "too large"),
+        ("ceil(nothing)", "too large"),
+        ("1e30 ** 100", "too large"),
         ("1e999", "too large"),
         ("__import__('os')", "no meaning"),
         ("n.bit_length()", "no meaning"),
@@ -80,7 +91,12 @@ def test_value(text: str, value: float) -> None:
 )
 def test_refused(text: str, reason: str) -> None:
     with pytest.raises(UsageError, match=reason):
-        evaluate(text, NAMES)
+        evaluate(text, {**NAMES, **ODD} if set(re.findall(r"\w+", text)) & set(ODD) else NAMES)
+
+
+def test_a_ratio_that_is_too_large_is_refused() -> None:
+    with pytest.raises(UsageError, match="too large"):
+        evaluate_ratio("1e30 ** 100")
 
 
 def test_deep_expressions() -> None:

@@ -241,3 +241,10 @@ def test_cooperative_and_variables() -> None:
 def test_refuses_what_is_neither(old: str, new: str, says: str) -> None:
     with pytest.raises(UsageError, match=says):
         read_launch_block(VARIABLES.replace(old, new), "k.cu")
+
+
+@pytest.mark.parametrize("place", ["n = {}", "[k]\n// grid = {}", "[k]\n// grid = [1, {}]", "[k]\n// shared = {}"])
+def test_whole_numbers_that_nothing_holds_are_refused(place: str) -> None:
+    block = f"// /// warplens\n// {place.format('0x' + 'f' * 100_000)}\n// ///\n"
+    with pytest.raises(UsageError, match=r"^k.cu:1: the launch block has a whole number of more than 128 bits$"):
+        read_launch_block(block, "k.cu")

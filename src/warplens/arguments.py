@@ -6,6 +6,7 @@ The same words stand on the command line and in a launch block; a colon or a bla
 from __future__ import annotations
 
 import math
+import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,6 +26,7 @@ from warplens.structure import STRUCTURE, structure
 
 _POINTER_BYTES = 8
 _MOST_BYTES = 64 << 30
+MOST_AXES = 32  # as numpy 1 has; numpy 2 has 64
 _INTEGERS: dict[int, tuple[type[np.integer[Any]], type[np.integer[Any]]]] = {
     1: (np.int8, np.uint8),
     2: (np.int16, np.uint16),
@@ -258,6 +260,9 @@ def _shape(text: str, names: Names) -> tuple[int, ...]:
         raise UsageError("the size is missing: write f32[n]")
     if min(sizes) < 0:
         raise UsageError(f"the size '{text}' is {min(sizes)}; possible are whole numbers from 0")
+    if len(sizes) > MOST_AXES:
+        raise UsageError(f"an array of {len(sizes)} sizes; at most {MOST_AXES} are possible")
+    _check_bytes(math.prod(max(size, 1) for size in sizes))  # beside a size of 0, too
     return sizes
 
 
@@ -272,8 +277,8 @@ def _gib(size: int) -> str:
 
 def _file(found: re.Match[str], names: Names, folder: Path) -> tuple[Maker, int]:
     """A .npy file, or any other file as raw bytes of the type that is given."""
-    path = folder / Path(found["path"]).expanduser()
-    if not path.is_file():
+    path = folder / os.path.expanduser(found["path"])
+    if not os.path.isfile(path):
         raise UsageError(f"there is no file {path}")
     _check_bytes(path.stat().st_size)
     typed = None
@@ -295,7 +300,7 @@ def _file(found: re.Match[str], names: Names, folder: Path) -> tuple[Maker, int]
 def _npy(path: Path, typed: Array | None) -> NDArray[Any]:
     try:
         array = np.load(path, allow_pickle=False)
-    except (ValueError, EOFError, OSError) as error:
+    except Exception as error:  # a damaged file fails anywhere in numpy's readers, of archives too
         raise UsageError(f"{path} cannot be read as a .npy file: {error}") from None
     if not isinstance(array, np.ndarray) or array.dtype.kind not in "iufb" or not array.dtype.isnative:
         raise UsageError(f"{path} does not hold plain numbers in this machine's byte order")

@@ -240,6 +240,8 @@ def validate(
 
     if against and save:
         raise UsageError("--save keeps what a GPU counts, and --against uses none: choose one")
+    if against:
+        validation.read_record(against)  # before a long run
     gpu = None if against else open_gpu()
     found = [target for file in files for target in targets(file, flags)]
     runs = [validation.Emulated(target, host, bar(target.title)) for target in found]

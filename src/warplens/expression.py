@@ -22,7 +22,7 @@ Names: TypeAlias = Mapping[str, Number]
 _Value: TypeAlias = int | float | Fraction
 
 _LONGEST = 200  # characters; keeps what walks the tree, 3 frames a level, far from the recursion limit
-_LARGEST = 2**128  # no size or parameter is larger; keeps 9**9**9 from running for ever
+LARGEST = 2**128  # no size or parameter is larger; of fractions both parts, or ((1/3)**99)**99 would run for ever
 _POSSIBLE = "possible are numbers, names, + - * / // % ** << >>, min, max and ceil"
 _C_FLOAT = re.compile(r"(?<![\w.])(\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?)[fF]\b")
 
@@ -49,6 +49,8 @@ def evaluate_ratio(text: str, names: Names | None = None) -> Number | None:
         value = _value(call.args[0], names or {})
     except ZeroDivisionError:
         return None
+    except (OverflowError, ValueError):
+        raise UsageError(f"'{text.strip()}' is too large") from None
     if isinstance(value, Fraction):
         return value.numerator if value.denominator == 1 else float(value)
     return value
@@ -112,7 +114,7 @@ def _finish(node: ast.expr, names: Names) -> Number:
         value = _value(node, names)
     except ZeroDivisionError:
         raise UsageError(f"'{text}' divides by zero") from None
-    except (OverflowError, RecursionError):
+    except (OverflowError, RecursionError, ValueError):  # ValueError: ceil(nan)
         raise UsageError(f"'{text}' is too large") from None
     if isinstance(value, Fraction):
         if value.denominator != 1:
@@ -132,7 +134,7 @@ def _value(node: ast.expr, names: Names) -> _Value:
             if name not in names:
                 known = ", ".join(names) or f"none; an argument '{name} = 1024' or --set {name}=1024 makes one"
                 raise UsageError(f"no name '{name}'; known names: {known}")
-            return names[name]
+            return names[name] if isinstance(names[name], float) else _bounded(node, names[name])
         case ast.UnaryOp(op=ast.USub(), operand=operand):
             return -_value(operand, names)
         case ast.UnaryOp(op=ast.UAdd(), operand=operand):
@@ -145,7 +147,8 @@ def _value(node: ast.expr, names: Names) -> _Value:
 
 
 def _bounded(node: ast.expr, value: _Value) -> _Value:
-    if not -_LARGEST < value < _LARGEST:
+    parts = (value.numerator, value.denominator) if isinstance(value, Fraction) else (value,)
+    if not all(-LARGEST < part < LARGEST for part in parts):
         raise UsageError(f"'{ast.unparse(node)}' is too large")
     return value
 

@@ -16,14 +16,14 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn, TypeAlias
 
 from warplens.arguments import Argument, parse_arguments
 from warplens.errors import UsageError
-from warplens.expression import Names, Number, evaluate, evaluate_list, evaluate_whole, whole
+from warplens.expression import LARGEST, Names, Number, evaluate, evaluate_list, evaluate_whole, whole
 from warplens.launch import Dim3, Launch
 from warplens.pitch import USUAL_ALIGNMENT
 
@@ -162,6 +162,15 @@ def _checked(text: str, sizes: list[int]) -> Dim3:
     return x, y, z
 
 
+def _values(value: Any) -> Iterator[Any]:
+    """All that is no table and no list, however deep."""
+    if isinstance(value, dict | list):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from _values(part)
+    else:
+        yield value
+
+
 def read_launch_block(source: str, file: str) -> LaunchFile | None:
     """The launch block in the text of a .cu file, None if it has none.  UsageError with file and line."""
     lines = source.split("\n")  # as compilers count them; str.splitlines also splits at form feeds
@@ -212,7 +221,7 @@ class Reader:
 
     def toml(self) -> dict[str, Any]:
         try:
-            return tomllib.loads("\n".join(self.content))
+            read = tomllib.loads("\n".join(self.content))
         except (
             ValueError,
             RecursionError,
@@ -222,6 +231,9 @@ class Reader:
             line = self.line + (int(place[1]) if place else len(self.content))
             reason = reason.replace(place[0], "") if place else reason
             raise UsageError(f"{self.file}:{line}: {self.noun} is not TOML: {reason}") from None
+        if any(isinstance(value, int) and abs(value) >= LARGEST for value in _values(read)):
+            raise UsageError(f"{self.file}:{self.line}: {self.noun} has a whole number of more than 128 bits")
+        return read
 
     def name(self, key: str, value: Any) -> Number | str:
         if not key.isidentifier():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -99,18 +100,36 @@ def read_record(file: str) -> dict[tuple[str, ...], dict[str, Metric]]:
     """Counters by kernel, grid and block.  UsageError for a file that is none."""
     try:
         lines = Path(file).read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"cannot read {file}: {error}") from None
-    table = csv.DictReader(line for line in lines if not line.startswith("#"))
-    if not set(IDENTITY) <= set(table.fieldnames or ()):
+    except OSError as error:
+        raise UsageError(f"cannot read {file}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise UsageError(f"{file} is not a record of counters: it is no text") from None
+    try:
+        names, *table = csv.reader(line for line in lines if line and not line.startswith("#"))
+    except (csv.Error, ValueError):  # a field of 128 KiB; no line at all
+        names, table = [], []
+    if not set(IDENTITY) <= set(names):
         raise UsageError(f"{file} is not a record of counters: it needs the columns {', '.join(IDENTITY)}")
     kept: dict[tuple[str, ...], dict[str, Metric]] = {}
-    for row in table:
-        values = {n: v for n, v in row.items() if n not in IDENTITY and v}
+    for cells in table:
+        if len(cells) != len(names):
+            raise UsageError(f"{file} is damaged: a line of {len(cells)} values stands below {len(names)} columns")
+        row = dict(zip(names, cells, strict=True))
         kept[tuple(row[n] for n in IDENTITY)] = {
-            name: Metric(float(value) if "." in value else int(value), "", "measured") for name, value in values.items()
-        }
+            name: Metric(_counter(file, name, value), "", "measured")
+            for name, value in row.items() if name not in IDENTITY and value
+        }  # fmt: skip
     return kept
+
+
+def _counter(file: str, name: str, text: str) -> int | float:
+    try:
+        value = float(text)
+        if not math.isfinite(value):
+            raise ValueError
+        return value if "." in text else int(text)
+    except ValueError:
+        raise UsageError(f"{file} is damaged: {name} is {text[:40]!r}, and a number is wanted") from None
 
 
 def write_record(file: str, agreements: Sequence[Agreement], heading: str) -> None:
