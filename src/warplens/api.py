@@ -23,6 +23,7 @@ from warplens.compiler import (
 )  # fmt: skip
 from warplens.compiler.demangle import cpp_names, demangled, same_name
 from warplens.compiler.parameter_type import ParameterType, types_of
+from warplens.control_characters import visible
 from warplens.counters.occupancy import occupancy
 from warplens.emulator import DeviceMemory, available_threads, pass_arguments, provided
 from warplens.emulator import run as execute
@@ -160,7 +161,7 @@ class Module:
         self._found: dict[str, LaunchableKernel] = {}
 
     def __repr__(self) -> str:
-        return f"<Module for {self.arch}: {', '.join(self) or 'no kernels'}>"
+        return visible(f"<Module for {self.arch}: {', '.join(self) or 'no kernels'}>")
 
     @property
     def arch(self) -> str:
@@ -224,7 +225,9 @@ class LaunchableKernel:
         self._programs = programs  # of the whole cubin, which is disassembled once
 
     def __repr__(self) -> str:
-        return f"<kernel {self.name} for {self.arch}: {self.instructions} instructions, {self.registers} registers>"
+        return visible(
+            f"<kernel {self.name} for {self.arch}: {self.instructions} instructions, {self.registers} registers>"
+        )
 
     @property
     def arch(self) -> str:

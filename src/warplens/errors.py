@@ -5,6 +5,8 @@ from __future__ import annotations
 import traceback
 from pathlib import Path
 
+from warplens.control_characters import visible
+
 _PACKAGE = str(Path(__file__).parent)
 
 
@@ -15,6 +17,10 @@ class WarplensError(Exception):
     """
 
     exit_code = 2
+
+    def __str__(self) -> str:
+        """Names from files may stand in it."""
+        return visible(super().__str__())
 
     def _render_traceback_(self) -> list[str]:
         """Lines of the traceback that IPython and Jupyter show: the user's own frames and the message, not those of

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from warplens.control_characters import visible
 from warplens.errors import UsageError, WarplensError
 
 if TYPE_CHECKING:
@@ -120,11 +121,11 @@ def on_many(found: Sequence[Sequence[Target]], wish: Wish, output: Output) -> bo
 def tell_guesses(found: Sequence[Target]) -> None:
     """The launch blocks that were guessed, on stderr, each once."""
     for file, guessed in dict.fromkeys((target.file, target.guessed) for target in found if target.guessed):
-        click.echo(f"guessed; write it into {file} with your sizes:\n\n{guessed}\n", err=True)
+        click.echo(visible(f"guessed; write it into {file} with your sizes:\n\n{guessed}\n"), err=True)
 
 
 def complain(error: WarplensError, whose: str = "") -> int:
     """Tells it on stderr, behind what the kernel printed before it faulted; the exit code."""
-    click.echo(getattr(error, "printed", ""), err=True, nl=False)
-    click.echo(f"error: {whose}{error}", err=True)
+    click.echo(visible(getattr(error, "printed", "")), err=True, nl=False)
+    click.echo(f"error: {visible(whose)}{error}", err=True)
     return error.exit_code

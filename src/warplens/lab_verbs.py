@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from warplens.control_characters import visible
 from warplens.errors import HardwareError, UsageError
 from warplens.host import Host
 from warplens.options import GPUS, HOST, options
@@ -267,7 +268,7 @@ def refuse_wrong(done: Done) -> None:
     """Ends with 1 for a rung that does not compute or count what it should."""
     if not done.wrong:
         return
-    click.echo(f"{done.rung.entry.title} is wrong, so no time is given:", err=True)
+    click.echo(f"{visible(done.rung.entry.title)} is wrong, so no time is given:", err=True)
     for text in done.wrong:
-        click.echo(f"  {text}", err=True)
+        click.echo(visible(f"  {text}"), err=True)
     raise click.exceptions.Exit(1)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from warplens.compiler import is_ptx
+from warplens.control_characters import visible
 from warplens.counters.metrics import by_instruction, by_line, metrics
 from warplens.counters.occupancy import Occupancy, curves, occupancy, waves
 from warplens.emulator import LANES, RECORD, Checks, Counted, DeviceMemory, Step, Streams, read_steps, record
@@ -98,7 +99,7 @@ class Run:
 
     def __repr__(self) -> str:
         """The first sentence of its report, as a prompt shows it."""
-        return f"<Run of {verdict(self.subject)}>"
+        return visible(f"<Run of {verdict(self.subject)}>")
 
     def _repr_html_(self) -> str:
         """Its page, as a notebook shows it."""

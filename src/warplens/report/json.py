@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from typing import Any, Protocol
 
+from warplens.control_characters import escaped
 from warplens.counters.opcodes import access
 from warplens.hazard import Hazard
 from warplens.kernel import Kernel, SourceLine
@@ -159,7 +160,7 @@ def launch_part(launch: Launch, cluster: Dim3) -> Document:
 
 def text(content: Document | Sequence[Document]) -> str:
     """The document, or the list of several, as it is written to a file or to standard output."""
-    return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    return escaped(json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)) + "\n"
 
 
 def schema() -> Document:

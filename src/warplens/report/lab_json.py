@@ -6,6 +6,7 @@ import json
 from dataclasses import asdict
 from typing import Any
 
+from warplens.control_characters import escaped
 from warplens.metric import Metric
 from warplens.report.lab import MeasuredTime, Row, Sheet
 
@@ -20,7 +21,7 @@ def document(sheet: Sheet) -> str:
         "libraries": {time.rung: _time(time) for time in sheet.libraries},
         "ordered_differently": [list(pair) for pair in sheet.orders],
     }  # fmt: skip
-    return json.dumps(told, indent=2, ensure_ascii=False) + "\n"
+    return escaped(json.dumps(told, indent=2, ensure_ascii=False)) + "\n"
 
 
 def _rung(sheet: Sheet, row: Row) -> dict[str, Any]:

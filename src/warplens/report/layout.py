@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TextIO, cast
 
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.segment import Segment
 from rich.table import Column, Table
 from rich.text import Text
+
+from warplens.control_characters import visible
 
 WIDEST = 100
 GAP = 2  # blanks between columns
@@ -18,6 +21,12 @@ LEAST = 8  # characters that a column of texts keeps
 
 
 class Page(Console):
+    """Texts from files cannot steer the terminal."""
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterator[Segment]:
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else Segment(visible(segment.text), segment.style)
+
     def on_broken_pipe(self) -> None:
         """The reader of the pipe has seen enough: cli.py ends quietly; rich would end with code 1."""
         raise BrokenPipeError

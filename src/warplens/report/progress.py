@@ -6,6 +6,8 @@ import sys
 import time
 from collections.abc import Callable
 
+from warplens.control_characters import visible
+
 PATIENCE_SECONDS = 1.0
 
 
@@ -17,6 +19,7 @@ def bar(title: str) -> Callable[[int, int], None] | None:
 class Bar:
     def __init__(self, title: str) -> None:
         from rich.console import Console
+        from rich.markup import escape
         from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
         columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:.0f} %"))
@@ -24,7 +27,7 @@ class Bar:
         self.progress = Progress(
             *columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True, auto_refresh=False
         )
-        self.task = self.progress.add_task(title)
+        self.task = self.progress.add_task(escape(visible(title)))
 
     def advance(self, done: int, blocks: int) -> None:
         if time.monotonic() - self.started < PATIENCE_SECONDS and not self.progress.live.is_started:

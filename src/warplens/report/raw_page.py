@@ -6,6 +6,7 @@ import csv
 import io
 from collections.abc import Sequence
 
+from warplens.control_characters import visible
 from warplens.kernel import chip_number
 from warplens.metric import Metric
 from warplens.report.asked import picked
@@ -30,7 +31,7 @@ def page(subjects: Sequence[Subject], names: Sequence[str] | None) -> str:
     out.writerow(["" for _ in ABOUT] + [units.get(name, "") for name in columns])
     for place, (subject, row) in enumerate(zip(subjects, rows, strict=True)):
         out.writerow([*about(place, subject), *(cell(row.get(name)) for name in columns)])
-    return written.getvalue()
+    return visible(written.getvalue())
 
 
 def about(place: int, subject: Subject) -> tuple[str | int, ...]:

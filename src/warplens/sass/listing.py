@@ -112,14 +112,17 @@ def _instruction(kernel: Kernel, index: int, predicate: str, opcode: str, text: 
 
 def _compact(document: bytes) -> bytes:
     """Of nvdisasm's JSON, the lines of each function."""
-    _, functions = json.loads(document)
-    lines = {
-        function["function-name"]: [
-            (line.get("predicate", ""), line["opcode"], line.get("operands", ""))
-            for line in function["sass-instructions"]
-        ]
-        for function in functions
-    }
+    try:
+        _, functions = json.loads(document, strict=False)  # names are printed as they are, control characters too
+        lines = {
+            function["function-name"]: [
+                (line.get("predicate", ""), line["opcode"], line.get("operands", ""))
+                for line in function["sass-instructions"]
+            ]
+            for function in functions
+        }
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise CubinError("nvdisasm shows no code that can be read: the cubin is damaged, or has odd names") from None
     return json.dumps(lines, separators=(",", ":")).encode()
 
 
