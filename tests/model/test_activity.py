@@ -19,9 +19,9 @@ def stayed(blocks: int, cycles: float) -> History:
 
 def test_each_simulated_multiprocessor_stands_for_those_with_as_many_blocks() -> None:
     """144 blocks on 132 multiprocessors: 12 have two, which take each other's time, and 120 have one."""
-    chosen = Chosen((0, 132), ((66,),), (), (), 2, 132, Room(2, 2, 16))
+    chosen = Chosen((0, 132), ((66,),), (), (), 2, 132, Room(2, 2, 16, 4))
     two, one = stayed(2, 20_000), stayed(1, 10_000)
-    found = activity([two, one], chosen, H200, 1, 144, 1.0, 20_000)
+    found = activity([two, one], chosen, H200, 1, 144, 1.0)
     behind = H200.speeds.resident_cycles
     assert found.cycles == pytest.approx((12 * 20_000 + 120 * 10_000) / 132 + behind)
     assert found.warp_cycles == pytest.approx((12 * 2 * (20_000 + behind) + 120 * (10_000 + behind)) / 132)

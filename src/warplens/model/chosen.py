@@ -76,7 +76,8 @@ def choose_blocks(trace: Trace, machine: Machine, occupancy: Occupancy) -> Chose
     most = min(CENTRES_INSTRUCTIONS / each, few)
     centres = min(CENTRES, int(most / around)) if total > len(more) else 0
     alongside = _alongside(total, active, int(SEVERAL / (whole * each))) if whole <= resident else ()
-    room = Room(resident, min(max(occupancy.places, resident), AT_ONCE * resident, whole), occupancy.seats)
+    places = min(max(occupancy.places, resident), AT_ONCE * resident, whole)
+    room = Room(resident, places, occupancy.seats, machine.limits.sub_partitions)
     return Chosen(blocks, alongside, more, scattered(total, centres), whole, active, room)
 
 

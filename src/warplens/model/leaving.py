@@ -52,10 +52,10 @@ class Lines(NamedTuple):
     last: Any
 
 
-def nothing_stored(entries: int, warps: int, queue: int) -> Lines:
+def nothing_stored(entries: int, warps: int, queue: int, parts: int) -> Lines:
     return Lines(
         np.full(entries, -p.NEVER), np.zeros(entries), np.zeros(entries), np.zeros(entries, np.int64),
-        np.zeros(entries), np.zeros(queue), np.zeros(warps), np.zeros(p.SUBPARTITIONS),
+        np.zeros(entries), np.zeros(queue), np.zeros(warps), np.zeros(parts),
     )  # fmt: skip
 
 
@@ -114,7 +114,7 @@ def others(sp, t, memory):  # type: ignore[no-untyped-def]
     something waiting (of 8 stores in a row to 4 lines most leave together, to 8 lines only where fewer than four
     sub-partitions store)."""
     depth, lines = memory.queue.shape[1], 0.0
-    for other in range(p.SUBPARTITIONS):
+    for other in range(memory.head.size):
         if other != sp and memory.queue[other, (memory.head[other] + depth - 1) % depth] > t:
             lines += memory.cache[7].last[other]
     return lines
@@ -127,7 +127,7 @@ def put(line, mask, stored, between, request, wave, slot, memory, counts, s, sup
 
     between   lines that others store to between two accesses of the sub-partition, and that this one does
     """
-    cache, servers, turn = memory.cache, memory.servers, memory.head[slot % p.SUBPARTITIONS]
+    cache, servers, turn = memory.cache, memory.servers, memory.head[slot % memory.head.size]
     tags, stamps, valid, fill, _, _, _, lines, held, _ = cache
     servers[p.L1_CLOCK] += 1
     entry, there = touched(line, tags, stamps, servers[p.L1_CLOCK])

@@ -56,7 +56,7 @@ def pick(sp, t, warps, blocks, work, memory, pipes, stalls):  # type: ignore[no-
     """(the warp that a scheduler issues now or -1, when one may be able to)."""
     room = memory.queue[sp, memory.head[sp] % memory.queue.shape[1]]
     chosen, first, soonest = -1, np.int64(0), p.NEVER
-    for slot in range(sp, warps.base.size, p.SUBPARTITIONS):
+    for slot in range(sp, warps.base.size, blocks.wake.size):
         if warps.base[slot] > t:
             soonest = min(soonest, warps.base[slot])
             continue
@@ -80,15 +80,15 @@ def pick(sp, t, warps, blocks, work, memory, pipes, stalls):  # type: ignore[no-
         ready = read_from(sp, chosen, warps.now[chosen], t, work, pipes)
         if ready > t:
             blocks.last[sp] = chosen
-            hold(sp, t, warps, stalls)
+            hold(sp, t, warps, blocks, stalls)
             return -1, ready
     return chosen, soonest
 
 
 @compiled
-def hold(sp, t, warps, stalls):  # type: ignore[no-untyped-def]
+def hold(sp, t, warps, blocks, stalls):  # type: ignore[no-untyped-def]
     """A scheduler issues nothing: what it has chosen waits for its registers."""
-    for slot in range(sp, warps.base.size, p.SUBPARTITIONS):
+    for slot in range(sp, warps.base.size, blocks.wake.size):
         if warps.base[slot] <= t and warps.why[slot] == p.NOT_SELECTED:
             stalls[p.NOT_SELECTED, warps.now[slot]] += t - warps.mark[slot]
             warps.mark[slot], warps.why[slot] = t, p.DISPATCH
@@ -104,7 +104,7 @@ def queue_up(sp, leave, memory):  # type: ignore[no-untyped-def]
 @compiled
 def access(slot, i, t, warps, blocks, work, memory, counts, s, supply):  # type: ignore[no-untyped-def]
     """A memory instruction: (when its result is there, when its registers are read, whether the wait is a long one)."""
-    sp, kind, at = slot % p.SUBPARTITIONS, work.rows[i, p.KIND], warps.position[slot]
+    sp, kind, at = slot % blocks.wake.size, work.rows[i, p.KIND], warps.position[slot]
     done, read, leave, long = t + work.lats[i], t + s[p.LAT_STORE], t + 1, False
     memory.cache[7].last[sp] = 0
     if kind == p.EXCHANGE:
@@ -193,7 +193,7 @@ def release(place, i, arrival, warps, blocks, work, stalls, s):  # type: ignore[
             for k in range(p.SCOREBOARDS):
                 if work.rows[following, p.WAITS] >> k & 1:
                     warps.base[slot] = max(warps.base[slot], warps.board[slot, k])
-            sp = slot % p.SUBPARTITIONS
+            sp = slot % blocks.wake.size
             blocks.wake[sp] = min(blocks.wake[sp], warps.base[slot])
             soonest = min(soonest, warps.base[slot])
     return soonest
@@ -207,7 +207,7 @@ def go_on(t, warps, blocks):  # type: ignore[no-untyped-def]
         if warps.waiting[slot] >= 0:
             warps.waiting[slot] = -1
             warps.base[slot] = warps.mark[slot] = t + 1
-            blocks.wake[slot % p.SUBPARTITIONS] = t + 1
+            blocks.wake[slot % blocks.wake.size] = t + 1
             any_waits = True
     blocks.arrived[:, :] = 0
     return any_waits
@@ -230,13 +230,13 @@ def simulate(
 
     (counts, cycles by (reason, instruction), history of the blocks, cycles that each pipe was busy)
     """
-    number, slots = starts.size // per_block, room.places * per_block
+    number, slots, parts = starts.size // per_block, room.places * per_block, room.sub_partitions
     counts, busy, ended = np.zeros(p.COUNTS), np.zeros(p.PIPES), np.zeros(number)
     stalls = np.zeros((len(p.REASONS), code.shape[0]))
     l1 = sets_of(lines[0]) * p.WAYS
     cache = (
         np.full(l1, -1, np.int64), np.zeros(l1), np.zeros(l1, np.int64), np.zeros(4 * l1),
-        _nothing_asked(int((ends - starts).sum())), *asked, nothing_stored(l1, slots, int(s[p.STORE_LINES])),
+        _nothing_asked(int((ends - starts).sum())), *asked, nothing_stored(l1, slots, int(s[p.STORE_LINES]), parts),
         book_of(lines[1], int((ends - starts).sum())), written.book_of(lines[2], lines[3], int((ends - starts).sum())),
     )  # fmt: skip
     work = Work(words, starts, ends, per_block, code, cycles, lats, firsts, lasts)
@@ -244,7 +244,7 @@ def simulate(
     constants = np.full(LINES, -1, np.int64), np.zeros(LINES), np.full(held, -p.NEVER), np.zeros(held, np.uint8)
     memory = Memory(
         cache, constants, np.zeros(int(s[p.IN_FLIGHT])), np.zeros(int(s[p.UPDATES_IN_FLIGHT])), np.zeros(p.SERVERS),
-        np.zeros(p.SUBPARTITIONS), np.zeros((p.SUBPARTITIONS, int(s[p.QUEUE]))), np.zeros(p.SUBPARTITIONS, np.int64),
+        np.zeros(parts), np.zeros((parts, int(s[p.QUEUE]))), np.zeros(parts, np.int64),
     )  # fmt: skip
     warps = Warps(
         np.zeros(slots, np.int64), np.zeros(slots, np.int64), np.full(slots, -1, np.int64), np.zeros(slots, np.int64),
@@ -254,14 +254,14 @@ def simulate(
         np.zeros(slots), np.zeros(slots),
     )  # fmt: skip
     blocks = Blocks(
-        room.resident, np.full(p.SUBPARTITIONS, room.seats),
+        room.resident, np.full(parts, room.seats),
         np.full(room.places, -1, np.int64), np.zeros(room.places, np.int64), np.zeros(room.places, np.int64),
-        np.zeros((room.places, p.BLOCK_BARRIERS), np.int64), np.zeros(p.SUBPARTITIONS),
-        np.full(p.SUBPARTITIONS, -1), np.zeros(4, np.int64),
+        np.zeros((room.places, p.BLOCK_BARRIERS), np.int64), np.zeros(parts),
+        np.full(parts, -1), np.zeros(4, np.int64),
         np.full(1, s[p.FIRST_PLACED]), np.zeros(number), np.zeros(number), np.zeros(number),
     )  # fmt: skip
     seen = np.zeros(code.shape[0] // p.CODE_LINE + 1, np.int64)  # code that has been fetched
-    _run(warps, blocks, work, memory, idle(), seen, counts, stalls, ended, busy, s, supply)
+    _run(warps, blocks, work, memory, idle(parts), seen, counts, stalls, ended, busy, s, supply)
     history = History(blocks.began, ended, blocks.resided, float(memory.servers[p.REPORTS]))
     return counts, stalls, history, busy
 
@@ -273,7 +273,7 @@ def _run(warps, blocks, work, memory, pipes, seen, counts, stalls, ended, busy, 
         start(place, blocks.may_start[0], warps, blocks, work, stalls, s)
     while left > 0:
         soonest = come(t, warps, blocks, work, memory.servers, stalls, s)
-        for sp in range(p.SUBPARTITIONS):
+        for sp in range(blocks.wake.size):
             if blocks.wake[sp] > t:
                 soonest = min(soonest, blocks.wake[sp])
                 continue

@@ -40,9 +40,10 @@ class Pipes(NamedTuple):
     issuer: Any
 
 
-def idle() -> Pipes:
-    free = np.zeros((p.SUBPARTITIONS, p.PIPES)), np.zeros((p.SUBPARTITIONS, p.BANKS))
-    return Pipes(*free, np.full(p.SUBPARTITIONS, p.FMA_HEAVY), np.zeros(p.SUBPARTITIONS), np.full(p.SUBPARTITIONS, -1))
+def idle(parts: int) -> Pipes:
+    """Of so many sub-partitions."""
+    free = np.zeros((parts, p.PIPES)), np.zeros((parts, p.BANKS))
+    return Pipes(*free, np.full(parts, p.FMA_HEAVY), np.zeros(parts), np.full(parts, -1))
 
 
 @compiled

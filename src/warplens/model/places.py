@@ -47,7 +47,6 @@ COUNTS = 18  # defined: all of these
     TABLE_CLOCK, TABLE_LINES, STORED_LINES, REPORTS, UPDATED, DRAM_IN, COME, STORED, STARTS, TAGS,
 ) = range(22)  # fmt: skip
 SERVERS = TAGS + 4  # defined: one for each bank of tags
-SUBPARTITIONS = 4  # defined: of all architectures here
 WAYS = 16  # assumed: of L1 and L2
 FMA_LITE, FMA_HEAVY, ALU = 1, 2, 3  # defined: numbers of pipes
 PIPES = 16  # defined: room

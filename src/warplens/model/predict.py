@@ -25,7 +25,7 @@ from warplens.model.clock import at_its_clock
 from warplens.model.l1_lines import LINE, lines_of
 from warplens.model.machine_code import PIPES, MachineCode, machine_code, settings
 from warplens.model.prediction import WHAT_IF, Prediction, Simulated
-from warplens.model.says import interval, limit_of, metrics_of, units_of
+from warplens.model.says import SECTOR, interval, limit_of, metrics_of, units_of
 from warplens.model.side_by_side import side_by_side
 from warplens.model.supply import Buffers, Supply
 from warplens.model.waits import Waits, waits_of
@@ -141,7 +141,7 @@ class Outcome:
 def _run(
     machine: Machine, occupancy: Occupancy, chosen: Chosen, code: MachineCode, streams: ByWarp, supply: Supply,
     what_if: Sequence[str], executed: float, blocks: int, waits: Waits,
-) -> Outcome:  # fmt: skip
+) -> tuple[Outcome, Supply]:  # fmt: skip
     chosen_settings = _settings(machine, chosen, supply, what_if)
     unified = machine.limits.unified_bytes_per_multiprocessor
     of_l2 = machine.l2_bytes // LINE // chosen.active
@@ -172,10 +172,22 @@ def _run(
         # Other blocks work while some wait, but for the first.
         cycles = max(cycles, runs[0].history.ended[0] + waits.before)
     cycles += waits.met
+    of_all = executed * blocks / chosen.of_blocks / max(float(counts[p.ISSUED]), 1.0)
+    supply = supply.and_again(*(float(counts[n]) * of_all for n in (p.L2_LOST, p.L2_FILLED, p.L2_REWRITTEN)))
+    if "ideal_access" not in what_if and (least := before + dram_cycles(chosen_settings, chosen, supply)) > cycles:
+        counts[p.CYCLES] *= least / cycles
+        cycles = least
     longer = (cycles - before) / max(simulated - before, 1.0)
     histories = [run.history for run in runs]
     active = activity(histories, chosen, machine, streams.warps, blocks, longer)
-    return Outcome(counts, stalls, busy, cycles, scale, chosen_settings, active)
+    return Outcome(counts, stalls, busy, cycles, scale, chosen_settings, active), supply
+
+
+def dram_cycles(settings: NDArray[np.float64], chosen: Chosen, supply: Supply) -> float:
+    """That DRAM needs at the least for what the whole grid makes it move.  One multiprocessor cannot tell: it does not
+    see what others make L2 lose, nor that DRAM writes what was there before the launch."""
+    cycles = supply.read / settings[p.DRAM_READ] + supply.stored / settings[p.DRAM_WRITE]
+    return float(SECTOR * cycles / chosen.active)
 
 
 def _answer(
@@ -184,10 +196,8 @@ def _answer(
 ) -> Prediction:  # fmt: skip
     # A multiprocessor that has a block more than others ends last.
     each = float(trace.executed.sum()) / trace.launch.blocks * chosen.of_blocks
-    out = _run(machine, occupancy, chosen, code, streams, supply, what_if, each, trace.launch.blocks, waits)
+    out, supply = _run(machine, occupancy, chosen, code, streams, supply, what_if, each, trace.launch.blocks, waits)
     issued = max(float(out.counts[p.ISSUED]), 1.0)
-    of_all = float(trace.executed.sum()) / issued
-    supply = supply.and_again(*(float(out.counts[n]) * of_all for n in (p.L2_LOST, p.L2_FILLED, p.L2_REWRITTEN)))
     launch_us, event_us = machine.speeds.launch_microseconds, machine.speeds.event_microseconds
     time_us = launch_us + out.cycles / machine.boost_megahertz
     duration_us = time_us - event_us

@@ -99,7 +99,8 @@ def units_of(
 ) -> tuple[Unit, ...]:
     """Speed of light of every unit with work, highest first."""
     counts = out.counts
-    dram = float(out.settings[p.DRAM_READ]) * active * machine.boost_megahertz / 1000
+    moved, per_cycle = supply.read + supply.stored, active * machine.boost_megahertz / 1000
+    best = supply.read / float(out.settings[p.DRAM_READ]) + supply.stored / float(out.settings[p.DRAM_WRITE])
     cycles = max(float(counts[p.CYCLES]), 1.0)
     seconds = out.cycles / (machine.boost_megahertz * 1e6)
     parts = machine.limits.sub_partitions
@@ -110,7 +111,7 @@ def units_of(
             Unit(f"L2 {way}s", float(counts[moved]) * SECTOR / cycles, float(out.settings[rate]), "bytes/cycle")
             for way, moved, rate in (("read", p.L2_READS, p.L2_READ), ("write", p.L2_SENT, p.L2_WRITE))
         ),
-        Unit("DRAM", (supply.read + supply.stored) * SECTOR / max(seconds, 1e-12) / 1e9, dram, "GB/s"),
+        Unit("DRAM", moved * SECTOR / max(seconds, 1e-12) / 1e9, moved / max(best, 1e-12) * per_cycle, "GB/s"),
     ]
     starts = trace.launch.blocks / max(out.cycles, 1.0)
     found.append(Unit("block starts", starts, machine.speeds.block_rate, "blocks/cycle"))

@@ -42,10 +42,10 @@ def start(place, started, warps, blocks, work, stalls, s):  # type: ignore[no-un
     blocks.began[number] = started
     for w in range(work.warps):
         at = w
-        if work.warps % p.SUBPARTITIONS == 0:  # each block begins with another sub-partition
-            at = w - w % p.SUBPARTITIONS + (w + number) % p.SUBPARTITIONS
+        if work.warps % blocks.wake.size == 0:  # each block begins with another sub-partition
+            at = w - w % blocks.wake.size + (w + number) % blocks.wake.size
         slot, n = place * work.warps + at, number * work.warps + w
-        blocks.seats[slot % p.SUBPARTITIONS] -= 1
+        blocks.seats[slot % blocks.wake.size] -= 1
         warps.position[slot], warps.stop[slot] = work.starts[n], work.ends[n]
         blocks.next[TURN] += 1
         warps.order[slot] = blocks.next[TURN]
@@ -61,7 +61,7 @@ def start(place, started, warps, blocks, work, stalls, s):  # type: ignore[no-un
             wait(slot, work.firsts[first], s[p.FIRST_BLOCK], p.NO_INSTRUCTION, warps, stalls)
             warps.base[slot] = warps.mark[slot]
             blocks.living[place] += 1
-            blocks.wake[slot % p.SUBPARTITIONS] = min(blocks.wake[slot % p.SUBPARTITIONS], started)
+            blocks.wake[slot % blocks.wake.size] = min(blocks.wake[slot % blocks.wake.size], started)
 
 
 @compiled
@@ -69,9 +69,9 @@ def seated(place, warps, blocks):  # type: ignore[no-untyped-def]
     """Whether a place is free, and the sub-partitions of its warps have seats for all of them."""
     if blocks.living[place] > 0:
         return False
-    for sp in range(p.SUBPARTITIONS):
-        first = (sp - place * warps) % p.SUBPARTITIONS  # warp of the block that comes there
-        if first < warps and blocks.seats[sp] < (warps - first - 1) // p.SUBPARTITIONS + 1:
+    for sp in range(blocks.wake.size):
+        first = (sp - place * warps) % blocks.wake.size  # warp of the block that comes there
+        if first < warps and blocks.seats[sp] < (warps - first - 1) // blocks.wake.size + 1:
             return False
     return True
 

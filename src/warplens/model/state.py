@@ -53,11 +53,12 @@ class Warps(NamedTuple):
 
 class Room(NamedTuple):
     """For blocks on a multiprocessor.  resident: that start at once;  places: for blocks at the most, should their
-    warps fit;  seats: warps that a sub-partition has registers for"""
+    warps fit;  seats: warps that a sub-partition has registers for;  sub_partitions: that there are"""
 
     resident: int
     places: int
     seats: int
+    sub_partitions: int
 
 
 class Blocks(NamedTuple):
