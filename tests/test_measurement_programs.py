@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -60,12 +61,14 @@ def rows(name: str) -> list[dict[str, str]]:
     return [row for _, row in measure.in_chance_order(measure.rows_of(measure.KEPT / f"{name}.csv"))[:SAMPLE]]
 
 
-@pytest.mark.parametrize("name", sorted(set(PROGRAMS) - set(PROGRAMS["walks"].FILES)))
+@pytest.mark.parametrize("name", sorted(set(PROGRAMS) - {*PROGRAMS["walks"].FILES, "products"}))
 def test_a_program_launches_what_its_file_has(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     module, sample = PROGRAMS[name], rows(name)
     gpu = NoGpu(module.SOURCE)
     if name == "seats":  # nobody has stayed anywhere
         monkeypatch.setattr(module, "at_once", lambda told: (1.0, 1.0, 1.0, 1))
+    if name == "block_places":  # likewise: all blocks are said to be on the first multiprocessor
+        sample = [row | {"multiprocessor": "0"} for row in sample]
     with np.errstate(invalid="ignore", divide="ignore"):
         found = [(module.read if hasattr(module, "read") else module.launch)(gpu, row) for row in sample]
     assert gpu.started
@@ -84,6 +87,15 @@ def test_counters_of_calibration_trials_are_of_trials_that_there_are() -> None:
     for name in PROGRAMS["walks"].FILES:
         known = [PROGRAMS[name].name_of(row) for row in rows(name)]
         assert sum(trial in named for trial in known) >= 0.75 * SAMPLE
+
+
+def test_the_rungs_of_the_lab_are_launched_as_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    products, shapes = PROGRAMS["products"], []
+    gpu = SimpleNamespace(zeros=lambda size: size, start=lambda kernel, *how, shared: shapes.append((*how[:2], shared)))
+    monkeypatch.setattr(products, "module_of", lambda rung: gpu)
+    assert all(products.launch(gpu, row) for row in measure.rows_of(measure.KEPT / "products.csv"))
+    assert shapes[0] == ((128, 512), (32, 8), 0)
+    assert shapes[5] == ((32, 32), 256, 0)
 
 
 def test_readings_are_compared_column_by_column() -> None:

@@ -48,8 +48,9 @@ class Gpu:
         return self.cupy.zeros(-(-size // 4), self.cupy.uint32)
 
     def start(
-        self, kernel: str, grid: int | tuple[int, ...], block: int, *args: Any, shared: int = 0, carveout: int = -1
-    ) -> None:
+        self, kernel: str, grid: int | tuple[int, ...], block: int | tuple[int, ...], *args: Any, shared: int = 0,
+        carveout: int = -1,
+    ) -> None:  # fmt: skip
         found = self.module.get_function(kernel)
         if shared > 48 << 10:
             found.max_dynamic_shared_size_bytes = shared
@@ -58,7 +59,7 @@ class Gpu:
         self.cupy.cuda.Device().synchronize()
         if self.profiled:
             self.cupy.cuda.runtime.profilerStart()
-        found(grid if isinstance(grid, tuple) else (grid,), (block,), args, shared_mem=shared)
+        found(*(size if isinstance(size, tuple) else (size,) for size in (grid, block)), args, shared_mem=shared)
         if self.profiled:
             self.cupy.cuda.Device().synchronize()
             self.cupy.cuda.runtime.profilerStop()
