@@ -191,6 +191,27 @@ def test_a_bad_record_is_one_sentence(
     assert len(error.splitlines()) == 1
 
 
+@pytest.mark.parametrize(
+    ("where", "says"),
+    [
+        (".", "cannot write .: it is a folder; name a file in it"),
+        ("no/where.html", "cannot write no/where.html: there is no folder no; make it first"),
+    ],
+)
+@pytest.mark.parametrize("verb", [("explain", COPY, "--html"), ("lab", "dram", "--html"), ("validate", COPY, "--save")])
+def test_a_place_that_cannot_be_written_is_said_before_anything_is_run(
+    verb: tuple[str, ...], where: str, says: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("warplens.api.execute", lambda *_, **__: pytest.fail("a kernel was run"))
+    assert refusal(capsys, *verb, where) == f"error: {says}\n"
+
+
+@pytest.mark.parametrize("verb", [("explain",), ("explain", COPY, "--html"), ("validate", COPY, "--against")])
+def test_a_path_with_a_byte_of_0(verb: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    small = SMALL if len(verb) > 1 else ()
+    assert refusal(capsys, *verb, "a\0b", *small).startswith("error: ")
+
+
 @pytest.mark.parametrize("damage", [b"", b"\x7fELF", Path(CUBIN).read_bytes()[:3000], bytes(range(64)) + b"\xff"])
 def test_a_file_that_is_no_cubin(damage: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "x.cubin").write_bytes(damage)

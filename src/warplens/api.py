@@ -134,8 +134,8 @@ def read_code(path: str | Path) -> bytes:
         raise UsageError(f"no such file: {path}") from None
     except IsADirectoryError:
         raise UsageError(f"{path} is a directory; give a .cu file, a .ptx file or a cubin") from None
-    except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror}") from None
+    except (OSError, ValueError) as error:  # ValueError: a path with a byte of 0
+        raise UsageError(f"cannot read {path}: {getattr(error, 'strerror', error)}") from None
 
 
 class Module:

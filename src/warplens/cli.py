@@ -24,6 +24,7 @@ from warplens.host import Host
 from warplens.lab_verbs import lab, new
 from warplens.options import CODE, GPU, GPUS, GUESS, HOST, LAUNCH, SAMPLE, options
 from warplens.plain_text import spell_out
+from warplens.whole_file import check_place
 
 if TYPE_CHECKING:
     from warplens.target import Flags
@@ -242,6 +243,8 @@ def validate(
         raise UsageError("--save keeps what a GPU counts, and --against uses none: choose one")
     if against:
         validation.read_record(against)  # before a long run
+    if save:
+        check_place(save)
     gpu = None if against else open_gpu()
     found = [target for file in files for target in targets(file, flags)]
     runs = [validation.Emulated(target, host, bar(target.title)) for target in found]

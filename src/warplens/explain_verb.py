@@ -10,6 +10,7 @@ import click
 
 from warplens.control_characters import visible
 from warplens.errors import UsageError, WarplensError
+from warplens.whole_file import check_place
 
 if TYPE_CHECKING:
     from warplens.explain import Wish
@@ -34,6 +35,8 @@ class Output:
         ]
         if len(formats) > 1:
             raise UsageError(f"{' and '.join(formats)} exclude each other: choose one")
+        if self.html:
+            check_place(self.html)
         if self.html and self.metrics is not None:
             raise UsageError("--html has all metrics: use --metrics without it, or with --csv or --json")
 

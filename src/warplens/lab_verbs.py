@@ -14,6 +14,7 @@ from warplens.control_characters import visible
 from warplens.errors import HardwareError, UsageError
 from warplens.host import Host
 from warplens.options import GPUS, HOST, options
+from warplens.whole_file import check_place
 
 if TYPE_CHECKING:
     from warplens.hardware import Gpu
@@ -113,6 +114,8 @@ def tell(
 
     rungs, chosen = found.chosen(titles), [key or "h200" for key in gpus(flags.gpu)]
     records, unpredicted = [], {}
+    if html:
+        check_place(html)
     page = LabPages(found, html) if html else None
     for done in runs(found, rungs, size, chosen, host):
         refuse_wrong(done)

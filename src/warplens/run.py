@@ -321,8 +321,8 @@ def sources_beside(folder: Path | None, program: Program) -> dict[str, str]:
 def write_text(path: str | Path, content: str) -> None:
     try:
         write_whole(Path(path), content.encode())
-    except OSError as error:
-        raise UsageError(f"cannot write {path}: {error.strerror}") from None
+    except (OSError, ValueError) as error:  # ValueError: a path with a byte of 0
+        raise UsageError(f"cannot write {path}: {getattr(error, 'strerror', error)}") from None
 
 
 def tool_versions(compiler: str) -> dict[str, str]:

@@ -102,7 +102,7 @@ def read_record(file: str) -> dict[tuple[str, ...], dict[str, Metric]]:
         lines = Path(file).read_text(encoding="utf-8").splitlines()
     except OSError as error:
         raise UsageError(f"cannot read {file}: {error.strerror}") from None
-    except UnicodeDecodeError:
+    except ValueError:  # also a path with a byte of 0
         raise UsageError(f"{file} is not a record of counters: it is no text") from None
     try:
         names, *table = csv.reader(line for line in lines if line and not line.startswith("#"))

@@ -7,6 +7,8 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
+from warplens.errors import UsageError
+
 
 def write_whole(path: Path, data: bytes, mode: int | None = None) -> None:
     """Replaces `path`, or leaves it as it was.  OSError if it cannot be written.
@@ -30,6 +32,15 @@ def write_whole(path: Path, data: bytes, mode: int | None = None) -> None:
         with suppress(OSError):
             os.unlink(temporary)
         raise
+
+
+def check_place(path: str) -> None:
+    """UsageError where no file can be written, before what shall be written is worked out."""
+    if os.path.isdir(path):
+        raise UsageError(f"cannot write {path}: it is a folder; name a file in it")
+    folder = os.path.dirname(path)
+    if folder and not os.path.isdir(folder):
+        raise UsageError(f"cannot write {path}: there is no folder {folder}; make it first")
 
 
 def _umask() -> int:

@@ -27,7 +27,8 @@ Name = tuple[bool, str]
 
 
 def digests(source: str, folder: Path, options: Sequence[str], wheels: Sequence[Path]) -> dict[str, str] | None:
-    """The SHA-256 of each file that compiling the source may open, by path; None if a macro says what is included.
+    """The SHA-256 of each file that compiling the source may open, by path; None if a macro says what is included,
+    or if one cannot be read.
 
     folder   of the source, where headers are looked for as well
     options  of the compiler: whatever they name may be a folder of headers or a header
@@ -49,7 +50,10 @@ def digests(source: str, folder: Path, options: Sequence[str], wheels: Sequence[
                 candidates = [place / name for place in places]
             for path in candidates:
                 if str(path) not in found and os.path.isfile(path):
-                    data = path.read_bytes()
+                    try:
+                        data = path.read_bytes()
+                    except OSError:  # the compiler may say so
+                        return None
                     found[str(path)] = hashlib.sha256(data).hexdigest()
                     waiting.append((names_in(data.decode(errors="replace")), path.parent))
     return found
