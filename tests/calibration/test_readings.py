@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from warplens.calibration.derive import GATHERED
 from warplens.calibration.record import read
 from warplens.machine import machine
 from warplens.machine.speeds import key_of
@@ -50,6 +51,13 @@ def lines_until_hits() -> float:
     return max(int(row["lines"]) + int(row["lines_between"]) for row in alone if row["hits"] == "0")
 
 
+def lone_half() -> float:
+    """By how much longer 64 bytes take without those beside them, of a launch without what an empty one takes."""
+    moved = 64 * GATHERED * H200.multiprocessors
+    seconds = (of("gather four at once, 1024 MiB, 8 blocks of 256") - of("empty, 1 blocks of 32")) / 1e6
+    return H200.speeds.read_share * H200.dram_gigabytes_per_second * 1e9 * seconds / moved
+
+
 def dirty() -> float:
     (row,) = (
         row for row in rows("calibration_counters.csv") if (row["what"], row["parameter"]) == ("write 4", "2048 MiB")
@@ -61,6 +69,9 @@ READINGS: dict[str, Callable[[], float]] = {
     "latency_cycles.table_first": lambda: (
         of("constant walk, cold, by 256 bytes") - of("constant walk, 2048 bytes by 256, 1 warps")
     ),
+    "load_path.table_line_cycles": lambda: (
+        of("constant together, 32 of 65536 bytes, 32 warps") / (32 * 32 * (1 - 2048 / 65536))
+    ),
     "load_path.lsu_issue": lambda: 4 * of("L1 hits, step 1, 32 warps") / 32,
     "load_path.global_request": lambda: of("L1 hits, step 1, 32 warps") / 32,
     "load_path.shared_request": lambda: of("shared load 4 B, step 1, 32 warps") / 32,
@@ -70,6 +81,7 @@ READINGS: dict[str, Callable[[], float]] = {
     "l2_rates.atomic_units": lambda: 2 * len({row["port"] for row in rows("atomic_ports.csv")}),
     "l2_rates.halves": halves,
     "l2_rates.dirty_share": dirty,
+    "dram_rates.lone_half": lone_half,
     "launch_cost.block_start_cycles": lambda: of("block starts, 32 of 32 threads, percentile 50"),
     "launch_cost.block_end_cycles": lambda: of("block gap, 32 threads, percentile 1"),
 }  # fmt: skip
