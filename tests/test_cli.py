@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -78,7 +79,7 @@ def test_json_is_the_same_in_every_process() -> None:
         for environment in environments
     ]
     written = [run.communicate()[0] for run in runs]
-    assert written[0].startswith(b'{\n "version": 1,')
+    assert written[0].startswith(b'{\n "version": 2,')
     assert written[1] == written[0]
     assert written[2] == written[0]
 
@@ -141,7 +142,7 @@ REFUSED = [
     (["explain", COPY, "--gpu", "h300"], "error: no GPU 'h300' is known, only a10, a100"),
     (["explain", COPY, "--arch", "sm_91"], "unknown architecture 'sm_91'"),
     (["explain", COPY, "--grid", "4"], "has 2 kernels; choose one with --kernel: ccopy, nccopy"),
-    (["explain", COPY, *SMALL, "--json", "--html", "x"], "--json and --html exclude each other"),
+    (["explain", COPY, *SMALL, "--csv", "--html", "x"], "--csv and --html exclude each other"),
     (["explain", CUBIN], "choose one with --kernel: ccopy"),
     (["explain", CUBIN, "--kernel", "ccopy"], "give --grid and --block; ccopy takes 3 arguments"),
     ([*STARTED], "takes 3 arguments (of 8, 8 and 4 bytes), and none is given"),
@@ -228,6 +229,69 @@ def test_a_fault_of_the_kernel_is_exit_3(capsys: pytest.CaptureFixture[str]) -> 
         capsys, *STARTED, "--arg", "in=zeros:f32[64]", "--arg", "out=zeros:f32[10]", "--arg", "64", code=3
     )  # fmt: skip
     assert "past the end of argument 2 (out)" in error
+
+
+UNSUPPORTED = """extern "C" __global__ void texture(cudaTextureObject_t t, float *o) { o[0] = tex1Dfetch<float>(t, 3); }
+extern "C" __global__ void fine(float *o) { o[0] = 1; }
+// /// warplens
+// [texture]
+// grid = 1
+// block = 32
+// args = ["null", "zeros f32[1]"]
+// [fine]
+// grid = 1
+// block = 32
+// args = ["zeros f32[1]"]
+// ///
+"""
+
+
+def test_a_kernel_that_cannot_be_executed_here_is_exit_4(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "k.cu").write_text(UNSUPPORTED)
+    error = refusal(capsys, "explain", str(tmp_path / "k.cu"), "-k", "texture", "--arch", "sm_90", code=4)
+    assert "texture instructions are not emulated" in error
+
+
+def test_json_has_the_error_of_each_kernel(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "k.cu").write_text(UNSUPPORTED)
+    assert main(["explain", str(tmp_path / "k.cu"), "--arch", "sm_90", "--json"]) == 4
+    first, second = json.loads(capsys.readouterr().out)
+    for document in (first, second):
+        jsonschema.validate(document, schema())
+    assert (first["kernel"], first["error"]["type"]) == ("texture", "UnsupportedInstruction")
+    assert second["metrics"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "kind"),
+    [
+        ([*STARTED, "--arg", "in=zeros:f32[64]", "--arg", "zeros:f32[10]", "--arg", "64"], 3, "KernelFault"),
+        ([*STARTED], 2, "UsageError"), (["explain", "gone.cu"], 2, "UsageError"),
+        (["sass", CUBIN], 2, "UsageError"), (["compare", CUBIN, "ccopy", "gone"], 2, "UsageError"),
+        (["explain", COPY, *SMALL, "--html", "x"], 2, "UsageError"),
+    ],
+)  # fmt: skip
+def test_json_of_an_error(
+    arguments: list[str], code: int, kind: str, capsys: pytest.CaptureFixture[str]
+) -> None:  # fmt: skip
+    assert main([*arguments, "--json"]) == code
+    out, said = capsys.readouterr()
+    document = json.loads(out)
+    jsonschema.validate(document, schema())
+    assert (document["error"]["type"], document["error"]["exit_code"]) == (kind, code)
+    assert document["error"]["message"] in said
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize(
+    ("arguments", "code"), [(["explain", COPY, *SMALL], 0), (["gpus"], 0), (["explain", "gone.cu"], 2), (["--help"], 0)]
+)
+def test_closed_streams(arguments: list[str], code: int, closed: str) -> None:
+    line = shlex.join([sys.executable, "-m", "warplens", *arguments])
+    ended = subprocess.run(["bash", "-c", f"{line} {closed}"], capture_output=True, text=True, check=False)
+    assert ended.returncode == code
+    assert "Traceback" not in ended.stdout + ended.stderr
+    assert len(ended.stderr.splitlines()) <= 1
 
 
 def test_a_gpu_of_the_environment_that_is_not_known(

@@ -3,7 +3,7 @@
 Only click is imported here; what a verb needs is imported when the verb runs, so that `warplens --help` is quick.
 
 Exit codes: 0 done, 1 a budget or comparison failed or a check found something, 2 wrong usage, 3 the kernel itself
-faulted, 130 Ctrl-C.
+faulted, 4 the kernel cannot be executed here, 130 Ctrl-C.
 """
 
 from __future__ import annotations
@@ -341,10 +341,17 @@ cli.add_command(new)
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one verb; the exit code.  An error of the user's is one sentence on stderr, never a traceback."""
+    if sys.stdout is None or sys.stderr is None:  # closed by the shell: >&-
+        nowhere = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - until the process ends
+        sys.stdout, sys.stderr = sys.stdout or nowhere, sys.stderr or nowhere
     spell_out(sys.stdout, sys.stderr)
     try:
         ended = cli.main(arguments, prog_name="warplens", standalone_mode=False)
     except WarplensError as error:
+        if "--json" in (sys.argv[1:] if arguments is None else arguments):
+            from warplens.report.json import error_document, text
+
+            click.echo(text(error_document(error)), nl=False)
         return complain(error)
     except click.ClickException as error:
         error.show()

@@ -13,7 +13,8 @@ _PACKAGE = str(Path(__file__).parent)
 class WarplensError(Exception):
     """Something the user can mend; the message says what was wrong and what is possible.
 
-    `exit_code` is what the command line ends with: 2 for wrong usage, 3 for a fault of the kernel itself.
+    `exit_code` is what the command line ends with: 2 for wrong usage, 3 for a fault of the kernel itself, 4 for one
+    that cannot be executed here.
     """
 
     exit_code = 2
@@ -54,7 +55,10 @@ class Unpredictable(WarplensError):
 
 
 class UnsupportedInstruction(WarplensError):
-    """An instruction that has no meaning in isa/ yet; never answered with numbers."""
+    """What cannot be executed here: an instruction that has no meaning in isa/ yet, a function of the driver; never
+    answered with numbers."""
+
+    exit_code = 4
 
 
 class KernelFault(WarplensError):

@@ -53,10 +53,18 @@ def on_one(found: Sequence[Sequence[Target]], wish: Wish, output: Output) -> boo
         return done
 
     if output.as_json:
-        from warplens.report.json import text
+        from warplens.report.json import error_document, text
 
-        documents = [told(target).document(output.metrics) for (target,) in found]
+        documents, ended = [], 0
+        for (target,) in found:
+            try:
+                documents.append(told(target).document(output.metrics))
+            except WarplensError as error:  # of one kernel says nothing about the next
+                documents.append(error_document(error, target.title, target.kernel.arch, target.machine.key))
+                ended = ended or complain(error, f"{target.title}: " if len(found) > 1 else "")
         click.echo(text(documents if len(documents) > 1 else documents[0]), nl=False)
+        if ended:
+            raise click.exceptions.Exit(ended)
     elif output.as_csv:
         from warplens.report import raw_page
 

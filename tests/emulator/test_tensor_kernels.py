@@ -29,7 +29,7 @@ def test_products_are_those_of_an_h200(name: str) -> None:
     a, b, c, d = (measured()[f"{name}.{part}"] for part in "abcd")
     metadata = measured().get(f"{name}.m", np.zeros((len(a), 32), np.uint32))
     got = np.zeros_like(d)
-    written(form.source, "product").launch(len(a), 32, a, b, c, got, metadata)
+    written(form.source, "product").launch(len(a), 32, a, b, c.view("V4"), got.view("V4"), metadata)
     if form.results == "d":
         numbers = ~np.isnan(d.view(np.float64))
         assert np.isnan(got.view(np.float64)[~numbers]).all()

@@ -126,7 +126,8 @@ def test_sums_are_exact_to_their_last_place(name: str) -> None:
     warps.append([np.full_like(part, FULL[k]) for part, k in zip(usual, (kind, kind, result), strict=True)])
     a, b, c = (np.stack(part).reshape(len(warps), 32, -1) for part in zip(*warps, strict=True))
     got = np.zeros(c.shape, np.uint32)
-    written(form.source, "product").launch(len(warps), 32, a, b, c, got, np.zeros((len(warps), 32), np.uint32))
+    none = np.zeros((len(warps), 32), np.uint32)
+    written(form.source, "product").launch(len(warps), 32, a, b, c.view("V4"), got.view("V4"), none)
     wanted = [expected(*warp, (kind, kind), result) for warp in zip(a, b, c, strict=True)]
     same(got.reshape(len(warps), -1), np.array(wanted, np.uint32))
 
@@ -149,7 +150,7 @@ def test_sums_of_byte_floats(name: str, target: str) -> None:
         warps.append((*words, drawn(rng, 32 * form.registers[2], result, EXPONENTS[addend]).reshape(32, -1)))
     a, b, c = (np.stack(part) for part in zip(*warps, strict=True))
     got = np.zeros(c.shape, np.uint32)
-    product.launch(len(warps), 32, a, b, c, got, np.zeros((len(warps), 32), np.uint32))
+    product.launch(len(warps), 32, a, b, c.view("V4"), got.view("V4"), np.zeros((len(warps), 32), np.uint32))
     wanted = [expected(*warp, (x, y), result) for warp in zip(a, b, c, strict=True)]
     same(got.reshape(len(warps), -1), np.array(wanted, np.uint32))
 
@@ -166,5 +167,5 @@ def test_whole_numbers_in_byte_floats(name: str) -> None:
     wanted = np.array(expected(a, b, c, kinds[:2], kinds[2]), np.uint32)
     for target in ("sm_89", "sm_90", "sm_100", "sm_120"):
         got = np.zeros_like(c)
-        written(form.source, "product", target).launch(1, 32, a, b, c, got, none)
+        written(form.source, "product", target).launch(1, 32, a, b, c.view("V4"), got.view("V4"), none)
         same(got.ravel(), wanted)

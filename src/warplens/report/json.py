@@ -14,6 +14,7 @@ from typing import Any, Protocol
 
 from warplens.control_characters import escaped
 from warplens.counters.opcodes import access
+from warplens.errors import WarplensError
 from warplens.hazard import Hazard
 from warplens.kernel import Kernel, SourceLine
 from warplens.launch import Dim3, Launch
@@ -22,8 +23,8 @@ from warplens.model import Floor
 from warplens.model.prediction import Prediction
 from warplens.program import Instruction, Program
 
-VERSION = 1
-"""Goes up when a key changes its meaning or goes away; a new key leaves it."""
+VERSION = 2
+"""Goes up when a key changes its meaning or goes away; a new key leaves it.  2: `error` in the place of results."""
 
 Metrics = Mapping[str, Metric]
 Document = dict[str, Any]
@@ -95,6 +96,20 @@ def document(
         "findings": [dict(finding) for finding in findings],
         "checks": ["memory", *checks],
         "hazards": [hazard_part(hazard) for hazard in hazards],
+    }
+
+
+def error_document(
+    error: WarplensError, kernel: str | None = None, arch: str | None = None, gpu: str | None = None
+) -> Document:
+    """The document where there is no result; `kernel` as the user names it, where it is known."""
+    return {
+        "version": VERSION,
+        "kernel": kernel,
+        "arch": arch,
+        "gpu": gpu,
+        "printed": getattr(error, "printed", ""),
+        "error": {"type": type(error).__name__, "message": str(error), "exit_code": error.exit_code},
     }
 
 
