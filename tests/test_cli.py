@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -125,6 +126,23 @@ def test_occupancy_of_a_kernel(capsys: pytest.CaptureFixture[str]) -> None:
     out = capsys.readouterr().out
     assert out.startswith("matmul_tiled: 100 % occupancy")
     assert "2,048 bytes static" in out
+
+
+@pytest.mark.parametrize(
+    ("block", "says"),
+    [
+        (["--registers", "32", "--block", "2048"], "the block cannot be launched so: .* 2048 x 1 x 1 has x = 2048"),
+        (["--registers", "32", "--block", "64,32"], "a block of 64 x 32 x 1 is 2048 threads; .* takes 1024"),
+        (["--registers", "255", "--block", "1024"], "1024 threads of 255 registers take 262144 registers .* 65536"),
+        (["--registers", "32", "--block", "32", "--shared", "300000"], "300000 of dynamic shared memory; .* 232448"),
+        (["--registers", "32", "--block", "32", "--barriers", "17"], "17 is not in the range 0<=x<=16"),
+        ([CUBIN, "--kernel", "matmul_tiled", "--block", "2048"], "matmul_tiled cannot be launched so: .* x = 2048"),
+    ],
+)  # fmt: skip
+def test_occupancy_of_a_block_that_no_gpu_starts(
+    block: list[str], says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert re.search(says, refusal(capsys, "occupancy", *block, "--gpu", "h200"))
 
 
 def test_gpus_lists_every_description(capsys: pytest.CaptureFixture[str]) -> None:

@@ -100,7 +100,7 @@ def explain(
 @options((LAUNCH[0], LAUNCH[2], LAUNCH[4], LAUNCH[5]), CODE, GPU)
 @click.option("--registers", type=click.IntRange(0), metavar="N", help="Registers a thread, without a FILE.")
 @click.option("--shared-static", type=click.IntRange(0), metavar="BYTES", help="Static shared memory a block.")
-@click.option("--barriers", type=click.IntRange(0), metavar="N", help="Barriers a block, without a FILE.")
+@click.option("--barriers", type=click.IntRange(0, 16), metavar="N", help="Barriers a block, without a FILE.")
 def occupancy(
     file: str | None, flags: Flags, registers: int | None, shared_static: int | None, barriers: int | None
 ) -> None:
@@ -125,8 +125,9 @@ def occupancy(
         for target in targets(file, flags):
             show(target.title, target.machine, target.footprint, console())
     else:
-        block = footprint(flags, registers or 0, shared_static or 0, barriers or 0)
-        show("the block", choose(flags.gpu, os.environ)[0], block, console())
+        machine, _ = choose(flags.gpu, os.environ)
+        block = footprint(flags, machine, registers or 0, shared_static or 0, barriers or 0)
+        show("the block", machine, block, console())
 
 
 @cli.command()
@@ -153,7 +154,7 @@ def sass(file: str, flags: Flags, host: Host, static: bool, as_json: bool) -> No
     out = console()
     for place, target in enumerate(found):
         said = target.started or flags.grid or flags.block or flags.args
-        run = target.run(host, bar(target.title)) if said and not static else None
+        run = target.run(host, bar(target.title, host.sample is None)) if said and not static else None
         kernel = target.kernel
         shown = listing.Listing(
             target.title, kernel.kernel, kernel.program, kernel.cubin.sources,

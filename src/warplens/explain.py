@@ -81,7 +81,7 @@ def timed(target: Target) -> bool:
 
 def run(target: Target, wish: Wish) -> Run:
     """Executes the kernel, and predicts its time unless nobody wants it."""
-    done = target.run(wish.host, bar(target.title), wish.check)
+    done = target.run(wish.host, bar(target.title, wish.host.sample is None), wish.check)
     return done.timed(wish.what_if) if timed(target) else done
 
 

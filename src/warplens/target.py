@@ -26,8 +26,10 @@ from warplens.compiler.suggestion import launch_block
 from warplens.errors import UsageError
 from warplens.expression import Number, evaluate_whole, parse_setting
 from warplens.host import USUAL, Host
+from warplens.kernel import Kernel
 from warplens.launch import Launch
 from warplens.launch_block import KernelEntry, parse_dim
+from warplens.launch_check import check_launch
 from warplens.machine import Machine, choose, fitting
 from warplens.pitch import Pitched, plain
 from warplens.report.footprint import Footprint
@@ -122,9 +124,10 @@ class Target:
 
     @property
     def footprint(self) -> Footprint:
-        """What a block takes of a multiprocessor; the grid need not be known."""
+        """What a block takes of a multiprocessor; the grid need not be known.  UsageError for one that cannot be."""
         launch = replace(self, entry=replace(self.entry, grid=1), flags=replace(self.flags, grid=None)).launch
         kernel = self.kernel.kernel
+        self.kernel.check(replace(launch, grid=kernel.cluster, cooperative=False), self.machine)
         return Footprint(
             kernel.registers, launch.threads_per_block, kernel.shared_bytes, launch.shared, kernel.barriers
         )
@@ -206,8 +209,8 @@ class Target:
 MOST_REGISTERS = 255  # a register's number has 8 bits, and 255 is RZ
 
 
-def footprint(flags: Flags, registers: int, shared_static: int, barriers: int) -> Footprint:
-    """A block by numbers, without a kernel."""
+def footprint(flags: Flags, machine: Machine, registers: int, shared_static: int, barriers: int) -> Footprint:
+    """A block by numbers, without a kernel.  UsageError with the limit that a GPU would refuse it for."""
     names = dict(flag("--set", parse_setting, text) for text in flags.settings)
     if flags.block is None:
         raise UsageError("--block is missing: the threads of a block, such as 256 or 16,16")
@@ -215,6 +218,10 @@ def footprint(flags: Flags, registers: int, shared_static: int, barriers: int) -
         raise UsageError(f"--registers: {registers}; a thread can have 0 to {MOST_REGISTERS}")
     x, y, z = flag("--block", parse_dim, flags.block, names)
     dynamic = 0 if flags.shared is None else flag("--shared", shared_bytes, flags.shared, names)
+    kernel = Kernel(
+        "the block", machine.arch, registers, shared_static, 0, (), 0, barriers, None, b"", {}, {}, (), ()
+    )  # fmt: skip
+    check_launch(Launch((1, 1, 1), (x, y, z), dynamic), machine, kernel)
     return Footprint(registers, x * y * z, shared_static, dynamic, barriers)
 
 

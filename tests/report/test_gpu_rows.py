@@ -56,6 +56,21 @@ def test_as_json() -> None:
     assert [row["unpredicted"] for row in rows] == [None, None, "one block only", "too much shared memory"]
 
 
+def test_causes_that_are_removed() -> None:
+    found = answers()
+    for answer in found[:2]:
+        assert answer.subject
+        assert answer.subject.prediction
+    removed = {"ideal_access": replace(found[1].subject.prediction, time_us=40.0)}
+    found = [replace(a, subject=a.subject and replace(a.subject, what_if=removed)) for a in found[:2]] + found[2:]
+    out = console(file := io.StringIO())
+    gpu_rows.show("nccopy", found, out)
+    words = " ".join(file.getvalue().split())
+    assert "What If modelled GPU Now ideal_access a100* 80.0 µs 40.0 µs h200 73.0 µs 40.0 µs" in words
+    rows = gpu_rows.document("nccopy", found)["gpus"]
+    assert [[then["time_us"] for then in row.get("what_if", [])] for row in rows] == [[40], [40], [], []]
+
+
 def test_on_the_page() -> None:
     subjects = [found.subject for found in answers() if found.subject]
     reader = read(page(subjects, [("nccopy", answers())]))

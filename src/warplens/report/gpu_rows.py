@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from warplens.machine import Machine
-from warplens.report.json import VERSION, Document, prediction_part
+from warplens.report.json import VERSION, Document, prediction_part, what_if_part
 from warplens.report.layout import GAP, titled
 from warplens.report.subject import Subject, blocks_of
 from warplens.report.time import spoken
@@ -46,6 +46,8 @@ def show(title: str, answers: Sequence[Answer], out: Console) -> None:
     for answer in answers:
         table.add_row(*(Text(cell) for cell in cells(answer)))
     out.print(titled("Time", "modelled", table))
+    if any(a.subject and a.subject.what_if for a in answers):
+        out.print(titled("What If", "modelled", what_if_table(answers)))
     if any(cells(answer)[0].endswith("*") for answer in answers):
         out.print(Text("* uncalibrated: the speeds of this GPU are public numbers, not our measurements", "dim"))
 
@@ -58,6 +60,20 @@ def cells(answer: Answer) -> tuple[str, str, str, str, str]:
     star = "" if prediction.calibrated else "*"
     span = f"{spoken(prediction.low_us)} – {spoken(prediction.high_us)}"
     return key + star, arch, spoken(prediction.time_us), span, prediction.limit
+
+
+def what_if_table(answers: Sequence[Answer]) -> Table:
+    """A row for each GPU that has a time, a column for each cause removed."""
+    subjects = [(cells(a)[0], a.subject) for a in answers if a.subject and a.subject.prediction]
+    causes = list(dict.fromkeys(name for _, subject in subjects for name in subject.what_if))
+    table = Table(box=None, padding=(0, GAP, 0, 0), pad_edge=False, header_style="dim")
+    for head in ("GPU", "Now", *causes):
+        table.add_column(head, no_wrap=head == "GPU", overflow="fold")
+    for name, subject in subjects:
+        assert subject.prediction is not None
+        then = [spoken(subject.what_if[cause].time_us) for cause in causes]
+        table.add_row(name, spoken(subject.prediction.time_us), *then)
+    return table
 
 
 def fastest(answers: Sequence[Answer]) -> str:
@@ -78,4 +94,5 @@ def row(answer: Answer) -> Document:
     found: dict[str, Any] = {"gpu": answer.machine.key, "arch": answer.machine.arch, "prediction": None}
     if answer.subject and answer.subject.prediction:
         found["prediction"] = prediction_part(answer.subject.prediction, answer.subject.program)
+        found["what_if"] = what_if_part(answer.subject.what_if)
     return {**found, "unpredicted": answer.unpredicted or None}

@@ -89,10 +89,7 @@ def document(
         "floor": floor and floor_part(floor),
         "prediction": prediction and prediction_part(prediction, program),
         "unpredicted": unpredicted or None,
-        "what_if": [
-            {"name": name, "time_us": number(then.time_us), "limit": then.limit}
-            for name, then in (what_if or {}).items()
-        ],
+        "what_if": what_if_part(what_if or {}),
         "findings": [dict(finding) for finding in findings],
         "checks": ["memory", *checks],
         "hazards": [hazard_part(hazard) for hazard in hazards],
@@ -111,6 +108,11 @@ def error_document(
         "printed": getattr(error, "printed", ""),
         "error": {"type": type(error).__name__, "message": str(error), "exit_code": error.exit_code},
     }
+
+
+def what_if_part(what_if: Mapping[str, Prediction]) -> list[Document]:
+    """The time with each cause removed, in the order in which they were asked for."""
+    return [{"name": name, "time_us": number(then.time_us), "limit": then.limit} for name, then in what_if.items()]
 
 
 def floor_part(floor: Floor) -> Document:

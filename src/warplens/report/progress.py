@@ -1,4 +1,4 @@
-"""A progress bar for runs that take more than a second, on stderr and only on a terminal.  F7."""
+"""Progress of long runs on stderr: a bar after a second, on a terminal, and once a hint at --sample.  F7."""
 
 from __future__ import annotations
 
@@ -9,11 +9,51 @@ from collections.abc import Callable
 from warplens.control_characters import visible
 
 PATIENCE_SECONDS = 1.0
+LONG_SECONDS = 10.0
+SAMPLE_BLOCKS = 64
 
 
-def bar(title: str) -> Callable[[int, int], None] | None:
-    """To be called with blocks done and all blocks; None where nobody would see it."""
-    return Bar(title).advance if sys.stderr.isatty() else None
+def bar(title: str, hint: bool = False) -> Callable[[int, int], None] | None:
+    """To be called with blocks done and all blocks; None where nobody would see it.
+
+    hint   whether to say of a launch of many blocks, once, how long it will take and that a sample is quicker
+    """
+    told = Hint(title).advance if hint else None
+    if not sys.stderr.isatty():
+        return told
+    shown = Bar(title).advance
+
+    def both(done: int, blocks: int) -> None:
+        if told:
+            told(done, blocks)
+        shown(done, blocks)
+
+    return both
+
+
+class Hint:
+    """One line about a launch that has taken LONG_SECONDS and will take as long again."""
+
+    def __init__(self, title: str) -> None:
+        self.title, self.started, self.told = title, time.monotonic(), False
+
+    def advance(self, done: int, blocks: int) -> None:
+        passed = time.monotonic() - self.started
+        if self.told or passed < LONG_SECONDS or blocks <= SAMPLE_BLOCKS:
+            return
+        left = passed * (blocks - done) / done if done else None
+        if left is None or left > LONG_SECONDS:
+            self.told = True
+            when = "" if left is None else f", about {_spoken(left)} left"
+            line = (
+                f"{visible(self.title)}: {done:,} of {blocks:,} blocks after {passed:.0f} s{when}; "
+                f"--sample {SAMPLE_BLOCKS} runs {SAMPLE_BLOCKS} blocks and scales the counts to the grid"
+            )
+            print(line, file=sys.stderr, flush=True)
+
+
+def _spoken(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
 
 
 class Bar:
