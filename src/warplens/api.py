@@ -328,7 +328,10 @@ class LaunchableKernel:
                 progress=progress, labels=labels, check=check, sample=sample,
             )  # fmt: skip
         machine, _ = choose(gpu, os.environ)
-        launch = Launch(dim3(grid, "grid"), dim3(block, "block"), shared, cooperative)
+        launch = Launch(dim3(grid, "grid"), dim3(block, "block"), whole(shared, "shared", 0), cooperative)
+        for limit, name in ((threads, "threads"), (budget, "budget"), (sample, "sample")):
+            if limit is not None:
+                whole(limit, name, 1)
         self.check(launch, machine)
         memory = DeviceMemory()
         passed = pass_arguments(self.kernel, self.name, args, labels, memory, self._types)
@@ -400,11 +403,18 @@ class LaunchableKernel:
 
 def dim3(size: Size, what: str) -> Dim3:
     """Up to three positive sizes, the rest 1."""
-    given = (size,) if isinstance(size, int | np.integer) else tuple(size)
+    given = tuple(size) if isinstance(size, Sequence | np.ndarray) else (size,)
     if not 1 <= len(given) <= 3 or any(not isinstance(n, int | np.integer) or n < 1 for n in given):
         raise UsageError(f"{what} = {size!r}: one to three positive whole numbers are possible")
     x, y, z = (*map(int, given), 1, 1)[:3]
     return x, y, z
+
+
+def whole(amount: int, what: str, least: int) -> int:
+    """The amount as an int.  UsageError if it is no whole number, or less than `least`."""
+    if not isinstance(amount, int | np.integer) or amount < least:
+        raise UsageError(f"{what} = {amount!r}: whole numbers from {least} are possible")
+    return int(amount)
 
 
 def pitched(array: NDArray[Any], *, gpu: str | None = None) -> Pitched:

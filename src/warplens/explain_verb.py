@@ -33,6 +33,8 @@ class Output:
         formats = [
             flag for flag, on in (("--json", self.as_json), ("--csv", self.as_csv), ("--html", self.html)) if on
         ]
+        if self.html == "":
+            raise UsageError("--html: the name of a file is missing: write --html report.html")
         if len(formats) > 1:
             raise UsageError(f"{' and '.join(formats)} exclude each other: choose one")
         if self.html:

@@ -30,7 +30,7 @@ from warplens.emulator.signals import SignalledError, stopped_by_signals
 from warplens.emulator.tiers import CrossedError, IndexWrappedError, Tiers, TooLongError
 from warplens.emulator.watch import NO_CHECKS, Checks
 from warplens.emulator.worker import Shape, Worker, in_any_order
-from warplens.errors import KernelFault
+from warplens.errors import KernelFault, UsageError
 from warplens.kernel import Kernel
 from warplens.launch import Launch
 from warplens.program import Program
@@ -51,9 +51,11 @@ OFTEN = 1  # warp instructions a byte: one takes as long as to copy ten bytes
 
 
 def available_threads() -> int:
-    """Processors that this process may use; WARPLENS_THREADS says otherwise."""
+    """Processors that this process may use; WARPLENS_THREADS says otherwise.  UsageError if it is no number."""
     chosen = os.environ.get("WARPLENS_THREADS", "")
-    return max(int(chosen), 1) if chosen.isdigit() else len(os.sched_getaffinity(0))
+    if chosen and not (chosen.isdecimal() and int(chosen)):
+        raise UsageError(f"WARPLENS_THREADS = {chosen!r}: give a whole number from 1, or leave it unset")
+    return int(chosen) if chosen else len(os.sched_getaffinity(0))
 
 
 def run(
