@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from launches import kernel
 
+import warplens as wl
 from warplens.errors import KernelFault, UnsupportedInstruction, UsageError
 from warplens.host import USUAL
 from warplens.target import Flags, targets
@@ -126,3 +127,26 @@ def test_what_cannot_be_meant_is_refused() -> None:
         kernel("k36_tma_wgmma.cu", "cl", "sm_90").launch(2, 32, out, check=("races",))
     with pytest.raises(KernelFault, match="outside the shared memory"):
         kernel("k36_tma_wgmma.cu", "cl", "sm_90").launch(2, 96, out)  # its array is for 64 threads
+
+
+NEIGHBOURS = """
+#include <cooperative_groups.h>
+extern "C" __global__ void k(int* y) {
+  __shared__ int s;
+  auto cluster = cooperative_groups::this_cluster();
+  if (threadIdx.x == 0) s = blockIdx.x + 100;
+  cluster.sync();
+  int other = (cluster.block_rank() + 1) % cluster.num_blocks();
+  if (threadIdx.x == 0) y[blockIdx.x] = *cluster.map_shared_rank(&s, other);
+  cluster.sync();
+}"""
+
+
+def test_one_kernel_in_clusters_of_several_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Steps for blocks by themselves do not reach the shared memory of others."""
+    monkeypatch.setenv("WARPLENS_TIER", "steps")
+    launched = wl.compile(source=NEIGHBOURS, arch="sm_90")["k"]
+    for blocks in (1, 4, 2, 1):
+        y = np.zeros(8, np.int32)
+        launched.launch(8, 32, y, cluster=blocks)
+        assert y.tolist() == [100 + rank - rank % blocks + (rank + 1) % blocks for rank in range(8)]

@@ -29,7 +29,8 @@ _ready: dict[str, Translated] = {}
 
 def stepwise(kernel: Kernel, program: Program, checks: Checks) -> Translated | None:
     """The kernel as steps; None where it has to be translated as a whole."""
-    name = disk.key(kernel.arch, kernel.code, program.name, str(program.crossed), *sorted(checks), *kernel.externs)
+    chosen = str(kernel.cluster_blocks), str(program.crossed)
+    name = disk.key(kernel.arch, kernel.code, program.name, *chosen, *sorted(checks), *kernel.externs)
     if name not in _ready:
         try:
             _ready[name] = _made(program, steps_of(kernel, program, checks))
