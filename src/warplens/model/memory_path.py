@@ -227,7 +227,6 @@ def update(i, line, mask, lone, request, wave, cache, servers, counts, s, supply
             wanted = (mask >> half & 1) + (mask >> half + 1 & 1)
             counts[p.L2_PIECES] += 1
             counts[p.L2_IN_PIECES] += wanted
-            counts[p.L2_MISSES] += share * wanted
             moved += share
             far = far or (comes and hashed(line + 29) < supply[7][i])
     from_dram(moved, lone and pairs == 1, request, servers, s)

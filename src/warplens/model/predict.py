@@ -23,9 +23,10 @@ from warplens.model.by_warp import ByWarp, part
 from warplens.model.chosen import Chosen, choose_blocks, with_neighbours
 from warplens.model.clock import at_its_clock
 from warplens.model.l1_lines import LINE, lines_of
+from warplens.model.limit import limit_of
 from warplens.model.machine_code import PIPES, MachineCode, machine_code, settings
 from warplens.model.prediction import WHAT_IF, Prediction, Simulated
-from warplens.model.says import SECTOR, interval, limit_of, metrics_of, units_of
+from warplens.model.says import SECTOR, interval, metrics_of, units_of
 from warplens.model.side_by_side import side_by_side
 from warplens.model.supply import Buffers, Supply
 from warplens.model.waits import Waits, waits_of

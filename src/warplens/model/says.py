@@ -1,13 +1,10 @@
-"""What a simulation means: metrics under Nsight Compute's names, speed of light, the limit in a sentence.  F5."""
+"""What a simulation means: metrics under Nsight Compute's names, and speed of light.  F5."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from warplens.counters.opcodes import Access, access
-from warplens.counters.sections.shared_memory import conflicts
-from warplens.counters.vocabulary import ALL, SHARED, WAVEFRONTS, Counts
 from warplens.machine import Machine
 from warplens.metric import Metric
 from warplens.model import places as p
@@ -25,8 +22,6 @@ if TYPE_CHECKING:
 # 97 %, with which the model has been looked at, and 112 of the 118 of the sixth.  All of the time of GPUs without a
 # calibration: assumed; where blocks wait for each other: 1.1 of 132 blocks, 4 of 1,056 that all poll one word.
 LAUNCHED, CALIBRATED, PUBLISHED = 0.05, 0.3, 0.6  # source: the error of validation
-MANY_CONFLICTS = 1 / 3  # assumed: when a sentence names them
-BUSY = 80.0  # assumed: percent from which on a unit is what limits
 SECTOR = 32
 INSTRUCTION = 16  # defined: bytes
 
@@ -119,86 +114,3 @@ def units_of(
         if taken and pipe not in ("none", "lsu"):
             found.append(Unit(f"{pipe} pipe", float(taken) / parts / cycles, 1.0, "busy"))
     return tuple(sorted((u for u in found if u.achieved > 0), key=lambda u: (-u.percent, u.name)))
-
-
-def limit_of(
-    program: Program, trace: Trace, machine: Machine, units: tuple[Unit, ...], stalls: Mapping[str, float],
-    at: Mapping[int, Mapping[str, float]], out: Outcome, time_us: float,
-) -> str:  # fmt: skip
-    if time_us < 2 * machine.speeds.launch_microseconds:
-        return f"the launch itself: {machine.speeds.launch_microseconds:.1f} of {time_us:.1f} µs"
-    idle = machine.multiprocessors - trace.launch.blocks
-    few = f"{trace.launch.blocks} blocks leave {idle} of {machine.multiprocessors} multiprocessors idle; in the others "
-    where = few.replace("1 blocks leave", "1 block leaves") if idle > 0 else ""
-    return where + _limit_inside(program, trace, units, stalls, at, out)
-
-
-def _limit_inside(
-    program: Program, trace: Trace, units: tuple[Unit, ...], stalls: Mapping[str, float],
-    at: Mapping[int, Mapping[str, float]], out: Outcome,
-) -> str:  # fmt: skip
-    """Of the multiprocessors that work."""
-    top = units[0] if units else None
-    if top and top.name == "block starts" and top.percent >= BUSY:
-        return (
-            f"the start of blocks: {trace.launch.blocks:,} of them, and the GPU starts {top.peak:.2g} a cycle; "
-            "larger blocks, or more work for each thread, need fewer"
-        )
-    if top and top.percent >= BUSY:
-        needless = _conflicts(program, trace) if top.name == "load/store unit" else ""
-        return f"{top.name}: {top.achieved:,.4g} of {top.peak:,.4g} {top.unit}{needless}"
-    waits = {name: value for name, value in stalls.items() if name not in ("selected", "not_selected")}
-    worst = max(waits, key=lambda name: waits[name])
-    if worst == "long_scoreboard":
-        return _latency(program, out, at)
-    says = {
-        "wait": "the latency of arithmetic: each instruction waits for the one before, and too few warps fill the gaps",
-        "short_scoreboard": "the latency of shared memory, shuffles or special functions",
-        "barrier": "barriers: warps wait for the slowest of their block",
-        "math_pipe_throttle": "an arithmetic pipe that is asked for more than it can do",
-        "lg_throttle": "the queue for global memory accesses: too many instructions for the bytes that they move",
-        "mio_throttle": "the queue for shared memory and shuffles",
-        "branch_resolving": "branches",
-        "no_instruction": "the code itself: it is executed for the first time",
-        "membar": "memory fences",
-        "drain": "stores that are still on their way to L2 when their warps end",
-        "dispatch_stall": "the banks of registers: instructions that read several registers of one",
-    }
-    share = 100 * waits[worst] / max(sum(stalls.values()), 1e-9)
-    if worst in ("mio_throttle", "lg_throttle") and out.counts[p.L2_UPDATES] and not trace.wavefronts.any():
-        return (
-            "atomic operations: L2 does those on one word one after the other, and the queues before it are full "
-            f"({share:.0f} % of the warps' time)"
-        )
-    needless = _conflicts(program, trace) if worst in ("mio_throttle", "short_scoreboard", "barrier") else ""
-    return f"{says[worst]} ({share:.0f} % of the warps' time){needless}"
-
-
-def _conflicts(program: Program, trace: Trace) -> str:
-    """How much of what shared memory does is conflicts of its banks, where that is much."""
-    counts = Counts(program, trace, [0] * len(program.instructions))
-    needless, all_of_them = (float(quantity.of(counts)[0]) for quantity in (conflicts(ALL), WAVEFRONTS[SHARED]))
-    if needless < MANY_CONFLICTS * all_of_them or not needless:
-        return ""
-    return f"; {100 * needless / all_of_them:.0f} % of the wavefronts of shared memory are bank conflicts"
-
-
-def _latency(program: Program, out: Outcome, at: Mapping[int, Mapping[str, float]]) -> str:
-    """Long scoreboard: what is in flight, and where it comes from."""
-    waiter = max(at, key=lambda i: at[i].get("long_scoreboard", 0.0))
-    mask = program.instructions[waiter].control.wait_mask
-    loads: list[Access] = []
-    for instruction in program.instructions[:waiter][::-1]:
-        control, found = instruction.control, access(instruction)
-        if control.wait_mask & mask and instruction.index != waiter and loads:
-            break
-        waited = control.write_barrier is not None and mask >> control.write_barrier & 1
-        if found and waited and found.space in ("global", "local", "generic"):  # constants may share the barrier
-            loads.append(found)
-    reads, hits = out.counts[p.L2_READS], out.counts[p.L2_MISSES]
-    place = "DRAM" if reads and hits / reads > 0.5 else "L2" if reads else "L1"
-    if not loads:
-        return f"the latency of {place}: warps wait for what they have asked for, not for bandwidth"
-    size = sum(a.bits for a in loads) // 8
-    what = f"one {size}-byte load" if len(loads) == 1 else f"{len(loads)} loads of {size} bytes together"
-    return f"each thread has {what} in flight: the latency of {place}, not its bandwidth"
