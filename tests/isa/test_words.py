@@ -77,6 +77,12 @@ def name_of(constant: Constant) -> str | None:
         ("STS.128 [R23+-0x10],R8", "shared memory at R23 - 16 = R8..R11, 16 bytes"),
         ("S2R R0,SR_TID.X", "R0 = threadIdx.x"),
         ("BRA !P2,0xa90", "go to 0x0a90 if not P2"),
+        ("BRA.DIV 0x320", "go to 0x0320 unless all lanes of the warp are here"),
+        ("BRA.DIV UR4,0x320", "go to 0x0320 unless all lanes of UR4 are here"),
+        (
+            "LDGSTS.E.BYPASS.128 [R18+0x10],[R24.64]",
+            "shared memory at R18 + 16 = global memory at R24:R25, 16 bytes, later",
+        ),
     ],
 )
 def test_lines(line, words):
@@ -103,6 +109,9 @@ def test_every_form_has_a_short_line(row):
     one = instruction(opcode, text, "@!UP0", int(encoding, 16), int(offset, 16))
     line = explain(one, name_of)
     assert 0 < len(line) <= 100
+    assert "nothing" not in line.replace("unless UP0: nothing", "")
+    assert "  " not in line
+    assert not line.endswith(" ")
     if bind(one) is None:
         assert line == f"unless UP0: {opcode} {text}".strip()[:100] or len(line) == 100
 

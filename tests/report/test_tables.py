@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
+import warplens as wl
 from warplens.report import tables
 from warplens.report.subject import Subject
 
@@ -69,3 +71,19 @@ def test_the_hottest_instructions_come_first_and_are_said_in_words(subject: Subj
     counts = [row.executed for row in rows]
     assert counts == sorted(subject.trace.executed.tolist(), reverse=True)[:5]
     assert all(row.words for row in rows)
+
+
+def test_padding_of_copies_is_no_shared_load() -> None:
+    source = """extern "C" __global__ void staged(const float* in, float* out) {
+      __shared__ float room[128];
+      unsigned at = (unsigned)__cvta_generic_to_shared(room + threadIdx.x);
+      asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" :: "r"(at), "l"(in + threadIdx.x));
+      asm volatile("cp.async.wait_all;" ::: "memory");
+      if (in[0] < 2) out[threadIdx.x] = threadIdx.x;
+    }"""
+    kernel = wl.compile(source=source, arch="sm_90")["staged"]
+    padding = [i for i in kernel.program.instructions if i.base == "LDS"]
+    assert padding
+    assert all(i.guard is not None and i.guard.index < 0 for i in padding)
+    run = kernel.launch(1, 128, np.ones(128, np.float32), np.zeros(128, np.float32))
+    assert [row.name for row in tables.wavefronts(run.subject)] == ["Shared from Global"]

@@ -18,7 +18,7 @@ guide)."""
 
 
 SHARED_WITHOUT_OPT_IN = 48 << 10
-"""Where Nsight Compute ends the curve of a kernel that uses no shared memory: the limit of a program that has not
+"""Where Nsight Compute ends the curve of a kernel that has no static shared memory: the limit of a program that has not
 raised it (CUDA programming guide)."""
 SHARED_STEP = 512  # bytes between the points of Nsight Compute's curve
 
@@ -80,8 +80,8 @@ def launch_metrics(
     known |= occupancy_metrics(kernel.arch, occupancy) if occupancy else {}
     if curves is None:
         return known
-    asked = kernel.shared_bytes + launch.shared
-    most = max(size for size, _ in curves.shared_bytes) if asked else SHARED_WITHOUT_OPT_IN
+    raised = kernel.shared_bytes or launch.shared > SHARED_WITHOUT_OPT_IN
+    most = max(size for size, _ in curves.shared_bytes) if raised else SHARED_WITHOUT_OPT_IN
     return known | curve_metrics(curves, driver, most)
 
 

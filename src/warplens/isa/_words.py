@@ -26,6 +26,8 @@ SPECIAL = {
 }
 SPECIAL |= {f"SR_TID.{axis}": f"threadIdx.{axis.lower()}" for axis in "XYZ"}
 SPECIAL |= {f"SR_CTAID.{axis}": f"blockIdx.{axis.lower()}" for axis in "XYZ"}
+LEFT_OUT = (("target", "mask", "the warp"), ("p", "threads", ""))
+"""(operand without words, the one where it stands, what that is then): BRA.DIV 0x320, BAR.RED.AND 0x0,P0."""
 RUNS = {"64": 2, "128": 4, "256": 4}  # a width modifier, and the registers of a run: 256 bits are two of them
 
 
@@ -186,11 +188,15 @@ class _Reader:
             words["size"] = SIZES.get(self.binding.modifiers["size"], "4 bytes")
         for source, operand in self.binding.sources:
             words[source.name] = self._word(source.kind, source.default, operand)
+        for missing, stands_in, instead in LEFT_OUT:
+            if words.get(missing) == "" and stands_in in words:
+                words |= {missing: words[stands_in], stands_in: instead}
+        words["target"] = words.get("target") or "this instruction"  # LEPC
         if branch := self._conditional_branch():
             return branch
         targets = self._targets()
         shown = [t for t in targets if t]
-        words["to"] = ", ".join(shown) if shown else "nothing"
+        words.setdefault("to", ", ".join(shown) if shown else "nothing")  # LDGSTS has a source of this name
         words |= {f"to{k}": t or "nothing" for k, t in enumerate(targets)}
         try:
             text = self.op.says.format_map(words)

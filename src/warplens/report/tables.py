@@ -161,7 +161,7 @@ def sectors(subject: Subject) -> list[MemoryRow]:
         moved = subject.total(SECTORS[kind])
         best = moved if name == "Global to Shared" else subject.total(IDEAL[kind])
         used = subject.total(BYTES[kind]) / (32 * moved) if moved else 0.0
-        rows.append(MemoryRow(name, subject.total(EXECUTED[kind]), subject.total(REQUESTS[kind]), moved, best, used))
+        rows.append(MemoryRow(name, _executed(subject, kind), subject.total(REQUESTS[kind]), moved, best, used))
     return [row for row in rows if row.executed]
 
 
@@ -171,8 +171,16 @@ def wavefronts(subject: Subject) -> list[MemoryRow]:
     for name, kind in SHARED_ROWS.items():
         passes, best = subject.total(WAVEFRONTS[kind]), subject.total(ideal(kind))
         used = best / passes if passes else 0.0
-        rows.append(MemoryRow(name, subject.total(EXECUTED[kind]), subject.total(REQUESTS[kind]), passes, best, used))
+        rows.append(MemoryRow(name, _executed(subject, kind), subject.total(REQUESTS[kind]), passes, best, used))
     return [row for row in rows if row.executed]
+
+
+def _executed(subject: Subject, kind: Selection) -> int:
+    """Without instructions that never do anything: the compiler pads asynchronous copies with `@!PT LDS RZ,[RZ]`."""
+    counts, instructions = subject.whole, subject.program.instructions
+    executed = counts.spread("executed")
+    executed[[i.index for i in instructions if i.guard and i.guard.index < 0 and i.guard.invert]] = 0
+    return int(counts.total(executed, kind)[0]) if counts.size else 0
 
 
 def divergence(subject: Subject) -> Divergence:
