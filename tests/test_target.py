@@ -212,7 +212,7 @@ def test_cooperative_by_the_block_or_by_flag(tmp_path: Path) -> None:
     [
         ("table=f32[4]", "table: does not say what the array holds"),
         ("table=zeros:f32[5]", "table has 16 bytes, and 20 are given"),
-        ("table=2", "table: a parameter of 16 bytes is a structure"),
+        ("table=2", "table: it has 16 bytes: set it to an array"),
         ("table=null", "table: a variable is set to an array or a number, not to null"),
         ("tabel=2", "no name 'tabel'"),
     ],

@@ -143,12 +143,18 @@ def labelled_numbers(texts: Sequence[str], names: Names) -> dict[str, Number]:
     return found
 
 
-def variable_value(text: str, names: Names, position: int, folder: Path, size: int) -> NDArray[Any] | np.generic:
+def variable_value(
+    text: str, names: Names, position: int, folder: Path, size: int
+) -> NDArray[Any] | np.generic | Number:
     """What a `__device__` or `__constant__` variable of `size` bytes is set to: the words of an argument.
 
     UsageError if it is null, or a number where the variable is more than one.
     """
     source, made = _source(text.strip(), names, position, folder)
+    if isinstance(source, int | float):
+        if size not in _INTEGERS:
+            raise UsageError(f"it has {size} bytes: set it to an array, such as 'full({source}) f32[{size // 4}]'")
+        return source
     value = Argument(text, None, source, made).make(None if made or source is None else size)
     if value is None or isinstance(value, Pitched):
         raise UsageError("a variable is set to an array or a number, not to null")

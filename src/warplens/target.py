@@ -21,8 +21,10 @@ import numpy as np
 
 from warplens.api import LaunchableKernel, Progress, read_source
 from warplens.arguments import Argument, labelled_numbers, parse_arguments, variable_value
+from warplens.compiler.parameter_type import ParameterType, variable_types
 from warplens.compiler.signature import declarations
 from warplens.compiler.suggestion import launch_block
+from warplens.emulator.conversion import check_elements, number_bytes
 from warplens.errors import UsageError
 from warplens.expression import Number, evaluate_whole, parse_setting
 from warplens.host import USUAL, Host
@@ -198,11 +200,17 @@ class Target:
         """Every variable of the module as the source or the user says, whatever kernels did before."""
         variables = self.kernel.variables
         variables.reset()
+        types = variable_types(self.kernel.cubin.sources) if self.variables else {}
         first = len(self.kernel.parameters)  # behind the arguments: random data differ from theirs
         for place, (name, text) in enumerate(self.variables.items(), first):
             variable = variables[name]
             folder = Path(self.file).parent if name in self.entry.variables else Path()
             value = flag(name, variable_value, text, self.names, place, folder, variable.size)
+            kind = types.get(name.rpartition("::")[2], ParameterType())
+            if isinstance(value, int | float):
+                value = number_bytes(value, variable.size, kind, name)
+            else:
+                check_elements(value.dtype, replace(kind, spelled=f"{kind.spelled}*", pointer=True), name)
             variable.write(value)
 
 

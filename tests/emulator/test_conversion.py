@@ -145,3 +145,44 @@ def test_numbers_of_the_command_line(tmp_path: Path, arg: str, says: str) -> Non
     values = target.fresh_values()
     target.run_with(values)
     assert values[0][0] == float(arg)
+
+
+VARIABLES = """__device__ float scale = 1; static __constant__ double table[4]; __device__ unsigned char flag;
+namespace ns { __device__ int count; } struct S { float a, b; }; __device__ S whole;
+__device__ float f(float x) { return 2 * x; }
+extern "C" __global__ void k(float* x) { x[0] = f(scale); x[1] = table[0]; x[2] = ns::count; x[3] = flag + whole.b; }
+"""
+
+
+@pytest.mark.parametrize(
+    ("setting", "place", "held"),
+    [
+        ("scale=2", 0, 4.0), ("scale=0.5", 0, 1.0), ("table=full(3) f64[4]", 1, 3.0), ("ns::count=7.0", 2, 7.0),
+        ("flag=1", 3, 1.0), ("whole=struct(f32 1, f32 2)", 3, 2.0), ("scale=full(2) f32[1]", 0, 4.0),
+    ],
+)  # fmt: skip
+def test_variables_are_set_to_numbers_of_their_types(tmp_path: Path, setting: str, place: int, held: float) -> None:
+    (tmp_path / "k.cu").write_text(VARIABLES)
+    flags = Flags(grid="1", block="1", args=("zeros f32[4]",), settings=(setting,))
+    (target,) = targets(str(tmp_path / "k.cu"), flags)
+    values = target.fresh_values()
+    target.run_with(values)
+    assert values[0][place] == held
+
+
+@pytest.mark.parametrize(
+    ("setting", "says"),
+    [
+        ("ns::count=2.5", "ns::count is 2.5, and the kernel takes int there: write a whole number"),
+        ("table=3", r"table: it has 32 bytes: set it to an array"), ("flag=256", "possible are -128 to 255"),
+        ("table=full(3) f32[4]", "table is an array of float32, and the kernel takes double"),
+        ("scale=ones i32[1]", "scale is an array of int32, and the kernel takes float"),
+        ("scale=16777217", "16777216.0"),
+    ],
+)  # fmt: skip
+def test_variables_are_not_set_to_numbers_that_would_be_changed(tmp_path: Path, setting: str, says: str) -> None:
+    (tmp_path / "k.cu").write_text(VARIABLES)
+    flags = Flags(grid="1", block="1", args=("zeros f32[4]",), settings=(setting,))
+    (target,) = targets(str(tmp_path / "k.cu"), flags)
+    with pytest.raises(UsageError, match=says):
+        target.run()

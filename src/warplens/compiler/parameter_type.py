@@ -14,7 +14,10 @@ from warplens.kernel import Kernel
 
 POINTER_BYTES = 8
 GUESSES = {"T", "scalar_t"}  # names of template parameters: types only where a launch is guessed
-QUALIFIER = re.compile(r"\b(const|volatile|restrict|__restrict(__)?|__grid_constant__|struct|std::(?=\w+_t\b))")
+VARIABLE = re.compile(r"\b__(?:device|constant|managed)__\s+([^;={}(),]+)(?=[;={])")
+QUALIFIER = re.compile(
+    r"\b(const|static|extern|volatile|restrict|__restrict(__)?|__grid_constant__|struct|std::(?=\w+_t\b))"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +56,22 @@ def types_of(kernel: Kernel, sources: Mapping[str, str]) -> tuple[ParameterType,
         _type(name, text, parameter.size)
         for name, text, parameter in zip(names, spelled, kernel.parameters, strict=True)
     )
+
+
+def variable_types(sources: Mapping[str, str]) -> dict[str, ParameterType]:
+    """Types of `__device__` and `__constant__` variables by name without namespaces, of arrays that of an element; none
+    for those that the sources declare differently in two places."""
+    own = _own_names(sources.values())
+    found: dict[str, set[str]] = {}
+    for text in sources.values():
+        for declaration in VARIABLE.findall(NOISE.sub(" ", text)):
+            spelled = _declared_type(declaration, own).removesuffix("*") if "*" not in declaration else ""
+            found.setdefault(declared_name(declaration), set()).add(spelled.rstrip("*"))
+    return {
+        name: ParameterType(name, spelled, False, parse_element(TYPES[spelled]))
+        for name, (spelled, *others) in ((name, tuple(kinds)) for name, kinds in found.items())
+        if name and not others and spelled in TYPES and spelled not in GUESSES
+    }
 
 
 def _type(name: str, spelled: str, size: int) -> ParameterType:
