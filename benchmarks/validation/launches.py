@@ -20,9 +20,9 @@ from warplens.target import Flags, Target, targets
 
 NAMES = (
     "launches", "practice", "field", "ladders", "guests", "visitors", "travellers", "newcomers", "wanderers",
-    "settlers",
+    "settlers", "long",
 )  # fmt: skip
-LIST, PRACTICE, FIELD, LADDERS, GUESTS, VISITORS, TRAVELLERS, NEWCOMERS, WANDERERS, SETTLERS = (
+LIST, PRACTICE, FIELD, LADDERS, GUESTS, VISITORS, TRAVELLERS, NEWCOMERS, WANDERERS, SETTLERS, LONG = (
     Path(__file__).with_name(f"{name}.toml") for name in NAMES
 )
 KERNELS = Path(__file__).parents[2] / "tests" / "kernels"

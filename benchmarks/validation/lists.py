@@ -31,6 +31,7 @@ FILES = {
     "_more": launches.LIST, "_practice": launches.PRACTICE, "_field": launches.FIELD, "_ladders": launches.LADDERS,
     "_guests": launches.GUESTS, "_visitors": launches.VISITORS, "_travellers": launches.TRAVELLERS,
     "_newcomers": launches.NEWCOMERS, "_wanderers": launches.WANDERERS, "_settlers": launches.SETTLERS,
+    "_long": launches.LONG,
 }  # fmt: skip
 LISTS = (List("", ""), *(List(suffix.replace("_", "--"), suffix) for suffix in FILES))
 

@@ -1,5 +1,6 @@
 """Times and counters of a list on this machine's GPU: `measure.py OUT [--more | --practice | --field | --ladders |
---guests | --visitors | --travellers | --newcomers | --wanderers | --settlers] [--cubins FILE]`.
+--guests | --visitors | --travellers | --newcomers | --wanderers | --settlers |
+--long] [--cubins FILE]`.
 
 OUT/validation_times.csv (or ..._more.csv ...): by CUDA events, L2 swept (cold) and with the same launch
 before (warm), with Nsight Compute's counters (caches emptied before each pass, clocks left alone) where `ncu` is found.

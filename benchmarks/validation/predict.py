@@ -4,7 +4,7 @@ With --more as the first word those of launches.toml (`predict.py --more > predi
 of practice.toml, with --field those of field.toml, with --ladders those of ladders.toml, with --guests those of
 guests.toml, with --visitors those of visitors.toml, with --travellers those of travellers.toml, with
 --newcomers those of newcomers.toml, with --wanderers those of wanderers.toml, with --settlers those
-of settlers.toml.
+of settlers.toml, with --long those of long.toml.
 """
 
 from __future__ import annotations

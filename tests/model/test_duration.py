@@ -15,15 +15,15 @@ from warplens.model.says import interval
 
 ROOT = Path(__file__).parents[2]
 SPEEDS = machine("h200").speeds
-PREDICTED = sorted((ROOT / "benchmarks" / "validation").glob("predictions*.csv"))
+TIMES = sorted((ROOT / "measurements" / "h200").glob("validation_times*.csv"))
 COPY = "__global__ void copy(const float* in, float* out) { int i = threadIdx.x; out[i] = in[i]; }"
 
 
 def recorded() -> list[tuple[float, float]]:
     """(predicted event time, measured gpu__time_duration.sum) of the validation lists, in microseconds."""
     found = []
-    for path in PREDICTED:
-        measured = ROOT / "measurements" / "h200" / path.name.replace("predictions", "validation_times")
+    for measured in TIMES:
+        path = ROOT / "benchmarks" / "validation" / measured.name.replace("validation_times", "predictions")
         with measured.open(newline="") as file:
             durations = {row["name"]: float(row["gpu__time_duration.sum"]) / 1000 for row in csv.DictReader(file)}
         with path.open(newline="") as file:
