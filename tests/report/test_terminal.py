@@ -7,10 +7,11 @@ from dataclasses import replace
 
 import pytest
 
+from report.predictions import predicted
 from report.runs import subject_of
 from warplens.counters.occupancy import occupancy as resident
 from warplens.machine import machine
-from warplens.report import layout, occupancy, terminal
+from warplens.report import layout, occupancy, tables, terminal
 from warplens.report.footprint import Footprint
 
 
@@ -22,14 +23,33 @@ def shown(name: str, width: int, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 @pytest.mark.parametrize("name", ["ccopy", "nccopy", "transpose", "odd", "matmul"])
-@pytest.mark.parametrize(("columns", "width"), [(80, 80), (100, 100), (200, 100)])
+@pytest.mark.parametrize(("columns", "width"), [(60, 60), (80, 80), (100, 100), (140, 140), (200, 140)])
 def test_fits_the_terminal(name: str, columns: int, width: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    lines = shown(name, columns, monkeypatch).split("\n")
-    assert max(map(len, lines)) <= width
-    assert max(map(len, lines)) > width - 12  # and uses it
+    assert max(map(len, shown(name, columns, monkeypatch).split("\n"))) <= width
 
 
-@pytest.mark.parametrize("width", [80, 100])
+@pytest.mark.parametrize("name", ["ccopy", "nccopy", "transpose", "odd", "matmul"])
+@pytest.mark.parametrize("width", [60, 80, 100, 140])
+@pytest.mark.parametrize("times", [1, 10**6])
+def test_nothing_but_code_and_source_is_cut(
+    name: str, width: int, times: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And these not where there is room for them."""
+    subject = predicted(name)
+    trace = subject.trace
+    counts = {key: getattr(trace, key) * times for key in ("executed", "requests", "sectors", "wavefronts", "ideal")}
+    monkeypatch.setenv("COLUMNS", str(width))
+    out = io.StringIO()
+    terminal.show(replace(subject, trace=replace(trace, **counts)), layout.console(out), 10)
+    whole = {line.strip() for text in subject.sources.values() for line in text.split("\n")}
+    whole |= {terminal.instruction(row, layout.number)[0][1] for row in tables.hottest(subject, 10)}
+    for cut in (line.split("…")[0] for line in out.getvalue().split("\n") if "…" in line):
+        text = cut.split(maxsplit=1)[1]  # behind the line's number or the offset
+        assert any(known.startswith(text) for known in whole), cut
+        assert len(text) > (60 if width == 140 else 5)
+
+
+@pytest.mark.parametrize("width", [80, 100, 140])
 def test_numbers_are_whole_at_any_width(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
     text = shown("nccopy", width, monkeypatch)
     (load,) = [line.split() for line in text.split("\n") if line.startswith("Global Load")]
@@ -37,7 +57,7 @@ def test_numbers_are_whole_at_any_width(width: int, monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.parametrize("name", ["transpose", "odd", "matmul"])
-@pytest.mark.parametrize("width", [80, 100])
+@pytest.mark.parametrize("width", [60, 80, 100, 140])
 @pytest.mark.parametrize("times", [1, 1000, 10**6, 10**9])
 def test_no_number_of_the_memory_tables_is_cut(
     name: str, width: int, times: int, monkeypatch: pytest.MonkeyPatch

@@ -75,7 +75,7 @@ def test_stalls_by_line_go_to_the_line_that_waits(monkeypatch: pytest.MonkeyPatc
     assert (worst.share, other.share) == (0.75, 0.25)
     assert "out[i] = in[(2 * i) % n]" in worst.text
     assert worst.reasons == (("long_scoreboard", 700 / 750), ("wait", 50 / 750))
-    assert "long_scoreboard 93 %, wait 7 %" in shown(subject, 100, monkeypatch)
+    assert "long_scoreboard 93 %, wait 7 %" in shown(subject, 120, monkeypatch)
     assert "long_scoreboard 93 %\n" in shown(subject, 80, monkeypatch)
 
 

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from warplens.control_characters import visible
 
-WIDEST = 100
+WIDEST = 140
 GAP = 2  # blanks between columns
 LEAST = 8  # characters that a column of texts keeps
 
@@ -72,29 +72,30 @@ def titled(title: str, provenance: str, body: RenderableType) -> RenderableType:
 class Grid(Table):
     """A table without lines in which no number is cut: one column of texts takes what the others leave.
 
-    texts   the column that gives way;  fills: whether it also takes the room that it does not need
+    texts   the column that gives way
     """
 
-    def __init__(self, texts: int, fills: bool) -> None:
+    def __init__(self, texts: int) -> None:
         super().__init__(box=None, padding=(0, GAP, 0, 0), pad_edge=False, header_style="dim")
-        self.texts, self.fills = texts, fills
+        self.texts = texts
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        self.columns[self.texts].width = None
         widths = [natural_width(column) for column in self.columns]
         room = options.max_width - GAP * (len(widths) - 1) - sum(widths) + widths[self.texts]
-        self.columns[self.texts].width = max(room if self.fills else min(room, widths[self.texts]), LEAST)
+        self.columns[self.texts].width = max(min(room, widths[self.texts]), LEAST)
         return super().__rich_console__(console, options)
 
 
 def natural_width(column: Column) -> int:
-    """Of its longest cell, in characters."""
-    return max(cell_len(str(cell)) for cell in (column.header, *column.cells))
+    """As it was given, or of its longest cell, in characters."""
+    return column.width or max(cell_len(str(cell)) for cell in (column.header, *column.cells))
 
 
 def grid_of(first: str, *numbers: str, wide: str | None = None) -> Table:
-    """A table without lines: a column of words, `wide` of texts that take what is left, columns of numbers."""
-    table = Grid(0 if wide is None else 1, wide is not None)
-    table.add_column(first, no_wrap=True, overflow="ellipsis")
+    """A table without lines: a column of words, `wide` of longer texts, columns of numbers."""
+    table = Grid(0 if wide is None else 1)
+    table.add_column(first, no_wrap=wide is not None, overflow="fold")
     if wide is not None:
         table.add_column(wide, no_wrap=True, overflow="ellipsis")
     for head in numbers:
@@ -129,8 +130,3 @@ def table_width(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> int:
     """As grid_of() draws it, in characters."""
     widths = [max(map(len, texts)) for texts in zip(["", *columns], *rows, strict=True)]
     return sum(widths) + GAP * (len(widths) - 1)
-
-
-def clipped(text: Text, width: int) -> Text:
-    text.truncate(width, overflow="ellipsis")
-    return text

@@ -23,7 +23,6 @@ def show(subject: Subject, names: Sequence[str], out: Console) -> None:
     if subject.unpredicted:
         out.print(Text(f"no prediction: {subject.unpredicted}"))
     table = grid_of("Metric", "Value")
-    table.columns[0].no_wrap, table.columns[0].overflow = False, "fold"
     table.add_column("Unit", no_wrap=True)
     table.add_column("Provenance", no_wrap=True)
     for name, metric in picked(names, subject.all_metrics).items():

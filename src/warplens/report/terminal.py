@@ -1,8 +1,8 @@
-"""A launch as tables in the terminal: Nsight Compute's words and layout, 80 to 100 columns.  F7."""
+"""A launch as tables in the terminal: Nsight Compute's words and layout, 60 to 140 columns.  F7."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
@@ -10,11 +10,14 @@ from rich.table import Table
 from rich.text import Text
 
 from warplens.report import hazards, tables, time_terminal
-from warplens.report.layout import GAP, clipped, facts, grid_of, number, short, table_width, titled
+from warplens.report.layout import GAP, facts, grid_of, number, short, table_width, titled
 from warplens.report.subject import Subject, blocks_of
 from warplens.report.verdict import RESOURCES, per, share, verdict
 
 PRINTED_LINES = 40
+SOURCE = 20  # characters that the source lines should have
+BESIDE_CODE = 33  # characters that stand beside machine code and its count
+NARROW = 80  # columns below which counts beside machine code are short
 
 
 def show(subject: Subject, out: Console, count: int = 10) -> None:
@@ -130,14 +133,20 @@ def wavefronts(subject: Subject, width: int) -> RenderableType | None:
 def memory(
     title: str, rows: Sequence[tables.MemoryRow], heads: Sequence[str], subject: Subject, width: int
 ) -> RenderableType | None:
-    """Where it is too wide, without the instructions, which mostly repeat the requests; else with short numbers."""
+    """Where it is too wide, without the instructions, which mostly repeat the requests; else with short numbers, and at
+    last without requests and ideal."""
     if not rows:
         return None
     whole = [memory_cells(row, number) for row in rows]
-    choices = [(("Instructions", *heads), whole), (heads, [[name, *cells] for name, _, *cells in whole])]
-    fitting = [choice for choice in choices if table_width(*choice) <= width]
-    shorter = [[name, *cells] for name, _, *cells in (memory_cells(row, short) for row in rows)]
-    columns, cells = fitting[0] if fitting else (heads, shorter)
+    shorter = [memory_cells(row, short) for row in rows]
+    bare = (heads[1], "a Request", heads[4], "Effic.")
+    choices = [
+        (("Instructions", *heads), whole),
+        (heads, [[name, *cells] for name, _, *cells in whole]),
+        (heads, [[name, *cells] for name, _, *cells in shorter]),
+        (bare, [[name, moved, each, *cells] for name, _, _, moved, each, _, *cells in shorter]),
+    ]
+    columns, cells = next((choice for choice in choices if table_width(*choice) <= width), choices[-1])
     table = grid_of("", *columns)
     for row, texts in zip(rows, cells, strict=True):
         table.add_row(*texts[:-2], Text(texts[-2], "red" if row.excess else ""), texts[-1])
@@ -168,45 +177,58 @@ def divergence(subject: Subject, width: int) -> RenderableType:
 
 
 def lines(subject: Subject, width: int, count: int) -> RenderableType:
+    """Where no room is left for the source, with short numbers, and at last without the sectors."""
     rows = tables.lines(subject)[:count]
-    shared = any(row.wavefronts for row in rows)
-    table = grid_of("Line", "Executed", "Share", "Sectors", "Excessive", wide="Source")
-    if shared:
-        table.add_column("Bank Confl.", justify="right", no_wrap=True)
-    files = {row.place.file for row in rows}
-    for row in rows:
-        file = row.place.file.rsplit("/", 1)[-1] + ":" if len(files) > 1 else ""
-        place = f"{file}{row.place.line}"
-        bad = "red" if row.excess else ""
-        cells: list[str | Text] = [
-            number(row.executed),
-            share(row.share),
-            number(row.sectors),
-            Text(number(row.excess), bad),
-        ]
-        conflicts = [Text(number(row.conflicts), "red" if row.conflicts else "")] if shared else []
-        table.add_row(place, Text(row.text.strip()), *cells, *conflicts)
     if not rows:
         remark = Text("no line table: compile with -lineinfo", "dim")
         return titled("Hottest Source Lines", subject.provenance, remark)
+    files = {row.place.file for row in rows}
+    heads = ("Executed", "Share", "Sectors", "Excessive", *(["Bank Confl."] if any(r.wavefronts for r in rows) else []))
+    whole = [[place_of(row, files), *line_cells(row, number)][: 1 + len(heads)] for row in rows]
+    shorter = [[place_of(row, files), *line_cells(row, short)][: 1 + len(heads)] for row in rows]
+    choices = [
+        (heads, whole),
+        (heads, shorter),
+        ((*heads[:2], *heads[3:]), [[*cells[:3], *cells[4:]] for cells in shorter]),
+    ]
+    room = width - GAP - SOURCE
+    columns, cells = next((choice for choice in choices if table_width(*choice) <= room), choices[-1])
+    table = grid_of("Line", *columns, wide="Source")
+    for row, (place, *texts) in zip(rows, cells, strict=True):
+        bad = {"Excessive": row.excess, "Bank Confl.": row.conflicts}
+        shown = [Text(cell, "red" if bad.get(head) else "") for head, cell in zip(columns, texts, strict=True)]
+        table.add_row(place, Text(row.text.strip()), *shown)
     return titled("Hottest Source Lines", subject.provenance, table)
+
+
+def place_of(row: tables.LineRow, files: Set[str]) -> str:
+    """ "40", or "copy.cu:40" where there are lines of several files."""
+    return f"{row.place.file.rsplit('/', 1)[-1]}:{row.place.line}" if len(files) > 1 else str(row.place.line)
+
+
+def line_cells(row: tables.LineRow, written: Callable[[int], str]) -> list[str]:
+    """What the heads of lines() say."""
+    counts = [written(count) for count in (row.sectors, row.excess, row.conflicts)]
+    return [written(row.executed), share(row.share), *counts]
 
 
 def instructions(subject: Subject, width: int, count: int) -> RenderableType:
     """Two rows each: the numbers beside the machine code, and what it does in words."""
-    rows = [instruction(row) for row in tables.hottest(subject, count)]
+    rows = [instruction(row, number if width >= NARROW else short) for row in tables.hottest(subject, count)]
     heads = ("Offset", "Instruction", "Line", "Executed", "Lanes", "a Request")
-    body = [aligned(heads, width, "dim")]
+    codes, counts = ([len(cells[place]) for cells in (heads, *(cells for cells, _ in rows))] for place in (1, 3))
+    room = min(width - BESIDE_CODE - max(counts), max(codes))
+    body: list[RenderableType] = [aligned(heads, room, max(counts), "dim")]
     for cells, words in rows:
-        body += [aligned(cells, width), clipped(Text(" " * 8 + words, "dim"), width)]
+        body += [aligned(cells, room, max(counts)), Padding(Text(words, "dim"), (0, 0, 0, 8))]
     return titled("Hottest Instructions", subject.provenance, Group(*body))
 
 
-def instruction(row: tables.InstructionRow) -> tuple[tuple[str, ...], str]:
+def instruction(row: tables.InstructionRow, written: Callable[[int], str]) -> tuple[tuple[str, ...], str]:
     what = row.instruction
     code = " ".join(filter(None, (row.guard, what.opcode, what.text)))
     line = str(what.source.line) if what.source else ""
-    return (f"{what.offset:#06x}", code, line, number(row.executed), f"{row.lanes:.1f}", moved(row)), row.words
+    return (f"{what.offset:#06x}", code, line, written(row.executed), f"{row.lanes:.1f}", moved(row)), row.words
 
 
 def moved(row: tables.InstructionRow) -> str:
@@ -219,10 +241,9 @@ def moved(row: tables.InstructionRow) -> str:
     return "" if passes is None else f"{per(passes)} wavefr."
 
 
-def aligned(cells: Sequence[str], width: int, style: str = "") -> Text:
-    """offset, code, then numbers to the right; the code takes what is left."""
+def aligned(cells: Sequence[str], room: int, count: int, style: str = "") -> Text:
+    """offset, code in so much room, then numbers to the right, the first in so many characters."""
     offset, code, line, executed, lanes, a_request = cells
-    numbers = f"{line:>5} {executed:>13} {lanes:>5} {a_request:>11}"
-    room = width - 8 - len(numbers) - 1
     code = code if len(code) <= room else code[: room - 1] + "…"
+    numbers = f"{line:>5} {executed:>{count}} {lanes:>5} {a_request:>11}"
     return Text(f"{offset:<8}{code:<{room}} {numbers}".rstrip(), style, no_wrap=True)

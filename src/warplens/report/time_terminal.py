@@ -18,7 +18,8 @@ from warplens.report.verdict import share
 BAR = 12  # characters that are 100 %
 LINES = 5
 UNITS = 6
-WIDE = 90  # columns from which there is room for a second reason
+WIDE = 120  # columns from which there is room for a second reason beside the source
+NARROW = 76  # columns up to which there is no room for bars
 
 
 def show(subject: Subject, width: int) -> Iterator[RenderableType]:
@@ -31,7 +32,7 @@ def show(subject: Subject, width: int) -> Iterator[RenderableType]:
     yield headline(subject, prediction)
     if asked := time.what_ifs(subject):
         yield what_if(asked, prediction)
-    yield speed_of_light(prediction)
+    yield speed_of_light(prediction, bars=width > NARROW)
     yield stalls(prediction)
     if prediction.stalls_at:
         yield stalls_by_line(subject, prediction, reasons=2 if width >= WIDE else 1)
@@ -51,25 +52,29 @@ def headline(subject: Subject, prediction: Prediction) -> RenderableType:
 
 def what_if(asked: list[time.WhatIf], prediction: Prediction) -> RenderableType:
     table = grid_of("With", "Now", "Then", wide="")
+    table.columns[1].no_wrap = False
     for row in asked:
         table.add_row(row.cause, Text(row.told), time.spoken(row.now_us), time.spoken(row.then_us))
     return titled("What If", time.provenance(prediction), table)
 
 
-def speed_of_light(prediction: Prediction) -> RenderableType:
+def speed_of_light(prediction: Prediction, bars: bool) -> RenderableType:
     table = grid_of("Unit", "%")
-    table.add_column("", no_wrap=True)
+    if bars:
+        table.add_column("", no_wrap=True)
     table.add_column("Achieved", justify="right", no_wrap=True)
     table.add_column("Peak", no_wrap=True)
     for unit in prediction.units[:UNITS]:
         peak = f"{time.digits(unit.peak)} {unit.unit}"
-        table.add_row(unit.name, f"{unit.percent:.1f}", bar(unit.percent / 100), time.digits(unit.achieved), peak)
+        drawn = [bar(unit.percent / 100)] * bars
+        table.add_row(unit.name, f"{unit.percent:.1f}", *drawn, time.digits(unit.achieved), peak)
     return titled("Speed of Light", time.provenance(prediction), table)
 
 
 def stalls(prediction: Prediction) -> RenderableType:
     rows = time.stalls(prediction)
     table = grid_of("Warp state", "Cycles", "Share", wide="A warp")
+    table.columns[1].no_wrap = False
     for row in rows:
         table.add_row(row.reason, Text(row.meaning), time.digits(row.cycles), share(row.share))
     table.add_row(Text("all", "bold"), "", time.digits(sum(row.cycles for row in rows)), "")
