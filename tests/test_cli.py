@@ -112,7 +112,7 @@ def test_html_is_written_to_the_file(tmp_path: Path, capsys: pytest.CaptureFixtu
 
 def test_html_that_cannot_be_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = str(tmp_path / "none" / "page.html")
-    assert f"cannot write {path}: No such file" in refusal(capsys, "explain", COPY, *SMALL, "--html", path)
+    assert f"cannot write {path}: there is no folder" in refusal(capsys, "explain", COPY, *SMALL, "--html", path)
 
 
 def test_occupancy_by_numbers(capsys: pytest.CaptureFixture[str]) -> None:
