@@ -2,7 +2,7 @@
 
     python docs/validation_table.py summary | counters | launches | again | ladders | guests | lengths | visitors |
         visitors_lengths | travellers | travellers_lengths | newcomers | newcomers_lengths |
-        wanderers | wanderers_lengths | settlers | settlers_lengths
+        wanderers | wanderers_lengths | settlers | settlers_lengths | long
 
 Predictions stand in benchmarks/validation/, written down before the launches were measured (those of `again` after);
 measurements in measurements/h200/.  The measured time is the median of CUDA events with L2 swept before each run.
@@ -19,6 +19,9 @@ from functools import partial
 from itertools import combinations
 from pathlib import Path
 
+from warplens.machine import machine
+from warplens.model.says import interval
+
 ROOT = Path(__file__).parent.parent
 LISTS = {
     "first list": ("predictions.csv", "validation_times.csv"),
@@ -32,8 +35,9 @@ LISTS = {
     "ninth list": ("predictions_newcomers.csv", "validation_times_newcomers.csv"),
     "tenth list": ("predictions_wanderers.csv", "validation_times_wanderers.csv"),
     "eleventh list": ("predictions_settlers.csv", "validation_times_settlers.csv"),
+    "twelfth list": ("predictions_long.csv", "validation_times_long.csv"),
 }
-LADDERS, GUESTS, VISITORS, TRAVELLERS, NEWCOMERS, WANDERERS, SETTLERS = list(LISTS)[4:]
+LADDERS, GUESTS, VISITORS, TRAVELLERS, NEWCOMERS, WANDERERS, SETTLERS, TWELFTH = list(LISTS)[4:]
 AGAIN = {f"{title}, again": (f"again/{ours}", theirs) for title, (ours, theirs) in list(LISTS.items())[:3]}
 ALIKE = 0.03  # variants whose measured times differ by less have no order
 SHORT = 8  # microseconds: half of it is the launch itself
@@ -179,6 +183,8 @@ def counters(lists: Mapping[str, list[Launch]]) -> Iterator[str]:
         for name, ours, theirs, most in COUNTERS:
             points = "percent" in ours
             off = sorted(differences(found, ours, theirs, points))
+            if not off:  # not counted
+                continue
             unit = "points" if points else "%"
             within = f"{sum(size <= most for size in off)} of {len(off)} within {most} {unit}"
             yield f"| {title} | {name} | {statistics.median(off):.1f} {unit} | {within} |"
@@ -212,6 +218,28 @@ def counted(row: Row, name: str) -> float | None:
     return sum(float(value) for value in values if value) if all(values) else None
 
 
+def told(launch: Launch) -> bool:
+    """Whether the interval that is printed today around the predicted time holds the measured one."""
+    predicted, measured = launch.times
+    low, high = interval(predicted, machine("h200").speeds.launch_microseconds, True)
+    return low <= measured <= high
+
+
+def long_launches(lists: Mapping[str, list[Launch]]) -> Iterator[str]:
+    """Launches whose predicted time is 300 µs or more: of the fifth to eleventh list, the twelfth, and all of these."""
+    yield "| predicted 300 µs and more | launches | median | mean | 90 % below | in the printed interval |"
+    yield "|---|--:|--:|--:|--:|--:|"
+    by_list = {title: [one for one in found if one.times[0] >= LENGTHS[-1]] for title, found in lists.items()}
+    before = [one for title in list(LISTS)[4:-1] for one in by_list.get(title, [])]
+    after = by_list.get(TWELFTH, [])
+    for title, found in ("fifth to eleventh list", before), (TWELFTH, after), ("fifth to twelfth list", before + after):
+        sizes = sorted(abs(one.error) for one in found)
+        cells = (statistics.median(sizes), statistics.mean(sizes), sizes[int(0.9 * len(sizes))])
+        inside = sum(map(told, found))
+        shares = " | ".join(f"{100 * cell:.1f} %" for cell in cells)
+        yield f"| {title} | {len(found)} | {shares} | {inside} ({100 * inside / len(found):.0f} %) |"
+
+
 def table(lists: Mapping[str, list[Launch]]) -> Iterator[str]:
     yield "| launch | predicted µs | measured µs | difference | limit, as predicted |"
     yield "|---|--:|--:|--:|---|"
@@ -230,7 +258,7 @@ def main() -> None:
         "travellers_lengths": partial(lengths, title=TRAVELLERS), "newcomers": partial(ladders, title=NEWCOMERS),
         "newcomers_lengths": partial(lengths, title=NEWCOMERS), "wanderers": partial(ladders, title=WANDERERS),
         "wanderers_lengths": partial(lengths, title=WANDERERS), "settlers": partial(ladders, title=SETTLERS),
-        "settlers_lengths": partial(lengths, title=SETTLERS),
+        "settlers_lengths": partial(lengths, title=SETTLERS), "long": long_launches,
     }  # fmt: skip
     for line in tables[sys.argv[1]](launches(AGAIN if sys.argv[1] == "again" else LISTS)):
         print(line)
