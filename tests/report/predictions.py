@@ -45,6 +45,7 @@ def made_up(subject: Subject, calibrated: str = "H200, 2026-11-21, driver 580") 
         },
         simulated=Simulated(264, 131_072, 4_200_000, "264 of 131,072 blocks: the second wave repeats the first"),
         calibrated=calibrated,
+        coverage_measured=bool(calibrated),
     )
 
 

@@ -7,8 +7,10 @@ import json
 from dataclasses import replace
 
 import jsonschema
+import numpy as np
 import pytest
 
+import warplens as wl
 from report.predictions import STALLS, made_up, predicted
 from report.runs import subject_of
 from report.test_html import read
@@ -43,6 +45,15 @@ def test_time_in_the_terminal(width: int, monkeypatch: pytest.MonkeyPatch) -> No
     assert "DRAM 75.0 █████████─── 3,000 4,000 GB/s" in words
     assert "Least Time" not in found
     assert "uncalibrated" not in found
+
+
+@pytest.mark.parametrize(("gpu", "says"), [("h200", "in 9 of 10 cases"), ("h100", "(assumed)")])
+def test_nine_of_ten_cases_are_told_only_where_that_was_measured(gpu: str, says: str) -> None:
+    source = "__global__ void copy(const float* in, float* out) { out[threadIdx.x] = in[threadIdx.x]; }"
+    x = np.zeros(128, np.float32)
+    prediction = wl.compile(source=source)["copy"].launch(1, 128, x, x.copy()).predict(gpu)
+    assert prediction.coverage_measured == (gpu == "h200")
+    assert all(told.endswith(says) for told in time.times(prediction).values())
 
 
 def test_uncalibrated_stands_beside_every_section_and_in_every_format(monkeypatch: pytest.MonkeyPatch) -> None:

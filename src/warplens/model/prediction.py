@@ -43,8 +43,7 @@ class Simulated:
 class Prediction:
     """gpu: key of its description
 
-    time_us      between two CUDA events around the launch, with low_us..high_us, which holds the measured time in 9 of
-                 10 cases
+    time_us      between two CUDA events around the launch, with the interval low_us..high_us
     duration_us  of the kernel alone, Nsight Compute's gpu__time_duration.sum, with duration_low_us..duration_high_us
                  likewise
     limit        one sentence: what the time is made of
@@ -55,6 +54,8 @@ class Prediction:
     stalls_at    the same by instruction index: (reason -> warp cycles, summed over the simulated blocks)
     calibrated   "H200, 2026-11-21, driver ..." or "" where the GPU's tables are public numbers: then every output says
                  `uncalibrated`
+    coverage_measured   whether it was measured that such intervals hold 9 of 10 times: on this GPU, for launches whose
+                 blocks do not wait for each other; elsewhere the interval is assumed
     """
 
     gpu: str
@@ -71,6 +72,7 @@ class Prediction:
     stalls_at: Mapping[int, Mapping[str, float]]
     simulated: Simulated
     calibrated: str = ""
+    coverage_measured: bool = False
 
     def __repr__(self) -> str:
         interval = f"{self.low_us:.3g} to {self.high_us:.3g} us"

@@ -40,7 +40,7 @@ def show(title: str, answers: Sequence[Answer], out: Console) -> None:
         launch = subject.launch
         out.print(Text(f"{subject.file}, {blocks_of(launch)}", "dim"))
     table = Table(box=None, padding=(0, GAP, 0, 0), pad_edge=False, header_style="dim", expand=True)
-    for head in ("GPU", "Arch", "Event time", "9 of 10 times"):
+    for head in ("GPU", "Arch", "Event time", "Interval"):
         table.add_column(head, no_wrap=True)
     table.add_column("Limit", ratio=1)
     for answer in answers:
@@ -49,7 +49,8 @@ def show(title: str, answers: Sequence[Answer], out: Console) -> None:
     if any(a.subject and a.subject.what_if for a in answers):
         out.print(titled("What If", "modelled", what_if_table(answers)))
     if any(cells(answer)[0].endswith("*") for answer in answers):
-        out.print(Text("* uncalibrated: the speeds of this GPU are public numbers, not our measurements", "dim"))
+        told = "* uncalibrated: this GPU's speeds are public numbers, not our measurements; its interval is assumed"
+        out.print(Text(told, "dim"))
 
 
 def cells(answer: Answer) -> tuple[str, str, str, str, str]:

@@ -141,6 +141,7 @@ def prediction_part(prediction: Prediction, program: Program) -> Document:
         "duration_us": number(prediction.duration_us),
         "duration_low_us": number(prediction.duration_low_us),
         "duration_high_us": number(prediction.duration_high_us),
+        "coverage_measured": prediction.coverage_measured,
         "limit": prediction.limit,
         "units": [
             {

@@ -131,15 +131,13 @@ MEANINGS = {
 
 
 def times(prediction: Prediction) -> dict[str, str]:
-    """Both times by name: "82.3 µs, 63.8 µs to 106 µs in 9 of 10 cases"."""
-    return {
-        EVENT_TIME: within(prediction.time_us, prediction.low_us, prediction.high_us),
-        DURATION: within(prediction.duration_us, prediction.duration_low_us, prediction.duration_high_us),
+    """Both times by name: "82.3 µs, 63.8 µs to 106 µs in 9 of 10 cases", where that was measured."""
+    spans = {
+        EVENT_TIME: (prediction.time_us, prediction.low_us, prediction.high_us),
+        DURATION: (prediction.duration_us, prediction.duration_low_us, prediction.duration_high_us),
     }
-
-
-def within(time_us: float, low_us: float, high_us: float) -> str:
-    return f"{spoken(time_us)}, {spoken(low_us)} to {spoken(high_us)} in 9 of 10 cases"
+    says = "in 9 of 10 cases" if prediction.coverage_measured else "(assumed)"
+    return {name: f"{spoken(us)}, {spoken(low)} to {spoken(high)} {says}" for name, (us, low, high) in spans.items()}
 
 
 def simulated(prediction: Prediction) -> str:
