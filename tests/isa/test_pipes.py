@@ -9,10 +9,9 @@ from pathlib import Path
 
 from ptx_forms import forms, module
 
-from warplens.isa._decode import bind
+from warplens.model.rates import COUNTED_BY, counted_by
 
-COUNTED = {"alu": "alu", "xu": "xu", "fp64": "fp64", "cbu": "cbu", "fma": "fma", "fma_heavy": "fma", "fp16": "fma"}
-"""Sums of halves are done by fma_heavy and counted as fma."""
+PIPES = sorted(set(COUNTED_BY.values()))
 PARTING = ("BRA", "CALL", "BSSY", "BRX")
 with (Path(__file__).parents[2] / "measurements" / "h200" / "pipe_counts.csv").open(encoding="utf-8") as file:
     MEASURED = {row["ptx"]: row for row in csv.DictReader(file)}
@@ -28,14 +27,8 @@ def test_as_an_h200_counts_them() -> None:
         if any(instruction.base in PARTING for instruction in code):
             continue
         straight += 1
-        ours = Counter(
-            COUNTED[binding.op.pipe]
-            for instruction in code
-            if (binding := bind(instruction)) and binding.op.pipe in COUNTED and not instruction.opcode.startswith("U")
-        )
+        ours = Counter(map(counted_by, code))
         row = MEASURED[form.line]
         assert len(code) == int(row["instructions"]), form.line
-        assert {pipe: ours[pipe] for pipe in set(COUNTED.values())} == {
-            pipe: int(row[pipe]) for pipe in set(COUNTED.values())
-        }, form.line
+        assert {pipe: ours[pipe] for pipe in PIPES} == {pipe: int(row[pipe]) for pipe in PIPES}, form.line
     assert straight > 60

@@ -10,6 +10,7 @@ from warplens.metric import Metric
 from warplens.model import places as p
 from warplens.model.l2_lookups import PIECE, Asked, Lookups, lookups
 from warplens.model.prediction import Unit
+from warplens.model.rates import rates
 from warplens.program import Program
 from warplens.trace import Trace
 
@@ -73,7 +74,7 @@ def metrics_of(
     for n, name in enumerate(p.REASONS[1:], 1):
         value = float(out.stalls[n].sum()) / issued
         found[f"smsp__average_warps_issue_stalled_{name}_per_issue_active.ratio"] = modelled(value, "inst")
-    return found
+    return found | rates(machine, program, trace, found, duration_us)
 
 
 def _lookups(machine: Machine, program: Program, trace: Trace, out: Outcome, supply: Supply) -> Lookups:
