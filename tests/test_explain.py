@@ -239,13 +239,28 @@ def test_several_kernels_as_csv_and_as_a_list(capsys: pytest.CaptureFixture[str]
     assert [row["kernel"] for row in rows] == ["ccopy", "nccopy"]
 
 
+def test_metrics_of_several_gpus(capsys: pytest.CaptureFixture[str]) -> None:
+    several = (COPY, *SMALL, "--gpu", "h200,a100", "--metrics", "smsp__inst_executed,gpu__time_duration.sum")
+    names, _, *rows = csv.reader(io.StringIO(out(capsys, "explain", *several, "--csv")))
+    told = [dict(zip(names, row, strict=True)) for row in rows]
+    assert [(row["ID"], row["Device"], row["CC"]) for row in told] == [("0", "h200", "9.0"), ("1", "a100", "8.0")]
+    assert all(float(row["gpu__time_duration.sum"]) > 0 for row in told)
+    tables = " ".join(out(capsys, "explain", *several).split())
+    assert "on the NVIDIA H200 SXM" in tables
+    assert "on the NVIDIA A100" in tables
+    assert main(["explain", COPY, *SMALL, "--gpu", "t4,h200", "--shared", "100000", "--csv"]) == 0
+    shown = capsys.readouterr()
+    assert len(shown.out.splitlines()) == 3
+    assert shown.err.startswith("nccopy on t4: ")
+
+
 @pytest.mark.parametrize(
     ("flags", "says"),
     [
         (("--csv", "--json"), "--json and --csv exclude each other"),
         (("--page", "raw"), "--page is of --csv"),
         (("--html", "x.html", "--metrics", "regex:."), "--html has all metrics"),
-        (("--gpu", "h200,a100", "--csv"), "--metrics and --csv are for one GPU"),
+        (("--gpu", "h200,a100", "--json", "--metrics", "regex:."), "--metrics with --json is for one GPU"),
     ],
 )
 def test_forms_that_exclude_each_other(capsys: pytest.CaptureFixture[str], flags: tuple[str, ...], says: str) -> None:

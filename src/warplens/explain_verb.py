@@ -101,15 +101,15 @@ def on_one(found: Sequence[Sequence[Target]], wish: Wish, output: Output) -> boo
 
 
 def on_many(found: Sequence[Sequence[Target]], wish: Wish, output: Output) -> bool:
-    """A row for each GPU; the page has the whole reports."""
+    """A row for each GPU; the page has the whole reports, --metrics and --csv the metrics on each GPU."""
     from warplens.explain import answers
-    from warplens.report import gpu_rows
+    from warplens.report import gpu_rows, metric_table, raw_page
     from warplens.report.layout import console
 
     if wish.check:
         raise UsageError("--check is for one GPU: what it finds does not depend on the GPU")
-    if output.metrics is not None or output.as_csv:
-        raise UsageError("--metrics and --csv are for one GPU: name one with --gpu")
+    if output.metrics is not None and output.as_json:
+        raise UsageError("--metrics with --json is for one GPU: name one with --gpu, or use --csv")
     told = [(same[0].title, list(answers(same, wish))) for same in found]
     if output.as_json:
         from warplens.report.json import text
@@ -122,6 +122,14 @@ def on_many(found: Sequence[Sequence[Target]], wish: Wish, output: Output) -> bo
 
         write_text(output.html, page.page([a.subject for _, rows in told for a in rows if a.subject], told))
         click.echo(f"written to {output.html}")
+    elif output.as_csv or output.metrics is not None:
+        for title, answer in ((title, answer) for title, rows in told for answer in rows if answer.refused):
+            click.echo(visible(f"{title} on {answer.machine.key}: {answer.refused}"), err=True)
+        subjects = [answer.subject for _, rows in told for answer in rows if answer.subject]
+        if output.as_csv:
+            click.echo(raw_page.page(subjects, output.metrics, by_gpu=True), nl=False)
+        else:
+            metric_table.show_all(subjects, output.metrics or (), console())
     else:
         out = console()
         for place, (title, rows) in enumerate(told):

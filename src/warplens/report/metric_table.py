@@ -30,6 +30,14 @@ def show(subject: Subject, names: Sequence[str], out: Console) -> None:
     out.print(table)
 
 
+def show_all(subjects: Sequence[Subject], names: Sequence[str], out: Console) -> None:
+    """A table for each launch, with a rule between them."""
+    for place, subject in enumerate(subjects):
+        if place:
+            out.rule(style="dim")
+        show(subject, names, out)
+
+
 def spoken(value: float | int) -> str:
     """ "1,048,576", "33.72"."""
     exactly = number(value)

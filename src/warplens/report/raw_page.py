@@ -20,8 +20,11 @@ ABOUT = (
 NOT_THERE = "n/a"  # as Nsight Compute prints of what a GPU has not counted
 
 
-def page(subjects: Sequence[Subject], names: Sequence[str] | None) -> str:
-    """A column for each name, without names for each metric that one of the launches has."""
+def page(subjects: Sequence[Subject], names: Sequence[str] | None, by_gpu: bool = False) -> str:
+    """A column for each name, without names for each metric that one of the launches has.
+
+    by_gpu    the column Device has the GPU's name; it is 0 otherwise, as of the only GPU of a machine
+    """
     rows = [picked(names, subject.all_metrics) for subject in subjects]
     columns = sorted({name for row in rows for name in row}) if names is None else list(names)
     units = {name: metric.unit for row in rows for name, metric in row.items() if metric}
@@ -30,16 +33,17 @@ def page(subjects: Sequence[Subject], names: Sequence[str] | None) -> str:
     out.writerow([*ABOUT, *columns])
     out.writerow(["" for _ in ABOUT] + [units.get(name, "") for name in columns])
     for place, (subject, row) in enumerate(zip(subjects, rows, strict=True)):
-        out.writerow([*about(place, subject), *(cell(row.get(name)) for name in columns)])
+        device = subject.machine.key if by_gpu else 0
+        out.writerow([*about(place, subject, device), *(cell(row.get(name)) for name in columns)])
     return visible(written.getvalue())
 
 
-def about(place: int, subject: Subject) -> tuple[str | int, ...]:
+def about(place: int, subject: Subject, device: str | int) -> tuple[str | int, ...]:
     """No process and no host took part: theirs are the same in every run."""
     launch, chip = subject.launch, chip_number(subject.kernel.arch)
     return (
-        place, 0, "warplens", "127.0.0.1", subject.title, 1, 7, str(tuple(launch.block)), str(tuple(launch.grid)), 0,
-        f"{chip // 10}.{chip % 10}",
+        place, 0, "warplens", "127.0.0.1", subject.title, 1, 7, str(tuple(launch.block)), str(tuple(launch.grid)),
+        device, f"{chip // 10}.{chip % 10}",
     )  # fmt: skip
 
 
