@@ -46,8 +46,9 @@ def cli() -> None:
               help="Predict also with ideal_access, no_bank_conflicts, no_divergence, full_occupancy or "
               "double_bandwidth.")  # fmt: skip
 @click.option("--check", "check", multiple=True, metavar="LIST",
-              help="Look for races, init (reads of memory that nobody wrote), barriers, or all; memory is always "
-              "checked.  End with 1 if an error or warning is found.")  # fmt: skip
+              help="Look for races (in shared and global memory, and cp.async copies that are not waited for), init "
+              "(reads of memory that nobody wrote), barriers, or all; memory is always checked.  End with 1 if an "
+              "error or warning is found.")  # fmt: skip
 @click.option("--metrics", "names", multiple=True, metavar="LIST",
               help="Print these metrics: names, names without .sum and the like, or regex:EXPRESSION, separated by "
               "commas; `warplens metrics` lists them.")  # fmt: skip

@@ -26,7 +26,7 @@ class Party:
 
 @dataclass(frozen=True, slots=True)
 class Hazard:
-    """One finding of a check: a pair of places in the code, or one, told at the first of its worst occurrences.
+    """One finding of a check: a pair of places in the code (or one, or none), told at its first worst occurrence.
 
     severity   error; warning: right only as long as the lanes of a warp go in step, or only a doubt; note: legal
     message    one sentence without the places

@@ -14,7 +14,6 @@ HEAD = re.compile(
 # What warplens says of them where it is not what was planted; test_checks.py holds it to that.
 NOT_FOUND = {
     "shared_into_the_neighbour",  # inside the block's shared memory: nothing in the machine code tells arrays apart
-    "in_global_memory",  # races are looked for in shared memory
     "global_never_written",  # every buffer starts with what the host gave it
     "one_warp_of_two",  # the other warp has ended, which is legal: a note
     "loops_of_different_length",  # likewise
@@ -23,6 +22,7 @@ FAULTS = {  # the run stops
     "waits_for_nobody", "two_barriers_crossed", "syncwarp_of_others",
 }  # fmt: skip
 ALARMS = {"clean_lock"}  # order through atomics is not followed, as racecheck does not
+ALSO_RACES = {"shared_of_the_block_before"}  # both blocks write their different findings to one place
 CHECK_OF = {"race": "races", "init": "init", "barrier": "barriers"}
 
 

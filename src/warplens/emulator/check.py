@@ -184,7 +184,7 @@ def look_up(module: ir.Module) -> ir.Function:
             _remember(code, entry, bounds, a, wide_size, touch)
 
         with code.when(b.icmp_signed("==", b.load(found, typ=I32), i32(0))):
-            _each_buffer_with(code, env, a, wide_size, remember)
+            each_buffer_with(code, env, a, wide_size, remember)
         b.store(code.load(Bounds, bounds, "delta"), b.gep(deltas, [lane], source_etype=I64))
         aligned = b.icmp_signed("==", b.and_(a, b.sub(wide_size, i64(1))), i64(0))
         good = b.and_(aligned, code.nonzero(b.load(found, typ=I32)))
@@ -210,7 +210,7 @@ def _note_long_step(code: Code, env: ir.Value, bounds: ir.Value, first: ir.Value
         code.bump(code.field(Env, env, "far"))
 
 
-def _each_buffer_with(
+def each_buffer_with(
     code: Code, env: ir.Value, a: ir.Value, size: ir.Value, visit: Callable[[ir.Value, ir.Value], None]
 ) -> None:
     b = code.b

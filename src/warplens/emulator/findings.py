@@ -10,7 +10,8 @@ from enum import IntEnum
 from warplens.emulator import ir
 from warplens.emulator.code import Code, function, i32, i64
 from warplens.emulator.layout import Block, Env
-from warplens.emulator.vectors import I32, PTR
+from warplens.emulator.memory import DeviceMemory
+from warplens.emulator.vectors import I32, I64, PTR
 from warplens.hazard import Check, Hazard, Party, Severity
 from warplens.launch import Dim3, Launch
 from warplens.program import Instruction, Program
@@ -22,16 +23,19 @@ NOBODY = -1
 
 
 class Kind(IntEnum):
-    RACE = 1
+    RACE = 1  # in shared memory; rank 1 between warps, 0 within one
     SHARED_UNWRITTEN = 2
     LOCAL_UNWRITTEN = 3
     PART_OF_A_WARP = 4  # arrives at a block barrier
     TWO_PLACES = 5  # threads of a block are at one barrier, but in different instructions
     OTHERS_HAVE_LEFT = 6  # a barrier opens for those that are still there
+    GLOBAL_RACE = 7  # rank 4 between blocks, 3 between warps, 2 in one instruction of a warp, 1 within
+    # a warp, 0 the same value is stored
+    COPY_PENDING = 8  # shared memory to which an asynchronous copy is under way
 
 
 class Entry(c.Structure):
-    """`first` and `second` are instructions, `who` threads by number in the block; `value`: offset or threads.
+    """`first` and `second` are instructions, `who` threads by number in the block; `value`: offset, address or threads.
 
     The threads, value and block are those of the first occurrence of the highest `rank`.
     """
@@ -42,9 +46,10 @@ class Entry(c.Structure):
         ("second", c.c_int32),
         ("who_first", c.c_int32),
         ("who_second", c.c_int32),
-        ("value", c.c_int32),
+        ("first_block", c.c_int32),  # of a race in global memory: the number of the first thread's block
+        ("value", c.c_int64),
         ("ctaid", c.c_int32 * 3),
-        ("rank", c.c_int32),  # of a race: 1 between warps, 0 within one
+        ("rank", c.c_int32),  # of a race: greater is worse
         ("times", c.c_int64),
     ]
 
@@ -54,22 +59,19 @@ class Findings(c.Structure):
 
 
 def note(module: ir.Module) -> ir.Function:
-    """note(env, block, kind, first, second, who_first, who_second, value): one more of its kind at these places."""
+    """note(env, block, kind, first, second, who_first, who_second, value, rank, first_block): one more of its kind at
+    these places."""
     if found := module.globals.get("note_finding"):
         return found
-    made, code = function(module, "note_finding", ir.VoidType(), [PTR, PTR, *[I32] * 6])
+    made, code = function(module, "note_finding", ir.VoidType(), [PTR, PTR, *[I32] * 5, I64, I32, I32])
     env, block, *values = made.args
+    rank = values[6]
     b = code.b
     table = code.load(Env, env, "findings")
     count = code.load(Findings, table, "count")
-    kind, _, _, *who, _ = values
-    warps = [b.lshr(thread, i32(5)) for thread in who]
-    apart = b.icmp_signed("!=", *warps)
-    rank = b.zext(b.and_(b.icmp_signed("==", kind, i32(Kind.RACE)), apart), I32)
-
     def fill(entry: ir.Value) -> None:
-        names = ("kind", "first", "second", "who_first", "who_second", "value")
-        for name, value in zip((*names, "rank"), (*values, rank), strict=True):
+        names = ("kind", "first", "second", "who_first", "who_second", "value", "rank", "first_block")
+        for name, value in zip(names, values, strict=True):
             code.store(value, Entry, entry, name)
         for axis in range(3):
             code.store(code.load(Block, block, "ctaid", axis), Entry, entry, "ctaid", axis)
@@ -96,12 +98,25 @@ def note(module: ir.Module) -> ir.Function:
     return made
 
 
+def noted(
+    code: Code, env: ir.Value, block: ir.Value, kind: ir.Value, first: ir.Value, second: ir.Value,
+    who_first: ir.Value, who_second: ir.Value, value: ir.Value, rank: ir.Value | None = None,
+    first_block: ir.Value | None = None,
+) -> None:  # fmt: skip
+    """Calls note()."""
+    wide = value if value.type == I64 else code.b.zext(value, I64)
+    more = [i32(0) if given is None else given for given in (rank, first_block)]
+    code.b.call(note(code.module), [env, block, kind, first, second, who_first, who_second, wide, *more])
+
+
 def _entry(code: Code, table: ir.Value, number: ir.Value) -> ir.Value:
     step = code.b.mul(code.widened(number), i64(c.sizeof(Entry)))
     return code.at(code.field(Findings, table, "entries"), step)
 
 
-def hazards(tables: Iterable[Findings], program: Program, launch: Launch) -> tuple[Hazard, ...]:
+def hazards(
+    tables: Iterable[Findings], program: Program, launch: Launch, memory: DeviceMemory
+) -> tuple[Hazard, ...]:
     """What all workers found, by place in the code; of several, the worst occurrence in the first block is told.
 
     Two places are one finding, whichever of the two came first.
@@ -119,27 +134,40 @@ def hazards(tables: Iterable[Findings], program: Program, launch: Launch) -> tup
         return -entry.rank, x + launch.grid[0] * (y + launch.grid[1] * z)
 
     return tuple(
-        replace(_hazard(min(entries, key=order), program, launch), times=sum(entry.times for entry in entries))
+        replace(_hazard(min(entries, key=order), program, launch, memory), times=sum(entry.times for entry in entries))
         for _, entries in sorted(found.items())
     )
 
 
-def _hazard(entry: Entry, program: Program, launch: Launch) -> Hazard:
+def unwatched(size: int) -> Hazard:
+    """What is said of buffers that are too large for the check."""
+    message = f"the last {size:,} bytes of the buffers are not watched for races: the check would need too much memory"
+    return Hazard("races", "note", message, (), (0, 0, 0), 1)
+
+
+def _hazard(entry: Entry, program: Program, launch: Launch, memory: DeviceMemory) -> Hazard:
     parties = tuple(
         Party(_act(program.instructions[at]), _thread(launch, who), program.instructions[at])
         for at, who in ((entry.first, entry.who_first), (entry.second, entry.who_second))
         if at != NOBODY
     )
-    check, severity, message = _words(entry, parties, launch)
+    check, severity, message = _words(entry, parties, launch, memory)
     x, y, z = entry.ctaid
     return Hazard(check, severity, message, parties, (x, y, z), entry.times)
 
 
-def _words(entry: Entry, parties: tuple[Party, ...], launch: Launch) -> tuple[Check, Severity, str]:
+def _words(
+    entry: Entry, parties: tuple[Party, ...], launch: Launch, memory: DeviceMemory
+) -> tuple[Check, Severity, str]:
     kind = Kind(entry.kind)
     byte = f"byte {entry.value:#x}"
     if kind is Kind.RACE:
         return _race(entry, parties)
+    if kind is Kind.GLOBAL_RACE:
+        return _global_race(entry, parties, launch, memory)
+    if kind is Kind.COPY_PENDING:
+        what = f"{parties[1].act} of {byte} of shared memory to which an asynchronous copy is under way"
+        return "races", "error", f"{what}: no cp.async.wait_group or wait_all of the copying thread comes before"
     if kind is Kind.SHARED_UNWRITTEN:
         return "init", "warning", f"shared memory is read that nobody in the block has written ({byte})"
     if kind is Kind.LOCAL_UNWRITTEN:
@@ -163,6 +191,43 @@ def _race(entry: Entry, parties: tuple[Party, ...]) -> tuple[Check, Severity, st
     if one_warp:
         return "races", "warning", f"{what} of a warp, with no __syncwarp() between"
     return "races", "error", f"{what}, with no barrier between"
+
+
+def _global_race(
+    entry: Entry, parties: tuple[Party, ...], launch: Launch, memory: DeviceMemory
+) -> tuple[Check, Severity, str]:
+    x, y, z = entry.ctaid
+    columns, rows, _ = launch.grid
+    other = entry.first_block
+    blocks = (other % columns, other // columns % rows, other // (columns * rows)), (x, y, z)
+    first, second = (party.act for party in parties)
+    what = f"{first} and {second} of {_byte(entry.value, memory)}"
+    if blocks[0] != blocks[1]:
+        who = "threads of blocks {} and {}".format(*("({},{},{})".format(*block) for block in blocks))
+    else:
+        who = "two threads of a warp" if entry.who_first // 32 == entry.who_second // 32 else "two threads of a block"
+    if entry.rank == 0:
+        return "races", "note", f"{what} by {who} in no order, with the same value"
+    if {first, second} == {"read", "atomic"}:
+        compares = any("CAS" in party.at.modifiers for party in parties)
+        severity: Severity = "note" if compares else "warning"
+        return "races", severity, f"{what} by {who} in no order: right only if an older value does no harm"
+    if entry.rank == 1:
+        return "races", "warning", f"{what} by {who}, with no __syncwarp() between"
+    if entry.rank == 2:
+        return "races", "error", f"{what} by {who} in one instruction"
+    if blocks[0] == blocks[1]:
+        return "races", "error", f"{what} by {who}, with no barrier between"
+    needs = "__threadfence() and an atomic or volatile flag, or grid.sync()"
+    return "races", "error", f"{what} by {who}, in no order (that takes {needs})"
+
+
+def _byte(address: int, memory: DeviceMemory) -> str:
+    """ "byte 0x10 of argument 2"."""
+    for allocation in memory.allocations:
+        if 0 <= address - allocation.address < allocation.size:
+            return f"byte {address - allocation.address:#x} of {allocation.name}"
+    return f"the byte at {address:#x}"
 
 
 def _one_line(program: Program, entry: Entry) -> bool:

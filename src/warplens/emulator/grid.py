@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from ctypes import addressof
 from functools import partial
 from math import inf
 from typing import Any, TypeVar
@@ -19,7 +20,8 @@ from warplens.emulator.counted import Counted
 from warplens.emulator.crew import Started
 from warplens.emulator.deadlock import told
 from warplens.emulator.fault import report
-from warplens.emulator.findings import Findings, hazards
+from warplens.emulator.findings import Findings, hazards, unwatched
+from warplens.emulator.global_races import GlobalMemory
 from warplens.emulator.jit import Translated
 from warplens.emulator.layout import FaultKind, Status, Touch
 from warplens.emulator.memory import DeviceMemory
@@ -28,7 +30,7 @@ from warplens.emulator.room import MOST_BYTES
 from warplens.emulator.sample import Sample, sample_of
 from warplens.emulator.signals import SignalledError, stopped_by_signals
 from warplens.emulator.tiers import CrossedError, IndexWrappedError, Tiers, TooLongError
-from warplens.emulator.watch import NO_CHECKS, Checks
+from warplens.emulator.watch import NO_CHECKS, Checks, unit
 from warplens.emulator.worker import Shape, Worker, in_any_order
 from warplens.errors import KernelFault, UsageError
 from warplens.kernel import Kernel
@@ -80,7 +82,8 @@ def run(
     started = time.perf_counter()
     chosen = None if sample is None else sample_of(launch, sample, kernel.cluster_blocks)
     shape, heap = prepare(kernel, program, launch, parameters, memory, banks, multiprocessors, budget, checks)
-    crew = threads or available_threads()
+    # Accesses to global memory are noted in the order in which one thread runs them.
+    crew = 1 if "races" in checks else threads or available_threads()
     tiers = Tiers(kernel, program, tile_of(launch), checks)
 
     def execute(tiers: Tiers, code: Translated, here: bool) -> tuple[Grid, Callable[[], dict[str, Any]]]:
@@ -90,7 +93,9 @@ def run(
 
     grid, counts = with_code(tiers, execute)
     seconds = time.perf_counter() - started
-    found = hazards(grid.findings, program, launch) if checks else ()
+    found = hazards(grid.findings, program, launch, memory) if checks else ()
+    if grid.races and grid.races.unwatched:
+        found += (unwatched(grid.races.unwatched),)
     return Counted(launch, counts, grid.blocks, seconds, found, grid.printed)
 
 
@@ -125,6 +130,10 @@ class Grid:
         self.started = time.perf_counter()
         self.blocks = shape.launch.blocks
         self.findings: list[Findings] = []
+        self.races: GlobalMemory | None = None
+        if "races" in shape.measure.checks:
+            step = unit(shape.plan.program)
+            self.races = GlobalMemory(memory, shape.launch, step, heap and heap[0])
         self.printed = ""
         self._workers: list[Worker] = []
 
@@ -248,6 +257,7 @@ class Grid:
 
     def worker(self) -> Worker:
         made = Worker(self.shape, self.memory, self.heap)
+        made.env.races = addressof(self.races.record) if self.races else 0
         self._workers.append(made)
         return made
 

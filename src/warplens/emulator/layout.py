@@ -117,6 +117,7 @@ class Env(c.Structure):
         ("stop", c.c_void_p),  # int32, set to 1 by Python
         ("done", c.c_int64),  # blocks finished
         ("findings", c.c_void_p),  # of the checks, where one is on
+        ("races", c.c_void_p),  # of --check races: what the workers share (shadow.Global)
         ("driver", c.c_void_p),  # called for the driver's functions
         ("steps", c.c_void_p),  # by place in the code, and that of the driver, where it is run piece by piece (form.py)
         ("step_count", c.c_int64),

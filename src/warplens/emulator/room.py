@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from warplens.emulator.abi import BANK_BYTES
 from warplens.emulator.findings import Findings
-from warplens.emulator.layout import BARRIERS, Block, Bounds, Buffer, Env, Fault, Status, Warp
+from warplens.emulator.layout import Block, Bounds, Buffer, Env, Fault, Status, Warp
 from warplens.emulator.plan import Plan
-from warplens.emulator.shadow import Order, row_bytes
+from warplens.emulator.shadow import PUBLISHED, Order, row_bytes
 from warplens.emulator.spare import address, aligned, alone
 from warplens.emulator.watch import Checks, unit
 from warplens.launch import Dim3, Launch
@@ -147,7 +147,7 @@ class Context:
         warps = measure.launch.warps_per_block
         units = -(-measure.shared_bytes // unit(measure.plan.program)) if "races" in measure.checks else 0
         init = "init" in measure.checks
-        rows, published = aligned(units * row_bytes(warps) + 64, 64), aligned(128 * BARRIERS, 64)
+        rows, published = aligned(units * row_bytes(warps) + 64, 64), aligned(128 * PUBLISHED, 64)
         orders = aligned(sizeof(Order) * warps, 64)
         written = [aligned(n * init + 64, 64) for n in (measure.shared_bytes, measure.local_bytes * 32 * warps)]
         self.block.shadow, self.block.published = address(rows), address(published)

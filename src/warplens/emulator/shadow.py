@@ -1,10 +1,11 @@
 """--check races: which accesses to shared memory nothing puts in order.
 
 Every unit of shared memory (a word; less where the kernel accesses less) remembers its last store, and for each warp
-its last loads and its last atomics.  Each warp has a clock that ticks when it arrives at a block barrier, and knows
-up to which tick of every other warp it has waited: an access of an earlier tick is in order.  Within a warp the same
-is kept for each pair of lanes, with WARPSYNC, and the NOP that the compiler leaves where lanes of a __syncwarp() are
-together anyway, in place of barriers.  Shuffles and votes order nothing: the compiler itself moves stores past them.
+its last loads and its last atomics.  Each warp has a clock: what the launch's showed when the warp last arrived at a
+barrier.  It knows up to which clock of every other warp it has waited; an access of an earlier one is in order.  Within
+a warp the same is kept for each pair of lanes, with WARPSYNC, and the NOP that the compiler leaves where lanes of a
+__syncwarp() are together anyway, in place of barriers.  An asynchronous copy is a store of the time at which its thread
+has waited for it.  Shuffles and votes order nothing: the compiler itself moves stores past them.
 
 After Flanagan and Freund, "FastTrack: Efficient and Precise Dynamic Race Detection", PLDI 2009, with the two levels
 of a block: threads of one warp and warps.
@@ -19,7 +20,7 @@ from typing import Literal
 from warplens.emulator import ir
 from warplens.emulator.code import Code, function, i32, i64
 from warplens.emulator.emit import LlvmEmitter
-from warplens.emulator.findings import Kind, note
+from warplens.emulator.findings import Kind, noted
 from warplens.emulator.layout import BARRIERS, Block, Env, Warp
 from warplens.emulator.vectors import I32, PTR, vector
 
@@ -27,6 +28,23 @@ How = Literal["load", "store", "atomic"]
 VOID = ir.VoidType()
 V32 = vector(I32)
 MOST_WARPS = 32
+MBARRIERS = BARRIERS  # the row of what was published at mbarriers, behind those of the barriers
+PUBLISHED = BARRIERS + 2  # rows; the last has what is known of other blocks, by barrier
+GROUPS = 16  # of asynchronous copies, of which it is remembered when they were waited for
+
+
+class Global(c.Structure):
+    """What the workers of a launch share: watched are `bytes` of global memory from address `base` on."""
+
+    _fields_ = [
+        ("units", c.c_void_p),
+        ("events", c.c_void_p),
+        ("released", c.c_void_p),  # by block and warp: the clock up to which it has been
+        ("base", c.c_uint64),
+        ("bytes", c.c_uint64),
+        ("event", c.c_uint32),  # the latest
+        ("ticks", c.c_uint32),  # the clock of the launch
+    ]
 
 
 class Order(c.Structure):
@@ -39,7 +57,12 @@ class Order(c.Structure):
         ("clocks", c.c_uint32 * MOST_WARPS),
         ("seen", c.c_uint32 * (32 * 32)),
         ("step", c.c_uint32),
-        ("unused", c.c_uint32 * 31),
+        ("known", c.c_uint32),  # what was released until this reading of the launch's clock is known (global_races.py)
+        ("committed", c.c_uint32),  # groups of asynchronous copies
+        ("completed", c.c_uint32),  # those of them that were waited for
+        ("done_clock", c.c_uint32 * GROUPS),  # of the latest completed groups, by number: when they were waited for
+        ("done_step", c.c_uint32 * GROUPS),
+        ("unused", c.c_uint32 * 28),
     ]
 
 
@@ -52,7 +75,8 @@ class Store(c.Structure):
         ("at", c.c_int32),
         ("who", c.c_int32),
         ("value", c.c_uint32),
-        ("unused", c.c_uint32 * 3),
+        ("group", c.c_uint32),  # of an asynchronous copy, counted from 1; 0 for other stores
+        ("unused", c.c_uint32 * 2),
     ]
 
 
@@ -79,13 +103,16 @@ class Shadow:
 
     # Accesses
 
-    def touch(self, how: How) -> ir.Function:
-        """touch(env, block, warp, instruction, lane, unit, value, byte): one thread's access to one unit."""
-        name = f"touch_{how}"
+    def touch(self, how: How, copies: bool = False) -> ir.Function:
+        """touch(env, block, warp, instruction, lane, unit, value, byte): one thread's access to one unit.
+
+        copies: a store that is an asynchronous copy
+        """
+        name = f"touch_{'copy' if copies else how}"
         if found := self.module.globals.get(name):
             return found
         made, code = function(self.module, name, VOID, [PTR, PTR, PTR, *[I32] * 5])
-        _Touch(code, how, made.args).build()
+        _Touch(code, how, made.args, copies).build()
         return made
 
     # Order
@@ -122,25 +149,73 @@ class Shadow:
 
     @property
     def arrive(self) -> ir.Function:
-        """arrive(block, warp, barrier): what the warp knows and did is published at the barrier."""
+        """arrive(env, block, warp, place): what the warp knows and did is published: at a barrier, or MBARRIERS."""
         if found := self.module.globals.get("arrive_in_order"):
             return found
-        made, code = function(self.module, "arrive_in_order", VOID, [PTR, PTR, I32])
-        block, warp, barrier = made.args
+        made, code = function(self.module, "arrive_in_order", VOID, [PTR, PTR, PTR, I32])
+        env, block, warp, barrier = made.args
         b = code.b
         order = code.load(Warp, warp, "order")
         place = _row(code, code.load(Block, block, "published"), barrier)
         known = b.load(code.field(Order, order, "clocks"), typ=V32, align=4)
-        self._raise(code, place, known)
-        code.bump(code.field(Order, order, "clocks", code.load(Warp, warp, "index")), 1, I32)
+        raise_to(code, place, known)
+        raise_to(code, _known_at(code, block, barrier), code.load(Order, order, "known"))
+        tick(code, env, warp)
         b.ret_void()
         return made
 
-    def _raise(self, code: Code, place: ir.Value, known: ir.Value) -> None:
-        """*place = max(*place, known), by warp."""
+    @property
+    def observe(self) -> ir.Function:
+        """observe(block, warp, lanes): they have waited at an mbarrier; all that has arrived at any is known to them.
+        """
+        if found := self.module.globals.get("observe_in_order"):
+            return found
+        made, code = function(self.module, "observe_in_order", VOID, [PTR, PTR, I32])
+        block, warp, lanes = made.args
+        self._take(code, block, warp, i32(MBARRIERS))
+        code.b.call(self.meet, [warp, lanes])
+        code.b.ret_void()
+        return made
+
+    def _take(self, code: Code, block: ir.Value, warp: ir.Value, barrier: ir.Value) -> None:
+        """The warp knows what was published there."""
+        order = code.load(Warp, warp, "order")
+        published = code.b.load(_row(code, code.load(Block, block, "published"), barrier), typ=V32, align=4)
+        raise_to(code, code.field(Order, order, "clocks"), published)
+        known = code.b.load(_known_at(code, block, barrier), typ=I32)
+        raise_to(code, code.field(Order, order, "known"), known)
+
+    # Asynchronous copies
+
+    def commit(self, code: Code, warp: ir.Value) -> None:
+        """The copies so far are one group."""
+        code.bump(code.field(Order, code.load(Warp, warp, "order"), "committed"), 1, I32)
+
+    @property
+    def wait(self) -> ir.Function:
+        """wait(warp, groups): all groups but the last so many are complete.
+
+        Lanes that part count the groups of all: then some pending copies are taken for complete.
+        """
+        if found := self.module.globals.get("wait_for_copies"):
+            return found
+        made, code = function(self.module, "wait_for_copies", VOID, [PTR, I32])
+        warp, groups = made.args
         b = code.b
-        old = b.load(place, typ=V32, align=4)
-        b.store(b.select(b.icmp_unsigned(">", known, old), known, old), place, align=4)
+        order = code.load(Warp, warp, "order")
+        done = code.load(Order, order, "completed")
+        more = b.sub(b.sub(code.load(Order, order, "committed"), groups), done)
+        clock, step = _own_clock(code, warp), code.load(Order, order, "step")
+
+        def complete(n: ir.Value) -> None:
+            number = b.and_(b.add(b.add(done, n), i32(1)), i32(GROUPS - 1))
+            code.store(clock, Order, order, "done_clock", number)
+            code.store(step, Order, order, "done_step", number)
+            code.bump(code.field(Order, order, "completed"), 1, I32)
+
+        code.each(more, complete)
+        b.ret_void()
+        return made
 
     @property
     def opened(self) -> ir.Function:
@@ -162,38 +237,36 @@ class Shadow:
 
             code.each(code.load(Warp, warp, "parked"), waits)
             with code.when(code.nonzero(b.load(lanes, typ=I32))):
-                clocks = code.field(Order, code.load(Warp, warp, "order"), "clocks")
-                self._raise(code, clocks, b.load(place, typ=V32, align=4))
+                self._take(code, block, warp, barrier)
                 b.call(self.meet, [warp, b.load(lanes, typ=I32)])
 
         each_warp(code, env, block, of)
         b.store(ir.Constant(V32, None), place, align=4)
+        b.store(i32(0), _known_at(code, block, barrier))
         b.ret_void()
         return made
 
     def start(self, code: Code, env: ir.Value, block: ir.Value) -> None:
         """A new block: everything before it is in order."""
         b = code.b
-        latest = code.variable(I32, i32(0))
-
-        def later(warp: ir.Value) -> None:
-            clock = _own_clock(code, warp)
-            known = b.load(latest, typ=I32)
-            b.store(b.select(b.icmp_unsigned(">", clock, known), clock, known), latest)
+        shared = code.load(Env, env, "races")
+        base = code.load(Global, shared, "ticks")
+        code.bump(code.field(Global, shared, "ticks"), 1, I32)
 
         def begin(warp: ir.Value) -> None:
             order = code.load(Warp, warp, "order")
-            base = b.load(latest, typ=I32)
             b.store(LlvmEmitter(b).splat(base), code.field(Order, order, "clocks"), align=4)
             own = code.field(Order, order, "clocks", code.load(Warp, warp, "index"))
             b.store(b.add(base, i32(1)), own)
+            code.store(0, Order, order, "known")
+            self.commit(code, warp)  # what the block before has not waited for does not matter any more
+            code.store(code.load(Order, order, "committed"), Order, order, "completed")
             b.call(self.meet, [warp, i32(-1)])
 
-        each_warp(code, env, block, later)
         each_warp(code, env, block, begin)
         place = code.load(Block, block, "published")
-        for barrier in range(BARRIERS):
-            b.store(ir.Constant(V32, None), code.at(place, 128 * barrier), align=4)
+        for row in range(PUBLISHED):
+            b.store(ir.Constant(V32, None), code.at(place, 128 * row), align=4)
 
 
 def each_warp(code: Code, env: ir.Value, block: ir.Value, visit: Callable[[ir.Value], None]) -> None:
@@ -211,6 +284,27 @@ def _row(code: Code, rows: ir.Value, number: ir.Value) -> ir.Value:
     return code.at(rows, code.b.mul(code.widened(number), i64(128)))
 
 
+def _known_at(code: Code, block: ir.Value, barrier: ir.Value) -> ir.Value:
+    """Where Order.known is published at a barrier: in the last row."""
+    rows = code.load(Block, block, "published")
+    return code.at(rows, code.b.add(i64(128 * (PUBLISHED - 1)), code.b.mul(code.widened(barrier), i64(4))))
+
+
+def raise_to(code: Code, place: ir.Value, value: ir.Value) -> None:
+    """*place = max(*place, value), by element."""
+    b = code.b
+    old = b.load(place, typ=value.type, align=4)
+    b.store(b.select(b.icmp_unsigned(">", value, old), value, old), place, align=4)
+
+
+def tick(code: Code, env: ir.Value, warp: ir.Value) -> None:
+    """The warp's own clock goes on."""
+    shared = code.load(Env, env, "races")
+    code.bump(code.field(Global, shared, "ticks"), 1, I32)
+    own = code.field(Order, code.load(Warp, warp, "order"), "clocks", code.load(Warp, warp, "index"))
+    code.b.store(code.load(Global, shared, "ticks"), own)
+
+
 def _own_clock(code: Code, warp: ir.Value) -> ir.Value:
     return code.load(Order, code.load(Warp, warp, "order"), "clocks", code.load(Warp, warp, "index"))
 
@@ -218,7 +312,8 @@ def _own_clock(code: Code, warp: ir.Value) -> ir.Value:
 class _Touch:
     """The body of touch()."""
 
-    def __init__(self, code: Code, how: How, given: tuple[ir.Value, ...]) -> None:
+    def __init__(self, code: Code, how: How, given: tuple[ir.Value, ...], copies: bool) -> None:
+        self.copies = copies
         self.code, self.how, self.b = code, how, code.b
         self.env, self.block, warp, self.at, self.lane, unit, self.value, self.byte = given
         self.warp = code.load(Warp, warp, "index")
@@ -245,15 +340,32 @@ class _Touch:
         who = code.load(Store, self.row, "who")
         other, lane = b.lshr(who, i32(5)), b.and_(who, i32(31))
         seen = code.load(Order, self.order, "seen", b.or_(b.shl(self.lane, i32(5)), lane))
-        near = b.icmp_unsigned(">", seen, code.load(Store, self.row, "step"))
+        clock, step, pending = self._done(other)
+        near = b.icmp_unsigned(">", seen, step)
         near = b.or_(near, b.icmp_signed("==", who, self.me))
-        far = b.icmp_unsigned(">=", self._known(other), code.load(Store, self.row, "clock"))
-        fine = b.select(b.icmp_signed("==", other, self.warp), near, far)
+        far = b.icmp_unsigned(">=", self._known(other), clock)
+        fine = b.and_(b.select(b.icmp_signed("==", other, self.warp), near, far), b.not_(pending))
         if self.how == "store":
             # Racecheck's convention: stores of the same value do no harm.
             fine = b.or_(fine, b.icmp_signed("==", code.load(Store, self.row, "value"), self.value))
         with code.when(b.not_(fine), likely=False):
-            self._report(code.load(Store, self.row, "at"), who)
+            kind = b.select(pending, i32(Kind.COPY_PENDING), i32(Kind.RACE))
+            self._report(code.load(Store, self.row, "at"), who, kind)
+
+    def _done(self, warp: ir.Value) -> tuple[ir.Value, ir.Value, ir.Value]:
+        """(clock, step) at which the last store was done, and whether it is a copy that its thread has not waited for.
+        """
+        code, b = self.code, self.b
+        clock, step, group = (code.load(Store, self.row, name) for name in ("clock", "step", "group"))
+        away = b.mul(code.widened(b.sub(warp, self.warp)), i64(c.sizeof(Order)))
+        theirs = code.at(self.order, away)
+        copied = code.nonzero(group)
+        behind = b.sub(code.load(Order, theirs, "completed"), group)
+        pending = b.and_(copied, b.icmp_signed("<", behind, i32(0)))
+        recent = b.and_(copied, b.icmp_unsigned("<", behind, i32(GROUPS)))
+        place = b.and_(group, i32(GROUPS - 1))
+        clock = b.select(recent, code.load(Order, theirs, "done_clock", place), clock)
+        return clock, b.select(recent, code.load(Order, theirs, "done_step", place), step), pending
 
     def _known(self, warp: ir.Value) -> ir.Value:
         return self.code.load(Order, self.order, "clocks", warp)
@@ -278,13 +390,16 @@ class _Touch:
         step = self.code.b.mul(self.code.widened(warp), i64(2 * c.sizeof(Uses)))
         return self.code.at(self.code.at(self.row, c.sizeof(Store)), step)
 
-    def _report(self, first: ir.Value, who: ir.Value) -> None:
-        code, b = self.code, self.b
-        values = [i32(Kind.RACE), first, self.at, who, self.me, self.byte]
-        b.call(note(code.module), [self.env, self.block, *values])
+    def _report(self, first: ir.Value, who: ir.Value, kind: ir.Value | None = None) -> None:
+        b = self.b
+        apart = b.zext(b.icmp_signed("!=", b.lshr(who, i32(5)), self.warp), I32)
+        found = i32(Kind.RACE) if kind is None else kind
+        noted(self.code, self.env, self.block, found, first, self.at, who, self.me, self.byte, apart)
 
     def _remember_store(self) -> None:
         now = {"clock": self.clock, "step": self.step, "at": self.at, "who": self.me, "value": self.value}
+        group = self.b.add(self.code.load(Order, self.order, "committed"), i32(1)) if self.copies else i32(0)
+        now["group"] = group
         for name, value in now.items():
             self.code.store(value, Store, self.row, name)
 

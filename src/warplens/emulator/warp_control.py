@@ -262,3 +262,12 @@ class WarpControl(WarpMeeting):
 
     def fence(self) -> None:
         """Memory is in order here: one thread runs a block, and order between blocks is not relied upon."""
+        if self.at.base in ("MEMBAR", "FENCE"):
+            self.f.t.watch.fence(self.code, self.f.env, self.f.block, self.f.warp)
+
+    def commit_copies(self) -> None:
+        """Copies are done at once: only the check of races asks for the groups."""
+        self.f.t.watch.commit_copies(self.code, self.f.warp)
+
+    def wait_for_copies(self, groups: int) -> None:
+        self.f.t.watch.wait_for_copies(self.code, self.f.warp, groups)

@@ -19,6 +19,7 @@ from warplens.emulator.site import V32, Site
 from warplens.emulator.vectors import I1, I32, I64, is_vector, vector
 from warplens.isa._lanes import U32, U64, Pred
 from warplens.isa._warp import Data, Number, Reduction, Space, Update
+from warplens.isa.barrier import unchanged
 from warplens.program import Address, Register
 
 
@@ -45,6 +46,12 @@ class WarpMemory(AtInstruction):
             guarded=self.condition is not None,
             together=together,
         )  # fmt: skip
+
+    @property
+    def _strong(self) -> bool:
+        """Whether the instruction may be used to wait for other blocks."""
+        modifiers = self.at.modifiers
+        return "STRONG" in modifiers and "SM" not in modifiers
 
     def _register(self, register: Register | None) -> Any:
         return i32(0) if register is None else self.f.registers.word(register.file, register.index)
@@ -121,7 +128,7 @@ class WarpMemory(AtInstruction):
         routines, fault = self.f.t.routines, self.f.fault
         watch = self.f.t.watch
         if space != "generic":
-            watch.access(self._site(), space, address, bytes, "load")
+            watch.access(self._site(), space, address, bytes, "load", strong=self._strong, acquires=self._strong)
             if not watch.moves(space):
                 one = self._site().together and space != "local" and self.e.is_scalar(address)
                 return Data([self._u32(ir.Constant(I32 if one else V32, None))] * max(bytes // 4, 1))
@@ -131,7 +138,7 @@ class WarpMemory(AtInstruction):
         for where, mask, counted in self._windows(address):
             with self.code.when(self.code.nonzero(mask)):
                 near = self._near(address, where, mask, bytes)
-                watch.access(self._site(mask), where, near, bytes, "load")
+                watch.access(self._site(mask), where, near, bytes, "load", strong=self._strong, acquires=self._strong)
                 if not watch.moves(where):
                     continue
                 site = self._site(mask, where, counted)
@@ -147,14 +154,14 @@ class WarpMemory(AtInstruction):
         words = [self.e.splat(w.node) for w in data.words]
         watch = self.f.t.watch
         if space != "generic":
-            watch.access(self._site(), space, address, bytes, "store", words)
+            watch.access(self._site(), space, address, bytes, "store", words, strong=self._strong)
             if watch.moves(space):
                 self._access.store(routines, self._site(), space, address, words, bytes, fault)
             return
         for where, mask, counted in self._windows(address):
             with self.code.when(self.code.nonzero(mask)):
                 near = self._near(address, where, mask, bytes)
-                watch.access(self._site(mask), where, near, bytes, "store", words)
+                watch.access(self._site(mask), where, near, bytes, "store", words, strong=self._strong)
                 if watch.moves(where):
                     site = self._site(mask, where, counted)
                     self._access.store(routines, site, where, near, words, bytes, fault)
@@ -180,7 +187,7 @@ class WarpMemory(AtInstruction):
             routine = atomic_routine(self.f.t.routines, where, op, kind, returns, compare is not None, together)
             with self.code.when(self.code.nonzero(mask)):
                 near = self._near(address, where, mask, 4 * count) if space == "generic" else address
-                self.f.t.watch.access(self._site(mask), where, near, 4 * count, "atomic")
+                self.f.t.watch.access(self._site(mask), where, near, 4 * count, "atomic", strong=True, acquires=returns)
                 if self.f.t.watch.moves(where):
                     site = self._site(mask, where, counted)
                     self._keep(self._call_access(routine, site, near, words), mask, total)
@@ -199,7 +206,12 @@ class WarpMemory(AtInstruction):
 
     def update(self, at: Address, value: U64, becomes: Update) -> U64:
         address = self.address("shared", at)
-        self.f.t.watch.access(self._site(), "shared", address, 8, "atomic")
+        watch = self.f.t.watch
+        watch.access(self._site(), "shared", address, 8, "atomic")
+        if becomes is unchanged:
+            watch.wait_at_mbarrier(self.code, self.f.block, self.f.warp, self.active_mask)
+        else:
+            watch.arrive_at_mbarrier(self.code, self.f.env, self.f.block, self.f.warp)
         if not self.f.t.watch.moves("shared"):
             return self._nothing().join(self._nothing())
         routine = update_routine(self.f.t.routines, becomes)
@@ -222,7 +234,7 @@ class WarpMemory(AtInstruction):
         places, start = self.address("shared", to), self.address("global", source)
         # What is copied is known by its place: two copies of one place write the same.
         whence = [self.b.trunc(start, V32)] * (bytes // 4)
-        self.f.t.watch.access(site, "shared", places, bytes, "store", whence)
+        self.f.t.watch.access(site, "shared", places, bytes, "store", whence, copies=True)
         self.f.t.watch.access(self._site(self.b.and_(site.mask, lanes)), "global", start, bytes, "load")
         if not self.f.t.watch.moves("shared"):
             return

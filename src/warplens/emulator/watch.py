@@ -7,11 +7,12 @@ from typing import Any, Literal
 
 from warplens.emulator import ir
 from warplens.emulator.code import Code, function, i32, i64
-from warplens.emulator.findings import NOBODY, Kind, note
+from warplens.emulator.findings import NOBODY, Kind, noted
+from warplens.emulator.global_races import GlobalRaces, part
 from warplens.emulator.lane_recorder import LaneRecorder
 from warplens.emulator.layout import ALL_THREADS, INSTRUCTION, Block, Env, Warp
 from warplens.emulator.recorder import Recorder
-from warplens.emulator.shadow import How, Shadow, each_warp
+from warplens.emulator.shadow import MBARRIERS, How, Shadow, each_warp
 from warplens.emulator.site import Site
 from warplens.emulator.vectors import I32, I64, PTR, vector
 from warplens.hazard import Check
@@ -32,21 +33,25 @@ NEEDED: Checks = RECORD | {"needed"}  # with what slimmed.py leaves of the progr
 OF_ACCESSES: Checks = NOTHING_MOVES | {"needed"}  # which concern nothing but loads and stores
 
 
+ACCESSES = {"LDS", "STS", "LD", "ST", "LDG", "STG", "ATOMG", "ATOM", "RED", "REDG"}
+
+
 def unit(program: Program) -> int:
-    """Bytes of shared memory that are watched as one: the smallest access to it, at most a word."""
+    """Bytes of shared and global memory that are watched as one: the smallest access, at most a word."""
     sizes = {"U8": 1, "S8": 1, "8": 1, "U16": 2, "S16": 2, "16": 2}
-    accesses = (i for i in program.instructions if i.base in ("LDS", "STS", "LD", "ST"))
+    accesses = (i for i in program.instructions if i.base in ACCESSES)
     return min((sizes[m] for i in accesses for m in i.modifiers if m in sizes), default=4)
 
 
 class Watch:
-    """The checks of one kernel; `unit` is how many bytes of shared memory are watched as one."""
+    """The checks of one kernel; `unit` is how many bytes of memory are watched as one."""
 
     def __init__(self, module: ir.Module, unit: int, checks: Checks) -> None:
         self.module, self.checks = module, checks
         self.races, self.init, self.barriers = (name in checks for name in ("races", "init", "barriers"))
         self.unit = unit
         self.shadow = Shadow(module)
+        self.global_races = GlobalRaces(module, unit)
         self.still = {space for space, name in STILL.items() if name in checks}
         self.recorder: Recorder | None = None
         if checks & (RECORD | LANES):
@@ -72,11 +77,20 @@ class Watch:
 
     def access(
         self, site: Site, space: Space, address: Any, size: int, how: How,
-        words: Sequence[ir.Value] = (),
+        words: Sequence[ir.Value] = (), *, strong: bool = False, acquires: bool = False, copies: bool = False,
     ) -> None:  # fmt: skip
-        """Before the active lanes' accesses; strays are left to those."""
+        """Before the active lanes' accesses; strays are left to those.
+
+        strong     atomic, volatile, or of more than the block's scope: it does not race with others of its kind
+        acquires   it may tell what other blocks have done;  copies: an asynchronous copy
+        """
         if self.recorder:
             self.recorder.access(site, space, address, size, how)
+        if space == "global" and self.races:
+            kept = words if how == "store" else ()
+            routine = self.global_races.access(how, size, len(kept), strong, acquires)
+            who = [site.env, site.block, site.warp, site.index]
+            site.b.call(routine, [*who, site.e.splat(address), site.mask, *kept])
         shared = space == "shared"
         if not (shared or space == "local") or not (self.init or (self.races and shared)):
             return
@@ -87,11 +101,11 @@ class Watch:
             b.call(self._written(space, size, how), where)
         if self.races and shared:
             kept = words if how == "store" else ()
-            b.call(self._ordered(size, how, len(kept)), [*where, *kept])
+            b.call(self._ordered(size, how, len(kept), copies), [*where, *kept])
 
-    def _ordered(self, size: int, how: How, words: int) -> ir.Function:
+    def _ordered(self, size: int, how: How, words: int, copies: bool) -> ir.Function:
         """(env, block, warp, instruction, offsets, mask, words): each lane's units are touched."""
-        name = f"ordered_{how}_{size}"
+        name = f"ordered_{'copy' if copies else how}_{size}"
         if found := self.module.globals.get(name):
             return found
         made, code = function(self.module, name, VOID, [PTR, PTR, PTR, I32, V32, I32, *[V32] * words])
@@ -105,10 +119,10 @@ class Watch:
             with code.when(_inside(code, offset, size, code.load(Env, env, "shared_bytes"))):
                 first = b.lshr(offset, i32(shift))
                 for k in range(max(size // step, 1)):
-                    value = _part(code, values, lane, k * step, step) if values else i32(0)
+                    value = part(code, values, lane, k * step, step) if values else i32(0)
                     byte = b.add(offset, i32(k * step))
                     whom = [env, block, warp, index, lane, b.add(first, i32(k)), value, byte]
-                    b.call(self.shadow.touch(how), whom)
+                    b.call(self.shadow.touch(how, copies), whom)
 
         code.each_bit(mask, lane_of)
         b.ret_void()
@@ -142,7 +156,7 @@ class Watch:
                         some = b.load(code.at(place, start), typ=chunk, align=1)
                         with code.when(b.not_(code.nonzero(some)), likely=False):
                             said = [i32(kind), i32(NOBODY), index, i32(NOBODY), who, b.add(offset, i32(start))]
-                            b.call(note(code.module), [env, block, *said])
+                            noted(code, env, block, *said)
                 if how != "load":
                     ones = ir.IntType(8 * size)
                     b.store(ir.Constant(ones, (1 << 8 * size) // 255), place, align=1)
@@ -173,9 +187,9 @@ class Watch:
                 first = b.shl(code.load(Warp, warp, "index"), i32(5))
                 who = b.or_(first, code.lowest(mask))
                 said = [i32(Kind.PART_OF_A_WARP), i32(NOBODY), index, i32(NOBODY), who, code.popcount(mask)]
-                b.call(note(self.module), [env, block, *said])
+                noted(code, env, block, *said)
         if self.races:
-            b.call(self.shadow.arrive, [block, warp, barrier])
+            b.call(self.shadow.arrive, [env, block, warp, barrier])
 
     def opened(self, code: Code, env: ir.Value, block: ir.Value, barrier: ir.Value, need: ir.Value) -> None:
         """A barrier opens; those that wait are still there.  `need` is as the barrier was told."""
@@ -209,7 +223,7 @@ class Watch:
                     b.store(who, first_who)
                 with code.when(b.and_(here, b.and_(b.not_(new), b.icmp_signed("!=", at, known)))):
                     said = [i32(Kind.TWO_PLACES), known, at, b.load(first_who, typ=I32), who, i32(0)]
-                    b.call(note(self.module), [env, block, *said])
+                    noted(code, env, block, *said)
 
             code.each(code.load(Warp, warp, "parked"), waits)
 
@@ -219,9 +233,36 @@ class Watch:
         missing = b.icmp_signed("<", live, code.load(Env, env, "threads"))
         with code.when(b.and_(missing, b.icmp_signed("!=", at, i32(NOBODY)))):
             said = [i32(Kind.OTHERS_HAVE_LEFT), i32(NOBODY), at, i32(NOBODY), who, live]
-            b.call(note(self.module), [env, block, *said])
+            noted(code, env, block, *said)
         b.ret_void()
         return made
+
+    def arrive_at_mbarrier(self, code: Code, env: ir.Value, block: ir.Value, warp: ir.Value) -> None:
+        """Lanes arrive at a barrier in shared memory."""
+        if self.races:
+            code.b.call(self.shadow.arrive, [env, block, warp, i32(MBARRIERS)])
+
+    def wait_at_mbarrier(self, code: Code, block: ir.Value, warp: ir.Value, mask: ir.Value) -> None:
+        """Lanes ask whether a phase of one is over, and go on if it is."""
+        if self.races:
+            code.b.call(self.shadow.observe, [block, warp, mask])
+
+    # Order between blocks, asynchronous copies
+
+    def fence(self, code: Code, env: ir.Value, block: ir.Value, warp: ir.Value) -> None:
+        """Memory accesses of the warp are visible to others before its later ones."""
+        if self.races:
+            code.b.call(self.global_races.release, [env, block, warp])
+
+    def commit_copies(self, code: Code, warp: ir.Value) -> None:
+        """The asynchronous copies so far are one group."""
+        if self.races:
+            self.shadow.commit(code, warp)
+
+    def wait_for_copies(self, code: Code, warp: ir.Value, groups: int) -> None:
+        """At most so many groups are pending."""
+        if self.races:
+            code.b.call(self.shadow.wait, [warp, i32(groups)])
 
     def meet(self, code: Code, warp: ir.Value, lanes: ir.Value) -> None:
         """Lanes of a warp have waited for each other."""
@@ -232,11 +273,3 @@ class Watch:
 def _inside(code: Code, offset: ir.Value, size: int, room: ir.Value) -> ir.Value:
     b = code.b
     return b.icmp_signed("<=", b.add(b.zext(offset, I64), i64(size)), room)
-
-
-def _part(code: Code, words: Sequence[ir.Value], lane: ir.Value, byte: int, size: int) -> ir.Value:
-    """`size` bytes of what a lane stores, from a byte on."""
-    b = code.b
-    word = b.load(b.gep(words[byte // 4], [b.zext(lane, I64)], source_etype=I32), typ=I32)
-    mask = (1 << 8 * size) - 1
-    return b.and_(b.lshr(word, i32(8 * (byte % 4))), i32(mask))

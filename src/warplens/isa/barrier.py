@@ -99,12 +99,14 @@ def atoms_arrive(w: Warp, at: Address) -> U64:
 
 @op("ARRIVES.LDGSTSBAR.64.ARVCNT", pipe="lsu", says="each lane arrives at the barrier at {at}, its copies being done")
 def arrives_copies(w: Warp, at: Address) -> None:
+    copied(w)
     arrive(w, at, U32(w.e, w.e.constant(U32, 1)))
 
 
 @op("ARRIVES.LDGSTSBAR.64", pipe="lsu", says="each lane arrives at the barrier at {at}, its copies being done")
 def arrives_copies_sm80(w: Warp, at: Address) -> None:
     """Without .noinc an ATOMS.ADD before it adds the lanes to those that are missing."""
+    copied(w)
     atoms_arrive(w, at)
 
 
@@ -117,6 +119,13 @@ def syncs_expect_copy(w: Warp, at: Address, unused: U32) -> U64:
 @op("ARRIVES.LDGSTSBAR.64.TRANSCNT", pipe="lsu", says="the copies that the barrier at {at} waits for are done")
 def arrives_transactions(w: Warp, at: Address) -> None:
     """See SYNCS.ARRIVE.TRANS64.RED.A0T1."""
+    copied(w)
+
+
+def copied(w: Warp) -> None:
+    """The copies so far are done."""
+    w.commit_copies()
+    w.wait_for_copies(0)
 
 
 # The cluster

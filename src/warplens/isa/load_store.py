@@ -128,12 +128,13 @@ def ldgsts(
 
 @op("LDGDEPBAR", pipe="lsu", says="the copies so far are one group")
 def ldgdepbar(w: Warp) -> None:
-    """Nothing is pending."""
+    w.commit_copies()
 
 
 @op("DEPBAR.LE", pipe="lsu", says="wait until at most {groups} groups of copies are pending")
 def depbar(w: Warp, scoreboard: Register, groups: int = 0, others: Special = NO_OTHERS) -> None:
-    """Nothing is pending, at the other scoreboards ({2,1}) neither."""
+    """Nothing is pending at the other scoreboards ({2,1})."""
+    w.wait_for_copies(groups)
 
 
 @op("LDL", pipe="lsu", says="{to} = {size} of local memory at {at}", ignores=CACHING)
