@@ -155,6 +155,84 @@ def test_an_unknown_check() -> None:
         launched(by_name("clean_syncwarp"), "race")
 
 
+ATOMIC_LOOPS = """
+extern "C" __global__ void floats(const int *in, int *out) {
+  __shared__ float s;
+  if (threadIdx.x == 0) s = 0;
+  __syncthreads();
+  atomicAdd(&s, (float)in[threadIdx.x]);
+  __syncthreads();
+  out[threadIdx.x] = s;
+}
+extern "C" __global__ void own_loop(const int *in, int *out) {
+  __shared__ int s;
+  if (threadIdx.x == 0) s = 0;
+  __syncthreads();
+  int old = s, was;
+  do { was = old; old = atomicCAS(&s, was, was * 3 + in[threadIdx.x]); } while (old != was);
+  __syncthreads();
+  out[threadIdx.x] = s;
+}
+extern "C" __global__ void reads_sum(const int *in, int *out) {
+  __shared__ float s;
+  if (threadIdx.x == 0) s = 0;
+  __syncthreads();
+  atomicAdd(&s, (float)in[threadIdx.x]);
+  out[threadIdx.x] = s;
+}
+extern "C" __global__ void writes_sum(const int *in, int *out) {
+  __shared__ float s;
+  if (threadIdx.x == 40) s = 0;
+  atomicAdd(&s, (float)in[threadIdx.x]);
+  __syncthreads();
+  out[threadIdx.x] = s;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "severity"), [("floats", None), ("own_loop", "note"), ("reads_sum", "warning"), ("writes_sum", "error")]
+)
+def test_a_read_beside_an_atomic_in_shared_memory_is_no_error(name: str, severity: str | None) -> None:
+    numbers, out = np.arange(64, dtype=np.int32), np.zeros(64, np.int32)
+    found = wl.compile(source=ATOMIC_LOOPS)[name].launch(1, 64, numbers, out, check="races").hazards
+    worst = next((word for word in ("error", "warning", "note") if word in {h.severity for h in found}), None)
+    assert worst == severity, found
+
+
+UNROLLED = """
+extern "C" __global__ void unrolled(int *out) {
+  __shared__ int s[8][64];
+#pragma unroll
+  for (int k = 0; k < 8; k++) s[k][threadIdx.x] = threadIdx.x;
+  int sum = 0;
+#pragma unroll
+  for (int k = 0; k < 8; k++) sum += s[k][63 - threadIdx.x];
+  out[threadIdx.x] = sum;
+}
+"""
+
+
+def test_unrolled_copies_of_two_lines_are_one_finding() -> None:
+    kernel = wl.compile(source=UNROLLED)["unrolled"]
+    (hazard,) = kernel.launch(1, 64, np.zeros(64, np.int32), check="races").hazards
+    assert {party.act for party in hazard.parties} == {"read", "write"}
+    assert hazard.times == 8 * 64
+
+
+def test_a_full_table_of_findings_is_said() -> None:
+    stores = "\n".join(f"s[{k}] = {k};" for k in range(600))
+    loads = "\n".join(f"sum += s[{k}];" for k in range(600))
+    code = f"__shared__ volatile int s[600]; int sum = 0;\nif (threadIdx.x == 0) {{ {stores} }} else {{ {loads} }}"
+    source = f'extern "C" __global__ void many(int *out) {{ {code} out[threadIdx.x] = sum; }}'
+    kernel = wl.compile(source=source)["many"]
+    *told, last = kernel.launch(1, 64, np.zeros(64, np.int32), check="races").hazards
+    assert len(told) == 512
+    assert last.severity == "warning"
+    assert f"512 pairs of instructions is full: {last.times:,} occurrences at others are not listed" in last.message
+    assert sum(hazard.times for hazard in told) + last.times == 63 * 600
+
+
 COPIES = """
 extern "C" __global__ void copies(const int *in, int *out, int wait) {
   __shared__ int s[64];

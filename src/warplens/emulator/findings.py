@@ -6,6 +6,7 @@ import ctypes as c
 from collections.abc import Iterable
 from dataclasses import replace
 from enum import IntEnum
+from operator import itemgetter
 
 from warplens.emulator import ir
 from warplens.emulator.code import Code, function, i32, i64
@@ -17,9 +18,11 @@ from warplens.launch import Dim3, Launch
 from warplens.program import Instruction, Program
 
 ROOM = 512
-"""Different findings that a worker keeps; what a launch with more of them does is told by these."""
+"""Pairs of instructions that a worker keeps; a note says how many occurrences others had."""
 
 NOBODY = -1
+SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
+OLD_VALUE = "in no order: right only if an older value does no harm"
 
 
 class Kind(IntEnum):
@@ -55,7 +58,7 @@ class Entry(c.Structure):
 
 
 class Findings(c.Structure):
-    _fields_ = [("count", c.c_int32), ("unused", c.c_int32), ("entries", Entry * ROOM)]
+    _fields_ = [("count", c.c_int64), ("dropped", c.c_int64), ("entries", Entry * ROOM)]
 
 
 def note(module: ir.Module) -> ir.Function:
@@ -68,7 +71,8 @@ def note(module: ir.Module) -> ir.Function:
     rank = values[6]
     b = code.b
     table = code.load(Env, env, "findings")
-    count = code.load(Findings, table, "count")
+    count = b.trunc(code.load(Findings, table, "count"), I32)
+
     def fill(entry: ir.Value) -> None:
         names = ("kind", "first", "second", "who_first", "who_second", "value", "rank", "first_block")
         for name, value in zip(names, values, strict=True):
@@ -89,11 +93,14 @@ def note(module: ir.Module) -> ir.Function:
             b.ret_void()
 
     code.each(count, same)
-    with code.when(b.icmp_signed("<", count, i32(ROOM))):
-        entry = _entry(code, table, count)
-        fill(entry)
-        code.store(1, Entry, entry, "times")
-        code.store(b.add(count, i32(1)), Findings, table, "count")
+    with b.if_else(b.icmp_signed("<", count, i32(ROOM))) as (room, full):
+        with room:
+            entry = _entry(code, table, count)
+            fill(entry)
+            code.store(1, Entry, entry, "times")
+            code.bump(code.field(Findings, table, "count"))
+        with full:
+            code.bump(code.field(Findings, table, "dropped"))
     b.ret_void()
     return made
 
@@ -117,26 +124,39 @@ def _entry(code: Code, table: ir.Value, number: ir.Value) -> ir.Value:
 def hazards(
     tables: Iterable[Findings], program: Program, launch: Launch, memory: DeviceMemory
 ) -> tuple[Hazard, ...]:
-    """What all workers found, by place in the code; of several, the worst occurrence in the first block is told.
+    """What all workers found, by lines of the source (by instructions where they are not known).
 
-    Two places are one finding, whichever of the two came first.
+    Of several occurrences the worst one in the first block is told.  Two places are one finding, whichever came first.
     """
-    found: dict[tuple[int, int, int], list[Entry]] = {}
+    tables = list(tables)
+    found: dict[tuple[object, ...], list[tuple[tuple[int, ...], Hazard]]] = {}
     for table in tables:
         for entry in table.entries[: table.count]:
-            if entry.kind == Kind.TWO_PLACES and _one_line(program, entry):
-                continue  # the compiler has made two of one barrier
-            first, second = sorted((entry.first, entry.second))
-            found.setdefault((entry.kind, first, second), []).append(entry)
-
-    def order(entry: Entry) -> tuple[int, int]:
-        x, y, z = entry.ctaid
-        return -entry.rank, x + launch.grid[0] * (y + launch.grid[1] * z)
-
-    return tuple(
-        replace(_hazard(min(entries, key=order), program, launch, memory), times=sum(entry.times for entry in entries))
-        for _, entries in sorted(found.items())
+            if (hazard := _hazard(entry, program, launch, memory)) is None:
+                continue
+            x, y, z = entry.ctaid
+            order = SEVERITIES.index(hazard.severity), -entry.rank, x + launch.grid[0] * (y + launch.grid[1] * z)
+            found.setdefault((entry.kind, *sorted(map(_place, hazard.parties))), []).append((order, hazard))
+    told = tuple(
+        replace(min(same, key=itemgetter(0))[1], times=sum(hazard.times for _, hazard in same))
+        for _, same in sorted(found.items(), key=itemgetter(0))
     )
+    dropped = sum(table.dropped for table in tables)
+    return (*told, _full(told[-1].check, dropped)) if dropped and told else told
+
+
+def _place(party: Party) -> tuple[str, int, str]:
+    source = party.at.source
+    return (source.file, source.line, party.act) if source else ("", party.at.offset, party.act)
+
+
+def _full(check: Check, dropped: int) -> Hazard:
+    """What is said of a full table."""
+    message = (
+        f"the table of {ROOM} pairs of instructions is full: {dropped:,} occurrences at others are not listed; "
+        "mend what is listed and check again"
+    )
+    return Hazard(check, "warning", message, (), (0, 0, 0), dropped)
 
 
 def unwatched(size: int) -> Hazard:
@@ -145,12 +165,17 @@ def unwatched(size: int) -> Hazard:
     return Hazard("races", "note", message, (), (0, 0, 0), 1)
 
 
-def _hazard(entry: Entry, program: Program, launch: Launch, memory: DeviceMemory) -> Hazard:
+def _hazard(entry: Entry, program: Program, launch: Launch, memory: DeviceMemory) -> Hazard | None:
+    """None: it does no harm."""
     parties = tuple(
         Party(_act(program.instructions[at]), _thread(launch, who), program.instructions[at])
         for at, who in ((entry.first, entry.who_first), (entry.second, entry.who_second))
         if at != NOBODY
     )
+    if entry.kind == Kind.TWO_PLACES and _one_line(parties):
+        return None  # the compiler has made two of one barrier
+    if entry.kind in (Kind.RACE, Kind.GLOBAL_RACE) and _within_atomics(parties):
+        return None
     check, severity, message = _words(entry, parties, launch, memory)
     x, y, z = entry.ctaid
     return Hazard(check, severity, message, parties, (x, y, z), entry.times)
@@ -186,6 +211,9 @@ def _race(entry: Entry, parties: tuple[Party, ...]) -> tuple[Check, Severity, st
     first, second = (party.act for party in parties)
     where = f"byte {entry.value:#x} of shared memory"
     what = f"{first} and {second} of {where} by two threads"
+    if severity := _of_old_value(parties):
+        of = "a warp" if one_warp else "a block"
+        return "races", severity, f"{what} of {of} {OLD_VALUE}"
     if at_once:
         return "races", "error", f"{what} of a warp in one instruction"
     if one_warp:
@@ -208,10 +236,8 @@ def _global_race(
         who = "two threads of a warp" if entry.who_first // 32 == entry.who_second // 32 else "two threads of a block"
     if entry.rank == 0:
         return "races", "note", f"{what} by {who} in no order, with the same value"
-    if {first, second} == {"read", "atomic"}:
-        compares = any("CAS" in party.at.modifiers for party in parties)
-        severity: Severity = "note" if compares else "warning"
-        return "races", severity, f"{what} by {who} in no order: right only if an older value does no harm"
+    if severity := _of_old_value(parties):
+        return "races", severity, f"{what} by {who} {OLD_VALUE}"
     if entry.rank == 1:
         return "races", "warning", f"{what} by {who}, with no __syncwarp() between"
     if entry.rank == 2:
@@ -222,6 +248,21 @@ def _global_race(
     return "races", "error", f"{what} by {who}, in no order (that takes {needs})"
 
 
+def _within_atomics(parties: tuple[Party, ...]) -> bool:
+    """Strong accesses do not race.  Nor does the plain read with which the compiler begins the loop of an atomic that
+    the memory does not have, such as atomicAdd(float *) in shared memory: a value that is too old means one turn more.
+    """
+    loop = {party.act for party in parties} == {"read", "atomic"} and any("CAST" in p.at.modifiers for p in parties)
+    return all(p.act == "atomic" or "STRONG" in p.at.modifiers for p in parties) or (loop and _one_line(parties))
+
+
+def _of_old_value(parties: tuple[Party, ...]) -> Severity | None:
+    """How bad a plain read of what an atomic changes is; own loops with atomicCAS() begin with one."""
+    if {party.act for party in parties} != {"read", "atomic"}:
+        return None
+    return "note" if any("CAS" in party.at.modifiers for party in parties) else "warning"
+
+
 def _byte(address: int, memory: DeviceMemory) -> str:
     """ "byte 0x10 of argument 2"."""
     for allocation in memory.allocations:
@@ -230,8 +271,8 @@ def _byte(address: int, memory: DeviceMemory) -> str:
     return f"the byte at {address:#x}"
 
 
-def _one_line(program: Program, entry: Entry) -> bool:
-    first, second = (program.instructions[at].source for at in (entry.first, entry.second))
+def _one_line(parties: tuple[Party, ...]) -> bool:
+    first, second = (party.at.source for party in parties)
     return first is not None and first == second
 
 
