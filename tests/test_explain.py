@@ -252,6 +252,7 @@ def test_metrics_of_several_gpus(capsys: pytest.CaptureFixture[str]) -> None:
     shown = capsys.readouterr()
     assert len(shown.out.splitlines()) == 3
     assert shown.err.startswith("nccopy on t4: ")
+    refusal(capsys, "explain", COPY, *SMALL, "--gpu", "t4,h200", "--shared", "300000", "--csv")  # by both
 
 
 @pytest.mark.parametrize(

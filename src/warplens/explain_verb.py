@@ -123,9 +123,12 @@ def on_many(found: Sequence[Sequence[Target]], wish: Wish, output: Output) -> bo
         write_text(output.html, page.page([a.subject for _, rows in told for a in rows if a.subject], told))
         click.echo(f"written to {output.html}")
     elif output.as_csv or output.metrics is not None:
-        for title, answer in ((title, answer) for title, rows in told for answer in rows if answer.refused):
-            click.echo(visible(f"{title} on {answer.machine.key}: {answer.refused}"), err=True)
         subjects = [answer.subject for _, rows in told for answer in rows if answer.subject]
+        refused = [(title, answer) for title, rows in told for answer in rows if answer.refused]
+        if not subjects:
+            raise UsageError(refused[0][1].refused)
+        for title, answer in refused:
+            click.echo(visible(f"{title} on {answer.machine.key}: {answer.refused}"), err=True)
         if output.as_csv:
             click.echo(raw_page.page(subjects, output.metrics, by_gpu=True), nl=False)
         else:

@@ -13,17 +13,19 @@ from warplens.machine import machine
 from warplens.model.rates import WITH_PEAK
 from warplens.report.definitions import definitions
 
-MEASURED = sorted((Path(__file__).parents[2] / "measurements" / "h200").glob("validation_times*.csv"))
+ROOT = Path(__file__).parents[2]
+MEASURED = sorted((ROOT / "measurements" / "h200").glob("validation_times*.csv"))
 H200 = machine("h200")
+
+
+def read(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
 
 
 def rows() -> list[dict[str, str]]:
     """Of the launches that Nsight Compute was given, with the cycles."""
-    found = []
-    for path in MEASURED:
-        with path.open(encoding="utf-8", newline="") as file:
-            found += [row for row in csv.DictReader(file) if row.get("sm__cycles_elapsed.max")]
-    return found
+    return [row for path in MEASURED for row in read(path) if row.get("sm__cycles_elapsed.max")]
 
 
 def test_elapsed_cycles_are_the_duration_at_the_boost_clock() -> None:
@@ -35,6 +37,28 @@ def test_elapsed_cycles_are_the_duration_at_the_boost_clock() -> None:
     assert len(found) > 1000
     assert statistics.median(found) == pytest.approx(1, abs=0.01)
     assert sorted(abs(ratio - 1) for ratio in found)[int(0.9 * len(found))] < 0.02
+
+
+def test_dram_throughput_of_the_published_predictions() -> None:
+    """In points, as docs/counts.md has it: predicted bytes and duration beside the measured ones."""
+    found = []
+    for path in MEASURED:
+        predictions = ROOT / "benchmarks" / "validation" / path.name.replace("validation_times", "predictions")
+        measured = {row["name"]: row for row in read(path)}
+        for ours in read(predictions):
+            theirs = measured.get(ours["name"], {})
+            if not ours["dram_read_bytes"] or not theirs.get("dram__bytes_read.sum"):
+                continue
+            moved = float(ours["dram_read_bytes"]) + float(ours["dram_write_bytes"])
+            counted = float(theirs["dram__bytes_read.sum"]) + float(theirs["dram__bytes_write.sum"])
+            if max(moved, counted) < 1e6:
+                continue
+            rate = 1e6 * moved / (float(ours["time_us"]) - H200.speeds.event_microseconds)
+            off = abs(rate - 1e9 * counted / float(theirs["gpu__time_duration.sum"]))
+            found.append(100 * off / (1e9 * H200.dram_gigabytes_per_second))
+    assert len(found) == 852
+    assert statistics.median(found) < 0.85
+    assert sorted(found)[int(0.9 * len(found))] < 6.35
 
 
 @pytest.mark.parametrize(("name", "bits"), [("ccopy", 18), ("nccopy", 18), ("ccopy", 20), ("nccopy", 20)])
