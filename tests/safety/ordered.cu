@@ -3,6 +3,7 @@
 // All take `in` = 0, 1, 2 ..., `out` and `sync` = 0, of 4,096 integers each.
 
 #include <cooperative_groups.h>
+#include <cuda_fp16.h>
 #include <cuda_pipeline.h>
 
 namespace cg = cooperative_groups;
@@ -67,6 +68,11 @@ KERNEL(same_value) { if (in[I] % 3 == 0) *out = 1; }
 KERNEL(compare_and_swap_loop) {
   int old = *out, was;
   do { was = old; old = atomicCAS(out, was, was * 3 + in[I]); } while (old != was);
+}
+// note; 2 x 32
+KERNEL(atomic_of_a_half) {
+  if (B == 0) atomicAdd((__half2 *)out, __half2(1, 2));
+  else atomicAdd((__half *)out, __half(1));
 }
 // error; 2 x 32
 KERNEL(atomic_and_plain_write) { if (B == 0) atomicAdd(out, 1); else if (T == 0) out[0] = 7; }

@@ -16,7 +16,10 @@ from warplens.hazard import Hazard
 SOURCE = Path(__file__).with_name("ordered.cu")
 HEAD = re.compile(r"// (\w+); (\d+) x (\d+)(; cooperative)?\nKERNEL\((\w+)\)")
 KERNELS = HEAD.findall(SOURCE.read_text("utf-8"))
-ALWAYS = {"sum_without_atomics", "last_block_without_fence", "last_block", "lock", "copy_without_wait", "same_value"}
+ALWAYS = {
+    "sum_without_atomics", "last_block_without_fence", "last_block", "lock", "copy_without_wait", "same_value",
+    "atomic_of_a_half",
+}  # fmt: skip
 
 
 @cache

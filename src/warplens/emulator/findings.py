@@ -176,20 +176,20 @@ def _hazard(entry: Entry, program: Program, launch: Launch, memory: DeviceMemory
         return None  # the compiler has made two of one barrier
     if entry.kind in (Kind.RACE, Kind.GLOBAL_RACE) and _within_atomics(parties):
         return None
-    check, severity, message = _words(entry, parties, launch, memory)
+    check, severity, message = _words(entry, parties, program, launch, memory)
     x, y, z = entry.ctaid
     return Hazard(check, severity, message, parties, (x, y, z), entry.times)
 
 
 def _words(
-    entry: Entry, parties: tuple[Party, ...], launch: Launch, memory: DeviceMemory
+    entry: Entry, parties: tuple[Party, ...], program: Program, launch: Launch, memory: DeviceMemory
 ) -> tuple[Check, Severity, str]:
     kind = Kind(entry.kind)
     byte = f"byte {entry.value:#x}"
     if kind is Kind.RACE:
-        return _race(entry, parties)
+        return _race(entry, parties, program)
     if kind is Kind.GLOBAL_RACE:
-        return _global_race(entry, parties, launch, memory)
+        return _global_race(entry, parties, program, launch, memory)
     if kind is Kind.COPY_PENDING:
         what = f"{parties[1].act} of {byte} of shared memory to which an asynchronous copy is under way"
         return "races", "error", f"{what}: no cp.async.wait_group or wait_all of the copying thread comes before"
@@ -205,13 +205,13 @@ def _words(
     return "barriers", "note", f"the barrier opens for {entry.value} of {total} threads: the others have ended"
 
 
-def _race(entry: Entry, parties: tuple[Party, ...]) -> tuple[Check, Severity, str]:
+def _race(entry: Entry, parties: tuple[Party, ...], program: Program) -> tuple[Check, Severity, str]:
     one_warp = entry.who_first // 32 == entry.who_second // 32
     at_once = one_warp and entry.first == entry.second
     first, second = (party.act for party in parties)
     where = f"byte {entry.value:#x} of shared memory"
     what = f"{first} and {second} of {where} by two threads"
-    if severity := _of_old_value(parties):
+    if severity := _of_old_value(parties, program):
         of = "a warp" if one_warp else "a block"
         return "races", severity, f"{what} of {of} {OLD_VALUE}"
     if at_once:
@@ -222,7 +222,7 @@ def _race(entry: Entry, parties: tuple[Party, ...]) -> tuple[Check, Severity, st
 
 
 def _global_race(
-    entry: Entry, parties: tuple[Party, ...], launch: Launch, memory: DeviceMemory
+    entry: Entry, parties: tuple[Party, ...], program: Program, launch: Launch, memory: DeviceMemory
 ) -> tuple[Check, Severity, str]:
     x, y, z = entry.ctaid
     columns, rows, _ = launch.grid
@@ -236,7 +236,7 @@ def _global_race(
         who = "two threads of a warp" if entry.who_first // 32 == entry.who_second // 32 else "two threads of a block"
     if entry.rank == 0:
         return "races", "note", f"{what} by {who} in no order, with the same value"
-    if severity := _of_old_value(parties):
+    if severity := _of_old_value(parties, program):
         return "races", severity, f"{what} by {who} {OLD_VALUE}"
     if entry.rank == 1:
         return "races", "warning", f"{what} by {who}, with no __syncwarp() between"
@@ -256,11 +256,18 @@ def _within_atomics(parties: tuple[Party, ...]) -> bool:
     return all(p.act == "atomic" or "STRONG" in p.at.modifiers for p in parties) or (loop and _one_line(parties))
 
 
-def _of_old_value(parties: tuple[Party, ...]) -> Severity | None:
-    """How bad a plain read of what an atomic changes is; own loops with atomicCAS() begin with one."""
+def _of_old_value(parties: tuple[Party, ...], program: Program) -> Severity | None:
+    """How bad a plain read of what an atomic changes is.
+
+    Loops with atomicCAS() begin with one, and so do those that the compiler makes of atomics of 16 bits: then the read
+    and a compare-and-swap have one source line.
+    """
     if {party.act for party in parties} != {"read", "atomic"}:
         return None
-    return "note" if any("CAS" in party.at.modifiers for party in parties) else "warning"
+    lines = {party.at.source for party in parties if party.act == "read"} - {None}
+    swaps = (i for i in program.instructions if not {"CAS", "CAST"}.isdisjoint(i.modifiers))
+    loop = any(swap.source in lines for swap in swaps)
+    return "note" if loop or any("CAS" in party.at.modifiers for party in parties) else "warning"
 
 
 def _byte(address: int, memory: DeviceMemory) -> str:
