@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from warplens.hazard import Hazard
 from warplens.launch import Launch
+from warplens.metric import Provenance
 
 Counts = NDArray[np.int64]
 
@@ -51,6 +52,8 @@ class Trace:
     blocks_run        of the grid;  seconds: on the host, with the filling of device memory
     hazards           what the checks that were on have found
     printed           by the kernel's printf, block after block in order of their numbers
+    counts_depend_on  what guards or branches depend on that is the order of warps or time, in words; "" if nothing
+    addresses_depend_on  the same of addresses
     """
 
     launch: Launch
@@ -75,6 +78,8 @@ class Trace:
     hazards: tuple[Hazard, ...] = ()
     printed: str = ""
     reached: Mapping[str, Reached] = field(default_factory=dict)
+    counts_depend_on: str = ""
+    addresses_depend_on: str = ""
 
     def __repr__(self) -> str:
         blocks = f"{self.blocks_run:,} of {self.launch.blocks:,} blocks"
@@ -83,3 +88,9 @@ class Trace:
     @property
     def sampled(self) -> bool:
         return self.blocks_run < self.launch.blocks
+
+    def provenance(self, of_addresses: bool) -> Provenance:
+        """Of what is summed from these counts; of_addresses: from those that follow from addresses too."""
+        if self.sampled:
+            return "sampled"
+        return "modelled" if self.counts_depend_on or (of_addresses and self.addresses_depend_on) else "exact"

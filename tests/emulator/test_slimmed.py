@@ -10,7 +10,7 @@ import pytest
 import warplens as wl
 from warplens.emulator import DeviceMemory, pass_arguments, record, streams
 from warplens.emulator.liveness import GUARDS
-from warplens.emulator.slimmed import COPIES, TABLES, Needs, Slimmed, _places, slimmed, spaces_of
+from warplens.emulator.slimmed import COPIES, TABLES, Needs, Slimmed, places, slimmed, spaces_of
 from warplens.emulator.watch import NOTHING_MOVES, RECORD, STILL
 from warplens.kernel import Kernel
 from warplens.launch import Launch
@@ -159,7 +159,7 @@ class BySets(Needs):
             over = {(event.name, event.guard) for event in written if event.name[0] in ("R", "P")}
             wanted -= {want for want in wanted if (want[0], None) in over or want in over}
         moves = asked or not spaces or not spaces <= still
-        wanted |= {(e.name, e.guard) for e in events if not e.writes and (moves or _places(at, e.name))}
+        wanted |= {(e.name, e.guard) for e in events if not e.writes and (moves or places(at, e.name))}
 
 
 @pytest.mark.parametrize("file", ["lessons", "k18_divergence", "k16_shuffle_vote", "guest_rows", "copies"])

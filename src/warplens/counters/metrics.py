@@ -17,7 +17,7 @@ from warplens.counters.launch import Curves, Occupancy, launch_metrics
 from warplens.counters.opcodes import category
 from warplens.counters.vocabulary import Counts, Formula
 from warplens.kernel import Kernel, SourceLine, chip_number
-from warplens.metric import Metric, Provenance, instanced
+from warplens.metric import Metric, instanced
 from warplens.program import Instruction, Program
 from warplens.trace import Trace
 
@@ -54,7 +54,7 @@ def metrics(
 
 def mixes(program: Program, trace: Trace) -> Metrics:
     """The instanced metrics of the instruction mix; categories are those of opcodes.py."""
-    provenance: Provenance = "sampled" if trace.sampled else "exact"
+    provenance = trace.provenance(of_addresses=False)
     return {
         "sass__inst_executed_per_opcode": instanced("inst", provenance, opcode_mix(program, trace).items()),
         "sass__inst_executed_per_opcode_category": instanced(

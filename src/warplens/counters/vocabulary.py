@@ -138,22 +138,29 @@ class Counts:
 
 @dataclass(frozen=True)
 class Quantity:
-    """Something that can be worked out for each group; sums and differences stay whole numbers."""
+    """Something that can be worked out for each group; sums and differences stay whole numbers.
+
+    of_addresses: whether it follows from addresses too.
+    """
 
     of: Callable[[Counts], Totals]
+    of_addresses: bool
 
     def __add__(self, other: Quantity) -> Quantity:
-        return Quantity(lambda counts: self.of(counts) + other.of(counts))
+        return self._with(other, lambda counts: self.of(counts) + other.of(counts))
 
     def __sub__(self, other: Quantity) -> Quantity:
-        return Quantity(lambda counts: self.of(counts) - other.of(counts))
+        return self._with(other, lambda counts: self.of(counts) - other.of(counts))
 
     def __rmul__(self, factor: int) -> Quantity:
-        return Quantity(lambda counts: factor * self.of(counts))
+        return Quantity(lambda counts: factor * self.of(counts), self.of_addresses)
 
     def __truediv__(self, other: Quantity) -> Quantity:
         """The quotient, 0 where there is nothing to divide by: so Nsight Compute prints it."""
-        return Quantity(lambda counts: quotient(self.of(counts), other.of(counts)))
+        return self._with(other, lambda counts: quotient(self.of(counts), other.of(counts)))
+
+    def _with(self, other: Quantity, of: Callable[[Counts], Totals]) -> Quantity:
+        return Quantity(of, self.of_addresses or other.of_addresses)
 
 
 def quotient(above: Totals, below: Totals) -> Totals:
@@ -167,16 +174,17 @@ def launched_warps(launch: Launch) -> int:
 
 @dataclass(frozen=True)
 class Column:
-    """One array of the trace, to be summed over a selection."""
+    """One array of the trace, to be summed over a selection; of_addresses: which follows from addresses."""
 
     name: str
+    of_addresses: bool = False
 
     def __getitem__(self, selection: Selection) -> Quantity:
-        return Quantity(lambda counts: counts.total(counts.spread(self.name), selection))
+        return Quantity(lambda counts: counts.total(counts.spread(self.name), selection), self.of_addresses)
 
 
 ALL = Selection(lambda site: True)
-WARPS = Quantity(lambda counts: np.full(counts.size, launched_warps(counts.trace.launch)))
+WARPS = Quantity(lambda counts: np.full(counts.size, launched_warps(counts.trace.launch)), False)
 
 EXECUTED = Column("executed")
 THREADS = Column("threads")
@@ -186,13 +194,13 @@ PARTED = Column("parted")
 REPLAYS = Column("replays")
 REPLAYED = Column("replayed")
 REQUESTS = Column("requests")
-SECTORS = Column("sectors")
-TAGS = Column("tags")
-WAVEFRONTS = Column("wavefronts")
-IDEAL = Column("ideal")
-COPY_IDEAL = Column("copy_ideal")
-COPY_SECTORS = Column("copy_sectors")
-BYTES = Column("bytes")
+SECTORS = Column("sectors", of_addresses=True)
+TAGS = Column("tags", of_addresses=True)
+WAVEFRONTS = Column("wavefronts", of_addresses=True)
+IDEAL = Column("ideal", of_addresses=True)
+COPY_IDEAL = Column("copy_ideal", of_addresses=True)
+COPY_SECTORS = Column("copy_sectors", of_addresses=True)
+BYTES = Column("bytes", of_addresses=True)
 
 GLOBAL, LOCAL, SHARED = space("global"), space("local"), space("shared")
 LOAD, STORE, ATOMIC, REDUCTION, COPY = (
@@ -227,7 +235,8 @@ class Formula:
 
     def metrics(self, counts: Counts) -> list[Metric]:
         """One a group; whole numbers as int."""
-        provenance: Provenance = "sampled" if counts.trace.sampled else self.provenance
+        found = counts.trace.provenance(self.quantity.of_addresses)
+        provenance = self.provenance if found == "exact" else found
         return [Metric(value, self.unit, provenance) for value in self.quantity.of(counts).tolist()]
 
 

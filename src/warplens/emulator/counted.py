@@ -15,7 +15,7 @@ from warplens.trace import Trace
 
 @dataclass(frozen=True)
 class Counted:
-    """read   gives the arrays of a Trace, by name;  the rest as there"""
+    """read   gives the arrays of a Trace, by name;  dependence: what its last two fields say;  the rest as there"""
 
     launch: Launch
     read: Callable[[], dict[str, Any]]
@@ -23,10 +23,12 @@ class Counted:
     seconds: float
     hazards: tuple[Hazard, ...]
     printed: str
+    dependence: Callable[[], tuple[str, str]]
 
     @cached_property
     def trace(self) -> Trace:
+        counts, addresses = self.dependence()
         return Trace(
             self.launch, blocks_run=self.blocks_run, seconds=self.seconds, hazards=self.hazards, printed=self.printed,
-            **self.read(),
+            counts_depend_on=counts, addresses_depend_on=addresses, **self.read(),
         )  # fmt: skip

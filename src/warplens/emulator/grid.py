@@ -25,6 +25,7 @@ from warplens.emulator.global_races import GlobalMemory
 from warplens.emulator.jit import Translated
 from warplens.emulator.layout import FaultKind, Status, Touch
 from warplens.emulator.memory import DeviceMemory
+from warplens.emulator.order import dependence
 from warplens.emulator.prepare import Heap, prepare, tile_of
 from warplens.emulator.room import MOST_BYTES
 from warplens.emulator.sample import Sample, sample_of
@@ -96,7 +97,8 @@ def run(
     found = hazards(grid.findings, program, launch, memory) if checks else ()
     if grid.races and grid.races.unwatched:
         found += (unwatched(grid.races.unwatched),)
-    return Counted(launch, counts, grid.blocks, seconds, found, grid.printed)
+    depends = partial(dependence, kernel, program, launch.blocks * launch.warps_per_block)
+    return Counted(launch, counts, grid.blocks, seconds, found, grid.printed, depends)
 
 
 def with_code(tiers: Tiers, execute: Callable[[Tiers, Translated, bool], T]) -> T:

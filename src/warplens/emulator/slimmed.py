@@ -22,7 +22,7 @@ from warplens.emulator.tokens import named
 from warplens.emulator.watch import NEEDED, RECORD, STILL, Checks, Still
 from warplens.isa._decode import Binding, bind
 from warplens.kernel import Kernel
-from warplens.program import Address, Instruction, Program
+from warplens.program import Address, Block, Instruction, Program
 
 SECTIONS = ("tensor", "sparse")  # whose sentences take the warp, and do nothing but give a result
 RESULTS_ONLY = frozenset({
@@ -106,24 +106,30 @@ def _all(bits: Iterable[int]) -> int:
     return reduce(or_, bits, 0)
 
 
+def noted(program: Program, bindings: Sequence[Binding | None]) -> tuple[dict[int, Block], dict[int, list[Event]]]:
+    """Blocks that can be executed by their first instruction, and what each instruction reads and writes."""
+    entered = reached(program)
+    blocks = {block.first: block for block in program.blocks if block.first in entered}
+    walk = Walk(program, bindings, 0)
+    for block in blocks.values():
+        walk.through(Place(block.first), block, {}, Convergence(True))
+    events: dict[int, list[Event]] = {}
+    for found in walk.registers.flow.events.values():
+        for event in found:
+            events.setdefault(event.index, []).append(event)
+    return blocks, events
+
+
 class Needs:
     """Who reads and writes which registers, instruction by instruction, and what follows from that."""
 
     def __init__(self, program: Program) -> None:
         self.program, self.ways = program, ways(program)
         self.bindings = [bind(i) for i in program.instructions]
-        entered = reached(program)
-        self.blocks = {block.first: block for block in program.blocks if block.first in entered}
-        walk = Walk(program, self.bindings, 0)
-        for block in self.blocks.values():
-            walk.through(Place(block.first), block, {}, Convergence(True))
-        self.events: dict[int, list[Event]] = {}
-        for found in walk.registers.flow.events.values():
-            for event in found:
-                self.events.setdefault(event.index, []).append(event)
+        self.blocks, self.events = noted(program, self.bindings)
         told = {index for index, some in self.events.items() if any(event.writes for event in some)}
         pairs = zip(program.instructions, self.bindings, strict=True)
-        self.pure = {i.index for i, binding in pairs if i.index in told and _is_pure(i, binding)}
+        self.pure = {i.index for i, binding in pairs if i.index in told and is_pure(i, binding)}
         bits: dict[Want, int] = {}
         by_name: dict[Name, int] = {}
         for event in (event for some in self.events.values() for event in some if not event.writes):
@@ -191,7 +197,7 @@ class Needs:
             ],
             over=over,
             reads=_all(bit for bit, _ in reads),
-            places=_all(bit for bit, name in reads if _places(at, name)),
+            places=_all(bit for bit, name in reads if places(at, name)),
             spaces=spaces,
             copies=at.base == COPIES,
         )  # fmt: skip
@@ -211,7 +217,7 @@ def spaces_of(at: Instruction) -> set[Still]:
     return {SPACES[at.base]} if at.base in SPACES else set()
 
 
-def _is_pure(at: Instruction, binding: Binding | None) -> bool:
+def is_pure(at: Instruction, binding: Binding | None) -> bool:
     """Whether it does nothing but write its results, all of which are told."""
     if binding is None or at.base == "NOP":
         return False
@@ -219,7 +225,7 @@ def _is_pure(at: Instruction, binding: Binding | None) -> bool:
     return not op.takes_warp or op.section in SECTIONS or at.base in RESULTS_ONLY
 
 
-def _places(at: Instruction, name: Name) -> bool:
+def places(at: Instruction, name: Name) -> bool:
     """Whether a register that an access reads may say which places it reaches, in which lanes."""
     if name[0] != "R":
         return True

@@ -77,8 +77,13 @@ class Subject:
 
     @property
     def provenance(self) -> Provenance:
-        """Of whatever is summed straight from the trace."""
-        return "sampled" if self.trace.sampled else "exact"
+        """Of instructions, lanes and branches, summed straight from the trace."""
+        return self.trace.provenance(of_addresses=False)
+
+    @property
+    def memory_provenance(self) -> Provenance:
+        """Of tables that have sectors or wavefronts in them."""
+        return self.trace.provenance(of_addresses=True)
 
     @property
     def waves(self) -> float:
@@ -143,7 +148,7 @@ class Subject:
     @property
     def notes(self) -> list[str]:
         """What a reader must know of the numbers."""
-        return [note for note in (self.part, self.foreign, self.timed, self.driven) if note]
+        return [note for note in (self.part, self.foreign, self.timed, self.dependent, self.driven) if note]
 
     @property
     def part(self) -> str:
@@ -159,6 +164,16 @@ class Subject:
         if not any(name.startswith(("SR_CLOCK", "SR_GLOBALTIMER")) for name in names):
             return ""
         return "the kernel reads a clock, which counts instructions here: what it does with the time is modelled"
+
+    @property
+    def dependent(self) -> str:
+        """A remark if counts depend on the order of the warps or on time, else ""."""
+        if causes := self.trace.counts_depend_on:
+            return f"counts are modelled: a branch or guard depends on {causes}, and a GPU may give others in each run"
+        if causes := self.trace.addresses_depend_on:
+            told = "sectors, wavefronts and bytes are modelled: an address depends on"
+            return f"{told} {causes}, and a GPU may give others in each run"
+        return ""
 
     @property
     def driven(self) -> str:

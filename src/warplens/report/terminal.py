@@ -151,9 +151,9 @@ def memory(
     for row, texts in zip(rows, cells, strict=True):
         table.add_row(*texts[:-2], Text(texts[-2], "red" if row.excess else ""), texts[-1])
     if not any(row.arbitrated for row in rows):
-        return titled(title, subject.provenance, table)
+        return titled(title, subject.memory_provenance, table)
     remark = "* modelled: where lanes meet on a word, a GPU's counters may read a few more."
-    return titled(title, subject.provenance, Group(table, Padding(Text(remark, "dim"), (0, 0, 0, 2))))
+    return titled(title, subject.memory_provenance, Group(table, Padding(Text(remark, "dim"), (0, 0, 0, 2))))
 
 
 def memory_cells(row: tables.MemoryRow, written: Callable[[int], str]) -> list[str]:
@@ -181,7 +181,7 @@ def lines(subject: Subject, width: int, count: int) -> RenderableType:
     rows = tables.lines(subject)[:count]
     if not rows:
         remark = Text("no line table: compile with -lineinfo", "dim")
-        return titled("Hottest Source Lines", subject.provenance, remark)
+        return titled("Hottest Source Lines", subject.memory_provenance, remark)
     files = {row.place.file for row in rows}
     heads = ("Executed", "Share", "Sectors", "Excessive", *(["Bank Confl."] if any(r.wavefronts for r in rows) else []))
     whole = [[place_of(row, files), *line_cells(row, number)][: 1 + len(heads)] for row in rows]
@@ -198,7 +198,7 @@ def lines(subject: Subject, width: int, count: int) -> RenderableType:
         bad = {"Excessive": row.excess, "Bank Confl.": row.conflicts}
         shown = [Text(cell, "red" if bad.get(head) else "") for head, cell in zip(columns, texts, strict=True)]
         table.add_row(place, Text(row.text.strip()), *shown)
-    return titled("Hottest Source Lines", subject.provenance, table)
+    return titled("Hottest Source Lines", subject.memory_provenance, table)
 
 
 def place_of(row: tables.LineRow, files: Set[str]) -> str:
@@ -221,7 +221,7 @@ def instructions(subject: Subject, width: int, count: int) -> RenderableType:
     body: list[RenderableType] = [aligned(heads, room, max(counts), "dim")]
     for cells, words in rows:
         body += [aligned(cells, room, max(counts)), Padding(Text(words, "dim"), (0, 0, 0, 8))]
-    return titled("Hottest Instructions", subject.provenance, Group(*body))
+    return titled("Hottest Instructions", subject.memory_provenance, Group(*body))
 
 
 def instruction(row: tables.InstructionRow, written: Callable[[int], str]) -> tuple[tuple[str, ...], str]:
