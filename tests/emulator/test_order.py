@@ -58,6 +58,27 @@ extern "C" __global__ void reused(int* x, int* y) {  // the result is dead befor
   y[t] = atomicAdd(x, 1);
   for (int i = 0; i < (t & 7); ++i) y[128 + t * 8 + i] = i * t;
 }
+extern "C" __global__ void in_steps(volatile int* x, int* y) {  // the last warp of a sum: nothing is decided by it
+  int t = threadIdx.x;
+  volatile int* d = x + blockIdx.x * 64;
+  if (t < 32) {
+    for (int s = 32; s > 0; s /= 2) {
+      int sum = d[t] + d[t + s];
+      __syncwarp();
+      d[t] = sum;
+      __syncwarp();
+    }
+  }
+  if (t == 0) y[blockIdx.x] = d[0];
+}
+extern "C" __global__ void first_of_warp(int* x, int* y) {  // a result that reaches a branch through a shuffle
+  int t = threadIdx.x;
+  if (t < 32) {
+    int place = t ? 0 : atomicAdd(x, 1);
+    __syncwarp();
+    if (__shfl_sync(~0u, place, 0) & 1) y[t] = t;
+  }
+}
 extern "C" __global__ void naps(int* x, int* y) {
   if (threadIdx.x & 1) __nanosleep(100);
   y[threadIdx.x] = 1;
@@ -67,7 +88,7 @@ WANTED = {
     "plain": (NOTHING, NOTHING), "kept": (NOTHING, NOTHING), "reused": (NOTHING, NOTHING), "timed": (NOTHING, NOTHING),
     "ticket": (NOTHING, {ATOMIC}), "through_memory": (NOTHING, {ATOMIC}), "last_block": ({ATOMIC}, NOTHING),
     "swapped": ({ATOMIC}, NOTHING), "spin": ({STRONG}, NOTHING), "clocked": ({CLOCK}, NOTHING),
-    "naps": ({SLEEP}, NOTHING),
+    "naps": ({SLEEP}, NOTHING), "in_steps": (NOTHING, NOTHING), "first_of_warp": ({ATOMIC}, NOTHING),
 }  # fmt: skip
 INSTRUCTIONS, SECTORS = "smsp__inst_executed.sum", "smsp__sass_sectors_mem_global.sum"
 MIX = "sass__inst_executed_per_opcode"

@@ -30,11 +30,16 @@ def ways(program: Program) -> dict[int, list[int]]:
     """Where each of these may lead, by first instructions; a jump to a computed place to any of them."""
     everywhere = sorted(reached(program))
     by_start = {block.first: block for block in program.blocks}
+    collected = _collected(program)
     found: dict[int, list[int]] = {}
     for start in everywhere:
         block = by_start[start]
-        anywhere = program.instructions[block.last].base in ANYWHERE
-        behind = [block.last + 1] if block.last + 1 in everywhere else []
+        last = program.instructions[block.last]
+        if last.base == "ENDCOLLECTIVE" and last.guard is None and collected:
+            found[start] = sorted(collected.intersection(everywhere))
+            continue
+        anywhere = last.base in ANYWHERE
+        behind = {block.last + 1} if _falls_through(program, block) else set()
         places = {*block.successors, *called(program, block), *behind}
         found[start] = everywhere if anywhere else sorted(places.intersection(everywhere))
     return found
@@ -45,6 +50,17 @@ def called(program: Program, block: Block) -> list[int]:
     last = program.instructions[block.last]
     labels = [operand for operand in last.operands if isinstance(operand, Label)]
     return [label.offset // 16 for label in labels[:1]] if last.base == "CALL" else []
+
+
+def _collected(program: Program) -> set[int]:
+    """Where lanes go on behind ENDCOLLECTIVE: at the label of the WARPSYNC.COLLECTIVE that each came through.
+
+    Nothing is known where one has a guard: lanes that it leaves out come to ENDCOLLECTIVE without a label.
+    """
+    begins = [i for i in program.instructions if i.base == "WARPSYNC" and "COLLECTIVE" in i.modifiers]
+    if any(begin.guard is not None for begin in begins):
+        return set()
+    return {label.offset // 16 for begin in begins for label in begin.operands if isinstance(label, Label)}
 
 
 def _falls_through(program: Program, block: Block) -> bool:
