@@ -96,3 +96,33 @@ def test_names_are_those_of_cpp() -> None:
         module["scale<float>"].in_clusters(64)
     with pytest.raises(KernelFault, match=r"^app::scale<float> hangs"):
         module["scale<float>"].launch(1, 64, x, -1)
+
+
+def test_overloads_and_namesakes_are_told_apart() -> None:
+    source = """
+namespace a { __global__ void f(int* x) { x[0] = 1; } }
+namespace b { __global__ void f(int* x) { x[0] = 2; } }
+__global__ void f(int* x) { x[0] = 3; }
+__global__ void over(int* x) { x[0] = 4; }
+__global__ void over(const float* y, int* x) { x[0] = 5; }
+"""
+    module = wl.compile(source=source, arch="sm_90")
+    assert set(module) == {"a::f", "b::f", "f", "over(int*)", "over(float const*, int*)"}
+
+    def stored(name: str) -> int:
+        x = np.zeros(1, np.int32)
+        module[name].launch(1, 1, *[np.zeros(1, np.float32)] * ("float" in name), x)
+        return int(x[0])
+
+    assert {name: stored(name) for name in module} == {
+        "a::f": 1, "b::f": 2, "f": 3, "over(int*)": 4, "over(float const*, int*)": 5,
+    }  # fmt: skip
+    assert (stored("::f"), stored("over(int *)")) == (3, 4)
+
+
+def test_a_name_means_all_its_overloads(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "k.cu").write_text("__global__ void k(int* x) { *x = 1; } __global__ void k(float* x) { *x = 1; }")
+    assert main(["sass", str(tmp_path / "k.cu"), "--static", "-k", "k"]) == 0
+    printed = capsys.readouterr().out
+    assert "k(int*), sm_90" in printed
+    assert "k(float*), sm_90" in printed

@@ -181,7 +181,8 @@ class Module:
             return self._lowered.get(name, name)
         wanted = same_name(name)
         alike = [symbol for symbol in self.cubin.kernels if wanted in map(same_name, cpp_names(symbol))]
-        return alike[0] if len(alike) == 1 else name
+        whole = [symbol for symbol in alike if wanted.removeprefix("::") == same_name(demangled(symbol))]
+        return next((found[0] for found in (whole, alike) if len(found) == 1), name)
 
     def spoken(self, symbol: str) -> str:
         """What a reader calls this kernel, and finds it by: its C++ name, where only one kernel has that."""

@@ -169,8 +169,8 @@ def _all(module: Module, file: str) -> list[str]:
 
 
 def _base(name: str) -> str:
-    """ "scale" of "app::scale<float, 4>"."""
-    return name.partition("<")[0].rpartition("::")[2]
+    """ "scale" of "app::scale<float, 4>" and of "app::scale(float*)"."""
+    return re.sub(r"\(.*\)$", "", name).partition("<")[0].rpartition("::")[2]
 
 
 def _unknown(word: str, file: str, known: Iterable[str]) -> UsageError:

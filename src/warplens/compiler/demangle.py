@@ -54,9 +54,10 @@ def parameter_types(symbol: str) -> tuple[str, ...]:
 
 @cache
 def cpp_names(symbol: str) -> tuple[str, ...]:
-    """The names by which a reader may mean this kernel, the shortest first."""
+    """The names by which a reader may mean this kernel, the shortest first; the last ones tell overloads apart."""
     short, full, whole = plain_name(symbol), full_name(symbol), demangled(symbol)
-    return short, full, whole.removeprefix(full.removesuffix(short)), whole
+    types = ", ".join(parameter_types(symbol))
+    return short, full, whole.removeprefix(full.removesuffix(short)), whole, f"::{whole}", f"{whole}({types})"
 
 
 def same_name(name: str) -> str:
