@@ -112,3 +112,10 @@ def test_ptx_that_is_too_new_says_what_helps(text):
     version = text.split(".version ")[1].split()[0]
     with pytest.raises(CompileError, match="newer than ptxas here"):
         warplens.compile(source=text.replace(f".version {version}", ".version 19.9"))
+
+
+def test_what_is_kept_depends_on_the_options(text):
+    """ptxas optimises unless it is told not to: the same PTX, another cubin."""
+    plain, unoptimised = (ptx.assemble(text, "scale.ptx", "sm_90", options) for options in ((), ("--opt-level=0",)))
+    assert plain != unoptimised
+    assert ptx.assemble(text, "scale.ptx", "sm_90", ()) == plain

@@ -297,3 +297,26 @@ def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert "with no barrier between" in page.read_text()
     assert main(["explain", str(path), "--check", "rases"]) == 2
     assert "no check 'rases'" in capsys.readouterr().err
+
+
+LABELS = """
+extern "C" __global__ void racy(int* x) { __shared__ int s[65]; s[threadIdx.x] = 1; x[0] = s[threadIdx.x + 1]; }
+extern "C" __global__ void ticket(int* x) { x[1 + (atomicAdd(x, 1) & 63)] = 1; }
+"""
+
+
+@pytest.mark.parametrize(
+    ("kernel", "sample", "label"),
+    [("racy", (), "exact"), ("racy", ("--sample", "8"), "sampled"), ("ticket", (), "modelled")],
+)
+def test_what_was_found_is_labelled_as_the_counts_are(
+    kernel: str, sample: tuple[str, ...], label: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A sample has not seen all blocks, and where addresses depend on the order of warps, what they meet does too."""
+    path, page = tmp_path / "labels.cu", tmp_path / "page.html"
+    path.write_text(LABELS)
+    how = ["--grid", "64", "--block", "64", "--arg", "zeros:i32[65]", "--gpu", "none", "--check", "races"]
+    main(["explain", str(path), "-k", kernel, *how, *sample, "--html", str(page)])
+    assert f"Checks <small>{label}</small>" in page.read_text()
+    main(["explain", str(path), "-k", kernel, *how, *sample])
+    assert f"Checks  {label}" in capsys.readouterr().out

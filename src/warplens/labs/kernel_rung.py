@@ -71,7 +71,8 @@ class KernelRung:
         if function_of is None:
             raise UsageError(f"{path} has no function {self.entry.quantities}()")
         found: Mapping[str, float | int] = function_of(run, **keywords(function_of, names))
-        return {name: Metric(value, "", "exact") for name, value in found.items()}
+        label = run.subject.memory_provenance  # what it looked at may depend on anything that the run has counted
+        return {name: Metric(value, "", label) for name, value in found.items()}
 
     def program(self, gpu: str) -> Program:
         return self.target(gpu, {}).kernel.program

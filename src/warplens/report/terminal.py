@@ -84,7 +84,7 @@ def checks(subject: Subject) -> RenderableType:
         for words, place in zip(who, row.places, strict=True):
             table.add_row(words, Text(place.text))
         body.append(Padding(table, (0, 0, 0, 2)))
-    return titled("Checks", "exact", Group(*body))
+    return titled("Checks", subject.memory_provenance, Group(*body))
 
 
 def least_time(subject: Subject, width: int) -> RenderableType | None:
