@@ -14,8 +14,9 @@ import numpy as np
 import pytest
 
 import warplens as wl
-from warplens import api, run
+from warplens import api, metric, pitch, run
 from warplens.errors import UsageError
+from warplens.model import prediction
 
 ROOT = Path(__file__).parents[1]
 COPY = str(ROOT / "examples" / "copy.cu")
@@ -48,7 +49,15 @@ def test_every_public_name_is_documented(name: str) -> None:
         assert undocumented == []
 
 
-@pytest.mark.parametrize("module", [api, run])
+def test_every_public_function_and_class_has_an_example() -> None:
+    """Errors aside, whose message is all that they say."""
+    said = {name: inspect.getdoc(getattr(api if name == "report" else wl, name)) or "" for name in PUBLIC}
+    classes = {name: getattr(wl, name) for name in PUBLIC if inspect.isclass(getattr(wl, name))}
+    errors = {name for name, found in classes.items() if issubclass(found, Exception)}
+    assert [name for name in said.keys() - errors if ">>> " not in said[name]] == []
+
+
+@pytest.mark.parametrize("module", [api, metric, pitch, prediction, run])
 def test_examples_give_what_they_show(module: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     tried = doctest.testmod(module, extraglobs={"wl": wl, "np": np})

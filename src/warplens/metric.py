@@ -19,6 +19,9 @@ time.  sampled: from a part of the grid, scaled.  measured: read on a GPU."""
 class Metric:
     """One value under its Nsight Compute name.
 
+    >>> wl.Metric(32, "sector", "exact")
+    <Metric 32 sector, exact>
+
     `value` is in `unit` ("inst", "sector", "%", ...; "" for a plain number).  An instanced metric also has its parts by
     name (an opcode, a block size): Nsight prints their sum.
     """
@@ -44,8 +47,12 @@ class Metrics(dict[str, Metric]):
 
     An unknown name is a KeyError that names the nearest ones.
 
-        run.metrics["smsp__inst_executed.sum"].value
-        run.metrics.to_frame().loc["smsp__inst_executed.sum", "value"]
+    >>> x = np.zeros(128, np.float32)
+    >>> run = wl.compile("examples/copy.cu")["ccopy"].launch(1, 128, x, x.copy(), np.int32(128))
+    >>> run.metrics["smsp__inst_executed.sum"].value
+    64
+    >>> float(run.metrics.to_frame().loc["smsp__inst_executed.sum", "value"])
+    64.0
     """
 
     def __missing__(self, name: str) -> NoReturn:

@@ -25,6 +25,10 @@ USUAL_ALIGNMENT = 512  # bytes: that of every GPU that is described
 class Pitched:
     """A device buffer with padded rows: launch() takes it in the place of an array, and changes it in place.
 
+    >>> buffer = wl.pitched(np.ones((3, 5), np.float32))
+    >>> buffer.array.shape, buffer.pitch, buffer.storage.nbytes
+    ((3, 5), 512, 1536)
+
     array     the elements in the host's shape, (rows, columns) or (slices, rows, columns): a view, so that writing to
               it fills the buffer, and what a kernel wrote stands in it
     pitch     bytes from the start of a row to that of the next: what the kernel has to be told

@@ -41,8 +41,15 @@ class Simulated:
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """gpu: key of its description
+    """A predicted time: its interval, and what it is made of.
 
+    >>> x = np.zeros(1 << 20, np.float32)
+    >>> run = wl.compile("examples/copy.cu")["ccopy"].launch(8192, 128, x, x.copy(), np.int32(x.size))
+    >>> prediction = run.predict("h200")
+    >>> prediction.low_us < prediction.time_us < prediction.high_us, max(prediction.stalls, key=prediction.stalls.get)
+    (True, 'long_scoreboard')
+
+    gpu          key of its description
     time_us      between two CUDA events around the launch, with the interval low_us..high_us
     duration_us  of the kernel alone, Nsight Compute's gpu__time_duration.sum, with duration_low_us..duration_high_us
                  likewise
