@@ -2,7 +2,7 @@
 
     python docs/validation_table.py summary | counters | launches | again | ladders | guests | lengths | visitors |
         visitors_lengths | travellers | travellers_lengths | newcomers | newcomers_lengths |
-        wanderers | wanderers_lengths | settlers | settlers_lengths | long
+        wanderers | wanderers_lengths | settlers | settlers_lengths | long | stalls
 
 Predictions stand in benchmarks/validation/, written down before the launches were measured (those of `again` after);
 measurements in measurements/h200/.  The measured time is the median of CUDA events with L2 swept before each run.
@@ -11,9 +11,10 @@ measurements in measurements/h200/.  The measured time is the median of CUDA eve
 from __future__ import annotations
 
 import csv
+import re
 import statistics
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
@@ -55,6 +56,7 @@ COUNTERS = (
     ("achieved occupancy", "warps_active_percent", "sm__warps_active.avg.pct_of_peak_sustained_active", 5),
     ("executed IPC", "ipc_elapsed", "sm__inst_executed.avg.per_cycle_elapsed", 15),
 )
+STALLED = re.compile(r"smsp__average_warps_issue_stalled_(\w+)_per_issue_active\.ratio")
 
 Row = Mapping[str, str]
 
@@ -240,6 +242,41 @@ def long_launches(lists: Mapping[str, list[Launch]]) -> Iterator[str]:
         yield f"| {title} | {len(found)} | {shares} | {inside} ({100 * inside / len(found):.0f} %) |"
 
 
+def measured_stalls(row: Row) -> dict[str, float]:
+    """Warp cycles per issued instruction by reason, as Nsight Compute read them."""
+    found = ((STALLED.fullmatch(name), value) for name, value in row.items())
+    return {name[1]: float(value) for name, value in found if name and value}
+
+
+def top_stalls(title: str = SETTLERS) -> list[tuple[str, str, str, float, float]]:
+    """Of each launch: its name, the reason that warps wait for most, predicted by the version of today (`again`) and
+    measured, and the measured shares of both."""
+    again = rows(ROOT / "benchmarks" / "validation" / "again" / "stalls_settlers.csv")
+    found = []
+    for name, row in rows(ROOT / "measurements" / "h200" / LISTS[title][1]).items():
+        stalls = measured_stalls(row)
+        total, predicted = sum(stalls.values()), again[name]["top"]
+        worst = max((reason for reason in stalls if reason != "selected"), key=lambda reason: stalls[reason])
+        found.append((name, predicted, worst, stalls.get(predicted, 0.0) / total, stalls[worst] / total))
+    return found
+
+
+def stalls(lists: Mapping[str, list[Launch]]) -> Iterator[str]:
+    """How often the top reason is right, and what was predicted where it is not."""
+    found = top_stalls()
+    yield "| measured first | launches | predicted, too | launches where another is predicted |"
+    yield "|---|--:|--:|---|"
+    reasons = [worst for _, _, worst, *_ in found]
+    for reason in sorted(set(reasons), key=lambda reason: (-reasons.count(reason), reason)):
+        wrong = [one for one in found if one[2] == reason != one[1]]
+        others = "; ".join(
+            f"`{name}`: {predicted} ({100 * share:.0f} % measured, {reason} {100 * most:.0f})"
+            for name, predicted, _, share, most in wrong
+        )
+        yield f"| {reason} | {reasons.count(reason)} | {reasons.count(reason) - len(wrong)} | {others} |"
+    yield f"| all | {len(found)} | {sum(one[1] == one[2] for one in found)} | |"
+
+
 def table(lists: Mapping[str, list[Launch]]) -> Iterator[str]:
     yield "| launch | predicted µs | measured µs | difference | limit, as predicted |"
     yield "|---|--:|--:|--:|---|"
@@ -251,14 +288,14 @@ def table(lists: Mapping[str, list[Launch]]) -> Iterator[str]:
 
 
 def main() -> None:
-    tables = {
+    tables: dict[str, Callable[[Mapping[str, list[Launch]]], Iterator[str]]] = {
         "summary": summary, "counters": counters, "launches": table, "again": summary, "ladders": ladders,
         "guests": partial(ladders, title=GUESTS), "lengths": lengths, "visitors": partial(ladders, title=VISITORS),
         "visitors_lengths": partial(lengths, title=VISITORS), "travellers": partial(ladders, title=TRAVELLERS),
         "travellers_lengths": partial(lengths, title=TRAVELLERS), "newcomers": partial(ladders, title=NEWCOMERS),
         "newcomers_lengths": partial(lengths, title=NEWCOMERS), "wanderers": partial(ladders, title=WANDERERS),
         "wanderers_lengths": partial(lengths, title=WANDERERS), "settlers": partial(ladders, title=SETTLERS),
-        "settlers_lengths": partial(lengths, title=SETTLERS), "long": long_launches,
+        "settlers_lengths": partial(lengths, title=SETTLERS), "long": long_launches, "stalls": stalls,
     }  # fmt: skip
     for line in tables[sys.argv[1]](launches(AGAIN if sys.argv[1] == "again" else LISTS)):
         print(line)
