@@ -31,11 +31,12 @@ def ready(file: Path, cache: str, tier: str, libraries: bool) -> tuple[int, int,
     """
     os.environ["WARPLENS_CACHE"] = cache
     import warplens as wl
-    from warplens.cache import fingerprint
-    from warplens.emulator import jit, stepwise
-    from warplens.emulator.stepping import steps_of
-    from warplens.emulator.watch import NO_CHECKS
+    from warplens.emulator.instrument.instrumentation import NO_CHECKS
+    from warplens.emulator.jit import compile_module
+    from warplens.emulator.threaded import baseline_compiler
+    from warplens.emulator.threaded.threaded_code import steps_of
     from warplens.isa import operations
+    from warplens.system.disk_cache import fingerprint
 
     module = wl.compile(file, arch="sm_90")
     (name,) = module._programs
@@ -43,12 +44,12 @@ def ready(file: Path, cache: str, tier: str, libraries: bool) -> tuple[int, int,
     operations()
     fingerprint()
     if libraries:
-        jit.library_for(kernel, program)
+        compile_module.library_for(kernel, program)
     start = time.process_time()
     if tier == "steps":
-        assert stepwise.stepwise(kernel, program, NO_CHECKS) is not None
+        assert baseline_compiler.stepwise(kernel, program, NO_CHECKS) is not None
     else:
-        jit.translate(kernel, program, 32)
+        compile_module.translate(kernel, program, 32)
     seconds = time.process_time() - start
     return len(program.instructions), len(set(steps_of(kernel, program, NO_CHECKS).forms)), seconds
 

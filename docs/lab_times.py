@@ -11,10 +11,10 @@ import statistics
 from collections.abc import Sequence
 from itertools import combinations
 
-from warplens.labs.catalog import find, names
 from warplens.labs.lab import Lab
-from warplens.labs.records import read_measured, read_results
-from warplens.report.lab import Predicted
+from warplens.labs.lab_catalog import find, names
+from warplens.labs.result_files import read_measured, read_results
+from warplens.report.lab.lab_table import Predicted
 
 GPU, DEVICE = "h200", "NVIDIA H200"
 ALIKE = 0.03  # rungs whose measured times differ by less have no order

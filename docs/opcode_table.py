@@ -8,11 +8,11 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
+from warplens.core.program import Control, Instruction
 from warplens.errors import CubinError
 from warplens.isa import find, operations
-from warplens.isa._words import explain
-from warplens.program import Control, Instruction
-from warplens.sass.operands import parse_operands
+from warplens.isa.dsl.description import explain
+from warplens.sass.operand_parser import parse_operands
 
 ROOT = Path(__file__).parent.parent
 FILE = ROOT / "measurements" / "h200" / "opcodes.csv"

@@ -21,7 +21,7 @@ from itertools import combinations
 from pathlib import Path
 
 from warplens.machine import machine
-from warplens.model.says import interval
+from warplens.model.result.prediction_metrics import interval
 
 ROOT = Path(__file__).parent.parent
 LISTS = {

@@ -7,9 +7,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from warplens.host import USUAL, Host
-from warplens.target import Flags, Target, targets
-from warplens.validation import Emulated, with_record
+from warplens.commands.target import Flags, Target, targets
+from warplens.commands.validate import Emulated, with_record
+from warplens.core.run_options import USUAL, Host
 
 ROOT = Path(__file__).parents[1]
 RECORDS = ROOT / "measurements" / "h200"

@@ -10,7 +10,7 @@ from zlib import crc32
 
 import pytest
 
-from warplens.emulator import grid
+from warplens.emulator.execute import grid
 
 SAMPLE = 16
 

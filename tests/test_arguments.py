@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from warplens.arguments import parse_argument, scalar
 from warplens.errors import UsageError
+from warplens.launchspec.arguments import parse_argument, scalar
 
 NAMES = {"n": 96, "m": 4}
 

@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from warplens import cache
+from warplens.system import disk_cache
 
 
 @pytest.fixture
@@ -18,31 +18,31 @@ def package(tmp_path, monkeypatch):
     """A small package in place of this one."""
     folder = tmp_path / "package"
     (folder / "sass").mkdir(parents=True)
-    for name in ("cache.py", "program.py", "sass/operands.py", "gpu.toml"):
+    for name in ("cache.py", "program.py", "sass/operand_parser.py", "gpu.toml"):
         (folder / name).write_text("1\n")
-    monkeypatch.setattr(cache, "__file__", str(folder / "cache.py"))
-    monkeypatch.setattr(cache, "fingerprint", cache.fingerprint.__wrapped__)
+    monkeypatch.setattr(disk_cache, "__file__", str(folder / "cache.py"))
+    monkeypatch.setattr(disk_cache, "fingerprint", disk_cache.fingerprint.__wrapped__)
     return folder
 
 
-@pytest.mark.parametrize("name", ["program.py", "sass/operands.py", "gpu.toml", "sass/new.py"])
+@pytest.mark.parametrize("name", ["program.py", "sass/operand_parser.py", "gpu.toml", "sass/new.py"])
 def test_every_source_of_the_package_changes_every_key(package, name):
-    before = cache.key("sass", b"code")
-    assert cache.key("sass", b"code") == before
+    before = disk_cache.key("sass", b"code")
+    assert disk_cache.key("sass", b"code") == before
     (package / name).write_text("2\n")
-    assert cache.key("sass", b"code") != before
+    assert disk_cache.key("sass", b"code") != before
 
 
-@pytest.mark.parametrize("name", cache.PACKAGES)
+@pytest.mark.parametrize("name", disk_cache.PACKAGES)
 def test_every_tool_changes_every_key(package, monkeypatch, name):
-    before = cache.key("sass", b"code")
+    before = disk_cache.key("sass", b"code")
     known = importlib.metadata.version
     monkeypatch.setattr(importlib.metadata, "version", lambda n: "0" if n == name else known(n))
-    assert cache.key("sass", b"code") != before
+    assert disk_cache.key("sass", b"code") != before
 
 
 def test_parts_cut_differently_are_others():
-    assert cache.key("a", "bc") != cache.key("ab", "c")
+    assert disk_cache.key("a", "bc") != disk_cache.key("ab", "c")
 
 
 # Damaged files
@@ -70,10 +70,10 @@ DAMAGE = {
     "longer": lambda data: data + b"\0",
     "other bytes": lambda data: b"\x55" * len(data),
     "a bit of its mark": lambda data: flipped(data, 3),
-    "a bit of its length": lambda data: flipped(data, len(cache.MAGIC)),
-    "a bit of its digest": lambda data: flipped(data, len(cache.MAGIC) + 8, 7),
-    "first bit": lambda data: flipped(data, cache.HEAD_BYTES),
-    "middle bit": lambda data: flipped(data, (cache.HEAD_BYTES + len(data)) // 2, 4),
+    "a bit of its length": lambda data: flipped(data, len(disk_cache.MAGIC)),
+    "a bit of its digest": lambda data: flipped(data, len(disk_cache.MAGIC) + 8, 7),
+    "first bit": lambda data: flipped(data, disk_cache.HEAD_BYTES),
+    "middle bit": lambda data: flipped(data, (disk_cache.HEAD_BYTES + len(data)) // 2, 4),
     "last bit": lambda data: flipped(data, len(data) - 1, 7),
 }
 
@@ -81,29 +81,29 @@ DAMAGE = {
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.setenv("WARPLENS_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(cache, "_damaged", [])
-    cache._temporary.cache_clear()
+    monkeypatch.setattr(disk_cache, "_damaged", [])
+    disk_cache._temporary.cache_clear()
     yield tmp_path / "cache"
-    cache._temporary.cache_clear()
+    disk_cache._temporary.cache_clear()
 
 
 @pytest.mark.parametrize("damage", DAMAGE)
 def test_a_damaged_file_is_made_anew_and_said_once(folder, capfd, damage):
     for kind in ("object", "sass"):
-        cache.keep(kind, NAME, CONTENT)
+        disk_cache.keep(kind, NAME, CONTENT)
         file = folder / kind / NAME
         file.write_bytes(DAMAGE[damage](file.read_bytes()))
-        assert cache.recall(kind, NAME) is None
-        assert cache.remember(kind, NAME, lambda: CONTENT) == CONTENT
-        assert cache.recall(kind, NAME) == CONTENT
+        assert disk_cache.recall(kind, NAME) is None
+        assert disk_cache.remember(kind, NAME, lambda: CONTENT) == CONTENT
+        assert disk_cache.recall(kind, NAME) == CONTENT
     (said,) = capfd.readouterr().err.splitlines()
     assert said.startswith(f"warning: {folder}/object/{NAME} in the cache is damaged: it is made anew")
 
 
 def test_a_file_under_another_name_is_not_taken(folder):
-    cache.keep("object", NAME, CONTENT)
+    disk_cache.keep("object", NAME, CONTENT)
     (folder / "object" / NAME).rename(folder / "object" / NAME.replace("a", "b"))
-    assert cache.recall("object", NAME.replace("a", "b")) is None
+    assert disk_cache.recall("object", NAME.replace("a", "b")) is None
 
 
 def run_script(folder):
@@ -133,36 +133,36 @@ def test_every_kind_of_file_may_be_damaged(folder):
 @pytest.mark.parametrize("mode", [0o720, 0o702, 0o777])
 @pytest.mark.parametrize("which", ["", "object"])
 def test_code_from_a_folder_that_others_can_write_to_is_not_run(folder, capfd, which, mode):
-    cache.keep("object", NAME, CONTENT)
+    disk_cache.keep("object", NAME, CONTENT)
     (folder / which).chmod(mode)
-    assert cache.recall("object", NAME) is None
-    cache.keep("object", NAME, b"new")
-    assert cache.recall("object", NAME) == b"new"
+    assert disk_cache.recall("object", NAME) is None
+    disk_cache.keep("object", NAME, b"new")
+    assert disk_cache.recall("object", NAME) == b"new"
     (said,) = capfd.readouterr().err.splitlines()
     assert said.startswith("warning: other users can write to the cache folder")
     (folder / which).chmod(0o700)
-    assert cache.recall("object", NAME) == CONTENT
+    assert disk_cache.recall("object", NAME) == CONTENT
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no modes")
 def test_a_file_that_others_can_write_to_is_not_taken(folder):
-    cache.keep("object", NAME, CONTENT)
+    disk_cache.keep("object", NAME, CONTENT)
     (folder / "object" / NAME).chmod(0o666)
-    assert cache.recall("object", NAME) is None
+    assert disk_cache.recall("object", NAME) is None
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no owners of this kind")
 def test_a_folder_of_another_user_is_not_read(monkeypatch):
     monkeypatch.setattr(os, "getuid", lambda: 1000)
     for owner, private in ((1000, True), (0, True), (1001, False)):
-        assert cache._private(os.stat_result([0o040755, 0, 0, 2, owner, 0, 0, 0, 0, 0])) == private
+        assert disk_cache._private(os.stat_result([0o040755, 0, 0, 2, owner, 0, 0, 0, 0, 0])) == private
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no modes")
 def test_what_is_made_is_for_this_user_alone(folder):
     before = os.umask(0o002)
     try:
-        cache.keep("object", NAME, CONTENT)
+        disk_cache.keep("object", NAME, CONTENT)
     finally:
         os.umask(before)
     modes = [path.stat().st_mode & 0o777 for path in (folder, folder / "object", folder / "object" / NAME)]

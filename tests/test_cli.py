@@ -15,8 +15,8 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from warplens.cli import main
-from warplens.report.json import schema
+from warplens.cli.main import main
+from warplens.report.json.document import schema
 
 ROOT = Path(__file__).parents[1]
 COPY = str(ROOT / "examples" / "copy.cu")
@@ -321,7 +321,7 @@ def test_a_gpu_of_the_environment_that_is_not_known(
 
 def test_help_imports_nothing_heavy() -> None:
     seen = subprocess.run(
-        [sys.executable, "-c", "import sys, warplens.cli as c; c.main(['--help']); print(*sys.modules)"],
+        [sys.executable, "-c", "import sys, warplens.cli.main as c; c.main(['--help']); print(*sys.modules)"],
         capture_output=True, text=True, check=True,
     ).stdout  # fmt: skip
     assert "explain" in seen

@@ -14,10 +14,10 @@ import pytest
 from rich.text import Text
 
 import warplens as wl
-from warplens.cli import main
+from warplens.cli.main import main
 from warplens.control_characters import CONTROL, escaped, visible
 from warplens.errors import CubinError, UsageError
-from warplens.report.layout import Page
+from warplens.report.terminal.console_layout import Page
 
 HOSTILE = "\x1b[31mred\x1b]0;title\x07\x9b2J\r\x08\x7f\u202e"
 SEEN = "\u241b[31mred\u241b]0;title\u2407\ufffd2J\u240d\u2408\u2421\ufffd"

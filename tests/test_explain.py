@@ -17,11 +17,11 @@ import jsonschema
 import pytest
 
 from report.predictions import made_up
-from warplens.cli import main
+from warplens.cli.main import main
+from warplens.core.metric import Metric
 from warplens.errors import Unpredictable
-from warplens.metric import Metric
-from warplens.model.prediction import Prediction
-from warplens.report.json import schema
+from warplens.model.result.prediction import Prediction
+from warplens.report.json.document import schema
 from warplens.run import Run
 
 ROOT = Path(__file__).parents[1]
@@ -79,7 +79,7 @@ def test_a_gpu_that_is_named_gets_a_prediction(
 def test_a_gpu_that_nobody_named_is_the_default(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    choosing = import_module("warplens.machine.choose")
+    choosing = import_module("warplens.machine.gpu_choice")
     monkeypatch.setattr(choosing, "detect", lambda: None)
     told = out(capsys, "explain", COPY, *SMALL)
     assert "NVIDIA H200 SXM (default; choose with --gpu)" in told

@@ -8,13 +8,13 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from warplens.cli import main
+from warplens.cli.main import main
+from warplens.commands.target import Flags, targets
 from warplens.machine import machines
-from warplens.report import decomposition
 from warplens.report.definitions import definitions
-from warplens.report.json import schema
+from warplens.report.json.document import schema
+from warplens.report.terminal import decomposition_report
 from warplens.run import Run
-from warplens.target import Flags, targets
 
 ROOT = Path(__file__).parents[1]
 COPY = str(ROOT / "examples" / "copy.cu")
@@ -33,7 +33,7 @@ def on_h200() -> list[Run]:
 def test_the_factors_of_every_pair_multiply_out(on_h200: list[Run]) -> None:
     for first in on_h200:
         for second in on_h200:
-            found = decomposition.of(first.subject, second.subject)
+            found = decomposition_report.of(first.subject, second.subject)
             assert found is not None
             assert found.product == pytest.approx(found.time, rel=1e-9)
             assert found.first.outside >= 1

@@ -7,7 +7,14 @@ import re
 import pytest
 
 from warplens.errors import UsageError
-from warplens.expression import evaluate, evaluate_call, evaluate_list, evaluate_ratio, evaluate_whole, parse_setting
+from warplens.launchspec.expression import (
+    evaluate,
+    evaluate_call,
+    evaluate_list,
+    evaluate_ratio,
+    evaluate_whole,
+    parse_setting,
+)
 
 NAMES = {"n": 1000, "m": 64, "scale": 0.5}
 ODD = {"huge": 10**4000, "nothing": float("nan")}

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from warplens.core.launch import Launch
 from warplens.errors import UsageError
-from warplens.launch import Launch
-from warplens.launch_block import LaunchFile, parse_dim, read_launch_block
+from warplens.launchspec.launch_block import LaunchFile, parse_dim, read_launch_block
 
 SOURCE = """\
 // A comment of the file's own.

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from warplens.core.cubin import Kernel
+from warplens.core.launch import Launch
 from warplens.errors import UsageError
-from warplens.kernel import Kernel
-from warplens.launch import Launch
-from warplens.launch_check import check_launch
 from warplens.machine import machine
+from warplens.machine.launch_limits import check_launch
 
 
 def kernel(registers: int = 16, shared_bytes: int = 0, max_threads: int | None = None) -> Kernel:

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import warplens as wl
-from warplens.arguments import parse_arguments
-from warplens.target import targets
+from warplens.commands.target import targets
+from warplens.launchspec.arguments import parse_arguments
 
 SOURCE = """
 // /// warplens

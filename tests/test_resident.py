@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import warplens as wl
-from warplens import resident
+from warplens.system import memory_advice
 
 SMAPS = Path("/proc/self/smaps")
 NUMBERS = (7, 8, 9)
@@ -37,7 +37,7 @@ def test_it_leaves_when_it_has_done_its_work_and_comes_back(monkeypatch: pytest.
     monkeypatch.setenv("WARPLENS_TIER", "whole")
     monkeypatch.setenv("WARPLENS_CACHE", "off")
     with monkeypatch.context() as stays:
-        stays.setattr(resident, "release", lambda library: None)
+        stays.setattr(memory_advice, "release", lambda library: None)
         assert launched(7) == 7
     assert code_of_llvm() > 10 << 20
     assert launched(8) == 8

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import warplens as wl
-from warplens.cli import main
+from warplens.cli.main import main
+from warplens.commands.target import Flags, targets
 from warplens.errors import KernelFault, UsageError
-from warplens.target import Flags, targets
 
 SOURCE = """
 // /// warplens

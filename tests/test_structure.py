@@ -7,8 +7,8 @@ import struct
 
 import pytest
 
-from warplens.arguments import parse_argument
 from warplens.errors import UsageError
+from warplens.launchspec.arguments import parse_argument
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from warplens.commands.target import Flags, Target, targets
+from warplens.core.launch import Launch
 from warplens.errors import UsageError
-from warplens.launch import Launch
-from warplens.target import Flags, Target, targets
 
 ROOT = Path(__file__).parents[1]
 COPY = str(ROOT / "examples" / "copy.cu")

@@ -8,10 +8,10 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from warplens.agreement import Agreement, Row
-from warplens.launch import Launch
-from warplens.metric import Metric
-from warplens.validation import Emulated, difference, rows
+from warplens.commands.validate import Emulated, difference, rows
+from warplens.core.agreement import Agreement, Row
+from warplens.core.launch import Launch
+from warplens.core.metric import Metric
 
 LAUNCH = Launch((1, 1, 1), (32, 1, 1))
 NAME = "smsp__inst_executed.sum"

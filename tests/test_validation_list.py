@@ -8,7 +8,7 @@ from types import ModuleType
 import pytest
 
 from validation_lists import ROOT, module_of, the_lists
-from warplens.target import targets
+from warplens.commands.target import targets
 
 
 @pytest.fixture(scope="module")

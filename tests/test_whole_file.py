@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from warplens.whole_file import write_whole
+from warplens.system.atomic_write import write_whole
 
 
 def test_a_failing_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

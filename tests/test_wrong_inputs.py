@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import warplens as wl
-from warplens.cli import main
+from warplens.cli.main import main
 from warplens.errors import WarplensError
 
 ROOT = Path(__file__).parents[1]

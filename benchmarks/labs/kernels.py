@@ -14,8 +14,8 @@ import numpy as np
 import torch
 from cuda.bindings import driver, nvrtc
 
-from warplens.launch import Launch
-from warplens.launch_block import KernelEntry
+from warplens.core.launch import Launch
+from warplens.launchspec.launch_block import KernelEntry
 
 FIXED_SHARED = 48 << 10  # bytes; a block gets more than these only where the kernel says so beforehand
 

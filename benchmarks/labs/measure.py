@@ -27,9 +27,9 @@ import torch
 from libraries import LIBRARIES, Start, cub
 
 from kernels import Kernel
-from warplens.expression import evaluate
-from warplens.lab_file import LabFile, RungEntry, read_lab_file
 from warplens.labs.python_file import function, keywords, load
+from warplens.launchspec.expression import evaluate
+from warplens.launchspec.lab_toml import LabFile, RungEntry, read_lab_file
 
 LABS = Path(__file__).parents[2] / "src" / "warplens" / "labs"
 GIB = 1 << 28  # elements of 4 bytes

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from configurations import Configuration
 
-from warplens.target import Flags, Target, targets
+from warplens.commands.target import Flags, Target, targets
 
 NAMES = (
     "launches", "practice", "field", "ladders", "guests", "visitors", "travellers", "newcomers", "wanderers",

@@ -26,9 +26,9 @@ sys.path.insert(0, str(Path(__file__).parent))
 from configurations import Configuration
 from lists import LISTS, List, asked
 
+from warplens.core.launch import Launch
 from warplens.hardware import Gpu, Job, launch, open_gpu, time
 from warplens.hardware.ncu import CACHES, KEEP, read_csv
-from warplens.launch import Launch
 
 KERNELS = Path(__file__).parents[2] / "tests" / "kernels"
 STALLS = (

@@ -26,6 +26,7 @@ from warplens.version import __version__
 
 if TYPE_CHECKING:
     from warplens.api import LaunchableKernel, Module, compile, empty_pitched, load, pitched, report
+    from warplens.core.metric import Metric, Metrics
     from warplens.errors import (
         CompileError,
         CubinError,
@@ -36,9 +37,8 @@ if TYPE_CHECKING:
         UsageError,
         WarplensError,
     )
-    from warplens.metric import Metric, Metrics
-    from warplens.model.prediction import Prediction
-    from warplens.pitch import Pitched
+    from warplens.launchspec.pitched_array import Pitched
+    from warplens.model.result.prediction import Prediction
     from warplens.run import Run
 
 _HOMES = {
@@ -47,9 +47,9 @@ _HOMES = {
         "CompileError", "CubinError", "HardwareError", "KernelFault", "Unpredictable", "UnsupportedInstruction",
         "UsageError", "WarplensError",
     ),
-    "metric": ("Metric", "Metrics"),
-    "model.prediction": ("Prediction",),
-    "pitch": ("Pitched",),
+    "core.metric": ("Metric", "Metrics"),
+    "model.result.prediction": ("Prediction",),
+    "launchspec.pitched_array": ("Pitched",),
     "run": ("Run",),
 }  # fmt: skip
 _HOME = {name: home for home, names in _HOMES.items() for name in names}

@@ -2,7 +2,7 @@
 
 import sys
 
-from warplens.cli import main
+from warplens.cli.main import main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -24,21 +24,21 @@ from warplens.compiler import (
 from warplens.compiler.demangle import cpp_names, demangled, same_name
 from warplens.compiler.parameter_type import ParameterType, types_of
 from warplens.control_characters import visible
+from warplens.core.cubin import Cubin, Kernel, Parameter, chip_number
+from warplens.core.device_variables import CONSTANT_BANK, Variables
+from warplens.core.hazard import checks_of
+from warplens.core.launch import Dim3, Launch
+from warplens.core.program import Program
 from warplens.counters.occupancy import occupancy
 from warplens.emulator import DeviceMemory, available_threads, pass_arguments, provided
 from warplens.emulator import run as execute
 from warplens.errors import CubinError, KernelFault, UsageError
-from warplens.hardware.job import Job
-from warplens.hazard import checks_of
-from warplens.kernel import Cubin, Kernel, Parameter, chip_number
-from warplens.launch import Dim3, Launch
-from warplens.launch_check import check_cluster_size, check_cooperative, check_launch
+from warplens.hardware.launch_job import Job
+from warplens.launchspec.pitched_array import Pitched, allocate, padded, plain
 from warplens.machine import Machine, choose
-from warplens.pitch import Pitched, allocate, padded, plain
-from warplens.program import Program
+from warplens.machine.launch_limits import check_cluster_size, check_cooperative, check_launch
 from warplens.run import Again, Run
 from warplens.sass import disassemble
-from warplens.variables import CONSTANT_BANK, Variables
 
 Size = int | Sequence[int]
 Progress = Callable[[int, int], None]

@@ -11,27 +11,27 @@ from typing import Any, Protocol
 
 from warplens.compiler import is_ptx
 from warplens.control_characters import visible
+from warplens.core.counts import Trace
+from warplens.core.cubin import Cubin, Kernel
+from warplens.core.hazard import CHECKS, Check, Hazard
+from warplens.core.launch import Launch
+from warplens.core.metric import Metrics
+from warplens.core.program import Program
 from warplens.counters.metrics import by_instruction, by_line, metrics
 from warplens.counters.occupancy import Occupancy, curves, occupancy, waves
 from warplens.emulator import LANES, RECORD, Checks, Counted, DeviceMemory, Step, Streams, read_steps, record
 from warplens.errors import KernelFault, Unpredictable, UsageError
-from warplens.hazard import CHECKS, Check, Hazard
-from warplens.kernel import Cubin, Kernel
-from warplens.launch import Launch
 from warplens.machine import Machine
 from warplens.machine import machine as described
-from warplens.metric import Metrics
 from warplens.model import Floor, Prediction
 from warplens.model import floor as least_time
-from warplens.model.by_warp import ByWarp, by_warp
-from warplens.model.waits import WAITING
-from warplens.program import Program
-from warplens.report.asked import picked
-from warplens.report.subject import Subject
+from warplens.model.grid.inter_block_sync import WAITING
+from warplens.model.trace.warp_streams import ByWarp, by_warp
+from warplens.report.launch_view import Subject
+from warplens.report.metric_selection import picked
 from warplens.report.verdict import verdict
-from warplens.trace import Trace
+from warplens.system.atomic_write import write_whole
 from warplens.version import __version__
-from warplens.whole_file import write_whole
 
 # A warp that executes so many times what warps of the launch do is taken to wait for a block that is not run.
 PATIENCE, LEAST_BUDGET = 30, 100_000_000
@@ -103,9 +103,9 @@ class Run:
 
     def _repr_html_(self) -> str:
         """Its page, as a notebook shows it."""
-        from warplens.report import html, notebook
+        from warplens.report.html import launch_page, notebook
 
-        return notebook.frame(html.page([self.subject]))
+        return notebook.frame(launch_page.page([self.subject]))
 
     @property
     def trace(self) -> Trace:
@@ -268,14 +268,14 @@ class Run:
         )
 
     def json(self) -> str:
-        """The run as one JSON document: report/schema.json describes it."""
-        from warplens.report import json as writer
+        """The run as one JSON document: report/json/schema.json describes it."""
+        from warplens.report.json import document as writer
 
         return writer.text(self.document())
 
     def document(self, names: Sequence[str] | None = None) -> dict[str, Any]:
         """The same as dictionaries and lists; with `names` only these of its metrics."""
-        from warplens.report import json as writer
+        from warplens.report.json import document as writer
 
         seen = self.subject
         metrics = {name: metric for name, metric in picked(names, seen.all_metrics).items() if metric}
@@ -293,7 +293,7 @@ class Run:
         if kind == ".json":
             write_text(path, self.json())
         elif kind == ".html":
-            from warplens.report.html import page
+            from warplens.report.html.launch_page import page
 
             write_text(path, page([self.subject]))
         else:

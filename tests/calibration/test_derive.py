@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from warplens.calibration.derive import ColdLines, event_microseconds, tables
-from warplens.calibration.record import durations, read
+from warplens.calibration.readings import durations, read
 from warplens.errors import UsageError
 from warplens.machine import machine
-from warplens.machine.speeds import TABLES
+from warplens.machine.unit_speeds import TABLES
 
 ROOT = Path(__file__).parents[2]
 MEASURED = ROOT / "measurements" / "h200"

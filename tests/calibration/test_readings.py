@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from warplens.calibration.derive import GATHERED
-from warplens.calibration.record import read
+from warplens.calibration.readings import read
 from warplens.machine import machine
-from warplens.machine.speeds import key_of
-from warplens.model.write_back import BEFORE
+from warplens.machine.unit_speeds import key_of
+from warplens.model.grid.write_back import BEFORE
 
 FOLDER = Path(__file__).parents[2] / "measurements" / "h200"
 H200 = machine("h200")

@@ -11,7 +11,7 @@ import pytest
 from warplens.calibration import trials
 from warplens.calibration.bench import Reading
 from warplens.calibration.derive import tables, toml
-from warplens.calibration.record import read, rows, text_of
+from warplens.calibration.readings import read, rows, text_of
 from warplens.calibration.trial import Trial
 from warplens.errors import UsageError
 

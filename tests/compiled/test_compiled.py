@@ -5,8 +5,8 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from warplens.compiled import compiled
-from warplens.compiled.values import CannotCompileError
+from warplens.simc import compiled
+from warplens.simc.typed_values import CannotCompileError
 
 LIMIT = 7
 

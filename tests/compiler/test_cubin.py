@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from warplens.compiler import ARCHITECTURES, compile_source, read_cubin
+from warplens.core.cubin import Parameter, Relocation, SourceLine, Variable
 from warplens.errors import CubinError
-from warplens.kernel import Parameter, Relocation, SourceLine, Variable
 
 MEASURED = Path(__file__).parents[1] / "data" / "kernels.sm_90.cubin"
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import warplens as wl
-from warplens.cli import main
+from warplens.cli.main import main
 from warplens.compiler import cubins_within
 from warplens.compiler.nvrtc import compile_source
 from warplens.errors import CubinError, UsageError

@@ -10,10 +10,10 @@ import pytest
 from cuda.bindings import nvrtc
 
 import warplens
-from warplens.cli import main
+from warplens.cli.main import main
+from warplens.commands.target import Flags, targets
 from warplens.compiler import ptx
 from warplens.errors import CompileError, UsageError
-from warplens.target import Flags, targets
 
 SOURCE = """extern "C" __global__ void scale(float* y, const float* x, float a, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;

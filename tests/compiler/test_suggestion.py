@@ -7,10 +7,10 @@ import re
 import numpy as np
 import pytest
 
-from warplens.cli import main
+from warplens.cli.main import main
+from warplens.commands.target import Flags, targets
 from warplens.compiler.suggestion import instances
 from warplens.errors import UsageError
-from warplens.target import Flags, targets
 
 HOST = """
 #define TILE 8

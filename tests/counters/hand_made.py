@@ -7,10 +7,10 @@ from dataclasses import fields
 
 import numpy as np
 
-from warplens.kernel import Kernel, SourceLine
-from warplens.launch import Launch
-from warplens.program import Block, Control, Instruction, Program, Register
-from warplens.trace import Reached, Trace
+from warplens.core.counts import Reached, Trace
+from warplens.core.cubin import Kernel, SourceLine
+from warplens.core.launch import Launch
+from warplens.core.program import Block, Control, Instruction, Program, Register
 
 ARRAYS = [
     "executed",

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 from hand_made import kernel, program, trace
 
-from warplens.counters.compare import Side, budget, compare, pair_lines, ratio
+from warplens.core.cubin import SourceLine
+from warplens.core.launch import Launch
+from warplens.counters.comparison import Side, budget, compare, pair_lines, ratio
 from warplens.counters.idioms import Idiom
 from warplens.counters.metrics import metrics
 from warplens.errors import UsageError
-from warplens.kernel import SourceLine
-from warplens.launch import Launch
 
 FEW, MANY = Launch((1, 1, 1), (64, 1, 1)), Launch((2, 1, 1), (64, 1, 1))
 

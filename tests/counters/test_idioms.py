@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import warplens as wl
+from warplens.core.program import Constant, Program
 from warplens.counters.idioms import Idiom, idioms
-from warplens.program import Constant, Program
 
 LESSONS = Path(__file__).parents[1] / "data" / "kernels.sm_90.cubin"
 ARCHITECTURES = ("sm_75", "sm_80", "sm_90", "sm_120")

@@ -12,9 +12,9 @@ import pytest
 from hand_made import kernel
 
 import warplens as wl
-from warplens.counters.launch import curve_metrics, launch_metrics
+from warplens.core.launch import Launch
+from warplens.counters.launch_metrics import curve_metrics, launch_metrics
 from warplens.counters.occupancy import curves
-from warplens.launch import Launch
 from warplens.machine import machine
 
 

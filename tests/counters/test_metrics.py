@@ -10,6 +10,10 @@ from pathlib import Path
 import pytest
 from hand_made import kernel, program, reached, trace
 
+from warplens.core.counts import Trace
+from warplens.core.cubin import SourceLine
+from warplens.core.launch import Launch
+from warplens.core.program import Program
 from warplens.counters.metrics import (
     by_instruction,
     by_line,
@@ -20,11 +24,7 @@ from warplens.counters.metrics import (
     opcode_mix,
 )
 from warplens.counters.occupancy import occupancy
-from warplens.kernel import SourceLine
-from warplens.launch import Launch
 from warplens.machine import machine
-from warplens.program import Program
-from warplens.trace import Trace
 
 H200 = json.loads((Path(__file__).parents[1] / "data/h200_counts.json").read_text())["kernels"]
 CACHE_OR_TOTAL = {

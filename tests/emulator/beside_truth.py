@@ -11,7 +11,7 @@ from guest_truths import Array, Wanted, floats
 from launches import module
 
 from validation_lists import the_lists
-from warplens.target import Target
+from warplens.commands.target import Target
 
 launches = the_lists()
 NEAR = {2: 2**-8, 4: 3e-5, 8: 1e-11}

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import warplens as wl
-from warplens.emulator.grid import Grid
-from warplens.emulator.worker import Worker
+from warplens.emulator.execute.grid import Grid
+from warplens.emulator.execute.worker import Worker
 from warplens.errors import KernelFault
 
 SOURCE = """

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import warplens as wl
-from warplens.emulator import jit
+from warplens.emulator.jit import compile_module
 from warplens.errors import UnsupportedInstruction
 
 TIERS = ("whole",)
@@ -37,10 +37,10 @@ def translated(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> list[str]:
     """What was translated since the test began, from nothing."""
     made: list[str] = []
     monkeypatch.setenv("WARPLENS_CACHE", str(tmp_path))
-    monkeypatch.setattr(jit, "_loaded", {})
+    monkeypatch.setattr(compile_module, "_loaded", {})
     for name in ("compile_object", "compile_apart"):
-        real = getattr(jit, name)
-        monkeypatch.setattr(jit, name, lambda *a, name=name, real=real: made.append(name) or real(*a))
+        real = getattr(compile_module, name)
+        monkeypatch.setattr(compile_module, name, lambda *a, name=name, real=real: made.append(name) or real(*a))
     return made
 
 
@@ -77,6 +77,6 @@ def test_what_goes_wrong_then_reaches_who_launched(
     def fails(*_: Any) -> bytes:
         raise UnsupportedInstruction("no meaning for this")
 
-    monkeypatch.setattr(jit, "compile_apart", fails)
+    monkeypatch.setattr(compile_module, "compile_apart", fails)
     with pytest.raises(UnsupportedInstruction, match="no meaning for this"):
         launch(np.arange(1, 257, dtype=np.int32))

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from launches import written
 
-from warplens.emulator import grid, memory
+from warplens.emulator.execute import grid
+from warplens.emulator.memory import device_memory
 from warplens.errors import KernelFault
 
 SOURCE = """
@@ -39,7 +40,7 @@ LANES = np.arange(64)
 
 @pytest.fixture(autouse=True)
 def _small_ones_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory, "IN_PLACE", 0)
+    monkeypatch.setattr(device_memory, "IN_PLACE", 0)
 
 
 @pytest.mark.parametrize("threads", [1, 2])
@@ -78,8 +79,8 @@ def test_what_is_read_often_is_copied_after_all(threads: int, monkeypatch: pytes
     """`late` reads in its first block what it writes in its sixth."""
     monkeypatch.setattr(grid, "OFTEN", 0)
     brought: list[int] = []
-    bring = memory.DeviceMemory.bring
-    monkeypatch.setattr(memory.DeviceMemory, "bring", lambda self, n: brought.append(n) or bring(self, n))
+    bring = device_memory.DeviceMemory.bring
+    monkeypatch.setattr(device_memory.DeviceMemory, "bring", lambda self, n: brought.append(n) or bring(self, n))
     room = np.zeros(256 + 128, np.uint8)
     off = -room.ctypes.data % 64 + 16
     a, out = room[off : off + 256].view(np.int32), np.zeros(8 * 64, np.int32)

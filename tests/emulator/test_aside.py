@@ -9,8 +9,8 @@ import pytest
 from launches import written
 from numpy.typing import NDArray
 
-from warplens.emulator import memory
-from warplens.emulator.aside import BEGUN, DONE, EVEN, STRETCH, Aside
+from warplens.emulator.memory import device_memory
+from warplens.emulator.memory.copy_on_write import BEGUN, DONE, EVEN, STRETCH, Aside
 from warplens.errors import KernelFault
 
 WORDS = STRETCH // 4
@@ -38,7 +38,7 @@ def kept(monkeypatch: pytest.MonkeyPatch) -> list[Aside]:
         made.append(Aside(array, few))
         return made[-1]
 
-    monkeypatch.setattr(memory, "Aside", noted)
+    monkeypatch.setattr(device_memory, "Aside", noted)
     return made
 
 

@@ -10,10 +10,10 @@ import pytest
 from launches import kernel
 
 import warplens as wl
+from warplens.commands.target import Flags, targets
+from warplens.commands.validate import Emulated, with_record
+from warplens.core.run_options import USUAL
 from warplens.errors import KernelFault, UnsupportedInstruction, UsageError
-from warplens.host import USUAL
-from warplens.target import Flags, targets
-from warplens.validation import Emulated, with_record
 
 ROOT = Path(__file__).parents[2]
 FILE = str(ROOT / "tests" / "kernels" / "clusters.cu")

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import warplens as wl
+from warplens.commands.target import Flags, targets
 from warplens.compiler.parameter_type import types_of
 from warplens.errors import UsageError
-from warplens.target import Flags, targets
 
 SOURCE = """#include <cuda_fp16.h>
 #include <cuda_bf16.h>

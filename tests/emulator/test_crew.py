@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from warplens.emulator.crew import Started
+from warplens.emulator.execute.thread_pool import Started
 
 
 def test_the_next_task_finds_the_thread_of_the_one_before() -> None:

@@ -1,11 +1,11 @@
-"""Which instructions can send the lanes of a warp to different places (emulator/convergence.py)."""
+"""Which instructions can send the lanes of a warp to different places (emulator/analysis/divergence.py)."""
 
 from __future__ import annotations
 
 import pytest
 
-from warplens.emulator.convergence import left_early, parts
-from warplens.program import Block, Control, Instruction, Program, Register
+from warplens.core.program import Block, Control, Instruction, Program, Register
+from warplens.emulator.analysis.divergence import left_early, parts
 
 TIERS = ("whole",)
 CONTROL = Control(1, False, None, None, 0)

@@ -14,9 +14,9 @@ import pytest
 from launches import ARCHITECTURES, KERNELS, module
 
 from validation_lists import the_lists
+from warplens.commands.target import Flags, targets
+from warplens.core.cubin import chip_number
 from warplens.errors import CompileError
-from warplens.kernel import chip_number
-from warplens.target import Flags, targets
 
 lists = the_lists()
 ODD = sorted(path.name for path in KERNELS.glob("odd_*.cu"))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from launches import written
 
-from warplens.emulator import memory
+from warplens.emulator.memory import device_memory
 
 SOURCE = """
 extern "C" __global__ void k(const int *a, int *out) {
@@ -24,7 +24,7 @@ extern "C" __global__ void k(const int *a, int *out) {
 
 @pytest.mark.parametrize("in_place", [0, 1 << 20])
 def test_what_it_reads_and_that_it_reads_nothing_behind(in_place: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory, "IN_PLACE", in_place)
+    monkeypatch.setattr(device_memory, "IN_PLACE", in_place)
     page = np.frombuffer(mmap.mmap(-1, mmap.PAGESIZE), np.int32)  # its 63 last words; a host has nothing behind them
     page[:] = np.arange(page.size)
     a, out = page[-63:], np.zeros(64, np.int32)

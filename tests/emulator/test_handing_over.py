@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from launches import written
 
-from warplens.emulator import grid
-from warplens.emulator.grid import Grid
-from warplens.emulator.layout import Status
-from warplens.emulator.worker import Worker
+from warplens.emulator.execute import grid
+from warplens.emulator.execute.grid import Grid
+from warplens.emulator.execute.worker import Worker
+from warplens.emulator.state.structs import Status
 
 SOURCE = """
 extern "C" __global__ void squared(const int *a, int *out, int n) {

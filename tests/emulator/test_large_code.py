@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import warplens as wl
-from warplens.emulator import jit, translator
+from warplens.emulator.jit import compile_module
+from warplens.emulator.lowering import kernel_module
 
 TIERS = ("whole",)
 SOURCE = """
@@ -48,8 +49,8 @@ def launch(bad: int = 0) -> tuple[np.ndarray[Any, Any], wl.Run]:
 def large(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
     """All code counts as large, and none is taken from a cache."""
     monkeypatch.setenv("WARPLENS_CACHE", str(tmp_path))
-    monkeypatch.setattr(jit, "_loaded", {})
-    monkeypatch.setattr(translator, "LARGE", 0)
+    monkeypatch.setattr(compile_module, "_loaded", {})
+    monkeypatch.setattr(kernel_module, "LARGE", 0)
 
 
 def test_calls_do_what_is_written_out(request: pytest.FixtureRequest) -> None:

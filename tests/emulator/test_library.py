@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from warplens.emulator.jit import compiled
-from warplens.emulator.library import Library, calls_of, with_calls
-from warplens.emulator.site import Windows
+from warplens.emulator.access.runtime_library import Library, calls_of, with_calls
+from warplens.emulator.access.site import Windows
+from warplens.emulator.jit.compile_module import compiled
 
 WINDOWS = Windows(0x400, 0xFFFDC0)
 PAIR = 'define void @"mine"() {\n  call void @"count_row_4"(ptr null, i64 0)\n  call void @"others"()\n  ret void\n}\n'

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import warplens as wl
-from warplens.emulator import grid, prepare
-from warplens.launch import Launch
+from warplens.core.launch import Launch
+from warplens.emulator.execute import grid, setup
 
 TIERS = ("whole",)
 SOURCE = r"""
@@ -102,7 +102,7 @@ def test_as_with_32_numbers(case: str, arch: str, monkeypatch: pytest.MonkeyPatc
     name, blocks, threads, arguments = CASES[case]
     given = arguments()
     outcomes = []
-    for tile in (prepare.tile_of, lambda launch: 0):
+    for tile in (setup.tile_of, lambda launch: 0):
         monkeypatch.setattr(grid, "tile_of", tile)
         used = [a.copy() if isinstance(a, np.ndarray) else a for a in given]
         run = wl.compile(source=SOURCE, arch=arch)[name].launch(blocks, threads, *used)
@@ -117,7 +117,7 @@ def test_as_with_32_numbers(case: str, arch: str, monkeypatch: pytest.MonkeyPatc
 
 def test_tiles() -> None:
     def tile(*block: int) -> int:
-        return prepare.tile_of(Launch(grid=(1, 1, 1), block=(*block, 1, 1)[:3]))
+        return setup.tile_of(Launch(grid=(1, 1, 1), block=(*block, 1, 1)[:3]))
 
     assert [tile(32), tile(100), tile(64, 3), tile(16, 2), tile(16, 3), tile(8, 8), tile(48, 2), tile(5, 5)] == [
         32, 32, 32, 16, 16, 8, 0, 0,

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from launches import written
 
-from warplens.emulator import memory
-from warplens.emulator.spare import KEPT, Spare, address, aligned
+from warplens.emulator.memory import device_memory
+from warplens.emulator.memory.buffer_pool import KEPT, Spare, address, aligned
 
 MIB = 1 << 20
 STATUS = Path("/proc/self/statm")
@@ -63,13 +63,13 @@ def test_a_prediction_copies_nothing_that_is_only_written(monkeypatch: pytest.Mo
     array = np.zeros_like(places)
     run = written(SCATTER, "k").launch(array.size // 1024, 1024, places, array)
     copied: list[int] = []
-    copy = memory.copy
+    copy = device_memory.copy
 
     def noted(pairs: list[tuple[Any, Any]], threads: int) -> None:
         copied.extend(target.nbytes for target, _ in pairs)
         copy(pairs, threads)
 
-    monkeypatch.setattr(memory, "copy", noted)
+    monkeypatch.setattr(device_memory, "copy", noted)
     run.predict("h200")
     assert sum(copied) < array.nbytes
     assert array.all()
@@ -93,13 +93,13 @@ def test_a_prediction_keeps_of_what_changes_in_place_only_what_its_blocks_write(
     taken: list[int] = []
     array = np.ones(32 * MIB, np.int32)
     run = kernel.launch(array.size // 256, 256, array)
-    undo = memory.DeviceMemory.undo
+    undo = device_memory.DeviceMemory.undo
 
-    def noted(held: memory.DeviceMemory) -> None:
+    def noted(held: device_memory.DeviceMemory) -> None:
         taken.append(resident())
         undo(held)
 
-    monkeypatch.setattr(memory.DeviceMemory, "undo", noted)
+    monkeypatch.setattr(device_memory.DeviceMemory, "undo", noted)
     before = resident()
     run.predict("h200")
     assert max(taken) - before < array.nbytes / 2

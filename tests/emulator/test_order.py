@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import warplens as wl
-from warplens.emulator.order import ATOMIC, CLOCK, NOTHING, SLEEP, STRONG, found
+from warplens.emulator.analysis.order_dependence import ATOMIC, CLOCK, NOTHING, SLEEP, STRONG, found
 
 SOURCE = """
 extern "C" __global__ void plain(int* x, int* y) {  // atomics whose results nobody reads

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from launches import module, written
 
-from warplens.emulator import printf
-from warplens.emulator.driver import PRINTED_BYTES
+from warplens.emulator.execute import printf
+from warplens.emulator.execute.syscalls import PRINTED_BYTES
 from warplens.errors import KernelFault
 
 

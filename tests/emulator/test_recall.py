@@ -7,7 +7,7 @@ import pytest
 from launches import written
 from numpy.typing import NDArray
 
-from warplens.emulator import recall
+from warplens.emulator.lowering import memoized_ops
 
 TIERS = ("whole",)  # steps remember nothing
 SOURCE = """
@@ -43,14 +43,14 @@ def test_divisors_of_all_threads_of_a_block_may_change_from_block_to_block(threa
 
 def test_such_a_kernel_remembers(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[str] = []
-    one_word = recall._one_word
+    one_word = memoized_ops._one_word
 
     def watched(at, binding, arguments):  # type: ignore[no-untyped-def]
         node = one_word(at, binding, arguments)
         seen.extend([at.base] * (node is not None))
         return node
 
-    monkeypatch.setattr(recall, "_one_word", watched)
+    monkeypatch.setattr(memoized_ops, "_one_word", watched)
     monkeypatch.setenv("WARPLENS_CACHE", "off")
     kernel = written(SOURCE.replace("divided", "remembered"), "remembered")
     a = np.arange(32, dtype=np.int32)

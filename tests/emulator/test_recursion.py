@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 from launches import kernel
 
-from warplens.emulator import DeviceMemory, entries, pass_arguments, record
-from warplens.launch import Launch
+from warplens.core.launch import Launch
+from warplens.emulator import DeviceMemory, pass_arguments, record
+from warplens.emulator.state import trace_format
 
 MEASURED = Path(__file__).parents[2] / "measurements" / "h200" / "recursion.csv"
 EVENTS = 384  # of a thread
@@ -48,11 +49,11 @@ def places(name: str, values: np.ndarray) -> list[list[tuple[int, int]]]:  # typ
     at = 0
     while at < words.size:
         word, place, mask = (int(w) for w in words[at : at + 3])
-        if word & entries.ENTER:
-            steps[place] += [(clock, mask) for clock in clocks[word & entries.MOST_BASIC_BLOCKS]]
-            at += entries.ENTERED
+        if word & trace_format.ENTER:
+            steps[place] += [(clock, mask) for clock in clocks[word & trace_format.MOST_BASIC_BLOCKS]]
+            at += trace_format.ENTERED
         else:
-            at += entries.ACCESSED + (word >> entries.SECTORS & entries.MOST_SECTORS)
+            at += trace_format.ACCESSED + (word >> trace_format.SECTORS & trace_format.MOST_SECTORS)
     named: dict[int, int] = {}
     for block, seen in enumerate(steps):
         for lane in range(32):

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from launches import written
 
-from warplens.emulator.room import ROOMS
+from warplens.emulator.execute.worker_state import ROOMS
 from warplens.errors import KernelFault
 
 SOURCE = """

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import warplens as wl
-from warplens.emulator.sample import sample_of
-from warplens.launch import Launch
+from warplens.core.launch import Launch
+from warplens.emulator.execute.grid_sample import sample_of
 
 SOURCE = """
 extern "C" __global__ void alike(float* o, int n) {

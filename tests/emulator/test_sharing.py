@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import warplens as wl
-from warplens.sass.sharing import shares
+from warplens.sass.block_queue import shares
 
 QUEUE = """extern "C" __global__ void queue(int* next, int* taken, int* done, int n) {
   __shared__ int piece;

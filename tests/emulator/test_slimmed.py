@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 
 import warplens as wl
-from warplens.emulator import DeviceMemory, pass_arguments, record, streams
-from warplens.emulator.liveness import GUARDS
-from warplens.emulator.slimmed import COPIES, TABLES, Needs, Slimmed, places, slimmed, spaces_of
-from warplens.emulator.watch import NOTHING_MOVES, RECORD, STILL
-from warplens.kernel import Kernel
-from warplens.launch import Launch
-from warplens.program import Program
+from warplens.core.cubin import Kernel
+from warplens.core.launch import Launch
+from warplens.core.program import Program
+from warplens.emulator import DeviceMemory, pass_arguments, record
+from warplens.emulator.analysis.liveness import GUARDS
+from warplens.emulator.analysis.slicing import COPIES, TABLES, Needs, Slimmed, places, slimmed, spaces_of
+from warplens.emulator.instrument.instrumentation import NOTHING_MOVES, RECORD, STILL
+from warplens.emulator.trace import warp_trace
 
 SOURCE = """
 extern "C" __global__ void sums(const float* x, float* y) {  // results decide nothing
@@ -88,7 +89,7 @@ def everything(kernel: Kernel, program: Program) -> Slimmed:
 @pytest.mark.parametrize("name", sorted(MOVED))
 def test_the_words_are_those_of_a_recording_of_everything(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     slim = words(name, "sm_90")
-    monkeypatch.setattr(streams, "slimmed", everything)
+    monkeypatch.setattr(warp_trace, "slimmed", everything)
     assert np.array_equal(slim, words(name, "sm_90"))
 
 
@@ -114,10 +115,10 @@ def test_what_is_left_out_is_kept_on_disk(monkeypatch: pytest.MonkeyPatch, tmp_p
     """Of 2,000 instructions it takes a second to find."""
     monkeypatch.setenv("WARPLENS_CACHE", str(tmp_path))
     kernel = wl.compile(source=SOURCE)["sums"]
-    monkeypatch.setattr("warplens.emulator.slimmed._known", {})
+    monkeypatch.setattr("warplens.emulator.analysis.slicing._known", {})
     found = slimmed(kernel.kernel, kernel.program)
-    monkeypatch.setattr("warplens.emulator.slimmed._known", {})
-    monkeypatch.setattr("warplens.emulator.slimmed.Needs", None)
+    monkeypatch.setattr("warplens.emulator.analysis.slicing._known", {})
+    monkeypatch.setattr("warplens.emulator.analysis.slicing.Needs", None)
     assert slimmed(kernel.kernel, kernel.program) == found
     assert found.program != kernel.program
 

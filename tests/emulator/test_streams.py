@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import warplens as wl
+from warplens.core.launch import Launch
 from warplens.emulator import DeviceMemory, pass_arguments, record
-from warplens.emulator.entries import ENTER
-from warplens.launch import Launch
+from warplens.emulator.state.trace_format import ENTER
 
 LESSONS = Path(__file__).parents[1] / "kernels" / "lessons.cu"
 N = 1 << 12

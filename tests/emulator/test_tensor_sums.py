@@ -1,5 +1,5 @@
 """Products on tensor cores beside the same in whole numbers, term after term: of usual numbers, which the executor sums
-quickly (isa/_float_products.py), of others, and of warps that have both."""
+quickly (isa/numerics/float_products.py), of others, and of warps that have both."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def drawn(rng: np.random.Generator, count: int, kind: str, exponents: tuple[int,
 
 
 def expected(a: Words, b: Words, c: Words, kinds: tuple[str, str], result: str) -> list[int]:
-    """The words of a warp's results, from its lanes' registers (isa/_fragments.py)."""
+    """The words of a warp's results, from its lanes' registers (isa/numerics/fragments.py)."""
     words = []
     for lane in range(32):
         addends = [x for word in c[lane] for x in elements(word, result)]

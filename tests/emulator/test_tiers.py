@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 import warplens as wl
-from warplens.emulator import jit, tiers
-from warplens.emulator.forms import Forms
-from warplens.emulator.stepping import setting_of
+from warplens.emulator.execute import tiering
+from warplens.emulator.jit import compile_module
+from warplens.emulator.threaded.template_cache import Forms
+from warplens.emulator.threaded.threaded_code import setting_of
 
 TIERS = ("steps",)  # and within the tests the other
 SOURCE = """
@@ -45,13 +46,13 @@ def launch(bad: int = 0, **how: Any) -> tuple[np.ndarray[Any, Any], wl.Run]:
 def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What was translated as a whole since the test began; nothing was before, and every launch chooses by itself."""
     seen: list[str] = []
-    real = jit.compile_object
+    real = compile_module.compile_object
     monkeypatch.delenv("WARPLENS_TIER", raising=False)
-    monkeypatch.setattr(jit, "_loaded", {})
-    monkeypatch.setattr(tiers, "translated_before", lambda *_: None)
-    monkeypatch.setattr(tiers, "_executed", Counter())
-    monkeypatch.setattr(jit, "compile_object", lambda *a: seen.append("whole") or real(*a))
-    monkeypatch.setattr(jit, "translated_before", lambda *_: None)
+    monkeypatch.setattr(compile_module, "_loaded", {})
+    monkeypatch.setattr(tiering, "translated_before", lambda *_: None)
+    monkeypatch.setattr(tiering, "_executed", Counter())
+    monkeypatch.setattr(compile_module, "compile_object", lambda *a: seen.append("whole") or real(*a))
+    monkeypatch.setattr(compile_module, "translated_before", lambda *_: None)
     return seen
 
 
@@ -97,8 +98,8 @@ def test_little_work_is_never_translated_as_a_whole(made: list[str]) -> None:
 
 def test_the_blocks_behind_the_first_go_on_faster(made: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     expected, run = launch()
-    monkeypatch.setattr(tiers, "PAYS", 0)
-    monkeypatch.setattr(tiers, "_executed", Counter())
+    monkeypatch.setattr(tiering, "PAYS", 0)
+    monkeypatch.setattr(tiering, "_executed", Counter())
     got, again = launch(threads=2)
     assert made == ["whole"]
     assert got.tobytes() == expected.tobytes()
@@ -111,9 +112,9 @@ def test_a_launch_that_takes_long_begins_again(made: list[str], monkeypatch: pyt
     kernel = wl.compile(source=spin, arch="sm_90")["spin"]
     runs = []
     for patient in (True, False):
-        monkeypatch.setattr(tiers, "LEAST_SECONDS", 1000 if patient else 0)
-        monkeypatch.setattr(tiers, "SECONDS", 0)
-        monkeypatch.setattr(tiers, "_executed", Counter())
+        monkeypatch.setattr(tiering, "LEAST_SECONDS", 1000 if patient else 0)
+        monkeypatch.setattr(tiering, "SECONDS", 0)
+        monkeypatch.setattr(tiering, "_executed", Counter())
         out = np.arange(256, dtype=np.int32)
         runs.append((kernel.launch((1,), (256,), out, np.int32(5_000_000)), out))
     assert made == ["whole"]
@@ -125,7 +126,7 @@ def test_what_was_translated_before_is_used(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv("WARPLENS_TIER", "whole")
     launch()
     monkeypatch.delenv("WARPLENS_TIER")
-    monkeypatch.setattr(tiers, "stepwise", None)  # which would be called for steps
+    monkeypatch.setattr(tiering, "stepwise", None)  # which would be called for steps
     launch()
 
 

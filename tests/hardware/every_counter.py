@@ -28,9 +28,9 @@ LAUNCHES = {
 
 
 def prepare(folder: Path) -> None:
-    from warplens.host import USUAL
-    from warplens.target import Flags, targets
-    from warplens.validation import Emulated, identity
+    from warplens.commands.target import Flags, targets
+    from warplens.commands.validate import Emulated, identity
+    from warplens.core.run_options import USUAL
 
     (folder / "jobs").mkdir(parents=True)
     order, names = [], set()

@@ -8,10 +8,10 @@ import pytest
 from every_counter import LAUNCHES, RECORD
 
 from beside_h200 import RECORDS, ROOT, known_differences
+from warplens.commands.target import Flags, targets
+from warplens.commands.validate import HUNDREDTH, Emulated, identity, read_record
+from warplens.core.run_options import USUAL
 from warplens.counters.metrics import formulas
-from warplens.host import USUAL
-from warplens.target import Flags, targets
-from warplens.validation import HUNDREDTH, Emulated, identity, read_record
 
 KEPT = read_record(str(RECORD))
 SUMS = [f"memory_{name}" for name in ("l1_wavefronts_shared", "l2_theoretical_sectors_global")]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from beside_h200 import ROOT, check
-from warplens.target import Flags, Target, targets
+from warplens.commands.target import Flags, Target, targets
 
 KERNELS = str(ROOT / "tests" / "kernels" / "everyday.cu")
 FOUND = targets(KERNELS, Flags())

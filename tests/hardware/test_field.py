@@ -9,8 +9,8 @@ import pytest
 
 from beside_h200 import check
 from validation_lists import the_lists
-from warplens.host import USUAL
-from warplens.validation import Emulated
+from warplens.commands.validate import Emulated
+from warplens.core.run_options import USUAL
 
 launches = the_lists()
 SMALL = {case.flags.kernel: case for case in reversed(list(launches.cases(launches.FIELD)))}

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 
 import warplens as wl
+from warplens.core.launch import Launch
 from warplens.hardware import Job
-from warplens.launch import Launch
 
 SOURCE = """
 __device__ int scale = 3;

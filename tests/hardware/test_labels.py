@@ -11,9 +11,9 @@ import pytest
 
 from beside_h200 import KNOWN_DIFFERENCES, ROOT, found
 from validation_lists import the_lists
+from warplens.commands.target import Flags, Target, targets
 from warplens.counters.metrics import formulas
-from warplens.emulator.order import dependence
-from warplens.target import Flags, Target, targets
+from warplens.emulator.analysis.order_dependence import dependence
 
 with KNOWN_DIFFERENCES.open("rb") as file:
     DEPENDENT = {

@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from warplens import measurement
-from warplens.cli import main
+from warplens.cli.main import main
+from warplens.commands import measure
+from warplens.commands.target import Flags, targets
+from warplens.core.metric import Metric
+from warplens.core.run_options import Host
 from warplens.errors import Unpredictable
 from warplens.hardware import Timing
-from warplens.host import Host
-from warplens.metric import Metric
-from warplens.report.measurement import Beside, Measured, amount, document, show
+from warplens.report.terminal.measurement_report import Beside, Measured, amount, document, show
 from warplens.run import Run
-from warplens.target import Flags, targets
 
 TIMING = Timing(80.0, 79.0, 82.5, 41.0, 1980.0, 15, "NVIDIA H200", "580.159.04", "13.0")
 
@@ -76,13 +76,13 @@ def test_without_a_prediction_exact_counters_stand_beside_those_of_the_gpu(
         raise Unpredictable("it waits for other blocks")
 
     monkeypatch.setattr(Run, "predict", refuses)
-    monkeypatch.setattr(measurement, "time", lambda job, gpu: TIMING)
-    monkeypatch.setattr(measurement.shutil, "which", lambda name: f"/usr/bin/{name}")
+    monkeypatch.setattr(measure, "time", lambda job, gpu: TIMING)
+    monkeypatch.setattr(measure.shutil, "which", lambda name: f"/usr/bin/{name}")
     counted = [{"smsp__inst_executed.sum": Metric(40961, "", "measured")}]
-    monkeypatch.setattr(measurement, "measure", lambda jobs, names, cold: counted)
+    monkeypatch.setattr(measure, "measure", lambda jobs, names, cold: counted)
     (target, *_) = targets("examples/copy.cu", Flags(kernel="nccopy", gpu="h200", settings=("n=65536",)))
     gpu: Any = None
-    found = measurement.measured(target, gpu, Host(threads=1))
+    found = measure.measured(target, gpu, Host(threads=1))
     (row,) = found.counters
     assert row.ours == target.run().metrics["smsp__inst_executed.sum"]
     show(found, Console(width=100))

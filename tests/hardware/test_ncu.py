@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from test_job import job
 
+from warplens.core.metric import Metric
 from warplens.errors import HardwareError, KernelFault
 from warplens.hardware.ncu import measure, read_csv
-from warplens.metric import Metric
 
 TABLE = '''==PROF== Connected to process 7
 "ID","Process ID","Kernel Name","smsp__inst_executed.sum","memory_l1_wavefronts_shared","smsp__sass_a.pct"

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from beside_h200 import check, found, names
-from warplens.host import USUAL
-from warplens.validation import Emulated
+from warplens.commands.validate import Emulated
+from warplens.core.run_options import USUAL
 
 RECORD, FILES = "strangers.csv", "stranger_*.cu"
 SAMPLE = ("tiles_of_eight", "needle", "queens", "radix_two", "sudoku_rows")

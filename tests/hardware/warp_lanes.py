@@ -129,7 +129,7 @@ def shortened(words: Any) -> str:
 def prepare(folder: Path) -> None:
     """Launches that end come first; those that hang are left out."""
     from warplens.api import dim3
-    from warplens.launch import Launch
+    from warplens.core.launch import Launch
 
     order = []
     for case in cases(list(module())):

@@ -20,8 +20,8 @@ from itertools import chain
 from pathlib import Path
 
 import warplens as wl
-from warplens.isa._decode import bind
-from warplens.program import Instruction
+from warplens.core.program import Instruction
+from warplens.isa.dsl.decode import bind
 
 TESTS = Path(__file__).parents[1]
 sys.path[:0] = [str(TESTS / "isa"), str(TESTS / "emulator"), str(TESTS)]

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy_emitter import NumpyEmitter
 
-from warplens.isa._lanes import F32, F64, U32, Lanes
-from warplens.isa._op import find
-from warplens.isa._warp import Addend
+from warplens.isa.dsl.lanes import F32, F64, U32, Lanes
+from warplens.isa.dsl.op import find
+from warplens.isa.dsl.warp_interface import Addend
 
 
 @dataclass(frozen=True)

@@ -9,12 +9,12 @@ import llvmlite.binding as llvm
 import numpy as np
 from engine import Minus, Not
 
-from warplens.emulator import ir
-from warplens.emulator.emit import LlvmEmitter
-from warplens.emulator.vectors import LANES, PTR, scalar_type, vector
-from warplens.isa._lanes import F32, F64, U32, Lanes, Pred
-from warplens.isa._op import Op, find
-from warplens.isa._warp import Addend
+from warplens import llvm as ir
+from warplens.emulator.codegen.emitter import LlvmEmitter
+from warplens.emulator.codegen.vector_types import LANES, PTR, scalar_type, vector
+from warplens.isa.dsl.lanes import F32, F64, U32, Lanes, Pred
+from warplens.isa.dsl.op import Op, find
+from warplens.isa.dsl.warp_interface import Addend
 
 llvm.initialize_native_target()
 llvm.initialize_native_asmprinter()

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from exact import DOUBLE, SINGLE, Format, add, convert, fma, mul
 
-from warplens.isa._lanes import F64, FAR, Float, Lanes
+from warplens.isa.dsl.lanes import F64, FAR, Float, Lanes
 
 
 def number(kind: type[Lanes], bits: int) -> int:

@@ -171,8 +171,8 @@ def batches(step: int = 200) -> list[Sequence[Form]]:
 
 def measured(kept: list[tuple[bytes, list[Form]]]) -> list[Form]:
     """With the digests of this machine's GPU; without those lines that it has not."""
+    from warplens.core.launch import Launch
     from warplens.hardware import Job, launch, open_gpu
-    from warplens.launch import Launch
 
     gpu, shape = open_gpu(), Launch((1, 1, 1), (THREADS, 1, 1), 0)
     found = []

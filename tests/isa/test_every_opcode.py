@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from warplens.emulator.at_instruction import unsupported
-from warplens.isa._absent import absent
-from warplens.isa._decode import bind
-from warplens.kernel import SourceLine
-from warplens.program import Instruction, Program
+from warplens.core.cubin import SourceLine
+from warplens.core.program import Instruction, Program
+from warplens.emulator.lowering.instruction_context import unsupported
+from warplens.isa.dsl.decode import bind
+from warplens.isa.dsl.not_emulated import absent
 from warplens.sass import parse_operands
-from warplens.sass.control import control
+from warplens.sass.control_codes import control
 
 ROWS = [
     (arch, int(offset, 16), opcode, text, int(encoding, 16))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ptx_forms import forms, module
 
-from warplens.model.rates import COUNTED_BY, counted_by
+from warplens.model.result.rates import COUNTED_BY, counted_by
 
 PIPES = sorted(set(COUNTED_BY.values()))
 PARTING = ("BRA", "CALL", "BSSY", "BRX")

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from warplens.core.program import Constant, Control, Instruction
 from warplens.isa import find
-from warplens.isa._decode import bind
-from warplens.isa._words import explain
-from warplens.program import Constant, Control, Instruction
+from warplens.isa.dsl.decode import bind
+from warplens.isa.dsl.description import explain
 from warplens.sass import parse_guard, parse_operands
 
 # One line a form: architecture, offset, opcode, operands as printed, encoding.

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from warplens.cli import main
-from warplens.labs.catalog import find, names
+from warplens.cli.main import main
+from warplens.labs.lab_catalog import find, names
 from warplens.labs.lesson import lesson, pictures, sources
-from warplens.report.lab_html import prose
+from warplens.report.html.lab_page import prose
 
 SMALL = ("--size", "small")
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 import warplens as wl
-from warplens.labs.keep import computed, write
 from warplens.labs.lab import Lab
-from warplens.labs.pictures import Gallery, stale_pictures, write_pictures
-from warplens.labs.run import Size
+from warplens.labs.lab_pictures import Gallery, stale_pictures, write_pictures
+from warplens.labs.run_lab import Size
+from warplens.labs.stored_results import computed, write
 
 SMALL = Size.parse("small")
 CU = """extern "C" __global__ void copy(const float* in, float* out, int stride) {

@@ -9,20 +9,20 @@ from zlib import crc32
 
 import pytest
 
-from warplens.labs import catalog
-from warplens.labs.catalog import names
-from warplens.labs.keep import computed, rows_kept, stale_readme, stale_rows
+from warplens.labs import lab_catalog
 from warplens.labs.lab import Lab
-from warplens.labs.pictures import Gallery, stale_pictures
-from warplens.labs.run import Size
+from warplens.labs.lab_catalog import names
+from warplens.labs.lab_pictures import Gallery, stale_pictures
+from warplens.labs.run_lab import Size
 from warplens.labs.rung import Rung
+from warplens.labs.stored_results import computed, rows_kept, stale_readme, stale_rows
 
 DOCS = Path(__file__).parents[2] / "docs" / "labs.md"
 SMALL = Size.parse("small")
 PREDICTED = 10  # one rung in so many, the same each time: a prediction takes longer than all counts
 
 
-find = cache(catalog.find)  # reading 70 rungs takes longer than running most of them
+find = cache(lab_catalog.find)  # reading 70 rungs takes longer than running most of them
 
 
 def sampled(rung: Rung) -> bool:

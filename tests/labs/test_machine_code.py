@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import warplens as wl
+from warplens.core.run_options import USUAL
 from warplens.errors import KernelFault
-from warplens.host import USUAL
-from warplens.labs.catalog import find
 from warplens.labs.kernel_rung import KernelRung
-from warplens.labs.machine_code import miscoded, standing
+from warplens.labs.lab_catalog import find
+from warplens.labs.opcode_claims import miscoded, standing
 
 
 def test_code_that_does_not_stand_there_is_told() -> None:

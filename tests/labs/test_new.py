@@ -8,13 +8,13 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-import warplens.report
-from warplens.cli import main
+import warplens.report.json
+from warplens.cli.main import main
 from warplens.errors import HardwareError
 from warplens.hardware import Timing
-from warplens.labs.catalog import names
+from warplens.labs.lab_catalog import names
 
-SCHEMA = Path(warplens.report.__file__).with_name("lab_schema.json")
+SCHEMA = Path(warplens.report.json.__file__).with_name("lab_schema.json")
 TINY = ("--size", "n=4096")
 
 
@@ -143,8 +143,8 @@ def test_mistakes_in_lab_toml_are_told(
 def test_without_a_name_all_labs_are_checked(
     lab: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("warplens.labs.catalog.names", lambda: ["mine", "./mine"])
-    monkeypatch.setattr("warplens.labs.catalog.FOLDER", Path())
+    monkeypatch.setattr("warplens.labs.lab_catalog.names", lambda: ["mine", "./mine"])
+    monkeypatch.setattr("warplens.labs.lab_catalog.FOLDER", Path())
     assert main(["lab", "--check", "--size", "small"]) == 1
     assert capsys.readouterr().err.count("mine is out of date: run `warplens lab mine --write`") == 2
     assert main(["lab", "--json"]) == 2
@@ -181,12 +181,12 @@ def test_a_readme_without_the_full_size_tells_the_small_one(lab: Path) -> None:
 def test_only_times_leaves_what_was_computed(
     lab: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("warplens.labs.measure.present", lambda _: None)
+    monkeypatch.setattr("warplens.labs.gpu_measurement.present", lambda _: None)
     assert main(["lab", "./mine", "--write", "--times"]) == HardwareError.exit_code
     assert "this machine has none" in capsys.readouterr().err
 
     timing = Timing(2.0, 1.5, 2.5, 1.0, 1980.0, 15, "NVIDIA H200", "580.1", "13.0")
-    monkeypatch.setattr("warplens.labs.measure.present", lambda _: object())
+    monkeypatch.setattr("warplens.labs.gpu_measurement.present", lambda _: object())
     monkeypatch.setattr("warplens.labs.kernel_rung.KernelRung.time", lambda *_: timing)
     monkeypatch.setattr("shutil.which", lambda _: None)
     assert main(["lab", "./mine", "--write", "--times", "--size", "small"]) == 0

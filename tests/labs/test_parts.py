@@ -7,22 +7,22 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from warplens.core.metric import Metric
+from warplens.core.run_options import USUAL
 from warplens.errors import UsageError
 from warplens.hardware import Job, Timing
-from warplens.host import USUAL
-from warplens.lab_file import read_lab_file
-from warplens.labs import measure
+from warplens.labs import gpu_measurement
 from warplens.labs.columns import value
 from warplens.labs.lab import Lab
-from warplens.labs.new import create
-from warplens.labs.order import differing
-from warplens.labs.records import read_measured, read_results, write_measured
-from warplens.labs.run import Size, runs
-from warplens.labs.truth import difference
-from warplens.labs.work import limit, share
+from warplens.labs.new_lab import create
+from warplens.labs.peak_share import limit, share
+from warplens.labs.rank_order import differing
+from warplens.labs.reference_check import difference
+from warplens.labs.result_files import read_measured, read_results, write_measured
+from warplens.labs.run_lab import Size, runs
+from warplens.launchspec.lab_toml import read_lab_file
 from warplens.machine import machine
-from warplens.metric import Metric
-from warplens.report.lab import MeasuredTime, Predicted, Row
+from warplens.report.lab.lab_table import MeasuredTime, Predicted, Row
 
 METRICS = {"a.sum": Metric(10, "", "exact"), "b.sum": Metric(4, "", "modelled"), "none.sum": Metric(0, "", "exact")}
 
@@ -102,12 +102,12 @@ def test_counters_are_compared_where_there_is_a_profiler(tmp_path: Path, monkeyp
     def profiled(jobs: list[Job], names: object) -> list[dict[str, Metric]]:
         return [{name: Metric(n, "inst", "measured") for name, n in next(counted).items()} for _ in jobs]
 
-    monkeypatch.setattr(measure, "measure", profiled)
-    monkeypatch.setattr(measure, "ncu_version", lambda: "2025.3")
+    monkeypatch.setattr(gpu_measurement, "measure", profiled)
+    monkeypatch.setattr(gpu_measurement, "ncu_version", lambda: "2025.3")
     monkeypatch.setattr("shutil.which", lambda _: "/bin/ncu")
     timing = Timing(2.0, 1.5, 2.5, 1.0, 1980.0, 15, "NVIDIA H200", "580.1", "13.0")
-    times = [measure.measured_time(rung.entry.title, "full", timing) for rung in lab.rungs]
-    found = measure.counted(times, lab.rungs, {}, "h200", USUAL)
+    times = [gpu_measurement.measured_time(rung.entry.title, "full", timing) for rung in lab.rungs]
+    found = gpu_measurement.counted(times, lab.rungs, {}, "h200", USUAL)
     assert [(time.rung, time.compared, time.equal) for time in found] == [("1_scalar", 1, 0), ("2_wide", 1, 1)]
     assert "Nsight Compute 2025.3" in found[0].versions
     write_measured(tmp_path / "mine", found)

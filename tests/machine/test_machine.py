@@ -17,7 +17,7 @@ from warplens.errors import Unpredictable, UsageError
 from warplens.machine import Limits, catalog, choose, detect, machine, machines
 from warplens.machine.host_link import link_of
 from warplens.machine.schema import limits_from, machine_from
-from warplens.machine.speeds import TABLES
+from warplens.machine.unit_speeds import TABLES
 
 FOLDER = Path(warplens.machine.__file__).parent
 ARCH_OF = {
@@ -174,7 +174,7 @@ def test_a_misspelt_key_is_refused() -> None:
 
 
 def test_the_flag_goes_before_the_variable_before_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    module = sys.modules["warplens.machine.choose"]
+    module = sys.modules["warplens.machine.gpu_choice"]
     monkeypatch.setattr(module, "detect", lambda: "l4")
     wished = {"WARPLENS_GPU": "a100"}
     assert choose("T4", wished) == (machine("t4"), "--gpu")
@@ -190,7 +190,7 @@ def test_a_wrong_name_in_the_variable_is_refused() -> None:
 
 
 def test_a_device_is_known_by_name_and_multiprocessors() -> None:
-    from warplens.machine.detect import known
+    from warplens.machine.local_gpu import known
 
     assert known("NVIDIA H200", 132) == "h200"
     assert known("NVIDIA H200", 16) is None
@@ -205,7 +205,7 @@ def test_without_a_driver_the_bindings_are_not_even_imported(monkeypatch: pytest
     def imported() -> None:
         pytest.fail("asked the driver although there is none")
 
-    module = sys.modules["warplens.machine.detect"]
+    module = sys.modules["warplens.machine.local_gpu"]
     monkeypatch.setattr("ctypes.CDLL", no_library)
     monkeypatch.setattr(module, "_first_device", imported)
     assert detect() is None

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from warplens.machine import machine
-from warplens.model.activity import History, activity
-from warplens.model.chosen import Chosen
-from warplens.model.state import Room
+from warplens.model.grid.simulated_blocks import Chosen
+from warplens.model.sm.activity import History, activity
+from warplens.model.sm.sm_state import Room
 
 H200 = machine("h200")
 

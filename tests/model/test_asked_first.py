@@ -13,11 +13,11 @@ import pytest
 
 import warplens as wl
 from warplens.machine import machine
-from warplens.model import places as p
-from warplens.model.asked_first import ALL_THE_SAME, asked_first
-from warplens.model.by_warp import ByWarp
-from warplens.model.entries import ENTER, basic_block, instruction, length
-from warplens.model.machine_code import MachineCode, machine_code
+from warplens.model import layout as p
+from warplens.model.grid.first_touch import ALL_THE_SAME, asked_first
+from warplens.model.instruction.instruction_table import MachineCode, machine_code
+from warplens.model.trace.trace_decoder import ENTER, basic_block, instruction, length
+from warplens.model.trace.warp_streams import ByWarp
 
 ROOT = Path(__file__).parents[2]
 with (ROOT / "measurements" / "h200" / "seams.csv").open(encoding="utf-8") as file:
@@ -144,6 +144,6 @@ def test_few_pieces_that_are_asked_for_often_are_looked_at_in_part(
 ) -> None:
     """16 pieces, each asked for 1,000 times: half of the pieces is not half of what asks for them."""
     streams, code = recording(FEW, 100, 32, np.ones(2816, np.int32), np.zeros(3200, np.int32), 80)
-    monkeypatch.setattr("warplens.model.asked_first.ENOUGH", enough)
+    monkeypatch.setattr("warplens.model.grid.first_touch.ENOUGH", enough)
     first = asked_first(streams, range(100), 100, code.rows, code.firsts, code.lasts)
     assert ((first >= 0) & (first <= 1)).all()

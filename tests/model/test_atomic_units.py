@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 import warplens as wl
-from warplens.model.atomic_units import unit_of
+from warplens.model.grid.atomic_units import unit_of
 
 MEASURED = Path(__file__).parents[2] / "measurements" / "h200"
 PORTS = 47

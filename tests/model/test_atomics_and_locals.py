@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 import warplens as wl
-from warplens.calibration.record import read
-from warplens.emulator import DeviceMemory, entries, pass_arguments, record
-from warplens.launch import Launch
+from warplens.calibration.readings import read
+from warplens.core.launch import Launch
+from warplens.emulator import DeviceMemory, pass_arguments, record
+from warplens.emulator.state import trace_format
 
 RECORD = read(Path(__file__).parents[2] / "measurements" / "h200" / "calibration.csv")
 SOURCE = r"""
@@ -117,10 +118,13 @@ def test_a_record_says_how_many_lanes_of_an_atomic_meet(module: wl.Module, name:
         kernel.kernel, kernel.program, Launch((1, 1, 1), (27, 1, 1), 0), passed.block, memory, (0,),
         banks=kernel._link(memory)[0],
     )  # fmt: skip
+    fields = (
+        (trace_format.PASSES, trace_format.MOST_PASSES), (trace_format.FULLEST, trace_format.MOST_FULLEST),
+    )  # fmt: skip
     found = [
-        (int(second) >> entries.PASSES & entries.MOST_PASSES, int(second) >> entries.FULLEST & entries.MOST_FULLEST)
+        tuple(int(second) >> shift & most for shift, most in fields)
         for second in streams.words[1:]
-        if int(second) >> entries.PASSES
+        if int(second) >> trace_format.PASSES
     ]
     words, lanes = np.unique(at, return_counts=True)
     of_sector = [int(lanes[words // (32 // size) == sector].max()) for sector in np.unique(words // (32 // size))]

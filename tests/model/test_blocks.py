@@ -10,7 +10,7 @@ import pytest
 
 import warplens as wl
 from warplens.calibration import source_of, trials
-from warplens.calibration.record import read
+from warplens.calibration.readings import read
 from warplens.calibration.trial import Buffer
 
 MEASURED = Path(__file__).parents[2] / "measurements" / "h200"

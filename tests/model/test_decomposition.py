@@ -10,14 +10,14 @@ import pytest
 
 from report.predictions import made_up
 from report.runs import subject_of
-from warplens.counters.compare import compare
+from warplens.core.metric import Metric
+from warplens.counters.comparison import compare
 from warplens.errors import UsageError
-from warplens.metric import Metric
-from warplens.model.decomposition import ACTIVE, CYCLES, MAIN_MEMORY, OCCUPANCY, Class, Decomposition, Factors, factors
-from warplens.report import decomposition
-from warplens.report.compare import document, show, side
-from warplens.report.layout import console
-from warplens.report.subject import Subject
+from warplens.model.result.factors import ACTIVE, CYCLES, MAIN_MEMORY, OCCUPANCY, Class, Decomposition, Factors, factors
+from warplens.report.launch_view import Subject
+from warplens.report.terminal import decomposition_report
+from warplens.report.terminal.comparison_report import document, show, side
+from warplens.report.terminal.console_layout import console
 
 
 def predicted(name: str, time_us: float, occupancy: float, active_us: float) -> Subject:
@@ -36,7 +36,7 @@ def predicted(name: str, time_us: float, occupancy: float, active_us: float) -> 
 
 
 def taken_apart() -> Decomposition:
-    found = decomposition.of(predicted("ccopy", 80.0, 74.19, 76.0), predicted("nccopy", 120.0, 81.61, 117.0))
+    found = decomposition_report.of(predicted("ccopy", 80.0, 74.19, 76.0), predicted("nccopy", 120.0, 81.61, 117.0))
     assert found is not None
     return found
 
@@ -53,8 +53,8 @@ def test_numbers_that_contradict_each_other_do_not() -> None:
     found = taken_apart()
     wrong = replace(found, second=replace(found.second, cycles=found.second.cycles * 1.01))
     assert not wrong.multiplies_out
-    assert "the model contradicts itself" in decomposition.identity(wrong)
-    assert decomposition.identity(found).endswith("= 1.5: the ratio of the times")
+    assert "the model contradicts itself" in decomposition_report.identity(wrong)
+    assert decomposition_report.identity(found).endswith("= 1.5: the ratio of the times")
 
 
 def test_the_classes_have_all_instructions_and_all_cycles() -> None:
@@ -99,7 +99,7 @@ def test_in_the_terminal(width: int) -> None:
 
 def test_in_the_document() -> None:
     first, second = predicted("ccopy", 80.0, 74.19, 76.0), predicted("nccopy", 120.0, 81.61, 117.0)
-    found = decomposition.of(first, second)
+    found = decomposition_report.of(first, second)
     content = json.loads(document(compare(side(first), side(second)), "{}", "{}", found))["comparison"]
     assert found is not None
     assert content["time"]["cycles_per_instruction"] == found.ratio(lambda f: f.cycles)
@@ -110,7 +110,7 @@ def test_in_the_document() -> None:
 
 
 def test_without_two_predictions_there_are_no_factors() -> None:
-    assert decomposition.of(subject_of("ccopy"), predicted("nccopy", 120.0, 81.61, 117.0)) is None
+    assert decomposition_report.of(subject_of("ccopy"), predicted("nccopy", 120.0, 81.61, 117.0)) is None
 
 
 def test_a_prediction_without_the_metrics_is_refused() -> None:

@@ -7,10 +7,9 @@ from itertools import pairwise
 
 import pytest
 
-from warplens.machine import machine
-from warplens.machine.channels import Channels
-from warplens.model import dram_banks
-from warplens.model.dram_banks import Access, Place
+from warplens.machine import dram_banks, machine
+from warplens.machine.dram_banks import Access, Place
+from warplens.machine.dram_channels import Channels
 
 textbook = machine("textbook").channels
 assert textbook is not None

@@ -11,7 +11,7 @@ import pytest
 
 import warplens as wl
 from warplens.machine import machine, machines
-from warplens.model.says import interval
+from warplens.model.result.prediction_metrics import interval
 
 ROOT = Path(__file__).parents[2]
 SPEEDS = machine("h200").speeds

@@ -14,10 +14,10 @@ import warplens as wl
 from warplens.errors import UsageError
 from warplens.model import Bound, Floor
 from warplens.model import floor as least_time
-from warplens.model.floor import known
-from warplens.model.limits import pacing
-from warplens.report.html import page
-from warplens.report.json import schema
+from warplens.model.bounds.least_time import known
+from warplens.model.bounds.limits import pacing
+from warplens.report.html.launch_page import page
+from warplens.report.json.document import schema
 from warplens.run import Run
 
 CLOCK = 1980  # MHz, of an H200

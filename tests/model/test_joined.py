@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import warplens as wl
-from warplens.model.beside import apart
-from warplens.model.footprint import Footprint
-from warplens.model.joined import arriving, group_of
+from warplens.model.grid.neighbours import apart
+from warplens.model.grid.request_coalescing import arriving, group_of
+from warplens.model.grid.sector_footprint import Footprint
 
 RECORD = Path(__file__).parents[2] / "measurements" / "h200" / "joined.csv"
 LINE_BY_WORDS = """

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from warplens.machine import machine
-from warplens.model import places as p
-from warplens.model.l1_lines import lines_of, sets_of, touched
+from warplens.model import layout as p
+from warplens.model.sm.l1_cache import lines_of, sets_of, touched
 
 MEASURED = Path(__file__).parents[2] / "measurements" / "h200" / "l1_lines.csv"
 UNIFIED = machine("h200").limits.unified_bytes_per_multiprocessor

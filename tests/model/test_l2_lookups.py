@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from warplens.model.l2_lookups import Asked, lookups
+from warplens.model.result.l2_hit_rate import Asked, lookups
 
 RECORD = Path(__file__).parents[2] / "measurements" / "h200" / "calibration_lookups.csv"
 NOTHING = Asked(0, 0, 0, 0, 1, 0, 0, 256)

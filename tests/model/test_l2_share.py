@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from warplens.model import places as p
-from warplens.model.beside import apart
-from warplens.model.l2_share import book_of, keeps
+from warplens.model import layout as p
+from warplens.model.grid.neighbours import apart
+from warplens.model.sm.l2_share import book_of, keeps
 
 LINES, MANY = 3712, 1 << 20
 

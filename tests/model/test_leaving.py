@@ -11,7 +11,7 @@ import pytest
 
 import warplens as wl
 from warplens.calibration import source_of
-from warplens.calibration.record import read
+from warplens.calibration.readings import read
 from warplens.calibration.subjects.stores import trials
 from warplens.calibration.trial import Buffer, Trial
 

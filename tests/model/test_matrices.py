@@ -6,7 +6,7 @@ import pytest
 
 import warplens as wl
 from warplens.machine import machine
-from warplens.model.machine_code import machine_code
+from warplens.model.instruction.instruction_table import machine_code
 
 SOURCE = """extern "C" __global__ void product(double* d, unsigned* w) {
   unsigned a = w[0], b = w[1], s[4] = {w[2], w[3], w[4], w[5]};

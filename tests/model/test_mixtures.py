@@ -9,7 +9,7 @@ import pytest
 
 import warplens as wl
 from warplens.calibration import source_of, trials
-from warplens.calibration.record import read
+from warplens.calibration.readings import read
 from warplens.machine import machine
 
 READ = read(Path(__file__).parents[2] / "measurements" / "h200" / "calibration.csv")

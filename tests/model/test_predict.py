@@ -15,10 +15,10 @@ from warplens.emulator import RECORD
 from warplens.errors import Unpredictable, UsageError
 from warplens.machine import Machine, machine
 from warplens.model import WHAT_IF, Prediction
-from warplens.model.by_warp import ByWarp, by_warp
-from warplens.model.chosen import choose_blocks, scattered
-from warplens.model.footprint import footprint
+from warplens.model.grid.sector_footprint import footprint
+from warplens.model.grid.simulated_blocks import choose_blocks, scattered
 from warplens.model.predict import predict
+from warplens.model.trace.warp_streams import ByWarp, by_warp
 
 LESSONS = Path(__file__).parents[1] / "kernels" / "lessons.cu"
 CHAIN = """extern "C" __global__ void chain(float* y, float k, int n) {

@@ -10,7 +10,7 @@ import pytest
 
 from model.test_predict import run_of
 from warplens.machine import machine
-from warplens.model.rates import WITH_PEAK
+from warplens.model.result.rates import WITH_PEAK
 from warplens.report.definitions import definitions
 
 ROOT = Path(__file__).parents[2]

@@ -7,8 +7,8 @@ import numpy as np
 import warplens as wl
 from warplens.calibration import source_of
 from warplens.machine import machine
-from warplens.model.machine_code import machine_code
-from warplens.model.places import BANKS, READS
+from warplens.model.instruction.instruction_table import machine_code
+from warplens.model.layout import BANKS, READS
 
 OPERANDS = wl.compile(source=source_of("operands"))
 

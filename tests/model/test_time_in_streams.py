@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import warplens as wl
-from warplens.calibration.record import read
+from warplens.calibration.readings import read
 from warplens.calibration.trial import source_of
 
 RECORD = read(Path(__file__).parents[2] / "measurements" / "h200" / "calibration.csv")

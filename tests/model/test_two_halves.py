@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from warplens.machine import machine
-from warplens.model.footprint import NOTHING, Footprint
-from warplens.model.reuse import Reuse
-from warplens.model.stored import Stored
-from warplens.model.two_halves import beside_home, fetched_anew
-from warplens.model.write_back import Evicted
+from warplens.model.grid.dirty_sectors import Stored
+from warplens.model.grid.l2_partitions import beside_home, fetched_anew
+from warplens.model.grid.reuse_distance import Reuse
+from warplens.model.grid.sector_footprint import NOTHING, Footprint
+from warplens.model.grid.write_back import Evicted
 
 MEASURED = Path(__file__).parents[2] / "measurements" / "h200" / "l2_patterns.csv"
 HELD = 1000  # lines of a half

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import warplens as wl
-from warplens.sass.sharing import waiting_loads
+from warplens.sass.block_queue import waiting_loads
 
 CHAIN = """extern "C" __global__ void chain(volatile int* said) {
   if (threadIdx.x) return;

@@ -11,10 +11,10 @@ import pytest
 
 import warplens as wl
 from warplens.calibration import source_of, trials
-from warplens.calibration.record import read
+from warplens.calibration.readings import read
 from warplens.calibration.trial import Buffer, Trial
 from warplens.machine import machine
-from warplens.model.l1_tags import FIRST, SECOND, bank_of
+from warplens.model.sm.l1_tag_banks import FIRST, SECOND, bank_of
 
 MEASURED = Path(__file__).parents[2] / "measurements" / "h200"
 READ = read(MEASURED / "calibration.csv")

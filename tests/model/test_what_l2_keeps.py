@@ -13,13 +13,13 @@ import warplens as wl
 from warplens.calibration import source_of, trials
 from warplens.calibration.trial import Buffer
 from warplens.machine import Machine, machine
-from warplens.model.beside import sharers
-from warplens.model.by_warp import Reached
-from warplens.model.chosen import scattered, with_neighbours
-from warplens.model.footprint import NOTHING, Footprint, footprint
-from warplens.model.reuse import Reuse, reuse
-from warplens.model.stored import Stored, stored
-from warplens.model.write_back import BEFORE, Evicted, WriteBack, write_back
+from warplens.model.grid.dirty_sectors import Stored, stored
+from warplens.model.grid.neighbours import sharers
+from warplens.model.grid.reuse_distance import Reuse, reuse
+from warplens.model.grid.sector_footprint import NOTHING, Footprint, footprint
+from warplens.model.grid.simulated_blocks import scattered, with_neighbours
+from warplens.model.grid.write_back import BEFORE, Evicted, WriteBack, write_back
+from warplens.model.trace.warp_streams import Reached
 
 TOTAL, SAMPLED = 4096, 1024
 MIB = 1 << 20

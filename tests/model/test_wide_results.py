@@ -10,7 +10,7 @@ import pytest
 
 import warplens as wl
 from warplens.machine import machine
-from warplens.model.machine_code import machine_code
+from warplens.model.instruction.instruction_table import machine_code
 
 LOADS = """extern "C" __global__ void loads(const WORDS* x, float* sink, int rounds, int hop) {
   float sum = 0;

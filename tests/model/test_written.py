@@ -11,9 +11,9 @@ import pytest
 
 import warplens as wl
 from warplens.calibration import source_of
-from warplens.model import places as p
-from warplens.model.l2_share import ALL_PLACES
-from warplens.model.written import book_of, bytes_of, left
+from warplens.model import layout as p
+from warplens.model.sm.l2_partial_sectors import book_of, bytes_of, left
+from warplens.model.sm.l2_share import ALL_PLACES
 
 MEASURED = Path(__file__).parents[2] / "measurements" / "h200" / "parts_lost.csv"
 WALKS = wl.compile(source=source_of("walks"), arch="sm_90")

@@ -10,8 +10,8 @@ import pytest
 from random_programs.compare import BUDGET, compiled
 from random_programs.generate import generate
 from random_programs.memory import fresh_buffers
-from warplens.launch import Launch
-from warplens.validation import HUNDREDTH, identity, read_record
+from warplens.commands.validate import HUNDREDTH, identity, read_record
+from warplens.core.launch import Launch
 
 H200 = Path(__file__).parents[2] / "measurements" / "h200"
 RECORD = H200 / "random_programs.csv"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from report.runs import subject_of
-from warplens.report.subject import Subject
+from warplens.report.launch_view import Subject
 
 
 @pytest.fixture

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from report.runs import subject_of
-from warplens.metric import Metric
-from warplens.model.prediction import Prediction, Simulated, Unit
-from warplens.report.subject import Subject
+from warplens.core.metric import Metric
+from warplens.model.result.prediction import Prediction, Simulated, Unit
+from warplens.report.launch_view import Subject
 
 STALLS = {"long_scoreboard": 60.0, "wait": 12.0, "not_selected": 5.0, "selected": 1.0, "barrier": 2.0, "membar": 0.0}
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from warplens.report.subject import Subject
-from warplens.target import Flags, targets
+from warplens.commands.target import Flags, targets
+from warplens.report.launch_view import Subject
 
 ROOT = Path(__file__).parents[2]
 COPY, REPORT = str(ROOT / "examples" / "copy.cu"), str(ROOT / "tests" / "kernels" / "report.cu")

@@ -6,8 +6,8 @@ import pytest
 
 from warplens.counters.metrics import all_formulas
 from warplens.errors import UsageError
-from warplens.report.asked import asked, known
 from warplens.report.definitions import definitions
+from warplens.report.metric_selection import asked, known
 
 EXECUTED = "smsp__inst_executed.sum"
 

@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 
 import warplens as wl
-from warplens.cli import main
-from warplens.counters.compare import Comparison, LineShare, Row, Share, compare
-from warplens.report.compare import amount, causes, document, more, show, side, verdict
-from warplens.report.json import schema
-from warplens.report.layout import console
-from warplens.report.subject import Subject
+from warplens.cli.main import main
+from warplens.counters.comparison import Comparison, LineShare, Row, Share, compare
+from warplens.report.json.document import schema
+from warplens.report.launch_view import Subject
+from warplens.report.terminal.comparison_report import amount, causes, document, more, show, side, verdict
+from warplens.report.terminal.console_layout import console
 
 ROOT = Path(__file__).parents[2]
 COPY = str(ROOT / "examples" / "copy.cu")

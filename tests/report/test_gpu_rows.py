@@ -11,10 +11,10 @@ from report.predictions import predicted
 from report.runs import subject_of
 from report.test_html import read
 from warplens.machine import machine
-from warplens.report import gpu_rows
-from warplens.report.gpu_rows import Answer
-from warplens.report.html import page
-from warplens.report.layout import console
+from warplens.report.html.launch_page import page
+from warplens.report.terminal import gpu_table
+from warplens.report.terminal.console_layout import console
+from warplens.report.terminal.gpu_table import Answer
 
 
 def answers() -> list[Answer]:
@@ -32,7 +32,7 @@ def answers() -> list[Answer]:
 def test_a_row_each_with_time_or_reason(width: int) -> None:
     out = console(file := io.StringIO())
     out.width = width
-    gpu_rows.show("nccopy", answers(), out)
+    gpu_table.show("nccopy", answers(), out)
     text = file.getvalue()
     assert max(map(len, text.splitlines())) <= width
     words = " ".join(text.split())
@@ -45,12 +45,12 @@ def test_a_row_each_with_time_or_reason(width: int) -> None:
 
 
 def test_no_gpu_has_a_time() -> None:
-    told = gpu_rows.fastest(answers()[2:])
+    told = gpu_table.fastest(answers()[2:])
     assert told == "no time can be predicted on any of 2 GPUs"
 
 
 def test_as_json() -> None:
-    rows = gpu_rows.document("nccopy", answers())["gpus"]
+    rows = gpu_table.document("nccopy", answers())["gpus"]
     assert [row["gpu"] for row in rows] == ["a100", "h200", "h100", "t4"]
     assert [row["prediction"] and row["prediction"]["time_us"] for row in rows] == [80, 73, None, None]
     assert [row["unpredicted"] for row in rows] == [None, None, "one block only", "too much shared memory"]
@@ -64,10 +64,10 @@ def test_causes_that_are_removed() -> None:
     removed = {"ideal_access": replace(found[1].subject.prediction, time_us=40.0)}
     found = [replace(a, subject=a.subject and replace(a.subject, what_if=removed)) for a in found[:2]] + found[2:]
     out = console(file := io.StringIO())
-    gpu_rows.show("nccopy", found, out)
+    gpu_table.show("nccopy", found, out)
     words = " ".join(file.getvalue().split())
     assert "What If modelled GPU Now ideal_access a100* 80.0 µs 40.0 µs h200 73.0 µs 40.0 µs" in words
-    rows = gpu_rows.document("nccopy", found)["gpus"]
+    rows = gpu_table.document("nccopy", found)["gpus"]
     assert [[then["time_us"] for then in row.get("what_if", [])] for row in rows] == [[40], [40], [], []]
 
 

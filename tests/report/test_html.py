@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 import pytest
 
 from report.runs import subject_of
-from warplens.report.html import charts, page
+from warplens.report.html.launch_page import charts, page
 
 VOID = {"meta", "br", "path", "rect", "circle"}
 

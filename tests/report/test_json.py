@@ -9,10 +9,10 @@ from typing import Any
 import jsonschema
 import pytest
 
+from warplens.core.launch import Launch
+from warplens.core.metric import Metric
 from warplens.counters.metrics import by_instruction, by_line, metrics
-from warplens.launch import Launch
-from warplens.metric import Metric
-from warplens.report.json import document, schema, text
+from warplens.report.json.document import document, schema, text
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "counters"))
 from hand_made import kernel, program, trace

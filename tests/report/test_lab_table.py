@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from warplens.metric import Metric
-from warplens.report.lab import Predicted, Row, Sheet, lessons, show
-from warplens.report.layout import console
+from warplens.core.metric import Metric
+from warplens.report.lab.lab_table import Predicted, Row, Sheet, lessons, show
+from warplens.report.terminal.console_layout import console
 
 COLUMNS = ("Warp instructions", "Requests", "Load efficiency %", "Store efficiency %", "Sectors a request")
 

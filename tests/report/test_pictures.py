@@ -11,7 +11,7 @@ import pytest
 import warplens as wl
 from warplens.emulator import Access
 from warplens.machine import machine
-from warplens.model.dram_banks import bus_use
+from warplens.machine.dram_banks import bus_use
 from warplens.report.pictures.dram_timeline import dram_timeline
 from warplens.report.pictures.lanes_to_banks import lanes_to_banks, wavefronts
 from warplens.report.pictures.lanes_to_sectors import lanes_to_sectors

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from warplens.report import progress
+from warplens.report.terminal import progress
 
 
 @pytest.fixture

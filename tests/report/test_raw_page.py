@@ -7,8 +7,8 @@ import io
 
 from report.predictions import predicted
 from report.runs import subject_of
+from warplens.core.metric import Metric
 from warplens.hardware.ncu import read_csv
-from warplens.metric import Metric
 from warplens.report.raw_page import page
 
 EXECUTED, READ = "smsp__inst_executed.sum", "dram__bytes_read.sum"

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 import warplens as wl
-from warplens.program import Constant, Register
-from warplens.report.layout import console
-from warplens.report.names import constant_names
-from warplens.report.sass import Listing, document, rows, show
+from warplens.core.program import Constant, Register
+from warplens.report.constant_names import constant_names
+from warplens.report.terminal.console_layout import console
+from warplens.report.terminal.sass_listing import Listing, document, rows, show
 
 LESSONS = Path(__file__).parents[1] / "kernels" / "lessons.cu"
 SOURCE = """

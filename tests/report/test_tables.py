@@ -7,7 +7,7 @@ import pytest
 
 import warplens as wl
 from warplens.report import tables
-from warplens.report.subject import Subject
+from warplens.report.launch_view import Subject
 
 WARPS = 32768 // 32  # of the copies
 

@@ -11,14 +11,15 @@ from report.predictions import predicted
 from report.runs import subject_of
 from warplens.counters.occupancy import occupancy as resident
 from warplens.machine import machine
-from warplens.report import layout, occupancy, tables, terminal
-from warplens.report.footprint import Footprint
+from warplens.report import tables
+from warplens.report.block_resources import Footprint
+from warplens.report.terminal import console_layout, launch_report, occupancy_report
 
 
 def shown(name: str, width: int, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.setenv("COLUMNS", str(width))
     out = io.StringIO()
-    terminal.show(subject_of(name), layout.console(out), 10)
+    launch_report.show(subject_of(name), console_layout.console(out), 10)
     return out.getvalue()
 
 
@@ -40,9 +41,9 @@ def test_nothing_but_code_and_source_is_cut(
     counts = {key: getattr(trace, key) * times for key in ("executed", "requests", "sectors", "wavefronts", "ideal")}
     monkeypatch.setenv("COLUMNS", str(width))
     out = io.StringIO()
-    terminal.show(replace(subject, trace=replace(trace, **counts)), layout.console(out), 10)
+    launch_report.show(replace(subject, trace=replace(trace, **counts)), console_layout.console(out), 10)
     whole = {line.strip() for text in subject.sources.values() for line in text.split("\n")}
-    whole |= {terminal.instruction(row, layout.number)[0][1] for row in tables.hottest(subject, 10)}
+    whole |= {launch_report.instruction(row, console_layout.number)[0][1] for row in tables.hottest(subject, 10)}
     for cut in (line.split("…")[0] for line in out.getvalue().split("\n") if "…" in line):
         text = cut.split(maxsplit=1)[1]  # behind the line's number or the offset
         assert any(known.startswith(text) for known in whole), cut
@@ -68,8 +69,8 @@ def test_no_number_of_the_memory_tables_is_cut(
     large = replace(subject, trace=replace(trace, **counts))
     monkeypatch.setenv("COLUMNS", str(width))
     out = io.StringIO()
-    console = layout.console(out)
-    for section in (terminal.sectors, terminal.wavefronts):
+    console = console_layout.console(out)
+    for section in (launch_report.sectors, launch_report.wavefronts):
         if shown := section(large, width):
             console.print(shown)
     lines = out.getvalue().split("\n")
@@ -83,7 +84,7 @@ def test_no_number_of_the_memory_tables_is_cut(
     [(0, "0"), (99_999, "99,999"), (16_777_216, "16.8 M"), (131_072, "131 k"), (1_533_280_000, "1.53 G")],
 )
 def test_short_numbers(amount: int, text: str) -> None:
-    assert layout.short(amount) == text
+    assert console_layout.short(amount) == text
 
 
 def test_no_colour_where_there_is_no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -127,7 +128,7 @@ def test_says_when_the_code_is_for_another_chip(monkeypatch: pytest.MonkeyPatch)
 def test_the_chart_is_as_high_as_the_curve(block: Footprint) -> None:
     out = io.StringIO()
     gpu = machine("h200")
-    occupancy.show("the block", gpu, block, layout.console(out))
+    occupancy_report.show("the block", gpu, block, console_layout.console(out))
     here = resident(gpu, *block)
     text = out.getvalue()
     assert max(map(len, text.split("\n"))) <= 100
@@ -137,8 +138,8 @@ def test_the_chart_is_as_high_as_the_curve(block: Footprint) -> None:
 
 def test_chart_of_a_known_curve() -> None:
     curve = ((0, 64), (1, 32), (2, 0), (3, 64))
-    lines = str(occupancy.chart(curve, 2, 64)).split("\n")
-    wide = occupancy.COLUMNS // 4
+    lines = str(occupancy_report.chart(curve, 2, 64)).split("\n")
+    wide = occupancy_report.COLUMNS // 4
     assert lines[0] == "  64 ┤" + "█" * wide + " " * 2 * wide + "█" * wide
     assert lines[5] == "     │" + "█" * 2 * wide + " " * wide + "█" * wide
     assert lines[7].index("▲") == 6 + 2 * wide

@@ -14,19 +14,20 @@ import warplens as wl
 from report.predictions import STALLS, made_up, predicted
 from report.runs import subject_of
 from report.test_html import read
-from warplens.metric import Metric
+from warplens.core.metric import Metric
 from warplens.model import WHAT_IF
-from warplens.report import layout, terminal, time
-from warplens.report.html import page
-from warplens.report.json import document, schema, text
+from warplens.report import prediction_view
+from warplens.report.html.launch_page import page
+from warplens.report.json.document import document, schema, text
+from warplens.report.launch_view import Subject
 from warplens.report.roofline import Roofline, rooflines
-from warplens.report.subject import Subject
+from warplens.report.terminal import console_layout, launch_report
 
 
 def shown(subject: Subject, width: int, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.setenv("COLUMNS", str(width))
     out = io.StringIO()
-    terminal.show(subject, layout.console(out), 10)
+    launch_report.show(subject, console_layout.console(out), 10)
     return out.getvalue()
 
 
@@ -53,7 +54,7 @@ def test_nine_of_ten_cases_are_told_only_where_that_was_measured(gpu: str, says:
     x = np.zeros(128, np.float32)
     prediction = wl.compile(source=source)["copy"].launch(1, 128, x, x.copy()).predict(gpu)
     assert prediction.coverage_measured == (gpu == "h200")
-    assert all(told.endswith(says) for told in time.times(prediction).values())
+    assert all(told.endswith(says) for told in prediction_view.times(prediction).values())
 
 
 def test_uncalibrated_stands_beside_every_section_and_in_every_format(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -70,7 +71,7 @@ def test_uncalibrated_stands_beside_every_section_and_in_every_format(monkeypatc
 def test_stalls_add_up_and_are_named_as_nsight_does(monkeypatch: pytest.MonkeyPatch) -> None:
     subject = predicted("nccopy")
     assert subject.prediction
-    rows = time.stalls(subject.prediction)
+    rows = prediction_view.stalls(subject.prediction)
     assert [row.reason for row in rows] == ["long_scoreboard", "wait", "not_selected", "barrier", "selected"]
     assert sum(row.share for row in rows) == pytest.approx(1)
     assert all(row.meaning for row in rows)
@@ -82,7 +83,7 @@ def test_stalls_add_up_and_are_named_as_nsight_does(monkeypatch: pytest.MonkeyPa
 def test_stalls_by_line_go_to_the_line_that_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     subject = predicted("nccopy")
     assert subject.prediction
-    worst, other = time.stalls_by_line(subject, subject.prediction)
+    worst, other = prediction_view.stalls_by_line(subject, subject.prediction)
     assert (worst.share, other.share) == (0.75, 0.25)
     assert "out[i] = in[(2 * i) % n]" in worst.text
     assert worst.reasons == (("long_scoreboard", 700 / 750), ("wait", 50 / 750))
@@ -92,7 +93,7 @@ def test_stalls_by_line_go_to_the_line_that_waits(monkeypatch: pytest.MonkeyPatc
 
 def test_what_if_tells_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
     subject = predicted("nccopy")
-    assert [(row.name, row.told) for row in time.what_ifs(subject)] == [
+    assert [(row.name, row.told) for row in prediction_view.what_ifs(subject)] == [
         ("ideal_access", "2 times as fast"), ("no_divergence", "no change"),
     ]  # fmt: skip
     words = " ".join(shown(subject, 80, monkeypatch).split())
@@ -103,7 +104,7 @@ def test_what_if_tells_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_every_what_if_has_words() -> None:
-    assert set(time.CAUSES) == set(WHAT_IF)
+    assert set(prediction_view.CAUSES) == set(WHAT_IF)
 
 
 def test_a_refused_prediction_says_why_and_keeps_the_counts(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -190,9 +191,10 @@ def test_the_roof_is_the_lower_of_the_two() -> None:
      (1240, "1.24 ms"), (52_300, "52.3 ms"), (2.5e6, "2.50 s")],
 )  # fmt: skip
 def test_times_are_spoken_with_three_digits(microseconds: float, words: str) -> None:
-    assert time.spoken(microseconds) == words
+    assert prediction_view.spoken(microseconds) == words
 
 
 def test_more_hits_than_lookups_are_explained() -> None:
-    assert time.measure(Metric(99.0, "%", "modelled")) == "99.0 %"
-    assert time.measure(Metric(171.0, "%", "modelled")) == "171 % (so Nsight Compute counts in small launches)"
+    assert prediction_view.measure(Metric(99.0, "%", "modelled")) == "99.0 %"
+    shown = prediction_view.measure(Metric(171.0, "%", "modelled"))
+    assert shown == "171 % (so Nsight Compute counts in small launches)"

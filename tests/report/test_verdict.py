@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from warplens import compile
-from warplens.report.subject import Subject
+from warplens.report.launch_view import Subject
 from warplens.report.verdict import of_all, per, share, verdict
 
 TOLD = [

@@ -19,11 +19,11 @@ from pathlib import Path
 from types import FrameType
 
 import warplens as wl
-from warplens.arguments import parse_argument
 from warplens.compiler import read_cubin
 from warplens.errors import WarplensError
-from warplens.expression import evaluate_list
-from warplens.launch_block import parse_dim, read_launch_block
+from warplens.launchspec.arguments import parse_argument
+from warplens.launchspec.expression import evaluate_list
+from warplens.launchspec.launch_block import parse_dim, read_launch_block
 from warplens.sass import disassemble
 
 SECONDS = 20  # longer is a hang

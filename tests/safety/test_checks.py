@@ -11,9 +11,9 @@ import pytest
 from planted import ALARMS, ALSO_RACES, CHECK_OF, FAULTS, NOT_FOUND, SOURCE, Planted, planted
 
 import warplens as wl
-from warplens.cli import main
+from warplens.cli.main import main
 from warplens.errors import KernelFault, UsageError
-from warplens.report.json import schema
+from warplens.report.json.document import schema
 
 ALWAYS = {
     "shared_read_behind_the_end", "constant_behind_the_end", "local_far_behind_the_end", "global_half_behind_the_end",

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import warplens as wl
-from warplens.cli import main
-from warplens.hazard import Hazard
+from warplens.cli.main import main
+from warplens.core.hazard import Hazard
 
 SOURCE = Path(__file__).with_name("ordered.cu")
 HEAD = re.compile(r"// (\w+); (\d+) x (\d+)(; cooperative)?\nKERNEL\((\w+)\)")

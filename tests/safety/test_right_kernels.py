@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from warplens.cli import main
+from warplens.cli.main import main
 
 KERNELS = Path(__file__).parents[1] / "kernels"
 EXCEPTIONS = {"clusters.cu"}  # blocks in clusters are not checked

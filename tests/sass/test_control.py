@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from warplens.program import Control
+from warplens.core.program import Control
 from warplens.sass import control
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from warplens.compiler import read_cubin
-from warplens.program import Block, Instruction
+from warplens.core.program import Block, Instruction
 from warplens.sass import (
     basic_blocks,
     control,

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from warplens.compiler import compile_source, read_cubin
+from warplens.core.program import Address, Immediate, Label, Register, Special
 from warplens.errors import CubinError, UsageError
-from warplens.program import Address, Immediate, Label, Register, Special
 from warplens.sass import disassemble
 
 MEASURED = Path(__file__).parents[1] / "data" / "kernels.sm_90.cubin"

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from warplens.core.program import Address, Constant, Immediate, Label, Operand, Register, Special
 from warplens.errors import CubinError
-from warplens.program import Address, Constant, Immediate, Label, Operand, Register, Special
 from warplens.sass import parse_guard, parse_operands
 
 ROWS = [

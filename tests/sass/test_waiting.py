@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import warplens as wl
-from warplens.sass.sharing import waiting_loads
+from warplens.sass.block_queue import waiting_loads
 
 SOURCE = """
 extern "C" __global__ void flag(volatile int* f, float* y) { while (f[0] == 0); y[threadIdx.x] = 1; }

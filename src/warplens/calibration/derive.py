@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from warplens.calibration.record import Row
+from warplens.calibration.readings import Row
 from warplens.calibration.trial import MIB
 from warplens.errors import UsageError
 
@@ -25,7 +25,7 @@ UNROLLED = 16  # barriers in the body of their loop
 TABLE_WORDS = 32  # that a warp's lanes ask for, each in a line of its own where they lie 64 bytes apart
 EMPTY_CYCLES = 300  # of launch_cost.first_block_cycles that an empty kernel spends, too (`once read`: 4 KiB to 4 MiB)
 GATHERED = 8 * 256 * 64  # words of a multiprocessor
-BUSIEST = 0.85  # as much of its bandwidth as DRAM is taken to give (model/memory_path.py)
+BUSIEST = 0.85  # as much of its bandwidth as DRAM is taken to give (model/sm/load_store_unit.py)
 NANO = 1e9
 PIECES_OF_EIGHT = 8  # in which an atomic leaves L1 whose lanes are on eight words of a sector, four on each
 SHORT = 50  # microseconds: what launches take longer under events is as much as they differ from run to run beyond
@@ -198,7 +198,7 @@ def event_microseconds(rows: Mapping[str, Row], durations: Mapping[str, float]) 
     """launch_cost.event_microseconds: what trials take longer between two events than by gpu__time_duration.sum, the
     median.
 
-    durations    of trials, in microseconds, by name: `durations()` of record.py
+    durations    of trials, in microseconds, by name: `durations()` of readings.py
     """
     timed = {name: float(row["value"]) for name, row in rows.items() if row["unit"] == "us"}
     longer = [timed[name] - time for name, time in durations.items() if time < SHORT and name in timed]
@@ -336,7 +336,7 @@ def _meeting(v: Values, blocks: int) -> float:
 
 
 def _look_back(v: Values) -> float:
-    """Of one look: model/waits.py has how many W blocks need that start together."""
+    """Of one look: model/grid/inter_block_sync.py has how many W blocks need that start together."""
     more = _more(v, "look back, {} blocks of 32, 0 steps") - _more(v, "empty, {} blocks of 32")
     return more / (math.sqrt(2 * 8 * v.multiprocessors / 32) - math.sqrt(2 * v.multiprocessors / 32))
 

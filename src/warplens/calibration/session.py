@@ -10,14 +10,14 @@ from pathlib import Path
 
 from warplens.calibration.bench import Bench, Compiled
 from warplens.calibration.derive import tables, toml
-from warplens.calibration.record import Row, read, rows, text_of
+from warplens.calibration.readings import Row, read, rows, text_of
 from warplens.calibration.trial import Trial, source_of, subjects, trials
 from warplens.compiler import compile_source, read_cubin
 from warplens.errors import UsageError
 from warplens.hardware import Gpu
 from warplens.hardware.device import check
 from warplens.machine import detect, machine
-from warplens.whole_file import write_whole
+from warplens.system.atomic_write import write_whole
 
 RECORD = "calibration.csv"
 Progress = Callable[[int, int], None]

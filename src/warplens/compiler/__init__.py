@@ -1,7 +1,7 @@
 """CUDA C++ or PTX -> cubin -> Kernel.  F3."""
 
 from warplens.compiler.architecture import ARCHITECTURES, check_architecture
-from warplens.compiler.cubin import is_cubin, read_cubin
+from warplens.compiler.cubin_reader import is_cubin, read_cubin
 from warplens.compiler.fatbin import cubins_within
 from warplens.compiler.nvrtc import compile_source
 from warplens.compiler.ptx import assemble, is_ptx

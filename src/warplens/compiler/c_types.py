@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from warplens.element import parse_element
+from warplens.launchspec.element_type import parse_element
 
 TYPES = {
     "float": "f32", "double": "f64", "int": "i32", "unsigned": "u32", "unsigned int": "u32", "uint": "u32",

@@ -14,7 +14,7 @@ from operator import itemgetter
 from warplens.compiler.c_types import bytes_of
 from warplens.compiler.host_code import blanked, closing
 from warplens.errors import UsageError
-from warplens.expression import Number, evaluate, evaluate_list
+from warplens.launchspec.expression import Number, evaluate, evaluate_list
 
 LAUNCH = r"\b{}\s*(?:<(?P<instance>[^;{{}}]*?)>)?\s*<<<(?P<how>.*?)>>>\s*\("
 DEFINED = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(?P<macro>\w+)[ \t]+(?P<body>[^\n]+)", re.MULTILINE)

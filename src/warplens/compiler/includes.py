@@ -14,7 +14,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from warplens.compiler.as_nvcc import HOST_LIBRARY
+from warplens.compiler.nvcc_compatibility import HOST_LIBRARY
 
 SPLICE = re.compile(r"\\[ \t]*\r?\n")
 COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)

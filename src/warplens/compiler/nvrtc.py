@@ -12,11 +12,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from warplens import cache, resident
-from warplens.compiler import as_nvcc, includes
+from warplens.compiler import includes, nvcc_compatibility
 from warplens.compiler.architecture import check_architecture
 from warplens.compiler.headers import HEADERS
 from warplens.errors import CompileError, UsageError
+from warplens.system import disk_cache, memory_advice
 
 # nvcc has __int128 without being asked; NVRTC, and on Linux alone, with this.
 AS_NVCC = ("--device-int128",) if sys.platform == "linux" else ()
@@ -41,16 +41,17 @@ def compile_source(
         if opened is None:
             return None
         where = [name, str(folder), *map(str, wheels)]
-        return cache.key("cubin", json.dumps([source, where, arch, given, list(names), _compiler_version(), opened]))
+        question = json.dumps([source, where, arch, given, list(names), _compiler_version(), opened])
+        return disk_cache.key("cubin", question)
 
     key = question()
-    found = None if key is None else cache.recall("cubin", key)
+    found = None if key is None else disk_cache.recall("cubin", key)
     if found is not None:
         answer = json.loads(found)
         return b64decode(answer["cubin"]), answer["names"]
     cubin, lowered = _compile(source, name, arch, options, names)
     if key is not None and key == question():  # no file was changed meanwhile
-        cache.keep("cubin", key, json.dumps({"cubin": b64encode(cubin).decode(), "names": lowered}).encode())
+        disk_cache.keep("cubin", key, json.dumps({"cubin": b64encode(cubin).decode(), "names": lowered}).encode())
     return cubin, lowered
 
 
@@ -103,20 +104,20 @@ def _compile_device_part(
     """CompileError of the device part, with a word on what was left out."""
     absent: list[str] = []
     whole = False
-    directories = [*header_directories(), *as_nvcc.folders(options)]
+    directories = [*header_directories(), *nvcc_compatibility.folders(options)]
     for _ in range(MOST_ABSENT):
-        part = as_nvcc.device_part(source, name, directories, whole, absent)
+        part = nvcc_compatibility.device_part(source, name, directories, whole, absent)
         if not part.kernels:
             raise CompileError(
                 f"{name} has no __global__ function; kernels that a library such as Thrust makes are in what nvcc "
                 "makes of the file: give warplens that (nvcc -cubin)"
             )
-        given = [*as_nvcc.OPTIONS, *options]
+        given = [*nvcc_compatibility.OPTIONS, *options]
         try:
             return _compile_as_it_is(part.text, name, arch, given, names, part.headers)
         except CompileError as again:
             refusal = again
-        found = as_nvcc.ABSENT.search(str(refusal))
+        found = nvcc_compatibility.ABSENT.search(str(refusal))
         if found and found[1] not in absent:
             absent.append(found[1])
         elif not whole and FOR_DEVICES.search(str(refusal)):
@@ -162,7 +163,7 @@ def _compile_as_it_is(
         return _cubin(nvrtc, program), lowered
     finally:
         nvrtc.nvrtcDestroyProgram(program)
-        resident.release("libnvrtc")
+        memory_advice.release("libnvrtc")
 
 
 def _cubin(nvrtc: Any, program: Any) -> bytes:

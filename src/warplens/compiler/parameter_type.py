@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from warplens.compiler.c_types import TYPES
 from warplens.compiler.demangle import parameter_types
 from warplens.compiler.signature import NOISE, all_declarations, declared_name
-from warplens.element import Element, parse_element
-from warplens.kernel import Kernel
+from warplens.core.cubin import Kernel
+from warplens.launchspec.element_type import Element, parse_element
 
 POINTER_BYTES = 8
 GUESSES = {"T", "scalar_t"}  # names of template parameters: types only where a launch is guessed

@@ -13,11 +13,11 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from warplens import cache
 from warplens.compiler import includes
 from warplens.compiler.architecture import WITH_ITS_OWN, check_architecture
 from warplens.errors import CompileError
-from warplens.wheels import program_of
+from warplens.system import disk_cache
+from warplens.system.nvidia_wheels import program_of
 
 PACKAGE = "nvidia-cuda-nvcc"
 LONGEST_SECONDS = 300
@@ -62,7 +62,8 @@ def assemble(source: str, name: str, arch: str, options: Sequence[str] = ()) -> 
     arch = target(source, arch)
     files = includes.option_files(options)
     question = json.dumps([source, arch, list(options), files, str(ptxas), version])
-    return cache.remember("ptx", cache.key("ptx", question), lambda: _assemble(ptxas, source, name, arch, options))
+    key = disk_cache.key("ptx", question)
+    return disk_cache.remember("ptx", key, lambda: _assemble(ptxas, source, name, arch, options))
 
 
 def _assemble(ptxas: Path, source: str, name: str, arch: str, options: Sequence[str]) -> bytes:

@@ -18,9 +18,9 @@ from warplens.compiler.host_code import blanked
 from warplens.compiler.host_launch import Launched, commas, launched, launched_instance
 from warplens.compiler.ptx import declared
 from warplens.compiler.signature import declarations, declared_name
-from warplens.element import parse_element
-from warplens.expression import Number
-from warplens.kernel import Kernel
+from warplens.core.cubin import Kernel
+from warplens.launchspec.element_type import parse_element
+from warplens.launchspec.expression import Number
 
 QUALIFIERS = re.compile(r"\b(const|volatile|struct|__restrict(__)?|restrict|__grid_constant__|std::(?=\w+_t\b))")
 TEMPLATE = re.compile(

@@ -12,14 +12,14 @@ from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
 
+from warplens.core.counts import Trace
+from warplens.core.cubin import Kernel, SourceLine, chip_number
+from warplens.core.metric import Metric, instanced
+from warplens.core.program import Instruction, Program
 from warplens.counters import sections
-from warplens.counters.launch import Curves, Occupancy, launch_metrics
+from warplens.counters.launch_metrics import Curves, Occupancy, launch_metrics
 from warplens.counters.opcodes import category
 from warplens.counters.vocabulary import Counts, Formula
-from warplens.kernel import Kernel, SourceLine, chip_number
-from warplens.metric import Metric, instanced
-from warplens.program import Instruction, Program
-from warplens.trace import Trace
 
 Metrics = dict[str, Metric]
 

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from warplens.program import Instruction, Register
+from warplens.core.program import Instruction, Register
 
 Space = Literal["global", "local", "shared", "generic", "constant"]
 Action = Literal["load", "store", "atomic", "reduction", "copy"]

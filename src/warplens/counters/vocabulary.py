@@ -19,11 +19,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from warplens.core.counts import Trace
+from warplens.core.launch import Launch
+from warplens.core.metric import Metric, Provenance
+from warplens.core.program import Instruction, Program
 from warplens.counters.opcodes import Access, access
-from warplens.launch import Launch
-from warplens.metric import Metric, Provenance
-from warplens.program import Instruction, Program
-from warplens.trace import Trace
 
 Totals = NDArray[Any]
 

@@ -1,13 +1,13 @@
 """run(Program, launch) -> Trace: the machine code of a kernel, translated and executed on the CPU, counted.  F4."""
 
-from warplens.emulator.counted import Counted
-from warplens.emulator.driver import provided
-from warplens.emulator.grid import available_threads, run
-from warplens.emulator.memory import DeviceMemory
-from warplens.emulator.parameters import pass_arguments
-from warplens.emulator.steps import Access, Entered, Step, read_steps
-from warplens.emulator.streams import Streams, record
-from warplens.emulator.watch import LANES, RECORD, Checks
+from warplens.emulator.execute.grid import available_threads, run
+from warplens.emulator.execute.launch_counts import Counted
+from warplens.emulator.execute.syscalls import provided
+from warplens.emulator.instrument.instrumentation import LANES, RECORD, Checks
+from warplens.emulator.memory.device_memory import DeviceMemory
+from warplens.emulator.memory.kernel_arguments import pass_arguments
+from warplens.emulator.trace.lane_trace import Access, Entered, Step, read_steps
+from warplens.emulator.trace.warp_trace import Streams, record
 
 __all__ = [
     "LANES",

@@ -13,7 +13,7 @@ import numpy as np
 
 from warplens.compiler.demangle import demangled
 from warplens.errors import HardwareError, KernelFault, UsageError
-from warplens.hardware.job import Bytes, Job
+from warplens.hardware.launch_job import Bytes, Job
 
 SCALARS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 DRIVER = Path("/proc/driver/nvidia/version")

@@ -12,9 +12,9 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from warplens.core.metric import Metric
 from warplens.errors import HardwareError, KernelFault
-from warplens.hardware.job import Job
-from warplens.metric import Metric
+from warplens.hardware.launch_job import Job
 
 _SASS = "smsp__sass_"
 _MOVES = ("op_ld", "op_st")

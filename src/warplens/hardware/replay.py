@@ -10,7 +10,7 @@ from pathlib import Path
 
 from warplens.errors import WarplensError
 from warplens.hardware.device import launch, open_gpu
-from warplens.hardware.job import Job
+from warplens.hardware.launch_job import Job
 
 
 def main(folder: str) -> int:

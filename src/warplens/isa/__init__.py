@@ -5,6 +5,6 @@ writes vector machine code, the listing runs it with one that writes English, an
 signature.  F3.
 """
 
-from warplens.isa._op import Op, find, operations
+from warplens.isa.dsl.op import Op, find, operations
 
 __all__ = ["Op", "find", "operations"]

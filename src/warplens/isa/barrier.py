@@ -7,10 +7,10 @@ stand was read off the code that the compiler makes of mbarrier.init and mbarrie
 
 from __future__ import annotations
 
-from warplens.isa._lanes import U32, U64, Pred
-from warplens.isa._op import op
-from warplens.isa._warp import Warp
-from warplens.program import Address, Register
+from warplens.core.program import Address, Register
+from warplens.isa.dsl.lanes import U32, U64, Pred
+from warplens.isa.dsl.op import op
+from warplens.isa.dsl.warp_interface import Warp
 
 
 def arrive(w: Warp, at: Address, count: U32) -> U64:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Literal
 
-from warplens.isa._lanes import U32, U64, Pred
-from warplens.isa._op import op
-from warplens.isa._warp import Warp
-from warplens.program import Label, Operand, Register
+from warplens.core.program import Label, Operand, Register
+from warplens.isa.dsl.lanes import U32, U64, Pred
+from warplens.isa.dsl.op import op
+from warplens.isa.dsl.warp_interface import Warp
 
 STYLE = "RECONVERGENT RELIABLE"
 

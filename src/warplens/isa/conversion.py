@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Literal, TypeVar
 
-from warplens.isa._lanes import F32, F64, S32, S64, U32, U64, Float, Int, Rounding
-from warplens.isa._op import op
+from warplens.isa.dsl.lanes import F32, F64, S32, S64, U32, U64, Float, Int, Rounding
+from warplens.isa.dsl.op import op
 from warplens.isa.integer import field
 
 Direction = Literal["TRUNC", "FLOOR", "CEIL", "ROUND"]

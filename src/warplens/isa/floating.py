@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal, TypeVar, cast
 
-from warplens.isa._lanes import F32, F64, FAR, TRUE, U32, Float, Order, Pred, Rounding
-from warplens.isa._op import op
-from warplens.isa._warp import Data, Floats, Warp
+from warplens.core.program import Operand
 from warplens.isa.conversion import f2f_f32_f64
+from warplens.isa.dsl.lanes import F32, F64, FAR, TRUE, U32, Float, Order, Pred, Rounding
+from warplens.isa.dsl.op import op
+from warplens.isa.dsl.warp_interface import Data, Floats, Warp
 from warplens.isa.integer import Combine, combine
-from warplens.program import Operand
 
 X = TypeVar("X", bound=Float)
 Test = Literal[

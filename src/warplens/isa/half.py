@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from warplens.isa._lanes import F32, H2, TRUE, U32, Pred
-from warplens.isa._narrow import float_to_half, flushed_half, half_to_float, sticky
-from warplens.isa._op import op
-from warplens.isa._warp import Warp
+from warplens.core.program import Operand
+from warplens.isa.dsl.lanes import F32, H2, TRUE, U32, Pred
+from warplens.isa.dsl.op import op
+from warplens.isa.dsl.warp_interface import Warp
 from warplens.isa.floating import Test, holds
 from warplens.isa.integer import Combine, combine
-from warplens.program import Operand
+from warplens.isa.numerics.narrow_formats import float_to_half, flushed_half, half_to_float, sticky
 
 
 def fused(a: F32, b: F32, c: F32) -> F32:

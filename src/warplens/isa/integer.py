@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal, TypeVar
 
-from warplens.isa._lanes import FALSE, S32, S64, TRUE, U32, U64, Int, Pred
-from warplens.isa._op import op
-from warplens.isa._warp import Addend, Warp, WideAddend
-from warplens.program import Constant, Operand, Register
+from warplens.core.program import Constant, Operand, Register
+from warplens.isa.dsl.lanes import FALSE, S32, S64, TRUE, U32, U64, Int, Pred
+from warplens.isa.dsl.op import op
+from warplens.isa.dsl.warp_interface import Addend, Warp, WideAddend
 
 Compare = Literal["LT", "LE", "GT", "GE", "EQ", "NE"]
 Combine = Literal["AND", "OR", "XOR"]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from warplens.isa._lanes import TRUE, U32, Pred
-from warplens.isa._op import op
-from warplens.isa._warp import Data, Space, Warp
+from warplens.core.program import Address, Constant, Register, Special
+from warplens.isa.dsl.lanes import TRUE, U32, Pred
+from warplens.isa.dsl.op import op
+from warplens.isa.dsl.warp_interface import Data, Space, Warp
 from warplens.isa.tensor import transposed
-from warplens.program import Address, Constant, Register, Special
 
 Size = Literal["U8", "S8", "U16", "S16", "32", "64", "128"]
 Number = Literal[

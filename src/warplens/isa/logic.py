@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Literal, TypeVar
 
-from warplens.isa._lanes import FALSE, S32, U32, Pred
-from warplens.isa._op import op
-from warplens.isa._warp import Addend
+from warplens.isa.dsl.lanes import FALSE, S32, U32, Pred
+from warplens.isa.dsl.op import op
+from warplens.isa.dsl.warp_interface import Addend
 
 B = TypeVar("B", U32, Pred)
 

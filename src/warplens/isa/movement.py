@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from warplens.isa._lanes import U32, U64, Pred
-from warplens.isa._op import op
+from warplens.isa.dsl.lanes import U32, U64, Pred
+from warplens.isa.dsl.op import op
 
 
 @op("MOV", "UMOV", pipe="alu", probe="a")

@@ -1,11 +1,14 @@
-"""Conversions of floats of 16 and 8 bits, and their special functions (sass.md 2.2); formats: _narrow.py."""
+"""Conversions of floats of 16 and 8 bits, and their special functions (sass.md 2.2); formats: narrow_formats.py."""
 
 from __future__ import annotations
 
 from typing import Literal
 
-from warplens.isa._lanes import F32, F64, H2, S32, S64, U32, U64, Rounding
-from warplens.isa._narrow import (
+from warplens.isa.conversion import WAY, Direction, integral, narrowed, small, to_int
+from warplens.isa.dsl.lanes import F32, F64, H2, S32, S64, U32, U64, Rounding
+from warplens.isa.dsl.op import op
+from warplens.isa.half import shaped
+from warplens.isa.numerics.narrow_formats import (
     e4m3_to_half,
     e5m2_to_half,
     float_to_e4m3,
@@ -15,10 +18,7 @@ from warplens.isa._narrow import (
     odd_float,
     sticky,
 )
-from warplens.isa._op import op
-from warplens.isa.conversion import WAY, Direction, integral, narrowed, small, to_int
-from warplens.isa.half import shaped
-from warplens.isa.special import ex2, tanh
+from warplens.isa.special_functions import ex2, tanh
 
 Half = Literal["F16", "BF16"]
 Word = Literal["S32", "U32", "S16", "U16", "S8", "U8"]

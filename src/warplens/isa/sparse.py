@@ -11,13 +11,13 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Literal, TypeVar
 
-from warplens.isa._float_products import Input, Result, Words, float_products, quick_float_products
-from warplens.isa._fragments import LANES
-from warplens.isa._lanes import S32, U32, Lanes
-from warplens.isa._op import op
-from warplens.isa._warp import Data, Warp
+from warplens.core.program import Register
+from warplens.isa.dsl.lanes import S32, U32, Lanes
+from warplens.isa.dsl.op import op
+from warplens.isa.dsl.warp_interface import Data, Warp
+from warplens.isa.numerics.float_products import Input, Result, Words, float_products, quick_float_products
+from warplens.isa.numerics.fragments import LANES
 from warplens.isa.tensor import Integer, integer_products
-from warplens.program import Register
 
 X = TypeVar("X", bound=Lanes)
 

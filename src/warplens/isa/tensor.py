@@ -6,14 +6,22 @@ from collections.abc import Sequence
 from functools import partial, reduce
 from typing import Literal, TypeVar
 
-from warplens.isa._any_nan import AnyNan
-from warplens.isa._float_products import Chooser, Input, Result, Tiny, Words, float_products, quick_float_products
-from warplens.isa._fragments import column, row
-from warplens.isa._lanes import F64, S32, S64, U32, Pred, Rounding
-from warplens.isa._op import op
-from warplens.isa._warp import Data, Warp
+from warplens.core.program import Register
+from warplens.isa.dsl.lanes import F64, S32, S64, U32, Pred, Rounding
+from warplens.isa.dsl.op import op
+from warplens.isa.dsl.warp_interface import Data, Warp
 from warplens.isa.integer import field
-from warplens.program import Register
+from warplens.isa.numerics.any_nan import AnyNan
+from warplens.isa.numerics.float_products import (
+    Chooser,
+    Input,
+    Result,
+    Tiny,
+    Words,
+    float_products,
+    quick_float_products,
+)
+from warplens.isa.numerics.fragments import column, row
 
 X = TypeVar("X")
 Doubles = Sequence[Sequence[F64]]  # the elements of each register

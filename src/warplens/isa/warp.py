@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Literal
 
-from warplens.isa._lanes import F32, U32, Pred
-from warplens.isa._op import op
-from warplens.isa._warp import Data, Warp
-from warplens.program import Register, Special
+from warplens.core.program import Register, Special
+from warplens.isa.dsl.lanes import F32, U32, Pred
+from warplens.isa.dsl.op import op
+from warplens.isa.dsl.warp_interface import Data, Warp
 
 
 @op("SHFL", pipe="lsu", says="{to} = {a} of lane {b} ({mode}, {c})", probe="__shfl_sync(~0u, a, b)")

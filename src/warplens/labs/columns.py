@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from warplens.expression import Names, Number, evaluate_ratio
-from warplens.metric import Metric
+from warplens.core.metric import Metric
+from warplens.launchspec.expression import Names, Number, evaluate_ratio
 
 IN_BRACES = re.compile(r"\{([^{}]+)\}")
 WORST_FIRST = ("sampled", "modelled", "measured", "exact")

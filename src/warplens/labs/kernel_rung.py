@@ -6,22 +6,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from warplens.commands.target import Flags, Target, targets
+from warplens.core.metric import Metric
+from warplens.core.program import Program
+from warplens.core.run_options import Host
 from warplens.errors import UsageError
-from warplens.expression import Names
 from warplens.hardware import Gpu, Job, Timing
 from warplens.hardware import time as timed
-from warplens.host import Host
-from warplens.lab_file import LabFile, RungEntry
 from warplens.labs.python_file import function, keywords, load
+from warplens.labs.reference_check import Truth
 from warplens.labs.rung import Outcome
-from warplens.labs.truth import Truth
-from warplens.metric import Metric
+from warplens.launchspec.expression import Names
+from warplens.launchspec.lab_toml import LabFile, RungEntry
 from warplens.model import Prediction
-from warplens.program import Program
-from warplens.report.lab import Predicted
-from warplens.report.progress import bar
+from warplens.report.lab.lab_table import Predicted
+from warplens.report.terminal.progress import bar
 from warplens.run import Run
-from warplens.target import Flags, Target, targets
 
 QUANTITIES = "quantities.py"
 

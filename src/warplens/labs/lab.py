@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from warplens.errors import UsageError
-from warplens.lab_file import LabFile, RungEntry, read_lab_file
 from warplens.labs.columns import metrics_in
 from warplens.labs.kernel_rung import KernelRung
 from warplens.labs.python_rung import PythonRung
 from warplens.labs.rung import Rung
+from warplens.launchspec.lab_toml import LabFile, RungEntry, read_lab_file
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from warplens.labs.keep import PART, README
 from warplens.labs.lab import Lab
-from warplens.labs.pictures import path
-from warplens.report.lab_html import Part, Picture
+from warplens.labs.lab_pictures import path
+from warplens.labs.stored_results import PART, README
+from warplens.report.html.lab_page import Part, Picture
 
 
 def lesson(lab: Lab) -> Sequence[Part]:

@@ -14,16 +14,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from warplens.core.metric import Metric
+from warplens.core.run_options import Host
 from warplens.errors import Unpredictable
-from warplens.expression import Names
 from warplens.hardware import Gpu, Timing
-from warplens.host import Host
-from warplens.lab_file import LabFile, RungEntry
 from warplens.labs.python_file import function, keywords, load
 from warplens.labs.rung import Outcome
+from warplens.launchspec.expression import Names
+from warplens.launchspec.lab_toml import LabFile, RungEntry
 from warplens.machine import machine
-from warplens.metric import Metric
-from warplens.report.lab import Predicted
+from warplens.report.lab.lab_table import Predicted
 
 
 @dataclass(frozen=True)

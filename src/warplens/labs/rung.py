@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from warplens.expression import Names
+from warplens.core.metric import Metric
+from warplens.core.program import Program
+from warplens.core.run_options import Host
 from warplens.hardware import Gpu, Job, Timing
-from warplens.host import Host
-from warplens.lab_file import RungEntry
-from warplens.metric import Metric
-from warplens.program import Program
-from warplens.report.lab import Predicted
-from warplens.report.subject import Subject
+from warplens.launchspec.expression import Names
+from warplens.launchspec.lab_toml import RungEntry
+from warplens.report.lab.lab_table import Predicted
+from warplens.report.launch_view import Subject
 from warplens.run import Run
 
 
@@ -22,7 +22,7 @@ class Outcome:
     """What one rung did at one size on one GPU.
 
     metrics      by Nsight's names, or those that a piece of Python gives its numbers
-    unpredicted  why there is no time;  wrong: results that are not those of truth.py, in words
+    unpredicted  why there is no time;  wrong: results that are not those of reference_check.py, in words
     run          of a kernel: its machine code and addresses, for pages and pictures
     """
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from warplens.errors import UsageError
-from warplens.machine.channels import Channels, channels_from
+from warplens.machine.dram_channels import Channels, channels_from
 from warplens.machine.host_link import HostLink, host_link_from
 from warplens.machine.schema import Limits, Machine, limits_from, machine_from, sources_of, tables_of
 

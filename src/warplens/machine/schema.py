@@ -11,10 +11,10 @@ from dataclasses import Field, dataclass, field, fields
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from warplens.errors import UsageError
-from warplens.machine.speeds import CALIBRATION, TABLES, Speeds, speed_sources, speeds_from
+from warplens.machine.unit_speeds import CALIBRATION, TABLES, Speeds, speed_sources, speeds_from
 
 if TYPE_CHECKING:
-    from warplens.machine.channels import Channels
+    from warplens.machine.dram_channels import Channels
     from warplens.machine.host_link import HostLink
 
 KIB = 1024

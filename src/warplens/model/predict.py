@@ -1,6 +1,6 @@
 """predict(): how long a launch takes on a GPU.  F5.
 
-One multiprocessor is simulated (multiprocessor.py) with the blocks that it would be given, all of them or as many full
+One multiprocessor is simulated (simulate.py) with the blocks that it would be given, all of them or as many full
 waves as stand for the rest; L2 and DRAM serve it with its share of their bandwidth.
 """
 
@@ -14,26 +14,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from warplens.core.counts import Trace
+from warplens.core.program import Program
 from warplens.counters.occupancy import Occupancy, waves
 from warplens.errors import UsageError
 from warplens.machine import Machine
-from warplens.model import places as p
-from warplens.model.activity import Activity, activity
-from warplens.model.by_warp import ByWarp, part
-from warplens.model.chosen import Chosen, choose_blocks, with_neighbours
-from warplens.model.clock import at_its_clock
-from warplens.model.l1_lines import LINE, lines_of
-from warplens.model.limit import limit_of
-from warplens.model.machine_code import PIPES, MachineCode, machine_code, settings
-from warplens.model.prediction import WHAT_IF, Prediction, Simulated
-from warplens.model.says import SECTOR, interval, metrics_of, units_of
-from warplens.model.side_by_side import side_by_side
-from warplens.model.supply import Buffers, Supply
-from warplens.model.waits import Waits, waits_of
-from warplens.model.written import PARTS
-from warplens.program import Program
-from warplens.sass.sharing import waiting_loads
-from warplens.trace import Trace
+from warplens.model import layout as p
+from warplens.model.grid.inter_block_sync import Waits, waits_of
+from warplens.model.grid.memory_supply import Buffers, Supply
+from warplens.model.grid.simulated_blocks import Chosen, choose_blocks, with_neighbours
+from warplens.model.instruction.instruction_table import PIPES, MachineCode, machine_code, settings
+from warplens.model.instruction.sm_clock import at_its_clock
+from warplens.model.result.limit import limit_of
+from warplens.model.result.prediction import WHAT_IF, Prediction, Simulated
+from warplens.model.result.prediction_metrics import SECTOR, interval, metrics_of, units_of
+from warplens.model.sm.activity import Activity, activity
+from warplens.model.sm.concurrent_sms import side_by_side
+from warplens.model.sm.l1_cache import LINE, lines_of
+from warplens.model.sm.l2_partial_sectors import PARTS
+from warplens.model.trace.warp_streams import ByWarp, part
+from warplens.sass.block_queue import waiting_loads
 
 SCATTER = ("least", "tenth", "quarter", "half", "three_quarters", "nine_tenths", "all_but_hundredth", "most")
 PIECE = 32.0  # bytes a cycle that one multiprocessor sends to L2 if it is alone; source: `lines of a store`
@@ -125,9 +125,9 @@ def _settings(machine: Machine, chosen: Chosen, supply: Supply, what_if: Sequenc
 class Outcome:
     """What the simulation of one multiprocessor gave, and what it stands for.
 
-    counts      by place in places.py;  stalls: (reason, instruction);  busy: cycles of each pipe
+    counts      by place in layout.py;  stalls: (reason, instruction);  busy: cycles of each pipe
     cycles      of the multiprocessor for all its blocks;  scale: all of its instructions / those simulated
-    settings    with which it ran, by place in places.py;  active: how long multiprocessors are, and their warps
+    settings    with which it ran, by place in layout.py;  active: how long multiprocessors are, and their warps
     """
 
     counts: NDArray[np.float64]

@@ -10,8 +10,8 @@ from functools import cache
 from importlib.resources import files
 from itertools import product
 
+from warplens.core.metric import Provenance
 from warplens.counters.metrics import all_formulas
-from warplens.metric import Provenance
 
 CHOICE = re.compile(r"\{([^}]*)\}")
 

@@ -7,11 +7,11 @@ import io
 from collections.abc import Sequence
 
 from warplens.control_characters import visible
-from warplens.kernel import chip_number
-from warplens.metric import Metric
-from warplens.report.asked import picked
-from warplens.report.json import number
-from warplens.report.subject import Subject
+from warplens.core.cubin import chip_number
+from warplens.core.metric import Metric
+from warplens.report.json.document import number
+from warplens.report.launch_view import Subject
+from warplens.report.metric_selection import picked
 
 ABOUT = (
     "ID", "Process ID", "Process Name", "Host Name", "Kernel Name", "Context", "Stream", "Block Size", "Grid Size",

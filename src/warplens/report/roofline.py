@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from warplens.machine import Machine
-from warplens.model.prediction import Prediction
-from warplens.report.subject import Subject
-from warplens.report.time import digits
+from warplens.model.result.prediction import Prediction
+from warplens.report.launch_view import Subject
+from warplens.report.prediction_view import digits
 from warplens.report.verdict import share
 
 OPERATIONS = {"FP32": "f", "FP64": "d"}

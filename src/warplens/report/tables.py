@@ -1,10 +1,12 @@
-"""The tables of a report, as numbers; how they look is the business of terminal.py and html.py.  F7."""
+"""The tables of a report, as numbers; how they look is the business of launch_report.py and launch_page.py.  F7."""
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
 
+from warplens.core.cubin import SourceLine
+from warplens.core.program import Instruction
 from warplens.counters.opcodes import category
 from warplens.counters.sections.shared_memory import conflicts, ideal
 from warplens.counters.vocabulary import (
@@ -27,11 +29,9 @@ from warplens.counters.vocabulary import (
     Selection,
     opcode,
 )
-from warplens.isa._words import explain
-from warplens.kernel import SourceLine
-from warplens.program import Instruction
-from warplens.report.json import guard
-from warplens.report.subject import Subject
+from warplens.isa.dsl.description import explain
+from warplens.report.json.document import guard
+from warplens.report.launch_view import Subject
 
 MATRIX = opcode("LDSM", "STSM")
 SECTOR_ROWS: dict[str, Selection] = {

@@ -34,7 +34,7 @@ from warplens.counters.vocabulary import (
     bits,
     opcode,
 )
-from warplens.report.subject import Subject
+from warplens.report.launch_view import Subject
 from warplens.report.tables import SECTOR_ROWS, SHARED_ROWS, MemoryRow, divergence, mix, sectors, wavefronts
 
 WORTH_TELLING = 0.08  # of the work; below it a kernel is called clean

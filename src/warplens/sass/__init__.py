@@ -1,9 +1,9 @@
 """Cubin -> Program: instructions with operands, control codes, flow graph.  F3."""
 
-from warplens.sass.control import control
-from warplens.sass.flow import basic_blocks, dominators, natural_loops
+from warplens.sass.control_codes import control
+from warplens.sass.flow_graph import basic_blocks, dominators, natural_loops
 from warplens.sass.listing import disassemble
-from warplens.sass.operands import parse_guard, parse_operands
+from warplens.sass.operand_parser import parse_guard, parse_operands
 
 __all__ = [
     "basic_blocks",

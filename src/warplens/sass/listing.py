@@ -13,14 +13,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import overload
 
-from warplens import cache
+from warplens.core.cubin import Cubin, Kernel
+from warplens.core.program import Instruction, Program
 from warplens.errors import CubinError, UsageError
-from warplens.kernel import Cubin, Kernel
-from warplens.program import Instruction, Program
-from warplens.sass.control import control
-from warplens.sass.flow import basic_blocks, natural_loops
-from warplens.sass.operands import parse_guard, parse_operands
-from warplens.wheels import program_of
+from warplens.sass.control_codes import control
+from warplens.sass.flow_graph import basic_blocks, natural_loops
+from warplens.sass.operand_parser import parse_guard, parse_operands
+from warplens.system import disk_cache
+from warplens.system.nvidia_wheels import program_of
 
 Line = tuple[str, str, str]
 """Predicate, opcode with modifiers, operands."""
@@ -71,9 +71,9 @@ class Listing(Mapping[str, Program]):
     @cached_property
     def _lines(self) -> dict[str, list[Line]]:
         """nvdisasm takes about 1.3 s to start, so its answer is kept."""
-        name = cache.key("sass", self.cubin.data, _tool()[1])
+        name = disk_cache.key("sass", self.cubin.data, _tool()[1])
         lines: dict[str, list[Line]] = json.loads(
-            cache.remember("sass", name, lambda: _compact(_nvdisasm(self.cubin.data)))
+            disk_cache.remember("sass", name, lambda: _compact(_nvdisasm(self.cubin.data)))
         )
         return lines
 

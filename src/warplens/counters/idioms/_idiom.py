@@ -9,9 +9,9 @@ from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
 
-from warplens.counters.idioms._flow import Flow, NameOf
-from warplens.kernel import SourceLine
-from warplens.program import Program
+from warplens.core.cubin import SourceLine
+from warplens.core.program import Program
+from warplens.counters.idioms._def_use import Flow, NameOf
 
 
 @dataclass(frozen=True, slots=True)

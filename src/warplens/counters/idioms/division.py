@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from warplens.counters.idioms._flow import Flow, immediates, label, span
+from warplens.core.program import Immediate, Register
+from warplens.counters.idioms._def_use import Flow, immediates, label, span
 from warplens.counters.idioms._idiom import Found, idiom
-from warplens.program import Immediate, Register
 
 ROUND_UP = "RP"
 SMALLEST = 0x0D00_0000  # the float 2^-101

@@ -9,10 +9,10 @@ from functools import reduce
 from itertools import pairwise
 from math import gcd
 
-from warplens.counters.idioms._flow import Flow, Word
+from warplens.core.program import Constant, Immediate, Instruction, Loop, Operand, Register
+from warplens.counters.idioms._def_use import Flow, Word
 from warplens.counters.idioms._idiom import Found, idiom
 from warplens.counters.opcodes import access, category
-from warplens.program import Constant, Immediate, Instruction, Loop, Operand, Register
 
 FLOATING = frozenset({"single precision", "double precision", "half precision", "tensor"})
 ADDING = frozenset({"IADD3", "IADD", "VIADD", "UIADD3", "UIADD"})

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from warplens.counters.idioms._flow import Flow, immediates
+from warplens.core.program import Loop, Special
+from warplens.counters.idioms._def_use import Flow, immediates
 from warplens.counters.idioms._idiom import Found, idiom
 from warplens.counters.opcodes import access, category
-from warplens.program import Loop, Special
 
 INTEGER = frozenset({"integer", "move and select", "uniform", "constant memory"})
 HALVES = ([16, 8, 4, 2, 1], [1, 2, 4, 8, 16])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from warplens.machine import machine
-from warplens.model.dram_banks import channels_needed
+from warplens.machine.dram_banks import channels_needed
 
 
 def quantities(*, needed: int) -> dict[str, float]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from warplens.machine import machine
-from warplens.model.dram_banks import banks_needed, bus_use, gigabytes_per_second, timeline
+from warplens.machine.dram_banks import banks_needed, bus_use, gigabytes_per_second, timeline
 
 ROUNDS = 1000
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from warplens.machine import machine
-from warplens.model.dram_banks import distribution
+from warplens.machine.dram_banks import distribution
 
 ELEMENTS = 32
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from warplens.machine import machine
-from warplens.model.dram_banks import place, spread
+from warplens.machine.dram_banks import place, spread
 
 ACCESSES = 64
 

@@ -3,8 +3,8 @@ Transpose in CUDA", NVIDIA 2009). Who walks down a column asks for lines that ar
 
 from __future__ import annotations
 
-from warplens.machine.channels import Channels
-from warplens.model.dram_banks import place, spread
+from warplens.machine.dram_banks import place, spread
+from warplens.machine.dram_channels import Channels
 
 GTX_280 = Channels(
     channel_count=8, banks_per_channel=1, channel_bits=64, channel_megahertz=1107, transfers_per_clock=2,

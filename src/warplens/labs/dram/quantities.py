@@ -6,7 +6,7 @@ from typing import Any
 
 from warplens.emulator import Access
 from warplens.machine import machine
-from warplens.model.dram_banks import place, spread
+from warplens.machine.dram_banks import place, spread
 
 
 def phases(run: Any) -> dict[str, int]:

@@ -4,7 +4,7 @@ carries both directions at once."""
 from __future__ import annotations
 
 from warplens.hardware import Gpu
-from warplens.hardware.copies import STREAMS, copies
+from warplens.hardware.copy_timing import STREAMS, copies
 from warplens.machine import Machine
 from warplens.machine.host_link import link_of
 

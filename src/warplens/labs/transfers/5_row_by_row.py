@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from warplens.hardware import Gpu
-from warplens.hardware.copies import copies
+from warplens.hardware.copy_timing import copies
 from warplens.machine import Machine
 from warplens.machine.host_link import link_of
 

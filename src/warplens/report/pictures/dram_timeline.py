@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from warplens.machine.channels import Channels
-from warplens.model.dram_banks import Access, timeline
+from warplens.machine.dram_banks import Access, timeline
+from warplens.machine.dram_channels import Channels
 from warplens.report.pictures._svg import Svg
 
 LEFT, RIGHT, TOP, ROW, BAR = 74, 20, 66, 20, 13

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from warplens.program import Program
+from warplens.core.program import Program
 from warplens.report.pictures._svg import Svg
 
 MARGIN, TOP, NAMES = 16, 64, 108

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from warplens.report.pictures._axes import RIGHT, Axes, span
 from warplens.report.pictures._svg import Svg
-from warplens.report.time import spoken
+from warplens.report.prediction_view import spoken
 
 WIDTH, HEIGHT = 800, 380
 LABELS_APART = 13  # pixels between the names at the right

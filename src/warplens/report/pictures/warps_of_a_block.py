@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from warplens.launch import Dim3
+from warplens.core.launch import Dim3
 from warplens.report.pictures._svg import Svg
 
 MARGIN, TOP, SPACE = 16, 62, 18

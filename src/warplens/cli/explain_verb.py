@@ -1,0 +1,156 @@
+"""What `warplens explain` prints or writes of kernels on one GPU, or on several.  F10."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import click
+
+from warplens.control_characters import visible
+from warplens.errors import UsageError, WarplensError
+from warplens.system.atomic_write import check_place
+
+if TYPE_CHECKING:
+    from warplens.commands.explain import Wish
+    from warplens.commands.target import Target
+    from warplens.core.hazard import Hazard
+    from warplens.run import Run
+
+
+@dataclass(frozen=True)
+class Output:
+    """How a run is shown.  metrics: names, as --metrics means them, or None for the whole report;  html: a file."""
+
+    as_json: bool = False
+    as_csv: bool = False
+    html: str | None = None
+    lines: int = 10
+    metrics: Sequence[str] | None = None
+
+    def __post_init__(self) -> None:
+        formats = [
+            flag for flag, on in (("--json", self.as_json), ("--csv", self.as_csv), ("--html", self.html)) if on
+        ]
+        if self.html == "":
+            raise UsageError("--html: the name of a file is missing: write --html report.html")
+        if len(formats) > 1:
+            raise UsageError(f"{' and '.join(formats)} exclude each other: choose one")
+        if self.html:
+            check_place(self.html)
+        if self.html and self.metrics is not None:
+            raise UsageError("--html has all metrics: use --metrics without it, or with --csv or --json")
+
+
+def on_one(found: Sequence[Sequence[Target]], wish: Wish, output: Output) -> bool:
+    """The whole report of each kernel.  False if a check found something."""
+    from warplens.commands.explain import run
+
+    worse: list[Hazard] = []  # than a note; a run itself holds its arrays, which are not kept
+
+    def told(target: Target) -> Run:
+        done = run(target, wish)
+        worse.extend(hazard for hazard in done.hazards if hazard.severity != "note")
+        return done
+
+    if output.as_json:
+        from warplens.report.json.document import error_document, text
+
+        documents, ended = [], 0
+        for (target,) in found:
+            try:
+                documents.append(told(target).document(output.metrics))
+            except WarplensError as error:  # of one kernel says nothing about the next
+                documents.append(error_document(error, target.title, target.kernel.arch, target.machine.key))
+                ended = ended or complain(error, f"{target.title}: " if len(found) > 1 else "")
+        click.echo(text(documents if len(documents) > 1 else documents[0]), nl=False)
+        if ended:
+            raise click.exceptions.Exit(ended)
+    elif output.as_csv:
+        from warplens.report import raw_page
+
+        click.echo(raw_page.page([told(target).subject for (target,) in found], output.metrics), nl=False)
+    elif output.html:
+        from warplens.report.html import launch_page as page
+        from warplens.run import write_text
+
+        write_text(output.html, page.page([told(target).subject for (target,) in found]))
+        click.echo(f"written to {output.html}")
+    else:
+        from warplens.report.terminal import launch_report, metric_table
+        from warplens.report.terminal.console_layout import console
+
+        out, ended = console(), 0
+        for place, (target,) in enumerate(found):
+            if place:
+                out.rule(style="dim")
+            try:
+                subject = told(target).subject
+                if output.metrics is None:
+                    launch_report.show(subject, out, output.lines)
+                else:
+                    metric_table.show(subject, output.metrics, out)
+            except WarplensError as error:  # of one kernel says nothing about the next
+                if len(found) == 1:
+                    raise
+                ended = ended or complain(error, f"{target.title}: ")
+        if ended:
+            raise click.exceptions.Exit(ended)
+    return not worse
+
+
+def on_many(found: Sequence[Sequence[Target]], wish: Wish, output: Output) -> bool:
+    """A row for each GPU; the page has the whole reports, --metrics and --csv the metrics on each GPU."""
+    from warplens.commands.explain import answers
+    from warplens.report import raw_page
+    from warplens.report.terminal import gpu_table, metric_table
+    from warplens.report.terminal.console_layout import console
+
+    if wish.check:
+        raise UsageError("--check is for one GPU: what it finds does not depend on the GPU")
+    if output.metrics is not None and output.as_json:
+        raise UsageError("--metrics with --json is for one GPU: name one with --gpu, or use --csv")
+    told = [(same[0].title, list(answers(same, wish))) for same in found]
+    if output.as_json:
+        from warplens.report.json.document import text
+
+        documents = [gpu_table.document(*rows) for rows in told]
+        click.echo(text(documents if len(documents) > 1 else documents[0]), nl=False)
+    elif output.html:
+        from warplens.report.html import launch_page as page
+        from warplens.run import write_text
+
+        write_text(output.html, page.page([a.subject for _, rows in told for a in rows if a.subject], told))
+        click.echo(f"written to {output.html}")
+    elif output.as_csv or output.metrics is not None:
+        subjects = [answer.subject for _, rows in told for answer in rows if answer.subject]
+        refused = [(title, answer) for title, rows in told for answer in rows if answer.refused]
+        if not subjects:
+            raise UsageError(refused[0][1].refused)
+        for title, answer in refused:
+            click.echo(visible(f"{title} on {answer.machine.key}: {answer.refused}"), err=True)
+        if output.as_csv:
+            click.echo(raw_page.page(subjects, output.metrics, by_gpu=True), nl=False)
+        else:
+            metric_table.show_all(subjects, output.metrics or (), console())
+    else:
+        out = console()
+        for place, (title, rows) in enumerate(told):
+            if place:
+                out.rule(style="dim")
+            gpu_table.show(title, rows, out)
+    return True
+
+
+def tell_guesses(found: Sequence[Target]) -> None:
+    """The launch blocks that were guessed, on stderr, each once."""
+    for file, guessed in dict.fromkeys((target.file, target.guessed) for target in found if target.guessed):
+        click.echo(visible(f"guessed; write it into {file} with your sizes:\n\n{guessed}\n"), err=True)
+
+
+def complain(error: WarplensError, whose: str = "") -> int:
+    """Tells it on stderr, behind what the kernel printed before it faulted; the exit code."""
+    click.echo(visible(getattr(error, "printed", "")), err=True, nl=False)
+    click.echo(f"error: {visible(whose)}{error}", err=True)
+    return error.exit_code

@@ -1,0 +1,376 @@
+"""The command line: one short function a verb.  F10.
+
+Only click is imported here; what a verb needs is imported when the verb runs, so that `warplens --help` is quick.
+
+Exit codes: 0 done, 1 a budget or comparison failed or a check found something, 2 wrong usage, 3 the kernel itself
+faulted, 4 the kernel cannot be executed here, 130 Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import date
+from typing import TYPE_CHECKING
+
+import click
+
+from warplens import __version__
+from warplens.cli.explain_verb import Output, complain, on_many, on_one, tell_guesses
+from warplens.cli.lab_verbs import lab, new
+from warplens.cli.options import CODE, GPU, GPUS, GUESS, HOST, LAUNCH, SAMPLE, options
+from warplens.cli.terminal_encoding import spell_out
+from warplens.core.run_options import Host
+from warplens.errors import UsageError, WarplensError
+from warplens.system.atomic_write import check_place
+
+if TYPE_CHECKING:
+    from warplens.commands.target import Flags
+
+INTERRUPTED = 130
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, message="%(prog)s %(version)s")
+def cli() -> None:
+    """What a CUDA kernel does, counted exactly as Nsight Compute would, and how long it takes on a GPU.
+    No GPU is needed."""
+
+
+@cli.command()
+@click.argument("file")
+@options(LAUNCH, GUESS, CODE, GPUS, HOST, SAMPLE)
+@click.option("--what-if", "what_if", multiple=True, metavar="LIST",
+              help="Predict also with ideal_access, no_bank_conflicts, no_divergence, full_occupancy or "
+              "double_bandwidth.")  # fmt: skip
+@click.option("--check", "check", multiple=True, metavar="LIST",
+              help="Look for races (in shared and global memory, and cp.async copies that are not waited for), init "
+              "(reads of memory that nobody wrote), barriers, or all; memory is always checked.  End with 1 if an "
+              "error or warning is found.")  # fmt: skip
+@click.option("--metrics", "names", multiple=True, metavar="LIST",
+              help="Print these metrics: names, names without .sum and the like, or regex:EXPRESSION, separated by "
+              "commas; `warplens metrics` lists them.")  # fmt: skip
+@click.option("--csv", "as_csv", is_flag=True, help="Print metrics as Nsight Compute's --csv --page raw does.")
+@click.option("--page", type=click.Choice(["raw"]), help="Of --csv: raw, which is the only one.")
+@click.option("--json", "as_json", is_flag=True,
+              help="Print JSON and nothing else: one document, a list where FILE has several kernels.")  # fmt: skip
+@click.option("--html", metavar="F", help="Write one self-contained page.")
+@click.option("--lines", type=click.IntRange(1), default=10, metavar="N", show_default=True,
+              help="Source lines and instructions to show.")  # fmt: skip
+def explain(
+    file: str, flags: Flags, host: Host, what_if: tuple[str, ...], check: tuple[str, ...], names: tuple[str, ...],
+    as_csv: bool, page: str | None, as_json: bool, html: str | None, lines: int,
+) -> None:  # fmt: skip
+    """Execute the kernels of FILE (.cu, .ptx, cubin or program) and tell what they do and how long they take.
+
+    The launch stands in the .cu file (see docs/launch.md) or in the flags:
+
+    \b
+      warplens explain copy.cu
+      warplens explain copy.cu --guess
+      warplens explain copy.cu --what-if ideal_access
+      warplens explain copy.cu --gpu a100,h200,rtx4090
+      warplens explain copy.cu --kernel copy --grid 'n / 128' --block 128 --set n=65536 \\
+               --arg 'in=random:f32[n]' --arg 'zeros:f32[n]' --arg n
+      warplens explain copy.cu --check races,init
+      warplens explain copy.cu --metrics gpu__time_duration.sum,regex:sectors --csv
+    """
+    from warplens.commands.explain import Wish, causes, kernels, timed
+    from warplens.core.hazard import checks_of
+    from warplens.report.metric_selection import asked
+
+    checks_of(check)  # before a long run
+    wish = Wish(host, check, causes(what_if))
+    found = kernels(file, flags, wish.what_if)
+    tell_guesses(found[0])
+    if page and not as_csv:
+        raise UsageError("--page is of --csv: add --csv")
+    output = Output(as_json, as_csv, html, lines, asked(names, all(timed(t) for (t, *_) in found)) if names else None)
+    if len(found) > 1 and (flags.grid or flags.block or flags.args):
+        titles = ", ".join(same[0].title for same in found)
+        raise UsageError(f"{file} has {len(found)} kernels; choose one with --kernel: {titles}")
+    show = on_one if len(found[0]) == 1 else on_many
+    if not show(found, wish, output):
+        raise click.exceptions.Exit(1)
+
+
+@cli.command()
+@click.argument("file", required=False)
+@options((LAUNCH[0], LAUNCH[2], LAUNCH[4], LAUNCH[5]), CODE, GPU)
+@click.option("--registers", type=click.IntRange(0), metavar="N", help="Registers a thread, without a FILE.")
+@click.option("--shared-static", type=click.IntRange(0), metavar="BYTES", help="Static shared memory a block.")
+@click.option("--barriers", type=click.IntRange(0, 16), metavar="N", help="Barriers a block, without a FILE.")
+def occupancy(
+    file: str | None, flags: Flags, registers: int | None, shared_static: int | None, barriers: int | None
+) -> None:
+    """How many warps a multiprocessor holds, and what limits them; nothing is run.
+
+    \b
+      warplens occupancy copy.cu --kernel copy --block 128
+      warplens occupancy --registers 32 --block 256 --shared-static 2048
+    """
+    from warplens.commands.target import footprint, targets
+    from warplens.machine import choose
+    from warplens.report.terminal.console_layout import console
+    from warplens.report.terminal.occupancy_report import show
+
+    given = {"--registers": registers, "--shared-static": shared_static, "--barriers": barriers}
+    extra = [name for name, value in given.items() if value is not None]
+    if file and extra:
+        raise UsageError(f"{' and '.join(extra)} cannot stand beside FILE: the kernel's own numbers are used")
+    if not file and registers is None:
+        raise UsageError("give a FILE, or --registers and --block")
+    if file:
+        for target in targets(file, flags):
+            show(target.title, target.machine, target.footprint, console())
+    else:
+        machine, _ = choose(flags.gpu, os.environ)
+        block = footprint(flags, machine, registers or 0, shared_static or 0, barriers or 0)
+        show("the block", machine, block, console())
+
+
+@cli.command()
+@click.argument("file")
+@options(LAUNCH, CODE, GPU, HOST, SAMPLE)
+@click.option("--static", is_flag=True, help="Launch nothing: the listing without counts.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
+def sass(file: str, flags: Flags, host: Host, static: bool, as_json: bool) -> None:
+    """List the machine code of FILE under its source lines, in words, with counts.
+
+    \b
+      warplens sass copy.cu --kernel nccopy
+      warplens sass copy.cubin --static
+    """
+    from warplens.commands.target import targets
+    from warplens.report.terminal import sass_listing as listing
+    from warplens.report.terminal.console_layout import console
+    from warplens.report.terminal.progress import bar
+
+    found = targets(file, flags)
+    if as_json and len(found) > 1:
+        titles = ", ".join(target.title for target in found)
+        raise UsageError(f"{file} has {len(found)} kernels; choose one with --kernel: {titles}")
+    out = console()
+    for place, target in enumerate(found):
+        said = target.started or flags.grid or flags.block or flags.args
+        run = target.run(host, bar(target.title, host.sample is None)) if said and not static else None
+        kernel = target.kernel
+        shown = listing.Listing(
+            target.title, kernel.kernel, kernel.program, kernel.cubin.sources,
+            run.labels if run else (), run.trace if run else None,
+        )  # fmt: skip
+        if as_json:
+            click.echo(listing.document(shown), nl=False)
+            continue
+        if place:
+            out.rule(style="dim")
+        listing.show(shown, out)
+
+
+@cli.command()
+@click.argument("words", nargs=-1, required=True, metavar="A B")
+@options(LAUNCH, GUESS, CODE, GPU, HOST, SAMPLE)
+@click.option("--all", "everything", is_flag=True, help="All metrics that differ.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
+@click.option("--fail-on", "fail_on", multiple=True, metavar="BUDGET",
+              help="End with 1 if the ratio B/A of a metric is so: 'gpu__time_duration.sum > 1.1'.")  # fmt: skip
+def compare(
+    words: tuple[str, ...], flags: Flags, host: Host, everything: bool, as_json: bool, fail_on: tuple[str, ...]
+) -> None:  # fmt: skip
+    """Compare two kernels: what B does more or less than A, which instructions make the difference, and what makes
+    the difference in time.
+
+    \b
+      warplens compare copy.cu ccopy nccopy
+      warplens compare copy.cu:ccopy other.cu:nccopy
+      warplens compare old.cu new.cu --fail-on 'smsp__inst_executed.sum > 1.05'
+    """
+    from warplens.commands.explain import Wish, run, timed
+    from warplens.commands.pair import two_targets
+    from warplens.counters.comparison import budget as read_budget
+    from warplens.counters.comparison import compare as compared
+    from warplens.report.metric_selection import asked
+    from warplens.report.terminal import comparison_report as report
+    from warplens.report.terminal import decomposition_report
+    from warplens.report.terminal.console_layout import console
+
+    budgets = [read_budget(text) for text in fail_on]
+    pair = two_targets(words, flags)
+    tell_guesses(pair)
+    here = all(timed(target) for target in pair)
+    budgets = [replace(found, metric=asked([found.metric], here, "--fail-on")[0]) for found in budgets]
+    runs = [run(target, Wish(host)) for target in pair]
+    first, second = (run.subject for run in runs)
+    comparison = compared(report.side(first), report.side(second))
+    broken = [found for found in budgets if found.broken_by(comparison)]
+    if as_json:
+        taken_apart = decomposition_report.of(first, second)
+        click.echo(report.document(comparison, runs[0].json(), runs[1].json(), taken_apart), nl=False)
+    else:
+        report.show(comparison, first, second, console(), everything)
+    for found in broken:
+        ratio = report.spoken(comparison.row(found.metric).ratio)
+        click.echo(f"budget broken: {found.text} ({ratio})", err=True)
+    if broken:
+        raise click.exceptions.Exit(1)
+
+
+@cli.command()
+@click.argument("files", nargs=-1, required=True)
+@options(LAUNCH, CODE, GPU, HOST)
+@click.option("--against", metavar="CSV", help="Compare with counters kept by --save; no GPU is needed.")
+@click.option("--save", metavar="CSV", help="Keep what the GPU counted.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
+def validate(
+    files: tuple[str, ...], flags: Flags, host: Host, against: str | None, save: str | None, as_json: bool
+) -> None:  # fmt: skip
+    """Run the kernels of FILES here and on this machine's GPU, and tell where counts or results differ.
+
+    Ends with 1 if something differs.  Counters need Nsight Compute's ncu on the PATH.
+
+    \b
+      warplens validate copy.cu
+      warplens validate copy.cu --against h200.csv
+    """
+    from warplens.commands import validate
+    from warplens.commands.target import targets
+    from warplens.hardware import open_gpu
+    from warplens.report.terminal import validation_report as report
+    from warplens.report.terminal.console_layout import console
+    from warplens.report.terminal.progress import bar
+
+    if against and save:
+        raise UsageError("--save keeps what a GPU counts, and --against uses none: choose one")
+    if against:
+        validate.read_record(against)  # before a long run
+    if save:
+        check_place(save)
+    gpu = None if against else open_gpu()
+    found = [target for file in files for target in targets(file, flags)]
+    runs = [validate.Emulated(target, host, bar(target.title)) for target in found]
+    if against:
+        source, agreements = against, validate.with_record(runs, against)
+    else:
+        gpu, agreements = validate.on_gpu(runs)
+        source = f"{gpu.name}, {date.today()}"
+        if save:
+            validate.write_record(save, agreements, source)
+    if as_json:
+        click.echo(report.document(agreements, source), nl=False)
+    else:
+        report.show(agreements, source, console())
+    if not all(agreement.equal for agreement in agreements):
+        raise click.exceptions.Exit(1)
+
+
+@cli.command()
+@click.argument("file")
+@options(LAUNCH, CODE, HOST, SAMPLE)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
+def measure(file: str, flags: Flags, host: Host, as_json: bool) -> None:
+    """Time the kernels of FILE on this machine's GPU, beside what is predicted for it.
+
+    With Nsight Compute's ncu on the PATH its counters stand beside the modelled ones.
+
+    \b
+      warplens measure copy.cu
+    """
+    from warplens.commands.measure import measured
+    from warplens.commands.target import targets
+    from warplens.hardware import open_gpu
+    from warplens.report.terminal import measurement_report as report
+    from warplens.report.terminal.console_layout import console
+    from warplens.report.terminal.progress import bar
+
+    gpu, out = open_gpu(), console()
+    done = (measured(target, gpu, host, bar(target.title)) for target in targets(file, flags))
+    if as_json:
+        click.echo(report.document(done), nl=False)
+        return
+    for found in done:
+        report.show(found, out)
+
+
+@cli.command()
+@click.option("--out", "folder", metavar="DIR", default=".", help="Where calibration.csv is written (default: here).")
+def calibrate(folder: str) -> None:
+    """Measure how fast the parts of this machine's GPU are: the tables of its description.
+
+    Writes every reading to DIR/calibration.csv and prints the tables (see docs/calibration.md).
+    """
+    from warplens.calibration.session import calibrated
+    from warplens.hardware import open_gpu
+    from warplens.report.terminal.progress import bar
+
+    gpu = open_gpu()
+    tables, said = calibrated(gpu, folder, bar(f"calibrating {gpu.name}"))
+    click.echo(tables, nl=False)
+    click.echo(said, err=True)
+
+
+@cli.command()
+@click.argument("pattern", required=False)
+def metrics(pattern: str | None) -> None:
+    """List the metrics that are known, or those that PATTERN means: unit, provenance and meaning.
+
+    PATTERN is a part of the name, a pattern such as '*_op_ld*', or regex:EXPRESSION.
+
+    \b
+      warplens metrics dram
+      warplens metrics '*_op_ld.sum'
+    """
+    from warplens.report.metric_selection import known
+    from warplens.report.terminal.console_layout import console
+    from warplens.report.terminal.metric_table import define
+
+    define(known(pattern or ""), console())
+
+
+@cli.command()
+def gpus() -> None:
+    """List the GPUs that are known."""
+    from warplens.report.terminal.console_layout import console
+    from warplens.report.terminal.gpu_list import show
+
+    show(console())
+
+
+cli.add_command(lab)
+cli.add_command(new)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs one verb; the exit code.  An error of the user's is one sentence on stderr, never a traceback."""
+    if sys.stdout is None or sys.stderr is None:  # closed by the shell: >&-
+        nowhere = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - until the process ends
+        sys.stdout, sys.stderr = sys.stdout or nowhere, sys.stderr or nowhere
+    spell_out(sys.stdout, sys.stderr)
+    try:
+        ended = cli.main(arguments, prog_name="warplens", standalone_mode=False)
+    except WarplensError as error:
+        if "--json" in (sys.argv[1:] if arguments is None else arguments):
+            from warplens.report.json.document import error_document, text
+
+            click.echo(text(error_document(error)), nl=False)
+        return complain(error)
+    except click.ClickException as error:
+        error.show()
+        return 2
+    except (KeyboardInterrupt, click.Abort):
+        end_at_once(INTERRUPTED)
+    except OSError as error:  # a full disk behind stdout, or the reader of a pipe has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if isinstance(error, BrokenPipeError):
+            return 0
+        click.echo(f"error: {error.filename or 'the output'}: {error.strerror or error}", err=True)
+        return 2
+    return ended if isinstance(ended, int) else 0  # what a verb ends with: click.exceptions.Exit(1)
+
+
+def end_at_once(code: int) -> None:
+    """Without waiting for threads that may still be executing a kernel."""
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    os._exit(code)

@@ -1,0 +1,185 @@
+"""Kernel selection: which kernels of FILE the words of --kernel mean, as Nsight Compute's -k has them.  F9."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from warplens.api import LaunchableKernel, Module, compile, load_all, read_source
+from warplens.compiler.signature import full_name
+from warplens.compiler.suggestion import instances, launch_block
+from warplens.errors import UsageError
+from warplens.launchspec.lab_toml import launches_beside
+from warplens.launchspec.launch_block import KernelEntry, LaunchFile, read_launch_block
+
+SOURCES = (".cu", ".cuh", ".cpp", ".cc", ".h", ".ptx")
+REGEX = "regex:"
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """A file, and what is said of its compilation: --arch, the GPU's architecture, --option, --guess."""
+
+    file: str
+    arch: str | None
+    usual_arch: str
+    options: tuple[str, ...] = ()
+    guess: bool = False
+
+
+Found = tuple[KernelEntry, Module]
+
+
+def selected(code: Code, words: Sequence[str]) -> tuple[LaunchFile | None, str, list[Found]]:
+    """The launch block, what was guessed of it, and the kernels that the words mean, each once; all without a word."""
+    file = code.file
+    if not is_source(file):
+        return None, "", [(_bare(file, name), module) for module, name in _of_binary(code, words)]
+    block, guessed = launches(file), ""
+    modules = _Modules(code)
+    if code.guess and not block:
+        block = read_launch_block(guessed := _guessed(modules, words), f"{file} (guessed)")
+    found = [entry for word in words or (None,) for entry in _entries(block, modules, word)]
+    once = {entry.title: entry for entry in found}
+    return block, guessed, [(entry, modules.of(entry)) for entry in once.values()]
+
+
+def launches(file: str) -> LaunchFile | None:
+    """The launch block of a .cu file, or what the lab.toml beside it says of it."""
+    return read_launch_block(read_source(Path(file)), file) or launches_beside(Path(file))
+
+
+def is_source(file: str) -> bool:
+    return Path(file).suffix.lower() in SOURCES
+
+
+def matching(word: str, names: Iterable[str]) -> list[str]:
+    """Those of the names that a word means: one of them, all that are called so without namespaces and template
+    arguments, or those in which the expression of regex:EXPR is found."""
+    known = list(names)
+    if not word.startswith(REGEX):
+        return [name for name in known if name == word] or [name for name in known if _base(name) == word]
+    try:
+        expression = re.compile(word.removeprefix(REGEX))
+    except re.error as error:
+        raise UsageError(f"--kernel: {word!r} is not a regular expression: {error}") from None
+    return [name for name in known if expression.search(name) or expression.search(_base(name))]
+
+
+def kernel_of(module: Module, entry: KernelEntry, file: str) -> LaunchableKernel:
+    """UsageError with the place where the launch is told, and the kernel that it may have meant."""
+    if entry.name in module:
+        return module[entry.name]
+    known = list(module)
+    (close, *_) = difflib.get_close_matches(entry.name, known, 1, 0) or [""]
+    hint = f'it has {", ".join(known)}: write name = "{close}"' if close else "it has none"
+    raise UsageError(f"{entry.file}:{entry.line}: [{entry.title}] there is no kernel {entry.name!r} in {file}; {hint}")
+
+
+def _of_binary(code: Code, words: Sequence[str]) -> list[tuple[Module, str]]:
+    """The kernels that are meant in the modules of a file that is compiled already."""
+    file = code.file
+    if code.options or code.guess:
+        raise UsageError(f"{file} is compiled already: --option and --guess are for source files")
+    modules = load_all(file, code.arch, code.usual_arch)
+    if not words:
+        return [(module, name) for module in modules for name in _all(module, file)]
+    found: list[tuple[Module, str]] = []
+    for word in words:
+        literal = [(module, word) for module in modules if word in module]
+        meant = literal or [(module, name) for module in modules for name in _instances(word, module)]
+        if not meant:
+            raise _unknown(word, file, [name for module in modules for name in module])
+        found += meant
+    return list(dict.fromkeys(found))
+
+
+class _Modules:
+    """The file, compiled once for each different architecture and set of options."""
+
+    def __init__(self, code: Code) -> None:
+        self.code, self.file = code, code.file
+        self._compiled: dict[tuple[str, tuple[str, ...], tuple[str, ...]], Module] = {}
+
+    def of(self, entry: KernelEntry) -> Module:
+        arch = self.code.arch or entry.arch or self.code.usual_arch
+        options = (*entry.options, *self.code.options)
+        plain = self._compiled.get((arch, options, ()))
+        asked = set("<:") & set(entry.name) and not (plain and entry.name in plain)  # an instance that is not there
+        names = (entry.name,) if asked else ()
+        key = arch, options, names
+        if key not in self._compiled:
+            try:
+                self._compiled[key] = compile(self.file, arch=arch, options=key[1], names=names)
+            except UsageError as error:
+                there = f"; there are: {', '.join(self.plain) or 'none'}" if names and Path(self.file).is_file() else ""
+                raise UsageError(f"{error}{there}") from None
+        return self._compiled[key]
+
+    @property
+    def plain(self) -> Module:
+        """Without instances of templates that nothing in the file asks for."""
+        return self.of(_bare(self.file, ""))
+
+
+def _guessed(modules: _Modules, words: Sequence[str]) -> str:
+    """A launch block for the kernels of the file that are meant; of templates alone one instance each is guessed."""
+    file, source = modules.file, read_source(Path(modules.file))
+    titles = [entry.name for word in words for entry in _entries(None, modules, word)]
+    if not words:
+        titles = list(modules.plain)
+        known = {name.partition("<")[0] for name in titles}
+        titles += [each for each in instances(source, bool(titles)) if each.partition("<")[0] not in known]
+    entries = [_bare(file, title) for title in dict.fromkeys(titles)]
+    return launch_block({each.title: kernel_of(modules.of(each), each, file).kernel for each in entries}, source)
+
+
+def _entries(block: LaunchFile | None, modules: _Modules, word: str | None) -> list[KernelEntry]:
+    """The tables of the launch block that are meant, or bare ones for kernels that have none."""
+    entries = list(block.kernels.values()) if block else []
+    file = modules.file
+    if word is None:
+        return entries or [_bare(file, name) for name in _all(modules.plain, file)]
+    titles, names = matching(word, (e.title for e in entries)), matching(word, (e.name for e in entries))
+    if meant := [e for e in entries if e.title in titles] or [e for e in entries if e.name in names]:
+        return meant
+    plain = modules.plain
+    known = list(plain)
+    if word not in plain and (meant := [_bare(file, name) for name in _instances(word, plain)]):
+        return meant
+    if not word.startswith(REGEX) and word in modules.of(_bare(file, word)):
+        return [_bare(file, word)]
+    raise _unknown(word, file, dict.fromkeys([*(e.title for e in entries), *known]))
+
+
+def _instances(word: str, module: Module) -> list[str]:
+    """The same of a module; also by a name with its namespaces, "app::scale"."""
+    return matching(word, module) or [name for name in module if full_name(module[name].kernel.name) == word]
+
+
+def _all(module: Module, file: str) -> list[str]:
+    if not len(module):
+        found = instances(read_source(Path(file))) if is_source(file) else ()
+        named = f"only templates: say which instance, such as --kernel '{found[0]}'" if found else "no kernels"
+        raise UsageError(f"{file} has {named}")
+    return list(module)
+
+
+def _base(name: str) -> str:
+    """ "scale" of "app::scale<float, 4>" and of "app::scale(float*)"."""
+    return re.sub(r"\(.*\)$", "", name).partition("<")[0].rpartition("::")[2]
+
+
+def _unknown(word: str, file: str, known: Iterable[str]) -> UsageError:
+    there = ", ".join(known) or "none"
+    if word.startswith(REGEX):
+        return UsageError(f"no kernel matches {word!r} in {file}; there are: {there}")
+    return UsageError(f"no kernel {word!r} in {file}; there are: {there}")
+
+
+def _bare(file: str, name: str) -> KernelEntry:
+    """What is known of a kernel that no launch block speaks of."""
+    return KernelEntry(name, name, None, None, 0, (), None, (), file, 1)

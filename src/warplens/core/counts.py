@@ -1,0 +1,96 @@
+"""What the executor saw, instruction by instruction.  F2."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warplens.core.hazard import Hazard
+from warplens.core.launch import Launch
+from warplens.core.metric import Provenance
+
+Counts = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Reached:
+    """What the lanes of generic accesses did that reached one space; arrays as in a Trace."""
+
+    requests: Counts
+    sectors: Counts
+    tags: Counts
+    wavefronts: Counts
+    ideal: Counts
+    bytes: Counts
+
+
+@dataclass(frozen=True)
+class Trace:
+    """Raw counts of one launch.  Every array has one entry an instruction of the program, summed over the grid.
+
+    executed          warp instructions executed (predicates ignored)
+    threads           active lanes, summed;  threads_on: active lanes whose guard is true
+    divergent         targets that the lanes of a branch chose beyond the first, summed over its executions
+    parted            executions of a branch whose lanes chose more than one target
+    replays           issues of an executed instruction beyond the first: jumps with several targets, meetings whose
+                      lanes were let go by others;  replayed: active lanes of these, summed
+    requests          memory instructions that at least one lane performed
+    sectors           distinct 32-byte sectors (global, local), summed over requests
+    tags              distinct 128-byte lines (global, local)
+    wavefronts        passes of the shared-memory data stage (shared)
+    ideal             sectors (global, local) or wavefronts (shared) had the lanes' accesses been perfectly packed, at
+                      most as many as there were; of a copy from global to shared memory the sectors
+    copy_ideal        of such a copy the wavefronts
+    copy_sectors      of such a copy what the L1 cache counts: past it, pairs of a source's line and a target's sector
+    bytes             that lanes touched, those that they share counted once
+    generic_bytes     of a generic access: at how many different addresses, in all spaces together
+    reached           "shared" and "local": of generic accesses the part of these counts that is of lanes which
+                      reached that space; the rest reached global memory
+    blocks_run        of the grid;  seconds: on the host, with the filling of device memory
+    hazards           what the checks that were on have found
+    printed           by the kernel's printf, block after block in order of their numbers
+    counts_depend_on  what guards or branches depend on that is the order of warps or time, in words; "" if nothing
+    addresses_depend_on  the same of addresses
+    """
+
+    launch: Launch
+    executed: Counts
+    threads: Counts
+    threads_on: Counts
+    divergent: Counts
+    parted: Counts
+    replays: Counts
+    replayed: Counts
+    requests: Counts
+    sectors: Counts
+    tags: Counts
+    wavefronts: Counts
+    ideal: Counts
+    copy_ideal: Counts
+    copy_sectors: Counts
+    bytes: Counts
+    generic_bytes: Counts
+    blocks_run: int
+    seconds: float
+    hazards: tuple[Hazard, ...] = ()
+    printed: str = ""
+    reached: Mapping[str, Reached] = field(default_factory=dict)
+    counts_depend_on: str = ""
+    addresses_depend_on: str = ""
+
+    def __repr__(self) -> str:
+        blocks = f"{self.blocks_run:,} of {self.launch.blocks:,} blocks"
+        return f"<Trace of {blocks}: {int(self.executed.sum()):,} warp instructions>"
+
+    @property
+    def sampled(self) -> bool:
+        return self.blocks_run < self.launch.blocks
+
+    def provenance(self, of_addresses: bool) -> Provenance:
+        """Of what is summed from these counts; of_addresses: from those that follow from addresses too."""
+        if self.sampled:
+            return "sampled"
+        return "modelled" if self.counts_depend_on or (of_addresses and self.addresses_depend_on) else "exact"

@@ -1,0 +1,287 @@
+"""Checks and counts of an access, lane by lane where it must be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from ctypes import sizeof
+from typing import TYPE_CHECKING
+
+from warplens import llvm
+from warplens.emulator.access.coalescing import Access
+from warplens.emulator.access.site import SPACES, V32, V64, Site, is_short
+from warplens.emulator.access.trap import record_fault
+from warplens.emulator.codegen.emitter import LlvmEmitter
+from warplens.emulator.codegen.structured_builder import Code, function, i32, i64
+from warplens.emulator.codegen.vector_types import I1, I32, I64, PTR, vector
+from warplens.emulator.memory.copy_on_write import SHIFT, STRETCH, put_aside
+from warplens.emulator.state.counter_layout import BYTES, IDEAL, REQUESTS, SECTORS, TAGS, WAVEFRONTS
+from warplens.emulator.state.structs import Bounds, Buffer, Env, Fault, FaultKind, Touch
+from warplens.isa.dsl.warp_interface import Space
+
+if TYPE_CHECKING:
+    from warplens.emulator.access.gather_scatter import Routines
+
+
+def checked(
+    routines: Routines,
+    site: Site,
+    space: Space,
+    address: llvm.Value,
+    size: int,
+    touch: int,
+    idle: llvm.Value | None,
+    how: Access = "load",
+) -> llvm.Value:
+    """Host pointers of the lanes, after check and count; the routine gives `idle` on a fault."""
+    deltas = guard(routines, site, space, address, size, touch, idle)
+    site.add(REQUESTS, i64(1))
+    if space == "shared":
+        _count_shared(routines, site, address, size, how)
+    elif space == "local":
+        _count_local(routines, site, address, size)
+    else:
+        _count_global(routines, site, address, size)
+    return site.pointers(space, address, deltas)
+
+
+def guard(
+    routines: Routines, site: Site, space: Space, address: llvm.Value, size: int, touch: int, idle: llvm.Value | None
+) -> llvm.Value | None:
+    """Leaves the routine with `idle` if a lane's access is stray or misaligned.
+
+    Of addresses in global memory: what leads from each to the host's.
+    """
+    b, code = site.b, site.code
+    deltas = code.variable(V64) if space == "global" else None
+    if deltas is not None:
+        b.store(LlvmEmitter(b).splat(code.load(Bounds, site.bounds_entry(), "delta")), deltas)
+    wrong = _suspects(site, space, address, size)
+    with code.when(code.nonzero(wrong), likely=False):
+        wide = address if space == "global" else b.zext(address, V64)
+        settings = [site.index, wide, site.mask, wrong, i32(size), i32(touch), i32(SPACES.index(space))]
+        slow = look_up(routines.module) if space == "global" else refuse(routines.module)
+        where = [] if deltas is None else [deltas]
+        fine = b.call(slow, [site.env, site.block, site.warp, *settings, *where])
+        with code.when(b.not_(fine)):
+            if idle is None:
+                b.ret_void()
+            else:
+                b.ret(idle)
+    return None if deltas is None else b.load(deltas, typ=V64)
+
+
+def _suspects(site: Site, space: Space, address: llvm.Value, size: int) -> llvm.Value:
+    """Active lanes that are misaligned, or outside of the memory (global: of the buffer used last)."""
+    b = site.b
+    emitter = LlvmEmitter(b)
+    low_bits = b.and_(address, emitter.number(address, size - 1))
+    bad = b.icmp_signed("!=", low_bits, emitter.number(address, 0))
+    if space == "global":
+        low, span = site.bounds()
+        offset = b.sub(address, emitter.splat(low))
+        bad = b.or_(bad, b.icmp_unsigned(">=", offset, emitter.splat(span)))
+    else:
+        limit = b.trunc(b.sub(site.room(space), i64(size)), I32)
+        bad = b.or_(bad, b.icmp_unsigned(">", site.offset(space, address), emitter.splat(limit)))
+        # Memory smaller than the access: the limit is negative, every offset is bad.
+        bad = b.or_(bad, emitter.splat(b.icmp_signed("<", limit, i32(0))))
+    return b.bitcast(b.and_(bad, b.bitcast(site.mask, vector(I1))), I32)
+
+
+# Counts
+
+
+def _count_global(routines: Routines, site: Site, address: llvm.Value, size: int) -> None:
+    b = site.b
+    units, sectors = (
+        b.trunc(b.lshr(address, LlvmEmitter(b).number(address, shift)), V32)
+        for shift in (size.bit_length() - 1, 5)
+    )
+    _count_bytes(routines, site, units, size)
+    _count_ideal(site, _count_sectors(routines, site, sectors), size, 5)
+
+
+def _count_shared(routines: Routines, site: Site, address: llvm.Value, size: int, how: Access) -> None:
+    b = site.b
+    passes = b.zext(b.call(routines.count.shared(size, how), [address, site.mask]), I64)
+    # Two words a lane go to memory for ATOMS.CAS and a try of ATOMS.CAST.SPIN: read on an H200, wavefronts and their
+    # ideal are twice as many.
+    for _ in range(2 if how in ("compare", "spin") else 1):
+        site.add(WAVEFRONTS, passes)
+        _count_ideal(site, passes, size, 7)
+    if how == "matrix load":  # rows that lanes share count each time
+        site.add(BYTES, b.mul(b.zext(site.code.popcount(site.mask), I64), i64(size)))
+        return
+    units = b.lshr(address, LlvmEmitter(b).number(address, size.bit_length() - 1))
+    _count_bytes(routines, site, units, size)
+
+
+def _count_local(routines: Routines, site: Site, address: llvm.Value, size: int) -> None:
+    b = site.b
+    emitter = LlvmEmitter(b)
+    slot = site.local_slot(site.offset("local", address))
+    total: llvm.Value = i64(0)
+    for k in range(max(size // 4, 1)):
+        place = b.add(slot, emitter.number(slot, 32 * k))
+        total = b.add(total, _count_sectors(routines, site, b.lshr(place, emitter.number(place, 3))))
+    site.add(BYTES, b.mul(b.zext(site.code.popcount(site.mask), I64), i64(size)))
+    _count_ideal(site, total, size, 5)
+
+
+def _count_sectors(routines: Routines, site: Site, sectors: llvm.Value) -> llvm.Value:
+    """Counts sectors and the lines they are in; gives the sectors."""
+    b = site.b
+    lines = b.lshr(sectors, LlvmEmitter(b).number(sectors, 2))
+    counts = [b.zext(b.call(routines.count.distinct, [v, site.mask]), I64) for v in (sectors, lines)]
+    site.add(SECTORS, counts[0])
+    site.add(TAGS, counts[1])
+    return counts[0]
+
+
+def _count_bytes(routines: Routines, site: Site, units: llvm.Value, size: int) -> None:
+    """Bytes that lanes share count once: seen on an H200, where a broadcast float counts 4."""
+    b = site.b
+    different = b.zext(b.call(routines.count.distinct, [units, site.mask]), I64)
+    site.add(BYTES, b.mul(different, i64(size)))
+
+
+def _count_ideal(site: Site, actual: llvm.Value, size: int, shift: int) -> None:
+    """min(actual, ceil(active lanes * size / 2^shift)): what perfectly packed accesses would take."""
+    b = site.b
+    wanted = b.mul(b.zext(site.code.popcount(site.mask), I64), i64(size))
+    packed = b.lshr(b.add(wanted, i64((1 << shift) - 1)), i64(shift))
+    site.add(IDEAL, b.select(b.icmp_unsigned("<", actual, packed), actual, packed))
+
+
+# The slow checks.  Arguments: env, block, warp, instruction, addresses, active lanes, suspects, bytes, touch, space.
+
+TAKE = llvm.FunctionType(llvm.VoidType(), [I32])
+ARGUMENTS = [PTR, PTR, PTR, I32, V64, I32, I32, I32, I32, I32]
+
+
+def look_up(module: llvm.Module) -> llvm.Function:
+    """Finds each lane's buffer; true if all are good.  Remembers the last, and how the buffers were used; the last
+    argument takes what leads from each lane's address to the host's."""
+    if found := module.globals.get("look_up"):
+        return found
+    made, code = function(module, "look_up", I1, [*ARGUMENTS, PTR])
+    env, _, _, index, address, mask, _, size, touch, _, deltas = made.args
+    b = code.b
+    bounds = code.at(code.load(Env, env, "bounds"), b.mul(b.sext(index, I64), i64(sizeof(Bounds))))
+    _note_long_step(code, env, bounds, b.extract_element(address, code.lowest(mask)))
+    lost = code.variable(I32, i32(0))
+    wide_size = b.sext(size, I64)
+
+    def lane_of(lane: llvm.Value) -> None:
+        a = b.extract_element(address, lane)
+        found = code.variable(I32)
+        offset = b.sub(a, code.load(Bounds, bounds, "low"))
+        b.store(b.zext(b.icmp_unsigned("<", offset, code.load(Bounds, bounds, "span")), I32), found)
+
+        def remember(entry: llvm.Value, number: llvm.Value) -> None:
+            b.store(i32(1), found)
+            _take(code, env, entry, number, touch)
+            _remember(code, entry, bounds, a, wide_size, touch)
+
+        with code.when(b.icmp_signed("==", b.load(found, typ=I32), i32(0))):
+            each_buffer_with(code, env, a, wide_size, remember)
+        b.store(code.load(Bounds, bounds, "delta"), b.gep(deltas, [lane], source_etype=I64))
+        aligned = b.icmp_signed("==", b.and_(a, b.sub(wide_size, i64(1))), i64(0))
+        good = b.and_(aligned, code.nonzero(b.load(found, typ=I32)))
+        b.store(b.or_(b.load(lost, typ=I32), b.select(good, i32(0), code.bit(lane))), lost)
+
+    code.each_bit(mask, lane_of)
+    lanes = b.load(lost, typ=I32)
+    with code.when(b.icmp_signed("==", lanes, i32(0))):
+        b.ret(llvm.Constant(I1, 1))
+    args = list(made.args[:-1])
+    args[6] = lanes
+    b.ret(b.call(refuse(module), args))
+    return made
+
+
+def _note_long_step(code: Code, env: llvm.Value, bounds: llvm.Value, first: llvm.Value) -> None:
+    """As where the access is in the buffer, or stretch, used last (access_emission.py)."""
+    b = code.b
+    step = b.sub(first, code.load(Bounds, bounds, "last"))
+    code.store(first, Bounds, bounds, "last")
+    known = code.nonzero(code.load(Bounds, bounds, "whole"))
+    with code.when(b.and_(known, b.not_(is_short(code, bounds, step)))):
+        code.bump(code.field(Env, env, "far"))
+
+
+def each_buffer_with(
+    code: Code, env: llvm.Value, a: llvm.Value, size: llvm.Value, visit: Callable[[llvm.Value, llvm.Value], None]
+) -> None:
+    b = code.b
+    table = code.load(Env, env, "buffers")
+
+    def buffer(i: llvm.Value) -> None:
+        entry = code.at(table, b.mul(i, i64(sizeof(Buffer))))
+        low = code.load(Buffer, entry, "low")
+        extent, offset = b.sub(code.load(Buffer, entry, "high"), low), b.sub(a, low)
+        begins = b.icmp_unsigned("<", offset, extent)  # a + size could wrap around to 0
+        ends = b.icmp_unsigned("<=", size, b.sub(extent, offset))
+        with code.when(b.and_(begins, ends)):
+            visit(entry, i)
+
+    code.each(code.load(Env, env, "buffer_count"), buffer)
+
+
+def _take(code: Code, env: llvm.Value, entry: llvm.Value, number: llvm.Value, touch: llvm.Value) -> None:
+    """Before a buffer is written for the first time, Python gives it memory of its own: an array of the host that is
+    only read stays where it is."""
+    b = code.b
+    writes = code.nonzero(b.and_(touch, i32(~Touch.READ)))
+    foreign = b.icmp_signed("==", code.load(Buffer, entry, "own"), i64(0))
+    with code.when(b.and_(writes, foreign), likely=False):
+        b.call(code.load(Env, env, "take"), [b.trunc(number, I32)], TAKE)
+
+
+def _remember(
+    code: Code, entry: llvm.Value, bounds: llvm.Value, address: llvm.Value, size: llvm.Value, touch: llvm.Value
+) -> None:
+    """The buffer; to be written, where what it held is put aside in stretches, only the one around the address."""
+    b = code.b
+    low, high = code.load(Buffer, entry, "low"), code.load(Buffer, entry, "high")
+    touched = b.or_(code.load(Buffer, entry, "touched"), b.zext(touch, I64))
+    code.store(touched, Buffer, entry, "touched")
+    code.store(code.load(Buffer, entry, "delta"), Bounds, bounds, "delta")
+    code.store(_span(b, low, high, size), Bounds, bounds, "whole")
+    first, end = code.variable(I64, low), code.variable(I64, high)
+    with code.when(_in_stretches(code, entry, touch)):
+        number = b.lshr(b.sub(address, low), i64(SHIFT))
+        b.call(put_aside(code.module), [entry, number])
+        with code.when(_in_stretches(code, entry, touch)):
+            begin = b.add(low, b.shl(number, i64(SHIFT)))
+            b.store(begin, first)
+            stretch_end = b.add(begin, i64(STRETCH))
+            b.store(b.select(b.icmp_unsigned("<", stretch_end, high), stretch_end, high), end)
+    start = b.load(first, typ=I64)
+    code.store(start, Bounds, bounds, "low")
+    code.store(_span(b, start, b.load(end, typ=I64), size), Bounds, bounds, "span")
+
+
+def _span(b: llvm.IRBuilder, low: llvm.Value, high: llvm.Value, size: llvm.Value) -> llvm.Value:
+    """At how many addresses so many bytes lie in [low, high)."""
+    return b.add(b.sub(b.sub(high, low), size), i64(1))
+
+
+def _in_stretches(code: Code, entry: llvm.Value, touch: llvm.Value) -> llvm.Value:
+    b = code.b
+    writes = code.nonzero(b.and_(touch, i32(~Touch.READ)))
+    return b.and_(writes, code.nonzero(code.load(Buffer, entry, "in_stretches")))
+
+
+def refuse(module: llvm.Module) -> llvm.Function:
+    """Records the fault; false.  Python tells a stray from a misaligned access by the addresses."""
+    if found := module.globals.get("refuse"):
+        return found
+    made, code = function(module, "refuse", I1, ARGUMENTS)
+    env, block, warp, index, address, _, wrong, size, _, space = made.args
+    b = code.b
+    what = {"instruction": index, "lanes": wrong, "bytes": size, "space": space}
+    fault = record_fault(code, env, block, FaultKind.STRAY, warp, **what)
+    b.store(address, code.field(Fault, fault, "address"), align=8)
+    b.ret(llvm.Constant(I1, 0))
+    return made

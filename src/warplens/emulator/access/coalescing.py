@@ -1,0 +1,229 @@
+"""How many sectors, lines and wavefronts one warp-wide access takes, from its 32 addresses.
+
+Closed forms for common patterns; the rest visits each distinct place once.  The rules are NVIDIA's (Kernel Profiling
+Guide, "Memory Tables"): a sector is 32 aligned bytes, a line 128; a shared-memory wavefront serves one 4-byte word of
+each of 32 banks, lanes on the same word share it, 8- and 16-byte lanes are served by half and quarter warps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Literal
+
+from warplens import llvm
+from warplens.emulator.access.site import V32
+from warplens.emulator.codegen.emitter import LlvmEmitter
+from warplens.emulator.codegen.structured_builder import Code, function, i32
+from warplens.emulator.codegen.vector_types import I1, I8, I32, I64, LANES, undefined, vector
+
+PREVIOUS = [0, *range(LANES - 1)]  # shuffle mask: each lane sees its left neighbour, lane 0 itself
+
+
+Access = Literal["load", "store", "atomic", "count", "compare", "spin", "matrix load", "matrix store"]
+
+
+class Classifier:
+    """Counting routines of one module."""
+
+    def __init__(self, module: llvm.Module) -> None:
+        self.module = module
+
+    @cached_property
+    def distinct(self) -> llvm.Function:
+        """(values, lanes) -> how many different values the lanes hold."""
+        if found := self.module.globals.get("distinct"):
+            return found
+        made, code = function(self.module, "distinct", I32, [V32, I32])
+        values, mask = made.args
+        b = code.b
+        left = b.shuffle_vector(values, undefined(V32), llvm.Constant(V32, PREVIOUS))
+        falls = b.bitcast(b.icmp_unsigned("<", values, left), I32)
+        rising = b.and_(b.icmp_signed("==", falls, i32(0)), b.icmp_signed("==", mask, i32(-1)))
+        with code.when(rising):
+            changes = code.popcount(b.bitcast(b.icmp_signed("!=", values, left), I32))
+            b.ret(b.add(changes, i32(1)))
+        with code.when(b.icmp_signed("==", mask, i32(0)), likely=False):
+            b.ret(i32(0))
+        low, high = self._range(code, values, mask)
+        with code.when(b.icmp_unsigned("<", b.sub(high, low), i32(32))):
+            b.ret(self._in_window(code, values, mask, low))
+        count = code.variable(I32, i32(0))
+        self.each_distinct(code, values, mask, lambda place, lanes: code.bump(count, 1, I32))
+        b.ret(b.load(count, typ=I32))
+        return made
+
+    def _range(self, code: Code, values: llvm.Value, mask: llvm.Value) -> tuple[llvm.Value, llvm.Value]:
+        """The smallest and the largest value of the lanes."""
+        b = code.b
+        emitter = LlvmEmitter(b)
+        lanes = b.bitcast(mask, vector(I1))
+        low = self._reduce(code, "umin", b.select(lanes, values, emitter.number(values, -1)))
+        return low, self._reduce(code, "umax", b.select(lanes, values, emitter.number(values, 0)))
+
+    def _in_window(self, code: Code, values: llvm.Value, mask: llvm.Value, low: llvm.Value) -> llvm.Value:
+        """Different values among lanes whose values lie less than 32 above low: one bit for each."""
+        b = code.b
+        emitter = LlvmEmitter(b)
+        steps = b.and_(b.sub(values, emitter.splat(low)), emitter.number(values, 31))
+        bits = b.shl(emitter.number(values, 1), steps)
+        bits = b.select(b.bitcast(mask, vector(I1)), bits, emitter.number(values, 0))
+        return code.popcount(self._reduce(code, "or", bits))
+
+    def each_distinct(
+        self, code: Code, places: llvm.Value, mask: llvm.Value, visit: Callable[[llvm.Value, llvm.Value], None]
+    ) -> None:
+        """visit(value, lanes that hold it), from the lowest lane on."""
+        b = code.b
+        emitter = LlvmEmitter(b)
+        left = code.variable(I32, mask)
+
+        def step() -> None:
+            rest = b.load(left, typ=I32)
+            place = b.extract_element(places, code.lowest(rest))
+            same = b.bitcast(b.icmp_signed("==", places, emitter.splat(place)), I32)
+            visit(place, b.and_(same, rest))
+            b.store(b.and_(rest, b.not_(same)), left)
+
+        code.loop(lambda: code.nonzero(b.load(left, typ=I32)), step)
+
+    def wavefronts(self, banks: int) -> llvm.Function:
+        """(units, lanes) -> passes for lanes that each access one unit of 128 / banks bytes, served together."""
+        name = f"wavefronts_{banks}"
+        found = self.module.globals.get(name)
+        if found:
+            return found
+        made, code = function(self.module, name, I32, [V32, I32])
+        units, mask = made.args
+        b = code.b
+        with code.when(b.icmp_signed("==", mask, i32(0)), likely=False):
+            b.ret(i32(0))
+        low, high = self._range(code, units, mask)
+        # Units less than one row of banks apart are all in different banks, or the same.
+        with code.when(b.icmp_unsigned("<", b.sub(high, low), i32(banks))):
+            b.ret(i32(1))
+        tally = code.variable(llvm.VectorType(I8, banks), None)
+        b.store(llvm.Constant(llvm.VectorType(I8, banks), [0] * banks), tally)
+        most = code.variable(I32, i32(0))
+
+        def count(unit: llvm.Value, same: llvm.Value) -> None:
+            bank = b.and_(unit, i32(banks - 1))
+            place = b.gep(tally, [b.zext(bank, I64)], source_etype=I8)
+            n = b.add(b.load(place, typ=I8), llvm.Constant(I8, 1))
+            b.store(n, place)
+            wide, old = b.zext(n, I32), b.load(most, typ=I32)
+            b.store(b.select(b.icmp_signed(">", wide, old), wide, old), most)
+
+        self.each_distinct(code, units, mask, count)
+        b.ret(b.load(most, typ=I32))
+        return made
+
+    def _reduce(self, code: Code, name: str, values: llvm.Value) -> llvm.Value:
+        return code.intrinsic(f"vector.reduce.{name}", values, result=I32)
+
+    def shared(self, size: int, how: Access) -> llvm.Function:
+        """(byte addresses, lanes) -> wavefronts of a shared access of `size` bytes a lane.
+
+        Lanes of 8 bytes are served in half warps, lanes of 16 in quarters; loads may serve two such groups at once
+        (_together).  An atomic serves one lane a bank at a time, but lanes on the same word at once where it only
+        counts them (ATOMS.POPC.INC); a try of the compare-and-store loop (ATOMS.CAST.SPIN) one a bank and no others,
+        with words of 8 bytes in each half warp.  That one and ATOMS.CAS make each of their passes twice
+        (bounds_check.py).
+        The rows of each matrix of LDSM and STSM are one such quarter, never merged with another.
+        Read on an H200 (measurements/h200/access_patterns.csv, shared_merges.csv).
+        """
+        name = f"shared_wavefronts_{size}_{how}".replace(" ", "_")
+        found = self.module.globals.get(name)
+        if found:
+            return found
+        made, code = function(self.module, name, I32, [V32, I32])
+        addresses, mask = made.args
+        b = code.b
+        width = max(size, 4)
+        units = b.lshr(addresses, LlvmEmitter(b).number(addresses, width.bit_length() - 1))
+        if how == "spin":
+            half = LANES * 4 // width  # lanes; with words of 4 bytes the whole warp
+            passes: llvm.Value = i32(0)
+            for start in range(0, LANES, half):
+                part = b.and_(mask, i32(((1 << half) - 1) << start))
+                passes = b.add(passes, b.zext(code.nonzero(part), I32))
+            b.ret(passes)
+            return made
+        if how in ("atomic", "compare"):
+            b.ret(self.most_lanes(code, units, mask, 128 // width))
+            return made
+        groups, banks = width // 4, 128 // width
+        parts = self._groups(code, units, mask, groups, banks)
+        if how == "load" and groups > 1:
+            merged = self._groups(code, units, mask, groups // 2, banks)
+            together = self._together(code, units, mask, groups // 2)
+            pairs = [b.add(one, other) for one, other in zip(parts[::2], parts[1::2], strict=True)]
+            parts = [
+                b.select(b.and_(may, b.icmp_signed("==", whole, i32(1))), i32(1), apart)
+                for whole, may, apart in zip(merged, together, pairs, strict=True)
+            ]
+        total: llvm.Value = i32(0)
+        for part in parts:
+            total = b.add(total, part)
+        if how == "load" and groups == 4:
+            # One place for all: 16 lanes at a time.
+            by_halves = b.lshr(b.add(code.popcount(mask), i32(LANES // 2 - 1)), i32(4))
+            one = b.icmp_signed("==", b.call(self.distinct, [units, mask]), i32(1))
+            total = b.select(one, by_halves, total)
+        b.ret(total)
+        return made
+
+    def _groups(
+        self, code: Code, units: llvm.Value, mask: llvm.Value, groups: int, banks: int
+    ) -> list[llvm.Value]:
+        """Wavefronts of each of so many groups of neighbouring lanes."""
+        b = code.b
+        lanes = LANES // groups
+        passes = []
+        for group in range(groups):
+            part = b.and_(mask, i32(((1 << lanes) - 1) << (lanes * group)))
+            passes.append(b.call(self.wavefronts(banks), [units, part]))
+        return passes
+
+    def _together(self, code: Code, units: llvm.Value, mask: llvm.Value, groups: int) -> list[llvm.Value]:
+        """For each group of lanes whether its two parts are served at once if no two of their words share a bank.
+
+        So it is where all active lanes agree with lane ^ 1, or all with lane ^ 2, unless that one is off.  In the lower
+        half of a warp with 16 bytes a lane that one must be on; but with lane 31 off, the lower half always qualifies.
+        """
+        b = code.b
+        nothing = undefined(V32)
+        lanes = LANES // groups
+        same, there = [], []
+        for step in (1, 2):
+            order = llvm.Constant(V32, [lane ^ step for lane in range(LANES)])
+            same.append(b.bitcast(b.icmp_signed("==", units, b.shuffle_vector(units, nothing, order)), I32))
+            on = b.shuffle_vector(b.bitcast(mask, vector(I1)), undefined(vector(I1)), order)
+            there.append(b.bitcast(on, I32))
+        off = b.not_(mask)
+        last_off = b.icmp_signed(">=", mask, i32(0))
+        results = []
+        for group in range(groups):
+            part = i32(((1 << lanes) - 1) << (lanes * group))
+            strict = groups == 2 and group == 0
+            fine = [
+                b.and_(equal, on) if strict else b.or_(equal, b.not_(on)) for equal, on in zip(same, there, strict=True)
+            ]
+            one, two = (b.icmp_signed("==", b.and_(b.or_(agree, off), part), part) for agree in fine)
+            either = b.or_(one, two)
+            results.append(b.or_(either, last_off) if strict else either)
+        return results
+
+    def most_lanes(self, code: Code, units: llvm.Value, mask: llvm.Value, banks: int) -> llvm.Value:
+        """The largest number of lanes in one bank, those on the same word included."""
+        b = code.b
+        emitter = LlvmEmitter(b)
+        bank = b.and_(units, emitter.number(units, banks - 1))
+        most = code.variable(I32, i32(0))
+
+        def visit(place: llvm.Value, lanes: llvm.Value) -> None:
+            n, old = code.popcount(lanes), b.load(most, typ=I32)
+            b.store(b.select(b.icmp_signed(">", n, old), n, old), most)
+
+        self.each_distinct(code, bank, mask, visit)
+        return b.load(most, typ=I32)

@@ -1,0 +1,334 @@
+"""Access routines for lanes in any pattern: one for each space, width and direction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from warplens import llvm
+from warplens.emulator.access import half_warp
+from warplens.emulator.access.bounds_check import checked
+from warplens.emulator.access.coalescing import Access, Classifier
+from warplens.emulator.access.site import V32, Site, Windows, deinterleaved, further, iota
+from warplens.emulator.codegen.emitter import LlvmEmitter
+from warplens.emulator.codegen.structured_builder import function, i32, i64
+from warplens.emulator.codegen.vector_types import I1, I8, I16, I32, I64, LANES, PTR, intrinsic, undefined, vector
+from warplens.emulator.state.counter_layout import BYTES, IDEAL, REQUESTS, SECTORS, TAGS, WAVEFRONTS
+from warplens.emulator.state.structs import Touch
+from warplens.isa.dsl.warp_interface import Space
+
+EVERY = i32(-1)
+
+
+class Routines:
+    """The access routines of one module, each made when it is first asked for."""
+
+    def __init__(self, module: llvm.Module, windows: Windows) -> None:
+        self.module = module
+        self.windows = windows
+        self.count = Classifier(module)
+
+    def begin(
+        self, name: str, result: llvm.Type, space: Space, extra: Sequence[llvm.Type] = ()
+    ) -> tuple[llvm.Function, Site, llvm.Value, list[llvm.Value]]:
+        """(routine, its site, addresses, further arguments); returns at once where no lane is active."""
+        address = vector(I64 if space == "global" else I32)
+        made, code = function(self.module, name, result, [PTR, PTR, PTR, I32, PTR, address, I32, *extra])
+        env, block, warp, index, counters, addresses, mask, *data = made.args
+        site = Site(code, self.windows, env, block, warp, index, counters, mask)
+        with code.when(code.b.icmp_signed("==", mask, i32(0))):
+            give(code.b, nothing(result))
+        return made, site, addresses, data
+
+    def gather(self, space: Space, size: int, signed: bool, how: Access = "load") -> llvm.Function:
+        """(common, addresses, mask) -> each lane's words."""
+        name = f"gather_{space}_{size}{'s' if signed else ''}{'' if how == 'load' else '_matrix'}"
+        if found := self.module.globals.get(name):
+            return found
+        words = max(size // 4, 1)
+        result = V32 if words == 1 else llvm.LiteralStructType([V32] * words)
+        made, site, address, _ = self.begin(name, result, space)
+        if space != "local" and size >= 4 and how == "load":
+            self._try_halves(site, space, address, size, result)
+        pointers = checked(self, site, space, address, size, Touch.READ, nothing(result), how)
+        give_words(site.b, gathered_words(site, space, pointers, size, signed), result)
+        return made
+
+    def gather_row(self, space: Space) -> llvm.Function:
+        """(common, first, mask) -> the words of 32 consecutive places that the active lanes read: tails, and warps
+        whose lanes have parted."""
+        name = f"gather_row_{space}"
+        if found := self.module.globals.get(name):
+            return found
+        made, site, first, _ = self._begin_row(name, V32, space)
+        lanes = site.b.bitcast(site.mask, vector(I1))
+        with site.code.when(self._few(site, space, first)):
+            masked = intrinsic(
+                self.module, "llvm.masked.load.v32i32.p0", V32, [PTR, I32, lanes.type, V32]
+            )
+            place = self._row_at(site, space, first)
+            site.b.ret(site.b.call(masked, [place, i32(4), lanes, llvm.Constant(V32, None)]))
+        numbers = self._numbers(site, first)
+        site.b.ret(site.b.call(self.gather(space, 4, False), [*site.common(), numbers, site.mask]))
+        return made
+
+    def scatter_row(self, space: Space) -> llvm.Function:
+        """(common, first, mask, words): the same for a store."""
+        name = f"scatter_row_{space}"
+        if found := self.module.globals.get(name):
+            return found
+        made, site, first, (word,) = self._begin_row(name, llvm.VoidType(), space, [V32])
+        lanes = site.b.bitcast(site.mask, vector(I1))
+        with site.code.when(self._few(site, space, first)):
+            types = [V32, PTR, I32, lanes.type]
+            masked = intrinsic(self.module, "llvm.masked.store.v32i32.p0", llvm.VoidType(), types)
+            site.b.call(masked, [word, self._row_at(site, space, first), i32(4), lanes])
+            site.b.ret_void()
+        numbers = self._numbers(site, first)
+        site.b.call(self.scatter(space, 4), [*site.common(), numbers, site.mask, word])
+        site.b.ret_void()
+        return made
+
+    def _begin_row(
+        self, name: str, result: llvm.Type, space: Space, extra: Sequence[llvm.Type] = ()
+    ) -> tuple[llvm.Function, Site, llvm.Value, list[llvm.Value]]:
+        address = I64 if space == "global" else I32
+        made, code = function(self.module, name, result, [PTR, PTR, PTR, I32, PTR, address, I32, *extra])
+        env, block, warp, index, counters, first, mask, *data = made.args
+        return made, Site(code, self.windows, env, block, warp, index, counters, mask), first, data
+
+    def _row_at(self, site: Site, space: Space, first: llvm.Value) -> llvm.Value:
+        """Where the row begins; that may be before the start of memory, where no lane reads."""
+        b, code = site.b, site.code
+        ahead = b.zext(b.shl(code.lowest(site.mask), i32(2)), I64)
+        lowest = b.add(first, ahead if first.type == I64 else b.trunc(ahead, I32))
+        return code.at(site.pointer(space, lowest), b.neg(ahead))
+
+    def _numbers(self, site: Site, first: llvm.Value) -> llvm.Value:
+        return site.b.add(LlvmEmitter(site.b).splat(first), iota(4, first.type))
+
+    def _few(self, site: Site, space: Space, first: llvm.Value) -> llvm.Value:
+        """Whether the active lanes of a row of words are in bounds and easily counted; then they are."""
+        b, code, kind = site.b, site.code, first.type
+        low, high = code.lowest(site.mask), b.sub(i32(31), code.intrinsic("ctlz", site.mask, llvm.Constant(I1, 0)))
+        ends = []
+        for lane in (low, high):
+            step = b.shl(lane, i32(2))
+            ends.append(b.add(first, b.zext(step, I64) if kind == I64 else step))
+        aligned = 128 if space == "global" else 4
+        checks = [
+            code.nonzero(site.mask),
+            b.icmp_signed("==", b.and_(first, llvm.Constant(kind, aligned - 1)), llvm.Constant(kind, 0)),
+            *(site.inside(space, end, 4) for end in ends),
+        ]
+        fine = half_warp.all_of(b, checks)
+        with code.when(fine):
+            count = b.zext(code.popcount(site.mask), I64)
+            site.add(REQUESTS, i64(1))
+            site.add(BYTES, b.shl(count, i64(2)))
+            if space == "shared":
+                site.add(WAVEFRONTS, i64(1))
+                site.add(IDEAL, i64(1))
+            else:
+                quarters = b.bitcast(site.mask, llvm.VectorType(I8, 4))
+                some = b.icmp_signed("!=", quarters, llvm.Constant(quarters.type, None))
+                sectors = b.zext(code.popcount(b.bitcast(some, llvm.IntType(4))), I64)
+                packed = b.lshr(b.add(count, i64(7)), i64(3))
+                site.add(SECTORS, sectors)
+                site.add(TAGS, i64(1))
+                site.add(IDEAL, b.select(b.icmp_unsigned("<", sectors, packed), sectors, packed))
+        return fine
+
+    def scatter(self, space: Space, size: int, how: Access = "store") -> llvm.Function:
+        """(common, addresses, mask, words): of lanes on the same place the lowest wins."""
+        name = f"scatter_{space}_{size}{'' if how == 'store' else '_matrix'}"
+        if found := self.module.globals.get(name):
+            return found
+        words = max(size // 4, 1)
+        made, site, address, data = self.begin(name, llvm.VoidType(), space, [V32] * words)
+        pointers = checked(self, site, space, address, size, Touch.WRITE, None, how)
+        # Of the matrices that STSM stores to one row the last wins (measurements/h200/matrix_patterns.csv).
+        parts = [EVERY] if how == "store" else [i32(0xFF << 8 * matrix) for matrix in range(4)]
+        for part in parts:
+            lanes = site.b.bitcast(site.b.and_(site.mask, part), vector(I1))
+            for k, word in enumerate(data):
+                where = pointers if k == 0 else further(site.b, pointers, space, k)
+                masked_scatter(site.b, narrow(site.b, word, size), where, lanes)
+        site.b.ret_void()
+        return made
+
+    def count_row(self, size: int) -> llvm.Function:
+        """(counters, first): 32 lanes on consecutive places of global memory, wherever they begin."""
+        name = f"count_row_{size}"
+        if found := self.module.globals.get(name):
+            return found
+        made, code = function(self.module, name, llvm.VoidType(), [PTR, I64])
+        counters, first = made.args
+        b = code.b
+        last = b.add(first, i64(LANES * size - 1))
+        sectors, lines = (
+            b.add(b.sub(b.lshr(last, i64(shift)), b.lshr(first, i64(shift))), i64(1)) for shift in (5, 7)
+        )
+        fixed = ((REQUESTS, i64(1)), (IDEAL, i64(size)), (BYTES, i64(LANES * size)))
+        for column, by in ((SECTORS, sectors), (TAGS, lines), *fixed):
+            code.bump(code.at(counters, 8 * column), by)
+        b.ret_void()
+        return made
+
+    def _try_halves(self, site: Site, space: Space, address: llvm.Value, size: int, result: llvm.Type) -> None:
+        """Returns from the routine if each half of a full warp walks with a constant step."""
+        b = site.b
+        pattern = half_warp.halves(site.code, address, size)
+        tight, single = half_warp.dense(site.code, pattern), half_warp.one_walk(site.code, pattern)
+        fits = [pattern.regular, b.icmp_signed("==", site.mask, EVERY)]
+        fits.append(tight if space == "shared" else b.or_(tight, single))
+        fits += [site.inside(space, a, size) for w in pattern.walks for a in (w.first, w.last)]
+        if space == "shared":
+            # Within one row of banks there is no conflict.
+            rows = half_warp.span(site.code, pattern, size.bit_length() - 1)
+            fits.append(b.icmp_unsigned("<", rows, i32(128 // size)))
+        with site.code.when(half_warp.all_of(b, fits)):
+            self._count_halves(site, space, pattern, single)
+            with site.code.when(tight):
+                give_words(b, two_rows(site, space, pattern), result)
+            if size == 4:
+                with site.code.when(half_warp.every_second(site.code, pattern)):
+                    b.ret(_every_second(site, space, pattern.walks[0].first))
+            pointers = site.pointers(space, address)
+            give_words(b, gathered_words(site, space, pointers, size, False), result)
+
+    def _count_halves(self, site: Site, space: Space, pattern: half_warp.Halves, single: llvm.Value) -> None:
+        b, code, size = site.b, site.code, pattern.size
+        site.add(REQUESTS, i64(1))
+        different = half_warp.places(code, pattern, size.bit_length() - 1)
+        if space == "shared":
+            # Halves that each stand on one place are served together, quarters of 16 bytes two at a time.
+            still = half_warp.still(code, pattern)
+            passes = {4: i64(1), 8: b.select(still, i64(1), i64(2)), 16: i64(2)}[size]
+            site.add(WAVEFRONTS, passes)
+            site.add(IDEAL, passes)
+        else:
+            different = b.select(single, i64(LANES), different)
+            sectors = half_warp.places(code, pattern, 5)
+            site.add(SECTORS, sectors)
+            site.add(TAGS, half_warp.places(code, pattern, 7))
+            site.add(IDEAL, b.select(b.icmp_unsigned("<", sectors, i64(size)), sectors, i64(size)))
+        site.add(BYTES, b.mul(different, i64(size)))
+
+
+# Words and lanes
+
+
+def nothing(result: llvm.Type) -> llvm.Value | None:
+    """What a routine gives when it stops early."""
+    if isinstance(result, llvm.VoidType):
+        return None
+    if isinstance(result, llvm.IntType):
+        return llvm.Constant(result, 0)
+    zero = llvm.Constant(V32, None)
+    return zero if result == V32 else llvm.Constant(result, [zero] * len(result.elements))
+
+
+def give(b: llvm.IRBuilder, value: llvm.Value | None) -> None:
+    if value is None:
+        b.ret_void()
+    else:
+        b.ret(value)
+
+
+def give_words(b: llvm.IRBuilder, words: Sequence[llvm.Value], result: llvm.Type) -> None:
+    if len(words) == 1:
+        b.ret(words[0])
+        return
+    whole: llvm.Value = undefined(result)
+    for k, word in enumerate(words):
+        whole = b.insert_value(whole, word, k)
+    b.ret(whole)
+
+
+def narrow(b: llvm.IRBuilder, word: llvm.Value, size: int) -> llvm.Value:
+    """The low bytes of each lane's word."""
+    return word if size >= 4 else b.trunc(word, vector(I8 if size == 1 else I16))
+
+
+def widened(b: llvm.IRBuilder, value: llvm.Value, signed: bool) -> llvm.Value:
+    """Sub-words as words."""
+    return b.sext(value, V32) if signed else b.zext(value, V32)
+
+
+def gathered_words(site: Site, space: Space, pointers: llvm.Value, size: int, signed: bool) -> list[llvm.Value]:
+    b = site.b
+    lanes = b.bitcast(site.mask, vector(I1))
+    kind = {1: I8, 2: I16}.get(size, I32)
+    values = []
+    for k in range(max(size // 4, 1)):
+        where = pointers if k == 0 else further(b, pointers, space, k)
+        got = gathered(b, where, lanes, kind, site.env)
+        values.append(got if kind is I32 else widened(b, got, signed))
+    return values
+
+
+def gathered(
+    b: llvm.IRBuilder, pointers: llvm.Value, lanes: llvm.Value, kind: llvm.Type, safe: llvm.Value
+) -> llvm.Value:
+    """One load a lane, from `safe` where the lane is off.
+
+    The host's own gather instruction takes 60 ns for 32 lanes where it is slowed down against data sampling; this
+    takes 15.
+    """
+    pointers = b.select(lanes, pointers, LlvmEmitter(b).splat(safe))
+    values: llvm.Value = undefined(vector(kind))
+    for lane in range(LANES):
+        value = b.load(b.extract_element(pointers, i32(lane)), typ=kind, align=kind.width // 8)
+        values = b.insert_element(values, value, i32(lane))
+    return values
+
+
+def masked_scatter(
+    b: llvm.IRBuilder, value: llvm.Value, pointers: llvm.Value, lanes: llvm.Value, lowest: bool = True
+) -> None:
+    # Of lanes on the same place the lowest wins, as on an H200 (measurements/h200/access_patterns.csv); LLVM's
+    # scatter lets the last one win.
+    if lowest:
+        value, pointers, lanes = (_reversed(b, v) for v in (value, pointers, lanes))
+    width = value.type.element.width
+    name = f"llvm.masked.scatter.v{LANES}i{width}.v{LANES}p0"
+    types = [value.type, pointers.type, I32, lanes.type]
+    b.call(intrinsic(b.module, name, llvm.VoidType(), types), [value, pointers, i32(width // 8), lanes])
+
+
+def _reversed(b: llvm.IRBuilder, value: llvm.Value) -> llvm.Value:
+    order = llvm.Constant(V32, list(range(LANES))[::-1])
+    return b.shuffle_vector(value, undefined(value.type), order)
+
+
+def _every_second(site: Site, space: Space, first: llvm.Value) -> llvm.Value:
+    """Words 0, 2 ... 62, and nothing behind them: from words 0 to 31 and 31 to 62."""
+    b = site.b
+    place = site.pointer(space, first)
+    low, high = (b.load(site.code.at(place, 4 * word), typ=V32, align=4) for word in (0, LANES - 1))
+    return b.shuffle_vector(low, high, llvm.Constant(V32, [*range(0, LANES, 2), *range(LANES + 1, 2 * LANES, 2)]))
+
+
+def two_rows(site: Site, space: Space, pattern: half_warp.Halves) -> list[llvm.Value]:
+    """Two halves that are each one place for all or 16 consecutive places."""
+    b, words = site.b, pattern.size // 4
+    half = llvm.VectorType(I32, half_warp.HALF)
+    parts: list[list[llvm.Value]] = []
+    for walk in pattern.walks:
+        place = site.pointer(space, walk.first)
+        out = [site.code.variable(half) for _ in range(words)]
+        still = b.icmp_unsigned("==", walk.step, llvm.Constant(walk.step.type, 0))
+        with b.if_else(still) as (same, row):
+            with same:
+                for k, variable in enumerate(out):
+                    word = b.load(b.gep(place, [i64(4 * k)], source_etype=I8), typ=I32, align=4)
+                    first = b.insert_element(undefined(half), word, i32(0))
+                    every = llvm.Constant(half, [0] * half_warp.HALF)
+                    b.store(b.shuffle_vector(first, undefined(half), every), variable)
+            with row:
+                line = b.load(place, typ=llvm.VectorType(I32, half_warp.HALF * words), align=4)
+                for variable, word in zip(out, deinterleaved(b, line, half_warp.HALF), strict=True):
+                    b.store(word, variable)
+        parts.append([b.load(variable, typ=half) for variable in out])
+    both = llvm.Constant(V32, list(range(LANES)))
+    return [b.shuffle_vector(low, high, both) for low, high in zip(*parts, strict=True)]

@@ -1,0 +1,120 @@
+"""The access routines that kernels share, each compiled once a host, when it is first needed, and kept: together they
+are more code than most kernels."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from warplens import llvm
+from warplens.emulator.access.gather_scatter import Routines
+from warplens.emulator.access.site import V32, V64, Windows
+from warplens.emulator.codegen.vector_types import I1, I32, I64, PTR
+from warplens.isa.dsl.warp_interface import Space
+from warplens.system import disk_cache as disk
+
+VOID = llvm.VoidType()
+TYPES = {str(kind): kind for kind in (I1, I32, I64, PTR, V32, V64, VOID)} | {
+    str(kind): kind for kind in (llvm.LiteralStructType([V32] * n) for n in (2, 4))
+}
+
+
+@dataclass(frozen=True)
+class Signature:
+    """A routine's name and types, spelled as LLVM does."""
+
+    name: str
+    result: str
+    arguments: tuple[str, ...]
+
+
+class Library:
+    """Routines in machine code of this host, each an object file of its own that is made when somebody first calls it.
+
+    version   names what the code depends on besides the windows;  compiled: what a module's text becomes, with_calls()
+    """
+
+    def __init__(self, windows: Windows, version: str, compiled: Callable[[str], bytes]) -> None:
+        self.windows, self.version, self.compiled = windows, version, compiled
+        self._parts: dict[str, bytes] = {}
+
+    @cached_property
+    def signatures(self) -> tuple[Signature, ...]:
+        listed = json.loads(disk.remember("object", self._key("signatures"), self._listed))
+        return tuple(Signature(name, result, tuple(arguments)) for name, result, arguments in listed)
+
+    def with_routines(self, data: bytes) -> list[bytes]:
+        """The object files of what compiled() gave and of the routines that it calls."""
+        known = {signature.name for signature in self.signatures}
+        called, code = calls_of(data)
+        left, found = list(called & known), dict[str, bytes]()
+        while left:
+            name = left.pop()
+            if name not in found:
+                called, found[name] = calls_of(self._part(name))
+                left += called & known
+        return [*(found[name] for name in sorted(found)), code]
+
+    def _part(self, name: str) -> bytes:
+        if name not in self._parts:
+            key = self._key("routine", name)
+            self._parts[name] = disk.remember("object", key, lambda: self.compiled(self._module.only(name)))
+        return self._parts[name]
+
+    def _key(self, *what: str) -> str:
+        return disk.key("library", self.version, str(self.windows), *what)
+
+    def _listed(self) -> bytes:
+        made = (f for f in self._module.functions if not f.is_declaration)
+        types = ((f.name, f.function_type.return_type, f.function_type.args) for f in made)
+        return json.dumps([[name, str(result), [str(a) for a in given]] for name, result, given in types]).encode()
+
+    @cached_property
+    def _module(self) -> llvm.Module:
+        return library_module(self.windows)
+
+
+CALL = re.compile(r'call [^@\n]*@"(\w+)"')
+
+
+def with_calls(text: str, code: bytes) -> bytes:
+    """An object file behind the names of the functions that its module calls."""
+    names = " ".join(sorted(set(CALL.findall(text)))).encode()
+    return len(names).to_bytes(8, "little") + names + code
+
+
+def calls_of(data: bytes) -> tuple[frozenset[str], bytes]:
+    """(names, object file)"""
+    end = 8 + int.from_bytes(data[:8], "little")
+    return frozenset(data[8:end].decode().split()), data[end:]
+
+
+def library_module(windows: Windows) -> llvm.Module:
+    """Loads and stores of every width in any pattern, and what they call."""
+    module = llvm.Module(name="library")
+    routines = Routines(module, windows)
+    spaces: tuple[Space, ...] = ("global", "shared", "local")
+    for space in spaces:
+        for size in (1, 2, 4, 8, 16):
+            routines.gather(space, size, False)
+            routines.scatter(space, size)
+            if size < 4:
+                routines.gather(space, size, True)
+    for size in (1, 2, 4, 8, 16):
+        routines.count_row(size)
+    for space in ("global", "shared"):
+        routines.gather_row(space)
+        routines.scatter_row(space)
+    for function in module.functions:
+        function.linkage = "external"
+    return module
+
+
+def declare(module: llvm.Module, signatures: Sequence[Signature]) -> None:
+    """So that the routines are found in a kernel's module, and not built again."""
+    for signature in signatures:
+        kind = llvm.FunctionType(TYPES[signature.result], [TYPES[a] for a in signature.arguments])
+        llvm.Function(module, kind, signature.name)

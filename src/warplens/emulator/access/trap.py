@@ -1,0 +1,27 @@
+"""How generated code records what went wrong: the first fault of a worker, of any kind."""
+
+from __future__ import annotations
+
+from warplens import llvm
+from warplens.emulator.codegen.structured_builder import Code
+from warplens.emulator.state.structs import Block, Env, Fault, FaultKind, Warp
+
+
+def record_fault(
+    code: Code,
+    env: llvm.Value,
+    block: llvm.Value,
+    kind: FaultKind,
+    warp: llvm.Value | None = None,
+    **fields: llvm.Value,
+) -> llvm.Value:
+    """Notes kind, block, warp (None: all of the block) and these fields of Fault; gives the record."""
+    fault = code.field(Env, env, "fault")
+    code.store(kind, Fault, fault, "kind")
+    for axis in range(3):
+        code.store(code.load(Block, block, "ctaid", axis), Fault, fault, "ctaid", axis)
+    if warp is not None:
+        code.store(code.load(Warp, warp, "index"), Fault, fault, "warp")
+    for name, value in fields.items():
+        code.store(value, Fault, fault, name)
+    return fault

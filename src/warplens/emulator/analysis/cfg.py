@@ -1,0 +1,72 @@
+"""Which code can be executed at all: behind the last EXIT or RET lies padding."""
+
+from __future__ import annotations
+
+from warplens.core.program import Block, Label, Program
+
+# Behind these, execution may go on anywhere.
+ANYWHERE = {"RET", "BRX", "BRXU", "JMP", "ENDCOLLECTIVE"}
+
+
+def reached(program: Program) -> set[int]:
+    """Blocks that can be executed, by their first instruction."""
+    by_start = {block.first: block for block in program.blocks}
+    indirect = any(i.base in ANYWHERE for i in program.instructions)
+    last = max((i.index for i in program.instructions if i.base in ("EXIT", "RET")), default=0)
+    seen: set[int] = set()
+    todo = [0] if not indirect else [b.first for b in program.blocks if b.first <= last]
+    while todo:
+        start = todo.pop()
+        if start in seen or start not in by_start:
+            continue
+        seen.add(start)
+        todo += [*by_start[start].successors, *called(program, by_start[start])]
+        if _falls_through(program, by_start[start]):
+            todo.append(by_start[start].last + 1)
+    return seen
+
+
+def ways(program: Program) -> dict[int, list[int]]:
+    """Where each of these may lead, by first instructions; a jump to a computed place to any of them."""
+    everywhere = sorted(reached(program))
+    by_start = {block.first: block for block in program.blocks}
+    collected = _collected(program)
+    found: dict[int, list[int]] = {}
+    for start in everywhere:
+        block = by_start[start]
+        last = program.instructions[block.last]
+        if last.base == "ENDCOLLECTIVE" and last.guard is None and collected:
+            found[start] = sorted(collected.intersection(everywhere))
+            continue
+        anywhere = last.base in ANYWHERE
+        behind = {block.last + 1} if _falls_through(program, block) else set()
+        places = {*block.successors, *called(program, block), *behind}
+        found[start] = everywhere if anywhere else sorted(places.intersection(everywhere))
+    return found
+
+
+def called(program: Program, block: Block) -> list[int]:
+    """Where a call at the block's end leads: up to sm_89 the compiler also leaves a loop so (CALL.REL.NOINC)."""
+    last = program.instructions[block.last]
+    labels = [operand for operand in last.operands if isinstance(operand, Label)]
+    return [label.offset // 16 for label in labels[:1]] if last.base == "CALL" else []
+
+
+def _collected(program: Program) -> set[int]:
+    """Where lanes go on behind ENDCOLLECTIVE: at the label of the WARPSYNC.COLLECTIVE that each came through.
+
+    Nothing is known where one has a guard: lanes that it leaves out come to ENDCOLLECTIVE without a label.
+    """
+    begins = [i for i in program.instructions if i.base == "WARPSYNC" and "COLLECTIVE" in i.modifiers]
+    if any(begin.guard is not None for begin in begins):
+        return set()
+    return {label.offset // 16 for begin in begins for label in begin.operands if isinstance(label, Label)}
+
+
+def _falls_through(program: Program, block: Block) -> bool:
+    last = program.instructions[block.last]
+    if last.guard is not None:
+        return True
+    return last.base not in ("EXIT", "RET", "BRX", "BRXU", "JMP") and not (
+        last.base == "BRA" and last.opcode == "BRA" and len(last.operands) == 1
+    )

@@ -1,0 +1,257 @@
+"""The registers as the code goes along: in which form each is, and what writing one does to it and its neighbours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Literal
+
+from warplens.core.program import Register
+from warplens.emulator.analysis.affine import HighWord, Linear, LinearEmitter, signed
+from warplens.emulator.analysis.liveness import Liveness
+from warplens.emulator.analysis.operands import Operands
+from warplens.emulator.analysis.uniformity_lattice import MANY, ONE, Name, Shape, State, shape_at
+from warplens.isa.dsl.lanes import U32, U64, Lanes, Pred
+from warplens.isa.dsl.warp_interface import Data
+
+Form = Literal["one", "line", "pair", "many"]
+PARTS: dict[Form, int] = {"one": 1, "line": 3, "pair": 3, "many": 1}
+
+
+class RegisterFile(Operands):
+    """Registers of R, UR, P, UP and B.  Subclasses hold the numbers; here is what form they are in.
+
+    `split` says that only a part of the warp may be running: then a result may only be 32 numbers.  `shared` are the
+    registers that lanes which run elsewhere may still read, `free` the guarded writes, by instruction, that may be made
+    in all lanes.
+    """
+
+    def __init__(self, emitter: LinearEmitter) -> None:
+        self.e = emitter
+        self.shapes: dict[Name, Shape] = {}
+        self.split = False
+        self.shared: frozenset[Name] = frozenset()
+        self.free: frozenset[tuple[int, Name]] = frozenset()
+        self.flow: Liveness[Any] = Liveness()
+
+    # What holds the numbers
+
+    def fetch(self, name: Name, form: Form, part: int) -> Any:
+        raise NotImplementedError
+
+    def put(self, name: Name, form: Form, part: int, node: Any) -> None:
+        raise NotImplementedError
+
+    def blended(self, lanes: Any, new: Any, old: Any) -> Any:
+        """`new` in these lanes, `old` in the others; vectors."""
+        raise NotImplementedError
+
+    def trust(self, linear: Linear) -> None:
+        """From here on the parts of this value are relied upon."""
+
+    # Reading
+
+    def begin(self, block: Any, state: State, split: bool) -> None:
+        self.shapes, self.split = dict(state), split
+        self.flow.begin(block)
+
+    def word(self, file: str, index: int) -> Any:
+        if index < 0:
+            return self.immediate(U32, 0)
+        self.flow.reads((file, index))
+        return self._held((file, index))
+
+    def _held(self, name: Name) -> Any:
+        shape = shape_at(self.shapes, name)
+        match shape.kind:
+            case "one" if shape.known is not None:
+                return self.immediate(Pred if name[0] == "P" else U32, shape.known)
+            case "one":
+                return self.fetch(name, "one", 0)
+            case "line":
+                return Linear(32, self._parts(name, "line", shape))
+            case "low":
+                whole = self._pair_at(name, shape)
+                return self.e.line_truncate(U32, (), [whole])
+            case "high":
+                low = (name[0], name[1] - 1)
+                return HighWord(self._pair_at(low, shape_at(self.shapes, low)))
+        return self.fetch(name, "many", 0)
+
+    def _pair_at(self, name: Name, shape: Shape) -> Linear:
+        return Linear(64, self._parts(name, "pair", shape), origin=name)
+
+    def _parts(self, name: Name, form: Form, shape: Shape) -> tuple[Any, Any, Any]:
+        steps = (self.fetch(name, form, k) if s is None else s for k, s in enumerate(shape.steps, 1))
+        base = self.fetch(name, form, 0)
+        x, y = steps
+        return base, x, y
+
+    # Writing
+
+    def write(self, target: Register, value: Any, active: Any, condition: Any) -> None:
+        """Stores a result in the active lanes; `condition` is the guard, None if there is none."""
+        if target.index < 0:
+            return
+        if isinstance(value, Data):
+            nodes = [w.node for w in value.words]
+        elif isinstance(value, Pred):
+            nodes = [value.node]
+        elif value.bits == 64:
+            whole = value.bitcast(U64)
+            nodes = [whole.low().node, whole.high().node]
+        else:
+            nodes = [value.bitcast(U32).node]
+        names: list[Name] = [(target.file, target.index + k) for k in range(len(nodes))]
+        if condition is not None and all((self.flow.index, name) in self.free for name in names):
+            active, condition = None, None
+        if len(nodes) == 2 and condition is None and self._write_pair(names, nodes):
+            return
+        for name, node in zip(names, nodes, strict=True):
+            self._write_word(name, node, active, condition)
+
+    def _write_pair(self, names: list[Name], nodes: list[Any]) -> bool:
+        low, high = nodes
+        if self.split or names[0][0] != "R" or not isinstance(low, Linear) or not isinstance(high, HighWord):
+            return False
+        if not high.whole.is_(low.whole):
+            return False
+        self.trust(high.whole)
+        for name in names:
+            self._part_from_neighbours(name)
+            self.flow.writes(name)
+        base, *steps = high.whole.parts
+        self.put(names[0], "pair", 0, base)
+        known = self._put_steps(names[0], "pair", steps)
+        self.shapes[names[0]] = Shape("low", None, known)
+        self.shapes[names[1]] = Shape("high", None, known)
+        return True
+
+    def _put_steps(self, name: Name, form: Form, steps: Iterable[Any]) -> tuple[int | None, int | None]:
+        known: list[int | None] = []
+        for part, step in enumerate(steps, 1):
+            if isinstance(step, int):
+                known.append(signed(step, 64 if form == "pair" else 32))
+            else:
+                known.append(None)
+                self.put(name, form, part, step)
+        x, y = known
+        return x, y
+
+    def _write_word(self, name: Name, node: Any, active: Any, condition: Any) -> None:
+        e, file = self.e, name[0]
+        self._part_from_neighbours(name)
+        self.flow.writes(name)
+        if file in ("UR", "UP"):
+            self._write_uniform(name, node, active, condition)
+            return
+        if self.split or not (condition is None or e.is_scalar(condition)):
+            self._write_many(name, node, active, condition)
+            return
+        if condition is not None:
+            chosen = Pred(e, condition)
+            kind = Pred if file == "P" else U32
+            node = chosen.choose(kind(e, node), kind(e, self._held(name))).node
+        if isinstance(node, Linear):
+            base, *steps = node.parts
+            self.put(name, "line", 0, base)
+            self.shapes[name] = Shape("line", None, self._put_steps(name, "line", steps))
+        elif not isinstance(node, HighWord) and e.is_scalar(node):
+            known = e.known(node)
+            if known is None:
+                self.put(name, "one", 0, node)
+            self.shapes[name] = Shape("one", known)
+        else:
+            self.put(name, "many", 0, e.vector_of(node))
+            self.shapes[name] = MANY
+
+    def _write_many(self, name: Name, node: Any, active: Any, condition: Any) -> None:
+        """Other lanes keep what they have: those that run elsewhere as 32 numbers, those here in today's form."""
+        value = self.e.vector_of(node)
+        if self.split and name in self.shared:
+            old = self.fetch(name, "many", 0)
+            if condition is not None and shape_at(self.shapes, name) != MANY:
+                old = self.blended(None, self.e.vector_of(self._held(name)), old)
+            value = self.blended(active, value, old)
+        elif condition is not None:
+            value = self.blended(active, value, self.e.vector_of(self._held(name)))
+        self.put(name, "many", 0, value)
+        self.shapes[name] = MANY
+
+    def _write_uniform(self, name: Name, node: Any, active: Any, condition: Any) -> None:
+        self.put(name, "one", 0, self.uniform(node, active, condition, lambda: self.fetch(name, "one", 0)))
+
+    def uniform(self, node: Any, active: Any, condition: Any, old: Any) -> Any:
+        """One number for a register of the uniform datapath; `old()` where no lane is active."""
+        raise NotImplementedError
+
+    def take_from(self, barrier: Register, staying: U32) -> None:
+        """Lanes leave a convergence barrier, whoever holds its mask."""
+        name = (barrier.file, barrier.index)
+        shape = shape_at(self.shapes, name)
+        self.put(name, "many" if shape == MANY else "one", 0, staying.node)
+        self.shapes[name] = MANY if shape == MANY else ONE
+
+    def _part_from_neighbours(self, name: Name) -> None:
+        """Half of a 64-bit line is about to be written: the other half stands by itself from now on."""
+        file, index = name
+        shape = shape_at(self.shapes, name)
+        if shape.kind == "low":
+            other = (file, index + 1)
+            self._to_many(other)
+        elif shape.kind == "high":
+            other = (file, index - 1)
+            if self.split:
+                self._to_many(other)
+                return
+            low = self._held(other)
+            self.put(other, "line", 0, low.parts[0])
+            self.shapes[other] = Shape("line", None, self._put_steps(other, "line", low.parts[1:]))
+
+    def _to_many(self, name: Name) -> None:
+        value = self.e.vector_of(self._held(name))
+        if self.split and name in self.shared:
+            value = self.blended(None, value, self.fetch(name, "many", 0))
+        self.put(name, "many", 0, value)
+        self.shapes[name] = MANY
+
+    # Going on to a place where the forms are others
+
+    def convert(self, to: State, live: Iterable[Name], lanes: Any) -> None:
+        """Brings every live register into the form that it has there; `lanes` move, or None: the whole warp."""
+        for name in sorted(self._with_low_words(live, to)):
+            shape, wanted = shape_at(self.shapes, name), shape_at(to, name)
+            if shape == wanted or wanted.kind == "high":
+                continue
+            value = self._held(name)
+            match wanted.kind:
+                case "many":
+                    value = self.e.vector_of(value)
+                    if lanes is not None:
+                        value = self.blended(lanes, value, self.fetch(name, "many", 0))
+                    self.put(name, "many", 0, value)
+                case "one":
+                    self.put(name, "one", 0, value)
+                case "line":
+                    self._put_line(name, "line", self.e.line(value), wanted)
+                case "low":
+                    high = self._held((name[0], name[1] + 1))
+                    whole = self.e.do("join", U64, self._u32(value), self._u32(high))
+                    self._put_line(name, "pair", self.e.line(whole), wanted)
+
+    def _u32(self, node: Any) -> Lanes:
+        return U32(self.e, node)
+
+    def _put_line(self, name: Name, form: Form, parts: Any, wanted: Shape) -> None:
+        kind = U64 if form == "pair" else U32
+        self.put(name, form, 0, parts[0])
+        for part, (step, known) in enumerate(zip(parts[1:], wanted.steps, strict=True), 1):
+            if known is None:
+                self.put(name, form, part, self.e.scalar(kind, step).node)
+
+    def _with_low_words(self, live: Iterable[Name], to: State) -> set[Name]:
+        """A high word is kept with its low word."""
+        names = set(live)
+        return names | {(f, n - 1) for f, n in names if shape_at(to, (f, n)).kind == "high"}
+
+
+__all__ = ["ONE", "PARTS", "Form", "RegisterFile"]

@@ -1,0 +1,233 @@
+"""What a recording has to execute: whatever decides which code a warp runs and which addresses it reaches.
+
+A recording holds basic blocks and addresses, no results.  An instruction whose result decides neither is left out, and
+so are the loads and stores of a space of memory from which nothing that does is loaded: they are recorded, and move
+nothing.  Of a product of matrices the arithmetic of addresses is left, of 2,048 x 2,048 halves a fiftieth of the time.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from operator import or_
+
+from warplens.core.cubin import Kernel
+from warplens.core.program import Address, Block, Instruction, Program
+from warplens.emulator.analysis.abstract_interpreter import named
+from warplens.emulator.analysis.cfg import reached, ways
+from warplens.emulator.analysis.divergence import Convergence
+from warplens.emulator.analysis.liveness import GUARDS, Event, Guard, Name
+from warplens.emulator.analysis.uniformity import Place, Walk
+from warplens.emulator.instrument.instrumentation import NEEDED, RECORD, STILL, Checks, Still
+from warplens.isa.dsl.decode import Binding, bind
+from warplens.system import disk_cache as disk
+
+SECTIONS = ("tensor", "sparse")  # whose sentences take the warp, and do nothing but give a result
+RESULTS_ONLY = frozenset({
+    "SHFL", "VOTE", "VOTEU", "MATCH", "REDUX", "CREDUX", "S2R", "S2UR", "CS2R", "CS2UR", "R2UR", "VIADD",
+})  # fmt: skip
+SPACES: Mapping[str, Still] = {
+    "LDG": "global", "STG": "global", "ATOMG": "global", "RED": "global", "REDG": "global",
+    "LDS": "shared", "STS": "shared", "ATOMS": "shared", "LDSM": "shared", "STSM": "shared",
+    "SYNCS": "shared", "ARRIVES": "shared", "LDL": "local", "STL": "local",
+}  # fmt: skip
+EVERYWHERE = frozenset({"LD", "ST", "ATOM"})
+COPIES = "LDGSTS"
+TABLES = frozenset({"LDC", "ULDC", "LDCU"})
+
+Want = tuple[Name, Guard]  # a register, in the lanes of a guard
+
+
+@dataclass(frozen=True)
+class Slimmed:
+    """The program with NOPs for what is left out, and how it is recorded."""
+
+    program: Program
+    checks: Checks
+
+
+_known: dict[tuple[str, bytes], tuple[Program, Slimmed]] = {}  # the latest program of each machine code
+
+
+def slimmed(kernel: Kernel, program: Program) -> Slimmed:
+    """Where the driver is called, which may look at anything, all of it."""
+    if kernel.externs:
+        return Slimmed(program, RECORD)
+    name = kernel.arch, kernel.code
+    if name not in _known or _known[name][0] is not program:
+        key = disk.key("slimmed", kernel.arch, kernel.code, program.name)
+        left_out, still = json.loads(disk.remember("slimmed", key, lambda: json.dumps(_found(program)).encode()))
+        _known[name] = program, _without(program, frozenset(left_out), still)
+    return _known[name][1]
+
+
+def _found(program: Program) -> tuple[list[int], list[Still]]:
+    """The instructions that can be left out, and the spaces of memory in which nothing need be moved."""
+    needs = Needs(program)
+    still = frozenset(STILL)
+    while True:
+        needed, moved = needs.of(still)
+        if not moved & still:
+            return sorted(needs.pure - needed), sorted(still)
+        still -= moved
+
+
+def _without(program: Program, left_out: frozenset[int], still: Sequence[Still]) -> Slimmed:
+    kept = tuple(
+        replace(i, opcode="NOP", guard=None, operands=()) if i.index in left_out else i for i in program.instructions
+    )
+    return Slimmed(replace(program, instructions=kept), NEEDED | {STILL[space] for space in still})
+
+
+@dataclass(frozen=True)
+class Effect:
+    """What one instruction does to what is wanted: registers in the lanes of guards, a bit for each pair.
+
+    told          of registers that it writes
+    gives_untold  it has results, none of which is told
+    turned        pairs: of a guard that it writes, and of the same register in all lanes
+    over          what it alone gives
+    reads, places what it reads, and what of that says which places it reaches
+    """
+
+    told: int
+    gives_untold: bool
+    turned: Sequence[tuple[int, int]]
+    over: int
+    reads: int
+    places: int
+    spaces: set[Still]
+    copies: bool
+
+
+def _all(bits: Iterable[int]) -> int:
+    return reduce(or_, bits, 0)
+
+
+def noted(program: Program, bindings: Sequence[Binding | None]) -> tuple[dict[int, Block], dict[int, list[Event]]]:
+    """Blocks that can be executed by their first instruction, and what each instruction reads and writes."""
+    entered = reached(program)
+    blocks = {block.first: block for block in program.blocks if block.first in entered}
+    walk = Walk(program, bindings, 0)
+    for block in blocks.values():
+        walk.through(Place(block.first), block, {}, Convergence(True))
+    events: dict[int, list[Event]] = {}
+    for found in walk.registers.flow.events.values():
+        for event in found:
+            events.setdefault(event.index, []).append(event)
+    return blocks, events
+
+
+class Needs:
+    """Who reads and writes which registers, instruction by instruction, and what follows from that."""
+
+    def __init__(self, program: Program) -> None:
+        self.program, self.ways = program, ways(program)
+        self.bindings = [bind(i) for i in program.instructions]
+        self.blocks, self.events = noted(program, self.bindings)
+        told = {index for index, some in self.events.items() if any(event.writes for event in some)}
+        pairs = zip(program.instructions, self.bindings, strict=True)
+        self.pure = {i.index for i, binding in pairs if i.index in told and is_pure(i, binding)}
+        bits: dict[Want, int] = {}
+        by_name: dict[Name, int] = {}
+        for event in (event for some in self.events.values() for event in some if not event.writes):
+            for want in ((event.name, event.guard), (event.name, None)):
+                by_name[event.name] = by_name.get(event.name, 0) | bits.setdefault(want, 1 << len(bits))
+        self.effects = [self._effect(i, bits, by_name) for i in program.instructions]
+
+    def of(self, still: frozenset[Still]) -> tuple[set[int], set[Still]]:
+        """The instructions that are needed where nothing is moved in these spaces, and the spaces from which something
+        is loaded that is needed."""
+        needed: set[int] = set()
+        moved: set[Still] = set()
+        live, wanted = dict.fromkeys(self.blocks, 0), dict.fromkeys(self.blocks, 0)
+        before: dict[int, set[int]] = {first: set() for first in self.blocks}
+        for first, targets in self.ways.items():
+            for target in targets:
+                before[target].add(first)
+        todo = set(self.blocks)
+        while todo:
+            first = max(todo)
+            todo.remove(first)
+            found = wanted[first]
+            for index in range(self.blocks[first].last, first - 1, -1):
+                found = self._through(index, still, found, needed, moved)
+            if found != live[first]:
+                live[first] = found
+                for earlier in before[first]:  # what is wanted only grows
+                    if found & ~wanted[earlier]:
+                        wanted[earlier] |= found
+                        todo.add(earlier)
+        return needed, moved
+
+    def _through(self, index: int, still: frozenset[Still], wanted: int, needed: set[int], moved: set[Still]) -> int:
+        """Backwards over one instruction: what is needed behind it, to what is needed before it, as bits."""
+        effect = self.effects[index]
+        used = bool(wanted & effect.told)
+        if index in self.pure and not used:
+            return wanted
+        needed.add(index)
+        asked = used or effect.gives_untold
+        if asked or (effect.copies and "shared" not in still):
+            moved |= effect.spaces
+        for guarded, plain in effect.turned:
+            if wanted & guarded:
+                wanted = wanted & ~guarded | plain
+        moves = asked or not effect.spaces or not effect.spaces <= still
+        return wanted & ~effect.over | (effect.reads if moves else effect.places)
+
+    def _effect(self, at: Instruction, bits: Mapping[Want, int], by_name: Mapping[Name, int]) -> Effect:
+        events = self.events.get(at.index, [])
+        written = [event for event in events if event.writes]
+        spaces = spaces_of(at)
+        changed = {event.name for event in written if event.name[0] in GUARDS}
+        over = 0
+        if at.index in self.pure or at.base in TABLES or spaces:
+            for name, guard in {(e.name, e.guard) for e in written if e.name[0] in ("R", "P")}:
+                over |= bits.get((name, guard), 0) if guard else by_name.get(name, 0)
+        reads = [(bits[e.name, e.guard], e.name) for e in events if not e.writes]
+        return Effect(
+            told=_all(by_name.get(event.name, 0) for event in written),
+            gives_untold=not written and self._gives(at.index),
+            turned=[
+                (bit, bits[name, None]) for (name, guard), bit in bits.items()
+                if guard is not None and (guard.file, guard.index) in changed
+            ],
+            over=over,
+            reads=_all(bit for bit, _ in reads),
+            places=_all(bit for bit, name in reads if places(at, name)),
+            spaces=spaces,
+            copies=at.base == COPIES,
+        )  # fmt: skip
+
+    def _gives(self, index: int) -> bool:
+        """Whether an instruction has registers for its results."""
+        binding = self.bindings[index]
+        return binding is None or any(target is not None and target.index >= 0 for target in binding.targets)
+
+
+def spaces_of(at: Instruction) -> set[Still]:
+    """Which spaces of memory an instruction accesses; of constant memory nothing is ever stored."""
+    if at.base in EVERYWHERE:
+        return set(STILL)
+    if at.base == COPIES:
+        return {"global", "shared"}
+    return {SPACES[at.base]} if at.base in SPACES else set()
+
+
+def is_pure(at: Instruction, binding: Binding | None) -> bool:
+    """Whether it does nothing but write its results, all of which are told."""
+    if binding is None or at.base == "NOP":
+        return False
+    op = binding.op
+    return not op.takes_warp or op.section in SECTIONS or at.base in RESULTS_ONLY
+
+
+def places(at: Instruction, name: Name) -> bool:
+    """Whether a register that an access reads may say which places it reaches, in which lanes."""
+    if name[0] != "R":
+        return True
+    registers = [r for operand in at.operands if isinstance(operand, Address) for r in named(operand)]
+    return any(r.file == "R" and r.index <= name[1] <= r.index + 1 for r in registers)

@@ -1,0 +1,225 @@
+"""Finds out before translation what form each register has at the start of each block, and where lanes may be apart.
+
+The sentences of isa/ are run once more, over tokens that say only "one number" or "many"; lines are kept as lines by
+the same rules as in code (affine.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from warplens.core.program import Block, Constant, Immediate, Instruction, Program, Register
+from warplens.emulator.analysis.abstract_interpreter import ShapeEmitter, ShapeRegisters, ShapeWarp, named
+from warplens.emulator.analysis.divergence import UNKNOWN, Convergence, left_early, meetings, only_clears, parts
+from warplens.emulator.analysis.liveness import Name
+from warplens.emulator.analysis.register_file import RegisterFile
+from warplens.emulator.analysis.uniformity_lattice import MANY, State, joined, shape_at
+from warplens.isa.dsl.decode import Binding
+from warplens.isa.dsl.lanes import Lanes
+from warplens.isa.dsl.warp_interface import Data
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Place:
+    """The start of a block, in the copy for a whole warp or in the one for lanes that may be apart.
+
+    A warp begins whole.  When lanes disagree it goes over to the other copy, and stays there.
+    """
+
+    first: int
+    whole: bool = False
+
+
+@dataclass(frozen=True)
+class Shapes:
+    """What is known at each place."""
+
+    states: Mapping[Place, State]
+    split: Mapping[Place, bool]  # whether a part of the warp may be there by itself
+    leaves_whole: Mapping[Place, bool]  # whether all lanes leave the block at once
+    live: Mapping[Place, frozenset[Name]]
+    free: Mapping[Place, frozenset[tuple[int, Name]]]  # guarded writes that may be made in all lanes
+
+
+def shapes(
+    program: Program, bindings: Sequence[Binding | None], blocks: Sequence[Block], tile: int,
+    successors: Mapping[int, Sequence[int]],
+) -> Shapes:  # fmt: skip
+    """`tile`: how many lanes stand side by side along x; 0: nothing is assumed of threadIdx."""
+    walk = Walk(program, bindings, tile)
+    by_start = {block.first: block for block in blocks}
+    if walk.unknown:
+        places = [Place(start) for start in sorted(by_start)]
+        for place in places:
+            walk.through(place, by_start[place.first], {}, Convergence(True))
+        states: dict[Place, State] = {place: _all_many(walk.registers) for place in places}
+        flow = {place: [Place(t) for t in successors[place.first]] for place in places}
+        return walk.result(states, dict.fromkeys(places, True), dict.fromkeys(places, False), flow)
+    walk.find_free(blocks, successors)
+    start = Place(0, whole=True)
+    states, leaves_whole, flow = {start: {}}, {}, {}
+    convergence = {start: Convergence(False)}
+    edges: dict[Place, dict[Place, tuple[State, bool]]] = {}
+    todo = {start}
+    while todo:
+        # Whole warps first: what is known of them depends on nothing that happens apart.
+        place = min(todo, key=lambda p: (not p.whole, p.first))
+        todo.remove(place)
+        after, apart = walk.through(place, by_start[place.first], states[place], convergence[place])
+        state = dict(walk.registers.shapes)
+        leaves_whole[place] = place.whole or not (convergence[place].split or after.split)
+        ways = [(Place(t, place.whole), after, leaves_whole[place]) for t in successors[place.first]]
+        if place.whole and apart:
+            ways += [(Place(t), Convergence(True), False) for t in successors[place.first]]
+        flow[place] = sorted({target for target, _, _ in ways})
+        for target, converged, whole in ways:
+            met = converged.join(convergence.get(target, converged))
+            here = edges.setdefault(target, {})
+            here[place] = (state, whole)
+            meeting = joined([*here.values(), (states.get(target, state), True), *([({}, True)] * (target == start))])
+            if target not in states or meeting != states[target] or met != convergence[target]:
+                states[target], convergence[target] = meeting, met
+                todo.add(target)
+    split = {place: convergence[place].split for place in states}
+    return walk.result(states, split, leaves_whole, flow)
+
+
+def _all_many(registers: RegisterFile) -> State:
+    return dict.fromkeys(registers.flow.names(), MANY)
+
+
+class Walk:
+    """Blocks, one after the other, over tokens."""
+
+    def __init__(self, program: Program, bindings: Sequence[Binding | None], tile: int) -> None:
+        self.program = program
+        self.bindings = bindings
+        self.tile = tile
+        self.registers = ShapeRegisters(ShapeEmitter())
+        self.sentences: dict[int, tuple[Any, list[Name]]] = {}
+        self.results: dict[Any, tuple[tuple[Any, ...], list[int]]] = {}
+        self.left, self.meetings = left_early(program), meetings(program)
+        self.free: dict[int, frozenset[tuple[int, Name]]] = {}
+        self.unknown = any(i.base in UNKNOWN and not only_clears(i) for i in program.instructions)
+
+    def find_free(self, blocks: Sequence[Block], successors: Mapping[int, Sequence[int]]) -> None:
+        for block in blocks:
+            self.through(Place(block.first), block, {}, Convergence(True))
+        flow = self.registers.flow
+        live = flow.live({Place(b.first): [Place(t) for t in successors[b.first]] for b in blocks})
+        for block in blocks:
+            after = set().union(*(live[Place(t)] for t in successors[block.first] if Place(t) in live))
+            self.free[block.first] = flow.free(Place(block.first), after)
+        flow.events.clear()
+
+    def through(self, place: Place, block: Block, state: State, before: Convergence) -> tuple[Convergence, bool]:
+        """What holds behind the block, and whether lanes may have parted in it."""
+        here = before
+        parted = False
+        self.registers.begin(place, state, before.split)
+        self.registers.free = self.free.get(place.first, frozenset())
+        for index in range(block.first, block.last + 1):
+            at = self.program.instructions[index]
+            apart = self._instruction(at)
+            here = here.step(at, self.left, apart)
+            parted = parted or parts(at, apart)
+        return Convergence(False) if place.whole else here, parted
+
+    def _instruction(self, at: Instruction) -> bool:
+        """Whether lanes may disagree about it."""
+        binding = self.bindings[at.index]
+        if binding is None or at.base == "NOP":
+            return True
+        registers = self.registers
+        registers.flow.at(at.index, None)
+        condition = None if at.guard is None else registers.predicate(at.guard)
+        registers.flow.at(at.index, at.guard)
+        apart = [condition] if condition is not None else []
+        apart += [registers.predicate(o) for o in at.operands if isinstance(o, Register) and o.file == "P"]
+        try:
+            result: tuple[Any, ...] | None = self._result(at, binding, condition)
+        except AttributeError:
+            # A word of the warp that says nothing of shapes: it may read whatever stands near what it names.
+            for operand in at.operands:
+                for register in named(operand):
+                    registers.run(register, 8 if register.file in ("R", "UR") else 1)
+            result = None
+        for number, target in enumerate(binding.targets):
+            if target is not None and result is not None:
+                registers.write(target, result[number], None, condition)
+            elif target is not None:
+                registers.doubt(target, 8 if binding.op.results[number] is Data else 2)
+        return any(not registers.e.is_scalar(p) for p in apart)
+
+    def _result(self, at: Instruction, binding: Binding, condition: Any) -> tuple[Any, ...]:
+        key = None if binding.op.takes_warp else self._alike(at, binding)
+        if key is None:
+            return self._told(at, binding, condition)[0]
+        known = self.results.get(key)
+        if known is None:
+            known = self.results[key] = self._told(at, binding, condition)
+            return known[0]
+        for (_, operand), count in zip(binding.sources, known[1], strict=True):
+            if isinstance(operand, Register):
+                for k in range(count):
+                    self.registers.flow.reads((operand.file, operand.index + k))
+        return known[0]
+
+    def _told(self, at: Instruction, binding: Binding, condition: Any) -> tuple[tuple[Any, ...], list[int]]:
+        """What the sentence gives, and how many registers each of its sources read."""
+        registers, reads = self.registers, self.registers.flow.here
+        arguments: list[Any] = []
+        counts = []
+        for source, operand in binding.sources:
+            before = len(reads)
+            arguments.append(registers.read(source, operand, at))
+            counts.append(len(reads) - before)
+        if binding.op.takes_warp:
+            for value in arguments:
+                if isinstance(value, Lanes):
+                    value.node = registers.e.vector_of(value.node)
+            arguments.insert(0, ShapeWarp(self, at, condition))
+        result = binding.op.body(*arguments, **binding.modifiers)
+        return (result if isinstance(result, tuple) else (result,)), counts
+
+    def _alike(self, at: Instruction, binding: Binding) -> Any:
+        """What the result depends on; None if that is more than the operation and what its operands hold."""
+        if at.index not in self.sentences:
+            self.sentences[at.index] = _sentence(at, binding)
+        sentence, names = self.sentences[at.index]
+        if sentence is None:
+            return None
+        state = self.registers.shapes
+        held = tuple([shape_at(state, name) for name in names])
+        for shape in held:
+            if shape.kind not in ("one", "many"):
+                return None
+        return sentence, held
+
+    def result(
+        self, states: Mapping[Place, State], split: Mapping[Place, bool], leaves_whole: Mapping[Place, bool],
+        flow: Mapping[Place, Sequence[Place]],
+    ) -> Shapes:  # fmt: skip
+        live = self.registers.flow.live(flow)
+        known = {place: frozenset(names) for place, names in live.items()}
+        free = {place: self.free.get(place.first, frozenset()) for place in states}
+        return Shapes(states, split, leaves_whole, known, free)
+
+
+def _sentence(at: Instruction, binding: Binding) -> tuple[Any, list[Name]]:
+    """An instruction without the numbers of its registers, and the registers; None where it reads others as well."""
+    spelled: list[Any] = [at.base, id(binding.op), repr(binding.modifiers)]
+    names: list[Name] = []
+    for _, operand in binding.sources:
+        if isinstance(operand, Register):
+            spelled.append((operand.file, operand.negate, operand.absolute, operand.invert, operand.part))
+            spelled.append(operand.index < 0)
+            if operand.index >= 0:
+                names += [(operand.file, operand.index), (operand.file, operand.index + 1)]
+        elif isinstance(operand, Immediate | None) or (isinstance(operand, Constant) and operand.index is None):
+            spelled.append(operand)
+        else:
+            return None, names
+    return tuple(spelled), names

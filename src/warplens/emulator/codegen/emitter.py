@@ -1,0 +1,277 @@
+"""The primitives of isa/ as LLVM: 32 lanes are one vector, the uniform datapath is scalar."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from warplens import llvm
+from warplens.emulator.analysis.affine import HighWord, Linear, LinearEmitter
+from warplens.emulator.codegen.float_emitter import FloatEmitter
+from warplens.emulator.codegen.vector_types import (
+    DOUBLE,
+    FIRST,
+    FLOAT,
+    I1,
+    I32,
+    I64,
+    LANES,
+    element,
+    intrinsic,
+    is_vector,
+    mangled,
+    scalar_type,
+    splat,
+    undefined,
+    vector,
+)
+from warplens.isa.dsl.lanes import F64, U32, U64, Float, Int, Lanes, Pred
+
+
+class LlvmEmitter(FloatEmitter, LinearEmitter):
+    """Writes primitives at the builder's place; `tile` lanes of the warp stand side by side (affine.py)."""
+
+    def __init__(self, builder: llvm.IRBuilder, tile: int = LANES) -> None:
+        self.b = builder
+        self.tile = tile
+        self.raw = {}
+
+    def constant(self, kind: type[Lanes], value: float | int) -> llvm.Value:
+        if issubclass(kind, Float):
+            return llvm.Constant(scalar_type(kind), float(value))
+        return llvm.Constant(scalar_type(kind), int(value) & ((1 << kind.bits) - 1))
+
+    def leaf(self, primitive: str, kind: type[Lanes], *args: Any, **how: Any) -> Any:
+        nodes = self.same_shape([a.node for a in args])
+        return getattr(self, f"do_{primitive}")(kind, args, *nodes, **how)
+
+    def same_shape(self, nodes: Sequence[llvm.Value]) -> list[llvm.Value]:
+        if not any(map(is_vector, nodes)):
+            return list(nodes)
+        return [self.splat(n) for n in nodes]
+
+    def known(self, node: Any) -> int | None:
+        if isinstance(node, llvm.Constant) and isinstance(node.type, llvm.IntType) and isinstance(node.constant, int):
+            return int(node.constant & ((1 << node.type.width) - 1))
+        return None
+
+    def is_scalar(self, node: Any) -> bool:
+        return not isinstance(node, Linear | HighWord) and not is_vector(node)
+
+    def vector_of(self, node: Any) -> Any:
+        if isinstance(node, HighWord):
+            return self.leaf("high", U32, U64(self, self.vector_of(node.whole)))
+        if not isinstance(node, Linear):
+            return node
+        if node.exact is not None:
+            return node.exact()
+        kind = llvm.IntType(node.bits)
+        base, *steps = node.parts
+        total = self.splat(base)
+        places = ([lane % self.tile for lane in range(LANES)], [lane // self.tile for lane in range(LANES)])
+        for step, place in zip(steps, places, strict=True):
+            if isinstance(step, int):
+                offsets = llvm.Constant(vector(kind), [step * at & ((1 << node.bits) - 1) for at in place])
+                total = self.b.add(total, offsets) if step else total
+            elif any(place):
+                total = self.b.add(total, self.b.mul(self.splat(step), llvm.Constant(vector(kind), place)))
+        return total
+
+    def splat(self, value: Any) -> llvm.Value:
+        """A scalar in every lane; a vector as it is; a line as its 32 numbers."""
+        whole: llvm.Value = self.vector_of(value)
+        if is_vector(whole):
+            return whole
+        if isinstance(whole, llvm.Constant):
+            return splat(whole)
+        kind = vector(whole.type)
+        first = self.b.insert_element(undefined(kind), whole, llvm.Constant(I32, 0))
+        return self.b.shuffle_vector(first, undefined(kind), FIRST)
+
+    def shaped(self, kind: llvm.Type, like: llvm.Value) -> llvm.Type:
+        return vector(kind) if is_vector(like) else kind
+
+    def number(self, like: llvm.Value, value: float | int) -> llvm.Value:
+        """A constant of the type of another value."""
+        kind = element(like.type)
+        single = llvm.Constant(kind, value)
+        return self.splat(single) if is_vector(like) else single
+
+    def call(self, name: str, *args: llvm.Value, result: llvm.Type | None = None, extra: str = "") -> llvm.Value:
+        """An intrinsic, named after its first argument's type."""
+        full = f"llvm.{name}.{mangled(args[0].type)}{extra}"
+        result = result or args[0].type
+        return self.b.call(intrinsic(self.b.module, full, result, [a.type for a in args]), args)
+
+    # Integers and bits
+
+    def do_bitcast(self, kind: type[Lanes], args: Any, x: llvm.Value) -> llvm.Value:
+        made = self.b.bitcast(x, self.shaped(scalar_type(kind), x))
+        raw = self.raw.get(x)
+        if raw is not None and made is not x:
+            self.raw[made] = raw
+        return made
+
+    def do_extend(self, kind: type[Lanes], args: Any, x: llvm.Value) -> llvm.Value:
+        to = self.shaped(scalar_type(kind), x)
+        return self.b.sext(x, to) if args[0].signed else self.b.zext(x, to)
+
+    def do_truncate(self, kind: type[Lanes], args: Any, x: llvm.Value) -> llvm.Value:
+        return self.b.trunc(x, self.shaped(scalar_type(kind), x))
+
+    def do_high(self, kind: type[Lanes], args: Any, x: llvm.Value) -> llvm.Value:
+        return self.b.trunc(self.b.lshr(x, self.number(x, 32)), self.shaped(I32, x))
+
+    def do_high_plus(self, kind: type[Lanes], args: Any, x: llvm.Value, y: llvm.Value) -> llvm.Value:
+        """Word by word: LLVM would draw a * b + (a << 32), as division has it, together into one 64-bit product, which
+        hosts multiply in 15 cycles."""
+        b = self.b
+        to = self.shaped(I32, x)
+        low, addend = b.trunc(x, to), b.trunc(y, to)
+        carry = b.zext(b.icmp_unsigned("<", b.add(low, addend), addend), to)
+        return b.add(b.add(self.do_high(kind, args, x), self.do_high(kind, args, y)), carry)
+
+    def do_join(self, kind: type[Lanes], args: Any, low: llvm.Value, high: llvm.Value) -> llvm.Value:
+        to = self.shaped(I64, low)
+        wide = self.b.zext(high, to)
+        return self.b.or_(self.b.zext(low, to), self.b.shl(wide, self.number(wide, 32)))
+
+    def do_add(self, kind: type[Lanes], args: Any, x: llvm.Value, y: llvm.Value) -> llvm.Value:
+        return self.b.add(x, y)
+
+    def do_sub(self, kind: type[Lanes], args: Any, x: llvm.Value, y: llvm.Value) -> llvm.Value:
+        return self.b.sub(x, y)
+
+    def do_mul(self, kind: type[Lanes], args: Any, x: llvm.Value, y: llvm.Value) -> llvm.Value:
+        return self.b.mul(x, y)
+
+    def do_and(self, kind: type[Lanes], args: Any, x: llvm.Value, y: llvm.Value) -> llvm.Value:
+        return self.b.and_(x, y)
+
+    def do_or(self, kind: type[Lanes], args: Any, x: llvm.Value, y: llvm.Value) -> llvm.Value:
+        return self.b.or_(x, y)
+
+    def do_xor(self, kind: type[Lanes], args: Any, x: llvm.Value, y: llvm.Value) -> llvm.Value:
+        return self.b.xor(x, y)
+
+    def do_not(self, kind: type[Lanes], args: Any, x: llvm.Value) -> llvm.Value:
+        return self.b.xor(x, self.number(x, -1))
+
+    def do_shl(self, kind: type[Lanes], args: Any, x: llvm.Value, n: llvm.Value) -> llvm.Value:
+        fits = self.b.icmp_unsigned("<", n, self.number(n, kind.bits))
+        return self.b.select(fits, self.b.shl(x, n), self.number(x, 0))
+
+    def do_shr(self, kind: type[Lanes], args: Any, x: llvm.Value, n: llvm.Value) -> llvm.Value:
+        fits = self.b.icmp_unsigned("<", n, self.number(n, kind.bits))
+        if kind.signed:
+            return self.b.ashr(x, self.b.select(fits, n, self.number(n, kind.bits - 1)))
+        return self.b.select(fits, self.b.lshr(x, n), self.number(x, 0))
+
+    def do_min(self, kind: type[Lanes], args: Any, x: llvm.Value, y: llvm.Value) -> llvm.Value:
+        return self.call("smin" if kind.signed else "umin", x, y)
+
+    def do_max(self, kind: type[Lanes], args: Any, x: llvm.Value, y: llvm.Value) -> llvm.Value:
+        return self.call("smax" if kind.signed else "umax", x, y)
+
+    def do_abs(self, kind: type[Lanes], args: Any, x: llvm.Value) -> llvm.Value:
+        return self.call_with("abs", x, llvm.Constant(I1, 0))
+
+    def do_popc(self, kind: type[Lanes], args: Any, x: llvm.Value) -> llvm.Value:
+        return self.call("ctpop", x)
+
+    def do_clz(self, kind: type[Lanes], args: Any, x: llvm.Value) -> llvm.Value:
+        return self.call_with("ctlz", x, llvm.Constant(I1, 0))
+
+    def do_brev(self, kind: type[Lanes], args: Any, x: llvm.Value) -> llvm.Value:
+        return self.call("bitreverse", x)
+
+    def call_with(self, name: str, x: llvm.Value, flag: llvm.Value) -> llvm.Value:
+        return self.call(name, x, flag)
+
+    # Other lanes
+
+    def do_of_lanes(self, kind: type[Lanes], args: Any, x: llvm.Value, lanes: tuple[int, ...]) -> llvm.Value:
+        if not is_vector(x):
+            return x
+        return self.b.shuffle_vector(x, undefined(x.type), llvm.Constant(vector(I32), list(lanes)))
+
+    def do_look_up(self, kind: type[Lanes], args: Any, x: llvm.Value, table: tuple[int, ...]) -> llvm.Value:
+        kept, words = self.table(table), llvm.ArrayType(I64, len(table))
+        places = self.b.gep(kept, [llvm.Constant(I64, 0), x], source_etype=words)
+        if not is_vector(x):
+            return self.b.load(places, typ=I64)
+        result = vector(I64)
+        kinds = [places.type, I32, vector(I1), result]
+        gather = intrinsic(self.b.module, "llvm.masked.gather.v32i64.v32p0", result, kinds)
+        everywhere = splat(llvm.Constant(I1, 1))
+        return self.b.call(gather, [places, llvm.Constant(I32, 8), everywhere, undefined(result)])
+
+    def table(self, numbers: tuple[int, ...]) -> llvm.Value:
+        """A table of the module; the same numbers stand there once."""
+        kind = llvm.ArrayType(I64, len(numbers))
+        constant = llvm.Constant(kind, numbers)
+        for known in self.b.module.variables:
+            if known.global_constant and known.initializer.text == constant.text and known.kind is kind:
+                return known
+        made = llvm.GlobalVariable(self.b.module, kind, f"table_{len(self.b.module.variables)}")
+        made.global_constant, made.initializer = True, constant
+        return made
+
+    # Choice and comparison
+
+    def do_select(self, kind: type[Lanes], args: Any, p: llvm.Value, yes: llvm.Value, no: llvm.Value) -> llvm.Value:
+        return self.b.select(p, yes, no)
+
+    def do_compare(
+        self, kind: type[Lanes], args: Any, x: llvm.Value, y: llvm.Value, order: str, unordered: bool = False
+    ) -> llvm.Value:
+        sign = {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}[order]
+        if isinstance(args[0], Int | Pred):
+            compare = self.b.icmp_signed if args[0].signed else self.b.icmp_unsigned
+            return compare(sign, x, y)
+        return (self.b.fcmp_unordered if unordered else self.b.fcmp_ordered)(sign, x, y)
+
+    # Conversions
+
+    def do_from_int(self, kind: type[Lanes], args: Any, x: llvm.Value, rounding: str = "RN") -> llvm.Value:
+        convert = self.b.sitofp if args[0].signed else self.b.uitofp
+        if rounding == "RN" or (kind is F64 and args[0].bits == 32):
+            return convert(x, self.shaped(scalar_type(kind), x))
+        if args[0].bits == 32:
+            exact = convert(x, self.shaped(DOUBLE, x))
+            return self.rounded(exact, self.number(exact, 0.0), rounding)
+        # 64 bits: the two halves are exact doubles, their sum is rounded once.
+        low = self.b.uitofp(self.b.and_(x, self.number(x, 0xFFFFFFFF)), self.shaped(DOUBLE, x))
+        top = (self.b.ashr if args[0].signed else self.b.lshr)(x, self.number(x, 32))
+        high = self.b.fmul(convert(top, self.shaped(DOUBLE, x)), self.number(low, 2.0**32))
+        if kind is F64:
+            total, error = self.two_sum(high, low)
+            return self.unsigned_zero(self.step(total, self.b.fneg(error), rounding), total, high, low, rounding)
+        return self.rounded_sum(high, low, rounding)
+
+    def do_to_int(self, kind: type[Lanes], args: Any, x: llvm.Value) -> llvm.Value:
+        """Saturating, NaN to 0.  LLVM's own saturating conversion goes lane by lane."""
+        b = self.b
+        to = self.shaped(scalar_type(kind), x)
+        span = float(1 << (kind.bits - kind.signed))
+        least = -span if kind.signed else 0.0
+        fits = b.and_(
+            b.fcmp_ordered("<", x, self.number(x, span)), b.fcmp_ordered(">=", x, self.number(x, least))
+        )
+        safe = b.select(fits, x, self.number(x, 0.0))
+        value = b.fptosi(safe, to) if kind.signed else b.fptoui(safe, to)
+        top = self.number(value, (1 << (kind.bits - kind.signed)) - 1)
+        bottom = self.number(value, (1 << (kind.bits - 1)) if kind.signed else 0)
+        above, below = (b.fcmp_ordered(sign, x, self.number(x, 0.0)) for sign in (">", "<"))
+        edge = b.select(above, top, b.select(below, bottom, self.number(value, 0)))
+        return b.select(fits, value, edge)
+
+    def do_chop(self, kind: type[Lanes], args: Any, x: llvm.Value) -> llvm.Value:
+        (raw,) = self.raws(x)
+        return (self.b.fptosi if kind.signed else self.b.fptoui)(raw, self.shaped(llvm.IntType(kind.bits), x))
+
+    def do_fextend(self, kind: type[Lanes], args: Any, x: llvm.Value) -> llvm.Value:
+        return self.b.fpext(x, self.shaped(DOUBLE, x))
+
+    def do_fround(self, kind: type[Lanes], args: Any, x: llvm.Value) -> llvm.Value:
+        return self.canonical(self.b.fptrunc(x, self.shaped(FLOAT, x)))

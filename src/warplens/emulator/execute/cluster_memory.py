@@ -1,0 +1,43 @@
+"""Blocks that run in clusters: which belong together, and the shared memory that they reach of each other."""
+
+from __future__ import annotations
+
+from ctypes import addressof
+
+from warplens.emulator.access.site import SHARE
+from warplens.emulator.execute.worker_state import Context, Measure
+from warplens.emulator.memory.buffer_pool import address, aligned
+from warplens.emulator.state.structs import Cluster
+
+
+class Clusters:
+    """The clusters of a worker.  Its blocks begin cluster after cluster, so that few wait at a time."""
+
+    def __init__(self, measure: Measure) -> None:
+        self.measure = measure
+        x, y, z = measure.cluster
+        self.size = x * y * z
+        self.share = -(-measure.shared_bytes // SHARE) * SHARE
+
+    def enter(self, context: Context, number: int) -> int:
+        """The number in the grid of the block that begins as `number`-th; `context` is its memory from now on."""
+        cluster, rank = divmod(number, self.size)
+        if rank == 0:
+            self.memory = aligned(self.share * self.size + SHARE, SHARE)
+            self.record = Cluster(live=self.size * self.measure.launch.threads_per_block)
+        block = context.block
+        block.rank, block.cluster, block.window = rank, addressof(self.record), address(self.memory)
+        block.shared = block.window + rank * self.share
+        context.kept = [self.memory, self.record]
+        return self._place(cluster, rank)
+
+    def _place(self, cluster: int, rank: int) -> int:
+        """The block's number in the grid; ranks and clusters count x first, as on an H200."""
+        grid = self.measure.launch.grid
+        number, step = 0, 1
+        for size, blocks in zip(self.measure.cluster, grid, strict=True):
+            cluster, place = divmod(cluster, blocks // size)
+            rank, within = divmod(rank, size)
+            number += step * (place * size + within)
+            step *= blocks
+        return number

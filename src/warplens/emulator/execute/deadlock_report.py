@@ -1,0 +1,82 @@
+"""A block that hangs: where each of its warps waits, and for whom."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from warplens.core.program import Program
+from warplens.emulator.execute.fault_report import place
+from warplens.emulator.state.structs import ALL_THREADS, EVERYBODY, INSTRUCTION, WAIT_SLOTS, WARPSYNC, Block, Warp
+
+TOLD = 12  # places; a block has at most 32 warps, of which most wait alike
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Lanes of a warp that wait at an instruction, and what for, in words."""
+
+    warp: int
+    lanes: int
+    at: int
+    what: str
+
+
+def waits(block: Block, warps: Sequence[Warp]) -> Iterator[Wait]:
+    for warp in warps:
+        for n in range(warp.parked):
+            what = _barrier(block, warp.parked_at[n])
+            yield Wait(warp.index, warp.parked_mask[n], (warp.parked_pc[n] & INSTRUCTION) - 1, what)
+        for slot in range(WAIT_SLOTS):
+            groups: dict[tuple[int, int], int] = {}
+            for lane in _lanes(warp.waiting[slot]):
+                key = (warp.lane_pc[lane] & INSTRUCTION) - 1, warp.lane_need[lane]
+                groups[key] = groups.get(key, 0) | 1 << lane
+            for (at, need), lanes in groups.items():
+                there = lanes if slot == EVERYBODY else warp.waiting[slot]
+                missing = need & ~there & ~warp.exited & 0xFFFFFFFF
+                word = "to meet again with" if slot < WARPSYNC else "for"
+                yield Wait(warp.index, lanes, at, f"{word} {spoken_lanes(missing or need)} of the warp")
+
+
+def _barrier(block: Block, number: int) -> str:
+    need = block.need[number]
+    wanted = block.live if need == ALL_THREADS else need
+    return f"at barrier {number}, where {block.arrived[number]} of {wanted} threads are"
+
+
+def told(block: Block, warps: Sequence[Warp], program: Program) -> str:
+    """One line for each place and reason, with the warps that wait there."""
+    alike: dict[tuple[int, int, str], list[int]] = {}
+    for wait in waits(block, warps):
+        alike.setdefault((wait.at, wait.lanes, wait.what), []).append(wait.warp)
+    lines = []
+    for (at, lanes, what), numbers in list(alike.items())[:TOLD]:
+        who = f"warp{'s' if len(numbers) > 1 else ''} {_ranges(numbers)}, {spoken_lanes(lanes)}"
+        lines.append(f"  {who}: {what}, {place(program, program.instructions[at])}")
+    if len(alike) > TOLD:
+        lines.append(f"  and {len(alike) - TOLD} other places")
+    return "\n".join(lines)
+
+
+def spoken_lanes(mask: int) -> str:
+    """ "lanes 0-15", "lane 3"."""
+    if mask & 0xFFFFFFFF == 0xFFFFFFFF:
+        return "all lanes"
+    numbers = list(_lanes(mask))
+    return f"lane{'s' if len(numbers) != 1 else ''} {_ranges(numbers)}"
+
+
+def _lanes(mask: int) -> Iterator[int]:
+    return (lane for lane in range(32) if mask >> lane & 1)
+
+
+def _ranges(numbers: Sequence[int]) -> str:
+    """[0, 1, 2, 5] -> "0-2, 5"."""
+    parts: list[list[int]] = []
+    for number in sorted(numbers):
+        if parts and number == parts[-1][1] + 1:
+            parts[-1][1] = number
+        else:
+            parts.append([number, number])
+    return ", ".join(f"{a}-{b}" if a != b else str(a) for a, b in parts)

@@ -1,0 +1,98 @@
+"""A fault of the kernel, told so that it can be found: kernel, line, block, thread, address, buffer."""
+
+from __future__ import annotations
+
+from warplens.compiler.demangle import demangled
+from warplens.compiler.signature import plain_name
+from warplens.core.launch import Launch
+from warplens.core.program import Constant, Instruction, Program
+from warplens.emulator.access.site import SPACES
+from warplens.emulator.memory.device_memory import DeviceMemory
+from warplens.emulator.state import abi
+from warplens.emulator.state.structs import Env, FaultKind
+from warplens.errors import KernelFault
+
+
+def place(program: Program, instruction: Instruction) -> str:
+    source = f"{instruction.source.file}:{instruction.source.line}, " if instruction.source else ""
+    code = f"{instruction.opcode} {instruction.text}".rstrip()
+    return f"{source}{plain_name(program.name)} at {instruction.offset:#x}: {code}"
+
+
+def thread(launch: Launch, warp: int, lane: int) -> str:
+    linear = 32 * warp + lane
+    x, y, _ = launch.block
+    return f"({linear % x},{linear // x % y},{linear // (x * y)})"
+
+
+def report(
+    env: Env, program: Program, launch: Launch, memory: DeviceMemory, budget: int, hung: str = "", said: str = ""
+) -> KernelFault:
+    """The exception for what a worker recorded; `hung` tells where the warps of a block that hangs wait, `said` what
+    a function of the driver's says of the fault."""
+    fault = env.fault
+    kind = FaultKind(fault.kind)
+    block = "({},{},{})".format(*fault.ctaid)
+    if kind is FaultKind.DEADLOCK:
+        return KernelFault(f"{demangled(program.name)} hangs: no thread of block {block} can go on\n{hung}")
+    instruction = program.instructions[min(fault.instruction, len(program.instructions) - 1)]
+    lane = (fault.lanes & -fault.lanes).bit_length() - 1 if fault.lanes else 0
+    who = f"block {block}, thread {thread(launch, fault.warp, lane)}"
+    where = place(program, instruction)
+    if kind is FaultKind.BUDGET:
+        return KernelFault(
+            f"endless loop? a warp executed more than {budget:,} instructions and spins at {where} ({who}); "
+            "raise the limit with --budget"
+        )
+    if kind is FaultKind.TRAP:
+        return KernelFault(f"the kernel trapped at {where} ({who}){_grid_barrier_missed(program, launch)}")
+    if kind is FaultKind.WRONG_LANES:
+        return KernelFault(f"lanes call __syncwarp() with a mask that leaves themselves out\n  at {where}\n  in {who}")
+    if kind is FaultKind.STRAY_CONSTANT:
+        return KernelFault(f"{_constant(fault, instruction)}\n  at {where}\n  in {who}")
+    if kind is FaultKind.DRIVER:
+        return KernelFault(f"{said}\n  at {where}\n  in {who}")
+    if kind is FaultKind.BAD_JUMP:
+        return KernelFault(f"jump to a place that is no code, from {where} ({who})")
+    address = fault.address[lane]
+    return KernelFault(f"{_access(fault, instruction, address, memory)}\n  at {where}\n  in {who}")
+
+
+def _grid_barrier_missed(program: Program, launch: Launch) -> str:
+    """Why a kernel with grid.sync() traps in an ordinary launch."""
+    place = abi.bank0(program.arch).grid_barrier
+    asks = any(
+        isinstance(operand, Constant) and operand.bank == 0 and operand.offset == place
+        for instruction in program.instructions
+        for operand in instruction.operands
+    )
+    if launch.cooperative or not asks:
+        return ""
+    return "; grid.sync() needs a cooperative launch: cooperative=True, --cooperative, or the same in the launch block"
+
+
+def _constant(fault: object, instruction: Instruction) -> str:
+    size, offset = fault.bytes, fault.space  # type: ignore[attr-defined]
+    bank = next(operand.bank for operand in instruction.operands if isinstance(operand, Constant))
+    owner = {0: "the kernel's parameters", 3: "the module's __constant__ variables"}.get(bank, "its contents")
+    return f"constant access at byte {offset:#x} of bank {bank}, behind {owner}, which end at {size:#x}"
+
+
+def _access(fault: object, instruction: Instruction, address: int, memory: DeviceMemory) -> str:
+    size, space = fault.bytes, SPACES[fault.space]  # type: ignore[attr-defined]
+    lanes = int(fault.lanes).bit_count()  # type: ignore[attr-defined]
+    many = f" ({lanes} lanes of the warp)" if lanes > 1 else ""
+    if address % size:
+        return f"misaligned {space} access of {size} bytes at {address:#x}: not a multiple of {size}{many}"
+    if space != "global":
+        return f"{space} access of {size} bytes at {address:#x} lies outside the {space} memory of the block{many}"
+    head = f"stray global access of {size} bytes at {address:#x}{many}"
+    nearest = memory.nearest(address)
+    if nearest is None:
+        return f"{head}: the kernel has no buffers"
+    allocation, distance = nearest
+    if allocation.address <= address < allocation.address + allocation.size:
+        over = address + size - allocation.address - allocation.size
+        return f"{head}: its last {over} bytes are past the end of {allocation.name} ({allocation.size:,} bytes)"
+    side = f"{-distance:,} bytes before" if distance < 0 else f"{distance:,} bytes past the end of"
+    return f"{head}: {side} {allocation.name} ({allocation.size:,} bytes)"

@@ -1,0 +1,62 @@
+"""Some blocks of a grid that stand for all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from warplens.core.counts import Reached
+from warplens.core.launch import Launch
+from warplens.errors import UsageError
+
+LEAST = 3  # the first, the last, and one between
+GOLDEN = (5**0.5 - 1) / 2  # multiples of it, without their whole part, lie evenly for any number of them
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The first and the last block count for themselves, those between for all of `blocks` - 2."""
+
+    blocks: int
+    inner: tuple[int, ...]
+
+    @property
+    def size(self) -> int:
+        return 2 + len(self.inner)
+
+    def scaled(self, ends: Mapping[str, Any], inner: Mapping[str, Any]) -> dict[str, Any]:
+        """The counts of the whole grid, to the nearest whole number; those of generic accesses by space."""
+        weight = (self.blocks - 2) / len(self.inner)
+
+        def whole(end: Any, between: Any) -> Any:
+            if isinstance(end, Mapping):
+                return {name: whole(end[name], between[name]) for name in end}
+            if isinstance(end, Reached):
+                return Reached(*(whole(getattr(end, f.name), getattr(between, f.name)) for f in fields(Reached)))
+            return end + np.rint(between * weight).astype(np.int64)
+
+        return {name: whole(ends[name], inner[name]) for name in ends}
+
+
+def sample_of(launch: Launch, wanted: int, cluster: int = 1) -> Sample | None:
+    """`wanted` blocks; None if the grid has no more.  UsageError for too few, or where blocks wait for each other.
+
+    Between first and last, one from each of as many equal stretches, each at another place of its stretch: blocks at
+    equal distances could all stand in one column of a two-dimensional grid.
+    """
+    if wanted < LEAST:
+        raise UsageError(f"a sample of {wanted} blocks: {LEAST} are needed, the first, the last and one between")
+    if launch.cooperative:
+        raise UsageError("blocks of a cooperative launch wait for each other: it cannot be sampled")
+    if cluster > 1:
+        raise UsageError("blocks of a cluster wait for each other: such a kernel cannot be sampled")
+    if wanted >= launch.blocks:
+        return None
+    count, room = wanted - 2, launch.blocks - 2
+    starts = [room * k // count for k in range(count + 1)]
+    places = [1 + s + int((e - s) * (k * GOLDEN % 1)) for k, (s, e) in enumerate(pairwise(starts))]
+    return Sample(launch.blocks, tuple(places))

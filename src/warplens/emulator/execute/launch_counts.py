@@ -1,0 +1,34 @@
+"""What a launch did, as machine code left its counters; read when somebody asks, which takes as long as 50,000
+instructions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from warplens.core.counts import Trace
+from warplens.core.hazard import Hazard
+from warplens.core.launch import Launch
+
+
+@dataclass(frozen=True)
+class Counted:
+    """read   gives the arrays of a Trace, by name;  dependence: what its last two fields say;  the rest as there"""
+
+    launch: Launch
+    read: Callable[[], dict[str, Any]]
+    blocks_run: int
+    seconds: float
+    hazards: tuple[Hazard, ...]
+    printed: str
+    dependence: Callable[[], tuple[str, str]]
+
+    @cached_property
+    def trace(self) -> Trace:
+        counts, addresses = self.dependence()
+        return Trace(
+            self.launch, blocks_run=self.blocks_run, seconds=self.seconds, hazards=self.hazards, printed=self.printed,
+            counts_depend_on=counts, addresses_depend_on=addresses, **self.read(),
+        )  # fmt: skip

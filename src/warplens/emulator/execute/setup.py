@@ -1,0 +1,93 @@
+"""What stands fixed before a launch begins: its shape, and what the driver keeps in device memory."""
+
+from __future__ import annotations
+
+from ctypes import c_int32
+from dataclasses import dataclass
+
+import numpy as np
+
+from warplens.core.cubin import Kernel
+from warplens.core.launch import Launch
+from warplens.core.program import Program
+from warplens.emulator.execute import syscalls
+from warplens.emulator.execute.worker import Shape
+from warplens.emulator.execute.worker_state import Measure
+from warplens.emulator.instrument.instrumentation import Checks
+from warplens.emulator.lowering.kernel_module import saved_bytes
+from warplens.emulator.memory.device_memory import DeviceMemory
+from warplens.emulator.state import abi
+from warplens.emulator.state.counter_layout import Plan
+
+Heap = tuple[int, int] | None  # number of its allocation, and its address
+
+
+def prepare(
+    kernel: Kernel, program: Program, launch: Launch, parameters: bytes, memory: DeviceMemory,
+    banks: dict[int, bytes] | None, multiprocessors: int, budget: int, checks: Checks,
+) -> tuple[Shape, Heap]:  # fmt: skip
+    """What every worker needs to know; allocates what the driver keeps in device memory."""
+    syscalls.check(kernel)
+    code = known(kernel, program, bool(checks))
+    barrier = memory.allocate("the grid's barrier", np.zeros(64, np.uint8)) if launch.cooperative else 0
+    heap = None
+    if "malloc" in kernel.externs:
+        number = len(memory.allocations)
+        heap = number, memory.allocate("the heap of malloc", np.zeros(syscalls.HEAP_BYTES, np.uint8))
+    initial = kernel.constants.get(0, b"")
+    first = abi.launch_block(kernel.arch, initial, launch, multiprocessors, barrier, kernel.cluster)
+    given = banks or {}
+    measure = Measure(
+        code.plan,
+        launch,
+        buffers=len(memory.allocations),
+        shared_bytes=kernel.shared_bytes + launch.shared,
+        local_bytes=_stack(kernel, code.calls),
+        stride=code.stride,
+        budget=budget,
+        checks=checks,
+        banks=(first, *(given.get(n, kernel.constants.get(n, b"")) for n in range(1, 8))),
+        parameters=(kernel.parameter_base, len(parameters)),
+        cluster=kernel.cluster,
+    )
+    shape = Shape(measure, parameters, bool(kernel.externs), c_int32(0))
+    return shape, heap
+
+
+@dataclass(frozen=True)
+class Known:
+    """What launches need to know of a program, found once: to look at all instructions takes as long as all else
+    before a launch.
+
+    stride   bytes of a warp's record;  calls: whether it calls functions
+    """
+
+    plan: Plan
+    stride: int
+    calls: bool
+
+
+_known: dict[tuple[str, bytes, bool], Known] = {}  # the latest program of each machine code
+
+
+def known(kernel: Kernel, program: Program, checked: bool = False) -> Known:
+    name = kernel.arch, kernel.code, checked
+    found = _known.get(name)
+    if found is None or found.plan.program is not program:  # which may have other lines of source
+        calls = any(i.base == "CALL" for i in program.instructions)
+        found = _known[name] = Known(Plan(program), saved_bytes(program), calls)
+    return found
+
+
+def _stack(kernel: Kernel, calls: bool) -> int:
+    """Bytes of local memory a thread.  Recursion may go deeper than the compiler knows."""
+    return -(-max(kernel.local_bytes, abi.CALL_STACK if calls else 0) // 16) * 16
+
+
+def tile_of(launch: Launch) -> int:
+    """How many lanes stand side by side along x; 0 if the warps of a block are not all alike."""
+    x, y, z = launch.block
+    if x % 32 == 0 or y * z == 1:
+        return 32
+    rows = 32 // x if 32 % x == 0 else 0
+    return x if rows and (z == 1 or y % rows == 0) else 0

@@ -1,0 +1,251 @@
+"""What the driver provides to kernels: functions that a kernel calls and that no cubin holds.
+
+The generated code leaves for Python at such a call with the registers of the calling lanes: arguments begin at R4,
+a pointer takes an aligned pair, and the result goes to R4 and R5 (seen in the code that calls them).
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warplens.compiler.demangle import demangled
+from warplens.core.cubin import Kernel
+from warplens.emulator.execute import printf
+from warplens.emulator.execute.worker_state import thread_indices
+from warplens.emulator.memory.device_memory import DeviceMemory
+from warplens.emulator.state import abi
+from warplens.emulator.state.structs import Block, Buffer, Env, FaultKind, Touch, Warp
+from warplens.errors import UnsupportedInstruction
+
+if TYPE_CHECKING:
+    from warplens.emulator.execute.worker import Shape
+
+FUNCTIONS = ("vprintf", "__assertfail", "malloc", "free")
+CODE_BASE = 1 << 30  # their addresses: behind all code
+FIRST_ARGUMENT, ARGUMENTS = 4, 10  # R4 to R13
+PRINTED_BYTES = 1 << 20  # as much as CUDA's buffer holds by default
+HEAP_BYTES = 8 << 20  # cudaLimitMallocHeapSize, unless set
+HEAP_UNIT = 16  # what malloc aligns to
+
+Hook = ctypes.CFUNCTYPE(
+    ctypes.c_int32, *[ctypes.c_void_p] * 3, ctypes.c_int32, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_int32
+)
+"""(env, block, warp, place called, registers, lanes, place to return to) -> whether it ends here."""
+
+
+def provided() -> dict[str, int]:
+    """Code addresses of the driver's functions."""
+    return {name: CODE_BASE + 16 * n for n, name in enumerate(FUNCTIONS)}
+
+
+def check(kernel: Kernel) -> None:
+    """UnsupportedInstruction if the kernel calls a function that is not provided here."""
+    for name in kernel.externs:
+        if name not in FUNCTIONS:
+            raise UnsupportedInstruction(
+                f"{demangled(kernel.name)} calls {name}, a function of the driver that is not provided here; "
+                f"there are {', '.join(FUNCTIONS)}"
+            )
+
+
+class Driver:
+    """The driver's side of one worker: what its kernels printed, its heap, and what went wrong."""
+
+    def __init__(
+        self, shape: Shape, memory: DeviceMemory, buffers: ctypes.Array[Buffer], heap: tuple[int, int] | None
+    ) -> None:
+        self.shape, self.memory, self.buffers = shape, memory, buffers
+        self.printed: list[tuple[int, str]] = []  # (block by number, text)
+        self.size = 0
+        self.lost = 0  # calls of printf beyond PRINTED_BYTES
+        self.fault = ""
+        self.error: BaseException | None = None
+        self.heap = Heap(*heap) if heap else None
+
+    def called(
+        self, env: int, block: int, warp: int, place: int, registers: int, lanes: int, back: int
+    ) -> int:
+        """The Hook.  Who holds it holds this, so that nothing here holds it."""
+        words = np.ctypeslib.as_array((ctypes.c_uint32 * (32 * ARGUMENTS)).from_address(registers))
+        call = Call(
+            self.shape, self.memory, Block.from_address(block), Warp.from_address(warp),
+            words.reshape(ARGUMENTS, 32), lanes,
+        )  # fmt: skip
+        try:
+            (self._vprintf, self._assertfail, self._malloc, self._free)[place - CODE_BASE // 16](call)
+        except BaseException as error:  # nothing may be raised through generated code
+            self.error = error
+        if self.error or self.fault:
+            self._record(Env.from_address(env).fault, call, back)
+        return int(bool(self.error or self.fault))
+
+    def _record(self, fault: Any, call: Call, back: int) -> None:
+        fault.kind, fault.instruction, fault.warp, fault.lanes = FaultKind.DRIVER, back - 1, call.warp.index, call.mask
+        fault.ctaid[:] = call.block.ctaid
+
+    def _print(self, call: Call, text: str) -> None:
+        if self.size < PRINTED_BYTES:
+            self.size += len(text)
+            self.printed.append((call.block_number, text))
+        else:
+            self.lost += 1
+
+    def _vprintf(self, call: Call) -> None:
+        for lane in call.lanes:
+            if self.size >= PRINTED_BYTES:
+                self.lost += 1
+                continue
+            written, count = printf.text(call.pointer(4, lane), call.pointer(6, lane), call.reader(lane))
+            self._print(call, written)
+            call.result(lane, count)
+
+    def _assertfail(self, call: Call) -> None:
+        """One line for each thread, as CUDA prints it."""
+        for lane in call.lanes:
+            read = call.reader(lane)
+            message, file, function = (printf.string(call.pointer(n, lane), read) for n in (4, 6, 10))
+            line, block, thread = call.word(8, lane), list(call.block.ctaid), call.thread(lane)
+            where = f"block: [{block[0]},{block[1]},{block[2]}], thread: [{thread[0]},{thread[1]},{thread[2]}]"
+            self._print(call, f"{file}:{line}: {function}: {where} Assertion `{message}` failed.\n")
+            self.fault = self.fault or f"assertion `{message}` failed: {file}:{line}, {function}"
+
+    def _malloc(self, call: Call) -> None:
+        assert self.heap is not None
+        self.buffers[self.heap.number].touched |= Touch.ORDERED  # addresses depend on the order of the blocks
+        for lane in call.lanes:
+            call.result(lane, self.heap.take(call.pointer(4, lane)))
+
+    def _free(self, call: Call) -> None:
+        assert self.heap is not None
+        for lane in call.lanes:
+            pointer = call.pointer(4, lane)
+            if pointer and not self.heap.give_back(pointer):
+                call.mask = 1 << lane
+                self.fault = f"free of {pointer:#x}, which malloc did not give or which is free already"
+                return
+
+
+class Heap:
+    """Device memory for malloc: what was freed is given again to whoever wants that much.  Empty at every launch."""
+
+    def __init__(self, number: int, start: int) -> None:
+        self.number, self.top, self.end = number, start, start + HEAP_BYTES
+        self.taken: dict[int, int] = {}  # address -> bytes
+        self.free: dict[int, list[int]] = {}  # bytes -> addresses
+
+    def take(self, size: int) -> int:
+        """The address; 0 if there is no room."""
+        size = -(-max(size, 1) // HEAP_UNIT) * HEAP_UNIT
+        if at := self._freed(size):
+            return at
+        if self.top + size > self.end:
+            return 0
+        at, self.top = self.top, self.top + size
+        self.taken[at] = size
+        return at
+
+    def _freed(self, size: int) -> int:
+        """A freed piece of this size, or, once the heap has been used up, of the next larger one."""
+        sizes = [size] if self.top + size <= self.end else sorted(s for s in self.free if s >= size)
+        for found in sizes:
+            if self.free.get(found):
+                at = self.free[found].pop()
+                self.taken[at] = found
+                return at
+        return 0
+
+    def give_back(self, address: int) -> bool:
+        """False if malloc has not given it, or it is back already."""
+        size = self.taken.pop(address, 0)
+        if size:
+            self.free.setdefault(size, []).append(address)
+        return size > 0
+
+
+class Call:
+    """One call by the lanes of a split: their registers, and memory as each of them sees it."""
+
+    def __init__(
+        self, shape: Shape, memory: DeviceMemory, block: Any, warp: Any, words: NDArray[np.uint32], mask: int
+    ) -> None:
+        self.shape, self.memory, self.block, self.warp, self.words, self.mask = shape, memory, block, warp, words, mask
+
+    @property
+    def lanes(self) -> Sequence[int]:
+        return [lane for lane in range(32) if self.mask >> lane & 1]
+
+    @property
+    def block_number(self) -> int:
+        x, y, z = self.block.ctaid
+        width, height, _ = self.shape.launch.grid
+        return int(x + width * (y + height * z))
+
+    def thread(self, lane: int) -> list[int]:
+        """threadIdx."""
+        return [int(axis[lane]) for axis in thread_indices(self.shape.launch.block)[0][self.warp.index]]
+
+    def word(self, register: int, lane: int) -> int:
+        return int(self.words[register - FIRST_ARGUMENT, lane])
+
+    def pointer(self, register: int, lane: int) -> int:
+        return self.word(register, lane) | self.word(register + 1, lane) << 32
+
+    def result(self, lane: int, value: int) -> None:
+        self.words[0, lane], self.words[1, lane] = value & 0xFFFFFFFF, value >> 32
+
+    def reader(self, lane: int) -> Callable[[int, int], bytes]:
+        """Memory at generic addresses: nothing where none is."""
+
+        def read(at: int, size: int) -> bytes:
+            window, offset = at >> 32, at & 0xFFFFFFFF
+            if window == abi.SHARED_WINDOW:
+                return self._shared(offset, size)
+            return self._local(offset, size, lane) if window == abi.LOCAL_WINDOW else self._global(at, size)
+
+        return read
+
+    def _global(self, at: int, size: int) -> bytes:
+        for number, allocation in enumerate(self.memory.allocations):
+            if allocation.address <= at < allocation.address + allocation.size:
+                start = at - allocation.address
+                found: bytes = self.memory.view(number)[start : start + size].tobytes()
+                return found
+        return b""
+
+    def _shared(self, offset: int, size: int) -> bytes:
+        shape = self.shape
+        start = offset - abi.shared_base(shape.plan.program.arch)
+        room = max(min(size, shape.measure.shared_bytes - start), 0) if start >= 0 else 0
+        return ctypes.string_at(self.block.shared + start, room)
+
+    def _local(self, offset: int, size: int, lane: int) -> bytes:
+        """Word w of lane l lies at (32 w + l) * 4 of the warp's local memory."""
+        room = self.shape.measure.local_bytes
+        start = offset - (abi.STACK_TOP - room)
+        base = self.block.local + 32 * room * self.warp.index
+        first, end = max(start, 0), min(start + size, room)
+        words = range(first // 4, -(-end // 4))
+        content = b"".join(ctypes.string_at(base + 128 * word + 4 * lane, 4) for word in words)
+        return content[first % 4 :][: max(end - first, 0)]
+
+
+def output(drivers: Sequence[Driver]) -> str:
+    """What was printed, in order of the blocks' numbers; within a block as it ran."""
+    if not any(driver.printed for driver in drivers):
+        return ""
+    everything = sorted((entry for driver in drivers for entry in driver.printed), key=lambda entry: entry[0])
+    kept, size = [], 0
+    lost = sum(driver.lost for driver in drivers)
+    for _, text in everything:
+        lost += size >= PRINTED_BYTES
+        if size < PRINTED_BYTES:
+            kept.append(text)
+        size += len(text)
+    if lost:
+        kept.append(f"\n[{lost:,} more printed beyond the first {PRINTED_BYTES:,} bytes]\n")
+    return "".join(kept)

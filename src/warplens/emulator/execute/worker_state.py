@@ -1,0 +1,267 @@
+"""What a worker works with: its counters, its records, the memory of its blocks.  Kept for the next launch of the same
+shape: to make all that takes as long as ten thousand instructions."""
+
+from __future__ import annotations
+
+from ctypes import CFUNCTYPE, addressof, c_int32, c_int64, c_void_p, cast, memmove, memset, sizeof
+from dataclasses import dataclass
+from functools import lru_cache
+from threading import Lock
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warplens.core.launch import Dim3, Launch
+from warplens.emulator.instrument.findings import Findings
+from warplens.emulator.instrument.instrumentation import Checks, unit
+from warplens.emulator.instrument.race_detector import PUBLISHED, Order, row_bytes
+from warplens.emulator.memory.buffer_pool import address, aligned, alone
+from warplens.emulator.state.abi import BANK_BYTES
+from warplens.emulator.state.counter_layout import Plan
+from warplens.emulator.state.structs import Block, Bounds, Buffer, Env, Fault, Status, Warp
+
+if TYPE_CHECKING:
+    from warplens.emulator.jit.compile_module import Translated
+    from warplens.emulator.memory.device_memory import DeviceMemory
+
+TAKER = CFUNCTYPE(None, c_int32)
+KEPT, MOST_BYTES = 8, 1 << 20  # rooms that are kept, and how large the memory of a block may be
+
+
+@dataclass(frozen=True)
+class Measure:
+    """How large a room is, and what stands in it for all launches of a shape.
+
+    buffers   allocations of device memory;  stride: bytes of a warp's record
+    banks     contents of the constant banks, of bank 0 without the parameters;  parameters: their place in it and size
+    cluster   its size in blocks
+    """
+
+    plan: Plan
+    launch: Launch
+    buffers: int
+    shared_bytes: int
+    local_bytes: int
+    stride: int
+    budget: int
+    checks: Checks
+    banks: tuple[bytes, ...]
+    parameters: tuple[int, int]
+    cluster: Dim3 = (1, 1, 1)
+
+    def like(self, other: Measure) -> bool:
+        """Whether a room of one serves the other.  Plans are compared by identity: they hold whole programs."""
+        return self.plan is other.plan and self._rest == other._rest
+
+    @property
+    def _rest(self) -> tuple[object, ...]:
+        return (
+            self.launch, self.buffers, self.shared_bytes, self.local_bytes, self.stride, self.budget, self.checks,
+            self.parameters, self.banks, self.cluster,
+        )  # fmt: skip
+
+
+@lru_cache(16)
+def bank(content: bytes) -> NDArray[np.uint8]:
+    """A constant bank with this content; nobody writes it."""
+    return np.frombuffer(content.ljust(BANK_BYTES, b"\0"), np.uint8)
+
+
+def nobody(number: int) -> None:
+    """Takes no buffer."""
+
+
+@lru_cache(16)
+def thread_indices(block: Dim3) -> tuple[NDArray[np.int32], NDArray[np.uint32]]:
+    """threadIdx by warp, axis and lane (x runs fastest), and the lanes that exist in each warp."""
+    x, y, z = block
+    threads = x * y * z
+    warps = -(-threads // 32)
+    linear = np.arange(32 * warps)
+    axes = np.stack([linear % x, linear // x % y, linear // (x * y)])
+    tid = np.ascontiguousarray(axes.reshape(3, warps, 32).swapaxes(0, 1), np.int32)
+    exists = (linear < threads).reshape(warps, 32)
+    return tid, (exists * (1 << np.arange(32, dtype=np.uint64))).sum(1).astype(np.uint32)
+
+
+class Taking:
+    """Machine code calls this before it first writes a buffer; `take` is what the worker does about it.
+
+    An exception cannot leave machine code: `failure` keeps it for whoever started that, and `failed` ends the run.
+    """
+
+    def __init__(self) -> None:
+        self.take = self.failed = nobody
+        self.failure: BaseException | None = None
+
+    def called(self, number: int) -> None:
+        for _ in range(2):  # Ctrl-C may have come in the middle of a copy, and what is written must have been kept
+            try:
+                return self.take(number)
+            except BaseException as wrong:
+                self.failure = wrong
+                self.failed(number)
+
+    def check(self) -> None:
+        """Raises what has gone wrong."""
+        if self.failure is not None:
+            failure, self.failure = self.failure, None
+            raise failure
+
+    def end(self) -> None:
+        """The worker is held no longer, nor the arrays that it worked on."""
+        self.take = self.failed = nobody
+
+
+class Context:
+    """The memory of one resident block, and the code that it has begun with."""
+
+    code: Translated
+
+    def __init__(self, measure: Measure) -> None:
+        warps = measure.launch.warps_per_block
+        self.warps = aligned(measure.stride * warps, 64)
+        self.shared = aligned(measure.shared_bytes + 64, 64)
+        self.local = aligned(measure.local_bytes * 32 * warps + 64, 64)
+        self.block = alone(Block)
+        self.block.warps, self.block.shared, self.block.local = map(address, (self.warps, self.shared, self.local))
+        self.kept: list[object] = [*self._watched(measure)] if measure.checks else []  # what the block points to
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        return self.warps.size + self.shared.size + self.local.size
+
+    def clear(self) -> None:
+        """As new: what a kernel reads that it has not written does not depend on the launches before.
+
+        Shared memory is cleared when a block begins.
+        """
+        self.block.started = 0
+        memset(self.block.warps, 0, self.warps.size)
+        memset(self.block.local, 0, self.local.size)
+
+    def _watched(self, measure: Measure) -> list[NDArray[np.uint8]]:
+        """What the checks remember of the block."""
+        warps = measure.launch.warps_per_block
+        units = -(-measure.shared_bytes // unit(measure.plan.program)) if "races" in measure.checks else 0
+        init = "init" in measure.checks
+        rows, published = aligned(units * row_bytes(warps) + 64, 64), aligned(128 * PUBLISHED, 64)
+        orders = aligned(sizeof(Order) * warps, 64)
+        written = [aligned(n * init + 64, 64) for n in (measure.shared_bytes, measure.local_bytes * 32 * warps)]
+        self.block.shadow, self.block.published = address(rows), address(published)
+        self.block.written_shared, self.block.written_local = map(address, written)
+        for number in range(warps):
+            record = Warp.from_buffer(self.warps[number * measure.stride :].data)
+            record.order = address(orders) + number * sizeof(Order)
+        return [rows, published, orders, *written]
+
+
+class Abreast:
+    """Blocks that go abreast.
+
+    Some thousand bytes in a row are fetched at almost the speed of many; what so many warps take stays in the host's
+    second cache.  (Additions of 2^24 floats: 22.4 ms with 8 warps abreast, 15.5 with 128, 16.6 with 256.)
+    """
+
+    WARPS = 128
+
+    def __init__(self, measure: Measure, size: int) -> None:
+        """size: bytes of a context."""
+        several = min(-(-self.WARPS // measure.launch.warps_per_block), MOST_BYTES // size)
+        self.contexts = [Context(measure) for _ in range(several)]
+        self.blocks = np.array([addressof(context.block) for context in self.contexts], np.uint64)
+
+    def clear(self) -> None:
+        """As new."""
+        for context in self.contexts:
+            context.clear()
+            context.block.status = Status.DONE
+
+
+class Room:
+    """Counters, records of accesses and buffers, a block's memory, and the record that machine code gets of it all."""
+
+    def __init__(self, measure: Measure) -> None:
+        self.measure = measure
+        launch, plan = measure.launch, measure.plan
+        self.counters: NDArray[np.int64] = np.ctypeslib.as_array(alone(c_int64 * plan.size))
+        self.bounds = alone(Bounds * len(plan.program.instructions))
+        self.buffers = alone(Buffer * max(measure.buffers, 1))
+        self.findings = Findings()
+        self.context = Context(measure)
+        self.abreast: Abreast | None = None
+        self.tid, self.first_mask = thread_indices(launch.block)
+        self.taking = Taking()
+        self._taker = TAKER(self.taking.called)
+        env = self.env = alone(Env)
+        env.take = cast(self._taker, c_void_p).value
+        env.counters = address(self.counters)
+        env.rows = env.counters + 8 * plan.row(0)
+        env.bounds, env.buffers = addressof(self.bounds), addressof(self.buffers)
+        env.buffer_count = measure.buffers
+        env.tid, env.first_mask = address(self.tid), address(self.first_mask)
+        env.grid[:], env.block[:] = launch.grid, launch.block
+        env.warps, env.threads = launch.warps_per_block, launch.threads_per_block
+        env.shared_bytes, env.local_bytes = measure.shared_bytes, measure.local_bytes
+        env.warp_stride, env.budget = measure.stride, measure.budget
+        env.findings = addressof(self.findings)
+        own = np.frombuffer(bytearray(measure.banks[0]), np.uint8)
+        self.banks = [own, *map(bank, measure.banks[1:])]
+        for number, content in enumerate(measure.banks):
+            env.bank[number], env.bank_bytes[number] = address(self.banks[number]), len(content)
+        base, size = measure.parameters
+        env.bank_bytes[0] = base + size
+
+    def clear(self) -> None:
+        """As new."""
+        memset(self.env.counters, 0, self.counters.nbytes)
+        memset(addressof(self.bounds), 0, sizeof(self.bounds))
+        memset(addressof(self.env.fault), 0, sizeof(Fault))
+        self.env.done = self.env.steps = self.env.step_count = self.env.far = self.env.log = 0
+        self.context.clear()
+
+    def several(self) -> Abreast:
+        """As new."""
+        if self.abreast is None:
+            self.abreast = Abreast(self.measure, self.context.size)
+        self.abreast.clear()
+        return self.abreast
+
+    def furnish(self, memory: DeviceMemory, parameters: bytes) -> None:
+        """The buffers as they are now, and the kernel's parameters."""
+        memmove(self.env.bank[0] + self.measure.parameters[0], parameters, len(parameters))
+        for number, (entry, allocation) in enumerate(zip(self.buffers, memory.allocations, strict=False)):
+            entry.low, entry.high, entry.touched = allocation.address, allocation.address + allocation.size, 0
+            memory.describe(number, entry)
+
+
+class Rooms:
+    """Those that nobody uses, the latest last."""
+
+    def __init__(self) -> None:
+        self._rooms: list[Room] = []
+        self._lock = Lock()
+
+    def take(self, measure: Measure) -> Room:
+        """A room as new."""
+        with self._lock:
+            found = next((n for n, room in enumerate(self._rooms) if room.measure.like(measure)), None)
+            room = None if found is None else self._rooms.pop(found)
+        if room is None:
+            return Room(measure)
+        room.clear()
+        return room
+
+    def give(self, room: Room) -> None:
+        """Back, to be kept or forgotten; nobody may run in it any more."""
+        room.taking.end()
+        if room.measure.checks or room.context.size > MOST_BYTES:
+            return
+        with self._lock:
+            self._rooms.append(room)
+            del self._rooms[:-KEPT]
+
+
+ROOMS = Rooms()

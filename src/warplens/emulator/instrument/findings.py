@@ -1,0 +1,295 @@
+"""The table in which generated code notes what the checks find, and what it says in words."""
+
+from __future__ import annotations
+
+import ctypes as c
+from collections.abc import Iterable
+from dataclasses import replace
+from enum import IntEnum
+from operator import itemgetter
+
+from warplens import llvm
+from warplens.core.hazard import Check, Hazard, Party, Severity
+from warplens.core.launch import Dim3, Launch
+from warplens.core.program import Instruction, Program
+from warplens.emulator.codegen.structured_builder import Code, function, i32, i64
+from warplens.emulator.codegen.vector_types import I32, I64, PTR
+from warplens.emulator.memory.device_memory import DeviceMemory
+from warplens.emulator.state.structs import Block, Env
+
+ROOM = 512
+"""Pairs of instructions that a worker keeps; a note says how many occurrences others had."""
+
+NOBODY = -1
+SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
+OLD_VALUE = "in no order: right only if an older value does no harm"
+
+
+class Kind(IntEnum):
+    RACE = 1  # in shared memory; rank 1 between warps, 0 within one
+    SHARED_UNWRITTEN = 2
+    LOCAL_UNWRITTEN = 3
+    PART_OF_A_WARP = 4  # arrives at a block barrier
+    TWO_PLACES = 5  # threads of a block are at one barrier, but in different instructions
+    OTHERS_HAVE_LEFT = 6  # a barrier opens for those that are still there
+    GLOBAL_RACE = 7  # rank 4 between blocks, 3 between warps, 2 in one instruction of a warp, 1 within
+    # a warp, 0 the same value is stored
+    COPY_PENDING = 8  # shared memory to which an asynchronous copy is under way
+
+
+class Entry(c.Structure):
+    """`first` and `second` are instructions, `who` threads by number in the block; `value`: offset, address or threads.
+
+    The threads, value and block are those of the first occurrence of the highest `rank`.
+    """
+
+    _fields_ = [
+        ("kind", c.c_int32),
+        ("first", c.c_int32),
+        ("second", c.c_int32),
+        ("who_first", c.c_int32),
+        ("who_second", c.c_int32),
+        ("first_block", c.c_int32),  # of a race in global memory: the number of the first thread's block
+        ("value", c.c_int64),
+        ("ctaid", c.c_int32 * 3),
+        ("rank", c.c_int32),  # of a race: greater is worse
+        ("times", c.c_int64),
+    ]
+
+
+class Findings(c.Structure):
+    _fields_ = [("count", c.c_int64), ("dropped", c.c_int64), ("entries", Entry * ROOM)]
+
+
+def note(module: llvm.Module) -> llvm.Function:
+    """note(env, block, kind, first, second, who_first, who_second, value, rank, first_block): one more of its kind at
+    these places."""
+    if found := module.globals.get("note_finding"):
+        return found
+    made, code = function(module, "note_finding", llvm.VoidType(), [PTR, PTR, *[I32] * 5, I64, I32, I32])
+    env, block, *values = made.args
+    rank = values[6]
+    b = code.b
+    table = code.load(Env, env, "findings")
+    count = b.trunc(code.load(Findings, table, "count"), I32)
+
+    def fill(entry: llvm.Value) -> None:
+        names = ("kind", "first", "second", "who_first", "who_second", "value", "rank", "first_block")
+        for name, value in zip(names, values, strict=True):
+            code.store(value, Entry, entry, name)
+        for axis in range(3):
+            code.store(code.load(Block, block, "ctaid", axis), Entry, entry, "ctaid", axis)
+
+    def same(i: llvm.Value) -> None:
+        entry = _entry(code, table, i)
+        alike = [
+            b.icmp_signed("==", code.load(Entry, entry, name), value)
+            for name, value in zip(("kind", "first", "second"), values, strict=False)
+        ]
+        with code.when(b.and_(b.and_(alike[0], alike[1]), alike[2])):
+            code.bump(code.field(Entry, entry, "times"))
+            with code.when(b.icmp_signed(">", rank, code.load(Entry, entry, "rank")), likely=False):
+                fill(entry)
+            b.ret_void()
+
+    code.each(count, same)
+    with b.if_else(b.icmp_signed("<", count, i32(ROOM))) as (room, full):
+        with room:
+            entry = _entry(code, table, count)
+            fill(entry)
+            code.store(1, Entry, entry, "times")
+            code.bump(code.field(Findings, table, "count"))
+        with full:
+            code.bump(code.field(Findings, table, "dropped"))
+    b.ret_void()
+    return made
+
+
+def noted(
+    code: Code, env: llvm.Value, block: llvm.Value, kind: llvm.Value, first: llvm.Value, second: llvm.Value,
+    who_first: llvm.Value, who_second: llvm.Value, value: llvm.Value, rank: llvm.Value | None = None,
+    first_block: llvm.Value | None = None,
+) -> None:  # fmt: skip
+    """Calls note()."""
+    wide = value if value.type == I64 else code.b.zext(value, I64)
+    more = [i32(0) if given is None else given for given in (rank, first_block)]
+    code.b.call(note(code.module), [env, block, kind, first, second, who_first, who_second, wide, *more])
+
+
+def _entry(code: Code, table: llvm.Value, number: llvm.Value) -> llvm.Value:
+    step = code.b.mul(code.widened(number), i64(c.sizeof(Entry)))
+    return code.at(code.field(Findings, table, "entries"), step)
+
+
+def hazards(
+    tables: Iterable[Findings], program: Program, launch: Launch, memory: DeviceMemory
+) -> tuple[Hazard, ...]:
+    """What all workers found, by lines of the source (by instructions where they are not known).
+
+    Of several occurrences the worst one in the first block is told.  Two places are one finding, whichever came first.
+    """
+    tables = list(tables)
+    found: dict[tuple[object, ...], list[tuple[tuple[int, ...], Hazard]]] = {}
+    for table in tables:
+        for entry in table.entries[: table.count]:
+            if (hazard := _hazard(entry, program, launch, memory)) is None:
+                continue
+            x, y, z = entry.ctaid
+            order = SEVERITIES.index(hazard.severity), -entry.rank, x + launch.grid[0] * (y + launch.grid[1] * z)
+            found.setdefault((entry.kind, *sorted(map(_place, hazard.parties))), []).append((order, hazard))
+    told = tuple(
+        replace(min(same, key=itemgetter(0))[1], times=sum(hazard.times for _, hazard in same))
+        for _, same in sorted(found.items(), key=itemgetter(0))
+    )
+    dropped = sum(table.dropped for table in tables)
+    return (*told, _full(told[-1].check, dropped)) if dropped and told else told
+
+
+def _place(party: Party) -> tuple[str, int, str]:
+    source = party.at.source
+    return (source.file, source.line, party.act) if source else ("", party.at.offset, party.act)
+
+
+def _full(check: Check, dropped: int) -> Hazard:
+    """What is said of a full table."""
+    message = (
+        f"the table of {ROOM} pairs of instructions is full: {dropped:,} occurrences at others are not listed; "
+        "mend what is listed and check again"
+    )
+    return Hazard(check, "warning", message, (), (0, 0, 0), dropped)
+
+
+def unwatched(size: int) -> Hazard:
+    """What is said of buffers that are too large for the check."""
+    message = f"the last {size:,} bytes of the buffers are not watched for races: the check would need too much memory"
+    return Hazard("races", "note", message, (), (0, 0, 0), 1)
+
+
+def _hazard(entry: Entry, program: Program, launch: Launch, memory: DeviceMemory) -> Hazard | None:
+    """None: it does no harm."""
+    parties = tuple(
+        Party(_act(program.instructions[at]), _thread(launch, who), program.instructions[at])
+        for at, who in ((entry.first, entry.who_first), (entry.second, entry.who_second))
+        if at != NOBODY
+    )
+    if entry.kind == Kind.TWO_PLACES and _one_line(parties):
+        return None  # the compiler has made two of one barrier
+    if entry.kind in (Kind.RACE, Kind.GLOBAL_RACE) and _within_atomics(parties):
+        return None
+    check, severity, message = _words(entry, parties, program, launch, memory)
+    x, y, z = entry.ctaid
+    return Hazard(check, severity, message, parties, (x, y, z), entry.times)
+
+
+def _words(
+    entry: Entry, parties: tuple[Party, ...], program: Program, launch: Launch, memory: DeviceMemory
+) -> tuple[Check, Severity, str]:
+    kind = Kind(entry.kind)
+    byte = f"byte {entry.value:#x}"
+    if kind is Kind.RACE:
+        return _race(entry, parties, program)
+    if kind is Kind.GLOBAL_RACE:
+        return _global_race(entry, parties, program, launch, memory)
+    if kind is Kind.COPY_PENDING:
+        what = f"{parties[1].act} of {byte} of shared memory to which an asynchronous copy is under way"
+        return "races", "error", f"{what}: no cp.async.wait_group or wait_all of the copying thread comes before"
+    if kind is Kind.SHARED_UNWRITTEN:
+        return "init", "warning", f"shared memory is read that nobody in the block has written ({byte})"
+    if kind is Kind.LOCAL_UNWRITTEN:
+        return "init", "warning", f"local memory is read that the thread has not written ({byte} of its frame)"
+    if kind is Kind.PART_OF_A_WARP:
+        return "barriers", "error", f"only {entry.value} of the threads of a warp that still run are at the barrier"
+    if kind is Kind.TWO_PLACES:
+        return "barriers", "error", "threads of a block wait for each other at barriers in different places"
+    total = launch.threads_per_block
+    return "barriers", "note", f"the barrier opens for {entry.value} of {total} threads: the others have ended"
+
+
+def _race(entry: Entry, parties: tuple[Party, ...], program: Program) -> tuple[Check, Severity, str]:
+    one_warp = entry.who_first // 32 == entry.who_second // 32
+    at_once = one_warp and entry.first == entry.second
+    first, second = (party.act for party in parties)
+    where = f"byte {entry.value:#x} of shared memory"
+    what = f"{first} and {second} of {where} by two threads"
+    if severity := _of_old_value(parties, program):
+        of = "a warp" if one_warp else "a block"
+        return "races", severity, f"{what} of {of} {OLD_VALUE}"
+    if at_once:
+        return "races", "error", f"{what} of a warp in one instruction"
+    if one_warp:
+        return "races", "warning", f"{what} of a warp, with no __syncwarp() between"
+    return "races", "error", f"{what}, with no barrier between"
+
+
+def _global_race(
+    entry: Entry, parties: tuple[Party, ...], program: Program, launch: Launch, memory: DeviceMemory
+) -> tuple[Check, Severity, str]:
+    x, y, z = entry.ctaid
+    columns, rows, _ = launch.grid
+    other = entry.first_block
+    blocks = (other % columns, other // columns % rows, other // (columns * rows)), (x, y, z)
+    first, second = (party.act for party in parties)
+    what = f"{first} and {second} of {_byte(entry.value, memory)}"
+    if blocks[0] != blocks[1]:
+        who = "threads of blocks {} and {}".format(*("({},{},{})".format(*block) for block in blocks))
+    else:
+        who = "two threads of a warp" if entry.who_first // 32 == entry.who_second // 32 else "two threads of a block"
+    if entry.rank == 0:
+        return "races", "note", f"{what} by {who} in no order, with the same value"
+    if severity := _of_old_value(parties, program):
+        return "races", severity, f"{what} by {who} {OLD_VALUE}"
+    if entry.rank == 1:
+        return "races", "warning", f"{what} by {who}, with no __syncwarp() between"
+    if entry.rank == 2:
+        return "races", "error", f"{what} by {who} in one instruction"
+    if blocks[0] == blocks[1]:
+        return "races", "error", f"{what} by {who}, with no barrier between"
+    needs = "__threadfence() and an atomic or volatile flag, or grid.sync()"
+    return "races", "error", f"{what} by {who}, in no order (that takes {needs})"
+
+
+def _within_atomics(parties: tuple[Party, ...]) -> bool:
+    """Strong accesses do not race.  Nor does the plain read with which the compiler begins the loop of an atomic that
+    the memory does not have, such as atomicAdd(float *) in shared memory: a value that is too old means one turn more.
+    """
+    loop = {party.act for party in parties} == {"read", "atomic"} and any("CAST" in p.at.modifiers for p in parties)
+    return all(p.act == "atomic" or "STRONG" in p.at.modifiers for p in parties) or (loop and _one_line(parties))
+
+
+def _of_old_value(parties: tuple[Party, ...], program: Program) -> Severity | None:
+    """How bad a plain read of what an atomic changes is.
+
+    Loops with atomicCAS() begin with one, and so do those that the compiler makes of atomics of 16 bits: then the read
+    and a compare-and-swap have one source line.
+    """
+    if {party.act for party in parties} != {"read", "atomic"}:
+        return None
+    lines = {party.at.source for party in parties if party.act == "read"} - {None}
+    swaps = (i for i in program.instructions if not {"CAS", "CAST"}.isdisjoint(i.modifiers))
+    loop = any(swap.source in lines for swap in swaps)
+    return "note" if loop or any("CAS" in party.at.modifiers for party in parties) else "warning"
+
+
+def _byte(address: int, memory: DeviceMemory) -> str:
+    """ "byte 0x10 of argument 2"."""
+    for allocation in memory.allocations:
+        if 0 <= address - allocation.address < allocation.size:
+            return f"byte {address - allocation.address:#x} of {allocation.name}"
+    return f"the byte at {address:#x}"
+
+
+def _one_line(parties: tuple[Party, ...]) -> bool:
+    first, second = (party.at.source for party in parties)
+    return first is not None and first == second
+
+
+def _act(instruction: Instruction) -> str:
+    base = instruction.base
+    if base == "BAR":
+        return "wait"
+    return "atomic" if base.startswith(("ATOM", "RED")) else "write" if base.startswith(("ST", "LDGSTS")) else "read"
+
+
+def _thread(launch: Launch, number: int) -> Dim3:
+    x, y, _ = launch.block
+    return number % x, number // x % y, number // (x * y)

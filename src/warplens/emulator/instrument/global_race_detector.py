@@ -1,0 +1,310 @@
+"""--check races in global memory: which accesses of a launch nothing puts in order.
+
+Every warp-wide access is an event: its block, warp, instruction, and the warp's clock and step (race_detector.py). 
+Every unit
+of global memory (a word; less where the kernel accesses less) remembers the event and lane of its last plain write,
+its last strong write (atomic, volatile, release), and the last plain reads of two warps, of two blocks where it can.
+
+Clocks are readings of one counter of the launch.  Within a block the clocks that warps know of each other are those of
+shared memory.  Between blocks, and for warps that meet only in global memory, a fence publishes what its warp knows of
+its block (`released`), a strong write carries the reading of the counter, and who reads it has `known` all that was
+released until then, by whichever block: a scalar clock, where a vector clock of all warps of a grid would be too large.
+So no order that there is is overlooked, while a race with a block that had released to somebody else can be missed.
+"""
+
+from __future__ import annotations
+
+import ctypes as c
+from collections.abc import Sequence
+
+from warplens import llvm
+from warplens.core.launch import Launch
+from warplens.emulator.access.bounds_check import each_buffer_with
+from warplens.emulator.codegen.structured_builder import Code, function, i32, i64
+from warplens.emulator.codegen.vector_types import I8, I32, I64, PTR, vector
+from warplens.emulator.instrument.findings import Kind, noted
+from warplens.emulator.instrument.race_detector import VOID, Global, How, Order, raise_to, tick
+from warplens.emulator.memory.buffer_pool import address, aligned, alone
+from warplens.emulator.memory.device_memory import DeviceMemory
+from warplens.emulator.state.structs import INSTRUCTION, Block, Buffer, Env, Warp
+
+V32, V64 = vector(I32), vector(I64)
+EVENTS = 1 << 24  # the latest that are remembered, 16 bytes each; what was done earlier counts as in order
+MOST_UNITS = 1 << 27  # that are watched, UNIT_BYTES each
+MOST_BLOCKS = 1 << 20  # with a row of their own in `released`; further ones share them
+WARP = 20  # bit of an event's tag; below it the instruction
+PLAIN, STRONG, READ, READ_BEFORE = range(4)
+UNIT_BYTES = 20  # four events and the lane of each
+
+
+class Event(c.Structure):
+    _fields_ = [("block", c.c_uint32), ("tag", c.c_uint32), ("clock", c.c_uint32), ("step", c.c_uint32)]
+
+
+class GlobalMemory:
+    """The memory of the check for one launch; pages that are not touched take none."""
+
+    def __init__(self, memory: DeviceMemory, launch: Launch, unit: int, heap: int | None) -> None:
+        """heap: the number of the allocation from which malloc() serves; it is not watched, freed memory comes back."""
+        buffers = [a for number, a in enumerate(memory.allocations) if number != heap]
+        self.record = alone(Global)
+        base = buffers[0].address if buffers else 0
+        size = buffers[-1].address + buffers[-1].size - base if buffers else 0
+        units = min(-(-size // unit), MOST_UNITS)
+        self.kept = [aligned(UNIT_BYTES * units + 64), aligned(c.sizeof(Event) * EVENTS)]
+        self.kept.append(aligned(128 * min(launch.blocks, MOST_BLOCKS)))
+        self.record.units, self.record.events, self.record.released = map(address, self.kept)
+        self.record.base, self.record.bytes = base, units * unit
+        self.unwatched = max(size - units * unit, 0)
+
+
+class GlobalRaces:
+    """The routines of one module."""
+
+    def __init__(self, module: llvm.Module, unit: int) -> None:
+        self.module, self.unit = module, unit
+
+    def access(self, how: How, size: int, words: int, strong: bool, acquires: bool) -> llvm.Function:
+        """(env, block, warp, instruction, addresses, mask, words): before the accesses of these lanes."""
+        name = f"global_{how}_{size}_{words}_{int(strong)}{int(acquires)}"
+        if found := self.module.globals.get(name):
+            return found
+        made, code = function(self.module, name, VOID, [PTR, PTR, PTR, I32, V64, I32, *[V32] * words])
+        _Access(self, code, made.args, how, size, strong, acquires).build()
+        return made
+
+    @property
+    def release(self) -> llvm.Function:
+        """release(env, block, warp): a fence.  What the warp knows and did is there for those who ask later."""
+        if found := self.module.globals.get("release_global"):
+            return found
+        made, code = function(self.module, "release_global", VOID, [PTR, PTR, PTR])
+        env, block, warp = made.args
+        order, shared = code.load(Warp, warp, "order"), code.load(Env, env, "races")
+        clocks = code.field(Order, order, "clocks")
+        raise_to(code, _released(code, shared, block_number(code, env, block)), code.b.load(clocks, typ=V32, align=4))
+        tick(code, env, warp)
+        code.b.ret_void()
+        return made
+
+    @property
+    def acquire(self) -> llvm.Function:
+        """acquire(env, warp, event): what was released until this strong write is known; one so long ago that its event
+        is forgotten tells all."""
+        if found := self.module.globals.get("acquire_global"):
+            return found
+        made, code = function(self.module, "acquire_global", VOID, [PTR, PTR, I32])
+        env, warp, event = made.args
+        b = code.b
+        shared = code.load(Env, env, "races")
+        then = code.load(Event, _row(code, shared, event), "clock")
+        clock = b.select(_remembered(code, shared, event), then, code.load(Global, shared, "ticks"))
+        place = code.field(Order, code.load(Warp, warp, "order"), "known")
+        known = b.load(place, typ=I32)
+        b.store(b.select(b.icmp_unsigned(">", clock, known), clock, known), place)
+        b.ret_void()
+        return made
+
+    def against(self, slot: int) -> llvm.Function:
+        """against(env, block, warp, instruction, lane, unit, address, event, value, other_value, stores): a race with
+        the event in this slot?  The values are those of the two where both store in one instruction."""
+        name = f"against_{slot}"
+        if found := self.module.globals.get(name):
+            return found
+        made, code = function(self.module, name, VOID, [PTR, PTR, PTR, I32, I32, PTR, I64, *[I32] * 4])
+        env, block, warp, index, lane, unit, place, now, value, other_value, stores = made.args
+        b = code.b
+        shared, order = code.load(Env, env, "races"), code.load(Warp, warp, "order")
+        event = _slot(code, unit, slot)
+        with code.when(b.not_(_remembered(code, shared, event))):
+            b.ret_void()
+        row, other_lane = _row(code, shared, event), _lane(code, unit, slot)
+        number, own = block_number(code, env, block), code.load(Warp, warp, "index")
+        other_block, tag, clock, step = (code.load(Event, row, name) for name in ("block", "tag", "clock", "step"))
+        other = b.lshr(tag, i32(WARP))
+        same_block = b.icmp_signed("==", other_block, number)
+        same_warp = b.and_(same_block, b.icmp_signed("==", other, own))
+        at_once = b.icmp_signed("==", event, now)
+        seen = code.load(Order, order, "seen", b.or_(b.shl(lane, i32(5)), other_lane))
+        near = b.or_(b.icmp_unsigned(">", seen, step), b.icmp_signed("==", lane, other_lane))
+        far = b.and_(same_block, b.icmp_unsigned(">=", code.load(Order, order, "clocks", other), clock))
+        known = b.icmp_unsigned("<=", clock, code.load(Order, order, "known"))
+        if slot != STRONG:
+            table = code.at(_released(code, shared, other_block), b.shl(other, i32(2)))
+            known = b.and_(known, b.icmp_unsigned(">=", b.load(table, typ=I32), clock))
+        with code.when(b.or_(b.select(same_warp, near, far), b.and_(known, b.not_(at_once)))):
+            b.ret_void()
+        apart = b.select(same_block, i32(3), i32(4))
+        rank = b.select(same_warp, b.select(at_once, i32(2), i32(1)), apart)
+        if slot == PLAIN:
+            held = b.select(at_once, other_value, b.call(self._held, [env, place]))
+            same = b.and_(code.nonzero(stores), b.icmp_signed("==", held, value))
+            rank = b.select(same, i32(0), rank)
+        who_first, who = (b.or_(b.shl(w, i32(5)), n) for w, n in ((other, other_lane), (own, lane)))
+        first = b.and_(tag, i32(INSTRUCTION))
+        noted(code, env, block, i32(Kind.GLOBAL_RACE), first, index, who_first, who, place, rank, other_block)
+        b.ret_void()
+        return made
+
+    @property
+    def _held(self) -> llvm.Function:
+        """_held(env, address): what a unit of memory holds; 0 outside of the buffers, where the access will stop."""
+        if found := self.module.globals.get("held_global"):
+            return found
+        made, code = function(self.module, "held_global", I32, [PTR, I64])
+        env, place = made.args
+        b = code.b
+
+        def visit(entry: llvm.Value, _: llvm.Value) -> None:
+            host = b.inttoptr(b.add(place, code.load(Buffer, entry, "delta")), PTR)
+            content = b.load(host, typ=llvm.IntType(8 * self.unit), align=1)
+            b.ret(content if self.unit == 4 else b.zext(content, I32))
+            b.position_at_end(b.append_basic_block("further"))
+
+        each_buffer_with(code, env, place, i64(self.unit), visit)
+        b.ret(i32(0))
+        return made
+
+    @property
+    def read_by(self) -> llvm.Function:
+        """read_by(env, block, warp, unit, event, lane): the reads that a unit remembers."""
+        if found := self.module.globals.get("read_global"):
+            return found
+        made, code = function(self.module, "read_global", VOID, [PTR, PTR, PTR, PTR, I32, I32])
+        env, block, warp, unit, event, lane = made.args
+        b = code.b
+        shared, number = code.load(Env, env, "races"), block_number(code, env, block)
+        latest, before = (_slot(code, unit, slot) for slot in (READ, READ_BEFORE))
+        row, older = (_row(code, shared, e) for e in (latest, before))
+        same_block = b.icmp_signed("==", code.load(Event, row, "block"), number)
+        own_warp = b.icmp_signed("==", b.lshr(code.load(Event, row, "tag"), i32(WARP)), code.load(Warp, warp, "index"))
+        with code.when(b.not_(b.and_(same_block, own_warp))):
+            elsewhere = b.icmp_signed("!=", code.load(Event, older, "block"), number)
+            keeps = b.and_(b.and_(same_block, elsewhere), code.nonzero(before))
+            with code.when(b.not_(keeps)):
+                _remember(code, unit, READ_BEFORE, latest, _lane(code, unit, READ))
+        _remember(code, unit, READ, event, lane)
+        b.ret_void()
+        return made
+
+
+class _Access:
+    """The body of access()."""
+
+    def __init__(
+        self, races: GlobalRaces, code: Code, given: Sequence[llvm.Value], how: How, size: int, strong: bool,
+        acquires: bool,
+    ) -> None:  # fmt: skip
+        self.races, self.code, self.b = races, code, code.b
+        self.how, self.size, self.strong, self.acquires = how, size, strong, acquires
+        self.env, self.block, self.warp, self.index, self.addresses, self.mask, *data = given
+        self.words = [code.variable(V32, word) for word in data]
+
+    def build(self) -> None:
+        code, b = self.code, self.b
+        shared = code.load(Env, self.env, "races")
+        with code.when(b.icmp_signed("==", code.load(Global, shared, "event"), i32(-1)), likely=False):
+            b.ret_void()
+        if self.strong and self.how != "load":
+            tick(code, self.env, self.warp)
+        order = code.load(Warp, self.warp, "order")
+        own = code.load(Warp, self.warp, "index")
+        code.bump(code.field(Global, shared, "event"), 1, I32)
+        self.event = code.load(Global, shared, "event")
+        row = _row(code, shared, self.event)
+        now = {
+            "block": block_number(code, self.env, self.block),
+            "tag": b.or_(b.shl(own, i32(WARP)), self.index),
+            "clock": code.load(Order, order, "clocks", own),
+            "step": code.load(Order, order, "step"),
+        }
+        for name, value in now.items():
+            code.store(value, Event, row, name)
+        units, base, extent = (code.load(Global, shared, name) for name in ("units", "base", "bytes"))
+        shift, step = self.races.unit.bit_length() - 1, self.races.unit
+
+        def lane_of(lane: llvm.Value) -> None:
+            place = b.extract_element(self.addresses, lane)
+            offset = b.sub(place, base)
+            with code.when(b.icmp_unsigned("<", offset, extent)):
+                first = code.at(units, b.mul(b.lshr(offset, i64(shift)), i64(UNIT_BYTES)))
+                for k in range(max(self.size // step, 1)):
+                    self._touch(lane, code.at(first, UNIT_BYTES * k), b.add(place, i64(k * step)), k * step)
+
+        code.each_bit(self.mask, lane_of)
+        b.ret_void()
+
+    def _touch(self, lane: llvm.Value, unit: llvm.Value, place: llvm.Value, byte: int) -> None:
+        code, b, stores = self.code, self.b, self.how == "store"
+        slots = [PLAIN]
+        if not self.strong:
+            slots.append(STRONG)
+        if self.how != "load":
+            slots += [READ, READ_BEFORE]
+        for slot in slots:
+            with code.when(code.nonzero(_slot(code, unit, slot))):
+                value: llvm.Value = i32(0)
+                other: llvm.Value = i32(0)
+                if stores and self.words and slot == PLAIN:
+                    width = min(self.races.unit, self.size)
+                    value = part(code, self.words, lane, byte, width)
+                    other = part(code, self.words, _lane(code, unit, slot), byte, width)
+                whom = [self.env, self.block, self.warp, self.index, lane, unit, place, self.event]
+                known = stores and bool(self.words)
+                b.call(self.races.against(slot), [*whom, value, other, i32(known)])
+        if self.acquires:
+            strong = _slot(code, unit, STRONG)
+            with code.when(code.nonzero(strong)):
+                b.call(self.races.acquire, [self.env, self.warp, strong])
+        if self.how != "load":
+            _remember(code, unit, STRONG if self.strong else PLAIN, self.event, lane)
+        elif not self.strong:
+            with b.if_else(code.nonzero(_slot(code, unit, READ))) as (again, first):
+                with again:
+                    b.call(self.races.read_by, [self.env, self.block, self.warp, unit, self.event, lane])
+                with first:
+                    _remember(code, unit, READ, self.event, lane)
+
+
+def part(code: Code, words: Sequence[llvm.Value], lane: llvm.Value, byte: int, size: int) -> llvm.Value:
+    """`size` bytes of what a lane stores, from a byte on."""
+    b = code.b
+    word = b.load(b.gep(words[byte // 4], [b.zext(lane, I64)], source_etype=I32), typ=I32)
+    mask = (1 << 8 * size) - 1
+    return b.and_(b.lshr(word, i32(8 * (byte % 4))), i32(mask))
+
+
+def block_number(code: Code, env: llvm.Value, block: llvm.Value) -> llvm.Value:
+    """Of the block in the grid, x fastest."""
+    b = code.b
+    x, y, z = (code.load(Block, block, "ctaid", axis) for axis in range(3))
+    columns, rows = (code.load(Env, env, "grid", axis) for axis in range(2))
+    return b.add(x, b.mul(columns, b.add(y, b.mul(rows, z))))
+
+
+def _row(code: Code, shared: llvm.Value, event: llvm.Value) -> llvm.Value:
+    number = code.b.zext(code.b.and_(event, i32(EVENTS - 1)), I64)
+    return code.at(code.load(Global, shared, "events"), code.b.mul(number, i64(c.sizeof(Event))))
+
+
+def _remembered(code: Code, shared: llvm.Value, event: llvm.Value) -> llvm.Value:
+    age = code.b.sub(code.load(Global, shared, "event"), event)
+    return code.b.icmp_unsigned("<", age, i32(EVENTS))
+
+
+def _released(code: Code, shared: llvm.Value, block: llvm.Value) -> llvm.Value:
+    row = code.b.shl(code.b.zext(code.b.and_(block, i32(MOST_BLOCKS - 1)), I64), i64(7))
+    return code.at(code.load(Global, shared, "released"), row)
+
+
+def _slot(code: Code, unit: llvm.Value, slot: int) -> llvm.Value:
+    return code.b.load(code.at(unit, 4 * slot), typ=I32)
+
+
+def _lane(code: Code, unit: llvm.Value, slot: int) -> llvm.Value:
+    return code.b.zext(code.b.load(code.at(unit, 16 + slot), typ=I8), I32)
+
+
+def _remember(code: Code, unit: llvm.Value, slot: int, event: llvm.Value, lane: llvm.Value) -> None:
+    code.b.store(event, code.at(unit, 4 * slot))
+    code.b.store(code.b.trunc(lane, I8), code.at(unit, 16 + slot))

@@ -1,0 +1,275 @@
+"""What generated code does besides where a check is on; where none is, nothing, and the code is the same as ever."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from warplens import llvm
+from warplens.core.hazard import Check
+from warplens.core.program import Program
+from warplens.emulator.access.site import Site
+from warplens.emulator.codegen.structured_builder import Code, function, i32, i64
+from warplens.emulator.codegen.vector_types import I32, I64, PTR, vector
+from warplens.emulator.instrument.findings import NOBODY, Kind, noted
+from warplens.emulator.instrument.global_race_detector import GlobalRaces, part
+from warplens.emulator.instrument.lane_recorder import LaneRecorder
+from warplens.emulator.instrument.race_detector import MBARRIERS, How, Shadow, each_warp
+from warplens.emulator.instrument.warp_recorder import Recorder
+from warplens.emulator.state.structs import ALL_THREADS, INSTRUCTION, Block, Env, Warp
+from warplens.isa.dsl.warp_interface import Space
+
+VOID = llvm.VoidType()
+V32 = vector(I32)
+Still = Literal["global", "shared", "local"]
+Unmoved = Literal["still global", "still shared", "still local"]
+STILL: dict[Still, Unmoved] = {"global": "still global", "shared": "still shared", "local": "still local"}
+Checks = frozenset[Check | Literal["record", "needed", "lanes"] | Unmoved]
+NO_CHECKS: Checks = frozenset()
+RECORD: Checks = frozenset({"record"})
+LANES: Checks = frozenset({"lanes"})
+NOTHING_MOVES: Checks = frozenset(STILL.values())
+NEEDED: Checks = RECORD | {"needed"}  # with what slicing.py leaves of the program
+OF_ACCESSES: Checks = NOTHING_MOVES | {"needed"}  # which concern nothing but loads and stores
+
+
+ACCESSES = {"LDS", "STS", "LD", "ST", "LDG", "STG", "ATOMG", "ATOM", "RED", "REDG"}
+
+
+def unit(program: Program) -> int:
+    """Bytes of shared and global memory that are watched as one: the smallest access, at most a word."""
+    sizes = {"U8": 1, "S8": 1, "8": 1, "U16": 2, "S16": 2, "16": 2}
+    accesses = (i for i in program.instructions if i.base in ACCESSES)
+    return min((sizes[m] for i in accesses for m in i.modifiers if m in sizes), default=4)
+
+
+class Watch:
+    """The checks of one kernel; `unit` is how many bytes of memory are watched as one."""
+
+    def __init__(self, module: llvm.Module, unit: int, checks: Checks) -> None:
+        self.module, self.checks = module, checks
+        self.races, self.init, self.barriers = (name in checks for name in ("races", "init", "barriers"))
+        self.unit = unit
+        self.shadow = Shadow(module)
+        self.global_races = GlobalRaces(module, unit)
+        self.still = {space for space, name in STILL.items() if name in checks}
+        self.recorder: Recorder | None = None
+        if checks & (RECORD | LANES):
+            self.recorder = LaneRecorder(module) if "lanes" in checks else Recorder(module)
+
+    def enter(
+        self, code: Code, env: llvm.Value, block: llvm.Value, warp: llvm.Value, number: llvm.Value, mask: llvm.Value
+    ) -> None:
+        """Lanes of mask begin a basic block of the code."""
+        if self.recorder:
+            self.recorder.enter(code, env, block, warp, number, mask)
+
+    def table(self, code: Code, env: llvm.Value, number: llvm.Value, offsets: llvm.Value, mask: llvm.Value) -> None:
+        """Lanes of mask read words of a constant bank at offsets of their own."""
+        if self.recorder:
+            self.recorder.table(code, env, number, offsets, mask)
+
+    # Memory
+
+    def moves(self, space: Space) -> bool:
+        """Whether accesses to a space do anything but be recorded (slicing.py)."""
+        return space not in self.still
+
+    def access(
+        self, site: Site, space: Space, address: Any, size: int, how: How,
+        words: Sequence[llvm.Value] = (), *, strong: bool = False, acquires: bool = False, copies: bool = False,
+    ) -> None:  # fmt: skip
+        """Before the active lanes' accesses; strays are left to those.
+
+        strong     atomic, volatile, or of more than the block's scope: it does not race with others of its kind
+        acquires   it may tell what other blocks have done;  copies: an asynchronous copy
+        """
+        if self.recorder:
+            self.recorder.access(site, space, address, size, how)
+        if space == "global" and self.races:
+            kept = words if how == "store" else ()
+            routine = self.global_races.access(how, size, len(kept), strong, acquires)
+            who = [site.env, site.block, site.warp, site.index]
+            site.b.call(routine, [*who, site.e.splat(address), site.mask, *kept])
+        shared = space == "shared"
+        if not (shared or space == "local") or not (self.init or (self.races and shared)):
+            return
+        b = site.b
+        offset = site.offset(space, site.e.splat(address))
+        where = [site.env, site.block, site.warp, site.index, offset, site.mask]
+        if self.init:
+            b.call(self._written(space, size, how), where)
+        if self.races and shared:
+            kept = words if how == "store" else ()
+            b.call(self._ordered(size, how, len(kept), copies), [*where, *kept])
+
+    def _ordered(self, size: int, how: How, words: int, copies: bool) -> llvm.Function:
+        """(env, block, warp, instruction, offsets, mask, words): each lane's units are touched."""
+        name = f"ordered_{'copy' if copies else how}_{size}"
+        if found := self.module.globals.get(name):
+            return found
+        made, code = function(self.module, name, VOID, [PTR, PTR, PTR, I32, V32, I32, *[V32] * words])
+        env, block, warp, index, offsets, mask, *data = made.args
+        b, step = code.b, self.unit
+        values = [code.variable(V32, word) for word in data]
+        shift = step.bit_length() - 1
+
+        def lane_of(lane: llvm.Value) -> None:
+            offset = b.extract_element(offsets, lane)
+            with code.when(_inside(code, offset, size, code.load(Env, env, "shared_bytes"))):
+                first = b.lshr(offset, i32(shift))
+                for k in range(max(size // step, 1)):
+                    value = part(code, values, lane, k * step, step) if values else i32(0)
+                    byte = b.add(offset, i32(k * step))
+                    whom = [env, block, warp, index, lane, b.add(first, i32(k)), value, byte]
+                    b.call(self.shadow.touch(how, copies), whom)
+
+        code.each_bit(mask, lane_of)
+        b.ret_void()
+        return made
+
+    def _written(self, space: Space, size: int, how: How) -> llvm.Function:
+        """(env, block, warp, instruction, offsets, mask): reads ask whether a byte was written, stores note it."""
+        name = f"written_{space}_{how}_{size}"
+        if found := self.module.globals.get(name):
+            return found
+        made, code = function(self.module, name, VOID, [PTR, PTR, PTR, I32, V32, I32])
+        env, block, warp, index, offsets, mask = made.args
+        b = code.b
+        room = code.load(Env, env, f"{space}_bytes")
+        warp_number = code.load(Warp, warp, "index")
+        kind = Kind.SHARED_UNWRITTEN if space == "shared" else Kind.LOCAL_UNWRITTEN
+        first_lane = b.shl(warp_number, i32(5))
+
+        def lane_of(lane: llvm.Value) -> None:
+            offset = b.extract_element(offsets, lane)
+            who = b.or_(first_lane, lane)
+            bytes_ = code.load(Block, block, f"written_{space}")
+            if space == "local":
+                bytes_ = code.at(bytes_, b.mul(code.widened(who), room))
+            with code.when(_inside(code, offset, size, room)):
+                place = code.at(bytes_, b.zext(offset, I64))
+                if how != "store":
+                    for start in range(0, size, 4):
+                        # Of a word some bytes are enough: padding is copied along with its structure.
+                        chunk = llvm.IntType(8 * min(size, 4))
+                        some = b.load(code.at(place, start), typ=chunk, align=1)
+                        with code.when(b.not_(code.nonzero(some)), likely=False):
+                            said = [i32(kind), i32(NOBODY), index, i32(NOBODY), who, b.add(offset, i32(start))]
+                            noted(code, env, block, *said)
+                if how != "load":
+                    ones = llvm.IntType(8 * size)
+                    b.store(llvm.Constant(ones, (1 << 8 * size) // 255), place, align=1)
+
+        code.each_bit(mask, lane_of)
+        b.ret_void()
+        return made
+
+    # Blocks, barriers, lanes that meet
+
+    def start_block(self, code: Code, env: llvm.Value, block: llvm.Value) -> None:
+        if self.races:
+            self.shadow.start(code, env, block)
+        if self.init:
+            shared, local = (code.load(Env, env, f"{space}_bytes") for space in ("shared", "local"))
+            lanes = code.b.shl(code.b.zext(code.load(Env, env, "warps"), I64), i64(5))
+            for name, size in (("shared", shared), ("local", code.b.mul(local, lanes))):
+                code.clear(code.load(Block, block, f"written_{name}"), size)
+
+    def arrive(
+        self, code: Code, env: llvm.Value, block: llvm.Value, warp: llvm.Value, barrier: llvm.Value, mask: llvm.Value,
+        living: llvm.Value, index: llvm.Value,
+    ) -> None:  # fmt: skip
+        """Lanes of mask come to a block barrier."""
+        b = code.b
+        if self.barriers:
+            with code.when(b.icmp_signed("!=", mask, living), likely=False):
+                first = b.shl(code.load(Warp, warp, "index"), i32(5))
+                who = b.or_(first, code.lowest(mask))
+                said = [i32(Kind.PART_OF_A_WARP), i32(NOBODY), index, i32(NOBODY), who, code.popcount(mask)]
+                noted(code, env, block, *said)
+        if self.races:
+            b.call(self.shadow.arrive, [env, block, warp, barrier])
+
+    def opened(self, code: Code, env: llvm.Value, block: llvm.Value, barrier: llvm.Value, need: llvm.Value) -> None:
+        """A barrier opens; those that wait are still there.  `need` is as the barrier was told."""
+        b = code.b
+        if self.barriers:
+            with code.when(b.icmp_signed("==", need, i32(ALL_THREADS))):
+                b.call(self._places, [env, block, barrier])
+        if self.races:
+            b.call(self.shadow.opened, [env, block, barrier])
+
+    @property
+    def _places(self) -> llvm.Function:
+        """(env, block, barrier): all who wait at a barrier of all threads should be in one place, and nobody gone."""
+        if found := self.module.globals.get("places_at_barrier"):
+            return found
+        made, code = function(self.module, "places_at_barrier", VOID, [PTR, PTR, I32])
+        env, block, barrier = made.args
+        b = code.b
+        first, first_who = code.variable(I32, i32(NOBODY)), code.variable(I32, i32(NOBODY))
+
+        def of(warp: llvm.Value) -> None:
+            def waits(n: llvm.Value) -> None:
+                at = b.sub(b.and_(code.load(Warp, warp, "parked_pc", n), i32(INSTRUCTION)), i32(1))
+                start = b.shl(code.load(Warp, warp, "index"), i32(5))
+                who = b.or_(start, code.lowest(code.load(Warp, warp, "parked_mask", n)))
+                here = b.icmp_signed("==", code.load(Warp, warp, "parked_at", n), barrier)
+                known = b.load(first, typ=I32)
+                new = b.icmp_signed("==", known, i32(NOBODY))
+                with code.when(b.and_(here, new)):
+                    b.store(at, first)
+                    b.store(who, first_who)
+                with code.when(b.and_(here, b.and_(b.not_(new), b.icmp_signed("!=", at, known)))):
+                    said = [i32(Kind.TWO_PLACES), known, at, b.load(first_who, typ=I32), who, i32(0)]
+                    noted(code, env, block, *said)
+
+            code.each(code.load(Warp, warp, "parked"), waits)
+
+        each_warp(code, env, block, of)
+        live = code.load(Block, block, "live")
+        at, who = b.load(first, typ=I32), b.load(first_who, typ=I32)
+        missing = b.icmp_signed("<", live, code.load(Env, env, "threads"))
+        with code.when(b.and_(missing, b.icmp_signed("!=", at, i32(NOBODY)))):
+            said = [i32(Kind.OTHERS_HAVE_LEFT), i32(NOBODY), at, i32(NOBODY), who, live]
+            noted(code, env, block, *said)
+        b.ret_void()
+        return made
+
+    def arrive_at_mbarrier(self, code: Code, env: llvm.Value, block: llvm.Value, warp: llvm.Value) -> None:
+        """Lanes arrive at a barrier in shared memory."""
+        if self.races:
+            code.b.call(self.shadow.arrive, [env, block, warp, i32(MBARRIERS)])
+
+    def wait_at_mbarrier(self, code: Code, block: llvm.Value, warp: llvm.Value, mask: llvm.Value) -> None:
+        """Lanes ask whether a phase of one is over, and go on if it is."""
+        if self.races:
+            code.b.call(self.shadow.observe, [block, warp, mask])
+
+    # Order between blocks, asynchronous copies
+
+    def fence(self, code: Code, env: llvm.Value, block: llvm.Value, warp: llvm.Value) -> None:
+        """Memory accesses of the warp are visible to others before its later ones."""
+        if self.races:
+            code.b.call(self.global_races.release, [env, block, warp])
+
+    def commit_copies(self, code: Code, warp: llvm.Value) -> None:
+        """The asynchronous copies so far are one group."""
+        if self.races:
+            self.shadow.commit(code, warp)
+
+    def wait_for_copies(self, code: Code, warp: llvm.Value, groups: int) -> None:
+        """At most so many groups are pending."""
+        if self.races:
+            code.b.call(self.shadow.wait, [warp, i32(groups)])
+
+    def meet(self, code: Code, warp: llvm.Value, lanes: llvm.Value) -> None:
+        """Lanes of a warp have waited for each other."""
+        if self.races:
+            code.b.call(self.shadow.meet, [warp, lanes])
+
+
+def _inside(code: Code, offset: llvm.Value, size: int, room: llvm.Value) -> llvm.Value:
+    b = code.b
+    return b.icmp_signed("<=", b.add(b.zext(offset, I64), i64(size)), room)

@@ -1,0 +1,46 @@
+"""Generated code that writes down which lane reaches which address, for pictures of single warps: lane_trace.py
+reads it.
+
+Basic blocks are noted as in trace_format.py, accesses too, but with their bytes for the number of sectors; behind
+that stand
+the lanes, then 32 words with the lower and 32 with the upper halves of the lanes' addresses (offsets in shared memory
+and in a thread's own).
+"""
+
+from __future__ import annotations
+
+from warplens import llvm
+from warplens.emulator.access.site import V32
+from warplens.emulator.codegen.emitter import LlvmEmitter
+from warplens.emulator.codegen.structured_builder import Code, i32, i64
+from warplens.emulator.instrument.race_detector import How
+from warplens.emulator.instrument.warp_recorder import SPACES, Log, Recorder
+from warplens.emulator.state import trace_format
+from warplens.isa.dsl.warp_interface import Space
+
+ENTRY = 2 + 32 + 32  # words of an access
+
+
+class LaneRecorder(Recorder):
+    def table(self, code: Code, env: llvm.Value, number: llvm.Value, offsets: llvm.Value, mask: llvm.Value) -> None:
+        """Tables in constant memory are left out."""
+
+    def _access(self, space: Space, size: int, how: How) -> llvm.Function:
+        """(env, instruction, addresses or offsets, mask)."""
+        name = f"record_lanes_{space}_{size}"
+        if found := self.module.globals.get(name):
+            return found
+        made, code, (index, places, mask), (log, words) = self._begin(name, space)
+        b = code.b
+        head = i32(SPACES[space] << trace_format.SPACE | size << trace_format.SECTORS)
+        b.store(b.or_(index, head), words)
+        b.store(mask, code.at(words, 4))
+        low: llvm.Value = places
+        high: llvm.Value = llvm.Constant(V32, None)
+        if space == "global":
+            low, high = (b.trunc(part, V32) for part in (places, b.lshr(places, LlvmEmitter(b).number(places, 32))))
+        b.store(low, code.at(words, 8), align=4)
+        b.store(high, code.at(words, 8 + 32 * 4), align=4)
+        code.bump(code.field(Log, log, "used"), i64(ENTRY))
+        b.ret_void()
+        return made

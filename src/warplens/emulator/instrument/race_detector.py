@@ -1,0 +1,415 @@
+"""--check races: which accesses to shared memory nothing puts in order.
+
+Every unit of shared memory (a word; less where the kernel accesses less) remembers its last store, and for each warp
+its last loads and its last atomics.  Each warp has a clock: what the launch's showed when the warp last arrived at a
+barrier.  It knows up to which clock of every other warp it has waited; an access of an earlier one is in order.  Within
+a warp the same is kept for each pair of lanes, with WARPSYNC, and the NOP that the compiler leaves where lanes of a
+__syncwarp() are together anyway, in place of barriers.  An asynchronous copy is a store of the time at which its thread
+has waited for it.  Shuffles and votes order nothing: the compiler itself moves stores past them.
+
+After Flanagan and Freund, "FastTrack: Efficient and Precise Dynamic Race Detection", PLDI 2009, with the two levels
+of a block: threads of one warp and warps.
+"""
+
+from __future__ import annotations
+
+import ctypes as c
+from collections.abc import Callable
+from typing import Literal
+
+from warplens import llvm
+from warplens.emulator.codegen.emitter import LlvmEmitter
+from warplens.emulator.codegen.structured_builder import Code, function, i32, i64
+from warplens.emulator.codegen.vector_types import I32, PTR, vector
+from warplens.emulator.instrument.findings import Kind, noted
+from warplens.emulator.state.structs import BARRIERS, Block, Env, Warp
+
+How = Literal["load", "store", "atomic"]
+VOID = llvm.VoidType()
+V32 = vector(I32)
+MOST_WARPS = 32
+MBARRIERS = BARRIERS  # the row of what was published at mbarriers, behind those of the barriers
+PUBLISHED = BARRIERS + 2  # rows; the last has what is known of other blocks, by barrier
+GROUPS = 16  # of asynchronous copies, of which it is remembered when they were waited for
+
+
+class Global(c.Structure):
+    """What the workers of a launch share: watched are `bytes` of global memory from address `base` on."""
+
+    _fields_ = [
+        ("units", c.c_void_p),
+        ("events", c.c_void_p),
+        ("released", c.c_void_p),  # by block and warp: the clock up to which it has been
+        ("base", c.c_uint64),
+        ("bytes", c.c_uint64),
+        ("event", c.c_uint32),  # the latest
+        ("ticks", c.c_uint32),  # the clock of the launch
+    ]
+
+
+class Order(c.Structure):
+    """A warp's knowledge: `clocks` by warp, its own included; `seen[lane][other]` by lane in `steps` of this warp.
+
+    Nothing is cleared between blocks: clocks go on, so that what a block before did is in order.
+    """
+
+    _fields_ = [
+        ("clocks", c.c_uint32 * MOST_WARPS),
+        ("seen", c.c_uint32 * (32 * 32)),
+        ("step", c.c_uint32),
+        ("known", c.c_uint32),  # what was released until this reading of the launch's clock is known (global races)
+        ("committed", c.c_uint32),  # groups of asynchronous copies
+        ("completed", c.c_uint32),  # those of them that were waited for
+        ("done_clock", c.c_uint32 * GROUPS),  # of the latest completed groups, by number: when they were waited for
+        ("done_step", c.c_uint32 * GROUPS),
+        ("unused", c.c_uint32 * 28),
+    ]
+
+
+class Store(c.Structure):
+    """The last store to a unit; `who` is the thread's number in the block."""
+
+    _fields_ = [
+        ("clock", c.c_uint32),
+        ("step", c.c_uint32),
+        ("at", c.c_int32),
+        ("who", c.c_int32),
+        ("value", c.c_uint32),
+        ("group", c.c_uint32),  # of an asynchronous copy, counted from 1; 0 for other stores
+        ("unused", c.c_uint32 * 2),
+    ]
+
+
+class Uses(c.Structure):
+    """The last loads, or atomics, of a unit by one warp: by these lanes, since it last was in step."""
+
+    _fields_ = [("clock", c.c_uint32), ("step", c.c_uint32), ("at", c.c_int32), ("lanes", c.c_uint32)]
+
+
+LOADS, ATOMICS = 0, c.sizeof(Uses)
+CONFLICTS: dict[How, tuple[int, ...]] = {"load": (ATOMICS,), "store": (LOADS, ATOMICS), "atomic": (LOADS,)}
+
+
+def row_bytes(warps: int) -> int:
+    """What is remembered of one unit."""
+    return c.sizeof(Store) + 2 * c.sizeof(Uses) * warps
+
+
+class Shadow:
+    """The routines of one module."""
+
+    def __init__(self, module: llvm.Module) -> None:
+        self.module = module
+
+    # Accesses
+
+    def touch(self, how: How, copies: bool = False) -> llvm.Function:
+        """touch(env, block, warp, instruction, lane, unit, value, byte): one thread's access to one unit.
+
+        copies: a store that is an asynchronous copy
+        """
+        name = f"touch_{'copy' if copies else how}"
+        if found := self.module.globals.get(name):
+            return found
+        made, code = function(self.module, name, VOID, [PTR, PTR, PTR, *[I32] * 5])
+        _Touch(code, how, made.args, copies).build()
+        return made
+
+    # Order
+
+    @property
+    def meet(self) -> llvm.Function:
+        """meet(warp, lanes): what these lanes know and did is known to all of them."""
+        if found := self.module.globals.get("meet_lanes"):
+            return found
+        made, code = function(self.module, "meet_lanes", VOID, [PTR, I32])
+        warp, lanes = made.args
+        b = code.b
+        order = code.load(Warp, warp, "order")
+        code.bump(code.field(Order, order, "step"), 1, I32)
+        step = LlvmEmitter(b).splat(code.load(Order, order, "step"))
+        rows = code.field(Order, order, "seen")
+        together = code.variable(V32, llvm.Constant(V32, None))
+
+        def gather(lane: llvm.Value) -> None:
+            row = b.load(_row(code, rows, lane), typ=V32, align=4)
+            known = b.load(together, typ=V32)
+            b.store(b.select(b.icmp_unsigned(">", row, known), row, known), together)
+
+        code.each_bit(lanes, gather)
+        here = b.bitcast(lanes, vector(llvm.IntType(1)))
+        b.store(b.select(here, step, b.load(together, typ=V32)), together)
+
+        def share(lane: llvm.Value) -> None:
+            b.store(b.load(together, typ=V32), _row(code, rows, lane), align=4)
+
+        code.each_bit(lanes, share)
+        b.ret_void()
+        return made
+
+    @property
+    def arrive(self) -> llvm.Function:
+        """arrive(env, block, warp, place): what the warp knows and did is published: at a barrier, or MBARRIERS."""
+        if found := self.module.globals.get("arrive_in_order"):
+            return found
+        made, code = function(self.module, "arrive_in_order", VOID, [PTR, PTR, PTR, I32])
+        env, block, warp, barrier = made.args
+        b = code.b
+        order = code.load(Warp, warp, "order")
+        place = _row(code, code.load(Block, block, "published"), barrier)
+        known = b.load(code.field(Order, order, "clocks"), typ=V32, align=4)
+        raise_to(code, place, known)
+        raise_to(code, _known_at(code, block, barrier), code.load(Order, order, "known"))
+        tick(code, env, warp)
+        b.ret_void()
+        return made
+
+    @property
+    def observe(self) -> llvm.Function:
+        """observe(block, warp, lanes): they have waited at an mbarrier; all that has arrived at any is known to them.
+        """
+        if found := self.module.globals.get("observe_in_order"):
+            return found
+        made, code = function(self.module, "observe_in_order", VOID, [PTR, PTR, I32])
+        block, warp, lanes = made.args
+        self._take(code, block, warp, i32(MBARRIERS))
+        code.b.call(self.meet, [warp, lanes])
+        code.b.ret_void()
+        return made
+
+    def _take(self, code: Code, block: llvm.Value, warp: llvm.Value, barrier: llvm.Value) -> None:
+        """The warp knows what was published there."""
+        order = code.load(Warp, warp, "order")
+        published = code.b.load(_row(code, code.load(Block, block, "published"), barrier), typ=V32, align=4)
+        raise_to(code, code.field(Order, order, "clocks"), published)
+        known = code.b.load(_known_at(code, block, barrier), typ=I32)
+        raise_to(code, code.field(Order, order, "known"), known)
+
+    # Asynchronous copies
+
+    def commit(self, code: Code, warp: llvm.Value) -> None:
+        """The copies so far are one group."""
+        code.bump(code.field(Order, code.load(Warp, warp, "order"), "committed"), 1, I32)
+
+    @property
+    def wait(self) -> llvm.Function:
+        """wait(warp, groups): all groups but the last so many are complete.
+
+        Lanes that part count the groups of all: then some pending copies are taken for complete.
+        """
+        if found := self.module.globals.get("wait_for_copies"):
+            return found
+        made, code = function(self.module, "wait_for_copies", VOID, [PTR, I32])
+        warp, groups = made.args
+        b = code.b
+        order = code.load(Warp, warp, "order")
+        done = code.load(Order, order, "completed")
+        more = b.sub(b.sub(code.load(Order, order, "committed"), groups), done)
+        clock, step = _own_clock(code, warp), code.load(Order, order, "step")
+
+        def complete(n: llvm.Value) -> None:
+            number = b.and_(b.add(b.add(done, n), i32(1)), i32(GROUPS - 1))
+            code.store(clock, Order, order, "done_clock", number)
+            code.store(step, Order, order, "done_step", number)
+            code.bump(code.field(Order, order, "completed"), 1, I32)
+
+        code.each(more, complete)
+        b.ret_void()
+        return made
+
+    @property
+    def opened(self) -> llvm.Function:
+        """opened(env, block, barrier): before those that wait there go on."""
+        if found := self.module.globals.get("opened_in_order"):
+            return found
+        made, code = function(self.module, "opened_in_order", VOID, [PTR, PTR, I32])
+        env, block, barrier = made.args
+        b = code.b
+        place = _row(code, code.load(Block, block, "published"), barrier)
+
+        def of(warp: llvm.Value) -> None:
+            lanes = code.variable(I32, i32(0))
+
+            def waits(n: llvm.Value) -> None:
+                there = b.icmp_signed("==", code.load(Warp, warp, "parked_at", n), barrier)
+                mask = b.select(there, code.load(Warp, warp, "parked_mask", n), i32(0))
+                b.store(b.or_(b.load(lanes, typ=I32), mask), lanes)
+
+            code.each(code.load(Warp, warp, "parked"), waits)
+            with code.when(code.nonzero(b.load(lanes, typ=I32))):
+                self._take(code, block, warp, barrier)
+                b.call(self.meet, [warp, b.load(lanes, typ=I32)])
+
+        each_warp(code, env, block, of)
+        b.store(llvm.Constant(V32, None), place, align=4)
+        b.store(i32(0), _known_at(code, block, barrier))
+        b.ret_void()
+        return made
+
+    def start(self, code: Code, env: llvm.Value, block: llvm.Value) -> None:
+        """A new block: everything before it is in order."""
+        b = code.b
+        shared = code.load(Env, env, "races")
+        base = code.load(Global, shared, "ticks")
+        code.bump(code.field(Global, shared, "ticks"), 1, I32)
+
+        def begin(warp: llvm.Value) -> None:
+            order = code.load(Warp, warp, "order")
+            b.store(LlvmEmitter(b).splat(base), code.field(Order, order, "clocks"), align=4)
+            own = code.field(Order, order, "clocks", code.load(Warp, warp, "index"))
+            b.store(b.add(base, i32(1)), own)
+            code.store(0, Order, order, "known")
+            self.commit(code, warp)  # what the block before has not waited for does not matter any more
+            code.store(code.load(Order, order, "committed"), Order, order, "completed")
+            b.call(self.meet, [warp, i32(-1)])
+
+        each_warp(code, env, block, begin)
+        place = code.load(Block, block, "published")
+        for row in range(PUBLISHED):
+            b.store(llvm.Constant(V32, None), code.at(place, 128 * row), align=4)
+
+
+def each_warp(code: Code, env: llvm.Value, block: llvm.Value, visit: Callable[[llvm.Value], None]) -> None:
+    """visit(record) for every warp of the block."""
+    stride, first = code.load(Env, env, "warp_stride"), code.load(Block, block, "warps")
+
+    def number(n: llvm.Value) -> None:
+        visit(code.at(first, code.b.mul(code.widened(n), stride)))
+
+    code.each(code.load(Env, env, "warps"), number)
+
+
+def _row(code: Code, rows: llvm.Value, number: llvm.Value) -> llvm.Value:
+    """Of a table with 32 numbers a row."""
+    return code.at(rows, code.b.mul(code.widened(number), i64(128)))
+
+
+def _known_at(code: Code, block: llvm.Value, barrier: llvm.Value) -> llvm.Value:
+    """Where Order.known is published at a barrier: in the last row."""
+    rows = code.load(Block, block, "published")
+    return code.at(rows, code.b.add(i64(128 * (PUBLISHED - 1)), code.b.mul(code.widened(barrier), i64(4))))
+
+
+def raise_to(code: Code, place: llvm.Value, value: llvm.Value) -> None:
+    """*place = max(*place, value), by element."""
+    b = code.b
+    old = b.load(place, typ=value.type, align=4)
+    b.store(b.select(b.icmp_unsigned(">", value, old), value, old), place, align=4)
+
+
+def tick(code: Code, env: llvm.Value, warp: llvm.Value) -> None:
+    """The warp's own clock goes on."""
+    shared = code.load(Env, env, "races")
+    code.bump(code.field(Global, shared, "ticks"), 1, I32)
+    own = code.field(Order, code.load(Warp, warp, "order"), "clocks", code.load(Warp, warp, "index"))
+    code.b.store(code.load(Global, shared, "ticks"), own)
+
+
+def _own_clock(code: Code, warp: llvm.Value) -> llvm.Value:
+    return code.load(Order, code.load(Warp, warp, "order"), "clocks", code.load(Warp, warp, "index"))
+
+
+class _Touch:
+    """The body of touch()."""
+
+    def __init__(self, code: Code, how: How, given: tuple[llvm.Value, ...], copies: bool) -> None:
+        self.copies = copies
+        self.code, self.how, self.b = code, how, code.b
+        self.env, self.block, warp, self.at, self.lane, unit, self.value, self.byte = given
+        self.warp = code.load(Warp, warp, "index")
+        self.order = code.load(Warp, warp, "order")
+        self.clock = code.load(Order, self.order, "clocks", self.warp)
+        self.step = code.load(Order, self.order, "step")
+        self.me = self.b.or_(self.b.shl(self.warp, i32(5)), self.lane)
+        warps = code.load(Env, self.env, "warps")
+        size = self.b.add(i32(c.sizeof(Store)), self.b.mul(warps, i32(2 * c.sizeof(Uses))))
+        offset = self.b.mul(code.widened(unit), code.widened(size))
+        self.row = code.at(code.load(Block, self.block, "shadow"), offset)
+
+    def build(self) -> None:
+        self._against_store()
+        self.code.each(self.code.load(Env, self.env, "warps"), self._against_uses)
+        if self.how == "store":
+            self._remember_store()
+        else:
+            self._remember_use(LOADS if self.how == "load" else ATOMICS)
+        self.b.ret_void()
+
+    def _against_store(self) -> None:
+        code, b = self.code, self.b
+        who = code.load(Store, self.row, "who")
+        other, lane = b.lshr(who, i32(5)), b.and_(who, i32(31))
+        seen = code.load(Order, self.order, "seen", b.or_(b.shl(self.lane, i32(5)), lane))
+        clock, step, pending = self._done(other)
+        near = b.icmp_unsigned(">", seen, step)
+        near = b.or_(near, b.icmp_signed("==", who, self.me))
+        far = b.icmp_unsigned(">=", self._known(other), clock)
+        fine = b.and_(b.select(b.icmp_signed("==", other, self.warp), near, far), b.not_(pending))
+        if self.how == "store":
+            # Racecheck's convention: stores of the same value do no harm.
+            fine = b.or_(fine, b.icmp_signed("==", code.load(Store, self.row, "value"), self.value))
+        with code.when(b.not_(fine), likely=False):
+            kind = b.select(pending, i32(Kind.COPY_PENDING), i32(Kind.RACE))
+            self._report(code.load(Store, self.row, "at"), who, kind)
+
+    def _done(self, warp: llvm.Value) -> tuple[llvm.Value, llvm.Value, llvm.Value]:
+        """(clock, step) at which the last store was done, and whether it is a copy that its thread has not waited for.
+        """
+        code, b = self.code, self.b
+        clock, step, group = (code.load(Store, self.row, name) for name in ("clock", "step", "group"))
+        away = b.mul(code.widened(b.sub(warp, self.warp)), i64(c.sizeof(Order)))
+        theirs = code.at(self.order, away)
+        copied = code.nonzero(group)
+        behind = b.sub(code.load(Order, theirs, "completed"), group)
+        pending = b.and_(copied, b.icmp_signed("<", behind, i32(0)))
+        recent = b.and_(copied, b.icmp_unsigned("<", behind, i32(GROUPS)))
+        place = b.and_(group, i32(GROUPS - 1))
+        clock = b.select(recent, code.load(Order, theirs, "done_clock", place), clock)
+        return clock, b.select(recent, code.load(Order, theirs, "done_step", place), step), pending
+
+    def _known(self, warp: llvm.Value) -> llvm.Value:
+        return self.code.load(Order, self.order, "clocks", warp)
+
+    def _against_uses(self, warp: llvm.Value) -> None:
+        code, b = self.code, self.b
+        for table in CONFLICTS[self.how]:
+            uses = code.at(self._uses(warp), table)
+            lanes = code.load(Uses, uses, "lanes")
+            far = b.icmp_unsigned(">=", self._known(warp), code.load(Uses, uses, "clock"))
+            open_far = b.select(far, i32(0), lanes)
+            seen = b.load(_row(code, code.field(Order, self.order, "seen"), self.lane), typ=V32, align=4)
+            step = LlvmEmitter(b).splat(code.load(Uses, uses, "step"))
+            near = b.or_(b.bitcast(b.icmp_unsigned(">", seen, step), I32), code.bit(self.lane))
+            open_near = b.and_(lanes, b.not_(near))
+            bad = b.select(b.icmp_signed("==", warp, self.warp), open_near, open_far)
+            with code.when(code.nonzero(bad), likely=False):
+                who = b.or_(b.shl(warp, i32(5)), code.lowest(bad))
+                self._report(code.load(Uses, uses, "at"), who)
+
+    def _uses(self, warp: llvm.Value) -> llvm.Value:
+        step = self.code.b.mul(self.code.widened(warp), i64(2 * c.sizeof(Uses)))
+        return self.code.at(self.code.at(self.row, c.sizeof(Store)), step)
+
+    def _report(self, first: llvm.Value, who: llvm.Value, kind: llvm.Value | None = None) -> None:
+        b = self.b
+        apart = b.zext(b.icmp_signed("!=", b.lshr(who, i32(5)), self.warp), I32)
+        found = i32(Kind.RACE) if kind is None else kind
+        noted(self.code, self.env, self.block, found, first, self.at, who, self.me, self.byte, apart)
+
+    def _remember_store(self) -> None:
+        now = {"clock": self.clock, "step": self.step, "at": self.at, "who": self.me, "value": self.value}
+        group = self.b.add(self.code.load(Order, self.order, "committed"), i32(1)) if self.copies else i32(0)
+        now["group"] = group
+        for name, value in now.items():
+            self.code.store(value, Store, self.row, name)
+
+    def _remember_use(self, table: int) -> None:
+        code, b = self.code, self.b
+        uses = code.at(self._uses(self.warp), table)
+        same = b.and_(
+            b.icmp_signed("==", code.load(Uses, uses, "clock"), self.clock),
+            b.icmp_signed("==", code.load(Uses, uses, "step"), self.step),
+        )
+        lanes = b.or_(b.select(same, code.load(Uses, uses, "lanes"), i32(0)), code.bit(self.lane))
+        for name, value in {"clock": self.clock, "step": self.step, "at": self.at, "lanes": lanes}.items():
+            code.store(value, Uses, uses, name)

@@ -1,0 +1,192 @@
+"""What the words about an instruction find around them: records, the running split, the ways on."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from warplens import llvm
+from warplens.core.program import Instruction, Program
+from warplens.emulator.access.gather_scatter import Routines
+from warplens.emulator.access.pattern import Pattern
+from warplens.emulator.access.trap import record_fault
+from warplens.emulator.analysis.uniformity import Place
+from warplens.emulator.codegen.emitter import LlvmEmitter
+from warplens.emulator.codegen.structured_builder import Code, i32, i64
+from warplens.emulator.codegen.vector_types import I1, I32, I64, vector
+from warplens.emulator.instrument.instrumentation import Watch
+from warplens.emulator.lowering.outlined_ops import Sentences
+from warplens.emulator.simt.block_scheduler import Runtime
+from warplens.emulator.state.structs import Env, FaultKind, Warp
+from warplens.isa.dsl.warp_interface import Space
+
+ASK = 4096  # instructions of its budget that a turn costs a warp which asks what others do: an endless wait ends in
+# seconds, and 200,000 pieces of work may be taken
+
+if TYPE_CHECKING:
+    from warplens.emulator.lowering.register_allocation import Registers
+
+
+class Context(ABC):
+    """What is said once for all instructions of a module.
+
+    large        whether long sentences and accesses are called instead of written out
+    restores     whether convergence barriers come back from registers
+    uses_meeting, gives_way  whether lanes wait for each other, and whether some give way
+    shares  whether warps ask again and again what other blocks do (sass/block_queue.py)
+    """
+
+    module: llvm.Module
+    program: Program
+    tile: int
+    watch: Watch
+    runtime: Runtime
+    routines: Routines
+    restores: bool
+    uses_meeting: bool
+    gives_way: bool
+    shares: bool
+
+    @property
+    @abstractmethod
+    def large(self) -> bool: ...
+
+    @abstractmethod
+    def usual(self, index: int, pattern: Pattern | None) -> Pattern | None:
+        """The pattern, if executions of the instruction in it are counted by themselves: one pattern an instruction."""
+
+
+class InWarp:
+    """A function of a running warp, with env, block and warp as its first arguments.
+
+    exec, fuel, resume_at  places of the running lanes, of what is left of the turn, and of where to go on
+    dispatch, suspend, done, fault  blocks that take the next split, end the turn, the warp, or the run
+    """
+
+    t: Context
+    exec: llvm.Value
+    fuel: llvm.Value
+    resume_at: llvm.Value
+    dispatch: llvm.Block
+    suspend: llvm.Block
+    done: llvm.Block
+    fault: llvm.Block
+
+    def __init__(self, context: Context, function: llvm.Function) -> None:
+        self.t = context
+        self.function = function
+        self.env, self.block, self.warp = function.args[:3]
+        self.b = llvm.IRBuilder(function.append_basic_block("entry"))
+        self.code = Code(self.b)
+
+    def first_mask(self) -> llvm.Value:
+        """The lanes that exist in this warp."""
+        index = self.code.load(Warp, self.warp, "index")
+        return self.b.load(
+            self.b.gep(self.code.load(Env, self.env, "first_mask"), [index], source_etype=I32), typ=I32
+        )
+
+    def record_fault(
+        self, kind: FaultKind, instruction: llvm.Value, lanes: llvm.Value | None = None, **fields: llvm.Value
+    ) -> None:
+        lanes = self.b.load(self.exec, typ=I32) if lanes is None else lanes
+        place = {"instruction": instruction, "lanes": lanes}
+        record_fault(self.code, self.env, self.block, kind, self.warp, **place, **fields)
+
+
+class Running(InWarp, ABC):
+    """One that executes instructions.
+
+    counters  as in Env;  wrapped: a block that ends the run because an index left 32 bits
+    """
+
+    registers: Registers
+    place: Place  # whose code this is
+    apart = False  # what goes on from here are lanes by themselves
+    at: Instruction  # the instruction that is being translated, and its lanes
+    active: llvm.Value
+    counters: llvm.Value
+    wrapped: llvm.Block
+
+    def __init__(self, context: Context, function: llvm.Function) -> None:
+        super().__init__(context, function)
+        self.emitter = LlvmEmitter(self.b, context.tile)
+        self.sentences = Sentences(context.module, context.large, context.tile)
+        self.active = llvm.Constant(vector(I1), None)
+
+    # Numbers that differ between instructions of one form
+
+    @abstractmethod
+    def number(self, index: int) -> llvm.Value:
+        """The number of an instruction, i32."""
+
+    @abstractmethod
+    def row(self, index: int, space: Space = "global") -> llvm.Value:
+        """The address of an instruction's row of counters; of a generic access, of its lanes that reach a space."""
+
+    @abstractmethod
+    def hit(self, index: int) -> llvm.Value:
+        """Where its executions in the usual form are counted."""
+
+    # Ways on
+
+    @abstractmethod
+    def go_on(self, index: int, origin: int) -> None:
+        """To the block that starts at an instruction; backwards costs fuel, and may end the turn."""
+
+    @abstractmethod
+    def go_on_converted(self, index: int) -> None:
+        """To a later block whose form all lanes have taken already."""
+
+    @abstractmethod
+    def later(self, index: int, lanes: llvm.Value) -> llvm.Value:
+        """A place as number, noted as one that the dispatcher must know; these lanes will go on there."""
+
+    @abstractmethod
+    def all_later(self) -> None:
+        """Any place may be gone on at."""
+
+    @abstractmethod
+    def spend_back(self, index: int, origin: int) -> llvm.Value:
+        """Takes the fuel of a way backwards; whether it is used up."""
+
+    def spend(self, way: llvm.Value) -> llvm.Value:
+        """Takes the fuel of a way backwards, of so many instructions; whether it is used up.
+
+        Who has asked what other blocks do lets them go on, unless other lanes of the warp are ready to.
+        """
+        b, code = self.b, self.code
+        b.store(b.sub(b.load(self.fuel, typ=I64), way), self.fuel)
+        if self.t.shares:
+            alone = b.icmp_signed("==", code.load(Warp, self.warp, "ready"), i32(0))
+            with code.when(b.and_(alone, code.nonzero(code.load(Warp, self.warp, "asked"))), likely=False):
+                code.store(0, Warp, self.warp, "asked")
+                code.bump(code.field(Env, self.env, "asked"))
+                self.end_turn(ASK)
+        return b.icmp_signed("<", b.load(self.fuel, typ=I64), i64(0))
+
+    def end_turn(self, cost: int) -> None:
+        """The fuel is used up, and the warp's budget is charged so many instructions more."""
+        b, code = self.b, self.code
+        unspent = b.sub(b.load(self.fuel, typ=I64), i64(cost))
+        code.store(b.sub(code.load(Warp, self.warp, "used"), unspent), Warp, self.warp, "used")
+        b.store(i64(-1), self.fuel)
+
+    @abstractmethod
+    def wait_at(self, index: int) -> None:
+        """A whole warp waits for others; it goes on at an instruction."""
+
+    @contextmanager
+    def parted(self) -> Iterator[None]:
+        """What goes on from here are lanes by themselves."""
+        before, self.apart = self.apart, True
+        yield
+        self.apart = before
+
+    def fault_if(self, wrong: llvm.Value, kind: FaultKind, at: Instruction, **fields: llvm.Value) -> None:
+        """Stops the run where a lane of the mask `wrong` is set."""
+        with self.code.when(self.code.nonzero(wrong), likely=False):
+            self.record_fault(kind, self.number(at.index), wrong, **fields)
+            self.b.branch(self.fault)

@@ -1,0 +1,266 @@
+"""What a sentence says of control flow, written as LLVM."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from warplens import llvm
+from warplens.core.program import Label
+from warplens.emulator.access.site import V32
+from warplens.emulator.codegen.structured_builder import i32
+from warplens.emulator.codegen.vector_types import I1, I32, I64, LANES, is_vector, vector
+from warplens.emulator.lowering.reconvergence import WarpMeeting
+from warplens.emulator.state.counter_layout import DIVERGENT, ON, PARTED, REPLAYED
+from warplens.emulator.state.structs import ALL_THREADS, Block, Cluster, FaultKind, Reduce, Warp
+from warplens.isa.dsl.lanes import U32, Pred
+
+TRY = 8192  # instructions of its budget that a wait at an mbarrier costs a warp: where nobody comes it ends in seconds
+CLUSTER = 16  # behind the 16 barriers of BAR
+
+
+class WarpControl(WarpMeeting):
+    """Where lanes go, part, meet and wait.  Only active lanes take part."""
+
+    def branch(self, target: Label, when: Pred | None = None, uniform: bool = False) -> None:
+        b = self.b
+        there, behind = target.offset // 16, self._next()
+        condition = self.condition
+        if when is not None:
+            condition = when.node if condition is None else (Pred(self.e, condition) & when).node
+        if condition is None:
+            self.f.go_on(there, self.at.index)
+            return
+        if is_vector(condition):
+            taken = b.bitcast(b.and_(self.lanes, condition), I32)
+        else:
+            taken = b.select(condition, self.mask, i32(0))
+        if when is not None:
+            self.count(ON, b.zext(self.code.popcount(taken), I64))  # the lanes that go, as an H200 counts
+        if uniform:
+            self._either(b.icmp_signed("==", taken, self.mask), target)
+        elif is_vector(condition):
+            self._part(taken, there, behind)
+        else:
+            self._either(condition, target)
+
+    def _part(self, taken: llvm.Value, there: int, behind: int) -> None:
+        """Lanes of `taken` go there, the others on.  Of a split that parts the smaller half runs first, the half
+        that falls through if they are equal: so an H200 does (measurements/README.md, E1)."""
+        b, code, here = self.b, self.code, self.at.index
+        some, all_, mixed, none = (b.append_basic_block(n) for n in ("some", "all", "mixed", "none"))
+        b.cbranch(b.icmp_signed("==", taken, i32(0)), none, some)
+        b.position_at_end(some)
+        b.cbranch(b.icmp_signed("==", taken, self.mask), all_, mixed).set_weights([10, 1])
+        b.position_at_end(all_)
+        self.f.go_on(there, here)
+        b.position_at_end(none)
+        self.f.go_on(behind, here)
+        b.position_at_end(mixed)
+        self.count(DIVERGENT)
+        self.count(PARTED)
+        rest = b.and_(self.mask, b.not_(taken))
+        go, stay = (b.append_basic_block(n) for n in ("go", "stay"))
+        b.cbranch(b.icmp_signed("<", code.popcount(taken), code.popcount(rest)), go, stay)
+        with self.f.parted():
+            b.position_at_end(go)
+            self._leave_behind(behind, rest, taken)
+            self.f.go_on(there, here)
+            b.position_at_end(stay)
+            self._leave_behind(there, taken, rest)
+            if there <= here:
+                self.f.spend_back(there, here)
+            self.f.go_on(behind, here)
+
+    def _leave_behind(self, place: int, lanes: llvm.Value, running: llvm.Value) -> None:
+        """These lanes go on at a place later; the split is now the others."""
+        self.b.call(self.runtime.push, [self.f.warp, self.f.later(place, lanes), lanes])
+        self.b.store(running, self.f.exec)
+
+    def branch_any(self, target: Label, wanted: Pred | None = None) -> None:
+        lanes, also = self.active_mask, None if wanted is None else wanted.node
+        if also is not None and is_vector(also):
+            lanes = self.b.and_(lanes, self.b.bitcast(also, I32))
+        taken = self.b.icmp_signed("!=", lanes, i32(0))
+        if also is not None and not is_vector(also):
+            taken = self.b.and_(taken, also)
+        self._either(taken, target)
+
+    def _either(self, taken: llvm.Value, target: Label) -> None:
+        yes, no = (self.b.append_basic_block(n) for n in ("yes", "no"))
+        self.b.cbranch(taken, yes, no)
+        self.b.position_at_end(yes)
+        self.f.go_on(target.offset // 16, self.at.index)
+        self.b.position_at_end(no)
+        self.f.go_on(self._next(), self.at.index)
+
+    def branch_unless_mask(self, mask: U32, target: Label, equal: bool) -> None:
+        """Lanes that do not exist or have exited are not missed: seen on an H200, where a warp of 8 threads passes
+        BRA.DIV with a mask of all lanes.  Lanes outside the mask do not matter.  A lane whose guard is false goes
+        along, but is not one of those wanted."""
+        wanted = self.b.and_(self.first(mask).node, self.b.not_(self._exited()))
+        missing = self.b.and_(wanted, self.b.not_(self.active_mask))
+        self._either(self.b.icmp_signed("==" if equal else "!=", missing, i32(0)), target)
+
+    def jump(self, low: U32, high: U32, base: int = 0) -> None:
+        b = self.b
+        places = b.lshr(self.e.splat((low + base).node), self.e.splat(i32(4)))
+        self.f.all_later()
+        slot = self.code.variable(V32, places)
+        rest = b.and_(self.mask, b.not_(self.active_mask))
+        if self.condition is not None:
+            with self.code.when(self.code.nonzero(rest)):
+                b.call(self.runtime.push, [self.f.warp, self.f.later(self._next(), rest), rest])
+        self._spend_backwards(places)
+        self._count_parting(places)
+        replayed = b.call(self.runtime.push_targets, [self.f.warp, self.active_mask, slot])
+        self.count(REPLAYED, replayed)
+        b.branch(self.f.dispatch)
+
+    def _spend_backwards(self, places: llvm.Value) -> None:
+        """As for branches, so that time goes on: what lies between here and an earlier place."""
+        b = self.b
+        back = b.sub(self.f.number(self.at.index), b.extract_element(places, self._first_lane()))
+        spent = b.select(b.icmp_signed(">", back, i32(0)), back, i32(0))
+        b.store(b.sub(b.load(self.f.fuel, typ=I64), b.zext(spent, I64)), self.f.fuel)
+
+    def call(self, target: Label) -> None:
+        self.f.all_later()
+        self.branch(target)
+
+    def exit(self, when: Pred | None = None) -> None:
+        b = self.b
+        lanes = self.active_mask
+        if when is not None:
+            lanes = b.and_(lanes, b.bitcast(self.e.splat(when.node), I32))
+            self.count(ON, b.zext(self.code.popcount(lanes), I64))
+        b.call(self.runtime.exit_lanes, [self.f.block, self.f.warp, lanes])
+        whole = self.f.place.whole
+        if self.f.t.uses_meeting and not whole:
+            with self.code.when(self.code.nonzero(lanes)):
+                b.call(self.runtime.recheck, [self.f.env, self.f.warp])
+        gone = self.f.done if whole else self.f.dispatch
+        if self.condition is None and when is None:
+            b.branch(gone)
+            return
+        left = b.and_(self.mask, b.not_(lanes))
+        b.store(left, self.f.exec)
+        on = b.append_basic_block("on")
+        b.cbranch(self.code.nonzero(left), on, gone)
+        b.position_at_end(on)
+        self.f.go_on(self._next(), self.at.index)
+
+    def trap(self) -> None:
+        self.f.record_fault(FaultKind.TRAP, self.f.number(self.at.index))
+        self.b.branch(self.f.fault)
+
+    def yields(self) -> None:
+        """Give way to the other splits; lanes that wait for one which only spins wait no longer (yielding.py)."""
+        b, f = self.b, self.f
+        if not f.place.whole or f.apart:
+            with self.code.when(b.call(self.runtime.others, [f.warp])):
+                away = [f.env, f.warp, f.later(self._next(), self.mask), self.mask]
+                with self.code.when(b.call(self.runtime.give_way, away)):
+                    b.branch(f.dispatch)
+        f.go_on(self._next(), self.at.index)
+
+    def waits_until(self, p: Pred) -> None:
+        b, code, f = self.b, self.code, self.f
+        over = b.and_(self.active_mask, b.bitcast(self.e.splat(p.node), I32))
+        waits = b.and_(b.icmp_signed("==", over, i32(0)), code.nonzero(self.active_mask))
+        with code.when(waits, likely=False):
+            code.store(b.or_(code.load(Warp, f.warp, "trying"), self.mask), Warp, f.warp, "trying")
+            f.end_turn(TRY)
+            b.store(f.later(self.at.index, self.mask), f.resume_at)
+            b.branch(f.suspend)
+
+    def cluster_arrive(self) -> None:
+        """A cluster of one block may as well do all at the wait."""
+        if not self.runtime.clustered:
+            return
+        code = self.code
+        cluster = code.load(Block, self.f.block, "cluster")
+        code.store(code.load(Cluster, cluster, "phase"), Warp, self.f.warp, "cluster_phase")
+        code.bump(code.field(Cluster, cluster, "arrived"), code.popcount(self.active_mask), I32)
+        self._open_cluster(cluster)
+
+    def _open_cluster(self, cluster: llvm.Value) -> None:
+        """The barrier's next phase, if all that live have arrived."""
+        b, code = self.b, self.code
+        arrived, live = (code.load(Cluster, cluster, name) for name in ("arrived", "live"))
+        with code.when(b.and_(b.icmp_signed(">=", arrived, live), code.nonzero(arrived))):
+            code.store(0, Cluster, cluster, "arrived")
+            code.bump(code.field(Cluster, cluster, "phase"), 1, I32)
+
+    def cluster_wait(self) -> None:
+        if not self.runtime.clustered:
+            self.block_barrier(CLUSTER, None)
+            return
+        cluster = self.code.load(Block, self.f.block, "cluster")
+        self._open_cluster(cluster)  # those who were missing may have left
+        now, then = self.code.load(Cluster, cluster, "phase"), self.code.load(Warp, self.f.warp, "cluster_phase")
+        over = self.e.splat(self.b.icmp_signed("!=", now, then))
+        self.waits_until(Pred(self.e, over))
+        self.f.go_on(self._next(), self.at.index)
+
+    def block_barrier(
+        self, index: U32 | int, threads: U32 | int | None, *, waits: bool = True,
+        reduces: Literal["popc", "and", "or"] | None = None, p: Pred | None = None,
+    ) -> None:  # fmt: skip
+        b, code = self.b, self.code
+        coming = self._coming()
+        number = self._uniform(index)
+        lanes = code.popcount(self.mask)
+        need = i32(ALL_THREADS) if threads is None else self._uniform(threads)
+        if isinstance(threads, U32):
+            need = b.select(b.icmp_signed("==", need, i32(0)), i32(ALL_THREADS), need)
+        living = b.and_(self.f.first_mask(), b.not_(self._exited()))
+        self.f.t.watch.arrive(
+            code, self.f.env, self.f.block, self.f.warp, number, coming, living, self.f.number(self.at.index)
+        )
+        if threads is not None:
+            # A barrier with a count is told of whole warps; exited lanes of a warp that comes as one count too.
+            lanes = b.select(b.icmp_signed("==", self.mask, living), i32(LANES), lanes)
+        code.bump(code.field(Block, self.f.block, "arrived", number), lanes, I32)
+        code.store(need, Block, self.f.block, "need", number)
+        if reduces is not None and p is not None:
+            true = b.bitcast(b.and_(b.bitcast(coming, vector(I1)), self.e.splat(p.node)), I32)
+            code.bump(code.field(Block, self.f.block, "sum", number), code.popcount(true), I32)
+            code.bump(code.field(Block, self.f.block, "lanes", number), code.popcount(coming), I32)
+            code.store(int(Reduce[reduces.upper()]), Block, self.f.block, "reduction")
+        if not waits:
+            self.f.go_on(self._next(), self.at.index)
+            return
+        b.call(self.runtime.park, [self.f.warp, number, self.mask, self.f.later(self._next(), self.mask)])
+        if self.f.place.whole and not self.f.apart:
+            self.f.wait_at(self._next())
+        else:
+            b.branch(self.f.dispatch)
+
+    def _coming(self) -> llvm.Value:
+        """Lanes whose guard is true.  If there is one, all of the split wait with it: of the rules that come into
+        question the one that fits what an H200 did (measurements/README.md)."""
+        if self.condition is None:
+            return self.mask
+        coming = self.active_mask
+        self._skip_unless(self.code.nonzero(coming))
+        return coming
+
+    def _uniform(self, value: U32 | int) -> llvm.Value:
+        return i32(value) if isinstance(value, int) else self.first(value).node
+
+    def barrier_result(self) -> tuple[U32, Pred]:
+        count = self.code.load(Block, self.f.block, "result", 0)
+        truth = self.code.load(Block, self.f.block, "result", 1)
+        return self._u32(count), Pred(self.e, self.b.trunc(truth, I1))
+
+    def fence(self) -> None:
+        """Memory is in order here: one thread runs a block, and order between blocks is not relied upon."""
+        if self.at.base in ("MEMBAR", "FENCE"):
+            self.f.t.watch.fence(self.code, self.f.env, self.f.block, self.f.warp)
+
+    def commit_copies(self) -> None:
+        """Copies are done at once: only the check of races asks for the groups."""
+        self.f.t.watch.commit_copies(self.code, self.f.warp)
+
+    def wait_for_copies(self, groups: int) -> None:
+        self.f.t.watch.wait_for_copies(self.code, self.f.warp, groups)

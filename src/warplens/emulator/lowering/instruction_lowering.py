@@ -1,0 +1,79 @@
+"""One instruction told: its guard, its operands, its sentence, its results."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from warplens import llvm
+from warplens.core.program import Instruction
+from warplens.emulator.codegen.structured_builder import i32
+from warplens.emulator.codegen.vector_types import I1, I32, I64, is_vector, vector
+from warplens.emulator.lowering.codegen_context import Running
+from warplens.emulator.lowering.lane_ops import TranslatedWarp
+from warplens.emulator.lowering.memoized_ops import recalled
+from warplens.emulator.state.counter_layout import ON, takes_condition
+from warplens.emulator.state.structs import Env, Warp
+from warplens.isa.dsl.decode import Binding
+from warplens.isa.dsl.lanes import Lanes
+from warplens.sass.block_queue import asks
+
+
+def enter(f: Running, counts: llvm.Value, number: llvm.Value, mask: llvm.Value, tries: bool) -> None:
+    """Counts an execution of a basic block by the lanes of mask.
+
+    tries   whether it begins with a wait: then entering it to try again is left out (waits_until)
+    """
+    b, code = f.b, f.code
+    if tries:
+        first = b.append_basic_block("first")
+        trying = code.load(Warp, f.warp, "trying")
+        code.store(b.and_(trying, b.not_(mask)), Warp, f.warp, "trying")
+        on = b.append_basic_block("on")
+        b.cbranch(b.icmp_signed("==", b.and_(trying, mask), i32(0)), first, on)
+        b.position_at_end(first)
+    code.bump(counts)
+    code.bump(code.at(counts, 8), b.zext(code.popcount(mask), I64))
+    f.t.watch.enter(code, f.env, f.block, f.warp, number, mask)
+    if tries:
+        b.branch(on)
+        b.position_at_end(on)
+
+
+def tell(
+    f: Running, instruction: Instruction, binding: Binding, mask: llvm.Value, lanes: llvm.Value, split: bool
+) -> None:
+    """Writes what an instruction does.  `mask` and `lanes` are the running split as word and vector; `split` says
+    whether it may be less than all living lanes."""
+    if instruction.base == "NOP":
+        f.t.watch.meet(f.code, f.warp, mask)  # what is left of a __syncwarp() of lanes that are together
+        return
+    b = f.b
+    guard = instruction.guard
+    f.registers.flow.at(instruction.index, guard)
+    condition = None if guard is None else f.registers.predicate(guard)
+    if condition is None:
+        active = lanes
+    elif is_vector(condition):
+        active = b.and_(lanes, condition)
+    else:
+        active = b.bitcast(b.select(condition, mask, i32(0)), vector(I1))
+    f.at, f.active = instruction, active
+    if f.t.shares and asks(instruction):
+        f.code.store(b.trunc(f.code.load(Env, f.env, "side_by_side"), I32), Warp, f.warp, "asked")
+    if condition is not None and not takes_condition(instruction):
+        on = b.zext(f.code.popcount(b.bitcast(active, I32)), I64)
+        f.code.bump(f.code.at(f.row(instruction.index), 8 * ON), on)
+    warp = TranslatedWarp(f, instruction, mask, lanes, active, condition, split)
+    arguments = [f.registers.read(source, operand, instruction) for source, operand in binding.sources]
+    if binding.op.takes_warp:
+        for value in arguments:
+            if isinstance(value, Lanes):
+                value.node = f.emitter.vector_of(value.node)
+        arguments.insert(0, warp)
+    told = partial(f.sentences.tell, f.emitter, binding.op, binding.modifiers, arguments)
+    result = recalled(f, instruction, binding, arguments, told)
+    if binding.op.results:
+        results = result if isinstance(result, tuple) else (result,)
+        for target, value in zip(binding.targets, results, strict=True):
+            if target is not None:
+                f.registers.write(target, value, active, condition)

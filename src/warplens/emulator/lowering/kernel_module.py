@@ -1,0 +1,181 @@
+"""Machine code to LLVM: the module of one kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from warplens import llvm
+from warplens.compiler.signature import plain_name
+from warplens.core.cubin import Kernel
+from warplens.core.program import Immediate, Instruction, Program, Register
+from warplens.emulator.access.gather_scatter import Routines
+from warplens.emulator.access.pattern import Counts, Pattern
+from warplens.emulator.access.runtime_library import Signature, declare
+from warplens.emulator.access.site import Windows
+from warplens.emulator.analysis.cfg import reached, ways
+from warplens.emulator.analysis.divergence import gives_way
+from warplens.emulator.analysis.uniformity import Place, shapes
+from warplens.emulator.codegen.vector_types import I32, PTR
+from warplens.emulator.instrument.instrumentation import NO_CHECKS, Checks, Watch, unit
+from warplens.emulator.lowering.codegen_context import Context
+from warplens.emulator.lowering.register_allocation import highest, saved_space
+from warplens.emulator.lowering.warp_frame import RUN_APART
+from warplens.emulator.lowering.warp_function import WarpFunction
+from warplens.emulator.simt.block_scheduler import Runtime
+from warplens.emulator.state import abi
+from warplens.emulator.state.counter_layout import LARGE, Plan
+from warplens.emulator.state.structs import BARRIERS, HEADER
+from warplens.emulator.threaded.template import held_space
+from warplens.errors import UnsupportedInstruction
+from warplens.isa.dsl.decode import Binding, bind
+from warplens.sass.block_queue import shares
+
+
+def windows_of(program: Program, cluster: int = 1) -> Windows:
+    return Windows(abi.shared_base(program.arch), abi.STACK_TOP, cluster)
+
+
+def check_cluster(kernel: Kernel, checks: Checks) -> None:
+    if kernel.cluster_blocks == 1:
+        return
+    of = f"{plain_name(kernel.name)} ({kernel.arch}) runs in clusters of {kernel.cluster_blocks} blocks"
+    if checks:
+        raise UnsupportedInstruction(
+            f"{of}: its counts and results can be had, but neither its time nor checks of its accesses; "
+            "run it without --check and --gpu"
+        )
+
+
+class Translator(Context):
+    """Builds the module of one kernel.
+
+    `tile` is how many lanes of a warp stand side by side along x (affine.py); with 0 nothing is assumed of threadIdx.
+    `weights` are those that the code for whole warps counts with, for the module with the code for lanes apart.
+    """
+
+    def __init__(
+        self, kernel: Kernel, program: Program, tile: int, checks: Checks = NO_CHECKS,
+        library: Sequence[Signature] = (), weights: Mapping[int, Counts] | None = None,
+    ) -> None:  # fmt: skip
+        check_cluster(kernel, checks)
+        self.kernel = kernel
+        self.tile = tile
+        self.program = program
+        self.plan = Plan(program)
+        self.module = llvm.Module(name=f"{program.name}.{program.arch}")
+        self.watch = Watch(self.module, unit(program), checks)
+        self.restores, self.gives_way = restores_barriers(program), gives_way(program)
+        barriers = barriers_of(program)
+        clustered = kernel.cluster_blocks > 1
+        self.runtime = Runtime(self.module, self.watch, barriers, self.restores, self.gives_way, clustered)
+        self.routines = Routines(self.module, windows_of(program, kernel.cluster_blocks))
+        declare(self.module, library)
+        self.bindings = [self._bind(i) for i in program.instructions]
+        self.weights = dict(weights or {})
+        self.by_start = {block.first: block for block in program.blocks}
+        self.number = {block.first: n for n, block in enumerate(program.blocks)}
+        self.reached = reached(program)
+        self.uses_meeting = uses_meeting(program)
+        self.shares = shares(program)
+        blocks = [self.by_start[start] for start in sorted(self.reached)]
+        self._flow = ways(program)
+        self.shapes = shapes(program, self.bindings, blocks, tile, self._flow)
+        self.start = max(place for place in self.shapes.states if place.first == 0)
+        self.parting = self._parting()
+
+    def usual(self, index: int, pattern: Pattern | None) -> Pattern | None:
+        if pattern is None or self.weights.setdefault(index, pattern.counts) != pattern.counts:
+            return None
+        return pattern
+
+    def _bind(self, instruction: Instruction) -> Binding | None:
+        return bind(instruction)
+
+    def _parting(self) -> set[Place]:
+        """Where lanes can go on apart when a whole warp parts."""
+        known = self.shapes.states
+        return {Place(t) for p in known if p.whole for t in self._flow[p.first]} & set(known)
+
+    @property
+    def large(self) -> bool:
+        return len(self.program.instructions) > LARGE
+
+    @property
+    def by_itself(self) -> bool:
+        """Whether lanes apart have a module of their own: not where they may be from the start, or the driver is
+        called."""
+        return self.start.whole and bool(self.parting) and not self.kernel.externs
+
+    def build(self) -> llvm.Module:
+        """run_blocks, run_abreast and run_block; `apart` takes the address of run_apart, where lanes apart are by
+        themselves."""
+        function = llvm.Function(self.module, llvm.FunctionType(I32, [PTR, PTR, PTR]), "run_warp")
+        function.linkage = "internal"
+        beyond, places = llvm.GlobalVariable(self.module, PTR, "apart"), set(self.shapes.states)
+        beyond.initializer = llvm.Constant(PTR, None)
+        if self.by_itself:
+            places = {place for place in places if place.whole}
+        _attributes(function)
+        if not self.large:  # where warps wait at barriers a tenth faster, but slower to translate
+            function.attributes.add("alwaysinline")
+        WarpFunction(self, function, places, beyond if self.by_itself else None).build()
+        one_block = self.runtime.run_block(function)
+        self.runtime.run_blocks(one_block)
+        self.runtime.run_abreast(one_block)
+        self._keep_weights()
+        return self.module
+
+    def build_apart(self) -> llvm.Module:
+        """run_apart, for warps whose lanes have gone separate ways."""
+        function = llvm.Function(self.module, RUN_APART, "run_apart")
+        _attributes(function)
+        apart = [place for place in self.shapes.states if not place.whole]
+        WarpFunction(self, function, apart).build_apart(self.parting)
+        self._keep_weights()
+        return self.module
+
+    def _keep_weights(self) -> None:
+        """What a hit of each instruction adds to its columns, for whoever reads the counters."""
+        nothing = (0,) * len(Counts().columns())
+        rows = [self.weights[i].columns() if i in self.weights else nothing for i in range(len(self.bindings))]
+        numbers = [number for row in rows for number in row]
+        kind = llvm.ArrayType(llvm.IntType(16), len(numbers))
+        table = llvm.GlobalVariable(self.module, kind, "weights")
+        table.global_constant = True
+        table.initializer = llvm.Constant(kind, numbers)
+
+
+def _attributes(function: llvm.Function) -> None:
+    function.attributes.add("nounwind")
+    function.noalias = function.args[:3]
+
+
+def restores_barriers(program: Program) -> bool:
+    """`BMOV.32 B6, R16`: the lanes of a convergence barrier come back from a register."""
+    targets = [i.operands[0] for i in program.instructions if i.base == "BMOV"]
+    return any(isinstance(to, Register) and to.file == "B" for to in targets)
+
+
+def uses_meeting(program: Program) -> bool:
+    """Whether lanes wait for each other."""
+    return any(i.base in ("BSYNC", "WARPSYNC") for i in program.instructions)
+
+
+def barriers_of(program: Program) -> int:
+    """How many block barriers the code can use: one more than the highest number it names."""
+    highest = -1
+    for instruction in program.instructions:
+        if instruction.base.startswith("UCGABAR"):
+            return BARRIERS
+        if instruction.base == "BAR":
+            first = next((o for o in instruction.operands if isinstance(o, Immediate)), None)
+            if first is None or first is not instruction.operands[0]:
+                return BARRIERS
+            highest = max(highest, first.bits)
+    return min(highest + 1, BARRIERS)
+
+
+def saved_bytes(program: Program) -> int:
+    """Bytes of a warp's record with its registers, whoever runs it."""
+    last = highest(program)
+    return HEADER + max(saved_space(last), held_space(last))

@@ -1,0 +1,114 @@
+"""The warp as the sentences of isa/ see it, writing LLVM at one instruction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from warplens import llvm
+from warplens.emulator.access.gather_scatter import give_words
+from warplens.emulator.access.site import V32
+from warplens.emulator.analysis.abstract_interpreter import tile_line
+from warplens.emulator.codegen.emitter import LlvmEmitter
+from warplens.emulator.codegen.structured_builder import function, i32, i64
+from warplens.emulator.codegen.vector_types import I32, I64, LANES
+from warplens.emulator.lowering.control_flow import WarpControl
+from warplens.emulator.lowering.cross_lane import match_routine, reduced, shuffled
+from warplens.emulator.lowering.instruction_context import unsupported
+from warplens.emulator.lowering.memory_ops import WarpMemory
+from warplens.emulator.state import abi
+from warplens.emulator.state.structs import Block, Env, Warp
+from warplens.isa.dsl.lanes import U32, U64, Pred
+from warplens.isa.dsl.warp_interface import Data, Formula, QuickFormula
+
+LANE_MASKS = {  # special registers that depend on the lane alone
+    "SR_LANEID": list(range(LANES)),
+    "SR_EQMASK": [1 << lane for lane in range(LANES)],
+    "SR_LTMASK": [(1 << lane) - 1 for lane in range(LANES)],
+    "SR_LEMASK": [(2 << lane) - 1 for lane in range(LANES)],
+    "SR_GTMASK": [0xFFFFFFFF & ~((2 << lane) - 1) for lane in range(LANES)],
+    "SR_GEMASK": [0xFFFFFFFF & ~((1 << lane) - 1) for lane in range(LANES)],
+}
+
+
+class TranslatedWarp(WarpMemory, WarpControl):
+    """The warp as the sentences see it: memory, control flow, and here special registers and other lanes."""
+
+    def special(self, name: str) -> U32:
+        if name in LANE_MASKS:
+            return self._u32(llvm.Constant(V32, LANE_MASKS[name]))
+        code, b = self.code, self.b
+        fixed = abi.special_constants(self.f.t.program.arch)
+        if name in fixed:
+            return self._u32(i32(fixed[name]))
+        if name == "SR_CgaCtaId":
+            return self._u32(code.load(Block, self.f.block, "rank") if self.runtime.clustered else i32(0))
+        index = code.load(Warp, self.f.warp, "index")
+        axis = "XYZ".find(name[-1])
+        if name.startswith("SR_TID."):
+            row = b.add(b.mul(b.zext(index, I64), i64(3 * 128)), i64(axis * 128))
+            place = code.at(code.load(Env, self.f.env, "tid"), row)
+            line = tile_line(self.f.t.tile, name, lambda: b.load(place, typ=I32))
+            return self._u32(line or b.load(place, typ=V32, align=4))
+        if name.startswith("SR_CTAID."):
+            return self._u32(code.load(Block, self.f.block, "ctaid", axis))
+        if name == "SR_VIRTID":
+            return self._u32(b.shl(index, i32(8)))
+        if name == "SR_SMEMSZ":
+            total = b.trunc(code.load(Env, self.f.env, "shared_bytes"), I32)
+            return self._u32(b.add(total, i32(self.f.t.routines.windows.shared_base)))
+        if name.startswith(("SR_CLOCK", "SR_GLOBALTIMER")):
+            clock = self.clock()
+            return clock.low() if name.endswith("LO") else clock.high()
+        raise unsupported(self.f.t.program, self.at)
+
+    def clock(self) -> U64:
+        """Jumps backwards spend what they repeat, so the place in the code is what came since: together they grow."""
+        code, b = self.code, self.b
+        spent = b.sub(code.load(Env, self.f.env, "slice"), b.load(self.f.fuel, typ=I64))
+        before = b.add(code.load(Warp, self.f.warp, "used"), spent)
+        return U64(self.e, b.add(before, b.zext(self.f.number(self.at.index), I64)))
+
+    def once(self, key: str, words: int, formula: Formula, *runs: Data, quick: QuickFormula | None = None) -> Data:
+        name, module = f"{self.at.opcode}{key}", self.f.t.module
+        made = module.globals.get(name)
+        if made is None:
+            made = written(module, name, words, runs, formula, quick)
+        whole = self.b.call(made, [self.e.splat(word.node) for run in runs for word in run.words])
+        return Data([self._u32(self.b.extract_value(whole, k)) for k in range(words)])
+
+    # Other lanes
+
+    def ballot(self, p: Pred) -> U32:
+        return self._u32(self.b.bitcast(self.b.and_(self._active, self.e.splat(p.node)), I32))
+
+    def shuffle(self, value: U32, source: U32) -> U32:
+        """A lane that takes no part gives 0: what CUDA leaves open must not depend on how registers are kept."""
+        given = self.b.select(self._active, self.e.splat(value.node), llvm.Constant(V32, None))
+        return self._u32(shuffled(self.code, given, self.e.splat(source.node)))
+
+    def match_any(self, words: Data) -> U32:
+        routine = match_routine(self.f.t.module, len(words.words))
+        arguments = [self.e.splat(w.node) for w in words.words]
+        return self._u32(self.b.call(routine, [self.active_mask, *arguments]))
+
+    def reduce(self, value: U32, op: Literal["add", "min", "max", "smin", "smax", "and", "or", "xor"]) -> U32:
+        return self._u32(reduced(self.code, self.e.splat(value.node), self._active, op))
+
+
+def written(
+    module: llvm.Module, name: str, words: int, runs: Sequence[Data], formula: Formula, quick: QuickFormula | None
+) -> llvm.Function:
+    """A routine that gives `words` words, formula(*runs); what `quick` finds where that is the same in all lanes."""
+    result = llvm.LiteralStructType([V32] * words)
+    made, code = function(module, name, result, [V32 for run in runs for _ in run.words])
+    emitter, left = LlvmEmitter(code.b), iter(made.args)
+    given = [[U32(emitter, next(left)) for _ in run.words] for run in runs]
+    if quick is None:
+        give_words(code.b, [emitter.splat(word.node) for word in formula(*given)], result)
+        return made
+    found, same = quick(*given)
+    with code.when(code.b.icmp_signed("==", code.b.bitcast(same.node, I32), i32(-1)), likely=True):
+        give_words(code.b, [emitter.splat(word.node) for word in found], result)
+    code.b.ret(code.b.call(written(module, f"{name} slowly", words, runs, formula, None), made.args))
+    return made

@@ -1,0 +1,89 @@
+"""Long sentences of large code, written once as a function and called from then on: square roots, conversions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from warplens import llvm
+from warplens.emulator.analysis.affine import LINES
+from warplens.emulator.codegen.emitter import LlvmEmitter
+from warplens.emulator.codegen.structured_builder import function
+from warplens.emulator.codegen.vector_types import is_vector
+from warplens.isa.dsl.lanes import Lanes
+from warplens.isa.dsl.op import Op
+
+LONG = 30  # instructions of LLVM's: a call takes as long as about ten
+
+
+@dataclass(frozen=True)
+class Written:
+    """A sentence as a function, and what kinds of results it gives."""
+
+    function: llvm.Function
+    kinds: tuple[type[Lanes], ...]
+
+
+class Sentences:
+    """Those of one function of `module`, which is of large code or not."""
+
+    def __init__(self, module: llvm.Module, large: bool, tile: int) -> None:
+        self.module, self.large, self.tile = module, large, tile
+        self.lengths: dict[Any, int] = {}
+        self.written: dict[Any, Written] = {}
+
+    def tell(self, e: LlvmEmitter, op: Op, modifiers: Mapping[str, Any], arguments: Sequence[Any]) -> Any:
+        """What the sentence gives for these operands."""
+        key = _key(op, modifiers, arguments) if self.large and not op.takes_warp else None
+        if key is None or self.lengths.get(key, 0) <= LONG:
+            before = e.b.function.count
+            result = op.body(*arguments, **modifiers)
+            self.lengths[key] = e.b.function.count - before
+            return result
+        if key not in self.written:
+            self.written[key] = self._write(op, modifiers, arguments)
+        return _call(e, self.written[key], arguments)
+
+    def _write(self, op: Op, modifiers: Mapping[str, Any], arguments: Sequence[Any]) -> Written:
+        types = [a.node.type for a in arguments if isinstance(a, Lanes)]
+        made, code = function(self.module, f"{op.name} {len(self.written)}", llvm.VoidType(), types)
+        inner, given = LlvmEmitter(code.b, self.tile), list(made.args)
+        told = op.body(*(type(a)(inner, given.pop(0)) if isinstance(a, Lanes) else a for a in arguments), **modifiers)
+        results = told if isinstance(told, tuple) else (told,)
+        nodes = [inner.vector_of(r.node) for r in results]
+        kind = nodes[0].type if len(nodes) == 1 else llvm.LiteralStructType([n.type for n in nodes])
+        made.function_type = llvm.FunctionType(kind, types)
+        whole = nodes[0]
+        if len(nodes) > 1:
+            whole = llvm.Constant(kind, llvm.POISON)
+            for k, node in enumerate(nodes):
+                whole = code.b.insert_value(whole, node, k)
+        code.b.ret(whole)
+        return Written(made, tuple(type(r) for r in results))
+
+
+def _call(e: LlvmEmitter, written: Written, arguments: Sequence[Any]) -> Any:
+    whole = e.b.call(written.function, [a.node for a in arguments if isinstance(a, Lanes)])
+    if len(written.kinds) == 1:
+        return written.kinds[0](e, whole)
+    return tuple(kind(e, e.b.extract_value(whole, k)) for k, kind in enumerate(written.kinds))
+
+
+def _key(op: Op, modifiers: Mapping[str, Any], arguments: Sequence[Any]) -> Any:
+    """What the code of a sentence depends on; None if it is better told on the spot: of lines, and of one number."""
+    if not all(issubclass(kind, Lanes) for kind in op.results):
+        return None
+    parts: list[Any] = [id(op), repr(modifiers)]
+    several = False
+    for argument in arguments:
+        if not isinstance(argument, Lanes):
+            if not isinstance(argument, int):
+                return None
+            parts.append(argument)
+        elif isinstance(argument.node, LINES):
+            return None
+        else:
+            several = several or is_vector(argument.node)
+            parts.append((type(argument), argument.node.type))
+    return tuple(parts) if several else None

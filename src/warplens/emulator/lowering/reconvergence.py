@@ -1,0 +1,323 @@
+"""What a sentence says of lanes that meet, written as LLVM: convergence barriers and waits for lanes of the warp."""
+
+from __future__ import annotations
+
+from warplens import llvm
+from warplens.core.program import Label, Register
+from warplens.emulator.access.site import V32
+from warplens.emulator.codegen.structured_builder import i32
+from warplens.emulator.codegen.vector_types import I1, I32, I64, LANES, is_vector
+from warplens.emulator.lowering.instruction_context import AtInstruction
+from warplens.emulator.state.counter_layout import DIVERGENT, ON, PARTED, REPLAYED, REPLAYS
+from warplens.emulator.state.structs import COLLECTIVE, EARLIER, EVERYBODY, WARPSYNC, FaultKind, Warp
+from warplens.isa.dsl.lanes import U32, Pred
+
+
+class WarpMeeting(AtInstruction):
+    """Who waits for whom inside a warp.  Only active lanes take part."""
+
+    def _next(self) -> int:
+        return self.at.index + 1
+
+    def count(self, column: int, by: llvm.Value | int = 1) -> None:
+        self.code.bump(self.code.at(self.f.row(self.at.index), 8 * column), by)
+
+    def _count_parting(self, places: llvm.Value) -> None:
+        """Each target beyond the first is a divergent one, and takes another issue."""
+        different = self.b.call(self.f.t.routines.count.distinct, [places, self.active_mask])
+        beyond = self.b.zext(self.b.sub(different, i32(1)), I64)
+        self.count(DIVERGENT, beyond)
+        self.count(REPLAYS, beyond)
+        self.count(PARTED, self.b.zext(self.code.nonzero(beyond), I64))
+
+    # Convergence.  A barrier register holds, in every lane, the mask of the lanes that will meet there.
+
+    def set_barrier(self, barrier: Register) -> None:
+        self._set_barrier(barrier, self._u32(self.mask), restored=False)
+
+    def set_barrier_mask(self, barrier: Register, mask: U32) -> None:
+        self._set_barrier(barrier, mask, restored=True)
+
+    def _set_barrier(self, barrier: Register, mask: U32, restored: bool) -> None:
+        if self.f.t.gives_way:
+            lanes = self.first(mask).node
+            if not restored:
+                others = self.code.load(Warp, self.f.warp, "barrier", barrier.index)
+                self._note("joined", barrier, self.code.nonzero(others))
+                lanes = self.b.or_(others, lanes)
+            self.code.store(lanes, Warp, self.f.warp, "barrier", barrier.index)
+            self.code.store(0, Warp, self.f.warp, "missed", barrier.index)
+        elif self.f.t.restores:
+            self.f.registers.take_from(barrier, self.first(mask))
+        else:
+            self.f.registers.write(barrier, mask, self._active, self.condition)
+        if not self.f.t.restores:
+            return
+        self._note("restored", barrier, llvm.Constant(I1, int(restored)))
+
+    def _note(self, field: str, barrier: Register, whether: llvm.Value) -> None:
+        bit = i32(1 << barrier.index)
+        known = self.b.and_(self.code.load(Warp, self.f.warp, field), self.b.not_(bit))
+        self.code.store(self.b.or_(known, self.b.select(whether, bit, i32(0))), Warp, self.f.warp, field)
+
+    def barrier_mask(self, barrier: Register) -> U32:
+        if self.f.t.gives_way:
+            return self._u32(self.code.load(Warp, self.f.warp, "barrier", barrier.index))
+        return self._u32(self.f.registers.word("B", barrier.index))
+
+    def _exited(self) -> llvm.Value:
+        return self.code.load(Warp, self.f.warp, "exited")
+
+    def meet(self, barrier: Register) -> None:
+        if self.f.t.gives_way:
+            self._meet_without(barrier)
+            return
+        masks = self.barrier_mask(barrier).node
+        need = self.first(self._u32(masks)).node
+        if self.f.place.whole:
+            self._wait(barrier.index, need, barrier)
+            return
+        b, code, warp = self.b, self.code, self.f.warp
+        if not self.f.t.restores:
+            merged = code.nonzero(code.load(Warp, warp, "merged"))
+            with code.when(merged, likely=False):
+                self._keep_to(barrier, masks, need)
+        self.mask = b.load(self.f.exec, typ=I32)
+        with code.when(self._was_dug(), likely=False):
+            code.store(0, Warp, warp, "dug")
+            self._rejoin(barrier, need)
+        self._wait(barrier.index, need, barrier)
+
+    def _was_dug(self) -> llvm.Value:
+        """Whether the split that issues this had been buried, at this place."""
+        dug = self.code.load(Warp, self.f.warp, "dug")
+        return self.b.icmp_signed("==", dug, self.f.number(self._next()))
+
+    def _joined(self, barrier: Register, need: llvm.Value, place: llvm.Value) -> llvm.Value:
+        """Lanes that wait here already join the split; which."""
+        b, code = self.b, self.code
+        joined = b.call(self.runtime.rejoin, [self.f.warp, i32(barrier.index), need, place])
+        self.count(REPLAYED, b.zext(code.popcount(joined), I64))
+        b.store(b.or_(b.load(self.f.exec, typ=I32), joined), self.f.exec)
+        return joined
+
+    def _rejoin(self, barrier: Register, need: llvm.Value) -> None:
+        """Lanes that wait here already join a split that was buried; it issues the meeting with them."""
+        b, code = self.b, self.code
+        place = self.f.later(self._next(), self.mask)
+        joined = self._joined(barrier, need, place)
+        with code.when(code.nonzero(joined)):
+            lanes = b.load(self.f.exec, typ=I32)
+            on, wait = (b.append_basic_block(n) for n in ("on", "wait"))
+            b.cbranch(self._are_all(lanes, need), on, wait)
+            b.position_at_end(on)
+            with code.when(code.nonzero(b.and_(self.mask, b.not_(need)))):
+                self._issue_again(barrier.index, need, lanes)
+            self.f.go_on_converted(self._next())
+            b.position_at_end(wait)
+            self._arrive(barrier.index, need, lanes, place)
+
+    def _keep_to(self, barrier: Register, masks: llvm.Value, need: llvm.Value) -> None:
+        """Lanes of a merged split that set the barrier at another time wait for the lanes of then."""
+        b = self.b
+        masks = self.e.splat(masks)
+        lanes = b.bitcast(b.icmp_signed("==", masks, self.e.splat(need)), I32)
+        rest = b.and_(self.mask, b.not_(lanes))
+        with self.code.when(self.code.nonzero(rest)):
+            needs = self.code.variable(V32, masks)
+            place = self.f.later(self._next(), rest)
+            arguments = [self.f.env, self.f.warp, i32(barrier.index), needs, rest, place]
+            b.call(self.runtime.arrive_apart, arguments)
+            b.store(b.and_(self.mask, lanes), self.f.exec)
+
+    def _meet_without(self, barrier: Register) -> None:
+        """In a kernel whose lanes may give way."""
+        b, code, warp = self.b, self.code, self.f.warp
+        if self.f.place.whole:
+            code.store(0, Warp, warp, "barrier", barrier.index)
+            self.f.go_on(self._next(), self.at.index)
+            return
+        place = self.f.later(self._next(), self.mask)
+        need = code.load(Warp, warp, "barrier", barrier.index)
+        with code.when(self._was_dug(), likely=False):
+            code.store(0, Warp, warp, "dug")
+            with code.when(code.nonzero(self._joined(barrier, need, place))):
+                self.runtime.all_away(code, warp)
+        lanes = b.load(self.f.exec, typ=I32)
+        left = b.call(self.runtime.meet, [self.f.env, warp, i32(barrier.index), lanes, place])
+        on, wait = (b.append_basic_block(n) for n in ("on", "wait"))
+        b.cbranch(code.nonzero(left), on, wait)
+        b.position_at_end(wait)
+        b.branch(self.f.dispatch)
+        b.position_at_end(on)
+        b.store(left, self.f.exec)
+        self._issue_again(barrier.index, need, left)
+        self.f.go_on_converted(self._next())
+
+    def _are_all(self, lanes: llvm.Value, need: llvm.Value) -> llvm.Value:
+        """Whether these are all of the needed lanes that have not left."""
+        wanted = self.b.and_(need, self.b.not_(self._exited()))
+        return self.b.icmp_signed("==", self.b.and_(lanes, wanted), wanted)
+
+    def _arrive(self, slot: int, need: llvm.Value, lanes: llvm.Value, place: llvm.Value) -> None:
+        """Lanes wait at a slot; the warp's next split runs."""
+        self.b.call(self.runtime.arrive, [self.f.env, self.f.warp, i32(slot), need, lanes, place])
+        self.b.branch(self.f.dispatch)
+
+    def _wait(self, slot: int, need: llvm.Value, barrier: Register | None = None) -> None:
+        """The split goes on if it is all that is needed, else its lanes wait.
+
+        barrier: where they meet; who restored its lanes from a register issues the meeting again.
+        """
+        b = self.b
+        on, wait = (b.append_basic_block(n) for n in ("on", "wait"))
+        b.cbranch(self._are_all(self.mask, need), on, wait)
+        b.position_at_end(wait)
+        self._arrive(slot, need, self.mask, self.f.later(self._next(), self.mask))
+        b.position_at_end(on)
+        if slot in (WARPSYNC, EVERYBODY):
+            self.f.t.watch.meet(self.code, self.f.warp, self.mask)
+        if barrier is not None:
+            self._issue_again(slot, need, self.mask)
+        self.f.go_on(self._next(), self.at.index)
+
+    def _issue_again(self, slot: int, need: llvm.Value, lanes: llvm.Value) -> None:
+        """Lanes that restored a barrier from a register issue its meeting once more, unless it is empty."""
+        if not self.f.t.restores:
+            return
+        restored = self.b.and_(self.code.load(Warp, self.f.warp, "restored"), i32(1 << slot))
+        with self.code.when(self.b.and_(self.code.nonzero(restored), self.code.nonzero(need)), likely=False):
+            self.runtime.replay(self.code, self.f.env, self.f.number(self.at.index), lanes)
+
+    def leave(self, barrier: Register, when: Pred | None = None) -> None:
+        b = self.b
+        lanes = self.active_mask
+        if when is not None:
+            lanes = b.and_(lanes, b.bitcast(self.e.splat(when.node), I32))
+            self.count(ON, b.zext(self.code.popcount(lanes), I64))
+        staying = self.barrier_mask(barrier) & self._u32(b.not_(lanes))
+        if self.f.t.gives_way:
+            self.code.store(staying.node, Warp, self.f.warp, "barrier", barrier.index)
+        else:
+            self.f.registers.take_from(barrier, staying)
+        if not self.f.place.whole:
+            before = self.code.load(Warp, self.f.warp, "ready")
+            b.call(self.runtime.leave, [self.f.env, self.f.warp, i32(barrier.index), lanes])
+            with self.code.when(b.icmp_signed(">", self.code.load(Warp, self.f.warp, "ready"), before), likely=False):
+                self._after_released(before)
+        self.f.go_on(self._next(), self.at.index)
+
+    def _after_released(self, before: llvm.Value) -> None:
+        """Whoever was released parts from the split that released them: who was to run next is buried, and the fewer
+        run first, as where a split parts.
+
+        Without the first, lanes of `jumps` and `sudoku_rows` that come to one place one after the other went on as one:
+        2 BSYNC of 161,006 and 651,969 issues more than on an H200 (measurements/h200/odd.csv, strangers.csv).
+        """
+        b, code, warp = self.b, self.code, self.f.warp
+        below = b.lshr(code.bit(before), i32(1))
+        code.store(b.or_(code.load(Warp, warp, "buried"), below), Warp, warp, "buried")
+        top = b.sub(code.load(Warp, warp, "ready"), i32(1))
+        pc, mask = (code.load(Warp, warp, f"ready_{name}", top) for name in ("pc", "mask"))
+        with code.when(b.icmp_signed("<", code.popcount(mask), code.popcount(self.mask))):
+            code.store(self.f.later(self._next(), self.mask), Warp, warp, "ready_pc", top)
+            code.store(self.mask, Warp, warp, "ready_mask", top)
+            b.call(self.runtime.put, [warp, pc, mask])
+            b.branch(self.f.dispatch)
+
+    def converge(self, mask: U32 | None) -> None:
+        self._part_guarded()
+        if mask is not None:
+            self._in_own_mask(mask)
+            self._wait(WARPSYNC, self.first(mask).node)
+        else:
+            self._wait(EVERYBODY, self.f.first_mask())
+
+    def converge_apart(self, mask: U32) -> None:
+        self._part_guarded()
+        self._in_own_mask(mask)
+        self._wait_apart(WARPSYNC, mask)
+
+    def _wait_apart(self, slot: int, mask: U32) -> None:
+        """Each lane waits for the lanes of its own mask, and every different mask takes an issue."""
+        self.f.apart = True
+        needs = self.code.variable(V32, self.e.splat(mask.node))
+        place = self.f.later(self._next(), self.mask)
+        self._count_parting(self.e.splat(mask.node))
+        arguments = [self.f.env, self.f.warp, i32(slot), needs, self.mask, place]
+        self.count(REPLAYED, self.b.call(self.runtime.arrive_apart, arguments))
+        self.b.branch(self.f.dispatch)
+
+    def _in_own_mask(self, mask: U32) -> None:
+        """Lanes must be among those they wait for: an H200 raises "illegal instruction" for others."""
+        own_bit = llvm.Constant(V32, [1 << lane for lane in range(LANES)])
+        missing = self._u32(self.e.splat(mask.node)) & self._u32(own_bit)
+        outside = self.b.bitcast(missing.eq(0).node, I32)
+        self.f.fault_if(self.b.and_(outside, self.mask), FaultKind.WRONG_LANES, self.at)
+
+    def collect(self, mask: U32, target: Label) -> None:
+        place = self.code.field(Warp, self.f.warp, "lane_return")
+        old = self.b.load(place, typ=V32, align=4)
+        back = self.f.later(target.offset // 16, self.mask)
+        if self.f.t.gives_way:
+            old = self.b.or_(old, self.e.splat(i32(EARLIER)))
+        there = self.e.splat(back)
+        self.b.store(self.b.select(self._active, there, old), place, align=4)
+        if is_vector(mask.node):
+            self._wait_apart(COLLECTIVE, mask)
+        else:
+            self._wait(COLLECTIVE, self.first(mask).node)
+
+    def end_collective(self) -> None:
+        b = self.b
+        place = self.code.field(Warp, self.f.warp, "lane_return")
+        places = b.load(place, typ=V32, align=4)
+        if self.f.t.gives_way:
+            self._end_apart(places, place)
+            return
+        away = b.bitcast(b.icmp_signed("!=", places, self.e.splat(self.f.number(self._next()))), I32)
+        different = b.call(self.f.t.routines.count.distinct, [places, self.mask])
+        self.count(REPLAYS, b.zext(b.sub(different, i32(1)), I64))
+        self.count(REPLAYED, b.zext(self.code.popcount(b.and_(away, self.mask)), I64))
+        b.call(self.runtime.push_groups, [self.f.warp, self.mask, place])
+        b.branch(self.f.dispatch)
+
+    def _end_apart(self, places: llvm.Value, place: llvm.Value) -> None:
+        """Lanes that came last go on by themselves; those that waited take another issue."""
+        b = self.b
+        earlier = b.and_(b.bitcast(b.icmp_signed(">=", places, self.e.splat(i32(EARLIER))), I32), self.mask)
+        different = b.call(self.f.t.routines.count.distinct, [places, self.mask])
+        self.count(REPLAYS, b.zext(b.sub(different, i32(1)), I64))
+        self.count(REPLAYED, b.zext(self.code.popcount(earlier), I64))
+        b.call(self.runtime.push_groups, [self.f.warp, self.mask, place])
+        b.branch(self.f.dispatch)
+
+    def _part_guarded(self) -> None:
+        """Lanes whose guard is false go on by themselves; the rest does what waits."""
+        if self.condition is None:
+            return
+        if not is_vector(self.condition):
+            self._skip_unless(self.condition)
+            return
+        self.f.apart = True
+        b = self.b
+        lanes = self.active_mask
+        rest = b.and_(self.mask, b.not_(lanes))
+        with self.code.when(self.code.nonzero(rest)):
+            b.call(self.runtime.push, [self.f.warp, self.f.later(self._next(), rest), rest])
+        b.store(lanes, self.f.exec)
+        self.mask = lanes
+        some, none = (b.append_basic_block(n) for n in ("some", "none"))
+        b.cbranch(self.code.nonzero(lanes), some, none)
+        b.position_at_end(none)
+        b.branch(self.f.dispatch)
+        b.position_at_end(some)
+
+    def _skip_unless(self, condition: llvm.Value) -> None:
+        """Go on behind the instruction if the condition, one for all lanes, is false."""
+        b = self.b
+        here, past = (b.append_basic_block(n) for n in ("here", "past"))
+        b.cbranch(condition, here, past)
+        b.position_at_end(past)
+        self.f.go_on(self._next(), self.at.index)
+        b.position_at_end(here)

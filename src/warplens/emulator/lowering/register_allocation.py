@@ -1,0 +1,273 @@
+"""A warp's registers as LLVM locals.
+
+LLVM keeps what it can in vector registers; locals that it promotes cost nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from warplens import llvm
+from warplens.core.program import Constant, Program
+from warplens.emulator.access.gather_scatter import gathered
+from warplens.emulator.analysis.abstract_interpreter import named
+from warplens.emulator.analysis.affine import Guard, Linear
+from warplens.emulator.analysis.register_file import PARTS, Form, RegisterFile
+from warplens.emulator.analysis.uniformity_lattice import Name, State, shape_at
+from warplens.emulator.codegen.emitter import LlvmEmitter
+from warplens.emulator.codegen.structured_builder import Code, i32, i64
+from warplens.emulator.codegen.vector_types import I1, I8, I16, I32, I64, PTR, is_vector, scalar_type, vector
+from warplens.emulator.lowering.syscall_stub import READ
+from warplens.emulator.state.structs import Env, FaultKind
+from warplens.isa.dsl.lanes import U32, Float, Lanes
+
+if TYPE_CHECKING:
+    from warplens.emulator.lowering.codegen_context import Running
+    from warplens.emulator.lowering.warp_frame import Frame
+
+Slot = tuple[Name, Form, int]
+VECTORS = {"R": 128, "B": 128, "P": 4}  # bytes of 32 numbers
+FORMS = {"one": "one", "line": "line", "low": "pair", "high": "pair", "many": "many"}
+
+
+def highest(program: Program) -> dict[str, int]:
+    """The highest number that the program names in each file, -1 if it names none."""
+    last: dict[str, int] = dict.fromkeys(("R", "B", "UR", "P", "UP"), -1)
+    for instruction in program.instructions:
+        for operand in (instruction.guard, *instruction.operands):
+            for register in named(operand):
+                last[register.file] = max(last.get(register.file, -1), register.index)
+    return last
+
+
+def saved_space(last: Mapping[str, int]) -> int:
+    """Bytes that the registers up to these numbers take at most; runs reach up to seven beyond a name."""
+    return -(-sum((VECTORS.get(file, 4) + 40) * (n + 8) for file, n in last.items() if n >= 0) // 64) * 64
+
+# Lanes that wait there hold what is read behind it, while others run the code that they have run.
+WAITS_FOR_LANES = ("BSYNC", "WARPSYNC", "BAR")
+
+
+class Registers(RegisterFile):
+    """Locals for each form of the registers that the code touches, made when first asked for.
+
+    In straight code values are remembered instead, and stored where it ends (settle): LLVM would find out the same.
+    """
+
+    e: LlvmEmitter
+    f: Running
+
+    def __init__(self, function: Frame) -> None:
+        super().__init__(function.emitter)
+        self.f = function
+        self.b = function.b
+        self.locals: dict[Slot, llvm.Value] = {}
+        self.raw: dict[Slot, llvm.Value] = {}  # what was put there in this block, before its NaNs became the machine's
+        self.straight = False
+        self.held: dict[Slot, llvm.Value] = {}  # in straight code: what the local holds, or will when it is settled
+        self.unsettled: dict[Slot, None] = {}
+        known = function.t.shapes
+        before = [None, *(i.base for i in function.t.program.instructions)]
+        parted = (place for place, split in known.split.items() if split or before[place.first] in WAITS_FOR_LANES)
+        shared = {name for place in parted for name in known.live[place]}
+        self.shared = frozenset(shared | READ if function.t.kernel.externs else shared)
+
+    def kind(self, name: Name, form: Form) -> llvm.Type:
+        single = I1 if name[0] in ("P", "UP") else I32
+        return {"one": single, "line": I32, "pair": I64, "many": vector(single)}[form]
+
+    def local(self, slot: Slot) -> llvm.Value:
+        if slot not in self.locals:
+            name, form, _ = slot
+            kind = self.kind(name, form)
+            with self.b.goto_entry_block():
+                place = self.b.alloca(kind)
+                self.b.store(llvm.Constant(kind, None), place)
+            self.locals[slot] = place
+        return self.locals[slot]
+
+    # What holds the numbers
+
+    def fetch(self, name: Name, form: Form, part: int) -> Any:
+        slot = (name, form, part)
+        if slot in self.held:
+            return self.held[slot]
+        value = self.b.load(self.local(slot), typ=self.kind(name, form))
+        if slot in self.raw:
+            self.e.raw[value] = self.raw[slot]
+        if self.straight:
+            self.held[slot] = value
+        return value
+
+    def put(self, name: Name, form: Form, part: int, node: Any) -> None:
+        slot = (name, form, part)
+        node = self.e.splat(node) if form == "many" else node
+        self.raw.pop(slot, None)
+        if node in self.e.raw:
+            self.raw[slot] = self.e.raw[node]
+        if self.straight:
+            self.held[slot] = node
+            self.unsettled[slot] = None
+        else:
+            self.b.store(node, self.local(slot))
+
+    def settle(self) -> None:
+        """The locals hold what the registers do: what follows goes different ways."""
+        for slot in self.unsettled:
+            self.b.store(self.held[slot], self.local(slot))
+        self.unsettled.clear()
+        self.held.clear()
+        self.straight = False
+
+    def begin(self, block: Any, state: State, split: bool) -> None:
+        """Straight code, until it is settled."""
+        super().begin(block, state, split)
+        self.straight = True
+        self.raw.clear()
+        self.e.raw.clear()
+
+    def blended(self, lanes: Any, new: Any, old: Any) -> Any:
+        lanes = self.b.bitcast(self.b.load(self.f.exec, typ=I32), vector(I1)) if lanes is None else lanes
+        return self.b.select(lanes, self.e.splat(new), self.e.splat(old))
+
+    def uniform(self, node: Any, active: Any, condition: Any, old: Callable[[], Any]) -> Any:
+        node = self.e.vector_of(node)
+        if is_vector(node):
+            node = self.b.extract_element(node, i32(0))
+        if condition is None:
+            return node
+        some = condition
+        if is_vector(condition):
+            some = self.b.icmp_signed("!=", self.b.bitcast(active, I32), i32(0))
+        return self.b.select(some, node, old())
+
+    def trust(self, linear: Linear) -> None:
+        for guard in linear.guards:
+            self._check(guard)
+
+    def _check(self, guard: Guard) -> None:
+        """The corners of the tile stay inside 32 bits, so all lanes do."""
+        b, tile = self.b, self.f.t.tile
+        base, x, y = guard.narrow.parts
+        wide = b.sext(base, I64) if guard.signed else b.zext(base, I64)
+        low, high = (-(1 << 31), (1 << 31) - 1) if guard.signed else (0, (1 << 32) - 1)
+        reach: list[tuple[Any, int]] = [(x, tile - 1), (y, 32 // tile - 1)] if tile else []
+        known = [(step, times) for step, times in reach if isinstance(step, int)]
+        least = sum(min(step * times, 0) for step, times in known)
+        most = sum(max(step * times, 0) for step, times in known)
+        bottom, top = b.add(wide, llvm.Constant(I64, least)), b.add(wide, llvm.Constant(I64, most))
+        for step, times in reach:
+            if not isinstance(step, int):
+                way = b.mul(b.sext(step, I64), llvm.Constant(I64, times))
+                zero = llvm.Constant(I64, 0)
+                negative = b.icmp_signed("<", way, zero)
+                bottom = b.add(bottom, b.select(negative, way, zero))
+                top = b.add(top, b.select(negative, zero, way))
+        fine = b.and_(
+            b.icmp_signed(">=", bottom, llvm.Constant(I64, low)), b.icmp_signed("<=", top, llvm.Constant(I64, high))
+        )
+        on = b.append_basic_block("on")
+        b.cbranch(fine, on, self.f.wrapped).set_weights([100000, 1])
+        b.position_at_end(on)
+
+    # Saving: what is live at one of the places where execution goes on, in the form that it has there
+
+    def slots(self, places: Iterable[tuple[State, Iterable[Name]]], touched: bool = True) -> list[Slot]:
+        """touched: only those that this code touches."""
+        found: set[Slot] = set()
+        for state, live in places:
+            for name in live:
+                shape = shape_at(state, name)
+                if shape.known is not None:
+                    continue
+                form = FORMS[shape.kind]
+                owner = (name[0], name[1] - 1) if shape.kind == "high" else name
+                steps = (None, *shape.steps) if form in ("line", "pair") else (None,)
+                parts = [k for k in range(PARTS[form]) if steps[k] is None]  # type: ignore[index]
+                found.update((owner, form, k) for k in parts)  # type: ignore[misc]
+        return sorted(slot for slot in found if not touched or slot in self.locals)
+
+    def layout(self, slots: Iterable[Slot]) -> dict[Slot, int]:
+        """Where each stands in the save area, in bytes."""
+        offset, places = 0, {}
+        for slot in sorted(slots, key=lambda s: (s[1] != "many", s[0][0] == "P", s[1] != "pair", s)):
+            kind = self.kind(slot[0], slot[1])
+            places[slot] = offset
+            offset += 128 if kind == vector(I32) else 8 if kind == I64 else 4
+        return places
+
+    def save(self, code: Code, area: llvm.Value, slots: Iterable[Slot], layout: Mapping[Slot, int]) -> None:
+        for slot in slots:
+            value = self.fetch(*slot)
+            if value.type == vector(I1):
+                value = self.b.bitcast(value, I32)
+            elif value.type == I1:
+                value = self.b.zext(value, I32)
+            self.b.store(value, code.at(area, layout[slot]), align=4)
+
+    def restore(self, code: Code, area: llvm.Value, slots: Iterable[Slot], layout: Mapping[Slot, int]) -> None:
+        for slot in slots:
+            kind = self.kind(slot[0], slot[1])
+            stored = I32 if kind in (vector(I1), I1) else kind
+            value = self.b.load(code.at(area, layout[slot]), typ=stored, align=4)
+            if kind == vector(I1):
+                value = self.b.bitcast(value, kind)
+            elif kind == I1:
+                value = self.b.trunc(value, I1)
+            self.b.store(value, self.local(slot))
+
+    # Operands that are no registers
+
+    def immediate(self, kind: type[Lanes], bits: int) -> Any:
+        width = llvm.IntType(kind.bits)
+        constant = llvm.Constant(width, bits & ((1 << kind.bits) - 1))
+        return constant.bitcast(scalar_type(kind)) if issubclass(kind, Float) else constant
+
+    def number(self, kind: llvm.Type, value: int) -> llvm.Value:
+        """A number that stands in an operand."""
+        return llvm.Constant(kind, value)
+
+    def indexed(self, at: Constant) -> llvm.Value:
+        """The offset in its bank, of each lane where it has an index."""
+        offset = self.number(I32, at.offset)
+        if at.index is None:
+            return offset
+        word = self.e.vector_of(self.word(at.index.file, at.index.index))
+        return self.b.add(word, self.e.splat(offset) if is_vector(word) else offset)
+
+    def constant(self, at: Constant, size: int) -> list[U32]:
+        """Words of a constant bank; banks are 64 KB and offsets wrap inside."""
+        b, code = self.b, self.f.code
+        offset = self.indexed(at)
+        if at.index is not None:
+            self._within_bank(at, offset, size)
+        base = code.load(Env, self.f.env, "bank", at.bank)
+        words = max(size // 4, 1)
+        kind = {1: I8, 2: I16}.get(size, I32)
+        within = b.and_(offset, self.e.number(offset, 0xFFFF & -size))
+        values = []
+        for k in range(words):
+            wide = b.zext(within, self.e.shaped(I64, within))
+            at_word = b.add(wide, self.e.number(wide, 4 * k))
+            if is_vector(within):
+                place = b.inttoptr(b.add(at_word, self.e.splat(b.ptrtoint(base, I64))), vector(PTR))
+                lanes = self.e.number(within, 0)
+                every = b.icmp_signed("==", lanes, lanes)
+                value = gathered(b, place, every, kind, base)
+            else:
+                value = b.load(b.gep(base, [at_word], source_etype=I8), typ=kind, align=kind.width // 8, invariant=True)
+            values.append(U32(self.e, value if kind is I32 else b.zext(value, self.e.shaped(I32, value))))
+        return values
+
+    def _within_bank(self, at: Constant, offset: llvm.Value, size: int) -> None:
+        """A GPU gives 0 behind the end of a bank, and compute-sanitizer says nothing; here it is a fault."""
+        b, code, function = self.b, self.f.code, self.f
+        first = self.e.splat(offset)
+        room = code.load(Env, function.env, "bank_bytes", at.bank)
+        end = b.add(b.zext(first, vector(I64)), self.e.splat(i64(size)))
+        wrong = b.and_(function.active, b.icmp_unsigned(">", end, self.e.splat(room)))
+        lanes = b.bitcast(wrong, I32)
+        offender = b.extract_element(first, b.and_(code.lowest(lanes), i32(31)))
+        fields = {"bytes": b.trunc(room, I32), "space": offender}
+        function.fault_if(lanes, FaultKind.STRAY_CONSTANT, function.at, **fields)

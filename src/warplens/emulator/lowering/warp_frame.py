@@ -1,0 +1,234 @@
+"""The frame of the function that runs a warp: where it enters, chooses a split, stops and saves its registers.
+
+What stands in it, block by block, is in warp_function.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import TYPE_CHECKING
+
+from warplens import llvm
+from warplens.emulator.analysis.uniformity import Place
+from warplens.emulator.analysis.uniformity_lattice import Name, State
+from warplens.emulator.codegen.structured_builder import i32
+from warplens.emulator.codegen.vector_types import I32, I64, PTR
+from warplens.emulator.lowering.codegen_context import Running
+from warplens.emulator.lowering.register_allocation import Registers, Slot
+from warplens.emulator.lowering.split_dispatch import Turns
+from warplens.emulator.lowering.syscall_stub import PLACES, READ, driver_block
+from warplens.emulator.state.structs import HEADER, WHOLE, Env, FaultKind, Status, Warp
+
+if TYPE_CHECKING:
+    from warplens.emulator.lowering.kernel_module import Translator
+
+# run_apart(env, block, warp, what is left of the turn, place, straight) -> Status
+RUN_APART = llvm.FunctionType(I32, [PTR, PTR, PTR, I64, I32, I32])
+
+
+def number_of(place: Place) -> int:
+    """How the dispatcher knows a place."""
+    return place.first | (WHOLE if place.whole else 0)
+
+
+class Frame(Turns, Running):
+    """The body of run_warp(env, block, warp) -> Status, or of run_apart (lazy_divergent_code.py).
+
+    `places` are the blocks that the function has; a warp that goes on at another of the translator's leaves for
+    run_apart, whose address stands in the global `beyond`.
+    """
+
+    t: Translator
+
+    def __init__(
+        self, translator: Translator, function: llvm.Function, places: Iterable[Place], beyond: llvm.Value | None = None
+    ) -> None:
+        super().__init__(translator, function)
+        self.beyond = beyond
+        self.blocks = {
+            place: function.append_basic_block(f"at_{16 * place.first:x}") for place in sorted(places)
+        }
+        self.dispatch = function.append_basic_block("dispatch")
+        self.suspend = function.append_basic_block("suspend")
+        self.done = function.append_basic_block("done")
+        if beyond is not None:
+            self.leave = function.append_basic_block("leave")
+        self.stops: dict[Place, llvm.Block] = {}
+        self.waits: list[tuple[llvm.Block, Place]] = []
+        self.fault = function.append_basic_block("fault")
+        self.wrapped = function.append_basic_block("wrapped")
+        self.entries: set[Place] = set()
+        self.exec = self.b.alloca(I32)
+        self.fuel = self.b.alloca(I64)
+        self.resume_at = self.b.alloca(I32)
+        self.straight = self.b.alloca(I32)
+        self.at = translator.program.instructions[0]
+        self.registers = Registers(self)
+
+    def build(self) -> None:
+        """run_warp: from the first instruction, or from where the warp stopped."""
+        b, code = self.b, self.code
+        self._begin(code.load(Env, self.env, "slice"))
+        self.entries.add(self.t.start)
+        again, fresh = (self.function.append_basic_block(n) for n in ("again", "fresh"))
+        b.cbranch(code.nonzero(code.load(Warp, self.warp, "begun")), again, fresh)
+        self._translate_all()
+        b.position_at_end(fresh)
+        code.store(0, Warp, self.warp, "ready")
+        b.store(code.load(Warp, self.warp, "exec"), self.exec)
+        b.branch(self.blocks[self.t.start])
+        otherwise = self._leave() if self.beyond is not None else self._dispatched()
+        b.position_at_end(again)
+        self._resume(otherwise)
+        self._end()
+
+    def build_apart(self, entries: Iterable[Place]) -> None:
+        """run_apart: from a place that a split which was taken already goes on from; `entries`: where whole warps
+        can leave to."""
+        b = self.b
+        *_, fuel, pc, straight = self.function.args
+        self._begin(fuel)
+        self.entries.update(entries)
+        b.store(self.code.load(Warp, self.warp, "exec"), self.exec)
+        b.store(pc, self.resume_at)
+        start = self.function.append_basic_block("start")
+        b.branch(start)
+        self._translate_all()
+        self.layout = self._apart_layout()
+        chosen, go = self._dispatcher()
+        b.position_at_end(start)
+        self._restore(self.slots)
+        b.cbranch(self.code.nonzero(straight), go, chosen)
+        self._end()
+
+    def _begin(self, fuel: llvm.Value) -> None:
+        self.counters = self.code.load(Env, self.env, "counters")
+        self.saved = self.code.at(self.warp, HEADER)
+        self.b.store(fuel, self.fuel)
+
+    def _translate(self, place: Place) -> None:
+        """Fills the block of a place."""
+        raise NotImplementedError
+
+    def _translate_all(self) -> None:
+        for place in self.blocks:
+            self._translate(place)
+        self.driver = driver_block(self) if self.t.kernel.externs else None
+        self.slots = self.registers.slots(self._held_at(self.entries))
+        if self.driver:
+            self.slots = sorted({*self.slots, *((name, "many", 0) for name in READ)})
+        self.layout = self.registers.layout(self.slots)
+
+    def _apart_layout(self) -> dict[Slot, int]:
+        """Where the registers of lanes apart are saved, as who leaves for there and who is there agree on it."""
+        places = self._held_at(p for p in self.t.shapes.states if not p.whole)
+        return self.registers.layout(self.registers.slots(places, touched=False))
+
+    def _held_at(self, places: Iterable[Place]) -> list[tuple[State, frozenset[Name]]]:
+        return [(self.t.shapes.states[p], self.t.shapes.live[p]) for p in sorted(places)]
+
+    def _saved_at(self, places: Iterable[Place]) -> list[Slot]:
+        """What this code saves of what the places need; the rest is only handed on (_leave)."""
+        return [slot for slot in self.registers.slots(self._held_at(places)) if slot in self.layout]
+
+    def _end(self) -> None:
+        b = self.b
+        b.position_at_end(self.done)
+        b.ret(i32(Status.DONE))
+        self._wait()
+        self._suspend()
+        b.position_at_end(self.wrapped)
+        self.record_fault(FaultKind.WRAPPED, i32(0))
+        b.branch(self.fault)
+        b.position_at_end(self.fault)
+        b.ret(i32(Status.FAULT))
+
+    def _resume(self, otherwise: Callable[[], None]) -> None:
+        """Registers come back: of a whole warp those that its place still needs, in large code those that any does."""
+        b = self.b
+        apart = b.append_basic_block("apart")
+        entries = [place for place in sorted(self.entries) if place.whole]
+        shares = [entries] if entries and self.t.large else [[place] for place in entries]
+        switch = b.switch(self._next_split(), apart)
+        for share in shares:
+            back = b.append_basic_block("back")
+            b.position_at_end(back)
+            self._restore(self._saved_at(share))
+            on = b.switch(b.load(self.resume_at, typ=I32), self.blocks[share[0]])
+            for place in share:
+                switch.add_case(i32(number_of(place)), back)
+                on.add_case(i32(number_of(place)), self.blocks[place])
+        b.position_at_end(apart)
+        otherwise()
+
+    def _dispatched(self) -> Callable[[], None]:
+        """All places are here; gives what goes to one, with the registers saved when the warp stopped."""
+        chosen, _ = self._dispatcher()
+
+        def restored() -> None:
+            self._restore(self.slots)
+            self.b.branch(chosen)
+
+        return restored
+
+    def _restore(self, slots: list[Slot]) -> None:
+        self.registers.restore(self.code, self.saved, slots, self.layout)
+
+    def _leave(self) -> Callable[[], None]:
+        """The split goes on where lanes are apart: with these registers, and what is left of the turn.  Gives what
+        goes there with the registers saved when the warp stopped."""
+        b = self.b
+        b.position_at_end(self.dispatch)
+        self._next_split()
+        b.branch(self.leave)
+        b.position_at_end(self.leave)
+        self.code.store(b.load(self.exec, typ=I32), Warp, self.warp, "exec")
+        slots = self.registers.slots(self._held_at(self.t.parting), touched=False)
+        self.registers.save(self.code, self.saved, slots, self._apart_layout())
+        self._call_beyond()
+        return self._call_beyond
+
+    def _call_beyond(self) -> None:
+        b = self.b
+        places = ((self.fuel, I64), (self.resume_at, I32), (self.straight, I32))
+        rest = [b.load(place, typ=kind) for place, kind in places]
+        assert self.beyond is not None
+        b.ret(b.call(b.load(self.beyond, typ=PTR), [self.env, self.block, self.warp, *rest], RUN_APART))
+
+    def _ways(self, pc: llvm.Value, lost: llvm.Block) -> None:
+        switch = self.b.switch(pc, lost)
+        for place in sorted(self.entries):
+            switch.add_case(i32(number_of(place)), self.blocks[place])
+        if self.driver is not None:
+            for number in PLACES:
+                switch.add_case(i32(number), self.driver)
+
+    def wait_at(self, index: int) -> None:
+        """A whole warp waits for others; it goes on at an instruction."""
+        block = self.function.append_basic_block("wait")
+        self.b.branch(block)
+        self.waits.append((block, Place(index, whole=True)))
+
+    def _wait(self) -> None:
+        for block, place in self.waits:
+            self.b.position_at_end(block)
+            self._add_used()
+            self._save(self._saved_at([place]))
+            self.b.ret(i32(Status.WAITING))
+
+    def stop_at(self, place: Place) -> llvm.Block:
+        """Ends the turn of a split that goes on at this place.  A whole warp saves what is needed there: registers
+        that something might save would be computed for it, round by round."""
+        if not place.whole:
+            return self.suspend
+        if place not in self.stops:
+            self.stops[place] = self.function.append_basic_block("stop")
+        return self.stops[place]
+
+    def _stops(self) -> Iterable[tuple[llvm.Block, Callable[[], None]]]:
+        return [(block, partial(self._save, self._saved_at([place]))) for place, block in self.stops.items()]
+
+    def _save(self, slots: list[Slot] | None = None) -> None:
+        self.registers.save(self.code, self.saved, self.slots if slots is None else slots, self.layout)
+        self.code.store(1, Warp, self.warp, "begun")

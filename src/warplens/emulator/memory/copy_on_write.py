@@ -1,0 +1,149 @@
+"""What a host's array held before the kernel wrote it there: put aside stretch by stretch, each when an instruction is
+about to write it for the first time.
+
+It is on its way to the host's caches then anyway, and the copy passes them: of the 20 ms that it took to copy 256 MiB
+first, additions of 2^26 floats lose 12.  Of a stretch that holds one word over and over, as results mostly do before
+there are any, only the word is kept.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warplens import llvm
+from warplens.emulator.codegen.structured_builder import Code, function, i32, i64
+from warplens.emulator.codegen.vector_types import I8, I32, I64, LANES, PTR
+from warplens.emulator.memory.buffer_pool import SPARE, address, aligned
+from warplens.emulator.state.structs import Buffer
+from warplens.system.memory_advice import in_small_pages
+
+SHIFT = 14  # of the bytes of a stretch: what 128 warps that go abreast write in a round
+STRETCH = 1 << SHIFT
+ROW = 4 * LANES  # bytes that machine code copies at a time
+ROWS = llvm.VectorType(I32, LANES)
+BEGUN, DONE, EVEN = 1, 2, 4  # EVEN: one word over and over
+Bytes = NDArray[np.uint8]
+Pairs = list[tuple[Bytes, Bytes]]
+
+
+class Aside:
+    """`array` as it was: in `before` where `done` says so by stretches, or a word of `even`; elsewhere in the array.
+
+    patience   how often an instruction may come to a stretch that is aside before the rest goes there at once: such an
+               instruction jumps about, and to look up where it is takes longer than to copy
+    few        only a few blocks run, anywhere: what they write must not bring the rest into memory
+    """
+
+    def __init__(self, array: Bytes, few: bool = False) -> None:
+        self.array, self.few = array, few
+        self.before = aligned(array.size) if few else SPARE.take(array.size)
+        if few:
+            in_small_pages(address(self.before), array.size)
+        self.done = np.zeros(-(-array.size // STRETCH), np.uint8)
+        self.even = np.zeros(self.done.size, np.uint32)
+        self.patience = array.size if few else 64 + self.done.size // 8
+        rest = array.size % ROW
+        self.before[array.size - rest :] = array[array.size - rest :]
+
+    def back(self) -> Pairs:
+        """(to, from) that make the array what it was, where it held more than one word over and over: that is there."""
+        self._spread(self.array)
+        return [(self.array[part], self.before[part]) for part in self._parts(BEGUN | DONE)]
+
+    def rest(self) -> Pairs:
+        """(to, from) that make `before` all of what it was, likewise."""
+        self._spread(self.before)
+        return [(self.before[part], self.array[part]) for part in self._parts(0)]
+
+    def _spread(self, to: Bytes) -> None:
+        for n in np.flatnonzero(self.done == BEGUN | DONE | EVEN):
+            to[n * STRETCH : (n + 1) * STRETCH].view(np.uint32)[:] = self.even[n]
+
+    def _parts(self, state: int) -> list[slice]:
+        edges = np.flatnonzero(np.diff(self.done == state, prepend=False, append=False)) * STRETCH
+        return [slice(first, end) for first, end in edges.reshape(-1, 2).tolist()]
+
+
+def put_aside(module: llvm.Module) -> llvm.Function:
+    """(buffer, number of a stretch): it is aside, or all are and the buffer says so."""
+    if found := module.globals.get("put_aside"):
+        return found
+    made, code = function(module, "put_aside", llvm.VoidType(), [PTR, I64])
+    entry, number = made.args
+    b, done = code.b, code.load(Buffer, made.args[0], "aside_done")
+    with code.when(b.not_(_is_done(code, done, number))):
+        b.call(_one(module), [entry, number])
+        b.ret_void()
+    left = b.sub(code.load(Buffer, entry, "patience"), i64(1))
+    code.store(left, Buffer, entry, "patience")
+    with code.when(b.icmp_signed("<", left, i64(0))):
+        size = b.sub(code.load(Buffer, entry, "high"), code.load(Buffer, entry, "low"))
+        count = b.lshr(b.add(size, i64(STRETCH - 1)), i64(SHIFT))
+        code.each(count, lambda n: b.call(_one(module), [entry, n]))
+        code.store(i64(0), Buffer, entry, "in_stretches")
+    b.ret_void()
+    return made
+
+
+def _is_done(code: Code, done: llvm.Value, number: llvm.Value) -> llvm.Value:
+    state = code.b.load_atomic(code.at(done, number), "acquire", 1, I8)
+    return code.nonzero(code.b.and_(state, llvm.Constant(I8, DONE)))
+
+
+def _one(module: llvm.Module) -> llvm.Function:
+    """(buffer, number of a stretch): it is aside; several threads may ask for it at once."""
+    if found := module.globals.get("put_one_aside"):
+        return found
+    made, code = function(module, "put_one_aside", llvm.VoidType(), [PTR, I64])
+    entry, number = made.args
+    b, done = code.b, code.load(Buffer, made.args[0], "aside_done")
+    place = code.at(done, number)
+    before = b.atomic_rmw("or", place, llvm.Constant(I8, BEGUN), "seq_cst")
+    with code.when(b.icmp_unsigned("==", before, llvm.Constant(I8, 0))):
+        low, high = code.load(Buffer, entry, "low"), code.load(Buffer, entry, "high")
+        first = b.shl(number, i64(SHIFT))
+        left = b.sub(b.sub(high, low), first)
+        size = b.select(b.icmp_unsigned("<", left, i64(STRETCH)), left, i64(STRETCH))
+        source = b.inttoptr(b.add(b.add(low, first), code.load(Buffer, entry, "delta")), PTR)
+        target = code.at(code.load(Buffer, entry, "aside"), first)
+
+        rows = b.udiv(size, i64(ROW))
+        state = code.variable(I8, llvm.Constant(I8, DONE))
+        with code.when(b.icmp_unsigned("==", size, i64(STRETCH))):
+            word = b.load(source, typ=I32)
+            even = b.icmp_unsigned("==", _rows_of(code, source, rows, word), rows)
+            code.b.store(b.select(even, llvm.Constant(I8, DONE | EVEN), llvm.Constant(I8, DONE)), state)
+            b.store(word, code.at(code.load(Buffer, entry, "aside_even"), b.shl(number, i64(2))))
+
+        def row(n: llvm.Value) -> None:
+            at = b.mul(n, i64(ROW))
+            b.store(_row(code, source, n), code.at(target, at), align=64, passing=True)
+
+        ended = b.load(state, typ=I8)
+        with code.when(b.icmp_unsigned("==", ended, llvm.Constant(I8, DONE))):
+            code.each(rows, row)
+        b.atomic_rmw("or", place, ended, "seq_cst")
+    code.loop(lambda: b.not_(_is_done(code, done, number)), lambda: None)
+    b.ret_void()
+    return made
+
+
+def _row(code: Code, source: llvm.Value, number: llvm.Value) -> llvm.Value:
+    return code.b.load(code.at(source, code.b.mul(number, i64(ROW))), typ=ROWS, align=16)
+
+
+def _rows_of(code: Code, source: llvm.Value, rows: llvm.Value, word: llvm.Value) -> llvm.Value:
+    """How many rows from the first on hold nothing but this word."""
+    b, place = code.b, code.variable(I64, i64(0))
+    alike = b.insert_element(llvm.Constant(ROWS, None), word, i32(0))
+    alike = b.shuffle_vector(alike, alike, llvm.Constant(ROWS, None))
+
+    def same() -> llvm.Value:
+        n = b.load(place, typ=I64)
+        inside = b.icmp_unsigned("<", n, rows)
+        differs = b.icmp_unsigned("!=", _row(code, source, b.select(inside, n, i64(0))), alike)
+        return b.and_(inside, b.icmp_unsigned("==", b.bitcast(differs, I32), i32(0)))
+
+    code.loop(same, lambda: code.bump(place))
+    return b.load(place, typ=I64)

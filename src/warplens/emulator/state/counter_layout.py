@@ -1,0 +1,155 @@
+"""Where each count of a program stands in a worker's array of counters.
+
+First two entries a basic block (times executed, active lanes), then a row of columns an instruction, then an entry an
+instruction for the executions whose counts are known beforehand, then two rows a generic access, for the lanes that
+reach shared and local memory.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warplens.core.counts import Reached
+from warplens.core.program import Instruction, Program
+from warplens.isa.dsl.warp_interface import Space
+
+ON, DIVERGENT, REQUESTS, SECTORS, TAGS, WAVEFRONTS, IDEAL, BYTES = range(8)
+COLUMNS = 8  # one cache line a row
+# Of LDGSTS the executions that others keep in the last entries are none; its sectors as L1 counts them stand there.
+COPY_IDEAL = DIVERGENT  # of LDGSTS, which has no targets: the ideal on its shared side
+GENERIC_BYTES = DIVERGENT  # of a generic access: bytes at different addresses, in all spaces
+# What stands behind DIVERGENT in the row of an instruction that accesses no memory but moves lanes.
+PARTED, REPLAYS, REPLAYED = REQUESTS, SECTORS, TAGS
+# Instructions: of longer code most is in no inner loop, and who waits for a launch waits for the translation.
+LARGE = 300
+GENERIC = ("LD", "ST", "ATOM")
+ELSEWHERE: tuple[Space, ...] = ("shared", "local")  # where lanes of a generic access count in rows of their own
+NOBODY = ("ACQBULK",)  # no lane of it counts as switched on: 2 warps, an H200, 2026-11-21, ncu 2025.3.1
+MOVES_LANES = {"BRA", "BRX", "BRXU", "BSYNC", "CALL", "ENDCOLLECTIVE", "JMP", "RET", "WARPSYNC"}
+
+
+def takes_condition(instruction: Instruction) -> bool:
+    """`BRA P1, target`, `BREAK B0, P1`, `EXIT P1`: a predicate besides the guard says who goes; only these are on."""
+    wanted = {"BRA": 2, "BREAK": 2, "EXIT": 1}.get(instruction.opcode)
+    return wanted is not None and len(instruction.operands) == wanted
+
+
+@dataclass(frozen=True)
+class Kinds:
+    """What decides how the columns are read: 1 or 0 an instruction, whether it copies to shared memory, is a generic
+    access, moves lanes, does not, is conditional, counts targets; and the lengths of the basic blocks.
+
+    To multiply takes a quarter of the time of numpy's where().
+    """
+
+    copies: NDArray[np.int64]
+    generic: NDArray[np.int64]
+    flow: NDArray[np.int64]
+    still: NDArray[np.int64]
+    conditional: NDArray[np.bool_]
+    targets: NDArray[np.int64]
+    lengths: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Plan:
+    program: Program
+
+    @property
+    def size(self) -> int:
+        return self._behind + COLUMNS * len(ELSEWHERE) * len(self.generic)
+
+    @cached_property
+    def generic(self) -> dict[int, int]:
+        """Generic accesses, by number of the instruction, and which of them each is."""
+        found = (n for n, i in enumerate(self.program.instructions) if i.base in GENERIC)
+        return {instruction: number for number, instruction in enumerate(found)}
+
+    @cached_property
+    def kinds(self) -> Kinds:
+        every = self.program.instructions
+        copies, generic, flow = (
+            np.array([i.base in bases for i in every], np.int64) for bases in (("LDGSTS",), GENERIC, MOVES_LANES)
+        )
+        return Kinds(
+            copies=copies,
+            generic=generic,
+            flow=flow,
+            still=1 - flow,
+            targets=1 - (copies | generic),
+            conditional=np.array([i.guard is not None or takes_condition(i) or i.base in NOBODY for i in every]),
+            lengths=np.array([block.last + 1 - block.first for block in self.program.blocks]),
+        )
+
+    @cached_property
+    def _behind(self) -> int:
+        """First entry behind the hits, where a line of the host's cache begins."""
+        return -(-self.hit(len(self.program.instructions)) // COLUMNS) * COLUMNS
+
+    def block(self, number: int) -> int:
+        """Entry of a block's execution count; its lanes stand behind."""
+        return 2 * number
+
+    def row(self, instruction: int, space: Space = "global") -> int:
+        """First entry of an instruction's columns; of a generic access, of its lanes that reach a space."""
+        if space in ELSEWHERE and instruction in self.generic:
+            part = len(ELSEWHERE) * self.generic[instruction] + ELSEWHERE.index(space)
+            return self._behind + COLUMNS * part
+        start = -(-2 * len(self.program.blocks) // COLUMNS) * COLUMNS
+        return start + COLUMNS * instruction
+
+    def hit(self, instruction: int) -> int:
+        return self.row(len(self.program.instructions)) + instruction
+
+    def executed(self, counters: NDArray[np.int64]) -> int:
+        """Warp instructions."""
+        return int(counters[: 2 * len(self.program.blocks) : 2] @ self.kinds.lengths)
+
+    def read(self, counters: NDArray[np.int64], weights: NDArray[np.int64]) -> dict[str, Any]:
+        """Counters as arrays of one entry an instruction; `weights`: what a hit adds to the columns from REQUESTS on.
+        """
+        n, kinds = len(self.program.instructions), self.kinds
+        of_blocks = counters[: 2 * len(self.program.blocks)].reshape(-1, 2)
+        executed, threads = of_blocks.repeat(kinds.lengths, axis=0).T
+        columns = counters[self.row(0) : self.hit(0)].reshape(n, COLUMNS).T.copy()
+        hits = counters[self.hit(0) : self.hit(n)]
+        columns[REQUESTS:] += hits * weights.T
+        parts = self._parts(counters)
+        if self.generic:
+            for part in parts.values():
+                columns += part
+        memory, lanes = columns[REQUESTS : TAGS + 1] * kinds.still, columns[PARTED : REPLAYED + 1] * kinds.flow
+        return {
+            "executed": executed,
+            "threads": threads,
+            "threads_on": np.where(kinds.conditional, columns[ON], threads),
+            "divergent": columns[DIVERGENT] * kinds.targets,
+            "parted": lanes[0],
+            "replays": lanes[1],
+            "replayed": lanes[2],
+            "requests": memory[0],
+            "sectors": memory[1],
+            "tags": memory[2],
+            "wavefronts": columns[WAVEFRONTS],
+            "ideal": columns[IDEAL],
+            "copy_ideal": columns[COPY_IDEAL] * kinds.copies,
+            "copy_sectors": hits * kinds.copies,
+            "bytes": columns[BYTES],
+            "generic_bytes": columns[GENERIC_BYTES] * kinds.generic,
+            "reached": {space: Reached(*part[REQUESTS:]) for space, part in parts.items()},
+        }
+
+    def _parts(self, counters: NDArray[np.int64]) -> dict[Space, NDArray[np.int64]]:
+        """Columns for every instruction: of generic accesses the lanes that reached a space, else zeros."""
+        n = len(self.program.instructions)
+        parts = {space: np.zeros((COLUMNS, n), np.int64) for space in ELSEWHERE}
+        if self.generic:
+            found = counters[self._behind :].reshape(len(self.generic), len(ELSEWHERE), COLUMNS)
+            for which, space in enumerate(ELSEWHERE):
+                parts[space][:, list(self.generic)] = found[:, which].T
+        return parts

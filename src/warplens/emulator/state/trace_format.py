@@ -1,0 +1,25 @@
+"""The words of a recording: how entries of the log are laid out; warp_recorder.py writes them,
+model/trace/trace_decoder.py reads them.
+
+Words have 32 bits.  Entering a basic block: ENTER | warp << WARP | number of the basic block, then the number of the
+block of the grid, then the lanes.  An access: space << SPACE | sectors << SECTORS | number of the instruction, then
+wavefronts | lanes << LANES | distinct words << DISTINCT, then the numbers of the sectors (address / 32, low 32 bits; of
+local memory within the warp's own).  An atomic on global memory says in its second word as well how many of its lanes
+meet: PASSES, lanes on the fullest word of each sector, added up, and FULLEST, those on the fullest of all.  A table in
+constant memory has lanes and distinct words, and instead of sectors the numbers of its bank's lines of 64 bytes.
+"""
+
+ENTER = 1 << 31
+# Bits at which a field begins, and how large it may be; the last field of a word begins at bit 0.
+WARP, MOST_WARPS = 24, 0x7F
+MOST_BASIC_BLOCKS = 0xFFFFFF
+SPACE, MOST_SPACES = 28, 3
+SECTORS, MOST_SECTORS = 20, 0xFF
+MOST_INSTRUCTIONS = 0xFFFFF
+LANES, MOST_LANES = 8, 0x3F
+DISTINCT, MOST_DISTINCT = 14, 0x3F
+PASSES, MOST_PASSES = 20, 0x3F
+FULLEST, MOST_FULLEST = 26, 0x3F
+MOST_WAVEFRONTS = 0xFF
+GLOBAL, SHARED, LOCAL, TABLE = range(4)  # spaces
+ENTERED, ACCESSED = 3, 2  # words of an entry, sectors left out

@@ -1,0 +1,253 @@
+"""Pieces: machine code for one form of instruction, which finds its numbers in a step and its registers in memory.
+
+A piece is a function (env, block, warp, step) -> End; at its end it goes on to the next step's piece.  What it does is
+told by the same words as in a kernel that is translated as a whole (warp_function.py), in the manner of lanes
+apart: right under
+any mask.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from enum import IntEnum
+from typing import Any
+
+from warplens import llvm
+from warplens.core.program import Program
+from warplens.emulator.access.gather_scatter import Routines
+from warplens.emulator.access.pattern import Pattern
+from warplens.emulator.access.site import Windows
+from warplens.emulator.analysis.liveness import Liveness
+from warplens.emulator.analysis.register_file import Form as Kind
+from warplens.emulator.analysis.uniformity import Place
+from warplens.emulator.analysis.uniformity_lattice import MANY, ONE, UNIFORM, Name, Shape
+from warplens.emulator.codegen.structured_builder import i32
+from warplens.emulator.codegen.vector_types import I1, I32, I64, PTR, vector
+from warplens.emulator.instrument.instrumentation import Watch
+from warplens.emulator.lowering.codegen_context import Context, Running
+from warplens.emulator.lowering.instruction_lowering import enter, tell
+from warplens.emulator.lowering.register_allocation import Registers
+from warplens.emulator.lowering.syscall_stub import call_driver
+from warplens.emulator.simt.block_scheduler import Runtime
+from warplens.emulator.state.counter_layout import COLUMNS, ELSEWHERE, GENERIC
+from warplens.emulator.state.structs import BARRIERS, HEADER, Env, FaultKind, Status
+from warplens.emulator.threaded.template import (
+    AHEAD,
+    BACK,
+    DRIVER,
+    IMMEDIATE,
+    LOST,
+    PLACES,
+    SLOTS,
+    SPAN,
+    WIDTHS,
+    Form,
+    Held,
+    Setting,
+    Step,
+)
+from warplens.isa.dsl.warp_interface import Space
+
+PIECE = llvm.FunctionType(I32, [PTR, PTR, PTR, PTR])
+NEXT = ctypes.sizeof(Step)
+
+
+class End(IntEnum):
+    """What a piece gives that has no next one: a Status, or what the warp's turn goes on with."""
+
+    DISPATCH = 16
+    SUSPEND = 17
+
+
+class PieceContext(Context):
+    """One module of pieces, for forms that `program` has in this setting."""
+
+    tile = 0
+    large = True
+
+    def __init__(self, module: llvm.Module, program: Program, setting: Setting) -> None:
+        self.module, self.program = module, program
+        self.watch = Watch(module, setting.unit, setting.checks)
+        self.runtime = Runtime(module, self.watch, BARRIERS, setting.restores, setting.gives_way)
+        self.routines = Routines(module, Windows(setting.shared_base, setting.stack_top))
+        self.restores, self.uses_meeting = setting.restores, setting.uses_meeting
+        self.gives_way, self.shares = setting.gives_way, setting.shares
+
+    def usual(self, index: int, pattern: Pattern | None) -> Pattern | None:
+        """Executions are counted where they happen."""
+        return None
+
+
+class PieceRegisters(Registers):
+    """All registers as 32 numbers, the uniform ones as one; in memory behind the warp's record (form.Held)."""
+
+    f: Piece
+
+    def __init__(self, piece: Piece) -> None:
+        self.e, self.f, self.b = piece.emitter, piece, piece.b
+        self.shapes = AllMany()
+        self.split = True
+        self.shared = Everything()
+        self.free = frozenset()
+        self.flow = Liveness()
+        self.flow.begin(piece.place)
+
+    def _address(self, name: Name) -> llvm.Value:
+        file, index = name
+        code = self.f.code
+        if index < SLOTS:
+            return code.at(self.f.warp, PLACES[file] + WIDTHS[file] * index)
+        further = (index - SLOTS) % SPAN
+        first = code.at(self.f.warp, self.number(I64, index))
+        return code.at(first, WIDTHS[file] * further) if further else first
+
+    def word(self, file: str, index: int) -> Any:
+        if file == IMMEDIATE:
+            first, further = divmod(index - SLOTS, SPAN)
+            return self.number(I32, SLOTS + SPAN * (first + further))
+        return super().word(file, index)
+
+    def fetch(self, name: Name, form: Kind, part: int) -> Any:
+        kind = self.kind(name, form)
+        if kind == vector(I32):
+            return self.b.load(self._address(name), typ=kind, align=4)
+        word = self.b.load(self._address(name), typ=I32)
+        if kind == vector(I1):
+            return self.b.bitcast(word, kind)
+        return self.b.trunc(word, I1) if kind == I1 else word
+
+    def put(self, name: Name, form: Kind, part: int, node: Any) -> None:
+        value = self.e.splat(node) if form == "many" else node
+        if value.type == vector(I1):
+            value = self.b.bitcast(value, I32)
+        elif value.type == I1:
+            value = self.b.zext(value, I32)
+        self.b.store(value, self._address(name), align=4)
+
+    def number(self, kind: llvm.Type, value: int) -> llvm.Value:
+        """`value` says where it stands in the step."""
+        offset = Step.numbers.offset + 4 * ((value - SLOTS) // SPAN)
+        word = self.b.load(self.f.code.at(self.f.step, offset), typ=I32, invariant=True)
+        return word if kind is I32 else self.b.sext(word, kind)
+
+
+class AllMany(dict[Name, Shape]):
+    """The forms of registers that are always 32 numbers."""
+
+    def get(self, name: Name, otherwise: Any = None) -> Any:
+        return ONE if name[0] in UNIFORM else MANY
+
+    def __getitem__(self, name: Name) -> Shape:
+        return MANY
+
+    def __setitem__(self, name: Name, shape: Shape) -> None:
+        assert shape == MANY, (name, shape)
+
+
+class Everything(frozenset[Name]):
+    """All names."""
+
+    def __contains__(self, name: object) -> bool:
+        return True
+
+
+class Piece(Running):
+    """The function of a piece; `write` says what stands in it."""
+
+    def __init__(self, context: Context, name: str) -> None:
+        super().__init__(context, llvm.Function(context.module, PIECE, name))
+        self.function.attributes.add("nounwind")
+        self.step = self.function.args[3]
+        self.sentences.large = False
+        self.place = Place(0)
+        held = {name: self.code.at(self.warp, HEADER + getattr(Held, name).offset) for name in ("exec", "fuel")}
+        self.exec, self.fuel = held["exec"], held["fuel"]
+        self.resume_at = self.code.at(self.warp, HEADER + Held.resume_at.offset)
+        self.counters = self.code.load(Env, self.env, "counters")
+        self.dispatch, self.suspend = self._ending("dispatch", End.DISPATCH), self._ending("suspend", End.SUSPEND)
+        self.done, self.fault = self._ending("done", Status.DONE), self._ending("fault", Status.FAULT)
+        self.wrapped = self.fault  # no register is a line
+        self.registers = PieceRegisters(self)
+
+    def _ending(self, name: str, end: IntEnum) -> llvm.Block:
+        block = self.function.append_basic_block(name)
+        llvm.IRBuilder(block).ret(i32(end))
+        return block
+
+    def write(self, form: Form) -> None:
+        """What an instruction of the form does; then on to the next step."""
+        mask = self.b.load(self.exec, typ=I32)
+        if form.own is not None:
+            self.at, binding = form.own()
+            tell(self, self.at, binding, mask, self.b.bitcast(mask, vector(I1)), split=True)
+        elif form.key == LOST.key:
+            self.record_fault(FaultKind.BAD_JUMP, self.of_step("index"))
+            self.b.branch(self.fault)
+        elif form.key == DRIVER.key:
+            call_driver(self)
+        else:
+            _, tries, _ = form.key
+            enter(self, self.row(0), self.of_step("index"), mask, tries)
+        if not self.b.block.is_terminated:
+            self.follow()
+
+    def follow(self, step: llvm.Value | None = None) -> None:
+        """On to a step; by itself to the one behind this."""
+        step = self.code.at(self.step, NEXT) if step is None else step
+        piece = self.b.load(step, typ=PTR, invariant=True)
+        self.b.go_to(piece, [self.env, self.block, self.warp, step], PIECE)
+
+    def of_step(self, name: str) -> llvm.Value:
+        """A field of the step."""
+        place = self.code.at(self.step, getattr(Step, name).offset)
+        return self.b.load(place, typ=I32, invariant=True)
+
+    # Numbers that differ between instructions of one form
+
+    def number(self, index: int) -> llvm.Value:
+        if index in (AHEAD, BACK):
+            return self.of_step("target")
+        further = index - self.at.index
+        assert further in (0, 1), index
+        here = self.of_step("index")
+        return self.b.add(here, i32(1)) if further else here
+
+    def row(self, index: int, space: Space = "global") -> llvm.Value:
+        if space in ELSEWHERE and self.at.base in GENERIC:
+            further = self.b.add(self.of_step("elsewhere"), i32(8 * COLUMNS * ELSEWHERE.index(space)))
+            return self.code.at(self.counters, further)
+        return self.code.at(self.counters, self.of_step("row"))
+
+    def hit(self, index: int) -> llvm.Value:
+        return self.code.at(self.counters, self.of_step("hit"))
+
+    # Ways on
+
+    def go_on(self, index: int, origin: int) -> None:
+        if index == origin + 1:
+            self.follow()
+            return
+        if index <= origin:
+            self.b.store(self.number(index), self.resume_at)
+            spent = self.spend_back(index, origin)
+            on = self.b.append_basic_block("on")
+            self.b.cbranch(spent, self.suspend, on).set_weights([1, 10000])
+            self.b.position_at_end(on)
+        self.follow(self.code.at(self.step, self.of_step("way")))
+
+    def go_on_converted(self, index: int) -> None:
+        self.go_on(index, self.at.index)
+
+    def later(self, index: int, lanes: llvm.Value) -> llvm.Value:
+        return self.number(index)
+
+    def all_later(self) -> None:
+        """Every step can be gone on at."""
+
+    def spend_back(self, index: int, origin: int) -> llvm.Value:
+        b = self.b
+        way = b.add(b.sub(self.number(origin), self.number(index)), i32(1))
+        return self.spend(b.sext(way, I64))
+
+    def wait_at(self, index: int) -> None:
+        raise AssertionError("no warp is known to be whole")

@@ -1,0 +1,76 @@
+"""The pieces that kernels need, loaded: those that no kernel has needed before are compiled together, and kept."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import Any
+
+from warplens import llvm
+from warplens.core.program import Program
+from warplens.emulator.access.runtime_library import Library, declare
+from warplens.emulator.threaded.handler import Piece, PieceContext
+from warplens.emulator.threaded.template import Form, Setting
+from warplens.llvm.host_target import Loaded, load
+from warplens.system import disk_cache as disk
+
+NAME = 64  # characters of a piece's name
+
+
+class Pieces:
+    """Addresses of pieces by the keys of their forms, for kernels with one library.
+
+    version   names what else the code depends on;  compiled: gives the object file of a module
+
+    On disk each piece is the name of an object file; that begins with the number and the names of all in it.
+    """
+
+    def __init__(self, version: str, library: Library, compiled: Callable[[llvm.Module], bytes]) -> None:
+        self.version, self.library, self.compiled = version, library, compiled
+        self.addresses: dict[Any, int] = {}
+        self.by_name: dict[str, int] = {}
+        self.loaded: list[Loaded] = []  # for the life of the process: code in use must not be freed
+
+    def find(self, forms: Collection[Form], program: Program, setting: Setting) -> dict[Form, int]:
+        """The address of each."""
+        wanted = {self._name(form): form for form in forms if form.key not in self.addresses}
+        self._recall([name for name in wanted if name not in self.by_name])
+        missing = {name: form for name, form in wanted.items() if name not in self.by_name}
+        if missing:
+            self._make(missing, program, setting)
+        for name, form in wanted.items():
+            self.addresses[form.key] = self.by_name[name]
+        return {form: self.addresses[form.key] for form in forms}
+
+    def _name(self, form: Form) -> str:
+        return disk.key("piece", self.version, repr(form.key))
+
+    def _recall(self, names: Iterable[str]) -> None:
+        files: dict[bytes, list[str]] = defaultdict(list)
+        for name in names:
+            if (file := disk.recall("piece", name)) is not None:
+                files[file].append(name)
+        for file in files:
+            code = disk.recall("object", file.decode())
+            if code is not None:
+                self._load(code)
+
+    def _make(self, missing: Mapping[str, Form], program: Program, setting: Setting) -> None:
+        module = llvm.Module(name="pieces")
+        declare(module, self.library.signatures)
+        context = PieceContext(module, program, setting)
+        for name, form in missing.items():
+            Piece(context, name).write(form)
+        names = "".join(missing).encode()
+        code = len(missing).to_bytes(8, "little") + names + self.compiled(module)
+        self._load(code)
+        file = disk.key("pieces", names)
+        disk.keep("object", file, code)
+        for name in missing:
+            disk.keep("piece", name, file.encode())
+
+    def _load(self, data: bytes) -> None:
+        start = 8 + NAME * int.from_bytes(data[:8], "little")
+        names = [data[at : at + NAME].decode() for at in range(8, start, NAME)]
+        self.loaded.append(load(self.library.with_routines(data[start:]), names))
+        self.by_name.update(self.loaded[-1].addresses)

@@ -1,0 +1,194 @@
+"""Which form an instruction has, found by how it is spelled; the few that are new are looked at closely."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from typing import Any
+
+from warplens.core.program import Address, Constant, Immediate, Instruction, Label, Register
+from warplens.emulator.instrument.instrumentation import OF_ACCESSES
+from warplens.emulator.threaded.operand_numbers import respelled, spelled
+from warplens.emulator.threaded.template import (
+    AHEAD,
+    BACK,
+    HERE,
+    IMMEDIATE,
+    LITERAL,
+    NUMBERED,
+    NUMBERS,
+    PLACES,
+    SLOTS,
+    SPAN,
+    TARGETS,
+    WIDTHS,
+    Form,
+    Setting,
+    UnfitError,
+)
+from warplens.isa.dsl.decode import Binding, bind
+from warplens.isa.dsl.lanes import F64, H2, Lanes, Pred
+from warplens.isa.dsl.warp_interface import Addend, Floats
+
+Word = Callable[[int], int]  # of the step, from a number of the instruction
+NEVER = 1 << 60  # numbers from here on are in no instruction: they say which one stands where
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """What stands in an instruction's step; `target` is the instruction it may go to."""
+
+    words: list[int]
+    target: int | None
+
+
+class Forms:
+    """The forms of kernels in one setting."""
+
+    def __init__(self, setting: Setting) -> None:
+        self.setting = setting
+        self.moulds: dict[Any, Mould] = {}
+
+    def of(self, instruction: Instruction) -> tuple[Form, Numbers]:
+        """UnfitError where the instruction's numbers find no room in a step, or it has no meaning."""
+        spelling, numbers = spelled(instruction)
+        if instruction.base not in TARGETS and _names_places(instruction):
+            spelling = (spelling, instruction.offset)
+        mould = self.moulds.get(spelling)
+        if mould is None:
+            mould = self.moulds[spelling] = Mould(instruction, len(numbers), self.setting, spelling)
+        return mould.form(numbers), mould.step(numbers)
+
+
+class Mould:
+    """What instructions of one spelling have in common: which numbers go to the step, and which decide what is done."""
+
+    def __init__(self, instruction: Instruction, count: int, setting: Setting, spelling: Any) -> None:
+        self.instruction, self.spelling = instruction, spelling
+        self.words: list[tuple[int, Word]] = []
+        self.codes: dict[int, int] = {}  # for the form's own instruction
+        self.target: int | None = None
+        self.forms: dict[tuple[int, ...], Form] = {}
+        marked = respelled(instruction, [NEVER + n for n in range(count)])
+        _, before = spelled(instruction)
+        binding = bind(marked)
+        if binding is None:
+            raise UnfitError
+        self.kinds = {source.kind for source, _ in binding.sources}
+        for register in (instruction.guard and marked.guard, *binding.targets):
+            self._register(register, before)
+        for source, operand in binding.sources:
+            self._operand(source.kind, operand, before)
+        if len(self.words) > NUMBERS:
+            raise UnfitError
+        self.literal = [n for n in range(count) if n not in self.codes]
+        self.setting = _setting_of(instruction, binding, setting)
+
+    def form(self, numbers: list[int]) -> Form:
+        values = tuple([numbers[n] for n in self.literal])
+        form = self.forms.get(values)
+        if form is None:
+            codes = [self.codes.get(n, number) for n, number in enumerate(numbers)]
+            form = self.forms[values] = Form((self.spelling, values, self.setting), partial(self._own, codes))
+        return form
+
+    def step(self, numbers: list[int]) -> Numbers:
+        words = [word(numbers[n]) for n, word in self.words]
+        return Numbers(words, None if self.target is None else numbers[self.target])
+
+    # Which numbers go to the step
+
+    def _put(self, mark: int, *words: Word) -> None:
+        """A number's words stand in the step from the next free place on."""
+        n = mark - NEVER
+        self.codes[n] = SLOTS + SPAN * len(self.words)
+        self.words += [(n, word) for word in words]
+
+    def _register(self, register: Register | None, before: list[int]) -> None:
+        if register is None or register.file not in NUMBERED or before[register.index - NEVER] < 0:
+            return
+        place, width = PLACES[register.file], WIDTHS[register.file]
+        self._put(register.index, lambda index: place + width * index)
+
+    def _operand(self, kind: Any, operand: Any, before: list[int]) -> None:
+        match operand:
+            case Register():
+                self._register(operand, before)
+            case Constant():
+                self._put(operand.offset, _word)
+                self._register(operand.index, before)
+            case Address():
+                self._put(operand.offset, _word)
+                self._register(operand.base, before)
+                self._register(operand.uniform, before)
+            case Immediate() if self.instruction.base not in LITERAL:
+                self._immediate(kind, operand.bits)
+            case Label() if self.instruction.base in TARGETS:
+                self.target = operand.offset // 16 - NEVER
+                self.codes[self.target] = AHEAD if self._is_ahead() else BACK
+
+    def _is_ahead(self) -> bool:
+        return any(isinstance(o, Label) and o.offset > self.instruction.offset for o in self.instruction.operands)
+
+    def _immediate(self, kind: Any, mark: int) -> None:
+        if H2 in self.kinds:  # two may be one
+            return
+        if kind in (Addend, Floats):
+            self._put(mark, _low)
+        elif isinstance(kind, type) and issubclass(kind, Lanes) and kind is not Pred:
+            if kind.bits == 32:
+                self._put(mark, _low)
+            elif kind is F64 or self.instruction.base == "I2F":  # the listing shows the high word of a double
+                self._put(mark, lambda bits: 0, _low)
+            else:
+                self._put(mark, _low, lambda bits: _low(bits >> 32))
+
+    # The form's own instruction
+
+    def _own(self, codes: list[int]) -> tuple[Instruction, Binding]:
+        fixed = isinstance(self.spelling[0], tuple)
+        at = replace(respelled(self.instruction, codes), source=None)
+        at = at if fixed else replace(at, offset=16 * HERE)
+        binding = bind(at)
+        assert binding is not None
+        sources = tuple((source, self._in_step(source.kind, operand)) for source, operand in binding.sources)
+        return at, replace(binding, sources=sources)
+
+    def _in_step(self, kind: Any, operand: Any) -> Any:
+        """An immediate that goes to the step is read like a register."""
+        if not isinstance(operand, Immediate) or operand.bits not in self.codes.values():
+            return operand
+        return Register(IMMEDIATE, operand.bits, part="F32" if kind is Floats else "")
+
+
+@cache
+def forms_in(setting: Setting) -> Forms:
+    return Forms(setting)
+
+
+def _low(bits: int) -> int:
+    """The low word, as a signed number."""
+    return (bits + (1 << 31)) % (1 << 32) - (1 << 31)
+
+
+def _word(number: int) -> int:
+    if not -(1 << 31) <= number < 1 << 31:
+        raise UnfitError
+    return number
+
+
+def _names_places(instruction: Instruction) -> bool:
+    """Whether the code names places in the kernel: then no other instruction is like it."""
+    return instruction.base == "LEPC" or any(isinstance(o, Label) for o in instruction.operands)
+
+
+def _setting_of(instruction: Instruction, binding: Binding, setting: Setting) -> tuple[Any, ...]:
+    """What of the setting the instruction's code depends on."""
+    if not binding.op.takes_warp:
+        return ()
+    checks = setting.checks - {"needed"} if binding.op.section == "load_store" else setting.checks - OF_ACCESSES
+    near = (setting.shared_base, setting.stack_top, tuple(sorted(checks)), setting.unit, setting.shares)
+    if instruction.base == "NOP" or binding.op.section in ("load_store", "warp", "special", "tensor"):
+        return near
+    return (*near, setting.restores, setting.uses_meeting, setting.gives_way)

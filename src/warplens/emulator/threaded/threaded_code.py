@@ -1,0 +1,98 @@
+"""A kernel as steps: one for each instruction, with the piece that executes it and its numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warplens.core.cubin import Kernel
+from warplens.core.program import Program
+from warplens.emulator.analysis.cfg import reached
+from warplens.emulator.analysis.divergence import gives_way
+from warplens.emulator.instrument.instrumentation import Checks, unit
+from warplens.emulator.lowering.kernel_module import restores_barriers, uses_meeting, windows_of
+from warplens.emulator.lowering.register_allocation import highest
+from warplens.emulator.state.counter_layout import ELSEWHERE, Plan
+from warplens.emulator.threaded.template import DRIVER, LOST, MOST_UNIFORM, Form, Setting, Step, UnfitError, entry
+from warplens.emulator.threaded.template_cache import Numbers, forms_in
+from warplens.sass.block_queue import shares
+from warplens.sass.flow_graph import waits
+
+STEP = np.dtype(Step)
+NOTHING = Numbers([], None)
+
+
+@dataclass(frozen=True)
+class Steps:
+    """What stands in a kernel's steps, but for where its pieces are.
+
+    forms    of each step;  table: the steps, as form.Step
+    starts   which step each place in the code begins with, -1 where nothing can go on; last the driver's
+    """
+
+    forms: list[Form]
+    table: NDArray[np.void]
+    starts: NDArray[np.int64]
+    setting: Setting
+
+
+def setting_of(program: Program, checks: Checks) -> Setting:
+    windows = windows_of(program)
+    return Setting(
+        windows.shared_base, windows.stack_top, checks, unit(program), restores_barriers(program),
+        uses_meeting(program), gives_way(program), shares(program),
+    )  # fmt: skip
+
+
+def steps_of(kernel: Kernel, program: Program, checks: Checks) -> Steps:
+    """UnfitError where the kernel has to be translated as a whole."""
+    if kernel.cluster_blocks > 1 or highest(program)["UR"] > MOST_UNIFORM:
+        raise UnfitError
+    setting, plan = setting_of(program, checks), Plan(program)
+    known_forms = forms_in(setting)
+    forms: list[Form] = []
+    rows: list[tuple[int, int, int, int, Numbers]] = []
+    known = reached(program)
+    entries = [entry(tries, setting) for tries in (False, True)]
+    starts = np.full(len(program.instructions) + 1, -1, np.int64)
+
+    def add(
+        form: Form, index: int, row: int = 0, hit: int = 0, elsewhere: int = 0, numbers: Numbers = NOTHING
+    ) -> None:
+        forms.append(form)
+        rows.append((index, 8 * row, 8 * hit, 8 * elsewhere, numbers))
+
+    for number, block in enumerate(program.blocks):
+        if block.first not in known:
+            continue
+        starts[block.first] = len(forms)
+        add(entries[waits(program.instructions[block.first])], number, plan.block(number))
+        for index in range(block.first, block.last + 1):
+            instruction = program.instructions[index]
+            if instruction.base == "NOP" and "races" not in checks:
+                continue
+            form, numbers = known_forms.of(instruction)
+            elsewhere = plan.row(index, ELSEWHERE[0]) if index in plan.generic else 0
+            add(form, index, plan.row(index), plan.hit(index), elsewhere, numbers)
+        if block.last + 1 not in known:
+            add(LOST, block.last)
+    if kernel.externs:
+        starts[-1] = len(forms)
+        add(DRIVER, 0)
+    return Steps(forms, _table(rows, starts), starts, setting)
+
+
+def _table(rows: list[tuple[int, int, int, int, Numbers]], starts: NDArray[np.int64]) -> NDArray[np.void]:
+    table = np.zeros(len(rows), STEP)
+    for k, name in enumerate(("index", "row", "hit", "elsewhere")):
+        table[name] = [row[k] for row in rows]
+    for n, (_, _, _, _, numbers) in enumerate(rows):
+        if numbers.words:
+            table["numbers"][n, : len(numbers.words)] = numbers.words
+        if numbers.target is not None:
+            if not 0 <= numbers.target < len(starts) - 1 or starts[numbers.target] < 0:
+                raise UnfitError
+            table["target"][n], table["way"][n] = numbers.target, (starts[numbers.target] - n) * STEP.itemsize
+    return table

@@ -1,0 +1,69 @@
+"""What single warps do, lane by lane: the basic blocks that they enter and the addresses that they reach.
+
+For pictures and for questions about a few blocks; what prices a whole launch is warp_trace.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from warplens.emulator.instrument.lane_recorder import ENTRY
+from warplens.emulator.instrument.warp_recorder import SPACES
+from warplens.emulator.state import trace_format
+from warplens.emulator.trace.warp_trace import Streams
+from warplens.isa.dsl.warp_interface import Space
+
+
+@dataclass(frozen=True, slots=True)
+class Entered:
+    """Lanes of a warp begin basic block number `code` of the program.  lanes: a bit for each."""
+
+    block: int
+    warp: int
+    code: int
+    lanes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """Lanes of a warp execute a memory instruction, by its number, of `bytes` a lane.
+
+    addresses   of all 32 lanes, of which those count that are in `lanes`; offsets where space is not "global"
+    """
+
+    block: int
+    warp: int
+    instruction: int
+    space: Space
+    bytes: int
+    lanes: int
+    addresses: tuple[int, ...]
+
+    @property
+    def reached(self) -> dict[int, int]:
+        """The address of each active lane."""
+        return {lane: address for lane, address in enumerate(self.addresses) if self.lanes >> lane & 1}
+
+
+Step: TypeAlias = Entered | Access
+
+
+def read_steps(streams: Streams) -> Iterator[Step]:
+    """The log of a recording with lanes, in the order in which the warps ran."""
+    spaces = {number: space for space, number in SPACES.items()}
+    words, at, block, warp = streams.words.tolist(), 0, 0, 0
+    while at < len(words):
+        head = words[at]
+        if head & trace_format.ENTER:
+            block, warp = words[at + 1], head >> trace_format.WARP & trace_format.MOST_WARPS
+            yield Entered(block, warp, head & trace_format.MOST_BASIC_BLOCKS, words[at + 2])
+            at += trace_format.ENTERED
+            continue
+        lower, upper = words[at + 2 : at + 34], words[at + 34 : at + ENTRY]
+        addresses = tuple(low | high << 32 for low, high in zip(lower, upper, strict=True))
+        space = spaces[head >> trace_format.SPACE & trace_format.MOST_SPACES]
+        size = head >> trace_format.SECTORS & trace_format.MOST_SECTORS
+        yield Access(block, warp, head & trace_format.MOST_INSTRUCTIONS, space, size, words[at + 1], addresses)
+        at += ENTRY

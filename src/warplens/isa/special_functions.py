@@ -1,0 +1,177 @@
+"""MUFU: the special functions (sass.md 2.2), from tables (mufu.py): what an H200 gives, in every bit.
+
+Denormal operands and results count as zeros of their sign, as PTX says of the .approx.ftz forms.
+"""
+
+from __future__ import annotations
+
+from warplens.isa.dsl.lanes import F32, S64, U32
+from warplens.isa.dsl.op import op
+from warplens.isa.numerics.mufu import EX2, LG2, RCP, RSQ, SIN, SQRT, TANH, Parabola
+
+INFINITY, NAN, ONE, SIGN = 0x7F80_0000, 0x7FFF_FFFF, 0x3F80_0000, 0x8000_0000
+HIGH = 20  # digits in the high word of a double
+
+
+class Parts:
+    """A float's word, or the high one of a double, for functions that are looked up; denormals count as zeros."""
+
+    def __init__(self, bits: U32, fraction: int = 23) -> None:
+        self.bits = bits
+        self.fraction = fraction
+        self.infinity = NAN >> fraction << fraction
+        self.bias = self.infinity >> (fraction + 1)
+        self.magnitude = bits & 0x7FFF_FFFF
+        self.sign = bits & SIGN
+        self.exponent = self.magnitude >> fraction
+        self.digits = (bits & ((1 << fraction) - 1)) << (23 - fraction)
+
+    def power(self) -> U32:
+        """The power of two as an integer, which may be negative."""
+        return self.exponent - self.bias
+
+    def word(self, digits: U32, power: U32) -> U32:
+        """Of the number 2^power, and so many units of 23 behind the point."""
+        return (digits >> (23 - self.fraction)) + ((power + self.bias) << self.fraction)
+
+    def result(self, word: U32, of_zero: U32 | int, of_infinity: U32 | int, below: U32 | int | None = None) -> U32:
+        """The word of what is neither zero, infinite nor NaN; `below`: of negative numbers that are no zeros."""
+        word = self.magnitude.eq(self.infinity).choose(word.like(of_infinity), word)
+        word = word if below is None else self.sign.ne(0).choose(word.like(below), word)
+        word = self.exponent.eq(0).choose(word.like(of_zero), word)
+        return (self.magnitude > self.infinity).choose(word.like(NAN), word)
+
+
+def reciprocal(x: Parts) -> U32:
+    """A piece for the first 7 digits."""
+    word = x.word(RCP.word(x.digits >> 16, x.digits), -x.power() - 1).s32()
+    word = (word < 1 << x.fraction).choose(word.like(0), word)
+    return x.result(word.u32() | x.sign, x.sign | x.infinity, x.sign)
+
+
+def odd(x: Parts) -> U32:
+    return x.power() & 1
+
+
+def half(x: Parts) -> U32:
+    """Half of the exponent that is left when the odd one has gone into the piece."""
+    return ((x.power() - odd(x)).s32() >> 1).u32()
+
+
+def root(function: Parabola, x: Parts) -> U32:
+    """Pieces for the last bit of the exponent and the first 6 digits."""
+    return function.word(x.digits >> 17 | odd(x) << 6, x.digits)
+
+
+def reciprocal_root(x: Parts) -> U32:
+    """-inf for -0, NaN below.  Powers of four are exact; their piece ends a unit below."""
+    digits = (x.digits | odd(x)).eq(0).choose(x.digits.like(1 << 23), root(RSQ, x))
+    return x.result(x.word(digits, -half(x) - 1), x.sign | x.infinity, 0, below=NAN)
+
+
+@op("MUFU.RCP", pipe="xu", probe="__frcp_rn(a)", says="{to} = approximately 1 / {a}")
+def rcp(a: F32) -> F32:
+    return reciprocal(Parts(a.u32())).float_bits()
+
+
+@op("MUFU.RSQ", pipe="xu", probe="rsqrtf(a)", says="{to} = approximately 1 / sqrt({a})")
+def rsq(a: F32) -> F32:
+    return reciprocal_root(Parts(a.u32())).float_bits()
+
+
+@op("MUFU.RCP64H", pipe="xu", probe="1.0 / d", says="{to} = high word of approximately 1 / {a}, double")
+def rcp64h(a: U32) -> U32:
+    """The same tables; what has no room in the word is cut off."""
+    return reciprocal(Parts(a, HIGH))
+
+
+@op("MUFU.RSQ64H", pipe="xu", probe="rsqrt(d)",
+    says="{to} = high word of approximately 1 / sqrt({a}), double")  # fmt: skip
+def rsq64h(a: U32) -> U32:
+    return reciprocal_root(Parts(a, HIGH))
+
+
+@op("MUFU.SQRT", pipe="xu", probe="sqrtf(a)", says="{to} = approximately sqrt({a})")
+def sqrt(a: F32) -> F32:
+    x = Parts(a.u32())
+    return x.result(x.word(root(SQRT, x), half(x)), x.sign, INFINITY, below=NAN).float_bits()
+
+
+@op("MUFU.EX2", pipe="xu", probe="exp2f(a)", says="{to} = approximately 2 to the power {a}")
+def ex2(a: F32) -> F32:
+    """Of 23 bits behind the point, the others cut off; of negative numbers all bits are turned, not one added."""
+    x = Parts(a.u32())
+    digits, shift = x.digits | 0x80_0000, (x.exponent - 127).s32()
+    left, right = shift.max(0).min(8).u32(), (-shift).max(0).min(31).u32()
+    fixed = (digits << left) >> right
+    whole, rest = (fixed >> 23).s32(), fixed & 0x7F_FFFF
+    turned = x.sign.ne(0) & rest.ne(0)
+    whole = x.sign.ne(0).choose(-whole, whole) - turned.u32().s32()
+    rest = turned.choose(rest ^ 0x7F_FFFF, rest)
+    power = whole + 127
+    word = power.u32() << 23 | EX2.word(rest >> 17, rest)
+    beyond = x.sign.ne(0).choose(word.like(0), INFINITY)
+    word = (power < 1).choose(word.like(0), (power > 254).choose(word.like(INFINITY), word))
+    return x.result((x.exponent > 135).choose(beyond, word), ONE, beyond).float_bits()
+
+
+def truncated(total: S64, unit: U32 | int) -> U32:
+    """The word of total * 2^-unit, cut off after 24 digits."""
+    word = total.f32("RZ").u32()
+    return total.ne(0).choose(word - (total.low().like(unit) << 23), 0)
+
+
+@op("MUFU.LG2", pipe="xu", probe="__log2f(a)", says="{to} = approximately log2({a})")
+def lg2(a: F32) -> F32:
+    """Exponent and parabola together, of 36 bits behind the point; below 1 all bits are turned, not one added."""
+    x = Parts(a.u32())
+    whole = (x.exponent - 127).s32().wide() << (23 + LG2.point)
+    total = (whole + LG2.total(x.digits >> 17, x.digits)) >> 2
+    negative = total < 0
+    word = truncated(negative.choose(~total, total), 36) | negative.u32() << 31
+    word = x.magnitude.eq(ONE).choose(word.like(0), word)
+    return x.result(word, SIGN | INFINITY, INFINITY, below=NAN).float_bits()
+
+
+def circle(x: Parts, quarters: int) -> U32:
+    """The sine of so many quarter turns more than the operand's magnitude, of which 25 bits behind the point count."""
+    digits, shift = x.digits | 0x80_0000, (x.exponent - 125).s32()
+    left, right = shift.max(0).min(31).u32(), (-shift).max(0).min(31).u32()
+    fixed = (digits << left) >> right
+    quarter, rest = (fixed >> 23) + quarters, fixed & 0x7F_FFFF
+    rest = quarter.bit(0).choose(rest ^ 0x7F_FFFF, rest)  # the way back, a unit before the way there
+    return truncated(SIN.total(rest >> 17, rest), 37) | (quarter & 2) << 30
+
+
+@op("MUFU.SIN", pipe="xu", probe="__sinf(a)", says="{to} = approximately sin(2 pi {a})")
+def sin(a: F32) -> F32:
+    """The operand counts revolutions."""
+    x = Parts(a.u32())
+    return x.result(circle(x, 0) ^ x.sign, x.sign, NAN).float_bits()
+
+
+@op("MUFU.COS", pipe="xu", probe="__cosf(a)", says="{to} = approximately cos(2 pi {a})")
+def cos(a: F32) -> F32:
+    x = Parts(a.u32())
+    return x.result(circle(x, 1), ONE, NAN).float_bits()
+
+
+LEAST = 119  # exponent of numbers whose tanh is not themselves
+WIDTHS = (23, 23, 23, 22, 22, 21, 21, 21, 20, 19, 20)
+"""How many of the digits are in a piece, for each exponent from there on: 1, 1, 1, 2, 2, 4 ... pieces."""
+UNITS = (44, 43, 42, 42, 41, 41, 40, 39, 39, 39, 39)
+FIRST = tuple(sum(1 << (23 - width) for width in WIDTHS[:k]) for k in range(len(WIDTHS)))
+SPANS = tuple(width | first << 8 | unit << 16 for width, first, unit in zip(WIDTHS, FIRST, UNITS, strict=True))
+
+
+@op("MUFU.TANH", pipe="xu", probe="__tanhf(a)", says="{to} = approximately tanh({a})")
+def tanh(a: F32) -> F32:
+    """Of each exponent 17 digits behind the piece count.  Denormals count; 1 from 8 on."""
+    x = Parts(a.u32())
+    span = (x.exponent - LEAST).s32().max(0).min(len(SPANS) - 1).u32().look_up(SPANS).u64().low()
+    width = span & 0xFF
+    piece = (span >> 8 & 0xFF) + (x.digits >> width)
+    word = truncated(TANH.total(piece, x.digits >> (width - 17)), span >> 16)
+    word = (x.exponent > LEAST + len(SPANS) - 1).choose(word.like(ONE), word)
+    word = (x.exponent < LEAST).choose(x.magnitude, word) | x.sign
+    return (x.magnitude > INFINITY).choose(word.like(NAN), word).float_bits()

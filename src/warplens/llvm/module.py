@@ -1,0 +1,123 @@
+"""Modules, functions and blocks of LLVM's assembly."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from warplens.llvm.types import FunctionType, PointerType, Type
+from warplens.llvm.values import Constant, Value
+
+
+class Module:
+    """`globals` are its functions by name."""
+
+    def __init__(self, name: str = "") -> None:
+        self.name = name
+        self.globals: dict[str, Function] = {}
+        self.variables: list[GlobalVariable] = []
+        self._notes: dict[str, int] = {}
+
+    @property
+    def functions(self) -> list[Function]:
+        return list(self.globals.values())
+
+    def note(self, text: str) -> str:
+        """Metadata, by its number."""
+        return f"!{self._notes.setdefault(text, len(self._notes))}"
+
+    def only(self, name: str) -> str:
+        """The text with the definition of this function alone; the others are declared."""
+        others = (f.declaration for f in self.functions if f.name != name)
+        return "\n".join([*map(str, self.variables), *others, str(self.globals[name]), *self._written_notes, ""])
+
+    @property
+    def _written_notes(self) -> list[str]:
+        return [f"!{number} = !{{{text}}}" for text, number in self._notes.items()]
+
+    def __str__(self) -> str:
+        return "\n".join([*map(str, self.variables), *map(str, self.functions), *self._written_notes, ""])
+
+
+class Block:
+    """A line an instruction; `end` is the one that goes elsewhere."""
+
+    __slots__ = ("end", "function", "label", "lines")
+
+    def __init__(self, function: Function, label: str) -> None:
+        self.function = function
+        self.label = label
+        self.lines: list[str] = []
+        self.end: str | None = None
+
+    @property
+    def is_terminated(self) -> bool:
+        return self.end is not None
+
+
+class Function(Value):
+    """Declared, and defined as soon as it has a block."""
+
+    __slots__ = (
+        "args", "attributes", "blocks", "count", "function_type", "labels", "linkage", "module", "name", "noalias",
+    )  # fmt: skip
+
+    def __init__(self, module: Module, kind: FunctionType, name: str) -> None:
+        super().__init__(PointerType(), f'@"{name}"')
+        self.module, self.name, self.function_type = module, name, kind
+        self.args = tuple(Value(a, f"%a{n}") for n, a in enumerate(kind.args))
+        self.noalias: Sequence[Value] = ()  # arguments that alone lead to where they point
+        self.attributes: set[str] = set()
+        self.linkage = ""
+        self.blocks: list[Block] = []
+        self.count = 0  # of values so far
+        self.labels: dict[str, int] = {}
+        module.globals[name] = self
+
+    @property
+    def is_declaration(self) -> bool:
+        return not self.blocks
+
+    def append_basic_block(self, name: str = "b") -> Block:
+        times = self.labels[name] = self.labels.get(name, -1) + 1
+        block = Block(self, f"{name}.{times}")
+        self.blocks.append(block)
+        return block
+
+    @property
+    def declaration(self) -> str:
+        result, given = self.function_type.return_type.text, self.function_type.args
+        return f"declare {result} {self.text}({', '.join(a.text for a in given)})"
+
+    def __str__(self) -> str:
+        if self.is_declaration:
+            return self.declaration
+        result = self.function_type.return_type.text
+        given = ", ".join(f"{a.type}{' noalias' if a in self.noalias else ''} {a.text}" for a in self.args)
+        words = " ".join(sorted(self.attributes))
+        linkage = "" if self.linkage == "external" else self.linkage
+        lines = [f"define {linkage} {result} {self.text}({given}) {words} {{"]
+        for block in self.blocks:
+            assert block.end is not None, f"{self.name}: block {block.label} leads nowhere"
+            lines.append(f"{block.label}:")
+            lines += block.lines
+            lines.append(block.end)
+        lines.append("}")
+        return "\n".join(lines)
+
+
+class GlobalVariable(Value):
+    __slots__ = ("global_constant", "initializer", "kind")
+
+    def __init__(self, module: Module, kind: Type, name: str) -> None:
+        super().__init__(PointerType(), f'@"{name}"')
+        self.kind = kind
+        self.global_constant = False
+        self.initializer: Constant = Constant(kind, None)
+        module.variables.append(self)
+
+    def __str__(self) -> str:
+        word = "constant" if self.global_constant else "global"
+        return f"{self.text} = {word} {self.kind.text} {self.initializer.text}"
+
+
+__all__ = ["Block", "Function", "GlobalVariable", "Module"]

@@ -1,0 +1,18 @@
+"""Lanes for float: additions, multiplications and fused ones."""
+
+from __future__ import annotations
+
+from warplens.counters.vocabulary import EXECUTED, opcode
+from warplens.model.bounds.bound import Bound
+from warplens.model.bounds.launch_work import Work
+
+FLOAT = opcode("FADD", "FMUL", "FFMA")
+
+
+def bound(work: Work) -> Bound | None:
+    instructions = work.total(EXECUTED[FLOAT])
+    if not instructions:
+        return None
+    limits = work.machine.limits
+    rate = limits.fp32_lanes / limits.warp_threads
+    return Bound("fp32", work.shared_out(instructions, rate), f"{instructions:,} instructions of float arithmetic")

@@ -1,0 +1,17 @@
+"""L1: the bytes of the sectors that loads read."""
+
+from __future__ import annotations
+
+from warplens.counters.vocabulary import GLOBAL, LOAD, LOCAL, SECTORS
+from warplens.model.bounds.bound import Bound
+from warplens.model.bounds.launch_work import Work
+
+SECTOR_BYTES = 32
+
+
+def bound(work: Work) -> Bound | None:
+    sectors = work.total(SECTORS[(GLOBAL | LOCAL) & LOAD])
+    if not sectors:
+        return None
+    rate = work.machine.limits.l1_bytes_per_cycle / SECTOR_BYTES
+    return Bound("l1", work.shared_out(sectors, rate), f"{sectors:,} sectors to load through L1")

@@ -1,0 +1,37 @@
+"""The compiler's stall counts: a warp may not issue before the previous instruction's count is over.
+
+Each warp of the launch spends so many cycles at the least, and only the resident ones spend them at once.  Waits for
+memory and for other long operations (scoreboards) come on top.  Lanes that have parted are taken to run one after the
+other, which is not measured.  Control bits: Huerta et al., MICRO 2025, arXiv
+2503.20481, by whom a count above 11 without the hint to switch warps lasts only 1 or 2 cycles.
+"""
+
+from __future__ import annotations
+
+from warplens.core.program import Instruction
+from warplens.counters.vocabulary import launched_warps
+from warplens.model.bounds.bound import Bound
+from warplens.model.bounds.launch_work import Work
+
+LONGEST_WITHOUT_HINT = 11  # source: arXiv 2503.20481
+
+
+def bound(work: Work) -> Bound | None:
+    executed = work.trace.executed
+    cycles = sum(pace(i) * int(executed[i.index]) for i in work.program.instructions)
+    if not cycles:
+        return None
+    warps = launched_warps(work.trace.launch)
+    at_once = min(warps, work.occupancy.warps * work.multiprocessors)
+    says = f"{cycles / warps:,.0f} cycles a warp between its issues, {at_once:,} at once"
+    return Bound("pacing", work.microseconds(cycles / at_once), says)
+
+
+def pace(instruction: Instruction) -> int:
+    """Cycles to the warp's next issue; none follows an EXIT that all lanes take."""
+    control = instruction.control
+    if instruction.base == "EXIT":
+        return 1
+    if control.stall > LONGEST_WITHOUT_HINT and not control.yield_hint:
+        return 1
+    return max(control.stall, 1)

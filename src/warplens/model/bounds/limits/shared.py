@@ -1,0 +1,15 @@
+"""Shared memory: its data stage passes one wavefront at a time, bank conflicts make more of them."""
+
+from __future__ import annotations
+
+from warplens.counters.vocabulary import SHARED, WAVEFRONTS
+from warplens.model.bounds.bound import Bound
+from warplens.model.bounds.launch_work import Work
+
+
+def bound(work: Work) -> Bound | None:
+    wavefronts = work.total(WAVEFRONTS[SHARED])
+    if not wavefronts:
+        return None
+    rate = work.machine.limits.shared_wavefronts_per_cycle
+    return Bound("shared", work.shared_out(wavefronts, rate), f"{wavefronts:,} wavefronts of shared memory")

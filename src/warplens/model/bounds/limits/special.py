@@ -1,0 +1,18 @@
+"""Lanes for special functions: reciprocals, roots, exponentials, sines."""
+
+from __future__ import annotations
+
+from warplens.counters.vocabulary import EXECUTED, opcode
+from warplens.model.bounds.bound import Bound
+from warplens.model.bounds.launch_work import Work
+
+SPECIAL = opcode("MUFU")
+
+
+def bound(work: Work) -> Bound | None:
+    instructions = work.total(EXECUTED[SPECIAL])
+    if not instructions:
+        return None
+    limits = work.machine.limits
+    rate = limits.special_lanes / limits.warp_threads
+    return Bound("special", work.shared_out(instructions, rate), f"{instructions:,} special-function instructions")

@@ -1,0 +1,268 @@
+"""How much of what L2 can do with atomics a launch gets.  F5.
+
+Two units that do atomics stand behind one port of L2.  A unit does the atomics of its lines one sector after the other,
+adding floats to one word more slowly; what comes for both goes through the port piece by piece.  On an H200, whose 47
+ports were told apart by adding to two places at a time, two neighbouring lines belong to one unit, the next two to
+another, the six behind those to the same two: all atomics on 1 KB are done by two units, those on 8 KB by 16 behind 15
+ports, those on 16 KB by 32 behind 23, those on 64 KB by all, of which the busiest port has 4 of 128 places
+(measurements/h200/atomic_ports.csv).  Which units those are looks like chance.
+
+Where all multiprocessors come to the same places at the same time, few units work, however many places there are in the
+whole launch: so the atomics of all multiprocessors are sent to the units, as fast as they can leave, and the time is
+taken that they need (`step` of the calibration).  Blocks that have read something before are not in step any more.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warplens.emulator.state import trace_format as laid
+from warplens.model.address_hash import hashed
+from warplens.model.layout import NEVER
+from warplens.model.sm.atomic_packets import pieces
+from warplens.model.trace.trace_decoder import ENTER, OF_WARP, instruction, length, passes, reached, sectors, space
+from warplens.model.trace.warp_streams import ByWarp
+from warplens.simc import compiled
+
+ENOUGH = 200_000  # effort: passes to send: a fiftieth of a second
+TIMES = 4  # effort: that they are sent, each to units dealt out anew
+WORDS, FLOATS = 1, 2  # kinds of atomics: those on whole numbers take as long as each other
+KIND, BYTES, RETURNS = range(3)  # of an instruction: one of these kinds or 0; of each lane; whether a result comes back
+PLACES = 16  # of 8 KB; source: atomic_ports.csv
+# source: atomic_ports.csv
+BESIDE = 8  # ports from the first 8 KB of 16 to the other 8: half of them have a unit for both
+FARTHER = 12  # from 16 KB to the next; source: atomic_ports.csv
+# source: measurements/h200/flush.csv, loads of a warp after which blocks that began together are anywhere
+OUT_OF_STEP = 64
+STARTS = 4  # cycles between the first instructions of two multiprocessors; assumed: fitted by hand to flush.csv
+CHAINS = 1 << 12  # effort: sectors to which floats are added at a time; others that fall on the same share their time
+
+
+@compiled
+def unit_of(sector, ports, deal):  # type: ignore[no-untyped-def]
+    """(port, unit) of a sector (address / 32): of 8 KB each place of 512 bytes of every other two lines has its own."""
+    kilobyte = sector >> 5
+    place, second, group = (kilobyte & 7) << 1 | sector >> 3 & 1, kilobyte >> 3 & 1, kilobyte >> 4 & 3
+    place ^= int(hashed((kilobyte >> 3) + 1000033 * deal) * PLACES)
+    first = int(hashed((kilobyte >> 6) + 1000003 * deal) * ports)
+    port = (first + place + BESIDE * second + FARTHER * group) % ports
+    return port, 2 * port + (second ^ group & 1)
+
+
+@compiled
+def _next(words, at, end, atoms):  # type: ignore[no-untyped-def]
+    """Where the next atomic of a warp stands, or `end`."""
+    while at < end:
+        if words[at] >= ENTER:
+            at += OF_WARP
+        elif space(words[at]) == laid.GLOBAL and atoms[instruction(words[at]), KIND] > 0 and sectors(words[at]) > 0:
+            break
+        else:
+            at += length(words[at])
+    return at
+
+
+@compiled
+def _at_once(words, at, end, atoms):  # type: ignore[no-untyped-def]
+    """Whether a warp does nothing in memory before its next atomic: then it goes on, else others have their turn."""
+    while at < end and words[at] >= ENTER:
+        at += OF_WARP
+    return at < end and _next(words, at, end, atoms) == at
+
+
+@compiled
+def _counted(words, starts, ends, atoms, number, waits):  # type: ignore[no-untyped-def]
+    """Passes of all warps;  number: of the atomics of each;  waits: accesses of global memory before."""
+    found = 0
+    for warp in range(starts.size):
+        at = _next(words, starts[warp], ends[warp], atoms)
+        waits[warp] = _waits(words, starts[warp], at)
+        while at < ends[warp]:
+            found += passes(words[at + 1])[0]
+            number[warp] += 1
+            at = _next(words, at + length(words[at]), ends[warp], atoms)
+    return found
+
+
+@compiled
+def _waits(words, at, end):  # type: ignore[no-untyped-def]
+    """Accesses of global memory."""
+    found = 0
+    while at < end:
+        if words[at] >= ENTER:
+            at += OF_WARP
+        else:
+            found += int(space(words[at]) == laid.GLOBAL)
+            at += length(words[at])
+    return found
+
+
+@compiled
+def _behind(words, at, end, atoms, number):  # type: ignore[no-untyped-def]
+    """Behind so many atomics of a warp."""
+    for _ in range(number):
+        at = _next(words, at, end, atoms)
+        at += length(words[at])
+    return at
+
+
+@compiled
+def _sooner(heap, when, n):  # type: ignore[no-untyped-def]
+    """The n-th of a heap of multiprocessors goes down to its place: the one whose turn is next stands first."""
+    while True:
+        least, below = n, 2 * n + 1
+        if below < heap.size and when[heap[below]] < when[heap[least]]:
+            least = below
+        if below + 1 < heap.size and when[heap[below + 1]] < when[heap[least]]:
+            least = below + 1
+        if least == n:
+            break
+        heap[n], heap[least] = heap[least], heap[n]
+        n = least
+
+
+@compiled
+def _sent(  # type: ignore[no-untyped-def]
+    words, at, ends, again, atoms, lows, turn, when, heap, rings, used, ports, units, chains, of_block, speeds, deal
+):
+    """(time that one unit would need for the passes that were sent, the time when the units are done with them).
+
+    at, ends  where warps stand in their record: (m, warp);  again: from where to where they go on then
+    turn      whose turn it is on a multiprocessor;  when: it may send the next;  of_block: warps of a block
+    rings     when those on their way are done, (m, place);  used: of them
+    ports, units  when they are free;  chains: when sectors are, to which floats are added
+    speeds    cycles of a pass of a word, of a sector, of one that adds floats to the same sector; of a port for a
+              piece, for a lone word, for a result;  deal: any number
+    """
+    word_cycles, sector_cycles, float_cycles, piece_cycles, lone_cycles, reply_cycles = speeds
+    sent, work, end, left = 0, 0.0, 0.0, heap.size
+    room, warps = rings.shape[1], at.shape[1]
+    while left > 0 and sent < ENOUGH:
+        m = heap[0]
+        found = False
+        begin = turn[m] // of_block * of_block
+        beside = min(of_block, warps - begin)
+        for tried in range(warps):
+            # Warps of a block take turns, and blocks go one after the other.
+            w = begin + (turn[m] - begin + tried) % beside if tried < beside else (begin + tried) % warps
+            at[m, w] = _next(words, at[m, w], ends[m, w], atoms)
+            if at[m, w] >= ends[m, w] and again[m, w, 0] < again[m, w, 1]:
+                at[m, w], ends[m, w] = again[m, w, 0], again[m, w, 1]
+                again[m, w, 1] = again[m, w, 0]
+                at[m, w] = _next(words, at[m, w], ends[m, w], atoms)
+            if at[m, w] < ends[m, w]:
+                found = True
+                break
+        turn[m] = w + 1 if (w + 1) % of_block > 0 and w + 1 < warps else w // of_block * of_block
+        if not found:
+            when[m] = NEVER
+            left -= 1
+            _sooner(heap, when, 0)
+            continue
+        here = at[m, w]
+        head, second = words[here], words[here + 1]
+        number, atom = sectors(head), instruction(head)
+        all_passes, fullest = passes(second)
+        _, lanes, _ = reached(second)
+        lines, crowded = _lines(words, here, number)
+        many = pieces(lanes, number, lines, crowded, all_passes, fullest, False)
+        through = max(piece_cycles * many, lone_cycles * all_passes * lines / number) / all_passes
+        if atoms[atom, RETURNS] > 0:
+            through = max(through, reply_cycles)
+        done_in = sector_cycles if lanes * atoms[atom, BYTES] == 32 * all_passes else word_cycles
+        now = when[m]
+        for k in range(all_passes):
+            # The sectors take turns: of which there are more passes is not recorded.
+            sector = np.int64(words[here + laid.ACCESSED + k * number // all_passes])
+            buffer = 0
+            for n in range(lows.size):
+                if lows[n] <= sector:
+                    buffer = n
+            place = (buffer << 40) + sector - lows[buffer]
+            port, unit = unit_of(place, ports.size, deal)
+            ring = used[m] % room
+            now = max(now + many / all_passes, rings[m, ring])
+            ports[port] = max(ports[port], now) + through
+            units[unit] = max(units[unit], now) + done_in
+            done = max(ports[port], units[unit])
+            if atoms[atom, KIND] == FLOATS:
+                chain = int(hashed(place) * CHAINS)
+                done = max(done, chains[chain] + float_cycles)
+                chains[chain] = done
+            rings[m, ring] = done
+            used[m] += 1
+            end = max(end, done)
+        sent, work = sent + all_passes, work + all_passes * done_in
+        at[m, w] = here + length(head)
+        if _at_once(words, at[m, w], ends[m, w], atoms):
+            turn[m] = w
+        when[m] = now
+        _sooner(heap, when, 0)
+    return work, end
+
+
+@compiled
+def _lines(words, at, number):  # type: ignore[no-untyped-def]
+    """Of an access: lines, and those of which it wants more than one sector."""
+    lines, crowded, before, alone = 0, 0, np.int64(-1), True
+    for k in range(at + laid.ACCESSED, at + laid.ACCESSED + number):
+        line = np.int64(words[k]) >> 2
+        if line != before:
+            lines, alone = lines + 1, True
+        elif alone:
+            crowded, alone = crowded + 1, False
+        before = line
+    return lines, crowded
+
+
+def units_at_work(
+    streams: ByWarp, atoms: NDArray[np.int64], lows: NDArray[np.int64], at_once: tuple[int, int], total: int,
+    units: int, room: int, speeds: tuple[float, ...],
+) -> float:  # fmt: skip
+    """How many units' worth of work is done at a time.
+
+    streams   of blocks as if drawn at random, or all;  atoms: by instruction, KIND, BYTES and RETURNS
+    lows      where buffers begin, in order: on a GPU mostly at whole pages;  at_once: multiprocessors, blocks of each,
+              of `total`
+    units     two to a port;  room: for passes of one multiprocessor on their way;  speeds: as _sent has them
+    """
+    active, resident = at_once
+    number, waits = np.zeros((2, streams.starts.size), np.int64)
+    found = _counted(streams.words, streams.starts, streams.ends, atoms, number, waits)
+    if found == 0:
+        return 1.0
+    every = found / streams.starts.size  # of a warp
+    warps = resident * streams.warps
+    few = min(max(int(ENOUGH / (active * every)), 1), warps)
+    mine = np.arange(few) * warps // few
+    blocks = np.arange(active)[:, None] + mine // streams.warps * active
+    order = np.argsort(np.array(streams.blocks), kind="stable")
+    numbers = order[blocks % order.size] * streams.warps + mine % streams.warps
+    starts, ends = streams.starts[numbers], np.where(blocks < total, streams.ends[numbers], 0)
+    apart = number[numbers] * np.minimum(waits[numbers] / OUT_OF_STEP, 1.0)
+    work, time = 0.0, 0.0
+    for deal in range(TIMES):
+        first, again = _out_of_step(streams.words, starts, ends, blocks, atoms, apart, deal)
+        more, end = _sent(
+            streams.words, first, ends.copy(), again, atoms, lows, np.zeros(active, np.int64),
+            np.arange(active) * float(STARTS), np.arange(active), np.zeros((active, room)), np.zeros(active, np.int64),
+            np.zeros(units // 2), np.zeros(units // 2 * 2), np.zeros(CHAINS), max(few // resident, 1), speeds, deal,
+        )  # fmt: skip
+        work, time = work + more, time + end
+    return float(work / time)
+
+
+def _out_of_step(
+    words: NDArray[np.uint32], starts: NDArray[np.int64], ends: NDArray[np.int64], blocks: NDArray[np.int64],
+    atoms: NDArray[np.int64], apart: NDArray[np.float64], deal: int,
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:  # fmt: skip
+    """Where warps begin: anywhere among as many of their atomics as blocks are apart, all of a block alike;  and from
+    where to where they go on when they are through."""
+    first = starts.copy()
+    again = np.zeros((*starts.shape, 2), np.int64)
+    for m, w in zip(*np.nonzero((apart >= 1) & (ends > starts)), strict=True):
+        passed = int(hashed(int(blocks[m, w]) + 7919 * deal) * apart[m, w])
+        first[m, w] = _behind(words, starts[m, w], ends[m, w], atoms, passed)
+        again[m, w] = starts[m, w], first[m, w]
+    return first, again

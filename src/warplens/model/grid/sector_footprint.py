@@ -1,0 +1,238 @@
+"""How many different sectors a grid reaches, from some of its blocks.  F5.
+
+Two blocks that reach the same sector show how many share one.  If m of B blocks reach each sector, then of n blocks
+drawn at random two reach it (m - 1) (n - 1) / (B - 1) / 2 times as often as one does; and all blocks together reach as
+many different sectors as they reach sectors, divided by m.  That holds where all are shared by as many: of those that
+blocks beside each other share, it is known how many share each (neighbours.py), and pairs at random tell of the others.
+Sectors that several of the sampled blocks share are so
+common that all of them have been seen: they are counted, not estimated.  A buffer has no more sectors than its size,
+and what is nearly all of it, or more, is all: of two hundred pairs of blocks that share, by chance a tenth may be
+missing.
+
+How far apart blocks are that share a sector tells whether it is still in L2 (reuse_distance.py).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warplens.model.grid.l2_partitions import beside_home, fetched_anew
+from warplens.model.grid.neighbours import neighbours
+from warplens.model.grid.reuse_distance import NEVER_AGAIN, Reuse, reuse
+from warplens.model.grid.simulated_blocks import Grid
+
+ERRORS = 2.0  # standard ones by which an estimate may be below the whole buffer, which is then taken to be reached
+COMMON = 4  # assumed: of the sampled blocks, from which on a sector counts as common, unless chance makes so many
+MORE_THAN_CHANCE = 1.25  # assumed: times as many as chance makes
+
+
+@dataclass(frozen=True)
+class Footprint:
+    """Of one buffer, for loads or for stores.
+
+    total      blocks of the grid;  each: different sectors of one block, on average;  accesses: all of one block
+    common     sectors that are shared widely;  widely: by how many blocks each
+    others     different sectors besides, of the whole grid;  shared: by how many blocks each
+    most       sectors that there are;  seen: that the sampled blocks reach
+    commons_again, others_again   after how many blocks those are used again
+    """
+
+    total: int
+    each: float
+    common: float
+    widely: float
+    others: float
+    shared: float
+    most: int
+    seen: int
+    accesses: float = 0.0
+    commons_again: Reuse = NEVER_AGAIN
+    others_again: Reuse = NEVER_AGAIN
+
+    def of(self, blocks: float) -> float:
+        """Different sectors that so many blocks reach, as if drawn at random."""
+        missed = max(1 - blocks / self.total, 0.0)  # share of the grid
+        reached = self.common * (1 - missed**self.widely) + self.others * (1 - missed**self.shared)
+        return float(min(reached, self.most))
+
+    @property
+    def uses(self) -> float:
+        """By how many blocks each sector is reached."""
+        every = self.common + self.others
+        return max((self.common * self.widely + self.others * self.shared) / every, 1.0) if every else 1.0
+
+    @property
+    def by_both(self) -> float:
+        """Share of the sectors that blocks beside both halves of L2 reach, if m blocks reach one: 1 - 2^(1 - m)."""
+        every = self.common + self.others
+        found = self.common * (1 - 2 ** (1 - self.widely)) + self.others * (1 - 2 ** (1 - self.shared))
+        return found / every if every else 0.0
+
+    def _classes(self) -> tuple[tuple[float, float, Reuse], ...]:
+        """Sectors, by how many blocks each is shared, and when it is used again."""
+        return (
+            (self.common, self.widely, self.commons_again), (self.others, self.shared, self.others_again)
+        )  # fmt: skip
+
+    def recent(self, windows: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Different sectors that the last so many blocks have reached, for each of some numbers in order from 0 on."""
+        found = sum(self._grown(windows, *each) for each in self._classes())
+        return np.minimum(found, self.most)
+
+    def copied(self, windows: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Likewise, those of them that stand in the other half of an L2 of two as well, less those that stand in that
+        one only (l2_partitions.py)."""
+        found = np.zeros(windows.size)
+        for sectors, shared, again in self._classes():
+            grown = self._grown(windows, sectors, shared, again)
+            if again.turn or not sectors:
+                found += grown * (0.5 + 0.5 * self.by_both)
+            else:
+                uses = windows * shared / self.total
+                found += sectors * (beside_home(grown / sectors, uses) - grown / sectors)
+        return np.minimum(found, self.most)
+
+    def _grown(self, windows: NDArray[np.float64], sectors: float, shared: float, again: Reuse) -> NDArray[np.float64]:
+        """A window grows by those whose last use lies before it (Denning, "The working set model", 1968): uses that
+        come after a longer gap, and of the first ones those that have so many blocks before them."""
+        middles, steps = (windows[1:] + windows[:-1]) / 2, np.diff(windows)
+        left = 1 - middles / self.total
+        gone = 1 - np.array([again.kept(w, w) for w in middles])
+        first = np.maximum(1 - middles / max(self.total - again.span(shared), 1.0), 0.0)
+        new = np.minimum((gone + (first - gone) / max(shared, 1.0)) / np.maximum(left, 1e-9), 1.0)
+        grown = np.cumsum(sectors * shared / self.total * new * steps)
+        return np.concatenate([[0.0], np.minimum(grown, sectors)])
+
+    def forgotten(self, kept: float, lost: float) -> Footprint:
+        """As if what is used again after more than `kept` blocks had to be fetched anew: it has been evicted since.
+
+        lost   of what is used again and again in turn, some is left until so many blocks have passed
+        """
+        return self._fetched([1 - again.kept(kept, lost) for _, _, again in self._classes()])
+
+    def left_in_l2(self, lines: Footprint, kept: float, lost: float, beside: float) -> Footprint:
+        """Likewise where L2 holds `lines` and is read for these sectors; beside: share of the uses that may find a copy
+        in the half that is not their home (l2_partitions.py)."""
+        anew = []
+        for (_, shared, again), (_, line_shared, line_again) in zip(self._classes(), lines._classes(), strict=True):
+            unused = 1 - again.kept(kept, lost)
+            if not again.turn and line_again.gaps.size:
+                apart = min(max(line_shared / shared - 1, 0.0), 1.0)
+                full = 1 - kept / self.total  # share of the uses that come when L2 has filled up
+                unused = full * fetched_anew(1 - line_again.kept(kept, lost), apart, beside)
+            anew.append(unused)
+        return self._fetched(anew)
+
+    def _fetched(self, anew: list[float]) -> Footprint:
+        """anew: share of the uses behind the first that find nothing, of both classes."""
+        common = self.common * (1 + (self.widely - 1) * anew[0])
+        others = self.others * (1 + (self.shared - 1) * anew[1])
+        again = common - self.common + others - self.others
+        return replace(
+            self, common=common, widely=self.common * self.widely / common if common else 1.0,
+            others=others, shared=self.others * self.shared / others if others else 1.0, most=self.most + int(again),
+        )  # fmt: skip
+
+
+NOBODY = np.zeros(0, np.int64)
+NOTHING = Footprint(1, 0.0, 0.0, 1.0, 0.0, 1.0, 0, 0)
+
+
+def footprint(
+    sectors: NDArray[np.uint32], blocks: NDArray[np.int64], sampled: int, total: int, most: int, share: float = 1.0,
+    beside: NDArray[np.int64] = NOBODY, grid: Grid = (0, 0, 0),
+) -> Footprint:  # fmt: skip
+    """Of sectors, each with the number in the grid of the block that reached it; `sampled` of `total` blocks were run.
+
+    share   of all lines, to which these sectors belong;  beside: of some sectors how many neighbours share them
+    """
+    if not sectors.size:
+        return NOTHING
+    pairs = np.sort(sectors.astype(np.uint64) << np.uint64(32) | blocks.astype(np.uint64))
+    pairs = pairs[np.diff(pairs, prepend=~pairs[:1]) != 0]  # ten times as fast as np.unique, which hashes
+    places = pairs >> np.uint64(32)
+    _, times = np.unique(places, return_counts=True)
+    again = np.flatnonzero(places[1:] == places[:-1])
+    gaps = (pairs[again + 1] - pairs[again]).astype(np.float64)
+    chance = _anyone(pairs, again, sampled)
+    usual = (times >= COMMON).sum() <= MORE_THAN_CHANCE * chance * _by_chance(times)
+    limit = times.max() + 1 if usual else COMMON
+    common = np.repeat(times, times - 1) >= limit  # of each gap, whose sector it is
+    each, accesses = pairs.size / sampled / share, sectors.size / sampled / share
+    if sampled >= total:
+        shared = pairs.size / times.size
+        return Footprint(
+            total, each, 0.0, 1.0, times.size / share, shared, most, times.size, accesses,
+            others_again=reuse(gaps, shared, shared, total),
+        )  # fmt: skip
+    many = times[times >= limit]
+    few = times[times < limit]
+    met = float((few * (few - 1) / 2).sum())
+    if beside.size and gaps.size:
+        after, before = (blocks_of(pairs[again + n]) for n in (1, 0))
+        met *= 1 - float(neighbours(after[~common], before[~common], grid).mean()) if (~common).any() else 1.0
+    shared = _shared(few, met, (total - 1) / max(sampled - 1, 1), chance)
+    if beside.size:
+        shared = 1 / float((1 / (shared - 1 + beside)).mean())
+    others = max(float(few.sum()) * total / sampled / shared, float(few.size)) / share
+    whole = most - many.size / share
+    met_by = max(_pairs_of_blocks(pairs, again[~common]), 1)
+    if met and 0 < whole <= others * (1 + ERRORS / math.sqrt(met_by)):
+        others, shared = whole, shared * others / whole
+    widely = float(many.mean()) * total / sampled if many.size else 1.0
+    gaps_of = few - 1
+    seen = float((few * gaps_of).sum() / gaps_of.sum()) if gaps_of.any() else 2.0  # by how many, of each gap
+    return Footprint(
+        total, each, many.size / share, widely, others, shared, most, times.size, accesses,
+        reuse(gaps[common], widely, widely * sampled / total, total),
+        reuse(gaps[~common], shared, seen, total),
+    )  # fmt: skip
+
+
+def _anyone(pairs: NDArray[np.uint64], again: NDArray[np.int64], sampled: int) -> float:
+    """1 where any two blocks are as likely to share a sector, 0 where few share all."""
+    every = max(sampled * (sampled - 1) / 2, 1.0)
+    expected = -every * math.expm1(-again.size / every)
+    return min(_pairs_of_blocks(pairs, again) / expected, 1.0) if again.size else 0.0
+
+
+def _shared(times: NDArray[np.int64], met: float, scale: float, anyone: float) -> float:
+    """By how many blocks each sector is shared on average, if two of those sampled met on one `met` times.
+
+    Where all are shared by as many, m, one that is met is shared by m; where chance decides, of a mean of m, by m + 1.
+    Which it is three that meet tell: (m - 2) / (m - 1) times as often as two, or as often.  That tells little where few
+    blocks share all that is shared.
+    """
+    more = 2 * met / max(float(times.sum()), 1.0) * scale
+    pairs = float((times * (times - 1)).sum())
+    if more <= 1 or not pairs:
+        return 1 + more
+    often = float((times * (times - 1) * (times - 2)).sum()) / pairs * scale / more
+    chance = anyone * min(max((often - (more - 1) / more) * more, 0.0), 1.0)
+    return (1 + more) * (1 - chance) + more / -math.expm1(-more) * chance
+
+
+def _by_chance(times: NDArray[np.int64]) -> float:
+    """How many sectors COMMON blocks and more would share if all were shared by as many: by those that one does, and
+    two (Poisson)."""
+    one, two = float((times == 1).sum()), float((times == 2).sum())
+    if not one:
+        return 0.0
+    mean = 2 * two / one
+    fewer = sum(mean**n / math.factorial(n) for n in range(COMMON))
+    return one / max(mean, 1e-9) * (math.exp(min(mean, 50.0)) - fewer)
+
+
+def _pairs_of_blocks(pairs: NDArray[np.uint64], again: NDArray[np.int64]) -> int:
+    """How many different ones share a sector, one behind the other: each says as much about how many share one, be it
+    by one sector or by many."""
+    both = blocks_of(pairs[again]) << 32 | blocks_of(pairs[again + 1])
+    return int(np.unique(both).size)
+
+
+def blocks_of(pairs: NDArray[np.uint64]) -> NDArray[np.int64]:
+    return (pairs & np.uint64(0xFFFFFFFF)).astype(np.int64)

@@ -1,0 +1,126 @@
+"""Which blocks of a grid the model looks at.  F5."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+
+from warplens.core.counts import Trace
+from warplens.counters.occupancy import Occupancy
+from warplens.machine import Machine
+from warplens.model.sm.sm_state import Room
+
+ENOUGH = 4_000_000  # effort: warp instructions to simulate: a second or less
+SEVERAL = 600_000  # effort: likewise, of more than one multiprocessor: a sixth of a second
+FOOTPRINT_BLOCKS = 2048  # effort: of the footprint's sample
+FOOTPRINT_INSTRUCTIONS = 4_000_000  # effort: likewise
+FOOTPRINT_SECTORS = 8_000_000  # effort: that the blocks of a sample reach: of more than a million some are drawn anyway
+# effort: more would leave no room for the rest
+ALL_SECTORS = 40_000_000  # that all blocks may reach where all are looked at
+LEAST_BLOCKS = 8  # effort: of a sample
+# effort: of a sample
+PAIRS_BLOCKS = 32  # of a grid in which a block shares what it reads with one in 60, some pairs of these share it
+PAIRS_INSTRUCTIONS = 32_000_000  # effort: a quarter of a second of execution
+AT_ONCE = 2  # times as many blocks as start at once are on a multiprocessor at the most (31 of 16 were seen)
+CENTRES = 24  # effort: blocks of which all neighbours are looked at
+CENTRES_INSTRUCTIONS = 4_000_000  # effort: of these
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """blocks   of one multiprocessor, in order;  more: others, for the footprint alone;  whole: of_blocks all of them
+
+    centres     blocks that are looked at with their neighbours in the grid, none where `more` are all
+    alongside   blocks of other multiprocessors that are simulated as well
+    active      multiprocessors that have a block;  room: of one for blocks
+    """
+
+    blocks: tuple[int, ...]
+    alongside: tuple[tuple[int, ...], ...]
+    more: tuple[int, ...]
+    centres: tuple[int, ...]
+    of_blocks: int
+    active: int
+    room: Room
+
+    @property
+    def resident(self) -> int:
+        """Blocks of a multiprocessor that start at once."""
+        return self.room.resident
+
+    @property
+    def simulated(self) -> tuple[int, ...]:
+        """Blocks of all multiprocessors that are simulated."""
+        return tuple(dict.fromkeys(self.blocks + sum(self.alongside, ())))
+
+
+def choose_blocks(trace: Trace, machine: Machine, occupancy: Occupancy) -> Chosen:
+    total = trace.launch.blocks
+    active = min(machine.multiprocessors, total)
+    whole = -(-total // machine.multiprocessors)
+    resident = min(occupancy.blocks, whole)
+    each = max(int(trace.executed.sum()) / total, 1.0)
+    count = whole
+    if whole * each > ENOUGH:
+        count = min(max(int(ENOUGH / each) // resident, 1) * resident, whole)
+    blocks = tuple(min(k * active + _turn(k, active, whole >= 2 * resident), total - 1) for k in range(count))
+    pairs = min(PAIRS_BLOCKS, int(PAIRS_INSTRUCTIONS / each))
+    wanted = min(max(int(FOOTPRINT_INSTRUCTIONS / each), pairs, LEAST_BLOCKS), FOOTPRINT_BLOCKS)
+    sectors = int(trace.sectors.sum())
+    few = FOOTPRINT_SECTORS / max(sectors / total, 1.0)  # blocks
+    sample = min(wanted, max(int(few), pairs, LEAST_BLOCKS))
+    every = total <= wanted and sectors <= ALL_SECTORS
+    more = tuple(range(total)) if every else scattered(total, min(sample, total))
+    around = len(offsets(trace.launch.grid)) + 1
+    most = min(CENTRES_INSTRUCTIONS / each, few)
+    centres = min(CENTRES, int(most / around)) if total > len(more) else 0
+    alongside = _alongside(total, active, int(SEVERAL / (whole * each))) if whole <= resident else ()
+    places = min(max(occupancy.places, resident), AT_ONCE * resident, whole)
+    room = Room(resident, places, occupancy.seats, machine.limits.sub_partitions)
+    return Chosen(blocks, alongside, more, scattered(total, centres), whole, active, room)
+
+
+Grid = tuple[int, int, int]
+
+
+def offsets(grid: Grid) -> tuple[Grid, ...]:
+    """Where a block's neighbours lie, in blocks along x, y, z: 2, 8 or 26, by the dimensions that the grid has."""
+    steps = [(-1, 0, 1) if size > 1 else (0,) for size in grid]
+    return tuple((x, y, z) for z, y, x in product(*steps[::-1]) if (x, y, z) != (0, 0, 0))
+
+
+def with_neighbours(centres: Sequence[int], grid: Grid) -> tuple[int, ...]:
+    """Numbers of these blocks and of all their neighbours, each once."""
+    found = dict.fromkeys(centres)
+    for x, y, z in offsets(grid):
+        for number in centres:
+            at = number % grid[0] + x, number // grid[0] % grid[1] + y, number // (grid[0] * grid[1]) + z
+            if all(0 <= a < size for a, size in zip(at, grid, strict=True)):
+                found[at[0] + grid[0] * (at[1] + grid[1] * at[2])] = None
+    return tuple(found)
+
+
+def _alongside(total: int, active: int, count: int) -> tuple[tuple[int, ...], ...]:
+    """Blocks of so many multiprocessors but the first, which all have theirs from the start: the launch ends with the
+    slowest, and short ones differ by the DRAM latencies that each happens to meet."""
+    count = min(count, active)
+    return tuple(tuple(range(n * active // count, total, active)) for n in range(1, count))
+
+
+def _turn(number: int, active: int, anyone: bool) -> int:
+    """Which of the multiprocessors' next blocks is the `number`th of this one.  The first are dealt out in order; where
+    many follow, each goes to whoever is done first, so that no multiprocessor has all blocks of one kind."""
+    return (number * 0x9E3779B1 >> 7) % active if anyone else 0
+
+
+def scattered(total: int, count: int) -> tuple[int, ...]:
+    """So many of the blocks, as if drawn at random: every run draws the same."""
+    found: dict[int, None] = {}
+    state = 0
+    while len(found) < count:
+        state = (state + 0x9E3779B97F4A7C15) & 0xFFFFFFFFFFFFFFFF
+        mixed = ((state ^ state >> 30) * 0xBF58476D1CE4E5B9) & 0xFFFFFFFFFFFFFFFF
+        mixed = ((mixed ^ mixed >> 27) * 0x94D049BB133111EB) & 0xFFFFFFFFFFFFFFFF
+        found[(mixed ^ mixed >> 31) % total] = None
+    return tuple(found)

@@ -1,0 +1,202 @@
+"""What passes through L2, how long it stays, and what DRAM writes.  F5."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warplens.machine import Machine
+from warplens.model.grid.dirty_sectors import WHOLE, Stored
+from warplens.model.grid.sector_footprint import Footprint
+
+READ, WRITTEN = 64, 32  # bytes that DRAM moves at a time; source: `read sectors` of calibration.csv
+SECTOR = 32
+LINE = 128
+# assumed: between the two
+FILLS_FROM = 0.5  # of the room for parts: so soon they are filled up (of words all over 8 MiB a tenth, over 16 MiB all)
+# assumed: fitted by hand to `stores alone` of calibration_counters.csv
+PARTS_GO = 0.6  # of sectors that were stored in part: DRAM gets them sooner
+# Likewise with each store to a sector that others complete (`chance 1 bytes` to `chance 8 bytes` of l2_patterns.csv: of
+# sectors of 32 stores 0.35, of 16 0.25 to 0.32, of 8 none to 0.09, of 4 none).
+STORE_GOES = 0.015  # assumed: fitted by hand to these
+# assumed: none would be covered otherwise
+NEARLY = 0.9  # of a sector that stores of many blocks cover: how many they are is an estimate
+# source: `read 4_4` of calibration_counters.csv
+BEFORE = 0.038  # of L2 that has been stored to before the kernel starts: one that only reads makes DRAM write 2.4 MB
+# assumed: fitted by hand to these
+BEFORE_GOES = (0.35, 0.6)  # of L2 that moves until the first, the last of this goes (`rounds together`: 0.4 to 0.5)
+TWO_HALVES = 2
+WINDOWS = 48  # effort: parts of a launch
+# measurements/h200/l2_again.csv: of what is read twice 36 MiB are still there and 48 lost, of a copy 16 and 24.
+STORED_BESIDE = 0.7  # assumed: fitted by hand to these
+# assumed: fitted by hand to these
+TWICE, OFTEN = 1.23, 2.15  # of the room until which all is kept (`rounds together`: 30 and 64 MiB, in both halves)
+
+
+@dataclass(frozen=True)
+class Evicted:
+    """How many blocks may pass until L2 has lost what it held (Footprint.forgotten).
+
+    kept           what is used again within so many is still there
+    twice, often   what is used again in turn is gone after so many, if there are two uses, or many: those come to stay
+    stored, parts  likewise what was stored, and of which a part was
+    """
+
+    kept: float
+    twice: float
+    often: float
+    stored: float
+    parts: float
+    halves: int
+
+    @staticmethod
+    def of(
+        reads: Sequence[Footprint], lines: Sequence[Footprint], writes: Sequence[Footprint], changes: Sequence[Stored],
+        total: int, machine: Machine,
+    ) -> Evicted:  # fmt: skip
+        """lines: that hold what is read"""
+        speeds, windows = machine.speeds, _windows(total)
+        room = _room(lines, writes, changes, windows, machine) / machine.l2_bytes / speeds.kept_share
+        stored, parts = (
+            blocks_that_move(share * machine.l2_bytes, reads, writes, total)
+            for share in (speeds.lost_share, speeds.parts_share)
+        )
+        kept, twice, often = (
+            float(np.interp(size, room, windows)) if room[-1] > size else float(total) for size in (1.0, TWICE, OFTEN)
+        )
+        return Evicted(kept, twice, often, stored, parts, int(speeds.halves))
+
+    def left_of(self, read: Footprint, lines: Footprint, write: Footprint, change: Stored) -> Footprint:
+        """What DRAM is read for;  lines: that hold it;  write, change: what is stored to the same buffer"""
+        lost = self.often - (self.often - self.twice) * min(2 / read.uses, 1.0)
+        beside = (self.halves - 1) * (1 - _at_home(lines, write, change))
+        return read.left_in_l2(lines, self.kept, max(lost, self.kept), beside)
+
+
+def _windows(total: int) -> NDArray[np.float64]:
+    return np.concatenate([[0.0], np.geomspace(0.5, total, WINDOWS)])
+
+
+def _at_home(read: Footprint, write: Footprint, change: Stored) -> float:
+    """Share of the uses that atomics are, which ask for a line where it is at home."""
+    return min(change.atomic * write.accesses / read.accesses, 1.0) if read.accesses else 0.0
+
+
+def _room(
+    lines: Sequence[Footprint], writes: Sequence[Footprint], changes: Sequence[Stored], windows: NDArray[np.float64],
+    machine: Machine,
+) -> NDArray[np.float64]:  # fmt: skip
+    """Bytes of L2 that so many blocks take.  Of two halves a line is at home in one, where atomics work on it; what is
+    read may stand in the other as well, and most of what is stored does."""
+    second, room = float(machine.speeds.halves == TWO_HALVES), np.zeros(windows.size)
+    for r, w, change in zip(lines, writes, changes, strict=True):
+        beside = second * (1 - _at_home(r, w, change))
+        read = LINE * (r.recent(windows) + beside * r.copied(windows))
+        stored = WRITTEN * (1 + second * (1 - change.atomic) * STORED_BESIDE)
+        room += np.maximum(read, w.recent(windows) * stored)
+    return room
+
+
+def bytes_moved(reads: Sequence[Footprint], writes: Sequence[Footprint], blocks: float) -> float:
+    """That so many blocks move through L2; what is read and written stands there once."""
+    return sum(max(r.of(blocks) * READ, w.of(blocks) * WRITTEN) for r, w in zip(reads, writes, strict=True))
+
+
+def blocks_that_move(size: float, reads: Sequence[Footprint], writes: Sequence[Footprint], total: int) -> float:
+    """How many blocks move so many bytes through L2; all of them where they do not."""
+    if bytes_moved(reads, writes, total) <= size:
+        return float(total)
+    low, high = 0.0, float(total)
+    for _ in range(40):
+        middle = (low + high) / 2
+        low, high = (middle, high) if bytes_moved(reads, writes, middle) < size else (low, middle)
+    return high
+
+
+@dataclass(frozen=True)
+class WriteBack:
+    """stores, fills: of each stored sector of a buffer, what DRAM writes and what it reads to fill it up, in sectors
+    among others;  sectors, filled: that it writes and reads for the whole grid
+    writing   share of that work of stores that is DRAM's"""
+
+    stores: NDArray[np.float64]
+    fills: NDArray[np.float64]
+    sectors: float
+    filled: float
+    writing: float
+
+
+def write_back(
+    reads: Sequence[Footprint], writes: Sequence[Footprint], parts: Sequence[Stored], evicted: Evicted, total: int,
+    machine: Machine,
+) -> WriteBack:  # fmt: skip
+    """What L2 holds at the end is the last that went through it: so much of that as was stored DRAM need not write."""
+    speeds = machine.speeds
+    number, moved = len(writes), bytes_moved(reads, writes, total)
+    many = moved > FILLS_FROM * speeds.parts_share * machine.l2_bytes
+    wrote, last, filled, stores, fills = (np.zeros(number) for _ in range(5))
+    for n, (f, part) in enumerate(zip(writes, parts, strict=True)):
+        if not f.seen:
+            continue
+        together = f.forgotten(evicted.parts, evicted.parts).of(total)
+        partial = 0.0 if _completed(f, part, evicted, total) else part.partial
+        whole = f.forgotten(evicted.stored, evicted.stored).of(total)
+        wrote[n] = partial * together + (1 - partial) * whole
+        last[n] = partial * together + (1 - partial) * min(whole, f.of(total))
+        filled[n] = partial * whole if many else 0.0
+    held = last * held_at_end(reads, writes, parts, evicted, total, machine)
+    before = BEFORE * machine.l2_bytes / SECTOR * float(np.interp(moved / machine.l2_bytes, BEFORE_GOES, (0.0, 1.0)))
+    all_stored = float(wrote.sum())
+    all_work = by_dram = 0.0
+    both = min(sum(2 * f.of(total) for f in reads) / max(all_stored, 1.0), 1.0)  # as much is read as written
+    for n, (f, part) in enumerate(zip(writes, parts, strict=True)):
+        if f.seen and all_stored:
+            asked = f.accesses * total
+            stays = max(held[n] / wrote[n] - before / all_stored, 0.0)  # DRAM writes for it what was there before
+            # What goes to DRAM, and the turns between reading and writing, or the way of all of it through L2.
+            work = max((1 - stays) * (1 + speeds.turn_cost * both), 1 - stays * (1 - speeds.held_cost))
+            all_work += wrote[n] * work
+            by_dram += wrote[n] * (1 - stays) * (1 + speeds.turn_cost * both)
+            stores[n] = wrote[n] / asked * work * (1 + part.lone * (speeds.lone_sector - 1))
+            fills[n] = filled[n] / asked * (1 + part.lone * (2 * speeds.lone_half - 1))
+    left = all_stored - float(held.sum()) + before
+    return WriteBack(stores, fills, left, float(filled.sum()), by_dram / all_work if all_work else 0.0)
+
+
+def _completed(write: Footprint, part: Stored, evicted: Evicted, total: int) -> bool:
+    """Whether several blocks store the parts of a sector, and all of it before DRAM gets them."""
+    together = write.forgotten(evicted.parts, evicted.parts).of(total)
+    others = write.each * total / max(together, 1.0) / part.blocks  # how many times as many blocks complete a part
+    return part.bytes * max(others, 1.0) >= NEARLY * WHOLE
+
+
+def held_at_end(
+    reads: Sequence[Footprint], writes: Sequence[Footprint], parts: Sequence[Stored], evicted: Evicted, total: int,
+    machine: Machine,
+) -> NDArray[np.float64]:  # fmt: skip
+    """Share of the stored sectors of each buffer that L2 still has: those of the last blocks, as many as fill it.
+
+    Where L2 has two halves, what is read from both stands there twice, and half of what is stored does.  Of a line of
+    which little was stored all is held.
+    """
+    speeds, second = machine.speeds, float(machine.speeds.halves == TWO_HALVES)
+    windows = _windows(total)
+    room, shares, dirty = np.zeros(windows.size), [], np.zeros(windows.size)
+    for r, w, part in zip(reads, writes, parts, strict=True):
+        recent, most = w.recent(windows), max(w.of(total), 1.0)
+        lines = max(part.lines * LINE / SECTOR / most, 1.0)
+        stored = recent * lines * SECTOR
+        room += np.maximum(r.recent(windows) * READ * (1 + second * r.by_both), stored * (1 + second / 2))
+        by_each = -math.expm1(-STORE_GOES * w.accesses * total / most)
+        go = 1 - part.partial * (by_each if _completed(w, part, evicted, total) else PARTS_GO)
+        dirty += stored * go
+        shares.append(np.minimum(recent / most, 1.0) * go)
+    full = speeds.lost_share * machine.l2_bytes
+    at = np.interp(full, room, windows) if room[-1] > full else total
+    most_dirty = speeds.dirty_share * machine.l2_bytes
+    fits = min(1.0, most_dirty / max(float(np.interp(at, windows, dirty)), 1.0))
+    return np.array([fits * float(np.interp(at, windows, share)) for share in shares])

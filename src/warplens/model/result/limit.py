@@ -1,0 +1,181 @@
+"""Limit of a launch: one sentence on what its time is made of, from the figures that the tables show.  F5.
+
+A unit that is busy is named by its share of its peak, a wait by the stall reason with the largest share, and what the
+warps wait for by the instructions that have been executed: those that set the scoreboard, or that fill the queue.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from warplens.core.counts import Trace
+from warplens.core.program import Instruction, Program
+from warplens.counters.opcodes import access, category
+from warplens.counters.sections.shared_memory import conflicts
+from warplens.counters.vocabulary import ALL, SHARED, WAVEFRONTS, Counts
+from warplens.machine import Machine
+from warplens.model import layout as p
+from warplens.model.instruction.instruction_table import kind_of
+from warplens.model.result.prediction import Unit
+
+if TYPE_CHECKING:
+    from warplens.model.predict import Outcome
+
+MANY_CONFLICTS = 1 / 3  # assumed: when a sentence names them
+BUSY = 80.0  # assumed: percent from which on a unit is what limits
+LINE = 128  # defined: bytes that a warp moves with 4 each; of an access that moves less the instruction is what costs
+At = Mapping[int, Mapping[str, float]]
+
+WAITS = {
+    "wait": "the latency of arithmetic: each instruction waits for the one before, and too few warps fill the gaps",
+    "barrier": "barriers: warps wait for the slowest of their block",
+    "math_pipe_throttle": "an arithmetic pipe that is asked for more than it can do",
+    "branch_resolving": "branches",
+    "no_instruction": "the code itself: it is executed for the first time",
+    "membar": "memory fences",
+    "dispatch_stall": "the banks of registers: instructions that read several registers of one",
+}
+SHORT = {
+    "shared memory": "shared memory", "across lanes": "shuffles", "constant memory": "constant memory",
+    "special function": "special functions", "conversion": "conversions", "move and select": "special registers",
+    "uniform": "special registers", "double precision": "double-precision arithmetic", "tensor": "matrix products",
+    "main memory": "accesses to global memory",
+}  # fmt: skip
+ATOMICS = "atomic operations: L2 does those on one word one after the other"
+GLOBAL = ("global", "local", "generic")
+
+
+def limit_of(
+    program: Program, trace: Trace, machine: Machine, units: tuple[Unit, ...], stalls: Mapping[str, float],
+    at: At, out: Outcome, time_us: float,
+) -> str:  # fmt: skip
+    if time_us < 2 * machine.speeds.launch_microseconds:
+        return f"the launch itself: {machine.speeds.launch_microseconds:.1f} of {time_us:.1f} µs"
+    idle = machine.multiprocessors - trace.launch.blocks
+    few = f"{trace.launch.blocks} blocks leave {idle} of {machine.multiprocessors} multiprocessors idle; in the others "
+    where = few.replace("1 blocks leave", "1 block leaves") if idle > 0 else ""
+    return where + _limit_inside(program, trace, units, stalls, at, out)
+
+
+def _limit_inside(
+    program: Program, trace: Trace, units: tuple[Unit, ...], stalls: Mapping[str, float], at: At, out: Outcome
+) -> str:
+    """Of the multiprocessors that work."""
+    top = units[0] if units else None
+    if top and top.name == "block starts" and top.percent >= BUSY:
+        return (
+            f"the start of blocks: {trace.launch.blocks:,} of them, and the GPU starts {top.peak:.2g} a cycle; "
+            "larger blocks, or more work for each thread, need fewer"
+        )
+    if top and top.percent >= BUSY:
+        needless = _conflicts(program, trace) if top.name == "load/store unit" else ""
+        return f"{top.name}: {top.achieved:,.4g} of {top.peak:,.4g} {top.unit}{needless}"
+    waits = {name: value for name, value in stalls.items() if name not in ("selected", "not_selected")}
+    worst = max(waits, key=lambda name: waits[name])
+    if worst == "long_scoreboard":
+        return _long(program, trace, out, at)
+    of_time = f" ({100 * waits[worst] / max(sum(stalls.values()), 1e-9):.0f} % of the warps' time)"
+    if worst == "drain":
+        return f"{_leaving(program, trace)} on their way to L2 when their warps end{of_time}"
+    if worst in ("lg_throttle", "mio_throttle"):
+        says, shared = _queued(program, trace)
+    elif worst == "short_scoreboard":
+        says, shared = _short(program, trace, at)
+    else:
+        says, shared = WAITS[worst], worst == "barrier"
+    return says + of_time + (_conflicts(program, trace) if shared else "")
+
+
+def _conflicts(program: Program, trace: Trace) -> str:
+    """How much of what shared memory does is conflicts of its banks, where that is much."""
+    counts = Counts(program, trace, [0] * len(program.instructions))
+    needless, all_of_them = (float(quantity.of(counts)[0]) for quantity in (conflicts(ALL), WAVEFRONTS[SHARED]))
+    if needless < MANY_CONFLICTS * all_of_them or not needless:
+        return ""
+    return f"; {100 * needless / all_of_them:.0f} % of the wavefronts of shared memory are bank conflicts"
+
+
+def _waited_for(program: Program, trace: Trace, at: At, reason: str) -> list[Instruction]:
+    """What sets the scoreboards that the instruction with most of these stalls waits for: the instructions before it
+    up to the last one that waits for them as well, in a loop those behind it too; only executed ones."""
+    waiter = max(at, key=lambda i: at[i].get(reason, 0.0))
+    mask = program.instructions[waiter].control.wait_mask
+    found: list[Instruction] = []
+    for instruction in (*program.instructions[:waiter][::-1], *program.instructions[waiter:][::-1]):
+        control = instruction.control
+        if control.wait_mask & mask and instruction.index != waiter and found:
+            break
+        sets = [barrier for barrier in (control.write_barrier, control.read_barrier) if barrier is not None]
+        if any(mask >> barrier & 1 for barrier in sets) and trace.executed[instruction.index]:
+            found.append(instruction)
+    return found
+
+
+def _long(program: Program, trace: Trace, out: Outcome, at: At) -> str:
+    """Long scoreboard: what is in flight, and where it comes from."""
+    producers = [(access(i), i) for i in _waited_for(program, trace, at, "long_scoreboard")]
+    asked = [found for found, i in producers if found and found.space in GLOBAL]  # constants may share the scoreboard
+    loads = [found for found in asked if found.action == "load"]
+    actions = {found.action for found in asked}
+    if not loads and "atomic" in actions:
+        return "the latency of atomic operations: warps wait for the old values that L2 gives back"
+    if not loads and "reduction" in actions:
+        return f"{ATOMICS}, and those behind them wait"
+    if not loads and "store" in actions:
+        return "stores to global memory: warps wait until what they store has been taken"
+    reads, misses = out.counts[p.L2_READS], out.counts[p.L2_MISSES]
+    place = "DRAM" if reads and misses / reads > 0.5 else "L2" if reads else "L1"
+    if not loads:
+        return f"the latency of {place}: warps wait for what they have asked for, not for bandwidth"
+    size = sum(found.bits for found in loads) // 8
+    what = f"one {size}-byte load" if len(loads) == 1 else f"{len(loads)} loads of {size} bytes together"
+    return f"each thread has {what} in flight: the latency of {place}, not its bandwidth"
+
+
+def _short(program: Program, trace: Trace, at: At) -> tuple[str, bool]:
+    """(the sentence, whether it is about shared memory)."""
+    producers = _waited_for(program, trace, at, "short_scoreboard")
+    names = list(dict.fromkeys(SHORT[kind] for i in producers if (kind := category(i)) in SHORT))
+    told = " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+    return f"the latency of {told or 'instructions of variable latency'}", "shared memory" in names
+
+
+def _queued(program: Program, trace: Trace) -> tuple[str, bool]:
+    """What most of the time of the load/store unit is for: (the sentence, whether it is about shared memory)."""
+    filled: Counter[str] = Counter()
+    for instruction in program.instructions:
+        i, found = instruction.index, access(instruction)
+        executed = int(trace.executed[i])
+        if found and found.space in GLOBAL and found.action in ("atomic", "reduction"):
+            filled["atomics"] += int(trace.threads_on[i])
+        elif found and found.space in (*GLOBAL, "shared"):
+            filled["shared memory"] += int(trace.wavefronts[i])
+            if found.space in GLOBAL:
+                kind = "stores" if found.action == "store" else "loads"
+                filled[kind] += max(int(trace.sectors[i]) * 32 // LINE, int(trace.requests[i]))
+        elif kind_of(instruction) in (p.EXCHANGE, p.TABLE, p.TELL):
+            filled[SHORT.get(category(instruction), "shuffles")] += executed
+    most = filled.most_common(1)[0][0] if filled.total() else "shared memory"
+    if most == "atomics":
+        return f"{ATOMICS}, and the queues before it are full", False
+    if most in ("loads", "stores"):
+        return f"the queue for global memory accesses, full of {most}{_narrow(program, trace, most)}", False
+    return f"the queue for {most}", most == "shared memory"
+
+
+def _narrow(program: Program, trace: Trace, most: str) -> str:
+    """Of loads, or stores: whether they move little for the instructions that they are."""
+    chosen = [i.index for i in program.instructions if (found := access(i)) and found.space in GLOBAL
+              and (found.action == "store") == (most == "stores")]  # fmt: skip
+    moved, requests = (int(counts[chosen].sum()) for counts in (trace.bytes, trace.requests))
+    return ": too many instructions for the bytes that they move" if moved < LINE * requests else ""
+
+
+def _leaving(program: Program, trace: Trace) -> str:
+    """What warps leave behind when they end."""
+    actions = {found.action for i in program.instructions
+               if trace.requests[i.index] and (found := access(i)) and found.space in GLOBAL}  # fmt: skip
+    words = ["stores"] * ("store" in actions) + ["atomic operations"] * bool(actions & {"atomic", "reduction"})
+    return " and ".join(words) + " that are still"

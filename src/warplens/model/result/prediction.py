@@ -1,0 +1,86 @@
+"""How long a launch takes on a GPU, as the model sees it.  F5."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from warplens.core.metric import Metric
+
+WHAT_IF = ("ideal_access", "no_bank_conflicts", "no_divergence", "full_occupancy", "double_bandwidth")
+"""Causes of time that a prediction can do without."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """Speed of light of one unit.
+
+    name       "DRAM", "L2 reads", "load/store unit", "issue slots", "block starts", "alu pipe" ...
+    achieved, peak   in `unit` ("GB/s", "instructions/cycle", "wavefronts/cycle" ...);  percent = 100 achieved / peak
+    """
+
+    name: str
+    achieved: float
+    peak: float
+    unit: str
+
+    @property
+    def percent(self) -> float:
+        return 100 * self.achieved / self.peak if self.peak else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Simulated:
+    """How much of the grid the model ran, and why that is enough."""
+
+    blocks: int
+    of_blocks: int
+    instructions: int
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """A predicted time: its interval, and what it is made of.
+
+    >>> x = np.zeros(1 << 20, np.float32)
+    >>> run = wl.compile("examples/copy.cu")["ccopy"].launch(8192, 128, x, x.copy(), np.int32(x.size))
+    >>> prediction = run.predict("h200")
+    >>> prediction.low_us < prediction.time_us < prediction.high_us, max(prediction.stalls, key=prediction.stalls.get)
+    (True, 'long_scoreboard')
+
+    gpu          key of its description
+    time_us      between two CUDA events around the launch, with the interval low_us..high_us
+    duration_us  of the kernel alone, Nsight Compute's gpu__time_duration.sum, with duration_low_us..duration_high_us
+                 likewise
+    limit        one sentence: what the time is made of
+    units        speed of light, highest first
+    metrics      Nsight Compute's names -> Metric with provenance "modelled"
+    stalls       Nsight's stall reason ("long_scoreboard", "wait", "barrier", "selected" ...) -> warp cycles per issued
+                 instruction; they add up to the warp cycles per issued instruction
+    stalls_at    the same by instruction index: (reason -> warp cycles, summed over the simulated blocks)
+    calibrated   "H200, 2026-11-21, driver ..." or "" where the GPU's tables are public numbers: then every output says
+                 `uncalibrated`
+    coverage_measured   whether it was measured that such intervals hold 9 of 10 times: on this GPU, for launches whose
+                 blocks do not wait for each other; elsewhere the interval is assumed
+    """
+
+    gpu: str
+    time_us: float
+    low_us: float
+    high_us: float
+    duration_us: float
+    duration_low_us: float
+    duration_high_us: float
+    limit: str
+    units: tuple[Unit, ...]
+    metrics: Mapping[str, Metric]
+    stalls: Mapping[str, float]
+    stalls_at: Mapping[int, Mapping[str, float]]
+    simulated: Simulated
+    calibrated: str = ""
+    coverage_measured: bool = False
+
+    def __repr__(self) -> str:
+        interval = f"{self.low_us:.3g} to {self.high_us:.3g} us"
+        return f"<Prediction {self.time_us:.3g} us ({interval}) on {self.gpu}: {self.limit}>"

@@ -1,0 +1,138 @@
+"""What the stores of one multiprocessor leave in its share of L2: parts of sectors, and what DRAM has not got yet.  F5.
+
+A thread that walks along a row of its own stores each sector part by part.  L2 has room for few lines of which it has
+parts only: the one of its set that was stored to least recently goes, its parts are filled up from DRAM and written,
+and written again when the rest of them has come.  L2 keeps more lines that are whole and not yet written, but not all
+either: one that is stored to again after DRAM got it is written once more.  `walk stores` and `walk sums` of
+measurements/h200/parts_lost.csv: 270,336 threads that store 4 bytes at a time along rows of 512 bytes make DRAM read
+79 MB and write 235, of the 138 that they store.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from warplens.model import layout as p
+from warplens.model.address_hash import hashed
+from warplens.model.lru import find
+from warplens.model.sm.l2_share import asked_before
+from warplens.model.sm.sm_state import Array
+from warplens.simc import compiled
+
+# `walk stores` of parts_lost.csv: fills begin with 4 MB of such lines; in sets of 16 they would with 12, all at once.
+PARTS = 0.2  # of the room of L2 that may hold lines with parts; assumed: fitted by hand to parts_lost.csv
+WAYS = 4  # of a set; assumed: fitted by hand to parts_lost.csv
+SECTOR, HALF = 32.0, 16.0  # defined: bytes
+WHOLE = 31.5  # defined: and no less: thirds of a sector add up to that
+# What tells that a sector has been stored to, and filled up, from that it has been read.
+STORED, FILLED = 1 << 41, 1 << 42  # defined: above all numbers of lines
+
+
+def book_of(parts: int, lines: int, words: int) -> tuple[Array, Array, Array, Array, Array]:
+    """For left(): of lines with parts their tags, when they were stored to, bytes of each sector; of all lines that
+    DRAM has not got the first two.  None where so short a record cannot fill them."""
+    some = 0 if 2 * words < parts else max(parts // WAYS, 1) * WAYS
+    every = 0 if 2 * words < lines else max(lines // p.WAYS, 1) * p.WAYS
+    return (
+        np.full(some, -1, np.int64), np.zeros(some), np.zeros(4 * some), np.full(every, -1, np.int64), np.zeros(every)
+    )  # fmt: skip
+
+
+@compiled
+def sides(words, at, first, last):  # type: ignore[no-untyped-def]
+    """Of the sectors on both sides of one how many the access has as well."""
+    before = at > first and words[at - 1] + 1 == words[at]
+    return int(before) + int(at < last - 1 and words[at] + 1 == words[at + 1])
+
+
+@compiled
+def bytes_of(words, first, last, moved):  # type: ignore[no-untyped-def]
+    """What an access that moves so many bytes stores of a sector that lies alone, at an end of a row, and inside it.
+
+    Rows of sectors begin somewhere in the first and end somewhere in the last, where another store may go on.
+    """
+    ends = inner = 0
+    for at in range(first, last):
+        beside = sides(words, at, first, last)
+        ends += int(beside == 1)
+        inner += int(beside == 2)
+    alone = last - first - ends - inner
+    rest = moved - HALF * ends - SECTOR * inner
+    if ends + inner == 0 or rest + HALF * ends <= 0:
+        each = min(moved / max(last - first, 1), SECTOR)
+        return each, each, each
+    if alone == 0:
+        return SECTOR, min((rest + HALF * ends) / max(ends, 1), SECTOR) if rest >= HALF * ends else HALF, SECTOR
+    return min(max(rest / alone, 1.0), SECTOR), HALF, SECTOR
+
+
+@compiled
+def stored_of(words, first, last, access, each):  # type: ignore[no-untyped-def]
+    """Bytes stored of the sectors words[first:last] of a line, of an access of which bytes_of() says `each`."""
+    found = 0.0
+    for at in range(first, last):
+        beside = sides(words, at, access[0], access[1])
+        found += each[0] if beside == 0 else each[1] if beside == 1 else each[2]
+    return found
+
+
+@compiled
+def by_itself(line, supply):  # type: ignore[no-untyped-def]
+    """Whether a block stores whole sectors here: what others complete, or nobody, dirty_sectors.py tells."""
+    lows, highs, _, _, _, _, _, _, whole, _, _, _ = supply
+    for n in range(lows.size):
+        if lows[n] <= 4 * line + 3 and 4 * line < highs[n]:
+            return hashed(line + 23) < whole[n]
+    return False
+
+
+@compiled
+def left(line, words, first, last, access, each, kept, known, book, servers):  # type: ignore[no-untyped-def]
+    """A store of the sectors words[first:last] of a line: (parts that DRAM has to fill up, sectors that it has to write
+    once more).
+
+    access   where the sectors of the whole access begin and end;  each: what bytes_of() says of it
+    kept     whether L2 still has the line, if it had it
+    """
+    tags, stamps, covered, written, when = book
+    if tags.size == 0:
+        return 0, 0
+    key = int(hashed(line) * 16777216.0) + 16777216 * int(hashed(line + 7) * 65536.0)
+    waits = True
+    if written.size:
+        at, waits = find(written, when, written.size // p.WAYS, p.WAYS, key)
+        written[at], when[at] = key, servers[p.L1_CLOCK]
+    entry, there = find(tags, stamps, tags.size // WAYS, WAYS, key)
+    filled = again = 0
+    for at in range(first, last):
+        beside = sides(words, at, access[0], access[1])
+        stores = each[0] if beside == 0 else each[1] if beside == 1 else each[2]
+        sector = 4 * entry + (int(words[at]) & 3)
+        if not there and stores < WHOLE:
+            for k in range(4 * entry, 4 * entry + 4):
+                covered[k] = 0.0
+            tags[entry], there = key, True
+        before = asked_before(known, STORED + 4 * line + (int(words[at]) & 3))
+        again += int(before and (not waits if kept else stores >= WHOLE))
+        if there:
+            stamps[entry] = servers[p.L1_CLOCK]
+            gone = before and covered[sector] == 0 and stores < WHOLE
+            if gone and (not kept or not asked_before(known, FILLED + 4 * line + (int(words[at]) & 3))):
+                filled += 1
+            covered[sector] = SECTOR if gone and kept else min(covered[sector] + stores, SECTOR)
+    return filled, filled + again
+
+
+@compiled
+def parts_to_dram(gone, request, servers, counts, s):  # type: ignore[no-untyped-def]
+    """What DRAM has to fill up and to write once more, as left() says: parts cost as sectors that lie alone."""
+    filled, again = gone
+    if again > 0:
+        counts[p.L2_FILLED] += filled
+        counts[p.L2_REWRITTEN] += again
+        reads = 64.0 * s[p.LONE_HALF] * filled / s[p.DRAM_READ]
+        writes = 32.0 * (again + filled * (s[p.LONE_SECTOR] - 1)) / s[p.DRAM_WRITE]
+        servers[p.DRAM] = max(servers[p.DRAM], request) + reads + writes
+        servers[p.DRAM_IN] = max(servers[p.DRAM_IN], request) + reads + writes
+        servers[p.READ_WORK] += reads
+        servers[p.WRITE_WORK] += writes

@@ -1,0 +1,282 @@
+"""The run as one JSON document, for other programs; schema.json beside this file describes it.  F7.
+
+The same run gives the same bytes: keys stand in a fixed order, names are sorted, whole numbers are integers,
+and nothing in it depends on the clock or on the machine that made it.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
+from typing import Any, Protocol
+
+from warplens.control_characters import escaped
+from warplens.core.cubin import Kernel, SourceLine
+from warplens.core.hazard import Hazard
+from warplens.core.launch import Dim3, Launch
+from warplens.core.metric import Metric
+from warplens.core.program import Instruction, Program
+from warplens.counters.opcodes import access
+from warplens.errors import WarplensError
+from warplens.model import Floor
+from warplens.model.result.prediction import Prediction
+
+VERSION = 2
+"""Goes up when a key changes its meaning or goes away; a new key leaves it.  2: `error` in the place of results."""
+
+Metrics = Mapping[str, Metric]
+Document = dict[str, Any]
+
+
+class Occupancy(Protocol):
+    """What the document tells of the theoretical occupancy."""
+
+    @property
+    def blocks(self) -> int: ...
+    @property
+    def warps(self) -> int: ...
+    @property
+    def percent(self) -> float: ...
+    @property
+    def limits(self) -> Mapping[Any, int]: ...
+
+
+def document(
+    kernel: Kernel,
+    launch: Launch,
+    program: Program,
+    metrics: Metrics,
+    by_line: Mapping[SourceLine, Metrics],
+    by_instruction: Sequence[Metrics],
+    tools: Mapping[str, str],
+    gpu: str | None = None,
+    occupancy: Occupancy | None = None,
+    waves: float | None = None,
+    prediction: Prediction | None = None,
+    findings: Sequence[Mapping[str, Any]] = (),
+    checks: Sequence[str] = (),
+    hazards: Sequence[Hazard] = (),
+    printed: str = "",
+    notes: Sequence[str] = (),
+    floor: Floor | None = None,
+    unpredicted: str = "",
+    what_if: Mapping[str, Prediction] | None = None,
+    gpu_from: str = "",
+) -> Document:
+    """The whole document; lines and instructions carry only their metrics that are not 0.
+
+    `tools` maps the programs that took part to their versions ("warplens", "nvrtc", "nvdisasm").
+    """
+    return {
+        "version": VERSION,
+        "kernel": kernel.name,
+        "arch": kernel.arch,
+        "gpu": gpu,
+        "gpu_from": gpu_from or None,
+        "tools": dict(sorted(tools.items())),
+        "launch": launch_part(launch, kernel.cluster),
+        "printed": printed,
+        "notes": list(notes),
+        "metrics": shown(metrics),
+        "occupancy": occupancy and occupancy_part(occupancy, waves),
+        "lines": [line_part(place, by_line[place]) for place in sorted(by_line, key=position)],
+        "instructions": [
+            instruction_part(instruction, values)
+            for instruction, values in zip(program.instructions, by_instruction, strict=True)
+        ],
+        "floor": floor and floor_part(floor),
+        "prediction": prediction and prediction_part(prediction, program),
+        "unpredicted": unpredicted or None,
+        "what_if": what_if_part(what_if or {}),
+        "findings": [dict(finding) for finding in findings],
+        "checks": ["memory", *checks],
+        "hazards": [hazard_part(hazard) for hazard in hazards],
+    }
+
+
+def error_document(
+    error: WarplensError, kernel: str | None = None, arch: str | None = None, gpu: str | None = None
+) -> Document:
+    """The document where there is no result; `kernel` as the user names it, where it is known."""
+    return {
+        "version": VERSION,
+        "kernel": kernel,
+        "arch": arch,
+        "gpu": gpu,
+        "printed": getattr(error, "printed", ""),
+        "error": {"type": type(error).__name__, "message": str(error), "exit_code": error.exit_code},
+    }
+
+
+def what_if_part(what_if: Mapping[str, Prediction]) -> list[Document]:
+    """The time with each cause removed, in the order in which they were asked for."""
+    return [{"name": name, "time_us": number(then.time_us), "limit": then.limit} for name, then in what_if.items()]
+
+
+def floor_part(floor: Floor) -> Document:
+    """The least time and what each unit must spend."""
+    return {
+        "microseconds": number(floor.microseconds),
+        "provenance": floor.provenance,
+        "limit": floor.limit and floor.limit.name,
+        "bounds": [
+            {"name": b.name, "microseconds": number(b.microseconds), "says": b.says, "assumes": b.assumes}
+            for b in floor.bounds
+        ],
+    }
+
+
+def prediction_part(prediction: Prediction, program: Program) -> Document:
+    """The time and what it is made of; stalls by instruction in the order of the code, only where there are any."""
+    done = prediction.simulated
+    return {
+        "gpu": prediction.gpu,
+        "provenance": "modelled",
+        "calibrated": prediction.calibrated or None,
+        "time_us": number(prediction.time_us),
+        "low_us": number(prediction.low_us),
+        "high_us": number(prediction.high_us),
+        "duration_us": number(prediction.duration_us),
+        "duration_low_us": number(prediction.duration_low_us),
+        "duration_high_us": number(prediction.duration_high_us),
+        "coverage_measured": prediction.coverage_measured,
+        "limit": prediction.limit,
+        "units": [
+            {
+                "name": unit.name, "achieved": number(unit.achieved), "peak": number(unit.peak), "unit": unit.unit,
+                "percent": number(unit.percent),
+            }
+            for unit in prediction.units
+        ],
+        "metrics": shown(prediction.metrics),
+        "stalls": numbers(prediction.stalls),
+        "instructions": [
+            {"offset": program.instructions[index].offset, "stalls": numbers(reasons)}
+            for index, reasons in sorted(prediction.stalls_at.items()) if any(reasons.values())
+        ],
+        "simulated": {
+            "blocks": done.blocks, "of_blocks": done.of_blocks, "instructions": done.instructions, "why": done.why,
+        },
+    }  # fmt: skip
+
+
+def numbers(named: Mapping[str, float]) -> Document:
+    return {name: number(value) for name, value in sorted(named.items())}
+
+
+def launch_part(launch: Launch, cluster: Dim3) -> Document:
+    return {
+        "grid": list(launch.grid),
+        "block": list(launch.block),
+        "shared": launch.shared,
+        "cooperative": launch.cooperative,
+        "cluster": list(cluster),
+    }
+
+
+def text(content: Document | Sequence[Document]) -> str:
+    """The document, or the list of several, as it is written to a file or to standard output."""
+    return escaped(json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)) + "\n"
+
+
+def schema() -> Document:
+    """The JSON schema of the document."""
+    loaded: Document = json.loads(files("warplens.report.json").joinpath("schema.json").read_text("utf-8"))
+    return loaded
+
+
+def number(value: float | int) -> float | int | None:
+    """A whole float as an integer; None for what JSON has no word for."""
+    if not math.isfinite(value):
+        return None
+    return int(value) if float(value).is_integer() else float(value)
+
+
+def shown(metrics: Metrics) -> Document:
+    return {name: metric_part(metric) for name, metric in sorted(metrics.items())}
+
+
+def metric_part(metric: Metric) -> Document:
+    part: Document = {"value": number(metric.value), "unit": metric.unit, "provenance": metric.provenance}
+    if metric.instances:
+        part["instances"] = {name: number(value) for name, value in metric.instances}
+    return part
+
+
+def seen(metrics: Metrics) -> Document:
+    """The metrics that are not 0, as numbers: a listing has thousands."""
+    return {name: number(metric.value) for name, metric in sorted(metrics.items()) if metric.value}
+
+
+def position(place: SourceLine) -> tuple[str, int]:
+    return place.file, place.line
+
+
+def line_part(place: SourceLine, metrics: Metrics) -> Document:
+    return {"file": place.file, "line": place.line, "metrics": seen(metrics)}
+
+
+def instruction_part(instruction: Instruction, metrics: Metrics) -> Document:
+    source = instruction.source
+    return {
+        "offset": instruction.offset,
+        "guard": guard(instruction),
+        "opcode": instruction.opcode,
+        "operands": instruction.text,
+        "source": source and {"file": source.file, "line": source.line},
+        "memory": memory_part(instruction),
+        "metrics": seen(metrics),
+    }
+
+
+def memory_part(instruction: Instruction) -> Document | None:
+    """Nsight's source columns of a memory instruction; None for others."""
+    found = access(instruction)
+    if found is None:
+        return None
+    return {
+        "memory_type": found.space.capitalize(),
+        "memory_access_type": found.action.capitalize(),
+        "memory_access_size_type": found.bits,
+    }
+
+
+def hazard_part(hazard: Hazard) -> Document:
+    """What a check found; each party with its place."""
+    return {
+        "check": hazard.check,
+        "severity": hazard.severity,
+        "message": hazard.message,
+        "block": list(hazard.block),
+        "times": hazard.times,
+        "parties": [
+            {
+                "act": party.act,
+                "thread": list(party.thread),
+                "offset": party.at.offset,
+                "source": party.at.source and {"file": party.at.source.file, "line": party.at.source.line},
+            }
+            for party in hazard.parties
+        ],
+    }
+
+
+def guard(instruction: Instruction) -> str | None:
+    """The predicate as nvdisasm prints it: "@!P0"."""
+    if instruction.guard is None:
+        return None
+    predicate = instruction.guard
+    index = "T" if predicate.index < 0 else str(predicate.index)
+    return f"@{'!' if predicate.invert else ''}{predicate.file}{index}"
+
+
+def occupancy_part(occupancy: Occupancy, waves: float | None) -> Document:
+    return {
+        "blocks": occupancy.blocks,
+        "warps": occupancy.warps,
+        "percent": number(occupancy.percent),
+        "limits": dict(sorted(occupancy.limits.items())),
+        "waves": None if waves is None else number(waves),
+    }

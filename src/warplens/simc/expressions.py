@@ -1,0 +1,188 @@
+"""Expressions of a Python function as LLVM code: numbers, elements of arrays, conditions, calls.  F5."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from functools import reduce
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+
+from warplens.simc.typed_values import (
+    FLOAT,
+    Arithmetic,
+    Array,
+    CannotCompileError,
+    Group,
+    Number,
+    Value,
+    constant,
+    known,
+    wider,
+)
+
+SIGNS = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!="}
+MATHEMATICS = {"ceil": "llvm.ceil.f64", "floor": "llvm.floor.f64", "log": "llvm.log.f64", "sqrt": "llvm.sqrt.f64"}
+WHOLE = {np.uint8: 8, np.uint16: 16, np.uint32: 32}
+
+
+class Expressions:
+    """Writes expressions into a builder.  What names mean and how functions are called, from_python.py knows."""
+
+    name: Callable[[str], Value]
+    called: Callable[[Callable[..., Any], Sequence[Value]], Value]
+
+    def __init__(self, b: ir.IRBuilder, python: Callable[[Any], Callable[..., Any] | None]) -> None:
+        """`python` gives the Python function behind a compiled one."""
+        self.b = b
+        self.n = Arithmetic(b)
+        self.python = python
+
+    def number(self, node: ast.expr) -> Number:
+        value = self.value(node)
+        if not isinstance(value, Number):
+            raise CannotCompileError(f"{ast.unparse(node)} is no number")
+        return value
+
+    def value(self, node: ast.expr) -> Value:
+        known_how = getattr(self, f"_of_{type(node).__name__}", None)
+        if known_how is None:
+            raise CannotCompileError(ast.unparse(node))
+        return known_how(node)
+
+    def truth(self, node: ast.expr) -> Any:
+        return self.n.truth(self.number(node)).value
+
+    def _of_Constant(self, node: ast.Constant) -> Value:
+        return known(node.value)
+
+    def _of_Name(self, node: ast.Name) -> Value:
+        return self.name(node.id)
+
+    def _of_Attribute(self, node: ast.Attribute) -> Value:
+        whole = self.value(node.value)
+        if isinstance(whole, Group):
+            return whole.items[whole.names.index(node.attr)]
+        if isinstance(whole, Array):
+            if node.attr == "shape":
+                return Group(whole.shape)
+            size = constant(1)
+            for extent in whole.shape:
+                size = self.n.binary("Mult", size, extent)
+            return size
+        return known(getattr(whole, node.attr))
+
+    def _of_Tuple(self, node: ast.Tuple) -> Group:
+        return Group(tuple(self.value(e) for e in node.elts))
+
+    def index(self, node: ast.expr) -> list[Number | None]:
+        """None: all of an axis."""
+        parts = node.elts if isinstance(node, ast.Tuple) else [node]
+        for part in parts:
+            if isinstance(part, ast.Slice) and (part.lower or part.upper or part.step):
+                raise CannotCompileError(f"{ast.unparse(part)}: a part of an axis; write a loop")
+        return [None if isinstance(p, ast.Slice) else self.number(p) for p in parts]
+
+    def _of_Subscript(self, node: ast.Subscript) -> Value:
+        whole, index = self.value(node.value), self.index(node.slice)
+        if isinstance(whole, Group):
+            return whole.items[ast.literal_eval(node.slice)]
+        return self.n.load(whole, [i for i in index if i])
+
+    def _of_BinOp(self, node: ast.BinOp) -> Number:
+        left = self.number(node.left)
+        return self.n.binary(type(node.op).__name__, left, self.number(node.right))
+
+    def _of_UnaryOp(self, node: ast.UnaryOp) -> Number:
+        x = self.number(node.operand)
+        if isinstance(node.op, ast.Not):
+            return Number("truth", self.b.not_(self.n.truth(x).value))
+        if isinstance(node.op, ast.USub):
+            return self.n.negative(x)
+        raise CannotCompileError(ast.unparse(node))
+
+    def _of_Compare(self, node: ast.Compare) -> Number:
+        left, truths = self.value(node.left), []
+        for op, comparator in zip(node.ops, node.comparators, strict=True):
+            right = self.value(comparator)
+            if isinstance(op, ast.In | ast.NotIn):
+                found = [self.n.compare("==", left, item).value for item in right.items]
+                inside = reduce(self.b.or_, found)
+                truths.append(self.b.not_(inside) if isinstance(op, ast.NotIn) else inside)
+            else:
+                truths.append(self.n.compare(SIGNS[type(op)], left, right).value)
+            left = right
+        return Number("truth", reduce(self.b.and_, truths))
+
+    def _of_BoolOp(self, node: ast.BoolOp) -> Number:
+        """As in Python the later parts are only looked at if the earlier ones leave it open."""
+        b, is_and = self.b, isinstance(node.op, ast.And)
+        after, ways = ir.Block(b.function, name="after"), []
+        for part in node.values[:-1]:
+            truth = self.truth(part)
+            ways.append((ir.Constant(truth.type, int(not is_and)), b.block))
+            further = b.append_basic_block("further")
+            b.cbranch(truth, *((further, after) if is_and else (after, further)))
+            b.position_at_end(further)
+        ways.append((self.truth(node.values[-1]), b.block))
+        b.branch(after)
+        self.open(after)
+        return Number("truth", self._met(ways))
+
+    def _of_IfExp(self, node: ast.IfExp) -> Number:
+        b = self.b
+        yes, no = b.append_basic_block("yes"), ir.Block(b.function, name="no")
+        b.cbranch(self.truth(node.test), yes, no)
+        b.position_at_end(yes)
+        one, end_of_yes = self.number(node.body), b.block
+        self.open(no)
+        other, end_of_no = self.number(node.orelse), b.block
+        kind, ways = wider(one.kind, other.kind), []
+        after = b.append_basic_block("after")
+        for x, end in ((one, end_of_yes), (other, end_of_no)):
+            b.position_at_end(end)
+            ways.append((self.n.to(kind, x).value, end))
+            b.branch(after)
+        b.position_at_end(after)
+        return Number(kind, self._met(ways))
+
+    def _met(self, ways: Sequence[tuple[Any, ir.Block]]) -> Any:
+        phi = self.b.phi(ways[0][0].type)
+        for value, block in ways:
+            phi.add_incoming(value, block)
+        return phi
+
+    def open(self, block: ir.Block) -> None:
+        """Goes on in a block that was made beforehand."""
+        self.b.function.blocks.append(block)
+        self.b.position_at_end(block)
+
+    # Calls
+
+    def _of_Call(self, node: ast.Call) -> Value:
+        function, arguments = self.value(node.func), [self.value(a) for a in node.args]
+        if python := self.python(function):
+            return self.called(python, arguments)
+        if hasattr(function, "_fields"):
+            return Group(tuple(arguments), function._fields)
+        if function in (max, min):
+            return self.n.extreme(">" if function is max else "<", arguments)
+        if function in (int, np.int64):
+            return self.n.to("int", arguments[0])
+        if function in (float, np.float64):
+            return self.n.to("float", arguments[0])
+        if function is np.uint64:
+            return self.n.to("unsigned", arguments[0])
+        if function in WHOLE:
+            bits = constant((1 << WHOLE[function]) - 1)
+            return self.n.binary("BitAnd", self.n.to("int", arguments[0]), bits)
+        name = MATHEMATICS.get(getattr(function, "__name__", ""))
+        if name is None:
+            raise CannotCompileError(ast.unparse(node.func))
+        return Number("float", self.b.call(self._mathematics(name), [self.n.to("float", arguments[0]).value]))
+
+    def _mathematics(self, name: str) -> Any:
+        module = self.b.module
+        return module.globals.get(name) or ir.Function(module, ir.FunctionType(FLOAT, [FLOAT]), name)

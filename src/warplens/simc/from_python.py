@@ -1,0 +1,325 @@
+"""A Python function over numbers and arrays as LLVM code.  F5.
+
+What is known: assignments (also of tuples and to elements and rows of arrays), if, while, for over range() or over a
+tuple that stands in the code, break, continue, return; arithmetic, comparisons, and, or, not, `in` a tuple, a
+conditional expression; int, float, max, min, np.ceil, np.log, np.floor and conversions to numpy's whole numbers; calls
+of other such functions, which are written where they are called; named tuples.  A name keeps one kind of number
+(typed_values.py): the widest that is assigned to it.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import inspect
+import textwrap
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+from llvmlite import ir
+
+from warplens.simc.expressions import Expressions
+from warplens.simc.typed_values import (
+    INT,
+    KINDS,
+    Array,
+    CannotCompileError,
+    Group,
+    Number,
+    Value,
+    constant,
+    known,
+    wider,
+)
+
+
+class WidenedError(Exception):
+    """A name must hold a wider kind than was thought: what was written is written again."""
+
+
+@dataclass(eq=False)
+class Call:
+    """A function that is being written into another one.
+
+    kinds    of the names that hold numbers, and of the results by number: found out while writing
+    places   where those are kept;  values: arrays and tuples, which keep their name
+    """
+
+    function: Callable[..., Any]
+    end: ir.Block
+    kinds: dict[str, str]
+    places: dict[str, Any] = field(default_factory=dict)
+    values: dict[str, Value] = field(default_factory=dict)
+    returned: Group | None = None
+    loops: list[tuple[ir.Block, ir.Block]] = field(default_factory=list)  # where continue and break go
+
+
+@cache
+def _parsed(function: Callable[..., Any]) -> ast.FunctionDef:
+    tree = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
+    assert isinstance(tree, ast.FunctionDef)
+    return tree
+
+
+class FromPython(Expressions):
+    """Writes functions into the function of a builder."""
+
+    def __init__(self, b: ir.IRBuilder, python: Callable[[Any], Callable[..., Any] | None]) -> None:
+        super().__init__(b, python)
+        self.found: dict[Any, dict[str, str]] = {}  # kinds of earlier calls of a function
+        self.call: Call | None = None
+
+    # Functions
+
+    def called(self, function: Callable[..., Any], arguments: Sequence[Value]) -> Value:
+        """The function's result; its body is written here."""
+        b, outside = self.b, self.call
+        kinds = self.found.setdefault((function, _signature(arguments)), {})
+        tree, start = _parsed(function), b.append_basic_block("call")
+        b.branch(start)
+        blocks = len(b.function.blocks)
+        while True:
+            b.position_at_end(start)
+            self.call = here = Call(function, ir.Block(b.function, name="returned"), kinds)
+            try:
+                for name, value in zip((a.arg for a in tree.args.args), arguments, strict=True):
+                    self._bind(name, value)
+                self._body(tree.body)
+                break
+            except WidenedError as widened:
+                if widened.args[0] is not here:
+                    raise
+                del b.function.blocks[blocks:]
+                start.instructions.clear()
+                start.terminator = None
+            finally:
+                self.call = outside
+        if not b.block.is_terminated:
+            b.branch(here.end)
+        b.function.blocks.append(here.end)
+        b.position_at_end(here.end)
+        return None if here.returned is None else self._loaded(here.returned)
+
+    def _loaded(self, places: Value) -> Value:
+        if isinstance(places, Group):
+            return Group(tuple(self._loaded(p) for p in places.items), places.names)
+        if isinstance(places, Number):
+            return Number(places.kind, self.b.load(places.value, typ=KINDS[places.kind]))
+        return places
+
+    def _here(self) -> Call:
+        assert self.call is not None
+        return self.call
+
+    def _place(self, name: str, kind: str) -> Any:
+        """Where a name's number is kept, now that one of this kind is to be."""
+        here = self._here()
+        have = here.kinds.setdefault(name, kind)
+        if wider(have, kind) != have:
+            here.kinds[name] = wider(have, kind)
+            raise WidenedError(here)
+        if name not in here.places:
+            with self.b.goto_entry_block():
+                here.places[name] = self.b.alloca(KINDS[have], name=name)
+        return here.places[name]
+
+    def _keep(self, name: str, x: Number) -> Number:
+        """The number under a name, as its kind and its place."""
+        place = self._place(name, x.kind)
+        kind = self._here().kinds[name]
+        self.b.store(self.n.to(kind, x).value, place)
+        return Number(kind, place)
+
+    def _bind(self, name: str, value: Value) -> None:
+        if isinstance(value, Number):
+            self._keep(name, value)
+        elif name in self._here().places:
+            raise CannotCompileError(f"{name} is a number, and something else")
+        else:
+            self._here().values[name] = value
+
+    def name(self, name: str) -> Value:
+        here = self._here()
+        if name in here.places:
+            kind = here.kinds[name]
+            return Number(kind, self.b.load(here.places[name], typ=KINDS[kind]))
+        if name in here.values:
+            return here.values[name]
+        scope = here.function.__globals__
+        if name in scope:
+            return known(scope[name])
+        if hasattr(builtins, name):
+            return getattr(builtins, name)
+        raise CannotCompileError(f"{name} has no value")
+
+    # Statements
+
+    def _body(self, statements: Sequence[ast.stmt]) -> None:
+        for statement in statements:
+            if self.b.block.is_terminated:
+                return
+            write = getattr(self, f"_on_{type(statement).__name__}", self._unknown)
+            try:
+                write(statement)
+            except CannotCompileError as error:
+                where = f"{self._here().function.__qualname__}, line {statement.lineno}"
+                raise CannotCompileError(f"{where}: {error}") from error
+
+    def _unknown(self, statement: ast.stmt) -> None:
+        raise CannotCompileError(ast.unparse(statement))
+
+    def _on_Pass(self, _: ast.Pass) -> None:
+        """Nothing."""
+
+    def _on_Expr(self, statement: ast.Expr) -> None:
+        if not isinstance(statement.value, ast.Constant):  # a docstring
+            self.value(statement.value)
+
+    def _on_Assign(self, statement: ast.Assign) -> None:
+        value = self.value(statement.value)
+        for target in statement.targets:
+            self._assign(target, value)
+
+    def _on_AugAssign(self, statement: ast.AugAssign) -> None:
+        old = self.value(statement.target)
+        new = self.n.binary(type(statement.op).__name__, old, self.number(statement.value))
+        self._assign(statement.target, new)
+
+    def _assign(self, target: ast.expr, value: Value) -> None:
+        if isinstance(target, ast.Name):
+            self._bind(target.id, value)
+        elif isinstance(target, ast.Tuple):
+            for part, item in zip(target.elts, value.items, strict=True):
+                self._assign(part, item)
+        elif isinstance(target, ast.Subscript):
+            array, index = self.value(target.value), self.index(target.slice)
+            if None in index:
+                self._fill(array, index, value)
+            else:
+                self.n.store(array, [i for i in index if i], value)
+        else:
+            raise CannotCompileError(f"an assignment to {ast.unparse(target)}")
+
+    def _fill(self, array: Array, index: Sequence[Number | None], value: Number) -> None:
+        """array[i, :] = value, array[:, :] = value."""
+        given = [i for i in index if i is not None]
+        if any(i is not None for i in index[len(given) :]):
+            raise CannotCompileError("a column")
+        count = constant(1)
+        for extent in array.shape[len(given) :]:
+            count = self.n.binary("Mult", count, extent)
+        row = Array(self.n.place(array, given), array.dtype, (count,))
+        self._counted(constant(0), count, constant(1), lambda i: self.n.store(row, [i], value))
+
+    def _on_If(self, statement: ast.If) -> None:
+        b, function = self.b, self.b.function
+        yes, no = b.append_basic_block("yes"), ir.Block(function, name="no")
+        after = ir.Block(function, name="after") if statement.orelse else no
+        b.cbranch(self.truth(statement.test), yes, no)
+        for block, body in ((yes, statement.body), (no, statement.orelse)):
+            if block is no:
+                self.open(no)
+            b.position_at_end(block)
+            self._body(body)
+            if body and not b.block.is_terminated:
+                b.branch(after)
+        if statement.orelse:
+            self.open(after)
+
+    def _on_While(self, statement: ast.While) -> None:
+        b = self.b
+        test, body = b.append_basic_block("test"), b.append_basic_block("body")
+        after = ir.Block(b.function, name="after")
+        b.branch(test)
+        b.position_at_end(test)
+        b.cbranch(self.truth(statement.test), body, after)
+        b.position_at_end(body)
+        self._looped(statement.body, test, after)
+        if not b.block.is_terminated:
+            b.branch(test)
+        self.open(after)
+
+    def _looped(self, body: Sequence[ast.stmt], again: ir.Block, after: ir.Block) -> None:
+        loops = self._here().loops
+        loops.append((again, after))
+        self._body(body)
+        loops.pop()
+
+    def _on_For(self, statement: ast.For) -> None:
+        call = statement.iter
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "range":
+            bounds = [self.number(a) for a in call.args]
+            first = bounds[0] if len(bounds) > 1 else constant(0)
+            step = bounds[2] if len(bounds) > 2 else constant(1)
+            self._range(statement, first, bounds[min(len(bounds) - 1, 1)], step)
+            return
+        after = ir.Block(self.b.function, name="after")
+        for item in self.value(call).items:
+            following = ir.Block(self.b.function, name="following")
+            self._assign(statement.target, item)
+            self._looped(statement.body, following, after)
+            if not self.b.block.is_terminated:
+                self.b.branch(following)
+            self.open(following)
+        self.b.branch(after)
+        self.open(after)
+
+    def _range(self, statement: ast.For, first: Number, last: Number, step: Number) -> None:
+        def body(i: Number, again: ir.Block, after: ir.Block) -> None:
+            self._assign(statement.target, i)
+            self._looped(statement.body, again, after)
+
+        self._counted_to(first, last, step, body)
+
+    def _counted(self, first: Number, last: Number, step: Number, body: Callable[[Number], None]) -> None:
+        self._counted_to(first, last, step, lambda i, *_: body(i))
+
+    def _counted_to(
+        self, first: Number, last: Number, step: Number, body: Callable[[Number, ir.Block, ir.Block], None]
+    ) -> None:
+        b = self.b
+        with b.goto_entry_block():
+            counter = b.alloca(INT)
+        b.store(first.value, counter)
+        test, inside = b.append_basic_block("test"), b.append_basic_block("inside")
+        again, after = ir.Block(b.function, name="again"), ir.Block(b.function, name="after")
+        b.branch(test)
+        b.position_at_end(test)
+        i = Number("int", b.load(counter, typ=INT))
+        b.cbranch(self.n.compare("<", i, last).value, inside, after)
+        b.position_at_end(inside)
+        body(i, again, after)
+        if not b.block.is_terminated:
+            b.branch(again)
+        self.open(again)
+        b.store(b.add(b.load(counter, typ=INT), step.value), counter)
+        b.branch(test)
+        self.open(after)
+
+    def _on_Break(self, _: ast.Break) -> None:
+        self.b.branch(self._here().loops[-1][1])
+
+    def _on_Continue(self, _: ast.Continue) -> None:
+        self.b.branch(self._here().loops[-1][0])
+
+    def _on_Return(self, statement: ast.Return) -> None:
+        here = self._here()
+        if statement.value is not None:
+            here.returned = self._returned(self.value(statement.value), "return")
+        self.b.branch(here.end)
+
+    def _returned(self, value: Value, name: str) -> Value:
+        if isinstance(value, Group):
+            return Group(tuple(self._returned(v, f"{name}.{i}") for i, v in enumerate(value.items)), value.names)
+        return self._keep(name, value) if isinstance(value, Number) else value
+
+
+def _signature(arguments: Sequence[Value]) -> tuple[Any, ...]:
+    return tuple(
+        _signature(a.items) if isinstance(a, Group)
+        else a.kind if isinstance(a, Number)
+        else a.dtype.str if isinstance(a, Array) else ""
+        for a in arguments
+    )  # fmt: skip

@@ -1,0 +1,170 @@
+"""@compiled: a Python function over numbers and arrays that runs in machine code of this host.  F5.
+
+The function is compiled (from_python.py) when it is first called with arguments of these types; the code is kept on
+disk.  Arguments are numbers, numpy arrays in C order of which no two overlap, and tuples of those; the result is a
+number, a tuple of numbers, or None.  `function.python` is the function itself: the same, slowly.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import inspect
+import json
+from collections.abc import Callable, Iterator, Sequence
+from functools import update_wrapper
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from warplens.llvm.host_target import host, load, target
+from warplens.system import disk_cache as disk
+
+Kind = Any  # of an argument: "int", "float", (dtype, axes) of an array, or the class and the kinds of a tuple
+RESULTS = 16  # numbers that a function may give
+C_TYPES: dict[str, Any] = {"int": ctypes.c_int64, "float": ctypes.c_double, "pointer": ctypes.c_void_p}
+
+
+class Compiled:
+    """A function and its machine code, by the kinds of its arguments."""
+
+    def __init__(self, python: Callable[..., Any]) -> None:
+        self.python = python
+        self.ready: dict[tuple[Kind, ...], tuple[Any, Any, Any]] = {}  # (function, kinds of the result, its owner)
+        update_wrapper(self, python)
+
+    def __call__(self, *arguments: Any) -> Any:
+        kinds = tuple(_kind(a) for a in arguments)
+        if kinds not in self.ready:
+            self.ready[kinds] = self._made(kinds)
+        run, returned, _ = self.ready[kinds]
+        results = (ctypes.c_int64 * RESULTS)()
+        run(*(x for a in arguments for x in _flat(a)), results)
+        return _read(returned, iter(results))
+
+    def _made(self, kinds: tuple[Kind, ...]) -> tuple[Any, Any, Any]:
+        mine = Path(inspect.getfile(self.python)).read_bytes()
+        name = disk.key("compiled", *host(), mine, self.python.__qualname__, repr(kinds))
+        code = disk.remember("object", name, lambda: _object(self.python, kinds))
+        loaded = load((code,), ("entry", "returned"))
+        returned = json.loads(ctypes.string_at(loaded.addresses["returned"]))
+        types = [C_TYPES[t] for kind in kinds for t in _passed(kind)]
+        run = ctypes.CFUNCTYPE(None, *types, ctypes.c_void_p)(loaded.addresses["entry"])
+        return run, returned, loaded
+
+
+def compiled(function: Callable[..., Any]) -> Any:
+    return Compiled(function)
+
+
+# Arguments and results
+
+
+def _kind(argument: Any) -> Kind:
+    if isinstance(argument, np.ndarray):
+        if not argument.flags.c_contiguous:
+            raise TypeError("compiled functions take arrays in C order: np.ascontiguousarray makes one")
+        return argument.dtype.str, argument.ndim
+    if isinstance(argument, tuple):
+        return type(argument).__module__, type(argument).__qualname__, tuple(_kind(a) for a in argument)
+    return "float" if isinstance(argument, float) else "int"
+
+
+def _passed(kind: Kind) -> list[str]:
+    """What is passed for an argument, of C_TYPES."""
+    if isinstance(kind, str):
+        return [kind]
+    if len(kind) == 2:
+        return ["pointer", *["int"] * kind[1]]
+    return [t for part in kind[2] for t in _passed(part)]
+
+
+def _flat(argument: Any) -> Iterator[Any]:
+    if isinstance(argument, np.ndarray):
+        yield argument.ctypes.data
+        yield from argument.shape
+    elif isinstance(argument, tuple):
+        for part in argument:
+            yield from _flat(part)
+    else:
+        yield argument
+
+
+def _read(returned: Any, results: Iterator[int]) -> Any:
+    """The result, from numbers of 64 bits and its kinds: a name, a list, or None."""
+    if isinstance(returned, list):
+        return tuple(_read(r, results) for r in returned)
+    if returned is None:
+        return None
+    bits = next(results)
+    if returned == "float":
+        return ctypes.c_double.from_buffer(ctypes.c_int64(bits)).value
+    return bool(bits) if returned == "truth" else bits
+
+
+# Machine code
+
+
+def _object(python: Callable[..., Any], kinds: Sequence[Kind]) -> bytes:
+    """An object file with `entry`, and in `returned` the kinds of the result."""
+    import llvmlite.binding as llvm
+
+    module = llvm.parse_assembly(str(written(python, kinds)))
+    machine = target()
+    builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=2))
+    builder.getModulePassManager().run(module, builder)
+    return bytes(machine.emit_object(module))
+
+
+def written(python: Callable[..., Any], kinds: Sequence[Kind]) -> Any:
+    """The module, before LLVM has looked at it."""
+    from llvmlite import ir
+
+    from warplens.simc.from_python import FromPython
+    from warplens.simc.typed_values import FLOAT, INT, PTR
+
+    types = {"int": INT, "float": FLOAT, "pointer": PTR}
+    module = ir.Module(name=python.__qualname__)
+    passed = [types[t] for kind in kinds for t in _passed(kind)]
+    function = ir.Function(module, ir.FunctionType(ir.VoidType(), [*passed, PTR]), "entry")
+    for argument in function.args:
+        if argument.type == PTR:
+            argument.add_attribute("noalias")
+    b = ir.IRBuilder(function.append_basic_block("entry"))
+    given = iter(function.args)
+    values = [_value(kind, given) for kind in kinds]
+    result = FromPython(b, lambda f: f.python if isinstance(f, Compiled) else None).called(python, values)
+    returned = json.dumps(_put(b, result, function.args[-1], iter(range(RESULTS)))).encode() + b"\0"
+    b.ret_void()
+    text = ir.GlobalVariable(module, ir.ArrayType(ir.IntType(8), len(returned)), "returned")
+    text.initializer = ir.Constant(text.value_type, bytearray(returned))
+    return module
+
+
+def _value(kind: Kind, given: Iterator[Any]) -> Any:
+    """An argument inside the function."""
+    import importlib
+
+    from warplens.simc.typed_values import Array, Group, Number
+
+    if isinstance(kind, str):
+        return Number(kind, next(given))
+    if len(kind) == 2:
+        return Array(next(given), np.dtype(kind[0]), tuple(Number("int", next(given)) for _ in range(kind[1])))
+    made = getattr(importlib.import_module(kind[0]), kind[1])
+    return Group(tuple(_value(part, given) for part in kind[2]), getattr(made, "_fields", ()))
+
+
+def _put(b: Any, result: Any, results: Any, places: Iterator[int]) -> Any:
+    """Writes the result down; its kinds."""
+    from llvmlite import ir
+
+    from warplens.simc.typed_values import Arithmetic, Group
+
+    if result is None:
+        return None
+    if isinstance(result, Group):
+        return [_put(b, item, results, places) for item in result.items]
+    at = b.gep(results, [ir.Constant(ir.IntType(64), next(places))], source_etype=ir.IntType(64))
+    b.store(Arithmetic(b).to("int", result).value if result.kind == "truth" else result.value, at)
+    return result.kind
