@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 import warplens as wl
-from warplens.emulator.execute.grid import Grid
+from warplens.emulator.execute.grid import GridExecution
 from warplens.emulator.execute.worker import Worker
 from warplens.emulator.jit.compile_module import compile_object
 from warplens.emulator.memory import device_memory
@@ -127,7 +127,7 @@ shares: list[float] = []  # of the threads that run now
 
 
 def watch_the_workers() -> None:
-    run, drive, copy = Worker.run, Grid.drive, device_memory.copy
+    run, drive, copy = Worker.run, GridExecution.drive, device_memory.copy
 
     def watched(*arguments: Any) -> Any:
         start = time.thread_time()
@@ -150,7 +150,7 @@ def watch_the_workers() -> None:
         if threads > 1 and sum(target.size for target, _ in pairs) > device_memory.SHARE:
             saved[0] += (time.process_time() - start) * (1 - 1 / threads)
 
-    Worker.run, Grid.drive, device_memory.copy = watched, driven, copied  # type: ignore[method-assign]
+    Worker.run, GridExecution.drive, device_memory.copy = watched, driven, copied  # type: ignore[method-assign]
 
 
 def measure(case: Case) -> Row:

@@ -1,7 +1,7 @@
 """Where the speeds of an H200 come from, as tables for docs/calibration.md.
 
-    python docs/sources_table.py           how many there are of each kind
-    python docs/sources_table.py rest      those that no record of `warplens calibrate` gives, one by one
+python docs/sources_table.py           how many there are of each kind
+python docs/sources_table.py rest      those that no record of `warplens calibrate` gives, one by one
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ KINDS = {
     "derived": "`calibration/derive.py`, from the record and counters of its launches; `test_derive.py` rebuilds them",
     "read": "a measurement file, in one step; `tests/calibration/test_readings.py` reads them again",
     "assumed": "fitted by hand or taken over: no program gives them",
-} 
+}
 
 
 def main() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from warplens.commands.target import Flags, Target, targets
 from warplens.commands.validate import Emulated, with_record
-from warplens.core.run_options import USUAL, Host
+from warplens.core.run_options import USUAL, RunOptions
 
 ROOT = Path(__file__).parents[1]
 RECORDS = ROOT / "measurements" / "h200"
@@ -30,7 +30,7 @@ def check(target: Target, record: str) -> None:
     """Every counter is what it was there, but for exactly those that known_differences.toml lists."""
     known = known_differences(record).get(target.title)
     # A kernel whose counts depend on the order of its blocks has one order with one host thread.
-    host = Host(threads=1) if known else USUAL
+    host = RunOptions(threads=1) if known else USUAL
     (agreement,) = with_record([Emulated(target, host, None)], str(RECORDS / record))
     assert len(agreement.rows) > 40
     different = {r.name: (r.emulated.value, r.measured.value) for r in agreement.rows if not r.equal}

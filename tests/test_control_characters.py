@@ -80,7 +80,7 @@ def test_a_hostile_source(tmp_path: Path, flags: tuple[str, ...], label: str) ->
 def test_a_hostile_name_in_a_cubin() -> None:
     data = wl.compile(source='extern "C" __global__ void eeeeeee(float* y) { *y = 1; }', arch="sm_90").cubin.data
     with pytest.raises(CubinError, match="nvdisasm shows no code"):
-        wl.load(data.replace(b"eeeeeee", b'"} , {}'))["\"} , {}"].launch(1, 1, np.zeros(1, np.float32))
+        wl.load(data.replace(b"eeeeeee", b'"} , {}'))['"} , {}'].launch(1, 1, np.zeros(1, np.float32))
     module = wl.load(data.replace(b"eeeeeee", b"\x1b[31m\x07e"))
     (name,) = module
     shown = [repr(module), repr(module[name]), repr(module[name].launch(1, 1, np.zeros(1, np.float32)))]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from warplens.commands.validate import Emulated, difference, rows
-from warplens.core.agreement import Agreement, Row
+from warplens.core.agreement import Agreement, AgreementRow
 from warplens.core.launch import Launch
 from warplens.core.metric import Metric
 
@@ -34,8 +34,8 @@ def test_the_first_element_that_differs_is_named() -> None:
 
 @pytest.mark.parametrize(("outputs", "equal"), [("", True), (None, True), ("array 1, element 5: 5 here, ...", False)])
 def test_a_launch_agrees_if_counters_and_outputs_do(outputs: str | None, equal: bool) -> None:
-    same = Row(NAME, Metric(8, "inst", "exact"), Metric(8, "inst", "measured"), True)
-    other = Row(NAME, Metric(8, "inst", "exact"), Metric(9, "inst", "measured"), False)
+    same = AgreementRow(NAME, Metric(8, "inst", "exact"), Metric(8, "inst", "measured"), True)
+    other = AgreementRow(NAME, Metric(8, "inst", "exact"), Metric(9, "inst", "measured"), False)
     assert Agreement("k", LAUNCH, (same,), outputs).equal is equal
     assert not Agreement("k", LAUNCH, (same, other), outputs).equal
 

@@ -19,8 +19,17 @@ def launches() -> ModuleType:
 @pytest.mark.parametrize(
     "name",
     [
-        "LIST", "PRACTICE", "FIELD", "LADDERS", "GUESTS", "VISITORS", "TRAVELLERS", "NEWCOMERS", "WANDERERS",
-        "SETTLERS", "LONG",
+        "LIST",
+        "PRACTICE",
+        "FIELD",
+        "LADDERS",
+        "GUESTS",
+        "VISITORS",
+        "TRAVELLERS",
+        "NEWCOMERS",
+        "WANDERERS",
+        "SETTLERS",
+        "LONG",
     ],
 )
 def test_every_launch_has_a_kernel_and_a_name_of_its_own(launches: ModuleType, name: str) -> None:

@@ -8,7 +8,9 @@ from gpu import COMMON, Gpu
 
 READS = ("multiprocessors",)
 SHARED = 228 << 10  # bytes of a multiprocessor, of which each block takes one more
-SOURCE = COMMON + """
+SOURCE = (
+    COMMON
+    + """
 extern "C" __global__ void order(unsigned* where, int unequal) {
   unsigned block = (blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;
   if (threadIdx.x == 0) where[block] = smid();
@@ -16,6 +18,7 @@ extern "C" __global__ void order(unsigned* where, int unequal) {
   while (clock64() < until) {}
 }
 """
+)
 
 
 def read(gpu: Gpu, row: dict[str, str]) -> dict[str, str]:

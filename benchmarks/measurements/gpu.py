@@ -95,4 +95,3 @@ class Gpu:
 
     def sweep(self) -> None:
         self.module.get_function("sweep_l2")((1056,), (256,), (self.swept, self.sink, SWEPT // 16))
-

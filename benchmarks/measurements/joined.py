@@ -14,7 +14,9 @@ COUNTERS = {
     "l2_fabric_hits": f"{FABRIC}_lookup_hit.sum", "l2_sectors": "lts__t_sectors.sum",
     "l2_hits": "lts__t_sectors_lookup_hit.sum",
 }  # fmt: skip
-SOURCE = COMMON + """
+SOURCE = (
+    COMMON
+    + """
 __device__ void pause(int cycles) { i64 until = clock64() + cycles; while (clock64() < until) {} }
 extern "C" __global__ void second(const int* x, int* sink, int words, int after) {
   const int* p = x + (i64)(blockIdx.x * blockDim.x + threadIdx.x) / 32 * 32 * 64;
@@ -60,6 +62,7 @@ extern "C" __global__ void chain(const int* x, int* sink, unsigned words, int ow
   if (s) *sink = s;
 }
 """
+)
 
 
 def launch(gpu: Gpu, row: dict[str, str]) -> bool | None:

@@ -10,7 +10,9 @@ COUNTERS = {
     "sectors_loaded": f"{OPS}ld.sum", "loads_hit": f"{OPS}ld_lookup_hit.sum", "sectors_stored": f"{OPS}st.sum",
     "stores_hit": f"{OPS}st_lookup_hit.sum",
 }  # fmt: skip
-SOURCE = COMMON + """
+SOURCE = (
+    COMMON
+    + """
 extern "C" __global__ void again(float* x, float* sink, int lines, int rounds, int store, int step) {
   int lane = threadIdx.x % 32, warps = blockDim.x / 32;
   float s = 0;
@@ -35,6 +37,7 @@ extern "C" __global__ void table(float* x, float* sink, int lines, int rounds, i
   if (s == 1e38f) *sink = s;
 }
 """
+)
 
 
 def launch(gpu: Gpu, row: dict[str, str]) -> bool:

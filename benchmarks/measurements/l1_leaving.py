@@ -10,7 +10,9 @@ COUNTERS = {
     "hits": "l1tex__t_sectors_pipe_lsu_mem_global_op_st_lookup_hit.sum",
     "sectors_sent": "l1tex__m_l1tex2xbar_write_sectors.sum",
 }
-SOURCE = COMMON + """
+SOURCE = (
+    COMMON
+    + """
 __device__ void put(char* p, int lines, int sectors, float f) {
   int lane = threadIdx.x % 32, unit = lane * lines * sectors / 32;
   char* to = p + unit / sectors * 128 + unit % sectors * 32 + lane % 8 * 4;
@@ -45,6 +47,7 @@ extern "C" __global__ void later(char* y, float* sink, int lines, int sectors, i
   if (f == 1234.5f) *sink = f;
 }
 """
+)
 
 
 def launch(gpu: Gpu, row: dict[str, str]) -> bool:

@@ -8,7 +8,9 @@ from gpu import COMMON, Gpu
 
 READS = ("left",)
 HIT = 230  # cycles: a hit takes 120, a miss 340
-SOURCE = COMMON + """
+SOURCE = (
+    COMMON
+    + """
 // Each touch: its first line, how many, whether it stores, which sector; the lines of the last are loaded one by one.
 extern "C" __global__ void touch(float* x, const int4* touches, int count, int apart, int* left, float* sink) {
   float s = 0;
@@ -23,6 +25,7 @@ extern "C" __global__ void touch(float* x, const int4* touches, int count, int a
     }
 }
 """
+)
 
 
 def read(gpu: Gpu, row: dict[str, str]) -> dict[str, int] | None:

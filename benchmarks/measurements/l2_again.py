@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from gpu import COMMON, Gpu
 
-SOURCE = COMMON + """
+SOURCE = (
+    COMMON
+    + """
 extern "C" __global__ void twice(const float4* x, float4* y, float* sink, int n, int stored) {
   float4 v = x[(i64)(blockIdx.x % n) * 256 + threadIdx.x];
   if (stored) y[(i64)blockIdx.x * 256 + threadIdx.x] = v;
@@ -21,6 +23,7 @@ extern "C" __global__ void adds(int* to, const int* from, const int* stream, int
   if (s == 12345) *sink = s;
 }
 """
+)
 KINDS = ("adds alone", "adds beside loads", "adds and loads")
 
 

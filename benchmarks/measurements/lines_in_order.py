@@ -11,7 +11,9 @@ READS = (
     "mean", "deviation", *SHARES, "slowest_of_block",
     *(f"{what}_{n}_on" for what in ("slow", "fast") for n in BEHIND),
 )  # fmt: skip
-SOURCE = COMMON + """
+SOURCE = (
+    COMMON
+    + """
 extern "C" __global__ void once(const float* x, i64* cycles, float* sink, unsigned lines, int words, int anywhere) {
   unsigned warp = (blockIdx.x * blockDim.x + threadIdx.x) / 32;
   i64 line = anywhere ? mixed(warp) % lines : warp;
@@ -22,6 +24,7 @@ extern "C" __global__ void once(const float* x, i64* cycles, float* sink, unsign
   cycles[warp] = clock64() - began;
 }
 """
+)
 
 
 def read(gpu: Gpu, row: dict[str, str]) -> dict[str, float]:

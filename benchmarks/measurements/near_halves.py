@@ -5,7 +5,9 @@ from __future__ import annotations
 from gpu import COMMON, Gpu
 
 READS = ("mean_cycles", "most_cycles", "least_cycles")
-SOURCE = COMMON + """
+SOURCE = (
+    COMMON
+    + """
 extern "C" __global__ void walk(const int* x, i64* cycles, int sharing, int words) {
   const int* p = x + (i64)(blockIdx.x / sharing) * 64 * words;
   i64 began = clock64();
@@ -14,6 +16,7 @@ extern "C" __global__ void walk(const int* x, i64* cycles, int sharing, int word
   cycles[blockIdx.x] = clock64() - began + s;
 }
 """
+)
 
 
 def read(gpu: Gpu, row: dict[str, str]) -> dict[str, float]:

@@ -8,7 +8,10 @@ from gpu import COMMON, Gpu
 
 from warplens.calibration.trial import source_of
 
-SOURCE = source_of("walks") + COMMON + """
+SOURCE = (
+    source_of("walks")
+    + COMMON
+    + """
 extern "C" __global__ void rows_wide(const float* x, float4* y, int words) {
   i64 row = (i64)(blockIdx.x * blockDim.x + threadIdx.x) * words;
   for (int w = 0; w < words; ++w) { float v = x[row + w]; y[row + w] = make_float4(v, v, v, v); }
@@ -27,6 +30,7 @@ extern "C" __global__ void rows_and_table(const float* x, const int* table, floa
   if (s == 1e38f) *sink = s;
 }
 """
+)
 
 
 def launch(gpu: Gpu, row: dict[str, str]) -> bool:

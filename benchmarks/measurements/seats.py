@@ -10,7 +10,9 @@ READS = ("cycles", "blocks_at_once", "warps_at_once", "most_blocks")
 KINDS = (
     "half of the warps", "a quarter of the warps", "one warp of each block", "warps at random", "blocks at random"
 )  # fmt: skip
-SOURCE = COMMON + """
+SOURCE = (
+    COMMON
+    + """
 extern "C" __global__ void stay(i64* told, int kind, int more, int less, int together) {
   unsigned warp = threadIdx.x / 32, all = blockIdx.x * (blockDim.x / 32) + warp;
   unsigned drawn = mixed(kind == 4 ? blockIdx.x : all);
@@ -23,6 +25,7 @@ extern "C" __global__ void stay(i64* told, int kind, int more, int less, int tog
   if (threadIdx.x % 32 == 0) { told[3 * all] = smid(); told[3 * all + 1] = began; told[3 * all + 2] = clock64(); }
 }
 """
+)
 
 
 def read(gpu: Gpu, row: dict[str, str]) -> dict[str, float]:

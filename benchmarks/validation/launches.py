@@ -1,7 +1,7 @@
 """The launches of a list in the words of docs/launch.md (launches.toml, practice.toml ...), by name.
 
-    for case in cases():
-        run = case.target("h200").run()
+for case in cases():
+    run = case.target("h200").run()
 """
 
 from __future__ import annotations

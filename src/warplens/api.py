@@ -37,7 +37,7 @@ from warplens.hardware.launch_job import Job
 from warplens.launchspec.pitched_array import Pitched, allocate, padded, plain
 from warplens.machine import Machine, choose
 from warplens.machine.launch_limits import check_cluster_size, check_cooperative, check_launch
-from warplens.run import Again, Run
+from warplens.run import ReplayState, Run
 from warplens.sass import disassemble
 
 Size = int | Sequence[int]
@@ -279,9 +279,7 @@ class LaunchableKernel:
         UsageError if the kernel demands another size (__cluster_dims__) or the architecture has no clusters."""
         kernel, wanted = self.kernel, dim3(size, "cluster")
         check_cluster_size(self._named, wanted)
-        return LaunchableKernel(
-            self.cubin, replace(kernel, cluster=wanted), self.name, self.variables, self._programs
-        )
+        return LaunchableKernel(self.cubin, replace(kernel, cluster=wanted), self.name, self.variables, self._programs)
 
     def check(self, launch: Launch, machine: Machine) -> None:
         """UsageError with the first reason for which `machine` would refuse this launch."""
@@ -362,7 +360,7 @@ class LaunchableKernel:
         inputs = arrays - memory.written or arrays
         input_bytes = sum(memory.allocations[position].size for position in inputs)
         memory.release()
-        again = Again(passed.block, memory, banks)
+        again = ReplayState(passed.block, memory, banks)
         return Run(self, launch, counted, machine, tuple(labels), checks, input_bytes=input_bytes, again=again)
 
     def job(self, launch: Launch, *args: Any) -> Job:

@@ -19,15 +19,15 @@ from warplens.core.metric import Metrics
 from warplens.core.program import Program
 from warplens.counters.metrics import by_instruction, by_line, metrics
 from warplens.counters.occupancy import Occupancy, curves, occupancy, waves
-from warplens.emulator import LANES, RECORD, Checks, Counted, DeviceMemory, Step, Streams, read_steps, record
+from warplens.emulator import LANES, RECORD, Checks, DeviceMemory, LaunchTrace, Step, WarpTraces, read_steps, record
 from warplens.errors import KernelFault, Unpredictable, UsageError
 from warplens.machine import Machine
 from warplens.machine import machine as described
-from warplens.model import Floor, Prediction
+from warplens.model import LeastTime, Prediction
 from warplens.model import floor as least_time
 from warplens.model.grid.inter_block_sync import WAITING
-from warplens.model.trace.warp_streams import ByWarp, by_warp
-from warplens.report.launch_view import Subject
+from warplens.model.trace.warp_streams import WarpStreams, by_warp
+from warplens.report.launch_view import LaunchView
 from warplens.report.metric_selection import picked
 from warplens.report.verdict import verdict
 from warplens.system.atomic_write import write_whole
@@ -38,7 +38,7 @@ PATIENCE, LEAST_BUDGET = 30, 100_000_000
 PACKAGES = {"nvrtc": "nvidia-cuda-nvrtc", "ptxas": "nvidia-cuda-nvcc", "nvdisasm": "nvidia-cuda-nvdisasm"}
 
 
-class Launched(Protocol):
+class FinishedLaunch(Protocol):
     """The kernel of a run; a LaunchableKernel of api.py."""
 
     cubin: Cubin
@@ -52,7 +52,7 @@ class Launched(Protocol):
 
 
 @dataclass(frozen=True)
-class Again:
+class ReplayState:
     """The launch as it began: parameters, device memory and constant banks.
 
     Arrays that the kernel only reads are the host's own: who changes them changes what is run again.
@@ -82,9 +82,9 @@ class Run:
     what_if        the same with one cause removed, by its name
     """
 
-    kernel: Launched
+    kernel: FinishedLaunch
     launch: Launch
-    counted: Counted
+    counted: LaunchTrace
     machine: Machine
     labels: tuple[str, ...] = ()
     checks: frozenset[Check] = frozenset()
@@ -92,7 +92,7 @@ class Run:
     file: str = ""
     machine_from: str = ""
     input_bytes: int = 0
-    again: Again | None = None
+    again: ReplayState | None = None
     prediction: Prediction | None = None
     unpredicted: str = ""
     what_if: Mapping[str, Prediction] = field(default_factory=dict)
@@ -129,7 +129,7 @@ class Run:
         """Theoretical occupancy: resident blocks and warps per SM, and what limits them."""
         return occupancy(self.machine, *self._block)
 
-    def floor(self, gpu: str | None = None) -> Floor:
+    def floor(self, gpu: str | None = None) -> LeastTime:
         """The least time on a GPU: what each unit must spend at its peak rate; no prediction of the time itself.
 
         gpu   its name (default: the one of the launch)
@@ -180,7 +180,7 @@ class Run:
             raise UsageError(f"the steps of {len(blocks)} blocks are too many to be kept: ask for fewer blocks")
         return tuple(read_steps(found))
 
-    def _record(self, at_once: int, blocks: tuple[int, ...]) -> ByWarp:
+    def _record(self, at_once: int, blocks: tuple[int, ...]) -> WarpStreams:
         """What the warps of these blocks issue; kept for the next question: another GPU, a cause removed."""
         question = blocks, self.launch.blocks <= at_once
         if question not in self._recorded:
@@ -188,7 +188,7 @@ class Run:
             self._recorded[question] = by_warp(streams, self.launch.warps_per_block)
         return self._recorded[question]
 
-    def _run_again(self, blocks: tuple[int, ...], how: Checks, at_once: int = 0) -> Streams:
+    def _run_again(self, blocks: tuple[int, ...], how: Checks, at_once: int = 0) -> WarpTraces:
         assert self.again is not None
         usual = int(self.trace.executed.sum()) // (self.launch.blocks * self.launch.warps_per_block)
         try:
@@ -202,7 +202,7 @@ class Run:
             raise Unpredictable(WAITING) from None
 
     @cached_property
-    def _recorded(self) -> dict[tuple[tuple[int, ...], bool], ByWarp]:
+    def _recorded(self) -> dict[tuple[tuple[int, ...], bool], WarpStreams]:
         return {}
 
     def _described(self, gpu: str | None) -> Machine:
@@ -242,11 +242,11 @@ class Run:
         return self.metrics[name].value
 
     @cached_property
-    def subject(self) -> Subject:
+    def subject(self) -> LaunchView:
         """The run as reports see it."""
         kernel = self.kernel
         compiled = kernel.cubin.sources
-        return Subject(
+        return LaunchView(
             title=self.title or kernel.name,
             file=self.file or next(iter(compiled), "a cubin"),
             kernel=kernel.kernel,

@@ -77,9 +77,7 @@ data, _ = compile_source('extern "C" __global__ void f(int *y) { *y = 1; }', "f.
 print(len(data), any(name.startswith("cuda") for name in sys.modules))
 """
     answers = [
-        subprocess.run(
-            [sys.executable, "-c", program], capture_output=True, text=True, check=True
-        ).stdout.split()
+        subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
         for _ in range(2)
     ]
     assert answers[0][1] == "True"

@@ -7,7 +7,7 @@ from dataclasses import fields
 
 import numpy as np
 
-from warplens.core.counts import Reached, Trace
+from warplens.core.counts import ReachedSectors, Trace
 from warplens.core.cubin import Kernel, SourceLine
 from warplens.core.launch import Launch
 from warplens.core.program import Block, Control, Instruction, Program, Register
@@ -37,9 +37,7 @@ def program(listing: str, arch: str = "sm_90", lines: tuple[int | None, ...] = (
     """One instruction a line, "@!P0 LDS.128 R4,[R16]"; `lines`: source lines of "k.cu", if any."""
     rows = [row.split() for row in listing.strip().splitlines()]
     places = [SourceLine("k.cu", line) if line else None for line in lines] or [None] * len(rows)
-    made = tuple(
-        instruction(index, row, place) for index, (row, place) in enumerate(zip(rows, places, strict=True))
-    )
+    made = tuple(instruction(index, row, place) for index, (row, place) in enumerate(zip(rows, places, strict=True)))
     return Program("k", arch, made, (Block(0, len(made) - 1, ()),), ())
 
 
@@ -55,16 +53,14 @@ def instruction(index: int, row: list[str], source: SourceLine | None = None) ->
 def trace(launch: Launch, rows: list[Mapping[str, int]], blocks_run: int | None = None) -> Trace:
     """One row an instruction; what it leaves out is 0."""
     columns = {name: np.array([row.get(name, 0) for row in rows], dtype=np.int64) for name in ARRAYS}
-    return Trace(
-        launch, **columns, blocks_run=launch.blocks if blocks_run is None else blocks_run, seconds=0.1
-    )
+    return Trace(launch, **columns, blocks_run=launch.blocks if blocks_run is None else blocks_run, seconds=0.1)
 
 
-def reached(**columns: list[int]) -> Reached:
+def reached(**columns: list[int]) -> ReachedSectors:
     """What it leaves out is 0."""
     nothing = np.zeros(len(next(iter(columns.values()))), np.int64)
-    names = (field.name for field in fields(Reached))
-    return Reached(**{name: np.array(columns.get(name, nothing), np.int64) for name in names})
+    names = (field.name for field in fields(ReachedSectors))
+    return ReachedSectors(**{name: np.array(columns.get(name, nothing), np.int64) for name in names})
 
 
 def kernel(arch: str = "sm_90", registers: int = 16, shared_bytes: int = 0) -> Kernel:

@@ -192,17 +192,13 @@ def test_branches_diverge_and_exit_is_no_target() -> None:
     assert values["smsp__sass_branch_targets.sum"].value == 14
     assert values["smsp__sass_branch_targets_threads_divergent.sum"].value == 3
     assert values["smsp__sass_branch_targets_threads_uniform.sum"].value == 11
-    assert values["smsp__sass_average_branch_targets_threads_uniform.pct"].value == pytest.approx(
-        100 * 11 / 14
-    )
+    assert values["smsp__sass_average_branch_targets_threads_uniform.pct"].value == pytest.approx(100 * 11 / 14)
     assert values["derived__smsp__inst_executed_op_branch_pct"].value == pytest.approx(100 * 20 / 21)
 
 
 def test_switched_off_accesses_and_async_copies() -> None:
     """As an H200 counted them: 3 of `@!PT LDS`, one LDGSTS.128 of 32 wavefronts, one LDSM.x4 of 16."""
-    made = program(
-        "@!PT LDS RZ,[RZ]\nLDGSTS.E.BYPASS.128 [R7],[R2.64]\nLDSM.16.M88.4 R12,[R7]\nLDS.128 R8,[R0]"
-    )
+    made = program("@!PT LDS RZ,[RZ]\nLDGSTS.E.BYPASS.128 [R7],[R2.64]\nLDSM.16.M88.4 R12,[R7]\nLDS.128 R8,[R0]")
     rows = [
         {"executed": 3},
         {"executed": 1, "requests": 1, "sectors": 32, "tags": 4, "wavefronts": 32, "ideal": 16, "bytes": 512}
@@ -262,9 +258,7 @@ def test_generic_store_counts_in_each_space_that_it_reached() -> None:
 
 def test_lines_and_instructions_add_up_to_the_kernel() -> None:
     made, seen = ccopy()
-    placed = tuple(
-        replace(one, source=SourceLine("k.cu", 3 + (one.index > 7))) for one in made.instructions[:-1]
-    )
+    placed = tuple(replace(one, source=SourceLine("k.cu", 3 + (one.index > 7))) for one in made.instructions[:-1])
     made = replace(made, instructions=(*placed, made.instructions[-1]))
     whole, single, lines = metrics(made, seen, kernel()), by_instruction(made, seen), by_line(made, seen)
     for name in ("smsp__inst_executed.sum", "smsp__sass_sectors_mem_global.sum"):
@@ -315,9 +309,7 @@ def test_provenance() -> None:
 )
 def test_hardware_wavefronts_include_what_the_chip_includes(arch: str, loads: int, stores: int) -> None:
     """LDS 1, LDSM 2, STS 4, LDGSTS 8, STSM 16 wavefronts."""
-    made = program(
-        "LDS R0,[R0]\nLDSM.16.M88.2 R0,[R0]\nSTS [R0],R1\nLDGSTS.E [R0],[R2]\nSTSM.16.M88 [R0],R1", arch
-    )
+    made = program("LDS R0,[R0]\nLDSM.16.M88.2 R0,[R0]\nSTS [R0],R1\nLDGSTS.E [R0],[R2]\nSTSM.16.M88 [R0],R1", arch)
     rows = [{"requests": 1, "wavefronts": 1 << power} for power in range(5)]
     values = metrics(made, trace(Launch((1, 1, 1), (32, 1, 1)), rows), kernel(arch))
     name = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{}.sum"
@@ -341,9 +333,7 @@ def test_names_that_only_some_chips_have() -> None:
 
 
 def test_mixes_and_flops() -> None:
-    made = program(
-        "FFMA R0,R1,R2,R3\nFADD R0,R1,R2\nHFMA2 R0,R1,R2,R3\nIMAD.MOV R0,RZ,RZ,R1\nIMAD R0,R1,R2,R3"
-    )
+    made = program("FFMA R0,R1,R2,R3\nFADD R0,R1,R2\nHFMA2 R0,R1,R2,R3\nIMAD.MOV R0,RZ,RZ,R1\nIMAD R0,R1,R2,R3")
     rows = [{"executed": n, "threads": 32 * n, "threads_on": 16 * n} for n in (5, 3, 2, 1, 4)]
     seen = trace(Launch((1, 1, 1), (32, 1, 1)), rows)
     assert list(opcode_mix(made, seen).items()) == [("FFMA", 5), ("IMAD", 5), ("FADD", 3), ("HFMA2", 2)]

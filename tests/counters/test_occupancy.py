@@ -94,9 +94,7 @@ def as_printed(answer: tuple[int, ...]) -> tuple[int, ...]:
     """Nsight prints the places for blocks where the calculator says INT_MAX, and no more for barriers."""
     blocks, registers, shared, warps, places, barriers, bits = answer
     if barriers < min(registers, shared, warps, places):
-        bits = LIMITER_BITS[
-            "barriers"
-        ]  # the calculator leaves what was the limiter before barriers were asked
+        bits = LIMITER_BITS["barriers"]  # the calculator leaves what was the limiter before barriers were asked
     shared = places if shared == INT_MAX else shared
     return blocks, registers, shared, warps, places, min(barriers, places), bits
 

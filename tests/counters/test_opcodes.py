@@ -7,37 +7,37 @@ from dataclasses import replace
 import pytest
 from hand_made import instruction
 
-from warplens.counters.opcodes import CATEGORIES, Access, access, category
+from warplens.counters.opcodes import CATEGORIES, MemoryAccess, access, category
 from warplens.sass import parse_operands
 
 
 @pytest.mark.parametrize(
     ("opcode", "expected"),
     [
-        ("LDG.E", Access("global", "load", 32)),
-        ("LDG.E.U8.SYS", Access("global", "load", 8)),
-        ("LDG.E.S16", Access("global", "load", 16)),
-        ("LDG.E.NA.LTC128B.128.CONSTANT", Access("global", "load", 128)),
-        ("LDG.E.LTC128B", Access("global", "load", 32)),
-        ("STG.E.ENL2.256", Access("global", "store", 256)),
-        ("LDS.U.64", Access("shared", "load", 64)),
-        ("LDL.LU.64", Access("local", "load", 64)),
-        ("LDSM.16.M88.4", Access("shared", "load", 128)),
-        ("LDSM.16.MT88.2", Access("shared", "load", 128)),
-        ("STSM.16.M88", Access("shared", "store", 128)),
-        ("LDGSTS.E.BYPASS.128", Access("global", "copy", 128)),
-        ("LD.E.STRONG.GPU", Access("generic", "load", 32)),
-        ("ATOMG.E.CAS.64.STRONG.GPU", Access("global", "atomic", 64)),
-        ("ATOMS.POPC.INC.32", Access("shared", "atomic", 32)),
-        ("REDG.E.ADD.F64.RN.STRONG.GPU", Access("global", "reduction", 64)),
-        ("REDG.E.MIN.S64.STRONG.GPU", Access("global", "reduction", 64)),
-        ("RED.E.ADD.F32.FTZ.RN.STRONG.GPU", Access("global", "reduction", 32)),
-        ("ATOM.E.ADD.F16x2.RN.STRONG.GPU", Access("generic", "atomic", 32)),
-        ("LDC.U8", Access("constant", "load", 8)),
+        ("LDG.E", MemoryAccess("global", "load", 32)),
+        ("LDG.E.U8.SYS", MemoryAccess("global", "load", 8)),
+        ("LDG.E.S16", MemoryAccess("global", "load", 16)),
+        ("LDG.E.NA.LTC128B.128.CONSTANT", MemoryAccess("global", "load", 128)),
+        ("LDG.E.LTC128B", MemoryAccess("global", "load", 32)),
+        ("STG.E.ENL2.256", MemoryAccess("global", "store", 256)),
+        ("LDS.U.64", MemoryAccess("shared", "load", 64)),
+        ("LDL.LU.64", MemoryAccess("local", "load", 64)),
+        ("LDSM.16.M88.4", MemoryAccess("shared", "load", 128)),
+        ("LDSM.16.MT88.2", MemoryAccess("shared", "load", 128)),
+        ("STSM.16.M88", MemoryAccess("shared", "store", 128)),
+        ("LDGSTS.E.BYPASS.128", MemoryAccess("global", "copy", 128)),
+        ("LD.E.STRONG.GPU", MemoryAccess("generic", "load", 32)),
+        ("ATOMG.E.CAS.64.STRONG.GPU", MemoryAccess("global", "atomic", 64)),
+        ("ATOMS.POPC.INC.32", MemoryAccess("shared", "atomic", 32)),
+        ("REDG.E.ADD.F64.RN.STRONG.GPU", MemoryAccess("global", "reduction", 64)),
+        ("REDG.E.MIN.S64.STRONG.GPU", MemoryAccess("global", "reduction", 64)),
+        ("RED.E.ADD.F32.FTZ.RN.STRONG.GPU", MemoryAccess("global", "reduction", 32)),
+        ("ATOM.E.ADD.F16x2.RN.STRONG.GPU", MemoryAccess("generic", "atomic", 32)),
+        ("LDC.U8", MemoryAccess("constant", "load", 8)),
         ("IMAD.WIDE", None),
     ],
 )
-def test_access(opcode: str, expected: Access | None) -> None:
+def test_access(opcode: str, expected: MemoryAccess | None) -> None:
     assert access(instruction(0, [opcode])) == expected
 
 

@@ -10,7 +10,7 @@ from launches import KERNELS
 from numpy.typing import NDArray
 
 import warplens as wl
-from warplens.emulator import Access
+from warplens.emulator import LaneAccess
 
 RECORDS = Path(__file__).parents[2] / "measurements" / "h200"
 CONTROL = 105  # bits below hold the instruction, those above how long it waits
@@ -36,7 +36,7 @@ def order(kernel: wl.Kernel, words: NDArray[np.uint32], steps: int) -> list[list
     base = run.again.memory.allocations[1].address
     orders: list[list[str]] = [[] for _ in range(warps)]
     for step in run.steps(list(range(warps))):
-        if isinstance(step, Access) and step.bytes == 8:
+        if isinstance(step, LaneAccess) and step.bytes == 8:
             places = {lane: (at - base) // 8 for lane, at in step.reached.items()}
             (found,) = {int(log.reshape(-1, 2)[place, 1]) for place in places.values()}
             orders[step.block].append(f"{found}:{sum(1 << lane for lane in places):08x}")

@@ -1,6 +1,6 @@
 """What the rungs of the guests' ladders (benchmarks/validation/guests.toml) have to leave, in numpy.
 
-    wanted = TRUTHS["median"](rung, arguments)     # {1: array}, by place; arguments as they were before
+wanted = TRUTHS["median"](rung, arguments)     # {1: array}, by place; arguments as they were before
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What guests (benchmarks/validation/guests.toml) have to leave, in numpy; rungs of a ladder in guest_ladder_truths.py.
 
-    wanted = TRUTHS["bilateral"](arguments)     # {1: array}, by place; arguments as they were before
+wanted = TRUTHS["bilateral"](arguments)     # {1: array}, by place; arguments as they were before
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What the rungs of each ladder (benchmarks/validation/ladders.toml) have to leave, in numpy.
 
-    wanted = TRUTHS["blur"](rung, arguments)     # {2: array}, by place; arguments as they were before
+wanted = TRUTHS["blur"](rung, arguments)     # {2: array}, by place; arguments as they were before
 """
 
 from __future__ import annotations

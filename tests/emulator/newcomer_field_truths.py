@@ -1,6 +1,6 @@
 """What newcomers about fields, particles, options, light and bits on the air have to leave, in numpy.
 
-    wanted = TRUTHS["relax_colour"](arguments)     # {0: array}, by place; arguments as they were before
+wanted = TRUTHS["relax_colour"](arguments)     # {0: array}, by place; arguments as they were before
 """
 
 from __future__ import annotations

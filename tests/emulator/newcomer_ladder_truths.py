@@ -1,6 +1,6 @@
 """What the rungs of the newcomers' ladders (benchmarks/validation/newcomers.toml) have to leave, in numpy.
 
-    wanted = TRUTHS["segments"](rung, arguments)     # {2: array}, by place; arguments as they were before
+wanted = TRUTHS["segments"](rung, arguments)     # {2: array}, by place; arguments as they were before
 """
 
 from __future__ import annotations

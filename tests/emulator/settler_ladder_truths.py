@@ -1,6 +1,6 @@
 """What the rungs of the settlers' ladders (benchmarks/validation/settlers.toml) have to leave, in numpy.
 
-    wanted = TRUTHS["pixel shuffle"](rung, arguments)     # {1: array}, by place; arguments as they were before
+wanted = TRUTHS["pixel shuffle"](rung, arguments)     # {1: array}, by place; arguments as they were before
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import warplens as wl
-from warplens.emulator.execute.grid import Grid
+from warplens.emulator.execute.grid import GridExecution
 from warplens.emulator.execute.worker import Worker
 from warplens.errors import KernelFault
 
@@ -76,7 +76,7 @@ def numbers(seed: int, n: int = N) -> np.ndarray[Any, np.dtype[np.float32]]:
 
 def one_by_one(monkeypatch: pytest.MonkeyPatch, launch: Callable[[], wl.Run]) -> wl.Run:
     with monkeypatch.context() as patch:
-        patch.setattr(Grid, "_goes_far", lambda grid, first: False)
+        patch.setattr(GridExecution, "_goes_far", lambda grid, first: False)
         return launch()
 
 
@@ -161,7 +161,7 @@ def test_the_fault_is_the_first_in_order(
         return str(fault.value), z
 
     with monkeypatch.context() as patch:
-        patch.setattr(Grid, "_goes_far", lambda grid, first: False)
+        patch.setattr(GridExecution, "_goes_far", lambda grid, first: False)
         told, expected = launch()
     again, z = launch()
     assert abreast

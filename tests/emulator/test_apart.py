@@ -71,9 +71,7 @@ def test_counts_do_not_depend_on_what_was_translated_before(translated: list[str
     assert first.metrics == second.metrics
 
 
-def test_what_goes_wrong_then_reaches_who_launched(
-    translated: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_goes_wrong_then_reaches_who_launched(translated: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(*_: Any) -> bytes:
         raise UnsupportedInstruction("no meaning for this")
 

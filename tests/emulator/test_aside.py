@@ -10,7 +10,7 @@ from launches import written
 from numpy.typing import NDArray
 
 from warplens.emulator.memory import device_memory
-from warplens.emulator.memory.copy_on_write import BEGUN, DONE, EVEN, STRETCH, Aside
+from warplens.emulator.memory.copy_on_write import BEGUN, DONE, EVEN, STRETCH, CopyOnWrite
 from warplens.errors import KernelFault
 
 WORDS = STRETCH // 4
@@ -30,15 +30,15 @@ extern "C" __global__ void rows(const float *x, float *out, int n) {
 
 
 @pytest.fixture
-def kept(monkeypatch: pytest.MonkeyPatch) -> list[Aside]:
+def kept(monkeypatch: pytest.MonkeyPatch) -> list[CopyOnWrite]:
     """All that is put aside in a test."""
-    made: list[Aside] = []
+    made: list[CopyOnWrite] = []
 
-    def noted(array: Any, few: bool) -> Aside:
-        made.append(Aside(array, few))
+    def noted(array: Any, few: bool) -> CopyOnWrite:
+        made.append(CopyOnWrite(array, few))
         return made[-1]
 
-    monkeypatch.setattr(device_memory, "Aside", noted)
+    monkeypatch.setattr(device_memory, "CopyOnWrite", noted)
     return made
 
 
@@ -50,7 +50,7 @@ def stop(done: int, blocks: int) -> None:
 @pytest.mark.parametrize("step", [1, 37, 12_347])  # row by row; lanes, then warps, in other stretches
 @pytest.mark.parametrize("more", [0, 1, 31, 77])  # words behind the last stretch
 def test_after_a_fault_what_the_blocks_before_it_wrote_stands_among_what_was_there(
-    kept: list[Aside], threads: int, step: int, more: int
+    kept: list[CopyOnWrite], threads: int, step: int, more: int
 ) -> None:
     n = 80 * WORDS + more
     assert np.gcd(n, step) == 1  # no word is written twice
@@ -80,7 +80,7 @@ def mixed(n: int) -> NDArray[np.int32]:
 
 @pytest.mark.parametrize("kernel", ["strided", "counted"])
 @pytest.mark.parametrize("threads", [1, 2])
-def test_who_stops_a_launch_finds_every_byte_as_it_was(kept: list[Aside], threads: int, kernel: str) -> None:
+def test_who_stops_a_launch_finds_every_byte_as_it_was(kept: list[CopyOnWrite], threads: int, kernel: str) -> None:
     n = 100 * WORDS + 5
     before = mixed(n)
     array = before.copy()
@@ -91,7 +91,7 @@ def test_who_stops_a_launch_finds_every_byte_as_it_was(kept: list[Aside], thread
     assert np.array_equal(array, before)
 
 
-def test_of_what_holds_one_word_over_and_over_only_the_word_is_kept(kept: list[Aside]) -> None:
+def test_of_what_holds_one_word_over_and_over_only_the_word_is_kept(kept: list[CopyOnWrite]) -> None:
     n = 100 * WORDS
     array = mixed(n)
     written(SOURCE, "strided").launch(-(-n // 256), 256, array, n, 1, None, threads=1)
@@ -103,13 +103,13 @@ def test_of_what_holds_one_word_over_and_over_only_the_word_is_kept(kept: list[A
     assert np.array_equal(aside.before, mixed(n).view(np.uint8))
 
 
-def test_only_stretches_that_are_written_are_put_aside(kept: list[Aside]) -> None:
+def test_only_stretches_that_are_written_are_put_aside(kept: list[CopyOnWrite]) -> None:
     array = np.zeros(100 * WORDS, np.int32)
     written(SOURCE, "strided").launch(WORDS // 128, 256, array, 2 * WORDS, 1, None, threads=1)
     assert [int(n) for n in np.flatnonzero(kept[0].done)] == [0, 1]
 
 
-def test_who_jumps_about_has_it_all_put_aside_at_once(kept: list[Aside]) -> None:
+def test_who_jumps_about_has_it_all_put_aside_at_once(kept: list[CopyOnWrite]) -> None:
     """Also what it never comes to: each of its stores looks up 32 stretches."""
     array = np.zeros(100 * WORDS, np.int32)
     written(SOURCE, "strided").launch(32, 256, array, 50 * WORDS, WORDS + 1, None, threads=1)

@@ -16,7 +16,7 @@ from launches import KERNELS, written
 from test_yielding import STEPS, words
 
 import warplens as wl
-from warplens.emulator import Access
+from warplens.emulator import LaneAccess
 
 ALL = np.uint32(0xFFFFFFFF)
 ROWS = list(csv.DictReader((RECORDS / "crossed.csv").read_text(encoding="utf-8").splitlines()[1:]))
@@ -44,7 +44,7 @@ def test_order_as_on_an_h200(name: str) -> None:
     base = run.again.memory.allocations[1].address
     orders: list[list[str]] = [[] for _ in warps]
     for step in run.steps(list(range(len(warps)))):
-        if isinstance(step, Access) and step.bytes == 8:
+        if isinstance(step, LaneAccess) and step.bytes == 8:
             places = {lane: (at - base) // 8 for lane, at in step.reached.items()}
             (found,) = {int(log.reshape(-1, 2)[place, 1]) for place in places.values()}
             orders[step.block].append(f"{found}:{sum(1 << lane for lane in places):08x}")

@@ -169,7 +169,6 @@ def switch(a: NDArray[Any], i: int) -> int:
 
 def test_switch(arch: str) -> None:
 
-
     n = 203
     a = np.random.default_rng(5).integers(0, 13, n, dtype=np.int32)
     o = np.full(n + 2, 77, np.int32)
@@ -179,7 +178,6 @@ def test_switch(arch: str) -> None:
 
 def test_calls(arch: str) -> None:
     """Recursion, and function pointers that differ within a warp."""
-
 
     if arch in ("sm_100", "sm_120"):
         with pytest.raises(UnsupportedInstruction, match="P2R"):
@@ -251,7 +249,6 @@ def escape(a: NDArray[Any], i: int) -> tuple[int | None, int]:
 
 def test_escapes(arch: str) -> None:
 
-
     n = 203
     a = np.random.default_rng(7).integers(0, 9, n, dtype=np.int32)
     o = np.full(2 * n, -4, np.int32)
@@ -263,7 +260,6 @@ def test_escapes(arch: str) -> None:
 
 def test_the_warp_instructions_of_a_loop_are_those_of_its_longest_lane() -> None:
     """Every lane of the loop leaves at its own time; groups merge only behind the loop."""
-
 
     source = """
     extern "C" __global__ void spin(const int *a, int *o) {
@@ -284,5 +280,3 @@ def test_the_warp_instructions_of_a_loop_are_those_of_its_longest_lane() -> None
         assert run.trace.threads[block.first] == lanes
     parts = sum(len(set(w.tolist())) - 1 for w in a.reshape(4, 32))  # once for every end but the last
     assert run.trace.divergent.sum() == parts
-
-

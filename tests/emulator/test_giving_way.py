@@ -9,7 +9,7 @@ import pytest
 from launches import kernel
 from numpy.typing import NDArray
 
-from warplens.emulator import Access
+from warplens.emulator import LaneAccess
 
 ROOT = Path(__file__).parents[2]
 WARPS, STEPS = 24, 64
@@ -40,7 +40,7 @@ def order(name: str) -> list[Order]:
     base = run.again.memory.allocations[1].address
     orders: list[Order] = [[] for _ in range(WARPS)]
     for step in run.steps(list(range(WARPS))):
-        if isinstance(step, Access) and step.bytes == 8:
+        if isinstance(step, LaneAccess) and step.bytes == 8:
             places = {lane: (at - base) // 8 for lane, at in step.reached.items()}
             warp = next(iter(places.values())) // (STEPS * 32)
             found = {int(log[warp, place % (STEPS * 32) // 32, lane, 1]) for lane, place in places.items()}

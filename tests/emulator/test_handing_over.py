@@ -9,7 +9,7 @@ import pytest
 from launches import written
 
 from warplens.emulator.execute import grid
-from warplens.emulator.execute.grid import Grid
+from warplens.emulator.execute.grid import GridExecution
 from warplens.emulator.execute.worker import Worker
 from warplens.emulator.state.structs import Status
 
@@ -29,13 +29,13 @@ N = 1 << 18
 def drives(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int, int]]:
     """(workers, first block, blocks) of each piece of a launch."""
     seen: list[tuple[int, int, int]] = []
-    drive = Grid.drive
+    drive = GridExecution.drive
 
-    def noted(self: Grid, workers: list[Worker], chunks: list[tuple[int, int]], finish: bool = True) -> Status:
+    def noted(self: GridExecution, workers: list[Worker], chunks: list[tuple[int, int]], finish: bool = True) -> Status:
         seen.append((len(workers), chunks[0][0], sum(count for _, count in chunks)))
         return drive(self, workers, chunks, finish)
 
-    monkeypatch.setattr(Grid, "drive", noted)
+    monkeypatch.setattr(GridExecution, "drive", noted)
     return seen
 
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from warplens.emulator.access.runtime_library import Library, calls_of, with_calls
-from warplens.emulator.access.site import Windows
+from warplens.emulator.access.runtime_library import RuntimeLibrary, calls_of, with_calls
+from warplens.emulator.access.site import AddressWindows
 from warplens.emulator.jit.compile_module import compiled
 
-WINDOWS = Windows(0x400, 0xFFFDC0)
+WINDOWS = AddressWindows(0x400, 0xFFFDC0)
 PAIR = 'define void @"mine"() {\n  call void @"count_row_4"(ptr null, i64 0)\n  call void @"others"()\n  ret void\n}\n'
 
 
@@ -22,7 +22,7 @@ def test_only_what_is_called_is_compiled_and_that_once(tmp_path: Path, monkeypat
         made.extend(line.split('"')[1] for line in text.splitlines() if line.startswith("define"))
         return compiled(text)
 
-    library = Library(WINDOWS, "a test", watched)
+    library = RuntimeLibrary(WINDOWS, "a test", watched)
     assert len(library.with_routines(with_calls(PAIR, b"code"))) == 2
     assert made == ["count_row_4"]
     row = with_calls('  %r = call <32 x i32> @"gather_row_global"(ptr null)\n', b"")
@@ -30,7 +30,7 @@ def test_only_what_is_called_is_compiled_and_that_once(tmp_path: Path, monkeypat
     looks = {"look_up", "refuse", "put_aside", "put_one_aside"}  # for a buffer, also to write to it
     assert set(made) == {"count_row_4", "gather_row_global", "gather_global_4", "distinct"} | looks
     assert library.with_routines(row) == parts
-    assert Library(WINDOWS, "a test", watched).with_routines(row) == parts  # from disk
+    assert RuntimeLibrary(WINDOWS, "a test", watched).with_routines(row) == parts  # from disk
     assert len(made) == 8
 
 

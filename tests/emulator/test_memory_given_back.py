@@ -11,7 +11,7 @@ import pytest
 from launches import written
 
 from warplens.emulator.memory import device_memory
-from warplens.emulator.memory.buffer_pool import KEPT, Spare, address, aligned
+from warplens.emulator.memory.buffer_pool import KEPT, BufferPool, address, aligned
 
 MIB = 1 << 20
 STATUS = Path("/proc/self/statm")
@@ -35,7 +35,7 @@ def test_device_memory_is_given_back_at_the_end_of_a_launch() -> None:
 
 
 def test_what_a_launch_had_is_kept_for_the_next_and_no_more() -> None:
-    spare = Spare()
+    spare = BufferPool()
     large = [aligned(KEPT), aligned(KEPT)]
     spare.give(large)
     again = [spare.take(KEPT) for _ in large]

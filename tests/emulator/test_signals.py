@@ -15,7 +15,7 @@ from launches import written
 
 from warplens.emulator.execute import signals, syscalls
 from warplens.emulator.memory import device_memory
-from warplens.emulator.memory.copy_on_write import Aside
+from warplens.emulator.memory.copy_on_write import CopyOnWrite
 
 SOURCE = """
 extern "C" __global__ void slow(int *out, int rounds) {
@@ -110,15 +110,15 @@ def test_a_signal_that_launches_a_kernel_itself_leaves_all_as_it_was() -> None:
     other.launch(1, 32, inner.copy(), 1, threads=1)
     before = signal.signal(signal.SIGUSR1, lambda *_: other.launch(1, 32, inner, 10, threads=1) and None)
     others = signal.set_wakeup_fd(-1)
-    called = syscalls.Driver._vprintf
+    called = syscalls.SystemCalls._vprintf
 
-    def interrupted(self: syscalls.Driver, call: syscalls.Call) -> None:
+    def interrupted(self: syscalls.SystemCalls, call: syscalls.SystemCall) -> None:
         os.kill(os.getpid(), signal.SIGUSR1)
         called(self, call)
 
     try:
         with pytest.MonkeyPatch.context() as patched:
-            patched.setattr(syscalls.Driver, "_vprintf", interrupted)
+            patched.setattr(syscalls.SystemCalls, "_vprintf", interrupted)
             run = written(TOLD, "told").launch(1, 32, out, threads=1)
         left = signal.set_wakeup_fd(-1)
     finally:
@@ -136,12 +136,12 @@ def test_control_c_while_a_buffer_is_kept_is_not_lost(monkeypatch: pytest.Monkey
     kernel.launch(8, 32, out.copy(), 1, threads=1)
     once = [KeyboardInterrupt()]
 
-    def interrupted(array: np.ndarray, few: bool) -> Aside:
+    def interrupted(array: np.ndarray, few: bool) -> CopyOnWrite:
         if once:
             raise once.pop()
-        return Aside(array, few)
+        return CopyOnWrite(array, few)
 
-    monkeypatch.setattr(device_memory, "Aside", interrupted)
+    monkeypatch.setattr(device_memory, "CopyOnWrite", interrupted)
     with pytest.raises(KeyboardInterrupt):
         kernel.launch(1 << 14, 32, out, 100, threads=1)
     assert (out == 1).all()

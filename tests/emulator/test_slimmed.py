@@ -13,7 +13,15 @@ from warplens.core.launch import Launch
 from warplens.core.program import Program
 from warplens.emulator import DeviceMemory, pass_arguments, record
 from warplens.emulator.analysis.liveness import GUARDS
-from warplens.emulator.analysis.slicing import COPIES, TABLES, Needs, Slimmed, places, slimmed, spaces_of
+from warplens.emulator.analysis.slicing import (
+    COPIES,
+    TABLES,
+    ProgramSlice,
+    SliceDependences,
+    places,
+    slimmed,
+    spaces_of,
+)
 from warplens.emulator.instrument.instrumentation import NOTHING_MOVES, RECORD, STILL
 from warplens.emulator.trace import warp_trace
 
@@ -82,8 +90,8 @@ def words(name: str, arch: str) -> np.ndarray:
     return record(kernel.kernel, kernel.program, launch, passed.block, memory, (0, 1), banks=banks).words
 
 
-def everything(kernel: Kernel, program: Program) -> Slimmed:
-    return Slimmed(program, RECORD)
+def everything(kernel: Kernel, program: Program) -> ProgramSlice:
+    return ProgramSlice(program, RECORD)
 
 
 @pytest.mark.parametrize("name", sorted(MOVED))
@@ -108,7 +116,7 @@ def test_arithmetic_of_results_is_left_out() -> None:
 def test_what_calls_the_driver_is_executed_whole() -> None:
     source = '#include <cstdio>\nextern "C" __global__ void say(float* x) { printf("%f", sqrtf(x[threadIdx.x])); }'
     kernel = wl.compile(source=source)["say"]
-    assert slimmed(kernel.kernel, kernel.program) == Slimmed(kernel.program, RECORD)
+    assert slimmed(kernel.kernel, kernel.program) == ProgramSlice(kernel.program, RECORD)
 
 
 def test_what_is_left_out_is_kept_on_disk(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -123,7 +131,7 @@ def test_what_is_left_out_is_kept_on_disk(monkeypatch: pytest.MonkeyPatch, tmp_p
     assert found.program != kernel.program
 
 
-class BySets(Needs):
+class BySets(SliceDependences):
     """The same said with sets, from the blocks' ends again and again until nothing changes."""
 
     def of(self, still):
@@ -169,4 +177,4 @@ def test_bits_say_what_sets_say(file):
     for name in module:
         program = module[name].program
         for still in (frozenset(STILL), frozenset({"local"}), frozenset()):
-            assert Needs(program).of(still) == BySets(program).of(still)
+            assert SliceDependences(program).of(still) == BySets(program).of(still)

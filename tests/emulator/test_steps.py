@@ -25,10 +25,10 @@ def run() -> wl.Run:
 
 
 def test_each_lane_reaches_what_the_source_says(run: wl.Run) -> None:
-    from warplens.emulator import Access
+    from warplens.emulator import LaneAccess
 
     x, y = (allocation.address for allocation in run.again.memory.allocations[:2])  # type: ignore[union-attr]
-    reached = [step for step in run.steps([1]) if isinstance(step, Access) and step.warp == 0]
+    reached = [step for step in run.steps([1]) if isinstance(step, LaneAccess) and step.warp == 0]
     loads, shared, stores = (
         [s for s in reached if s.space == "global" and s.bytes == 4],
         [s for s in reached if s.space == "shared"],
@@ -40,11 +40,11 @@ def test_each_lane_reaches_what_the_source_says(run: wl.Run) -> None:
 
 
 def test_lanes_that_are_switched_off_reach_nothing(run: wl.Run) -> None:
-    from warplens.emulator import Access, Entered
+    from warplens.emulator import BlockEntry, LaneAccess
 
     last = [step for step in run.steps([1]) if step.warp == 1]
-    assert {len(s.reached) for s in last if isinstance(s, Access)} == {4}  # threads 96 to 99 of 128
-    assert last[0] == Entered(1, 1, 0, 0xFFFFFFFF)
+    assert {len(s.reached) for s in last if isinstance(s, LaneAccess)} == {4}  # threads 96 to 99 of 128
+    assert last[0] == BlockEntry(1, 1, 0, 0xFFFFFFFF)
 
 
 def test_blocks_that_are_not_there_are_refused(run: wl.Run) -> None:

@@ -11,7 +11,7 @@ import pytest
 import warplens as wl
 from warplens.emulator.execute import tiering
 from warplens.emulator.jit import compile_module
-from warplens.emulator.threaded.template_cache import Forms
+from warplens.emulator.threaded.template_cache import TemplateCache
 from warplens.emulator.threaded.threaded_code import setting_of
 
 TIERS = ("steps",)  # and within the tests the other
@@ -135,7 +135,7 @@ def test_instructions_that_differ_in_numbers_alone_have_one_form() -> None:
         x[0] = x[1] * a + 2.5f; x[7] = x[9] * b + 3.5f; }"""
     module = wl.compile(source=source, arch="sm_90")
     (program,) = module._programs.values()
-    forms = Forms(setting_of(program, frozenset()))
+    forms = TemplateCache(setting_of(program, frozenset()))
     found: dict[str, set[Any]] = {}
     for instruction in program.instructions:
         if instruction.base in ("LDG", "STG", "FFMA"):

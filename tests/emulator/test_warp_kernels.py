@@ -156,8 +156,6 @@ def test_reduce(arch: str) -> None:
         same(y, np.array([x.sum() + 1], np.float32))
 
 
-
-
 NAMED = """
 extern "C" __global__ void named(int *o, int which, int count) {
   __shared__ int s[64];

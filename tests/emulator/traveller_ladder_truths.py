@@ -1,6 +1,6 @@
 """What the rungs of the travellers' ladders (benchmarks/validation/travellers.toml) have to leave, in numpy.
 
-    wanted = TRUTHS["votes for lines"](rung, arguments)     # {2: array}, by place; arguments as they were before
+wanted = TRUTHS["votes for lines"](rung, arguments)     # {2: array}, by place; arguments as they were before
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What the rungs of the visitors' ladders (benchmarks/validation/visitors.toml) have to leave, in numpy.
 
-    wanted = TRUTHS["order"](rung, arguments)     # {1: array}, by place; arguments as they were before
+wanted = TRUTHS["order"](rung, arguments)     # {1: array}, by place; arguments as they were before
 """
 
 from __future__ import annotations

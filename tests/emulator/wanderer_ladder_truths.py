@@ -1,6 +1,6 @@
 """What the rungs of the wanderers' ladders (benchmarks/validation/wanderers.toml) have to leave, in numpy.
 
-    wanted = TRUTHS["beams"](rung, arguments)     # {2: array}, by place; arguments as they were before
+wanted = TRUTHS["beams"](rung, arguments)     # {2: array}, by place; arguments as they were before
 """
 
 from __future__ import annotations

@@ -51,9 +51,7 @@ def winograd_tiles(given: Sequence[Any]) -> Wanted:
     across, down = -(-w // 2), -(-h // 2)
     wide = np.pad(x.astype(np.float64).reshape(-1, h, w), ((0, 0), (1, 3), (1, 3)))
     change = np.array([[1, 0, -1, 0], [0, 1, 1, 0], [0, -1, 1, 0], [0, 1, 0, -1]])
-    tiles = np.stack(
-        [[wide[:, r : r + 2 * down : 2, c : c + 2 * across : 2] for c in range(4)] for r in range(4)]
-    )
+    tiles = np.stack([[wide[:, r : r + 2 * down : 2, c : c + 2 * across : 2] for c in range(4)] for r in range(4)])
     return {1: np.einsum("ar,bc,rcnyx->abnyx", change, change, tiles)}
 
 

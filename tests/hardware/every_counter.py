@@ -1,8 +1,8 @@
 """Every counter that the executor gives for sm_90, of 40 launches on an H200 (measurements/h200/every_counter.csv).
 
-    python tests/hardware/every_counter.py prepare FOLDER           here: a job for each launch
-    python tests/hardware/every_counter.py measure FOLDER           on the GPU: ncu.csv in FOLDER
-    python tests/hardware/every_counter.py record FOLDER HEADING    here: the record
+python tests/hardware/every_counter.py prepare FOLDER           here: a job for each launch
+python tests/hardware/every_counter.py measure FOLDER           on the GPU: ncu.csv in FOLDER
+python tests/hardware/every_counter.py record FOLDER HEADING    here: the record
 """
 
 from __future__ import annotations

@@ -12,10 +12,10 @@ from warplens.cli.main import main
 from warplens.commands import measure
 from warplens.commands.target import Flags, targets
 from warplens.core.metric import Metric
-from warplens.core.run_options import Host
+from warplens.core.run_options import RunOptions
 from warplens.errors import Unpredictable
 from warplens.hardware import Timing
-from warplens.report.terminal.measurement_report import Beside, Measured, amount, document, show
+from warplens.report.terminal.measurement_report import Measured, TimeComparison, amount, document, show
 from warplens.run import Run
 
 TIMING = Timing(80.0, 79.0, 82.5, 41.0, 1980.0, 15, "NVIDIA H200", "580.159.04", "13.0")
@@ -45,7 +45,7 @@ def test_what_is_measured_stands_beside_what_is_predicted(capsys: pytest.Capture
     (target, *_) = targets("examples/copy.cu", Flags(kernel="nccopy", gpu="h200", settings=("n=65536",)))
     prediction = target.run().predict("h200")
     name = next(iter(prediction.metrics))
-    row = Beside(name, prediction.metrics[name], Metric(1234, "byte", "measured"))
+    row = TimeComparison(name, prediction.metrics[name], Metric(1234, "byte", "measured"))
     found = Measured("nccopy", TIMING, prediction, "", (row,))
     show(found, Console(width=100))
     said = capsys.readouterr().out
@@ -82,7 +82,7 @@ def test_without_a_prediction_exact_counters_stand_beside_those_of_the_gpu(
     monkeypatch.setattr(measure, "measure", lambda jobs, names, cold: counted)
     (target, *_) = targets("examples/copy.cu", Flags(kernel="nccopy", gpu="h200", settings=("n=65536",)))
     gpu: Any = None
-    found = measure.measured(target, gpu, Host(threads=1))
+    found = measure.measured(target, gpu, RunOptions(threads=1))
     (row,) = found.counters
     assert row.ours == target.run().metrics["smsp__inst_executed.sum"]
     show(found, Console(width=100))

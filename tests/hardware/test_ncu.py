@@ -11,12 +11,12 @@ from warplens.core.metric import Metric
 from warplens.errors import HardwareError, KernelFault
 from warplens.hardware.ncu import measure, read_csv
 
-TABLE = '''==PROF== Connected to process 7
+TABLE = """==PROF== Connected to process 7
 "ID","Process ID","Kernel Name","smsp__inst_executed.sum","memory_l1_wavefronts_shared","smsp__sass_a.pct"
 "","","","inst","","%"
 "0","7","k","1,234","56","n/a"
 "1","7","k","8","0","99.50"
-'''
+"""
 
 
 def test_a_row_a_launch() -> None:

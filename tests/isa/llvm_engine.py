@@ -30,9 +30,7 @@ class LlvmEngine:
         op, modifiers = found
         given = list(operands) + [s.default for s in op.sources[len(operands) :]]
         lanes = max(len(getattr(o, "values", o)) for o in given if not isinstance(o, int))
-        inputs = [
-            bits_of(s.kind, o, lanes) for s, o in zip(op.sources, given, strict=True) if s.kind is not int
-        ]
+        inputs = [bits_of(s.kind, o, lanes) for s, o in zip(op.sources, given, strict=True) if s.kind is not int]
         run, _alive = compiled(op, modifiers, given)
         outputs = [np.zeros(lanes + LANES, np.uint64) for _ in op.results]
         for start in range(0, lanes, LANES):
@@ -63,7 +61,7 @@ def bits_of(kind: Any, operand: Any, lanes: int) -> np.ndarray:
 
 
 def compiled(op: Op, modifiers: Any, given: list[Any]) -> tuple[Any, Any]:
-    module = ir.Module("one")
+    module = ir.IRModule("one")
     sources = [(s, o) for s, o in zip(op.sources, given, strict=True)]
     count = sum(s.kind is not int for s, _ in sources) + len(op.results)
     function = ir.Function(module, ir.FunctionType(ir.VoidType(), [PTR] * count), "one")

@@ -41,9 +41,7 @@ def b64(value: float) -> int:
 @pytest.mark.parametrize("rounding", ROUNDINGS)
 def test_arithmetic_rounds_as_asked(engine, rounding):
     suffix = "" if rounding == "RN" else f".{rounding}"
-    assert engine.value(f"FFMA{suffix}", A, B, C) == each(
-        lambda a, b, c: fma(SINGLE, a, b, c, rounding), A, B, C
-    )
+    assert engine.value(f"FFMA{suffix}", A, B, C) == each(lambda a, b, c: fma(SINGLE, a, b, c, rounding), A, B, C)
     assert engine.value(f"FADD{suffix}", A, B) == each(lambda a, b: add(SINGLE, a, b, rounding), A, B)
     assert engine.value(f"FMUL{suffix}", A, B) == each(lambda a, b: mul(SINGLE, a, b, rounding), A, B)
 
@@ -128,9 +126,7 @@ def test_division_is_right_whenever_fchk_lets_it_pass(engine):
     slow = engine.value("FCHK", a, b)
     passed = [k for k in range(len(a)) if not slow[k]]
     assert len(passed) > 100
-    assert [result[k] for k in passed] == [
-        SINGLE.rounded(SINGLE.value(a[k]) / SINGLE.value(b[k])) for k in passed
-    ]
+    assert [result[k] for k in passed] == [SINGLE.rounded(SINGLE.value(a[k]) / SINGLE.value(b[k])) for k in passed]
     assert engine.value("FCHK", SINGLES[:3] + SINGLES[13:16], [b32(3.0)] * 6) == [1] * 6
 
 
@@ -138,9 +134,7 @@ def test_f2i_saturates(engine):
     values = [0.5, -0.5, 1.5, 2.5, -1.5, 2147483520.0, 3e9, -3e9, 1e20, math.inf, -math.inf]
 
     def expected(way, least, most):
-        return [
-            max(least, min(most, way(v) if math.isfinite(v) else (most if v > 0 else least))) for v in values
-        ]
+        return [max(least, min(most, way(v) if math.isfinite(v) else (most if v > 0 else least))) for v in values]
 
     def signed(opcode, bits):
         return [r - (1 << bits) if r >> (bits - 1) else r for r in engine.value(opcode, values)]
@@ -166,12 +160,8 @@ def test_int_to_float(engine):
     for rounding in ROUNDINGS:
         suffix = "" if rounding == "RN" else f".{rounding}"
         assert engine.value(f"I2F{suffix}", words) == [SINGLE.rounded(Fraction(s), rounding) for s in signed]
-        assert engine.value(f"I2F.U32{suffix}", words) == [
-            SINGLE.rounded(Fraction(w), rounding) for w in words
-        ]
-        assert engine.value(f"I2FP.F32.S32{suffix}", words) == [
-            SINGLE.rounded(Fraction(s), rounding) for s in signed
-        ]
+        assert engine.value(f"I2F.U32{suffix}", words) == [SINGLE.rounded(Fraction(w), rounding) for w in words]
+        assert engine.value(f"I2FP.F32.S32{suffix}", words) == [SINGLE.rounded(Fraction(s), rounding) for s in signed]
     assert engine.value("I2F.F64", words) == [b64(float(s)) for s in signed]
     assert engine.value("I2F.F64.U16", words) == [b64(float(w & 0xFFFF)) for w in words]
     assert engine.value("I2F.S16", [0x8000, 0x1FFFF]) == [b32(-32768.0), b32(-1.0)]
@@ -186,9 +176,7 @@ def test_double_to_float(engine, rounding):
     finite = [0.1, -0.1, 1e-46, -1e-46, 1.5e-45, 1e39, -1e39, 3.4028235677973366e38, 0.0, -0.0, 2.0, 1 / 3]
     doubles = [b64(x) for x in (*finite, 1.1754943e-38, math.inf, -math.inf)]
     suffix = "" if rounding == "RN" else f".{rounding}"
-    assert engine.value(f"F2F.F32.F64{suffix}", doubles) == [
-        convert(DOUBLE, SINGLE, x, rounding) for x in doubles
-    ]
+    assert engine.value(f"F2F.F32.F64{suffix}", doubles) == [convert(DOUBLE, SINGLE, x, rounding) for x in doubles]
     nans = [0x7FF8_0000_0000_0000, 0xFFF8_0000_0000_0123, 0x7FF0_0000_0000_0001]
     assert engine.value(f"F2F.F32.F64{suffix}", nans) == [0x7FC0_0000, 0xFFC0_0000, 0x7FC0_0000]  # as on an H200
     numbers = [x for x in SINGLES if not SINGLE.is_nan(x)]
@@ -226,9 +214,7 @@ HALVES = [
 
 def test_half_to_float_and_back(engine):
     assert engine.value("HADD2.F32", Minus([0] * 14), HALVES) == [convert(HALF, SINGLE, h) for h in HALVES]
-    singles = SINGLES + [
-        b32(x) for x in (65504.0, 65519.9, 65520.0, 2.0**-24, 2.0**-25, 3 * 2.0**-26, 0.1, 1 / 3)
-    ]
+    singles = SINGLES + [b32(x) for x in (65504.0, 65519.9, 65520.0, 2.0**-24, 2.0**-25, 3 * 2.0**-26, 0.1, 1 / 3)]
     assert engine.value("F2F.F16.F32", singles) == [convert(SINGLE, HALF, x) for x in singles]
     packed = engine.value("F2FP.BF16.F32.PACK_AB", singles, singles[::-1])
     assert packed == each(
@@ -238,9 +224,7 @@ def test_half_to_float_and_back(engine):
 
 @pytest.mark.parametrize(("suffix", "form"), [("", HALF), (".BF16_V2", BFLOAT)])
 def test_half_pairs_round_once(engine, suffix, form):
-    triples = [
-        (a, b, HALVES[(5 * i + 3 * j) % 14]) for i, a in enumerate(HALVES) for j, b in enumerate(HALVES)
-    ]
+    triples = [(a, b, HALVES[(5 * i + 3 * j) % 14]) for i, a in enumerate(HALVES) for j, b in enumerate(HALVES)]
     triples += [(0x3C01, 0x3C01, 0x0001), (0x3FFF, 0x3FFF, 0x8001), (0x3C01, 0x3BFF, 0x9000)]
     a, b, c = (list(column) for column in zip(*triples, strict=True))
     a2, b2, c2 = ([x << 16 | y for x, y in zip(v, v[::-1], strict=True)] for v in (a, b, c))

@@ -74,9 +74,7 @@ def test_sums_and_differences_of_64_bits_from_two_terms(engine):
 
 def test_imad(engine):
     assert engine.value("IMAD", A, B, C) == each(lambda a, b, c: (a * b + c) & M32, A, B, C)
-    assert engine.value("IMAD.X", A, B, C, SIGNS) == each(
-        lambda a, b, c, p: (a * b + c + p) & M32, A, B, C, SIGNS
-    )
+    assert engine.value("IMAD.X", A, B, C, SIGNS) == each(lambda a, b, c, p: (a * b + c + p) & M32, A, B, C, SIGNS)
     assert engine.value("IMAD.MOV.U32", [0] * len(C), [0] * len(C), C) == C
 
 
@@ -191,9 +189,7 @@ def test_iabs_keeps_the_least_number(engine):
 
 
 def test_vabsdiff(engine):
-    assert engine.value("VABSDIFF", A, B, C) == each(
-        lambda a, b, c: (abs(s32(a) - s32(b)) + c) & M32, A, B, C
-    )
+    assert engine.value("VABSDIFF", A, B, C) == each(lambda a, b, c: (abs(s32(a) - s32(b)) + c) & M32, A, B, C)
     assert engine.value("VABSDIFF.U32", A, B, C) == each(lambda a, b, c: (abs(a - b) + c) & M32, A, B, C)
 
 
@@ -211,9 +207,7 @@ def test_dot_products(engine):
         return [int.from_bytes([x], signed=signed) for x in word.to_bytes(4, "little")]
 
     def halves_of(word, signed):
-        return [
-            int.from_bytes(word.to_bytes(4, "little")[k : k + 2], "little", signed=signed) for k in (0, 2)
-        ]
+        return [int.from_bytes(word.to_bytes(4, "little")[k : k + 2], "little", signed=signed) for k in (0, 2)]
 
     def dot(x, y, c):
         return (sum(p * q for p, q in zip(x, y, strict=True)) + c) & M32
@@ -242,17 +236,10 @@ def test_minima_of_fields(engine):
 
     for suffix, bits, signed in (("S16x2", 16, True), ("U16x2", 16, False), ("U8x4", 8, False)):
         pairs = [list(zip(fields(a, bits, signed), fields(b, bits, signed), strict=True)) for a, b in PAIRS]
-        assert engine.value(f"VIMNMX.{suffix}", A, B, True) == [
-            packed([min(x) for x in p], bits) for p in pairs
-        ]
-        assert engine.value(f"VIMNMX.{suffix}", A, B, False) == [
-            packed([max(x) for x in p], bits) for p in pairs
-        ]
+        assert engine.value(f"VIMNMX.{suffix}", A, B, True) == [packed([min(x) for x in p], bits) for p in pairs]
+        assert engine.value(f"VIMNMX.{suffix}", A, B, False) == [packed([max(x) for x in p], bits) for p in pairs]
     sums = [
-        [
-            (x + y + 0x8000) % 0x10000 - 0x8000
-            for x, y in zip(fields(a, 16, True), fields(b, 16, True), strict=True)
-        ]
+        [(x + y + 0x8000) % 0x10000 - 0x8000 for x, y in zip(fields(a, 16, True), fields(b, 16, True), strict=True)]
         for a, b in PAIRS
     ]
     expected = [

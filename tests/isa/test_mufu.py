@@ -32,8 +32,8 @@ BINADES = [
     ("tanh.f32", 2.0**-5, "a0cc1295"), ("tanh.f32", 2.0**-4, "c0e3159d"), ("tanh.f32", 2.0**-3, "46910649"),
     ("tanh.f32", 1.0, "1ac436a3"), ("tanh.f32", 2.0, "e8641d47"), ("tanh.f32", 4.0, "294d3119"),
 ]  # fmt: skip
-SINGLE = "unsigned r; asm({ptx} : \"=r\"(r) : \"r\"(x)); out[i] = r;"
-DOUBLE = "double r; asm({ptx} : \"=d\"(r) : \"d\"(__hiloint2double(x, 0))); out[i] = __double2hiint(r);"
+SINGLE = 'unsigned r; asm({ptx} : "=r"(r) : "r"(x)); out[i] = r;'
+DOUBLE = 'double r; asm({ptx} : "=d"(r) : "d"(__hiloint2double(x, 0))); out[i] = __double2hiint(r);'
 
 
 @cache

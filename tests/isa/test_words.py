@@ -13,10 +13,7 @@ from warplens.isa.dsl.description import explain
 from warplens.sass import parse_guard, parse_operands
 
 # One line a form: architecture, offset, opcode, operands as printed, encoding.
-ROWS = [
-    line.split("\t")
-    for line in (Path(__file__).parents[1] / "data" / "operands.tsv").read_text().splitlines()
-]
+ROWS = [line.split("\t") for line in (Path(__file__).parents[1] / "data" / "operands.tsv").read_text().splitlines()]
 PARAMETERS = {0x160: "in", 0x168: "n", 0x210: "out"}
 
 
@@ -97,10 +94,7 @@ def test_guards():
 
 def test_a_constant_loaded_by_half_precision_arithmetic():
     encoding = 0x3F800000 << 32  # the immediate's place
-    assert (
-        explain(instruction("HFMA2.MMA", "R7,-RZ,RZ,1.875,0", encoding=encoding))
-        == "R7 = 0x3f800000 (the float 1)"
-    )
+    assert explain(instruction("HFMA2.MMA", "R7,-RZ,RZ,1.875,0", encoding=encoding)) == "R7 = 0x3f800000 (the float 1)"
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row[0]} {row[2]} {row[3]}")

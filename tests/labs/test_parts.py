@@ -22,7 +22,7 @@ from warplens.labs.result_files import read_measured, read_results, write_measur
 from warplens.labs.run_lab import Size, runs
 from warplens.launchspec.lab_toml import read_lab_file
 from warplens.machine import machine
-from warplens.report.lab.lab_table import MeasuredTime, Predicted, Row
+from warplens.report.lab.lab_table import LabRow, MeasuredTime, Predicted
 
 METRICS = {"a.sum": Metric(10, "", "exact"), "b.sum": Metric(4, "", "modelled"), "none.sum": Metric(0, "", "exact")}
 
@@ -72,10 +72,10 @@ def test_the_share_is_of_the_limit_that_takes_longest() -> None:
     assert share({}, {}, h200, 1) is None
 
 
-def row(title: str, predicted: float, low: float, high: float) -> Row:
+def row(title: str, predicted: float, low: float, high: float) -> LabRow:
     measured = MeasuredTime("NVIDIA H200", "2026-01-01", "1", "13.0", "", "full", title, (low + high) / 2, low, high)
     forecast = {"h200": Predicted("h200", predicted, None, None, "", True)}
-    return Row(title, "", "", (), (), forecast, "", measured, None)
+    return LabRow(title, "", "", (), (), forecast, "", measured, None)
 
 
 def test_orders_that_differ() -> None:

@@ -275,7 +275,7 @@ WAYS = (r"of (\d+) GB/s", r"(\d+) only written", r"(\d+) copied")
 
 @pytest.mark.parametrize("key", ["h100", "a100", "a10", "rtx3080", "rtx3090", "l4", "l40s", "rtx4090"])
 def test_dram_writes_and_copies_as_fast_as_the_source_says(key: str) -> None:
-    """"... of 2,039 GB/s read, 2,016 only written, 1,704 copied"."""
+    """ "... of 2,039 GB/s read, 2,016 only written, 1,704 copied"."""
     gpu = machine(key)
     said = gpu.sources["dram_rates"].replace(",", "")
     of, write, copied = (float(re.findall(rf"\b{how}", said)[0]) for how in WAYS)

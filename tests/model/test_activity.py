@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from warplens.machine import machine
-from warplens.model.grid.simulated_blocks import Chosen
+from warplens.model.grid.simulated_blocks import SimulatedBlocks
 from warplens.model.sm.activity import History, activity
-from warplens.model.sm.sm_state import Room
+from warplens.model.sm.sm_state import SmResources
 
 H200 = machine("h200")
 
@@ -19,7 +19,7 @@ def stayed(blocks: int, cycles: float) -> History:
 
 def test_each_simulated_multiprocessor_stands_for_those_with_as_many_blocks() -> None:
     """144 blocks on 132 multiprocessors: 12 have two, which take each other's time, and 120 have one."""
-    chosen = Chosen((0, 132), ((66,),), (), (), 2, 132, Room(2, 2, 16, 4))
+    chosen = SimulatedBlocks((0, 132), ((66,),), (), (), 2, 132, SmResources(2, 2, 16, 4))
     two, one = stayed(2, 20_000), stayed(1, 10_000)
     found = activity([two, one], chosen, H200, 1, 144, 1.0)
     behind = H200.speeds.resident_cycles

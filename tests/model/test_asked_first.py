@@ -15,9 +15,9 @@ import warplens as wl
 from warplens.machine import machine
 from warplens.model import layout as p
 from warplens.model.grid.first_touch import ALL_THE_SAME, asked_first
-from warplens.model.instruction.instruction_table import MachineCode, machine_code
+from warplens.model.instruction.instruction_table import InstructionTable, machine_code
 from warplens.model.trace.trace_decoder import ENTER, basic_block, instruction, length
-from warplens.model.trace.warp_streams import ByWarp
+from warplens.model.trace.warp_streams import WarpStreams
 
 ROOT = Path(__file__).parents[2]
 with (ROOT / "measurements" / "h200" / "seams.csv").open(encoding="utf-8") as file:
@@ -34,7 +34,7 @@ HALO = """extern "C" __global__ void halo(const float* x, float* y, int n) {
 }"""
 
 
-def recording(source: str, grid: int, block: int, *arguments: Any) -> tuple[ByWarp, MachineCode]:
+def recording(source: str, grid: int, block: int, *arguments: Any) -> tuple[WarpStreams, InstructionTable]:
     run = wl.compile(source=source, arch="sm_90")[source.split("void ")[1].split("(")[0]].launch(
         grid, block, *arguments
     )
@@ -51,7 +51,7 @@ def test_a_seam_is_the_neighbours_who_reads_it_sooner() -> None:
     assert len(shares) >= 3
 
 
-def slowly(streams: ByWarp, asked: range, at_once: int, code: MachineCode) -> dict[int, float]:
+def slowly(streams: WarpStreams, asked: range, at_once: int, code: InstructionTable) -> dict[int, float]:
     """The same in the words of the module, without barriers: who comes to a piece first, block by block."""
     stages: dict[tuple[int, int], tuple[int, int]] = {}
     for warp, (at, end) in enumerate(zip(streams.starts, streams.ends, strict=True)):

@@ -14,13 +14,13 @@ from warplens.core.metric import Metric
 from warplens.counters.comparison import compare
 from warplens.errors import UsageError
 from warplens.model.result.factors import ACTIVE, CYCLES, MAIN_MEMORY, OCCUPANCY, Class, Decomposition, Factors, factors
-from warplens.report.launch_view import Subject
+from warplens.report.launch_view import LaunchView
 from warplens.report.terminal import decomposition_report
 from warplens.report.terminal.comparison_report import document, show, side
 from warplens.report.terminal.console_layout import console
 
 
-def predicted(name: str, time_us: float, occupancy: float, active_us: float) -> Subject:
+def predicted(name: str, time_us: float, occupancy: float, active_us: float) -> LaunchView:
     """With cycles per instruction that follow from the rest, as those of the model do."""
     subject = subject_of(name)
     machine = subject.machine

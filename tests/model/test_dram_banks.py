@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 
 from warplens.machine import dram_banks, machine
-from warplens.machine.dram_banks import Access, Place
+from warplens.machine.dram_banks import BankAccess, BankPlace
 from warplens.machine.dram_channels import Channels
 
 textbook = machine("textbook").channels
@@ -42,27 +42,27 @@ def test_two_banks_double_it_and_21_fill_the_bus() -> None:
 
 def test_an_array_lies_across_channels_and_then_banks() -> None:
     found = dram_banks.distribution(20, FLOAT, CHANNELS)
-    assert found[Place(0, 0)] == (0, 1, 16, 17)  # wraps at 16 elements
-    assert found[Place(1, 0)] == (2, 3, 18, 19)
-    assert found[Place(3, 0)] == (6, 7)
-    assert found[Place(0, 1)] == (8, 9)
-    assert found[Place(3, 1)] == (14, 15)
+    assert found[BankPlace(0, 0)] == (0, 1, 16, 17)  # wraps at 16 elements
+    assert found[BankPlace(1, 0)] == (2, 3, 18, 19)
+    assert found[BankPlace(3, 0)] == (6, 7)
+    assert found[BankPlace(0, 1)] == (8, 9)
+    assert found[BankPlace(3, 1)] == (14, 15)
 
 
 def test_a_phase_of_the_product_uses_half_of_the_channels_but_both_banks() -> None:
     loads = [0, 1, 4, 5, 8, 9, 12, 13]  # the left half of a matrix of 4 by 4
     places = {dram_banks.place(e * FLOAT, CHANNELS) for e in loads}
-    assert places == {Place(0, 0), Place(2, 0), Place(0, 1), Place(2, 1)}
+    assert places == {BankPlace(0, 0), BankPlace(2, 0), BankPlace(0, 1), BankPlace(2, 1)}
 
 
 def test_a_timeline_of_one_bank() -> None:
-    assert dram_banks.timeline([0, 0], CHANNELS) == (Access(0, 0, 20, 21), Access(0, 21, 41, 42))
+    assert dram_banks.timeline([0, 0], CHANNELS) == (BankAccess(0, 0, 20, 21), BankAccess(0, 21, 41, 42))
 
 
 def test_a_timeline_of_two_banks() -> None:
     one, other, again = dram_banks.timeline([0, 1, 0], CHANNELS)
-    assert (one, other) == (Access(0, 0, 20, 21), Access(1, 0, 21, 22))  # it waits for the bus
-    assert again == Access(0, 21, 41, 42)
+    assert (one, other) == (BankAccess(0, 0, 20, 21), BankAccess(1, 0, 21, 22))  # it waits for the bus
+    assert again == BankAccess(0, 21, 41, 42)
 
 
 @pytest.mark.parametrize("banks", [1, 2, 5, 20, 21, 30])
@@ -98,9 +98,9 @@ def test_rows_that_are_padded_by_a_burst_do_not_camp() -> None:
 
 
 def test_a_hash_of_addresses_spreads_a_column() -> None:
-    def hashed(address: int, channels: Channels) -> Place:
+    def hashed(address: int, channels: Channels) -> BankPlace:
         burst = address // channels.burst_bytes
-        return Place((burst ^ burst >> 5 ^ burst >> 7) % channels.channel_count, 0)
+        return BankPlace((burst ^ burst >> 5 ^ burst >> 7) % channels.channel_count, 0)
 
     column = [FLOAT * 64 * i for i in range(64)]
     assert not dram_banks.spread(column, CHANNELS, hashed).camps

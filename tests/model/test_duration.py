@@ -27,9 +27,7 @@ def recorded() -> list[tuple[float, float]]:
         with measured.open(newline="") as file:
             durations = {row["name"]: float(row["gpu__time_duration.sum"]) / 1000 for row in csv.DictReader(file)}
         with path.open(newline="") as file:
-            found += [
-                (float(row["time_us"]), durations[row["name"]]) for row in csv.DictReader(file) if row["time_us"]
-            ]
+            found += [(float(row["time_us"]), durations[row["name"]]) for row in csv.DictReader(file) if row["time_us"]]
     return found
 
 

@@ -12,7 +12,7 @@ import pytest
 
 import warplens as wl
 from warplens.errors import UsageError
-from warplens.model import Bound, Floor
+from warplens.model import Bound, LeastTime
 from warplens.model import floor as least_time
 from warplens.model.bounds.least_time import known
 from warplens.model.bounds.limits import pacing
@@ -53,7 +53,7 @@ def copy_of(module: wl.Module, count: int) -> Run:
     return module["copy"].launch(-(-count // 128), 128, data, out, np.int32(count), gpu="h200")
 
 
-def bound_of(floor: Floor, name: str) -> Bound:
+def bound_of(floor: LeastTime, name: str) -> Bound:
     return next(bound for bound in floor.bounds if bound.name == name)
 
 

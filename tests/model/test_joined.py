@@ -13,7 +13,7 @@ import pytest
 import warplens as wl
 from warplens.model.grid.neighbours import apart
 from warplens.model.grid.request_coalescing import arriving, group_of
-from warplens.model.grid.sector_footprint import Footprint
+from warplens.model.grid.sector_footprint import SectorFootprint
 
 RECORD = Path(__file__).parents[2] / "measurements" / "h200" / "joined.csv"
 LINE_BY_WORDS = """
@@ -41,9 +41,9 @@ def arrived(name: str, own: int = 0) -> float:
     return (row["l2_reads"] - own) / (row["l1_sectors_loaded"] - own)
 
 
-def shared_by(blocks: int, all_blocks: int) -> Footprint:
+def shared_by(blocks: int, all_blocks: int) -> SectorFootprint:
     """Each block reads 16 pieces, each of which so many read."""
-    return Footprint(all_blocks, 16.0, 0.0, 1.0, 16.0 * all_blocks / blocks, blocks, 1 << 20, 16)
+    return SectorFootprint(all_blocks, 16.0, 0.0, 1.0, 16.0 * all_blocks / blocks, blocks, 1 << 20, 16)
 
 
 @pytest.mark.parametrize("blocks", [2, 16, 24, 32, 66, 99, 132])

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from warplens.model.result.l2_hit_rate import Asked, lookups
+from warplens.model.result.l2_hit_rate import L2Requests, lookups
 
 RECORD = Path(__file__).parents[2] / "measurements" / "h200" / "calibration_lookups.csv"
-NOTHING = Asked(0, 0, 0, 0, 1, 0, 0, 256)
+NOTHING = L2Requests(0, 0, 0, 0, 1, 0, 0, 256)
 MIB = 1 << 15  # sectors
 
 
@@ -31,7 +31,7 @@ def measured(name: str) -> dict[str, str]:
         ("fields four_store, 8 Mi", replace(NOTHING, stores=4194304, filled=3964552)),
     ],
 )
-def test_lookups_and_misses_are_those_that_an_h200_counts(name: str, asked: Asked) -> None:
+def test_lookups_and_misses_are_those_that_an_h200_counts(name: str, asked: L2Requests) -> None:
     row, found = measured(name), lookups(asked, 2)
     assert found.all == pytest.approx(float(row["lts__t_sectors.sum"]), rel=0.05)
     missed = float(row["lts__t_sectors_lookup_miss.sum"])

@@ -18,7 +18,7 @@ from warplens.model import WHAT_IF, Prediction
 from warplens.model.grid.sector_footprint import footprint
 from warplens.model.grid.simulated_blocks import choose_blocks, scattered
 from warplens.model.predict import predict
-from warplens.model.trace.warp_streams import ByWarp, by_warp
+from warplens.model.trace.warp_streams import WarpStreams, by_warp
 
 LESSONS = Path(__file__).parents[1] / "kernels" / "lessons.cu"
 CHAIN = """extern "C" __global__ void chain(float* y, float k, int n) {
@@ -263,7 +263,7 @@ def test_of_two_blocks_that_share_a_multiprocessor_the_first_ends_at_half_the_ti
     assert active(2) == pytest.approx(75, abs=3)  # 74.0
 
 
-def on(run: wl.Run, described: Machine, recorded: Callable[[tuple[int, ...]], ByWarp]) -> Prediction:
+def on(run: wl.Run, described: Machine, recorded: Callable[[tuple[int, ...]], WarpStreams]) -> Prediction:
     assert run.again
     buffers = [(a.address, a.address + a.size) for a in run.again.memory.allocations]
     return predict(run.kernel.program, run.trace, described, run.occupancy, buffers, recorded)
@@ -286,7 +286,7 @@ def test_a_slower_machine_takes_longer() -> None:
 def test_what_could_not_be_recorded_is_not_predicted() -> None:
     run = run_of("ccopy", 1 << 18)
 
-    def cut(blocks: tuple[int, ...]) -> ByWarp:
+    def cut(blocks: tuple[int, ...]) -> WarpStreams:
         whole = run._run_again(blocks, RECORD)
         half = replace(whole, words=whole.words[: whole.words.size // 2], whole=False)
         return by_warp(half, run.launch.warps_per_block)

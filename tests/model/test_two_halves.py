@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from warplens.machine import machine
-from warplens.model.grid.dirty_sectors import Stored
+from warplens.model.grid.dirty_sectors import DirtySectors
 from warplens.model.grid.l2_partitions import beside_home, fetched_anew
-from warplens.model.grid.reuse_distance import Reuse
-from warplens.model.grid.sector_footprint import NOTHING, Footprint
+from warplens.model.grid.reuse_distance import ReuseDistance
+from warplens.model.grid.sector_footprint import NOTHING, SectorFootprint
 from warplens.model.grid.write_back import Evicted
 
 MEASURED = Path(__file__).parents[2] / "measurements" / "h200" / "l2_patterns.csv"
@@ -56,11 +56,11 @@ def test_what_atomics_change_stands_at_home_only() -> None:
     assert fetched_anew(1.0, 1.0, 1.0) == 1
 
 
-def anywhere(blocks: int, each: int, places: int) -> Footprint:
+def anywhere(blocks: int, each: int, places: int) -> SectorFootprint:
     """Blocks that reach places at random."""
     uses = each * blocks / places
     gaps = blocks * (1 - (1 - np.linspace(0, 1, 4000)) ** (1 / uses))
-    return Footprint(blocks, each, 0, 1, places, uses, places, 1, each, others_again=Reuse(gaps))
+    return SectorFootprint(blocks, each, 0, 1, places, uses, places, 1, each, others_again=ReuseDistance(gaps))
 
 
 @pytest.mark.parametrize("streams", ["", "both"])
@@ -70,12 +70,12 @@ def test_words_anywhere_come_from_dram_as_often_as_on_an_h200(mebibytes: int, st
     where L2 is just about full, up to a quarter is missing."""
     blocks, pieces = 1 << 15, mebibytes << 14
     reads, lines = [anywhere(blocks, 256, pieces)], [anywhere(blocks, 256, pieces // 2)]
-    writes, changes = [NOTHING], [Stored()]
+    writes, changes = [NOTHING], [DirtySectors()]
     if streams:
-        reads.append(Footprint(blocks, 16, 0, 1, 16 * blocks, 1, 1 << 30, 16, 16))
-        lines.append(Footprint(blocks, 8, 0, 1, 8 * blocks, 1, 1 << 30, 8, 8))
-        writes.append(Footprint(blocks, 32, 0, 1, 32 * blocks, 1, 1 << 30, 32, 32))
-        changes.append(Stored(lines=8 * blocks))
+        reads.append(SectorFootprint(blocks, 16, 0, 1, 16 * blocks, 1, 1 << 30, 16, 16))
+        lines.append(SectorFootprint(blocks, 8, 0, 1, 8 * blocks, 1, 1 << 30, 8, 8))
+        writes.append(SectorFootprint(blocks, 32, 0, 1, 32 * blocks, 1, 1 << 30, 32, 32))
+        changes.append(DirtySectors(lines=8 * blocks))
     evicted = Evicted.of(reads, lines, writes, changes, blocks, machine("h200"))
     left = [evicted.left_of(*each) for each in zip(reads, lines, writes, changes, strict=True)]
     with MEASURED.open(encoding="utf-8") as rows:

@@ -11,21 +11,21 @@ import pytest
 
 import warplens as wl
 from warplens.calibration import source_of, trials
-from warplens.calibration.trial import Buffer
+from warplens.calibration.trial import TrialBuffer
 from warplens.machine import Machine, machine
-from warplens.model.grid.dirty_sectors import Stored, stored
+from warplens.model.grid.dirty_sectors import DirtySectors, stored
 from warplens.model.grid.neighbours import sharers
-from warplens.model.grid.reuse_distance import Reuse, reuse
-from warplens.model.grid.sector_footprint import NOTHING, Footprint, footprint
+from warplens.model.grid.reuse_distance import ReuseDistance, reuse
+from warplens.model.grid.sector_footprint import NOTHING, SectorFootprint, footprint
 from warplens.model.grid.simulated_blocks import scattered, with_neighbours
 from warplens.model.grid.write_back import BEFORE, Evicted, WriteBack, write_back
-from warplens.model.trace.warp_streams import Reached
+from warplens.model.trace.warp_streams import ReachedLines
 
 TOTAL, SAMPLED = 4096, 1024
 MIB = 1 << 20
 
 
-def seen(sectors: np.ndarray, blocks: np.ndarray) -> Footprint:
+def seen(sectors: np.ndarray, blocks: np.ndarray) -> SectorFootprint:
     some = np.isin(blocks, scattered(TOTAL, SAMPLED))
     return footprint(sectors[some].astype(np.uint32), blocks[some].astype(np.int64), SAMPLED, TOTAL, 1 << 30)
 
@@ -60,9 +60,9 @@ def test_blocks_side_by_side_share_what_is_still_there() -> None:
     assert seen(sectors, blocks).forgotten(8, 8).of(TOTAL) == pytest.approx(TOTAL, rel=0.2)
 
 
-def reached(sectors: list[int], covered: float, kind: int) -> Reached:
+def reached(sectors: list[int], covered: float, kind: int) -> ReachedLines:
     n = len(sectors)
-    return Reached(
+    return ReachedLines(
         np.array(sectors, np.uint32), np.zeros(n, np.int32), np.full(n, kind, np.uint8),
         np.full(n, covered, np.float64), np.ones(n), 1.0,
     )  # fmt: skip
@@ -70,11 +70,11 @@ def reached(sectors: list[int], covered: float, kind: int) -> Reached:
 
 def test_what_a_block_stores_is_whole_or_a_part_alone_or_not() -> None:
     every = np.ones(2, bool)
-    assert stored(reached([0, 100], 4, 2), every, 2, every) == Stored(lone=1.0, partial=1.0, bytes=4.0, lines=2)
-    assert stored(reached([0, 1], 32, 2), every, 1, every) == Stored(lone=0.0, partial=0.0, bytes=32, lines=1)
+    assert stored(reached([0, 100], 4, 2), every, 2, every) == DirtySectors(lone=1.0, partial=1.0, bytes=4.0, lines=2)
+    assert stored(reached([0, 1], 32, 2), every, 1, every) == DirtySectors(lone=0.0, partial=0.0, bytes=32, lines=1)
     assert stored(reached([5, 5], 16, 2), every, 1, every).partial == 0  # both halves of one
     assert stored(reached([5, 5], 6.4, 2), every, 1, every).bytes == 12.8
-    assert stored(reached([0, 100], 4, 1), every, 0, every) == Stored()  # loads
+    assert stored(reached([0, 100], 4, 1), every, 0, every) == DirtySectors()  # loads
 
 
 def test_a_sector_that_two_blocks_store_half_each_is_whole() -> None:
@@ -104,16 +104,18 @@ def test_seams_that_neighbours_share_are_counted_once() -> None:
 
 def test_parts_of_sectors_are_filled_up_and_the_last_stores_stay_in_l2() -> None:
     h200 = machine("h200")
-    million = Footprint(TOTAL, 512, 0, 1, 512 * TOTAL, 1, 1 << 30, 512, 512)  # 64 MiB of sectors, each by one block
-    nothing = Footprint(1, 0, 0, 1, 0, 1, 0, 0)
-    whole = written([nothing], [million], [Stored(lines=128 * TOTAL)], TOTAL, h200)
+    million = SectorFootprint(
+        TOTAL, 512, 0, 1, 512 * TOTAL, 1, 1 << 30, 512, 512
+    )  # 64 MiB of sectors, each by one block
+    nothing = SectorFootprint(1, 0, 0, 1, 0, 1, 0, 0)
+    whole = written([nothing], [million], [DirtySectors(lines=128 * TOTAL)], TOTAL, h200)
     assert whole.filled == 0
     held = (h200.speeds.dirty_share - BEFORE) * h200.l2_bytes  # BEFORE: written as well
     assert whole.sectors * 32 == pytest.approx(64 * MIB - held, rel=0.01)
     assert 0.5 < whole.writing < 0.7  # of 64 MiB 28 stay
     few = replace(million, each=64, others=64 * TOTAL, accesses=64)  # 8 MiB: loads need not wait for DRAM to write them
-    assert written([nothing], [few], [Stored(lines=16 * TOTAL)], TOTAL, h200).writing == 0
-    parts = written([nothing], [million], [Stored(1.0, 1.0, 4.0, 512 * TOTAL)], TOTAL, h200)
+    assert written([nothing], [few], [DirtySectors(lines=16 * TOTAL)], TOTAL, h200).writing == 0
+    parts = written([nothing], [million], [DirtySectors(1.0, 1.0, 4.0, 512 * TOTAL)], TOTAL, h200)
     assert parts.filled == 512 * TOTAL
     assert parts.sectors > whole.sectors
     assert parts.stores[0] > 4 * whole.stores[0]  # a sector alone
@@ -149,7 +151,7 @@ def test_few_pairs_of_blocks_that_share_all_tell_nothing_of_chance(sampled: int)
 
 
 def written(
-    reads: list[Footprint], writes: list[Footprint], parts: list[Stored], total: int, gpu: Machine
+    reads: list[SectorFootprint], writes: list[SectorFootprint], parts: list[DirtySectors], total: int, gpu: Machine
 ) -> WriteBack:
     evicted = Evicted.of(reads, [held_by(f) for f in reads], writes, parts, total, gpu)
     return write_back(reads, writes, parts, evicted, total, gpu)
@@ -168,7 +170,7 @@ def test_sectors_shared_by_as_many_and_by_chance_are_told_apart(uses: int, by_ch
     assert found.of(total) == pytest.approx(np.unique(of_all).size, rel=0.06)
 
 
-def held_by(read: Footprint) -> Footprint:
+def held_by(read: SectorFootprint) -> SectorFootprint:
     """The lines of these pieces: those that are used in turn both at once, the others each for itself."""
     again, both = read.others_again, 1.0 if read.others_again.turn or read.shared == 1 else 2.0
     return replace(
@@ -192,18 +194,18 @@ def test_what_is_used_again_comes_from_dram_as_often_as_on_an_h200(what: str, me
     pieces, gaps = mebibytes * MIB // 64, np.full(1000, blocks / 2)
     if what == "adds beside loads":  # each block at random, and 32 KB of a stream
         blocks = 1056
-        anywhere = Footprint(blocks, 8192, 0, 1, pieces, 8192 * blocks / pieces, pieces, 1, 8192)
+        anywhere = SectorFootprint(blocks, 8192, 0, 1, pieces, 8192 * blocks / pieces, pieces, 1, 8192)
         chance = np.random.default_rng(1).exponential(pieces / 8192, 4000)
-        reads = [replace(anywhere, others_again=Reuse(np.sort(chance)))]
-        reads.append(Footprint(blocks, 512, 0, 1, 512 * blocks, 1, 1 << 30, 512, 512))
-        writes, changes = [anywhere, NOTHING], [Stored(atomic=1.0, lines=pieces / 2), Stored()]
+        reads = [replace(anywhere, others_again=ReuseDistance(np.sort(chance)))]
+        reads.append(SectorFootprint(blocks, 512, 0, 1, 512 * blocks, 1, 1 << 30, 512, 512))
+        writes, changes = [anywhere, NOTHING], [DirtySectors(atomic=1.0, lines=pieces / 2), DirtySectors()]
     else:
         reads = [
-            Footprint(blocks, 64, 0, 1, pieces, 2, pieces, 64, 64, others_again=reuse(gaps, 2, 2, blocks)),
+            SectorFootprint(blocks, 64, 0, 1, pieces, 2, pieces, 64, 64, others_again=reuse(gaps, 2, 2, blocks)),
             NOTHING,
         ]
-        output = Footprint(blocks, 128, 0, 1, 128 * blocks, 1, 1 << 30, 128, 128) if "stored" in what else NOTHING
-        writes, changes = [NOTHING, output], [Stored(), Stored(lines=32 * blocks)]
+        output = SectorFootprint(blocks, 128, 0, 1, 128 * blocks, 1, 1 << 30, 128, 128) if "stored" in what else NOTHING
+        writes, changes = [NOTHING, output], [DirtySectors(), DirtySectors(lines=32 * blocks)]
     evicted = Evicted.of(reads, [held_by(f) for f in reads], writes, changes, blocks, machine("h200"))
     left = [evicted.left_of(f, held_by(f), w, c) for f, w, c in zip(reads, writes, changes, strict=True)]
     assert sum(f.of(blocks) for f in left) * 64 == pytest.approx(found[what, mebibytes], rel=0.1)
@@ -245,7 +247,7 @@ KEPT_KERNELS = wl.compile(source=source_of("kept"), arch="sm_90")
 def test_dram_writes_as_much_as_an_h200_counts(name: str) -> None:
     """What is read again and again takes the place of stores; a kernel that only reads makes DRAM write 2.4 MB."""
     trial = KEPT[name]
-    arguments = [np.zeros(a.bytes // 4, np.float32) if isinstance(a, Buffer) else a for a in trial.args]
+    arguments = [np.zeros(a.bytes // 4, np.float32) if isinstance(a, TrialBuffer) else a for a in trial.args]
     run = KEPT_KERNELS[trial.kernel].launch((trial.grid,), (trial.block,), *arguments)
     assert run.predict("h200").metrics["dram__bytes_write.sum"].value == pytest.approx(counted(name), rel=0.08)
 

@@ -29,7 +29,10 @@ def test_a_load_of_one_place_takes_a_cycle_for_each_four_bytes(words: str, all_o
     source = LOADS.replace("WORDS", words).replace("ALL", all_of)
     kernel = wl.compile(source=source, arch="sm_90")["loads"]
     x, sink = np.zeros(64, np.float32), np.zeros(1, np.float32)
-    times = [kernel.launch((1,), (32 * WARPS,), x, sink, rounds, 0).predict("h200").time_us for rounds in (ROUNDS, 3 * ROUNDS)]  # noqa: E501
+    times = [
+        kernel.launch((1,), (32 * WARPS,), x, sink, rounds, 0).predict("h200").time_us
+        for rounds in (ROUNDS, 3 * ROUNDS)
+    ]
     taken = (times[1] - times[0]) * machine("h200").boost_megahertz / (2 * ROUNDS * WARPS * LOADS_A_ROUND)
     assert taken == pytest.approx(cycles, rel=0.15)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from report.runs import subject_of
-from warplens.report.launch_view import Subject
+from warplens.report.launch_view import LaunchView
 
 
 @pytest.fixture
-def subject(request: pytest.FixtureRequest) -> Subject:
+def subject(request: pytest.FixtureRequest) -> LaunchView:
     """The run that the test is parametrised with, indirectly."""
     return subject_of(request.param)

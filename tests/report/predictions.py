@@ -7,12 +7,12 @@ from dataclasses import replace
 from report.runs import subject_of
 from warplens.core.metric import Metric
 from warplens.model.result.prediction import Prediction, Simulated, Unit
-from warplens.report.launch_view import Subject
+from warplens.report.launch_view import LaunchView
 
 STALLS = {"long_scoreboard": 60.0, "wait": 12.0, "not_selected": 5.0, "selected": 1.0, "barrier": 2.0, "membar": 0.0}
 
 
-def made_up(subject: Subject, calibrated: str = "H200, 2026-11-21, driver 580") -> Prediction:
+def made_up(subject: LaunchView, calibrated: str = "H200, 2026-11-21, driver 580") -> Prediction:
     """80 µs; the last store has three quarters of the stalls, the first instruction the rest."""
     body = subject.program.body
     store = next(i for i in reversed(body) if i.base in ("STG", "REDG", "RED"))
@@ -49,7 +49,7 @@ def made_up(subject: Subject, calibrated: str = "H200, 2026-11-21, driver 580") 
     )
 
 
-def predicted(name: str, calibrated: str = "H200, 2026-11-21, driver 580") -> Subject:
+def predicted(name: str, calibrated: str = "H200, 2026-11-21, driver 580") -> LaunchView:
     """A run of runs.py with such a prediction, and with one that would take half of its time."""
     subject = subject_of(name)
     prediction = made_up(subject, calibrated)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from warplens.commands.target import Flags, targets
-from warplens.report.launch_view import Subject
+from warplens.report.launch_view import LaunchView
 
 ROOT = Path(__file__).parents[2]
 COPY, REPORT = str(ROOT / "examples" / "copy.cu"), str(ROOT / "tests" / "kernels" / "report.cu")
@@ -20,10 +20,10 @@ RUNS = {
 }
 PRINTS = str(ROOT / "tests" / "kernels" / "prints.cu")
 RUNS["prints"] = (PRINTS, Flags(kernel="prints", gpu="h200", arch="sm_90"))
-made: dict[str, Subject] = {}
+made: dict[str, LaunchView] = {}
 
 
-def subject_of(name: str) -> Subject:
+def subject_of(name: str) -> LaunchView:
     if name not in made:
         (target,) = targets(*RUNS[name])
         made[name] = target.run().subject

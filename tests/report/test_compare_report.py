@@ -14,9 +14,9 @@ import pytest
 
 import warplens as wl
 from warplens.cli.main import main
-from warplens.counters.comparison import Comparison, LineShare, Row, Share, compare
+from warplens.counters.comparison import Comparison, LineShare, MetricRow, Share, compare
 from warplens.report.json.document import schema
-from warplens.report.launch_view import Subject
+from warplens.report.launch_view import LaunchView
 from warplens.report.terminal.comparison_report import amount, causes, document, more, show, side, verdict
 from warplens.report.terminal.console_layout import console
 
@@ -31,7 +31,7 @@ def run(kernel: str, n: int = 4096) -> wl.Run:
     return wl.compile(COPY)[kernel].launch((n // 128,), (128,), x, np.zeros_like(x), np.int32(n))
 
 
-def compared(first: str, second: str) -> tuple[Comparison, Subject, Subject]:
+def compared(first: str, second: str) -> tuple[Comparison, LaunchView, LaunchView]:
     one, other = run(first).subject, run(second).subject
     return compare(side(one), side(other)), one, other
 
@@ -96,7 +96,7 @@ def test_causes_that_cancel_out_are_signed() -> None:
     ],
 )
 def test_more(first: int, second: int, words: str) -> None:
-    assert more("moves", "sectors", Row("", "", first, second)) == words
+    assert more("moves", "sectors", MetricRow("", "", first, second)) == words
 
 
 def test_amount() -> None:

@@ -14,17 +14,17 @@ from warplens.machine import machine
 from warplens.report.html.launch_page import page
 from warplens.report.terminal import gpu_table
 from warplens.report.terminal.console_layout import console
-from warplens.report.terminal.gpu_table import Answer
+from warplens.report.terminal.gpu_table import GpuAnswer
 
 
-def answers() -> list[Answer]:
+def answers() -> list[GpuAnswer]:
     slow, fast = predicted("nccopy", calibrated=""), predicted("nccopy")
     assert fast.prediction
     fast = replace(fast, prediction=replace(fast.prediction, time_us=73.0))
     silent = replace(subject_of("nccopy"), unpredicted="one block only")
     return [
-        Answer(machine("a100"), slow), Answer(machine("h200"), fast), Answer(machine("h100"), silent),
-        Answer(machine("t4"), None, "too much shared memory"),
+        GpuAnswer(machine("a100"), slow), GpuAnswer(machine("h200"), fast), GpuAnswer(machine("h100"), silent),
+        GpuAnswer(machine("t4"), None, "too much shared memory"),
     ]  # fmt: skip
 
 

@@ -57,9 +57,7 @@ def test_content() -> None:
         "unit": "inst",
         "provenance": "exact",
     }
-    assert [(line["line"], line["metrics"]["smsp__inst_executed.sum"]) for line in content["lines"]] == [
-        (7, 6)
-    ]
+    assert [(line["line"], line["metrics"]["smsp__inst_executed.sum"]) for line in content["lines"]] == [(7, 6)]
     assert [one["guard"] for one in content["instructions"]] == [None, "@!P0", None]
     assert content["instructions"][2]["source"] is None
     assert "smsp__sass_sectors_mem_global.sum" not in content["instructions"][1]["metrics"]

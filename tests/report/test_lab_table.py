@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from warplens.core.metric import Metric
-from warplens.report.lab.lab_table import Predicted, Row, Sheet, lessons, show
+from warplens.report.lab.lab_table import LabRow, LabTable, Predicted, lessons, show
 from warplens.report.terminal.console_layout import console
 
 COLUMNS = ("Warp instructions", "Requests", "Load efficiency %", "Store efficiency %", "Sectors a request")
@@ -14,17 +14,17 @@ COLUMNS = ("Warp instructions", "Requests", "Load efficiency %", "Store efficien
 TEACHES = "Lanes beside each other read words beside each other"
 
 
-def row(title: str) -> Row:
+def row(title: str) -> LabRow:
     cells = tuple(Metric(10**7 + place, "", "exact") for place, _ in enumerate(COLUMNS))
     time = Predicted("h200", 123.4, 100.0, 150.0, "", True)
-    return Row(title, f"{title}.cu", TEACHES, (), cells, {"h200": time}, "", None, 0.98)
+    return LabRow(title, f"{title}.cu", TEACHES, (), cells, {"h200": time}, "", None, 0.98)
 
 
 @pytest.mark.parametrize("width", range(60, 101, 5))
 def test_no_number_and_no_word_is_cut(width, monkeypatch):
     monkeypatch.setenv("COLUMNS", str(width))
     rows = (row("1_neighboured"), row("13_streaming"))
-    sheet = Sheet("lab", "A lab", "F", "small", COLUMNS, ("h200",), "DRAM", rows, (), ())
+    sheet = LabTable("lab", "A lab", "F", "small", COLUMNS, ("h200",), "DRAM", rows, (), ())
     out = io.StringIO()
     page = console(out)
     page.width = width
@@ -42,7 +42,7 @@ def test_no_number_and_no_word_is_cut(width, monkeypatch):
 
 def test_what_a_sweep_shows_is_told_once():
     rows = tuple(replace(row(f"2_stride_0{n}"), teaches="More sectors") for n in (1, 2, 3))
-    sheet = Sheet("lab", "A lab", "F", "small", COLUMNS, ("h200",), "DRAM", (row("1_plain"), *rows), (), ())
+    sheet = LabTable("lab", "A lab", "F", "small", COLUMNS, ("h200",), "DRAM", (row("1_plain"), *rows), (), ())
     assert lessons(sheet) == {"1_plain": [TEACHES], "2_stride_01 to 03": ["More sectors"]}
     limited = replace(rows[0], predicted={"h200": replace(rows[0].predicted["h200"], limit="DRAM")})
     assert lessons(replace(sheet, rows=(limited,))) == {"2_stride_01": ["More sectors", "Modelled limit: DRAM"]}

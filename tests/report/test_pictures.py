@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import warplens as wl
-from warplens.emulator import Access
+from warplens.emulator import LaneAccess
 from warplens.machine import machine
 from warplens.machine.dram_banks import bus_use
 from warplens.report.pictures.dram_timeline import dram_timeline
@@ -38,12 +38,12 @@ def shapes(picture: str) -> Counter[str]:
     return Counter(f"{element.tag.split('}')[1]} {element.attrib.get('class', '')}".strip() for element in root.iter())
 
 
-def walked(kind: str, stride: int, offset: int) -> tuple[wl.Run, list[Access]]:
+def walked(kind: str, stride: int, offset: int) -> tuple[wl.Run, list[LaneAccess]]:
     width = {"float": 1, "float2": 2, "float4": 4}[kind]
     x, y = np.zeros(8192, np.float32), np.zeros(32 * width, np.float32)
     kernel = wl.compile(source=SOURCE.replace("TYPE", kind))["walk"]
     run = kernel.launch(1, 32, x, y, np.int32(stride), np.int32(offset), shared=128 * 4 * width)
-    return run, [step for step in run.steps() if isinstance(step, Access)]
+    return run, [step for step in run.steps() if isinstance(step, LaneAccess)]
 
 
 @pytest.mark.parametrize(("stride", "offset"), [(1, 0), (1, 3), (2, 0), (3, 1), (32, 0), (0, 5)])

@@ -14,7 +14,7 @@ import warplens as wl
 from warplens.core.program import Constant, Register
 from warplens.report.constant_names import constant_names
 from warplens.report.terminal.console_layout import console
-from warplens.report.terminal.sass_listing import Listing, document, rows, show
+from warplens.report.terminal.sass_listing import SassListing, document, rows, show
 
 LESSONS = Path(__file__).parents[1] / "kernels" / "lessons.cu"
 SOURCE = """
@@ -33,16 +33,16 @@ def compiled(arch: str = "sm_90") -> wl.LaunchableKernel:
     return wl.compile(source=SOURCE, arch=arch)["shift"]
 
 
-def listing(launched: bool = True) -> Listing:
+def listing(launched: bool = True) -> SassListing:
     found = compiled()
     if not launched:
-        return Listing("shift", found.kernel, found.program, found.cubin.sources)
+        return SassListing("shift", found.kernel, found.program, found.cubin.sources)
     x = np.ones(96, np.float32)
     run = found.launch((2,), (64,), x, np.zeros_like(x), np.array([1, 2], np.float32).tobytes(), np.int32(96))
-    return Listing("shift", found.kernel, found.program, found.cubin.sources, (), run.trace)
+    return SassListing("shift", found.kernel, found.program, found.cubin.sources, (), run.trace)
 
 
-def printed(shown: Listing, width: int = 100) -> str:
+def printed(shown: SassListing, width: int = 100) -> str:
     file = io.StringIO()
     out = console(file)
     out.width = width
@@ -104,7 +104,7 @@ def test_long_words_are_wrapped() -> None:
     module = wl.compile(str(LESSONS))
     for name in ("nccopy", "matmul_naive", "reduce_unroll8_warp"):
         found = module[name]
-        text = printed(Listing(name, found.kernel, found.program, found.cubin.sources))
+        text = printed(SassListing(name, found.kernel, found.program, found.cubin.sources))
         words = [line for line in text.splitlines() if line.startswith(" " * 13)]
         assert words
         assert max(len(line) for line in words) <= 80

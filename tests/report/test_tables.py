@@ -7,13 +7,13 @@ import pytest
 
 import warplens as wl
 from warplens.report import tables
-from warplens.report.launch_view import Subject
+from warplens.report.launch_view import LaunchView
 
 WARPS = 32768 // 32  # of the copies
 
 
 @pytest.mark.parametrize("subject", ["nccopy"], indirect=True)
-def test_a_stride_of_two_doubles_the_sectors_of_the_loads(subject: Subject) -> None:
+def test_a_stride_of_two_doubles_the_sectors_of_the_loads(subject: LaunchView) -> None:
     load, store = tables.sectors(subject)
     assert (load.name, load.requests, load.units, load.ideal) == ("Global Load", WARPS, 8 * WARPS, 4 * WARPS)
     assert (load.excess, load.efficiency) == (4 * WARPS, 0.5)
@@ -21,7 +21,7 @@ def test_a_stride_of_two_doubles_the_sectors_of_the_loads(subject: Subject) -> N
 
 
 @pytest.mark.parametrize("subject", ["transpose"], indirect=True)
-def test_a_column_of_32_words_meets_in_one_bank(subject: Subject) -> None:
+def test_a_column_of_32_words_meets_in_one_bank(subject: LaunchView) -> None:
     requests = 256 * 256 // 32
     load, store = tables.wavefronts(subject)
     assert (load.name, load.requests, load.units, load.excess) == (
@@ -31,7 +31,7 @@ def test_a_column_of_32_words_meets_in_one_bank(subject: Subject) -> None:
 
 
 @pytest.mark.parametrize("subject", ["ccopy", "transpose", "odd", "matmul"], indirect=True)
-def test_mix_and_lines_add_up_to_all_instructions(subject: Subject) -> None:
+def test_mix_and_lines_add_up_to_all_instructions(subject: LaunchView) -> None:
     executed = int(subject.trace.executed.sum())
     assert sum(row.executed for row in tables.mix(subject)) == executed
     assert sum(row.executed for row in tables.lines(subject)) == executed
@@ -39,26 +39,26 @@ def test_mix_and_lines_add_up_to_all_instructions(subject: Subject) -> None:
 
 
 @pytest.mark.parametrize("subject", ["transpose"], indirect=True)
-def test_conflicts_stand_at_the_line_that_causes_them(subject: Subject) -> None:
+def test_conflicts_stand_at_the_line_that_causes_them(subject: LaunchView) -> None:
     (guilty,) = [row for row in tables.lines(subject) if row.conflicts]
     assert "= tile[threadIdx.x][threadIdx.y + j]" in guilty.text
 
 
 @pytest.mark.parametrize("subject", ["nccopy"], indirect=True)
-def test_excess_stands_at_the_line_that_causes_it(subject: Subject) -> None:
+def test_excess_stands_at_the_line_that_causes_it(subject: LaunchView) -> None:
     (guilty,) = [row for row in tables.lines(subject) if row.excess]
     assert "in[(2 * i) % n]" in guilty.text
     assert guilty.excess == 4 * WARPS
 
 
 @pytest.mark.parametrize("subject", ["ccopy"], indirect=True)
-def test_no_branch_has_no_efficiency(subject: Subject) -> None:
+def test_no_branch_has_no_efficiency(subject: LaunchView) -> None:
     seen = tables.divergence(subject)
     assert (seen.targets, seen.efficiency) == (0, None)
 
 
 @pytest.mark.parametrize("subject", ["odd"], indirect=True)
-def test_lanes_that_part_diverge(subject: Subject) -> None:
+def test_lanes_that_part_diverge(subject: LaunchView) -> None:
     seen = tables.divergence(subject)
     assert 0 < seen.divergent < seen.targets
     assert seen.efficiency == 1 - seen.divergent / seen.targets
@@ -66,7 +66,7 @@ def test_lanes_that_part_diverge(subject: Subject) -> None:
 
 
 @pytest.mark.parametrize("subject", ["odd"], indirect=True)
-def test_the_hottest_instructions_come_first_and_are_said_in_words(subject: Subject) -> None:
+def test_the_hottest_instructions_come_first_and_are_said_in_words(subject: LaunchView) -> None:
     rows = tables.hottest(subject, 5)
     counts = [row.executed for row in rows]
     assert counts == sorted(subject.trace.executed.tolist(), reverse=True)[:5]

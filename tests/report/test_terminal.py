@@ -12,7 +12,7 @@ from report.runs import subject_of
 from warplens.counters.occupancy import occupancy as resident
 from warplens.machine import machine
 from warplens.report import tables
-from warplens.report.block_resources import Footprint
+from warplens.report.block_resources import BlockResources
 from warplens.report.terminal import console_layout, launch_report, occupancy_report
 
 
@@ -32,9 +32,7 @@ def test_fits_the_terminal(name: str, columns: int, width: int, monkeypatch: pyt
 @pytest.mark.parametrize("name", ["ccopy", "nccopy", "transpose", "odd", "matmul"])
 @pytest.mark.parametrize("width", [60, 80, 100, 140])
 @pytest.mark.parametrize("times", [1, 10**6])
-def test_nothing_but_code_and_source_is_cut(
-    name: str, width: int, times: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nothing_but_code_and_source_is_cut(name: str, width: int, times: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """And these not where there is room for them."""
     subject = predicted(name)
     trace = subject.trace
@@ -123,9 +121,9 @@ def test_says_when_the_code_is_for_another_chip(monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.parametrize(
-    "block", [Footprint(32, 256, 2048), Footprint(8, 128), Footprint(72, 1000), Footprint(255, 32)]
+    "block", [BlockResources(32, 256, 2048), BlockResources(8, 128), BlockResources(72, 1000), BlockResources(255, 32)]
 )
-def test_the_chart_is_as_high_as_the_curve(block: Footprint) -> None:
+def test_the_chart_is_as_high_as_the_curve(block: BlockResources) -> None:
     out = io.StringIO()
     gpu = machine("h200")
     occupancy_report.show("the block", gpu, block, console_layout.console(out))

@@ -19,12 +19,12 @@ from warplens.model import WHAT_IF
 from warplens.report import prediction_view
 from warplens.report.html.launch_page import page
 from warplens.report.json.document import document, schema, text
-from warplens.report.launch_view import Subject
+from warplens.report.launch_view import LaunchView
 from warplens.report.roofline import Roofline, rooflines
 from warplens.report.terminal import console_layout, launch_report
 
 
-def shown(subject: Subject, width: int, monkeypatch: pytest.MonkeyPatch) -> str:
+def shown(subject: LaunchView, width: int, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.setenv("COLUMNS", str(width))
     out = io.StringIO()
     launch_report.show(subject, console_layout.console(out), 10)
@@ -148,7 +148,7 @@ def test_the_document_follows_the_schema_and_is_complete() -> None:
             jsonschema.validate({**content, "prediction": {**part, wrong: None}}, schema())
 
 
-def written(subject: Subject) -> str:
+def written(subject: LaunchView) -> str:
     return text(
         document(
             subject.kernel, subject.launch, subject.program, {}, {}, [{} for _ in subject.program.instructions],

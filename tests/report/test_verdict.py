@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from warplens import compile
-from warplens.report.launch_view import Subject
+from warplens.report.launch_view import LaunchView
 from warplens.report.verdict import of_all, per, share, verdict
 
 TOLD = [
@@ -20,19 +20,19 @@ TOLD = [
 
 
 @pytest.mark.parametrize(("subject", "sentence"), TOLD, indirect=["subject"])
-def test_tells_the_heaviest_fact(subject: Subject, sentence: str) -> None:
+def test_tells_the_heaviest_fact(subject: LaunchView, sentence: str) -> None:
     assert verdict(subject) == sentence
 
 
 @pytest.mark.parametrize("subject", ["odd"], indirect=True)
-def test_tells_of_lanes_that_part(subject: Subject) -> None:
+def test_tells_of_lanes_that_part(subject: LaunchView) -> None:
     assert "of the 32 threads of a warp do something" in verdict(subject)
     assert "the others idle mostly in line" in verdict(subject)
     assert "two ways" in verdict(subject)
 
 
 @pytest.mark.parametrize("subject", ["ccopy"], indirect=True)
-def test_calls_a_clean_kernel_clean(subject: Subject) -> None:
+def test_calls_a_clean_kernel_clean(subject: LaunchView) -> None:
     assert verdict(subject).startswith("ccopy: every access is perfectly packed; a warp executes")
 
 

@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 SOURCE = Path(__file__).with_name("planted.cu")
-HEAD = re.compile(
-    r"// (\w+); (\d+) x (\d+)(?:; n = (\d+))?(?:; shared = (\d+))?\nKERNEL\((\w+)\)", re.MULTILINE
-)
+HEAD = re.compile(r"// (\w+); (\d+) x (\d+)(?:; n = (\d+))?(?:; shared = (\d+))?\nKERNEL\((\w+)\)", re.MULTILINE)
 
 # What warplens says of them where it is not what was planted; test_checks.py holds it to that.
 NOT_FOUND = {

@@ -25,9 +25,7 @@ ALWAYS = {
 
 
 def chosen() -> list[object]:
-    return [
-        pytest.param(p, id=p.name, marks=() if p.name in ALWAYS else pytest.mark.long) for p in planted()
-    ]
+    return [pytest.param(p, id=p.name, marks=() if p.name in ALWAYS else pytest.mark.long) for p in planted()]
 
 
 @cache

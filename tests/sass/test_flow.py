@@ -154,9 +154,7 @@ def test_laws_of_real_code():
     assert depths == {1}
 
 
-@pytest.mark.parametrize(
-    ("kernel", "loops"), [("ccopy", 0), ("nccopy", 0), ("add_nounroll", 1), ("matmul_tiled", 1)]
-)
+@pytest.mark.parametrize(("kernel", "loops"), [("ccopy", 0), ("nccopy", 0), ("add_nounroll", 1), ("matmul_tiled", 1)])
 def test_loops_of_the_source(kernel, loops):
     """The copies have none, the inner loop of the tiled product is unrolled whole."""
     assert len(disassemble(read_cubin(MEASURED.read_bytes()), kernel).loops) == loops

@@ -20,8 +20,7 @@ from warplens.sass import parse_guard, parse_operands
 ROWS = [
     (arch, int(offset, 16), opcode, text, int(encoding, 16))
     for arch, offset, opcode, text, encoding in (
-        line.split("\t")
-        for line in (Path(__file__).parents[1] / "data" / "operands.tsv").read_text().splitlines()
+        line.split("\t") for line in (Path(__file__).parents[1] / "data" / "operands.tsv").read_text().splitlines()
     )
 ]
 NAMES = {

@@ -131,17 +131,17 @@ LOADS: Mapping[str, Formula] = {
     "l2_port": lambda v: v.bytes_per_cycle("L2 16 B, 32 warps of one", 1),
     "wavefront_cycles": lambda v: (v.of("L1 hits, step 32, 1 warps") - v.of("L1 hits, step 16, 1 warps")) / 16,
     "table_word_cycles": lambda v: (
-        v.of("table chain, 2 words, 32 warps") - v.of("table chain, 1 words, 32 warps")
-    ) / 32,
+        (v.of("table chain, 2 words, 32 warps") - v.of("table chain, 1 words, 32 warps")) / 32
+    ),
     "table_replay_cycles": lambda v: v.of("table chain, 2 words, 1 warps") - v.of("table chain, 1 words, 1 warps"),
 }
 L2: Mapping[str, Formula] = {
     # Each line by one multiprocessor: where all read the same at once, requests are merged before L2.
     "read": lambda v: v.bytes_per_cycle(f"working set, {v.most(READ_AGAIN, FITS_TWICE)} MiB", v.multiprocessors),
     "read_hot": lambda v: v.bytes_per_cycle(f"L2 16 B, {v.multiprocessors} multiprocessors", v.multiprocessors),
-    "line_read_cycles": lambda v: v.cycles(
-        f"gather four at once, {v.most((1, 4, 16), FITS_TWICE)} MiB, 8 blocks of 256"
-    ) / GATHERED,
+    "line_read_cycles": lambda v: (
+        v.cycles(f"gather four at once, {v.most((1, 4, 16), FITS_TWICE)} MiB, 8 blocks of 256") / GATHERED
+    ),
     "write": lambda v: _write(v),
     "atomic_word_cycles": lambda v: _word(v),
     "atomic_float_cycles": lambda v: v.cycles("crowd float, 1 words every 1") / (CROWD * v.multiprocessors * 4),
@@ -189,9 +189,7 @@ def tables(
     """Table -> key -> value, to three digits."""
     megahertz = float(rows["clock, computing"]["value"])
     known = Values(rows, multiprocessors, megahertz, dram_gigabytes_per_second, l2_bytes)
-    return {
-        table: {key: float(f"{formula(known):.3g}") for key, formula in of.items()} for table, of in TABLES.items()
-    }
+    return {table: {key: float(f"{formula(known):.3g}") for key, formula in of.items()} for table, of in TABLES.items()}
 
 
 def event_microseconds(rows: Mapping[str, Row], durations: Mapping[str, float]) -> float:

@@ -8,7 +8,7 @@ from datetime import date
 from importlib.metadata import version
 from pathlib import Path
 
-from warplens.calibration.bench import Bench, Compiled
+from warplens.calibration.bench import Bench, CompiledTrials
 from warplens.calibration.derive import tables, toml
 from warplens.calibration.readings import Row, read, rows, text_of
 from warplens.calibration.trial import Trial, source_of, subjects, trials
@@ -34,13 +34,15 @@ class Session:
     multiprocessors: int
 
 
-def compiled(arch: str) -> dict[str, Compiled]:
+def compiled(arch: str) -> dict[str, CompiledTrials]:
     """The micro-benchmarks for an architecture, by subject."""
     found = {}
     for subject in subjects():
         data, _ = compile_source(source_of(subject), f"{subject}.cu", arch)
         kernels = read_cubin(data).kernels
-        found[subject] = Compiled(data, {name: [p.size for p in kernel.parameters] for name, kernel in kernels.items()})
+        found[subject] = CompiledTrials(
+            data, {name: [p.size for p in kernel.parameters] for name, kernel in kernels.items()}
+        )
     return found
 
 

@@ -13,7 +13,7 @@ from warplens.errors import UsageError, WarplensError
 from warplens.system.atomic_write import check_place
 
 if TYPE_CHECKING:
-    from warplens.commands.explain import Wish
+    from warplens.commands.explain import ExplainRequest
     from warplens.commands.target import Target
     from warplens.core.hazard import Hazard
     from warplens.run import Run
@@ -30,9 +30,7 @@ class Output:
     metrics: Sequence[str] | None = None
 
     def __post_init__(self) -> None:
-        formats = [
-            flag for flag, on in (("--json", self.as_json), ("--csv", self.as_csv), ("--html", self.html)) if on
-        ]
+        formats = [flag for flag, on in (("--json", self.as_json), ("--csv", self.as_csv), ("--html", self.html)) if on]
         if self.html == "":
             raise UsageError("--html: the name of a file is missing: write --html report.html")
         if len(formats) > 1:
@@ -43,7 +41,7 @@ class Output:
             raise UsageError("--html has all metrics: use --metrics without it, or with --csv or --json")
 
 
-def on_one(found: Sequence[Sequence[Target]], wish: Wish, output: Output) -> bool:
+def on_one(found: Sequence[Sequence[Target]], wish: ExplainRequest, output: Output) -> bool:
     """The whole report of each kernel.  False if a check found something."""
     from warplens.commands.explain import run
 
@@ -100,7 +98,7 @@ def on_one(found: Sequence[Sequence[Target]], wish: Wish, output: Output) -> boo
     return not worse
 
 
-def on_many(found: Sequence[Sequence[Target]], wish: Wish, output: Output) -> bool:
+def on_many(found: Sequence[Sequence[Target]], wish: ExplainRequest, output: Output) -> bool:
     """A row for each GPU; the page has the whole reports, --metrics and --csv the metrics on each GPU."""
     from warplens.commands.explain import answers
     from warplens.report import raw_page

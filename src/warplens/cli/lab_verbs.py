@@ -12,7 +12,7 @@ import click
 
 from warplens.cli.options import GPUS, HOST, options
 from warplens.control_characters import visible
-from warplens.core.run_options import Host
+from warplens.core.run_options import RunOptions
 from warplens.errors import HardwareError, UsageError
 from warplens.system.atomic_write import check_place
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from warplens.hardware import Gpu
     from warplens.labs.gpu_measurement import Counted
     from warplens.labs.lab import Lab
-    from warplens.labs.run_lab import Done, Size
-    from warplens.report.lab.lab_table import Sheet
-    from warplens.report.launch_view import Subject
+    from warplens.labs.run_lab import FinishedRung, Size
+    from warplens.report.lab.lab_table import LabTable
+    from warplens.report.launch_view import LaunchView
 
 
 @click.command()
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 @click.option("--times", is_flag=True, help="With --write: only the measured times anew, on this machine's H200.")
 @click.option("--check", is_flag=True, help="End with 1 if results.csv, README.md or pictures are not of today.")
 def lab(
-    name: str | None, flags: Flags, host: Host, size: str | None, rungs: tuple[str, ...], as_json: bool,
+    name: str | None, flags: Flags, host: RunOptions, size: str | None, rungs: tuple[str, ...], as_json: bool,
     html: str | None, write: bool, times: bool, check: bool,
 ) -> None:  # fmt: skip
     """Run the lab NAME: a ladder of kernels, each with its truth, counts, predicted and measured time.
@@ -105,7 +105,7 @@ def new_lab(name: str, into: str) -> None:
 
 
 def tell(
-    found: Lab, size: Size, titles: tuple[str, ...], flags: Flags, host: Host, as_json: bool, html: str | None
+    found: Lab, size: Size, titles: tuple[str, ...], flags: Flags, host: RunOptions, as_json: bool, html: str | None
 ) -> None:  # fmt: skip
     """The table of the rungs, in the terminal, as JSON or as a page."""
     from warplens.commands.explain import gpus
@@ -150,13 +150,13 @@ class LabPages:
         self.found, self.file = found, Path(file)
         self.folder = self.file.with_name(f"{self.file.stem}_rungs")
         self.links: dict[str, str] = {}
-        self._subjects: list[Subject] = []
+        self._subjects: list[LaunchView] = []
         try:
             self.folder.mkdir(exist_ok=True)
         except OSError as error:
             raise UsageError(f"cannot write {self.folder}: {error.strerror}") from None
 
-    def add(self, subject: Subject) -> None:
+    def add(self, subject: LaunchView) -> None:
         """Writes the report of a rung."""
         from warplens.report.html import launch_page as html
         from warplens.run import write_text
@@ -166,7 +166,7 @@ class LabPages:
         self.links[title] = f"{self.folder.name}/{title}.html"
         self._subjects.append(subject)
 
-    def write(self, table: Sheet) -> None:
+    def write(self, table: LabTable) -> None:
         """Writes the page."""
         from warplens.labs.lesson import lesson, pictures, sources
         from warplens.report.html.lab_page import Picture, ladder, page
@@ -178,7 +178,7 @@ class LabPages:
         write_text(self.file, page(table, lesson(self.found), drawn, sources(self.found), self.links))
 
 
-def rewrite(labs: Sequence[Lab], sizes: Sequence[Size], host: Host, only_times: bool) -> None:
+def rewrite(labs: Sequence[Lab], sizes: Sequence[Size], host: RunOptions, only_times: bool) -> None:
     """HardwareError where only times are wanted and there is no GPU for them."""
     from warplens.labs.gpu_measurement import present
     from warplens.labs.stored_results import GPU
@@ -194,7 +194,7 @@ def rewrite(labs: Sequence[Lab], sizes: Sequence[Size], host: Host, only_times: 
         click.echo(f"{found.folder} is written anew{said}")
 
 
-def recompute(found: Lab, sizes: Sequence[Size], host: Host) -> Counted:
+def recompute(found: Lab, sizes: Sequence[Size], host: RunOptions) -> Counted:
     """results.csv, README.md and pictures; the metrics of the small size by rung."""
     from warplens.labs.lab_pictures import Gallery, write_pictures
     from warplens.labs.stored_results import GPU, computed, write
@@ -213,7 +213,7 @@ def recompute(found: Lab, sizes: Sequence[Size], host: Host) -> Counted:
     return ours
 
 
-def remeasure(found: Lab, sizes: Sequence[Size], ours: Counted, host: Host, gpu: Gpu) -> None:
+def remeasure(found: Lab, sizes: Sequence[Size], ours: Counted, host: RunOptions, gpu: Gpu) -> None:
     """measured.csv, and what stands in README.md and pictures of it."""
     from warplens.labs.gpu_measurement import counted, times
     from warplens.labs.lab_pictures import Gallery, write_pictures
@@ -227,7 +227,7 @@ def remeasure(found: Lab, sizes: Sequence[Size], ours: Counted, host: Host, gpu:
     write_pictures(found, Gallery(found, "full").drawn())
 
 
-def find_stale(labs: Sequence[Lab], sizes: Sequence[Size], host: Host) -> None:
+def find_stale(labs: Sequence[Lab], sizes: Sequence[Size], host: RunOptions) -> None:
     """Ends with 1 if one of them is."""
     stale = []
     for found in labs:
@@ -241,7 +241,7 @@ def find_stale(labs: Sequence[Lab], sizes: Sequence[Size], host: Host) -> None:
         raise click.exceptions.Exit(1)
 
 
-def told_stale(found: Lab, sizes: Sequence[Size], host: Host) -> list[str]:
+def told_stale(found: Lab, sizes: Sequence[Size], host: RunOptions) -> list[str]:
     from warplens.labs.lab_pictures import Gallery, stale_pictures
     from warplens.labs.stored_results import computed, rows_kept, stale_readme, stale_rows
 
@@ -267,7 +267,7 @@ def list_labs() -> None:
     headline([(lab.key, lab.file.title, lab.file.lesson, len(lab.rungs)) for lab in labs], console())
 
 
-def refuse_wrong(done: Done) -> None:
+def refuse_wrong(done: FinishedRung) -> None:
     """Ends with 1 for a rung that does not compute or count what it should."""
     if not done.wrong:
         return

@@ -22,7 +22,7 @@ from warplens.cli.explain_verb import Output, complain, on_many, on_one, tell_gu
 from warplens.cli.lab_verbs import lab, new
 from warplens.cli.options import CODE, GPU, GPUS, GUESS, HOST, LAUNCH, SAMPLE, options
 from warplens.cli.terminal_encoding import spell_out
-from warplens.core.run_options import Host
+from warplens.core.run_options import RunOptions
 from warplens.errors import UsageError, WarplensError
 from warplens.system.atomic_write import check_place
 
@@ -60,7 +60,7 @@ def cli() -> None:
 @click.option("--lines", type=click.IntRange(1), default=10, metavar="N", show_default=True,
               help="Source lines and instructions to show.")  # fmt: skip
 def explain(
-    file: str, flags: Flags, host: Host, what_if: tuple[str, ...], check: tuple[str, ...], names: tuple[str, ...],
+    file: str, flags: Flags, host: RunOptions, what_if: tuple[str, ...], check: tuple[str, ...], names: tuple[str, ...],
     as_csv: bool, page: str | None, as_json: bool, html: str | None, lines: int,
 ) -> None:  # fmt: skip
     """Execute the kernels of FILE (.cu, .ptx, cubin or program) and tell what they do and how long they take.
@@ -77,12 +77,12 @@ def explain(
       warplens explain copy.cu --check races,init
       warplens explain copy.cu --metrics gpu__time_duration.sum,regex:sectors --csv
     """
-    from warplens.commands.explain import Wish, causes, kernels, timed
+    from warplens.commands.explain import ExplainRequest, causes, kernels, timed
     from warplens.core.hazard import checks_of
     from warplens.report.metric_selection import asked
 
     checks_of(check)  # before a long run
-    wish = Wish(host, check, causes(what_if))
+    wish = ExplainRequest(host, check, causes(what_if))
     found = kernels(file, flags, wish.what_if)
     tell_guesses(found[0])
     if page and not as_csv:
@@ -136,7 +136,7 @@ def occupancy(
 @options(LAUNCH, CODE, GPU, HOST, SAMPLE)
 @click.option("--static", is_flag=True, help="Launch nothing: the listing without counts.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
-def sass(file: str, flags: Flags, host: Host, static: bool, as_json: bool) -> None:
+def sass(file: str, flags: Flags, host: RunOptions, static: bool, as_json: bool) -> None:
     """List the machine code of FILE under its source lines, in words, with counts.
 
     \b
@@ -157,7 +157,7 @@ def sass(file: str, flags: Flags, host: Host, static: bool, as_json: bool) -> No
         said = target.started or flags.grid or flags.block or flags.args
         run = target.run(host, bar(target.title, host.sample is None)) if said and not static else None
         kernel = target.kernel
-        shown = listing.Listing(
+        shown = listing.SassListing(
             target.title, kernel.kernel, kernel.program, kernel.cubin.sources,
             run.labels if run else (), run.trace if run else None,
         )  # fmt: skip
@@ -177,7 +177,7 @@ def sass(file: str, flags: Flags, host: Host, static: bool, as_json: bool) -> No
 @click.option("--fail-on", "fail_on", multiple=True, metavar="BUDGET",
               help="End with 1 if the ratio B/A of a metric is so: 'gpu__time_duration.sum > 1.1'.")  # fmt: skip
 def compare(
-    words: tuple[str, ...], flags: Flags, host: Host, everything: bool, as_json: bool, fail_on: tuple[str, ...]
+    words: tuple[str, ...], flags: Flags, host: RunOptions, everything: bool, as_json: bool, fail_on: tuple[str, ...]
 ) -> None:  # fmt: skip
     """Compare two kernels: what B does more or less than A, which instructions make the difference, and what makes
     the difference in time.
@@ -187,7 +187,7 @@ def compare(
       warplens compare copy.cu:ccopy other.cu:nccopy
       warplens compare old.cu new.cu --fail-on 'smsp__inst_executed.sum > 1.05'
     """
-    from warplens.commands.explain import Wish, run, timed
+    from warplens.commands.explain import ExplainRequest, run, timed
     from warplens.commands.pair import two_targets
     from warplens.counters.comparison import budget as read_budget
     from warplens.counters.comparison import compare as compared
@@ -201,7 +201,7 @@ def compare(
     tell_guesses(pair)
     here = all(timed(target) for target in pair)
     budgets = [replace(found, metric=asked([found.metric], here, "--fail-on")[0]) for found in budgets]
-    runs = [run(target, Wish(host)) for target in pair]
+    runs = [run(target, ExplainRequest(host)) for target in pair]
     first, second = (run.subject for run in runs)
     comparison = compared(report.side(first), report.side(second))
     broken = [found for found in budgets if found.broken_by(comparison)]
@@ -224,7 +224,7 @@ def compare(
 @click.option("--save", metavar="CSV", help="Keep what the GPU counted.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
 def validate(
-    files: tuple[str, ...], flags: Flags, host: Host, against: str | None, save: str | None, as_json: bool
+    files: tuple[str, ...], flags: Flags, host: RunOptions, against: str | None, save: str | None, as_json: bool
 ) -> None:  # fmt: skip
     """Run the kernels of FILES here and on this machine's GPU, and tell where counts or results differ.
 
@@ -269,7 +269,7 @@ def validate(
 @click.argument("file")
 @options(LAUNCH, CODE, HOST, SAMPLE)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
-def measure(file: str, flags: Flags, host: Host, as_json: bool) -> None:
+def measure(file: str, flags: Flags, host: RunOptions, as_json: bool) -> None:
     """Time the kernels of FILE on this machine's GPU, beside what is predicted for it.
 
     With Nsight Compute's ncu on the PATH its counters stand beside the modelled ones.

@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from warplens.core.run_options import Host
+from warplens.core.run_options import RunOptions
 
 Verb = Callable[..., Any]
 
@@ -85,7 +85,7 @@ def options(*groups: Sequence[Callable[[Verb], Verb]]) -> Callable[[Verb], Verb]
             said = {name: given.pop(name) for name in FLAGS if name in given}
             own = {name: given.pop(name) for name in HOST_FLAGS if name in given}
             if own:
-                given["host"] = Host(**own)
+                given["host"] = RunOptions(**own)
             return verb(flags=Flags(**said), **given)
 
         command: Verb = packed

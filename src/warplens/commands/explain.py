@@ -11,21 +11,21 @@ from dataclasses import dataclass, replace
 
 from warplens.commands.kernel_selection import is_source
 from warplens.commands.target import Flags, Target, targets, unstarted
-from warplens.core.run_options import Host
+from warplens.core.run_options import RunOptions
 from warplens.errors import UsageError
 from warplens.machine import machine, same_code
 from warplens.machine.gpu_choice import NONE
 from warplens.model import WHAT_IF
-from warplens.report.terminal.gpu_table import Answer
+from warplens.report.terminal.gpu_table import GpuAnswer
 from warplens.report.terminal.progress import bar
 from warplens.run import Run
 
 
 @dataclass(frozen=True)
-class Wish:
+class ExplainRequest:
     """What is asked of each run: checks, and causes to be removed."""
 
-    host: Host
+    host: RunOptions
     check: tuple[str, ...] = ()
     what_if: tuple[str, ...] = ()
 
@@ -79,16 +79,16 @@ def timed(target: Target) -> bool:
     return target.machine_from != NONE and not foreign(target)
 
 
-def run(target: Target, wish: Wish) -> Run:
+def run(target: Target, wish: ExplainRequest) -> Run:
     """Executes the kernel, and predicts its time unless nobody wants it."""
     done = target.run(wish.host, bar(target.title, wish.host.sample is None), wish.check)
     return done.timed(wish.what_if) if timed(target) else done
 
 
-def answers(same: Sequence[Target], wish: Wish) -> Iterator[Answer]:
+def answers(same: Sequence[Target], wish: ExplainRequest) -> Iterator[GpuAnswer]:
     """One kernel on one GPU after the other; a GPU that refuses the launch says why."""
     for target in same:
         try:
-            yield Answer(target.machine, run(target, wish).subject)
+            yield GpuAnswer(target.machine, run(target, wish).subject)
         except UsageError as refusal:
-            yield Answer(target.machine, None, str(refusal))
+            yield GpuAnswer(target.machine, None, str(refusal))

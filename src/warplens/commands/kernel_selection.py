@@ -20,7 +20,7 @@ REGEX = "regex:"
 
 
 @dataclass(frozen=True, slots=True)
-class Code:
+class SelectableCode:
     """A file, and what is said of its compilation: --arch, the GPU's architecture, --option, --guess."""
 
     file: str
@@ -33,7 +33,7 @@ class Code:
 Found = tuple[KernelEntry, Module]
 
 
-def selected(code: Code, words: Sequence[str]) -> tuple[LaunchFile | None, str, list[Found]]:
+def selected(code: SelectableCode, words: Sequence[str]) -> tuple[LaunchFile | None, str, list[Found]]:
     """The launch block, what was guessed of it, and the kernels that the words mean, each once; all without a word."""
     file = code.file
     if not is_source(file):
@@ -79,7 +79,7 @@ def kernel_of(module: Module, entry: KernelEntry, file: str) -> LaunchableKernel
     raise UsageError(f"{entry.file}:{entry.line}: [{entry.title}] there is no kernel {entry.name!r} in {file}; {hint}")
 
 
-def _of_binary(code: Code, words: Sequence[str]) -> list[tuple[Module, str]]:
+def _of_binary(code: SelectableCode, words: Sequence[str]) -> list[tuple[Module, str]]:
     """The kernels that are meant in the modules of a file that is compiled already."""
     file = code.file
     if code.options or code.guess:
@@ -100,7 +100,7 @@ def _of_binary(code: Code, words: Sequence[str]) -> list[tuple[Module, str]]:
 class _Modules:
     """The file, compiled once for each different architecture and set of options."""
 
-    def __init__(self, code: Code) -> None:
+    def __init__(self, code: SelectableCode) -> None:
         self.code, self.file = code, code.file
         self._compiled: dict[tuple[str, tuple[str, ...], tuple[str, ...]], Module] = {}
 

@@ -7,15 +7,15 @@ from dataclasses import replace
 
 from warplens.api import Progress
 from warplens.commands.target import Target
-from warplens.core.run_options import Host
+from warplens.core.run_options import RunOptions
 from warplens.errors import Unpredictable
 from warplens.hardware import COUNTERS, Gpu, measure, time
 from warplens.model import Prediction
-from warplens.report.terminal.measurement_report import Beside, Measured
+from warplens.report.terminal.measurement_report import Measured, TimeComparison
 from warplens.run import Run
 
 
-def measured(target: Target, gpu: Gpu, host: Host, progress: Progress | None = None) -> Measured:
+def measured(target: Target, gpu: Gpu, host: RunOptions, progress: Progress | None = None) -> Measured:
     """The counters of the prediction, or where there is none the exact ones.
 
     HardwareError, KernelFault, and UsageError for a wrong launch.
@@ -31,7 +31,7 @@ def measured(target: Target, gpu: Gpu, host: Host, progress: Progress | None = N
     names = tuple(ours) if shutil.which("ncu") else ()
     found = measure([job], names, cold=True)[0] if names else {}
     rows = tuple(
-        Beside(name, ours[name], replace(found[name], unit=ours[name].unit)) for name in names if name in found
+        TimeComparison(name, ours[name], replace(found[name], unit=ours[name].unit)) for name in names if name in found
     )
     return Measured(target.title, timing, prediction, why, rows)
 

@@ -20,13 +20,13 @@ from typing import Any
 import numpy as np
 
 from warplens.api import LaunchableKernel, Progress, read_source
-from warplens.commands.kernel_selection import Code, is_source, kernel_of, selected
+from warplens.commands.kernel_selection import SelectableCode, is_source, kernel_of, selected
 from warplens.compiler.parameter_type import ParameterType, variable_types
 from warplens.compiler.signature import declarations
 from warplens.compiler.suggestion import launch_block
 from warplens.core.cubin import Kernel
 from warplens.core.launch import Launch
-from warplens.core.run_options import USUAL, Host
+from warplens.core.run_options import USUAL, RunOptions
 from warplens.emulator.memory.argument_conversion import check_elements, number_bytes
 from warplens.errors import UsageError
 from warplens.launchspec.arguments import Argument, labelled_numbers, parse_arguments, variable_value
@@ -35,7 +35,7 @@ from warplens.launchspec.launch_block import KernelEntry, parse_dim
 from warplens.launchspec.pitched_array import Pitched, plain
 from warplens.machine import Machine, choose, fitting
 from warplens.machine.launch_limits import check_launch
-from warplens.report.block_resources import Footprint
+from warplens.report.block_resources import BlockResources
 from warplens.run import Run
 
 
@@ -125,12 +125,12 @@ class Target:
         return entry.launch(self.known)
 
     @property
-    def footprint(self) -> Footprint:
+    def footprint(self) -> BlockResources:
         """What a block takes of a multiprocessor; the grid need not be known.  UsageError for one that cannot be."""
         launch = replace(self, entry=replace(self.entry, grid=1), flags=replace(self.flags, grid=None)).launch
         kernel = self.kernel.kernel
         self.kernel.check(replace(launch, grid=kernel.cluster, cooperative=False), self.machine)
-        return Footprint(
+        return BlockResources(
             kernel.registers, launch.threads_per_block, kernel.shared_bytes, launch.shared, kernel.barriers
         )
 
@@ -177,14 +177,18 @@ class Target:
         return tuple(a.label or (a.text if a.text.isidentifier() else "") for a in self.arguments)
 
     def run(
-        self, host: Host = USUAL, progress: Progress | None = None, check: Sequence[str] = ()
+        self, host: RunOptions = USUAL, progress: Progress | None = None, check: Sequence[str] = ()
     ) -> Run:  # fmt: skip
         """Executes the kernel.  UsageError for a wrong launch, KernelFault from the kernel itself."""
         self.kernel.check(self.launch, self.machine)  # before arrays of many GiB are made
         return self.run_with(self.values(), host, progress, check)
 
     def run_with(
-        self, values: Sequence[Any], host: Host = USUAL, progress: Progress | None = None, check: Sequence[str] = ()
+        self,
+        values: Sequence[Any],
+        host: RunOptions = USUAL,
+        progress: Progress | None = None,
+        check: Sequence[str] = (),
     ) -> Run:
         """As run(), with these numbers and arrays, which are updated in place."""
         launch = self.launch
@@ -217,7 +221,7 @@ class Target:
 MOST_REGISTERS = 255  # a register's number has 8 bits, and 255 is RZ
 
 
-def footprint(flags: Flags, machine: Machine, registers: int, shared_static: int, barriers: int) -> Footprint:
+def footprint(flags: Flags, machine: Machine, registers: int, shared_static: int, barriers: int) -> BlockResources:
     """A block by numbers, without a kernel.  UsageError with the limit that a GPU would refuse it for."""
     names = dict(flag("--set", parse_setting, text) for text in flags.settings)
     if flags.block is None:
@@ -230,7 +234,7 @@ def footprint(flags: Flags, machine: Machine, registers: int, shared_static: int
         "the block", machine.arch, registers, shared_static, 0, (), 0, barriers, None, b"", {}, {}, (), ()
     )  # fmt: skip
     check_launch(Launch((1, 1, 1), (x, y, z), dynamic), machine, kernel)
-    return Footprint(registers, x * y * z, shared_static, dynamic, barriers)
+    return BlockResources(registers, x * y * z, shared_static, dynamic, barriers)
 
 
 def shared_bytes(text: str, names: Mapping[str, Number]) -> int:
@@ -287,7 +291,7 @@ def targets(file: str, flags: Flags = NO_FLAGS) -> list[Target]:
     """
     machine, machine_from = choose(flags.gpu, os.environ)
     kept: dict[Made, Any] = {}
-    code = Code(file, flags.arch, machine.arch, flags.options, flags.guess)
+    code = SelectableCode(file, flags.arch, machine.arch, flags.options, flags.guess)
     words = (flags.kernel,) if isinstance(flags.kernel, str) else flags.kernel or ()
     block, guessed, found = selected(code, words)
     taken = {name for _, module in found for name in module.variables} - (block.names.keys() if block else set())
@@ -313,4 +317,3 @@ def _clustered(
     said = flags.cluster
     size = entry.clusters(names) if said is None else flag("--cluster", parse_dim, said, names)
     return kernel if size is None else kernel.in_clusters(size)
-

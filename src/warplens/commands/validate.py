@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from warplens.api import Progress
 from warplens.commands.target import Target
-from warplens.core.agreement import Agreement, Row
+from warplens.core.agreement import Agreement, AgreementRow
 from warplens.core.launch import Launch
 from warplens.core.metric import Metric
-from warplens.core.run_options import Host
+from warplens.core.run_options import RunOptions
 from warplens.errors import UsageError
 from warplens.hardware import COUNTERS, Gpu, Job, launch, measure, open_gpu
 from warplens.launchspec.pitched_array import plain
@@ -30,7 +30,7 @@ HUNDREDTH = 0.0051  # Nsight Compute prints percentages to two decimals
 class Emulated:
     """A target's run on the CPU, with the job that repeats it on a GPU and the bytes it left."""
 
-    def __init__(self, target: Target, host: Host, progress: Progress | None) -> None:
+    def __init__(self, target: Target, host: RunOptions, progress: Progress | None) -> None:
         self.title = target.title
         arguments = target.fresh_values()
         self.job: Job = target.kernel.job(target.launch, *arguments)
@@ -71,11 +71,12 @@ def with_record(runs: Sequence[Emulated], file: str) -> list[Agreement]:
     return found
 
 
-def rows(ours: Mapping[str, Metric], theirs: Mapping[str, Metric]) -> tuple[Row, ...]:
+def rows(ours: Mapping[str, Metric], theirs: Mapping[str, Metric]) -> tuple[AgreementRow, ...]:
     """The metrics that both have, by name."""
     both = sorted(set(COUNTERS) & set(ours) & set(theirs))
     return tuple(
-        Row(name, ours[name], theirs[name], abs(ours[name].value - theirs[name].value) < HUNDREDTH) for name in both
+        AgreementRow(name, ours[name], theirs[name], abs(ours[name].value - theirs[name].value) < HUNDREDTH)
+        for name in both
     )
 
 

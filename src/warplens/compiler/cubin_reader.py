@@ -42,7 +42,7 @@ def read_cubin(data: bytes, sources: Mapping[str, str] | None = None) -> Cubin:
     from elftools.elf.elffile import ELFFile
 
     try:
-        return _Reader(ELFFile(BytesIO(data)), data, sources or {}).cubin()
+        return _CubinReader(ELFFile(BytesIO(data)), data, sources or {}).cubin()
     except CubinError:
         raise
     except Exception as error:  # a damaged file can fail anywhere in the ELF and DWARF readers
@@ -85,7 +85,7 @@ class _Symbol:
     type: str
 
 
-class _Reader:
+class _CubinReader:
     """One pass over an ELF file; sections by name."""
 
     def __init__(self, elf: ELFFile, data: bytes, sources: Mapping[str, str]) -> None:
@@ -121,9 +121,7 @@ class _Reader:
         for kind in ("sh", "ph"):
             count, size = self.elf[f"e_{kind}num"], self.elf[f"e_{kind}entsize"]
             if self.elf[f"e_{kind}off"] + count * size > len(self.data):
-                raise CubinError(
-                    f"the cubin is cut short: {len(self.data)} bytes, and its tables end behind them"
-                )
+                raise CubinError(f"the cubin is cut short: {len(self.data)} bytes, and its tables end behind them")
 
     def _architecture(self) -> str:
         # The number of the architecture is the lowest byte of the flags, from ABI 8 (CUDA 13) on the second.
@@ -151,9 +149,7 @@ class _Reader:
             raise CubinError(f"the cubin is damaged or cut short: {name} says {section['sh_size']} bytes")
         content: bytes = section.data()
         if len(content) != section["sh_size"]:
-            raise CubinError(
-                f"the cubin is cut short: {name} has {len(content)} of {section['sh_size']} bytes"
-            )
+            raise CubinError(f"the cubin is cut short: {name} has {len(content)} of {section['sh_size']} bytes")
         return content
 
     def _kernels(self) -> Iterator[Kernel]:

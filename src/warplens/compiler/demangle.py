@@ -26,7 +26,7 @@ DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 def demangled(symbol: str) -> str:
     """With namespaces and template arguments, without parameters; the symbol itself where it cannot be read."""
-    reader = _Reader(symbol)
+    reader = _NameReader(symbol)
     try:
         return reader.name() if reader.took("_Z") else symbol
     except (LookupError, ValueError):
@@ -36,7 +36,7 @@ def demangled(symbol: str) -> str:
 @cache
 def parameter_types(symbol: str) -> tuple[str, ...]:
     """C++ types of the function's parameters: ("float const*", "int"); () if the symbol does not tell them."""
-    reader = _Reader(symbol)
+    reader = _NameReader(symbol)
     try:
         if not reader.took("_Z"):
             return ()
@@ -65,7 +65,7 @@ def same_name(name: str) -> str:
     return re.sub(r"(?<![\w.])(\d+)[uUlL]+\b", r"\1", re.sub(r"\s+(?!\w)|(?<!\w)\s+", "", name))
 
 
-class _Reader:
+class _NameReader:
     """Reads a symbol from left to right; ValueError or LookupError where the grammar above ends."""
 
     def __init__(self, symbol: str) -> None:

@@ -24,7 +24,7 @@ COMPRESSED = 0x2000 | 0x8000  # as LZ4, as Zstandard
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class FatbinEntry:
     kind: int
     arch: str
     compressed: bool
@@ -46,7 +46,7 @@ def cubins_within(data: bytes) -> dict[str, list[bytes]]:
     return found
 
 
-def _entries(data: bytes, start: int) -> Iterator[Entry]:
+def _entries(data: bytes, start: int) -> Iterator[FatbinEntry]:
     def number(at: int, size: int) -> int:
         return int.from_bytes(data[at : at + size], "little")
 
@@ -60,11 +60,11 @@ def _entries(data: bytes, start: int) -> Iterator[Entry]:
         if head < LEAST or code + size > end:
             raise CubinError("the fatbin is damaged")
         compressed = bool(number(at + 40, 8) & COMPRESSED)
-        yield Entry(number(at, 2), f"sm_{number(at + 28, 4)}", compressed, data[code : code + size])
+        yield FatbinEntry(number(at, 2), f"sm_{number(at + 28, 4)}", compressed, data[code : code + size])
         at = code + size
 
 
-def _unreadable(entries: list[Entry]) -> str:
+def _unreadable(entries: list[FatbinEntry]) -> str:
     packed = sorted({entry.arch for entry in entries if entry.kind == CUBIN})
     if packed:
         return (

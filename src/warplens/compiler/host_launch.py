@@ -46,7 +46,7 @@ UNKNOWN_SHARED = 4096  # bytes, where some are asked for
 
 
 @dataclass(frozen=True, slots=True)
-class Launched:
+class HostLaunch:
     """A `<<<...>>>` of the host's: bytes as a number or ""; a grid of () and a number of None are not known.
 
     values   of the arguments;  given: bytes of memory behind each
@@ -59,7 +59,7 @@ class Launched:
     given: tuple[Number | None, ...] = ()
 
 
-def launched(name: str, source: str) -> Launched | None:
+def launched(name: str, source: str) -> HostLaunch | None:
     """The first `name<<<...>>>(...)` whose block can be read."""
     source = SEPARATOR.sub("", source)
     plain = expanded(source)
@@ -88,7 +88,7 @@ def launched(name: str, source: str) -> Launched | None:
     opening = found.end() - 1
     words = [word.strip() for word in commas(plain[opening + 1 : closing(plain, opening)])]
     memory = allocations(plain, numbers)
-    return Launched(
+    return HostLaunch(
         block, _shared(parts[2] if len(parts) > 2 else "0", numbers), whole(parts[0]),
         tuple(number(word, numbers) for word in words), tuple(_memory(word, memory) for word in words),
     )  # fmt: skip

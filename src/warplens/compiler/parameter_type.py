@@ -10,7 +10,7 @@ from warplens.compiler.c_types import TYPES
 from warplens.compiler.demangle import parameter_types
 from warplens.compiler.signature import NOISE, all_declarations, declared_name
 from warplens.core.cubin import Kernel
-from warplens.launchspec.element_type import Element, parse_element
+from warplens.launchspec.element_type import ElementType, parse_element
 
 POINTER_BYTES = 8
 GUESSES = {"T", "scalar_t"}  # names of template parameters: types only where a launch is guessed
@@ -33,7 +33,7 @@ class ParameterType:
     name: str = ""
     spelled: str = ""
     pointer: bool = False
-    element: Element | None = None
+    element: ElementType | None = None
 
     @property
     def boolean(self) -> bool:

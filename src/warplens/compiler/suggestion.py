@@ -15,7 +15,7 @@ from typing import TypeGuard
 from warplens.compiler.c_types import TYPES
 from warplens.compiler.demangle import demangled
 from warplens.compiler.host_code import blanked
-from warplens.compiler.host_launch import Launched, commas, launched, launched_instance
+from warplens.compiler.host_launch import HostLaunch, commas, launched, launched_instance
 from warplens.compiler.ptx import declared
 from warplens.compiler.signature import declarations, declared_name
 from warplens.core.cubin import Kernel
@@ -69,7 +69,7 @@ def suggestion(title: str, kernel: Kernel, source: str, taken: Mapping[str, int]
     said = tuple(re.sub(r"\b[A-Za-z_]\w*\b", lambda word: types.get(word[0], word[0]), text) for text in said)
     plain = _body(name, blanked(source))
     dims = 3 if "threadIdx.z" in plain else 2 if "threadIdx.y" in plain else 1
-    host = launched(name, source) or Launched(_threads(dims, kernel.max_threads))
+    host = launched(name, source) or HostLaunch(_threads(dims, kernel.max_threads))
     values = [*host.values, *(None for _ in said)]
     said = tuple(_untaken(text, value, taken) for text, value in zip(said, values, strict=False))
     given = [*host.given, *(None for _ in said)]
@@ -112,7 +112,7 @@ def _is_size(value: Number | None) -> TypeGuard[int]:
     return isinstance(value, int) and value > 0
 
 
-def _grid(host: Launched, sizes: Mapping[str, int], told: Mapping[str, Number]) -> str:
+def _grid(host: HostLaunch, sizes: Mapping[str, int], told: Mapping[str, Number]) -> str:
     """Enough threads for every size; or as the host has it, where it says all sizes too and has another."""
     across = (list(sizes) * 3)[: len(host.block)] if len(host.block) > 1 else [" * ".join(sizes)]
     counts = [sizes[name] for name in across] if len(host.block) > 1 and sizes else [prod(sizes.values())]

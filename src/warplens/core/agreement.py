@@ -9,7 +9,7 @@ from warplens.core.metric import Metric
 
 
 @dataclass(frozen=True)
-class Row:
+class AgreementRow:
     """One metric: what warplens says, what the GPU says, and whether that is the same."""
 
     name: str
@@ -24,7 +24,7 @@ class Agreement:
 
     title: str
     launch: Launch
-    rows: tuple[Row, ...]
+    rows: tuple[AgreementRow, ...]
     outputs: str | None
 
     @property

@@ -16,7 +16,7 @@ Counts = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Reached:
+class ReachedSectors:
     """What the lanes of generic accesses did that reached one space; arrays as in a Trace."""
 
     requests: Counts
@@ -77,7 +77,7 @@ class Trace:
     seconds: float
     hazards: tuple[Hazard, ...] = ()
     printed: str = ""
-    reached: Mapping[str, Reached] = field(default_factory=dict)
+    reached: Mapping[str, ReachedSectors] = field(default_factory=dict)
     counts_depend_on: str = ""
     addresses_depend_on: str = ""
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Host:
+class RunOptions:
     """What stands on the command line; None: the default.
 
     threads   of this machine
@@ -19,4 +19,4 @@ class Host:
     sample: int | None = None
 
 
-USUAL = Host()
+USUAL = RunOptions()

@@ -48,7 +48,7 @@ class Side:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class MetricRow:
     """One metric of both."""
 
     name: str
@@ -106,13 +106,13 @@ class Comparison:
     first: str
     second: str
     per_warp: bool
-    rows: tuple[Row, ...]
+    rows: tuple[MetricRow, ...]
     classes: tuple[Share, ...]
     idioms: tuple[Share, ...]
     lines: tuple[LineShare, ...]
     causes: tuple[LineShare, ...]
 
-    def row(self, name: str) -> Row:
+    def row(self, name: str) -> MetricRow:
         """UsageError for a metric that the two have not in common."""
         found = next((row for row in self.rows if row.name == name), None)
         if found is None:
@@ -160,7 +160,7 @@ def compare(first: Side, second: Side) -> Comparison:
         second.name,
         per_warp,
         tuple(
-            Row(name, metric.unit, metric.value, second.metrics[name].value, weaker(metric, second.metrics[name]))
+            MetricRow(name, metric.unit, metric.value, second.metrics[name].value, weaker(metric, second.metrics[name]))
             for name, metric in first.metrics.items() if name in second.metrics
         ),
         tuple(Share(str(k), a, b) for k, a, b in sums(lambda side, i: category(i))),

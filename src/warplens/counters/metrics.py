@@ -57,9 +57,7 @@ def mixes(program: Program, trace: Trace) -> Metrics:
     provenance = trace.provenance(of_addresses=False)
     return {
         "sass__inst_executed_per_opcode": instanced("inst", provenance, opcode_mix(program, trace).items()),
-        "sass__inst_executed_per_opcode_category": instanced(
-            "inst", provenance, category_mix(program, trace).items()
-        ),
+        "sass__inst_executed_per_opcode_category": instanced("inst", provenance, category_mix(program, trace).items()),
     }
 
 

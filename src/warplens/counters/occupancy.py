@@ -194,9 +194,7 @@ def _fits(limits: Limits, per_block: int) -> bool:
     return per_block <= limits.shared_bytes_per_block_optin + limits.shared_bytes_reserved_per_block
 
 
-def _carveout(
-    limits: Limits, wish: Carveout, asked: int, warps: int, admitted: Mapping[Resource, int]
-) -> int:
+def _carveout(limits: Limits, wish: Carveout, asked: int, warps: int, admitted: Mapping[Resource, int]) -> int:
     per_block = _shared_of_block(limits, asked)
     if wish == "maximum" or not _fits(limits, per_block):
         return limits.largest_carveout_bytes

@@ -16,7 +16,7 @@ Action = Literal["load", "store", "atomic", "reduction", "copy"]
 
 
 @dataclass(frozen=True, slots=True)
-class Access:
+class MemoryAccess:
     """How an instruction uses memory.
 
     space    "generic" decides between global, local and shared at run time, lane by lane
@@ -67,12 +67,12 @@ BRANCHES = TARGETS | frozenset(
 confirmed on an H200; KILL, ENDCOLLECTIVE, YIELD and BPT follow from NVIDIA's description alone."""
 
 
-def access(instruction: Instruction) -> Access | None:
+def access(instruction: Instruction) -> MemoryAccess | None:
     """How the instruction uses memory, or None."""
     if instruction.base not in MEMORY:
         return None
     space, action = MEMORY[instruction.base]
-    return Access(space, action, width(instruction))
+    return MemoryAccess(space, action, width(instruction))
 
 
 def width(instruction: Instruction) -> int:
@@ -101,8 +101,7 @@ CATEGORIES: dict[str, frozenset[str]] = {
         "half precision": "HADD2 HMUL2 HFMA2 HMNMX2 HSETP2 HSET2",
         "special function": "MUFU",
         "conversion": "F2F F2FP F2I I2F I2FP FRND I2IP UF2I UI2FP",
-        "tensor": "HMMA IMMA DMMA BMMA QMMA OMMA HGMMA IGMMA QGMMA BGMMA UTCHMMA UTCQMMA "
-        "UTCOMMA MOVM WARPGROUP",
+        "tensor": "HMMA IMMA DMMA BMMA QMMA OMMA HGMMA IGMMA QGMMA BGMMA UTCHMMA UTCQMMA UTCOMMA MOVM WARPGROUP",
         "move and select": "MOV SEL FSEL S2R CS2R P2R R2P LEPC B2R",
         "across lanes": "SHFL VOTE VOTEU MATCH REDUX CREDUX ELECT R2UR",
         "control": " ".join(sorted(BRANCHES)) + " BSSY BMOV NOP PREEXIT ACQBULK PMTRIG",

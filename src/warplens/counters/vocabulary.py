@@ -23,7 +23,7 @@ from warplens.core.counts import Trace
 from warplens.core.launch import Launch
 from warplens.core.metric import Metric, Provenance
 from warplens.core.program import Instruction, Program
-from warplens.counters.opcodes import Access, access
+from warplens.counters.opcodes import MemoryAccess, access
 
 Totals = NDArray[Any]
 
@@ -38,7 +38,7 @@ class Site:
 
     base: str
     opcode: str
-    access: Access | None
+    access: MemoryAccess | None
     spaces: frozenset[str]
 
 
@@ -203,9 +203,7 @@ COPY_SECTORS = Column("copy_sectors", of_addresses=True)
 BYTES = Column("bytes", of_addresses=True)
 
 GLOBAL, LOCAL, SHARED = space("global"), space("local"), space("shared")
-LOAD, STORE, ATOMIC, REDUCTION, COPY = (
-    action(name) for name in ("load", "store", "atomic", "reduction", "copy")
-)
+LOAD, STORE, ATOMIC, REDUCTION, COPY = (action(name) for name in ("load", "store", "atomic", "reduction", "copy"))
 
 Chips = Callable[[int], bool]
 

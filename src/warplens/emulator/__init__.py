@@ -1,24 +1,24 @@
 """run(Program, launch) -> Trace: the machine code of a kernel, translated and executed on the CPU, counted.  F4."""
 
 from warplens.emulator.execute.grid import available_threads, run
-from warplens.emulator.execute.launch_counts import Counted
+from warplens.emulator.execute.launch_counts import LaunchTrace
 from warplens.emulator.execute.syscalls import provided
 from warplens.emulator.instrument.instrumentation import LANES, RECORD, Checks
 from warplens.emulator.memory.device_memory import DeviceMemory
 from warplens.emulator.memory.kernel_arguments import pass_arguments
-from warplens.emulator.trace.lane_trace import Access, Entered, Step, read_steps
-from warplens.emulator.trace.warp_trace import Streams, record
+from warplens.emulator.trace.lane_trace import BlockEntry, LaneAccess, Step, read_steps
+from warplens.emulator.trace.warp_trace import WarpTraces, record
 
 __all__ = [
     "LANES",
     "RECORD",
-    "Access",
+    "BlockEntry",
     "Checks",
-    "Counted",
     "DeviceMemory",
-    "Entered",
+    "LaneAccess",
+    "LaunchTrace",
     "Step",
-    "Streams",
+    "WarpTraces",
     "available_threads",
     "pass_arguments",
     "provided",

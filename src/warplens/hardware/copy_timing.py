@@ -1,7 +1,7 @@
 """Copies between host and GPU, timed by the host's clock from the call until all of it has arrived.  F4.
 
-    with Copies(gpu, size) as copies:
-        copies.times(lambda: copies.to_device(copies.pinned, size))     # microseconds of each run
+with Copies(gpu, size) as copies:
+    copies.times(lambda: copies.to_device(copies.pinned, size))     # microseconds of each run
 """
 
 from __future__ import annotations

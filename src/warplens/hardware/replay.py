@@ -1,6 +1,6 @@
 """Repeats the launches kept in a folder, one after the other: what Nsight Compute looks at.
 
-    python -m warplens.hardware.replay FOLDER
+python -m warplens.hardware.replay FOLDER
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ def after_leaving(old: U64, count: U64) -> U64:
 def after_arrival_sm80(old: U64, count: U64) -> U64:
     """sm_80 to sm_89: missing in bits 32 to 62, threads in bits 0 to 29."""
     new = old + (count << 32)
-    return ((new ^ old) >> 63).ne(0).choose(new + ((((old & 0x3FFF_FFFF) + (1 << 30))) << 32), new)
+    return ((new ^ old) >> 63).ne(0).choose(new + (((old & 0x3FFF_FFFF) + (1 << 30)) << 32), new)
 
 
 @op("SYNCS.EXCH.64", pipe="lsu", says="barrier at {at} = {value}")

@@ -122,9 +122,7 @@ def wide_product(a: S32, b: S32, unsigned: bool) -> U64:
     return a.u32().wide() * b.u32().wide() if unsigned else (a.wide() * b.wide()).u64()
 
 
-@op(
-    "IDP.4A", pipe="fma_heavy", probe="__dp4a(a, b, c)", says="{to} = {a} . {b} + {c}, dot product of 4 bytes"
-)
+@op("IDP.4A", pipe="fma_heavy", probe="__dp4a(a, b, c)", says="{to} = {a} . {b} + {c}, dot product of 4 bytes")
 def idp_4a(a: U32, b: U32, c: U32, *, of_a: Literal["S8", "U8"], of_b: Literal["S8", "U8"]) -> U32:
     for position in range(4):
         c = c + field(a, 8, position, of_a == "S8") * field(b, 8, position, of_b == "S8")
@@ -236,9 +234,7 @@ def vimnmx3(a: S32, b: S32, c: S32, least: Pred, *, U32: bool, RELU: bool) -> S3
 Fields = Literal["S16x2", "U16x2", "S8x4", "U8x4"]
 
 
-@op(
-    "VIMNMX", pipe="alu", says="{to} = min({a}, {b}) if {least}, else max, each of {type}{RELU:, at least 0|}"
-)
+@op("VIMNMX", pipe="alu", says="{to} = min({a}, {b}) if {least}, else max, each of {type}{RELU:, at least 0|}")
 def vimnmx_fields(a: U32, b: U32, least: Pred, *, type: Fields, RELU: bool) -> tuple[U32, Pred, Pred]:
     """Field by field.  The predicates: a's field is taken, in the low and in the high half (seen on an H200)."""
     best = best_fields(a, b, least, type, RELU)
@@ -251,9 +247,7 @@ def vimnmx_fields(a: U32, b: U32, least: Pred, *, type: Fields, RELU: bool) -> t
     pipe="alu",
     says="{to} = min({a} + {b}, {c}) if {least}, else max, each of {type}{RELU:, at least 0|}",
 )
-def viaddmnmx_fields(
-    a: U32, b: U32, c: U32, least: Pred, *, type: Fields, RELU: bool
-) -> tuple[U32, Pred, Pred]:
+def viaddmnmx_fields(a: U32, b: U32, c: U32, least: Pred, *, type: Fields, RELU: bool) -> tuple[U32, Pred, Pred]:
     bits = 16 if type.endswith("x2") else 8
     total = by_field(bits, lambda k: field(a, bits, k, False) + field(b, bits, k, False))
     return vimnmx_fields(total, c, least, type=type, RELU=RELU)
@@ -311,9 +305,7 @@ def isetp(a: S32, b: S32, p: Pred = TRUE, *, cmp: Compare, bop: Combine, U32: bo
 
 
 @op("ISETP.EX", "UISETP.EX", pipe="alu", probe="(long long)a < b")
-def isetp_ex(
-    a: S32, b: S32, p: Pred, low: Pred = TRUE, *, cmp: Compare, bop: Combine, U32: bool
-) -> tuple[Pred, Pred]:
+def isetp_ex(a: S32, b: S32, p: Pred, low: Pred = TRUE, *, cmp: Compare, bop: Combine, U32: bool) -> tuple[Pred, Pred]:
     """The high words of a 64-bit comparison; where they are equal, `low`, the low words' outcome, decides.  It is left
     out where the low words decide nothing, as against a constant whose low word is 0."""
     holds = ordered(a.u32(), cmp, b.u32()) if U32 else ordered(a, cmp, b)

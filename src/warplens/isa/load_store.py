@@ -100,9 +100,7 @@ def matrix(w: Warp, rows: Sequence[U32], number: int, order: str) -> U32:
 def stsm(
     w: Warp, at: Address, value: Register, *, order: Literal["M88", "MT88"], count: Literal["1", "2", "4"] = "1"
 ) -> None:
-    matrices = [
-        transposed(word, w.lane) if order == "MT88" else word for word in w.stored(value, int(count)).words
-    ]
+    matrices = [transposed(word, w.lane) if order == "MT88" else word for word in w.stored(value, int(count)).words]
     w.store_rows(at, Data([row_word(w, matrices, k) for k in range(4)]), int(count))
 
 
@@ -173,18 +171,14 @@ def atomic(
 
 @op("ATOMG", pipe="lsu", says="{to} = global memory at {at}, which becomes it {operation} {value}",
     ignores=CACHING + " FTZ RN")  # fmt: skip
-def atomg(
-    w: Warp, at: Address, value: Register, *, operation: Operation, number: Number = "32"
-) -> tuple[Data, Pred]:
+def atomg(w: Warp, at: Address, value: Register, *, operation: Operation, number: Number = "32") -> tuple[Data, Pred]:
     old = atomic(w, "global", at, value, operation, number, returns=True)
     return old, w.active
 
 
 @op("ATOM", pipe="lsu", says="{to} = generic address {at}, which becomes it {operation} {value}",
     ignores=CACHING + " FTZ RN")  # fmt: skip
-def atom(
-    w: Warp, at: Address, value: Register, *, operation: Operation, number: Number = "32"
-) -> tuple[Data, Pred]:
+def atom(w: Warp, at: Address, value: Register, *, operation: Operation, number: Number = "32") -> tuple[Data, Pred]:
     """Sums of floats are done in global memory only; the predicate says where, the code behind does the rest."""
     only: Space | None = "global" if "F" in number and operation == "ADD" else None
     old = atomic(w, "generic", at, value, operation, number, returns=True, only=only)
@@ -207,17 +201,13 @@ def compare_and_swap(w: Warp, space: Space, at: Address, compare: Register, valu
 
 @op("ATOMG.CAS", pipe="lsu", ignores=CACHING,
     says="{to} = global memory at {at}, which becomes {value} if it was {compare}")  # fmt: skip
-def atomg_cas(
-    w: Warp, at: Address, compare: Register, value: Register, *, size: Swapped = "32"
-) -> tuple[Data, Pred]:
+def atomg_cas(w: Warp, at: Address, compare: Register, value: Register, *, size: Swapped = "32") -> tuple[Data, Pred]:
     return compare_and_swap(w, "global", at, compare, value, size), w.active
 
 
 @op("ATOM.CAS", pipe="lsu", ignores=CACHING,
     says="{to} = generic address {at}, which becomes {value} if it was {compare}")  # fmt: skip
-def atom_cas(
-    w: Warp, at: Address, compare: Register, value: Register, *, size: Swapped = "32"
-) -> tuple[Data, Pred]:
+def atom_cas(w: Warp, at: Address, compare: Register, value: Register, *, size: Swapped = "32") -> tuple[Data, Pred]:
     return compare_and_swap(w, "generic", at, compare, value, size), w.active
 
 

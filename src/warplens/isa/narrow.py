@@ -82,9 +82,7 @@ def packed(x: F32, brain: bool, relu: bool, rounding: Pack, finite: bool) -> U32
 
 @op("F2FP.PACK_AB", pipe="alu", ignores="F32", says="{to} = pair of {low} and {high} as {BF16:bfloat|half}",
     probe="__floats2half2_rn(f, g); __floats2bfloat162_rn(f, g); half2_rz(f, g); half2_relu(f, g)")  # fmt: skip
-def f2fp(
-    high: F32, low: F32, *, F16: bool, BF16: bool, RELU: bool, SATFINITE: bool, rounding: Pack = "RN"
-) -> U32:
+def f2fp(high: F32, low: F32, *, F16: bool, BF16: bool, RELU: bool, SATFINITE: bool, rounding: Pack = "RN") -> U32:
     """The first operand goes into the high half."""
     top, bottom = (packed(x, BF16, RELU, rounding, SATFINITE) for x in (high, low))
     return (top << 16) | bottom
@@ -201,5 +199,3 @@ def ex2_half(a: H2, *, half: Half) -> U32:
     power = ex2(low(a, half))
     word = float_to_half(power, half == "BF16", "RZ")
     return power.compare("ge", 2.0**16).choose(word.like(0x7C00), word) if half == "F16" else word
-
-

@@ -11,9 +11,7 @@ from warplens.isa.dsl.warp_interface import Data, Warp
 
 
 @op("SHFL", pipe="lsu", says="{to} = {a} of lane {b} ({mode}, {c})", probe="__shfl_sync(~0u, a, b)")
-def shfl(
-    w: Warp, a: U32, b: U32, c: U32, *, mode: Literal["IDX", "UP", "DOWN", "BFLY"]
-) -> tuple[U32, Pred]:
+def shfl(w: Warp, a: U32, b: U32, c: U32, *, mode: Literal["IDX", "UP", "DOWN", "BFLY"]) -> tuple[U32, Pred]:
     """PTX shfl: c holds the clamp in its low five bits and the segment mask in bits 8 to 12."""
     lane, amount = w.lane, b & 31
     segment = (c >> 8) & 31
@@ -51,9 +49,7 @@ def match_all(w: Warp, a: Register, *, size: Literal["32", "U64"] = "32") -> tup
 
 
 @op("REDUX", "CREDUX", pipe="xu", says="{to} = {a} of all lanes, {how}", probe="__reduce_add_sync(~0u, a)")
-def redux(
-    w: Warp, a: U32, *, how: Literal["AND", "OR", "XOR", "SUM", "MIN", "MAX"] = "AND", S32: bool
-) -> U32:
+def redux(w: Warp, a: U32, *, how: Literal["AND", "OR", "XOR", "SUM", "MIN", "MAX"] = "AND", S32: bool) -> U32:
     names = {"SUM": "add", "MIN": "smin" if S32 else "min", "MAX": "smax" if S32 else "max"}
     return w.reduce(a, names.get(how, how.lower()))  # type: ignore[arg-type]
 

@@ -11,7 +11,7 @@ from datetime import date
 from warplens.api import Progress
 from warplens.commands.validate import rows
 from warplens.core.metric import Metric
-from warplens.core.run_options import Host
+from warplens.core.run_options import RunOptions
 from warplens.errors import HardwareError
 from warplens.hardware import COUNTERS, Gpu, Timing, measure, open_gpu
 from warplens.labs.run_lab import Size
@@ -59,7 +59,7 @@ def measured_time(rung: str, size: str, timing: Timing) -> MeasuredTime:
 
 
 def counted(
-    found: Sequence[MeasuredTime], rungs: Sequence[Rung], known: Counted, gpu: str, host: Host
+    found: Sequence[MeasuredTime], rungs: Sequence[Rung], known: Counted, gpu: str, host: RunOptions
 ) -> list[MeasuredTime]:  # fmt: skip
     """The same rows with how many of Nsight Compute's counters were compared at the small size, and how many are
     equal; as they are where there is no ncu.

@@ -9,13 +9,13 @@ from pathlib import Path
 from warplens.commands.target import Flags, Target, targets
 from warplens.core.metric import Metric
 from warplens.core.program import Program
-from warplens.core.run_options import Host
+from warplens.core.run_options import RunOptions
 from warplens.errors import UsageError
 from warplens.hardware import Gpu, Job, Timing
 from warplens.hardware import time as timed
 from warplens.labs.python_file import function, keywords, load
-from warplens.labs.reference_check import Truth
-from warplens.labs.rung import Outcome
+from warplens.labs.reference_check import ReferenceCheck
+from warplens.labs.rung import RungResult
 from warplens.launchspec.expression import Names
 from warplens.launchspec.lab_toml import LabFile, RungEntry
 from warplens.model import Prediction
@@ -40,24 +40,24 @@ class KernelRung:
         (found,) = targets(str(self.folder / self.entry.file), Flags(self.entry.title, gpu=gpu, settings=settings))
         return found
 
-    def run(self, gpu: str, size: Names | None, host: Host, predict: bool = True) -> Outcome:
+    def run(self, gpu: str, size: Names | None, host: RunOptions, predict: bool = True) -> RungResult:
         target = self.target(gpu, size)
         target.kernel.check(target.launch, target.machine)
         before, after = target.values(), target.fresh_values()
         if self.lab.sample and size is not None:
             host = replace(host, sample=host.sample or self.lab.sample)
         names = self.lab.names(self.entry, size)
-        truth = None if host.sample else Truth(self.folder, self.entry, before, names)
+        truth = None if host.sample else ReferenceCheck(self.folder, self.entry, before, names)
         run = target.run_with(after, host, bar(self.entry.title))
         wrong = truth.differences(after) if truth else ()
         if wrong:
-            return Outcome(run.metrics, None, wrong=wrong, run=run)
+            return RungResult(run.metrics, None, wrong=wrong, run=run)
         metrics = {**run.metrics, **self.quantities(run, names)}
         if not predict:
-            return Outcome(metrics, None, run=run)
+            return RungResult(metrics, None, run=run)
         run = run.timed()
         found = predicted(run.prediction) if run.prediction else None
-        return Outcome(metrics, found, run.unpredicted, run=run)
+        return RungResult(metrics, found, run.unpredicted, run=run)
 
     def quantities(self, run: Run, names: Names) -> dict[str, Metric]:
         """What the lab's own quantities.py finds in a run; nothing where there is no such file.

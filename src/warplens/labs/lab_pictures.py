@@ -15,12 +15,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-from warplens.emulator import Access, Entered
+from warplens.emulator import BlockEntry, LaneAccess
 from warplens.errors import UsageError
 from warplens.labs.lab import Lab
 from warplens.labs.result_files import read_measured, read_results
 from warplens.labs.result_table import recorded
-from warplens.labs.run_lab import SIZES, Done
+from warplens.labs.run_lab import SIZES, FinishedRung
 from warplens.labs.rung import Rung
 from warplens.machine import machine
 from warplens.report.pictures.dram_timeline import dram_timeline
@@ -50,7 +50,7 @@ class Gallery:
         self._drawn: dict[str, str] = {}
         self._points: dict[str, Roofline] = {}
 
-    def see(self, done: Done) -> None:
+    def see(self, done: FinishedRung) -> None:
         """A rung that ran, in the order of the rungs."""
         title, outcome = done.rung.entry.title, next(iter(done.outcomes.values()))
         if outcome.run is None:
@@ -116,7 +116,7 @@ def warps(run: Run, table: Table) -> str:
     began: dict[int, int] = {}
     parted, working = set(), set()
     for step in run.steps([block]):
-        if isinstance(step, Entered):
+        if isinstance(step, BlockEntry):
             began.setdefault(step.warp, step.lanes)
         elif step.lanes:
             working |= {32 * step.warp + lane for lane in step.reached}
@@ -179,10 +179,10 @@ OF_A_DEVICE: Mapping[str, Callable[[Table], str]] = {"dram_timeline": timeline}
 NEEDED = {"dram_timeline": "banks", "time_against_size": "size", "roofline_path": "file", "machine_code": "file"}
 
 
-def _access(run: Run, table: Table, space: str) -> tuple[Access, int]:
+def _access(run: Run, table: Table, space: str) -> tuple[LaneAccess, int]:
     """The access that is meant, by its number among those of its warp to this space, and where its buffer begins."""
     wanted = table.get("block", 0), table.get("warp", 0), table.get("access", 0)
-    steps = (step for step in run.steps([wanted[0]]) if isinstance(step, Access) and step.space == space)
+    steps = (step for step in run.steps([wanted[0]]) if isinstance(step, LaneAccess) and step.space == space)
     found = [step for step in steps if step.warp == wanted[1] and step.lanes]
     if wanted[2] >= len(found):
         _refuse(table, f"accesses to {space} memory of warp {wanted[1]} of block {wanted[0]}: {len(found)}, from 0")

@@ -6,7 +6,7 @@ from collections import Counter
 
 from warplens.core.program import Program
 from warplens.counters.idioms import idioms
-from warplens.labs.rung import Outcome, Rung
+from warplens.labs.rung import Rung, RungResult
 from warplens.launchspec.expression import Names, evaluate_ratio
 
 LOOPS = "loops"
@@ -20,7 +20,7 @@ def standing(program: Program) -> Counter[str]:
     return found
 
 
-def miscoded(rung: Rung, names: Names, outcome: Outcome) -> tuple[str, ...]:
+def miscoded(rung: Rung, names: Names, outcome: RungResult) -> tuple[str, ...]:
     """What `code` of the rung's table expects and the compiler did not make."""
     if not rung.entry.code or outcome.run is None:
         return ()

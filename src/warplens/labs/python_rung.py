@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from warplens.core.metric import Metric
-from warplens.core.run_options import Host
+from warplens.core.run_options import RunOptions
 from warplens.errors import Unpredictable
 from warplens.hardware import Gpu, Timing
 from warplens.labs.python_file import function, keywords, load
-from warplens.labs.rung import Outcome
+from warplens.labs.rung import RungResult
 from warplens.launchspec.expression import Names
 from warplens.launchspec.lab_toml import LabFile, RungEntry
 from warplens.machine import machine
@@ -32,19 +32,19 @@ class PythonRung:
     lab: LabFile
     entry: RungEntry
 
-    def run(self, gpu: str, size: Names | None, host: Host, predict: bool = True) -> Outcome:
+    def run(self, gpu: str, size: Names | None, host: RunOptions, predict: bool = True) -> RungResult:
         module, names = load(self.folder / self.entry.file), self.lab.names(self.entry, size)
         quantities = function(module, "quantities")
         found = quantities(**keywords(quantities, names)) if quantities else {}
         metrics = {name: Metric(value, "", "exact") for name, value in found.items()}
         forecast = function(module, "predicted") if predict else None
         if forecast is None:
-            return Outcome(metrics, None)
+            return RungResult(metrics, None)
         try:
             time = float(forecast(machine(gpu), **keywords(forecast, names)))
         except Unpredictable as reason:
-            return Outcome(metrics, None, str(reason))
-        return Outcome(metrics, Predicted(gpu, time, None, None, "", bool(machine(gpu).calibrated)))
+            return RungResult(metrics, None, str(reason))
+        return RungResult(metrics, Predicted(gpu, time, None, None, "", bool(machine(gpu).calibrated)))
 
     def program(self, gpu: str) -> None:
         return None

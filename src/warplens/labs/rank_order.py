@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import combinations
 
-from warplens.report.lab.lab_table import Row
+from warplens.report.lab.lab_table import LabRow
 
 TIE = 0.01  # predicted times so near together are in no order
 
 
-def differing(rows: Sequence[Row], gpu: str) -> tuple[tuple[str, str], ...]:
+def differing(rows: Sequence[LabRow], gpu: str) -> tuple[tuple[str, str], ...]:
     """Pairs of rungs of which the GPU takes the second as the quicker one and the model the first, or the reverse.
 
     Measured times whose spreads (10th to 90th percentile) meet are in no order.
@@ -18,7 +18,7 @@ def differing(rows: Sequence[Row], gpu: str) -> tuple[tuple[str, str], ...]:
     return tuple((a.title, b.title) for a, b in combinations(rows, 2) if _modelled(a, b, gpu) * _measured(a, b) < 0)
 
 
-def _modelled(a: Row, b: Row, gpu: str) -> int:
+def _modelled(a: LabRow, b: LabRow, gpu: str) -> int:
     """1 where `a` is slower, -1 where it is quicker, 0 where neither is known to be."""
     if gpu not in a.predicted or gpu not in b.predicted:
         return 0
@@ -26,7 +26,7 @@ def _modelled(a: Row, b: Row, gpu: str) -> int:
     return 0 if abs(first - second) <= TIE * max(first, second) else 1 if first > second else -1
 
 
-def _measured(a: Row, b: Row) -> int:
+def _measured(a: LabRow, b: LabRow) -> int:
     one, other = a.measured, b.measured
     if one is None or other is None:
         return 0

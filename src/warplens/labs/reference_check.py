@@ -20,7 +20,7 @@ SHOWN = 3  # elements
 PART = 1 << 22  # elements that are compared at once
 
 
-class Truth:
+class ReferenceCheck:
     """What has to come out of one launch: made before it from the arguments, compared with them after it."""
 
     def __init__(self, folder: Path, entry: RungEntry, before: Sequence[Any], names: Names) -> None:

@@ -11,7 +11,7 @@ from typing import get_args
 
 from warplens.core.metric import Metric, Provenance
 from warplens.errors import UsageError
-from warplens.labs.rung import Outcome
+from warplens.labs.rung import RungResult
 from warplens.report.lab.lab_table import MeasuredTime, Predicted
 from warplens.system.atomic_write import write_whole
 
@@ -37,7 +37,7 @@ Key = tuple[str, str]  # size and rung
 Results = dict[Key, Record]
 
 
-def record(outcomes: Mapping[str, Outcome], names: Iterable[str]) -> Record:
+def record(outcomes: Mapping[str, RungResult], names: Iterable[str]) -> Record:
     """From what ran on each GPU; the counts are those of the first."""
     first = next(iter(outcomes.values()))
     metrics = {name: first.metrics[name] for name in names if name in first.metrics}

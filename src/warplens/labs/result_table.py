@@ -13,7 +13,7 @@ from warplens.labs.result_files import Record
 from warplens.labs.rung import Rung
 from warplens.launchspec.expression import Names
 from warplens.machine import Machine, machine
-from warplens.report.lab.lab_table import MeasuredTime, Row, Sheet
+from warplens.report.lab.lab_table import LabRow, LabTable, MeasuredTime
 
 Times = Mapping[str, MeasuredTime]
 
@@ -21,7 +21,7 @@ Times = Mapping[str, MeasuredTime]
 def sheet(
     lab: Lab, size: str, names: Names | None, gpus: Sequence[str], rungs: Sequence[Rung],
     records: Mapping[str, Record], measured: Times, unpredicted: Mapping[str, str] = {},
-) -> Sheet:  # fmt: skip
+) -> LabTable:  # fmt: skip
     """records, measured, unpredicted: by the rungs' titles; a row of `measured` that is no rung is a library's."""
     first = machine(gpus[0])
     rows = tuple(
@@ -30,7 +30,7 @@ def sheet(
     )
     titles = {rung.entry.title for rung in lab.rungs}
     entry = lab.rungs[0].entry
-    return Sheet(
+    return LabTable(
         key=lab.key, title=lab.file.title, lesson=lab.file.lesson, size=size, columns=tuple(lab.file.columns),
         gpus=tuple(gpus), limit=limit(entry.work, lab.file.names(entry, names), first), rows=rows,
         libraries=tuple(time for name, time in measured.items() if name not in titles),
@@ -41,7 +41,7 @@ def sheet(
 def row(
     lab: Lab, rung: Rung, names: Names | None, gpu: Machine, kept: Record, time: MeasuredTime | None,
     unpredicted: Mapping[str, str],
-) -> Row:  # fmt: skip
+) -> LabRow:  # fmt: skip
     entry = rung.entry
     known = lab.file.names(entry, names)
     forecast = kept.predicted.get(gpu.key)
@@ -49,7 +49,7 @@ def row(
     metrics = dict(kept.metrics)
     if taken:
         metrics["time_us"] = Metric(taken, "us", "measured" if time else "modelled")
-    return Row(
+    return LabRow(
         title=entry.title, file=entry.file, teaches=entry.teaches, published=entry.published,
         cells=tuple(value(text, metrics, known) for text in lab.file.columns.values()),
         predicted=kept.predicted, unpredicted=unpredicted.get(entry.title, ""), measured=time,

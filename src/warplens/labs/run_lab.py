@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from warplens.core.run_options import USUAL, Host
+from warplens.core.run_options import USUAL, RunOptions
 from warplens.errors import UsageError
 from warplens.labs.lab import Lab
 from warplens.labs.opcode_claims import miscoded
 from warplens.labs.result_files import Record, read_measured, record
 from warplens.labs.result_table import recorded, sheet
-from warplens.labs.rung import Outcome, Rung
+from warplens.labs.rung import Rung, RungResult
 from warplens.launchspec.expression import Names, evaluate_ratio, parse_setting
-from warplens.report.lab.lab_table import MeasuredTime, Sheet
+from warplens.report.lab.lab_table import LabTable, MeasuredTime
 
 SIZES = ("small", "full")
 
@@ -36,17 +36,17 @@ class Size:
 
 
 @dataclass(frozen=True)
-class Done:
+class FinishedRung:
     """A rung that ran on each GPU.  wrong: results or counts that are not as they should be, in words."""
 
     rung: Rung
-    outcomes: Mapping[str, Outcome] = field(repr=False)
+    outcomes: Mapping[str, RungResult] = field(repr=False)
     wrong: tuple[str, ...]
 
 
 def runs(
-    lab: Lab, rungs: Sequence[Rung], size: Size, gpus: Sequence[str], host: Host = USUAL, predict: bool = True
-) -> Iterator[Done]:
+    lab: Lab, rungs: Sequence[Rung], size: Size, gpus: Sequence[str], host: RunOptions = USUAL, predict: bool = True
+) -> Iterator[FinishedRung]:
     """Each rung on each GPU, one after the other."""
     for rung in rungs:
         outcomes = {gpu: rung.run(gpu, size.names, host, predict) for gpu in gpus}
@@ -54,10 +54,10 @@ def runs(
         first = next(iter(outcomes.values()))
         counts = miscounted(lab, rung, size, first)
         code = miscoded(rung, lab.file.names(rung.entry, size.names), first)
-        yield Done(rung, outcomes, (*dict.fromkeys(results), *counts, *code))
+        yield FinishedRung(rung, outcomes, (*dict.fromkeys(results), *counts, *code))
 
 
-def miscounted(lab: Lab, rung: Rung, size: Size, outcome: Outcome) -> tuple[str, ...]:
+def miscounted(lab: Lab, rung: Rung, size: Size, outcome: RungResult) -> tuple[str, ...]:
     """The counts of lab.toml that did not come out."""
     names = lab.file.names(rung.entry, size.names)
     told = []
@@ -73,12 +73,12 @@ def miscounted(lab: Lab, rung: Rung, size: Size, outcome: Outcome) -> tuple[str,
 def tabled(
     lab: Lab, done: Sequence[Record], rungs: Sequence[Rung], size: Size, gpus: Sequence[str],
     unpredicted: Mapping[str, str], fresh: Mapping[str, MeasuredTime] = {},
-) -> Sheet:  # fmt: skip
+) -> LabTable:  # fmt: skip
     """The table of what ran: with times measured now, or else those recorded for the first GPU."""
     measured = {**recorded(read_measured(lab.folder), size.text, gpus[0]), **fresh}
     records = {rung.entry.title: kept for rung, kept in zip(rungs, done, strict=True)}
     return sheet(lab, size.text, size.names, gpus, rungs, records, measured, unpredicted)
 
 
-def kept(lab: Lab, done: Done) -> Record:
+def kept(lab: Lab, done: FinishedRung) -> Record:
     return record(done.outcomes, lab.metrics_of(done.rung.entry))

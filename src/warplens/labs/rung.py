@@ -8,17 +8,17 @@ from typing import Protocol
 
 from warplens.core.metric import Metric
 from warplens.core.program import Program
-from warplens.core.run_options import Host
+from warplens.core.run_options import RunOptions
 from warplens.hardware import Gpu, Job, Timing
 from warplens.launchspec.expression import Names
 from warplens.launchspec.lab_toml import RungEntry
 from warplens.report.lab.lab_table import Predicted
-from warplens.report.launch_view import Subject
+from warplens.report.launch_view import LaunchView
 from warplens.run import Run
 
 
 @dataclass(frozen=True)
-class Outcome:
+class RungResult:
     """What one rung did at one size on one GPU.
 
     metrics      by Nsight's names, or those that a piece of Python gives its numbers
@@ -33,7 +33,7 @@ class Outcome:
     run: Run | None = field(default=None, repr=False)
 
     @property
-    def subject(self) -> Subject | None:
+    def subject(self) -> LaunchView | None:
         return self.run.subject if self.run else None
 
 
@@ -43,7 +43,7 @@ class Rung(Protocol):
     @property
     def entry(self) -> RungEntry: ...
 
-    def run(self, gpu: str, size: Names | None, host: Host, predict: bool = True) -> Outcome:
+    def run(self, gpu: str, size: Names | None, host: RunOptions, predict: bool = True) -> RungResult:
         """Executes it on the CPU, checks its result and asks the model for its time."""
         ...
 

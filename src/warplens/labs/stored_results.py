@@ -6,12 +6,12 @@ import difflib
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from warplens.core.run_options import USUAL, Host
+from warplens.core.run_options import USUAL, RunOptions
 from warplens.errors import UsageError
 from warplens.labs.lab import Lab
 from warplens.labs.result_files import RESULTS, TIMES, Record, lines, read_measured, read_results, text
 from warplens.labs.result_table import recorded, sheet
-from warplens.labs.run_lab import Done, Size, kept, runs
+from warplens.labs.run_lab import FinishedRung, Size, kept, runs
 from warplens.labs.rung import Rung
 from warplens.launchspec.expression import Names
 from warplens.report.lab import markdown_table
@@ -23,9 +23,9 @@ PART = re.compile(r"(<!-- begin: (?P<what>.+?) -->\n).*?(<!-- end -->)", re.DOTA
 
 
 def computed(
-    lab: Lab, size: Size, host: Host = USUAL, predict: Callable[[Rung], bool] = lambda _: True,
+    lab: Lab, size: Size, host: RunOptions = USUAL, predict: Callable[[Rung], bool] = lambda _: True,
     rungs: Sequence[Rung] = (),
-) -> Iterator[tuple[Done, list[str]]]:  # fmt: skip
+) -> Iterator[tuple[FinishedRung, list[str]]]:  # fmt: skip
     """Each rung, or those that are named, at one size, with its rows of results.csv."""
     for rung in rungs or lab.rungs:
         (done,) = runs(lab, [rung], size, [GPU], host, predict(rung))

@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warplens.errors import UsageError
-from warplens.launchspec.element_type import Element, parse_element
+from warplens.launchspec.element_type import ElementType, parse_element
 from warplens.launchspec.expression import Names, Number, evaluate, evaluate_call, evaluate_list, whole
-from warplens.launchspec.initializers import KINDS, Array, Maker, plan
+from warplens.launchspec.initializers import KINDS, InitialArray, Maker, plan
 from warplens.launchspec.pitched_array import USUAL_ALIGNMENT, Pitched, padded, pitch_of
 from warplens.launchspec.struct_literal import STRUCTURE, structure
 
@@ -210,9 +210,7 @@ def _source(body: str, names: Names, position: int, folder: Path) -> tuple[Maker
     if found := _ARRAY.fullmatch(body):
         return _array(found, names, position)
     if _BARE_TYPE.fullmatch(body):
-        raise UsageError(
-            f"does not say what the array holds: write 'random {body}'; kinds are {', '.join(KINDS)}"
-        )
+        raise UsageError(f"does not say what the array holds: write 'random {body}'; kinds are {', '.join(KINDS)}")
     if body.split("(")[0].strip() in (KINDS.keys() | {"file"}) - names.keys():
         raise UsageError("a type and a size, or a path, are missing: write 'zeros f32[n]' or 'file data.npy'")
     try:
@@ -247,7 +245,7 @@ def _array(found: re.Match[str], names: Names, position: int) -> tuple[Maker, in
         raise UsageError(f"no kind '{found['kind']}'; {_POSSIBLE}")
     if found["before"] is not None and found["after"] is not None:
         raise UsageError("parameters stand twice, before the type and behind it; once is enough")
-    array = Array(parse_element(found["type"]), _shape(found["shape"], names), position)
+    array = InitialArray(parse_element(found["type"]), _shape(found["shape"], names), position)
     _check_bytes(array.bytes)
     parameters = found["before"] or found["after"] or ""
     values, keywords = evaluate_call(parameters, names) if parameters.strip() else ((), {})
@@ -289,21 +287,19 @@ def _file(found: re.Match[str], names: Names, folder: Path) -> tuple[Maker, int]
     _check_bytes(path.stat().st_size)
     typed = None
     if found["type"] is not None:
-        typed = Array(parse_element(found["type"]), _shape(found["shape"], names))
+        typed = InitialArray(parse_element(found["type"]), _shape(found["shape"], names))
         _check_bytes(typed.bytes)
     if path.suffix == ".npy":
         return partial(_npy, path, typed), path.stat().st_size
     if typed is None:
-        raise UsageError(
-            f"{path} is no .npy file, so it needs a type and a size: 'file {found['path']} f32[n]'"
-        )
+        raise UsageError(f"{path} is no .npy file, so it needs a type and a size: 'file {found['path']} f32[n]'")
     if path.stat().st_size != typed.bytes:
         raise UsageError(f"{path} holds {path.stat().st_size} bytes, and the array takes {typed.bytes}")
     raw: Callable[[], NDArray[Any]] = partial(np.fromfile, path, typed.element.dtype)
     return partial(_shaped, raw, typed.numpy_shape), typed.bytes
 
 
-def _npy(path: Path, typed: Array | None) -> NDArray[Any]:
+def _npy(path: Path, typed: InitialArray | None) -> NDArray[Any]:
     try:
         array = np.load(path, allow_pickle=False)
     except Exception as error:  # a damaged file fails anywhere in numpy's readers, of archives too
@@ -316,10 +312,9 @@ def _npy(path: Path, typed: Array | None) -> NDArray[Any]:
     return _as_declared(path, array, typed.element, typed.numpy_shape)
 
 
-def _as_declared(path: Path, array: NDArray[Any], element: Element, shape: tuple[int, ...]) -> NDArray[Any]:
+def _as_declared(path: Path, array: NDArray[Any], element: ElementType, shape: tuple[int, ...]) -> NDArray[Any]:
     if array.dtype != element.dtype or array.shape != shape:
         raise UsageError(
-            f"{path} holds {array.dtype} of shape {array.shape}, and the argument says "
-            f"{element.dtype} of shape {shape}"
+            f"{path} holds {array.dtype} of shape {array.shape}, and the argument says {element.dtype} of shape {shape}"
         )
     return array

@@ -45,7 +45,7 @@ _C_VECTOR = re.compile(rf"({'|'.join(_C_NAMES)})([1-4])?")
 
 
 @dataclass(frozen=True, slots=True)
-class Element:
+class ElementType:
     """One element of an array: `lanes` numbers of the scalar type `scalar` side by side, without padding."""
 
     scalar: str
@@ -95,12 +95,12 @@ class Element:
         return (near.view(np.uint32) >> np.uint32(16)).astype(np.uint16)
 
 
-def parse_element(text: str) -> Element:
+def parse_element(text: str) -> ElementType:
     """ "f32", "f32x4" or CUDA's own "float4".  UsageError for anything else."""
     if match := _VECTOR.fullmatch(text):
-        return Element(match[1], int(match[2] or 1))
+        return ElementType(match[1], int(match[2] or 1))
     if match := _C_VECTOR.fullmatch(text):
-        return Element(_C_NAMES[match[1]], int(match[2] or 1))
+        return ElementType(_C_NAMES[match[1]], int(match[2] or 1))
     raise UsageError(
         f"no type '{text}'; possible are {', '.join(_DTYPES)}, "
         f"vectors of them such as f32x4, and the CUDA names {', '.join(_C_NAMES)}, float4, int2 ..."

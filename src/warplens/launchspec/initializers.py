@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warplens.errors import UsageError
-from warplens.launchspec.element_type import Element
+from warplens.launchspec.element_type import ElementType
 from warplens.launchspec.expression import Number
 
 Maker: TypeAlias = Callable[[], NDArray[Any]]
@@ -28,10 +28,10 @@ _DEFAULT_SEED = 0
 
 
 @dataclass(frozen=True, slots=True)
-class Array:
+class InitialArray:
     """An array to be made: `shape` counts elements; `position` is its place among the kernel's arguments."""
 
-    element: Element
+    element: ElementType
     shape: tuple[int, ...]
     position: int = 0
 
@@ -58,7 +58,7 @@ class Array:
         return lambda: np.random.Generator(np.random.PCG64(int(seed)))
 
 
-def plan(kind: str, array: Array, values: tuple[Number, ...], keywords: dict[str, Number]) -> Maker:
+def plan(kind: str, array: InitialArray, values: tuple[Number, ...], keywords: dict[str, Number]) -> Maker:
     """The maker of `array`, filled in the manner of `kind`.  UsageError for parameters that cannot be."""
     function = KINDS[kind]
     signature = inspect.signature(function)
@@ -79,7 +79,7 @@ def kind(function: Kind) -> Kind:
 
 @kind
 def random(
-    array: Array, low: Number | None = None, high: Number | None = None, seed: Number | None = None
+    array: InitialArray, low: Number | None = None, high: Number | None = None, seed: Number | None = None
 ) -> Maker:
     """Even over low <= x < high.  Floats: [-0.5, 0.5).  Integers: [0, 1000), or what the type holds of it."""
     if (low is None) != (high is None):
@@ -91,17 +91,17 @@ def random(
 
 
 @kind
-def zeros(array: Array) -> Maker:
+def zeros(array: InitialArray) -> Maker:
     return lambda: np.zeros(array.values, array.element.dtype)
 
 
 @kind
-def ones(array: Array) -> Maker:
+def ones(array: InitialArray) -> Maker:
     return full(array, 1)
 
 
 @kind
-def full(array: Array, value: Number) -> Maker:
+def full(array: InitialArray, value: Number) -> Maker:
     """`value` everywhere."""
     array.element.check(value)
     one = array.element.encoded(np.array([value], _work_type(array.element)))
@@ -109,7 +109,7 @@ def full(array: Array, value: Number) -> Maker:
 
 
 @kind
-def arange(array: Array, start: Number = 0, step: Number = 1) -> Maker:
+def arange(array: InitialArray, start: Number = 0, step: Number = 1) -> Maker:
     """start, start + step, start + 2 step ..."""
     for end in (start, step, start + max(array.values - 1, 0) * step):
         array.element.check(end)
@@ -122,12 +122,10 @@ def arange(array: Array, start: Number = 0, step: Number = 1) -> Maker:
 
 
 @kind
-def permutation(array: Array, seed: Number | None = None) -> Maker:
+def permutation(array: InitialArray, seed: Number | None = None) -> Maker:
     """Each of 0 ... size - 1 once, in random order: indices for gathers and scatters."""
     if not array.element.whole:
-        raise UsageError(
-            f"a permutation is of whole numbers, not of {array.element.name}; use i32 or another"
-        )
+        raise UsageError(f"a permutation is of whole numbers, not of {array.element.name}; use i32 or another")
     array.element.check(max(array.values - 1, 0))
     stream = array.stream(seed)
 
@@ -140,12 +138,12 @@ def permutation(array: Array, seed: Number | None = None) -> Maker:
 
 
 @kind
-def empty(array: Array) -> Maker:
+def empty(array: InitialArray) -> Maker:
     """Nothing that a kernel should read: every byte 0xFF, NaN in floats and -1 in signed integers."""
     return lambda: np.full(array.bytes, 0xFF, np.uint8).view(array.element.dtype)
 
 
-def _random_whole(array: Array, stream: Stream, low: Number | None, high: Number | None) -> Maker:
+def _random_whole(array: InitialArray, stream: Stream, low: Number | None, high: Number | None) -> Maker:
     dtype = array.element.dtype
     first = 0 if low is None else low
     last = min(999, int(np.iinfo(dtype).max)) if high is None else high - 1
@@ -156,7 +154,7 @@ def _random_whole(array: Array, stream: Stream, low: Number | None, high: Number
     return lambda: stream().integers(int(first), int(last), array.values, dtype, endpoint=True)
 
 
-def _random_float(array: Array, stream: Stream, low: Number, high: Number) -> Maker:
+def _random_float(array: InitialArray, stream: Stream, low: Number, high: Number) -> Maker:
     if not low < high:
         raise UsageError(f"random over an empty range, {low} up to but without {high}")
     array.element.check(low)
@@ -175,6 +173,6 @@ def _random_float(array: Array, stream: Stream, low: Number, high: Number) -> Ma
     return make
 
 
-def _work_type(element: Element) -> np.dtype[Any]:
+def _work_type(element: ElementType) -> np.dtype[Any]:
     """Whole numbers are made in their own type, floats in double precision and then rounded."""
     return element.dtype if element.whole else np.dtype(np.float64)

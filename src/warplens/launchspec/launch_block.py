@@ -123,9 +123,7 @@ class LaunchFile:
         chosen = settings or {}
         for name in chosen.keys() - self.names.keys():
             known = ", ".join(self.names) or "none"
-            raise UsageError(
-                f"{self.file}:{self.line}: {self.noun} has no name '{name}'; it has {known}"
-            )
+            raise UsageError(f"{self.file}:{self.line}: {self.noun} has no name '{name}'; it has {known}")
         values: dict[str, Number] = {}
         for name, value in self.names.items():
             try:
@@ -178,9 +176,7 @@ def read_launch_block(source: str, file: str) -> LaunchFile | None:
     if not opening:
         return None
     if len(opening) > 1:
-        raise UsageError(
-            f"{file}:{opening[1]}: a second launch block; join it with the one at line {opening[0]}"
-        )
+        raise UsageError(f"{file}:{opening[1]}: a second launch block; join it with the one at line {opening[0]}")
     return Reader(file, opening[0], _content(lines, opening[0], file)).read()
 
 

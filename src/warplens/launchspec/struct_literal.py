@@ -7,7 +7,7 @@ import re
 import numpy as np
 
 from warplens.errors import UsageError
-from warplens.launchspec.element_type import Element, parse_element
+from warplens.launchspec.element_type import ElementType, parse_element
 from warplens.launchspec.expression import Names, evaluate_list
 
 STRUCTURE = re.compile(r"struct\s*\((?P<fields>.*)\)", re.DOTALL)
@@ -37,7 +37,7 @@ def structure(text: str, names: Names) -> bytes:
     return bytes(data + bytes(-len(data) % widest))
 
 
-def _alignment(element: Element) -> int:
+def _alignment(element: ElementType) -> int:
     """float2 and float4 are aligned as a whole, double4 at 16 bytes, float3 as a float."""
     return min(element.bytes, 16) if element.lanes in (2, 4) else element.dtype.itemsize
 

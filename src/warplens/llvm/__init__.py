@@ -7,7 +7,7 @@ takes a fifth of the time.  The words are llvmlite's.
 from __future__ import annotations
 
 from warplens.llvm.builder import IRBuilder
-from warplens.llvm.module import Block, Function, GlobalVariable, Module
+from warplens.llvm.module import BasicBlock, Function, GlobalVariable, IRModule
 from warplens.llvm.types import (
     ArrayType,
     DoubleType,
@@ -20,10 +20,25 @@ from warplens.llvm.types import (
     VectorType,
     VoidType,
 )
-from warplens.llvm.values import POISON, Constant, Value
+from warplens.llvm.values import POISON, IRConstant, Value
 
 __all__ = [
-    "POISON", "ArrayType", "Block", "Constant", "DoubleType", "FloatType", "Function", "FunctionType",
-    "GlobalVariable", "IRBuilder", "IntType", "LiteralStructType", "Module", "PointerType", "Type", "Value",
-    "VectorType", "VoidType",
+    "POISON",
+    "ArrayType",
+    "BasicBlock",
+    "DoubleType",
+    "FloatType",
+    "Function",
+    "FunctionType",
+    "GlobalVariable",
+    "IRBuilder",
+    "IRConstant",
+    "IRModule",
+    "IntType",
+    "LiteralStructType",
+    "PointerType",
+    "Type",
+    "Value",
+    "VectorType",
+    "VoidType",
 ]  # fmt: skip

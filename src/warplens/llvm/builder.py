@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 
-from warplens.llvm.module import Block, Function, Module
+from warplens.llvm.module import BasicBlock, Function, IRModule
 from warplens.llvm.types import FunctionType, IntType, PointerType, Type, VectorType
-from warplens.llvm.values import Constant, Value
+from warplens.llvm.values import IRConstant, Value
 
 I1, PTR = IntType(1), PointerType()
 ORDERS = {"==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
@@ -16,7 +16,7 @@ ORDERS = {"==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
 class Going:
     """What ends a block, and may yet be told more."""
 
-    def __init__(self, block: Block, text: str) -> None:
+    def __init__(self, block: BasicBlock, text: str) -> None:
         self.block, self.text = block, text
         self.cases: list[str] = []
         block.end = text
@@ -28,7 +28,7 @@ class Going:
         )
         self.block.end = f"{self.text}, !prof {note}"
 
-    def add_case(self, number: Constant, block: Block) -> None:
+    def add_case(self, number: IRConstant, block: BasicBlock) -> None:
         self.cases.append(f"{number.type.text} {number.text}, label %{block.label}")
         self.block.end = f"{self.text} [{' '.join(self.cases)}]"
 
@@ -36,21 +36,21 @@ class Going:
 class IRBuilder:
     """`block` is where it writes."""
 
-    def __init__(self, block: Block) -> None:
+    def __init__(self, block: BasicBlock) -> None:
         self.block = block
         self.function: Function = block.function
         self._write = block.lines.append
 
     @property
-    def module(self) -> Module:
+    def module(self) -> IRModule:
         return self.function.module
 
     # Places
 
-    def append_basic_block(self, name: str = "b") -> Block:
+    def append_basic_block(self, name: str = "b") -> BasicBlock:
         return self.function.append_basic_block(name)
 
-    def position_at_end(self, block: Block) -> None:
+    def position_at_end(self, block: BasicBlock) -> None:
         self.block, self._write = block, block.lines.append
 
     @contextmanager
@@ -119,15 +119,15 @@ class IRBuilder:
         return self._two("fdiv", x, y)
 
     def not_(self, x: Value) -> Value:
-        ones = Constant(x.type, None, "splat (i1 true)") if x.type.text == "<32 x i1>" else None
+        ones = IRConstant(x.type, None, "splat (i1 true)") if x.type.text == "<32 x i1>" else None
         if ones is None:
             single = x.type.element if isinstance(x.type, VectorType) else x.type
-            one = Constant(single, -1)
-            ones = Constant.splat(one, x.type) if single is not x.type else one
+            one = IRConstant(single, -1)
+            ones = IRConstant.splat(one, x.type) if single is not x.type else one
         return self._two("xor", x, ones)
 
     def neg(self, x: Value) -> Value:
-        return self._two("sub", Constant(x.type, None), x)
+        return self._two("sub", IRConstant(x.type, None), x)
 
     def fneg(self, x: Value) -> Value:
         return self._made(x.type, f"fneg {x.type.text} {x.text}")
@@ -274,13 +274,13 @@ class IRBuilder:
         assert self.block.end is None, f"{self.block.label} ends twice"
         return Going(self.block, f" {text}")
 
-    def branch(self, to: Block) -> None:
+    def branch(self, to: BasicBlock) -> None:
         self._end(f"br label %{to.label}")
 
-    def cbranch(self, p: Value, yes: Block, no: Block) -> Going:
+    def cbranch(self, p: Value, yes: BasicBlock, no: BasicBlock) -> Going:
         return self._end(f"br i1 {p.text}, label %{yes.label}, label %{no.label}")
 
-    def switch(self, number: Value, otherwise: Block) -> Going:
+    def switch(self, number: Value, otherwise: BasicBlock) -> Going:
         going = self._end(f"switch {number!r}, label %{otherwise.label}")
         self.block.end = f"{going.text} []"
         return going
@@ -313,7 +313,7 @@ class IRBuilder:
             going.set_weights([99, 1] if likely else [1, 99])
 
     @contextmanager
-    def _way(self, block: Block, after: Block) -> Iterator[None]:
+    def _way(self, block: BasicBlock, after: BasicBlock) -> Iterator[None]:
         self.position_at_end(block)
         yield
         if not self.block.is_terminated:

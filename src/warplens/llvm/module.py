@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from warplens.llvm.types import FunctionType, PointerType, Type
-from warplens.llvm.values import Constant, Value
+from warplens.llvm.values import IRConstant, Value
 
 
-class Module:
+class IRModule:
     """`globals` are its functions by name."""
 
     def __init__(self, name: str = "") -> None:
@@ -38,7 +38,7 @@ class Module:
         return "\n".join([*map(str, self.variables), *map(str, self.functions), *self._written_notes, ""])
 
 
-class Block:
+class BasicBlock:
     """A line an instruction; `end` is the one that goes elsewhere."""
 
     __slots__ = ("end", "function", "label", "lines")
@@ -61,14 +61,14 @@ class Function(Value):
         "args", "attributes", "blocks", "count", "function_type", "labels", "linkage", "module", "name", "noalias",
     )  # fmt: skip
 
-    def __init__(self, module: Module, kind: FunctionType, name: str) -> None:
+    def __init__(self, module: IRModule, kind: FunctionType, name: str) -> None:
         super().__init__(PointerType(), f'@"{name}"')
         self.module, self.name, self.function_type = module, name, kind
         self.args = tuple(Value(a, f"%a{n}") for n, a in enumerate(kind.args))
         self.noalias: Sequence[Value] = ()  # arguments that alone lead to where they point
         self.attributes: set[str] = set()
         self.linkage = ""
-        self.blocks: list[Block] = []
+        self.blocks: list[BasicBlock] = []
         self.count = 0  # of values so far
         self.labels: dict[str, int] = {}
         module.globals[name] = self
@@ -77,9 +77,9 @@ class Function(Value):
     def is_declaration(self) -> bool:
         return not self.blocks
 
-    def append_basic_block(self, name: str = "b") -> Block:
+    def append_basic_block(self, name: str = "b") -> BasicBlock:
         times = self.labels[name] = self.labels.get(name, -1) + 1
-        block = Block(self, f"{name}.{times}")
+        block = BasicBlock(self, f"{name}.{times}")
         self.blocks.append(block)
         return block
 
@@ -108,11 +108,11 @@ class Function(Value):
 class GlobalVariable(Value):
     __slots__ = ("global_constant", "initializer", "kind")
 
-    def __init__(self, module: Module, kind: Type, name: str) -> None:
+    def __init__(self, module: IRModule, kind: Type, name: str) -> None:
         super().__init__(PointerType(), f'@"{name}"')
         self.kind = kind
         self.global_constant = False
-        self.initializer: Constant = Constant(kind, None)
+        self.initializer: IRConstant = IRConstant(kind, None)
         module.variables.append(self)
 
     def __str__(self) -> str:
@@ -120,4 +120,4 @@ class GlobalVariable(Value):
         return f"{self.text} = {word} {self.kind.text} {self.initializer.text}"
 
 
-__all__ = ["Block", "Function", "GlobalVariable", "Module"]
+__all__ = ["BasicBlock", "Function", "GlobalVariable", "IRModule"]

@@ -28,7 +28,7 @@ class _Poison:
 POISON = _Poison()
 
 
-class Constant(Value):
+class IRConstant(Value):
     """`constant` is a number, None for zero, POISON, bytes' worth of numbers or constants for what has several."""
 
     __slots__ = ("constant",)
@@ -38,15 +38,15 @@ class Constant(Value):
         self.constant = constant
         self.text = _spelled(kind, constant) if text is None else text
 
-    def bitcast(self, kind: Type) -> Constant:
+    def bitcast(self, kind: Type) -> IRConstant:
         if kind is self.type:
             return self
-        return Constant(kind, self, f"bitcast ({self.type.text} {self.text} to {kind.text})")
+        return IRConstant(kind, self, f"bitcast ({self.type.text} {self.text} to {kind.text})")
 
     @staticmethod
-    def splat(single: Constant, kind: Type) -> Constant:
+    def splat(single: IRConstant, kind: Type) -> IRConstant:
         """A vector constant in short form: 32 members cost more to make and to parse than to compile."""
-        return Constant(kind, [single], f"splat ({single.type.text} {single.text})")
+        return IRConstant(kind, [single], f"splat ({single.type.text} {single.text})")
 
 
 def _spelled(kind: Type, constant: Any) -> str:
@@ -76,4 +76,4 @@ def _many(kind: Type) -> bool:
     return kind.text[0] in "<[{"
 
 
-__all__ = ["POISON", "Constant", "Value"]
+__all__ = ["POISON", "IRConstant", "Value"]

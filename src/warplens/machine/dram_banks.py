@@ -22,13 +22,13 @@ CROWDED = 0.5  # assumed: what a lesson calls so
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Place:
+class BankPlace:
     channel: int
     bank: int
 
 
 @dataclass(frozen=True, slots=True)
-class Access:
+class BankAccess:
     """One burst on a channel, in transfers since the first: its bank is busy from start to end, the bus from
     transfer to end."""
 
@@ -56,15 +56,15 @@ class Spread:
         return 2 * sum(self.bursts) >= len(self.bursts) and self.use < CROWDED
 
 
-def place(address: int, channels: Channels) -> Place:
+def place(address: int, channels: Channels) -> BankPlace:
     """Channel and bank of a byte."""
     around, channel = divmod(address // channels.burst_bytes, channels.channel_count)
-    return Place(channel, around % channels.banks_per_channel)
+    return BankPlace(channel, around % channels.banks_per_channel)
 
 
-def distribution(count: int, element_bytes: int, channels: Channels) -> Mapping[Place, tuple[int, ...]]:
+def distribution(count: int, element_bytes: int, channels: Channels) -> Mapping[BankPlace, tuple[int, ...]]:
     """Which elements of an array, from the start of channel 0, lie in which bank."""
-    found: dict[Place, list[int]] = {}
+    found: dict[BankPlace, list[int]] = {}
     for element in range(count):
         found.setdefault(place(element * element_bytes, channels), []).append(element)
     return {where: tuple(elements) for where, elements in sorted(found.items())}
@@ -91,7 +91,7 @@ def gigabytes_per_second(channels: Channels, banks: int | None = None) -> float:
     return bus_use(channels, banks) * channels.channel_gigabytes_per_second
 
 
-def timeline(banks: Sequence[int], channels: Channels) -> tuple[Access, ...]:
+def timeline(banks: Sequence[int], channels: Channels) -> tuple[BankAccess, ...]:
     """What happens on one channel when these banks are asked in this order, all at once at 0.
 
     A bank searches as soon as it is free, and holds its burst until the bus has carried it; the bus carries in order.
@@ -103,11 +103,13 @@ def timeline(banks: Sequence[int], channels: Channels) -> tuple[Access, ...]:
         start = free.get(bank, 0)
         transfer = max(start + channels.latency_per_transfer, bus)
         bus = free[bank] = transfer + 1
-        accesses.append(Access(bank, start, transfer, bus))
+        accesses.append(BankAccess(bank, start, transfer, bus))
     return tuple(accesses)
 
 
-def spread(addresses: Iterable[int], channels: Channels, place_of: Callable[[int, Channels], Place] = place) -> Spread:
+def spread(
+    addresses: Iterable[int], channels: Channels, place_of: Callable[[int, Channels], BankPlace] = place
+) -> Spread:
     """The bursts that these bytes are in, each once, by channel; `place_of`: where a byte lies."""
     bursts = {address // channels.burst_bytes * channels.burst_bytes for address in addresses}
     counts = Counter(place_of(address, channels).channel for address in bursts)

@@ -44,9 +44,7 @@ def check_cooperative(launch: Launch, machine: Machine, kernel: Kernel, resident
 def _check_size(kernel: Kernel, machine: Machine, word: str, size: Dim3, largest: tuple[int, ...]) -> None:
     for axis, given, limit in zip("xyz", size, largest, strict=True):
         if not 1 <= given <= limit:
-            _refuse(
-                kernel, f"a {word} of {_times(size)} has {axis} = {given}; {machine.title} takes 1 to {limit}"
-            )
+            _refuse(kernel, f"a {word} of {_times(size)} has {axis} = {given}; {machine.title} takes 1 to {limit}")
 
 
 def check_cluster_size(kernel: Kernel, wanted: Dim3) -> None:
@@ -63,17 +61,14 @@ def _check_cluster(kernel: Kernel, launch: Launch) -> None:
     if any(blocks % size for blocks, size in zip(launch.grid, kernel.cluster, strict=True)):
         _refuse(
             kernel,
-            f"its clusters are {_times(kernel.cluster)} blocks, which do not divide a grid of "
-            f"{_times(launch.grid)}",
+            f"its clusters are {_times(kernel.cluster)} blocks, which do not divide a grid of {_times(launch.grid)}",
         )
 
 
 def _check_threads(kernel: Kernel, machine: Machine, launch: Launch) -> None:
     threads, limit = launch.threads_per_block, machine.limits.threads_per_block
     if threads > limit:
-        _refuse(
-            kernel, f"a block of {_times(launch.block)} is {threads} threads; {machine.title} takes {limit}"
-        )
+        _refuse(kernel, f"a block of {_times(launch.block)} is {threads} threads; {machine.title} takes {limit}")
     if kernel.max_threads is not None and threads > kernel.max_threads:
         _refuse(
             kernel,

@@ -241,7 +241,7 @@ def speeds_from(arch: Tables, own: Tables, arch_file: str, file: str) -> Speeds:
 
 
 def speed_sources(arch: Tables, own: Tables) -> dict[str, str]:
-    """"table.key" -> where the number comes from.
+    """ "table.key" -> where the number comes from.
 
     derived         by calibration/derive.py from a record that `warplens calibrate` wrote
     read            from a measurement file, in one step (tests/calibration/test_readings.py)

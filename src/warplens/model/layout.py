@@ -3,11 +3,26 @@
 from __future__ import annotations
 
 # Kinds of instruction
-(FIXED, VARIABLE, LOAD, STORE, ATOMIC, REDUCE, COPY, GROUP, GROUP_WAIT, BARRIER, ARRIVE, FENCE, EXCHANGE,
- TABLE, END, TELL) = range(16)
+(
+    FIXED,
+    VARIABLE,
+    LOAD,
+    STORE,
+    ATOMIC,
+    REDUCE,
+    COPY,
+    GROUP,
+    GROUP_WAIT,
+    BARRIER,
+    ARRIVE,
+    FENCE,
+    EXCHANGE,
+    TABLE,
+    END,
+    TELL,
+) = range(16)
 # Columns of the code
-(STALL, SETS, FREES, WAITS, PIPE, KIND, BYTES, DEPTH, NUMBER, NEED, OTHER, ALSO, LATE, TIMELY, STAYS,
- READS) = range(16)
+(STALL, SETS, FREES, WAITS, PIPE, KIND, BYTES, DEPTH, NUMBER, NEED, OTHER, ALSO, LATE, TIMELY, STAYS, READS) = range(16)
 # OTHER: 1 for an atomic that adds floats, and for a load past L1
 # ALSO: a pipe that it takes as well, 0: none
 # LATE, TIMELY: the result of the one takes a place from the other (pipes.py)
@@ -20,8 +35,22 @@ REASONS = (
     "selected", "wait", "long_scoreboard", "short_scoreboard", "barrier", "math_pipe_throttle", "lg_throttle",
     "mio_throttle", "not_selected", "branch_resolving", "no_instruction", "membar", "dispatch_stall", "drain",
 )  # fmt: skip
-(SELECTED, WAIT, LONG, SHORT, AT_BARRIER, MATH, LG, MIO, NOT_SELECTED, BRANCHING, NO_INSTRUCTION, MEMBAR,
- DISPATCH, DRAINING) = range(14)
+(
+    SELECTED,
+    WAIT,
+    LONG,
+    SHORT,
+    AT_BARRIER,
+    MATH,
+    LG,
+    MIO,
+    NOT_SELECTED,
+    BRANCHING,
+    NO_INSTRUCTION,
+    MEMBAR,
+    DISPATCH,
+    DRAINING,
+) = range(14)
 # Settings, by place
 (
     QUEUE, LSU_ISSUE, GLOBAL_REQUEST, SHARED_REQUEST, IN_FLIGHT, L2_PORT, L2_READ, L2_WRITE, DRAM_READ, DRAM_WRITE,

@@ -20,10 +20,10 @@ from warplens.counters.occupancy import Occupancy, waves
 from warplens.errors import UsageError
 from warplens.machine import Machine
 from warplens.model import layout as p
-from warplens.model.grid.inter_block_sync import Waits, waits_of
-from warplens.model.grid.memory_supply import Buffers, Supply
-from warplens.model.grid.simulated_blocks import Chosen, choose_blocks, with_neighbours
-from warplens.model.instruction.instruction_table import PIPES, MachineCode, machine_code, settings
+from warplens.model.grid.inter_block_sync import InterBlockSync, waits_of
+from warplens.model.grid.memory_supply import Buffers, MemorySupply
+from warplens.model.grid.simulated_blocks import SimulatedBlocks, choose_blocks, with_neighbours
+from warplens.model.instruction.instruction_table import PIPES, InstructionTable, machine_code, settings
 from warplens.model.instruction.sm_clock import at_its_clock
 from warplens.model.result.limit import limit_of
 from warplens.model.result.prediction import WHAT_IF, Prediction, Simulated
@@ -32,14 +32,14 @@ from warplens.model.sm.activity import Activity, activity
 from warplens.model.sm.concurrent_sms import side_by_side
 from warplens.model.sm.l1_cache import LINE, lines_of
 from warplens.model.sm.l2_partial_sectors import PARTS
-from warplens.model.trace.warp_streams import ByWarp, part
+from warplens.model.trace.warp_streams import WarpStreams, part
 from warplens.sass.block_queue import waiting_loads
 
 SCATTER = ("least", "tenth", "quarter", "half", "three_quarters", "nine_tenths", "all_but_hundredth", "most")
 PIECE = 32.0  # bytes a cycle that one multiprocessor sends to L2 if it is alone; source: `lines of a store`
 ROUNDING = 0.02  # of how often the simulated part is repeated; assumed: as much is an estimate's
 REPEATED = 1.1  # defined: from which on a prediction says so
-Recorder = Callable[[tuple[int, ...]], ByWarp]
+Recorder = Callable[[tuple[int, ...]], WarpStreams]
 
 
 def predict(
@@ -72,11 +72,11 @@ def predict(
     near = with_neighbours(chosen.centres, trace.launch.grid)
     beside = recorded(near) if near else part(others, ())
     code = machine_code(program, machine.speeds)
-    supply = Supply.of(program, code, others, beside, chosen, machine, trace, buffers)
+    supply = MemorySupply.of(program, code, others, beside, chosen, machine, trace, buffers)
     return _answer(program, trace, machine, occupancy, chosen, code, streams, supply, what_if, waits)
 
 
-def _settings(machine: Machine, chosen: Chosen, supply: Supply, what_if: Sequence[str]) -> NDArray[Any]:
+def _settings(machine: Machine, chosen: SimulatedBlocks, supply: MemorySupply, what_if: Sequence[str]) -> NDArray[Any]:
     speeds, more = machine.speeds, 2.0 if "double_bandwidth" in what_if else 1.0
     bytes_a_cycle = machine.dram_gigabytes_per_second * 1000 / machine.boost_megahertz / chosen.active * more
     spread = machine.multiprocessors / chosen.active
@@ -122,7 +122,7 @@ def _settings(machine: Machine, chosen: Chosen, supply: Supply, what_if: Sequenc
 
 
 @dataclass(frozen=True)
-class Outcome:
+class SimulationOutcome:
     """What the simulation of one multiprocessor gave, and what it stands for.
 
     counts      by place in layout.py;  stalls: (reason, instruction);  busy: cycles of each pipe
@@ -140,9 +140,17 @@ class Outcome:
 
 
 def _run(
-    machine: Machine, occupancy: Occupancy, chosen: Chosen, code: MachineCode, streams: ByWarp, supply: Supply,
-    what_if: Sequence[str], executed: float, blocks: int, waits: Waits,
-) -> tuple[Outcome, Supply]:  # fmt: skip
+    machine: Machine,
+    occupancy: Occupancy,
+    chosen: SimulatedBlocks,
+    code: InstructionTable,
+    streams: WarpStreams,
+    supply: MemorySupply,
+    what_if: Sequence[str],
+    executed: float,
+    blocks: int,
+    waits: InterBlockSync,
+) -> tuple[SimulationOutcome, MemorySupply]:
     chosen_settings = _settings(machine, chosen, supply, what_if)
     unified = machine.limits.unified_bytes_per_multiprocessor
     of_l2 = machine.l2_bytes // LINE // chosen.active
@@ -181,10 +189,10 @@ def _run(
     longer = (cycles - before) / max(simulated - before, 1.0)
     histories = [run.history for run in runs]
     active = activity(histories, chosen, machine, streams.warps, blocks, longer)
-    return Outcome(counts, stalls, busy, cycles, scale, chosen_settings, active), supply
+    return SimulationOutcome(counts, stalls, busy, cycles, scale, chosen_settings, active), supply
 
 
-def dram_cycles(settings: NDArray[np.float64], chosen: Chosen, supply: Supply) -> float:
+def dram_cycles(settings: NDArray[np.float64], chosen: SimulatedBlocks, supply: MemorySupply) -> float:
     """That DRAM needs at the least for what the whole grid makes it move.  One multiprocessor cannot tell: it does not
     see what others make L2 lose, nor that DRAM writes what was there before the launch."""
     cycles = supply.read / settings[p.DRAM_READ] + supply.stored / settings[p.DRAM_WRITE]
@@ -192,9 +200,17 @@ def dram_cycles(settings: NDArray[np.float64], chosen: Chosen, supply: Supply) -
 
 
 def _answer(
-    program: Program, trace: Trace, machine: Machine, occupancy: Occupancy, chosen: Chosen, code: MachineCode,
-    streams: ByWarp, supply: Supply, what_if: Sequence[str], waits: Waits,
-) -> Prediction:  # fmt: skip
+    program: Program,
+    trace: Trace,
+    machine: Machine,
+    occupancy: Occupancy,
+    chosen: SimulatedBlocks,
+    code: InstructionTable,
+    streams: WarpStreams,
+    supply: MemorySupply,
+    what_if: Sequence[str],
+    waits: InterBlockSync,
+) -> Prediction:
     # A multiprocessor that has a block more than others ends last.
     each = float(trace.executed.sum()) / trace.launch.blocks * chosen.of_blocks
     out, supply = _run(machine, occupancy, chosen, code, streams, supply, what_if, each, trace.launch.blocks, waits)
@@ -220,7 +236,7 @@ def _answer(
     )  # fmt: skip
 
 
-def _simulated(chosen: Chosen, instructions: int, scale: float) -> Simulated:
+def _simulated(chosen: SimulatedBlocks, instructions: int, scale: float) -> Simulated:
     n, whole = len(chosen.blocks), chosen.of_blocks
     if n == whole and scale > REPEATED:
         why = f"the first {100 / scale:.0f} % of what one multiprocessor executes: the rest is taken to repeat it"

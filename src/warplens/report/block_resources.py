@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 
-class Footprint(NamedTuple):
+class BlockResources(NamedTuple):
     """Registers a thread, threads, bytes of static and dynamic shared memory, barriers: what occupancy() takes."""
 
     registers: int

@@ -17,13 +17,13 @@ from warplens.core.program import Constant, Program, Special
 from warplens.counters.occupancy import Occupancy, waves
 from warplens.counters.vocabulary import Counts, Quantity
 from warplens.machine import Machine, same_code
-from warplens.model import Floor, floor
+from warplens.model import LeastTime, floor
 from warplens.model.result.prediction import Prediction
 from warplens.report.constant_names import constant_names
 
 
 @dataclass(frozen=True)
-class Subject:
+class LaunchView:
     """One launch, counted.
 
     title          of the kernel, as the user calls it;  file: as the user gave it
@@ -90,7 +90,7 @@ class Subject:
         return waves(self.machine, self.occupancy, self.launch.blocks)
 
     @cached_property
-    def floor(self) -> Floor | None:
+    def floor(self) -> LeastTime | None:
         """The least time on the GPU; None where the machine code is for another one."""
         if self.foreign:
             return None

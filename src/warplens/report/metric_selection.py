@@ -1,8 +1,8 @@
 """Metrics that a user asks for, by the rules of Nsight Compute's --metrics.  F7.
 
-    smsp__inst_executed.sum     this one
-    smsp__inst_executed         all that are made of it: .sum, .avg ...
-    regex:op_(ld|st)            all whose name has a match; ^...$ for the whole name
+smsp__inst_executed.sum     this one
+smsp__inst_executed         all that are made of it: .sum, .avg ...
+regex:op_(ld|st)            all whose name has a match; ^...$ for the whole name
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from warplens.core.cubin import SourceLine
 from warplens.core.metric import Metric
 from warplens.model.result.prediction import Prediction
-from warplens.report.launch_view import Subject
+from warplens.report.launch_view import LaunchView
 
 REASONS = {
     "selected": "issued an instruction",
@@ -177,7 +177,7 @@ def stalls(prediction: Prediction) -> list[Stall]:
     return sorted(rows, key=lambda row: (-row.cycles, row.reason))
 
 
-def stalls_by_line(subject: Subject, prediction: Prediction) -> list[LineStalls]:
+def stalls_by_line(subject: LaunchView, prediction: Prediction) -> list[LineStalls]:
     """The source lines where warps spend cycles, most first; code without a line is left out."""
     lines: dict[SourceLine, Counter[str]] = {}
     for index, reasons in prediction.stalls_at.items():
@@ -193,14 +193,14 @@ def add(into: Counter[str], reasons: Mapping[str, float]) -> None:
         into[reason] += cycles  # type: ignore[assignment]  # cycles may have fractions
 
 
-def line_stalls(subject: Subject, place: SourceLine, reasons: Mapping[str, float], total: float) -> LineStalls:
+def line_stalls(subject: LaunchView, place: SourceLine, reasons: Mapping[str, float], total: float) -> LineStalls:
     own = sum(reasons.values())
     ordered = sorted(reasons.items(), key=lambda pair: (-pair[1], pair[0]))
     told = tuple((reason, cycles / own) for reason, cycles in ordered if cycles)
     return LineStalls(place, subject.text_of(place), own / total, told)
 
 
-def what_ifs(subject: Subject) -> list[WhatIf]:
+def what_ifs(subject: LaunchView) -> list[WhatIf]:
     """In the order in which they were asked for."""
     now = subject.prediction
     if now is None:

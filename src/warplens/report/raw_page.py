@@ -10,7 +10,7 @@ from warplens.control_characters import visible
 from warplens.core.cubin import chip_number
 from warplens.core.metric import Metric
 from warplens.report.json.document import number
-from warplens.report.launch_view import Subject
+from warplens.report.launch_view import LaunchView
 from warplens.report.metric_selection import picked
 
 ABOUT = (
@@ -20,7 +20,7 @@ ABOUT = (
 NOT_THERE = "n/a"  # as Nsight Compute prints of what a GPU has not counted
 
 
-def page(subjects: Sequence[Subject], names: Sequence[str] | None, by_gpu: bool = False) -> str:
+def page(subjects: Sequence[LaunchView], names: Sequence[str] | None, by_gpu: bool = False) -> str:
     """A column for each name, without names for each metric that one of the launches has.
 
     by_gpu    the column Device has the GPU's name; it is 0 otherwise, as of the only GPU of a machine
@@ -38,7 +38,7 @@ def page(subjects: Sequence[Subject], names: Sequence[str] | None, by_gpu: bool 
     return visible(written.getvalue())
 
 
-def about(place: int, subject: Subject, device: str | int) -> tuple[str | int, ...]:
+def about(place: int, subject: LaunchView, device: str | int) -> tuple[str | int, ...]:
     """No process and no host took part: theirs are the same in every run."""
     launch, chip = subject.launch, chip_number(subject.kernel.arch)
     return (

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from warplens.machine import Machine
 from warplens.model.result.prediction import Prediction
-from warplens.report.launch_view import Subject
+from warplens.report.launch_view import LaunchView
 from warplens.report.prediction_view import digits
 from warplens.report.verdict import share
 
@@ -48,12 +48,12 @@ class Roofline:
         )
 
 
-def rooflines(subject: Subject, prediction: Prediction) -> list[Roofline]:
+def rooflines(subject: LaunchView, prediction: Prediction) -> list[Roofline]:
     """Of the precisions that the kernel computes in; none where it does not, or where DRAM is not touched."""
     return list(_rooflines(subject, prediction))
 
 
-def _rooflines(subject: Subject, prediction: Prediction) -> Iterator[Roofline]:
+def _rooflines(subject: LaunchView, prediction: Prediction) -> Iterator[Roofline]:
     moved = sum(metric.value for name, metric in prediction.metrics.items() if name in DRAM_BYTES)
     for precision in OPERATIONS:
         work = flop(subject, precision)
@@ -67,7 +67,7 @@ def _rooflines(subject: Subject, prediction: Prediction) -> Iterator[Roofline]:
 DRAM_BYTES = ("dram__bytes_read.sum", "dram__bytes_write.sum", "dram__bytes_op_read.sum", "dram__bytes_op_write.sum")
 
 
-def flop(subject: Subject, precision: str) -> float:
+def flop(subject: LaunchView, precision: str) -> float:
     letter = OPERATIONS[precision]
     name = "smsp__sass_thread_inst_executed_op_{}_pred_on.sum"
     weights = {f"{letter}add": 1, f"{letter}mul": 1, f"{letter}fma": 2}

@@ -31,7 +31,7 @@ from warplens.counters.vocabulary import (
 )
 from warplens.isa.dsl.description import explain
 from warplens.report.json.document import guard
-from warplens.report.launch_view import Subject
+from warplens.report.launch_view import LaunchView
 
 MATRIX = opcode("LDSM", "STSM")
 SECTOR_ROWS: dict[str, Selection] = {
@@ -141,7 +141,7 @@ class InstructionRow:
     wavefronts_per_request: float | None
 
 
-def mix(subject: Subject) -> list[MixRow]:
+def mix(subject: LaunchView) -> list[MixRow]:
     """By category of counters/opcodes.py, most frequent first."""
     executed: Counter[str] = Counter()
     threads: Counter[str] = Counter()
@@ -154,7 +154,7 @@ def mix(subject: Subject) -> list[MixRow]:
     return sorted(rows, key=lambda row: (-row.executed, row.name))
 
 
-def sectors(subject: Subject) -> list[MemoryRow]:
+def sectors(subject: LaunchView) -> list[MemoryRow]:
     """Global and local memory, in sectors of 32 bytes; only kinds that were executed."""
     rows = []
     for name, kind in SECTOR_ROWS.items():
@@ -165,7 +165,7 @@ def sectors(subject: Subject) -> list[MemoryRow]:
     return [row for row in rows if row.executed]
 
 
-def wavefronts(subject: Subject) -> list[MemoryRow]:
+def wavefronts(subject: LaunchView) -> list[MemoryRow]:
     """Shared memory, in wavefronts; only kinds that were executed."""
     rows = []
     for name, kind in SHARED_ROWS.items():
@@ -175,7 +175,7 @@ def wavefronts(subject: Subject) -> list[MemoryRow]:
     return [row for row in rows if row.executed]
 
 
-def _executed(subject: Subject, kind: Selection) -> int:
+def _executed(subject: LaunchView, kind: Selection) -> int:
     """Without instructions that never do anything: the compiler pads asynchronous copies with `@!PT LDS RZ,[RZ]`."""
     counts, instructions = subject.whole, subject.program.instructions
     executed = counts.spread("executed")
@@ -183,7 +183,7 @@ def _executed(subject: Subject, kind: Selection) -> int:
     return int(counts.total(executed, kind)[0]) if counts.size else 0
 
 
-def divergence(subject: Subject) -> Divergence:
+def divergence(subject: LaunchView) -> Divergence:
     executed = max(subject.total(EXECUTED[ALL]), 1)
     return Divergence(
         branches=int(subject["smsp__inst_executed_op_branch.sum"]),
@@ -194,7 +194,7 @@ def divergence(subject: Subject) -> Divergence:
     )
 
 
-def lines(subject: Subject) -> list[LineRow]:
+def lines(subject: LaunchView) -> list[LineRow]:
     """The lines that executed something, hottest first."""
     counts = subject.by_line
     memory = GLOBAL | LOCAL
@@ -217,7 +217,7 @@ def lines(subject: Subject) -> list[LineRow]:
     return sorted(rows, key=lambda row: (-row.executed, row.place.file, row.place.line))
 
 
-def hottest(subject: Subject, count: int) -> list[InstructionRow]:
+def hottest(subject: LaunchView, count: int) -> list[InstructionRow]:
     """The instructions executed most often; among equals those that move most, then in code order."""
     trace = subject.trace
 
@@ -230,7 +230,7 @@ def hottest(subject: Subject, count: int) -> list[InstructionRow]:
     return [instruction_row(subject, i) for i in ordered if trace.executed[i.index]]
 
 
-def instruction_row(subject: Subject, instruction: Instruction) -> InstructionRow:
+def instruction_row(subject: LaunchView, instruction: Instruction) -> InstructionRow:
     trace, at = subject.trace, instruction.index
     executed, requests = int(trace.executed[at]), int(trace.requests[at])
     moved, passes = int(trace.sectors[at]), int(trace.wavefronts[at])

@@ -34,7 +34,7 @@ from warplens.counters.vocabulary import (
     bits,
     opcode,
 )
-from warplens.report.launch_view import Subject
+from warplens.report.launch_view import LaunchView
 from warplens.report.tables import SECTOR_ROWS, SHARED_ROWS, MemoryRow, divergence, mix, sectors, wavefronts
 
 WORTH_TELLING = 0.08  # of the work; below it a kernel is called clean
@@ -64,7 +64,7 @@ class Fact:
     sentence: str
 
 
-def verdict(subject: Subject) -> str:
+def verdict(subject: LaunchView) -> str:
     """ "nccopy: half of the sectors that its global loads move are needless (8 a request where 4 would do)"."""
     if wrong := unsound(subject):
         return f"{subject.title}: {wrong}"
@@ -73,7 +73,7 @@ def verdict(subject: Subject) -> str:
     return f"{subject.title}: {told}"
 
 
-def unsound(subject: Subject) -> str:
+def unsound(subject: LaunchView) -> str:
     """The first error that a check found: what is wrong is mended before what is slow."""
     for hazard in subject.trace.hazards:
         if hazard.severity == "error":
@@ -83,12 +83,12 @@ def unsound(subject: Subject) -> str:
     return ""
 
 
-def work(subject: Subject) -> float:
+def work(subject: LaunchView) -> float:
     moved = sum(row.units for row in (*sectors(subject), *wavefronts(subject)))
     return max(ISSUE * int(subject["smsp__inst_executed.sum"]) + moved, 1.0)
 
 
-def excessive_sectors(subject: Subject) -> Fact | None:
+def excessive_sectors(subject: LaunchView) -> Fact | None:
     rows = [row for row in sectors(subject) if row.excess and row.name.startswith("Global")]
     if not rows:
         return None
@@ -101,7 +101,7 @@ def excessive_sectors(subject: Subject) -> Fact | None:
     )
 
 
-def bank_conflicts(subject: Subject) -> Fact | None:
+def bank_conflicts(subject: LaunchView) -> Fact | None:
     rows = [row for row in wavefronts(subject) if row.excess]
     if not rows:
         return None
@@ -114,7 +114,7 @@ def bank_conflicts(subject: Subject) -> Fact | None:
     )
 
 
-def idle_lanes(subject: Subject) -> Fact | None:
+def idle_lanes(subject: LaunchView) -> Fact | None:
     executed = int(subject["smsp__inst_executed.sum"])
     if not executed:
         return None
@@ -135,7 +135,7 @@ def idle_lanes(subject: Subject) -> Fact | None:
     )
 
 
-def spills(subject: Subject) -> Fact | None:
+def spills(subject: LaunchView) -> Fact | None:
     rows = [row for row in sectors(subject) if row.name.startswith("Local")]
     requests = sum(row.requests for row in rows)
     if not requests:
@@ -149,7 +149,7 @@ def spills(subject: Subject) -> Fact | None:
     )
 
 
-def indexed(subject: Subject) -> str:
+def indexed(subject: LaunchView) -> str:
     """ "the array a, which line 7 indexes by a variable": where addresses do not begin at the stack pointer, R1."""
     for instruction in subject.program.instructions:
         line, found = instruction.source, access(instruction)
@@ -165,7 +165,7 @@ def indexed(subject: Subject) -> str:
     return ""
 
 
-def meeting_atomics(subject: Subject) -> Fact | None:
+def meeting_atomics(subject: LaunchView) -> Fact | None:
     """Lanes whose atomics are for one word are served one after the other."""
     lanes = subject.total(LANES[ATOMICS])
     words = sum(subject.total(BYTES[ATOMICS & bits(width)]) / (width // 8) for width in (16, 32, 64, 128))
@@ -179,7 +179,7 @@ def meeting_atomics(subject: Subject) -> Fact | None:
     )
 
 
-def doubles_by_accident(subject: Subject) -> Fact | None:
+def doubles_by_accident(subject: LaunchView) -> Fact | None:
     """Floats that become doubles and floats again: a literal such as 0.5 is a double."""
     there, back, double = (subject.total(EXECUTED[kind]) for kind in (TO_DOUBLE, TO_FLOAT, DOUBLE))
     if not (there and back and double):
@@ -193,7 +193,7 @@ def doubles_by_accident(subject: Subject) -> Fact | None:
     )
 
 
-def narrow_accesses(subject: Subject) -> Fact | None:
+def narrow_accesses(subject: LaunchView) -> Fact | None:
     """Accesses of one or two bytes a lane: most of the instructions are for addresses."""
     accesses = GLOBAL & (LOAD | STORE)
     single, short = REQUESTS[accesses & bits(8)], REQUESTS[accesses & bits(16)]
@@ -208,7 +208,7 @@ def narrow_accesses(subject: Subject) -> Fact | None:
     )
 
 
-def small_grid(subject: Subject) -> Fact | None:
+def small_grid(subject: LaunchView) -> Fact | None:
     blocks, machine = subject.launch.blocks, subject.machine
     if blocks >= machine.multiprocessors:
         return None
@@ -219,7 +219,7 @@ def small_grid(subject: Subject) -> Fact | None:
     )
 
 
-def low_occupancy(subject: Subject) -> Fact | None:
+def low_occupancy(subject: LaunchView) -> Fact | None:
     here = subject.occupancy
     if here.percent > 50 or subject.waves < 1:  # with so few blocks no limit is reached
         return None
@@ -231,13 +231,13 @@ def low_occupancy(subject: Subject) -> Fact | None:
     )
 
 
-def free(subject: Subject) -> frozenset[str]:
+def free(subject: LaunchView) -> frozenset[str]:
     """What the kernel itself takes none of: each block has some shared memory for the system."""
     takes = subject.kernel.shared_bytes + subject.launch.shared
     return frozenset() if takes or "blocks" not in subject.occupancy.limiters else frozenset({"shared_mem"})
 
 
-FACTS: tuple[Callable[[Subject], Fact | None], ...] = (
+FACTS: tuple[Callable[[LaunchView], Fact | None], ...] = (
     excessive_sectors,
     bank_conflicts,
     idle_lanes,
@@ -250,7 +250,7 @@ FACTS: tuple[Callable[[Subject], Fact | None], ...] = (
 )
 
 
-def mostly(subject: Subject, quantity: Quantity, what: str = "") -> str:
+def mostly(subject: LaunchView, quantity: Quantity, what: str = "") -> str:
     """ ", mostly in line 40": where most of a quantity comes from; "" where lines are not known."""
     amounts = quantity.of(subject.by_line).tolist()
     if not amounts or max(amounts) <= 0:
@@ -260,7 +260,7 @@ def mostly(subject: Subject, quantity: Quantity, what: str = "") -> str:
     return f", {what}mostly in line {place.line}" + (f" of {place.file.rsplit('/', 1)[-1]}" if others else "")
 
 
-def clean(subject: Subject) -> str:
+def clean(subject: LaunchView) -> str:
     """What there is to say where nothing is needless."""
     packed = "every access is perfectly packed"
     rows = [*sectors(subject), *wavefronts(subject)]

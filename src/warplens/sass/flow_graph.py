@@ -161,8 +161,7 @@ def natural_loops(blocks: Sequence[Block], entries: Iterable[int] = (0,)) -> tup
                 tails.setdefault(successor, []).append(block.first)
     bodies = {header: _body(header, ends, predecessors) for header, ends in sorted(tails.items())}
     return tuple(
-        Loop(header, body, sum(header in other for other in bodies.values()))
-        for header, body in bodies.items()
+        Loop(header, body, sum(header in other for other in bodies.values())) for header, body in bodies.items()
     )
 
 

@@ -81,9 +81,7 @@ class Listing(Mapping[str, Program]):
 def program(kernel: Kernel, lines: list[Line]) -> Program:
     """The instructions, blocks and loops of a kernel, from its lines as nvdisasm prints them."""
     if len(lines) * INSTRUCTION_BYTES != len(kernel.code):
-        raise CubinError(
-            f"nvdisasm shows {len(lines)} instructions in {len(kernel.code)} bytes of {kernel.name}"
-        )
+        raise CubinError(f"nvdisasm shows {len(lines)} instructions in {len(kernel.code)} bytes of {kernel.name}")
     instructions = tuple(_instruction(kernel, index, *line) for index, line in enumerate(lines))
     blocks = basic_blocks(instructions, kernel.functions.values(), kernel.branch_targets)
     entries = sorted({0, *(offset // INSTRUCTION_BYTES for offset in kernel.functions.values())})

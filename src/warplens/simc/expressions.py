@@ -13,10 +13,10 @@ from llvmlite import ir
 from warplens.simc.typed_values import (
     FLOAT,
     Arithmetic,
-    Array,
     CannotCompileError,
-    Group,
-    Number,
+    TypedArray,
+    TypedGroup,
+    TypedNumber,
     Value,
     constant,
     known,
@@ -40,9 +40,9 @@ class Expressions:
         self.n = Arithmetic(b)
         self.python = python
 
-    def number(self, node: ast.expr) -> Number:
+    def number(self, node: ast.expr) -> TypedNumber:
         value = self.value(node)
-        if not isinstance(value, Number):
+        if not isinstance(value, TypedNumber):
             raise CannotCompileError(f"{ast.unparse(node)} is no number")
         return value
 
@@ -63,21 +63,21 @@ class Expressions:
 
     def _of_Attribute(self, node: ast.Attribute) -> Value:
         whole = self.value(node.value)
-        if isinstance(whole, Group):
+        if isinstance(whole, TypedGroup):
             return whole.items[whole.names.index(node.attr)]
-        if isinstance(whole, Array):
+        if isinstance(whole, TypedArray):
             if node.attr == "shape":
-                return Group(whole.shape)
+                return TypedGroup(whole.shape)
             size = constant(1)
             for extent in whole.shape:
                 size = self.n.binary("Mult", size, extent)
             return size
         return known(getattr(whole, node.attr))
 
-    def _of_Tuple(self, node: ast.Tuple) -> Group:
-        return Group(tuple(self.value(e) for e in node.elts))
+    def _of_Tuple(self, node: ast.Tuple) -> TypedGroup:
+        return TypedGroup(tuple(self.value(e) for e in node.elts))
 
-    def index(self, node: ast.expr) -> list[Number | None]:
+    def index(self, node: ast.expr) -> list[TypedNumber | None]:
         """None: all of an axis."""
         parts = node.elts if isinstance(node, ast.Tuple) else [node]
         for part in parts:
@@ -87,23 +87,23 @@ class Expressions:
 
     def _of_Subscript(self, node: ast.Subscript) -> Value:
         whole, index = self.value(node.value), self.index(node.slice)
-        if isinstance(whole, Group):
+        if isinstance(whole, TypedGroup):
             return whole.items[ast.literal_eval(node.slice)]
         return self.n.load(whole, [i for i in index if i])
 
-    def _of_BinOp(self, node: ast.BinOp) -> Number:
+    def _of_BinOp(self, node: ast.BinOp) -> TypedNumber:
         left = self.number(node.left)
         return self.n.binary(type(node.op).__name__, left, self.number(node.right))
 
-    def _of_UnaryOp(self, node: ast.UnaryOp) -> Number:
+    def _of_UnaryOp(self, node: ast.UnaryOp) -> TypedNumber:
         x = self.number(node.operand)
         if isinstance(node.op, ast.Not):
-            return Number("truth", self.b.not_(self.n.truth(x).value))
+            return TypedNumber("truth", self.b.not_(self.n.truth(x).value))
         if isinstance(node.op, ast.USub):
             return self.n.negative(x)
         raise CannotCompileError(ast.unparse(node))
 
-    def _of_Compare(self, node: ast.Compare) -> Number:
+    def _of_Compare(self, node: ast.Compare) -> TypedNumber:
         left, truths = self.value(node.left), []
         for op, comparator in zip(node.ops, node.comparators, strict=True):
             right = self.value(comparator)
@@ -114,9 +114,9 @@ class Expressions:
             else:
                 truths.append(self.n.compare(SIGNS[type(op)], left, right).value)
             left = right
-        return Number("truth", reduce(self.b.and_, truths))
+        return TypedNumber("truth", reduce(self.b.and_, truths))
 
-    def _of_BoolOp(self, node: ast.BoolOp) -> Number:
+    def _of_BoolOp(self, node: ast.BoolOp) -> TypedNumber:
         """As in Python the later parts are only looked at if the earlier ones leave it open."""
         b, is_and = self.b, isinstance(node.op, ast.And)
         after, ways = ir.Block(b.function, name="after"), []
@@ -129,9 +129,9 @@ class Expressions:
         ways.append((self.truth(node.values[-1]), b.block))
         b.branch(after)
         self.open(after)
-        return Number("truth", self._met(ways))
+        return TypedNumber("truth", self._met(ways))
 
-    def _of_IfExp(self, node: ast.IfExp) -> Number:
+    def _of_IfExp(self, node: ast.IfExp) -> TypedNumber:
         b = self.b
         yes, no = b.append_basic_block("yes"), ir.Block(b.function, name="no")
         b.cbranch(self.truth(node.test), yes, no)
@@ -146,7 +146,7 @@ class Expressions:
             ways.append((self.n.to(kind, x).value, end))
             b.branch(after)
         b.position_at_end(after)
-        return Number(kind, self._met(ways))
+        return TypedNumber(kind, self._met(ways))
 
     def _met(self, ways: Sequence[tuple[Any, ir.Block]]) -> Any:
         phi = self.b.phi(ways[0][0].type)
@@ -166,7 +166,7 @@ class Expressions:
         if python := self.python(function):
             return self.called(python, arguments)
         if hasattr(function, "_fields"):
-            return Group(tuple(arguments), function._fields)
+            return TypedGroup(tuple(arguments), function._fields)
         if function in (max, min):
             return self.n.extreme(">" if function is max else "<", arguments)
         if function in (int, np.int64):
@@ -181,7 +181,7 @@ class Expressions:
         name = MATHEMATICS.get(getattr(function, "__name__", ""))
         if name is None:
             raise CannotCompileError(ast.unparse(node.func))
-        return Number("float", self.b.call(self._mathematics(name), [self.n.to("float", arguments[0]).value]))
+        return TypedNumber("float", self.b.call(self._mathematics(name), [self.n.to("float", arguments[0]).value]))
 
     def _mathematics(self, name: str) -> Any:
         module = self.b.module

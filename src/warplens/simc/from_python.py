@@ -24,10 +24,10 @@ from warplens.simc.expressions import Expressions
 from warplens.simc.typed_values import (
     INT,
     KINDS,
-    Array,
     CannotCompileError,
-    Group,
-    Number,
+    TypedArray,
+    TypedGroup,
+    TypedNumber,
     Value,
     constant,
     known,
@@ -40,7 +40,7 @@ class WidenedError(Exception):
 
 
 @dataclass(eq=False)
-class Call:
+class InlinedCall:
     """A function that is being written into another one.
 
     kinds    of the names that hold numbers, and of the results by number: found out while writing
@@ -52,7 +52,7 @@ class Call:
     kinds: dict[str, str]
     places: dict[str, Any] = field(default_factory=dict)
     values: dict[str, Value] = field(default_factory=dict)
-    returned: Group | None = None
+    returned: TypedGroup | None = None
     loops: list[tuple[ir.Block, ir.Block]] = field(default_factory=list)  # where continue and break go
 
 
@@ -69,7 +69,7 @@ class FromPython(Expressions):
     def __init__(self, b: ir.IRBuilder, python: Callable[[Any], Callable[..., Any] | None]) -> None:
         super().__init__(b, python)
         self.found: dict[Any, dict[str, str]] = {}  # kinds of earlier calls of a function
-        self.call: Call | None = None
+        self.call: InlinedCall | None = None
 
     # Functions
 
@@ -82,7 +82,7 @@ class FromPython(Expressions):
         blocks = len(b.function.blocks)
         while True:
             b.position_at_end(start)
-            self.call = here = Call(function, ir.Block(b.function, name="returned"), kinds)
+            self.call = here = InlinedCall(function, ir.Block(b.function, name="returned"), kinds)
             try:
                 for name, value in zip((a.arg for a in tree.args.args), arguments, strict=True):
                     self._bind(name, value)
@@ -103,13 +103,13 @@ class FromPython(Expressions):
         return None if here.returned is None else self._loaded(here.returned)
 
     def _loaded(self, places: Value) -> Value:
-        if isinstance(places, Group):
-            return Group(tuple(self._loaded(p) for p in places.items), places.names)
-        if isinstance(places, Number):
-            return Number(places.kind, self.b.load(places.value, typ=KINDS[places.kind]))
+        if isinstance(places, TypedGroup):
+            return TypedGroup(tuple(self._loaded(p) for p in places.items), places.names)
+        if isinstance(places, TypedNumber):
+            return TypedNumber(places.kind, self.b.load(places.value, typ=KINDS[places.kind]))
         return places
 
-    def _here(self) -> Call:
+    def _here(self) -> InlinedCall:
         assert self.call is not None
         return self.call
 
@@ -125,15 +125,15 @@ class FromPython(Expressions):
                 here.places[name] = self.b.alloca(KINDS[have], name=name)
         return here.places[name]
 
-    def _keep(self, name: str, x: Number) -> Number:
+    def _keep(self, name: str, x: TypedNumber) -> TypedNumber:
         """The number under a name, as its kind and its place."""
         place = self._place(name, x.kind)
         kind = self._here().kinds[name]
         self.b.store(self.n.to(kind, x).value, place)
-        return Number(kind, place)
+        return TypedNumber(kind, place)
 
     def _bind(self, name: str, value: Value) -> None:
-        if isinstance(value, Number):
+        if isinstance(value, TypedNumber):
             self._keep(name, value)
         elif name in self._here().places:
             raise CannotCompileError(f"{name} is a number, and something else")
@@ -144,7 +144,7 @@ class FromPython(Expressions):
         here = self._here()
         if name in here.places:
             kind = here.kinds[name]
-            return Number(kind, self.b.load(here.places[name], typ=KINDS[kind]))
+            return TypedNumber(kind, self.b.load(here.places[name], typ=KINDS[kind]))
         if name in here.values:
             return here.values[name]
         scope = here.function.__globals__
@@ -202,7 +202,7 @@ class FromPython(Expressions):
         else:
             raise CannotCompileError(f"an assignment to {ast.unparse(target)}")
 
-    def _fill(self, array: Array, index: Sequence[Number | None], value: Number) -> None:
+    def _fill(self, array: TypedArray, index: Sequence[TypedNumber | None], value: TypedNumber) -> None:
         """array[i, :] = value, array[:, :] = value."""
         given = [i for i in index if i is not None]
         if any(i is not None for i in index[len(given) :]):
@@ -210,7 +210,7 @@ class FromPython(Expressions):
         count = constant(1)
         for extent in array.shape[len(given) :]:
             count = self.n.binary("Mult", count, extent)
-        row = Array(self.n.place(array, given), array.dtype, (count,))
+        row = TypedArray(self.n.place(array, given), array.dtype, (count,))
         self._counted(constant(0), count, constant(1), lambda i: self.n.store(row, [i], value))
 
     def _on_If(self, statement: ast.If) -> None:
@@ -266,18 +266,24 @@ class FromPython(Expressions):
         self.b.branch(after)
         self.open(after)
 
-    def _range(self, statement: ast.For, first: Number, last: Number, step: Number) -> None:
-        def body(i: Number, again: ir.Block, after: ir.Block) -> None:
+    def _range(self, statement: ast.For, first: TypedNumber, last: TypedNumber, step: TypedNumber) -> None:
+        def body(i: TypedNumber, again: ir.Block, after: ir.Block) -> None:
             self._assign(statement.target, i)
             self._looped(statement.body, again, after)
 
         self._counted_to(first, last, step, body)
 
-    def _counted(self, first: Number, last: Number, step: Number, body: Callable[[Number], None]) -> None:
+    def _counted(
+        self, first: TypedNumber, last: TypedNumber, step: TypedNumber, body: Callable[[TypedNumber], None]
+    ) -> None:
         self._counted_to(first, last, step, lambda i, *_: body(i))
 
     def _counted_to(
-        self, first: Number, last: Number, step: Number, body: Callable[[Number, ir.Block, ir.Block], None]
+        self,
+        first: TypedNumber,
+        last: TypedNumber,
+        step: TypedNumber,
+        body: Callable[[TypedNumber, ir.Block, ir.Block], None],
     ) -> None:
         b = self.b
         with b.goto_entry_block():
@@ -287,7 +293,7 @@ class FromPython(Expressions):
         again, after = ir.Block(b.function, name="again"), ir.Block(b.function, name="after")
         b.branch(test)
         b.position_at_end(test)
-        i = Number("int", b.load(counter, typ=INT))
+        i = TypedNumber("int", b.load(counter, typ=INT))
         b.cbranch(self.n.compare("<", i, last).value, inside, after)
         b.position_at_end(inside)
         body(i, again, after)
@@ -311,15 +317,15 @@ class FromPython(Expressions):
         self.b.branch(here.end)
 
     def _returned(self, value: Value, name: str) -> Value:
-        if isinstance(value, Group):
-            return Group(tuple(self._returned(v, f"{name}.{i}") for i, v in enumerate(value.items)), value.names)
-        return self._keep(name, value) if isinstance(value, Number) else value
+        if isinstance(value, TypedGroup):
+            return TypedGroup(tuple(self._returned(v, f"{name}.{i}") for i, v in enumerate(value.items)), value.names)
+        return self._keep(name, value) if isinstance(value, TypedNumber) else value
 
 
 def _signature(arguments: Sequence[Value]) -> tuple[Any, ...]:
     return tuple(
-        _signature(a.items) if isinstance(a, Group)
-        else a.kind if isinstance(a, Number)
-        else a.dtype.str if isinstance(a, Array) else ""
+        _signature(a.items) if isinstance(a, TypedGroup)
+        else a.kind if isinstance(a, TypedNumber)
+        else a.dtype.str if isinstance(a, TypedArray) else ""
         for a in arguments
     )  # fmt: skip

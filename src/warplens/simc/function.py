@@ -25,7 +25,7 @@ RESULTS = 16  # numbers that a function may give
 C_TYPES: dict[str, Any] = {"int": ctypes.c_int64, "float": ctypes.c_double, "pointer": ctypes.c_void_p}
 
 
-class Compiled:
+class CompiledFunction:
     """A function and its machine code, by the kinds of its arguments."""
 
     def __init__(self, python: Callable[..., Any]) -> None:
@@ -54,7 +54,7 @@ class Compiled:
 
 
 def compiled(function: Callable[..., Any]) -> Any:
-    return Compiled(function)
+    return CompiledFunction(function)
 
 
 # Arguments and results
@@ -133,7 +133,7 @@ def written(python: Callable[..., Any], kinds: Sequence[Kind]) -> Any:
     b = ir.IRBuilder(function.append_basic_block("entry"))
     given = iter(function.args)
     values = [_value(kind, given) for kind in kinds]
-    result = FromPython(b, lambda f: f.python if isinstance(f, Compiled) else None).called(python, values)
+    result = FromPython(b, lambda f: f.python if isinstance(f, CompiledFunction) else None).called(python, values)
     returned = json.dumps(_put(b, result, function.args[-1], iter(range(RESULTS)))).encode() + b"\0"
     b.ret_void()
     text = ir.GlobalVariable(module, ir.ArrayType(ir.IntType(8), len(returned)), "returned")
@@ -145,25 +145,27 @@ def _value(kind: Kind, given: Iterator[Any]) -> Any:
     """An argument inside the function."""
     import importlib
 
-    from warplens.simc.typed_values import Array, Group, Number
+    from warplens.simc.typed_values import TypedArray, TypedGroup, TypedNumber
 
     if isinstance(kind, str):
-        return Number(kind, next(given))
+        return TypedNumber(kind, next(given))
     if len(kind) == 2:
-        return Array(next(given), np.dtype(kind[0]), tuple(Number("int", next(given)) for _ in range(kind[1])))
+        return TypedArray(
+            next(given), np.dtype(kind[0]), tuple(TypedNumber("int", next(given)) for _ in range(kind[1]))
+        )
     made = getattr(importlib.import_module(kind[0]), kind[1])
-    return Group(tuple(_value(part, given) for part in kind[2]), getattr(made, "_fields", ()))
+    return TypedGroup(tuple(_value(part, given) for part in kind[2]), getattr(made, "_fields", ()))
 
 
 def _put(b: Any, result: Any, results: Any, places: Iterator[int]) -> Any:
     """Writes the result down; its kinds."""
     from llvmlite import ir
 
-    from warplens.simc.typed_values import Arithmetic, Group
+    from warplens.simc.typed_values import Arithmetic, TypedGroup
 
     if result is None:
         return None
-    if isinstance(result, Group):
+    if isinstance(result, TypedGroup):
         return [_put(b, item, results, places) for item in result.items]
     at = b.gep(results, [ir.Constant(ir.IntType(64), next(places))], source_etype=ir.IntType(64))
     b.store(Arithmetic(b).to("int", result).value if result.kind == "truth" else result.value, at)

@@ -24,22 +24,22 @@ class CannotCompileError(Exception):
 
 
 @dataclass(frozen=True)
-class Number:
+class TypedNumber:
     kind: str
     value: Any
 
 
 @dataclass(frozen=True)
-class Array:
+class TypedArray:
     """C order; `place` points to the first element."""
 
     place: Any
     dtype: np.dtype[Any]
-    shape: tuple[Number, ...]
+    shape: tuple[TypedNumber, ...]
 
 
 @dataclass(frozen=True)
-class Group:
+class TypedGroup:
     """A tuple; with names, if it is a named one."""
 
     items: tuple[Value, ...]
@@ -49,13 +49,13 @@ class Group:
 Value = Any  # Number, Array, Group, or a Python object that is known while compiling
 
 
-def constant(value: Any) -> Number:
+def constant(value: Any) -> TypedNumber:
     if isinstance(value, bool | np.bool_):
-        return Number("truth", ir.Constant(TRUTH, int(value)))
+        return TypedNumber("truth", ir.Constant(TRUTH, int(value)))
     if isinstance(value, float | np.floating):
-        return Number("float", ir.Constant(FLOAT, float(value)))
+        return TypedNumber("float", ir.Constant(FLOAT, float(value)))
     kind = "unsigned" if isinstance(value, np.uint64) else "int"
-    return Number(kind, ir.Constant(INT, int(value)))
+    return TypedNumber(kind, ir.Constant(INT, int(value)))
 
 
 def known(value: Value) -> Value:
@@ -63,7 +63,7 @@ def known(value: Value) -> Value:
     if isinstance(value, bool | int | float | np.number | np.bool_):
         return constant(value)
     if isinstance(value, tuple) and not hasattr(value, "_fields"):
-        return Group(tuple(known(v) for v in value))
+        return TypedGroup(tuple(known(v) for v in value))
     return value
 
 
@@ -77,7 +77,7 @@ class Arithmetic:
     def __init__(self, b: ir.IRBuilder) -> None:
         self.b = b
 
-    def to(self, kind: str, x: Number) -> Number:
+    def to(self, kind: str, x: TypedNumber) -> TypedNumber:
         b, have = self.b, x.kind
         if have == kind:
             return x
@@ -85,28 +85,28 @@ class Arithmetic:
             return self.truth(x)
         if kind == "float":
             signed = have == "int"
-            return Number(kind, b.sitofp(x.value, FLOAT) if signed else b.uitofp(x.value, FLOAT))
+            return TypedNumber(kind, b.sitofp(x.value, FLOAT) if signed else b.uitofp(x.value, FLOAT))
         if have == "truth":
-            return Number(kind, b.zext(x.value, INT))
-        return Number(kind, b.fptosi(x.value, INT) if have == "float" else x.value)
+            return TypedNumber(kind, b.zext(x.value, INT))
+        return TypedNumber(kind, b.fptosi(x.value, INT) if have == "float" else x.value)
 
-    def truth(self, x: Number) -> Number:
+    def truth(self, x: TypedNumber) -> TypedNumber:
         if x.kind == "truth":
             return x
         if x.kind == "float":
-            return Number("truth", self.b.fcmp_unordered("!=", x.value, ir.Constant(FLOAT, 0.0)))
-        return Number("truth", self.b.icmp_signed("!=", x.value, ir.Constant(INT, 0)))
+            return TypedNumber("truth", self.b.fcmp_unordered("!=", x.value, ir.Constant(FLOAT, 0.0)))
+        return TypedNumber("truth", self.b.icmp_signed("!=", x.value, ir.Constant(INT, 0)))
 
-    def alike(self, x: Number, y: Number, least: str = "int") -> tuple[str, Any, Any]:
+    def alike(self, x: TypedNumber, y: TypedNumber, least: str = "int") -> tuple[str, Any, Any]:
         """The kind that takes both, and both in it."""
         kind = wider(wider(x.kind, y.kind), least)
         return kind, self.to(kind, x).value, self.to(kind, y).value
 
-    def binary(self, name: str, x: Number, y: Number) -> Number:
+    def binary(self, name: str, x: TypedNumber, y: TypedNumber) -> TypedNumber:
         """`name` as Python's ast spells the operation."""
         if name == "Div":
             _, left, right = self.alike(x, y, "float")
-            return Number("float", self.b.fdiv(left, right))
+            return TypedNumber("float", self.b.fdiv(left, right))
         kind, left, right = self.alike(x, y)
         if kind == "float":
             made = {"Add": self.b.fadd, "Sub": self.b.fsub, "Mult": self.b.fmul}.get(name)
@@ -114,7 +114,7 @@ class Arithmetic:
             made = self._whole(name, kind)
         if made is None:
             raise CannotCompileError(f"{name} of {x.kind} and {y.kind}")
-        return Number(kind, made(left, right))
+        return TypedNumber(kind, made(left, right))
 
     def _whole(self, name: str, kind: str) -> Callable[[Any, Any], Any] | None:
         b = self.b
@@ -143,50 +143,50 @@ class Arithmetic:
         b, zero = self.b, ir.Constant(INT, 0)
         return b.and_(b.icmp_signed("!=", left, zero), b.icmp_signed("<", b.xor(left, y), zero))
 
-    def compare(self, sign: str, x: Number, y: Number) -> Number:
+    def compare(self, sign: str, x: TypedNumber, y: TypedNumber) -> TypedNumber:
         kind, left, right = self.alike(x, y)
         if kind == "float":
             made = self.b.fcmp_unordered if sign == "!=" else self.b.fcmp_ordered
         else:
             made = self.b.icmp_unsigned if kind == "unsigned" else self.b.icmp_signed
-        return Number("truth", made(sign, left, right))
+        return TypedNumber("truth", made(sign, left, right))
 
-    def extreme(self, sign: str, numbers: Sequence[Number]) -> Number:
+    def extreme(self, sign: str, numbers: Sequence[TypedNumber]) -> TypedNumber:
         """max (">") or min ("<")."""
         best = numbers[0]
         for other in numbers[1:]:
             better = self.compare(sign, other, best).value
             kind, new, old = self.alike(other, best)
-            best = Number(kind, self.b.select(better, new, old))
+            best = TypedNumber(kind, self.b.select(better, new, old))
         return best
 
-    def negative(self, x: Number) -> Number:
+    def negative(self, x: TypedNumber) -> TypedNumber:
         if x.kind == "float":
-            return Number("float", self.b.fneg(x.value))
+            return TypedNumber("float", self.b.fneg(x.value))
         return self.binary("Sub", constant(0), x)
 
     # Arrays
 
-    def place(self, array: Array, index: Sequence[Number]) -> Any:
+    def place(self, array: TypedArray, index: Sequence[TypedNumber]) -> Any:
         """Of an element; with fewer numbers than the array has axes, of the first element that they leave."""
         at = constant(0)
         for number, extent in zip([*index, *[constant(0)] * (len(array.shape) - len(index))], array.shape, strict=True):
             at = self.binary("Add", self.binary("Mult", at, extent), number)
         return self.b.gep(array.place, [at.value], source_etype=_element(array.dtype))
 
-    def load(self, array: Array, index: Sequence[Number]) -> Number:
+    def load(self, array: TypedArray, index: Sequence[TypedNumber]) -> TypedNumber:
         dtype = array.dtype
         got = self.b.load(self.place(array, index), typ=_element(dtype))
         if dtype.kind == "f":
-            return Number("float", got)
+            return TypedNumber("float", got)
         if dtype.itemsize == 8:
-            return Number("unsigned" if dtype.kind == "u" else "int", got)
-        return Number("int", self.b.sext(got, INT) if dtype.kind == "i" else self.b.zext(got, INT))
+            return TypedNumber("unsigned" if dtype.kind == "u" else "int", got)
+        return TypedNumber("int", self.b.sext(got, INT) if dtype.kind == "i" else self.b.zext(got, INT))
 
-    def store(self, array: Array, index: Sequence[Number], x: Number) -> None:
+    def store(self, array: TypedArray, index: Sequence[TypedNumber], x: TypedNumber) -> None:
         self.put(array.dtype, self.place(array, index), x)
 
-    def put(self, dtype: np.dtype[Any], place: Any, x: Number) -> None:
+    def put(self, dtype: np.dtype[Any], place: Any, x: TypedNumber) -> None:
         """A number where an element stands."""
         if dtype.kind == "f":
             value = self.to("float", x).value

@@ -31,7 +31,7 @@ GLOBAL = frozenset({"LDG", "STG", "ATOMG", "RED", "REDG", "LD", "ST", "ATOM"})
 TEMPORARY = frozenset({"R", "UR", "P", "UP"})
 
 
-class Flow:
+class DefUse:
     """A program with its definitions and uses.
 
     A guarded instruction adds a definition, it does not replace the ones before.  Calls are walked past:

@@ -11,7 +11,7 @@ from pkgutil import iter_modules
 
 from warplens.core.cubin import SourceLine
 from warplens.core.program import Program
-from warplens.counters.idioms._def_use import Flow, NameOf
+from warplens.counters.idioms._def_use import DefUse, NameOf
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
-Recogniser = Callable[[Flow], Iterator[Found]]
+Recogniser = Callable[[DefUse], Iterator[Found]]
 
 _RECOGNISERS: dict[str, tuple[Recogniser, bool]] = {}
 
@@ -75,7 +75,7 @@ def idioms(program: Program, name_of: NameOf = lambda constant: None) -> tuple[I
 
     `name_of` gives the name of a constant ("blockDim.x", a parameter's), or None.
     """
-    flow = Flow(program, name_of)
+    flow = DefUse(program, name_of)
     found = [
         _whole(flow, found.name or name, found, encloses)
         for name, (recognise, encloses) in recognisers().items()
@@ -84,7 +84,7 @@ def idioms(program: Program, name_of: NameOf = lambda constant: None) -> tuple[I
     return tuple(sorted(found, key=lambda i: (i.instructions[:1], i.name)))
 
 
-def _whole(flow: Flow, name: str, found: Found, encloses: bool) -> Idiom:
+def _whole(flow: DefUse, name: str, found: Found, encloses: bool) -> Idiom:
     indexes = tuple(sorted(set(found.instructions)))
     counts: dict[SourceLine, int] = {}
     for index in indexes:

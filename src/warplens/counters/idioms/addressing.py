@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from warplens.core.cubin import SourceLine
 from warplens.core.program import Register
-from warplens.counters.idioms._def_use import Flow, Word
+from warplens.counters.idioms._def_use import DefUse, Word
 from warplens.counters.idioms._idiom import Found, counted, idiom
 from warplens.counters.opcodes import access
 
@@ -18,7 +18,7 @@ STACK = ("R", 1)
 
 
 @idiom("64-bit address")
-def wide_address(flow: Flow) -> Iterator[Found]:
+def wide_address(flow: DefUse) -> Iterator[Found]:
     """The two registers of a memory instruction's address come from IMAD.WIDE, or from an addition (IADD3,
     LEA) and its continuation with the carry (.X).  Those under one source line are reported together."""
     lines: dict[SourceLine | None, set[int]] = defaultdict(set)
@@ -38,7 +38,7 @@ def wide_address(flow: Flow) -> Iterator[Found]:
         yield Found(f"{what} {counted(len(accesses[source]), 'memory instruction')}", made)
 
 
-def _adds(flow: Flow, index: int) -> bool:
+def _adds(flow: DefUse, index: int) -> bool:
     """The whole address, or one of its words with carry."""
     instruction = flow.instructions[index]
     if instruction.base not in ADDING or {"MOV", "HI"} == set(instruction.modifiers[:1]):
@@ -48,7 +48,7 @@ def _adds(flow: Flow, index: int) -> bool:
 
 
 @idiom("vectorised access")
-def vectorised(flow: Flow) -> Iterator[Found]:
+def vectorised(flow: DefUse) -> Iterator[Found]:
     """A load or store of 64, 128 or 256 bits a lane, global or shared, with whose registers the same is done
     one by one; those of doubles, 64-bit integers and pointers are used in pairs or each in its way, and 64
     bits that are only moved could be one number.  Those under one source line are reported together."""
@@ -63,7 +63,7 @@ def vectorised(flow: Flow) -> Iterator[Found]:
         yield Found(f"{bits // 32} elements of 32 bits at once in each {what}", members)
 
 
-def _one_by_one(flow: Flow, index: int, action: str) -> bool:
+def _one_by_one(flow: DefUse, index: int, action: str) -> bool:
     """Whether the same is done to every register of a run."""
     if action == "load":
         words = sorted(flow.writes[index])
@@ -80,12 +80,12 @@ def _one_by_one(flow: Flow, index: int, action: str) -> bool:
     return len(words) > 1 and len(kinds) == 1 and not any(kind & MOVES for kind in kinds)
 
 
-def _users(flow: Flow, index: int, word: Word) -> frozenset[int]:
+def _users(flow: DefUse, index: int, word: Word) -> frozenset[int]:
     reading = [i for i in flow.users[index] if word in flow.reads[i]]
     return frozenset(i for i in reading if index in flow.definers(i, word))
 
 
-def _pairs(flow: Flow, index: int, words: list[Word]) -> bool:
+def _pairs(flow: DefUse, index: int, words: list[Word]) -> bool:
     """Whether an instruction takes or makes two of the words as one number."""
     if access(flow.instructions[index]) is not None:
         return False
@@ -94,13 +94,13 @@ def _pairs(flow: Flow, index: int, words: list[Word]) -> bool:
     )
 
 
-def _kind(flow: Flow, index: int) -> str:
+def _kind(flow: DefUse, index: int) -> str:
     """The opcode, the three ways to add two integers as one."""
     opcode = flow.instructions[index].opcode
     return "IADD3" if opcode in ("IMAD.IADD", "VIADD") else opcode
 
 
-def _stored(flow: Flow, index: int) -> list[Word]:
+def _stored(flow: DefUse, index: int) -> list[Word]:
     data = [o for o in flow.instructions[index].operands if isinstance(o, Register)][-1:]
     found = access(flow.instructions[index])
     if not data or data[0].index < 0 or found is None:
@@ -109,7 +109,7 @@ def _stored(flow: Flow, index: int) -> list[Word]:
 
 
 @idiom("register spill")
-def spill(flow: Flow) -> Iterator[Found]:
+def spill(flow: DefUse) -> Iterator[Found]:
     """A local store (STL) and a local load (LDL) at the same fixed place of the stack, R1 + offset: values
     that did not fit into registers."""
     stored, loaded = _fixed(flow, "STL"), _fixed(flow, "LDL")
@@ -120,14 +120,14 @@ def spill(flow: Flow) -> Iterator[Found]:
 
 
 @idiom("array in local memory")
-def local_array(flow: Flow) -> Iterator[Found]:
+def local_array(flow: DefUse) -> Iterator[Found]:
     """A local access whose place is computed: an array indexed by a variable cannot stand in registers."""
     members = [i for i in flow.named("LDL", "STL") if set(flow.base_words(i)) - {STACK}]
     if members:
         yield Found("an array with a variable index lies in local memory, not in registers", members)
 
 
-def _fixed(flow: Flow, base: str) -> dict[int, list[int]]:
+def _fixed(flow: DefUse, base: str) -> dict[int, list[int]]:
     """Place on the stack -> accesses of it."""
     found: dict[int, list[int]] = defaultdict(list)
     for index in flow.named(base):

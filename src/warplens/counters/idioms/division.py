@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from warplens.core.program import Immediate, Register
-from warplens.counters.idioms._def_use import Flow, immediates, label, span
+from warplens.counters.idioms._def_use import DefUse, immediates, label, span
 from warplens.counters.idioms._idiom import Found, idiom
 
 ROUND_UP = "RP"
@@ -16,7 +16,7 @@ CHANGING = frozenset({"IADD3", "IADD", "IMAD", "VIADD", "LOP3", "MOV"})
 
 
 @idiom("division by a variable")
-def variable_division(flow: Flow) -> Iterator[Found]:
+def variable_division(flow: DefUse) -> Iterator[Found]:
     """An approximate reciprocal (I2F rounded up, MUFU.RCP, F2I), one Newton step in integers, a product's
     high word, and guarded corrections of quotient or remainder.  One reciprocal can serve several
     divisions; the first of them counts it as its own."""
@@ -32,7 +32,7 @@ def variable_division(flow: Flow) -> Iterator[Found]:
             chain = set()
 
 
-def _reciprocal(flow: Flow, reciprocal: int) -> set[int]:
+def _reciprocal(flow: DefUse, reciprocal: int) -> set[int]:
     """The instructions that make the refined integer reciprocal, empty if it is none."""
     converted = {i for i in flow.sources(reciprocal) if flow.base(i) in ("I2F", "UI2F")}
     if flow.instructions[reciprocal].opcode != "MUFU.RCP" or not converted:
@@ -52,13 +52,13 @@ def _reciprocal(flow: Flow, reciprocal: int) -> set[int]:
     return {reciprocal, *converted, *back, *between, *absolute, *negated, *error, *refined, *zeros}
 
 
-def _quotients(flow: Flow, chain: set[int]) -> set[int]:
+def _quotients(flow: DefUse, chain: set[int]) -> set[int]:
     """The products with the refined reciprocal."""
     refined = {i for i in chain if _is_high(flow, i)}
     return {i for j in refined for i in flow.users[j] if _is_high(flow, i) and i not in chain}
 
 
-def _finished(flow: Flow, quotient: int) -> tuple[set[int], set[int], set[int]]:
+def _finished(flow: DefUse, quotient: int) -> tuple[set[int], set[int], set[int]]:
     """Quotients and remainders on their way to the right value, and what helps them."""
     others = {i for i in flow.sources(quotient) if flow.base(i) == "IABS"}
     copies = {i for i in flow.sources(quotient) if _copies_absolute(flow, i)}
@@ -71,7 +71,7 @@ def _finished(flow: Flow, quotient: int) -> tuple[set[int], set[int], set[int]]:
     return quotients, remainders, others | negated | extra | more | compares
 
 
-def _corrected(flow: Flow, values: set[int]) -> tuple[set[int], set[int]]:
+def _corrected(flow: DefUse, values: set[int]) -> tuple[set[int], set[int]]:
     """The values, those that a guarded instruction or a select puts in their place, and what decides it."""
     members: set[int] = set(values)
     deciding: set[int] = set()
@@ -85,7 +85,7 @@ def _corrected(flow: Flow, values: set[int]) -> tuple[set[int], set[int]]:
     return members, deciding
 
 
-def _replacing(flow: Flow, value: int) -> set[int]:
+def _replacing(flow: DefUse, value: int) -> set[int]:
     """Guarded instructions that overwrite the value, and selects between it and a complement."""
     guarded = {
         i
@@ -99,32 +99,32 @@ def _replacing(flow: Flow, value: int) -> set[int]:
     return guarded | selects | {i for i in signs if _tests_numbers(flow, i)}
 
 
-def _tests_numbers(flow: Flow, index: int) -> bool:
+def _tests_numbers(flow: DefUse, index: int) -> bool:
     return all(flow.base(i) == "ISETP" for i in flow.guard_sources(index))
 
 
-def _deciding(flow: Flow, index: int) -> set[int]:
+def _deciding(flow: DefUse, index: int) -> set[int]:
     """Comparisons that a correction hangs on, the sign of a product, the complement for a divisor of 0."""
     tests = {i for i in flow.sources(index) if flow.base(i) == "ISETP"}
     logic = {i for j in tests for i in flow.sources(j) if _table(flow, i) == EXCLUSIVE_OR}
     return tests | logic | (_complements(flow, index) if flow.base(index) == "SEL" else set())
 
 
-def _complements(flow: Flow, index: int) -> set[int]:
+def _complements(flow: DefUse, index: int) -> set[int]:
     return {i for i in flow.sources(index) if _table(flow, i) == COMPLEMENT}
 
 
-def _table(flow: Flow, index: int) -> int | None:
+def _table(flow: DefUse, index: int) -> int | None:
     found = immediates(flow.instructions[index]) if flow.base(index) == "LOP3" else []
     return found[-1] if found else None
 
 
-def _is_high(flow: Flow, index: int) -> bool:
+def _is_high(flow: DefUse, index: int) -> bool:
     """The high word of a product of two registers (a uniform one stands in sm_100's UIMAD)."""
     return flow.base(index) in ("IMAD", "UIMAD") and flow.instructions[index].modifiers[:1] == ("HI",)
 
 
-def _negates(flow: Flow, index: int) -> bool:
+def _negates(flow: DefUse, index: int) -> bool:
     """-R and nothing else."""
     operands = [o for o in flow.instructions[index].operands if isinstance(o, Register) and o.index >= 0]
     values = [o for o in operands[1:] if o.file in ("R", "UR")]
@@ -132,17 +132,17 @@ def _negates(flow: Flow, index: int) -> bool:
     return plain and len(values) == 1 and values[0].negate
 
 
-def _copies_absolute(flow: Flow, index: int) -> bool:
+def _copies_absolute(flow: DefUse, index: int) -> bool:
     sources = flow.sources(index) if flow.base(index) in ("IMAD", "MOV") else frozenset()
     return len(sources) == 1 and all(flow.base(i) == "IABS" for i in sources)
 
 
-def _used_outside(flow: Flow, values: Iterable[int], members: set[int]) -> bool:
+def _used_outside(flow: DefUse, values: Iterable[int], members: set[int]) -> bool:
     return any(flow.users[value] - members for value in values)
 
 
 @idiom("division by a constant")
-def constant_division(flow: Flow) -> Iterator[Found]:
+def constant_division(flow: DefUse) -> Iterator[Found]:
     """The high word of a product with a large constant M, shifted right by s, where 2^(32+s) / M is a whole
     number but for the rounding of M: that number is the divisor (Hacker's Delight, chapter 10).  A constant
     that is too long by one bit shows as an addition of the dividend."""
@@ -164,7 +164,7 @@ def constant_division(flow: Flow) -> Iterator[Found]:
         yield Found(sentence, members, name)
 
 
-def _magic(flow: Flow, index: int) -> int | None:
+def _magic(flow: DefUse, index: int) -> int | None:
     """The constant, as unsigned word."""
     instruction = flow.instructions[index]
     if not {"HI", "WIDE"} & set(instruction.modifiers):
@@ -176,7 +176,7 @@ def _magic(flow: Flow, index: int) -> int | None:
     return next((m for m in found if m >= 1 << 16 and m & (m - 1)), None)
 
 
-def _shifted(flow: Flow, index: int) -> tuple[set[int], int, bool]:
+def _shifted(flow: DefUse, index: int) -> tuple[set[int], int, bool]:
     """The instructions behind the product, the shift that they make, and whether the dividend is added."""
     high = max(flow.writes[index]) if flow.writes[index] else ("R", -1)
     members, shift, long = {index}, 0, False
@@ -201,12 +201,12 @@ def _shifted(flow: Flow, index: int) -> tuple[set[int], int, bool]:
     return members, shift, long
 
 
-def _adds_back(flow: Flow, index: int) -> bool:
+def _adds_back(flow: DefUse, index: int) -> bool:
     operands = [o for o in flow.instructions[index].operands[1:] if isinstance(o, Register)]
     return flow.base(index) in ("IADD3", "IADD") and any(o.negate for o in operands if o.index >= 0)
 
 
-def _shift(flow: Flow, index: int) -> int:
+def _shift(flow: DefUse, index: int) -> int:
     """How far right the instruction shifts, 0 if it does not."""
     instruction = flow.instructions[index]
     found = immediates(instruction)
@@ -226,7 +226,7 @@ def _divisor(magic: int, shift: int) -> int | None:
 
 
 @idiom("float division")
-def float_division(flow: Flow) -> Iterator[Found]:
+def float_division(flow: DefUse) -> Iterator[Found]:
     """FCHK asks whether the operands need the slow path; beside it a reciprocal (MUFU.RCP) of the same
     divisor with its corrections (FFMA)."""
     for check in flow.named("FCHK"):
@@ -243,14 +243,14 @@ def float_division(flow: Flow) -> Iterator[Found]:
             yield Found(f"{len(members)} instructions without the slow path; __fdividef is shorter", members)
 
 
-def _same_value(flow: Flow, one: int, a: object, other: int, b: object) -> bool:
+def _same_value(flow: DefUse, one: int, a: object, other: int, b: object) -> bool:
     if not (isinstance(a, Register) and isinstance(b, Register)):
         return a == b
     same = (a.file, a.index) == (b.file, b.index)
     return same and flow.operand_sources(one, a) == flow.operand_sources(other, b)
 
 
-def _refined(flow: Flow, start: Iterable[int], bases: tuple[str, ...]) -> set[int]:
+def _refined(flow: DefUse, start: Iterable[int], bases: tuple[str, ...]) -> set[int]:
     """What the corrections behind an approximation are, as far as they stay in its neighbourhood."""
     first = list(start)
     near = max(first, default=0) + 24
@@ -262,7 +262,7 @@ def _refined(flow: Flow, start: Iterable[int], bases: tuple[str, ...]) -> set[in
 
 
 @idiom("square root")
-def square_root(flow: Flow) -> Iterator[Found]:
+def square_root(flow: DefUse) -> Iterator[Found]:
     """1 / sqrt(x) (MUFU.RSQ), multiplied by x and by 0.5, with two corrections, beside a check of x's range;
     or MUFU.SQRT."""
     for root in flow.named("MUFU"):
@@ -274,12 +274,12 @@ def square_root(flow: Flow) -> Iterator[Found]:
             yield Found(f"{len(members)} instructions without the slow path", members)
 
 
-def _halves(flow: Flow, root: int) -> bool:
+def _halves(flow: DefUse, root: int) -> bool:
     halves = [o for i in flow.users[root] for o in flow.instructions[i].operands if isinstance(o, Immediate)]
     return any(o.real is not None and o.real.strip() == "0.5" for o in halves)
 
 
-def _range_check(flow: Flow, root: int) -> set[int]:
+def _range_check(flow: DefUse, root: int) -> set[int]:
     """The bits of x compared as an integer, above those of 2^-101."""
     near = [i for j in flow.sources(root) for i in flow.users[j] if abs(i - root) < 12]
     shifted = {i for i in near if SMALLEST in {-b & 0xFFFF_FFFF for b in immediates(flow.instructions[i])}}
@@ -299,7 +299,7 @@ LIBRARY = {
 
 
 @idiom("library call")
-def library_call(flow: Flow) -> Iterator[Found]:
+def library_call(flow: DefUse) -> Iterator[Found]:
     """CALL of a function that the compiler has added: its name has `$__cuda_sm` in it.  The function's own
     instructions belong to its first call."""
     seen: set[int] = set()
@@ -314,7 +314,7 @@ def library_call(flow: Flow) -> Iterator[Found]:
         yield Found(f"calls {target.name.rpartition('$')[2]}", {call, *before, *body}, name)
 
 
-def _function(flow: Flow, entry: int) -> set[int]:
+def _function(flow: DefUse, entry: int) -> set[int]:
     """The instructions that can be reached from the entry of a function."""
     blocks = {block.first: block for block in flow.program.blocks}
     reached = flow.reach([entry], lambda first: blocks[first].successors) if entry in blocks else set()

@@ -10,7 +10,7 @@ from itertools import pairwise
 from math import gcd
 
 from warplens.core.program import Constant, Immediate, Instruction, Loop, Operand, Register
-from warplens.counters.idioms._def_use import Flow, Word
+from warplens.counters.idioms._def_use import DefUse, Word
 from warplens.counters.idioms._idiom import Found, idiom
 from warplens.counters.opcodes import access, category
 
@@ -37,14 +37,14 @@ class Body:
         return bool(self.pattern)
 
 
-def bodies(flow: Flow) -> list[Body]:
+def bodies(flow: DefUse) -> list[Body]:
     """The innermost loops, in code order."""
     loops = flow.program.loops
     inner = [l for l in loops if not any(other.blocks < l.blocks for other in loops)]  # noqa: E741
     return [_body(flow, loop) for loop in inner]
 
 
-def _body(flow: Flow, loop: Loop) -> Body:
+def _body(flow: DefUse, loop: Loop) -> Body:
     members = flow.body(loop)
     pattern = Counter(key for i in members if (key := _key(flow.instructions[i])))
     return Body(loop, members, pattern, steps(flow, members))
@@ -59,7 +59,7 @@ def _key(instruction: Instruction) -> str:
 
 
 @idiom("unrolled loop", encloses=True)
-def unrolled(flow: Flow) -> Iterator[Found]:
+def unrolled(flow: DefUse) -> Iterator[Found]:
     """A loop's body holds each memory and floating-point opcode k times as often as the loop that does what
     is left over, and where both step through the same variable its step is k times theirs.  Without such a
     loop: k times as often as beside the loop, where the k - 1 rounds that may be left over stand in a row; or
@@ -75,7 +75,7 @@ def unrolled(flow: Flow) -> Iterator[Found]:
         yield Found(f"{factor} rounds in one{proof}; {left}", body.instructions, f"loop unrolled by {factor}")
 
 
-def _pairs(flow: Flow) -> Iterator[tuple[Body, Body | None]]:
+def _pairs(flow: DefUse) -> Iterator[tuple[Body, Body | None]]:
     """Every innermost loop but those that do what another leaves over, and the loop that does so for it."""
     found = bodies(flow)
     rests = {body.loop.header: _rest(flow, body, found) for body in found}
@@ -85,7 +85,7 @@ def _pairs(flow: Flow) -> Iterator[tuple[Body, Body | None]]:
             yield body, rests[body.loop.header]
 
 
-def _rest(flow: Flow, body: Body, found: list[Body]) -> Body | None:
+def _rest(flow: DefUse, body: Body, found: list[Body]) -> Body | None:
     """The smallest loop of the same source lines whose pattern is a k-th of this one's."""
     lines = _lines(flow, body)
     fitting = [
@@ -95,7 +95,7 @@ def _rest(flow: Flow, body: Body, found: list[Body]) -> Body | None:
     return min(fitting, key=lambda other: sum(other.pattern.values()), default=None)
 
 
-def _lines(flow: Flow, body: Body) -> set[object]:
+def _lines(flow: DefUse, body: Body) -> set[object]:
     return {flow.instructions[i].source for i in body.instructions}
 
 
@@ -118,7 +118,7 @@ def _step_proof(body: Body, rest: Body, factor: int) -> str:
     return f": the counter steps by {factor}" if factor in constant else ""
 
 
-def _without_rest(flow: Flow, body: Body) -> Iterator[Found]:
+def _without_rest(flow: DefUse, body: Body) -> Iterator[Found]:
     if factor := _beside(flow, body):
         left = "the one that may be left over stands" if factor == 2 else f"the {factor - 1} left over stand"
         sentence = f"{factor} rounds in one; {left} beside the loop"
@@ -129,7 +129,7 @@ def _without_rest(flow: Flow, body: Body) -> Iterator[Found]:
     yield Found(sentence, body.instructions, f"loop unrolled by {factor}")
 
 
-def _beside(flow: Flow, body: Body) -> int:
+def _beside(flow: DefUse, body: Body) -> int:
     """k if the same source lines stand outside of all loops k - 1 times to the k times in this one, else 0."""
     looped = {i for loop in flow.program.loops for i in flow.body(loop)}
     lines = _lines(flow, body)
@@ -142,7 +142,7 @@ def _beside(flow: Flow, body: Body) -> int:
     return factor if not others and left == 0 else 0
 
 
-def _advance(flow: Flow, body: Body, factor: int) -> str:
+def _advance(flow: DefUse, body: Body, factor: int) -> str:
     """How one round goes on by `factor` rounds of the source: "" where nothing shows that it does."""
     constant = {abs(terms["1"]) for terms in body.steps.values() if set(terms) == {"1"}}
     apart = {b - a for run in _runs(flow, body) for a, b in pairwise(sorted(run))}
@@ -151,13 +151,13 @@ def _advance(flow: Flow, body: Body, factor: int) -> str:
     return f"and the counter steps by {factor}" if factor in constant else ""
 
 
-def _stepped(flow: Flow, body: Body, factor: int) -> Iterator[bool]:
+def _stepped(flow: DefUse, body: Body, factor: int) -> Iterator[bool]:
     """For each address register whether it is used at k offsets, one step apart."""
     for run in _runs(flow, body):
         yield len(run) >= factor and _even(sorted(run))
 
 
-def _runs(flow: Flow, body: Body) -> list[dict[int, int]]:
+def _runs(flow: DefUse, body: Body) -> list[dict[int, int]]:
     """For each opcode and value of its address register the instructions by offset."""
     runs: dict[object, dict[int, int]] = {}
     for index in body.instructions:
@@ -169,7 +169,7 @@ def _runs(flow: Flow, body: Body) -> list[dict[int, int]]:
 
 
 @idiom("inner loop unrolled completely", encloses=True)
-def completely_unrolled(flow: Flow) -> Iterator[Found]:
+def completely_unrolled(flow: DefUse) -> Iterator[Found]:
     """Loads of one opcode from one address register at four or more offsets, all one step apart, with at
     least as many floating-point instructions, in a loop that uses other addresses once a round and that is
     not itself unrolled."""
@@ -187,7 +187,7 @@ def _even(places: list[int]) -> bool:
 
 
 @idiom("grid-stride loop")
-def grid_stride(flow: Flow) -> Iterator[Found]:
+def grid_stride(flow: DefUse) -> Iterator[Found]:
     """A loop variable that is stepped by blockDim * gridDim (a multiple of it where the loop is unrolled):
     found only where the constants have names."""
     for body in bodies(flow):
@@ -200,24 +200,24 @@ def grid_stride(flow: Flow) -> Iterator[Found]:
             yield Found("each thread goes on by the number of threads in the grid", members)
 
 
-def _adds(flow: Flow, index: int) -> bool:
+def _adds(flow: DefUse, index: int) -> bool:
     return flow.base(index) in ADDING or flow.instructions[index].opcode == "IMAD.IADD"
 
 
-def _is_grid(flow: Flow, body: Body, register: Word) -> bool:
+def _is_grid(flow: DefUse, body: Body, register: Word) -> bool:
     makers = flow.definers(body.instructions[0], register) - set(body.instructions)
     products = [m for m in makers if flow.base(m) in ("IMAD", "UIMAD")]
     return any(_names(flow, product) >= {"blockDim", "gridDim"} for product in products)
 
 
-def _names(flow: Flow, index: int) -> set[str]:
+def _names(flow: DefUse, index: int) -> set[str]:
     """Names without axis of the constants that an instruction uses, read by itself or just before."""
     places = [index, *flow.sources(index)]
     constants = [o for i in places for o in flow.instructions[i].operands if isinstance(o, Constant)]
     return {name.partition(".")[0] for c in constants if (name := flow.name_of(c))}
 
 
-def steps(flow: Flow, members: list[int]) -> dict[Word, Terms]:
+def steps(flow: DefUse, members: list[int]) -> dict[Word, Terms]:
     """What one round of a loop adds to the registers that it changes by nothing but additions."""
     written = Counter(word for i in members for word in flow.writes[i])
     found: dict[Word, Terms] = {}
@@ -228,7 +228,7 @@ def steps(flow: Flow, members: list[int]) -> dict[Word, Terms]:
     return found
 
 
-def _sum(flow: Flow, members: list[int], word: Word) -> Terms | None:
+def _sum(flow: DefUse, members: list[int], word: Word) -> Terms | None:
     terms: Terms = Counter()
     for index in members:
         if word not in flow.writes[index]:

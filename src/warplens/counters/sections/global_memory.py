@@ -47,10 +47,7 @@ METRICS: tuple[Formula, ...] = (
         exact(f"l1tex__t_requests_pipe_lsu_mem_global_op_{op}.sum", "", REQUESTS[GLOBAL & kind])
         for op, kind in (LSU | READ_MODIFY_WRITE).items()
     ),
-    *(
-        exact(f"l1tex__t_sectors_pipe_lsu_mem_global_op_{op}.sum", "sector", sectors)
-        for op, sectors in IN_L1.items()
-    ),
+    *(exact(f"l1tex__t_sectors_pipe_lsu_mem_global_op_{op}.sum", "sector", sectors) for op, sectors in IN_L1.items()),
     # A reduction of lanes onto the same words passes several times: an H200 read 4 sectors for 1 (4 lanes a
     # word).
     *(

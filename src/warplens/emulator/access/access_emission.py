@@ -11,15 +11,15 @@ from collections.abc import Sequence
 from typing import Any, TypeGuard
 
 from warplens import llvm
-from warplens.emulator.access.gather_scatter import Routines, narrow, widened
+from warplens.emulator.access.gather_scatter import AccessRoutines, narrow, widened
 from warplens.emulator.access.pattern import Pattern, pattern_of
-from warplens.emulator.access.site import V32, Site, deinterleaved, interleaved, iota, is_short
-from warplens.emulator.analysis.affine import Linear
+from warplens.emulator.access.site import V32, AccessSite, deinterleaved, interleaved, iota, is_short
+from warplens.emulator.analysis.affine import AffineValue
 from warplens.emulator.codegen.emitter import LlvmEmitter
-from warplens.emulator.codegen.structured_builder import Code, i32, i64
+from warplens.emulator.codegen.structured_builder import StructuredBuilder, i32, i64
 from warplens.emulator.codegen.vector_types import I8, I16, I32, LANES, PTR, intrinsic, is_vector, undefined, vector
 from warplens.emulator.state.counter_layout import BYTES, IDEAL, REQUESTS, SECTORS, TAGS, WAVEFRONTS
-from warplens.emulator.state.structs import Bounds, Env, Fault
+from warplens.emulator.state.structs import Bounds, Fault, WorkerEnv
 from warplens.isa.dsl.warp_interface import Space
 
 EVERY = i32(-1)
@@ -32,7 +32,13 @@ AHEAD = 512  # bytes, where warp after warp goes on in one buffer: 128 take a fi
 
 
 def load(
-    routines: Routines, site: Site, space: Space, address: Any, size: int, signed: bool, fault: llvm.Block
+    routines: AccessRoutines,
+    site: AccessSite,
+    space: Space,
+    address: Any,
+    size: int,
+    signed: bool,
+    fault: llvm.BasicBlock,
 ) -> list[llvm.Value]:
     """Each lane's words, or one for all lanes; on a fault control goes to `fault`."""
     code, b = site.code, site.b
@@ -54,7 +60,7 @@ def load(
         b.position_at_end(general)
     if site.guarded:
         for place in results:
-            b.store(llvm.Constant(I32 if one else V32, None), place)
+            b.store(llvm.IRConstant(I32 if one else V32, None), place)
         _unless_idle(site, after)
     numbers = site.e.splat(address)
     if pattern is None and _may_be_row(address) and _starts_row(routines, site, space, numbers, size, general):
@@ -76,7 +82,13 @@ def load(
 
 
 def store(
-    routines: Routines, site: Site, space: Space, address: Any, data: Sequence[Any], size: int, fault: llvm.Block
+    routines: AccessRoutines,
+    site: AccessSite,
+    space: Space,
+    address: Any,
+    data: Sequence[Any],
+    size: int,
+    fault: llvm.BasicBlock,
 ) -> None:
     code, b = site.code, site.b
     words = [site.e.splat(w) for w in data]
@@ -121,9 +133,9 @@ def store(
     leave_on_fault(site, fault, after)
 
 
-def leave_on_fault(site: Site, fault: llvm.Block, after: llvm.Block) -> None:
+def leave_on_fault(site: AccessSite, fault: llvm.BasicBlock, after: llvm.BasicBlock) -> None:
     """Behind an access routine: to `fault` if it recorded one, else on at `after`."""
-    kind = site.code.load(Fault, site.code.field(Env, site.env, "fault"), "kind")
+    kind = site.code.load(Fault, site.code.field(WorkerEnv, site.env, "fault"), "kind")
     site.b.cbranch(site.code.nonzero(kind), fault, after).set_weights([1, 10000])
     site.b.position_at_end(after)
 
@@ -132,7 +144,7 @@ def _is_row_of_words(pattern: Pattern | None, space: Space, size: int) -> TypeGu
     return pattern is not None and pattern.kind == "row" and size == 4 and space != "local"
 
 
-def _unless_idle(site: Site, after: llvm.Block) -> None:
+def _unless_idle(site: AccessSite, after: llvm.BasicBlock) -> None:
     """On at `after` if no lane is active."""
     some = site.b.append_basic_block("some")
     site.b.cbranch(site.b.icmp_signed("==", site.mask, i32(0)), after, some)
@@ -143,7 +155,7 @@ def _unless_idle(site: Site, after: llvm.Block) -> None:
 
 
 def _begin(
-    routines: Routines, site: Site, space: Space, pattern: Pattern, size: int, general: llvm.Block
+    routines: AccessRoutines, site: AccessSite, space: Space, pattern: Pattern, size: int, general: llvm.BasicBlock
 ) -> None:
     """Goes on in a block where the pattern is in bounds and counted; else to `general`."""
     b, first = site.b, pattern.first
@@ -160,10 +172,10 @@ def _begin(
     counted_here = pattern.kind == "row" and space == "global"
     aligned = size if counted_here else pattern.aligned
     if aligned > 1:
-        low = b.and_(misaligned, llvm.Constant(kind, aligned - 1))
-        checks.append(b.icmp_signed("==", low, llvm.Constant(kind, 0)))
+        low = b.and_(misaligned, llvm.IRConstant(kind, aligned - 1))
+        checks.append(b.icmp_signed("==", low, llvm.IRConstant(kind, 0)))
     if runtime_rows:
-        checks.append(b.icmp_signed(">=", far, llvm.Constant(kind, max(128, HALF * size))))
+        checks.append(b.icmp_signed(">=", far, llvm.IRConstant(kind, max(128, HALF * size))))
     checks.append(site.inside(space, first, size, reach))
     if pattern.kind == "tile" and not (isinstance(far, int) and far == 0):
         checks.append(site.inside(space, _second(b, pattern), size, reach))
@@ -174,8 +186,8 @@ def _begin(
     b.cbranch(fine, fast, general).set_weights([1000, 1])
     b.position_at_end(fast)
     if counted_here and pattern.aligned > size:
-        low = b.and_(first, llvm.Constant(kind, pattern.aligned - 1))
-        usual = b.icmp_signed("==", low, llvm.Constant(kind, 0))
+        low = b.and_(first, llvm.IRConstant(kind, pattern.aligned - 1))
+        usual = b.icmp_signed("==", low, llvm.IRConstant(kind, 0))
         with b.if_else(usual, likely=True) as (yes, no):
             with yes:
                 site.hit()
@@ -187,22 +199,22 @@ def _begin(
 
 def _second(b: llvm.IRBuilder, pattern: Pattern) -> llvm.Value:
     kind = pattern.first.type
-    far = llvm.Constant(kind, pattern.apart) if isinstance(pattern.apart, int) else pattern.apart
+    far = llvm.IRConstant(kind, pattern.apart) if isinstance(pattern.apart, int) else pattern.apart
     return b.add(pattern.first, far)
 
 
-def _rows(site: Site, space: Space, pattern: Pattern) -> list[llvm.Value]:
+def _rows(site: AccessSite, space: Space, pattern: Pattern) -> list[llvm.Value]:
     """Where the two rows of a tile stand."""
     return [site.pointer(space, pattern.first), site.pointer(space, _second(site.b, pattern))]
 
 
-def _moved_in(site: Site, space: Space, pattern: Pattern, size: int, signed: bool) -> list[llvm.Value]:
+def _moved_in(site: AccessSite, space: Space, pattern: Pattern, size: int, signed: bool) -> list[llvm.Value]:
     code, b = site.code, site.b
     if pattern.kind == "tile":
         places = _rows(site, space, pattern)
         _fetch_ahead(site, space, pattern, places, size)
         rows = [_tile_row(site, place, pattern.step, size) for place in places]
-        both = llvm.Constant(V32, list(range(LANES)))
+        both = llvm.IRConstant(V32, list(range(LANES)))
         return [b.shuffle_vector(low, high, both) for low, high in zip(*rows, strict=True)]
     place = site.pointer(space, pattern.first)
     if space == "local":
@@ -212,7 +224,7 @@ def _moved_in(site: Site, space: Space, pattern: Pattern, size: int, signed: boo
 
 
 def _fetch_ahead(
-    site: Site, space: Space, pattern: Pattern, rows: Sequence[llvm.Value], size: int, write: bool = False
+    site: AccessSite, space: Space, pattern: Pattern, rows: Sequence[llvm.Value], size: int, write: bool = False
 ) -> None:
     """The instruction is likely to go on as far from here as here is from its last place: in a loop, or in the next
     warp; and the next warp will go through the same loop behind this one, or is in the same round as this one where
@@ -253,14 +265,14 @@ def _fetch_ahead(
             with short:
                 near()
             with long:
-                code.bump(code.field(Env, site.env, "far"))
+                code.bump(code.field(WorkerEnv, site.env, "far"))
                 begins = b.icmp_signed("==", b.and_(pattern.first, i64(BURST - 1)), i64(0))
                 with code.when(begins, likely=False):
                     for line in range(0, BURST, LINE):
                         fetch(rows[0], BURST + line)
 
 
-def _tile_row(site: Site, place: llvm.Value, step: int, size: int) -> list[llvm.Value]:
+def _tile_row(site: AccessSite, place: llvm.Value, step: int, size: int) -> list[llvm.Value]:
     code, b, words = site.code, site.b, size // 4
     if step:
         whole = b.load(place, typ=llvm.VectorType(I32, HALF * words), align=min(size, 16))
@@ -270,18 +282,18 @@ def _tile_row(site: Site, place: llvm.Value, step: int, size: int) -> list[llvm.
     for k in range(words):
         word = b.load(code.at(place, 4 * k), typ=I32, align=4)
         first = b.insert_element(undefined(kind), word, i32(0))
-        parts.append(b.shuffle_vector(first, undefined(kind), llvm.Constant(kind, [0] * HALF)))
+        parts.append(b.shuffle_vector(first, undefined(kind), llvm.IRConstant(kind, [0] * HALF)))
     return parts
 
 
 def _part(b: llvm.IRBuilder, whole: llvm.Value, row: int) -> llvm.Value:
     """The words of one row of a tile."""
     n = whole.type.count // 2
-    order = llvm.Constant(llvm.VectorType(I32, n), list(range(row * n, row * n + n)))
+    order = llvm.IRConstant(llvm.VectorType(I32, n), list(range(row * n, row * n + n)))
     return b.shuffle_vector(whole, undefined(whole.type), order)
 
 
-def _one(code: Code, place: llvm.Value, size: int, signed: bool) -> list[llvm.Value]:
+def _one(code: StructuredBuilder, place: llvm.Value, size: int, signed: bool) -> list[llvm.Value]:
     b = code.b
     if size < 4:
         got = b.load(place, typ=I8 if size == 1 else I16, align=size)
@@ -294,13 +306,13 @@ def _one(code: Code, place: llvm.Value, size: int, signed: bool) -> list[llvm.Va
 
 def _may_be_row(address: Any) -> bool:
     """Whether that has to be seen when it runs."""
-    if isinstance(address, Linear):
+    if isinstance(address, AffineValue):
         return not all(isinstance(step, int) for step in address.parts[1:])
     return is_vector(address)
 
 
 def _starts_row(
-    routines: Routines, site: Site, space: Space, address: llvm.Value, size: int, general: llvm.Block
+    routines: AccessRoutines, site: AccessSite, space: Space, address: llvm.Value, size: int, general: llvm.BasicBlock
 ) -> bool:
     """Branches to a block for 32 lanes on consecutive places (for local memory: on the same), and counts there.
 
@@ -314,7 +326,7 @@ def _starts_row(
     first = b.extract_element(address, i32(0))
     expected = b.add(LlvmEmitter(b).splat(first), iota(step, kind))
     same = b.bitcast(b.icmp_signed("==", address, expected), I32)
-    aligned = b.icmp_signed("==", b.and_(first, llvm.Constant(kind, size - 1)), llvm.Constant(kind, 0))
+    aligned = b.icmp_signed("==", b.and_(first, llvm.IRConstant(kind, size - 1)), llvm.IRConstant(kind, 0))
     row = b.and_(b.icmp_signed("==", b.and_(same, site.mask), EVERY), aligned)
     row = b.and_(row, site.inside(space, first, size, step * (LANES - 1)))
     fast = b.append_basic_block("row")
@@ -324,7 +336,7 @@ def _starts_row(
     return True
 
 
-def _count_row(routines: Routines, site: Site, space: Space, first: llvm.Value, size: int) -> None:
+def _count_row(routines: AccessRoutines, site: AccessSite, space: Space, first: llvm.Value, size: int) -> None:
     if space == "global":
         site.b.call(routines.count_row(size), [site.counters, first])
         return
@@ -335,16 +347,14 @@ def _count_row(routines: Routines, site: Site, space: Space, first: llvm.Value, 
         site.add(column, i64(by))
 
 
-def _local_row(code: Code, place: llvm.Value, size: int) -> list[llvm.Value]:
+def _local_row(code: StructuredBuilder, place: llvm.Value, size: int) -> list[llvm.Value]:
     return [code.b.load(code.at(place, 128 * k), typ=V32, align=4) for k in range(size // 4)]
 
 
-def _row(code: Code, place: llvm.Value, size: int, signed: bool) -> list[llvm.Value]:
+def _row(code: StructuredBuilder, place: llvm.Value, size: int, signed: bool) -> list[llvm.Value]:
     b = code.b
     if size < 4:
         got = b.load(place, typ=vector(I8 if size == 1 else I16), align=size)
         return [widened(b, got, signed)]
     whole = b.load(place, typ=llvm.VectorType(I32, LANES * size // 4), align=min(size, 16))
     return deinterleaved(b, whole, LANES)
-
-

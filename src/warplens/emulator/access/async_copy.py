@@ -20,18 +20,18 @@ from typing import TYPE_CHECKING
 
 from warplens import llvm
 from warplens.emulator.access.bounds_check import guard
-from warplens.emulator.access.site import V32, Site, further
+from warplens.emulator.access.site import V32, AccessSite, further
 from warplens.emulator.codegen.emitter import LlvmEmitter
-from warplens.emulator.codegen.structured_builder import Code, i32
+from warplens.emulator.codegen.structured_builder import StructuredBuilder, i32
 from warplens.emulator.codegen.vector_types import I1, I32, I64, LANES, vector
 from warplens.emulator.state.counter_layout import BYTES, COPY_IDEAL, IDEAL, REQUESTS, SECTORS, TAGS, WAVEFRONTS
 from warplens.emulator.state.structs import Touch
 
 if TYPE_CHECKING:
-    from warplens.emulator.access.gather_scatter import Routines
+    from warplens.emulator.access.gather_scatter import AccessRoutines
 
 
-def copy_routine(routines: Routines, size: int, fills: bool, bypasses: bool) -> llvm.Function:
+def copy_routine(routines: AccessRoutines, size: int, fills: bool, bypasses: bool) -> llvm.Function:
     """(common, global addresses, mask, shared addresses, lanes that read) -> what L1 counts as sectors."""
     name = f"copy_{size}{'_fill' if fills else ''}{'_bypass' if bypasses else ''}"
     if found := routines.module.globals.get(name):
@@ -43,7 +43,7 @@ def copy_routine(routines: Routines, size: int, fills: bool, bypasses: bool) -> 
     if fills:
         low = b.and_(source, LlvmEmitter(b).number(source, size - 1))
         source, missing = b.sub(source, low), b.trunc(low, V32)
-    none = llvm.Constant(I64, 0)
+    none = llvm.IRConstant(I64, 0)
     deltas = guard(routines, reading, "global", source, size, Touch.READ, none)
     guard(routines, site, "shared", to, size, Touch.WRITE, none)
     sectors = _count(routines, site, reading, source, to, size, fills, bypasses)
@@ -53,7 +53,13 @@ def copy_routine(routines: Routines, size: int, fills: bool, bypasses: bool) -> 
 
 
 def _move(
-    site: Site, reading: Site, pointers: llvm.Value, to: llvm.Value, size: int, missing: llvm.Value | None, lowest: bool
+    site: AccessSite,
+    reading: AccessSite,
+    pointers: llvm.Value,
+    to: llvm.Value,
+    size: int,
+    missing: llvm.Value | None,
+    lowest: bool,
 ) -> None:
     """Of lanes on the same place the lowest or the highest wins."""
     from warplens.emulator.access.gather_scatter import gathered, masked_scatter
@@ -61,7 +67,7 @@ def _move(
     b = site.b
     lanes, active = (b.bitcast(s.mask, vector(I1)) for s in (reading, site))
     places = site.pointers("shared", to)
-    nothing = llvm.Constant(V32, None)
+    nothing = llvm.IRConstant(V32, None)
     for k in range(size // 4):
         word = gathered(b, further(b, pointers, "global", k), lanes, I32, site.env)
         word = b.select(lanes, word, nothing)
@@ -83,16 +89,20 @@ def _kept(b: llvm.IRBuilder, missing: llvm.Value, behind: int) -> llvm.Value:
 
 
 def _count(
-    routines: Routines, site: Site, reading: Site, source: llvm.Value, to: llvm.Value, size: int, fills: bool,
+    routines: AccessRoutines,
+    site: AccessSite,
+    reading: AccessSite,
+    source: llvm.Value,
+    to: llvm.Value,
+    size: int,
+    fills: bool,
     bypasses: bool,
-) -> llvm.Value:  # fmt: skip
+) -> llvm.Value:
     """-> sectors as L1 counts them."""
     b, code, count = site.b, site.code, routines.count
     shift = size.bit_length() - 1
     units = b.lshr(to, LlvmEmitter(b).number(to, shift))
-    sectors, lines = (
-        b.trunc(b.lshr(source, LlvmEmitter(b).number(source, bits)), V32) for bits in (5, 7)
-    )
+    sectors, lines = (b.trunc(b.lshr(source, LlvmEmitter(b).number(source, bits)), V32) for bits in (5, 7))
     different = b.call(count.distinct, [units, site.mask])
     takes = reading.mask
     if bypasses:
@@ -128,7 +138,7 @@ def _unit(b: llvm.IRBuilder, address: llvm.Value, shift: int) -> llvm.Value:
 
 def _packed(b: llvm.IRBuilder, mask: llvm.Value, size: int, shift: int = 7) -> llvm.Value:
     """Pieces of 2^shift bytes that the lanes would fill side by side."""
-    lanes = Code(b).popcount(mask)
+    lanes = StructuredBuilder(b).popcount(mask)
     return b.lshr(b.add(b.mul(lanes, i32(size)), i32((1 << shift) - 1)), i32(shift))
 
 
@@ -141,7 +151,7 @@ def _most(b: llvm.IRBuilder, x: llvm.Value, y: llvm.Value) -> llvm.Value:
 
 
 def _passes(
-    routines: Routines, code: Code, to: llvm.Value, source: llvm.Value, mask: llvm.Value, banks: int
+    routines: AccessRoutines, code: StructuredBuilder, to: llvm.Value, source: llvm.Value, mask: llvm.Value, banks: int
 ) -> llvm.Value:
     b = code.b
     total: llvm.Value = i32(0)
@@ -151,7 +161,9 @@ def _passes(
     return total
 
 
-def _first_of_each(routines: Routines, code: Code, units: llvm.Value, mask: llvm.Value) -> llvm.Value:
+def _first_of_each(
+    routines: AccessRoutines, code: StructuredBuilder, units: llvm.Value, mask: llvm.Value
+) -> llvm.Value:
     """The lowest of the lanes on each place."""
     first = code.variable(I32, i32(0))
 
@@ -166,7 +178,13 @@ class _Pieces:
     """What a copy past the L1 cache moves from sector to sector."""
 
     def __init__(
-        self, routines: Routines, code: Code, source: llvm.Value, to: llvm.Value, half: llvm.Value, units: llvm.Value
+        self,
+        routines: AccessRoutines,
+        code: StructuredBuilder,
+        source: llvm.Value,
+        to: llvm.Value,
+        half: llvm.Value,
+        units: llvm.Value,
     ) -> None:
         self.each = routines.count.each_distinct
         self.code = code

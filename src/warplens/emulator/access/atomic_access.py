@@ -11,7 +11,7 @@ from warplens.emulator.access.coalescing import Access
 from warplens.emulator.access.gather_scatter import give_words, nothing
 from warplens.emulator.access.site import V32, deinterleaved, interleaved
 from warplens.emulator.codegen.emitter import LlvmEmitter
-from warplens.emulator.codegen.structured_builder import Code, i32, i64
+from warplens.emulator.codegen.structured_builder import StructuredBuilder, i32, i64
 from warplens.emulator.codegen.vector_types import DOUBLE, FLOAT, I32, I64, LANES, PTR, vector
 from warplens.emulator.state.structs import Touch
 from warplens.errors import UnsupportedInstruction
@@ -21,7 +21,7 @@ from warplens.isa.floating import fadd
 from warplens.isa.half import hadd2
 
 if TYPE_CHECKING:
-    from warplens.emulator.access.gather_scatter import Routines
+    from warplens.emulator.access.gather_scatter import AccessRoutines
 
 COMMUTES = {
     "add": Touch.ADD, "min": Touch.MIN, "max": Touch.MAX, "and": Touch.AND, "or": Touch.OR, "xor": Touch.XOR,
@@ -35,12 +35,12 @@ SIZES: dict[Number, int] = {"u64": 8, "s64": 8, "f64": 8, "f32x2": 8, "f32x4": 1
 SIZES |= {"f16x4": 8, "f16x8": 16, "bf16x4": 8, "bf16x8": 16}
 """Bytes of the numbers that are not of 4."""
 
-One = Callable[[Code, llvm.Value, llvm.Value, llvm.Value | None], llvm.Value]
+One = Callable[[StructuredBuilder, llvm.Value, llvm.Value, llvm.Value | None], llvm.Value]
 """What one lane does: (code, place, value, wanted value) -> the old value."""
 
 
 def atomic_routine(
-    routines: Routines, space: Space, op: Reduction, kind: Number, returns: bool, compares: bool,
+    routines: AccessRoutines, space: Space, op: Reduction, kind: Number, returns: bool, compares: bool,
     together: bool = False,
 ) -> llvm.Function:  # fmt: skip
     """(common, addresses, mask, value words, compare words) -> old words."""
@@ -53,10 +53,10 @@ def atomic_routine(
     )  # fmt: skip
 
 
-def update_routine(routines: Routines, becomes: Update) -> llvm.Function:
+def update_routine(routines: AccessRoutines, becomes: Update) -> llvm.Function:
     """(common, shared addresses, mask, value words) -> old words, with 8 bytes that become becomes(old, value)."""
 
-    def one(code: Code, place: llvm.Value, value: llvm.Value, _: llvm.Value | None) -> llvm.Value:
+    def one(code: StructuredBuilder, place: llvm.Value, value: llvm.Value, _: llvm.Value | None) -> llvm.Value:
         emitter = LlvmEmitter(code.b)
         old = code.b.load(place, typ=I64)
         code.b.store(becomes(U64(emitter, old), U64(emitter, value)).node, place)
@@ -66,7 +66,7 @@ def update_routine(routines: Routines, becomes: Update) -> llvm.Function:
 
 
 def _routine(
-    routines: Routines, name: str, space: Space, size: int, touch: int, compares: bool, one: One,
+    routines: AccessRoutines, name: str, space: Space, size: int, touch: int, compares: bool, one: One,
     how: Access = "atomic",
 ) -> llvm.Function:  # fmt: skip
     """Each lane of the mask in turn."""
@@ -97,14 +97,14 @@ def _routine(
     return made
 
 
-def compare_and_store_routine(routines: Routines, size: int) -> llvm.Function:
+def compare_and_store_routine(routines: AccessRoutines, size: int) -> llvm.Function:
     """(common, addresses, mask, compare words, value words) -> 1 in the lanes whose value was stored."""
     name = f"compare_and_store_{size}"
     if found := routines.module.globals.get(name):
         return found
     words = size // 4
     made, site, address, data = routines.begin(name, V32, "shared", [V32] * (2 * words))
-    code, zero = site.code, llvm.Constant(V32, None)
+    code, zero = site.code, llvm.IRConstant(V32, None)
     pointers = checked(routines, site, "shared", address, size, Touch.ORDERED, zero, "spin")
     wanted, values = _lanes(code, data[:words]), _lanes(code, data[words:])
     stored = code.variable(V32, zero)
@@ -133,7 +133,7 @@ def compare_and_store_routine(routines: Routines, size: int) -> llvm.Function:
     return made
 
 
-def _lanes(code: Code, words: Sequence[llvm.Value]) -> llvm.Value:
+def _lanes(code: StructuredBuilder, words: Sequence[llvm.Value]) -> llvm.Value:
     """An array with each lane's words side by side."""
     place = code.variable(llvm.ArrayType(I32, LANES * len(words)))
     code.b.store(interleaved(code.b, words), place, align=4)
@@ -141,7 +141,12 @@ def _lanes(code: Code, words: Sequence[llvm.Value]) -> llvm.Value:
 
 
 def _one(
-    code: Code, place: llvm.Value, op: Reduction, kind: Number, value: llvm.Value, compare: llvm.Value | None
+    code: StructuredBuilder,
+    place: llvm.Value,
+    op: Reduction,
+    kind: Number,
+    value: llvm.Value,
+    compare: llvm.Value | None,
 ) -> llvm.Value:
     """One lane's operation; the old value.
 
@@ -168,7 +173,7 @@ def _sum(e: LlvmEmitter, kind: Number, x: llvm.Value, y: llvm.Value) -> llvm.Val
     b = e.b
     if kind == "f64":
         return b.bitcast(b.fadd(b.bitcast(x, DOUBLE), b.bitcast(y, DOUBLE)), I64)
-    total: llvm.Value = llvm.Constant(x.type, 0)
+    total: llvm.Value = llvm.IRConstant(x.type, 0)
     for shift in range(0, x.type.width, 32):
         words = [_word(b, v, shift) for v in (x, y)]
         if "16x" in kind:
@@ -177,9 +182,9 @@ def _sum(e: LlvmEmitter, kind: Number, x: llvm.Value, y: llvm.Value) -> llvm.Val
         else:
             parts = (F32(e, b.bitcast(v, FLOAT)) for v in words)
             word = b.bitcast(fadd(*parts, FTZ=True, SAT=False).node, I32)
-        total = word if x.type == I32 else b.or_(total, b.shl(b.zext(word, x.type), llvm.Constant(x.type, shift)))
+        total = word if x.type == I32 else b.or_(total, b.shl(b.zext(word, x.type), llvm.IRConstant(x.type, shift)))
     return total
 
 
 def _word(b: llvm.IRBuilder, value: llvm.Value, shift: int) -> llvm.Value:
-    return value if value.type == I32 else b.trunc(b.lshr(value, llvm.Constant(value.type, shift)), I32)
+    return value if value.type == I32 else b.trunc(b.lshr(value, llvm.IRConstant(value.type, shift)), I32)

@@ -8,23 +8,23 @@ from typing import TYPE_CHECKING
 
 from warplens import llvm
 from warplens.emulator.access.coalescing import Access
-from warplens.emulator.access.site import SPACES, V32, V64, Site, is_short
+from warplens.emulator.access.site import SPACES, V32, V64, AccessSite, is_short
 from warplens.emulator.access.trap import record_fault
 from warplens.emulator.codegen.emitter import LlvmEmitter
-from warplens.emulator.codegen.structured_builder import Code, function, i32, i64
+from warplens.emulator.codegen.structured_builder import StructuredBuilder, function, i32, i64
 from warplens.emulator.codegen.vector_types import I1, I32, I64, PTR, vector
 from warplens.emulator.memory.copy_on_write import SHIFT, STRETCH, put_aside
 from warplens.emulator.state.counter_layout import BYTES, IDEAL, REQUESTS, SECTORS, TAGS, WAVEFRONTS
-from warplens.emulator.state.structs import Bounds, Buffer, Env, Fault, FaultKind, Touch
+from warplens.emulator.state.structs import Bounds, BufferRange, Fault, FaultKind, Touch, WorkerEnv
 from warplens.isa.dsl.warp_interface import Space
 
 if TYPE_CHECKING:
-    from warplens.emulator.access.gather_scatter import Routines
+    from warplens.emulator.access.gather_scatter import AccessRoutines
 
 
 def checked(
-    routines: Routines,
-    site: Site,
+    routines: AccessRoutines,
+    site: AccessSite,
     space: Space,
     address: llvm.Value,
     size: int,
@@ -45,7 +45,13 @@ def checked(
 
 
 def guard(
-    routines: Routines, site: Site, space: Space, address: llvm.Value, size: int, touch: int, idle: llvm.Value | None
+    routines: AccessRoutines,
+    site: AccessSite,
+    space: Space,
+    address: llvm.Value,
+    size: int,
+    touch: int,
+    idle: llvm.Value | None,
 ) -> llvm.Value | None:
     """Leaves the routine with `idle` if a lane's access is stray or misaligned.
 
@@ -70,7 +76,7 @@ def guard(
     return None if deltas is None else b.load(deltas, typ=V64)
 
 
-def _suspects(site: Site, space: Space, address: llvm.Value, size: int) -> llvm.Value:
+def _suspects(site: AccessSite, space: Space, address: llvm.Value, size: int) -> llvm.Value:
     """Active lanes that are misaligned, or outside of the memory (global: of the buffer used last)."""
     b = site.b
     emitter = LlvmEmitter(b)
@@ -91,17 +97,16 @@ def _suspects(site: Site, space: Space, address: llvm.Value, size: int) -> llvm.
 # Counts
 
 
-def _count_global(routines: Routines, site: Site, address: llvm.Value, size: int) -> None:
+def _count_global(routines: AccessRoutines, site: AccessSite, address: llvm.Value, size: int) -> None:
     b = site.b
     units, sectors = (
-        b.trunc(b.lshr(address, LlvmEmitter(b).number(address, shift)), V32)
-        for shift in (size.bit_length() - 1, 5)
+        b.trunc(b.lshr(address, LlvmEmitter(b).number(address, shift)), V32) for shift in (size.bit_length() - 1, 5)
     )
     _count_bytes(routines, site, units, size)
     _count_ideal(site, _count_sectors(routines, site, sectors), size, 5)
 
 
-def _count_shared(routines: Routines, site: Site, address: llvm.Value, size: int, how: Access) -> None:
+def _count_shared(routines: AccessRoutines, site: AccessSite, address: llvm.Value, size: int, how: Access) -> None:
     b = site.b
     passes = b.zext(b.call(routines.count.shared(size, how), [address, site.mask]), I64)
     # Two words a lane go to memory for ATOMS.CAS and a try of ATOMS.CAST.SPIN: read on an H200, wavefronts and their
@@ -116,7 +121,7 @@ def _count_shared(routines: Routines, site: Site, address: llvm.Value, size: int
     _count_bytes(routines, site, units, size)
 
 
-def _count_local(routines: Routines, site: Site, address: llvm.Value, size: int) -> None:
+def _count_local(routines: AccessRoutines, site: AccessSite, address: llvm.Value, size: int) -> None:
     b = site.b
     emitter = LlvmEmitter(b)
     slot = site.local_slot(site.offset("local", address))
@@ -128,7 +133,7 @@ def _count_local(routines: Routines, site: Site, address: llvm.Value, size: int)
     _count_ideal(site, total, size, 5)
 
 
-def _count_sectors(routines: Routines, site: Site, sectors: llvm.Value) -> llvm.Value:
+def _count_sectors(routines: AccessRoutines, site: AccessSite, sectors: llvm.Value) -> llvm.Value:
     """Counts sectors and the lines they are in; gives the sectors."""
     b = site.b
     lines = b.lshr(sectors, LlvmEmitter(b).number(sectors, 2))
@@ -138,14 +143,14 @@ def _count_sectors(routines: Routines, site: Site, sectors: llvm.Value) -> llvm.
     return counts[0]
 
 
-def _count_bytes(routines: Routines, site: Site, units: llvm.Value, size: int) -> None:
+def _count_bytes(routines: AccessRoutines, site: AccessSite, units: llvm.Value, size: int) -> None:
     """Bytes that lanes share count once: seen on an H200, where a broadcast float counts 4."""
     b = site.b
     different = b.zext(b.call(routines.count.distinct, [units, site.mask]), I64)
     site.add(BYTES, b.mul(different, i64(size)))
 
 
-def _count_ideal(site: Site, actual: llvm.Value, size: int, shift: int) -> None:
+def _count_ideal(site: AccessSite, actual: llvm.Value, size: int, shift: int) -> None:
     """min(actual, ceil(active lanes * size / 2^shift)): what perfectly packed accesses would take."""
     b = site.b
     wanted = b.mul(b.zext(site.code.popcount(site.mask), I64), i64(size))
@@ -159,7 +164,7 @@ TAKE = llvm.FunctionType(llvm.VoidType(), [I32])
 ARGUMENTS = [PTR, PTR, PTR, I32, V64, I32, I32, I32, I32, I32]
 
 
-def look_up(module: llvm.Module) -> llvm.Function:
+def look_up(module: llvm.IRModule) -> llvm.Function:
     """Finds each lane's buffer; true if all are good.  Remembers the last, and how the buffers were used; the last
     argument takes what leads from each lane's address to the host's."""
     if found := module.globals.get("look_up"):
@@ -167,7 +172,7 @@ def look_up(module: llvm.Module) -> llvm.Function:
     made, code = function(module, "look_up", I1, [*ARGUMENTS, PTR])
     env, _, _, index, address, mask, _, size, touch, _, deltas = made.args
     b = code.b
-    bounds = code.at(code.load(Env, env, "bounds"), b.mul(b.sext(index, I64), i64(sizeof(Bounds))))
+    bounds = code.at(code.load(WorkerEnv, env, "bounds"), b.mul(b.sext(index, I64), i64(sizeof(Bounds))))
     _note_long_step(code, env, bounds, b.extract_element(address, code.lowest(mask)))
     lost = code.variable(I32, i32(0))
     wide_size = b.sext(size, I64)
@@ -193,60 +198,69 @@ def look_up(module: llvm.Module) -> llvm.Function:
     code.each_bit(mask, lane_of)
     lanes = b.load(lost, typ=I32)
     with code.when(b.icmp_signed("==", lanes, i32(0))):
-        b.ret(llvm.Constant(I1, 1))
+        b.ret(llvm.IRConstant(I1, 1))
     args = list(made.args[:-1])
     args[6] = lanes
     b.ret(b.call(refuse(module), args))
     return made
 
 
-def _note_long_step(code: Code, env: llvm.Value, bounds: llvm.Value, first: llvm.Value) -> None:
+def _note_long_step(code: StructuredBuilder, env: llvm.Value, bounds: llvm.Value, first: llvm.Value) -> None:
     """As where the access is in the buffer, or stretch, used last (access_emission.py)."""
     b = code.b
     step = b.sub(first, code.load(Bounds, bounds, "last"))
     code.store(first, Bounds, bounds, "last")
     known = code.nonzero(code.load(Bounds, bounds, "whole"))
     with code.when(b.and_(known, b.not_(is_short(code, bounds, step)))):
-        code.bump(code.field(Env, env, "far"))
+        code.bump(code.field(WorkerEnv, env, "far"))
 
 
 def each_buffer_with(
-    code: Code, env: llvm.Value, a: llvm.Value, size: llvm.Value, visit: Callable[[llvm.Value, llvm.Value], None]
+    code: StructuredBuilder,
+    env: llvm.Value,
+    a: llvm.Value,
+    size: llvm.Value,
+    visit: Callable[[llvm.Value, llvm.Value], None],
 ) -> None:
     b = code.b
-    table = code.load(Env, env, "buffers")
+    table = code.load(WorkerEnv, env, "buffers")
 
     def buffer(i: llvm.Value) -> None:
-        entry = code.at(table, b.mul(i, i64(sizeof(Buffer))))
-        low = code.load(Buffer, entry, "low")
-        extent, offset = b.sub(code.load(Buffer, entry, "high"), low), b.sub(a, low)
+        entry = code.at(table, b.mul(i, i64(sizeof(BufferRange))))
+        low = code.load(BufferRange, entry, "low")
+        extent, offset = b.sub(code.load(BufferRange, entry, "high"), low), b.sub(a, low)
         begins = b.icmp_unsigned("<", offset, extent)  # a + size could wrap around to 0
         ends = b.icmp_unsigned("<=", size, b.sub(extent, offset))
         with code.when(b.and_(begins, ends)):
             visit(entry, i)
 
-    code.each(code.load(Env, env, "buffer_count"), buffer)
+    code.each(code.load(WorkerEnv, env, "buffer_count"), buffer)
 
 
-def _take(code: Code, env: llvm.Value, entry: llvm.Value, number: llvm.Value, touch: llvm.Value) -> None:
+def _take(code: StructuredBuilder, env: llvm.Value, entry: llvm.Value, number: llvm.Value, touch: llvm.Value) -> None:
     """Before a buffer is written for the first time, Python gives it memory of its own: an array of the host that is
     only read stays where it is."""
     b = code.b
     writes = code.nonzero(b.and_(touch, i32(~Touch.READ)))
-    foreign = b.icmp_signed("==", code.load(Buffer, entry, "own"), i64(0))
+    foreign = b.icmp_signed("==", code.load(BufferRange, entry, "own"), i64(0))
     with code.when(b.and_(writes, foreign), likely=False):
-        b.call(code.load(Env, env, "take"), [b.trunc(number, I32)], TAKE)
+        b.call(code.load(WorkerEnv, env, "take"), [b.trunc(number, I32)], TAKE)
 
 
 def _remember(
-    code: Code, entry: llvm.Value, bounds: llvm.Value, address: llvm.Value, size: llvm.Value, touch: llvm.Value
+    code: StructuredBuilder,
+    entry: llvm.Value,
+    bounds: llvm.Value,
+    address: llvm.Value,
+    size: llvm.Value,
+    touch: llvm.Value,
 ) -> None:
     """The buffer; to be written, where what it held is put aside in stretches, only the one around the address."""
     b = code.b
-    low, high = code.load(Buffer, entry, "low"), code.load(Buffer, entry, "high")
-    touched = b.or_(code.load(Buffer, entry, "touched"), b.zext(touch, I64))
-    code.store(touched, Buffer, entry, "touched")
-    code.store(code.load(Buffer, entry, "delta"), Bounds, bounds, "delta")
+    low, high = code.load(BufferRange, entry, "low"), code.load(BufferRange, entry, "high")
+    touched = b.or_(code.load(BufferRange, entry, "touched"), b.zext(touch, I64))
+    code.store(touched, BufferRange, entry, "touched")
+    code.store(code.load(BufferRange, entry, "delta"), Bounds, bounds, "delta")
     code.store(_span(b, low, high, size), Bounds, bounds, "whole")
     first, end = code.variable(I64, low), code.variable(I64, high)
     with code.when(_in_stretches(code, entry, touch)):
@@ -267,13 +281,13 @@ def _span(b: llvm.IRBuilder, low: llvm.Value, high: llvm.Value, size: llvm.Value
     return b.add(b.sub(b.sub(high, low), size), i64(1))
 
 
-def _in_stretches(code: Code, entry: llvm.Value, touch: llvm.Value) -> llvm.Value:
+def _in_stretches(code: StructuredBuilder, entry: llvm.Value, touch: llvm.Value) -> llvm.Value:
     b = code.b
     writes = code.nonzero(b.and_(touch, i32(~Touch.READ)))
-    return b.and_(writes, code.nonzero(code.load(Buffer, entry, "in_stretches")))
+    return b.and_(writes, code.nonzero(code.load(BufferRange, entry, "in_stretches")))
 
 
-def refuse(module: llvm.Module) -> llvm.Function:
+def refuse(module: llvm.IRModule) -> llvm.Function:
     """Records the fault; false.  Python tells a stray from a misaligned access by the addresses."""
     if found := module.globals.get("refuse"):
         return found
@@ -283,5 +297,5 @@ def refuse(module: llvm.Module) -> llvm.Function:
     what = {"instruction": index, "lanes": wrong, "bytes": size, "space": space}
     fault = record_fault(code, env, block, FaultKind.STRAY, warp, **what)
     b.store(address, code.field(Fault, fault, "address"), align=8)
-    b.ret(llvm.Constant(I1, 0))
+    b.ret(llvm.IRConstant(I1, 0))
     return made

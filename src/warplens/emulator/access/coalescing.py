@@ -14,7 +14,7 @@ from typing import Literal
 from warplens import llvm
 from warplens.emulator.access.site import V32
 from warplens.emulator.codegen.emitter import LlvmEmitter
-from warplens.emulator.codegen.structured_builder import Code, function, i32
+from warplens.emulator.codegen.structured_builder import StructuredBuilder, function, i32
 from warplens.emulator.codegen.vector_types import I1, I8, I32, I64, LANES, undefined, vector
 
 PREVIOUS = [0, *range(LANES - 1)]  # shuffle mask: each lane sees its left neighbour, lane 0 itself
@@ -23,10 +23,10 @@ PREVIOUS = [0, *range(LANES - 1)]  # shuffle mask: each lane sees its left neigh
 Access = Literal["load", "store", "atomic", "count", "compare", "spin", "matrix load", "matrix store"]
 
 
-class Classifier:
+class CoalescingClassifier:
     """Counting routines of one module."""
 
-    def __init__(self, module: llvm.Module) -> None:
+    def __init__(self, module: llvm.IRModule) -> None:
         self.module = module
 
     @cached_property
@@ -37,7 +37,7 @@ class Classifier:
         made, code = function(self.module, "distinct", I32, [V32, I32])
         values, mask = made.args
         b = code.b
-        left = b.shuffle_vector(values, undefined(V32), llvm.Constant(V32, PREVIOUS))
+        left = b.shuffle_vector(values, undefined(V32), llvm.IRConstant(V32, PREVIOUS))
         falls = b.bitcast(b.icmp_unsigned("<", values, left), I32)
         rising = b.and_(b.icmp_signed("==", falls, i32(0)), b.icmp_signed("==", mask, i32(-1)))
         with code.when(rising):
@@ -53,7 +53,7 @@ class Classifier:
         b.ret(b.load(count, typ=I32))
         return made
 
-    def _range(self, code: Code, values: llvm.Value, mask: llvm.Value) -> tuple[llvm.Value, llvm.Value]:
+    def _range(self, code: StructuredBuilder, values: llvm.Value, mask: llvm.Value) -> tuple[llvm.Value, llvm.Value]:
         """The smallest and the largest value of the lanes."""
         b = code.b
         emitter = LlvmEmitter(b)
@@ -61,7 +61,7 @@ class Classifier:
         low = self._reduce(code, "umin", b.select(lanes, values, emitter.number(values, -1)))
         return low, self._reduce(code, "umax", b.select(lanes, values, emitter.number(values, 0)))
 
-    def _in_window(self, code: Code, values: llvm.Value, mask: llvm.Value, low: llvm.Value) -> llvm.Value:
+    def _in_window(self, code: StructuredBuilder, values: llvm.Value, mask: llvm.Value, low: llvm.Value) -> llvm.Value:
         """Different values among lanes whose values lie less than 32 above low: one bit for each."""
         b = code.b
         emitter = LlvmEmitter(b)
@@ -71,7 +71,11 @@ class Classifier:
         return code.popcount(self._reduce(code, "or", bits))
 
     def each_distinct(
-        self, code: Code, places: llvm.Value, mask: llvm.Value, visit: Callable[[llvm.Value, llvm.Value], None]
+        self,
+        code: StructuredBuilder,
+        places: llvm.Value,
+        mask: llvm.Value,
+        visit: Callable[[llvm.Value, llvm.Value], None],
     ) -> None:
         """visit(value, lanes that hold it), from the lowest lane on."""
         b = code.b
@@ -103,13 +107,13 @@ class Classifier:
         with code.when(b.icmp_unsigned("<", b.sub(high, low), i32(banks))):
             b.ret(i32(1))
         tally = code.variable(llvm.VectorType(I8, banks), None)
-        b.store(llvm.Constant(llvm.VectorType(I8, banks), [0] * banks), tally)
+        b.store(llvm.IRConstant(llvm.VectorType(I8, banks), [0] * banks), tally)
         most = code.variable(I32, i32(0))
 
         def count(unit: llvm.Value, same: llvm.Value) -> None:
             bank = b.and_(unit, i32(banks - 1))
             place = b.gep(tally, [b.zext(bank, I64)], source_etype=I8)
-            n = b.add(b.load(place, typ=I8), llvm.Constant(I8, 1))
+            n = b.add(b.load(place, typ=I8), llvm.IRConstant(I8, 1))
             b.store(n, place)
             wide, old = b.zext(n, I32), b.load(most, typ=I32)
             b.store(b.select(b.icmp_signed(">", wide, old), wide, old), most)
@@ -118,7 +122,7 @@ class Classifier:
         b.ret(b.load(most, typ=I32))
         return made
 
-    def _reduce(self, code: Code, name: str, values: llvm.Value) -> llvm.Value:
+    def _reduce(self, code: StructuredBuilder, name: str, values: llvm.Value) -> llvm.Value:
         return code.intrinsic(f"vector.reduce.{name}", values, result=I32)
 
     def shared(self, size: int, how: Access) -> llvm.Function:
@@ -174,7 +178,7 @@ class Classifier:
         return made
 
     def _groups(
-        self, code: Code, units: llvm.Value, mask: llvm.Value, groups: int, banks: int
+        self, code: StructuredBuilder, units: llvm.Value, mask: llvm.Value, groups: int, banks: int
     ) -> list[llvm.Value]:
         """Wavefronts of each of so many groups of neighbouring lanes."""
         b = code.b
@@ -185,7 +189,7 @@ class Classifier:
             passes.append(b.call(self.wavefronts(banks), [units, part]))
         return passes
 
-    def _together(self, code: Code, units: llvm.Value, mask: llvm.Value, groups: int) -> list[llvm.Value]:
+    def _together(self, code: StructuredBuilder, units: llvm.Value, mask: llvm.Value, groups: int) -> list[llvm.Value]:
         """For each group of lanes whether its two parts are served at once if no two of their words share a bank.
 
         So it is where all active lanes agree with lane ^ 1, or all with lane ^ 2, unless that one is off.  In the lower
@@ -196,7 +200,7 @@ class Classifier:
         lanes = LANES // groups
         same, there = [], []
         for step in (1, 2):
-            order = llvm.Constant(V32, [lane ^ step for lane in range(LANES)])
+            order = llvm.IRConstant(V32, [lane ^ step for lane in range(LANES)])
             same.append(b.bitcast(b.icmp_signed("==", units, b.shuffle_vector(units, nothing, order)), I32))
             on = b.shuffle_vector(b.bitcast(mask, vector(I1)), undefined(vector(I1)), order)
             there.append(b.bitcast(on, I32))
@@ -214,7 +218,7 @@ class Classifier:
             results.append(b.or_(either, last_off) if strict else either)
         return results
 
-    def most_lanes(self, code: Code, units: llvm.Value, mask: llvm.Value, banks: int) -> llvm.Value:
+    def most_lanes(self, code: StructuredBuilder, units: llvm.Value, mask: llvm.Value, banks: int) -> llvm.Value:
         """The largest number of lanes in one bank, those on the same word included."""
         b = code.b
         emitter = LlvmEmitter(b)

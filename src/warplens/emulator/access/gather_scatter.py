@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from warplens import llvm
 from warplens.emulator.access import half_warp
 from warplens.emulator.access.bounds_check import checked
-from warplens.emulator.access.coalescing import Access, Classifier
-from warplens.emulator.access.site import V32, Site, Windows, deinterleaved, further, iota
+from warplens.emulator.access.coalescing import Access, CoalescingClassifier
+from warplens.emulator.access.site import V32, AccessSite, AddressWindows, deinterleaved, further, iota
 from warplens.emulator.codegen.emitter import LlvmEmitter
 from warplens.emulator.codegen.structured_builder import function, i32, i64
 from warplens.emulator.codegen.vector_types import I1, I8, I16, I32, I64, LANES, PTR, intrinsic, undefined, vector
@@ -19,22 +19,22 @@ from warplens.isa.dsl.warp_interface import Space
 EVERY = i32(-1)
 
 
-class Routines:
+class AccessRoutines:
     """The access routines of one module, each made when it is first asked for."""
 
-    def __init__(self, module: llvm.Module, windows: Windows) -> None:
+    def __init__(self, module: llvm.IRModule, windows: AddressWindows) -> None:
         self.module = module
         self.windows = windows
-        self.count = Classifier(module)
+        self.count = CoalescingClassifier(module)
 
     def begin(
         self, name: str, result: llvm.Type, space: Space, extra: Sequence[llvm.Type] = ()
-    ) -> tuple[llvm.Function, Site, llvm.Value, list[llvm.Value]]:
+    ) -> tuple[llvm.Function, AccessSite, llvm.Value, list[llvm.Value]]:
         """(routine, its site, addresses, further arguments); returns at once where no lane is active."""
         address = vector(I64 if space == "global" else I32)
         made, code = function(self.module, name, result, [PTR, PTR, PTR, I32, PTR, address, I32, *extra])
         env, block, warp, index, counters, addresses, mask, *data = made.args
-        site = Site(code, self.windows, env, block, warp, index, counters, mask)
+        site = AccessSite(code, self.windows, env, block, warp, index, counters, mask)
         with code.when(code.b.icmp_signed("==", mask, i32(0))):
             give(code.b, nothing(result))
         return made, site, addresses, data
@@ -62,11 +62,9 @@ class Routines:
         made, site, first, _ = self._begin_row(name, V32, space)
         lanes = site.b.bitcast(site.mask, vector(I1))
         with site.code.when(self._few(site, space, first)):
-            masked = intrinsic(
-                self.module, "llvm.masked.load.v32i32.p0", V32, [PTR, I32, lanes.type, V32]
-            )
+            masked = intrinsic(self.module, "llvm.masked.load.v32i32.p0", V32, [PTR, I32, lanes.type, V32])
             place = self._row_at(site, space, first)
-            site.b.ret(site.b.call(masked, [place, i32(4), lanes, llvm.Constant(V32, None)]))
+            site.b.ret(site.b.call(masked, [place, i32(4), lanes, llvm.IRConstant(V32, None)]))
         numbers = self._numbers(site, first)
         site.b.ret(site.b.call(self.gather(space, 4, False), [*site.common(), numbers, site.mask]))
         return made
@@ -90,26 +88,26 @@ class Routines:
 
     def _begin_row(
         self, name: str, result: llvm.Type, space: Space, extra: Sequence[llvm.Type] = ()
-    ) -> tuple[llvm.Function, Site, llvm.Value, list[llvm.Value]]:
+    ) -> tuple[llvm.Function, AccessSite, llvm.Value, list[llvm.Value]]:
         address = I64 if space == "global" else I32
         made, code = function(self.module, name, result, [PTR, PTR, PTR, I32, PTR, address, I32, *extra])
         env, block, warp, index, counters, first, mask, *data = made.args
-        return made, Site(code, self.windows, env, block, warp, index, counters, mask), first, data
+        return made, AccessSite(code, self.windows, env, block, warp, index, counters, mask), first, data
 
-    def _row_at(self, site: Site, space: Space, first: llvm.Value) -> llvm.Value:
+    def _row_at(self, site: AccessSite, space: Space, first: llvm.Value) -> llvm.Value:
         """Where the row begins; that may be before the start of memory, where no lane reads."""
         b, code = site.b, site.code
         ahead = b.zext(b.shl(code.lowest(site.mask), i32(2)), I64)
         lowest = b.add(first, ahead if first.type == I64 else b.trunc(ahead, I32))
         return code.at(site.pointer(space, lowest), b.neg(ahead))
 
-    def _numbers(self, site: Site, first: llvm.Value) -> llvm.Value:
+    def _numbers(self, site: AccessSite, first: llvm.Value) -> llvm.Value:
         return site.b.add(LlvmEmitter(site.b).splat(first), iota(4, first.type))
 
-    def _few(self, site: Site, space: Space, first: llvm.Value) -> llvm.Value:
+    def _few(self, site: AccessSite, space: Space, first: llvm.Value) -> llvm.Value:
         """Whether the active lanes of a row of words are in bounds and easily counted; then they are."""
         b, code, kind = site.b, site.code, first.type
-        low, high = code.lowest(site.mask), b.sub(i32(31), code.intrinsic("ctlz", site.mask, llvm.Constant(I1, 0)))
+        low, high = code.lowest(site.mask), b.sub(i32(31), code.intrinsic("ctlz", site.mask, llvm.IRConstant(I1, 0)))
         ends = []
         for lane in (low, high):
             step = b.shl(lane, i32(2))
@@ -117,7 +115,7 @@ class Routines:
         aligned = 128 if space == "global" else 4
         checks = [
             code.nonzero(site.mask),
-            b.icmp_signed("==", b.and_(first, llvm.Constant(kind, aligned - 1)), llvm.Constant(kind, 0)),
+            b.icmp_signed("==", b.and_(first, llvm.IRConstant(kind, aligned - 1)), llvm.IRConstant(kind, 0)),
             *(site.inside(space, end, 4) for end in ends),
         ]
         fine = half_warp.all_of(b, checks)
@@ -130,7 +128,7 @@ class Routines:
                 site.add(IDEAL, i64(1))
             else:
                 quarters = b.bitcast(site.mask, llvm.VectorType(I8, 4))
-                some = b.icmp_signed("!=", quarters, llvm.Constant(quarters.type, None))
+                some = b.icmp_signed("!=", quarters, llvm.IRConstant(quarters.type, None))
                 sectors = b.zext(code.popcount(b.bitcast(some, llvm.IntType(4))), I64)
                 packed = b.lshr(b.add(count, i64(7)), i64(3))
                 site.add(SECTORS, sectors)
@@ -165,16 +163,14 @@ class Routines:
         counters, first = made.args
         b = code.b
         last = b.add(first, i64(LANES * size - 1))
-        sectors, lines = (
-            b.add(b.sub(b.lshr(last, i64(shift)), b.lshr(first, i64(shift))), i64(1)) for shift in (5, 7)
-        )
+        sectors, lines = (b.add(b.sub(b.lshr(last, i64(shift)), b.lshr(first, i64(shift))), i64(1)) for shift in (5, 7))
         fixed = ((REQUESTS, i64(1)), (IDEAL, i64(size)), (BYTES, i64(LANES * size)))
         for column, by in ((SECTORS, sectors), (TAGS, lines), *fixed):
             code.bump(code.at(counters, 8 * column), by)
         b.ret_void()
         return made
 
-    def _try_halves(self, site: Site, space: Space, address: llvm.Value, size: int, result: llvm.Type) -> None:
+    def _try_halves(self, site: AccessSite, space: Space, address: llvm.Value, size: int, result: llvm.Type) -> None:
         """Returns from the routine if each half of a full warp walks with a constant step."""
         b = site.b
         pattern = half_warp.halves(site.code, address, size)
@@ -196,7 +192,9 @@ class Routines:
             pointers = site.pointers(space, address)
             give_words(b, gathered_words(site, space, pointers, size, False), result)
 
-    def _count_halves(self, site: Site, space: Space, pattern: half_warp.Halves, single: llvm.Value) -> None:
+    def _count_halves(
+        self, site: AccessSite, space: Space, pattern: half_warp.HalfWarpPattern, single: llvm.Value
+    ) -> None:
         b, code, size = site.b, site.code, pattern.size
         site.add(REQUESTS, i64(1))
         different = half_warp.places(code, pattern, size.bit_length() - 1)
@@ -223,9 +221,9 @@ def nothing(result: llvm.Type) -> llvm.Value | None:
     if isinstance(result, llvm.VoidType):
         return None
     if isinstance(result, llvm.IntType):
-        return llvm.Constant(result, 0)
-    zero = llvm.Constant(V32, None)
-    return zero if result == V32 else llvm.Constant(result, [zero] * len(result.elements))
+        return llvm.IRConstant(result, 0)
+    zero = llvm.IRConstant(V32, None)
+    return zero if result == V32 else llvm.IRConstant(result, [zero] * len(result.elements))
 
 
 def give(b: llvm.IRBuilder, value: llvm.Value | None) -> None:
@@ -255,7 +253,7 @@ def widened(b: llvm.IRBuilder, value: llvm.Value, signed: bool) -> llvm.Value:
     return b.sext(value, V32) if signed else b.zext(value, V32)
 
 
-def gathered_words(site: Site, space: Space, pointers: llvm.Value, size: int, signed: bool) -> list[llvm.Value]:
+def gathered_words(site: AccessSite, space: Space, pointers: llvm.Value, size: int, signed: bool) -> list[llvm.Value]:
     b = site.b
     lanes = b.bitcast(site.mask, vector(I1))
     kind = {1: I8, 2: I16}.get(size, I32)
@@ -297,19 +295,19 @@ def masked_scatter(
 
 
 def _reversed(b: llvm.IRBuilder, value: llvm.Value) -> llvm.Value:
-    order = llvm.Constant(V32, list(range(LANES))[::-1])
+    order = llvm.IRConstant(V32, list(range(LANES))[::-1])
     return b.shuffle_vector(value, undefined(value.type), order)
 
 
-def _every_second(site: Site, space: Space, first: llvm.Value) -> llvm.Value:
+def _every_second(site: AccessSite, space: Space, first: llvm.Value) -> llvm.Value:
     """Words 0, 2 ... 62, and nothing behind them: from words 0 to 31 and 31 to 62."""
     b = site.b
     place = site.pointer(space, first)
     low, high = (b.load(site.code.at(place, 4 * word), typ=V32, align=4) for word in (0, LANES - 1))
-    return b.shuffle_vector(low, high, llvm.Constant(V32, [*range(0, LANES, 2), *range(LANES + 1, 2 * LANES, 2)]))
+    return b.shuffle_vector(low, high, llvm.IRConstant(V32, [*range(0, LANES, 2), *range(LANES + 1, 2 * LANES, 2)]))
 
 
-def two_rows(site: Site, space: Space, pattern: half_warp.Halves) -> list[llvm.Value]:
+def two_rows(site: AccessSite, space: Space, pattern: half_warp.HalfWarpPattern) -> list[llvm.Value]:
     """Two halves that are each one place for all or 16 consecutive places."""
     b, words = site.b, pattern.size // 4
     half = llvm.VectorType(I32, half_warp.HALF)
@@ -317,18 +315,18 @@ def two_rows(site: Site, space: Space, pattern: half_warp.Halves) -> list[llvm.V
     for walk in pattern.walks:
         place = site.pointer(space, walk.first)
         out = [site.code.variable(half) for _ in range(words)]
-        still = b.icmp_unsigned("==", walk.step, llvm.Constant(walk.step.type, 0))
+        still = b.icmp_unsigned("==", walk.step, llvm.IRConstant(walk.step.type, 0))
         with b.if_else(still) as (same, row):
             with same:
                 for k, variable in enumerate(out):
                     word = b.load(b.gep(place, [i64(4 * k)], source_etype=I8), typ=I32, align=4)
                     first = b.insert_element(undefined(half), word, i32(0))
-                    every = llvm.Constant(half, [0] * half_warp.HALF)
+                    every = llvm.IRConstant(half, [0] * half_warp.HALF)
                     b.store(b.shuffle_vector(first, undefined(half), every), variable)
             with row:
                 line = b.load(place, typ=llvm.VectorType(I32, half_warp.HALF * words), align=4)
                 for variable, word in zip(out, deinterleaved(b, line, half_warp.HALF), strict=True):
                     b.store(word, variable)
         parts.append([b.load(variable, typ=half) for variable in out])
-    both = llvm.Constant(V32, list(range(LANES)))
+    both = llvm.IRConstant(V32, list(range(LANES)))
     return [b.shuffle_vector(low, high, both) for low, high in zip(*parts, strict=True)]

@@ -10,14 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from warplens import llvm
-from warplens.emulator.codegen.structured_builder import Code
+from warplens.emulator.codegen.structured_builder import StructuredBuilder
 from warplens.emulator.codegen.vector_types import I1, I32, I64, LANES, undefined, vector
 
 HALF = LANES // 2
 
 
 @dataclass(frozen=True)
-class Walk:
+class HalfWarpWalk:
     """16 lanes at first, first + step ... last."""
 
     first: llvm.Value
@@ -26,15 +26,15 @@ class Walk:
 
 
 @dataclass(frozen=True)
-class Halves:
+class HalfWarpPattern:
     """`regular`: both halves walk with a constant step of 0 to 31 bytes, all addresses aligned."""
 
     regular: llvm.Value
-    walks: tuple[Walk, Walk]
+    walks: tuple[HalfWarpWalk, HalfWarpWalk]
     size: int
 
 
-def halves(code: Code, address: llvm.Value, size: int) -> Halves:
+def halves(code: StructuredBuilder, address: llvm.Value, size: int) -> HalfWarpPattern:
     """What an address vector looks like as two walks."""
     b = code.b
     kind = address.type.element
@@ -45,48 +45,48 @@ def halves(code: Code, address: llvm.Value, size: int) -> Halves:
         *range(HALF + 1, LANES),
         LANES - 1,
     ]  # the right neighbour inside the half
-    steps = b.sub(b.shuffle_vector(address, nothing, llvm.Constant(vector(I32), left)), address)
+    steps = b.sub(b.shuffle_vector(address, nothing, llvm.IRConstant(vector(I32), left)), address)
     walks = []
     expected: list[llvm.Value] = []
     for start in (0, HALF):
-        first = b.extract_element(address, llvm.Constant(I32, start))
-        step = b.extract_element(steps, llvm.Constant(I32, start))
-        last = b.add(first, b.mul(step, llvm.Constant(kind, HALF - 1)))
-        walks.append(Walk(first, step, last))
+        first = b.extract_element(address, llvm.IRConstant(I32, start))
+        step = b.extract_element(steps, llvm.IRConstant(I32, start))
+        last = b.add(first, b.mul(step, llvm.IRConstant(kind, HALF - 1)))
+        walks.append(HalfWarpWalk(first, step, last))
         expected.append(step)
     pick = [0] * HALF + [HALF] * HALF
-    wanted = b.shuffle_vector(steps, nothing, llvm.Constant(vector(I32), pick))
+    wanted = b.shuffle_vector(steps, nothing, llvm.IRConstant(vector(I32), pick))
     same = b.bitcast(b.icmp_signed("==", steps, wanted), I32)
     # The last lane of each half has no right neighbour.
     free = (1 << (HALF - 1)) | (1 << (LANES - 1))
-    regular = b.icmp_signed("==", b.or_(same, llvm.Constant(I32, free)), llvm.Constant(I32, -1))
+    regular = b.icmp_signed("==", b.or_(same, llvm.IRConstant(I32, free)), llvm.IRConstant(I32, -1))
     bits = b.or_(b.or_(walks[0].first, walks[0].step), b.or_(walks[1].first, walks[1].step))
-    aligned = b.icmp_signed("==", b.and_(bits, llvm.Constant(kind, size - 1)), llvm.Constant(kind, 0))
-    short = [b.icmp_unsigned("<", w.step, llvm.Constant(kind, 32)) for w in walks]
-    return Halves(all_of(b, [regular, aligned, *short]), (walks[0], walks[1]), size)
+    aligned = b.icmp_signed("==", b.and_(bits, llvm.IRConstant(kind, size - 1)), llvm.IRConstant(kind, 0))
+    short = [b.icmp_unsigned("<", w.step, llvm.IRConstant(kind, 32)) for w in walks]
+    return HalfWarpPattern(all_of(b, [regular, aligned, *short]), (walks[0], walks[1]), size)
 
 
 def all_of(b: llvm.IRBuilder, conditions: Sequence[llvm.Value]) -> llvm.Value:
-    total: llvm.Value = llvm.Constant(I1, 1)
+    total: llvm.Value = llvm.IRConstant(I1, 1)
     for condition in conditions:
         total = b.and_(total, condition)
     return total
 
 
-def places(code: Code, pattern: Halves, shift: int) -> llvm.Value:
+def places(code: StructuredBuilder, pattern: HalfWarpPattern, shift: int) -> llvm.Value:
     """How many aligned pieces of 2^shift bytes the walks touch; steps must not skip one."""
     b = code.b
     spans = []
     for walk in pattern.walks:
         kind = walk.first.type
-        end = b.add(walk.last, llvm.Constant(kind, pattern.size - 1))
-        spans.append((b.lshr(walk.first, llvm.Constant(kind, shift)), b.lshr(end, llvm.Constant(kind, shift))))
+        end = b.add(walk.last, llvm.IRConstant(kind, pattern.size - 1))
+        spans.append((b.lshr(walk.first, llvm.IRConstant(kind, shift)), b.lshr(end, llvm.IRConstant(kind, shift))))
     (f, g), (s, t) = spans
-    one = llvm.Constant(f.type, 1)
+    one = llvm.IRConstant(f.type, 1)
     each = b.add(b.add(b.sub(g, f), one), b.add(b.sub(t, s), one))
     low = b.select(b.icmp_unsigned(">", f, s), f, s)
     high = b.select(b.icmp_unsigned("<", g, t), g, t)
-    shared = b.select(b.icmp_unsigned(">=", high, low), b.add(b.sub(high, low), one), llvm.Constant(f.type, 0))
+    shared = b.select(b.icmp_unsigned(">=", high, low), b.add(b.sub(high, low), one), llvm.IRConstant(f.type, 0))
     return _wide(b, b.sub(each, shared))
 
 
@@ -94,46 +94,46 @@ def _wide(b: llvm.IRBuilder, value: llvm.Value) -> llvm.Value:
     return value if value.type == I64 else b.zext(value, I64)
 
 
-def dense(code: Code, pattern: Halves) -> llvm.Value:
+def dense(code: StructuredBuilder, pattern: HalfWarpPattern) -> llvm.Value:
     """Whether each half is one place, or consecutive ones."""
     b = code.b
     checks = []
     for walk in pattern.walks:
         kind = walk.first.type
-        still = b.icmp_unsigned("==", walk.step, llvm.Constant(kind, 0))
-        checks.append(b.or_(still, b.icmp_unsigned("==", walk.step, llvm.Constant(kind, pattern.size))))
+        still = b.icmp_unsigned("==", walk.step, llvm.IRConstant(kind, 0))
+        checks.append(b.or_(still, b.icmp_unsigned("==", walk.step, llvm.IRConstant(kind, pattern.size))))
     return all_of(b, checks)
 
 
-def one_walk(code: Code, pattern: Halves) -> llvm.Value:
+def one_walk(code: StructuredBuilder, pattern: HalfWarpPattern) -> llvm.Value:
     """Whether the second half goes on where the first ends, with the same step above zero."""
     b = code.b
     first, second = pattern.walks
     kind = first.first.type
-    moving = b.icmp_unsigned("!=", first.step, llvm.Constant(kind, 0))
+    moving = b.icmp_unsigned("!=", first.step, llvm.IRConstant(kind, 0))
     follows = b.icmp_unsigned("==", second.first, b.add(first.last, first.step))
     return all_of(b, [moving, follows, b.icmp_unsigned("==", first.step, second.step)])
 
 
-def every_second(code: Code, pattern: Halves) -> llvm.Value:
+def every_second(code: StructuredBuilder, pattern: HalfWarpPattern) -> llvm.Value:
     """Whether a warp of one walk leaves out every second place."""
     b = code.b
     step = pattern.walks[0].step
-    return b.and_(one_walk(code, pattern), b.icmp_unsigned("==", step, llvm.Constant(step.type, 2 * pattern.size)))
+    return b.and_(one_walk(code, pattern), b.icmp_unsigned("==", step, llvm.IRConstant(step.type, 2 * pattern.size)))
 
 
-def span(code: Code, pattern: Halves, shift: int) -> llvm.Value:
+def span(code: StructuredBuilder, pattern: HalfWarpPattern, shift: int) -> llvm.Value:
     """Pieces of 2^shift bytes from the lowest to the highest touched."""
     b = code.b
     first, second = pattern.walks
     kind = first.first.type
     low = b.select(b.icmp_unsigned("<", first.first, second.first), first.first, second.first)
     high = b.select(b.icmp_unsigned(">", first.last, second.last), first.last, second.last)
-    return b.sub(b.lshr(high, llvm.Constant(kind, shift)), b.lshr(low, llvm.Constant(kind, shift)))
+    return b.sub(b.lshr(high, llvm.IRConstant(kind, shift)), b.lshr(low, llvm.IRConstant(kind, shift)))
 
 
-def still(code: Code, pattern: Halves) -> llvm.Value:
+def still(code: StructuredBuilder, pattern: HalfWarpPattern) -> llvm.Value:
     """Whether each half stands on one place."""
     b = code.b
     steps = b.or_(pattern.walks[0].step, pattern.walks[1].step)
-    return b.icmp_unsigned("==", steps, llvm.Constant(steps.type, 0))
+    return b.icmp_unsigned("==", steps, llvm.IRConstant(steps.type, 0))

@@ -12,11 +12,11 @@ from typing import Any
 
 from warplens import llvm
 from warplens.emulator.access import access_emission
-from warplens.emulator.access.gather_scatter import Routines, give_words
+from warplens.emulator.access.gather_scatter import AccessRoutines, give_words
 from warplens.emulator.access.pattern import pattern_of
-from warplens.emulator.access.site import V32, Site
-from warplens.emulator.analysis.affine import Linear
-from warplens.emulator.codegen.structured_builder import Code, function
+from warplens.emulator.access.site import V32, AccessSite
+from warplens.emulator.analysis.affine import AffineValue
+from warplens.emulator.codegen.structured_builder import StructuredBuilder, function
 from warplens.emulator.codegen.vector_types import I32, PTR, undefined
 from warplens.isa.dsl.warp_interface import Space
 
@@ -25,38 +25,44 @@ COMMON = [PTR, PTR, PTR, I32, PTR, PTR, I32]  # env, block, warp, instruction, c
 
 
 @dataclass(frozen=True)
-class Form:
+class OutlinedAccess:
     """An address without its numbers: `steps` of a line where they are known, None where they are numbers too."""
 
     kind: str
     steps: tuple[int | None, ...] | None
 
     @staticmethod
-    def of(address: Any) -> tuple[Form, list[llvm.Value]]:
+    def of(address: Any) -> tuple[OutlinedAccess, list[llvm.Value]]:
         """The form, and the numbers that belong into it."""
-        if not isinstance(address, Linear):
-            return Form(str(address.type), None), [address]
+        if not isinstance(address, AffineValue):
+            return OutlinedAccess(str(address.type), None), [address]
         base, *steps = address.parts
         known = tuple(step if isinstance(step, int) else None for step in steps)
-        return Form(f"i{address.bits}", known), [base, *(s for s in steps if not isinstance(s, int))]
+        return OutlinedAccess(f"i{address.bits}", known), [base, *(s for s in steps if not isinstance(s, int))]
 
     def filled(self, numbers: Sequence[llvm.Value]) -> Any:
         if self.steps is None:
             return numbers[0]
         base, *rest = numbers
         x, y = (rest.pop(0) if step is None else step for step in self.steps)
-        return Linear(int(self.kind[1:]), (base, x, y))
+        return AffineValue(int(self.kind[1:]), (base, x, y))
 
 
 def load(
-    routines: Routines, site: Site, space: Space, address: Any, size: int, signed: bool, fault: llvm.Block
+    routines: AccessRoutines,
+    site: AccessSite,
+    space: Space,
+    address: Any,
+    size: int,
+    signed: bool,
+    fault: llvm.BasicBlock,
 ) -> list[llvm.Value]:
     """As access.load."""
     one = site.together and space in ("global", "shared") and site.e.is_scalar(address)
     kind, words = I32 if one else V32, max(size // 4, 1)
     result: llvm.Type = kind if words == 1 else llvm.LiteralStructType([kind] * words)
     usual = site.usual(pattern_of(address, site.tile, space, size, stores=False)) is not None
-    form, numbers = Form.of(address)
+    form, numbers = OutlinedAccess.of(address)
     name = f"load {space} {size} {signed} {one} {_key(site, form, usual)}"
     made = routines.module.globals.get(name)
     if made is None:
@@ -73,11 +79,17 @@ def load(
 
 
 def store(
-    routines: Routines, site: Site, space: Space, address: Any, data: Sequence[llvm.Value], size: int, fault: llvm.Block
+    routines: AccessRoutines,
+    site: AccessSite,
+    space: Space,
+    address: Any,
+    data: Sequence[llvm.Value],
+    size: int,
+    fault: llvm.BasicBlock,
 ) -> None:
     """As access.store."""
     usual = site.usual(pattern_of(address, site.tile, space, size, stores=True)) is not None
-    form, numbers = Form.of(address)
+    form, numbers = OutlinedAccess.of(address)
     name = f"store {space} {size} {_key(site, form, usual)}"
     made = routines.module.globals.get(name)
     if made is None:
@@ -93,16 +105,16 @@ def store(
     access_emission.leave_on_fault(site, fault, site.b.append_basic_block("after"))
 
 
-def _key(site: Site, form: Form, usual: bool) -> str:
+def _key(site: AccessSite, form: OutlinedAccess, usual: bool) -> str:
     return f"{form.kind} {form.steps} {usual} {site.guarded} {site.together}"
 
 
-def _common(site: Site) -> list[llvm.Value]:
+def _common(site: AccessSite) -> list[llvm.Value]:
     assert site.hits is not None
     return [*site.common(), site.hits, site.mask]
 
 
-def _inside(site: Site, made: llvm.Function, code: Code, usual: bool) -> Site:
+def _inside(site: AccessSite, made: llvm.Function, code: StructuredBuilder, usual: bool) -> AccessSite:
     """The site as the function sees it."""
     env, block, warp, index, counters, hits, mask = made.args[: len(COMMON)]
     return replace(

@@ -9,13 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from warplens.emulator.analysis.affine import Linear
+from warplens.emulator.analysis.affine import AffineValue
 from warplens.emulator.codegen.vector_types import LANES, is_vector
 from warplens.isa.dsl.warp_interface import Space
 
 
 @dataclass(frozen=True)
-class Counts:
+class AccessCounts:
     """What one execution adds to the columns of its instruction."""
 
     requests: int = 1
@@ -44,13 +44,13 @@ class Pattern:
     first: Any
     step: int
     apart: Any
-    counts: Counts
+    counts: AccessCounts
     aligned: int
 
 
 def pattern_of(address: Any, tile: int, space: Space, size: int, stores: bool) -> Pattern | None:
     """The form of an access of `size` bytes a lane; None if it is not one of these."""
-    if not isinstance(address, Linear):
+    if not isinstance(address, AffineValue):
         if is_vector(address):
             return None
         return _one_place(address, space, size, stores)
@@ -67,25 +67,25 @@ def pattern_of(address: Any, tile: int, space: Space, size: int, stores: bool) -
 
 def _one_place(address: Any, space: Space, size: int, stores: bool) -> Pattern | None:
     if space == "local":
-        counts = Counts(sectors=size, tags=size // 4, ideal=size, bytes=LANES * size)
+        counts = AccessCounts(sectors=size, tags=size // 4, ideal=size, bytes=LANES * size)
         return Pattern("row", address, 0, 0, counts, size) if size >= 4 else None
     if stores:
         return None
     if space == "shared":
         passes = 2 if size == 16 else 1
-        return Pattern("same", address, 0, 0, Counts(wavefronts=passes, ideal=passes, bytes=size), size)
-    return Pattern("same", address, 0, 0, Counts(sectors=1, tags=1, ideal=1, bytes=size), size)
+        return Pattern("same", address, 0, 0, AccessCounts(wavefronts=passes, ideal=passes, bytes=size), size)
+    return Pattern("same", address, 0, 0, AccessCounts(sectors=1, tags=1, ideal=1, bytes=size), size)
 
 
 def _row_alignment(space: Space, size: int) -> int:
     return size if space == "shared" else min(128, LANES * size)
 
 
-def _row_counts(space: Space, size: int) -> Counts:
+def _row_counts(space: Space, size: int) -> AccessCounts:
     if space == "shared":
         passes = max(size // 4, 1)
-        return Counts(wavefronts=passes, ideal=passes, bytes=LANES * size)
-    return Counts(sectors=size, tags=max(size // 4, 1), ideal=size, bytes=LANES * size)
+        return AccessCounts(wavefronts=passes, ideal=passes, bytes=LANES * size)
+    return AccessCounts(sectors=size, tags=max(size // 4, 1), ideal=size, bytes=LANES * size)
 
 
 def _tile(base: Any, x: int, y: Any, space: Space, size: int, stores: bool) -> Pattern | None:
@@ -96,7 +96,7 @@ def _tile(base: Any, x: int, y: Any, space: Space, size: int, stores: bool) -> P
             return None
         passes = 2 if size == 16 or (size == 8 and x) else 1
         different = len({row + lane * x for row in (0, y) for lane in range(half)})
-        return Pattern("tile", base, x, y, Counts(wavefronts=passes, ideal=passes, bytes=different * size), size)
+        return Pattern("tile", base, x, y, AccessCounts(wavefronts=passes, ideal=passes, bytes=different * size), size)
     if isinstance(y, int) and y != 0 and abs(y) < max(128, half * size):
         return None
     if stores and isinstance(y, int) and y == 0:
@@ -108,7 +108,7 @@ def _tile(base: Any, x: int, y: Any, space: Space, size: int, stores: bool) -> P
     aligned = min(128, span) if x else size
     if isinstance(y, int) and y % aligned:
         return None
-    counts = Counts(
+    counts = AccessCounts(
         sectors=sectors, tags=rows * max(span // 128, 1), ideal=min(sectors, size), bytes=rows * lanes * size
     )
     return Pattern("tile", base, x, y, counts, aligned)

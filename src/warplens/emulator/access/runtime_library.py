@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from warplens import llvm
-from warplens.emulator.access.gather_scatter import Routines
-from warplens.emulator.access.site import V32, V64, Windows
+from warplens.emulator.access.gather_scatter import AccessRoutines
+from warplens.emulator.access.site import V32, V64, AddressWindows
 from warplens.emulator.codegen.vector_types import I1, I32, I64, PTR
 from warplens.isa.dsl.warp_interface import Space
 from warplens.system import disk_cache as disk
@@ -23,7 +23,7 @@ TYPES = {str(kind): kind for kind in (I1, I32, I64, PTR, V32, V64, VOID)} | {
 
 
 @dataclass(frozen=True)
-class Signature:
+class RoutineSignature:
     """A routine's name and types, spelled as LLVM does."""
 
     name: str
@@ -31,20 +31,20 @@ class Signature:
     arguments: tuple[str, ...]
 
 
-class Library:
+class RuntimeLibrary:
     """Routines in machine code of this host, each an object file of its own that is made when somebody first calls it.
 
     version   names what the code depends on besides the windows;  compiled: what a module's text becomes, with_calls()
     """
 
-    def __init__(self, windows: Windows, version: str, compiled: Callable[[str], bytes]) -> None:
+    def __init__(self, windows: AddressWindows, version: str, compiled: Callable[[str], bytes]) -> None:
         self.windows, self.version, self.compiled = windows, version, compiled
         self._parts: dict[str, bytes] = {}
 
     @cached_property
-    def signatures(self) -> tuple[Signature, ...]:
+    def signatures(self) -> tuple[RoutineSignature, ...]:
         listed = json.loads(disk.remember("object", self._key("signatures"), self._listed))
-        return tuple(Signature(name, result, tuple(arguments)) for name, result, arguments in listed)
+        return tuple(RoutineSignature(name, result, tuple(arguments)) for name, result, arguments in listed)
 
     def with_routines(self, data: bytes) -> list[bytes]:
         """The object files of what compiled() gave and of the routines that it calls."""
@@ -73,7 +73,7 @@ class Library:
         return json.dumps([[name, str(result), [str(a) for a in given]] for name, result, given in types]).encode()
 
     @cached_property
-    def _module(self) -> llvm.Module:
+    def _module(self) -> llvm.IRModule:
         return library_module(self.windows)
 
 
@@ -92,10 +92,10 @@ def calls_of(data: bytes) -> tuple[frozenset[str], bytes]:
     return frozenset(data[8:end].decode().split()), data[end:]
 
 
-def library_module(windows: Windows) -> llvm.Module:
+def library_module(windows: AddressWindows) -> llvm.IRModule:
     """Loads and stores of every width in any pattern, and what they call."""
-    module = llvm.Module(name="library")
-    routines = Routines(module, windows)
+    module = llvm.IRModule(name="library")
+    routines = AccessRoutines(module, windows)
     spaces: tuple[Space, ...] = ("global", "shared", "local")
     for space in spaces:
         for size in (1, 2, 4, 8, 16):
@@ -113,7 +113,7 @@ def library_module(windows: Windows) -> llvm.Module:
     return module
 
 
-def declare(module: llvm.Module, signatures: Sequence[Signature]) -> None:
+def declare(module: llvm.IRModule, signatures: Sequence[RoutineSignature]) -> None:
     """So that the routines are found in a kernel's module, and not built again."""
     for signature in signatures:
         kind = llvm.FunctionType(TYPES[signature.result], [TYPES[a] for a in signature.arguments])

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from warplens import llvm
 from warplens.emulator.access.pattern import Pattern
 from warplens.emulator.codegen.emitter import LlvmEmitter
-from warplens.emulator.codegen.structured_builder import Code, i32, i64
+from warplens.emulator.codegen.structured_builder import StructuredBuilder, i32, i64
 from warplens.emulator.codegen.vector_types import I32, I64, LANES, PTR, undefined, vector
-from warplens.emulator.state.structs import Block, Bounds, Env, Warp
+from warplens.emulator.state.structs import BlockState, Bounds, WarpState, WorkerEnv
 from warplens.isa.dsl.warp_interface import Space
 
 V32, V64 = vector(I32), vector(I64)
@@ -23,7 +23,7 @@ SPACES: tuple[Space, ...] = ("global", "shared", "local", "generic")
 
 
 @dataclass(frozen=True)
-class Windows:
+class AddressWindows:
     """Where shared memory starts, and where the stack ends, in addresses as the kernel computes them; how many blocks a
     cluster has."""
 
@@ -33,7 +33,7 @@ class Windows:
 
 
 @dataclass(frozen=True)
-class Site:
+class AccessSite:
     """A memory instruction: the records it runs with, its number, its row of counters, its active lanes (i32).
 
     hits      where executions in the usual form are counted; None in a routine
@@ -42,8 +42,8 @@ class Site:
     together  whether all lanes of the split are active, or none
     """
 
-    code: Code
-    windows: Windows
+    code: StructuredBuilder
+    windows: AddressWindows
     env: llvm.Value
     block: llvm.Value
     warp: llvm.Value
@@ -86,24 +86,24 @@ class Site:
 
     def bounds_entry(self) -> llvm.Value:
         row = self.b.mul(self.b.sext(self.index, I64), i64(sizeof(Bounds)))
-        return self.code.at(self.code.load(Env, self.env, "bounds"), row)
+        return self.code.at(self.code.load(WorkerEnv, self.env, "bounds"), row)
 
     def room(self, space: Space) -> llvm.Value:
         """Bytes of the block's, or all the cluster's, shared, or the thread's local, memory."""
         if space == "shared" and self.windows.cluster > 1:
             return self.b.mul(self._share(), i64(self.windows.cluster))
-        return self.code.load(Env, self.env, "shared_bytes" if space == "shared" else "local_bytes")
+        return self.code.load(WorkerEnv, self.env, "shared_bytes" if space == "shared" else "local_bytes")
 
     def _share(self) -> llvm.Value:
         """Bytes from the shared memory of one block of a cluster to that of the next (cluster_memory.py)."""
-        own = self.code.load(Env, self.env, "shared_bytes")
+        own = self.code.load(WorkerEnv, self.env, "shared_bytes")
         return self.b.and_(self.b.add(own, i64(SHARE - 1)), i64(-SHARE))
 
     def _in_cluster(self, offset: llvm.Value) -> llvm.Value:
         """Bits 24 and up of a shared address are the rank of the block that has it."""
         b, e = self.b, LlvmEmitter(self.b)
         rank, within = b.lshr(offset, e.number(offset, 24)), b.and_(offset, e.number(offset, 0xFF_FFFF))
-        own, share = (b.trunc(v, I32) for v in (self.code.load(Env, self.env, "shared_bytes"), self._share()))
+        own, share = (b.trunc(v, I32) for v in (self.code.load(WorkerEnv, self.env, "shared_bytes"), self._share()))
         own, share = (e.splat(v) if offset.type == V32 else v for v in (own, share))
         there = b.and_(
             b.icmp_unsigned("<", rank, e.number(offset, self.windows.cluster)), b.icmp_unsigned("<", within, own)
@@ -147,7 +147,7 @@ class Site:
         return code.at(self.local_memory(), b.shl(offset, i64(5)))
 
     def _shared_memory(self) -> llvm.Value:
-        return self.code.load(Block, self.block, "shared" if self.windows.cluster == 1 else "window")
+        return self.code.load(BlockState, self.block, "shared" if self.windows.cluster == 1 else "window")
 
     def pointers(self, space: Space, address: llvm.Value, deltas: llvm.Value | None = None) -> llvm.Value:
         """Of 32 addresses.  deltas: of each, where they may be in several buffers of global memory."""
@@ -171,8 +171,8 @@ class Site:
         b, code = self.b, self.code
         size = b.shl(self.room("local"), i64(5))
         return code.at(
-            code.load(Block, self.block, "local"),
-            b.mul(size, b.zext(code.load(Warp, self.warp, "index"), I64)),
+            code.load(BlockState, self.block, "local"),
+            b.mul(size, b.zext(code.load(WarpState, self.warp, "index"), I64)),
         )
 
     def local_slot(self, offset: llvm.Value) -> llvm.Value:
@@ -182,12 +182,12 @@ class Site:
         return b.add(b.shl(word, LlvmEmitter(b).number(word, 5)), iota(1, I32))
 
 
-def iota(step: int, kind: llvm.Type) -> llvm.Constant:
+def iota(step: int, kind: llvm.Type) -> llvm.IRConstant:
     """step * lane."""
-    return llvm.Constant(vector(kind), [step * lane for lane in range(LANES)])
+    return llvm.IRConstant(vector(kind), [step * lane for lane in range(LANES)])
 
 
-def is_short(code: Code, entry: llvm.Value, step: llvm.Value) -> llvm.Value:
+def is_short(code: StructuredBuilder, entry: llvm.Value, step: llvm.Value) -> llvm.Value:
     """Whether this is no long step in the buffer that an instruction used last."""
     b = code.b
     far = b.lshr(code.load(Bounds, entry, "whole"), i64(FEW_ROUNDS))
@@ -207,7 +207,7 @@ def deinterleaved(b: llvm.IRBuilder, whole: llvm.Value, lanes: int) -> list[llvm
     nothing = undefined(whole.type)
     kind = llvm.VectorType(I32, lanes)
     return [
-        b.shuffle_vector(whole, nothing, llvm.Constant(kind, [lane * words + k for lane in range(lanes)]))
+        b.shuffle_vector(whole, nothing, llvm.IRConstant(kind, [lane * words + k for lane in range(lanes)]))
         for k in range(words)
     ]
 
@@ -221,9 +221,9 @@ def interleaved(b: llvm.IRBuilder, words: Sequence[llvm.Value]) -> llvm.Value:
         parts = [_joined(b, x, y) for x, y in zip(parts[::2], parts[1::2], strict=True)]
     order = [k * LANES + lane for lane in range(LANES) for k in range(n)]
     kind = llvm.VectorType(I32, n * LANES)
-    return b.shuffle_vector(parts[0], undefined(parts[0].type), llvm.Constant(kind, order))
+    return b.shuffle_vector(parts[0], undefined(parts[0].type), llvm.IRConstant(kind, order))
 
 
 def _joined(b: llvm.IRBuilder, x: llvm.Value, y: llvm.Value) -> llvm.Value:
     n = x.type.count * 2
-    return b.shuffle_vector(x, y, llvm.Constant(llvm.VectorType(I32, n), list(range(n))))
+    return b.shuffle_vector(x, y, llvm.IRConstant(llvm.VectorType(I32, n), list(range(n))))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from warplens import llvm
-from warplens.emulator.codegen.structured_builder import Code
-from warplens.emulator.state.structs import Block, Env, Fault, FaultKind, Warp
+from warplens.emulator.codegen.structured_builder import StructuredBuilder
+from warplens.emulator.state.structs import BlockState, Fault, FaultKind, WarpState, WorkerEnv
 
 
 def record_fault(
-    code: Code,
+    code: StructuredBuilder,
     env: llvm.Value,
     block: llvm.Value,
     kind: FaultKind,
@@ -16,12 +16,12 @@ def record_fault(
     **fields: llvm.Value,
 ) -> llvm.Value:
     """Notes kind, block, warp (None: all of the block) and these fields of Fault; gives the record."""
-    fault = code.field(Env, env, "fault")
+    fault = code.field(WorkerEnv, env, "fault")
     code.store(kind, Fault, fault, "kind")
     for axis in range(3):
-        code.store(code.load(Block, block, "ctaid", axis), Fault, fault, "ctaid", axis)
+        code.store(code.load(BlockState, block, "ctaid", axis), Fault, fault, "ctaid", axis)
     if warp is not None:
-        code.store(code.load(Warp, warp, "index"), Fault, fault, "warp")
+        code.store(code.load(WarpState, warp, "index"), Fault, fault, "warp")
     for name, value in fields.items():
         code.store(value, Fault, fault, name)
     return fault

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from warplens.core.program import Address, Constant, Instruction, Operand, Register
-from warplens.emulator.analysis.affine import HighWord, Linear, LinearEmitter
+from warplens.emulator.analysis.affine import AffineEmitter, AffineValue, HighWord
 from warplens.emulator.analysis.liveness import Name
 from warplens.emulator.analysis.predicate_file import PredicateFile
 from warplens.emulator.analysis.register_file import Form, RegisterFile
@@ -16,26 +16,26 @@ from warplens.isa.dsl.lanes import U32, U64, Lanes, Pred
 from warplens.isa.dsl.warp_interface import Data
 
 if TYPE_CHECKING:
-    from warplens.emulator.analysis.uniformity import Walk
+    from warplens.emulator.analysis.uniformity import UniformityWalk
 
 TILE = {"SR_TID.X": (1, 0), "SR_TID.Y": (0, 1), "SR_TID.Z": (0, 0)}
 
 
 @dataclass(frozen=True)
-class One:
+class UniformValue:
     """A number, the same in all lanes."""
 
     known: int | None = None
 
 
-class Many:
+class VaryingValue:
     """32 numbers."""
 
 
-MANY_NUMBERS = Many()
+MANY_NUMBERS = VaryingValue()
 
 
-class ShapeEmitter(LinearEmitter):
+class AbstractEmitter(AffineEmitter):
     """Primitives over tokens."""
 
     def do(self, primitive: str, kind: type[Lanes], *args: Any, **how: Any) -> Any:
@@ -45,26 +45,26 @@ class ShapeEmitter(LinearEmitter):
         return MANY_NUMBERS
 
     def leaf(self, primitive: str, kind: type[Lanes], *args: Any, **how: Any) -> Any:
-        return MANY_NUMBERS if any(isinstance(a.node, Many) for a in args) else One()
+        return MANY_NUMBERS if any(isinstance(a.node, VaryingValue) for a in args) else UniformValue()
 
-    def constant(self, kind: type[Lanes], value: float | int) -> One:
-        return One(int(value) & ((1 << kind.bits) - 1)) if isinstance(value, int) else One()
+    def constant(self, kind: type[Lanes], value: float | int) -> UniformValue:
+        return UniformValue(int(value) & ((1 << kind.bits) - 1)) if isinstance(value, int) else UniformValue()
 
     def known(self, node: Any) -> int | None:
-        return node.known if isinstance(node, One) else None
+        return node.known if isinstance(node, UniformValue) else None
 
     def is_scalar(self, node: Any) -> bool:
-        return isinstance(node, One)
+        return isinstance(node, UniformValue)
 
     def vector_of(self, node: Any) -> Any:
-        return MANY_NUMBERS if isinstance(node, Linear | HighWord) else node
+        return MANY_NUMBERS if isinstance(node, AffineValue | HighWord) else node
 
 
-class ShapeRegisters(RegisterFile):
+class AbstractRegisters(RegisterFile):
     """Registers that hold tokens."""
 
     def fetch(self, name: Name, form: Form, part: int) -> Any:
-        return MANY_NUMBERS if form == "many" else One()
+        return MANY_NUMBERS if form == "many" else UniformValue()
 
     def put(self, name: Name, form: Form, part: int, node: Any) -> None:
         """Nothing to hold: the shape says it all."""
@@ -73,10 +73,10 @@ class ShapeRegisters(RegisterFile):
         return MANY_NUMBERS
 
     def uniform(self, node: Any, active: Any, condition: Any, old: Any) -> Any:
-        return One()
+        return UniformValue()
 
-    def immediate(self, kind: type[Lanes], bits: int) -> One:
-        return One(bits & ((1 << kind.bits) - 1))
+    def immediate(self, kind: type[Lanes], bits: int) -> UniformValue:
+        return UniformValue(bits & ((1 << kind.bits) - 1))
 
     def doubt(self, target: Register, words: int) -> None:
         """Something may be written to the register and those behind it."""
@@ -86,15 +86,15 @@ class ShapeRegisters(RegisterFile):
             self.shapes[name] = MANY
 
     def constant(self, at: Constant, size: int) -> list[U32]:
-        index = One() if at.index is None else self.word(at.index.file, at.index.index)
-        token = One() if self.e.is_scalar(index) else MANY_NUMBERS
+        index = UniformValue() if at.index is None else self.word(at.index.file, at.index.index)
+        token = UniformValue() if self.e.is_scalar(index) else MANY_NUMBERS
         return [U32(self.e, token) for _ in range(max(size // 4, 1))]
 
 
-class ShapeWarp(PredicateFile):
+class AbstractWarp(PredicateFile):
     """The warp as far as shapes go.  What is not said here gives 32 numbers and may read all that it names."""
 
-    def __init__(self, walk: Walk, at: Instruction, condition: Any) -> None:
+    def __init__(self, walk: UniformityWalk, at: Instruction, condition: Any) -> None:
         self.registers, self.tile, self.meetings = walk.registers, walk.tile, walk.meetings
         self.e: Any = self.registers.e
         self.at = at
@@ -102,7 +102,7 @@ class ShapeWarp(PredicateFile):
         self._active = None
 
     def _one(self) -> U32:
-        return U32(self.e, One())
+        return U32(self.e, UniformValue())
 
     def _many(self, count: int = 1) -> Data:
         return Data([U32(self.e, MANY_NUMBERS)] * count)
@@ -116,10 +116,14 @@ class ShapeWarp(PredicateFile):
         return U32(self.e, MANY_NUMBERS)
 
     def special(self, name: str) -> U32:
-        return U32(self.e, tile_line(self.tile, name, lambda: One()) or (One() if one_number(name) else MANY_NUMBERS))
+        return U32(
+            self.e,
+            tile_line(self.tile, name, lambda: UniformValue())
+            or (UniformValue() if one_number(name) else MANY_NUMBERS),
+        )
 
     def clock(self) -> Any:
-        return U64(self.e, One())
+        return U64(self.e, UniformValue())
 
     def constant(self, at: Constant, bytes: int) -> Data:
         return Data(self.registers.constant(at, bytes))
@@ -137,11 +141,11 @@ class ShapeWarp(PredicateFile):
         for register, wide in ((at.base, at.wide), (at.uniform, True)):
             if register is not None:
                 words += self.registers.run(register, 2 if wide else 1)
-        return One() if all(self.e.is_scalar(w.node) for w in words) else MANY_NUMBERS
+        return UniformValue() if all(self.e.is_scalar(w.node) for w in words) else MANY_NUMBERS
 
     def load(self, space: str, at: Address, bytes: int, signed: bool = False, volatile: bool = False) -> Data:
         together = self.condition is None or self.e.is_scalar(self.condition)
-        same = isinstance(self.address(at), One) and space in ("global", "shared") and together
+        same = isinstance(self.address(at), UniformValue) and space in ("global", "shared") and together
         count = max(bytes // 4, 1)
         return Data([self._one()] * count) if same else self._many(count)
 
@@ -197,7 +201,7 @@ class ShapeWarp(PredicateFile):
         return self._one()
 
     def barrier_result(self) -> tuple[U32, Pred]:
-        return self._one(), Pred(self.e, One())
+        return self._one(), Pred(self.e, UniformValue())
 
     def barrier_mask(self, barrier: Register) -> U32:
         return U32(self.e, self.registers.word("B", barrier.index))
@@ -235,11 +239,11 @@ def one_number(name: str) -> bool:
     return not name.startswith(("SR_TID", "SR_LANEID")) and "MASK" not in name
 
 
-def tile_line(tile: int, name: str, base: Callable[[], Any]) -> Linear | None:
+def tile_line(tile: int, name: str, base: Callable[[], Any]) -> AffineValue | None:
     """threadIdx as a line over the tile; None if it is none, or there is no tile."""
     if not tile or name not in TILE:
         return None
-    return Linear(32, (base(), *TILE[name]))
+    return AffineValue(32, (base(), *TILE[name]))
 
 
 def named(operand: Operand | None) -> list[Register]:

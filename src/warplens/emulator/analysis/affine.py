@@ -21,7 +21,7 @@ INTEGERS: dict[int, type[Lanes]] = {32: U32, 64: U64}
 
 
 @dataclass(frozen=True, eq=False)
-class Linear:
+class AffineValue:
     """`parts` are base, step along x, step along y; steps may be plain ints.
 
     exact   gives the 32 numbers from what they were computed from, right in any case; None: the parts do
@@ -34,10 +34,10 @@ class Linear:
     parts: tuple[Scalar, Scalar, Scalar]
     exact: Callable[[], Any] | None = None
     guards: tuple[Guard, ...] = ()
-    whole: Linear | None = None
+    whole: AffineValue | None = None
     origin: Any = None
 
-    def is_(self, other: Linear | None) -> bool:
+    def is_(self, other: AffineValue | None) -> bool:
         return other is self or (other is not None and self.origin is not None and other.origin == self.origin)
 
 
@@ -45,7 +45,7 @@ class Linear:
 class Guard:
     """No lane of `narrow` wraps around as a signed or unsigned 32-bit number."""
 
-    narrow: Linear
+    narrow: AffineValue
     signed: bool
 
 
@@ -53,10 +53,10 @@ class Guard:
 class HighWord:
     """The high word of a 64-bit linear value; by itself it is no line."""
 
-    whole: Linear
+    whole: AffineValue
 
 
-LINES = (Linear, HighWord)
+LINES = (AffineValue, HighWord)
 
 # Of numbers known beforehand.
 FOLDS: dict[str, Callable[..., int]] = {
@@ -74,7 +74,7 @@ FOLDS: dict[str, Callable[..., int]] = {
 }
 
 
-class LinearEmitter:
+class AffineEmitter:
     """The part of an emitter that keeps lines as lines.  Subclasses give the primitives on plain nodes."""
 
     def leaf(self, primitive: str, kind: type[Lanes], *args: Any, **how: Any) -> Any:
@@ -139,7 +139,7 @@ class LinearEmitter:
 
     def line(self, node: Any) -> tuple[Scalar, Scalar, Scalar] | None:
         """base and steps of what is a line: one number for all lanes has steps of zero."""
-        if isinstance(node, Linear):
+        if isinstance(node, AffineValue):
             return node.parts
         return (node, 0, 0) if not isinstance(node, HighWord) and self.is_scalar(node) else None
 
@@ -163,7 +163,7 @@ class LinearEmitter:
 
     def _combined(
         self, primitive: str, kind: type[Lanes], args: Sequence[Lanes], nodes: Sequence[Any]
-    ) -> Linear | None:
+    ) -> AffineValue | None:
         lines = [self.line(n) for n in nodes]
         if any(part is None for part in lines):
             return None
@@ -176,32 +176,34 @@ class LinearEmitter:
     def _made(
         self, primitive: str, kind: type[Lanes], args: Sequence[Lanes], nodes: Sequence[Any],
         parts: tuple[Scalar, Scalar, Scalar],
-    ) -> Linear:  # fmt: skip
-        guards = tuple(g for n in nodes if isinstance(n, Linear) for g in n.guards)
+    ) -> AffineValue:  # fmt: skip
+        guards = tuple(g for n in nodes if isinstance(n, AffineValue) for g in n.guards)
         if not guards:
-            return Linear(kind.bits, parts)
+            return AffineValue(kind.bits, parts)
 
         def exact() -> Any:
             return self.leaf(primitive, kind, *(type(a)(self, self.vector_of(a.node)) for a in args))
 
-        return Linear(kind.bits, parts, exact, guards)
+        return AffineValue(kind.bits, parts, exact, guards)
 
-    def line_add(self, kind: type[Lanes], args: Sequence[Lanes], nodes: Sequence[Any]) -> Linear | None:
+    def line_add(self, kind: type[Lanes], args: Sequence[Lanes], nodes: Sequence[Any]) -> AffineValue | None:
         return self._combined("add", kind, args, nodes)
 
-    def line_sub(self, kind: type[Lanes], args: Sequence[Lanes], nodes: Sequence[Any]) -> Linear | None:
+    def line_sub(self, kind: type[Lanes], args: Sequence[Lanes], nodes: Sequence[Any]) -> AffineValue | None:
         return self._combined("sub", kind, args, nodes)
 
-    def line_mul(self, kind: type[Lanes], args: Sequence[Lanes], nodes: Sequence[Any]) -> Linear | None:
-        return self._scaled("mul", kind, args, nodes if isinstance(nodes[0], Linear) else nodes[::-1])
+    def line_mul(self, kind: type[Lanes], args: Sequence[Lanes], nodes: Sequence[Any]) -> AffineValue | None:
+        return self._scaled("mul", kind, args, nodes if isinstance(nodes[0], AffineValue) else nodes[::-1])
 
-    def line_shl(self, kind: type[Lanes], args: Sequence[Lanes], nodes: Sequence[Any]) -> Linear | None:
+    def line_shl(self, kind: type[Lanes], args: Sequence[Lanes], nodes: Sequence[Any]) -> AffineValue | None:
         return self._scaled("shl", kind, args, nodes)
 
-    def _scaled(self, primitive: str, kind: type[Lanes], args: Sequence[Lanes], nodes: Sequence[Any]) -> Linear | None:
+    def _scaled(
+        self, primitive: str, kind: type[Lanes], args: Sequence[Lanes], nodes: Sequence[Any]
+    ) -> AffineValue | None:
         """Each part times, or shifted by, one number."""
         along, by = nodes
-        if not isinstance(along, Linear) or isinstance(by, Linear | HighWord) or not self.is_scalar(by):
+        if not isinstance(along, AffineValue) or isinstance(by, AffineValue | HighWord) or not self.is_scalar(by):
             return None
         whole = INTEGERS[kind.bits]
         number = self.known(by)
@@ -217,9 +219,9 @@ class LinearEmitter:
     def line_bitcast(self, kind: type[Lanes], args: Sequence[Lanes], nodes: Sequence[Any]) -> Any:
         return None if issubclass(kind, Float) else nodes[0]
 
-    def line_extend(self, kind: type[Lanes], args: Sequence[Lanes], nodes: Sequence[Any]) -> Linear | None:
+    def line_extend(self, kind: type[Lanes], args: Sequence[Lanes], nodes: Sequence[Any]) -> AffineValue | None:
         (narrow,) = nodes
-        if not isinstance(narrow, Linear) or kind.bits != 64 or narrow.bits != 32:
+        if not isinstance(narrow, AffineValue) or kind.bits != 64 or narrow.bits != 32:
             return None
         base, *steps = narrow.parts
         source = S32 if args[0].signed else U32
@@ -231,36 +233,36 @@ class LinearEmitter:
             return self.leaf("extend", kind, type(args[0])(self, self.vector_of(narrow)))
 
         parts = (wide(base, source), wide(steps[0], S32), wide(steps[1], S32))
-        return Linear(64, parts, exact, (Guard(narrow, args[0].signed),))
+        return AffineValue(64, parts, exact, (Guard(narrow, args[0].signed),))
 
-    def line_truncate(self, kind: type[Lanes], args: Sequence[Lanes], nodes: Sequence[Any]) -> Linear | None:
+    def line_truncate(self, kind: type[Lanes], args: Sequence[Lanes], nodes: Sequence[Any]) -> AffineValue | None:
         (whole,) = nodes
-        if not isinstance(whole, Linear):
+        if not isinstance(whole, AffineValue):
             return None
 
         def low(part: Scalar) -> Scalar:
             return signed(part, 32) if isinstance(part, int) else self.leaf("truncate", U32, U64(self, part))
 
         base, *steps = whole.parts
-        return Linear(32, (low(base), low(steps[0]), low(steps[1])), whole=whole)
+        return AffineValue(32, (low(base), low(steps[0]), low(steps[1])), whole=whole)
 
     def line_high(self, kind: type[Lanes], args: Sequence[Lanes], nodes: Sequence[Any]) -> HighWord | None:
-        return HighWord(nodes[0]) if isinstance(nodes[0], Linear) else None
+        return HighWord(nodes[0]) if isinstance(nodes[0], AffineValue) else None
 
-    def line_join(self, kind: type[Lanes], args: Sequence[Lanes], nodes: Sequence[Any]) -> Linear | None:
+    def line_join(self, kind: type[Lanes], args: Sequence[Lanes], nodes: Sequence[Any]) -> AffineValue | None:
         low, high = nodes
-        if isinstance(low, Linear) and isinstance(high, HighWord) and high.whole.is_(low.whole):
+        if isinstance(low, AffineValue) and isinstance(high, HighWord) and high.whole.is_(low.whole):
             return high.whole
         return None
 
-    def line_select(self, kind: type[Lanes], args: Sequence[Lanes], nodes: Sequence[Any]) -> Linear | None:
+    def line_select(self, kind: type[Lanes], args: Sequence[Lanes], nodes: Sequence[Any]) -> AffineValue | None:
         chooser, *sides = nodes
         yes, no = (self.line(n) for n in sides)
         if not self.is_scalar(chooser) or yes is None or no is None or issubclass(kind, Float):
             return None
-        if any(isinstance(n, Linear) and n.guards for n in sides):
+        if any(isinstance(n, AffineValue) and n.guards for n in sides):
             return None
-        return Linear(kind.bits, self.chosen(kind, chooser, yes, no))
+        return AffineValue(kind.bits, self.chosen(kind, chooser, yes, no))
 
     def chosen(
         self, kind: type[Lanes], chooser: Any, yes: tuple[Scalar, ...], no: tuple[Scalar, ...]
@@ -283,4 +285,4 @@ def signed(number: int, bits: int) -> int:
     return number - (1 << bits) if number >> (bits - 1) else number
 
 
-__all__ = ["Guard", "HighWord", "Linear", "LinearEmitter", "signed"]
+__all__ = ["AffineEmitter", "AffineValue", "Guard", "HighWord", "signed"]

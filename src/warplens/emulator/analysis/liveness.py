@@ -16,7 +16,7 @@ GUARDS = ("P", "UP")  # files of the registers that guards are in
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class RegisterAccess:
     """One instruction reads or writes a register, in the lanes of its guard."""
 
     index: int
@@ -36,8 +36,8 @@ class Liveness(Generic[P]):
     """
 
     def __init__(self) -> None:
-        self.events: dict[P, list[Event]] = {}
-        self.here: list[Event] = []
+        self.events: dict[P, list[RegisterAccess]] = {}
+        self.here: list[RegisterAccess] = []
         self.index = 0
         self.guard: Guard = None
 
@@ -49,10 +49,10 @@ class Liveness(Generic[P]):
         self.index, self.guard = index, guard
 
     def reads(self, name: Name) -> None:
-        self.here.append(Event(self.index, False, name, self.guard))
+        self.here.append(RegisterAccess(self.index, False, name, self.guard))
 
     def writes(self, name: Name) -> None:
-        self.here.append(Event(self.index, True, name, self.guard))
+        self.here.append(RegisterAccess(self.index, True, name, self.guard))
 
     def names(self) -> set[Name]:
         return {event.name for events in self.events.values() for event in events}

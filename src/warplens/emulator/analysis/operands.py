@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any, cast
 
 from warplens.core.program import Address, Constant, Immediate, Instruction, Label, Operand, Register, Special
-from warplens.emulator.analysis.affine import LinearEmitter
+from warplens.emulator.analysis.affine import AffineEmitter
 from warplens.isa.dsl.lanes import F32, F64, H2, U32, Float, Int, Lanes, Pred
 from warplens.isa.dsl.op import Source
 from warplens.isa.dsl.warp_interface import Addend, Floats
@@ -19,7 +19,7 @@ PARTS = {"B0": 0, "B1": 8, "B2": 16, "B3": 24, "H0": 0, "H1": 16, "24": 0, "28":
 class Operands:
     """Reads what a sentence is given.  Subclasses know the registers and the constant banks."""
 
-    e: LinearEmitter
+    e: AffineEmitter
 
     def word(self, file: str, index: int) -> Any:
         """The 32 bits (a predicate's one) of a register; the constant register is zero."""

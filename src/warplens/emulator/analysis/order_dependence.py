@@ -50,7 +50,7 @@ def dependence(kernel: Kernel, program: Program, warps: int) -> tuple[str, str]:
 
 def found(program: Program) -> tuple[Causes, Causes]:
     """What reaches guards and branches, and what reaches addresses."""
-    flow = Flow(program)
+    flow = OrderDataflow(program)
     while flow.through_all():
         pass
     return flow.counts, flow.addresses
@@ -70,7 +70,7 @@ def _source(at: Instruction) -> str:
     return CLOCK if clocks else ""
 
 
-class Flow:
+class OrderDataflow:
     """Registers and spaces of memory, and what their values depend on; all of it only grows."""
 
     def __init__(self, program: Program) -> None:

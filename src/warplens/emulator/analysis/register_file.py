@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from typing import Any, Literal
 
 from warplens.core.program import Register
-from warplens.emulator.analysis.affine import HighWord, Linear, LinearEmitter, signed
+from warplens.emulator.analysis.affine import AffineEmitter, AffineValue, HighWord, signed
 from warplens.emulator.analysis.liveness import Liveness
 from warplens.emulator.analysis.operands import Operands
-from warplens.emulator.analysis.uniformity_lattice import MANY, ONE, Name, Shape, State, shape_at
+from warplens.emulator.analysis.uniformity_lattice import MANY, ONE, Name, State, Uniformity, shape_at
 from warplens.isa.dsl.lanes import U32, U64, Lanes, Pred
 from warplens.isa.dsl.warp_interface import Data
 
@@ -25,9 +25,9 @@ class RegisterFile(Operands):
     in all lanes.
     """
 
-    def __init__(self, emitter: LinearEmitter) -> None:
+    def __init__(self, emitter: AffineEmitter) -> None:
         self.e = emitter
-        self.shapes: dict[Name, Shape] = {}
+        self.shapes: dict[Name, Uniformity] = {}
         self.split = False
         self.shared: frozenset[Name] = frozenset()
         self.free: frozenset[tuple[int, Name]] = frozenset()
@@ -45,7 +45,7 @@ class RegisterFile(Operands):
         """`new` in these lanes, `old` in the others; vectors."""
         raise NotImplementedError
 
-    def trust(self, linear: Linear) -> None:
+    def trust(self, linear: AffineValue) -> None:
         """From here on the parts of this value are relied upon."""
 
     # Reading
@@ -68,7 +68,7 @@ class RegisterFile(Operands):
             case "one":
                 return self.fetch(name, "one", 0)
             case "line":
-                return Linear(32, self._parts(name, "line", shape))
+                return AffineValue(32, self._parts(name, "line", shape))
             case "low":
                 whole = self._pair_at(name, shape)
                 return self.e.line_truncate(U32, (), [whole])
@@ -77,10 +77,10 @@ class RegisterFile(Operands):
                 return HighWord(self._pair_at(low, shape_at(self.shapes, low)))
         return self.fetch(name, "many", 0)
 
-    def _pair_at(self, name: Name, shape: Shape) -> Linear:
-        return Linear(64, self._parts(name, "pair", shape), origin=name)
+    def _pair_at(self, name: Name, shape: Uniformity) -> AffineValue:
+        return AffineValue(64, self._parts(name, "pair", shape), origin=name)
 
-    def _parts(self, name: Name, form: Form, shape: Shape) -> tuple[Any, Any, Any]:
+    def _parts(self, name: Name, form: Form, shape: Uniformity) -> tuple[Any, Any, Any]:
         steps = (self.fetch(name, form, k) if s is None else s for k, s in enumerate(shape.steps, 1))
         base = self.fetch(name, form, 0)
         x, y = steps
@@ -111,7 +111,7 @@ class RegisterFile(Operands):
 
     def _write_pair(self, names: list[Name], nodes: list[Any]) -> bool:
         low, high = nodes
-        if self.split or names[0][0] != "R" or not isinstance(low, Linear) or not isinstance(high, HighWord):
+        if self.split or names[0][0] != "R" or not isinstance(low, AffineValue) or not isinstance(high, HighWord):
             return False
         if not high.whole.is_(low.whole):
             return False
@@ -122,8 +122,8 @@ class RegisterFile(Operands):
         base, *steps = high.whole.parts
         self.put(names[0], "pair", 0, base)
         known = self._put_steps(names[0], "pair", steps)
-        self.shapes[names[0]] = Shape("low", None, known)
-        self.shapes[names[1]] = Shape("high", None, known)
+        self.shapes[names[0]] = Uniformity("low", None, known)
+        self.shapes[names[1]] = Uniformity("high", None, known)
         return True
 
     def _put_steps(self, name: Name, form: Form, steps: Iterable[Any]) -> tuple[int | None, int | None]:
@@ -151,15 +151,15 @@ class RegisterFile(Operands):
             chosen = Pred(e, condition)
             kind = Pred if file == "P" else U32
             node = chosen.choose(kind(e, node), kind(e, self._held(name))).node
-        if isinstance(node, Linear):
+        if isinstance(node, AffineValue):
             base, *steps = node.parts
             self.put(name, "line", 0, base)
-            self.shapes[name] = Shape("line", None, self._put_steps(name, "line", steps))
+            self.shapes[name] = Uniformity("line", None, self._put_steps(name, "line", steps))
         elif not isinstance(node, HighWord) and e.is_scalar(node):
             known = e.known(node)
             if known is None:
                 self.put(name, "one", 0, node)
-            self.shapes[name] = Shape("one", known)
+            self.shapes[name] = Uniformity("one", known)
         else:
             self.put(name, "many", 0, e.vector_of(node))
             self.shapes[name] = MANY
@@ -205,7 +205,7 @@ class RegisterFile(Operands):
                 return
             low = self._held(other)
             self.put(other, "line", 0, low.parts[0])
-            self.shapes[other] = Shape("line", None, self._put_steps(other, "line", low.parts[1:]))
+            self.shapes[other] = Uniformity("line", None, self._put_steps(other, "line", low.parts[1:]))
 
     def _to_many(self, name: Name) -> None:
         value = self.e.vector_of(self._held(name))
@@ -241,7 +241,7 @@ class RegisterFile(Operands):
     def _u32(self, node: Any) -> Lanes:
         return U32(self.e, node)
 
-    def _put_line(self, name: Name, form: Form, parts: Any, wanted: Shape) -> None:
+    def _put_line(self, name: Name, form: Form, parts: Any, wanted: Uniformity) -> None:
         kind = U64 if form == "pair" else U32
         self.put(name, form, 0, parts[0])
         for part, (step, known) in enumerate(zip(parts[1:], wanted.steps, strict=True), 1):

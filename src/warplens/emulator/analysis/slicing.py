@@ -18,8 +18,8 @@ from warplens.core.program import Address, Block, Instruction, Program
 from warplens.emulator.analysis.abstract_interpreter import named
 from warplens.emulator.analysis.cfg import reached, ways
 from warplens.emulator.analysis.divergence import Convergence
-from warplens.emulator.analysis.liveness import GUARDS, Event, Guard, Name
-from warplens.emulator.analysis.uniformity import Place, Walk
+from warplens.emulator.analysis.liveness import GUARDS, Guard, Name, RegisterAccess
+from warplens.emulator.analysis.uniformity import ProgramPoint, UniformityWalk
 from warplens.emulator.instrument.instrumentation import NEEDED, RECORD, STILL, Checks, Still
 from warplens.isa.dsl.decode import Binding, bind
 from warplens.system import disk_cache as disk
@@ -41,20 +41,20 @@ Want = tuple[Name, Guard]  # a register, in the lanes of a guard
 
 
 @dataclass(frozen=True)
-class Slimmed:
+class ProgramSlice:
     """The program with NOPs for what is left out, and how it is recorded."""
 
     program: Program
     checks: Checks
 
 
-_known: dict[tuple[str, bytes], tuple[Program, Slimmed]] = {}  # the latest program of each machine code
+_known: dict[tuple[str, bytes], tuple[Program, ProgramSlice]] = {}  # the latest program of each machine code
 
 
-def slimmed(kernel: Kernel, program: Program) -> Slimmed:
+def slimmed(kernel: Kernel, program: Program) -> ProgramSlice:
     """Where the driver is called, which may look at anything, all of it."""
     if kernel.externs:
-        return Slimmed(program, RECORD)
+        return ProgramSlice(program, RECORD)
     name = kernel.arch, kernel.code
     if name not in _known or _known[name][0] is not program:
         key = disk.key("slimmed", kernel.arch, kernel.code, program.name)
@@ -65,7 +65,7 @@ def slimmed(kernel: Kernel, program: Program) -> Slimmed:
 
 def _found(program: Program) -> tuple[list[int], list[Still]]:
     """The instructions that can be left out, and the spaces of memory in which nothing need be moved."""
-    needs = Needs(program)
+    needs = SliceDependences(program)
     still = frozenset(STILL)
     while True:
         needed, moved = needs.of(still)
@@ -74,15 +74,15 @@ def _found(program: Program) -> tuple[list[int], list[Still]]:
         still -= moved
 
 
-def _without(program: Program, left_out: frozenset[int], still: Sequence[Still]) -> Slimmed:
+def _without(program: Program, left_out: frozenset[int], still: Sequence[Still]) -> ProgramSlice:
     kept = tuple(
         replace(i, opcode="NOP", guard=None, operands=()) if i.index in left_out else i for i in program.instructions
     )
-    return Slimmed(replace(program, instructions=kept), NEEDED | {STILL[space] for space in still})
+    return ProgramSlice(replace(program, instructions=kept), NEEDED | {STILL[space] for space in still})
 
 
 @dataclass(frozen=True)
-class Effect:
+class InstructionEffect:
     """What one instruction does to what is wanted: registers in the lanes of guards, a bit for each pair.
 
     told          of registers that it writes
@@ -106,21 +106,23 @@ def _all(bits: Iterable[int]) -> int:
     return reduce(or_, bits, 0)
 
 
-def noted(program: Program, bindings: Sequence[Binding | None]) -> tuple[dict[int, Block], dict[int, list[Event]]]:
+def noted(
+    program: Program, bindings: Sequence[Binding | None]
+) -> tuple[dict[int, Block], dict[int, list[RegisterAccess]]]:
     """Blocks that can be executed by their first instruction, and what each instruction reads and writes."""
     entered = reached(program)
     blocks = {block.first: block for block in program.blocks if block.first in entered}
-    walk = Walk(program, bindings, 0)
+    walk = UniformityWalk(program, bindings, 0)
     for block in blocks.values():
-        walk.through(Place(block.first), block, {}, Convergence(True))
-    events: dict[int, list[Event]] = {}
+        walk.through(ProgramPoint(block.first), block, {}, Convergence(True))
+    events: dict[int, list[RegisterAccess]] = {}
     for found in walk.registers.flow.events.values():
         for event in found:
             events.setdefault(event.index, []).append(event)
     return blocks, events
 
 
-class Needs:
+class SliceDependences:
     """Who reads and writes which registers, instruction by instruction, and what follows from that."""
 
     def __init__(self, program: Program) -> None:
@@ -178,7 +180,7 @@ class Needs:
         moves = asked or not effect.spaces or not effect.spaces <= still
         return wanted & ~effect.over | (effect.reads if moves else effect.places)
 
-    def _effect(self, at: Instruction, bits: Mapping[Want, int], by_name: Mapping[Name, int]) -> Effect:
+    def _effect(self, at: Instruction, bits: Mapping[Want, int], by_name: Mapping[Name, int]) -> InstructionEffect:
         events = self.events.get(at.index, [])
         written = [event for event in events if event.writes]
         spaces = spaces_of(at)
@@ -188,7 +190,7 @@ class Needs:
             for name, guard in {(e.name, e.guard) for e in written if e.name[0] in ("R", "P")}:
                 over |= bits.get((name, guard), 0) if guard else by_name.get(name, 0)
         reads = [(bits[e.name, e.guard], e.name) for e in events if not e.writes]
-        return Effect(
+        return InstructionEffect(
             told=_all(by_name.get(event.name, 0) for event in written),
             gives_untold=not written and self._gives(at.index),
             turned=[

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from warplens.core.program import Block, Constant, Immediate, Instruction, Program, Register
-from warplens.emulator.analysis.abstract_interpreter import ShapeEmitter, ShapeRegisters, ShapeWarp, named
+from warplens.emulator.analysis.abstract_interpreter import AbstractEmitter, AbstractRegisters, AbstractWarp, named
 from warplens.emulator.analysis.divergence import UNKNOWN, Convergence, left_early, meetings, only_clears, parts
 from warplens.emulator.analysis.liveness import Name
 from warplens.emulator.analysis.register_file import RegisterFile
@@ -22,7 +22,7 @@ from warplens.isa.dsl.warp_interface import Data
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Place:
+class ProgramPoint:
     """The start of a block, in the copy for a whole warp or in the one for lanes that may be apart.
 
     A warp begins whole.  When lanes disagree it goes over to the other copy, and stays there.
@@ -33,35 +33,35 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Shapes:
+class UniformityFacts:
     """What is known at each place."""
 
-    states: Mapping[Place, State]
-    split: Mapping[Place, bool]  # whether a part of the warp may be there by itself
-    leaves_whole: Mapping[Place, bool]  # whether all lanes leave the block at once
-    live: Mapping[Place, frozenset[Name]]
-    free: Mapping[Place, frozenset[tuple[int, Name]]]  # guarded writes that may be made in all lanes
+    states: Mapping[ProgramPoint, State]
+    split: Mapping[ProgramPoint, bool]  # whether a part of the warp may be there by itself
+    leaves_whole: Mapping[ProgramPoint, bool]  # whether all lanes leave the block at once
+    live: Mapping[ProgramPoint, frozenset[Name]]
+    free: Mapping[ProgramPoint, frozenset[tuple[int, Name]]]  # guarded writes that may be made in all lanes
 
 
 def shapes(
     program: Program, bindings: Sequence[Binding | None], blocks: Sequence[Block], tile: int,
     successors: Mapping[int, Sequence[int]],
-) -> Shapes:  # fmt: skip
+) -> UniformityFacts:  # fmt: skip
     """`tile`: how many lanes stand side by side along x; 0: nothing is assumed of threadIdx."""
-    walk = Walk(program, bindings, tile)
+    walk = UniformityWalk(program, bindings, tile)
     by_start = {block.first: block for block in blocks}
     if walk.unknown:
-        places = [Place(start) for start in sorted(by_start)]
+        places = [ProgramPoint(start) for start in sorted(by_start)]
         for place in places:
             walk.through(place, by_start[place.first], {}, Convergence(True))
-        states: dict[Place, State] = {place: _all_many(walk.registers) for place in places}
-        flow = {place: [Place(t) for t in successors[place.first]] for place in places}
+        states: dict[ProgramPoint, State] = {place: _all_many(walk.registers) for place in places}
+        flow = {place: [ProgramPoint(t) for t in successors[place.first]] for place in places}
         return walk.result(states, dict.fromkeys(places, True), dict.fromkeys(places, False), flow)
     walk.find_free(blocks, successors)
-    start = Place(0, whole=True)
+    start = ProgramPoint(0, whole=True)
     states, leaves_whole, flow = {start: {}}, {}, {}
     convergence = {start: Convergence(False)}
-    edges: dict[Place, dict[Place, tuple[State, bool]]] = {}
+    edges: dict[ProgramPoint, dict[ProgramPoint, tuple[State, bool]]] = {}
     todo = {start}
     while todo:
         # Whole warps first: what is known of them depends on nothing that happens apart.
@@ -70,9 +70,9 @@ def shapes(
         after, apart = walk.through(place, by_start[place.first], states[place], convergence[place])
         state = dict(walk.registers.shapes)
         leaves_whole[place] = place.whole or not (convergence[place].split or after.split)
-        ways = [(Place(t, place.whole), after, leaves_whole[place]) for t in successors[place.first]]
+        ways = [(ProgramPoint(t, place.whole), after, leaves_whole[place]) for t in successors[place.first]]
         if place.whole and apart:
-            ways += [(Place(t), Convergence(True), False) for t in successors[place.first]]
+            ways += [(ProgramPoint(t), Convergence(True), False) for t in successors[place.first]]
         flow[place] = sorted({target for target, _, _ in ways})
         for target, converged, whole in ways:
             met = converged.join(convergence.get(target, converged))
@@ -90,14 +90,14 @@ def _all_many(registers: RegisterFile) -> State:
     return dict.fromkeys(registers.flow.names(), MANY)
 
 
-class Walk:
+class UniformityWalk:
     """Blocks, one after the other, over tokens."""
 
     def __init__(self, program: Program, bindings: Sequence[Binding | None], tile: int) -> None:
         self.program = program
         self.bindings = bindings
         self.tile = tile
-        self.registers = ShapeRegisters(ShapeEmitter())
+        self.registers = AbstractRegisters(AbstractEmitter())
         self.sentences: dict[int, tuple[Any, list[Name]]] = {}
         self.results: dict[Any, tuple[tuple[Any, ...], list[int]]] = {}
         self.left, self.meetings = left_early(program), meetings(program)
@@ -106,15 +106,15 @@ class Walk:
 
     def find_free(self, blocks: Sequence[Block], successors: Mapping[int, Sequence[int]]) -> None:
         for block in blocks:
-            self.through(Place(block.first), block, {}, Convergence(True))
+            self.through(ProgramPoint(block.first), block, {}, Convergence(True))
         flow = self.registers.flow
-        live = flow.live({Place(b.first): [Place(t) for t in successors[b.first]] for b in blocks})
+        live = flow.live({ProgramPoint(b.first): [ProgramPoint(t) for t in successors[b.first]] for b in blocks})
         for block in blocks:
-            after = set().union(*(live[Place(t)] for t in successors[block.first] if Place(t) in live))
-            self.free[block.first] = flow.free(Place(block.first), after)
+            after = set().union(*(live[ProgramPoint(t)] for t in successors[block.first] if ProgramPoint(t) in live))
+            self.free[block.first] = flow.free(ProgramPoint(block.first), after)
         flow.events.clear()
 
-    def through(self, place: Place, block: Block, state: State, before: Convergence) -> tuple[Convergence, bool]:
+    def through(self, place: ProgramPoint, block: Block, state: State, before: Convergence) -> tuple[Convergence, bool]:
         """What holds behind the block, and whether lanes may have parted in it."""
         here = before
         parted = False
@@ -180,7 +180,7 @@ class Walk:
             for value in arguments:
                 if isinstance(value, Lanes):
                     value.node = registers.e.vector_of(value.node)
-            arguments.insert(0, ShapeWarp(self, at, condition))
+            arguments.insert(0, AbstractWarp(self, at, condition))
         result = binding.op.body(*arguments, **binding.modifiers)
         return (result if isinstance(result, tuple) else (result,)), counts
 
@@ -199,13 +199,16 @@ class Walk:
         return sentence, held
 
     def result(
-        self, states: Mapping[Place, State], split: Mapping[Place, bool], leaves_whole: Mapping[Place, bool],
-        flow: Mapping[Place, Sequence[Place]],
-    ) -> Shapes:  # fmt: skip
+        self,
+        states: Mapping[ProgramPoint, State],
+        split: Mapping[ProgramPoint, bool],
+        leaves_whole: Mapping[ProgramPoint, bool],
+        flow: Mapping[ProgramPoint, Sequence[ProgramPoint]],
+    ) -> UniformityFacts:
         live = self.registers.flow.live(flow)
         known = {place: frozenset(names) for place, names in live.items()}
         free = {place: self.free.get(place.first, frozenset()) for place in states}
-        return Shapes(states, split, leaves_whole, known, free)
+        return UniformityFacts(states, split, leaves_whole, known, free)
 
 
 def _sentence(at: Instruction, binding: Binding) -> tuple[Any, list[Name]]:

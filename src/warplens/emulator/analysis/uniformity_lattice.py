@@ -18,7 +18,7 @@ Steps = tuple[int | None, int | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class Uniformity:
     """one    the same number in all lanes, `known` if it follows from the code
     line   base and steps, `steps` where they follow from the code (affine.py)
     low    the low word of a 64-bit line; the next register is its
@@ -31,17 +31,17 @@ class Shape:
     steps: Steps = (0, 0)
 
 
-ZERO, ONE, MANY = Shape("one", 0), Shape("one"), Shape("many")
-State = Mapping[Name, Shape]
+ZERO, ONE, MANY = Uniformity("one", 0), Uniformity("one"), Uniformity("many")
+State = Mapping[Name, Uniformity]
 UNIFORM = ("UR", "UP")
 
 
-def shape_at(state: State, name: Name) -> Shape:
+def shape_at(state: State, name: Name) -> Uniformity:
     """Registers are zero before they are written."""
     return ONE if name[0] in UNIFORM else state.get(name, ZERO)
 
 
-def joined(edges: Iterable[tuple[State, bool]]) -> dict[Name, Shape]:
+def joined(edges: Iterable[tuple[State, bool]]) -> dict[Name, Uniformity]:
     """The shapes where ways meet, each with its shapes and whether the whole warp comes that way at once."""
     ways = list(edges)
     first, *others = [state.get for state, _ in ways]
@@ -71,7 +71,7 @@ def joined(edges: Iterable[tuple[State, bool]]) -> dict[Name, Shape]:
     return result
 
 
-def _either(a: Shape, b: Shape) -> Shape:
+def _either(a: Uniformity, b: Uniformity) -> Uniformity:
     """What can hold both."""
     if a == b:
         return a
@@ -84,10 +84,10 @@ def _either(a: Shape, b: Shape) -> Shape:
         a, b = as_line(a), as_line(b)
     kind = next(k for k in ("low", "high", "line") if k in {a.kind, b.kind})
     x, y = (m if m == n else None for m, n in zip(a.steps, b.steps, strict=True))
-    return Shape(kind, None, (x, y))
+    return Uniformity(kind, None, (x, y))
 
 
-def as_line(shape: Shape) -> Shape:
+def as_line(shape: Uniformity) -> Uniformity:
     """The low word by itself."""
     if shape.kind != "low":
         return shape
@@ -95,7 +95,7 @@ def as_line(shape: Shape) -> Shape:
     return replace(shape, kind="line", steps=(x, y))
 
 
-def _whole_pair(state: Mapping[Name, Shape], name: Name) -> Shape:
+def _whole_pair(state: Mapping[Name, Uniformity], name: Name) -> Uniformity:
     """A low word without its high word is a line, a high word alone is nothing special."""
     shape = state[name]
     file, index = name

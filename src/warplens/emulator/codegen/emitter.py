@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from warplens import llvm
-from warplens.emulator.analysis.affine import HighWord, Linear, LinearEmitter
+from warplens.emulator.analysis.affine import AffineEmitter, AffineValue, HighWord
 from warplens.emulator.codegen.float_emitter import FloatEmitter
 from warplens.emulator.codegen.vector_types import (
     DOUBLE,
@@ -28,7 +28,7 @@ from warplens.emulator.codegen.vector_types import (
 from warplens.isa.dsl.lanes import F64, U32, U64, Float, Int, Lanes, Pred
 
 
-class LlvmEmitter(FloatEmitter, LinearEmitter):
+class LlvmEmitter(FloatEmitter, AffineEmitter):
     """Writes primitives at the builder's place; `tile` lanes of the warp stand side by side (affine.py)."""
 
     def __init__(self, builder: llvm.IRBuilder, tile: int = LANES) -> None:
@@ -38,8 +38,8 @@ class LlvmEmitter(FloatEmitter, LinearEmitter):
 
     def constant(self, kind: type[Lanes], value: float | int) -> llvm.Value:
         if issubclass(kind, Float):
-            return llvm.Constant(scalar_type(kind), float(value))
-        return llvm.Constant(scalar_type(kind), int(value) & ((1 << kind.bits) - 1))
+            return llvm.IRConstant(scalar_type(kind), float(value))
+        return llvm.IRConstant(scalar_type(kind), int(value) & ((1 << kind.bits) - 1))
 
     def leaf(self, primitive: str, kind: type[Lanes], *args: Any, **how: Any) -> Any:
         nodes = self.same_shape([a.node for a in args])
@@ -51,17 +51,17 @@ class LlvmEmitter(FloatEmitter, LinearEmitter):
         return [self.splat(n) for n in nodes]
 
     def known(self, node: Any) -> int | None:
-        if isinstance(node, llvm.Constant) and isinstance(node.type, llvm.IntType) and isinstance(node.constant, int):
+        if isinstance(node, llvm.IRConstant) and isinstance(node.type, llvm.IntType) and isinstance(node.constant, int):
             return int(node.constant & ((1 << node.type.width) - 1))
         return None
 
     def is_scalar(self, node: Any) -> bool:
-        return not isinstance(node, Linear | HighWord) and not is_vector(node)
+        return not isinstance(node, AffineValue | HighWord) and not is_vector(node)
 
     def vector_of(self, node: Any) -> Any:
         if isinstance(node, HighWord):
             return self.leaf("high", U32, U64(self, self.vector_of(node.whole)))
-        if not isinstance(node, Linear):
+        if not isinstance(node, AffineValue):
             return node
         if node.exact is not None:
             return node.exact()
@@ -71,10 +71,10 @@ class LlvmEmitter(FloatEmitter, LinearEmitter):
         places = ([lane % self.tile for lane in range(LANES)], [lane // self.tile for lane in range(LANES)])
         for step, place in zip(steps, places, strict=True):
             if isinstance(step, int):
-                offsets = llvm.Constant(vector(kind), [step * at & ((1 << node.bits) - 1) for at in place])
+                offsets = llvm.IRConstant(vector(kind), [step * at & ((1 << node.bits) - 1) for at in place])
                 total = self.b.add(total, offsets) if step else total
             elif any(place):
-                total = self.b.add(total, self.b.mul(self.splat(step), llvm.Constant(vector(kind), place)))
+                total = self.b.add(total, self.b.mul(self.splat(step), llvm.IRConstant(vector(kind), place)))
         return total
 
     def splat(self, value: Any) -> llvm.Value:
@@ -82,10 +82,10 @@ class LlvmEmitter(FloatEmitter, LinearEmitter):
         whole: llvm.Value = self.vector_of(value)
         if is_vector(whole):
             return whole
-        if isinstance(whole, llvm.Constant):
+        if isinstance(whole, llvm.IRConstant):
             return splat(whole)
         kind = vector(whole.type)
-        first = self.b.insert_element(undefined(kind), whole, llvm.Constant(I32, 0))
+        first = self.b.insert_element(undefined(kind), whole, llvm.IRConstant(I32, 0))
         return self.b.shuffle_vector(first, undefined(kind), FIRST)
 
     def shaped(self, kind: llvm.Type, like: llvm.Value) -> llvm.Type:
@@ -94,7 +94,7 @@ class LlvmEmitter(FloatEmitter, LinearEmitter):
     def number(self, like: llvm.Value, value: float | int) -> llvm.Value:
         """A constant of the type of another value."""
         kind = element(like.type)
-        single = llvm.Constant(kind, value)
+        single = llvm.IRConstant(kind, value)
         return self.splat(single) if is_vector(like) else single
 
     def call(self, name: str, *args: llvm.Value, result: llvm.Type | None = None, extra: str = "") -> llvm.Value:
@@ -174,13 +174,13 @@ class LlvmEmitter(FloatEmitter, LinearEmitter):
         return self.call("smax" if kind.signed else "umax", x, y)
 
     def do_abs(self, kind: type[Lanes], args: Any, x: llvm.Value) -> llvm.Value:
-        return self.call_with("abs", x, llvm.Constant(I1, 0))
+        return self.call_with("abs", x, llvm.IRConstant(I1, 0))
 
     def do_popc(self, kind: type[Lanes], args: Any, x: llvm.Value) -> llvm.Value:
         return self.call("ctpop", x)
 
     def do_clz(self, kind: type[Lanes], args: Any, x: llvm.Value) -> llvm.Value:
-        return self.call_with("ctlz", x, llvm.Constant(I1, 0))
+        return self.call_with("ctlz", x, llvm.IRConstant(I1, 0))
 
     def do_brev(self, kind: type[Lanes], args: Any, x: llvm.Value) -> llvm.Value:
         return self.call("bitreverse", x)
@@ -193,23 +193,23 @@ class LlvmEmitter(FloatEmitter, LinearEmitter):
     def do_of_lanes(self, kind: type[Lanes], args: Any, x: llvm.Value, lanes: tuple[int, ...]) -> llvm.Value:
         if not is_vector(x):
             return x
-        return self.b.shuffle_vector(x, undefined(x.type), llvm.Constant(vector(I32), list(lanes)))
+        return self.b.shuffle_vector(x, undefined(x.type), llvm.IRConstant(vector(I32), list(lanes)))
 
     def do_look_up(self, kind: type[Lanes], args: Any, x: llvm.Value, table: tuple[int, ...]) -> llvm.Value:
         kept, words = self.table(table), llvm.ArrayType(I64, len(table))
-        places = self.b.gep(kept, [llvm.Constant(I64, 0), x], source_etype=words)
+        places = self.b.gep(kept, [llvm.IRConstant(I64, 0), x], source_etype=words)
         if not is_vector(x):
             return self.b.load(places, typ=I64)
         result = vector(I64)
         kinds = [places.type, I32, vector(I1), result]
         gather = intrinsic(self.b.module, "llvm.masked.gather.v32i64.v32p0", result, kinds)
-        everywhere = splat(llvm.Constant(I1, 1))
-        return self.b.call(gather, [places, llvm.Constant(I32, 8), everywhere, undefined(result)])
+        everywhere = splat(llvm.IRConstant(I1, 1))
+        return self.b.call(gather, [places, llvm.IRConstant(I32, 8), everywhere, undefined(result)])
 
     def table(self, numbers: tuple[int, ...]) -> llvm.Value:
         """A table of the module; the same numbers stand there once."""
         kind = llvm.ArrayType(I64, len(numbers))
-        constant = llvm.Constant(kind, numbers)
+        constant = llvm.IRConstant(kind, numbers)
         for known in self.b.module.variables:
             if known.global_constant and known.initializer.text == constant.text and known.kind is kind:
                 return known
@@ -255,9 +255,7 @@ class LlvmEmitter(FloatEmitter, LinearEmitter):
         to = self.shaped(scalar_type(kind), x)
         span = float(1 << (kind.bits - kind.signed))
         least = -span if kind.signed else 0.0
-        fits = b.and_(
-            b.fcmp_ordered("<", x, self.number(x, span)), b.fcmp_ordered(">=", x, self.number(x, least))
-        )
+        fits = b.and_(b.fcmp_ordered("<", x, self.number(x, span)), b.fcmp_ordered(">=", x, self.number(x, least)))
         safe = b.select(fits, x, self.number(x, 0.0))
         value = b.fptosi(safe, to) if kind.signed else b.fptoui(safe, to)
         top = self.number(value, (1 << (kind.bits - kind.signed)) - 1)

@@ -228,9 +228,7 @@ class FloatEmitter:
         equal = b.bitcast(zeros(b.bitcast(x, kind), b.bitcast(y, kind)), x.type)
         chosen = b.select(b.fcmp_ordered(sign, x, y), x, y)
         chosen = b.select(b.fcmp_ordered("==", x, y), equal, chosen)
-        chosen = b.select(
-            b.fcmp_unordered("uno", y, y), x, b.select(b.fcmp_unordered("uno", x, x), y, chosen)
-        )
+        chosen = b.select(b.fcmp_unordered("uno", y, y), x, b.select(b.fcmp_unordered("uno", x, x), y, chosen))
         return self.canonical(chosen)
 
     def do_fdiv(self, kind: type[Lanes], args: Any, x: llvm.Value, y: llvm.Value) -> llvm.Value:

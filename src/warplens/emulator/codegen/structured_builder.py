@@ -11,22 +11,22 @@ from warplens import llvm
 from warplens.emulator.codegen.vector_types import I1, I8, I32, I64, PTR, intrinsic, mangled
 
 
-def i32(value: int) -> llvm.Constant:
-    return llvm.Constant(I32, value)
+def i32(value: int) -> llvm.IRConstant:
+    return llvm.IRConstant(I32, value)
 
 
-def i64(value: int) -> llvm.Constant:
-    return llvm.Constant(I64, value)
+def i64(value: int) -> llvm.IRConstant:
+    return llvm.IRConstant(I64, value)
 
 
-class Code:
+class StructuredBuilder:
     """A builder with words for fields of shared records and for loops."""
 
     def __init__(self, builder: llvm.IRBuilder) -> None:
         self.b = builder
 
     @property
-    def module(self) -> llvm.Module:
+    def module(self) -> llvm.IRModule:
         return self.b.module
 
     # Fields
@@ -74,19 +74,19 @@ class Code:
     ) -> None:
         kind = _type(record, name)
         self.b.store(
-            llvm.Constant(kind, value) if isinstance(value, int) else value,
+            llvm.IRConstant(kind, value) if isinstance(value, int) else value,
             self.field(record, pointer, name, index),
         )
 
     def bump(self, place: llvm.Value, by: llvm.Value | int = 1, kind: llvm.Type = I64) -> None:
         """*place += by."""
-        step = llvm.Constant(kind, by) if isinstance(by, int) else by
+        step = llvm.IRConstant(kind, by) if isinstance(by, int) else by
         self.b.store(self.b.add(self.b.load(place, typ=kind), step), place)
 
     def clear(self, place: llvm.Value, size: llvm.Value) -> None:
         """`size` bytes, an i64, become 0."""
         memset = intrinsic(self.module, "llvm.memset.p0.i64", llvm.VoidType(), [PTR, I8, I64, I1])
-        self.b.call(memset, [place, llvm.Constant(I8, 0), size, llvm.Constant(I1, 0)])
+        self.b.call(memset, [place, llvm.IRConstant(I8, 0), size, llvm.IRConstant(I1, 0)])
 
     # Bits
 
@@ -100,13 +100,13 @@ class Code:
 
     def lowest(self, mask: llvm.Value) -> llvm.Value:
         """The number of the lowest set bit."""
-        return self.intrinsic("cttz", mask, llvm.Constant(I1, 0))
+        return self.intrinsic("cttz", mask, llvm.IRConstant(I1, 0))
 
     def bit(self, number: llvm.Value) -> llvm.Value:
-        return self.b.shl(llvm.Constant(number.type, 1), number)
+        return self.b.shl(llvm.IRConstant(number.type, 1), number)
 
     def nonzero(self, value: llvm.Value) -> llvm.Value:
-        return self.b.icmp_unsigned("!=", value, llvm.Constant(value.type, 0))
+        return self.b.icmp_unsigned("!=", value, llvm.IRConstant(value.type, 0))
 
     # Flow
 
@@ -129,12 +129,12 @@ class Code:
 
     def each(self, count: llvm.Value, body: Callable[[llvm.Value], Any]) -> None:
         """for i in range(count): body(i)."""
-        place = self.variable(count.type, llvm.Constant(count.type, 0))
+        place = self.variable(count.type, llvm.IRConstant(count.type, 0))
 
         def step() -> None:
             i = self.b.load(place, typ=count.type)
             body(i)
-            self.b.store(self.b.add(self.b.load(place, typ=count.type), llvm.Constant(count.type, 1)), place)
+            self.b.store(self.b.add(self.b.load(place, typ=count.type), llvm.IRConstant(count.type, 1)), place)
 
         self.loop(lambda: self.b.icmp_signed("<", self.b.load(place, typ=count.type), count), step)
 
@@ -173,11 +173,11 @@ def _type(record: type[ctypes.Structure], name: str) -> llvm.Type:
 
 
 def function(
-    module: llvm.Module, name: str, result: llvm.Type, arguments: list[llvm.Type], inline: bool = False
-) -> tuple[llvm.Function, Code]:
+    module: llvm.IRModule, name: str, result: llvm.Type, arguments: list[llvm.Type], inline: bool = False
+) -> tuple[llvm.Function, StructuredBuilder]:
     """A private function and the code to fill it."""
     made = llvm.Function(module, llvm.FunctionType(result, arguments), name)
     made.linkage = "internal"
     made.attributes.add("alwaysinline" if inline else "noinline")
     made.attributes.add("nounwind")
-    return made, Code(llvm.IRBuilder(made.append_basic_block("entry")))
+    return made, StructuredBuilder(llvm.IRBuilder(made.append_basic_block("entry")))

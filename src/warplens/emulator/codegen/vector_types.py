@@ -32,16 +32,16 @@ def element(kind: llvm.Type) -> llvm.Type:
     return kind.element if isinstance(kind, llvm.VectorType) else kind
 
 
-def splat(single: llvm.Constant) -> llvm.Constant:
-    return llvm.Constant.splat(single, vector(single.type))
+def splat(single: llvm.IRConstant) -> llvm.IRConstant:
+    return llvm.IRConstant.splat(single, vector(single.type))
 
 
-def undefined(kind: llvm.Type) -> llvm.Constant:
+def undefined(kind: llvm.Type) -> llvm.IRConstant:
     """Any value of a type."""
-    return llvm.Constant(kind, llvm.POISON)
+    return llvm.IRConstant(kind, llvm.POISON)
 
 
-FIRST = splat(llvm.Constant(I32, 0))  # the shuffle mask that takes lane 0 everywhere
+FIRST = splat(llvm.IRConstant(I32, 0))  # the shuffle mask that takes lane 0 everywhere
 
 
 def mangled(kind: llvm.Type) -> str:
@@ -52,7 +52,7 @@ def mangled(kind: llvm.Type) -> str:
     return names.get(kind) or f"i{kind.width}"
 
 
-def intrinsic(module: llvm.Module, name: str, result: llvm.Type, arguments: Sequence[llvm.Type]) -> llvm.Function:
+def intrinsic(module: llvm.IRModule, name: str, result: llvm.Type, arguments: Sequence[llvm.Type]) -> llvm.Function:
     """Declared by its full name: llvmlite cannot spell those of vector intrinsics."""
     found = module.globals.get(name)
     return found or llvm.Function(module, llvm.FunctionType(result, arguments), name)

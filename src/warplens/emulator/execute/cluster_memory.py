@@ -5,26 +5,26 @@ from __future__ import annotations
 from ctypes import addressof
 
 from warplens.emulator.access.site import SHARE
-from warplens.emulator.execute.worker_state import Context, Measure
+from warplens.emulator.execute.worker_state import BlockContext, WorkerConfiguration
 from warplens.emulator.memory.buffer_pool import address, aligned
-from warplens.emulator.state.structs import Cluster
+from warplens.emulator.state.structs import ClusterState
 
 
-class Clusters:
+class ClusterMemory:
     """The clusters of a worker.  Its blocks begin cluster after cluster, so that few wait at a time."""
 
-    def __init__(self, measure: Measure) -> None:
+    def __init__(self, measure: WorkerConfiguration) -> None:
         self.measure = measure
         x, y, z = measure.cluster
         self.size = x * y * z
         self.share = -(-measure.shared_bytes // SHARE) * SHARE
 
-    def enter(self, context: Context, number: int) -> int:
+    def enter(self, context: BlockContext, number: int) -> int:
         """The number in the grid of the block that begins as `number`-th; `context` is its memory from now on."""
         cluster, rank = divmod(number, self.size)
         if rank == 0:
             self.memory = aligned(self.share * self.size + SHARE, SHARE)
-            self.record = Cluster(live=self.size * self.measure.launch.threads_per_block)
+            self.record = ClusterState(live=self.size * self.measure.launch.threads_per_block)
         block = context.block
         block.rank, block.cluster, block.window = rank, addressof(self.record), address(self.memory)
         block.shared = block.window + rank * self.share

@@ -7,7 +7,15 @@ from dataclasses import dataclass
 
 from warplens.core.program import Program
 from warplens.emulator.execute.fault_report import place
-from warplens.emulator.state.structs import ALL_THREADS, EVERYBODY, INSTRUCTION, WAIT_SLOTS, WARPSYNC, Block, Warp
+from warplens.emulator.state.structs import (
+    ALL_THREADS,
+    EVERYBODY,
+    INSTRUCTION,
+    WAIT_SLOTS,
+    WARPSYNC,
+    BlockState,
+    WarpState,
+)
 
 TOLD = 12  # places; a block has at most 32 warps, of which most wait alike
 
@@ -22,7 +30,7 @@ class Wait:
     what: str
 
 
-def waits(block: Block, warps: Sequence[Warp]) -> Iterator[Wait]:
+def waits(block: BlockState, warps: Sequence[WarpState]) -> Iterator[Wait]:
     for warp in warps:
         for n in range(warp.parked):
             what = _barrier(block, warp.parked_at[n])
@@ -39,13 +47,13 @@ def waits(block: Block, warps: Sequence[Warp]) -> Iterator[Wait]:
                 yield Wait(warp.index, lanes, at, f"{word} {spoken_lanes(missing or need)} of the warp")
 
 
-def _barrier(block: Block, number: int) -> str:
+def _barrier(block: BlockState, number: int) -> str:
     need = block.need[number]
     wanted = block.live if need == ALL_THREADS else need
     return f"at barrier {number}, where {block.arrived[number]} of {wanted} threads are"
 
 
-def told(block: Block, warps: Sequence[Warp], program: Program) -> str:
+def told(block: BlockState, warps: Sequence[WarpState], program: Program) -> str:
     """One line for each place and reason, with the warps that wait there."""
     alike: dict[tuple[int, int, str], list[int]] = {}
     for wait in waits(block, warps):

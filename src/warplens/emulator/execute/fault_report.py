@@ -9,7 +9,7 @@ from warplens.core.program import Constant, Instruction, Program
 from warplens.emulator.access.site import SPACES
 from warplens.emulator.memory.device_memory import DeviceMemory
 from warplens.emulator.state import abi
-from warplens.emulator.state.structs import Env, FaultKind
+from warplens.emulator.state.structs import FaultKind, WorkerEnv
 from warplens.errors import KernelFault
 
 
@@ -26,7 +26,7 @@ def thread(launch: Launch, warp: int, lane: int) -> str:
 
 
 def report(
-    env: Env, program: Program, launch: Launch, memory: DeviceMemory, budget: int, hung: str = "", said: str = ""
+    env: WorkerEnv, program: Program, launch: Launch, memory: DeviceMemory, budget: int, hung: str = "", said: str = ""
 ) -> KernelFault:
     """The exception for what a worker recorded; `hung` tells where the warps of a block that hangs wait, `said` what
     a function of the driver's says of the fault."""

@@ -24,17 +24,17 @@ from warplens.emulator.execute import syscalls
 from warplens.emulator.execute.deadlock_report import told
 from warplens.emulator.execute.fault_report import report
 from warplens.emulator.execute.grid_sample import Sample, sample_of
-from warplens.emulator.execute.launch_counts import Counted
+from warplens.emulator.execute.launch_counts import LaunchTrace
 from warplens.emulator.execute.setup import Heap, prepare, tile_of
 from warplens.emulator.execute.signals import SignalledError, stopped_by_signals
-from warplens.emulator.execute.thread_pool import Started
-from warplens.emulator.execute.tiering import CrossedError, IndexWrappedError, Tiers, TooLongError
-from warplens.emulator.execute.worker import Shape, Worker, in_any_order
+from warplens.emulator.execute.thread_pool import StartedTask
+from warplens.emulator.execute.tiering import CrossedError, IndexWrappedError, TierPolicy, TooLongError
+from warplens.emulator.execute.worker import LaunchState, Worker, in_any_order
 from warplens.emulator.execute.worker_state import MOST_BYTES
-from warplens.emulator.instrument.findings import Findings, hazards, unwatched
+from warplens.emulator.instrument.findings import FindingTable, hazards, unwatched
 from warplens.emulator.instrument.global_race_detector import GlobalMemory
 from warplens.emulator.instrument.instrumentation import NO_CHECKS, Checks, unit
-from warplens.emulator.jit.compile_module import Translated
+from warplens.emulator.jit.compile_module import NativeCode
 from warplens.emulator.memory.device_memory import DeviceMemory
 from warplens.emulator.state.structs import FaultKind, Status, Touch
 from warplens.errors import KernelFault, UsageError
@@ -75,7 +75,7 @@ def run(
     progress: Progress | None = None,
     checks: Checks = NO_CHECKS,
     sample: int | None = None,
-) -> Counted:
+) -> LaunchTrace:
     """Executes every block, or a sample of so many; `memory` holds the results afterwards.
 
     KernelFault if the kernel does something wrong; `memory` then holds what was written before.
@@ -85,10 +85,10 @@ def run(
     shape, heap = prepare(kernel, program, launch, parameters, memory, banks, multiprocessors, budget, checks)
     # Accesses to global memory are noted in the order in which one thread runs them.
     crew = 1 if "races" in checks else threads or available_threads()
-    tiers = Tiers(kernel, program, tile_of(launch), checks)
+    tiers = TierPolicy(kernel, program, tile_of(launch), checks)
 
-    def execute(tiers: Tiers, code: Translated, here: bool) -> tuple[Grid, Callable[[], dict[str, Any]]]:
-        grid = Grid(tiers, code, shape, memory, progress, heap, here)
+    def execute(tiers: TierPolicy, code: NativeCode, here: bool) -> tuple[GridExecution, Callable[[], dict[str, Any]]]:
+        grid = GridExecution(tiers, code, shape, memory, progress, heap, here)
         with grid.memory_held():
             return grid, grid.run(crew, chosen)
 
@@ -98,10 +98,10 @@ def run(
     if grid.races and grid.races.unwatched:
         found += (unwatched(grid.races.unwatched),)
     depends = partial(dependence, kernel, program, launch.blocks * launch.warps_per_block)
-    return Counted(launch, counts, grid.blocks, seconds, found, grid.printed, depends)
+    return LaunchTrace(launch, counts, grid.blocks, seconds, found, grid.printed, depends)
 
 
-def with_code(tiers: Tiers, execute: Callable[[Tiers, Translated, bool], T]) -> T:
+def with_code(tiers: TierPolicy, execute: Callable[[TierPolicy, NativeCode, bool], T]) -> T:
     """What it gives with the first code that gets to the end, on this thread (True) until a signal comes."""
     code, here = tiers.first(), True
     while True:
@@ -118,11 +118,11 @@ def with_code(tiers: Tiers, execute: Callable[[Tiers, Translated, bool], T]) -> 
             here = False
 
 
-class Grid:
+class GridExecution:
     """All blocks of one launch."""
 
     def __init__(
-        self, tiers: Tiers, code: Translated, shape: Shape, memory: DeviceMemory, progress: Progress | None,
+        self, tiers: TierPolicy, code: NativeCode, shape: LaunchState, memory: DeviceMemory, progress: Progress | None,
         heap: Heap, here: bool,
     ) -> None:  # fmt: skip
         """`code` is what it begins with; here: whether one worker may run on this thread."""
@@ -131,7 +131,7 @@ class Grid:
         self.shape, self.memory, self.progress, self.heap = shape, memory, progress, heap
         self.started = time.perf_counter()
         self.blocks = shape.launch.blocks
-        self.findings: list[Findings] = []
+        self.findings: list[FindingTable] = []
         self.races: GlobalMemory | None = None
         if "races" in shape.measure.checks:
             step = unit(shape.plan.program)
@@ -324,9 +324,9 @@ class Grid:
                 outcome.append(status)
                 self.shape.stop.value = len(workers) > 1
 
-        shares: list[Started] = []
+        shares: list[StartedTask] = []
         try:
-            shares += (Started(partial(work, worker)) for worker in workers)
+            shares += (StartedTask(partial(work, worker)) for worker in workers)
             for share in shares:
                 while not share.done(self._patience()):
                     self._tell(workers)
@@ -349,7 +349,7 @@ class Grid:
             raise SignalledError
         return ended
 
-    def _stop(self, shares: list[Started]) -> None:
+    def _stop(self, shares: list[StartedTask]) -> None:
         """Waits for the end of all that still runs: it writes to arrays that the caller is about to have back."""
         self.shape.stop.value = 1
         for share in shares:
@@ -396,9 +396,7 @@ class Grid:
         self.memory.written = frozenset(range(len(self.memory.allocations)))
         shape, program = self.shape, self.shape.plan.program
         hung = told(*worker.hung(), program) if worker.env.fault.kind == FaultKind.DEADLOCK else ""
-        found = report(
-            worker.env, program, shape.launch, self.memory, shape.measure.budget, hung, worker.driver.fault
-        )
+        found = report(worker.env, program, shape.launch, self.memory, shape.measure.budget, hung, worker.driver.fault)
         found.printed = syscalls.output([worker.driver])
         return found
 
@@ -409,4 +407,3 @@ def together(workers: list[Worker]) -> list[int]:
     for used in others:
         first = [one | other for one, other in zip(first, used, strict=True)]
     return first
-

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from warplens.core.counts import Reached
+from warplens.core.counts import ReachedSectors
 from warplens.core.launch import Launch
 from warplens.errors import UsageError
 
@@ -35,8 +35,10 @@ class Sample:
         def whole(end: Any, between: Any) -> Any:
             if isinstance(end, Mapping):
                 return {name: whole(end[name], between[name]) for name in end}
-            if isinstance(end, Reached):
-                return Reached(*(whole(getattr(end, f.name), getattr(between, f.name)) for f in fields(Reached)))
+            if isinstance(end, ReachedSectors):
+                return ReachedSectors(
+                    *(whole(getattr(end, f.name), getattr(between, f.name)) for f in fields(ReachedSectors))
+                )
             return end + np.rint(between * weight).astype(np.int64)
 
         return {name: whole(ends[name], inner[name]) for name in ends}

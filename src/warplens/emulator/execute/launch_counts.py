@@ -14,7 +14,7 @@ from warplens.core.launch import Launch
 
 
 @dataclass(frozen=True)
-class Counted:
+class LaunchTrace:
     """read   gives the arrays of a Trace, by name;  dependence: what its last two fields say;  the rest as there"""
 
     launch: Launch

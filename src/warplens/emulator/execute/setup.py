@@ -11,13 +11,13 @@ from warplens.core.cubin import Kernel
 from warplens.core.launch import Launch
 from warplens.core.program import Program
 from warplens.emulator.execute import syscalls
-from warplens.emulator.execute.worker import Shape
-from warplens.emulator.execute.worker_state import Measure
+from warplens.emulator.execute.worker import LaunchState
+from warplens.emulator.execute.worker_state import WorkerConfiguration
 from warplens.emulator.instrument.instrumentation import Checks
 from warplens.emulator.lowering.kernel_module import saved_bytes
 from warplens.emulator.memory.device_memory import DeviceMemory
 from warplens.emulator.state import abi
-from warplens.emulator.state.counter_layout import Plan
+from warplens.emulator.state.counter_layout import CounterLayout
 
 Heap = tuple[int, int] | None  # number of its allocation, and its address
 
@@ -25,7 +25,7 @@ Heap = tuple[int, int] | None  # number of its allocation, and its address
 def prepare(
     kernel: Kernel, program: Program, launch: Launch, parameters: bytes, memory: DeviceMemory,
     banks: dict[int, bytes] | None, multiprocessors: int, budget: int, checks: Checks,
-) -> tuple[Shape, Heap]:  # fmt: skip
+) -> tuple[LaunchState, Heap]:  # fmt: skip
     """What every worker needs to know; allocates what the driver keeps in device memory."""
     syscalls.check(kernel)
     code = known(kernel, program, bool(checks))
@@ -37,7 +37,7 @@ def prepare(
     initial = kernel.constants.get(0, b"")
     first = abi.launch_block(kernel.arch, initial, launch, multiprocessors, barrier, kernel.cluster)
     given = banks or {}
-    measure = Measure(
+    measure = WorkerConfiguration(
         code.plan,
         launch,
         buffers=len(memory.allocations),
@@ -50,32 +50,32 @@ def prepare(
         parameters=(kernel.parameter_base, len(parameters)),
         cluster=kernel.cluster,
     )
-    shape = Shape(measure, parameters, bool(kernel.externs), c_int32(0))
+    shape = LaunchState(measure, parameters, bool(kernel.externs), c_int32(0))
     return shape, heap
 
 
 @dataclass(frozen=True)
-class Known:
+class KernelSetup:
     """What launches need to know of a program, found once: to look at all instructions takes as long as all else
     before a launch.
 
     stride   bytes of a warp's record;  calls: whether it calls functions
     """
 
-    plan: Plan
+    plan: CounterLayout
     stride: int
     calls: bool
 
 
-_known: dict[tuple[str, bytes, bool], Known] = {}  # the latest program of each machine code
+_known: dict[tuple[str, bytes, bool], KernelSetup] = {}  # the latest program of each machine code
 
 
-def known(kernel: Kernel, program: Program, checked: bool = False) -> Known:
+def known(kernel: Kernel, program: Program, checked: bool = False) -> KernelSetup:
     name = kernel.arch, kernel.code, checked
     found = _known.get(name)
     if found is None or found.plan.program is not program:  # which may have other lines of source
         calls = any(i.base == "CALL" for i in program.instructions)
-        found = _known[name] = Known(Plan(program), saved_bytes(program), calls)
+        found = _known[name] = KernelSetup(CounterLayout(program), saved_bytes(program), calls)
     return found
 
 

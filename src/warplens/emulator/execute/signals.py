@@ -24,7 +24,7 @@ class SignalledError(Exception):
     """A signal has come, and what it calls in Python did not end the launch: it is run again from the start."""
 
 
-class Listener:
+class SignalListener:
     """The thread; `stop` is what it sets, `next` who else wants to know of signals."""
 
     def __init__(self) -> None:
@@ -56,8 +56,8 @@ class Listener:
 
 
 @cache
-def _listener() -> Listener:
-    return Listener()
+def _listener() -> SignalListener:
+    return SignalListener()
 
 
 os.register_at_fork(after_in_child=_listener.cache_clear)  # threads stay behind

@@ -19,11 +19,11 @@ from warplens.emulator.execute import printf
 from warplens.emulator.execute.worker_state import thread_indices
 from warplens.emulator.memory.device_memory import DeviceMemory
 from warplens.emulator.state import abi
-from warplens.emulator.state.structs import Block, Buffer, Env, FaultKind, Touch, Warp
+from warplens.emulator.state.structs import BlockState, BufferRange, FaultKind, Touch, WarpState, WorkerEnv
 from warplens.errors import UnsupportedInstruction
 
 if TYPE_CHECKING:
-    from warplens.emulator.execute.worker import Shape
+    from warplens.emulator.execute.worker import LaunchState
 
 FUNCTIONS = ("vprintf", "__assertfail", "malloc", "free")
 CODE_BASE = 1 << 30  # their addresses: behind all code
@@ -53,11 +53,11 @@ def check(kernel: Kernel) -> None:
             )
 
 
-class Driver:
+class SystemCalls:
     """The driver's side of one worker: what its kernels printed, its heap, and what went wrong."""
 
     def __init__(
-        self, shape: Shape, memory: DeviceMemory, buffers: ctypes.Array[Buffer], heap: tuple[int, int] | None
+        self, shape: LaunchState, memory: DeviceMemory, buffers: ctypes.Array[BufferRange], heap: tuple[int, int] | None
     ) -> None:
         self.shape, self.memory, self.buffers = shape, memory, buffers
         self.printed: list[tuple[int, str]] = []  # (block by number, text)
@@ -65,15 +65,13 @@ class Driver:
         self.lost = 0  # calls of printf beyond PRINTED_BYTES
         self.fault = ""
         self.error: BaseException | None = None
-        self.heap = Heap(*heap) if heap else None
+        self.heap = DeviceHeap(*heap) if heap else None
 
-    def called(
-        self, env: int, block: int, warp: int, place: int, registers: int, lanes: int, back: int
-    ) -> int:
+    def called(self, env: int, block: int, warp: int, place: int, registers: int, lanes: int, back: int) -> int:
         """The Hook.  Who holds it holds this, so that nothing here holds it."""
         words = np.ctypeslib.as_array((ctypes.c_uint32 * (32 * ARGUMENTS)).from_address(registers))
-        call = Call(
-            self.shape, self.memory, Block.from_address(block), Warp.from_address(warp),
+        call = SystemCall(
+            self.shape, self.memory, BlockState.from_address(block), WarpState.from_address(warp),
             words.reshape(ARGUMENTS, 32), lanes,
         )  # fmt: skip
         try:
@@ -81,21 +79,21 @@ class Driver:
         except BaseException as error:  # nothing may be raised through generated code
             self.error = error
         if self.error or self.fault:
-            self._record(Env.from_address(env).fault, call, back)
+            self._record(WorkerEnv.from_address(env).fault, call, back)
         return int(bool(self.error or self.fault))
 
-    def _record(self, fault: Any, call: Call, back: int) -> None:
+    def _record(self, fault: Any, call: SystemCall, back: int) -> None:
         fault.kind, fault.instruction, fault.warp, fault.lanes = FaultKind.DRIVER, back - 1, call.warp.index, call.mask
         fault.ctaid[:] = call.block.ctaid
 
-    def _print(self, call: Call, text: str) -> None:
+    def _print(self, call: SystemCall, text: str) -> None:
         if self.size < PRINTED_BYTES:
             self.size += len(text)
             self.printed.append((call.block_number, text))
         else:
             self.lost += 1
 
-    def _vprintf(self, call: Call) -> None:
+    def _vprintf(self, call: SystemCall) -> None:
         for lane in call.lanes:
             if self.size >= PRINTED_BYTES:
                 self.lost += 1
@@ -104,7 +102,7 @@ class Driver:
             self._print(call, written)
             call.result(lane, count)
 
-    def _assertfail(self, call: Call) -> None:
+    def _assertfail(self, call: SystemCall) -> None:
         """One line for each thread, as CUDA prints it."""
         for lane in call.lanes:
             read = call.reader(lane)
@@ -114,13 +112,13 @@ class Driver:
             self._print(call, f"{file}:{line}: {function}: {where} Assertion `{message}` failed.\n")
             self.fault = self.fault or f"assertion `{message}` failed: {file}:{line}, {function}"
 
-    def _malloc(self, call: Call) -> None:
+    def _malloc(self, call: SystemCall) -> None:
         assert self.heap is not None
         self.buffers[self.heap.number].touched |= Touch.ORDERED  # addresses depend on the order of the blocks
         for lane in call.lanes:
             call.result(lane, self.heap.take(call.pointer(4, lane)))
 
-    def _free(self, call: Call) -> None:
+    def _free(self, call: SystemCall) -> None:
         assert self.heap is not None
         for lane in call.lanes:
             pointer = call.pointer(4, lane)
@@ -130,7 +128,7 @@ class Driver:
                 return
 
 
-class Heap:
+class DeviceHeap:
     """Device memory for malloc: what was freed is given again to whoever wants that much.  Empty at every launch."""
 
     def __init__(self, number: int, start: int) -> None:
@@ -167,11 +165,11 @@ class Heap:
         return size > 0
 
 
-class Call:
+class SystemCall:
     """One call by the lanes of a split: their registers, and memory as each of them sees it."""
 
     def __init__(
-        self, shape: Shape, memory: DeviceMemory, block: Any, warp: Any, words: NDArray[np.uint32], mask: int
+        self, shape: LaunchState, memory: DeviceMemory, block: Any, warp: Any, words: NDArray[np.uint32], mask: int
     ) -> None:
         self.shape, self.memory, self.block, self.warp, self.words, self.mask = shape, memory, block, warp, words, mask
 
@@ -234,7 +232,7 @@ class Call:
         return content[first % 4 :][: max(end - first, 0)]
 
 
-def output(drivers: Sequence[Driver]) -> str:
+def output(drivers: Sequence[SystemCalls]) -> str:
     """What was printed, in order of the blocks' numbers; within a block as it ran."""
     if not any(driver.printed for driver in drivers):
         return ""

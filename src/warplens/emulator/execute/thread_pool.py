@@ -10,7 +10,7 @@ from threading import Thread
 Task = Callable[[], None]
 
 
-class Outcome:
+class TaskResult:
     """`raised` has one entry once the task has ended; `told` wakes who waits for that.
 
     Ctrl-C may take away what stood in a queue: it comes when get() has it and nobody else yet.
@@ -21,11 +21,11 @@ class Outcome:
         self.told: SimpleQueue[None] = SimpleQueue()
 
 
-class Member:
+class PoolThread:
     """A thread that does one task after the other, and waits for the next among the idle."""
 
     def __init__(self) -> None:
-        self.tasks: SimpleQueue[tuple[Task, Outcome]] = SimpleQueue()
+        self.tasks: SimpleQueue[tuple[Task, TaskResult]] = SimpleQueue()
         Thread(target=self._work, name="warplens", daemon=True).start()
 
     def _work(self) -> None:
@@ -43,19 +43,19 @@ class Member:
             del outcome, wrong
 
 
-_idle: list[Member] = []
+_idle: list[PoolThread] = []
 os.register_at_fork(after_in_child=_idle.clear)  # threads stay behind
 
 
-class Started:
+class StartedTask:
     """A task on a thread of its own."""
 
     def __init__(self, task: Task) -> None:
-        self._outcome = Outcome()
+        self._outcome = TaskResult()
         try:
             member = _idle.pop()
         except IndexError:
-            member = Member()
+            member = PoolThread()
         member.tasks.put((task, self._outcome))
 
     def done(self, seconds: float | None = None) -> bool:

@@ -14,7 +14,7 @@ from warplens.core.cubin import Kernel
 from warplens.core.program import Program
 from warplens.emulator.analysis.divergence import gives_way
 from warplens.emulator.instrument.instrumentation import Checks
-from warplens.emulator.jit.compile_module import Translated, translate, translated_before
+from warplens.emulator.jit.compile_module import NativeCode, translate, translated_before
 from warplens.emulator.lowering.kernel_module import uses_meeting
 from warplens.emulator.threaded.baseline_compiler import stepwise
 
@@ -37,7 +37,7 @@ class CrossedError(Exception):
 
 
 @dataclass(frozen=True)
-class Tiers:
+class TierPolicy:
     """The two ways to run a kernel on blocks of one shape (`tile`: affine.py)."""
 
     kernel: Kernel
@@ -45,11 +45,11 @@ class Tiers:
     tile: int
     checks: Checks
 
-    def first(self) -> Translated:
+    def first(self) -> NativeCode:
         """What a launch begins with: steps, unless there is something faster."""
         return self._steps() or self.whole()
 
-    def whole(self, tile: int | None = None) -> Translated:
+    def whole(self, tile: int | None = None) -> NativeCode:
         return translate(self.kernel, self.program, self.tile if tile is None else tile, self.checks)
 
     @property
@@ -57,11 +57,11 @@ class Tiers:
         """Whether lanes that hang may only seem to: they wait for each other, and are not yet let go for that."""
         return uses_meeting(self.program) and not gives_way(self.program)
 
-    def crossed(self) -> Tiers:
+    def crossed(self) -> TierPolicy:
         """The same where they are."""
         return replace(self, program=replace(self.program, crossed=True))
 
-    def _steps(self) -> Translated | None:
+    def _steps(self) -> NativeCode | None:
         wanted = os.environ.get("WARPLENS_TIER", "")
         if wanted == "whole":
             return None
@@ -70,7 +70,7 @@ class Tiers:
         )
         return None if known else stepwise(self.kernel, self.program, self.checks)
 
-    def faster(self, code: Translated, done: int, left: int, threads: int) -> Translated:
+    def faster(self, code: NativeCode, done: int, left: int, threads: int) -> NativeCode:
         """What goes on where `code` has executed so many warp instructions of a launch, and so many are left."""
         if code.places is None or os.environ.get("WARPLENS_TIER") == "steps":
             return code

@@ -9,15 +9,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from warplens.core.launch import Launch
-from warplens.emulator.execute.cluster_memory import Clusters
-from warplens.emulator.execute.syscalls import Driver, Hook
-from warplens.emulator.execute.worker_state import ROOMS, Abreast, Context, Measure
-from warplens.emulator.jit.compile_module import Translated
+from warplens.emulator.execute.cluster_memory import ClusterMemory
+from warplens.emulator.execute.syscalls import Hook, SystemCalls
+from warplens.emulator.execute.worker_state import ROOMS, BlockContext, InterleavedWarps, WorkerConfiguration
+from warplens.emulator.jit.compile_module import NativeCode
 from warplens.emulator.memory.buffer_pool import address
 from warplens.emulator.memory.device_memory import DeviceMemory
 from warplens.emulator.simt.block_scheduler import IDLE_TURN
-from warplens.emulator.state.counter_layout import Plan
-from warplens.emulator.state.structs import WARPSYNC, Block, Bounds, Env, FaultKind, Status, Touch, Warp
+from warplens.emulator.state.counter_layout import CounterLayout
+from warplens.emulator.state.structs import WARPSYNC, BlockState, Bounds, FaultKind, Status, Touch, WarpState, WorkerEnv
 
 SLICE = 1 << 16  # instructions in a warp's turn: long against saving registers, short against a user's patience
 SHORT_SLICE = 1 << 13  # likewise where it may only find that it still has to wait
@@ -26,17 +26,17 @@ BESIDE = 64 << 20  # bytes that blocks which have only begun may take
 RESIDENT = 2048  # blocks kept waiting at a time, unless the launch is cooperative
 
 
-Listens = Callable[[Env, int], None]  # is told the number of a block that is about to run
+Listens = Callable[[WorkerEnv, int], None]  # is told the number of a block that is about to run
 
 
 @dataclass(frozen=True)
-class Shape:
+class LaunchState:
     """What every worker needs to know of the launch.
 
     parameters   of the kernel;  calls: whether it calls the driver;  stop: 1 once Python wants them to end
     """
 
-    measure: Measure
+    measure: WorkerConfiguration
     parameters: bytes
     calls: bool
     stop: c_int32
@@ -46,24 +46,24 @@ class Shape:
         return self.measure.launch
 
     @property
-    def plan(self) -> Plan:
+    def plan(self) -> CounterLayout:
         return self.measure.plan
 
 
 class Worker:
-    def __init__(self, shape: Shape, memory: DeviceMemory, heap: tuple[int, int] | None = None) -> None:
+    def __init__(self, shape: LaunchState, memory: DeviceMemory, heap: tuple[int, int] | None = None) -> None:
         self.shape, self.memory = shape, memory
         self.room = ROOMS.take(shape.measure)
         self.room.furnish(memory, shape.parameters)
         self.room.taking.take, self.room.taking.failed = self._take, self._end
         self.counters, self.buffers, self.env = self.room.counters, self.room.buffers, self.room.env
         self.findings, self.context = self.room.findings, self.room.context
-        self.driver = Driver(shape, memory, self.buffers, heap)
+        self.driver = SystemCalls(shape, memory, self.buffers, heap)
         self.hook = Hook(self.driver.called) if shape.calls else None
-        self.clusters = Clusters(shape.measure) if shape.measure.cluster != (1, 1, 1) else None
-        self.waiting: list[Context] = []
-        self.spare: list[Context] = []
-        self.abreast: Abreast | None = None
+        self.clusters = ClusterMemory(shape.measure) if shape.measure.cluster != (1, 1, 1) else None
+        self.waiting: list[BlockContext] = []
+        self.spare: list[BlockContext] = []
+        self.abreast: InterleavedWarps | None = None
         self.listens: Listens | None = None
         self.added = 0  # blocks that wait since the last turn of all
         self.env.driver = cast(self.hook, c_void_p).value if self.hook else 0
@@ -93,7 +93,7 @@ class Worker:
     def touched(self) -> list[int]:
         return [entry.touched for entry in self.buffers]
 
-    def _number(self, block: Block) -> int:
+    def _number(self, block: BlockState) -> int:
         x, y, z = block.ctaid
         columns, rows, _ = self.shape.launch.grid
         return int(x + columns * (y + rows * z))
@@ -103,14 +103,14 @@ class Worker:
         """How many blocks begin before one goes on, if all of the grid may be on a GPU at once."""
         return BESIDE // max(self.context.size, 1) if self.env.side_by_side else 0
 
-    def hung(self) -> tuple[Block, list[Warp]]:
+    def hung(self) -> tuple[BlockState, list[WarpState]]:
         """The block in which a fault was recorded, and its warps."""
         place = list(self.env.fault.ctaid)
         for context in (self.context, *self.waiting):
             if list(context.block.ctaid) == place:
                 break
         step, count = self.shape.measure.stride, self.shape.launch.warps_per_block
-        return context.block, [Warp.from_buffer(context.warps[step * n :].data) for n in range(count)]
+        return context.block, [WarpState.from_buffer(context.warps[step * n :].data) for n in range(count)]
 
     def waits_at_meeting(self) -> bool:
         """Whether the fault is that a block hangs, and lanes of it wait at a BSYNC."""
@@ -122,7 +122,7 @@ class Worker:
         """From now on."""
         self.abreast = self.room.several()
 
-    def run(self, code: Translated, chunks: Iterator[tuple[int, int]], finish: bool) -> Status:
+    def run(self, code: NativeCode, chunks: Iterator[tuple[int, int]], finish: bool) -> Status:
         """Every block of the chunks (first, count).
 
         Blocks that wait for others, or take long, stay resident and take turns; unless told to finish them, the
@@ -135,11 +135,11 @@ class Worker:
                 return status
         return self._finish() if finish else Status.DONE
 
-    def _use(self, code: Translated) -> None:
+    def _use(self, code: NativeCode) -> None:
         if code.places is not None:
             self.env.steps, self.env.step_count = address(code.places), len(code.places)
 
-    def _start(self, code: Translated, first: int, count: int) -> Status:
+    def _start(self, code: NativeCode, first: int, count: int) -> Status:
         """Blocks first to first + count - 1, each until it is done or has to wait."""
         begun = 0
         if self.abreast is not None:
@@ -164,7 +164,7 @@ class Worker:
             begun += (result >> 8) + 1
             self.context.code = code
             self.waiting.append(self.context)
-            self.context = self.spare.pop() if self.spare else Context(self.shape.measure)
+            self.context = self.spare.pop() if self.spare else BlockContext(self.shape.measure)
             self.added += 1
             if len(self.waiting) < self._beside:  # all begin before one goes on, as on a GPU
                 continue
@@ -181,7 +181,7 @@ class Worker:
                 return status
         return Status.DONE
 
-    def _start_abreast(self, code: Translated, abreast: Abreast, first: int, count: int) -> tuple[int, Status]:
+    def _start_abreast(self, code: NativeCode, abreast: InterleavedWarps, first: int, count: int) -> tuple[int, Status]:
         """How many have begun, several at a time.  READY: those that do not come to an end wait with the others."""
         self.env.slice, self.env.turns = 0, 1  # to the end of a round
         blocks, several = address(abreast.blocks), len(abreast.contexts)

@@ -13,16 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warplens.core.launch import Dim3, Launch
-from warplens.emulator.instrument.findings import Findings
+from warplens.emulator.instrument.findings import FindingTable
 from warplens.emulator.instrument.instrumentation import Checks, unit
 from warplens.emulator.instrument.race_detector import PUBLISHED, Order, row_bytes
 from warplens.emulator.memory.buffer_pool import address, aligned, alone
 from warplens.emulator.state.abi import BANK_BYTES
-from warplens.emulator.state.counter_layout import Plan
-from warplens.emulator.state.structs import Block, Bounds, Buffer, Env, Fault, Status, Warp
+from warplens.emulator.state.counter_layout import CounterLayout
+from warplens.emulator.state.structs import BlockState, Bounds, BufferRange, Fault, Status, WarpState, WorkerEnv
 
 if TYPE_CHECKING:
-    from warplens.emulator.jit.compile_module import Translated
+    from warplens.emulator.jit.compile_module import NativeCode
     from warplens.emulator.memory.device_memory import DeviceMemory
 
 TAKER = CFUNCTYPE(None, c_int32)
@@ -30,7 +30,7 @@ KEPT, MOST_BYTES = 8, 1 << 20  # rooms that are kept, and how large the memory o
 
 
 @dataclass(frozen=True)
-class Measure:
+class WorkerConfiguration:
     """How large a room is, and what stands in it for all launches of a shape.
 
     buffers   allocations of device memory;  stride: bytes of a warp's record
@@ -38,7 +38,7 @@ class Measure:
     cluster   its size in blocks
     """
 
-    plan: Plan
+    plan: CounterLayout
     launch: Launch
     buffers: int
     shared_bytes: int
@@ -50,7 +50,7 @@ class Measure:
     parameters: tuple[int, int]
     cluster: Dim3 = (1, 1, 1)
 
-    def like(self, other: Measure) -> bool:
+    def like(self, other: WorkerConfiguration) -> bool:
         """Whether a room of one serves the other.  Plans are compared by identity: they hold whole programs."""
         return self.plan is other.plan and self._rest == other._rest
 
@@ -85,7 +85,7 @@ def thread_indices(block: Dim3) -> tuple[NDArray[np.int32], NDArray[np.uint32]]:
     return tid, (exists * (1 << np.arange(32, dtype=np.uint64))).sum(1).astype(np.uint32)
 
 
-class Taking:
+class BlockSource:
     """Machine code calls this before it first writes a buffer; `take` is what the worker does about it.
 
     An exception cannot leave machine code: `failure` keeps it for whoever started that, and `failed` ends the run.
@@ -114,17 +114,17 @@ class Taking:
         self.take = self.failed = nobody
 
 
-class Context:
+class BlockContext:
     """The memory of one resident block, and the code that it has begun with."""
 
-    code: Translated
+    code: NativeCode
 
-    def __init__(self, measure: Measure) -> None:
+    def __init__(self, measure: WorkerConfiguration) -> None:
         warps = measure.launch.warps_per_block
         self.warps = aligned(measure.stride * warps, 64)
         self.shared = aligned(measure.shared_bytes + 64, 64)
         self.local = aligned(measure.local_bytes * 32 * warps + 64, 64)
-        self.block = alone(Block)
+        self.block = alone(BlockState)
         self.block.warps, self.block.shared, self.block.local = map(address, (self.warps, self.shared, self.local))
         self.kept: list[object] = [*self._watched(measure)] if measure.checks else []  # what the block points to
 
@@ -142,7 +142,7 @@ class Context:
         memset(self.block.warps, 0, self.warps.size)
         memset(self.block.local, 0, self.local.size)
 
-    def _watched(self, measure: Measure) -> list[NDArray[np.uint8]]:
+    def _watched(self, measure: WorkerConfiguration) -> list[NDArray[np.uint8]]:
         """What the checks remember of the block."""
         warps = measure.launch.warps_per_block
         units = -(-measure.shared_bytes // unit(measure.plan.program)) if "races" in measure.checks else 0
@@ -153,12 +153,12 @@ class Context:
         self.block.shadow, self.block.published = address(rows), address(published)
         self.block.written_shared, self.block.written_local = map(address, written)
         for number in range(warps):
-            record = Warp.from_buffer(self.warps[number * measure.stride :].data)
+            record = WarpState.from_buffer(self.warps[number * measure.stride :].data)
             record.order = address(orders) + number * sizeof(Order)
         return [rows, published, orders, *written]
 
 
-class Abreast:
+class InterleavedWarps:
     """Blocks that go abreast.
 
     Some thousand bytes in a row are fetched at almost the speed of many; what so many warps take stays in the host's
@@ -167,10 +167,10 @@ class Abreast:
 
     WARPS = 128
 
-    def __init__(self, measure: Measure, size: int) -> None:
+    def __init__(self, measure: WorkerConfiguration, size: int) -> None:
         """size: bytes of a context."""
         several = min(-(-self.WARPS // measure.launch.warps_per_block), MOST_BYTES // size)
-        self.contexts = [Context(measure) for _ in range(several)]
+        self.contexts = [BlockContext(measure) for _ in range(several)]
         self.blocks = np.array([addressof(context.block) for context in self.contexts], np.uint64)
 
     def clear(self) -> None:
@@ -180,22 +180,22 @@ class Abreast:
             context.block.status = Status.DONE
 
 
-class Room:
+class WorkerState:
     """Counters, records of accesses and buffers, a block's memory, and the record that machine code gets of it all."""
 
-    def __init__(self, measure: Measure) -> None:
+    def __init__(self, measure: WorkerConfiguration) -> None:
         self.measure = measure
         launch, plan = measure.launch, measure.plan
         self.counters: NDArray[np.int64] = np.ctypeslib.as_array(alone(c_int64 * plan.size))
         self.bounds = alone(Bounds * len(plan.program.instructions))
-        self.buffers = alone(Buffer * max(measure.buffers, 1))
-        self.findings = Findings()
-        self.context = Context(measure)
-        self.abreast: Abreast | None = None
+        self.buffers = alone(BufferRange * max(measure.buffers, 1))
+        self.findings = FindingTable()
+        self.context = BlockContext(measure)
+        self.abreast: InterleavedWarps | None = None
         self.tid, self.first_mask = thread_indices(launch.block)
-        self.taking = Taking()
+        self.taking = BlockSource()
         self._taker = TAKER(self.taking.called)
-        env = self.env = alone(Env)
+        env = self.env = alone(WorkerEnv)
         env.take = cast(self._taker, c_void_p).value
         env.counters = address(self.counters)
         env.rows = env.counters + 8 * plan.row(0)
@@ -222,10 +222,10 @@ class Room:
         self.env.done = self.env.steps = self.env.step_count = self.env.far = self.env.log = 0
         self.context.clear()
 
-    def several(self) -> Abreast:
+    def several(self) -> InterleavedWarps:
         """As new."""
         if self.abreast is None:
-            self.abreast = Abreast(self.measure, self.context.size)
+            self.abreast = InterleavedWarps(self.measure, self.context.size)
         self.abreast.clear()
         return self.abreast
 
@@ -237,24 +237,24 @@ class Room:
             memory.describe(number, entry)
 
 
-class Rooms:
+class WorkerStatePool:
     """Those that nobody uses, the latest last."""
 
     def __init__(self) -> None:
-        self._rooms: list[Room] = []
+        self._rooms: list[WorkerState] = []
         self._lock = Lock()
 
-    def take(self, measure: Measure) -> Room:
+    def take(self, measure: WorkerConfiguration) -> WorkerState:
         """A room as new."""
         with self._lock:
             found = next((n for n, room in enumerate(self._rooms) if room.measure.like(measure)), None)
             room = None if found is None else self._rooms.pop(found)
         if room is None:
-            return Room(measure)
+            return WorkerState(measure)
         room.clear()
         return room
 
-    def give(self, room: Room) -> None:
+    def give(self, room: WorkerState) -> None:
         """Back, to be kept or forgotten; nobody may run in it any more."""
         room.taking.end()
         if room.measure.checks or room.context.size > MOST_BYTES:
@@ -264,4 +264,4 @@ class Rooms:
             del self._rooms[:-KEPT]
 
 
-ROOMS = Rooms()
+ROOMS = WorkerStatePool()

@@ -12,10 +12,10 @@ from warplens import llvm
 from warplens.core.hazard import Check, Hazard, Party, Severity
 from warplens.core.launch import Dim3, Launch
 from warplens.core.program import Instruction, Program
-from warplens.emulator.codegen.structured_builder import Code, function, i32, i64
+from warplens.emulator.codegen.structured_builder import StructuredBuilder, function, i32, i64
 from warplens.emulator.codegen.vector_types import I32, I64, PTR
 from warplens.emulator.memory.device_memory import DeviceMemory
-from warplens.emulator.state.structs import Block, Env
+from warplens.emulator.state.structs import BlockState, WorkerEnv
 
 ROOM = 512
 """Pairs of instructions that a worker keeps; a note says how many occurrences others had."""
@@ -25,7 +25,7 @@ SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
 OLD_VALUE = "in no order: right only if an older value does no harm"
 
 
-class Kind(IntEnum):
+class FindingKind(IntEnum):
     RACE = 1  # in shared memory; rank 1 between warps, 0 within one
     SHARED_UNWRITTEN = 2
     LOCAL_UNWRITTEN = 3
@@ -37,7 +37,7 @@ class Kind(IntEnum):
     COPY_PENDING = 8  # shared memory to which an asynchronous copy is under way
 
 
-class Entry(c.Structure):
+class FindingRecord(c.Structure):
     """`first` and `second` are instructions, `who` threads by number in the block; `value`: offset, address or threads.
 
     The threads, value and block are those of the first occurrence of the highest `rank`.
@@ -57,11 +57,11 @@ class Entry(c.Structure):
     ]
 
 
-class Findings(c.Structure):
-    _fields_ = [("count", c.c_int64), ("dropped", c.c_int64), ("entries", Entry * ROOM)]
+class FindingTable(c.Structure):
+    _fields_ = [("count", c.c_int64), ("dropped", c.c_int64), ("entries", FindingRecord * ROOM)]
 
 
-def note(module: llvm.Module) -> llvm.Function:
+def note(module: llvm.IRModule) -> llvm.Function:
     """note(env, block, kind, first, second, who_first, who_second, value, rank, first_block): one more of its kind at
     these places."""
     if found := module.globals.get("note_finding"):
@@ -70,25 +70,25 @@ def note(module: llvm.Module) -> llvm.Function:
     env, block, *values = made.args
     rank = values[6]
     b = code.b
-    table = code.load(Env, env, "findings")
-    count = b.trunc(code.load(Findings, table, "count"), I32)
+    table = code.load(WorkerEnv, env, "findings")
+    count = b.trunc(code.load(FindingTable, table, "count"), I32)
 
     def fill(entry: llvm.Value) -> None:
         names = ("kind", "first", "second", "who_first", "who_second", "value", "rank", "first_block")
         for name, value in zip(names, values, strict=True):
-            code.store(value, Entry, entry, name)
+            code.store(value, FindingRecord, entry, name)
         for axis in range(3):
-            code.store(code.load(Block, block, "ctaid", axis), Entry, entry, "ctaid", axis)
+            code.store(code.load(BlockState, block, "ctaid", axis), FindingRecord, entry, "ctaid", axis)
 
     def same(i: llvm.Value) -> None:
         entry = _entry(code, table, i)
         alike = [
-            b.icmp_signed("==", code.load(Entry, entry, name), value)
+            b.icmp_signed("==", code.load(FindingRecord, entry, name), value)
             for name, value in zip(("kind", "first", "second"), values, strict=False)
         ]
         with code.when(b.and_(b.and_(alike[0], alike[1]), alike[2])):
-            code.bump(code.field(Entry, entry, "times"))
-            with code.when(b.icmp_signed(">", rank, code.load(Entry, entry, "rank")), likely=False):
+            code.bump(code.field(FindingRecord, entry, "times"))
+            with code.when(b.icmp_signed(">", rank, code.load(FindingRecord, entry, "rank")), likely=False):
                 fill(entry)
             b.ret_void()
 
@@ -97,32 +97,40 @@ def note(module: llvm.Module) -> llvm.Function:
         with room:
             entry = _entry(code, table, count)
             fill(entry)
-            code.store(1, Entry, entry, "times")
-            code.bump(code.field(Findings, table, "count"))
+            code.store(1, FindingRecord, entry, "times")
+            code.bump(code.field(FindingTable, table, "count"))
         with full:
-            code.bump(code.field(Findings, table, "dropped"))
+            code.bump(code.field(FindingTable, table, "dropped"))
     b.ret_void()
     return made
 
 
 def noted(
-    code: Code, env: llvm.Value, block: llvm.Value, kind: llvm.Value, first: llvm.Value, second: llvm.Value,
-    who_first: llvm.Value, who_second: llvm.Value, value: llvm.Value, rank: llvm.Value | None = None,
+    code: StructuredBuilder,
+    env: llvm.Value,
+    block: llvm.Value,
+    kind: llvm.Value,
+    first: llvm.Value,
+    second: llvm.Value,
+    who_first: llvm.Value,
+    who_second: llvm.Value,
+    value: llvm.Value,
+    rank: llvm.Value | None = None,
     first_block: llvm.Value | None = None,
-) -> None:  # fmt: skip
+) -> None:
     """Calls note()."""
     wide = value if value.type == I64 else code.b.zext(value, I64)
     more = [i32(0) if given is None else given for given in (rank, first_block)]
     code.b.call(note(code.module), [env, block, kind, first, second, who_first, who_second, wide, *more])
 
 
-def _entry(code: Code, table: llvm.Value, number: llvm.Value) -> llvm.Value:
-    step = code.b.mul(code.widened(number), i64(c.sizeof(Entry)))
-    return code.at(code.field(Findings, table, "entries"), step)
+def _entry(code: StructuredBuilder, table: llvm.Value, number: llvm.Value) -> llvm.Value:
+    step = code.b.mul(code.widened(number), i64(c.sizeof(FindingRecord)))
+    return code.at(code.field(FindingTable, table, "entries"), step)
 
 
 def hazards(
-    tables: Iterable[Findings], program: Program, launch: Launch, memory: DeviceMemory
+    tables: Iterable[FindingTable], program: Program, launch: Launch, memory: DeviceMemory
 ) -> tuple[Hazard, ...]:
     """What all workers found, by lines of the source (by instructions where they are not known).
 
@@ -165,16 +173,16 @@ def unwatched(size: int) -> Hazard:
     return Hazard("races", "note", message, (), (0, 0, 0), 1)
 
 
-def _hazard(entry: Entry, program: Program, launch: Launch, memory: DeviceMemory) -> Hazard | None:
+def _hazard(entry: FindingRecord, program: Program, launch: Launch, memory: DeviceMemory) -> Hazard | None:
     """None: it does no harm."""
     parties = tuple(
         Party(_act(program.instructions[at]), _thread(launch, who), program.instructions[at])
         for at, who in ((entry.first, entry.who_first), (entry.second, entry.who_second))
         if at != NOBODY
     )
-    if entry.kind == Kind.TWO_PLACES and _one_line(parties):
+    if entry.kind == FindingKind.TWO_PLACES and _one_line(parties):
         return None  # the compiler has made two of one barrier
-    if entry.kind in (Kind.RACE, Kind.GLOBAL_RACE) and _within_atomics(parties):
+    if entry.kind in (FindingKind.RACE, FindingKind.GLOBAL_RACE) and _within_atomics(parties):
         return None
     check, severity, message = _words(entry, parties, program, launch, memory)
     x, y, z = entry.ctaid
@@ -182,30 +190,30 @@ def _hazard(entry: Entry, program: Program, launch: Launch, memory: DeviceMemory
 
 
 def _words(
-    entry: Entry, parties: tuple[Party, ...], program: Program, launch: Launch, memory: DeviceMemory
+    entry: FindingRecord, parties: tuple[Party, ...], program: Program, launch: Launch, memory: DeviceMemory
 ) -> tuple[Check, Severity, str]:
-    kind = Kind(entry.kind)
+    kind = FindingKind(entry.kind)
     byte = f"byte {entry.value:#x}"
-    if kind is Kind.RACE:
+    if kind is FindingKind.RACE:
         return _race(entry, parties, program)
-    if kind is Kind.GLOBAL_RACE:
+    if kind is FindingKind.GLOBAL_RACE:
         return _global_race(entry, parties, program, launch, memory)
-    if kind is Kind.COPY_PENDING:
+    if kind is FindingKind.COPY_PENDING:
         what = f"{parties[1].act} of {byte} of shared memory to which an asynchronous copy is under way"
         return "races", "error", f"{what}: no cp.async.wait_group or wait_all of the copying thread comes before"
-    if kind is Kind.SHARED_UNWRITTEN:
+    if kind is FindingKind.SHARED_UNWRITTEN:
         return "init", "warning", f"shared memory is read that nobody in the block has written ({byte})"
-    if kind is Kind.LOCAL_UNWRITTEN:
+    if kind is FindingKind.LOCAL_UNWRITTEN:
         return "init", "warning", f"local memory is read that the thread has not written ({byte} of its frame)"
-    if kind is Kind.PART_OF_A_WARP:
+    if kind is FindingKind.PART_OF_A_WARP:
         return "barriers", "error", f"only {entry.value} of the threads of a warp that still run are at the barrier"
-    if kind is Kind.TWO_PLACES:
+    if kind is FindingKind.TWO_PLACES:
         return "barriers", "error", "threads of a block wait for each other at barriers in different places"
     total = launch.threads_per_block
     return "barriers", "note", f"the barrier opens for {entry.value} of {total} threads: the others have ended"
 
 
-def _race(entry: Entry, parties: tuple[Party, ...], program: Program) -> tuple[Check, Severity, str]:
+def _race(entry: FindingRecord, parties: tuple[Party, ...], program: Program) -> tuple[Check, Severity, str]:
     one_warp = entry.who_first // 32 == entry.who_second // 32
     at_once = one_warp and entry.first == entry.second
     first, second = (party.act for party in parties)
@@ -222,7 +230,7 @@ def _race(entry: Entry, parties: tuple[Party, ...], program: Program) -> tuple[C
 
 
 def _global_race(
-    entry: Entry, parties: tuple[Party, ...], program: Program, launch: Launch, memory: DeviceMemory
+    entry: FindingRecord, parties: tuple[Party, ...], program: Program, launch: Launch, memory: DeviceMemory
 ) -> tuple[Check, Severity, str]:
     x, y, z = entry.ctaid
     columns, rows, _ = launch.grid

@@ -1,6 +1,6 @@
 """--check races in global memory: which accesses of a launch nothing puts in order.
 
-Every warp-wide access is an event: its block, warp, instruction, and the warp's clock and step (race_detector.py). 
+Every warp-wide access is an event: its block, warp, instruction, and the warp's clock and step (race_detector.py).
 Every unit
 of global memory (a word; less where the kernel accesses less) remembers the event and lane of its last plain write,
 its last strong write (atomic, volatile, release), and the last plain reads of two warps, of two blocks where it can.
@@ -20,13 +20,13 @@ from collections.abc import Sequence
 from warplens import llvm
 from warplens.core.launch import Launch
 from warplens.emulator.access.bounds_check import each_buffer_with
-from warplens.emulator.codegen.structured_builder import Code, function, i32, i64
+from warplens.emulator.codegen.structured_builder import StructuredBuilder, function, i32, i64
 from warplens.emulator.codegen.vector_types import I8, I32, I64, PTR, vector
-from warplens.emulator.instrument.findings import Kind, noted
+from warplens.emulator.instrument.findings import FindingKind, noted
 from warplens.emulator.instrument.race_detector import VOID, Global, How, Order, raise_to, tick
 from warplens.emulator.memory.buffer_pool import address, aligned, alone
 from warplens.emulator.memory.device_memory import DeviceMemory
-from warplens.emulator.state.structs import INSTRUCTION, Block, Buffer, Env, Warp
+from warplens.emulator.state.structs import INSTRUCTION, BlockState, BufferRange, WarpState, WorkerEnv
 
 V32, V64 = vector(I32), vector(I64)
 EVENTS = 1 << 24  # the latest that are remembered, 16 bytes each; what was done earlier counts as in order
@@ -37,7 +37,7 @@ PLAIN, STRONG, READ, READ_BEFORE = range(4)
 UNIT_BYTES = 20  # four events and the lane of each
 
 
-class Event(c.Structure):
+class GlobalAccessEvent(c.Structure):
     _fields_ = [("block", c.c_uint32), ("tag", c.c_uint32), ("clock", c.c_uint32), ("step", c.c_uint32)]
 
 
@@ -51,17 +51,17 @@ class GlobalMemory:
         base = buffers[0].address if buffers else 0
         size = buffers[-1].address + buffers[-1].size - base if buffers else 0
         units = min(-(-size // unit), MOST_UNITS)
-        self.kept = [aligned(UNIT_BYTES * units + 64), aligned(c.sizeof(Event) * EVENTS)]
+        self.kept = [aligned(UNIT_BYTES * units + 64), aligned(c.sizeof(GlobalAccessEvent) * EVENTS)]
         self.kept.append(aligned(128 * min(launch.blocks, MOST_BLOCKS)))
         self.record.units, self.record.events, self.record.released = map(address, self.kept)
         self.record.base, self.record.bytes = base, units * unit
         self.unwatched = max(size - units * unit, 0)
 
 
-class GlobalRaces:
+class GlobalRaceDetector:
     """The routines of one module."""
 
-    def __init__(self, module: llvm.Module, unit: int) -> None:
+    def __init__(self, module: llvm.IRModule, unit: int) -> None:
         self.module, self.unit = module, unit
 
     def access(self, how: How, size: int, words: int, strong: bool, acquires: bool) -> llvm.Function:
@@ -80,7 +80,7 @@ class GlobalRaces:
             return found
         made, code = function(self.module, "release_global", VOID, [PTR, PTR, PTR])
         env, block, warp = made.args
-        order, shared = code.load(Warp, warp, "order"), code.load(Env, env, "races")
+        order, shared = code.load(WarpState, warp, "order"), code.load(WorkerEnv, env, "races")
         clocks = code.field(Order, order, "clocks")
         raise_to(code, _released(code, shared, block_number(code, env, block)), code.b.load(clocks, typ=V32, align=4))
         tick(code, env, warp)
@@ -96,10 +96,10 @@ class GlobalRaces:
         made, code = function(self.module, "acquire_global", VOID, [PTR, PTR, I32])
         env, warp, event = made.args
         b = code.b
-        shared = code.load(Env, env, "races")
-        then = code.load(Event, _row(code, shared, event), "clock")
+        shared = code.load(WorkerEnv, env, "races")
+        then = code.load(GlobalAccessEvent, _row(code, shared, event), "clock")
         clock = b.select(_remembered(code, shared, event), then, code.load(Global, shared, "ticks"))
-        place = code.field(Order, code.load(Warp, warp, "order"), "known")
+        place = code.field(Order, code.load(WarpState, warp, "order"), "known")
         known = b.load(place, typ=I32)
         b.store(b.select(b.icmp_unsigned(">", clock, known), clock, known), place)
         b.ret_void()
@@ -114,13 +114,15 @@ class GlobalRaces:
         made, code = function(self.module, name, VOID, [PTR, PTR, PTR, I32, I32, PTR, I64, *[I32] * 4])
         env, block, warp, index, lane, unit, place, now, value, other_value, stores = made.args
         b = code.b
-        shared, order = code.load(Env, env, "races"), code.load(Warp, warp, "order")
+        shared, order = code.load(WorkerEnv, env, "races"), code.load(WarpState, warp, "order")
         event = _slot(code, unit, slot)
         with code.when(b.not_(_remembered(code, shared, event))):
             b.ret_void()
         row, other_lane = _row(code, shared, event), _lane(code, unit, slot)
-        number, own = block_number(code, env, block), code.load(Warp, warp, "index")
-        other_block, tag, clock, step = (code.load(Event, row, name) for name in ("block", "tag", "clock", "step"))
+        number, own = block_number(code, env, block), code.load(WarpState, warp, "index")
+        other_block, tag, clock, step = (
+            code.load(GlobalAccessEvent, row, name) for name in ("block", "tag", "clock", "step")
+        )
         other = b.lshr(tag, i32(WARP))
         same_block = b.icmp_signed("==", other_block, number)
         same_warp = b.and_(same_block, b.icmp_signed("==", other, own))
@@ -142,7 +144,7 @@ class GlobalRaces:
             rank = b.select(same, i32(0), rank)
         who_first, who = (b.or_(b.shl(w, i32(5)), n) for w, n in ((other, other_lane), (own, lane)))
         first = b.and_(tag, i32(INSTRUCTION))
-        noted(code, env, block, i32(Kind.GLOBAL_RACE), first, index, who_first, who, place, rank, other_block)
+        noted(code, env, block, i32(FindingKind.GLOBAL_RACE), first, index, who_first, who, place, rank, other_block)
         b.ret_void()
         return made
 
@@ -156,7 +158,7 @@ class GlobalRaces:
         b = code.b
 
         def visit(entry: llvm.Value, _: llvm.Value) -> None:
-            host = b.inttoptr(b.add(place, code.load(Buffer, entry, "delta")), PTR)
+            host = b.inttoptr(b.add(place, code.load(BufferRange, entry, "delta")), PTR)
             content = b.load(host, typ=llvm.IntType(8 * self.unit), align=1)
             b.ret(content if self.unit == 4 else b.zext(content, I32))
             b.position_at_end(b.append_basic_block("further"))
@@ -173,13 +175,15 @@ class GlobalRaces:
         made, code = function(self.module, "read_global", VOID, [PTR, PTR, PTR, PTR, I32, I32])
         env, block, warp, unit, event, lane = made.args
         b = code.b
-        shared, number = code.load(Env, env, "races"), block_number(code, env, block)
+        shared, number = code.load(WorkerEnv, env, "races"), block_number(code, env, block)
         latest, before = (_slot(code, unit, slot) for slot in (READ, READ_BEFORE))
         row, older = (_row(code, shared, e) for e in (latest, before))
-        same_block = b.icmp_signed("==", code.load(Event, row, "block"), number)
-        own_warp = b.icmp_signed("==", b.lshr(code.load(Event, row, "tag"), i32(WARP)), code.load(Warp, warp, "index"))
+        same_block = b.icmp_signed("==", code.load(GlobalAccessEvent, row, "block"), number)
+        own_warp = b.icmp_signed(
+            "==", b.lshr(code.load(GlobalAccessEvent, row, "tag"), i32(WARP)), code.load(WarpState, warp, "index")
+        )
         with code.when(b.not_(b.and_(same_block, own_warp))):
-            elsewhere = b.icmp_signed("!=", code.load(Event, older, "block"), number)
+            elsewhere = b.icmp_signed("!=", code.load(GlobalAccessEvent, older, "block"), number)
             keeps = b.and_(b.and_(same_block, elsewhere), code.nonzero(before))
             with code.when(b.not_(keeps)):
                 _remember(code, unit, READ_BEFORE, latest, _lane(code, unit, READ))
@@ -192,9 +196,15 @@ class _Access:
     """The body of access()."""
 
     def __init__(
-        self, races: GlobalRaces, code: Code, given: Sequence[llvm.Value], how: How, size: int, strong: bool,
+        self,
+        races: GlobalRaceDetector,
+        code: StructuredBuilder,
+        given: Sequence[llvm.Value],
+        how: How,
+        size: int,
+        strong: bool,
         acquires: bool,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.races, self.code, self.b = races, code, code.b
         self.how, self.size, self.strong, self.acquires = how, size, strong, acquires
         self.env, self.block, self.warp, self.index, self.addresses, self.mask, *data = given
@@ -202,13 +212,13 @@ class _Access:
 
     def build(self) -> None:
         code, b = self.code, self.b
-        shared = code.load(Env, self.env, "races")
+        shared = code.load(WorkerEnv, self.env, "races")
         with code.when(b.icmp_signed("==", code.load(Global, shared, "event"), i32(-1)), likely=False):
             b.ret_void()
         if self.strong and self.how != "load":
             tick(code, self.env, self.warp)
-        order = code.load(Warp, self.warp, "order")
-        own = code.load(Warp, self.warp, "index")
+        order = code.load(WarpState, self.warp, "order")
+        own = code.load(WarpState, self.warp, "index")
         code.bump(code.field(Global, shared, "event"), 1, I32)
         self.event = code.load(Global, shared, "event")
         row = _row(code, shared, self.event)
@@ -219,7 +229,7 @@ class _Access:
             "step": code.load(Order, order, "step"),
         }
         for name, value in now.items():
-            code.store(value, Event, row, name)
+            code.store(value, GlobalAccessEvent, row, name)
         units, base, extent = (code.load(Global, shared, name) for name in ("units", "base", "bytes"))
         shift, step = self.races.unit.bit_length() - 1, self.races.unit
 
@@ -266,7 +276,7 @@ class _Access:
                     _remember(code, unit, READ, self.event, lane)
 
 
-def part(code: Code, words: Sequence[llvm.Value], lane: llvm.Value, byte: int, size: int) -> llvm.Value:
+def part(code: StructuredBuilder, words: Sequence[llvm.Value], lane: llvm.Value, byte: int, size: int) -> llvm.Value:
     """`size` bytes of what a lane stores, from a byte on."""
     b = code.b
     word = b.load(b.gep(words[byte // 4], [b.zext(lane, I64)], source_etype=I32), typ=I32)
@@ -274,37 +284,37 @@ def part(code: Code, words: Sequence[llvm.Value], lane: llvm.Value, byte: int, s
     return b.and_(b.lshr(word, i32(8 * (byte % 4))), i32(mask))
 
 
-def block_number(code: Code, env: llvm.Value, block: llvm.Value) -> llvm.Value:
+def block_number(code: StructuredBuilder, env: llvm.Value, block: llvm.Value) -> llvm.Value:
     """Of the block in the grid, x fastest."""
     b = code.b
-    x, y, z = (code.load(Block, block, "ctaid", axis) for axis in range(3))
-    columns, rows = (code.load(Env, env, "grid", axis) for axis in range(2))
+    x, y, z = (code.load(BlockState, block, "ctaid", axis) for axis in range(3))
+    columns, rows = (code.load(WorkerEnv, env, "grid", axis) for axis in range(2))
     return b.add(x, b.mul(columns, b.add(y, b.mul(rows, z))))
 
 
-def _row(code: Code, shared: llvm.Value, event: llvm.Value) -> llvm.Value:
+def _row(code: StructuredBuilder, shared: llvm.Value, event: llvm.Value) -> llvm.Value:
     number = code.b.zext(code.b.and_(event, i32(EVENTS - 1)), I64)
-    return code.at(code.load(Global, shared, "events"), code.b.mul(number, i64(c.sizeof(Event))))
+    return code.at(code.load(Global, shared, "events"), code.b.mul(number, i64(c.sizeof(GlobalAccessEvent))))
 
 
-def _remembered(code: Code, shared: llvm.Value, event: llvm.Value) -> llvm.Value:
+def _remembered(code: StructuredBuilder, shared: llvm.Value, event: llvm.Value) -> llvm.Value:
     age = code.b.sub(code.load(Global, shared, "event"), event)
     return code.b.icmp_unsigned("<", age, i32(EVENTS))
 
 
-def _released(code: Code, shared: llvm.Value, block: llvm.Value) -> llvm.Value:
+def _released(code: StructuredBuilder, shared: llvm.Value, block: llvm.Value) -> llvm.Value:
     row = code.b.shl(code.b.zext(code.b.and_(block, i32(MOST_BLOCKS - 1)), I64), i64(7))
     return code.at(code.load(Global, shared, "released"), row)
 
 
-def _slot(code: Code, unit: llvm.Value, slot: int) -> llvm.Value:
+def _slot(code: StructuredBuilder, unit: llvm.Value, slot: int) -> llvm.Value:
     return code.b.load(code.at(unit, 4 * slot), typ=I32)
 
 
-def _lane(code: Code, unit: llvm.Value, slot: int) -> llvm.Value:
+def _lane(code: StructuredBuilder, unit: llvm.Value, slot: int) -> llvm.Value:
     return code.b.zext(code.b.load(code.at(unit, 16 + slot), typ=I8), I32)
 
 
-def _remember(code: Code, unit: llvm.Value, slot: int, event: llvm.Value, lane: llvm.Value) -> None:
+def _remember(code: StructuredBuilder, unit: llvm.Value, slot: int, event: llvm.Value, lane: llvm.Value) -> None:
     code.b.store(event, code.at(unit, 4 * slot))
     code.b.store(code.b.trunc(lane, I8), code.at(unit, 16 + slot))

@@ -8,15 +8,15 @@ from typing import Any, Literal
 from warplens import llvm
 from warplens.core.hazard import Check
 from warplens.core.program import Program
-from warplens.emulator.access.site import Site
-from warplens.emulator.codegen.structured_builder import Code, function, i32, i64
+from warplens.emulator.access.site import AccessSite
+from warplens.emulator.codegen.structured_builder import StructuredBuilder, function, i32, i64
 from warplens.emulator.codegen.vector_types import I32, I64, PTR, vector
-from warplens.emulator.instrument.findings import NOBODY, Kind, noted
-from warplens.emulator.instrument.global_race_detector import GlobalRaces, part
+from warplens.emulator.instrument.findings import NOBODY, FindingKind, noted
+from warplens.emulator.instrument.global_race_detector import GlobalRaceDetector, part
 from warplens.emulator.instrument.lane_recorder import LaneRecorder
-from warplens.emulator.instrument.race_detector import MBARRIERS, How, Shadow, each_warp
-from warplens.emulator.instrument.warp_recorder import Recorder
-from warplens.emulator.state.structs import ALL_THREADS, INSTRUCTION, Block, Env, Warp
+from warplens.emulator.instrument.race_detector import MBARRIERS, How, RaceDetector, each_warp
+from warplens.emulator.instrument.warp_recorder import WarpRecorder
+from warplens.emulator.state.structs import ALL_THREADS, INSTRUCTION, BlockState, WarpState, WorkerEnv
 from warplens.isa.dsl.warp_interface import Space
 
 VOID = llvm.VoidType()
@@ -43,28 +43,36 @@ def unit(program: Program) -> int:
     return min((sizes[m] for i in accesses for m in i.modifiers if m in sizes), default=4)
 
 
-class Watch:
+class Instrumentation:
     """The checks of one kernel; `unit` is how many bytes of memory are watched as one."""
 
-    def __init__(self, module: llvm.Module, unit: int, checks: Checks) -> None:
+    def __init__(self, module: llvm.IRModule, unit: int, checks: Checks) -> None:
         self.module, self.checks = module, checks
         self.races, self.init, self.barriers = (name in checks for name in ("races", "init", "barriers"))
         self.unit = unit
-        self.shadow = Shadow(module)
-        self.global_races = GlobalRaces(module, unit)
+        self.shadow = RaceDetector(module)
+        self.global_races = GlobalRaceDetector(module, unit)
         self.still = {space for space, name in STILL.items() if name in checks}
-        self.recorder: Recorder | None = None
+        self.recorder: WarpRecorder | None = None
         if checks & (RECORD | LANES):
-            self.recorder = LaneRecorder(module) if "lanes" in checks else Recorder(module)
+            self.recorder = LaneRecorder(module) if "lanes" in checks else WarpRecorder(module)
 
     def enter(
-        self, code: Code, env: llvm.Value, block: llvm.Value, warp: llvm.Value, number: llvm.Value, mask: llvm.Value
+        self,
+        code: StructuredBuilder,
+        env: llvm.Value,
+        block: llvm.Value,
+        warp: llvm.Value,
+        number: llvm.Value,
+        mask: llvm.Value,
     ) -> None:
         """Lanes of mask begin a basic block of the code."""
         if self.recorder:
             self.recorder.enter(code, env, block, warp, number, mask)
 
-    def table(self, code: Code, env: llvm.Value, number: llvm.Value, offsets: llvm.Value, mask: llvm.Value) -> None:
+    def table(
+        self, code: StructuredBuilder, env: llvm.Value, number: llvm.Value, offsets: llvm.Value, mask: llvm.Value
+    ) -> None:
         """Lanes of mask read words of a constant bank at offsets of their own."""
         if self.recorder:
             self.recorder.table(code, env, number, offsets, mask)
@@ -76,7 +84,7 @@ class Watch:
         return space not in self.still
 
     def access(
-        self, site: Site, space: Space, address: Any, size: int, how: How,
+        self, site: AccessSite, space: Space, address: Any, size: int, how: How,
         words: Sequence[llvm.Value] = (), *, strong: bool = False, acquires: bool = False, copies: bool = False,
     ) -> None:  # fmt: skip
         """Before the active lanes' accesses; strays are left to those.
@@ -116,7 +124,7 @@ class Watch:
 
         def lane_of(lane: llvm.Value) -> None:
             offset = b.extract_element(offsets, lane)
-            with code.when(_inside(code, offset, size, code.load(Env, env, "shared_bytes"))):
+            with code.when(_inside(code, offset, size, code.load(WorkerEnv, env, "shared_bytes"))):
                 first = b.lshr(offset, i32(shift))
                 for k in range(max(size // step, 1)):
                     value = part(code, values, lane, k * step, step) if values else i32(0)
@@ -136,15 +144,15 @@ class Watch:
         made, code = function(self.module, name, VOID, [PTR, PTR, PTR, I32, V32, I32])
         env, block, warp, index, offsets, mask = made.args
         b = code.b
-        room = code.load(Env, env, f"{space}_bytes")
-        warp_number = code.load(Warp, warp, "index")
-        kind = Kind.SHARED_UNWRITTEN if space == "shared" else Kind.LOCAL_UNWRITTEN
+        room = code.load(WorkerEnv, env, f"{space}_bytes")
+        warp_number = code.load(WarpState, warp, "index")
+        kind = FindingKind.SHARED_UNWRITTEN if space == "shared" else FindingKind.LOCAL_UNWRITTEN
         first_lane = b.shl(warp_number, i32(5))
 
         def lane_of(lane: llvm.Value) -> None:
             offset = b.extract_element(offsets, lane)
             who = b.or_(first_lane, lane)
-            bytes_ = code.load(Block, block, f"written_{space}")
+            bytes_ = code.load(BlockState, block, f"written_{space}")
             if space == "local":
                 bytes_ = code.at(bytes_, b.mul(code.widened(who), room))
             with code.when(_inside(code, offset, size, room)):
@@ -159,7 +167,7 @@ class Watch:
                             noted(code, env, block, *said)
                 if how != "load":
                     ones = llvm.IntType(8 * size)
-                    b.store(llvm.Constant(ones, (1 << 8 * size) // 255), place, align=1)
+                    b.store(llvm.IRConstant(ones, (1 << 8 * size) // 255), place, align=1)
 
         code.each_bit(mask, lane_of)
         b.ret_void()
@@ -167,31 +175,40 @@ class Watch:
 
     # Blocks, barriers, lanes that meet
 
-    def start_block(self, code: Code, env: llvm.Value, block: llvm.Value) -> None:
+    def start_block(self, code: StructuredBuilder, env: llvm.Value, block: llvm.Value) -> None:
         if self.races:
             self.shadow.start(code, env, block)
         if self.init:
-            shared, local = (code.load(Env, env, f"{space}_bytes") for space in ("shared", "local"))
-            lanes = code.b.shl(code.b.zext(code.load(Env, env, "warps"), I64), i64(5))
+            shared, local = (code.load(WorkerEnv, env, f"{space}_bytes") for space in ("shared", "local"))
+            lanes = code.b.shl(code.b.zext(code.load(WorkerEnv, env, "warps"), I64), i64(5))
             for name, size in (("shared", shared), ("local", code.b.mul(local, lanes))):
-                code.clear(code.load(Block, block, f"written_{name}"), size)
+                code.clear(code.load(BlockState, block, f"written_{name}"), size)
 
     def arrive(
-        self, code: Code, env: llvm.Value, block: llvm.Value, warp: llvm.Value, barrier: llvm.Value, mask: llvm.Value,
-        living: llvm.Value, index: llvm.Value,
-    ) -> None:  # fmt: skip
+        self,
+        code: StructuredBuilder,
+        env: llvm.Value,
+        block: llvm.Value,
+        warp: llvm.Value,
+        barrier: llvm.Value,
+        mask: llvm.Value,
+        living: llvm.Value,
+        index: llvm.Value,
+    ) -> None:
         """Lanes of mask come to a block barrier."""
         b = code.b
         if self.barriers:
             with code.when(b.icmp_signed("!=", mask, living), likely=False):
-                first = b.shl(code.load(Warp, warp, "index"), i32(5))
+                first = b.shl(code.load(WarpState, warp, "index"), i32(5))
                 who = b.or_(first, code.lowest(mask))
-                said = [i32(Kind.PART_OF_A_WARP), i32(NOBODY), index, i32(NOBODY), who, code.popcount(mask)]
+                said = [i32(FindingKind.PART_OF_A_WARP), i32(NOBODY), index, i32(NOBODY), who, code.popcount(mask)]
                 noted(code, env, block, *said)
         if self.races:
             b.call(self.shadow.arrive, [env, block, warp, barrier])
 
-    def opened(self, code: Code, env: llvm.Value, block: llvm.Value, barrier: llvm.Value, need: llvm.Value) -> None:
+    def opened(
+        self, code: StructuredBuilder, env: llvm.Value, block: llvm.Value, barrier: llvm.Value, need: llvm.Value
+    ) -> None:
         """A barrier opens; those that wait are still there.  `need` is as the barrier was told."""
         b = code.b
         if self.barriers:
@@ -212,64 +229,64 @@ class Watch:
 
         def of(warp: llvm.Value) -> None:
             def waits(n: llvm.Value) -> None:
-                at = b.sub(b.and_(code.load(Warp, warp, "parked_pc", n), i32(INSTRUCTION)), i32(1))
-                start = b.shl(code.load(Warp, warp, "index"), i32(5))
-                who = b.or_(start, code.lowest(code.load(Warp, warp, "parked_mask", n)))
-                here = b.icmp_signed("==", code.load(Warp, warp, "parked_at", n), barrier)
+                at = b.sub(b.and_(code.load(WarpState, warp, "parked_pc", n), i32(INSTRUCTION)), i32(1))
+                start = b.shl(code.load(WarpState, warp, "index"), i32(5))
+                who = b.or_(start, code.lowest(code.load(WarpState, warp, "parked_mask", n)))
+                here = b.icmp_signed("==", code.load(WarpState, warp, "parked_at", n), barrier)
                 known = b.load(first, typ=I32)
                 new = b.icmp_signed("==", known, i32(NOBODY))
                 with code.when(b.and_(here, new)):
                     b.store(at, first)
                     b.store(who, first_who)
                 with code.when(b.and_(here, b.and_(b.not_(new), b.icmp_signed("!=", at, known)))):
-                    said = [i32(Kind.TWO_PLACES), known, at, b.load(first_who, typ=I32), who, i32(0)]
+                    said = [i32(FindingKind.TWO_PLACES), known, at, b.load(first_who, typ=I32), who, i32(0)]
                     noted(code, env, block, *said)
 
-            code.each(code.load(Warp, warp, "parked"), waits)
+            code.each(code.load(WarpState, warp, "parked"), waits)
 
         each_warp(code, env, block, of)
-        live = code.load(Block, block, "live")
+        live = code.load(BlockState, block, "live")
         at, who = b.load(first, typ=I32), b.load(first_who, typ=I32)
-        missing = b.icmp_signed("<", live, code.load(Env, env, "threads"))
+        missing = b.icmp_signed("<", live, code.load(WorkerEnv, env, "threads"))
         with code.when(b.and_(missing, b.icmp_signed("!=", at, i32(NOBODY)))):
-            said = [i32(Kind.OTHERS_HAVE_LEFT), i32(NOBODY), at, i32(NOBODY), who, live]
+            said = [i32(FindingKind.OTHERS_HAVE_LEFT), i32(NOBODY), at, i32(NOBODY), who, live]
             noted(code, env, block, *said)
         b.ret_void()
         return made
 
-    def arrive_at_mbarrier(self, code: Code, env: llvm.Value, block: llvm.Value, warp: llvm.Value) -> None:
+    def arrive_at_mbarrier(self, code: StructuredBuilder, env: llvm.Value, block: llvm.Value, warp: llvm.Value) -> None:
         """Lanes arrive at a barrier in shared memory."""
         if self.races:
             code.b.call(self.shadow.arrive, [env, block, warp, i32(MBARRIERS)])
 
-    def wait_at_mbarrier(self, code: Code, block: llvm.Value, warp: llvm.Value, mask: llvm.Value) -> None:
+    def wait_at_mbarrier(self, code: StructuredBuilder, block: llvm.Value, warp: llvm.Value, mask: llvm.Value) -> None:
         """Lanes ask whether a phase of one is over, and go on if it is."""
         if self.races:
             code.b.call(self.shadow.observe, [block, warp, mask])
 
     # Order between blocks, asynchronous copies
 
-    def fence(self, code: Code, env: llvm.Value, block: llvm.Value, warp: llvm.Value) -> None:
+    def fence(self, code: StructuredBuilder, env: llvm.Value, block: llvm.Value, warp: llvm.Value) -> None:
         """Memory accesses of the warp are visible to others before its later ones."""
         if self.races:
             code.b.call(self.global_races.release, [env, block, warp])
 
-    def commit_copies(self, code: Code, warp: llvm.Value) -> None:
+    def commit_copies(self, code: StructuredBuilder, warp: llvm.Value) -> None:
         """The asynchronous copies so far are one group."""
         if self.races:
             self.shadow.commit(code, warp)
 
-    def wait_for_copies(self, code: Code, warp: llvm.Value, groups: int) -> None:
+    def wait_for_copies(self, code: StructuredBuilder, warp: llvm.Value, groups: int) -> None:
         """At most so many groups are pending."""
         if self.races:
             code.b.call(self.shadow.wait, [warp, i32(groups)])
 
-    def meet(self, code: Code, warp: llvm.Value, lanes: llvm.Value) -> None:
+    def meet(self, code: StructuredBuilder, warp: llvm.Value, lanes: llvm.Value) -> None:
         """Lanes of a warp have waited for each other."""
         if self.races:
             code.b.call(self.shadow.meet, [warp, lanes])
 
 
-def _inside(code: Code, offset: llvm.Value, size: int, room: llvm.Value) -> llvm.Value:
+def _inside(code: StructuredBuilder, offset: llvm.Value, size: int, room: llvm.Value) -> llvm.Value:
     b = code.b
     return b.icmp_signed("<=", b.add(b.zext(offset, I64), i64(size)), room)

@@ -12,17 +12,19 @@ from __future__ import annotations
 from warplens import llvm
 from warplens.emulator.access.site import V32
 from warplens.emulator.codegen.emitter import LlvmEmitter
-from warplens.emulator.codegen.structured_builder import Code, i32, i64
+from warplens.emulator.codegen.structured_builder import StructuredBuilder, i32, i64
 from warplens.emulator.instrument.race_detector import How
-from warplens.emulator.instrument.warp_recorder import SPACES, Log, Recorder
+from warplens.emulator.instrument.warp_recorder import SPACES, Log, WarpRecorder
 from warplens.emulator.state import trace_format
 from warplens.isa.dsl.warp_interface import Space
 
 ENTRY = 2 + 32 + 32  # words of an access
 
 
-class LaneRecorder(Recorder):
-    def table(self, code: Code, env: llvm.Value, number: llvm.Value, offsets: llvm.Value, mask: llvm.Value) -> None:
+class LaneRecorder(WarpRecorder):
+    def table(
+        self, code: StructuredBuilder, env: llvm.Value, number: llvm.Value, offsets: llvm.Value, mask: llvm.Value
+    ) -> None:
         """Tables in constant memory are left out."""
 
     def _access(self, space: Space, size: int, how: How) -> llvm.Function:
@@ -36,7 +38,7 @@ class LaneRecorder(Recorder):
         b.store(b.or_(index, head), words)
         b.store(mask, code.at(words, 4))
         low: llvm.Value = places
-        high: llvm.Value = llvm.Constant(V32, None)
+        high: llvm.Value = llvm.IRConstant(V32, None)
         if space == "global":
             low, high = (b.trunc(part, V32) for part in (places, b.lshr(places, LlvmEmitter(b).number(places, 32))))
         b.store(low, code.at(words, 8), align=4)

@@ -19,10 +19,10 @@ from typing import Literal
 
 from warplens import llvm
 from warplens.emulator.codegen.emitter import LlvmEmitter
-from warplens.emulator.codegen.structured_builder import Code, function, i32, i64
+from warplens.emulator.codegen.structured_builder import StructuredBuilder, function, i32, i64
 from warplens.emulator.codegen.vector_types import I32, PTR, vector
-from warplens.emulator.instrument.findings import Kind, noted
-from warplens.emulator.state.structs import BARRIERS, Block, Env, Warp
+from warplens.emulator.instrument.findings import FindingKind, noted
+from warplens.emulator.state.structs import BARRIERS, BlockState, WarpState, WorkerEnv
 
 How = Literal["load", "store", "atomic"]
 VOID = llvm.VoidType()
@@ -95,10 +95,10 @@ def row_bytes(warps: int) -> int:
     return c.sizeof(Store) + 2 * c.sizeof(Uses) * warps
 
 
-class Shadow:
+class RaceDetector:
     """The routines of one module."""
 
-    def __init__(self, module: llvm.Module) -> None:
+    def __init__(self, module: llvm.IRModule) -> None:
         self.module = module
 
     # Accesses
@@ -125,11 +125,11 @@ class Shadow:
         made, code = function(self.module, "meet_lanes", VOID, [PTR, I32])
         warp, lanes = made.args
         b = code.b
-        order = code.load(Warp, warp, "order")
+        order = code.load(WarpState, warp, "order")
         code.bump(code.field(Order, order, "step"), 1, I32)
         step = LlvmEmitter(b).splat(code.load(Order, order, "step"))
         rows = code.field(Order, order, "seen")
-        together = code.variable(V32, llvm.Constant(V32, None))
+        together = code.variable(V32, llvm.IRConstant(V32, None))
 
         def gather(lane: llvm.Value) -> None:
             row = b.load(_row(code, rows, lane), typ=V32, align=4)
@@ -155,8 +155,8 @@ class Shadow:
         made, code = function(self.module, "arrive_in_order", VOID, [PTR, PTR, PTR, I32])
         env, block, warp, barrier = made.args
         b = code.b
-        order = code.load(Warp, warp, "order")
-        place = _row(code, code.load(Block, block, "published"), barrier)
+        order = code.load(WarpState, warp, "order")
+        place = _row(code, code.load(BlockState, block, "published"), barrier)
         known = b.load(code.field(Order, order, "clocks"), typ=V32, align=4)
         raise_to(code, place, known)
         raise_to(code, _known_at(code, block, barrier), code.load(Order, order, "known"))
@@ -166,8 +166,7 @@ class Shadow:
 
     @property
     def observe(self) -> llvm.Function:
-        """observe(block, warp, lanes): they have waited at an mbarrier; all that has arrived at any is known to them.
-        """
+        """observe(block, warp, lanes): they have waited at an mbarrier, and know of all arrivals at any mbarrier."""
         if found := self.module.globals.get("observe_in_order"):
             return found
         made, code = function(self.module, "observe_in_order", VOID, [PTR, PTR, I32])
@@ -177,19 +176,19 @@ class Shadow:
         code.b.ret_void()
         return made
 
-    def _take(self, code: Code, block: llvm.Value, warp: llvm.Value, barrier: llvm.Value) -> None:
+    def _take(self, code: StructuredBuilder, block: llvm.Value, warp: llvm.Value, barrier: llvm.Value) -> None:
         """The warp knows what was published there."""
-        order = code.load(Warp, warp, "order")
-        published = code.b.load(_row(code, code.load(Block, block, "published"), barrier), typ=V32, align=4)
+        order = code.load(WarpState, warp, "order")
+        published = code.b.load(_row(code, code.load(BlockState, block, "published"), barrier), typ=V32, align=4)
         raise_to(code, code.field(Order, order, "clocks"), published)
         known = code.b.load(_known_at(code, block, barrier), typ=I32)
         raise_to(code, code.field(Order, order, "known"), known)
 
     # Asynchronous copies
 
-    def commit(self, code: Code, warp: llvm.Value) -> None:
+    def commit(self, code: StructuredBuilder, warp: llvm.Value) -> None:
         """The copies so far are one group."""
-        code.bump(code.field(Order, code.load(Warp, warp, "order"), "committed"), 1, I32)
+        code.bump(code.field(Order, code.load(WarpState, warp, "order"), "committed"), 1, I32)
 
     @property
     def wait(self) -> llvm.Function:
@@ -202,7 +201,7 @@ class Shadow:
         made, code = function(self.module, "wait_for_copies", VOID, [PTR, I32])
         warp, groups = made.args
         b = code.b
-        order = code.load(Warp, warp, "order")
+        order = code.load(WarpState, warp, "order")
         done = code.load(Order, order, "completed")
         more = b.sub(b.sub(code.load(Order, order, "committed"), groups), done)
         clock, step = _own_clock(code, warp), code.load(Order, order, "step")
@@ -225,38 +224,38 @@ class Shadow:
         made, code = function(self.module, "opened_in_order", VOID, [PTR, PTR, I32])
         env, block, barrier = made.args
         b = code.b
-        place = _row(code, code.load(Block, block, "published"), barrier)
+        place = _row(code, code.load(BlockState, block, "published"), barrier)
 
         def of(warp: llvm.Value) -> None:
             lanes = code.variable(I32, i32(0))
 
             def waits(n: llvm.Value) -> None:
-                there = b.icmp_signed("==", code.load(Warp, warp, "parked_at", n), barrier)
-                mask = b.select(there, code.load(Warp, warp, "parked_mask", n), i32(0))
+                there = b.icmp_signed("==", code.load(WarpState, warp, "parked_at", n), barrier)
+                mask = b.select(there, code.load(WarpState, warp, "parked_mask", n), i32(0))
                 b.store(b.or_(b.load(lanes, typ=I32), mask), lanes)
 
-            code.each(code.load(Warp, warp, "parked"), waits)
+            code.each(code.load(WarpState, warp, "parked"), waits)
             with code.when(code.nonzero(b.load(lanes, typ=I32))):
                 self._take(code, block, warp, barrier)
                 b.call(self.meet, [warp, b.load(lanes, typ=I32)])
 
         each_warp(code, env, block, of)
-        b.store(llvm.Constant(V32, None), place, align=4)
+        b.store(llvm.IRConstant(V32, None), place, align=4)
         b.store(i32(0), _known_at(code, block, barrier))
         b.ret_void()
         return made
 
-    def start(self, code: Code, env: llvm.Value, block: llvm.Value) -> None:
+    def start(self, code: StructuredBuilder, env: llvm.Value, block: llvm.Value) -> None:
         """A new block: everything before it is in order."""
         b = code.b
-        shared = code.load(Env, env, "races")
+        shared = code.load(WorkerEnv, env, "races")
         base = code.load(Global, shared, "ticks")
         code.bump(code.field(Global, shared, "ticks"), 1, I32)
 
         def begin(warp: llvm.Value) -> None:
-            order = code.load(Warp, warp, "order")
+            order = code.load(WarpState, warp, "order")
             b.store(LlvmEmitter(b).splat(base), code.field(Order, order, "clocks"), align=4)
-            own = code.field(Order, order, "clocks", code.load(Warp, warp, "index"))
+            own = code.field(Order, order, "clocks", code.load(WarpState, warp, "index"))
             b.store(b.add(base, i32(1)), own)
             code.store(0, Order, order, "known")
             self.commit(code, warp)  # what the block before has not waited for does not matter any more
@@ -264,71 +263,71 @@ class Shadow:
             b.call(self.meet, [warp, i32(-1)])
 
         each_warp(code, env, block, begin)
-        place = code.load(Block, block, "published")
+        place = code.load(BlockState, block, "published")
         for row in range(PUBLISHED):
-            b.store(llvm.Constant(V32, None), code.at(place, 128 * row), align=4)
+            b.store(llvm.IRConstant(V32, None), code.at(place, 128 * row), align=4)
 
 
-def each_warp(code: Code, env: llvm.Value, block: llvm.Value, visit: Callable[[llvm.Value], None]) -> None:
+def each_warp(code: StructuredBuilder, env: llvm.Value, block: llvm.Value, visit: Callable[[llvm.Value], None]) -> None:
     """visit(record) for every warp of the block."""
-    stride, first = code.load(Env, env, "warp_stride"), code.load(Block, block, "warps")
+    stride, first = code.load(WorkerEnv, env, "warp_stride"), code.load(BlockState, block, "warps")
 
     def number(n: llvm.Value) -> None:
         visit(code.at(first, code.b.mul(code.widened(n), stride)))
 
-    code.each(code.load(Env, env, "warps"), number)
+    code.each(code.load(WorkerEnv, env, "warps"), number)
 
 
-def _row(code: Code, rows: llvm.Value, number: llvm.Value) -> llvm.Value:
+def _row(code: StructuredBuilder, rows: llvm.Value, number: llvm.Value) -> llvm.Value:
     """Of a table with 32 numbers a row."""
     return code.at(rows, code.b.mul(code.widened(number), i64(128)))
 
 
-def _known_at(code: Code, block: llvm.Value, barrier: llvm.Value) -> llvm.Value:
+def _known_at(code: StructuredBuilder, block: llvm.Value, barrier: llvm.Value) -> llvm.Value:
     """Where Order.known is published at a barrier: in the last row."""
-    rows = code.load(Block, block, "published")
+    rows = code.load(BlockState, block, "published")
     return code.at(rows, code.b.add(i64(128 * (PUBLISHED - 1)), code.b.mul(code.widened(barrier), i64(4))))
 
 
-def raise_to(code: Code, place: llvm.Value, value: llvm.Value) -> None:
+def raise_to(code: StructuredBuilder, place: llvm.Value, value: llvm.Value) -> None:
     """*place = max(*place, value), by element."""
     b = code.b
     old = b.load(place, typ=value.type, align=4)
     b.store(b.select(b.icmp_unsigned(">", value, old), value, old), place, align=4)
 
 
-def tick(code: Code, env: llvm.Value, warp: llvm.Value) -> None:
+def tick(code: StructuredBuilder, env: llvm.Value, warp: llvm.Value) -> None:
     """The warp's own clock goes on."""
-    shared = code.load(Env, env, "races")
+    shared = code.load(WorkerEnv, env, "races")
     code.bump(code.field(Global, shared, "ticks"), 1, I32)
-    own = code.field(Order, code.load(Warp, warp, "order"), "clocks", code.load(Warp, warp, "index"))
+    own = code.field(Order, code.load(WarpState, warp, "order"), "clocks", code.load(WarpState, warp, "index"))
     code.b.store(code.load(Global, shared, "ticks"), own)
 
 
-def _own_clock(code: Code, warp: llvm.Value) -> llvm.Value:
-    return code.load(Order, code.load(Warp, warp, "order"), "clocks", code.load(Warp, warp, "index"))
+def _own_clock(code: StructuredBuilder, warp: llvm.Value) -> llvm.Value:
+    return code.load(Order, code.load(WarpState, warp, "order"), "clocks", code.load(WarpState, warp, "index"))
 
 
 class _Touch:
     """The body of touch()."""
 
-    def __init__(self, code: Code, how: How, given: tuple[llvm.Value, ...], copies: bool) -> None:
+    def __init__(self, code: StructuredBuilder, how: How, given: tuple[llvm.Value, ...], copies: bool) -> None:
         self.copies = copies
         self.code, self.how, self.b = code, how, code.b
         self.env, self.block, warp, self.at, self.lane, unit, self.value, self.byte = given
-        self.warp = code.load(Warp, warp, "index")
-        self.order = code.load(Warp, warp, "order")
+        self.warp = code.load(WarpState, warp, "index")
+        self.order = code.load(WarpState, warp, "order")
         self.clock = code.load(Order, self.order, "clocks", self.warp)
         self.step = code.load(Order, self.order, "step")
         self.me = self.b.or_(self.b.shl(self.warp, i32(5)), self.lane)
-        warps = code.load(Env, self.env, "warps")
+        warps = code.load(WorkerEnv, self.env, "warps")
         size = self.b.add(i32(c.sizeof(Store)), self.b.mul(warps, i32(2 * c.sizeof(Uses))))
         offset = self.b.mul(code.widened(unit), code.widened(size))
-        self.row = code.at(code.load(Block, self.block, "shadow"), offset)
+        self.row = code.at(code.load(BlockState, self.block, "shadow"), offset)
 
     def build(self) -> None:
         self._against_store()
-        self.code.each(self.code.load(Env, self.env, "warps"), self._against_uses)
+        self.code.each(self.code.load(WorkerEnv, self.env, "warps"), self._against_uses)
         if self.how == "store":
             self._remember_store()
         else:
@@ -349,12 +348,11 @@ class _Touch:
             # Racecheck's convention: stores of the same value do no harm.
             fine = b.or_(fine, b.icmp_signed("==", code.load(Store, self.row, "value"), self.value))
         with code.when(b.not_(fine), likely=False):
-            kind = b.select(pending, i32(Kind.COPY_PENDING), i32(Kind.RACE))
+            kind = b.select(pending, i32(FindingKind.COPY_PENDING), i32(FindingKind.RACE))
             self._report(code.load(Store, self.row, "at"), who, kind)
 
     def _done(self, warp: llvm.Value) -> tuple[llvm.Value, llvm.Value, llvm.Value]:
-        """(clock, step) at which the last store was done, and whether it is a copy that its thread has not waited for.
-        """
+        """(clock, step) of the last store, and whether it is an asynchronous copy that has not been waited for."""
         code, b = self.code, self.b
         clock, step, group = (code.load(Store, self.row, name) for name in ("clock", "step", "group"))
         away = b.mul(code.widened(b.sub(warp, self.warp)), i64(c.sizeof(Order)))
@@ -393,7 +391,7 @@ class _Touch:
     def _report(self, first: llvm.Value, who: llvm.Value, kind: llvm.Value | None = None) -> None:
         b = self.b
         apart = b.zext(b.icmp_signed("!=", b.lshr(who, i32(5)), self.warp), I32)
-        found = i32(Kind.RACE) if kind is None else kind
+        found = i32(FindingKind.RACE) if kind is None else kind
         noted(self.code, self.env, self.block, found, first, self.at, who, self.me, self.byte, apart)
 
     def _remember_store(self) -> None:

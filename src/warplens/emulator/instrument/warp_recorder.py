@@ -7,14 +7,14 @@ import ctypes
 from typing import Any
 
 from warplens import llvm
-from warplens.emulator.access.coalescing import Access, Classifier
-from warplens.emulator.access.site import V32, V64, Site
+from warplens.emulator.access.coalescing import Access, CoalescingClassifier
+from warplens.emulator.access.site import V32, V64, AccessSite
 from warplens.emulator.codegen.emitter import LlvmEmitter
-from warplens.emulator.codegen.structured_builder import Code, function, i32, i64
+from warplens.emulator.codegen.structured_builder import StructuredBuilder, function, i32, i64
 from warplens.emulator.codegen.vector_types import I32, I64, PTR
 from warplens.emulator.instrument.race_detector import How
 from warplens.emulator.state import trace_format
-from warplens.emulator.state.structs import Block, Env, Warp
+from warplens.emulator.state.structs import BlockState, WarpState, WorkerEnv
 from warplens.isa.dsl.warp_interface import Space
 
 VOID = llvm.VoidType()
@@ -28,15 +28,21 @@ class Log(ctypes.Structure):
     _fields_ = [("words", ctypes.c_void_p), ("used", ctypes.c_int64), ("room", ctypes.c_int64)]
 
 
-class Recorder:
+class WarpRecorder:
     """The recording routines of one module."""
 
-    def __init__(self, module: llvm.Module) -> None:
+    def __init__(self, module: llvm.IRModule) -> None:
         self.module = module
-        self.count = Classifier(module)
+        self.count = CoalescingClassifier(module)
 
     def enter(
-        self, code: Code, env: llvm.Value, block: llvm.Value, warp: llvm.Value, number: llvm.Value, mask: llvm.Value
+        self,
+        code: StructuredBuilder,
+        env: llvm.Value,
+        block: llvm.Value,
+        warp: llvm.Value,
+        number: llvm.Value,
+        mask: llvm.Value,
     ) -> None:
         """Lanes of mask begin a basic block."""
         code.b.call(self._enter, [env, block, warp, number, mask])
@@ -48,9 +54,9 @@ class Recorder:
         made, code = function(self.module, "record_enter", VOID, [PTR, PTR, PTR, I32, I32])
         env, block, warp, number, mask = made.args
         b = code.b
-        of_warp = b.shl(code.load(Warp, warp, "index"), i32(trace_format.WARP))
-        x, y, z = (code.load(Block, block, "ctaid", axis) for axis in range(3))
-        columns, rows = (code.load(Env, env, "grid", axis) for axis in range(2))
+        of_warp = b.shl(code.load(WarpState, warp, "index"), i32(trace_format.WARP))
+        x, y, z = (code.load(BlockState, block, "ctaid", axis) for axis in range(3))
+        columns, rows = (code.load(WorkerEnv, env, "grid", axis) for axis in range(2))
         place = b.add(x, b.mul(columns, b.add(y, b.mul(rows, z))))
         log, words = self._open(code, env)
         for n, word in enumerate((b.or_(b.or_(number, of_warp), i32(trace_format.ENTER)), place, mask)):
@@ -59,10 +65,10 @@ class Recorder:
         b.ret_void()
         return made
 
-    def _open(self, code: Code, env: llvm.Value) -> tuple[llvm.Value, llvm.Value]:
+    def _open(self, code: StructuredBuilder, env: llvm.Value) -> tuple[llvm.Value, llvm.Value]:
         """The log and the place of its next word; returns from the routine where there may be no room."""
         b = code.b
-        log = code.load(Env, env, "log")
+        log = code.load(WorkerEnv, env, "log")
         used = code.load(Log, log, "used")
         full = b.icmp_signed(">", b.add(used, i64(LONGEST)), code.load(Log, log, "room"))
         with code.when(full, likely=False):
@@ -70,14 +76,16 @@ class Recorder:
             b.ret_void()
         return log, code.at(code.load(Log, log, "words"), b.shl(used, i64(2)))
 
-    def access(self, site: Site, space: Space, address: Any, size: int, how: How) -> None:
+    def access(self, site: AccessSite, space: Space, address: Any, size: int, how: How) -> None:
         """The active lanes of a memory instruction, before they are moved."""
         numbers = site.e.splat(address)
         if space != "global":
             numbers = site.offset(space, numbers)
         site.b.call(self._access(space, size, how), [site.env, site.index, numbers, site.mask])
 
-    def table(self, code: Code, env: llvm.Value, number: llvm.Value, offsets: llvm.Value, mask: llvm.Value) -> None:
+    def table(
+        self, code: StructuredBuilder, env: llvm.Value, number: llvm.Value, offsets: llvm.Value, mask: llvm.Value
+    ) -> None:
         """Lanes of mask read words of a constant bank at offsets of their own."""
         code.b.call(self._table, [env, number, offsets, mask])
 
@@ -108,9 +116,8 @@ class Recorder:
 
     def _begin(
         self, name: str, space: Space
-    ) -> tuple[llvm.Function, Code, list[llvm.Value], tuple[llvm.Value, llvm.Value]]:
-        """A routine for accesses, its code, [instruction, addresses or offsets, mask], and the log as _open() has it.
-        """
+    ) -> tuple[llvm.Function, StructuredBuilder, list[llvm.Value], tuple[llvm.Value, llvm.Value]]:
+        """A routine for accesses: its code, [instruction, addresses or offsets, mask], and the log as of _open()."""
         made, code = function(self.module, name, VOID, [PTR, I32, V64 if space == "global" else V32, I32])
         env, *arguments = made.args
         return made, code, arguments, self._open(code, env)
@@ -162,7 +169,7 @@ class Recorder:
         b.ret_void()
         return made
 
-    def _most_alike(self, code: Code, units: llvm.Value, lanes: llvm.Value, most: llvm.Value) -> None:
+    def _most_alike(self, code: StructuredBuilder, units: llvm.Value, lanes: llvm.Value, most: llvm.Value) -> None:
         """To `most`: how many of these lanes are on the word that most of them want."""
 
         def word(_: llvm.Value, same: llvm.Value) -> None:

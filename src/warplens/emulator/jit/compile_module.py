@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 
 from warplens.core.cubin import Kernel
 from warplens.core.program import Program
-from warplens.emulator.access.pattern import Counts
-from warplens.emulator.access.runtime_library import Library, with_calls
-from warplens.emulator.access.site import Windows
+from warplens.emulator.access.pattern import AccessCounts
+from warplens.emulator.access.runtime_library import RuntimeLibrary, with_calls
+from warplens.emulator.access.site import AddressWindows
 from warplens.emulator.instrument.instrumentation import NO_CHECKS, Checks
-from warplens.emulator.jit.lazy_divergent_code import Apart
-from warplens.emulator.lowering.kernel_module import Translator, windows_of
+from warplens.emulator.jit.lazy_divergent_code import LazyDivergentCode
+from warplens.emulator.lowering.kernel_module import KernelModule, windows_of
 from warplens.emulator.state.counter_layout import COLUMNS, REQUESTS
 from warplens.llvm.host_target import Loaded, host, load, target
 from warplens.system import disk_cache as disk
@@ -40,7 +40,7 @@ RunBlock = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p)
 
 
 @dataclass(frozen=True)
-class Translated:
+class NativeCode:
     """A kernel in machine code of this host, which lives as long as what is in `loaded`.
 
     weights   what a hit of each instruction adds to its counters (counter_layout.py)
@@ -53,7 +53,7 @@ class Translated:
     run_block: Any
     weights: NDArray[np.int64]
     loaded: list[Any]
-    apart: Apart | None = None
+    apart: LazyDivergentCode | None = None
     places: NDArray[np.uint64] | None = None
     run_abreast: Any = None
 
@@ -64,7 +64,7 @@ class Translated:
             raise failure
 
 
-def translate(kernel: Kernel, program: Program, tile: int, checks: Checks = NO_CHECKS) -> Translated:
+def translate(kernel: Kernel, program: Program, tile: int, checks: Checks = NO_CHECKS) -> NativeCode:
     """The kernel in machine code for a tile (affine.py); from disk if this host has translated it before."""
     found = translated_before(kernel, program, tile, checks)
     if found is not None:
@@ -74,9 +74,7 @@ def translate(kernel: Kernel, program: Program, tile: int, checks: Checks = NO_C
     return _keep(name, code, kernel, program, tile, checks)
 
 
-def translated_before(
-    kernel: Kernel, program: Program, tile: int, checks: Checks = NO_CHECKS
-) -> Translated | None:
+def translated_before(kernel: Kernel, program: Program, tile: int, checks: Checks = NO_CHECKS) -> NativeCode | None:
     """The same, if it is there already."""
     name = _name_of(kernel, program, tile, checks)
     if name in _loaded:
@@ -85,7 +83,7 @@ def translated_before(
     return None if code is None else _keep(name, code, kernel, program, tile, checks)
 
 
-def _keep(name: str, code: bytes, kernel: Kernel, program: Program, tile: int, checks: Checks) -> Translated:
+def _keep(name: str, code: bytes, kernel: Kernel, program: Program, tile: int, checks: Checks) -> NativeCode:
     _loaded[name] = _load(code, kernel, program, lambda made: _apart(name, made, kernel, program, tile, checks))
     memory_advice.release("libllvmlite")
     return _loaded[name]
@@ -101,41 +99,37 @@ def _key(*parts: str | bytes) -> str:
     return disk.key("translation", *host(), *parts)
 
 
-def _apart(name: str, made: Translated, kernel: Kernel, program: Program, tile: int, checks: Checks) -> int:
+def _apart(name: str, made: NativeCode, kernel: Kernel, program: Program, tile: int, checks: Checks) -> int:
     """The address of run_apart."""
     known = made.weights.copy()
-    code = disk.remember(
-        "object", disk.key("apart", name), lambda: compile_apart(kernel, program, tile, checks, known)
-    )
+    code = disk.remember("object", disk.key("apart", name), lambda: compile_apart(kernel, program, tile, checks, known))
     loaded = load(library_for(kernel, program).with_routines(code), ("run_apart", "weights"))
     made.loaded.append(loaded)
     made.weights[:] = _weights(loaded, len(program.instructions))
     return loaded.addresses["run_apart"]
 
 
-_loaded: dict[str, Translated] = {}  # kept for the life of the process: code in use must not be freed
+_loaded: dict[str, NativeCode] = {}  # kept for the life of the process: code in use must not be freed
 
 
 def compile_object(kernel: Kernel, program: Program, tile: int, checks: Checks = NO_CHECKS) -> bytes:
     """An object file with run_blocks, run_abreast and run_block."""
     signatures = library_for(kernel, program).signatures
     with _no_collection():
-        translator = Translator(kernel, program, tile, checks, library=signatures)
+        translator = KernelModule(kernel, program, tile, checks, library=signatures)
         return compiled(translator.build(), passes_for(translator))
 
 
-def compile_apart(
-    kernel: Kernel, program: Program, tile: int, checks: Checks, weights: NDArray[np.int64]
-) -> bytes:
+def compile_apart(kernel: Kernel, program: Program, tile: int, checks: Checks, weights: NDArray[np.int64]) -> bytes:
     """An object file with run_apart; `weights` are those of the other's."""
     signatures = library_for(kernel, program).signatures
-    known = {n: Counts(*map(int, row)) for n, row in enumerate(weights) if row.any()}
+    known = {n: AccessCounts(*map(int, row)) for n, row in enumerate(weights) if row.any()}
     with _no_collection():
-        translator = Translator(kernel, program, tile, checks, signatures, known)
+        translator = KernelModule(kernel, program, tile, checks, signatures, known)
         return compiled(translator.build_apart(), passes_for(translator))
 
 
-def passes_for(translator: Translator) -> Sequence[str]:
+def passes_for(translator: KernelModule) -> Sequence[str]:
     return LARGE_PASSES if translator.large else PASSES
 
 
@@ -151,14 +145,14 @@ def _no_collection() -> Iterator[None]:
             gc.enable()
 
 
-def library_for(kernel: Kernel, program: Program) -> Library:
+def library_for(kernel: Kernel, program: Program) -> RuntimeLibrary:
     """The routines that kernels of the program's architecture, and with clusters as large, share."""
     return library(windows_of(program, kernel.cluster_blocks))
 
 
 @cache
-def library(windows: Windows) -> Library:
-    return Library(windows, disk.key(*host()), compiled)
+def library(windows: AddressWindows) -> RuntimeLibrary:
+    return RuntimeLibrary(windows, disk.key(*host()), compiled)
 
 
 def compiled(written: Any, names: Sequence[str] = PASSES) -> bytes:
@@ -180,15 +174,15 @@ def _weights(loaded: Loaded, instructions: int) -> NDArray[np.int64]:
     return np.array(columns, np.int64).reshape(instructions, COLUMNS - REQUESTS)
 
 
-def _load(code: bytes, kernel: Kernel, program: Program, make_apart: Callable[[Translated], int]) -> Translated:
+def _load(code: bytes, kernel: Kernel, program: Program, make_apart: Callable[[NativeCode], int]) -> NativeCode:
     names = ("run_blocks", "run_block", "run_abreast", "weights", "apart")
     loaded = load(library_for(kernel, program).with_routines(code), names)
-    made = Translated(
+    made = NativeCode(
         RunBlocks(loaded.addresses["run_blocks"]),
         RunBlock(loaded.addresses["run_block"]),
         _weights(loaded, len(program.instructions)),
         [loaded],
-        Apart(loaded.addresses["apart"], lambda: make_apart(made)),
+        LazyDivergentCode(loaded.addresses["apart"], lambda: make_apart(made)),
         run_abreast=RunAbreast(loaded.addresses["run_abreast"]),
     )
     return made

@@ -14,7 +14,7 @@ RunApart = ctypes.CFUNCTYPE(
 )
 
 
-class Apart:
+class LazyDivergentCode:
     """Stands in for run_apart (warp_function.py) until it is called, then puts the real one in its place.
 
     `place` is the address of the pointer that translated code calls run_apart by; `make` translates, loads, and gives

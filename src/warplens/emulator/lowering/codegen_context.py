@@ -9,27 +9,27 @@ from typing import TYPE_CHECKING
 
 from warplens import llvm
 from warplens.core.program import Instruction, Program
-from warplens.emulator.access.gather_scatter import Routines
+from warplens.emulator.access.gather_scatter import AccessRoutines
 from warplens.emulator.access.pattern import Pattern
 from warplens.emulator.access.trap import record_fault
-from warplens.emulator.analysis.uniformity import Place
+from warplens.emulator.analysis.uniformity import ProgramPoint
 from warplens.emulator.codegen.emitter import LlvmEmitter
-from warplens.emulator.codegen.structured_builder import Code, i32, i64
+from warplens.emulator.codegen.structured_builder import StructuredBuilder, i32, i64
 from warplens.emulator.codegen.vector_types import I1, I32, I64, vector
-from warplens.emulator.instrument.instrumentation import Watch
-from warplens.emulator.lowering.outlined_ops import Sentences
-from warplens.emulator.simt.block_scheduler import Runtime
-from warplens.emulator.state.structs import Env, FaultKind, Warp
+from warplens.emulator.instrument.instrumentation import Instrumentation
+from warplens.emulator.lowering.outlined_ops import OutlinedOps
+from warplens.emulator.simt.block_scheduler import BlockScheduler
+from warplens.emulator.state.structs import FaultKind, WarpState, WorkerEnv
 from warplens.isa.dsl.warp_interface import Space
 
 ASK = 4096  # instructions of its budget that a turn costs a warp which asks what others do: an endless wait ends in
 # seconds, and 200,000 pieces of work may be taken
 
 if TYPE_CHECKING:
-    from warplens.emulator.lowering.register_allocation import Registers
+    from warplens.emulator.lowering.register_allocation import RegisterAllocation
 
 
-class Context(ABC):
+class KernelContext(ABC):
     """What is said once for all instructions of a module.
 
     large        whether long sentences and accesses are called instead of written out
@@ -38,12 +38,12 @@ class Context(ABC):
     shares  whether warps ask again and again what other blocks do (sass/block_queue.py)
     """
 
-    module: llvm.Module
+    module: llvm.IRModule
     program: Program
     tile: int
-    watch: Watch
-    runtime: Runtime
-    routines: Routines
+    watch: Instrumentation
+    runtime: BlockScheduler
+    routines: AccessRoutines
     restores: bool
     uses_meeting: bool
     gives_way: bool
@@ -58,34 +58,34 @@ class Context(ABC):
         """The pattern, if executions of the instruction in it are counted by themselves: one pattern an instruction."""
 
 
-class InWarp:
+class WarpBuilder:
     """A function of a running warp, with env, block and warp as its first arguments.
 
     exec, fuel, resume_at  places of the running lanes, of what is left of the turn, and of where to go on
     dispatch, suspend, done, fault  blocks that take the next split, end the turn, the warp, or the run
     """
 
-    t: Context
+    t: KernelContext
     exec: llvm.Value
     fuel: llvm.Value
     resume_at: llvm.Value
-    dispatch: llvm.Block
-    suspend: llvm.Block
-    done: llvm.Block
-    fault: llvm.Block
+    dispatch: llvm.BasicBlock
+    suspend: llvm.BasicBlock
+    done: llvm.BasicBlock
+    fault: llvm.BasicBlock
 
-    def __init__(self, context: Context, function: llvm.Function) -> None:
+    def __init__(self, context: KernelContext, function: llvm.Function) -> None:
         self.t = context
         self.function = function
         self.env, self.block, self.warp = function.args[:3]
         self.b = llvm.IRBuilder(function.append_basic_block("entry"))
-        self.code = Code(self.b)
+        self.code = StructuredBuilder(self.b)
 
     def first_mask(self) -> llvm.Value:
         """The lanes that exist in this warp."""
-        index = self.code.load(Warp, self.warp, "index")
+        index = self.code.load(WarpState, self.warp, "index")
         return self.b.load(
-            self.b.gep(self.code.load(Env, self.env, "first_mask"), [index], source_etype=I32), typ=I32
+            self.b.gep(self.code.load(WorkerEnv, self.env, "first_mask"), [index], source_etype=I32), typ=I32
         )
 
     def record_fault(
@@ -96,25 +96,25 @@ class InWarp:
         record_fault(self.code, self.env, self.block, kind, self.warp, **place, **fields)
 
 
-class Running(InWarp, ABC):
+class CodegenContext(WarpBuilder, ABC):
     """One that executes instructions.
 
     counters  as in Env;  wrapped: a block that ends the run because an index left 32 bits
     """
 
-    registers: Registers
-    place: Place  # whose code this is
+    registers: RegisterAllocation
+    place: ProgramPoint  # whose code this is
     apart = False  # what goes on from here are lanes by themselves
     at: Instruction  # the instruction that is being translated, and its lanes
     active: llvm.Value
     counters: llvm.Value
-    wrapped: llvm.Block
+    wrapped: llvm.BasicBlock
 
-    def __init__(self, context: Context, function: llvm.Function) -> None:
+    def __init__(self, context: KernelContext, function: llvm.Function) -> None:
         super().__init__(context, function)
         self.emitter = LlvmEmitter(self.b, context.tile)
-        self.sentences = Sentences(context.module, context.large, context.tile)
-        self.active = llvm.Constant(vector(I1), None)
+        self.sentences = OutlinedOps(context.module, context.large, context.tile)
+        self.active = llvm.IRConstant(vector(I1), None)
 
     # Numbers that differ between instructions of one form
 
@@ -160,10 +160,10 @@ class Running(InWarp, ABC):
         b, code = self.b, self.code
         b.store(b.sub(b.load(self.fuel, typ=I64), way), self.fuel)
         if self.t.shares:
-            alone = b.icmp_signed("==", code.load(Warp, self.warp, "ready"), i32(0))
-            with code.when(b.and_(alone, code.nonzero(code.load(Warp, self.warp, "asked"))), likely=False):
-                code.store(0, Warp, self.warp, "asked")
-                code.bump(code.field(Env, self.env, "asked"))
+            alone = b.icmp_signed("==", code.load(WarpState, self.warp, "ready"), i32(0))
+            with code.when(b.and_(alone, code.nonzero(code.load(WarpState, self.warp, "asked"))), likely=False):
+                code.store(0, WarpState, self.warp, "asked")
+                code.bump(code.field(WorkerEnv, self.env, "asked"))
                 self.end_turn(ASK)
         return b.icmp_signed("<", b.load(self.fuel, typ=I64), i64(0))
 
@@ -171,7 +171,7 @@ class Running(InWarp, ABC):
         """The fuel is used up, and the warp's budget is charged so many instructions more."""
         b, code = self.b, self.code
         unspent = b.sub(b.load(self.fuel, typ=I64), i64(cost))
-        code.store(b.sub(code.load(Warp, self.warp, "used"), unspent), Warp, self.warp, "used")
+        code.store(b.sub(code.load(WarpState, self.warp, "used"), unspent), WarpState, self.warp, "used")
         b.store(i64(-1), self.fuel)
 
     @abstractmethod

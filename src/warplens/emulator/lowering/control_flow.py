@@ -9,16 +9,16 @@ from warplens.core.program import Label
 from warplens.emulator.access.site import V32
 from warplens.emulator.codegen.structured_builder import i32
 from warplens.emulator.codegen.vector_types import I1, I32, I64, LANES, is_vector, vector
-from warplens.emulator.lowering.reconvergence import WarpMeeting
+from warplens.emulator.lowering.reconvergence import Reconvergence
 from warplens.emulator.state.counter_layout import DIVERGENT, ON, PARTED, REPLAYED
-from warplens.emulator.state.structs import ALL_THREADS, Block, Cluster, FaultKind, Reduce, Warp
+from warplens.emulator.state.structs import ALL_THREADS, BlockState, ClusterState, FaultKind, Reduce, WarpState
 from warplens.isa.dsl.lanes import U32, Pred
 
 TRY = 8192  # instructions of its budget that a wait at an mbarrier costs a warp: where nobody comes it ends in seconds
 CLUSTER = 16  # behind the 16 barriers of BAR
 
 
-class WarpControl(WarpMeeting):
+class ControlFlow(Reconvergence):
     """Where lanes go, part, meet and wait.  Only active lanes take part."""
 
     def branch(self, target: Label, when: Pred | None = None, uniform: bool = False) -> None:
@@ -168,7 +168,7 @@ class WarpControl(WarpMeeting):
         over = b.and_(self.active_mask, b.bitcast(self.e.splat(p.node), I32))
         waits = b.and_(b.icmp_signed("==", over, i32(0)), code.nonzero(self.active_mask))
         with code.when(waits, likely=False):
-            code.store(b.or_(code.load(Warp, f.warp, "trying"), self.mask), Warp, f.warp, "trying")
+            code.store(b.or_(code.load(WarpState, f.warp, "trying"), self.mask), WarpState, f.warp, "trying")
             f.end_turn(TRY)
             b.store(f.later(self.at.index, self.mask), f.resume_at)
             b.branch(f.suspend)
@@ -178,26 +178,29 @@ class WarpControl(WarpMeeting):
         if not self.runtime.clustered:
             return
         code = self.code
-        cluster = code.load(Block, self.f.block, "cluster")
-        code.store(code.load(Cluster, cluster, "phase"), Warp, self.f.warp, "cluster_phase")
-        code.bump(code.field(Cluster, cluster, "arrived"), code.popcount(self.active_mask), I32)
+        cluster = code.load(BlockState, self.f.block, "cluster")
+        code.store(code.load(ClusterState, cluster, "phase"), WarpState, self.f.warp, "cluster_phase")
+        code.bump(code.field(ClusterState, cluster, "arrived"), code.popcount(self.active_mask), I32)
         self._open_cluster(cluster)
 
     def _open_cluster(self, cluster: llvm.Value) -> None:
         """The barrier's next phase, if all that live have arrived."""
         b, code = self.b, self.code
-        arrived, live = (code.load(Cluster, cluster, name) for name in ("arrived", "live"))
+        arrived, live = (code.load(ClusterState, cluster, name) for name in ("arrived", "live"))
         with code.when(b.and_(b.icmp_signed(">=", arrived, live), code.nonzero(arrived))):
-            code.store(0, Cluster, cluster, "arrived")
-            code.bump(code.field(Cluster, cluster, "phase"), 1, I32)
+            code.store(0, ClusterState, cluster, "arrived")
+            code.bump(code.field(ClusterState, cluster, "phase"), 1, I32)
 
     def cluster_wait(self) -> None:
         if not self.runtime.clustered:
             self.block_barrier(CLUSTER, None)
             return
-        cluster = self.code.load(Block, self.f.block, "cluster")
+        cluster = self.code.load(BlockState, self.f.block, "cluster")
         self._open_cluster(cluster)  # those who were missing may have left
-        now, then = self.code.load(Cluster, cluster, "phase"), self.code.load(Warp, self.f.warp, "cluster_phase")
+        now, then = (
+            self.code.load(ClusterState, cluster, "phase"),
+            self.code.load(WarpState, self.f.warp, "cluster_phase"),
+        )
         over = self.e.splat(self.b.icmp_signed("!=", now, then))
         self.waits_until(Pred(self.e, over))
         self.f.go_on(self._next(), self.at.index)
@@ -220,13 +223,13 @@ class WarpControl(WarpMeeting):
         if threads is not None:
             # A barrier with a count is told of whole warps; exited lanes of a warp that comes as one count too.
             lanes = b.select(b.icmp_signed("==", self.mask, living), i32(LANES), lanes)
-        code.bump(code.field(Block, self.f.block, "arrived", number), lanes, I32)
-        code.store(need, Block, self.f.block, "need", number)
+        code.bump(code.field(BlockState, self.f.block, "arrived", number), lanes, I32)
+        code.store(need, BlockState, self.f.block, "need", number)
         if reduces is not None and p is not None:
             true = b.bitcast(b.and_(b.bitcast(coming, vector(I1)), self.e.splat(p.node)), I32)
-            code.bump(code.field(Block, self.f.block, "sum", number), code.popcount(true), I32)
-            code.bump(code.field(Block, self.f.block, "lanes", number), code.popcount(coming), I32)
-            code.store(int(Reduce[reduces.upper()]), Block, self.f.block, "reduction")
+            code.bump(code.field(BlockState, self.f.block, "sum", number), code.popcount(true), I32)
+            code.bump(code.field(BlockState, self.f.block, "lanes", number), code.popcount(coming), I32)
+            code.store(int(Reduce[reduces.upper()]), BlockState, self.f.block, "reduction")
         if not waits:
             self.f.go_on(self._next(), self.at.index)
             return
@@ -249,8 +252,8 @@ class WarpControl(WarpMeeting):
         return i32(value) if isinstance(value, int) else self.first(value).node
 
     def barrier_result(self) -> tuple[U32, Pred]:
-        count = self.code.load(Block, self.f.block, "result", 0)
-        truth = self.code.load(Block, self.f.block, "result", 1)
+        count = self.code.load(BlockState, self.f.block, "result", 0)
+        truth = self.code.load(BlockState, self.f.block, "result", 1)
         return self._u32(count), Pred(self.e, self.b.trunc(truth, I1))
 
     def fence(self) -> None:

@@ -7,7 +7,7 @@ from functools import cache
 from warplens import llvm
 from warplens.emulator.access.site import V32
 from warplens.emulator.codegen.emitter import LlvmEmitter
-from warplens.emulator.codegen.structured_builder import Code, function, i64
+from warplens.emulator.codegen.structured_builder import StructuredBuilder, function, i64
 from warplens.emulator.codegen.vector_types import I1, I32, LANES, intrinsic, undefined, vector
 
 HALF = llvm.VectorType(I32, 16)
@@ -21,34 +21,32 @@ def host_permutes() -> bool:
     return bool(binding.get_host_cpu_features().get("avx512f"))
 
 
-def shuffled(code: Code, value: llvm.Value, source: llvm.Value) -> llvm.Value:
+def shuffled(code: StructuredBuilder, value: llvm.Value, source: llvm.Value) -> llvm.Value:
     """value[source[lane]] for each lane; source is taken modulo 32."""
     b = code.b
     e = LlvmEmitter(b)
     if host_permutes():
         nothing = undefined(V32)
-        lower, upper = (llvm.Constant(HALF, list(range(start, start + 16))) for start in (0, 16))
+        lower, upper = (llvm.IRConstant(HALF, list(range(start, start + 16))) for start in (0, 16))
         low, high = (b.shuffle_vector(value, nothing, part) for part in (lower, upper))
         permute = intrinsic(code.module, "llvm.x86.avx512.vpermi2var.d.512", HALF, [HALF, HALF, HALF])
         first, second = (
             b.call(permute, [low, b.shuffle_vector(source, nothing, part), high]) for part in (lower, upper)
         )
-        return b.shuffle_vector(first, second, llvm.Constant(V32, list(range(LANES))))
+        return b.shuffle_vector(first, second, llvm.IRConstant(V32, list(range(LANES))))
     table = code.variable(V32, value)
     result = code.variable(V32)
     lanes = code.variable(V32, b.and_(source, e.number(source, LANES - 1)))
 
     def one(lane: llvm.Value) -> None:
         number = b.load(b.gep(lanes, [lane], source_etype=I32), typ=I32)
-        b.store(
-            b.load(b.gep(table, [number], source_etype=I32), typ=I32), b.gep(result, [lane], source_etype=I32)
-        )
+        b.store(b.load(b.gep(table, [number], source_etype=I32), typ=I32), b.gep(result, [lane], source_etype=I32))
 
     code.each(i64(LANES), one)
     return b.load(result, typ=V32)
 
 
-def match_routine(module: llvm.Module, words: int) -> llvm.Function:
+def match_routine(module: llvm.IRModule, words: int) -> llvm.Function:
     """(mask, words) -> for each lane the lanes of mask that hold the same words."""
     name = f"match_{words}"
     if found := module.globals.get(name):
@@ -57,7 +55,7 @@ def match_routine(module: llvm.Module, words: int) -> llvm.Function:
     mask, *values = made.args
     b = code.b
     e = LlvmEmitter(b)
-    result = code.variable(V32, llvm.Constant(V32, None))
+    result = code.variable(V32, llvm.IRConstant(V32, None))
     left = code.variable(I32, mask)
 
     def step() -> None:
@@ -88,7 +86,7 @@ NEUTRAL = {
 NAMES = {"min": "umin", "max": "umax"}
 
 
-def reduced(code: Code, value: llvm.Value, active: llvm.Value, op: str) -> llvm.Value:
+def reduced(code: StructuredBuilder, value: llvm.Value, active: llvm.Value, op: str) -> llvm.Value:
     """The operation over the active lanes."""
     b = code.b
     neutral = LlvmEmitter(b).number(value, NEUTRAL[op])

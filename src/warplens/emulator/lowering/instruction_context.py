@@ -17,7 +17,7 @@ from warplens.isa.dsl.not_emulated import absent
 from warplens.isa.dsl.warp_interface import Data
 
 if TYPE_CHECKING:
-    from warplens.emulator.lowering.codegen_context import Running
+    from warplens.emulator.lowering.codegen_context import CodegenContext
 
 
 def unsupported(program: Program, instruction: Instruction) -> UnsupportedInstruction:
@@ -30,11 +30,11 @@ def unsupported(program: Program, instruction: Instruction) -> UnsupportedInstru
     return UnsupportedInstruction(f"no meaning for {what} {where}: add it to warplens/isa/")
 
 
-class AtInstruction(PredicateFile):
+class InstructionContext(PredicateFile):
     """One instruction of a warp; `mask` is the running split, `active` those of its lanes whose guard is true."""
 
     def __init__(
-        self, function: Running, at: Instruction, mask: llvm.Value, lanes: llvm.Value, active: llvm.Value,
+        self, function: CodegenContext, at: Instruction, mask: llvm.Value, lanes: llvm.Value, active: llvm.Value,
         condition: llvm.Value | None, split: bool,
     ) -> None:  # fmt: skip
         self.f = function

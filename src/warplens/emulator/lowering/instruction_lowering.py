@@ -8,17 +8,17 @@ from warplens import llvm
 from warplens.core.program import Instruction
 from warplens.emulator.codegen.structured_builder import i32
 from warplens.emulator.codegen.vector_types import I1, I32, I64, is_vector, vector
-from warplens.emulator.lowering.codegen_context import Running
-from warplens.emulator.lowering.lane_ops import TranslatedWarp
+from warplens.emulator.lowering.codegen_context import CodegenContext
+from warplens.emulator.lowering.lane_ops import LaneOps
 from warplens.emulator.lowering.memoized_ops import recalled
 from warplens.emulator.state.counter_layout import ON, takes_condition
-from warplens.emulator.state.structs import Env, Warp
+from warplens.emulator.state.structs import WarpState, WorkerEnv
 from warplens.isa.dsl.decode import Binding
 from warplens.isa.dsl.lanes import Lanes
 from warplens.sass.block_queue import asks
 
 
-def enter(f: Running, counts: llvm.Value, number: llvm.Value, mask: llvm.Value, tries: bool) -> None:
+def enter(f: CodegenContext, counts: llvm.Value, number: llvm.Value, mask: llvm.Value, tries: bool) -> None:
     """Counts an execution of a basic block by the lanes of mask.
 
     tries   whether it begins with a wait: then entering it to try again is left out (waits_until)
@@ -26,8 +26,8 @@ def enter(f: Running, counts: llvm.Value, number: llvm.Value, mask: llvm.Value, 
     b, code = f.b, f.code
     if tries:
         first = b.append_basic_block("first")
-        trying = code.load(Warp, f.warp, "trying")
-        code.store(b.and_(trying, b.not_(mask)), Warp, f.warp, "trying")
+        trying = code.load(WarpState, f.warp, "trying")
+        code.store(b.and_(trying, b.not_(mask)), WarpState, f.warp, "trying")
         on = b.append_basic_block("on")
         b.cbranch(b.icmp_signed("==", b.and_(trying, mask), i32(0)), first, on)
         b.position_at_end(first)
@@ -40,7 +40,7 @@ def enter(f: Running, counts: llvm.Value, number: llvm.Value, mask: llvm.Value, 
 
 
 def tell(
-    f: Running, instruction: Instruction, binding: Binding, mask: llvm.Value, lanes: llvm.Value, split: bool
+    f: CodegenContext, instruction: Instruction, binding: Binding, mask: llvm.Value, lanes: llvm.Value, split: bool
 ) -> None:
     """Writes what an instruction does.  `mask` and `lanes` are the running split as word and vector; `split` says
     whether it may be less than all living lanes."""
@@ -59,11 +59,11 @@ def tell(
         active = b.bitcast(b.select(condition, mask, i32(0)), vector(I1))
     f.at, f.active = instruction, active
     if f.t.shares and asks(instruction):
-        f.code.store(b.trunc(f.code.load(Env, f.env, "side_by_side"), I32), Warp, f.warp, "asked")
+        f.code.store(b.trunc(f.code.load(WorkerEnv, f.env, "side_by_side"), I32), WarpState, f.warp, "asked")
     if condition is not None and not takes_condition(instruction):
         on = b.zext(f.code.popcount(b.bitcast(active, I32)), I64)
         f.code.bump(f.code.at(f.row(instruction.index), 8 * ON), on)
-    warp = TranslatedWarp(f, instruction, mask, lanes, active, condition, split)
+    warp = LaneOps(f, instruction, mask, lanes, active, condition, split)
     arguments = [f.registers.read(source, operand, instruction) for source, operand in binding.sources]
     if binding.op.takes_warp:
         for value in arguments:

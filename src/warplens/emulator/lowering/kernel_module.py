@@ -8,22 +8,22 @@ from warplens import llvm
 from warplens.compiler.signature import plain_name
 from warplens.core.cubin import Kernel
 from warplens.core.program import Immediate, Instruction, Program, Register
-from warplens.emulator.access.gather_scatter import Routines
-from warplens.emulator.access.pattern import Counts, Pattern
-from warplens.emulator.access.runtime_library import Signature, declare
-from warplens.emulator.access.site import Windows
+from warplens.emulator.access.gather_scatter import AccessRoutines
+from warplens.emulator.access.pattern import AccessCounts, Pattern
+from warplens.emulator.access.runtime_library import RoutineSignature, declare
+from warplens.emulator.access.site import AddressWindows
 from warplens.emulator.analysis.cfg import reached, ways
 from warplens.emulator.analysis.divergence import gives_way
-from warplens.emulator.analysis.uniformity import Place, shapes
+from warplens.emulator.analysis.uniformity import ProgramPoint, shapes
 from warplens.emulator.codegen.vector_types import I32, PTR
-from warplens.emulator.instrument.instrumentation import NO_CHECKS, Checks, Watch, unit
-from warplens.emulator.lowering.codegen_context import Context
+from warplens.emulator.instrument.instrumentation import NO_CHECKS, Checks, Instrumentation, unit
+from warplens.emulator.lowering.codegen_context import KernelContext
 from warplens.emulator.lowering.register_allocation import highest, saved_space
 from warplens.emulator.lowering.warp_frame import RUN_APART
 from warplens.emulator.lowering.warp_function import WarpFunction
-from warplens.emulator.simt.block_scheduler import Runtime
+from warplens.emulator.simt.block_scheduler import BlockScheduler
 from warplens.emulator.state import abi
-from warplens.emulator.state.counter_layout import LARGE, Plan
+from warplens.emulator.state.counter_layout import LARGE, CounterLayout
 from warplens.emulator.state.structs import BARRIERS, HEADER
 from warplens.emulator.threaded.template import held_space
 from warplens.errors import UnsupportedInstruction
@@ -31,8 +31,8 @@ from warplens.isa.dsl.decode import Binding, bind
 from warplens.sass.block_queue import shares
 
 
-def windows_of(program: Program, cluster: int = 1) -> Windows:
-    return Windows(abi.shared_base(program.arch), abi.STACK_TOP, cluster)
+def windows_of(program: Program, cluster: int = 1) -> AddressWindows:
+    return AddressWindows(abi.shared_base(program.arch), abi.STACK_TOP, cluster)
 
 
 def check_cluster(kernel: Kernel, checks: Checks) -> None:
@@ -46,7 +46,7 @@ def check_cluster(kernel: Kernel, checks: Checks) -> None:
         )
 
 
-class Translator(Context):
+class KernelModule(KernelContext):
     """Builds the module of one kernel.
 
     `tile` is how many lanes of a warp stand side by side along x (affine.py); with 0 nothing is assumed of threadIdx.
@@ -55,20 +55,20 @@ class Translator(Context):
 
     def __init__(
         self, kernel: Kernel, program: Program, tile: int, checks: Checks = NO_CHECKS,
-        library: Sequence[Signature] = (), weights: Mapping[int, Counts] | None = None,
+        library: Sequence[RoutineSignature] = (), weights: Mapping[int, AccessCounts] | None = None,
     ) -> None:  # fmt: skip
         check_cluster(kernel, checks)
         self.kernel = kernel
         self.tile = tile
         self.program = program
-        self.plan = Plan(program)
-        self.module = llvm.Module(name=f"{program.name}.{program.arch}")
-        self.watch = Watch(self.module, unit(program), checks)
+        self.plan = CounterLayout(program)
+        self.module = llvm.IRModule(name=f"{program.name}.{program.arch}")
+        self.watch = Instrumentation(self.module, unit(program), checks)
         self.restores, self.gives_way = restores_barriers(program), gives_way(program)
         barriers = barriers_of(program)
         clustered = kernel.cluster_blocks > 1
-        self.runtime = Runtime(self.module, self.watch, barriers, self.restores, self.gives_way, clustered)
-        self.routines = Routines(self.module, windows_of(program, kernel.cluster_blocks))
+        self.runtime = BlockScheduler(self.module, self.watch, barriers, self.restores, self.gives_way, clustered)
+        self.routines = AccessRoutines(self.module, windows_of(program, kernel.cluster_blocks))
         declare(self.module, library)
         self.bindings = [self._bind(i) for i in program.instructions]
         self.weights = dict(weights or {})
@@ -91,10 +91,10 @@ class Translator(Context):
     def _bind(self, instruction: Instruction) -> Binding | None:
         return bind(instruction)
 
-    def _parting(self) -> set[Place]:
+    def _parting(self) -> set[ProgramPoint]:
         """Where lanes can go on apart when a whole warp parts."""
         known = self.shapes.states
-        return {Place(t) for p in known if p.whole for t in self._flow[p.first]} & set(known)
+        return {ProgramPoint(t) for p in known if p.whole for t in self._flow[p.first]} & set(known)
 
     @property
     def large(self) -> bool:
@@ -106,13 +106,13 @@ class Translator(Context):
         called."""
         return self.start.whole and bool(self.parting) and not self.kernel.externs
 
-    def build(self) -> llvm.Module:
+    def build(self) -> llvm.IRModule:
         """run_blocks, run_abreast and run_block; `apart` takes the address of run_apart, where lanes apart are by
         themselves."""
         function = llvm.Function(self.module, llvm.FunctionType(I32, [PTR, PTR, PTR]), "run_warp")
         function.linkage = "internal"
         beyond, places = llvm.GlobalVariable(self.module, PTR, "apart"), set(self.shapes.states)
-        beyond.initializer = llvm.Constant(PTR, None)
+        beyond.initializer = llvm.IRConstant(PTR, None)
         if self.by_itself:
             places = {place for place in places if place.whole}
         _attributes(function)
@@ -125,7 +125,7 @@ class Translator(Context):
         self._keep_weights()
         return self.module
 
-    def build_apart(self) -> llvm.Module:
+    def build_apart(self) -> llvm.IRModule:
         """run_apart, for warps whose lanes have gone separate ways."""
         function = llvm.Function(self.module, RUN_APART, "run_apart")
         _attributes(function)
@@ -136,13 +136,13 @@ class Translator(Context):
 
     def _keep_weights(self) -> None:
         """What a hit of each instruction adds to its columns, for whoever reads the counters."""
-        nothing = (0,) * len(Counts().columns())
+        nothing = (0,) * len(AccessCounts().columns())
         rows = [self.weights[i].columns() if i in self.weights else nothing for i in range(len(self.bindings))]
         numbers = [number for row in rows for number in row]
         kind = llvm.ArrayType(llvm.IntType(16), len(numbers))
         table = llvm.GlobalVariable(self.module, kind, "weights")
         table.global_constant = True
-        table.initializer = llvm.Constant(kind, numbers)
+        table.initializer = llvm.IRConstant(kind, numbers)
 
 
 def _attributes(function: llvm.Function) -> None:

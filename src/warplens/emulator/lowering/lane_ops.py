@@ -12,12 +12,12 @@ from warplens.emulator.analysis.abstract_interpreter import tile_line
 from warplens.emulator.codegen.emitter import LlvmEmitter
 from warplens.emulator.codegen.structured_builder import function, i32, i64
 from warplens.emulator.codegen.vector_types import I32, I64, LANES
-from warplens.emulator.lowering.control_flow import WarpControl
+from warplens.emulator.lowering.control_flow import ControlFlow
 from warplens.emulator.lowering.cross_lane import match_routine, reduced, shuffled
 from warplens.emulator.lowering.instruction_context import unsupported
-from warplens.emulator.lowering.memory_ops import WarpMemory
+from warplens.emulator.lowering.memory_ops import MemoryOps
 from warplens.emulator.state import abi
-from warplens.emulator.state.structs import Block, Env, Warp
+from warplens.emulator.state.structs import BlockState, WarpState, WorkerEnv
 from warplens.isa.dsl.lanes import U32, U64, Pred
 from warplens.isa.dsl.warp_interface import Data, Formula, QuickFormula
 
@@ -31,31 +31,31 @@ LANE_MASKS = {  # special registers that depend on the lane alone
 }
 
 
-class TranslatedWarp(WarpMemory, WarpControl):
+class LaneOps(MemoryOps, ControlFlow):
     """The warp as the sentences see it: memory, control flow, and here special registers and other lanes."""
 
     def special(self, name: str) -> U32:
         if name in LANE_MASKS:
-            return self._u32(llvm.Constant(V32, LANE_MASKS[name]))
+            return self._u32(llvm.IRConstant(V32, LANE_MASKS[name]))
         code, b = self.code, self.b
         fixed = abi.special_constants(self.f.t.program.arch)
         if name in fixed:
             return self._u32(i32(fixed[name]))
         if name == "SR_CgaCtaId":
-            return self._u32(code.load(Block, self.f.block, "rank") if self.runtime.clustered else i32(0))
-        index = code.load(Warp, self.f.warp, "index")
+            return self._u32(code.load(BlockState, self.f.block, "rank") if self.runtime.clustered else i32(0))
+        index = code.load(WarpState, self.f.warp, "index")
         axis = "XYZ".find(name[-1])
         if name.startswith("SR_TID."):
             row = b.add(b.mul(b.zext(index, I64), i64(3 * 128)), i64(axis * 128))
-            place = code.at(code.load(Env, self.f.env, "tid"), row)
+            place = code.at(code.load(WorkerEnv, self.f.env, "tid"), row)
             line = tile_line(self.f.t.tile, name, lambda: b.load(place, typ=I32))
             return self._u32(line or b.load(place, typ=V32, align=4))
         if name.startswith("SR_CTAID."):
-            return self._u32(code.load(Block, self.f.block, "ctaid", axis))
+            return self._u32(code.load(BlockState, self.f.block, "ctaid", axis))
         if name == "SR_VIRTID":
             return self._u32(b.shl(index, i32(8)))
         if name == "SR_SMEMSZ":
-            total = b.trunc(code.load(Env, self.f.env, "shared_bytes"), I32)
+            total = b.trunc(code.load(WorkerEnv, self.f.env, "shared_bytes"), I32)
             return self._u32(b.add(total, i32(self.f.t.routines.windows.shared_base)))
         if name.startswith(("SR_CLOCK", "SR_GLOBALTIMER")):
             clock = self.clock()
@@ -65,8 +65,8 @@ class TranslatedWarp(WarpMemory, WarpControl):
     def clock(self) -> U64:
         """Jumps backwards spend what they repeat, so the place in the code is what came since: together they grow."""
         code, b = self.code, self.b
-        spent = b.sub(code.load(Env, self.f.env, "slice"), b.load(self.f.fuel, typ=I64))
-        before = b.add(code.load(Warp, self.f.warp, "used"), spent)
+        spent = b.sub(code.load(WorkerEnv, self.f.env, "slice"), b.load(self.f.fuel, typ=I64))
+        before = b.add(code.load(WarpState, self.f.warp, "used"), spent)
         return U64(self.e, b.add(before, b.zext(self.f.number(self.at.index), I64)))
 
     def once(self, key: str, words: int, formula: Formula, *runs: Data, quick: QuickFormula | None = None) -> Data:
@@ -84,7 +84,7 @@ class TranslatedWarp(WarpMemory, WarpControl):
 
     def shuffle(self, value: U32, source: U32) -> U32:
         """A lane that takes no part gives 0: what CUDA leaves open must not depend on how registers are kept."""
-        given = self.b.select(self._active, self.e.splat(value.node), llvm.Constant(V32, None))
+        given = self.b.select(self._active, self.e.splat(value.node), llvm.IRConstant(V32, None))
         return self._u32(shuffled(self.code, given, self.e.splat(source.node)))
 
     def match_any(self, words: Data) -> U32:
@@ -97,7 +97,7 @@ class TranslatedWarp(WarpMemory, WarpControl):
 
 
 def written(
-    module: llvm.Module, name: str, words: int, runs: Sequence[Data], formula: Formula, quick: QuickFormula | None
+    module: llvm.IRModule, name: str, words: int, runs: Sequence[Data], formula: Formula, quick: QuickFormula | None
 ) -> llvm.Function:
     """A routine that gives `words` words, formula(*runs); what `quick` finds where that is the same in all lanes."""
     result = llvm.LiteralStructType([V32] * words)

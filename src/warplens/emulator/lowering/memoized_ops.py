@@ -15,8 +15,8 @@ from warplens import llvm
 from warplens.core.program import Instruction
 from warplens.emulator.codegen.structured_builder import i64
 from warplens.emulator.codegen.vector_types import I32, I64, is_vector, scalar_type
-from warplens.emulator.lowering.codegen_context import Running
-from warplens.emulator.state.structs import Bounds, Env
+from warplens.emulator.lowering.codegen_context import CodegenContext
+from warplens.emulator.state.structs import Bounds, WorkerEnv
 from warplens.isa.dsl.decode import Binding
 from warplens.isa.dsl.lanes import Lanes
 
@@ -25,7 +25,7 @@ KNOWN = 1 << 32  # so that nothing is like memory in which nothing stands yet
 
 
 def recalled(
-    f: Running, at: Instruction, binding: Binding, arguments: Sequence[Any], told: Callable[[], Any]
+    f: CodegenContext, at: Instruction, binding: Binding, arguments: Sequence[Any], told: Callable[[], Any]
 ) -> Any:
     """What the instruction gives; `told` writes the code that computes it."""
     operand = _one_word(at, binding, arguments)
@@ -34,9 +34,7 @@ def recalled(
     b, code = f.b, f.code
     (kind,) = binding.op.results
     # The instruction accesses no memory: its record of the buffer used last is free.
-    place = code.at(
-        code.load(Env, f.env, "bounds"), b.mul(b.sext(f.number(at.index), I64), i64(sizeof(Bounds)))
-    )
+    place = code.at(code.load(WorkerEnv, f.env, "bounds"), b.mul(b.sext(f.number(at.index), I64), i64(sizeof(Bounds))))
     key = b.or_(b.zext(b.bitcast(operand, I32), I64), i64(KNOWN))
     result = code.variable(I32)
     same = b.icmp_signed("==", code.load(Bounds, place, "low"), key)
@@ -59,5 +57,5 @@ def _one_word(at: Instruction, binding: Binding, arguments: Sequence[Any]) -> ll
     if not (issubclass(results[0], Lanes) and results[0].bits == given[0].bits == 32):
         return None
     node = given[0].node
-    scalar = isinstance(node, llvm.Value) and not isinstance(node, llvm.Constant) and not is_vector(node)
+    scalar = isinstance(node, llvm.Value) and not isinstance(node, llvm.IRConstant) and not is_vector(node)
     return node if scalar else None

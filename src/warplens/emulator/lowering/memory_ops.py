@@ -12,20 +12,20 @@ from warplens.core.program import Address, Register
 from warplens.emulator.access import access_emission, outlined
 from warplens.emulator.access.async_copy import copy_routine
 from warplens.emulator.access.atomic_access import atomic_routine, compare_and_store_routine, update_routine
-from warplens.emulator.access.site import V32, Site
-from warplens.emulator.analysis.affine import HighWord, Linear
+from warplens.emulator.access.site import V32, AccessSite
+from warplens.emulator.analysis.affine import AffineValue, HighWord
 from warplens.emulator.codegen.structured_builder import i32, i64
 from warplens.emulator.codegen.vector_types import I1, I32, I64, is_vector, vector
-from warplens.emulator.lowering.instruction_context import AtInstruction
+from warplens.emulator.lowering.instruction_context import InstructionContext
 from warplens.emulator.state import abi
 from warplens.emulator.state.counter_layout import COLUMNS, GENERIC_BYTES
-from warplens.emulator.state.structs import Block
+from warplens.emulator.state.structs import BlockState
 from warplens.isa.barrier import unchanged
 from warplens.isa.dsl.lanes import U32, U64, Pred
 from warplens.isa.dsl.warp_interface import Data, Number, Reduction, Space, Update
 
 
-class WarpMemory(AtInstruction):
+class MemoryOps(InstructionContext):
     """Loads, stores and atomics of the active lanes."""
 
     @property
@@ -33,14 +33,14 @@ class WarpMemory(AtInstruction):
         """How an access is written: out, or as a call."""
         return outlined if self.f.t.large else access_emission
 
-    def _site(self, mask: llvm.Value | None = None, space: Space = "global", counted: bool = True) -> Site:
+    def _site(self, mask: llvm.Value | None = None, space: Space = "global", counted: bool = True) -> AccessSite:
         """space: of a generic access, which one the lanes reach."""
         counters = self.f.row(self.at.index, space) if counted else self.code.variable(llvm.VectorType(I64, COLUMNS))
         active = self.active_mask if mask is None else mask
         windows = self.f.t.routines.windows
         index = self.f.number(self.at.index)
         together = mask is None and (self.condition is None or not is_vector(self.condition))
-        return Site(
+        return AccessSite(
             self.code, windows, self.f.env, self.f.block, self.f.warp, index, counters, active,
             tile=self.f.t.tile,
             hits=self.f.hit(self.at.index),
@@ -67,11 +67,11 @@ class WarpMemory(AtInstruction):
         """The same; one number or a line where it is one."""
         wide = space in ("global", "generic")
         total = (self._wide_address(at) if wide else self._narrow_address(at)).node
-        if isinstance(total, Linear):
+        if isinstance(total, AffineValue):
             self.f.registers.trust(total)
             base, *steps = total.parts
             known = (self.e.scalar(U64 if wide else U32, base).node, *steps)
-            return Linear(total.bits, known)
+            return AffineValue(total.bits, known)
         return self.e.splat(total) if isinstance(total, HighWord) else total
 
     def _wide_address(self, at: Address) -> U64:
@@ -115,7 +115,7 @@ class WarpMemory(AtInstruction):
     def _of_this_block(self, address: llvm.Value) -> llvm.Value:
         """Of generic addresses in the shared memory of the cluster."""
         rank = self.b.lshr(self.b.trunc(address, V32), self.e.splat(i32(24)))
-        return self.b.icmp_signed("==", rank, self.e.splat(self.code.load(Block, self.f.block, "rank")))
+        return self.b.icmp_signed("==", rank, self.e.splat(self.code.load(BlockState, self.f.block, "rank")))
 
     def _near(self, address: llvm.Value, space: Space, mask: llvm.Value, size: int) -> llvm.Value:
         """Generic addresses as addresses of one space, and counts the different ones of the lanes that reach it."""
@@ -133,10 +133,10 @@ class WarpMemory(AtInstruction):
             watch.access(self._site(), space, address, bytes, "load", strong=self._strong, acquires=self._strong)
             if not watch.moves(space):
                 one = self._site().together and space != "local" and self.e.is_scalar(address)
-                return Data([self._u32(llvm.Constant(I32 if one else V32, None))] * max(bytes // 4, 1))
+                return Data([self._u32(llvm.IRConstant(I32 if one else V32, None))] * max(bytes // 4, 1))
             words = self._access.load(routines, self._site(), space, address, bytes, signed, fault)
             return Data([self._u32(w) for w in words])
-        total = [self.code.variable(V32, llvm.Constant(V32, None)) for _ in range(max(bytes // 4, 1))]
+        total = [self.code.variable(V32, llvm.IRConstant(V32, None)) for _ in range(max(bytes // 4, 1))]
         for where, mask, counted in self._windows(address):
             with self.code.when(self.code.nonzero(mask)):
                 near = self._near(address, where, mask, bytes)
@@ -168,7 +168,9 @@ class WarpMemory(AtInstruction):
                     site = self._site(mask, where, counted)
                     self._access.store(routines, site, where, near, words, bytes, fault)
 
-    def _call_access(self, routine: llvm.Function, site: Site, address: llvm.Value, words: Sequence[U32]) -> llvm.Value:
+    def _call_access(
+        self, routine: llvm.Function, site: AccessSite, address: llvm.Value, words: Sequence[U32]
+    ) -> llvm.Value:
         made = self.b.call(routine, [*site.common(), address, site.mask, *(self.e.splat(w.node) for w in words)])
         access_emission.leave_on_fault(site, self.f.fault, self.b.append_basic_block("after"))
         return made
@@ -181,7 +183,7 @@ class WarpMemory(AtInstruction):
         address = self.address(space, at)
         words = [*value.words, *(compare.words if compare else ())]
         count = len(value.words)
-        total = [self.code.variable(V32, llvm.Constant(V32, None)) for _ in range(count)]
+        total = [self.code.variable(V32, llvm.IRConstant(V32, None)) for _ in range(count)]
         windows = [(space, self.active_mask, True)] if space != "generic" else self._windows(address)
         for where, mask, counted in windows:
             if where == "local" or where != (only or where):
@@ -197,7 +199,7 @@ class WarpMemory(AtInstruction):
 
     def _nothing(self) -> U32:
         """What is loaded where nothing is moved."""
-        return self._u32(llvm.Constant(V32, None))
+        return self._u32(llvm.IRConstant(V32, None))
 
     def _keep(self, old: llvm.Value, mask: llvm.Value, total: Sequence[llvm.Value]) -> None:
         """The words of a routine's result, in the lanes of a mask."""
@@ -245,7 +247,7 @@ class WarpMemory(AtInstruction):
         self.code.bump(site.hits, sectors)
         access_emission.leave_on_fault(site, self.f.fault, self.b.append_basic_block("after"))
 
-    def _rows(self, matrices: int) -> Site:
+    def _rows(self, matrices: int) -> AccessSite:
         return self._site(self.b.and_(self.active_mask, i32((1 << 8 * matrices) - 1)))
 
     def load_rows(self, at: Address, matrices: int) -> Data:

@@ -18,20 +18,20 @@ LONG = 30  # instructions of LLVM's: a call takes as long as about ten
 
 
 @dataclass(frozen=True)
-class Written:
+class OutlinedOp:
     """A sentence as a function, and what kinds of results it gives."""
 
     function: llvm.Function
     kinds: tuple[type[Lanes], ...]
 
 
-class Sentences:
+class OutlinedOps:
     """Those of one function of `module`, which is of large code or not."""
 
-    def __init__(self, module: llvm.Module, large: bool, tile: int) -> None:
+    def __init__(self, module: llvm.IRModule, large: bool, tile: int) -> None:
         self.module, self.large, self.tile = module, large, tile
         self.lengths: dict[Any, int] = {}
-        self.written: dict[Any, Written] = {}
+        self.written: dict[Any, OutlinedOp] = {}
 
     def tell(self, e: LlvmEmitter, op: Op, modifiers: Mapping[str, Any], arguments: Sequence[Any]) -> Any:
         """What the sentence gives for these operands."""
@@ -45,7 +45,7 @@ class Sentences:
             self.written[key] = self._write(op, modifiers, arguments)
         return _call(e, self.written[key], arguments)
 
-    def _write(self, op: Op, modifiers: Mapping[str, Any], arguments: Sequence[Any]) -> Written:
+    def _write(self, op: Op, modifiers: Mapping[str, Any], arguments: Sequence[Any]) -> OutlinedOp:
         types = [a.node.type for a in arguments if isinstance(a, Lanes)]
         made, code = function(self.module, f"{op.name} {len(self.written)}", llvm.VoidType(), types)
         inner, given = LlvmEmitter(code.b, self.tile), list(made.args)
@@ -56,14 +56,14 @@ class Sentences:
         made.function_type = llvm.FunctionType(kind, types)
         whole = nodes[0]
         if len(nodes) > 1:
-            whole = llvm.Constant(kind, llvm.POISON)
+            whole = llvm.IRConstant(kind, llvm.POISON)
             for k, node in enumerate(nodes):
                 whole = code.b.insert_value(whole, node, k)
         code.b.ret(whole)
-        return Written(made, tuple(type(r) for r in results))
+        return OutlinedOp(made, tuple(type(r) for r in results))
 
 
-def _call(e: LlvmEmitter, written: Written, arguments: Sequence[Any]) -> Any:
+def _call(e: LlvmEmitter, written: OutlinedOp, arguments: Sequence[Any]) -> Any:
     whole = e.b.call(written.function, [a.node for a in arguments if isinstance(a, Lanes)])
     if len(written.kinds) == 1:
         return written.kinds[0](e, whole)

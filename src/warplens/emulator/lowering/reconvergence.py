@@ -7,13 +7,13 @@ from warplens.core.program import Label, Register
 from warplens.emulator.access.site import V32
 from warplens.emulator.codegen.structured_builder import i32
 from warplens.emulator.codegen.vector_types import I1, I32, I64, LANES, is_vector
-from warplens.emulator.lowering.instruction_context import AtInstruction
+from warplens.emulator.lowering.instruction_context import InstructionContext
 from warplens.emulator.state.counter_layout import DIVERGENT, ON, PARTED, REPLAYED, REPLAYS
-from warplens.emulator.state.structs import COLLECTIVE, EARLIER, EVERYBODY, WARPSYNC, FaultKind, Warp
+from warplens.emulator.state.structs import COLLECTIVE, EARLIER, EVERYBODY, WARPSYNC, FaultKind, WarpState
 from warplens.isa.dsl.lanes import U32, Pred
 
 
-class WarpMeeting(AtInstruction):
+class Reconvergence(InstructionContext):
     """Who waits for whom inside a warp.  Only active lanes take part."""
 
     def _next(self) -> int:
@@ -42,31 +42,31 @@ class WarpMeeting(AtInstruction):
         if self.f.t.gives_way:
             lanes = self.first(mask).node
             if not restored:
-                others = self.code.load(Warp, self.f.warp, "barrier", barrier.index)
+                others = self.code.load(WarpState, self.f.warp, "barrier", barrier.index)
                 self._note("joined", barrier, self.code.nonzero(others))
                 lanes = self.b.or_(others, lanes)
-            self.code.store(lanes, Warp, self.f.warp, "barrier", barrier.index)
-            self.code.store(0, Warp, self.f.warp, "missed", barrier.index)
+            self.code.store(lanes, WarpState, self.f.warp, "barrier", barrier.index)
+            self.code.store(0, WarpState, self.f.warp, "missed", barrier.index)
         elif self.f.t.restores:
             self.f.registers.take_from(barrier, self.first(mask))
         else:
             self.f.registers.write(barrier, mask, self._active, self.condition)
         if not self.f.t.restores:
             return
-        self._note("restored", barrier, llvm.Constant(I1, int(restored)))
+        self._note("restored", barrier, llvm.IRConstant(I1, int(restored)))
 
     def _note(self, field: str, barrier: Register, whether: llvm.Value) -> None:
         bit = i32(1 << barrier.index)
-        known = self.b.and_(self.code.load(Warp, self.f.warp, field), self.b.not_(bit))
-        self.code.store(self.b.or_(known, self.b.select(whether, bit, i32(0))), Warp, self.f.warp, field)
+        known = self.b.and_(self.code.load(WarpState, self.f.warp, field), self.b.not_(bit))
+        self.code.store(self.b.or_(known, self.b.select(whether, bit, i32(0))), WarpState, self.f.warp, field)
 
     def barrier_mask(self, barrier: Register) -> U32:
         if self.f.t.gives_way:
-            return self._u32(self.code.load(Warp, self.f.warp, "barrier", barrier.index))
+            return self._u32(self.code.load(WarpState, self.f.warp, "barrier", barrier.index))
         return self._u32(self.f.registers.word("B", barrier.index))
 
     def _exited(self) -> llvm.Value:
-        return self.code.load(Warp, self.f.warp, "exited")
+        return self.code.load(WarpState, self.f.warp, "exited")
 
     def meet(self, barrier: Register) -> None:
         if self.f.t.gives_way:
@@ -79,18 +79,18 @@ class WarpMeeting(AtInstruction):
             return
         b, code, warp = self.b, self.code, self.f.warp
         if not self.f.t.restores:
-            merged = code.nonzero(code.load(Warp, warp, "merged"))
+            merged = code.nonzero(code.load(WarpState, warp, "merged"))
             with code.when(merged, likely=False):
                 self._keep_to(barrier, masks, need)
         self.mask = b.load(self.f.exec, typ=I32)
         with code.when(self._was_dug(), likely=False):
-            code.store(0, Warp, warp, "dug")
+            code.store(0, WarpState, warp, "dug")
             self._rejoin(barrier, need)
         self._wait(barrier.index, need, barrier)
 
     def _was_dug(self) -> llvm.Value:
         """Whether the split that issues this had been buried, at this place."""
-        dug = self.code.load(Warp, self.f.warp, "dug")
+        dug = self.code.load(WarpState, self.f.warp, "dug")
         return self.b.icmp_signed("==", dug, self.f.number(self._next()))
 
     def _joined(self, barrier: Register, need: llvm.Value, place: llvm.Value) -> llvm.Value:
@@ -134,13 +134,13 @@ class WarpMeeting(AtInstruction):
         """In a kernel whose lanes may give way."""
         b, code, warp = self.b, self.code, self.f.warp
         if self.f.place.whole:
-            code.store(0, Warp, warp, "barrier", barrier.index)
+            code.store(0, WarpState, warp, "barrier", barrier.index)
             self.f.go_on(self._next(), self.at.index)
             return
         place = self.f.later(self._next(), self.mask)
-        need = code.load(Warp, warp, "barrier", barrier.index)
+        need = code.load(WarpState, warp, "barrier", barrier.index)
         with code.when(self._was_dug(), likely=False):
-            code.store(0, Warp, warp, "dug")
+            code.store(0, WarpState, warp, "dug")
             with code.when(code.nonzero(self._joined(barrier, need, place))):
                 self.runtime.all_away(code, warp)
         lanes = b.load(self.f.exec, typ=I32)
@@ -185,7 +185,7 @@ class WarpMeeting(AtInstruction):
         """Lanes that restored a barrier from a register issue its meeting once more, unless it is empty."""
         if not self.f.t.restores:
             return
-        restored = self.b.and_(self.code.load(Warp, self.f.warp, "restored"), i32(1 << slot))
+        restored = self.b.and_(self.code.load(WarpState, self.f.warp, "restored"), i32(1 << slot))
         with self.code.when(self.b.and_(self.code.nonzero(restored), self.code.nonzero(need)), likely=False):
             self.runtime.replay(self.code, self.f.env, self.f.number(self.at.index), lanes)
 
@@ -197,13 +197,15 @@ class WarpMeeting(AtInstruction):
             self.count(ON, b.zext(self.code.popcount(lanes), I64))
         staying = self.barrier_mask(barrier) & self._u32(b.not_(lanes))
         if self.f.t.gives_way:
-            self.code.store(staying.node, Warp, self.f.warp, "barrier", barrier.index)
+            self.code.store(staying.node, WarpState, self.f.warp, "barrier", barrier.index)
         else:
             self.f.registers.take_from(barrier, staying)
         if not self.f.place.whole:
-            before = self.code.load(Warp, self.f.warp, "ready")
+            before = self.code.load(WarpState, self.f.warp, "ready")
             b.call(self.runtime.leave, [self.f.env, self.f.warp, i32(barrier.index), lanes])
-            with self.code.when(b.icmp_signed(">", self.code.load(Warp, self.f.warp, "ready"), before), likely=False):
+            with self.code.when(
+                b.icmp_signed(">", self.code.load(WarpState, self.f.warp, "ready"), before), likely=False
+            ):
                 self._after_released(before)
         self.f.go_on(self._next(), self.at.index)
 
@@ -216,12 +218,12 @@ class WarpMeeting(AtInstruction):
         """
         b, code, warp = self.b, self.code, self.f.warp
         below = b.lshr(code.bit(before), i32(1))
-        code.store(b.or_(code.load(Warp, warp, "buried"), below), Warp, warp, "buried")
-        top = b.sub(code.load(Warp, warp, "ready"), i32(1))
-        pc, mask = (code.load(Warp, warp, f"ready_{name}", top) for name in ("pc", "mask"))
+        code.store(b.or_(code.load(WarpState, warp, "buried"), below), WarpState, warp, "buried")
+        top = b.sub(code.load(WarpState, warp, "ready"), i32(1))
+        pc, mask = (code.load(WarpState, warp, f"ready_{name}", top) for name in ("pc", "mask"))
         with code.when(b.icmp_signed("<", code.popcount(mask), code.popcount(self.mask))):
-            code.store(self.f.later(self._next(), self.mask), Warp, warp, "ready_pc", top)
-            code.store(self.mask, Warp, warp, "ready_mask", top)
+            code.store(self.f.later(self._next(), self.mask), WarpState, warp, "ready_pc", top)
+            code.store(self.mask, WarpState, warp, "ready_mask", top)
             b.call(self.runtime.put, [warp, pc, mask])
             b.branch(self.f.dispatch)
 
@@ -250,13 +252,13 @@ class WarpMeeting(AtInstruction):
 
     def _in_own_mask(self, mask: U32) -> None:
         """Lanes must be among those they wait for: an H200 raises "illegal instruction" for others."""
-        own_bit = llvm.Constant(V32, [1 << lane for lane in range(LANES)])
+        own_bit = llvm.IRConstant(V32, [1 << lane for lane in range(LANES)])
         missing = self._u32(self.e.splat(mask.node)) & self._u32(own_bit)
         outside = self.b.bitcast(missing.eq(0).node, I32)
         self.f.fault_if(self.b.and_(outside, self.mask), FaultKind.WRONG_LANES, self.at)
 
     def collect(self, mask: U32, target: Label) -> None:
-        place = self.code.field(Warp, self.f.warp, "lane_return")
+        place = self.code.field(WarpState, self.f.warp, "lane_return")
         old = self.b.load(place, typ=V32, align=4)
         back = self.f.later(target.offset // 16, self.mask)
         if self.f.t.gives_way:
@@ -270,7 +272,7 @@ class WarpMeeting(AtInstruction):
 
     def end_collective(self) -> None:
         b = self.b
-        place = self.code.field(Warp, self.f.warp, "lane_return")
+        place = self.code.field(WarpState, self.f.warp, "lane_return")
         places = b.load(place, typ=V32, align=4)
         if self.f.t.gives_way:
             self._end_apart(places, place)

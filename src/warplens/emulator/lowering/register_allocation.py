@@ -12,19 +12,19 @@ from warplens import llvm
 from warplens.core.program import Constant, Program
 from warplens.emulator.access.gather_scatter import gathered
 from warplens.emulator.analysis.abstract_interpreter import named
-from warplens.emulator.analysis.affine import Guard, Linear
+from warplens.emulator.analysis.affine import AffineValue, Guard
 from warplens.emulator.analysis.register_file import PARTS, Form, RegisterFile
 from warplens.emulator.analysis.uniformity_lattice import Name, State, shape_at
 from warplens.emulator.codegen.emitter import LlvmEmitter
-from warplens.emulator.codegen.structured_builder import Code, i32, i64
+from warplens.emulator.codegen.structured_builder import StructuredBuilder, i32, i64
 from warplens.emulator.codegen.vector_types import I1, I8, I16, I32, I64, PTR, is_vector, scalar_type, vector
 from warplens.emulator.lowering.syscall_stub import READ
-from warplens.emulator.state.structs import Env, FaultKind
+from warplens.emulator.state.structs import FaultKind, WorkerEnv
 from warplens.isa.dsl.lanes import U32, Float, Lanes
 
 if TYPE_CHECKING:
-    from warplens.emulator.lowering.codegen_context import Running
-    from warplens.emulator.lowering.warp_frame import Frame
+    from warplens.emulator.lowering.codegen_context import CodegenContext
+    from warplens.emulator.lowering.warp_frame import WarpFrame
 
 Slot = tuple[Name, Form, int]
 VECTORS = {"R": 128, "B": 128, "P": 4}  # bytes of 32 numbers
@@ -45,20 +45,21 @@ def saved_space(last: Mapping[str, int]) -> int:
     """Bytes that the registers up to these numbers take at most; runs reach up to seven beyond a name."""
     return -(-sum((VECTORS.get(file, 4) + 40) * (n + 8) for file, n in last.items() if n >= 0) // 64) * 64
 
+
 # Lanes that wait there hold what is read behind it, while others run the code that they have run.
 WAITS_FOR_LANES = ("BSYNC", "WARPSYNC", "BAR")
 
 
-class Registers(RegisterFile):
+class RegisterAllocation(RegisterFile):
     """Locals for each form of the registers that the code touches, made when first asked for.
 
     In straight code values are remembered instead, and stored where it ends (settle): LLVM would find out the same.
     """
 
     e: LlvmEmitter
-    f: Running
+    f: CodegenContext
 
-    def __init__(self, function: Frame) -> None:
+    def __init__(self, function: WarpFrame) -> None:
         super().__init__(function.emitter)
         self.f = function
         self.b = function.b
@@ -83,7 +84,7 @@ class Registers(RegisterFile):
             kind = self.kind(name, form)
             with self.b.goto_entry_block():
                 place = self.b.alloca(kind)
-                self.b.store(llvm.Constant(kind, None), place)
+                self.b.store(llvm.IRConstant(kind, None), place)
             self.locals[slot] = place
         return self.locals[slot]
 
@@ -142,7 +143,7 @@ class Registers(RegisterFile):
             some = self.b.icmp_signed("!=", self.b.bitcast(active, I32), i32(0))
         return self.b.select(some, node, old())
 
-    def trust(self, linear: Linear) -> None:
+    def trust(self, linear: AffineValue) -> None:
         for guard in linear.guards:
             self._check(guard)
 
@@ -156,16 +157,16 @@ class Registers(RegisterFile):
         known = [(step, times) for step, times in reach if isinstance(step, int)]
         least = sum(min(step * times, 0) for step, times in known)
         most = sum(max(step * times, 0) for step, times in known)
-        bottom, top = b.add(wide, llvm.Constant(I64, least)), b.add(wide, llvm.Constant(I64, most))
+        bottom, top = b.add(wide, llvm.IRConstant(I64, least)), b.add(wide, llvm.IRConstant(I64, most))
         for step, times in reach:
             if not isinstance(step, int):
-                way = b.mul(b.sext(step, I64), llvm.Constant(I64, times))
-                zero = llvm.Constant(I64, 0)
+                way = b.mul(b.sext(step, I64), llvm.IRConstant(I64, times))
+                zero = llvm.IRConstant(I64, 0)
                 negative = b.icmp_signed("<", way, zero)
                 bottom = b.add(bottom, b.select(negative, way, zero))
                 top = b.add(top, b.select(negative, zero, way))
         fine = b.and_(
-            b.icmp_signed(">=", bottom, llvm.Constant(I64, low)), b.icmp_signed("<=", top, llvm.Constant(I64, high))
+            b.icmp_signed(">=", bottom, llvm.IRConstant(I64, low)), b.icmp_signed("<=", top, llvm.IRConstant(I64, high))
         )
         on = b.append_basic_block("on")
         b.cbranch(fine, on, self.f.wrapped).set_weights([100000, 1])
@@ -197,7 +198,9 @@ class Registers(RegisterFile):
             offset += 128 if kind == vector(I32) else 8 if kind == I64 else 4
         return places
 
-    def save(self, code: Code, area: llvm.Value, slots: Iterable[Slot], layout: Mapping[Slot, int]) -> None:
+    def save(
+        self, code: StructuredBuilder, area: llvm.Value, slots: Iterable[Slot], layout: Mapping[Slot, int]
+    ) -> None:
         for slot in slots:
             value = self.fetch(*slot)
             if value.type == vector(I1):
@@ -206,7 +209,9 @@ class Registers(RegisterFile):
                 value = self.b.zext(value, I32)
             self.b.store(value, code.at(area, layout[slot]), align=4)
 
-    def restore(self, code: Code, area: llvm.Value, slots: Iterable[Slot], layout: Mapping[Slot, int]) -> None:
+    def restore(
+        self, code: StructuredBuilder, area: llvm.Value, slots: Iterable[Slot], layout: Mapping[Slot, int]
+    ) -> None:
         for slot in slots:
             kind = self.kind(slot[0], slot[1])
             stored = I32 if kind in (vector(I1), I1) else kind
@@ -221,12 +226,12 @@ class Registers(RegisterFile):
 
     def immediate(self, kind: type[Lanes], bits: int) -> Any:
         width = llvm.IntType(kind.bits)
-        constant = llvm.Constant(width, bits & ((1 << kind.bits) - 1))
+        constant = llvm.IRConstant(width, bits & ((1 << kind.bits) - 1))
         return constant.bitcast(scalar_type(kind)) if issubclass(kind, Float) else constant
 
     def number(self, kind: llvm.Type, value: int) -> llvm.Value:
         """A number that stands in an operand."""
-        return llvm.Constant(kind, value)
+        return llvm.IRConstant(kind, value)
 
     def indexed(self, at: Constant) -> llvm.Value:
         """The offset in its bank, of each lane where it has an index."""
@@ -242,7 +247,7 @@ class Registers(RegisterFile):
         offset = self.indexed(at)
         if at.index is not None:
             self._within_bank(at, offset, size)
-        base = code.load(Env, self.f.env, "bank", at.bank)
+        base = code.load(WorkerEnv, self.f.env, "bank", at.bank)
         words = max(size // 4, 1)
         kind = {1: I8, 2: I16}.get(size, I32)
         within = b.and_(offset, self.e.number(offset, 0xFFFF & -size))
@@ -264,7 +269,7 @@ class Registers(RegisterFile):
         """A GPU gives 0 behind the end of a bank, and compute-sanitizer says nothing; here it is a fault."""
         b, code, function = self.b, self.f.code, self.f
         first = self.e.splat(offset)
-        room = code.load(Env, function.env, "bank_bytes", at.bank)
+        room = code.load(WorkerEnv, function.env, "bank_bytes", at.bank)
         end = b.add(b.zext(first, vector(I64)), self.e.splat(i64(size)))
         wrong = b.and_(function.active, b.icmp_unsigned(">", end, self.e.splat(room)))
         lanes = b.bitcast(wrong, I32)

@@ -9,10 +9,10 @@ from warplens.emulator.analysis.liveness import Name
 from warplens.emulator.codegen.structured_builder import i32
 from warplens.emulator.codegen.vector_types import I1, I32, LANES, PTR, vector
 from warplens.emulator.execute.syscalls import ARGUMENTS, CODE_BASE, FIRST_ARGUMENT, FUNCTIONS
-from warplens.emulator.state.structs import Env
+from warplens.emulator.state.structs import WorkerEnv
 
 if TYPE_CHECKING:
-    from warplens.emulator.lowering.codegen_context import Running
+    from warplens.emulator.lowering.codegen_context import CodegenContext
 
 RETURN_ADDRESS = 20  # R20 and R21
 PLACES = [CODE_BASE // 16 + n for n in range(len(FUNCTIONS))]
@@ -20,7 +20,7 @@ READ: set[Name] = {("R", FIRST_ARGUMENT + n) for n in range(ARGUMENTS)} | {("R",
 HOOK = llvm.FunctionType(I32, [PTR, PTR, PTR, I32, PTR, I32, I32])
 
 
-def driver_block(function: Running) -> llvm.Block:
+def driver_block(function: CodegenContext) -> llvm.BasicBlock:
     """Where the dispatcher goes for a place of PLACES."""
     b = function.b
     here, block = b.block, function.function.append_basic_block("driver")
@@ -30,7 +30,7 @@ def driver_block(function: Running) -> llvm.Block:
     return block
 
 
-def call_driver(function: Running) -> None:
+def call_driver(function: CodegenContext) -> None:
     """The running lanes call, and go on where they return to.
 
     Code with calls keeps all registers as 32 numbers (uniformity.py).
@@ -45,7 +45,7 @@ def call_driver(function: Running) -> None:
     back_to = registers.fetch(("R", RETURN_ADDRESS), "many", 0)
     places = code.variable(lanes, b.lshr(back_to, function.emitter.splat(i32(4))))
     back = b.extract_element(b.load(places, typ=lanes), code.lowest(mask))
-    hook = code.load(Env, function.env, "driver")
+    hook = code.load(WorkerEnv, function.env, "driver")
     place = b.load(function.resume_at, typ=I32)
     ended = b.call(hook, [function.env, function.block, function.warp, place, words, mask, back], HOOK)
     with code.when(code.nonzero(ended), likely=False):

@@ -10,87 +10,89 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from warplens import llvm
-from warplens.emulator.analysis.uniformity import Place
+from warplens.emulator.analysis.uniformity import ProgramPoint
 from warplens.emulator.analysis.uniformity_lattice import Name, State
 from warplens.emulator.codegen.structured_builder import i32
 from warplens.emulator.codegen.vector_types import I32, I64, PTR
-from warplens.emulator.lowering.codegen_context import Running
-from warplens.emulator.lowering.register_allocation import Registers, Slot
-from warplens.emulator.lowering.split_dispatch import Turns
+from warplens.emulator.lowering.codegen_context import CodegenContext
+from warplens.emulator.lowering.register_allocation import RegisterAllocation, Slot
+from warplens.emulator.lowering.split_dispatch import SplitDispatch
 from warplens.emulator.lowering.syscall_stub import PLACES, READ, driver_block
-from warplens.emulator.state.structs import HEADER, WHOLE, Env, FaultKind, Status, Warp
+from warplens.emulator.state.structs import HEADER, WHOLE, FaultKind, Status, WarpState, WorkerEnv
 
 if TYPE_CHECKING:
-    from warplens.emulator.lowering.kernel_module import Translator
+    from warplens.emulator.lowering.kernel_module import KernelModule
 
 # run_apart(env, block, warp, what is left of the turn, place, straight) -> Status
 RUN_APART = llvm.FunctionType(I32, [PTR, PTR, PTR, I64, I32, I32])
 
 
-def number_of(place: Place) -> int:
+def number_of(place: ProgramPoint) -> int:
     """How the dispatcher knows a place."""
     return place.first | (WHOLE if place.whole else 0)
 
 
-class Frame(Turns, Running):
+class WarpFrame(SplitDispatch, CodegenContext):
     """The body of run_warp(env, block, warp) -> Status, or of run_apart (lazy_divergent_code.py).
 
     `places` are the blocks that the function has; a warp that goes on at another of the translator's leaves for
     run_apart, whose address stands in the global `beyond`.
     """
 
-    t: Translator
+    t: KernelModule
 
     def __init__(
-        self, translator: Translator, function: llvm.Function, places: Iterable[Place], beyond: llvm.Value | None = None
+        self,
+        translator: KernelModule,
+        function: llvm.Function,
+        places: Iterable[ProgramPoint],
+        beyond: llvm.Value | None = None,
     ) -> None:
         super().__init__(translator, function)
         self.beyond = beyond
-        self.blocks = {
-            place: function.append_basic_block(f"at_{16 * place.first:x}") for place in sorted(places)
-        }
+        self.blocks = {place: function.append_basic_block(f"at_{16 * place.first:x}") for place in sorted(places)}
         self.dispatch = function.append_basic_block("dispatch")
         self.suspend = function.append_basic_block("suspend")
         self.done = function.append_basic_block("done")
         if beyond is not None:
             self.leave = function.append_basic_block("leave")
-        self.stops: dict[Place, llvm.Block] = {}
-        self.waits: list[tuple[llvm.Block, Place]] = []
+        self.stops: dict[ProgramPoint, llvm.BasicBlock] = {}
+        self.waits: list[tuple[llvm.BasicBlock, ProgramPoint]] = []
         self.fault = function.append_basic_block("fault")
         self.wrapped = function.append_basic_block("wrapped")
-        self.entries: set[Place] = set()
+        self.entries: set[ProgramPoint] = set()
         self.exec = self.b.alloca(I32)
         self.fuel = self.b.alloca(I64)
         self.resume_at = self.b.alloca(I32)
         self.straight = self.b.alloca(I32)
         self.at = translator.program.instructions[0]
-        self.registers = Registers(self)
+        self.registers = RegisterAllocation(self)
 
     def build(self) -> None:
         """run_warp: from the first instruction, or from where the warp stopped."""
         b, code = self.b, self.code
-        self._begin(code.load(Env, self.env, "slice"))
+        self._begin(code.load(WorkerEnv, self.env, "slice"))
         self.entries.add(self.t.start)
         again, fresh = (self.function.append_basic_block(n) for n in ("again", "fresh"))
-        b.cbranch(code.nonzero(code.load(Warp, self.warp, "begun")), again, fresh)
+        b.cbranch(code.nonzero(code.load(WarpState, self.warp, "begun")), again, fresh)
         self._translate_all()
         b.position_at_end(fresh)
-        code.store(0, Warp, self.warp, "ready")
-        b.store(code.load(Warp, self.warp, "exec"), self.exec)
+        code.store(0, WarpState, self.warp, "ready")
+        b.store(code.load(WarpState, self.warp, "exec"), self.exec)
         b.branch(self.blocks[self.t.start])
         otherwise = self._leave() if self.beyond is not None else self._dispatched()
         b.position_at_end(again)
         self._resume(otherwise)
         self._end()
 
-    def build_apart(self, entries: Iterable[Place]) -> None:
+    def build_apart(self, entries: Iterable[ProgramPoint]) -> None:
         """run_apart: from a place that a split which was taken already goes on from; `entries`: where whole warps
         can leave to."""
         b = self.b
         *_, fuel, pc, straight = self.function.args
         self._begin(fuel)
         self.entries.update(entries)
-        b.store(self.code.load(Warp, self.warp, "exec"), self.exec)
+        b.store(self.code.load(WarpState, self.warp, "exec"), self.exec)
         b.store(pc, self.resume_at)
         start = self.function.append_basic_block("start")
         b.branch(start)
@@ -103,11 +105,11 @@ class Frame(Turns, Running):
         self._end()
 
     def _begin(self, fuel: llvm.Value) -> None:
-        self.counters = self.code.load(Env, self.env, "counters")
+        self.counters = self.code.load(WorkerEnv, self.env, "counters")
         self.saved = self.code.at(self.warp, HEADER)
         self.b.store(fuel, self.fuel)
 
-    def _translate(self, place: Place) -> None:
+    def _translate(self, place: ProgramPoint) -> None:
         """Fills the block of a place."""
         raise NotImplementedError
 
@@ -125,10 +127,10 @@ class Frame(Turns, Running):
         places = self._held_at(p for p in self.t.shapes.states if not p.whole)
         return self.registers.layout(self.registers.slots(places, touched=False))
 
-    def _held_at(self, places: Iterable[Place]) -> list[tuple[State, frozenset[Name]]]:
+    def _held_at(self, places: Iterable[ProgramPoint]) -> list[tuple[State, frozenset[Name]]]:
         return [(self.t.shapes.states[p], self.t.shapes.live[p]) for p in sorted(places)]
 
-    def _saved_at(self, places: Iterable[Place]) -> list[Slot]:
+    def _saved_at(self, places: Iterable[ProgramPoint]) -> list[Slot]:
         """What this code saves of what the places need; the rest is only handed on (_leave)."""
         return [slot for slot in self.registers.slots(self._held_at(places)) if slot in self.layout]
 
@@ -183,7 +185,7 @@ class Frame(Turns, Running):
         self._next_split()
         b.branch(self.leave)
         b.position_at_end(self.leave)
-        self.code.store(b.load(self.exec, typ=I32), Warp, self.warp, "exec")
+        self.code.store(b.load(self.exec, typ=I32), WarpState, self.warp, "exec")
         slots = self.registers.slots(self._held_at(self.t.parting), touched=False)
         self.registers.save(self.code, self.saved, slots, self._apart_layout())
         self._call_beyond()
@@ -196,7 +198,7 @@ class Frame(Turns, Running):
         assert self.beyond is not None
         b.ret(b.call(b.load(self.beyond, typ=PTR), [self.env, self.block, self.warp, *rest], RUN_APART))
 
-    def _ways(self, pc: llvm.Value, lost: llvm.Block) -> None:
+    def _ways(self, pc: llvm.Value, lost: llvm.BasicBlock) -> None:
         switch = self.b.switch(pc, lost)
         for place in sorted(self.entries):
             switch.add_case(i32(number_of(place)), self.blocks[place])
@@ -208,7 +210,7 @@ class Frame(Turns, Running):
         """A whole warp waits for others; it goes on at an instruction."""
         block = self.function.append_basic_block("wait")
         self.b.branch(block)
-        self.waits.append((block, Place(index, whole=True)))
+        self.waits.append((block, ProgramPoint(index, whole=True)))
 
     def _wait(self) -> None:
         for block, place in self.waits:
@@ -217,7 +219,7 @@ class Frame(Turns, Running):
             self._save(self._saved_at([place]))
             self.b.ret(i32(Status.WAITING))
 
-    def stop_at(self, place: Place) -> llvm.Block:
+    def stop_at(self, place: ProgramPoint) -> llvm.BasicBlock:
         """Ends the turn of a split that goes on at this place.  A whole warp saves what is needed there: registers
         that something might save would be computed for it, round by round."""
         if not place.whole:
@@ -226,9 +228,9 @@ class Frame(Turns, Running):
             self.stops[place] = self.function.append_basic_block("stop")
         return self.stops[place]
 
-    def _stops(self) -> Iterable[tuple[llvm.Block, Callable[[], None]]]:
+    def _stops(self) -> Iterable[tuple[llvm.BasicBlock, Callable[[], None]]]:
         return [(block, partial(self._save, self._saved_at([place]))) for place, block in self.stops.items()]
 
     def _save(self, slots: list[Slot] | None = None) -> None:
         self.registers.save(self.code, self.saved, self.slots if slots is None else slots, self.layout)
-        self.code.store(1, Warp, self.warp, "begun")
+        self.code.store(1, WarpState, self.warp, "begun")

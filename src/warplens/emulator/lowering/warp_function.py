@@ -11,32 +11,36 @@ from typing import TYPE_CHECKING
 
 from warplens import llvm
 from warplens.core.program import Instruction
-from warplens.emulator.analysis.uniformity import Place
+from warplens.emulator.analysis.uniformity import ProgramPoint
 from warplens.emulator.codegen.structured_builder import i32, i64
 from warplens.emulator.codegen.vector_types import I1, I32, vector
 from warplens.emulator.lowering.instruction_context import unsupported
 from warplens.emulator.lowering.instruction_lowering import enter, tell
-from warplens.emulator.lowering.warp_frame import Frame, number_of
+from warplens.emulator.lowering.warp_frame import WarpFrame, number_of
 from warplens.emulator.state.structs import FaultKind
 from warplens.isa.dsl.warp_interface import Space
 from warplens.sass.flow_graph import waits
 
 if TYPE_CHECKING:
-    from warplens.emulator.lowering.kernel_module import Translator
+    from warplens.emulator.lowering.kernel_module import KernelModule
 
 
-class WarpFunction(Frame):
+class WarpFunction(WarpFrame):
     """The blocks of run_warp or run_apart, and the ways between them."""
 
     def __init__(
-        self, translator: Translator, function: llvm.Function, places: Iterable[Place], beyond: llvm.Value | None = None
+        self,
+        translator: KernelModule,
+        function: llvm.Function,
+        places: Iterable[ProgramPoint],
+        beyond: llvm.Value | None = None,
     ) -> None:
         super().__init__(translator, function, places, beyond)
         self.place = min(self.blocks)
 
     # Blocks
 
-    def _translate(self, place: Place) -> None:
+    def _translate(self, place: ProgramPoint) -> None:
         b, code, known = self.b, self.code, self.t.shapes
         block = self.t.by_start[place.first]
         b.position_at_end(self.blocks[place])
@@ -94,7 +98,7 @@ class WarpFunction(Frame):
         spent = self.spend_back(index, origin)
         b.cbranch(spent, self.stop_at(target), self.blocks[target]).set_weights([1, 10000])
 
-    def _go_beyond(self, target: Place, origin: int) -> None:
+    def _go_beyond(self, target: ProgramPoint, origin: int) -> None:
         assert target in self.t.parting, target
         self.b.store(i32(number_of(target)), self.resume_at)
         self.b.store(i32(int(target.first > origin)), self.straight)
@@ -105,8 +109,8 @@ class WarpFunction(Frame):
     def go_on_converted(self, index: int) -> None:
         self.b.branch(self.blocks[self._target(index)])
 
-    def _target(self, index: int) -> Place:
-        return Place(index, self.place.whole and not self.apart)
+    def _target(self, index: int) -> ProgramPoint:
+        return ProgramPoint(index, self.place.whole and not self.apart)
 
     def spend_back(self, index: int, origin: int) -> llvm.Value:
         return self.spend(i64(origin - index + 1))
@@ -119,7 +123,7 @@ class WarpFunction(Frame):
             self._convert(target, lanes)
         return i32(number_of(target))
 
-    def _convert(self, target: Place, lanes: llvm.Value | None) -> None:
+    def _convert(self, target: ProgramPoint, lanes: llvm.Value | None) -> None:
         """Registers take the form that they have at a place where these lanes (None: the split) go on."""
         known = self.t.shapes
         moves = None

@@ -13,7 +13,7 @@ import numpy as np
 
 from warplens.compiler.parameter_type import ParameterType
 from warplens.errors import UsageError
-from warplens.launchspec.element_type import Element
+from warplens.launchspec.element_type import ElementType
 
 LARGEST_BFLOAT16 = float.fromhex("0x1.FEp127")
 
@@ -67,7 +67,7 @@ def check_elements(given: np.dtype[Any], kind: ParameterType, label: str) -> Non
     )
 
 
-def _as_type(value: Any, kind: ParameterType, element: Element, label: str) -> bytes:
+def _as_type(value: Any, kind: ParameterType, element: ElementType, label: str) -> bytes:
     """A number as the parameter's type holds it."""
     if isinstance(value, np.void) or (isinstance(value, np.uint16) and element.scalar == "bf16"):
         return _sized(value.tobytes(), element.bytes, str(value.dtype), label)  # numpy itself has no bfloat16: its bits
@@ -90,7 +90,7 @@ def _as_type(value: Any, kind: ParameterType, element: Element, label: str) -> b
     return (int(number) & ((1 << bits) - 1)).to_bytes(element.bytes, "little")
 
 
-def _as_float(number: int | float, kind: ParameterType, element: Element, label: str) -> bytes:
+def _as_float(number: int | float, kind: ParameterType, element: ElementType, label: str) -> bytes:
     largest = LARGEST_BFLOAT16 if element.scalar == "bf16" else float(np.finfo(element.dtype).max)
     if math.isfinite(number) and abs(number) > largest:
         _refuse(number, kind, label, f"its largest number is {largest:.6g}")

@@ -39,7 +39,7 @@ def alone(kind: type[Record]) -> Record:
     return cast(Record, kind.from_buffer(aligned(-(-sizeof(kind) // LINES) * LINES, LINES).data))
 
 
-class Spare:
+class BufferPool:
     """Pieces that nobody uses, the latest last."""
 
     def __init__(self) -> None:
@@ -66,4 +66,4 @@ class Spare:
                 self._pieces.pop(0)
 
 
-SPARE = Spare()
+SPARE = BufferPool()

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warplens import llvm
-from warplens.emulator.codegen.structured_builder import Code, function, i32, i64
+from warplens.emulator.codegen.structured_builder import StructuredBuilder, function, i32, i64
 from warplens.emulator.codegen.vector_types import I8, I32, I64, LANES, PTR
 from warplens.emulator.memory.buffer_pool import SPARE, address, aligned
-from warplens.emulator.state.structs import Buffer
+from warplens.emulator.state.structs import BufferRange
 from warplens.system.memory_advice import in_small_pages
 
 SHIFT = 14  # of the bytes of a stretch: what 128 warps that go abreast write in a round
@@ -27,7 +27,7 @@ Bytes = NDArray[np.uint8]
 Pairs = list[tuple[Bytes, Bytes]]
 
 
-class Aside:
+class CopyOnWrite:
     """`array` as it was: in `before` where `done` says so by stretches, or a word of `even`; elsewhere in the array.
 
     patience   how often an instruction may come to a stretch that is aside before the rest goes there at once: such an
@@ -65,63 +65,63 @@ class Aside:
         return [slice(first, end) for first, end in edges.reshape(-1, 2).tolist()]
 
 
-def put_aside(module: llvm.Module) -> llvm.Function:
+def put_aside(module: llvm.IRModule) -> llvm.Function:
     """(buffer, number of a stretch): it is aside, or all are and the buffer says so."""
     if found := module.globals.get("put_aside"):
         return found
     made, code = function(module, "put_aside", llvm.VoidType(), [PTR, I64])
     entry, number = made.args
-    b, done = code.b, code.load(Buffer, made.args[0], "aside_done")
+    b, done = code.b, code.load(BufferRange, made.args[0], "aside_done")
     with code.when(b.not_(_is_done(code, done, number))):
         b.call(_one(module), [entry, number])
         b.ret_void()
-    left = b.sub(code.load(Buffer, entry, "patience"), i64(1))
-    code.store(left, Buffer, entry, "patience")
+    left = b.sub(code.load(BufferRange, entry, "patience"), i64(1))
+    code.store(left, BufferRange, entry, "patience")
     with code.when(b.icmp_signed("<", left, i64(0))):
-        size = b.sub(code.load(Buffer, entry, "high"), code.load(Buffer, entry, "low"))
+        size = b.sub(code.load(BufferRange, entry, "high"), code.load(BufferRange, entry, "low"))
         count = b.lshr(b.add(size, i64(STRETCH - 1)), i64(SHIFT))
         code.each(count, lambda n: b.call(_one(module), [entry, n]))
-        code.store(i64(0), Buffer, entry, "in_stretches")
+        code.store(i64(0), BufferRange, entry, "in_stretches")
     b.ret_void()
     return made
 
 
-def _is_done(code: Code, done: llvm.Value, number: llvm.Value) -> llvm.Value:
+def _is_done(code: StructuredBuilder, done: llvm.Value, number: llvm.Value) -> llvm.Value:
     state = code.b.load_atomic(code.at(done, number), "acquire", 1, I8)
-    return code.nonzero(code.b.and_(state, llvm.Constant(I8, DONE)))
+    return code.nonzero(code.b.and_(state, llvm.IRConstant(I8, DONE)))
 
 
-def _one(module: llvm.Module) -> llvm.Function:
+def _one(module: llvm.IRModule) -> llvm.Function:
     """(buffer, number of a stretch): it is aside; several threads may ask for it at once."""
     if found := module.globals.get("put_one_aside"):
         return found
     made, code = function(module, "put_one_aside", llvm.VoidType(), [PTR, I64])
     entry, number = made.args
-    b, done = code.b, code.load(Buffer, made.args[0], "aside_done")
+    b, done = code.b, code.load(BufferRange, made.args[0], "aside_done")
     place = code.at(done, number)
-    before = b.atomic_rmw("or", place, llvm.Constant(I8, BEGUN), "seq_cst")
-    with code.when(b.icmp_unsigned("==", before, llvm.Constant(I8, 0))):
-        low, high = code.load(Buffer, entry, "low"), code.load(Buffer, entry, "high")
+    before = b.atomic_rmw("or", place, llvm.IRConstant(I8, BEGUN), "seq_cst")
+    with code.when(b.icmp_unsigned("==", before, llvm.IRConstant(I8, 0))):
+        low, high = code.load(BufferRange, entry, "low"), code.load(BufferRange, entry, "high")
         first = b.shl(number, i64(SHIFT))
         left = b.sub(b.sub(high, low), first)
         size = b.select(b.icmp_unsigned("<", left, i64(STRETCH)), left, i64(STRETCH))
-        source = b.inttoptr(b.add(b.add(low, first), code.load(Buffer, entry, "delta")), PTR)
-        target = code.at(code.load(Buffer, entry, "aside"), first)
+        source = b.inttoptr(b.add(b.add(low, first), code.load(BufferRange, entry, "delta")), PTR)
+        target = code.at(code.load(BufferRange, entry, "aside"), first)
 
         rows = b.udiv(size, i64(ROW))
-        state = code.variable(I8, llvm.Constant(I8, DONE))
+        state = code.variable(I8, llvm.IRConstant(I8, DONE))
         with code.when(b.icmp_unsigned("==", size, i64(STRETCH))):
             word = b.load(source, typ=I32)
             even = b.icmp_unsigned("==", _rows_of(code, source, rows, word), rows)
-            code.b.store(b.select(even, llvm.Constant(I8, DONE | EVEN), llvm.Constant(I8, DONE)), state)
-            b.store(word, code.at(code.load(Buffer, entry, "aside_even"), b.shl(number, i64(2))))
+            code.b.store(b.select(even, llvm.IRConstant(I8, DONE | EVEN), llvm.IRConstant(I8, DONE)), state)
+            b.store(word, code.at(code.load(BufferRange, entry, "aside_even"), b.shl(number, i64(2))))
 
         def row(n: llvm.Value) -> None:
             at = b.mul(n, i64(ROW))
             b.store(_row(code, source, n), code.at(target, at), align=64, passing=True)
 
         ended = b.load(state, typ=I8)
-        with code.when(b.icmp_unsigned("==", ended, llvm.Constant(I8, DONE))):
+        with code.when(b.icmp_unsigned("==", ended, llvm.IRConstant(I8, DONE))):
             code.each(rows, row)
         b.atomic_rmw("or", place, ended, "seq_cst")
     code.loop(lambda: b.not_(_is_done(code, done, number)), lambda: None)
@@ -129,15 +129,15 @@ def _one(module: llvm.Module) -> llvm.Function:
     return made
 
 
-def _row(code: Code, source: llvm.Value, number: llvm.Value) -> llvm.Value:
+def _row(code: StructuredBuilder, source: llvm.Value, number: llvm.Value) -> llvm.Value:
     return code.b.load(code.at(source, code.b.mul(number, i64(ROW))), typ=ROWS, align=16)
 
 
-def _rows_of(code: Code, source: llvm.Value, rows: llvm.Value, word: llvm.Value) -> llvm.Value:
+def _rows_of(code: StructuredBuilder, source: llvm.Value, rows: llvm.Value, word: llvm.Value) -> llvm.Value:
     """How many rows from the first on hold nothing but this word."""
     b, place = code.b, code.variable(I64, i64(0))
-    alike = b.insert_element(llvm.Constant(ROWS, None), word, i32(0))
-    alike = b.shuffle_vector(alike, alike, llvm.Constant(ROWS, None))
+    alike = b.insert_element(llvm.IRConstant(ROWS, None), word, i32(0))
+    alike = b.shuffle_vector(alike, alike, llvm.IRConstant(ROWS, None))
 
     def same() -> llvm.Value:
         n = b.load(place, typ=I64)

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warplens.emulator.memory.buffer_pool import SPARE, address
-from warplens.emulator.memory.copy_on_write import Aside
+from warplens.emulator.memory.copy_on_write import CopyOnWrite
 from warplens.emulator.state.abi import GLOBAL_BASE
-from warplens.emulator.state.structs import Buffer
+from warplens.emulator.state.structs import BufferRange
 from warplens.errors import UsageError
 
 ALIGNMENT = 512  # cudaMalloc gives at least 256
@@ -82,7 +82,7 @@ class DeviceMemory:
         self.host = NOTHING
         self.base = 0  # where it stands
         self.own: set[int] = set()  # allocations that have memory here; the others are where the host has them
-        self.kept: dict[int, Aside] = {}  # of those that are written there, what they held before
+        self.kept: dict[int, CopyOnWrite] = {}  # of those that are written there, what they held before
         self.taking = Lock()
         self.threads, self.lent = 1, False
         # Allocations that the kernel changed, by number; after a fault all, that it may have changed.
@@ -137,7 +137,7 @@ class DeviceMemory:
                 return
             allocation = self.allocations[number]
             if (self.lent or allocation.ours) and allocation.array.flags.writeable:
-                self.kept[number] = Aside(allocation.data, allocation.ours)
+                self.kept[number] = CopyOnWrite(allocation.data, allocation.ours)
             else:
                 self._copy_in([number])
                 self.own.add(number)
@@ -207,7 +207,7 @@ class DeviceMemory:
         start = allocation.address - GLOBAL_BASE
         return self.host[start : start + allocation.size]
 
-    def describe(self, number: int, entry: Buffer) -> None:
+    def describe(self, number: int, entry: BufferRange) -> None:
         """Where an allocation is now, for machine code."""
         entry.delta, entry.own, aside = self.delta(number), self.may_be_written(number), self.kept.get(number)
         entry.in_stretches = aside is not None

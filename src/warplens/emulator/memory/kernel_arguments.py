@@ -20,7 +20,7 @@ from warplens.launchspec.pitched_array import Pitched
 
 
 @dataclass(frozen=True)
-class Passed:
+class PassedArguments:
     """The parameter block, and each array with the number of its allocation."""
 
     block: bytes
@@ -30,7 +30,7 @@ class Passed:
 def pass_arguments(
     kernel: Kernel, title: str, args: Sequence[Any], labels: Sequence[str], memory: DeviceMemory,
     types: Sequence[ParameterType] = (),
-) -> Passed:  # fmt: skip
+) -> PassedArguments:  # fmt: skip
     """Allocates the arrays; one that is passed twice is one buffer.  Numbers are converted to the types of the
     parameters, as far as these are known.  UsageError for an argument that does not fit, or would be changed."""
     expected = kernel.parameters
@@ -59,7 +59,7 @@ def pass_arguments(
         else:
             data = number_bytes(value, parameter.size, kind, shown)
         block[parameter.offset : parameter.offset + parameter.size] = data
-    return Passed(bytes(block), tuple(arrays))
+    return PassedArguments(bytes(block), tuple(arrays))
 
 
 def _check_array(value: NDArray[Any], parameter: Parameter, label: str) -> None:

@@ -12,23 +12,37 @@ from functools import cached_property
 
 from warplens import llvm
 from warplens.emulator.access.trap import record_fault
-from warplens.emulator.codegen.structured_builder import Code, function, i32, i64
+from warplens.emulator.codegen.structured_builder import StructuredBuilder, function, i32, i64
 from warplens.emulator.codegen.vector_types import I32, I64, PTR
-from warplens.emulator.instrument.instrumentation import Watch
-from warplens.emulator.simt.convergence_barrier_yield import Without
+from warplens.emulator.instrument.instrumentation import Instrumentation
+from warplens.emulator.simt.convergence_barrier_yield import YieldedBarriers
 from warplens.emulator.simt.simt_stack import VOID
-from warplens.emulator.state.structs import ALL_THREADS, Block, Cluster, Env, FaultKind, Reduce, Status, Warp
+from warplens.emulator.state.structs import (
+    ALL_THREADS,
+    BlockState,
+    ClusterState,
+    FaultKind,
+    Reduce,
+    Status,
+    WarpState,
+    WorkerEnv,
+)
 
 ABREAST_TURNS = 1 << 15  # of blocks that go abreast: rounds of their loops
 IDLE_TURN = 1000  # how much more of a block's patience a turn without progress takes than a barrier
 
 
-class Runtime(Without):
+class BlockScheduler(YieldedBarriers):
     """Routines of one module, each made when it is first asked for."""
 
-
     def __init__(
-        self, module: llvm.Module, watch: Watch, barriers: int, restores: bool, gives_way: bool, clustered: bool = False
+        self,
+        module: llvm.IRModule,
+        watch: Instrumentation,
+        barriers: int,
+        restores: bool,
+        gives_way: bool,
+        clustered: bool = False,
     ) -> None:
         """barriers: how many a block can use; restores: whether convergence barriers come back from registers;
         gives_way: whether lanes may give way; clustered: whether blocks run in clusters."""
@@ -45,12 +59,12 @@ class Runtime(Without):
         made, code = function(self.module, "exit_lanes", VOID, [PTR, PTR, I32], inline=True)
         block, warp, mask = made.args
         b = code.b
-        exited = b.or_(code.load(Warp, warp, "exited"), mask)
-        code.store(exited, Warp, warp, "exited")
+        exited = b.or_(code.load(WarpState, warp, "exited"), mask)
+        code.store(exited, WarpState, warp, "exited")
         gone = b.neg(code.popcount(mask))
-        code.bump(code.field(Block, block, "live"), gone, I32)
+        code.bump(code.field(BlockState, block, "live"), gone, I32)
         if self.clustered:
-            code.bump(code.field(Cluster, code.load(Block, block, "cluster"), "live"), gone, I32)
+            code.bump(code.field(ClusterState, code.load(BlockState, block, "cluster"), "live"), gone, I32)
         b.ret_void()
         return made
 
@@ -61,11 +75,11 @@ class Runtime(Without):
         """park(warp, barrier, mask, pc): a split waits at a block barrier."""
         made, code = function(self.module, "park", VOID, [PTR, I32, I32, I32], inline=True)
         warp, barrier, mask, pc = made.args
-        n = code.load(Warp, warp, "parked")
-        code.store(pc, Warp, warp, "parked_pc", n)
-        code.store(mask, Warp, warp, "parked_mask", n)
-        code.store(barrier, Warp, warp, "parked_at", n)
-        code.store(code.b.add(n, i32(1)), Warp, warp, "parked")
+        n = code.load(WarpState, warp, "parked")
+        code.store(pc, WarpState, warp, "parked_pc", n)
+        code.store(mask, WarpState, warp, "parked_mask", n)
+        code.store(barrier, WarpState, warp, "parked_at", n)
+        code.store(code.b.add(n, i32(1)), WarpState, warp, "parked")
         code.b.ret_void()
         return made
 
@@ -75,16 +89,16 @@ class Runtime(Without):
         made, code = function(self.module, "unpark", VOID, [PTR, I32], inline=True)
         warp, barrier = made.args
         b = code.b
-        waits = b.icmp_signed("==", code.load(Warp, warp, "parked"), i32(1))
-        alone = b.and_(waits, b.icmp_signed("==", code.load(Warp, warp, "ready"), i32(0)))
-        here = b.icmp_signed("==", code.load(Warp, warp, "parked_at", 0), barrier)
+        waits = b.icmp_signed("==", code.load(WarpState, warp, "parked"), i32(1))
+        alone = b.and_(waits, b.icmp_signed("==", code.load(WarpState, warp, "ready"), i32(0)))
+        here = b.icmp_signed("==", code.load(WarpState, warp, "parked_at", 0), barrier)
         with b.if_else(b.and_(alone, here), likely=True) as (whole, parts):
             with whole:  # of most warps: push without its calls, which would take as long as ten instructions
                 for name in ("pc", "mask"):
-                    code.store(code.load(Warp, warp, f"parked_{name}", 0), Warp, warp, f"ready_{name}", 0)
-                code.store(b.and_(code.load(Warp, warp, "buried"), i32(~1)), Warp, warp, "buried")
-                code.store(1, Warp, warp, "ready")
-                code.store(0, Warp, warp, "parked")
+                    code.store(code.load(WarpState, warp, f"parked_{name}", 0), WarpState, warp, f"ready_{name}", 0)
+                code.store(b.and_(code.load(WarpState, warp, "buried"), i32(~1)), WarpState, warp, "buried")
+                code.store(1, WarpState, warp, "ready")
+                code.store(0, WarpState, warp, "parked")
             with parts:
                 b.call(self._unpark_parts, [warp, barrier])
         b.ret_void()
@@ -98,18 +112,18 @@ class Runtime(Without):
         kept = code.variable(I32, i32(0))
 
         def visit(i: llvm.Value) -> None:
-            pc, mask, at = (code.load(Warp, warp, n, i) for n in ("parked_pc", "parked_mask", "parked_at"))
+            pc, mask, at = (code.load(WarpState, warp, n, i) for n in ("parked_pc", "parked_mask", "parked_at"))
             with b.if_else(b.icmp_signed("==", at, barrier)) as (goes, stays):
                 with goes:
                     b.call(self.push, [warp, pc, mask])
                 with stays:
                     k = b.load(kept, typ=I32)
                     for name, value in (("parked_pc", pc), ("parked_mask", mask), ("parked_at", at)):
-                        code.store(value, Warp, warp, name, k)
+                        code.store(value, WarpState, warp, name, k)
                     b.store(b.add(k, i32(1)), kept)
 
-        code.each(code.load(Warp, warp, "parked"), visit)
-        code.store(b.load(kept, typ=I32), Warp, warp, "parked")
+        code.each(code.load(WarpState, warp, "parked"), visit)
+        code.store(b.load(kept, typ=I32), WarpState, warp, "parked")
         b.ret_void()
         return made
 
@@ -122,23 +136,23 @@ class Runtime(Without):
         opened = code.variable(I32, i32(0))
 
         def barrier(n: llvm.Value) -> None:
-            arrived = code.load(Block, block, "arrived", n)
-            need = code.load(Block, block, "need", n)
+            arrived = code.load(BlockState, block, "arrived", n)
+            need = code.load(BlockState, block, "need", n)
             everyone = b.icmp_signed("==", need, i32(ALL_THREADS))
-            wanted = b.select(everyone, code.load(Block, block, "live"), need)
+            wanted = b.select(everyone, code.load(BlockState, block, "live"), need)
             full = b.icmp_signed(">=", arrived, wanted)
             with code.when(b.and_(full, b.icmp_signed(">", arrived, i32(0)))):
-                lanes, total = code.load(Block, block, "lanes", n), code.load(Block, block, "sum", n)
+                lanes, total = code.load(BlockState, block, "lanes", n), code.load(BlockState, block, "sum", n)
                 with code.when(b.icmp_signed(">", lanes, i32(0))):
-                    wants_all = b.icmp_signed("==", code.load(Block, block, "reduction"), i32(Reduce.AND))
+                    wants_all = b.icmp_signed("==", code.load(BlockState, block, "reduction"), i32(Reduce.AND))
                     truth = b.select(wants_all, b.icmp_signed("==", total, lanes), code.nonzero(total))
-                    code.store(total, Block, block, "result", 0)
-                    code.store(b.zext(truth, I32), Block, block, "result", 1)
+                    code.store(total, BlockState, block, "result", 0)
+                    code.store(b.zext(truth, I32), BlockState, block, "result", 1)
                 self.watch.opened(code, env, block, n, need)
                 for name in ("arrived", "lanes", "sum"):
-                    code.store(0, Block, block, name, n)
+                    code.store(0, BlockState, block, name, n)
                 code.each(
-                    code.load(Env, env, "warps"),
+                    code.load(WorkerEnv, env, "warps"),
                     lambda w: b.call(self.unpark, [self.warp(code, env, block, w), n]),
                 )
                 b.store(i32(1), opened)
@@ -147,10 +161,10 @@ class Runtime(Without):
         b.ret(b.load(opened, typ=I32))
         return made
 
-    def warp(self, code: Code, env: llvm.Value, block: llvm.Value, index: llvm.Value) -> llvm.Value:
+    def warp(self, code: StructuredBuilder, env: llvm.Value, block: llvm.Value, index: llvm.Value) -> llvm.Value:
         """The record of a warp of the block."""
-        step = code.b.mul(code.widened(index), code.load(Env, env, "warp_stride"))
-        return code.at(code.load(Block, block, "warps"), step)
+        step = code.b.mul(code.widened(index), code.load(WorkerEnv, env, "warp_stride"))
+        return code.at(code.load(BlockState, block, "warps"), step)
 
     # Blocks and grid
 
@@ -160,25 +174,25 @@ class Runtime(Without):
         made, code = function(self.module, "start_block", VOID, [PTR, PTR])
         env, block = made.args
         b = code.b
-        code.store(code.load(Env, env, "threads"), Block, block, "live")
-        code.store(1, Block, block, "started")
-        zero_from = Block.arrived.offset
-        code.clear(code.at(block, zero_from), i64(sizeof(Block) - zero_from))
-        shared_bytes = code.load(Env, env, "shared_bytes")
+        code.store(code.load(WorkerEnv, env, "threads"), BlockState, block, "live")
+        code.store(1, BlockState, block, "started")
+        zero_from = BlockState.arrived.offset
+        code.clear(code.at(block, zero_from), i64(sizeof(BlockState) - zero_from))
+        shared_bytes = code.load(WorkerEnv, env, "shared_bytes")
         with code.when(code.nonzero(shared_bytes)):
-            code.clear(code.load(Block, block, "shared"), shared_bytes)
+            code.clear(code.load(BlockState, block, "shared"), shared_bytes)
 
         def start(w: llvm.Value) -> None:
             warp = self.warp(code, env, block, w)
-            code.clear(warp, i64(Warp.ready_pc.offset))
-            code.store(w, Warp, warp, "index")
-            masks = code.load(Env, env, "first_mask")
+            code.clear(warp, i64(WarpState.ready_pc.offset))
+            code.store(w, WarpState, warp, "index")
+            masks = code.load(WorkerEnv, env, "first_mask")
             mask = b.load(b.gep(masks, [w], source_etype=I32), typ=I32)
-            code.store(1, Warp, warp, "ready")
-            code.store(mask, Warp, warp, "exec")
-            code.store(b.not_(mask), Warp, warp, "exited")  # who is not there is waited for by nobody
+            code.store(1, WarpState, warp, "ready")
+            code.store(mask, WarpState, warp, "exec")
+            code.store(b.not_(mask), WarpState, warp, "exited")  # who is not there is waited for by nobody
 
-        code.each(code.load(Env, env, "warps"), start)
+        code.each(code.load(WorkerEnv, env, "warps"), start)
         self.watch.start_block(code, env, block)
         b.ret_void()
         return made
@@ -189,29 +203,29 @@ class Runtime(Without):
         made.linkage = "external"  # Python gives waiting blocks their turns
         env, block = made.args
         b = code.b
-        with code.when(b.icmp_signed("==", code.load(Block, block, "started"), i32(0))):
+        with code.when(b.icmp_signed("==", code.load(BlockState, block, "started"), i32(0))):
             b.call(self.start_block, [env, block])
-        left = code.variable(I64, code.load(Env, env, "turns"))
+        left = code.variable(I64, code.load(WorkerEnv, env, "turns"))
         running, moved = code.variable(I32), code.variable(I32)
 
         def visit(w: llvm.Value) -> None:
             warp = self.warp(code, env, block, w)
-            alive = b.icmp_signed("!=", code.load(Warp, warp, "status"), i32(Status.DONE))
+            alive = b.icmp_signed("!=", code.load(WarpState, warp, "status"), i32(Status.DONE))
             with code.when(alive):
-                with code.when(code.nonzero(code.load(Warp, warp, "ready"))):
+                with code.when(code.nonzero(code.load(WarpState, warp, "ready"))):
                     status = b.call(run_warp, [env, block, warp])
-                    code.store(status, Warp, warp, "status")
+                    code.store(status, WarpState, warp, "status")
                     b.store(i32(1), moved)
                     with code.when(b.icmp_signed(">=", status, i32(Status.FAULT)), likely=False):
                         b.ret(status)
-                done = b.icmp_signed("==", code.load(Warp, warp, "status"), i32(Status.DONE))
+                done = b.icmp_signed("==", code.load(WarpState, warp, "status"), i32(Status.DONE))
                 b.store(b.add(b.load(running, typ=I32), b.select(done, i32(0), i32(1))), running)
 
         def turn() -> None:
-            asked = code.load(Env, env, "asked")
+            asked = code.load(WorkerEnv, env, "asked")
             b.store(i32(0), running)
             b.store(i32(0), moved)
-            code.each(code.load(Env, env, "warps"), visit)
+            code.each(code.load(WorkerEnv, env, "warps"), visit)
             with code.when(b.icmp_signed("==", b.load(running, typ=I32), i32(0))):
                 b.ret(i32(Status.DONE))
             opened = b.call(self.open_barriers, [env, block])
@@ -219,13 +233,13 @@ class Runtime(Without):
             with code.when(stuck, likely=False):
                 record_fault(code, env, block, FaultKind.DEADLOCK)
                 b.ret(i32(Status.FAULT))
-            stop = b.load_atomic(code.load(Env, env, "stop"), "monotonic", 4, typ=I32)  # Python writes it
+            stop = b.load_atomic(code.load(WorkerEnv, env, "stop"), "monotonic", 4, typ=I32)  # Python writes it
             with code.when(code.nonzero(stop), likely=False):
                 b.ret(i32(Status.STOPPED))
             # A block that gets past a barrier moves on; one whose warps only use up their turns may wait for another.
             cost = b.select(code.nonzero(opened), i64(1), i64(IDLE_TURN))
             # Where a warp has asked what other blocks do, they go on now.
-            alone = b.icmp_signed("==", code.load(Env, env, "asked"), asked)
+            alone = b.icmp_signed("==", code.load(WorkerEnv, env, "asked"), asked)
             b.store(b.select(alone, b.sub(b.load(left, typ=I64), cost), i64(0)), left)
 
         code.loop(lambda: b.icmp_signed(">", b.load(left, typ=I64), i64(0)), turn)
@@ -242,12 +256,12 @@ class Runtime(Without):
         self._put(code, env, block, number_of_first)
 
         def visit(i: llvm.Value) -> None:
-            code.store(0, Block, block, "started")
+            code.store(0, BlockState, block, "started")
             status = b.call(one_block, [env, block])
             with code.when(b.icmp_signed("!=", status, i32(Status.DONE)), likely=False):
                 b.ret(b.or_(b.shl(i, i64(8)), b.zext(status, I64)))
-            code.bump(code.field(Env, env, "done"))
-            stop = b.load_atomic(code.load(Env, env, "stop"), "monotonic", 4, typ=I32)  # Python writes it
+            code.bump(code.field(WorkerEnv, env, "done"))
+            stop = b.load_atomic(code.load(WorkerEnv, env, "stop"), "monotonic", 4, typ=I32)  # Python writes it
             with code.when(code.nonzero(stop), likely=False):
                 b.ret(b.or_(b.shl(b.add(i, i64(1)), i64(8)), i64(Status.STOPPED)))
             self._next_block(code, env, block)
@@ -276,19 +290,19 @@ class Runtime(Without):
         def begin(i: llvm.Value) -> None:
             block = b.load(b.gep(blocks, [i], source_etype=PTR), typ=PTR)
             self._put(code, env, block, b.add(first, b.load(begun, typ=I64)))
-            code.store(0, Block, block, "started")
-            code.store(int(Status.READY), Block, block, "status")
+            code.store(0, BlockState, block, "started")
+            code.store(int(Status.READY), BlockState, block, "status")
             code.bump(begun)
 
         def visit(i: llvm.Value) -> None:
             block = b.load(b.gep(blocks, [i], source_etype=PTR), typ=PTR)
-            with code.when(b.icmp_signed("==", code.load(Block, block, "status"), i32(Status.READY))):
+            with code.when(b.icmp_signed("==", code.load(BlockState, block, "status"), i32(Status.READY))):
                 status = b.call(one_block, [env, block])
-                code.store(status, Block, block, "status")
+                code.store(status, BlockState, block, "status")
                 with code.when(b.icmp_signed(">", status, i32(Status.DONE)), likely=False):
                     b.ret(result(status))
                 with code.when(b.icmp_signed("==", status, i32(Status.DONE))):
-                    code.bump(code.field(Env, env, "done"))
+                    code.bump(code.field(WorkerEnv, env, "done"))
                     code.bump(running, -1)
 
         def group() -> None:
@@ -310,24 +324,26 @@ class Runtime(Without):
         b.ret(result(i32(Status.DONE)))
         return made
 
-    def _put(self, code: Code, env: llvm.Value, block: llvm.Value, number: llvm.Value) -> None:
+    def _put(self, code: StructuredBuilder, env: llvm.Value, block: llvm.Value, number: llvm.Value) -> None:
         """ctaid of the block with this number."""
         b = code.b
-        width, height = (b.zext(code.load(Env, env, "grid", axis), I64) for axis in range(2))
+        width, height = (b.zext(code.load(WorkerEnv, env, "grid", axis), I64) for axis in range(2))
         row = b.udiv(number, width)
         for axis, value in enumerate((b.urem(number, width), b.urem(row, height), b.udiv(row, height))):
-            code.store(b.trunc(value, I32), Block, block, "ctaid", axis)
+            code.store(b.trunc(value, I32), BlockState, block, "ctaid", axis)
 
-    def _next_block(self, code: Code, env: llvm.Value, block: llvm.Value) -> None:
+    def _next_block(self, code: StructuredBuilder, env: llvm.Value, block: llvm.Value) -> None:
         """ctaid of the block behind this one.  Counted on: divisions would take as long as a short warp."""
 
         def step(axis: int) -> None:
-            code.bump(code.field(Block, block, "ctaid", axis), 1, I32)
+            code.bump(code.field(BlockState, block, "ctaid", axis), 1, I32)
             if axis == 2:
                 return
-            end = code.b.icmp_signed("==", code.load(Block, block, "ctaid", axis), code.load(Env, env, "grid", axis))
+            end = code.b.icmp_signed(
+                "==", code.load(BlockState, block, "ctaid", axis), code.load(WorkerEnv, env, "grid", axis)
+            )
             with code.when(end, likely=False):
-                code.store(0, Block, block, "ctaid", axis)
+                code.store(0, BlockState, block, "ctaid", axis)
                 step(axis + 1)
 
         step(0)

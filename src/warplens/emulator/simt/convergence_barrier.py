@@ -10,19 +10,27 @@ from functools import cached_property
 
 from warplens import llvm
 from warplens.emulator.codegen.emitter import LlvmEmitter
-from warplens.emulator.codegen.structured_builder import Code, function, i32, i64
+from warplens.emulator.codegen.structured_builder import StructuredBuilder, function, i32, i64
 from warplens.emulator.codegen.vector_types import I1, I32, I64, PTR, vector
-from warplens.emulator.instrument.instrumentation import Watch
+from warplens.emulator.instrument.instrumentation import Instrumentation
 from warplens.emulator.simt.simt_stack import VOID
-from warplens.emulator.simt.yielding import GivingWay
+from warplens.emulator.simt.yielding import YieldScheduler
 from warplens.emulator.state.counter_layout import COLUMNS, REPLAYED, REPLAYS
-from warplens.emulator.state.structs import COLLECTIVE, EVERYBODY, INSTRUCTION, WAIT_SLOTS, WARPSYNC, Env, Warp
+from warplens.emulator.state.structs import (
+    COLLECTIVE,
+    EVERYBODY,
+    INSTRUCTION,
+    WAIT_SLOTS,
+    WARPSYNC,
+    WarpState,
+    WorkerEnv,
+)
 
 
-class Meetings(GivingWay):
+class ConvergenceBarriers(YieldScheduler):
     """Routines of one module, each made when it is first asked for."""
 
-    watch: Watch
+    watch: Instrumentation
 
     @cached_property
     def arrive(self) -> llvm.Function:
@@ -34,16 +42,16 @@ class Meetings(GivingWay):
         if not self.restores:  # of a barrier that others have passed without them, nobody waits for anybody
             need = b.select(code.nonzero(need), need, mask)
         emitter = LlvmEmitter(b)
-        earlier = code.load(Warp, warp, "waiting", slot)
+        earlier = code.load(WarpState, warp, "waiting", slot)
         # What lanes do together is done by the code of those that come last.
         together = b.select(b.icmp_signed("==", slot, i32(COLLECTIVE)), b.or_(mask, earlier), mask)
         for name, value, whose in (("lane_pc", pc, together), ("lane_need", need, mask)):
-            place = code.field(Warp, warp, name)
+            place = code.field(WarpState, warp, name)
             old = b.load(place, typ=vector(I32), align=4)
             b.store(b.select(b.bitcast(whose, vector(I1)), emitter.splat(value), old), place, align=4)
         waits = self._needed(code, slot, need, mask)
-        code.store(b.or_(earlier, waits), Warp, warp, "waiting", slot)
-        again = code.nonzero(b.and_(code.load(Warp, warp, "restored"), code.bit(slot)))
+        code.store(b.or_(earlier, waits), WarpState, warp, "waiting", slot)
+        again = code.nonzero(b.and_(code.load(WarpState, warp, "restored"), code.bit(slot)))
         waited = code.nonzero(b.and_(earlier, need))
         again = b.or_(again, b.and_(waited, self._is_sync(code, slot)))
         self._release_if_all(code, env, warp, slot, self._there(code, warp, slot, pc), need, again, mask)
@@ -73,32 +81,39 @@ class Meetings(GivingWay):
         b.ret(b.load(replayed, typ=I64))
         return made
 
-    def _needed(self, code: Code, slot: llvm.Value, need: llvm.Value, lanes: llvm.Value) -> llvm.Value:
+    def _needed(self, code: StructuredBuilder, slot: llvm.Value, need: llvm.Value, lanes: llvm.Value) -> llvm.Value:
         """Which of these lanes wait: at a convergence barrier that is saved in registers only those that are in it."""
         if not self.restores:
             return lanes
         at_meeting = code.b.icmp_signed("<", slot, i32(WARPSYNC))
         return code.b.and_(lanes, code.b.select(at_meeting, need, i32(-1)))
 
-    def _is_sync(self, code: Code, slot: llvm.Value) -> llvm.Value:
+    def _is_sync(self, code: StructuredBuilder, slot: llvm.Value) -> llvm.Value:
         b = code.b
         return b.or_(*(b.icmp_signed("==", slot, i32(sync)) for sync in (WARPSYNC, EVERYBODY)))
 
-    def _there(self, code: Code, warp: llvm.Value, slot: llvm.Value, pc: llvm.Value) -> llvm.Value:
+    def _there(self, code: StructuredBuilder, warp: llvm.Value, slot: llvm.Value, pc: llvm.Value) -> llvm.Value:
         """Lanes that wait at slot; with WARPSYNC.ALL only those that wait in the same place.
 
         Halves of a warp that come to two of them hang on an H200 (measurements/README.md).
         """
         b = code.b
-        places = b.load(code.field(Warp, warp, "lane_pc"), typ=vector(I32), align=4)
+        places = b.load(code.field(WarpState, warp, "lane_pc"), typ=vector(I32), align=4)
         same = b.bitcast(b.icmp_signed("==", places, LlvmEmitter(b).splat(pc)), I32)
         anywhere = b.icmp_signed("!=", slot, i32(EVERYBODY))
-        return b.and_(code.load(Warp, warp, "waiting", slot), b.select(anywhere, i32(-1), same))
+        return b.and_(code.load(WarpState, warp, "waiting", slot), b.select(anywhere, i32(-1), same))
 
     def _release_if_all(
-        self, code: Code, env: llvm.Value, warp: llvm.Value, slot: llvm.Value, waiting: llvm.Value, need: llvm.Value,
-        again: llvm.Value, coming: llvm.Value | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        code: StructuredBuilder,
+        env: llvm.Value,
+        warp: llvm.Value,
+        slot: llvm.Value,
+        waiting: llvm.Value,
+        need: llvm.Value,
+        again: llvm.Value,
+        coming: llvm.Value | None = None,
+    ) -> None:
         """again: whether the lanes issue the instruction at which they waited once more; coming: who has just come.
 
         Barriers that are saved in registers (recursion) ask only whether their lanes wait, at any BSYNC; who comes and
@@ -106,7 +121,7 @@ class Meetings(GivingWay):
         (read off an H200: measurements/README.md, Recursion).
         """
         b = code.b
-        wanted = b.and_(need, b.not_(code.load(Warp, warp, "exited")))
+        wanted = b.and_(need, b.not_(code.load(WarpState, warp, "exited")))
         at_meeting = b.icmp_signed("<", slot, i32(WARPSYNC))
         joining = coming if self.restores else None
         if joining is not None:
@@ -118,46 +133,46 @@ class Meetings(GivingWay):
             wanted = b.select(at_meeting, b.and_(b.or_(wanted, joining), here), wanted)
             passing = b.select(at_meeting, b.and_(joining, b.not_(need)), i32(0))
             with code.when(b.and_(b.not_(there), code.nonzero(passing)), likely=False):
-                place = code.load(Warp, warp, "lane_pc", code.lowest(joining))
+                place = code.load(WarpState, warp, "lane_pc", code.lowest(joining))
                 b.call(self.put, [warp, place, passing])
         with code.when(b.and_(there, code.nonzero(wanted))):
             with code.when(b.icmp_signed(">=", slot, i32(WARPSYNC))):
-                code.store(1, Warp, warp, "merged")  # lanes of one BSSY, which may have run it at different times
+                code.store(1, WarpState, warp, "merged")  # lanes of one BSSY, which may have run it at different times
             with code.when(self._is_sync(code, slot)):
                 self.watch.meet(code, warp, wanted)
-            all_waiting = code.load(Warp, warp, "waiting", slot)
-            code.store(b.and_(all_waiting, b.not_(wanted)), Warp, warp, "waiting", slot)
+            all_waiting = code.load(WarpState, warp, "waiting", slot)
+            code.store(b.and_(all_waiting, b.not_(wanted)), WarpState, warp, "waiting", slot)
             with code.when(again, likely=False):
-                pc = code.load(Warp, warp, "lane_pc", code.lowest(wanted))
+                pc = code.load(WarpState, warp, "lane_pc", code.lowest(wanted))
                 pc = b.and_(pc, i32(INSTRUCTION))
                 self.replay(code, env, b.sub(pc, i32(1)), wanted)
             if joining is not None:
                 with code.when(code.nonzero(elsewhere), likely=False):
                     self._ready_again(code, warp, elsewhere)
-            b.call(self.push_groups, [warp, wanted, code.field(Warp, warp, "lane_pc")])
+            b.call(self.push_groups, [warp, wanted, code.field(WarpState, warp, "lane_pc")])
 
-    def _with(self, code: Code, warp: llvm.Value, lanes: llvm.Value) -> llvm.Value:
+    def _with(self, code: StructuredBuilder, warp: llvm.Value, lanes: llvm.Value) -> llvm.Value:
         """Lanes that wait in the same place as these, or did so last."""
-        places = code.b.load(code.field(Warp, warp, "lane_pc"), typ=vector(I32), align=4)
+        places = code.b.load(code.field(WarpState, warp, "lane_pc"), typ=vector(I32), align=4)
         place = code.b.extract_element(places, code.lowest(lanes))
         return code.b.bitcast(code.b.icmp_signed("==", places, LlvmEmitter(code.b).splat(place)), I32)
 
-    def _ready_again(self, code: Code, warp: llvm.Value, lanes: llvm.Value) -> None:
+    def _ready_again(self, code: StructuredBuilder, warp: llvm.Value, lanes: llvm.Value) -> None:
         """Lanes that wait at another BSYNC than the one passed do not pass theirs: they are ready to issue it."""
         b = code.b
-        place = code.field(Warp, warp, "lane_pc")
+        place = code.field(WarpState, warp, "lane_pc")
         behind = b.load(place, typ=vector(I32), align=4)
         at = b.sub(behind, LlvmEmitter(b).splat(i32(1)))
         b.store(b.select(b.bitcast(lanes, vector(I1)), at, behind), place, align=4)
         for slot in range(WARPSYNC):
-            waiting = code.load(Warp, warp, "waiting", slot)
-            code.store(b.and_(waiting, b.not_(lanes)), Warp, warp, "waiting", slot)
+            waiting = code.load(WarpState, warp, "waiting", slot)
+            code.store(b.and_(waiting, b.not_(lanes)), WarpState, warp, "waiting", slot)
         b.call(self.push_groups, [warp, lanes, place])
 
-    def replay(self, code: Code, env: llvm.Value, instruction: llvm.Value, lanes: llvm.Value) -> None:
+    def replay(self, code: StructuredBuilder, env: llvm.Value, instruction: llvm.Value, lanes: llvm.Value) -> None:
         """Counts another issue of a meeting."""
         b = code.b
-        row = code.at(code.load(Env, env, "rows"), b.mul(code.widened(instruction), i64(8 * COLUMNS)))
+        row = code.at(code.load(WorkerEnv, env, "rows"), b.mul(code.widened(instruction), i64(8 * COLUMNS)))
         code.bump(code.at(row, 8 * REPLAYS))
         code.bump(code.at(row, 8 * REPLAYED), b.zext(code.popcount(lanes), I64))
 
@@ -173,14 +188,14 @@ class Meetings(GivingWay):
             first = i32(WARPSYNC)
 
         def slot_of(slot: llvm.Value) -> None:
-            left = code.variable(I32, code.load(Warp, warp, "waiting", slot))
+            left = code.variable(I32, code.load(WarpState, warp, "waiting", slot))
 
             def group() -> None:
                 rest = b.load(left, typ=I32)
                 lane = code.lowest(rest)
-                need = code.load(Warp, warp, "lane_need", lane)
-                waiting = self._there(code, warp, slot, code.load(Warp, warp, "lane_pc", lane))
-                again = llvm.Constant(I1, 1) if self.gives_way else b.icmp_signed("<", slot, i32(WARPSYNC))
+                need = code.load(WarpState, warp, "lane_need", lane)
+                waiting = self._there(code, warp, slot, code.load(WarpState, warp, "lane_pc", lane))
+                again = llvm.IRConstant(I1, 1) if self.gives_way else b.icmp_signed("<", slot, i32(WARPSYNC))
                 self._release_if_all(code, env, warp, slot, waiting, need, again)
                 b.store(b.and_(rest, b.not_(b.or_(need, code.bit(lane)))), left)
 
@@ -196,10 +211,10 @@ class Meetings(GivingWay):
         made, code = function(self.module, "leave", VOID, [PTR, PTR, I32, I32])
         env, warp, slot, mask = made.args
         b = code.b
-        place = code.field(Warp, warp, "lane_need")
+        place = code.field(WarpState, warp, "lane_need")
         old = b.load(place, typ=vector(I32), align=4)
         new = b.and_(old, LlvmEmitter(b).splat(b.not_(mask)))
-        there = b.bitcast(code.load(Warp, warp, "waiting", slot), vector(I1))
+        there = b.bitcast(code.load(WarpState, warp, "waiting", slot), vector(I1))
         b.store(b.select(there, new, old), place, align=4)
         b.call(self.recheck, [env, warp])
         b.ret_void()

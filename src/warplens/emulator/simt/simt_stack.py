@@ -10,17 +10,17 @@ from functools import cached_property
 
 from warplens import llvm
 from warplens.emulator.codegen.emitter import LlvmEmitter
-from warplens.emulator.codegen.structured_builder import Code, function, i32, i64
+from warplens.emulator.codegen.structured_builder import StructuredBuilder, function, i32, i64
 from warplens.emulator.codegen.vector_types import I32, I64, PTR, vector
-from warplens.emulator.state.structs import AT_JUMP, EARLIER, Warp
+from warplens.emulator.state.structs import AT_JUMP, EARLIER, WarpState
 
 VOID = llvm.VoidType()
 
 
-class Splits:
+class SimtStack:
     """Routines of one module, each made when it is first asked for."""
 
-    module: llvm.Module
+    module: llvm.IRModule
     restores: bool  # whether convergence barriers come back from registers: recursion does that
     gives_way: bool  # whether lanes may give way to others (yielding.py)
 
@@ -29,9 +29,9 @@ class Splits:
         """push(warp, pc, mask): a split that runs next; one that was to run next is buried."""
         made, code = function(self.module, "push", VOID, [PTR, I32, I32])
         warp, pc, mask = made.args
-        n = code.load(Warp, warp, "ready")
+        n = code.load(WarpState, warp, "ready")
         below = code.b.lshr(code.bit(n), i32(1))
-        code.store(code.b.or_(code.load(Warp, warp, "buried"), below), Warp, warp, "buried")
+        code.store(code.b.or_(code.load(WarpState, warp, "buried"), below), WarpState, warp, "buried")
         code.b.call(self.put, [warp, pc, mask])
         code.b.ret_void()
         return made
@@ -41,12 +41,12 @@ class Splits:
         """put(warp, pc, mask): a split that runs next, and at once: it buries none."""
         made, code = function(self.module, "put", VOID, [PTR, I32, I32], inline=True)
         warp, pc, mask = made.args
-        n = code.load(Warp, warp, "ready")
-        buried = code.load(Warp, warp, "buried")
-        code.store(code.b.and_(buried, code.b.not_(code.bit(n))), Warp, warp, "buried")
-        code.store(pc, Warp, warp, "ready_pc", n)
-        code.store(mask, Warp, warp, "ready_mask", n)
-        code.store(code.b.add(n, i32(1)), Warp, warp, "ready")
+        n = code.load(WarpState, warp, "ready")
+        buried = code.load(WarpState, warp, "buried")
+        code.store(code.b.and_(buried, code.b.not_(code.bit(n))), WarpState, warp, "buried")
+        code.store(pc, WarpState, warp, "ready_pc", n)
+        code.store(mask, WarpState, warp, "ready_mask", n)
+        code.store(code.b.add(n, i32(1)), WarpState, warp, "ready")
         code.b.ret_void()
         return made
 
@@ -56,18 +56,18 @@ class Splits:
         made, code = function(self.module, "push_last", VOID, [PTR, I32, I32])
         warp, pc, mask = made.args
         b = code.b
-        n = code.load(Warp, warp, "ready")
+        n = code.load(WarpState, warp, "ready")
 
         def move(i: llvm.Value) -> None:
             to = b.sub(n, i)
             for name in ("ready_pc", "ready_mask"):
-                code.store(code.load(Warp, warp, name, b.sub(to, i32(1))), Warp, warp, name, to)
+                code.store(code.load(WarpState, warp, name, b.sub(to, i32(1))), WarpState, warp, name, to)
 
         code.each(n, move)
-        code.store(b.shl(code.load(Warp, warp, "buried"), i32(1)), Warp, warp, "buried")
-        code.store(pc, Warp, warp, "ready_pc", 0)
-        code.store(mask, Warp, warp, "ready_mask", 0)
-        code.store(b.add(n, i32(1)), Warp, warp, "ready")
+        code.store(b.shl(code.load(WarpState, warp, "buried"), i32(1)), WarpState, warp, "buried")
+        code.store(pc, WarpState, warp, "ready_pc", 0)
+        code.store(mask, WarpState, warp, "ready_mask", 0)
+        code.store(b.add(n, i32(1)), WarpState, warp, "ready")
         b.ret_void()
         return made
 
@@ -85,47 +85,47 @@ class Splits:
             code.b.ret(self._pop(code, env, warp))
         return made
 
-    def _pop(self, code: Code, env: llvm.Value, warp: llvm.Value) -> llvm.Value:
+    def _pop(self, code: StructuredBuilder, env: llvm.Value, warp: llvm.Value) -> llvm.Value:
         b = code.b
-        before = code.load(Warp, warp, "exec")
+        before = code.load(WarpState, warp, "exec")
         turned = self._next_turn(code, env, warp) if self.gives_way else None
-        n = code.load(Warp, warp, "ready")
+        n = code.load(WarpState, warp, "ready")
         with code.when(b.icmp_signed("==", n, i32(0)), likely=False):
             b.ret(i32(-1))
         last = b.sub(n, i32(1))
-        code.store(last, Warp, warp, "ready")
-        pc = code.load(Warp, warp, "ready_pc", last)
-        code.store(code.load(Warp, warp, "ready_mask", last), Warp, warp, "exec")
-        code.store(0, Warp, warp, "dug")
+        code.store(last, WarpState, warp, "ready")
+        pc = code.load(WarpState, warp, "ready_pc", last)
+        code.store(code.load(WarpState, warp, "ready_mask", last), WarpState, warp, "exec")
+        code.store(0, WarpState, warp, "dug")
         at_jump = b.and_(pc, i32(AT_JUMP))
         pc = b.xor(pc, at_jump)
-        buried_now = code.nonzero(b.and_(code.load(Warp, warp, "buried"), code.bit(last)))
+        buried_now = code.nonzero(b.and_(code.load(WarpState, warp, "buried"), code.bit(last)))
         buried_now = b.and_(buried_now, b.not_(code.nonzero(at_jump)))
         with code.when(buried_now, likely=False):
-            code.store(b.add(pc, i32(1)), Warp, warp, "dug")
+            code.store(b.add(pc, i32(1)), WarpState, warp, "dug")
             b.call(self.gather, [warp, pc])
         if turned is not None:
             self._taken(code, warp)
-            stays = code.nonzero(b.and_(before, b.not_(code.load(Warp, warp, "exited"))))
+            stays = code.nonzero(b.and_(before, b.not_(code.load(WarpState, warp, "exited"))))
             with code.when(b.and_(turned, stays)):
                 self._back(code, warp)
         return pc
 
     def _until_one_goes_on(
-        self, code: Code, env: llvm.Value, warp: llvm.Value, pop: Callable[[], llvm.Value]
+        self, code: StructuredBuilder, env: llvm.Value, warp: llvm.Value, pop: Callable[[], llvm.Value]
     ) -> None:  # fmt: skip
         raise NotImplementedError
 
-    def _next_turn(self, code: Code, env: llvm.Value, warp: llvm.Value) -> llvm.Value:
+    def _next_turn(self, code: StructuredBuilder, env: llvm.Value, warp: llvm.Value) -> llvm.Value:
         raise NotImplementedError
 
-    def _taken(self, code: Code, warp: llvm.Value) -> None:
+    def _taken(self, code: StructuredBuilder, warp: llvm.Value) -> None:
         raise NotImplementedError
 
-    def _back(self, code: Code, warp: llvm.Value) -> None:
+    def _back(self, code: StructuredBuilder, warp: llvm.Value) -> None:
         raise NotImplementedError
 
-    def _gave_way_at(self, code: Code, warp: llvm.Value, place: llvm.Value) -> llvm.Value:
+    def _gave_way_at(self, code: StructuredBuilder, warp: llvm.Value, place: llvm.Value) -> llvm.Value:
         raise NotImplementedError
 
     @cached_property
@@ -138,26 +138,26 @@ class Splits:
         buried = code.variable(I32, i32(0))
 
         def visit(i: llvm.Value) -> None:
-            place, mask = (code.load(Warp, warp, f"ready_{name}", i) for name in ("pc", "mask"))
+            place, mask = (code.load(WarpState, warp, f"ready_{name}", i) for name in ("pc", "mask"))
             with b.if_else(b.icmp_signed("==", place, pc)) as (joins, stays):
                 with joins:
-                    code.bump(code.field(Warp, warp, "exec"), mask, I32)
-                    code.store(1, Warp, warp, "merged")
+                    code.bump(code.field(WarpState, warp, "exec"), mask, I32)
+                    code.store(1, WarpState, warp, "merged")
                 with stays:
                     k = b.load(kept, typ=I32)
-                    code.store(place, Warp, warp, "ready_pc", k)
-                    code.store(mask, Warp, warp, "ready_mask", k)
-                    flag = b.and_(b.lshr(code.load(Warp, warp, "buried"), i), i32(1))
+                    code.store(place, WarpState, warp, "ready_pc", k)
+                    code.store(mask, WarpState, warp, "ready_mask", k)
+                    flag = b.and_(b.lshr(code.load(WarpState, warp, "buried"), i), i32(1))
                     b.store(b.or_(b.load(buried, typ=I32), b.shl(flag, k)), buried)
                     b.store(b.add(k, i32(1)), kept)
 
-        code.each(code.load(Warp, warp, "ready"), visit)
-        code.store(b.load(kept, typ=I32), Warp, warp, "ready")
-        code.store(b.load(buried, typ=I32), Warp, warp, "buried")
+        code.each(code.load(WarpState, warp, "ready"), visit)
+        code.store(b.load(kept, typ=I32), WarpState, warp, "ready")
+        code.store(b.load(buried, typ=I32), WarpState, warp, "buried")
         if self.gives_way:
             too = self._gave_way_at(code, warp, pc)
-            code.store(b.or_(code.load(Warp, warp, "exec"), too), Warp, warp, "exec")
-            code.store(b.and_(code.load(Warp, warp, "gave_way"), b.not_(too)), Warp, warp, "gave_way")
+            code.store(b.or_(code.load(WarpState, warp, "exec"), too), WarpState, warp, "exec")
+            code.store(b.and_(code.load(WarpState, warp, "gave_way"), b.not_(too)), WarpState, warp, "gave_way")
         b.ret_void()
         return made
 
@@ -170,12 +170,12 @@ class Splits:
         made, code = function(self.module, "rejoin", I32, [PTR, I32, I32, I32])
         warp, slot, need, pc = made.args
         b = code.b
-        lanes = code.load(Warp, warp, "waiting", slot)
+        lanes = code.load(WarpState, warp, "waiting", slot)
         for name, value in (("lane_pc", pc), ("lane_need", need))[: 1 if self.restores or self.gives_way else 2]:
-            kept = b.load(code.field(Warp, warp, name), typ=vector(I32), align=4)
+            kept = b.load(code.field(WarpState, warp, name), typ=vector(I32), align=4)
             lanes = b.and_(lanes, b.bitcast(b.icmp_signed("==", kept, LlvmEmitter(b).splat(value)), I32))
-        waiting = code.load(Warp, warp, "waiting", slot)
-        code.store(b.and_(waiting, b.not_(lanes)), Warp, warp, "waiting", slot)
+        waiting = code.load(WarpState, warp, "waiting", slot)
+        code.store(b.and_(waiting, b.not_(lanes)), WarpState, warp, "waiting", slot)
         b.ret(lanes)
         return made
 
@@ -200,7 +200,7 @@ class Splits:
         b.ret_void()
         return made
 
-    def served(self, code: Code, values: llvm.Value, rest: llvm.Value) -> llvm.Value:
+    def served(self, code: StructuredBuilder, values: llvm.Value, rest: llvm.Value) -> llvm.Value:
         """Which lanes of `rest` one issue serves: those with the value of the lowest; if that is more than half of
         them, with that of the lowest of the others.  So it is with the targets of a jump and the masks of
         WARPSYNC.EXCLUSIVE."""
@@ -258,6 +258,6 @@ class Splits:
                     b.call(self.put, [warp, b.select(first, place, b.or_(place, i32(AT_JUMP))), group])
 
         code.each(b.load(count, typ=I32), put)
-        code.store(1, Warp, warp, "jumps")
+        code.store(1, WarpState, warp, "jumps")
         b.ret(b.load(replayed, typ=I64))
         return made

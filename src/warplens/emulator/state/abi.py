@@ -23,7 +23,7 @@ BANK_BYTES = 65536
 
 
 @dataclass(frozen=True)
-class Clusters:
+class ClusterWindows:
     """Where a kernel looks for what cluster it is in: whether it was started in clusters (%is_explicit_cluster), then
     three words each: %cluster_nctaid, its reciprocals as floats, %nclusterid; and %cluster_nctarank."""
 
@@ -35,7 +35,7 @@ class Clusters:
 
 
 @dataclass(frozen=True)
-class Bank0:
+class ConstantBank0:
     """Byte offsets in constant bank 0; None where the architecture has no such entry."""
 
     block: int
@@ -46,17 +46,17 @@ class Bank0:
     dynamic_shared: int | None
     reserved_shared: int | None
     multiprocessors: int
-    clusters: Clusters | None
+    clusters: ClusterWindows | None
     grid_barrier: int  # the high word first; from sm_100 on 0xa0 less for each block of a cluster
 
 
-_VOLTA = Bank0(0x0, 0xC, 0x28, 0x18, 0x20, 0x2C, 0x114, 0x10C, None, 0x8C)
-_HOPPER = replace(_VOLTA, clusters=Clusters(0x140, 0x144, 0x150, 0x15C, 0x188), grid_barrier=0x44)
-_BLACKWELL_CLUSTERS = Clusters(0x36C, 0x2A0, 0x2B0, 0x2C0, 0x2CC)
-_BLACKWELL = Bank0(0x360, 0x370, 0x37C, None, 0x2F8, 0x2AC, 0x16C, 0x2D0, _BLACKWELL_CLUSTERS, 0x254)
+_VOLTA = ConstantBank0(0x0, 0xC, 0x28, 0x18, 0x20, 0x2C, 0x114, 0x10C, None, 0x8C)
+_HOPPER = replace(_VOLTA, clusters=ClusterWindows(0x140, 0x144, 0x150, 0x15C, 0x188), grid_barrier=0x44)
+_BLACKWELL_CLUSTERS = ClusterWindows(0x36C, 0x2A0, 0x2B0, 0x2C0, 0x2CC)
+_BLACKWELL = ConstantBank0(0x360, 0x370, 0x37C, None, 0x2F8, 0x2AC, 0x16C, 0x2D0, _BLACKWELL_CLUSTERS, 0x254)
 
 
-def bank0(arch: str) -> Bank0:
+def bank0(arch: str) -> ConstantBank0:
     if chip_number(arch) >= 100:
         return _BLACKWELL
     return _HOPPER if chip_number(arch) >= 90 else _VOLTA

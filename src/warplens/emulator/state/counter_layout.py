@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warplens.core.counts import Reached
+from warplens.core.counts import ReachedSectors
 from warplens.core.program import Instruction, Program
 from warplens.isa.dsl.warp_interface import Space
 
@@ -57,7 +57,7 @@ class Kinds:
 
 
 @dataclass(frozen=True)
-class Plan:
+class CounterLayout:
     program: Program
 
     @property
@@ -111,8 +111,7 @@ class Plan:
         return int(counters[: 2 * len(self.program.blocks) : 2] @ self.kinds.lengths)
 
     def read(self, counters: NDArray[np.int64], weights: NDArray[np.int64]) -> dict[str, Any]:
-        """Counters as arrays of one entry an instruction; `weights`: what a hit adds to the columns from REQUESTS on.
-        """
+        """Counters as arrays, an entry per instruction; `weights`: what a hit adds to the columns from REQUESTS on."""
         n, kinds = len(self.program.instructions), self.kinds
         of_blocks = counters[: 2 * len(self.program.blocks)].reshape(-1, 2)
         executed, threads = of_blocks.repeat(kinds.lengths, axis=0).T
@@ -141,7 +140,7 @@ class Plan:
             "copy_sectors": hits * kinds.copies,
             "bytes": columns[BYTES],
             "generic_bytes": columns[GENERIC_BYTES] * kinds.generic,
-            "reached": {space: Reached(*part[REQUESTS:]) for space, part in parts.items()},
+            "reached": {space: ReachedSectors(*part[REQUESTS:]) for space, part in parts.items()},
         }
 
     def _parts(self, counters: NDArray[np.int64]) -> dict[Space, NDArray[np.int64]]:

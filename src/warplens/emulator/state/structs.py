@@ -64,7 +64,7 @@ class Fault(c.Structure):
     ]
 
 
-class Buffer(c.Structure):
+class BufferRange(c.Structure):
     """One allocation of device memory, [low, high); `touched` is a set of Touch bits.
 
     delta  host address = device address + delta;  own: whether that is memory of the device, which may be written, or
@@ -90,7 +90,7 @@ class Bounds(c.Structure):
     ]  # fmt: skip
 
 
-class Env(c.Structure):
+class WorkerEnv(c.Structure):
     """One worker's view of the launch."""
 
     _fields_ = [
@@ -129,14 +129,14 @@ class Env(c.Structure):
     ]
 
 
-class Cluster(c.Structure):
+class ClusterState(c.Structure):
     """Blocks that reach each other's shared memory: their living threads, those that have arrived at its barrier, and
     how often it has opened."""
 
     _fields_ = [("live", c.c_int32), ("arrived", c.c_int32), ("phase", c.c_int32)]
 
 
-class Block(c.Structure):
+class BlockState(c.Structure):
     """A resident block.  `need` is ALL_THREADS or the count that the barrier names.
 
     rank, window, cluster   where it has a cluster: its number there, where the shared memory of all its blocks begins,
@@ -168,7 +168,7 @@ class Block(c.Structure):
     ]
 
 
-class Warp(c.Structure):
+class WarpState(c.Structure):
     """A warp's splits.  Registers are saved behind this record while it is not running."""
 
     _fields_ = [
@@ -210,7 +210,7 @@ class Warp(c.Structure):
     ]
 
 
-HEADER = -(-c.sizeof(Warp) // 64) * 64  # where the saved registers begin
+HEADER = -(-c.sizeof(WarpState) // 64) * 64  # where the saved registers begin
 
 
 class Touch:

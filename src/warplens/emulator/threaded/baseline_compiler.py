@@ -10,24 +10,24 @@ from warplens import llvm
 from warplens.core.cubin import Kernel
 from warplens.core.program import Program
 from warplens.emulator.access.runtime_library import declare
-from warplens.emulator.access.site import Windows
+from warplens.emulator.access.site import AddressWindows
 from warplens.emulator.instrument.instrumentation import OF_ACCESSES, Checks
-from warplens.emulator.jit.compile_module import RunBlock, RunBlocks, Translated, compiled, library
+from warplens.emulator.jit.compile_module import NativeCode, RunBlock, RunBlocks, compiled, library
 from warplens.emulator.state.counter_layout import COLUMNS, REQUESTS
-from warplens.emulator.threaded.dispatch_loop import Stepper
-from warplens.emulator.threaded.handler import PieceContext
-from warplens.emulator.threaded.handler_cache import Pieces
-from warplens.emulator.threaded.template import Setting, UnfitError
-from warplens.emulator.threaded.threaded_code import STEP, Steps, steps_of
+from warplens.emulator.threaded.dispatch_loop import DispatchLoop
+from warplens.emulator.threaded.handler import HandlerContext
+from warplens.emulator.threaded.handler_cache import HandlerCache
+from warplens.emulator.threaded.template import TemplateSettings, UnfitError
+from warplens.emulator.threaded.threaded_code import STEP, ThreadedCode, steps_of
 from warplens.errors import UnsupportedInstruction
 from warplens.llvm.host_target import Loaded, host, load
 from warplens.system import disk_cache as disk
 from warplens.system import memory_advice
 
-_ready: dict[str, Translated] = {}
+_ready: dict[str, NativeCode] = {}
 
 
-def stepwise(kernel: Kernel, program: Program, checks: Checks) -> Translated | None:
+def stepwise(kernel: Kernel, program: Program, checks: Checks) -> NativeCode | None:
     """The kernel as steps; None where it has to be translated as a whole."""
     chosen = str(kernel.cluster_blocks), str(program.crossed)
     name = disk.key(kernel.arch, kernel.code, program.name, *chosen, *sorted(checks), *kernel.externs)
@@ -40,8 +40,8 @@ def stepwise(kernel: Kernel, program: Program, checks: Checks) -> Translated | N
     return _ready[name]
 
 
-def _made(program: Program, steps: Steps) -> Translated:
-    windows = Windows(steps.setting.shared_base, steps.setting.stack_top)
+def _made(program: Program, steps: ThreadedCode) -> NativeCode:
+    windows = AddressWindows(steps.setting.shared_base, steps.setting.stack_top)
     pieces = _pieces(windows)
     addresses = pieces.find(set(steps.forms), program, steps.setting)
     table = steps.table.copy()
@@ -51,28 +51,28 @@ def _made(program: Program, steps: Steps) -> Translated:
     loop = _stepper(program, windows, steps.setting)
     weights = np.zeros((len(program.instructions), COLUMNS - REQUESTS), np.int64)
     run_blocks, run_block = RunBlocks(loop.addresses["run_blocks"]), RunBlock(loop.addresses["run_block"])
-    return Translated(run_blocks, run_block, weights, [table], places=places)
+    return NativeCode(run_blocks, run_block, weights, [table], places=places)
 
 
 @cache
-def _pieces(windows: Windows) -> Pieces:
-    return Pieces(disk.key(*host()), library(windows), compiled)
+def _pieces(windows: AddressWindows) -> HandlerCache:
+    return HandlerCache(disk.key(*host()), library(windows), compiled)
 
 
 _steppers: dict[str, Loaded] = {}
 
 
-def _stepper(program: Program, windows: Windows, setting: Setting) -> Loaded:
+def _stepper(program: Program, windows: AddressWindows, setting: TemplateSettings) -> Loaded:
     """The loops around the pieces: run_blocks and run_block."""
     shown = (windows, sorted(setting.checks - OF_ACCESSES), setting.unit, setting.restores, setting.gives_way)
     name = disk.key("stepper", *host(), repr(shown))
     if name not in _steppers:
 
         def make() -> bytes:
-            module = llvm.Module(name="stepper")
+            module = llvm.IRModule(name="stepper")
             declare(module, library(windows).signatures)
-            context = PieceContext(module, program, setting)
-            context.runtime.run_blocks(context.runtime.run_block(Stepper(context).build()))
+            context = HandlerContext(module, program, setting)
+            context.runtime.run_blocks(context.runtime.run_block(DispatchLoop(context).build()))
             return compiled(module)
 
         code = disk.remember("object", name, make)

@@ -5,23 +5,23 @@ from __future__ import annotations
 from warplens import llvm
 from warplens.emulator.codegen.structured_builder import i32, i64
 from warplens.emulator.codegen.vector_types import I32, I64, PTR
-from warplens.emulator.lowering.split_dispatch import Turns
+from warplens.emulator.lowering.split_dispatch import SplitDispatch
 from warplens.emulator.lowering.syscall_stub import PLACES
-from warplens.emulator.state.structs import HEADER, Env, Status, Warp
-from warplens.emulator.threaded.handler import PIECE, End, PieceContext
-from warplens.emulator.threaded.template import Held
+from warplens.emulator.state.structs import HEADER, Status, WarpState, WorkerEnv
+from warplens.emulator.threaded.handler import PIECE, HandlerContext, HandlerEnd
+from warplens.emulator.threaded.template import ThreadedWarpState
 
 
-class Stepper(Turns):
+class DispatchLoop(SplitDispatch):
     """The body of run_warp(env, block, warp) -> Status.  Env.steps leads from the number of a place to its step;
     last in it stands that of the driver's functions."""
 
-    def __init__(self, context: PieceContext) -> None:
+    def __init__(self, context: HandlerContext) -> None:
         made = llvm.Function(context.module, llvm.FunctionType(I32, [PTR, PTR, PTR]), "run_warp")
         made.linkage = "internal"
         super().__init__(context, made)
         self.exec, self.resume_at, self.fuel, self.straight = (
-            self.code.at(self.warp, HEADER + getattr(Held, name).offset)
+            self.code.at(self.warp, HEADER + getattr(ThreadedWarpState, name).offset)
             for name in ("exec", "resume_at", "fuel", "straight")
         )
         self.dispatch, self.suspend, self.done, self.fault = (
@@ -31,17 +31,17 @@ class Stepper(Turns):
     def build(self) -> llvm.Function:
         b, code = self.b, self.code
         again, fresh = (self.function.append_basic_block(n) for n in ("again", "fresh"))
-        b.store(code.load(Env, self.env, "slice"), self.fuel)
-        b.cbranch(code.nonzero(code.load(Warp, self.warp, "begun")), again, fresh)
+        b.store(code.load(WorkerEnv, self.env, "slice"), self.fuel)
+        b.cbranch(code.nonzero(code.load(WarpState, self.warp, "begun")), again, fresh)
         chosen, go = self._dispatcher()
         b.position_at_end(again)
         self._next_split()
         b.branch(chosen)
         b.position_at_end(fresh)
-        size = b.sub(code.load(Env, self.env, "warp_stride"), i64(HEADER + Held.P.offset))
-        code.clear(code.at(self.warp, HEADER + Held.P.offset), size)
-        code.store(0, Warp, self.warp, "ready")
-        b.store(code.load(Warp, self.warp, "exec"), self.exec)
+        size = b.sub(code.load(WorkerEnv, self.env, "warp_stride"), i64(HEADER + ThreadedWarpState.P.offset))
+        code.clear(code.at(self.warp, HEADER + ThreadedWarpState.P.offset), size)
+        code.store(0, WarpState, self.warp, "ready")
+        b.store(code.load(WarpState, self.warp, "exec"), self.exec)
         b.store(i32(0), self.resume_at)
         b.branch(go)
         self._suspend()
@@ -52,13 +52,13 @@ class Stepper(Turns):
 
     def _save(self) -> None:
         """Registers stand where they survive."""
-        self.code.store(1, Warp, self.warp, "begun")
+        self.code.store(1, WarpState, self.warp, "begun")
 
-    def _ways(self, pc: llvm.Value, lost: llvm.Block) -> None:
+    def _ways(self, pc: llvm.Value, lost: llvm.BasicBlock) -> None:
         b, code = self.b, self.code
         known, beyond, found = (self.function.append_basic_block(n) for n in ("known", "beyond", "found"))
         wide = b.zext(pc, I64)
-        last = b.sub(code.load(Env, self.env, "step_count"), i64(1))  # which is the driver's
+        last = b.sub(code.load(WorkerEnv, self.env, "step_count"), i64(1))  # which is the driver's
         place = code.variable(I64, wide)
         b.cbranch(b.icmp_unsigned("<", wide, last), known, beyond)
         b.position_at_end(beyond)
@@ -66,11 +66,11 @@ class Stepper(Turns):
         driver = b.icmp_unsigned("<", b.sub(pc, i32(PLACES[0])), i32(len(PLACES)))
         b.cbranch(driver, known, lost)
         b.position_at_end(known)
-        where = b.gep(code.load(Env, self.env, "steps"), [b.load(place, typ=I64)], source_etype=PTR)
+        where = b.gep(code.load(WorkerEnv, self.env, "steps"), [b.load(place, typ=I64)], source_etype=PTR)
         step = b.load(where, typ=PTR)
-        b.cbranch(b.icmp_unsigned("==", step, llvm.Constant(PTR, None)), lost, found)
+        b.cbranch(b.icmp_unsigned("==", step, llvm.IRConstant(PTR, None)), lost, found)
         b.position_at_end(found)
         end = b.call(b.load(step, typ=PTR), [self.env, self.block, self.warp, step], PIECE)
         switch = b.switch(end, self.dispatch)
-        for status, block in ((End.SUSPEND, self.suspend), (Status.DONE, self.done), (Status.FAULT, self.fault)):
+        for status, block in ((HandlerEnd.SUSPEND, self.suspend), (Status.DONE, self.done), (Status.FAULT, self.fault)):
             switch.add_case(i32(status), block)

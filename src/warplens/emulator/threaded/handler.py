@@ -14,23 +14,23 @@ from typing import Any
 
 from warplens import llvm
 from warplens.core.program import Program
-from warplens.emulator.access.gather_scatter import Routines
+from warplens.emulator.access.gather_scatter import AccessRoutines
 from warplens.emulator.access.pattern import Pattern
-from warplens.emulator.access.site import Windows
+from warplens.emulator.access.site import AddressWindows
 from warplens.emulator.analysis.liveness import Liveness
 from warplens.emulator.analysis.register_file import Form as Kind
-from warplens.emulator.analysis.uniformity import Place
-from warplens.emulator.analysis.uniformity_lattice import MANY, ONE, UNIFORM, Name, Shape
+from warplens.emulator.analysis.uniformity import ProgramPoint
+from warplens.emulator.analysis.uniformity_lattice import MANY, ONE, UNIFORM, Name, Uniformity
 from warplens.emulator.codegen.structured_builder import i32
 from warplens.emulator.codegen.vector_types import I1, I32, I64, PTR, vector
-from warplens.emulator.instrument.instrumentation import Watch
-from warplens.emulator.lowering.codegen_context import Context, Running
+from warplens.emulator.instrument.instrumentation import Instrumentation
+from warplens.emulator.lowering.codegen_context import CodegenContext, KernelContext
 from warplens.emulator.lowering.instruction_lowering import enter, tell
-from warplens.emulator.lowering.register_allocation import Registers
+from warplens.emulator.lowering.register_allocation import RegisterAllocation
 from warplens.emulator.lowering.syscall_stub import call_driver
-from warplens.emulator.simt.block_scheduler import Runtime
+from warplens.emulator.simt.block_scheduler import BlockScheduler
 from warplens.emulator.state.counter_layout import COLUMNS, ELSEWHERE, GENERIC
-from warplens.emulator.state.structs import BARRIERS, HEADER, Env, FaultKind, Status
+from warplens.emulator.state.structs import BARRIERS, HEADER, FaultKind, Status, WorkerEnv
 from warplens.emulator.threaded.template import (
     AHEAD,
     BACK,
@@ -41,35 +41,35 @@ from warplens.emulator.threaded.template import (
     SLOTS,
     SPAN,
     WIDTHS,
-    Form,
-    Held,
-    Setting,
-    Step,
+    Template,
+    TemplateSettings,
+    ThreadedOp,
+    ThreadedWarpState,
 )
 from warplens.isa.dsl.warp_interface import Space
 
 PIECE = llvm.FunctionType(I32, [PTR, PTR, PTR, PTR])
-NEXT = ctypes.sizeof(Step)
+NEXT = ctypes.sizeof(ThreadedOp)
 
 
-class End(IntEnum):
+class HandlerEnd(IntEnum):
     """What a piece gives that has no next one: a Status, or what the warp's turn goes on with."""
 
     DISPATCH = 16
     SUSPEND = 17
 
 
-class PieceContext(Context):
+class HandlerContext(KernelContext):
     """One module of pieces, for forms that `program` has in this setting."""
 
     tile = 0
     large = True
 
-    def __init__(self, module: llvm.Module, program: Program, setting: Setting) -> None:
+    def __init__(self, module: llvm.IRModule, program: Program, setting: TemplateSettings) -> None:
         self.module, self.program = module, program
-        self.watch = Watch(module, setting.unit, setting.checks)
-        self.runtime = Runtime(module, self.watch, BARRIERS, setting.restores, setting.gives_way)
-        self.routines = Routines(module, Windows(setting.shared_base, setting.stack_top))
+        self.watch = Instrumentation(module, setting.unit, setting.checks)
+        self.runtime = BlockScheduler(module, self.watch, BARRIERS, setting.restores, setting.gives_way)
+        self.routines = AccessRoutines(module, AddressWindows(setting.shared_base, setting.stack_top))
         self.restores, self.uses_meeting = setting.restores, setting.uses_meeting
         self.gives_way, self.shares = setting.gives_way, setting.shares
 
@@ -78,12 +78,12 @@ class PieceContext(Context):
         return None
 
 
-class PieceRegisters(Registers):
+class HandlerRegisters(RegisterAllocation):
     """All registers as 32 numbers, the uniform ones as one; in memory behind the warp's record (form.Held)."""
 
-    f: Piece
+    f: Handler
 
-    def __init__(self, piece: Piece) -> None:
+    def __init__(self, piece: Handler) -> None:
         self.e, self.f, self.b = piece.emitter, piece, piece.b
         self.shapes = AllMany()
         self.split = True
@@ -126,21 +126,21 @@ class PieceRegisters(Registers):
 
     def number(self, kind: llvm.Type, value: int) -> llvm.Value:
         """`value` says where it stands in the step."""
-        offset = Step.numbers.offset + 4 * ((value - SLOTS) // SPAN)
+        offset = ThreadedOp.numbers.offset + 4 * ((value - SLOTS) // SPAN)
         word = self.b.load(self.f.code.at(self.f.step, offset), typ=I32, invariant=True)
         return word if kind is I32 else self.b.sext(word, kind)
 
 
-class AllMany(dict[Name, Shape]):
+class AllMany(dict[Name, Uniformity]):
     """The forms of registers that are always 32 numbers."""
 
     def get(self, name: Name, otherwise: Any = None) -> Any:
         return ONE if name[0] in UNIFORM else MANY
 
-    def __getitem__(self, name: Name) -> Shape:
+    def __getitem__(self, name: Name) -> Uniformity:
         return MANY
 
-    def __setitem__(self, name: Name, shape: Shape) -> None:
+    def __setitem__(self, name: Name, shape: Uniformity) -> None:
         assert shape == MANY, (name, shape)
 
 
@@ -151,30 +151,35 @@ class Everything(frozenset[Name]):
         return True
 
 
-class Piece(Running):
+class Handler(CodegenContext):
     """The function of a piece; `write` says what stands in it."""
 
-    def __init__(self, context: Context, name: str) -> None:
+    def __init__(self, context: KernelContext, name: str) -> None:
         super().__init__(context, llvm.Function(context.module, PIECE, name))
         self.function.attributes.add("nounwind")
         self.step = self.function.args[3]
         self.sentences.large = False
-        self.place = Place(0)
-        held = {name: self.code.at(self.warp, HEADER + getattr(Held, name).offset) for name in ("exec", "fuel")}
+        self.place = ProgramPoint(0)
+        held = {
+            name: self.code.at(self.warp, HEADER + getattr(ThreadedWarpState, name).offset) for name in ("exec", "fuel")
+        }
         self.exec, self.fuel = held["exec"], held["fuel"]
-        self.resume_at = self.code.at(self.warp, HEADER + Held.resume_at.offset)
-        self.counters = self.code.load(Env, self.env, "counters")
-        self.dispatch, self.suspend = self._ending("dispatch", End.DISPATCH), self._ending("suspend", End.SUSPEND)
+        self.resume_at = self.code.at(self.warp, HEADER + ThreadedWarpState.resume_at.offset)
+        self.counters = self.code.load(WorkerEnv, self.env, "counters")
+        self.dispatch, self.suspend = (
+            self._ending("dispatch", HandlerEnd.DISPATCH),
+            self._ending("suspend", HandlerEnd.SUSPEND),
+        )
         self.done, self.fault = self._ending("done", Status.DONE), self._ending("fault", Status.FAULT)
         self.wrapped = self.fault  # no register is a line
-        self.registers = PieceRegisters(self)
+        self.registers = HandlerRegisters(self)
 
-    def _ending(self, name: str, end: IntEnum) -> llvm.Block:
+    def _ending(self, name: str, end: IntEnum) -> llvm.BasicBlock:
         block = self.function.append_basic_block(name)
         llvm.IRBuilder(block).ret(i32(end))
         return block
 
-    def write(self, form: Form) -> None:
+    def write(self, form: Template) -> None:
         """What an instruction of the form does; then on to the next step."""
         mask = self.b.load(self.exec, typ=I32)
         if form.own is not None:
@@ -199,7 +204,7 @@ class Piece(Running):
 
     def of_step(self, name: str) -> llvm.Value:
         """A field of the step."""
-        place = self.code.at(self.step, getattr(Step, name).offset)
+        place = self.code.at(self.step, getattr(ThreadedOp, name).offset)
         return self.b.load(place, typ=I32, invariant=True)
 
     # Numbers that differ between instructions of one form

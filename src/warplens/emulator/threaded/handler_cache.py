@@ -8,16 +8,16 @@ from typing import Any
 
 from warplens import llvm
 from warplens.core.program import Program
-from warplens.emulator.access.runtime_library import Library, declare
-from warplens.emulator.threaded.handler import Piece, PieceContext
-from warplens.emulator.threaded.template import Form, Setting
+from warplens.emulator.access.runtime_library import RuntimeLibrary, declare
+from warplens.emulator.threaded.handler import Handler, HandlerContext
+from warplens.emulator.threaded.template import Template, TemplateSettings
 from warplens.llvm.host_target import Loaded, load
 from warplens.system import disk_cache as disk
 
 NAME = 64  # characters of a piece's name
 
 
-class Pieces:
+class HandlerCache:
     """Addresses of pieces by the keys of their forms, for kernels with one library.
 
     version   names what else the code depends on;  compiled: gives the object file of a module
@@ -25,13 +25,13 @@ class Pieces:
     On disk each piece is the name of an object file; that begins with the number and the names of all in it.
     """
 
-    def __init__(self, version: str, library: Library, compiled: Callable[[llvm.Module], bytes]) -> None:
+    def __init__(self, version: str, library: RuntimeLibrary, compiled: Callable[[llvm.IRModule], bytes]) -> None:
         self.version, self.library, self.compiled = version, library, compiled
         self.addresses: dict[Any, int] = {}
         self.by_name: dict[str, int] = {}
         self.loaded: list[Loaded] = []  # for the life of the process: code in use must not be freed
 
-    def find(self, forms: Collection[Form], program: Program, setting: Setting) -> dict[Form, int]:
+    def find(self, forms: Collection[Template], program: Program, setting: TemplateSettings) -> dict[Template, int]:
         """The address of each."""
         wanted = {self._name(form): form for form in forms if form.key not in self.addresses}
         self._recall([name for name in wanted if name not in self.by_name])
@@ -42,7 +42,7 @@ class Pieces:
             self.addresses[form.key] = self.by_name[name]
         return {form: self.addresses[form.key] for form in forms}
 
-    def _name(self, form: Form) -> str:
+    def _name(self, form: Template) -> str:
         return disk.key("piece", self.version, repr(form.key))
 
     def _recall(self, names: Iterable[str]) -> None:
@@ -55,12 +55,12 @@ class Pieces:
             if code is not None:
                 self._load(code)
 
-    def _make(self, missing: Mapping[str, Form], program: Program, setting: Setting) -> None:
-        module = llvm.Module(name="pieces")
+    def _make(self, missing: Mapping[str, Template], program: Program, setting: TemplateSettings) -> None:
+        module = llvm.IRModule(name="pieces")
         declare(module, self.library.signatures)
-        context = PieceContext(module, program, setting)
+        context = HandlerContext(module, program, setting)
         for name, form in missing.items():
-            Piece(context, name).write(form)
+            Handler(context, name).write(form)
         names = "".join(missing).encode()
         code = len(missing).to_bytes(8, "little") + names + self.compiled(module)
         self._load(code)

@@ -19,7 +19,7 @@ from warplens.isa.dsl.decode import Binding
 NUMBERS = 10  # of operands: sums with both carries have nine; with the rest 72 bytes
 
 
-class Step(c.Structure):
+class ThreadedOp(c.Structure):
     """One instruction as its piece finds it; steps stand one behind the other, in the order of the code.
 
     piece    the address of its code
@@ -36,7 +36,7 @@ class Step(c.Structure):
     ]  # fmt: skip
 
 
-class Held(c.Structure):
+class ThreadedWarpState(c.Structure):
     """What stands behind a warp's record while pieces run it: its running split, then its registers as 32 numbers, of
     the uniform ones one.  R has as many as the kernel needs."""
 
@@ -52,11 +52,11 @@ MOST_UNIFORM = 130  # a run may reach beyond
 
 def held_space(last: Mapping[str, int]) -> int:
     """Bytes that Held takes with registers up to these numbers; a run may reach beyond."""
-    return c.sizeof(Held) + WIDTHS["R"] * (last["R"] + 16)
+    return c.sizeof(ThreadedWarpState) + WIDTHS["R"] * (last["R"] + 16)
 
 
 WIDTHS = {"P": 4, "UP": 4, "UR": 4, "B": 128, "R": 128}  # bytes a register
-PLACES = {file: HEADER + getattr(Held, file).offset for file in WIDTHS}
+PLACES = {file: HEADER + getattr(ThreadedWarpState, file).offset for file in WIDTHS}
 NUMBERED = ("R", "UR", "P", "UP")  # of others the number decides what is done
 IMMEDIATE = cast(File, "I")  # the file of numbers that stand in the step
 
@@ -73,7 +73,7 @@ class UnfitError(Exception):
 
 
 @dataclass(frozen=True)
-class Setting:
+class TemplateSettings:
     """What else the code of a form depends on.
 
     shared_base, stack_top, checks, unit  as of Windows and Watch; the others as of Context
@@ -90,17 +90,17 @@ class Setting:
 
 
 @dataclass(frozen=True, eq=False)
-class Form:
+class Template:
     """`key` is equal for instructions of one form; `own` makes the form's own instruction and its binding."""
 
     key: tuple[Any, ...]
     own: Callable[[], tuple[Instruction, Binding]] | None = None
 
 
-def entry(tries: bool, setting: Setting) -> Form:
+def entry(tries: bool, setting: TemplateSettings) -> Template:
     """The step before a basic block; `tries`: it begins with an instruction that may be executed again and again."""
-    return Form(("entry", tries, tuple(sorted(setting.checks))))
+    return Template(("entry", tries, tuple(sorted(setting.checks))))
 
 
-LOST = Form(("lost",))  # behind the code: there is nothing to execute
-DRIVER = Form(("driver",))  # where the code of a function of the driver's would be
+LOST = Template(("lost",))  # behind the code: there is nothing to execute
+DRIVER = Template(("driver",))  # where the code of a function of the driver's would be

@@ -23,8 +23,8 @@ from warplens.emulator.threaded.template import (
     SPAN,
     TARGETS,
     WIDTHS,
-    Form,
-    Setting,
+    Template,
+    TemplateSettings,
     UnfitError,
 )
 from warplens.isa.dsl.decode import Binding, bind
@@ -36,40 +36,40 @@ NEVER = 1 << 60  # numbers from here on are in no instruction: they say which on
 
 
 @dataclass(frozen=True)
-class Numbers:
+class OperandNumbers:
     """What stands in an instruction's step; `target` is the instruction it may go to."""
 
     words: list[int]
     target: int | None
 
 
-class Forms:
+class TemplateCache:
     """The forms of kernels in one setting."""
 
-    def __init__(self, setting: Setting) -> None:
+    def __init__(self, setting: TemplateSettings) -> None:
         self.setting = setting
-        self.moulds: dict[Any, Mould] = {}
+        self.moulds: dict[Any, TemplateInstance] = {}
 
-    def of(self, instruction: Instruction) -> tuple[Form, Numbers]:
+    def of(self, instruction: Instruction) -> tuple[Template, OperandNumbers]:
         """UnfitError where the instruction's numbers find no room in a step, or it has no meaning."""
         spelling, numbers = spelled(instruction)
         if instruction.base not in TARGETS and _names_places(instruction):
             spelling = (spelling, instruction.offset)
         mould = self.moulds.get(spelling)
         if mould is None:
-            mould = self.moulds[spelling] = Mould(instruction, len(numbers), self.setting, spelling)
+            mould = self.moulds[spelling] = TemplateInstance(instruction, len(numbers), self.setting, spelling)
         return mould.form(numbers), mould.step(numbers)
 
 
-class Mould:
+class TemplateInstance:
     """What instructions of one spelling have in common: which numbers go to the step, and which decide what is done."""
 
-    def __init__(self, instruction: Instruction, count: int, setting: Setting, spelling: Any) -> None:
+    def __init__(self, instruction: Instruction, count: int, setting: TemplateSettings, spelling: Any) -> None:
         self.instruction, self.spelling = instruction, spelling
         self.words: list[tuple[int, Word]] = []
         self.codes: dict[int, int] = {}  # for the form's own instruction
         self.target: int | None = None
-        self.forms: dict[tuple[int, ...], Form] = {}
+        self.forms: dict[tuple[int, ...], Template] = {}
         marked = respelled(instruction, [NEVER + n for n in range(count)])
         _, before = spelled(instruction)
         binding = bind(marked)
@@ -85,17 +85,17 @@ class Mould:
         self.literal = [n for n in range(count) if n not in self.codes]
         self.setting = _setting_of(instruction, binding, setting)
 
-    def form(self, numbers: list[int]) -> Form:
+    def form(self, numbers: list[int]) -> Template:
         values = tuple([numbers[n] for n in self.literal])
         form = self.forms.get(values)
         if form is None:
             codes = [self.codes.get(n, number) for n, number in enumerate(numbers)]
-            form = self.forms[values] = Form((self.spelling, values, self.setting), partial(self._own, codes))
+            form = self.forms[values] = Template((self.spelling, values, self.setting), partial(self._own, codes))
         return form
 
-    def step(self, numbers: list[int]) -> Numbers:
+    def step(self, numbers: list[int]) -> OperandNumbers:
         words = [word(numbers[n]) for n, word in self.words]
-        return Numbers(words, None if self.target is None else numbers[self.target])
+        return OperandNumbers(words, None if self.target is None else numbers[self.target])
 
     # Which numbers go to the step
 
@@ -163,8 +163,8 @@ class Mould:
 
 
 @cache
-def forms_in(setting: Setting) -> Forms:
-    return Forms(setting)
+def forms_in(setting: TemplateSettings) -> TemplateCache:
+    return TemplateCache(setting)
 
 
 def _low(bits: int) -> int:
@@ -183,7 +183,7 @@ def _names_places(instruction: Instruction) -> bool:
     return instruction.base == "LEPC" or any(isinstance(o, Label) for o in instruction.operands)
 
 
-def _setting_of(instruction: Instruction, binding: Binding, setting: Setting) -> tuple[Any, ...]:
+def _setting_of(instruction: Instruction, binding: Binding, setting: TemplateSettings) -> tuple[Any, ...]:
     """What of the setting the instruction's code depends on."""
     if not binding.op.takes_warp:
         return ()

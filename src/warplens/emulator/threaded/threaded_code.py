@@ -14,52 +14,61 @@ from warplens.emulator.analysis.divergence import gives_way
 from warplens.emulator.instrument.instrumentation import Checks, unit
 from warplens.emulator.lowering.kernel_module import restores_barriers, uses_meeting, windows_of
 from warplens.emulator.lowering.register_allocation import highest
-from warplens.emulator.state.counter_layout import ELSEWHERE, Plan
-from warplens.emulator.threaded.template import DRIVER, LOST, MOST_UNIFORM, Form, Setting, Step, UnfitError, entry
-from warplens.emulator.threaded.template_cache import Numbers, forms_in
+from warplens.emulator.state.counter_layout import ELSEWHERE, CounterLayout
+from warplens.emulator.threaded.template import (
+    DRIVER,
+    LOST,
+    MOST_UNIFORM,
+    Template,
+    TemplateSettings,
+    ThreadedOp,
+    UnfitError,
+    entry,
+)
+from warplens.emulator.threaded.template_cache import OperandNumbers, forms_in
 from warplens.sass.block_queue import shares
 from warplens.sass.flow_graph import waits
 
-STEP = np.dtype(Step)
-NOTHING = Numbers([], None)
+STEP = np.dtype(ThreadedOp)
+NOTHING = OperandNumbers([], None)
 
 
 @dataclass(frozen=True)
-class Steps:
+class ThreadedCode:
     """What stands in a kernel's steps, but for where its pieces are.
 
     forms    of each step;  table: the steps, as form.Step
     starts   which step each place in the code begins with, -1 where nothing can go on; last the driver's
     """
 
-    forms: list[Form]
+    forms: list[Template]
     table: NDArray[np.void]
     starts: NDArray[np.int64]
-    setting: Setting
+    setting: TemplateSettings
 
 
-def setting_of(program: Program, checks: Checks) -> Setting:
+def setting_of(program: Program, checks: Checks) -> TemplateSettings:
     windows = windows_of(program)
-    return Setting(
+    return TemplateSettings(
         windows.shared_base, windows.stack_top, checks, unit(program), restores_barriers(program),
         uses_meeting(program), gives_way(program), shares(program),
     )  # fmt: skip
 
 
-def steps_of(kernel: Kernel, program: Program, checks: Checks) -> Steps:
+def steps_of(kernel: Kernel, program: Program, checks: Checks) -> ThreadedCode:
     """UnfitError where the kernel has to be translated as a whole."""
     if kernel.cluster_blocks > 1 or highest(program)["UR"] > MOST_UNIFORM:
         raise UnfitError
-    setting, plan = setting_of(program, checks), Plan(program)
+    setting, plan = setting_of(program, checks), CounterLayout(program)
     known_forms = forms_in(setting)
-    forms: list[Form] = []
-    rows: list[tuple[int, int, int, int, Numbers]] = []
+    forms: list[Template] = []
+    rows: list[tuple[int, int, int, int, OperandNumbers]] = []
     known = reached(program)
     entries = [entry(tries, setting) for tries in (False, True)]
     starts = np.full(len(program.instructions) + 1, -1, np.int64)
 
     def add(
-        form: Form, index: int, row: int = 0, hit: int = 0, elsewhere: int = 0, numbers: Numbers = NOTHING
+        form: Template, index: int, row: int = 0, hit: int = 0, elsewhere: int = 0, numbers: OperandNumbers = NOTHING
     ) -> None:
         forms.append(form)
         rows.append((index, 8 * row, 8 * hit, 8 * elsewhere, numbers))
@@ -81,10 +90,10 @@ def steps_of(kernel: Kernel, program: Program, checks: Checks) -> Steps:
     if kernel.externs:
         starts[-1] = len(forms)
         add(DRIVER, 0)
-    return Steps(forms, _table(rows, starts), starts, setting)
+    return ThreadedCode(forms, _table(rows, starts), starts, setting)
 
 
-def _table(rows: list[tuple[int, int, int, int, Numbers]], starts: NDArray[np.int64]) -> NDArray[np.void]:
+def _table(rows: list[tuple[int, int, int, int, OperandNumbers]], starts: NDArray[np.int64]) -> NDArray[np.void]:
     table = np.zeros(len(rows), STEP)
     for k, name in enumerate(("index", "row", "hit", "elsewhere")):
         table[name] = [row[k] for row in rows]

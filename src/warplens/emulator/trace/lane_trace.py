@@ -12,12 +12,12 @@ from typing import TypeAlias
 from warplens.emulator.instrument.lane_recorder import ENTRY
 from warplens.emulator.instrument.warp_recorder import SPACES
 from warplens.emulator.state import trace_format
-from warplens.emulator.trace.warp_trace import Streams
+from warplens.emulator.trace.warp_trace import WarpTraces
 from warplens.isa.dsl.warp_interface import Space
 
 
 @dataclass(frozen=True, slots=True)
-class Entered:
+class BlockEntry:
     """Lanes of a warp begin basic block number `code` of the program.  lanes: a bit for each."""
 
     block: int
@@ -27,7 +27,7 @@ class Entered:
 
 
 @dataclass(frozen=True, slots=True)
-class Access:
+class LaneAccess:
     """Lanes of a warp execute a memory instruction, by its number, of `bytes` a lane.
 
     addresses   of all 32 lanes, of which those count that are in `lanes`; offsets where space is not "global"
@@ -47,10 +47,10 @@ class Access:
         return {lane: address for lane, address in enumerate(self.addresses) if self.lanes >> lane & 1}
 
 
-Step: TypeAlias = Entered | Access
+Step: TypeAlias = BlockEntry | LaneAccess
 
 
-def read_steps(streams: Streams) -> Iterator[Step]:
+def read_steps(streams: WarpTraces) -> Iterator[Step]:
     """The log of a recording with lanes, in the order in which the warps ran."""
     spaces = {number: space for space, number in SPACES.items()}
     words, at, block, warp = streams.words.tolist(), 0, 0, 0
@@ -58,12 +58,12 @@ def read_steps(streams: Streams) -> Iterator[Step]:
         head = words[at]
         if head & trace_format.ENTER:
             block, warp = words[at + 1], head >> trace_format.WARP & trace_format.MOST_WARPS
-            yield Entered(block, warp, head & trace_format.MOST_BASIC_BLOCKS, words[at + 2])
+            yield BlockEntry(block, warp, head & trace_format.MOST_BASIC_BLOCKS, words[at + 2])
             at += trace_format.ENTERED
             continue
         lower, upper = words[at + 2 : at + 34], words[at + 34 : at + ENTRY]
         addresses = tuple(low | high << 32 for low, high in zip(lower, upper, strict=True))
         space = spaces[head >> trace_format.SPACE & trace_format.MOST_SPACES]
         size = head >> trace_format.SECTORS & trace_format.MOST_SECTORS
-        yield Access(block, warp, head & trace_format.MOST_INSTRUCTIONS, space, size, words[at + 1], addresses)
+        yield LaneAccess(block, warp, head & trace_format.MOST_INSTRUCTIONS, space, size, words[at + 1], addresses)
         at += ENTRY

@@ -12,21 +12,21 @@ from warplens.core.cubin import Kernel
 from warplens.core.launch import Launch
 from warplens.core.program import Program
 from warplens.emulator.analysis.slicing import slimmed
-from warplens.emulator.execute.grid import DEFAULT_BUDGET, Grid, with_code
+from warplens.emulator.execute.grid import DEFAULT_BUDGET, GridExecution, with_code
 from warplens.emulator.execute.setup import prepare, tile_of
-from warplens.emulator.execute.tiering import Tiers
+from warplens.emulator.execute.tiering import TierPolicy
 from warplens.emulator.instrument.instrumentation import RECORD, Checks
 from warplens.emulator.instrument.warp_recorder import Log
-from warplens.emulator.jit.compile_module import Translated
+from warplens.emulator.jit.compile_module import NativeCode
 from warplens.emulator.memory.device_memory import DeviceMemory
-from warplens.emulator.state.structs import Env, Status
+from warplens.emulator.state.structs import Status, WorkerEnv
 from warplens.sass.block_queue import shares, waiting_loads
 
 ROOM = 1 << 26  # words of 4 bytes, of which only those that are written take memory
 
 
 @dataclass(frozen=True)
-class Streams:
+class WarpTraces:
     """blocks   that were run, by number;  words: the log (trace_format.py);  whole: whether it had room for all"""
 
     blocks: tuple[int, ...]
@@ -38,7 +38,7 @@ def record(
     kernel: Kernel, program: Program, launch: Launch, parameters: bytes, memory: DeviceMemory,
     blocks: tuple[int, ...], *, banks: dict[int, bytes] | None = None, multiprocessors: int = 132,
     at_once: int = 0, room: int = ROOM, budget: int = DEFAULT_BUDGET, how: Checks = RECORD,
-) -> Streams:  # fmt: skip
+) -> WarpTraces:  # fmt: skip
     """Runs these blocks, one after the other, and no others.  Where blocks share their work or wait for each other all
     are run, and these are listened to: of a cooperative launch, of code with a loop that waits, and of no more than
     `at_once` that ask (sharing.py).
@@ -55,27 +55,27 @@ def record(
     shape, heap = prepare(kernel, program, launch, parameters, memory, banks, multiprocessors, budget, how)
     words = np.empty(room, np.uint32)
     try:
-        tiers = Tiers(kernel, program, tile_of(launch), how)
+        tiers = TierPolicy(kernel, program, tile_of(launch), how)
 
-        def execute(tiers: Tiers, code: Translated, here: bool) -> Log:
-            return _run(Grid(tiers, code, shape, memory, None, heap, here), blocks, words, together)
+        def execute(tiers: TierPolicy, code: NativeCode, here: bool) -> Log:
+            return _run(GridExecution(tiers, code, shape, memory, None, heap, here), blocks, words, together)
 
         log = with_code(tiers, execute)
     finally:
         del memory.allocations[kept:]
         memory.undo()
         memory.release()
-    return Streams(blocks, words[: min(log.used, room)], log.used <= room)
+    return WarpTraces(blocks, words[: min(log.used, room)], log.used <= room)
 
 
-def _run(grid: Grid, blocks: tuple[int, ...], words: NDArray[np.uint32], together: bool) -> Log:
+def _run(grid: GridExecution, blocks: tuple[int, ...], words: NDArray[np.uint32], together: bool) -> Log:
     log, nowhere = Log(words.ctypes.data, 0, words.size), Log(words.ctypes.data, 0, 0)
     heard = frozenset(blocks)
     grid.memory.fill()
     with grid.memory_held():
         worker = grid.worker()
 
-        def listens(env: Env, number: int) -> None:
+        def listens(env: WorkerEnv, number: int) -> None:
             env.log = addressof(log if number in heard else nowhere)
 
         worker.listens = listens

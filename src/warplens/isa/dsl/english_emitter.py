@@ -148,9 +148,7 @@ class PhraseEmitter:
             return Phrase(CARRY)  # a sum less than one of its terms has wrapped round
         phrase = Phrase(f"{a.within(SHIFT)} {ORDERS[order]} {b.within(SHIFT)}", COMPARE)
         if issubclass(source, Int):
-            return (
-                phrase if order in ("eq", "ne") else phrase.noting("signed" if source.signed else "unsigned")
-            )
+            return phrase if order in ("eq", "ne") else phrase.noting("signed" if source.signed else "unsigned")
         if unordered == (order == "ne"):  # what C's operators mean
             return phrase
         return phrase.noting("true for NaN" if unordered else "false for NaN")
@@ -192,9 +190,7 @@ class PhraseEmitter:
         return Phrase(f"low word of {a.within(UNARY)}", UNARY)
 
     def _from_int(self, kind: type[Lanes], source: Any, a: Phrase, rounding: str) -> Phrase:
-        return Phrase(f"{a.within(UNARY)} as {TYPES[kind.__name__]}", UNARY).noting(
-            "" if source.signed else "unsigned"
-        )
+        return Phrase(f"{a.within(UNARY)} as {TYPES[kind.__name__]}", UNARY).noting("" if source.signed else "unsigned")
 
     def _to_int(self, kind: type[Lanes], source: Any, a: Phrase) -> Phrase:
         return Phrase(f"{a.within(UNARY)} as {TYPES[kind.__name__]}", UNARY)
@@ -246,20 +242,12 @@ def infix(primitive: str, kind: type[Lanes], a: Phrase, b: Phrase) -> Phrase:
     if sign in "&|^":
         a, b = hexadecimal(a), hexadecimal(b)
     high = ""
-    if (
-        sign == "<<"
-        and kind.bits == 64
-        and "64-bit" in a.notes
-        and isinstance(b.value, int)
-        and 0 < b.value < 32
-    ):
+    if sign == "<<" and kind.bits == 64 and "64-bit" in a.notes and isinstance(b.value, int) and 0 < b.value < 32:
         high = f"{a.within(SHIFT)} >> {32 - b.value}"
     if sign == "<<" and isinstance(b.value, int) and 0 < b.value <= 10:
         sign, binds, b = "*", TIMES, of_number(kind, 1 << b.value)
     # Operators of one kind chain without brackets; logic mixed with anything else is clearer with them.
-    left, right = (
-        ATOM if p.binds != binds and sign in "&|^<<>>" and p.binds < UNARY else binds for p in (a, b)
-    )
+    left, right = (ATOM if p.binds != binds and sign in "&|^<<>>" and p.binds < UNARY else binds for p in (a, b))
     phrase = Phrase(f"{a.within(left)} {sign} {b.within(right + (sign == '/'))}", binds, high=high)
     return phrase.noting("signed" if kind.signed else "unsigned") if sign == ">>" else phrase
 
@@ -272,11 +260,7 @@ def hexadecimal(p: Phrase) -> Phrase:
 def negative(a: Phrase) -> Phrase:
     if a.value is not None:
         return Phrase(a.text, value=0) if a.value == 0 else replace(a, text=_signed(a), value=-a.value)
-    return (
-        replace(a, text=a.text[1:], binds=UNARY)
-        if a.text.startswith("-")
-        else Phrase("-" + a.within(TIMES), UNARY)
-    )
+    return replace(a, text=a.text[1:], binds=UNARY) if a.text.startswith("-") else Phrase("-" + a.within(TIMES), UNARY)
 
 
 def _signed(a: Phrase) -> str:

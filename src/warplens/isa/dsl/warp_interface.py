@@ -12,7 +12,20 @@ from warplens.isa.dsl.lanes import F32, U32, U64, Emitter, Pred
 Space = Literal["global", "shared", "local", "generic"]
 Reduction = Literal["add", "min", "max", "and", "or", "xor", "inc", "dec", "exch", "cas", "fadd"]
 Number = Literal[
-    "u32", "s32", "u64", "s64", "u128", "f32", "f64", "f32x2", "f32x4", "f16x2", "f16x4", "f16x8", "bf16x2", "bf16x4",
+    "u32",
+    "s32",
+    "u64",
+    "s64",
+    "u128",
+    "f32",
+    "f64",
+    "f32x2",
+    "f32x4",
+    "f16x2",
+    "f16x4",
+    "f16x8",
+    "bf16x2",
+    "bf16x4",
     "bf16x8",
 ]
 Update = Callable[[U64, U64], U64]
@@ -122,8 +135,17 @@ class Warp(Protocol):
     def store(self, space: Space, at: Address, data: Data, bytes: int) -> None: ...
 
     def atomic(
-        self, space: Space, op: Reduction, at: Address, value: Data, *, compare: Data | None = None,
-        kind: Number = "u32", returns: bool = True, only: Space | None = None, together: bool = False,
+        self,
+        space: Space,
+        op: Reduction,
+        at: Address,
+        value: Data,
+        *,
+        compare: Data | None = None,
+        kind: Number = "u32",
+        returns: bool = True,
+        only: Space | None = None,
+        together: bool = False,
     ) -> Data:
         """Lane after lane in order of lane number; gives the old values.
 
@@ -225,8 +247,13 @@ class Warp(Protocol):
         counts.  It must be a basic block of its own (sass/flow_graph.py)."""
 
     def block_barrier(
-        self, index: U32 | int, threads: U32 | int | None, *, waits: bool = True,
-        reduces: Literal["popc", "and", "or"] | None = None, p: Pred | None = None,
+        self,
+        index: U32 | int,
+        threads: U32 | int | None,
+        *,
+        waits: bool = True,
+        reduces: Literal["popc", "and", "or"] | None = None,
+        p: Pred | None = None,
     ) -> None: ...
 
     def cluster_arrive(self) -> None:

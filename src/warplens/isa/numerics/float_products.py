@@ -32,20 +32,20 @@ Kinds = tuple[Input | Tiny, Input | Tiny]  # of A and of B
 Chooser = Callable[..., Sequence[Any]]  # (column, half, words of metadata) -> what a row of A meets of it
 
 
-class Number(NamedTuple):
+class FloatParts(NamedTuple):
     """A float with its exponent (biased by 127), which is that of the format where digits are missing."""
 
     value: F32
     exponent: S32
 
 
-def number(value: F32, least: int) -> Number:
+def number(value: F32, least: int) -> FloatParts:
     """`least`: the smallest exponent of the format."""
     exponent = ((value.u32() >> 23) & 0xFF).s32().max(least)
-    return Number(value, value.compare("eq", 0.0).choose(exponent.like(NOWHERE), exponent))
+    return FloatParts(value, value.compare("eq", 0.0).choose(exponent.like(NOWHERE), exponent))
 
 
-def numbers(word: U32, kind: Input | Tiny) -> list[Number]:
+def numbers(word: U32, kind: Input | Tiny) -> list[FloatParts]:
     if kind == "TF32":
         return [number((word & ~0x1FFF).float_bits(), 1)]
     if kind == "E4M3" or kind == "E5M2":
@@ -62,7 +62,7 @@ class Terms:
 
     values: Pairs[F32]
     exponents: Pairs[S32]
-    addends: Sequence[Number]
+    addends: Sequence[FloatParts]
     ordinary: Sequence[Pred]
 
 
@@ -70,7 +70,7 @@ def terms(kinds: Kinds, result: Result, choose: Chooser, a: Words, b: Words, c: 
     left, right = ([numbers(word, kind) for word in words] for words, kind in zip((a, b), kinds, strict=True))
     addends = [number(w.float_bits(), 1) for w in c] if result == "F32" else [x for w in c for x in numbers(w, "F16")]
 
-    def pairs(part: Callable[[Number], E]) -> Pairs[E]:
+    def pairs(part: Callable[[FloatParts], E]) -> Pairs[E]:
         rows, columns = ([[part(x) for x in word] for word in words] for words in (left, right))
         wide = [column(columns, side) for side in range(2)]
         results = (zip(row(rows, 2, half), choose(ys, half, *meta), strict=True) for half in range(2) for ys in wide)
@@ -80,7 +80,7 @@ def terms(kinds: Kinds, result: Result, choose: Chooser, a: Words, b: Words, c: 
     return Terms(pairs(lambda x: x.value), pairs(lambda x: x.exponent), addends, ordinary)
 
 
-def largest(exponents: Pairs[S32], addends: Sequence[Number]) -> list[S32]:
+def largest(exponents: Pairs[S32], addends: Sequence[FloatParts]) -> list[S32]:
     """The largest exponent of each result's products and its addend."""
     tops = [addend.exponent + 127 for addend in addends]
     for four in exponents:

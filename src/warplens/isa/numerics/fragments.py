@@ -15,13 +15,13 @@ ROW = [[lane // 4 * 4 + s for lane in LANES] for s in range(4)]
 COLUMN = [[[(lane % 4 * 2 + side) * 4 + s for lane in LANES] for s in range(4)] for side in range(2)]
 
 
-class Element(Protocol):
+class FragmentElement(Protocol):
     """Something that each lane holds."""
 
     def of_lanes(self: E, lanes: Sequence[int]) -> E: ...
 
 
-E = TypeVar("E", bound=Element)
+E = TypeVar("E", bound=FragmentElement)
 
 
 def row(registers: Sequence[Sequence[E]], halves: int, half: int) -> list[E]:

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any
 
-from warplens.emulator import Access, Entered, Step
+from warplens.emulator import BlockEntry, LaneAccess, Step
 
 PLACES = {
     (False, False): "inside",
@@ -60,7 +60,7 @@ def rounds(run: Any) -> dict[str, int]:
     seen: dict[int, int] = defaultdict(int)
     adding: dict[int, dict[int, int]] = defaultdict(dict)
     for step in run.steps([0]):
-        if isinstance(step, Entered):
+        if isinstance(step, BlockEntry):
             seen[step.warp] += step.code in barriers
         elif step.lanes and seen[step.warp] and program.instructions[step.instruction].base == "STS":
             adding[seen[step.warp]][step.warp] = step.lanes
@@ -90,6 +90,6 @@ def at_work(steps: Iterable[Step]) -> dict[tuple[int, int], int]:
     """The lanes that reach memory, of each warp of which any does."""
     found: dict[tuple[int, int], int] = {}
     for step in steps:
-        if isinstance(step, Access) and step.lanes:
+        if isinstance(step, LaneAccess) and step.lanes:
             found[step.block, step.warp] = step.lanes
     return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from warplens.emulator import Access
+from warplens.emulator import LaneAccess
 from warplens.machine import machine
 from warplens.machine.dram_banks import place, spread
 
@@ -18,7 +18,7 @@ def phases(run: Any) -> dict[str, int]:
     for block in range(run.launch.blocks):
         phase = 0
         for step in run.steps([block]):
-            inside = isinstance(step, Access) and step.space == "global"
+            inside = isinstance(step, LaneAccess) and step.space == "global"
             if inside and all(buffer.address <= a < buffer.address + buffer.size for a in step.reached.values()):
                 elements = {(address - buffer.address) // 4 for address in step.reached.values()}
                 loads.setdefault((phase, block // run.launch.grid[0]), set()).update(elements)

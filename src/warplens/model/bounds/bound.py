@@ -23,7 +23,7 @@ class Bound:
 
 
 @dataclass(frozen=True, slots=True)
-class Floor:
+class LeastTime:
     """The least time of a launch on one GPU; the kernel takes longer wherever its units wait for each other.
 
     gpu            key of its description;  bounds: of every unit with work, longest first

@@ -13,7 +13,7 @@ from warplens.machine import Machine
 
 
 @dataclass(frozen=True)
-class Work:
+class LaunchWork:
     """One launch.
 
     input_bytes   of the arrays that the kernel left unchanged; of all where it changed all

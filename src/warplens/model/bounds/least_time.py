@@ -16,10 +16,10 @@ from warplens.core.program import Program
 from warplens.counters.occupancy import Occupancy, waves
 from warplens.machine import Machine
 from warplens.model.bounds import limits
-from warplens.model.bounds.bound import Bound, Floor
-from warplens.model.bounds.launch_work import Work
+from warplens.model.bounds.bound import Bound, LeastTime
+from warplens.model.bounds.launch_work import LaunchWork
 
-Limit = Callable[[Work], Bound | None]
+Limit = Callable[[LaunchWork], Bound | None]
 
 
 @cache
@@ -29,14 +29,14 @@ def known() -> tuple[Limit, ...]:
     return tuple(import_module(f"{limits.__name__}.{name}").bound for name in names)
 
 
-def floor(program: Program, trace: Trace, machine: Machine, occupancy: Occupancy, input_bytes: int) -> Floor:
+def floor(program: Program, trace: Trace, machine: Machine, occupancy: Occupancy, input_bytes: int) -> LeastTime:
     """The least time on `machine`.
 
     input_bytes   of the arrays that the kernel left unchanged; of all where it changed all
     Raises UsageError if not even one block fits on the machine.
     """
     waves(machine, occupancy, trace.launch.blocks)
-    work = Work(program, trace, machine, occupancy, input_bytes)
+    work = LaunchWork(program, trace, machine, occupancy, input_bytes)
     found = [bound for limit in known() if (bound := limit(work)) is not None]
     ordered = sorted(found, key=lambda bound: (-bound.microseconds, bound.name))
-    return Floor(machine.key, tuple(ordered), "sampled" if trace.sampled else "modelled")
+    return LeastTime(machine.key, tuple(ordered), "sampled" if trace.sampled else "modelled")

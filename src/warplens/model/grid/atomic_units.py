@@ -22,7 +22,7 @@ from warplens.model.address_hash import hashed
 from warplens.model.layout import NEVER
 from warplens.model.sm.atomic_packets import pieces
 from warplens.model.trace.trace_decoder import ENTER, OF_WARP, instruction, length, passes, reached, sectors, space
-from warplens.model.trace.warp_streams import ByWarp
+from warplens.model.trace.warp_streams import WarpStreams
 from warplens.simc import compiled
 
 ENOUGH = 200_000  # effort: passes to send: a fiftieth of a second
@@ -217,7 +217,7 @@ def _lines(words, at, number):  # type: ignore[no-untyped-def]
 
 
 def units_at_work(
-    streams: ByWarp, atoms: NDArray[np.int64], lows: NDArray[np.int64], at_once: tuple[int, int], total: int,
+    streams: WarpStreams, atoms: NDArray[np.int64], lows: NDArray[np.int64], at_once: tuple[int, int], total: int,
     units: int, room: int, speeds: tuple[float, ...],
 ) -> float:  # fmt: skip
     """How many units' worth of work is done at a time.

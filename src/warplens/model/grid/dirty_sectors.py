@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from warplens.model.trace.warp_streams import Reached
+from warplens.model.trace.warp_streams import ReachedLines
 
 WHOLE = 32  # bytes
 ROUNDING = 0.01  # defined: of sums of thirds and fifths
@@ -19,7 +19,7 @@ STORE, ATOMIC = 2, 3  # defined: kinds of a sector reached
 
 
 @dataclass(frozen=True)
-class Stored:
+class DirtySectors:
     """Of the sectors of one buffer that a block stores to or changes: on average
     lone      share of them whose neighbour, the other half of 64 bytes, neither it nor a block beside it stores to
     partial   share of them of which these blocks neither store the whole nor have read it
@@ -34,12 +34,12 @@ class Stored:
     atomic: float = 0.0
 
 
-def stored(reached: Reached, mine: NDArray[np.bool_], lines: float, asked: NDArray[np.bool_]) -> Stored:
+def stored(reached: ReachedLines, mine: NDArray[np.bool_], lines: float, asked: NDArray[np.bool_]) -> DirtySectors:
     """mine: which of those reached belong to the buffer;  lines: of it that the grid stores to
     asked: by entry of `reached`, whether its block is one that is asked about; the others are their neighbours"""
     changed = mine & (reached.kinds >= STORE)
     if not (changed & asked).any():
-        return Stored()
+        return DirtySectors()
     sectors, pairs = reached.sectors[changed], _pairs(reached, changed)
     order = np.argsort(pairs, kind="stable")
     sectors, pairs = sectors[order], pairs[order]
@@ -52,12 +52,12 @@ def stored(reached: Reached, mine: NDArray[np.bool_], lines: float, asked: NDArr
     parts = wanted & (sums < WHOLE - ROUNDING) & ~read
     lone = 1.0 - float(np.isin(known[wanted] ^ np.uint32(1), known).mean())
     some = bool(parts.any())
-    return Stored(
+    return DirtySectors(
         lone, float(parts.sum() / wanted.sum()), float(sums[parts].mean()) if some else WHOLE, lines,
         float(blocks[parts].mean()) if some else 1.0, float((reached.kinds[changed] == ATOMIC).mean()),
     )  # fmt: skip
 
 
-def _pairs(reached: Reached, which: NDArray[np.bool_]) -> NDArray[np.uint64]:
+def _pairs(reached: ReachedLines, which: NDArray[np.bool_]) -> NDArray[np.uint64]:
     """Sector and block as one number."""
     return reached.sectors[which].astype(np.uint64) << np.uint64(32) | reached.blocks[which].astype(np.uint64)

@@ -17,7 +17,7 @@ from warplens.emulator.state import trace_format as laid
 from warplens.model import layout as p
 from warplens.model.address_hash import hashed
 from warplens.model.trace.trace_decoder import ENTER, OF_WARP, basic_block, instruction, length, space
-from warplens.model.trace.warp_streams import ByWarp
+from warplens.model.trace.warp_streams import WarpStreams
 from warplens.simc import compiled
 
 ENOUGH = 400_000  # effort: pieces of 64 bytes to look at, with each block that reaches them
@@ -28,7 +28,7 @@ ALL_THE_SAME = 0.12  # of what a neighbour asks for sooner is waited for all the
 
 
 def asked_first(
-    streams: ByWarp, asked: Sequence[int], at_once: int, rows: NDArray[np.int64], firsts: NDArray[np.int64],
+    streams: WarpStreams, asked: Sequence[int], at_once: int, rows: NDArray[np.int64], firsts: NDArray[np.int64],
     lasts: NDArray[np.int64],
 ) -> NDArray[np.float64]:  # fmt: skip
     """By instruction: of the pieces that a block loads with it first, the share that no other block which runs at the
@@ -36,6 +36,7 @@ def asked_first(
 
     streams   of the blocks `asked` and of those that share with them
     """
+
     def loaded(share: float, *lists: NDArray[Any]) -> int:
         code = rows, firsts, lasts, np.zeros(PHASES, np.int64)
         return int(_loaded(streams.words, streams.starts, streams.ends, streams.warps, *code, share, *lists))

@@ -31,8 +31,8 @@ from warplens.core.counts import Trace
 from warplens.core.program import Program
 from warplens.counters.opcodes import width
 from warplens.machine import Speeds
-from warplens.model.grid.simulated_blocks import Chosen
-from warplens.model.trace.warp_streams import ByWarp, Reached, sectors_of
+from warplens.model.grid.simulated_blocks import SimulatedBlocks
+from warplens.model.trace.warp_streams import ReachedLines, WarpStreams, sectors_of
 from warplens.sass.block_queue import SAY, waiting_loads
 
 WAITING = "its blocks wait for each other, and a prediction runs only some of them: measure it on a GPU"
@@ -42,7 +42,7 @@ ENOUGH = 200_000  # effort: sectors likewise
 
 
 @dataclass(frozen=True)
-class Waits:
+class InterBlockSync:
     """Cycles that blocks wait for blocks before them, beside the time that one takes, and where all meet, besides."""
 
     before: float = 0.0
@@ -57,11 +57,15 @@ class Waits:
 
 
 def waits_of(
-    program: Program, trace: Trace, chosen: Chosen, speeds: Speeds, recorded: Callable[[tuple[int, ...]], ByWarp]
-) -> Waits:
+    program: Program,
+    trace: Trace,
+    chosen: SimulatedBlocks,
+    speeds: Speeds,
+    recorded: Callable[[tuple[int, ...]], WarpStreams],
+) -> InterBlockSync:
     loads, total = waiting_loads(program), trace.launch.blocks
     if not loads or total < 2:
-        return Waits()
+        return InterBlockSync()
     kinds = np.zeros(len(program.instructions), np.int64)
     kinds[[i.index for i in program.instructions if i.base in SAY]] = SAID
     kinds[loads] = WAITED
@@ -70,17 +74,17 @@ def waits_of(
     seen = sectors_of(recorded(tuple(range(count))), kinds, np.full(kinds.size, 4), ENOUGH)
     links = longest_chain(seen, count)
     if links == 0:
-        return Waits(met=_met(_looks(seen), speeds))
+        return InterBlockSync(met=_met(_looks(seen), speeds))
     if not _says_first(seen, count):
         link = speeds.hand_over_cycles + _fenced(program, loads) * speeds.latency_fence
-        return Waits(total * links / max(count - 1, 1) * link)
+        return InterBlockSync(total * links / max(count - 1, 1) * link)
     words = sum(trace.bytes[i] / (width(program.instructions[i]) / 8) for i in loads)
     at_once = max(words / max(sum(trace.requests[i] for i in loads), 1), 1.0)
     together = min(chosen.active * chosen.resident, total)
-    return Waits(total / together * math.sqrt(2.0 * together / at_once) * speeds.look_back_cycles)
+    return InterBlockSync(total / together * math.sqrt(2.0 * together / at_once) * speeds.look_back_cycles)
 
 
-def _looks(seen: Reached) -> NDArray[np.float64]:
+def _looks(seen: ReachedLines) -> NDArray[np.float64]:
     """How often each block looks at what it waits for."""
     return np.bincount(seen.blocks[seen.kinds == WAITED]) / seen.share
 
@@ -99,7 +103,7 @@ def _fenced(program: Program, loads: list[int]) -> bool:
     return bool(behind) and behind[0].base == "MEMBAR"
 
 
-def longest_chain(seen: Reached, count: int) -> int:
+def longest_chain(seen: ReachedLines, count: int) -> int:
     """How many of `count` blocks, one behind the other, wait for one before them.  0 where most wait at one place: they
     meet there."""
     waited = {block: set(seen.sectors[(seen.kinds == WAITED) & (seen.blocks == block)]) for block in range(count)}
@@ -113,7 +117,7 @@ def longest_chain(seen: Reached, count: int) -> int:
     return max(links)
 
 
-def _says_first(seen: Reached, count: int) -> bool:
+def _says_first(seen: ReachedLines, count: int) -> bool:
     """Whether most blocks say something of what is waited for before they wait themselves."""
     there = np.isin(seen.sectors, seen.sectors[seen.kinds == WAITED])
     first = others = 0
@@ -123,4 +127,3 @@ def _says_first(seen: Reached, count: int) -> bool:
             others += 1
             first += int(mine[0] == SAID)
     return 2 * first > others
-

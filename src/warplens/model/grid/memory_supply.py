@@ -1,7 +1,7 @@
 """Where the lines that a multiprocessor asks for come from: L2, or DRAM.  F5.
 
 With nothing in L2 at first, DRAM moves every different piece of 64 bytes once, as long as L2 can hold what the grid
-moves from one use of a piece to the next: how many there are is estimated from some blocks (sector_footprint.py). 
+moves from one use of a piece to the next: how many there are is estimated from some blocks (sector_footprint.py).
 So a load
 finds its line in L2 as often as an earlier block has reached it.  What is stored goes to DRAM as well, but for the part
 that L2 still holds at the end.
@@ -22,15 +22,15 @@ from warplens.counters.opcodes import width
 from warplens.machine import Machine
 from warplens.model import layout as p
 from warplens.model.grid.atomic_units import FLOATS, WORDS, units_at_work
-from warplens.model.grid.dirty_sectors import ATOMIC, STORE, Stored, stored
+from warplens.model.grid.dirty_sectors import ATOMIC, STORE, DirtySectors, stored
 from warplens.model.grid.first_touch import asked_first
 from warplens.model.grid.neighbours import apart, sharers
 from warplens.model.grid.request_coalescing import group_of
-from warplens.model.grid.sector_footprint import Footprint, footprint
-from warplens.model.grid.simulated_blocks import Chosen
+from warplens.model.grid.sector_footprint import SectorFootprint, footprint
+from warplens.model.grid.simulated_blocks import SimulatedBlocks
 from warplens.model.grid.write_back import Evicted, write_back
-from warplens.model.instruction.instruction_table import MachineCode, adds_floats, kind_of
-from warplens.model.trace.warp_streams import ByWarp, sectors_of
+from warplens.model.instruction.instruction_table import InstructionTable, adds_floats, kind_of
+from warplens.model.trace.warp_streams import WarpStreams, sectors_of
 
 ENOUGH = 1_000_000  # effort: sectors to look at
 APART = 0.5  # assumed: as far as by chance, from which on blocks do not go in step
@@ -39,7 +39,7 @@ Sides = tuple[NDArray[np.bool_], ...]  # of sectors of blocks drawn at random, a
 
 
 @dataclass(frozen=True)
-class Supply:
+class MemorySupply:
     """Where lines come from: the share of its lines that come from DRAM and of a sector that they cost there, by buffer
     and wave, and of each stored sector.
 
@@ -79,9 +79,15 @@ class Supply:
 
     @staticmethod
     def of(
-        program: Program, code: MachineCode, streams: ByWarp, beside: ByWarp, chosen: Chosen, machine: Machine,
-        trace: Trace, buffers: Buffers,
-    ) -> Supply:  # fmt: skip
+        program: Program,
+        code: InstructionTable,
+        streams: WarpStreams,
+        beside: WarpStreams,
+        chosen: SimulatedBlocks,
+        machine: Machine,
+        trace: Trace,
+        buffers: Buffers,
+    ) -> MemorySupply:
         """streams, beside: of blocks as if drawn at random, and of chosen.centres with their neighbours"""
         kinds = np.array([_reads_or_stores(kind_of(i)) for i in program.instructions], np.int64)
         widths = np.array([width(i) // 8 for i in program.instructions], np.int64)
@@ -91,7 +97,7 @@ class Supply:
             np.array(some.blocks, np.int64)[found.blocks] for some, found in ((streams, seen), (beside, near))
         )
 
-        def reached_by(inside: Sides, which: Sides, shift: int, most: int) -> Footprint:
+        def reached_by(inside: Sides, which: Sides, shift: int, most: int) -> SectorFootprint:
             """Of the sectors that both say; `shift`: how many make one together, 2 to this power."""
             mine, theirs = (a & b for a, b in zip(inside, which, strict=True))
             by = sharers(near.sectors[theirs] >> np.uint32(shift), near_numbers[theirs], chosen.centres, grid)
@@ -106,10 +112,10 @@ class Supply:
         count = -(-total // at_once)
         steps = [min(total, (wave + 1) * at_once) for wave in range(min(count, 64))]
         latency, weight = np.zeros((len(buffers), len(steps))), np.zeros((len(buffers), len(steps)))
-        reads: list[Footprint] = []
-        read_lines: list[Footprint] = []
-        writes: list[Footprint] = []
-        parts: list[Stored] = []
+        reads: list[SectorFootprint] = []
+        read_lines: list[SectorFootprint] = []
+        writes: list[SectorFootprint] = []
+        parts: list[DirtySectors] = []
         loads, stores = ((seen.kinds != STORE, near.kinds != STORE), (seen.kinds >= STORE, near.kinds >= STORE))
         sample = near if chosen.centres else seen
         asked = np.isin(near_numbers, chosen.centres) if chosen.centres else np.ones(seen.sectors.size, bool)
@@ -164,14 +170,14 @@ class Supply:
             asked_first(beside, chosen.centres, at_once, *code_of) if chosen.centres
             else asked_first(streams, streams.blocks, at_once, *code_of)
         )  # fmt: skip
-        return Supply(
+        return MemorySupply(
             lows, highs, latency, weight, own, written.stores, written.fills, whole, keys, group, drift,
             read, written.filled,
             _by_both(reads) if chosen.active > 1 else 0.0, written.sectors, written.writing, reached,
             total / chosen.of_blocks / units, first,
         )  # fmt: skip
 
-    def and_again(self, pieces: float, filled: float, written: float) -> Supply:
+    def and_again(self, pieces: float, filled: float, written: float) -> MemorySupply:
         """With so many pieces of 64 bytes that DRAM gives again, because L2 has lost them while they were in use, so
         many parts of sectors that it fills up, and so many sectors that it has to write again."""
         return replace(
@@ -185,7 +191,7 @@ class Supply:
         )  # fmt: skip
 
 
-def _by_both(reads: Sequence[Footprint]) -> float:
+def _by_both(reads: Sequence[SectorFootprint]) -> float:
     """Share of all these sectors that blocks beside both halves of L2 reach."""
     every = sum(f.common + f.others for f in reads)
     return sum(f.by_both * (f.common + f.others) for f in reads) / every if every else 0.0

@@ -12,7 +12,7 @@ work between, 70 to 73 % of what 24 ask for do, in short launches and in long on
 
 from __future__ import annotations
 
-from warplens.model.grid.sector_footprint import Footprint
+from warplens.model.grid.sector_footprint import SectorFootprint
 from warplens.simc import compiled
 
 MOST = 4.0  # requests that are joined; source: joined.csv: of 132 blocks 26 %
@@ -24,7 +24,7 @@ DRIFT = 0.02  # cycles by which blocks get apart, for each since the launch
 MOST_APART = 1100.0  # cycles; assumed: fitted by hand to joined.csv
 
 
-def group_of(pieces: Footprint, at_once: int, active: int) -> float:
+def group_of(pieces: SectorFootprint, at_once: int, active: int) -> float:
     """How many requests for a piece of 64 bytes are joined if all blocks that run at the same time go in step."""
     different = pieces.of(at_once)
     blocks = pieces.each * at_once / different if different else 1.0

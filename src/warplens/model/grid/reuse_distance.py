@@ -20,7 +20,7 @@ ENOUGH = 16  # assumed: gaps that tell anything
 
 
 @dataclass(frozen=True)
-class Reuse:
+class ReuseDistance:
     """gaps: blocks between two that were seen to share a sector, in order;  power: all that share one to those seen
     turn: blocks from one use to the next where these follow each other at equal distances, 0 where they do not"""
 
@@ -46,12 +46,12 @@ class Reuse:
         return (uses - 1) * float(self.gaps.mean()) * (seen + 1) / (uses + 1)
 
 
-NEVER_AGAIN = Reuse()
+NEVER_AGAIN = ReuseDistance()
 
 
-def reuse(gaps: NDArray[np.float64], uses: float, seen: float, total: int) -> Reuse:
+def reuse(gaps: NDArray[np.float64], uses: float, seen: float, total: int) -> ReuseDistance:
     """uses: blocks that share a sector;  seen: of these;  total: blocks of the grid"""
     half = total / (2 * max(uses, 1.0))
     by_chance = 1 - (1 - half / total) ** max(seen, 1.0)
     in_turn = gaps.size >= ENOUGH and uses > SHARED_BY and float((gaps < half).mean()) < SHORT * by_chance
-    return Reuse(np.sort(gaps), max(uses / max(seen, 1.0), 1.0), total / uses if in_turn else 0.0)
+    return ReuseDistance(np.sort(gaps), max(uses / max(seen, 1.0), 1.0), total / uses if in_turn else 0.0)

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from warplens.model.grid.l2_partitions import beside_home, fetched_anew
 from warplens.model.grid.neighbours import neighbours
-from warplens.model.grid.reuse_distance import NEVER_AGAIN, Reuse, reuse
+from warplens.model.grid.reuse_distance import NEVER_AGAIN, ReuseDistance, reuse
 from warplens.model.grid.simulated_blocks import Grid
 
 ERRORS = 2.0  # standard ones by which an estimate may be below the whole buffer, which is then taken to be reached
@@ -31,7 +31,7 @@ MORE_THAN_CHANCE = 1.25  # assumed: times as many as chance makes
 
 
 @dataclass(frozen=True)
-class Footprint:
+class SectorFootprint:
     """Of one buffer, for loads or for stores.
 
     total      blocks of the grid;  each: different sectors of one block, on average;  accesses: all of one block
@@ -50,8 +50,8 @@ class Footprint:
     most: int
     seen: int
     accesses: float = 0.0
-    commons_again: Reuse = NEVER_AGAIN
-    others_again: Reuse = NEVER_AGAIN
+    commons_again: ReuseDistance = NEVER_AGAIN
+    others_again: ReuseDistance = NEVER_AGAIN
 
     def of(self, blocks: float) -> float:
         """Different sectors that so many blocks reach, as if drawn at random."""
@@ -72,7 +72,7 @@ class Footprint:
         found = self.common * (1 - 2 ** (1 - self.widely)) + self.others * (1 - 2 ** (1 - self.shared))
         return found / every if every else 0.0
 
-    def _classes(self) -> tuple[tuple[float, float, Reuse], ...]:
+    def _classes(self) -> tuple[tuple[float, float, ReuseDistance], ...]:
         """Sectors, by how many blocks each is shared, and when it is used again."""
         return (
             (self.common, self.widely, self.commons_again), (self.others, self.shared, self.others_again)
@@ -96,7 +96,9 @@ class Footprint:
                 found += sectors * (beside_home(grown / sectors, uses) - grown / sectors)
         return np.minimum(found, self.most)
 
-    def _grown(self, windows: NDArray[np.float64], sectors: float, shared: float, again: Reuse) -> NDArray[np.float64]:
+    def _grown(
+        self, windows: NDArray[np.float64], sectors: float, shared: float, again: ReuseDistance
+    ) -> NDArray[np.float64]:
         """A window grows by those whose last use lies before it (Denning, "The working set model", 1968): uses that
         come after a longer gap, and of the first ones those that have so many blocks before them."""
         middles, steps = (windows[1:] + windows[:-1]) / 2, np.diff(windows)
@@ -107,14 +109,14 @@ class Footprint:
         grown = np.cumsum(sectors * shared / self.total * new * steps)
         return np.concatenate([[0.0], np.minimum(grown, sectors)])
 
-    def forgotten(self, kept: float, lost: float) -> Footprint:
+    def forgotten(self, kept: float, lost: float) -> SectorFootprint:
         """As if what is used again after more than `kept` blocks had to be fetched anew: it has been evicted since.
 
         lost   of what is used again and again in turn, some is left until so many blocks have passed
         """
         return self._fetched([1 - again.kept(kept, lost) for _, _, again in self._classes()])
 
-    def left_in_l2(self, lines: Footprint, kept: float, lost: float, beside: float) -> Footprint:
+    def left_in_l2(self, lines: SectorFootprint, kept: float, lost: float, beside: float) -> SectorFootprint:
         """Likewise where L2 holds `lines` and is read for these sectors; beside: share of the uses that may find a copy
         in the half that is not their home (l2_partitions.py)."""
         anew = []
@@ -127,7 +129,7 @@ class Footprint:
             anew.append(unused)
         return self._fetched(anew)
 
-    def _fetched(self, anew: list[float]) -> Footprint:
+    def _fetched(self, anew: list[float]) -> SectorFootprint:
         """anew: share of the uses behind the first that find nothing, of both classes."""
         common = self.common * (1 + (self.widely - 1) * anew[0])
         others = self.others * (1 + (self.shared - 1) * anew[1])
@@ -139,13 +141,13 @@ class Footprint:
 
 
 NOBODY = np.zeros(0, np.int64)
-NOTHING = Footprint(1, 0.0, 0.0, 1.0, 0.0, 1.0, 0, 0)
+NOTHING = SectorFootprint(1, 0.0, 0.0, 1.0, 0.0, 1.0, 0, 0)
 
 
 def footprint(
     sectors: NDArray[np.uint32], blocks: NDArray[np.int64], sampled: int, total: int, most: int, share: float = 1.0,
     beside: NDArray[np.int64] = NOBODY, grid: Grid = (0, 0, 0),
-) -> Footprint:  # fmt: skip
+) -> SectorFootprint:  # fmt: skip
     """Of sectors, each with the number in the grid of the block that reached it; `sampled` of `total` blocks were run.
 
     share   of all lines, to which these sectors belong;  beside: of some sectors how many neighbours share them
@@ -165,7 +167,7 @@ def footprint(
     each, accesses = pairs.size / sampled / share, sectors.size / sampled / share
     if sampled >= total:
         shared = pairs.size / times.size
-        return Footprint(
+        return SectorFootprint(
             total, each, 0.0, 1.0, times.size / share, shared, most, times.size, accesses,
             others_again=reuse(gaps, shared, shared, total),
         )  # fmt: skip
@@ -186,7 +188,7 @@ def footprint(
     widely = float(many.mean()) * total / sampled if many.size else 1.0
     gaps_of = few - 1
     seen = float((few * gaps_of).sum() / gaps_of.sum()) if gaps_of.any() else 2.0  # by how many, of each gap
-    return Footprint(
+    return SectorFootprint(
         total, each, many.size / share, widely, others, shared, most, times.size, accesses,
         reuse(gaps[common], widely, widely * sampled / total, total),
         reuse(gaps[~common], shared, seen, total),

@@ -9,7 +9,7 @@ from itertools import product
 from warplens.core.counts import Trace
 from warplens.counters.occupancy import Occupancy
 from warplens.machine import Machine
-from warplens.model.sm.sm_state import Room
+from warplens.model.sm.sm_state import SmResources
 
 ENOUGH = 4_000_000  # effort: warp instructions to simulate: a second or less
 SEVERAL = 600_000  # effort: likewise, of more than one multiprocessor: a sixth of a second
@@ -28,7 +28,7 @@ CENTRES_INSTRUCTIONS = 4_000_000  # effort: of these
 
 
 @dataclass(frozen=True)
-class Chosen:
+class SimulatedBlocks:
     """blocks   of one multiprocessor, in order;  more: others, for the footprint alone;  whole: of_blocks all of them
 
     centres     blocks that are looked at with their neighbours in the grid, none where `more` are all
@@ -42,7 +42,7 @@ class Chosen:
     centres: tuple[int, ...]
     of_blocks: int
     active: int
-    room: Room
+    room: SmResources
 
     @property
     def resident(self) -> int:
@@ -55,7 +55,7 @@ class Chosen:
         return tuple(dict.fromkeys(self.blocks + sum(self.alongside, ())))
 
 
-def choose_blocks(trace: Trace, machine: Machine, occupancy: Occupancy) -> Chosen:
+def choose_blocks(trace: Trace, machine: Machine, occupancy: Occupancy) -> SimulatedBlocks:
     total = trace.launch.blocks
     active = min(machine.multiprocessors, total)
     whole = -(-total // machine.multiprocessors)
@@ -77,8 +77,8 @@ def choose_blocks(trace: Trace, machine: Machine, occupancy: Occupancy) -> Chose
     centres = min(CENTRES, int(most / around)) if total > len(more) else 0
     alongside = _alongside(total, active, int(SEVERAL / (whole * each))) if whole <= resident else ()
     places = min(max(occupancy.places, resident), AT_ONCE * resident, whole)
-    room = Room(resident, places, occupancy.seats, machine.limits.sub_partitions)
-    return Chosen(blocks, alongside, more, scattered(total, centres), whole, active, room)
+    room = SmResources(resident, places, occupancy.seats, machine.limits.sub_partitions)
+    return SimulatedBlocks(blocks, alongside, more, scattered(total, centres), whole, active, room)
 
 
 Grid = tuple[int, int, int]

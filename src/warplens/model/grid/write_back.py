@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warplens.machine import Machine
-from warplens.model.grid.dirty_sectors import WHOLE, Stored
-from warplens.model.grid.sector_footprint import Footprint
+from warplens.model.grid.dirty_sectors import WHOLE, DirtySectors
+from warplens.model.grid.sector_footprint import SectorFootprint
 
 READ, WRITTEN = 64, 32  # bytes that DRAM moves at a time; source: `read sectors` of calibration.csv
 SECTOR = 32
@@ -55,9 +55,13 @@ class Evicted:
 
     @staticmethod
     def of(
-        reads: Sequence[Footprint], lines: Sequence[Footprint], writes: Sequence[Footprint], changes: Sequence[Stored],
-        total: int, machine: Machine,
-    ) -> Evicted:  # fmt: skip
+        reads: Sequence[SectorFootprint],
+        lines: Sequence[SectorFootprint],
+        writes: Sequence[SectorFootprint],
+        changes: Sequence[DirtySectors],
+        total: int,
+        machine: Machine,
+    ) -> Evicted:
         """lines: that hold what is read"""
         speeds, windows = machine.speeds, _windows(total)
         room = _room(lines, writes, changes, windows, machine) / machine.l2_bytes / speeds.kept_share
@@ -70,7 +74,9 @@ class Evicted:
         )
         return Evicted(kept, twice, often, stored, parts, int(speeds.halves))
 
-    def left_of(self, read: Footprint, lines: Footprint, write: Footprint, change: Stored) -> Footprint:
+    def left_of(
+        self, read: SectorFootprint, lines: SectorFootprint, write: SectorFootprint, change: DirtySectors
+    ) -> SectorFootprint:
         """What DRAM is read for;  lines: that hold it;  write, change: what is stored to the same buffer"""
         lost = self.often - (self.often - self.twice) * min(2 / read.uses, 1.0)
         beside = (self.halves - 1) * (1 - _at_home(lines, write, change))
@@ -81,15 +87,18 @@ def _windows(total: int) -> NDArray[np.float64]:
     return np.concatenate([[0.0], np.geomspace(0.5, total, WINDOWS)])
 
 
-def _at_home(read: Footprint, write: Footprint, change: Stored) -> float:
+def _at_home(read: SectorFootprint, write: SectorFootprint, change: DirtySectors) -> float:
     """Share of the uses that atomics are, which ask for a line where it is at home."""
     return min(change.atomic * write.accesses / read.accesses, 1.0) if read.accesses else 0.0
 
 
 def _room(
-    lines: Sequence[Footprint], writes: Sequence[Footprint], changes: Sequence[Stored], windows: NDArray[np.float64],
+    lines: Sequence[SectorFootprint],
+    writes: Sequence[SectorFootprint],
+    changes: Sequence[DirtySectors],
+    windows: NDArray[np.float64],
     machine: Machine,
-) -> NDArray[np.float64]:  # fmt: skip
+) -> NDArray[np.float64]:
     """Bytes of L2 that so many blocks take.  Of two halves a line is at home in one, where atomics work on it; what is
     read may stand in the other as well, and most of what is stored does."""
     second, room = float(machine.speeds.halves == TWO_HALVES), np.zeros(windows.size)
@@ -101,12 +110,14 @@ def _room(
     return room
 
 
-def bytes_moved(reads: Sequence[Footprint], writes: Sequence[Footprint], blocks: float) -> float:
+def bytes_moved(reads: Sequence[SectorFootprint], writes: Sequence[SectorFootprint], blocks: float) -> float:
     """That so many blocks move through L2; what is read and written stands there once."""
     return sum(max(r.of(blocks) * READ, w.of(blocks) * WRITTEN) for r, w in zip(reads, writes, strict=True))
 
 
-def blocks_that_move(size: float, reads: Sequence[Footprint], writes: Sequence[Footprint], total: int) -> float:
+def blocks_that_move(
+    size: float, reads: Sequence[SectorFootprint], writes: Sequence[SectorFootprint], total: int
+) -> float:
     """How many blocks move so many bytes through L2; all of them where they do not."""
     if bytes_moved(reads, writes, total) <= size:
         return float(total)
@@ -131,9 +142,13 @@ class WriteBack:
 
 
 def write_back(
-    reads: Sequence[Footprint], writes: Sequence[Footprint], parts: Sequence[Stored], evicted: Evicted, total: int,
+    reads: Sequence[SectorFootprint],
+    writes: Sequence[SectorFootprint],
+    parts: Sequence[DirtySectors],
+    evicted: Evicted,
+    total: int,
     machine: Machine,
-) -> WriteBack:  # fmt: skip
+) -> WriteBack:
     """What L2 holds at the end is the last that went through it: so much of that as was stored DRAM need not write."""
     speeds = machine.speeds
     number, moved = len(writes), bytes_moved(reads, writes, total)
@@ -167,7 +182,7 @@ def write_back(
     return WriteBack(stores, fills, left, float(filled.sum()), by_dram / all_work if all_work else 0.0)
 
 
-def _completed(write: Footprint, part: Stored, evicted: Evicted, total: int) -> bool:
+def _completed(write: SectorFootprint, part: DirtySectors, evicted: Evicted, total: int) -> bool:
     """Whether several blocks store the parts of a sector, and all of it before DRAM gets them."""
     together = write.forgotten(evicted.parts, evicted.parts).of(total)
     others = write.each * total / max(together, 1.0) / part.blocks  # how many times as many blocks complete a part
@@ -175,9 +190,13 @@ def _completed(write: Footprint, part: Stored, evicted: Evicted, total: int) -> 
 
 
 def held_at_end(
-    reads: Sequence[Footprint], writes: Sequence[Footprint], parts: Sequence[Stored], evicted: Evicted, total: int,
+    reads: Sequence[SectorFootprint],
+    writes: Sequence[SectorFootprint],
+    parts: Sequence[DirtySectors],
+    evicted: Evicted,
+    total: int,
     machine: Machine,
-) -> NDArray[np.float64]:  # fmt: skip
+) -> NDArray[np.float64]:
     """Share of the stored sectors of each buffer that L2 still has: those of the last blocks, as many as fill it.
 
     Where L2 has two halves, what is read from both stands there twice, and half of what is stored does.  Of a line of

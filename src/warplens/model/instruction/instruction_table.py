@@ -44,7 +44,7 @@ SHAPES = {
 
 
 @dataclass(frozen=True)
-class MachineCode:
+class InstructionTable:
     """rows: (instruction, column of layout.py);  cycles: that its pipe is taken;  latencies: until its result
     is there;  firsts, lasts: of each basic block."""
 
@@ -55,7 +55,7 @@ class MachineCode:
     lasts: NDArray[np.int64]
 
 
-def machine_code(program: Program, speeds: Speeds) -> MachineCode:
+def machine_code(program: Program, speeds: Speeds) -> InstructionTable:
     n = len(program.instructions)
     rows = np.zeros((n, p.COLUMNS), np.int64)
     cycles, latencies = np.zeros(n), np.zeros(n)
@@ -69,7 +69,7 @@ def machine_code(program: Program, speeds: Speeds) -> MachineCode:
     rows[:, p.STALL] += held_back(program, rows[:, p.STALL])
     firsts = np.array([block.first for block in program.blocks], np.int64)
     lasts = np.array([block.last for block in program.blocks], np.int64)
-    return MachineCode(rows, cycles, latencies, firsts, lasts)
+    return InstructionTable(rows, cycles, latencies, firsts, lasts)
 
 
 def pipe_of(instruction: Instruction) -> str:

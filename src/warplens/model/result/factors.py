@@ -110,9 +110,7 @@ def metric(prediction: Prediction, name: str) -> Metric:
     return prediction.metrics[name]
 
 
-def _classes(
-    program: Program, executed: list[int], prediction: Prediction, warp_cycles: float
-) -> tuple[Class, ...]:
+def _classes(program: Program, executed: list[int], prediction: Prediction, warp_cycles: float) -> tuple[Class, ...]:
     """Cycles are shared out as the simulated blocks spent them; a class that never ran has none."""
     count, spent = {MAIN_MEMORY: 0, OTHERS: 0}, {MAIN_MEMORY: 0.0, OTHERS: 0.0}
     for instruction in program.instructions:

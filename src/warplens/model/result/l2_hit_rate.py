@@ -35,7 +35,7 @@ PAGES, PAGES_AFTER = 13_000, 200_000
 
 
 @dataclass(frozen=True)
-class Lookups:
+class L2Lookups:
     """Of a launch: all lookups of L2, and those that hit.
 
     hits may be more: Nsight Compute counts so
@@ -50,7 +50,7 @@ class Lookups:
 
 
 @dataclass(frozen=True)
-class Asked:
+class L2Requests:
     """What a whole grid asks of L2, in sectors.
 
     reads, stores, atomics   by multiprocessors;  pieces: of 64 bytes that DRAM is read for;  first: sectors of one that
@@ -68,7 +68,7 @@ class Asked:
     code: float
 
 
-def lookups(asked: Asked, halves: int) -> Lookups:
+def lookups(asked: L2Requests, halves: int) -> L2Lookups:
     changes = asked.stores + asked.atomics
     pieces = min(asked.pieces, (asked.reads + asked.atomics) / max(asked.first, 1.0))
     code = asked.code / CODE_SECTOR
@@ -82,4 +82,4 @@ def lookups(asked: Asked, halves: int) -> Lookups:
         more, more_missed = more + code, 2 * code
     everything = found + more + LAUNCH + UNSEEN + pages
     hits = everything - missed - more_missed - LAUNCH_MISSES + UNSEEN_HITS - UNSEEN
-    return Lookups(everything, hits)
+    return L2Lookups(everything, hits)

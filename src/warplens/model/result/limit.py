@@ -21,7 +21,7 @@ from warplens.model.instruction.instruction_table import kind_of
 from warplens.model.result.prediction import Unit
 
 if TYPE_CHECKING:
-    from warplens.model.predict import Outcome
+    from warplens.model.predict import SimulationOutcome
 
 MANY_CONFLICTS = 1 / 3  # assumed: when a sentence names them
 BUSY = 80.0  # assumed: percent from which on a unit is what limits
@@ -49,7 +49,7 @@ GLOBAL = ("global", "local", "generic")
 
 def limit_of(
     program: Program, trace: Trace, machine: Machine, units: tuple[Unit, ...], stalls: Mapping[str, float],
-    at: At, out: Outcome, time_us: float,
+    at: At, out: SimulationOutcome, time_us: float,
 ) -> str:  # fmt: skip
     if time_us < 2 * machine.speeds.launch_microseconds:
         return f"the launch itself: {machine.speeds.launch_microseconds:.1f} of {time_us:.1f} µs"
@@ -60,7 +60,7 @@ def limit_of(
 
 
 def _limit_inside(
-    program: Program, trace: Trace, units: tuple[Unit, ...], stalls: Mapping[str, float], at: At, out: Outcome
+    program: Program, trace: Trace, units: tuple[Unit, ...], stalls: Mapping[str, float], at: At, out: SimulationOutcome
 ) -> str:
     """Of the multiprocessors that work."""
     top = units[0] if units else None
@@ -113,7 +113,7 @@ def _waited_for(program: Program, trace: Trace, at: At, reason: str) -> list[Ins
     return found
 
 
-def _long(program: Program, trace: Trace, out: Outcome, at: At) -> str:
+def _long(program: Program, trace: Trace, out: SimulationOutcome, at: At) -> str:
     """Long scoreboard: what is in flight, and where it comes from."""
     producers = [(access(i), i) for i in _waited_for(program, trace, at, "long_scoreboard")]
     asked = [found for found, i in producers if found and found.space in GLOBAL]  # constants may share the scoreboard

@@ -10,13 +10,13 @@ from warplens.core.metric import Metric
 from warplens.core.program import Program
 from warplens.machine import Machine
 from warplens.model import layout as p
-from warplens.model.result.l2_hit_rate import PIECE, Asked, Lookups, lookups
+from warplens.model.result.l2_hit_rate import PIECE, L2Lookups, L2Requests, lookups
 from warplens.model.result.prediction import Unit
 from warplens.model.result.rates import rates
 
 if TYPE_CHECKING:
-    from warplens.model.grid.memory_supply import Supply
-    from warplens.model.predict import Outcome
+    from warplens.model.grid.memory_supply import MemorySupply
+    from warplens.model.predict import SimulationOutcome
 
 # Half widths of the interval.  What a launch costs is known to a twentieth (`empty`, `equal work ... 4 rounds` of the
 # calibration); the rest to 0.3, which holds 505 of the 523 launches of the first five lists of benchmarks/validation,
@@ -43,7 +43,13 @@ def modelled(value: float, unit: str) -> Metric:
 
 
 def metrics_of(
-    machine: Machine, program: Program, trace: Trace, active: int, out: Outcome, supply: Supply, duration_us: float
+    machine: Machine,
+    program: Program,
+    trace: Trace,
+    active: int,
+    out: SimulationOutcome,
+    supply: MemorySupply,
+    duration_us: float,
 ) -> Mapping[str, Metric]:
     counts, issued = out.counts, max(float(out.counts[p.ISSUED]), 1.0)
     inst, sm_active = float(trace.executed.sum()), max(out.active.cycles, 1.0)
@@ -60,9 +66,7 @@ def metrics_of(
             resident * sm_active * machine.multiprocessors / inst, "cycle"
         ),
         "smsp__average_warp_latency_per_inst_issued.ratio": modelled(out.stalls.sum() / issued, "cycle"),
-        "sm__inst_executed.avg.per_cycle_active": modelled(
-            inst / machine.multiprocessors / sm_active, "inst/cycle"
-        ),
+        "sm__inst_executed.avg.per_cycle_active": modelled(inst / machine.multiprocessors / sm_active, "inst/cycle"),
         "sm__inst_executed.avg.per_cycle_elapsed": modelled(inst / machine.multiprocessors / elapsed, "inst/cycle"),
         "dram__bytes_read.sum": modelled(supply.read * SECTOR, "byte"),
         "dram__bytes_write.sum": modelled(supply.stored * SECTOR, "byte"),
@@ -77,13 +81,15 @@ def metrics_of(
     return found | rates(machine, program, trace, found, duration_us)
 
 
-def _lookups(machine: Machine, program: Program, trace: Trace, out: Outcome, supply: Supply) -> Lookups:
+def _lookups(
+    machine: Machine, program: Program, trace: Trace, out: SimulationOutcome, supply: MemorySupply
+) -> L2Lookups:
     counts = out.counts
     of_all = float(trace.executed.sum()) / max(float(counts[p.ISSUED]), 1.0)
     reads, stores, atomics = (float(counts[n]) * of_all for n in (p.L2_READS, p.L2_WRITES, p.L2_UPDATES))
     reads -= float(counts[p.L2_JOINED]) * of_all
     first = float(counts[p.L2_IN_PIECES]) / max(float(counts[p.L2_PIECES]), 1.0)
-    asked = Asked(
+    asked = L2Requests(
         reads, stores, atomics, (supply.read - supply.filled) / PIECE, first, supply.both, supply.filled,
         len(program.instructions) * INSTRUCTION,
     )  # fmt: skip
@@ -91,7 +97,7 @@ def _lookups(machine: Machine, program: Program, trace: Trace, out: Outcome, sup
 
 
 def units_of(
-    machine: Machine, trace: Trace, active: int, out: Outcome, supply: Supply, busy: Mapping[str, float]
+    machine: Machine, trace: Trace, active: int, out: SimulationOutcome, supply: MemorySupply, busy: Mapping[str, float]
 ) -> tuple[Unit, ...]:
     """Speed of light of every unit with work, highest first."""
     counts = out.counts

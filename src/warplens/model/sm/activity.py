@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warplens.machine import Machine
-from warplens.model.grid.simulated_blocks import Chosen
+from warplens.model.grid.simulated_blocks import SimulatedBlocks
 
 Times = NDArray[np.float64]
 
@@ -48,7 +48,7 @@ class History:
 
 
 def activity(
-    histories: Sequence[History], chosen: Chosen, machine: Machine, warps: int, total: int, longer: float
+    histories: Sequence[History], chosen: SimulatedBlocks, machine: Machine, warps: int, total: int, longer: float
 ) -> Activity:
     """warps: of a block;  total: blocks of the grid;  longer: how many times the simulated part all of it takes.
 
@@ -70,7 +70,7 @@ def activity(
 
 
 def _of_several(
-    histories: Sequence[History], chosen: Chosen, machine: Machine, warps: int, total: int
+    histories: Sequence[History], chosen: SimulatedBlocks, machine: Machine, warps: int, total: int
 ) -> Activity:
     share = chosen.active / machine.multiprocessors
     each = np.array([_of_one(history, machine, warps) for history in histories])
@@ -78,7 +78,7 @@ def _of_several(
     return Activity(share * float(cycles), share * float(warp_cycles))
 
 
-def _weights(histories: Sequence[History], chosen: Chosen, total: int) -> Times:
+def _weights(histories: Sequence[History], chosen: SimulatedBlocks, total: int) -> Times:
     """As many multiprocessors have a block more, and a block fewer, as the grid leaves: the simulated ones stand for
     those with as many."""
     more = np.array([history.began.size == chosen.of_blocks for history in histories])

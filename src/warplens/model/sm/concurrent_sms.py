@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 
 from warplens.errors import Unpredictable
 from warplens.model import layout as p
-from warplens.model.grid.memory_supply import Supply
-from warplens.model.grid.simulated_blocks import Chosen
-from warplens.model.instruction.instruction_table import MachineCode
+from warplens.model.grid.memory_supply import MemorySupply
+from warplens.model.grid.simulated_blocks import SimulatedBlocks
+from warplens.model.instruction.instruction_table import InstructionTable
 from warplens.model.sm.activity import History
 from warplens.model.sm.simulate import simulate
-from warplens.model.trace.warp_streams import ByWarp, part
+from warplens.model.trace.warp_streams import WarpStreams, part
 
 # effort: memory
 LINES = 1 << 20  # that are told apart, seldom two taken for one: a launch that is looked at in this way asks for fewer
@@ -38,7 +38,12 @@ class Simulation:
 
 
 def side_by_side(
-    streams: ByWarp, chosen: Chosen, code: MachineCode, settings: NDArray[Any], supply: Supply, lines: tuple[int, ...]
+    streams: WarpStreams,
+    chosen: SimulatedBlocks,
+    code: InstructionTable,
+    settings: NDArray[Any],
+    supply: MemorySupply,
+    lines: tuple[int, ...],
 ) -> list[Simulation]:
     """One for each multiprocessor that was chosen.  Unpredictable where blocks have not been recorded or do not end."""
     nobody = np.full(1, p.NEVER, np.float64)
@@ -49,15 +54,20 @@ def side_by_side(
     for blocks in every:
         _simulated(streams, blocks, chosen, code, settings, supply, lines, before, now)
     aside = np.full(LINES, p.NEVER, np.float64)
-    return [
-        _simulated(streams, blocks, chosen, code, settings, supply, lines, now, aside) for blocks in every
-    ]
+    return [_simulated(streams, blocks, chosen, code, settings, supply, lines, now, aside) for blocks in every]
 
 
 def _simulated(
-    streams: ByWarp, blocks: tuple[int, ...], chosen: Chosen, code: MachineCode, settings: NDArray[Any],
-    supply: Supply, lines: tuple[int, ...], before: NDArray[np.float64], now: NDArray[np.float64],
-) -> Simulation:  # fmt: skip
+    streams: WarpStreams,
+    blocks: tuple[int, ...],
+    chosen: SimulatedBlocks,
+    code: InstructionTable,
+    settings: NDArray[Any],
+    supply: MemorySupply,
+    lines: tuple[int, ...],
+    before: NDArray[np.float64],
+    now: NDArray[np.float64],
+) -> Simulation:
     own = part(streams, blocks)
     if (own.starts == own.ends).any():
         raise Unpredictable("its blocks execute more than can be recorded: measure it on a GPU")

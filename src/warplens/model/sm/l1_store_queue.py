@@ -32,7 +32,7 @@ ROUNDING = 0.5  # defined: bytes
 AT_THE_END = 4  # places of the queue whose lines are leaving; source: l1_leaving.csv
 
 
-class Lines(NamedTuple):
+class StoreQueue(NamedTuple):
     """What waits to leave.
 
     leaves   by line of L1: until when what has been stored to it waits;  at: how many lines had come before
@@ -52,8 +52,8 @@ class Lines(NamedTuple):
     last: Any
 
 
-def nothing_stored(entries: int, warps: int, queue: int, parts: int) -> Lines:
-    return Lines(
+def nothing_stored(entries: int, warps: int, queue: int, parts: int) -> StoreQueue:
+    return StoreQueue(
         np.full(entries, -p.NEVER), np.zeros(entries), np.zeros(entries), np.zeros(entries, np.int64),
         np.zeros(entries), np.zeros(queue), np.zeros(warps), np.zeros(parts),
     )  # fmt: skip

@@ -87,5 +87,3 @@ def asked_before(known, sector):  # type: ignore[no-untyped-def]
         at = (at + 1) & (known.size - 1)
     known[at] = place + 1
     return False
-
-

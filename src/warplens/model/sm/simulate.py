@@ -28,7 +28,7 @@ from warplens.model.sm.l1_store_queue import nothing_stored
 from warplens.model.sm.l2_share import ALL_PLACES, book_of
 from warplens.model.sm.load_store_unit import served
 from warplens.model.sm.pipes import free_from, idle, read_from, serve
-from warplens.model.sm.sm_state import Array, Blocks, Memory, Room, Warps, Work
+from warplens.model.sm.sm_state import Array, Blocks, Memory, SmResources, SmWork, Warps
 from warplens.model.trace.trace_decoder import ENTER, OF_WARP, basic_block, instruction, length, space
 from warplens.simc import compiled
 
@@ -221,10 +221,21 @@ def _nothing_asked(words: int) -> Array:
 
 
 def simulate(
-    words: Array, starts: Array, ends: Array, per_block: int, room: Room, code: Array, cycles: Array, lats: Array,
-    firsts: Array, lasts: Array, s: Array, supply: tuple[Array, ...], lines: tuple[int, ...],
+    words: Array,
+    starts: Array,
+    ends: Array,
+    per_block: int,
+    room: SmResources,
+    code: Array,
+    cycles: Array,
+    lats: Array,
+    firsts: Array,
+    lasts: Array,
+    s: Array,
+    supply: tuple[Array, ...],
+    lines: tuple[int, ...],
     asked: tuple[Array, Array],
-) -> tuple[Array, Array, History, Array]:  # fmt: skip
+) -> tuple[Array, Array, History, Array]:
     """Runs blocks one after the other, so many resident at a time; block b has the warps b * per_block and following.
 
     lines   of L1, and of the multiprocessor's share of L2
@@ -242,7 +253,7 @@ def simulate(
         book_of(lines[1], int((ends - starts).sum())),
         l2_partial_sectors.book_of(lines[2], lines[3], int((ends - starts).sum())),
     )  # fmt: skip
-    work = Work(words, starts, ends, per_block, code, cycles, lats, firsts, lasts)
+    work = SmWork(words, starts, ends, per_block, code, cycles, lats, firsts, lasts)
     held = BANKS * LINES_OF_BANK
     constants = np.full(LINES, -1, np.int64), np.zeros(LINES), np.full(held, -p.NEVER), np.zeros(held, np.uint8)
     memory = Memory(

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 Array = Any
 
 
-class Work(NamedTuple):
+class SmWork(NamedTuple):
     """What is to be done.  words[starts[w]:ends[w]]: what warp w issues;  warps: of a block;  rows, cycles, lats: of
     each instruction (instruction_table.py);  firsts, lasts: of each basic block."""
 
@@ -51,7 +51,7 @@ class Warps(NamedTuple):
     drained: Array
 
 
-class Room(NamedTuple):
+class SmResources(NamedTuple):
     """For blocks on a multiprocessor.  resident: that start at once;  places: for blocks at the most, should their
     warps fit;  seats: warps that a sub-partition has registers for;  sub_partitions: that there are"""
 

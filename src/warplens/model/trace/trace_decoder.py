@@ -49,7 +49,6 @@ def reached(word):  # type: ignore[no-untyped-def]
 
 @compiled
 def passes(word):  # type: ignore[no-untyped-def]
-    """Of the second word of an atomic: lanes on the fullest word of each sector, added up, and on the fullest of all.
-    """
+    """Second word of an atomic: lanes on the fullest word of each sector, summed, and on the fullest of all."""
     bits = np.int64(word)
     return bits >> laid.PASSES & laid.MOST_PASSES, bits >> laid.FULLEST & laid.MOST_FULLEST

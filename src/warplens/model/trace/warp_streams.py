@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warplens.emulator import Streams
+from warplens.emulator import WarpTraces
 from warplens.emulator.state import trace_format as laid
 from warplens.model.address_hash import hashed
 from warplens.model.trace.trace_decoder import ENTER, OF_WARP, instruction, length, passes, reached, space
@@ -16,7 +16,7 @@ from warplens.simc import compiled
 
 
 @dataclass(frozen=True)
-class ByWarp:
+class WarpStreams:
     """words[starts[n]:ends[n]] is what warp n % warps of the block blocks[n // warps] issued: for each basic block
     ENTER | its number and the lanes, for each access its entry (emulator/state/trace_format.py)."""
 
@@ -27,7 +27,7 @@ class ByWarp:
     ends: NDArray[np.int64]
 
 
-def by_warp(streams: Streams, warps: int) -> ByWarp:
+def by_warp(streams: WarpTraces, warps: int) -> WarpStreams:
     order = np.argsort(np.array(streams.blocks, np.int64), kind="stable")
     numbers = np.array(streams.blocks, np.int64)[order]
     counts = np.zeros(numbers.size * warps, np.int64)
@@ -36,7 +36,7 @@ def by_warp(streams: Streams, warps: int) -> ByWarp:
     starts = ends - counts
     words = np.empty(int(counts.sum()), np.uint32)
     _put(streams.words, numbers, order, warps, starts.copy(), words)
-    return ByWarp(streams.blocks, warps, words, starts, ends)
+    return WarpStreams(streams.blocks, warps, words, starts, ends)
 
 
 @compiled
@@ -76,16 +76,16 @@ def _put(words, numbers, order, warps, place, made):  # type: ignore[no-untyped-
         at += laid.ENTERED
 
 
-def part(whole: ByWarp, blocks: tuple[int, ...]) -> ByWarp:
+def part(whole: WarpStreams, blocks: tuple[int, ...]) -> WarpStreams:
     """Only these blocks, in this order."""
     place = {block: n for n, block in enumerate(whole.blocks)}
     places = np.array([place[block] for block in blocks], np.int64)
     warps = (places[:, None] * whole.warps + np.arange(whole.warps)).ravel()
-    return ByWarp(blocks, whole.warps, whole.words, whole.starts[warps], whole.ends[warps])
+    return WarpStreams(blocks, whole.warps, whole.words, whole.starts[warps], whole.ends[warps])
 
 
 @dataclass(frozen=True)
-class Reached:
+class ReachedLines:
     """The sectors that accesses to global memory reach, one by one: number, block (as it stands in ByWarp.blocks),
     kind, bytes of it that the access covers, of an atomic the times that a unit of L2 works on it.
 
@@ -101,7 +101,7 @@ class Reached:
     when: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
 
 
-def sectors_of(streams: ByWarp, kinds: NDArray[np.int64], widths: NDArray[np.int64], most: int) -> Reached:
+def sectors_of(streams: WarpStreams, kinds: NDArray[np.int64], widths: NDArray[np.int64], most: int) -> ReachedLines:
     """kinds: by instruction, 0 is left out;  widths: bytes that a lane of it moves
 
     Where there are more than `most` sectors, those of a share of all lines.
@@ -115,7 +115,7 @@ def sectors_of(streams: ByWarp, kinds: NDArray[np.int64], widths: NDArray[np.int
     made = _lists(min(total, int(most * 1.2) + 1000))
     n = write(share, *made)
     sectors, blocks, found, covered, alike, when = (each[:n].copy() for each in made)
-    return Reached(sectors, blocks, found, covered, alike, share, when)
+    return ReachedLines(sectors, blocks, found, covered, alike, share, when)
 
 
 def _lists(room: int) -> tuple[NDArray[Any], ...]:

@@ -11,8 +11,8 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from warplens.report.html import launch_page
-from warplens.report.lab.lab_table import Sheet, foot, lessons, size_told, table
-from warplens.report.launch_view import Subject
+from warplens.report.lab.lab_table import LabTable, foot, lessons, size_told, table
+from warplens.report.launch_view import LaunchView
 from warplens.report.pictures.roofline_path import roofline_path
 from warplens.report.roofline import Roofline, rooflines
 
@@ -58,7 +58,7 @@ class RungSource:
 class LabPage:
     """What lab.html.j2 prints.  parts: kind and HTML text, in order;  folded: rungs of each folded sweep, from 1."""
 
-    sheet: Sheet
+    sheet: LabTable
     size: str
     parts: Sequence[tuple[str, str]]
     headings: Sequence[str]
@@ -70,7 +70,7 @@ class LabPage:
 
 
 def page(
-    sheet: Sheet, parts: Sequence[Part], pictures: Mapping[str, Picture], sources: Mapping[str, str],
+    sheet: LabTable, parts: Sequence[Part], pictures: Mapping[str, Picture], sources: Mapping[str, str],
     links: Mapping[str, str],
 ) -> str:  # fmt: skip
     """The lab as a self-contained page.
@@ -128,7 +128,7 @@ def _drawing(title: str, address: str) -> str:
     return launch_page.template("picture.html.j2").render(title=title, address=address)
 
 
-def _folded(sheet: Sheet) -> dict[str, int]:
+def _folded(sheet: LabTable) -> dict[str, int]:
     """Rungs between the first and the last of each long sweep, with the sweep's number from 1."""
     found: dict[str, int] = {}
     number = 0
@@ -140,7 +140,7 @@ def _folded(sheet: Sheet) -> dict[str, int]:
     return found
 
 
-def _sources(sheet: Sheet, sources: Mapping[str, str], links: Mapping[str, str]) -> list[RungSource]:
+def _sources(sheet: LabTable, sources: Mapping[str, str], links: Mapping[str, str]) -> list[RungSource]:
     taught = lessons(sheet)
     found = []
     for (name, said), (_, group) in zip(
@@ -152,7 +152,7 @@ def _sources(sheet: Sheet, sources: Mapping[str, str], links: Mapping[str, str])
     return found
 
 
-def ladder(subjects: Sequence[Subject]) -> str:
+def ladder(subjects: Sequence[LaunchView]) -> str:
     """The rungs below the roofline of their GPU; "" where fewer than two compute in the same precision."""
     found: dict[str, dict[str, Roofline]] = {}
     for subject in subjects:

@@ -12,10 +12,10 @@ from warplens.counters.occupancy import Curve, curves
 from warplens.model.result.prediction import Prediction
 from warplens.report import prediction_view as time
 from warplens.report import roofline, tables
-from warplens.report.launch_view import Subject, blocks_of
+from warplens.report.launch_view import LaunchView, blocks_of
 from warplens.report.pictures.roofline_path import roofline_path
 from warplens.report.terminal import gpu_table, hazard_table
-from warplens.report.terminal.gpu_table import Answer
+from warplens.report.terminal.gpu_table import GpuAnswer
 from warplens.report.terminal.launch_report import spoken_shared
 from warplens.report.verdict import RESOURCES, per, share, verdict
 
@@ -60,10 +60,10 @@ class TimeView:
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class PageView:
     """All that the template prints of one launch."""
 
-    subject: Subject
+    subject: LaunchView
     verdict: str
     mix: list[tables.MixRow]
     sectors: list[tables.MemoryRow]
@@ -72,7 +72,7 @@ class View:
     charts: list[Chart]
     files: list[tuple[str, list[SourceRow]]]
     code: list[tables.InstructionRow]
-    found: list[hazard_table.Row]
+    found: list[hazard_table.HazardRow]
     checked: str
     time: TimeView | None
 
@@ -88,7 +88,7 @@ def template(name: str) -> Template:
 
 
 def page(
-    subjects: Sequence[Subject], by_gpu: Sequence[tuple[str, Sequence[Answer]]] = (),
+    subjects: Sequence[LaunchView], by_gpu: Sequence[tuple[str, Sequence[GpuAnswer]]] = (),
     back: tuple[str, str] | None = None,
 ) -> str:  # fmt: skip
     """The page for one launch or several.
@@ -104,8 +104,8 @@ def page(
     return template("page.html.j2").render(views=views, by_gpu=told, back=back, **words)
 
 
-def view(subject: Subject) -> View:
-    return View(
+def view(subject: LaunchView) -> PageView:
+    return PageView(
         subject,
         verdict(subject),
         tables.mix(subject),
@@ -121,7 +121,7 @@ def view(subject: Subject) -> View:
     )
 
 
-def time_view(subject: Subject, prediction: Prediction) -> TimeView:
+def time_view(subject: LaunchView, prediction: Prediction) -> TimeView:
     return TimeView(
         prediction,
         time.facts(prediction),
@@ -132,7 +132,7 @@ def time_view(subject: Subject, prediction: Prediction) -> TimeView:
     )
 
 
-def files(subject: Subject) -> list[tuple[str, list[SourceRow]]]:
+def files(subject: LaunchView) -> list[tuple[str, list[SourceRow]]]:
     """The files whose text is known and that have machine code, each from a little above its first such line."""
     ran = {row.place: row for row in tables.lines(subject)}
     most = max((row.executed for row in ran.values()), default=1)
@@ -152,7 +152,7 @@ def files(subject: Subject) -> list[tuple[str, list[SourceRow]]]:
     return shown
 
 
-def charts(subject: Subject) -> list[Chart]:
+def charts(subject: LaunchView) -> list[Chart]:
     kernel, launch = subject.kernel, subject.launch
     around = curves(
         subject.machine, kernel.registers, launch.threads_per_block, kernel.shared_bytes, launch.shared,

@@ -10,6 +10,5 @@ HEIGHT = 640  # pixels, as much as a notebook shows beside its code
 def frame(page: str) -> str:
     """HTML for a cell's result."""
     return (
-        f'<iframe srcdoc="{escape(page)}" style="width: 100%; height: {HEIGHT}px; border: 0" '
-        'title="warplens"></iframe>'
+        f'<iframe srcdoc="{escape(page)}" style="width: 100%; height: {HEIGHT}px; border: 0" title="warplens"></iframe>'
     )

@@ -20,7 +20,7 @@ from warplens.core.metric import Metric
 from warplens.core.program import Instruction, Program
 from warplens.counters.opcodes import access
 from warplens.errors import WarplensError
-from warplens.model import Floor
+from warplens.model import LeastTime
 from warplens.model.result.prediction import Prediction
 
 VERSION = 2
@@ -30,7 +30,7 @@ Metrics = Mapping[str, Metric]
 Document = dict[str, Any]
 
 
-class Occupancy(Protocol):
+class OccupancyFacts(Protocol):
     """What the document tells of the theoretical occupancy."""
 
     @property
@@ -52,7 +52,7 @@ def document(
     by_instruction: Sequence[Metrics],
     tools: Mapping[str, str],
     gpu: str | None = None,
-    occupancy: Occupancy | None = None,
+    occupancy: OccupancyFacts | None = None,
     waves: float | None = None,
     prediction: Prediction | None = None,
     findings: Sequence[Mapping[str, Any]] = (),
@@ -60,7 +60,7 @@ def document(
     hazards: Sequence[Hazard] = (),
     printed: str = "",
     notes: Sequence[str] = (),
-    floor: Floor | None = None,
+    floor: LeastTime | None = None,
     unpredicted: str = "",
     what_if: Mapping[str, Prediction] | None = None,
     gpu_from: str = "",
@@ -115,7 +115,7 @@ def what_if_part(what_if: Mapping[str, Prediction]) -> list[Document]:
     return [{"name": name, "time_us": number(then.time_us), "limit": then.limit} for name, then in what_if.items()]
 
 
-def floor_part(floor: Floor) -> Document:
+def floor_part(floor: LeastTime) -> Document:
     """The least time and what each unit must spend."""
     return {
         "microseconds": number(floor.microseconds),
@@ -272,7 +272,7 @@ def guard(instruction: Instruction) -> str | None:
     return f"@{'!' if predicate.invert else ''}{predicate.file}{index}"
 
 
-def occupancy_part(occupancy: Occupancy, waves: float | None) -> Document:
+def occupancy_part(occupancy: OccupancyFacts, waves: float | None) -> Document:
     return {
         "blocks": occupancy.blocks,
         "warps": occupancy.warps,

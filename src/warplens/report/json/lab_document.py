@@ -8,12 +8,12 @@ from typing import Any
 
 from warplens.control_characters import escaped
 from warplens.core.metric import Metric
-from warplens.report.lab.lab_table import MeasuredTime, Row, Sheet
+from warplens.report.lab.lab_table import LabRow, LabTable, MeasuredTime
 
 VERSION = 1
 
 
-def document(sheet: Sheet) -> str:
+def document(sheet: LabTable) -> str:
     told: dict[str, Any] = {
         "version": VERSION, "lab": sheet.key, "title": sheet.title, "lesson": sheet.lesson, "size": sheet.size,
         "gpus": list(sheet.gpus), "limit": sheet.limit or None,
@@ -24,7 +24,7 @@ def document(sheet: Sheet) -> str:
     return escaped(json.dumps(told, indent=2, ensure_ascii=False)) + "\n"
 
 
-def _rung(sheet: Sheet, row: Row) -> dict[str, Any]:
+def _rung(sheet: LabTable, row: LabRow) -> dict[str, Any]:
     counts = zip(sheet.columns, row.cells, strict=True)
     return {
         "rung": row.title, "file": row.file, "teaches": row.teaches, "published": list(row.published),

@@ -58,7 +58,7 @@ class MeasuredTime:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class LabRow:
     """One rung.
 
     cells      one for each column of the sheet, None where the rung has no such number
@@ -78,7 +78,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Sheet:
+class LabTable:
     """A lab at one size.
 
     key, title, lesson   of the lab;  size: "small", "full" or "n=1024"
@@ -95,12 +95,12 @@ class Sheet:
     columns: tuple[str, ...]
     gpus: tuple[str, ...]
     limit: str
-    rows: tuple[Row, ...]
+    rows: tuple[LabRow, ...]
     libraries: tuple[MeasuredTime, ...]
     orders: tuple[tuple[str, str], ...]
 
 
-def show(sheet: Sheet, out: Console) -> None:
+def show(sheet: LabTable, out: Console) -> None:
     out.print(Text(f"{sheet.title}: {sheet.key}, {size_told(sheet.size)}", style="bold"))
     headings, rows = table(sheet)
     for place, part in enumerate(parts(headings, rows, out.width)):
@@ -121,18 +121,18 @@ def show(sheet: Sheet, out: Console) -> None:
         out.print(Text(line, style="dim"))
 
 
-def lessons(sheet: Sheet) -> dict[str, list[str]]:
+def lessons(sheet: LabTable) -> dict[str, list[str]]:
     """By rung, or first and last rung of a sweep: what it shows, and the model's limit on the first GPU where that is
     known and one for all of them."""
     groups = [list(rows) for _, rows in groupby((row for row in sheet.rows if row.teaches), lambda row: row.teaches)]
     return {_first_to_last(rows): [rows[0].teaches, *_limit(rows, sheet.gpus[0])] for rows in groups}
 
 
-def _first_to_last(rows: Sequence[Row]) -> str:
+def _first_to_last(rows: Sequence[LabRow]) -> str:
     return rows[0].title if len(rows) == 1 else f"{rows[0].title} to {rows[-1].title.rpartition('_')[2]}"
 
 
-def _limit(rows: Sequence[Row], gpu: str) -> list[str]:
+def _limit(rows: Sequence[LabRow], gpu: str) -> list[str]:
     limits = {found.limit if (found := row.predicted.get(gpu)) else "" for row in rows}
     (limit,) = limits if len(limits) == 1 else ("",)
     return [f"Modelled limit: {limit}"] if limit else []
@@ -167,7 +167,7 @@ def size_told(size: str) -> str:
     return f"{size} size" if size in ("small", "full") else size
 
 
-def table(sheet: Sheet) -> tuple[list[str], list[list[str]]]:
+def table(sheet: LabTable) -> tuple[list[str], list[list[str]]]:
     """Headings and rows in words: rung, counts, predicted times, measured time, share."""
     measured = any(row.measured for row in sheet.rows) or bool(sheet.libraries)
     times = [f"Predicted {gpu}" if len(sheet.gpus) > 1 else "Predicted" for gpu in sheet.gpus]
@@ -185,7 +185,7 @@ def table(sheet: Sheet) -> tuple[list[str], list[list[str]]]:
     ]  # fmt: skip
 
 
-def column_kind(sheet: Sheet, place: int) -> str:
+def column_kind(sheet: LabTable, place: int) -> str:
     """What all numbers of a column are, if they are not exact; "" where they differ."""
     kinds = {metric.provenance for row in sheet.rows if (metric := row.cells[place])}
     return kinds.pop() if len(kinds) == 1 and "exact" not in kinds else ""
@@ -199,7 +199,7 @@ def cell(metric: Metric | None, said_above: str) -> str:
     return said if metric.provenance in ("exact", said_above) else f"{said} ({metric.provenance})"
 
 
-def forecast(row: Row, gpu: str) -> str:
+def forecast(row: LabRow, gpu: str) -> str:
     found = row.predicted.get(gpu)
     if found is None:
         return "–"
@@ -214,7 +214,7 @@ def percent(share: float | None) -> str:
     return "–" if share is None else f"{100 * share:.0f} %"
 
 
-def foot(sheet: Sheet) -> list[str]:
+def foot(sheet: LabTable) -> list[str]:
     """What stands below the table."""
     lines = [f"Predicted on {', '.join(sheet.gpus)}: modelled."]
     if any(not found.calibrated for row in sheet.rows for found in row.predicted.values()):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from warplens.report.lab.lab_table import Sheet, foot, lessons
+from warplens.report.lab.lab_table import LabTable, foot, lessons
 from warplens.report.lab.lab_table import table as rows_of
 
 
@@ -10,7 +10,7 @@ def _row(cells: list[str]) -> str:
     return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
 
 
-def table(sheet: Sheet) -> str:
+def table(sheet: LabTable) -> str:
     """Rungs lead to their files; published figures have a column of their own; what each rung shows stands below."""
     headings, rows = rows_of(sheet)
     published = any(row.published for row in sheet.rows)

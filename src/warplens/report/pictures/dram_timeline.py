@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from warplens.machine.dram_banks import Access, timeline
+from warplens.machine.dram_banks import BankAccess, timeline
 from warplens.machine.dram_channels import Channels
 from warplens.report.pictures._svg import Svg
 
@@ -38,7 +38,7 @@ def dram_timeline(banks: Sequence[int], channels: Channels, title: str = "One ch
     return svg.text()
 
 
-def told(accesses: Sequence[Access], end: int, banks: int, channels: Channels) -> str:
+def told(accesses: Sequence[BankAccess], end: int, banks: int, channels: Channels) -> str:
     share = 100 * len(accesses) / end
     return (
         f"{len(accesses)} bursts from {banks} bank{'s' * (banks > 1)}, {channels.latency_per_transfer} : 1 of latency "

@@ -12,13 +12,13 @@ from rich.padding import Padding
 from rich.text import Text
 
 from warplens.core.cubin import SourceLine
-from warplens.counters.comparison import INSTRUCTIONS, OCCUPANCY, SECTORS, Comparison, LineShare, Row, Share, Side
+from warplens.counters.comparison import INSTRUCTIONS, OCCUPANCY, SECTORS, Comparison, LineShare, MetricRow, Share, Side
 from warplens.counters.idioms import idioms
 from warplens.model.result.factors import Decomposition
 from warplens.report.constant_names import constant_names
 from warplens.report.json.document import number as whole
 from warplens.report.json.document import text as document_text
-from warplens.report.launch_view import Subject, blocks_of
+from warplens.report.launch_view import LaunchView, blocks_of
 from warplens.report.terminal import decomposition_report
 from warplens.report.terminal.console_layout import facts, grid_of, number, titled
 
@@ -60,7 +60,7 @@ LEAST = 0.005  # instructions a warp: nobody wants to hear of less
 NO_IDIOM = "other instructions"
 
 
-def side(subject: Subject) -> Side:
+def side(subject: LaunchView) -> Side:
     """A launch as the comparison wants it."""
     names = constant_names(subject.kernel, subject.sources, subject.labels)
     return Side(
@@ -107,7 +107,7 @@ def largest(shares: Sequence[Share], difference: float) -> Share | None:
 
 def sectors(comparison: Comparison) -> str:
     rows = [comparison.row(name) for name in SECTORS]
-    return more("moves", "sectors", Row("", "", sum(r.first for r in rows), sum(r.second for r in rows)))
+    return more("moves", "sectors", MetricRow("", "", sum(r.first for r in rows), sum(r.second for r in rows)))
 
 
 def wavefronts(comparison: Comparison) -> str:
@@ -133,7 +133,7 @@ def occupancy(comparison: Comparison) -> str:
 TOLD_BESIDE: tuple[Callable[[Comparison], str], ...] = (sectors, wavefronts, conflicts, lanes, occupancy)
 
 
-def more(verb: str, what: str, row: Row) -> str:
+def more(verb: str, what: str, row: MetricRow) -> str:
     """ "moves 1.5 times the sectors"; "" where nothing changed."""
     if row.ratio is None:
         return f"{verb} {row.second:,} {what} where there were none"
@@ -180,7 +180,7 @@ def amount(count: float) -> str:
 # In tables
 
 
-def show(comparison: Comparison, first: Subject, second: Subject, out: Console, everything: bool = False) -> None:
+def show(comparison: Comparison, first: LaunchView, second: LaunchView, out: Console, everything: bool = False) -> None:
     """The whole comparison; `everything`: all metrics that differ."""
     out.print(Text(verdict(comparison), "bold"))
     taken_apart = decomposition_report.of(first, second)
@@ -203,7 +203,7 @@ def show(comparison: Comparison, first: Subject, second: Subject, out: Console, 
         out.print(titled("Where They Come From", provenance, Group(*(Text("  " + line) for line in told))))
 
 
-def header(first: Subject, second: Subject) -> RenderableType:
+def header(first: LaunchView, second: LaunchView) -> RenderableType:
     titles = first.title, second.title
     if titles[0] == titles[1]:
         titles = f"{titles[0]} 1", f"{titles[1]} 2"
@@ -211,19 +211,16 @@ def header(first: Subject, second: Subject) -> RenderableType:
     return facts({**rows, "GPU": second.gpu} if second.prediction else rows)
 
 
-def started(subject: Subject) -> str:
+def started(subject: LaunchView) -> str:
     launch = subject.launch
-    return (
-        f"{subject.file}, {subject.kernel.arch}, {blocks_of(launch)}, "
-        f"{subject.kernel.registers} registers a thread"
-    )
+    return f"{subject.file}, {subject.kernel.arch}, {blocks_of(launch)}, {subject.kernel.registers} registers a thread"
 
 
 def unit(comparison: Comparison) -> str:
     return ", a Warp" if comparison.per_warp else ", in All"
 
 
-def shown(comparison: Comparison, everything: bool) -> list[Row]:
+def shown(comparison: Comparison, everything: bool) -> list[MetricRow]:
     """The metrics of the tables; `everything`: all that differ."""
     if everything:
         return [row for row in comparison.rows if row.first != row.second]
@@ -231,14 +228,14 @@ def shown(comparison: Comparison, everything: bool) -> list[Row]:
     return [known[n] for n in SHOWN if n in known and (known[n].first or known[n].second)]
 
 
-def by_provenance(rows: Sequence[Row]) -> dict[str, list[Row]]:
-    found: dict[str, list[Row]] = {}
+def by_provenance(rows: Sequence[MetricRow]) -> dict[str, list[MetricRow]]:
+    found: dict[str, list[MetricRow]] = {}
     for row in rows:
         found.setdefault(row.provenance, []).append(row)
     return found
 
 
-def metrics(comparison: Comparison, rows: Sequence[Row]) -> RenderableType:
+def metrics(comparison: Comparison, rows: Sequence[MetricRow]) -> RenderableType:
     table = grid_of("", *names(comparison), "Ratio")
     for row in rows:
         ratio = row.ratio
@@ -291,7 +288,7 @@ def counts(share: Share | LineShare) -> tuple[str, str, str]:
     return amount(share.first), amount(share.second), sign + amount(abs(difference))
 
 
-def lines(comparison: Comparison, first: Subject, second: Subject) -> RenderableType:
+def lines(comparison: Comparison, first: LaunchView, second: LaunchView) -> RenderableType:
     rows = [row for row in comparison.lines if row.difference] or list(comparison.lines)
     table = grid_of("Line", *names(comparison), "Difference", wide="Source")
     for row in rows[:12]:
@@ -312,9 +309,7 @@ def both(one: SourceLine | None, other: SourceLine | None) -> str:
 # As JSON
 
 
-def document(
-    comparison: Comparison, first: str, second: str, taken_apart: Decomposition | None = None
-) -> str:
+def document(comparison: Comparison, first: str, second: str, taken_apart: Decomposition | None = None) -> str:
     """Both documents (as JSON text) and the comparison, as one JSON text; `taken_apart`: the factors of the times."""
     cycles = taken_apart.ratio(lambda f: f.cycles) if taken_apart else None
     return document_text({
@@ -339,7 +334,7 @@ def document(
     })  # fmt: skip
 
 
-def metric(row: Row) -> dict[str, Any]:
+def metric(row: MetricRow) -> dict[str, Any]:
     return {"unit": row.unit, "first": whole(row.first), "second": whole(row.second), "ratio": ratio(row.ratio)}
 
 

@@ -69,7 +69,7 @@ def titled(title: str, provenance: str, body: RenderableType) -> RenderableType:
     return Group(heading, body)
 
 
-class Grid(Table):
+class TableGrid(Table):
     """A table without lines in which no number is cut: one column of texts takes what the others leave.
 
     texts   the column that gives way
@@ -94,7 +94,7 @@ def natural_width(column: Column) -> int:
 
 def grid_of(first: str, *numbers: str, wide: str | None = None) -> Table:
     """A table without lines: a column of words, `wide` of longer texts, columns of numbers."""
-    table = Grid(0 if wide is None else 1)
+    table = TableGrid(0 if wide is None else 1)
     table.add_column(first, no_wrap=wide is not None, overflow="fold")
     if wide is not None:
         table.add_column(wide, no_wrap=True, overflow="ellipsis")

@@ -10,7 +10,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from warplens.model.result.factors import Class, Decomposition, Factors, factors
-from warplens.report.launch_view import Subject
+from warplens.report.launch_view import LaunchView
 from warplens.report.prediction_view import digits, provenance, spoken
 from warplens.report.terminal.console_layout import grid_of, short, titled
 
@@ -18,7 +18,7 @@ NO_PREDICTION = "cycles an instruction need a prediction: --gpu NAME"
 Row = tuple[str, str, str, float | None]
 
 
-def of(first: Subject, second: Subject) -> Decomposition | None:
+def of(first: LaunchView, second: LaunchView) -> Decomposition | None:
     """None where one of the two has no prediction, or they are on different GPUs."""
     if first.prediction is None or second.prediction is None or first.machine != second.machine:
         return None
@@ -35,7 +35,7 @@ def sentence(found: Decomposition, first: str, second: str, gpu: str) -> str:
     return f"{second} takes {longer}as long as {first} on the {gpu}: {times} (modelled)"
 
 
-def show(found: Decomposition, names: tuple[str, str], subject: Subject) -> RenderableType:
+def show(found: Decomposition, names: tuple[str, str], subject: LaunchView) -> RenderableType:
     """The factors, and that they multiply out."""
     table = grid_of("", *names, "Ratio")
     for name, one, other, ratio in rows(found):

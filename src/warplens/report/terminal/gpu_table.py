@@ -12,17 +12,17 @@ from rich.text import Text
 
 from warplens.machine import Machine
 from warplens.report.json.document import VERSION, Document, prediction_part, what_if_part
-from warplens.report.launch_view import Subject, blocks_of
+from warplens.report.launch_view import LaunchView, blocks_of
 from warplens.report.prediction_view import spoken
 from warplens.report.terminal.console_layout import GAP, titled
 
 
 @dataclass(frozen=True)
-class Answer:
+class GpuAnswer:
     """One kernel on one GPU; without a subject where the GPU refuses the launch, and why."""
 
     machine: Machine
-    subject: Subject | None
+    subject: LaunchView | None
     refused: str = ""
 
     @property
@@ -33,7 +33,7 @@ class Answer:
         return "" if self.subject.prediction else self.subject.unpredicted
 
 
-def show(title: str, answers: Sequence[Answer], out: Console) -> None:
+def show(title: str, answers: Sequence[GpuAnswer], out: Console) -> None:
     """The rows in the order of the GPUs; the fastest is told first."""
     out.print(Text(f"{title}: {fastest(answers)}", style="bold"))
     if (subject := next((a.subject for a in answers if a.subject), None)) is not None:
@@ -53,7 +53,7 @@ def show(title: str, answers: Sequence[Answer], out: Console) -> None:
         out.print(Text(told, "dim"))
 
 
-def cells(answer: Answer) -> tuple[str, str, str, str, str]:
+def cells(answer: GpuAnswer) -> tuple[str, str, str, str, str]:
     key, arch = answer.machine.key, answer.machine.arch
     prediction = answer.subject.prediction if answer.subject else None
     if prediction is None:
@@ -63,7 +63,7 @@ def cells(answer: Answer) -> tuple[str, str, str, str, str]:
     return key + star, arch, spoken(prediction.time_us), span, prediction.limit
 
 
-def what_if_table(answers: Sequence[Answer]) -> Table:
+def what_if_table(answers: Sequence[GpuAnswer]) -> Table:
     """A row for each GPU that has a time, a column for each cause removed."""
     subjects = [(cells(a)[0], a.subject) for a in answers if a.subject and a.subject.prediction]
     causes = list(dict.fromkeys(name for _, subject in subjects for name in subject.what_if))
@@ -77,7 +77,7 @@ def what_if_table(answers: Sequence[Answer]) -> Table:
     return table
 
 
-def fastest(answers: Sequence[Answer]) -> str:
+def fastest(answers: Sequence[GpuAnswer]) -> str:
     """ "83.0 µs on the NVIDIA H200 SXM, the fastest of 3 (modelled)"."""
     times = [(a.subject.prediction.time_us, a) for a in answers if a.subject and a.subject.prediction]
     if not times:
@@ -86,12 +86,12 @@ def fastest(answers: Sequence[Answer]) -> str:
     return f"{spoken(best)} on the {answer.machine.title}, the fastest of {len(times)} (modelled)"
 
 
-def document(title: str, answers: Sequence[Answer]) -> Document:
+def document(title: str, answers: Sequence[GpuAnswer]) -> Document:
     """The prediction of each GPU as in the document of a run."""
     return {"version": VERSION, "kernel": title, "gpus": [row(answer) for answer in answers]}
 
 
-def row(answer: Answer) -> Document:
+def row(answer: GpuAnswer) -> Document:
     found: dict[str, Any] = {"gpu": answer.machine.key, "arch": answer.machine.arch, "prediction": None}
     if answer.subject and answer.subject.prediction:
         found["prediction"] = prediction_part(answer.subject.prediction, answer.subject.program)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from warplens.core.hazard import CHECKS, Hazard, Party
-from warplens.report.launch_view import Subject
+from warplens.report.launch_view import LaunchView
 
 LOOKED_FOR = {
     "memory": "accesses out of bounds or misaligned",
@@ -18,7 +18,7 @@ UNSEEN = "Nothing is said of code that this launch did not execute, of other lau
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class HazardPlace:
     """ "write by thread (3,0,0)", "copy.cu:12", the source line or instruction there."""
 
     who: str
@@ -27,30 +27,30 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class HazardRow:
     severity: str
     sentence: str
-    places: tuple[Place, ...]
+    places: tuple[HazardPlace, ...]
 
 
-def rows(subject: Subject) -> list[Row]:
+def rows(subject: LaunchView) -> list[HazardRow]:
     return [row(subject, hazard) for hazard in subject.trace.hazards]
 
 
-def row(subject: Subject, hazard: Hazard) -> Row:
+def row(subject: LaunchView, hazard: Hazard) -> HazardRow:
     times = "once" if hazard.times == 1 else f"{hazard.times:,} times"
     block = ",".join(map(str, hazard.block))
     sentence = f"{hazard.message} ({times}; here in block ({block}))" if hazard.parties else hazard.message
-    return Row(hazard.severity, sentence, tuple(place(subject, party) for party in hazard.parties))
+    return HazardRow(hazard.severity, sentence, tuple(place(subject, party) for party in hazard.parties))
 
 
-def place(subject: Subject, party: Party) -> Place:
+def place(subject: LaunchView, party: Party) -> HazardPlace:
     x, y, z = party.thread
     code = f"{party.at.opcode} {party.at.text} at {party.at.offset:#x}"
     source = party.at.source
     where = f"{source.file.rsplit('/', 1)[-1]}:{source.line}" if source else ""
     text = subject.text_of(source).strip() if source else ""
-    return Place(f"{party.act} by thread ({x},{y},{z})", where, text or code)
+    return HazardPlace(f"{party.act} by thread ({x},{y},{z})", where, text or code)
 
 
 def summary(checks: Sequence[str], hazards: Sequence[Hazard]) -> str:

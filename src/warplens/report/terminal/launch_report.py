@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from warplens.report import tables
-from warplens.report.launch_view import Subject, blocks_of
+from warplens.report.launch_view import LaunchView, blocks_of
 from warplens.report.terminal import hazard_table, prediction_report
 from warplens.report.terminal.console_layout import GAP, facts, grid_of, number, short, table_width, titled
 from warplens.report.verdict import RESOURCES, per, share, verdict
@@ -21,7 +21,7 @@ BESIDE_CODE = 33  # characters that stand beside machine code and its count
 NARROW = 80  # columns below which counts beside machine code are short
 
 
-def show(subject: Subject, out: Console, count: int = 10) -> None:
+def show(subject: LaunchView, out: Console, count: int = 10) -> None:
     """The whole report; `count` source lines and instructions."""
     out.print(Text(verdict(subject), style="bold"))
     out.print()
@@ -39,7 +39,7 @@ def show(subject: Subject, out: Console, count: int = 10) -> None:
     out.print(instructions(subject, out.width, count))
 
 
-def header(subject: Subject) -> Table:
+def header(subject: LaunchView) -> Table:
     kernel, launch, size = subject.kernel, subject.launch, len(subject.program.instructions)
     together = kernel.cluster_blocks
     clusters = f" in clusters of {together}" * (together > 1)
@@ -62,7 +62,7 @@ def printed(text: str) -> Text:
     return Text("\n".join(lines[:PRINTED_LINES]) + (f"\n... {rest:,} more lines: --json" if rest > 0 else ""))
 
 
-def spoken_shared(subject: Subject) -> str:
+def spoken_shared(subject: LaunchView) -> str:
     static, dynamic = subject.kernel.shared_bytes, subject.launch.shared
     if not static + dynamic:
         return ""
@@ -72,7 +72,7 @@ def spoken_shared(subject: Subject) -> str:
 SHADES = {"error": "bold red", "warning": "yellow", "note": "dim"}
 
 
-def checks(subject: Subject) -> RenderableType:
+def checks(subject: LaunchView) -> RenderableType:
     """What --check found, with the source lines."""
     body: list[RenderableType] = [Text(hazard_table.summary(subject.checks, subject.trace.hazards))]
     for row in hazard_table.rows(subject):
@@ -88,7 +88,7 @@ def checks(subject: Subject) -> RenderableType:
     return titled("Checks", subject.memory_provenance, Group(*body))
 
 
-def least_time(subject: Subject, width: int) -> RenderableType | None:
+def least_time(subject: LaunchView, width: int) -> RenderableType | None:
     """What each unit must spend at its peak rate; nothing where the time is predicted, or the machine code is for
     another GPU."""
     floor = subject.floor
@@ -101,7 +101,7 @@ def least_time(subject: Subject, width: int) -> RenderableType | None:
     return titled("Least Time", f"{floor.provenance}: a bound from below, no prediction", table)
 
 
-def occupancy(subject: Subject, width: int) -> RenderableType:
+def occupancy(subject: LaunchView, width: int) -> RenderableType:
     here, most = subject.occupancy, subject.machine.limits.warps_per_multiprocessor
     limiters = ", ".join(RESOURCES[name] for name in here.limiters)
     limits = ", ".join(f"{RESOURCES[name]} {count}" for name, count in here.limits.items())
@@ -114,25 +114,25 @@ def occupancy(subject: Subject, width: int) -> RenderableType:
     return titled("Occupancy", "exact", facts(rows))
 
 
-def mix(subject: Subject, width: int) -> RenderableType:
+def mix(subject: LaunchView, width: int) -> RenderableType:
     table = grid_of("Category", "Warp Instructions", "Share", "Threads/Instr.")
     for row in tables.mix(subject):
         table.add_row(row.name, number(row.executed), share(row.share), f"{row.threads:.1f}")
     return titled("Instruction Mix", subject.provenance, table)
 
 
-def sectors(subject: Subject, width: int) -> RenderableType | None:
+def sectors(subject: LaunchView, width: int) -> RenderableType | None:
     heads = ("Requests", "Sectors", "Sectors/Req", "Ideal", "Excessive", "Efficiency")
     return memory("Global and Local Memory", tables.sectors(subject), heads, subject, width)
 
 
-def wavefronts(subject: Subject, width: int) -> RenderableType | None:
+def wavefronts(subject: LaunchView, width: int) -> RenderableType | None:
     heads = ("Requests", "Wavefronts", "Wavefr./Req", "Ideal", "Conflicts", "Efficiency")
     return memory("Shared Memory: Bank Conflicts", tables.wavefronts(subject), heads, subject, width)
 
 
 def memory(
-    title: str, rows: Sequence[tables.MemoryRow], heads: Sequence[str], subject: Subject, width: int
+    title: str, rows: Sequence[tables.MemoryRow], heads: Sequence[str], subject: LaunchView, width: int
 ) -> RenderableType | None:
     """Where it is too wide, without the instructions, which mostly repeat the requests; else with short numbers, and at
     last without requests and ideal."""
@@ -164,7 +164,7 @@ def memory_cells(row: tables.MemoryRow, written: Callable[[int], str]) -> list[s
     return [row.name + ("*" if row.arbitrated else ""), *counts, *rest]
 
 
-def divergence(subject: Subject, width: int) -> RenderableType:
+def divergence(subject: LaunchView, width: int) -> RenderableType:
     seen = tables.divergence(subject)
     efficiency = "n/a (no branch has a target)" if seen.efficiency is None else share(seen.efficiency)
     rows = {
@@ -177,7 +177,7 @@ def divergence(subject: Subject, width: int) -> RenderableType:
     return titled("Divergence", subject.provenance, facts(rows))
 
 
-def lines(subject: Subject, width: int, count: int) -> RenderableType:
+def lines(subject: LaunchView, width: int, count: int) -> RenderableType:
     """Where no room is left for the source, with short numbers, and at last without the sectors."""
     rows = tables.lines(subject)[:count]
     if not rows:
@@ -213,7 +213,7 @@ def line_cells(row: tables.LineRow, written: Callable[[int], str]) -> list[str]:
     return [written(row.executed), share(row.share), *counts]
 
 
-def instructions(subject: Subject, width: int, count: int) -> RenderableType:
+def instructions(subject: LaunchView, width: int, count: int) -> RenderableType:
     """Two rows each: the numbers beside the machine code, and what it does in words."""
     rows = [instruction(row, number if width >= NARROW else short) for row in tables.hottest(subject, count)]
     heads = ("Offset", "Instruction", "Line", "Executed", "Lanes", "a Request")

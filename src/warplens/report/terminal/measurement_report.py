@@ -20,7 +20,7 @@ SCHEMA_VERSION = 1
 
 
 @dataclass(frozen=True)
-class Beside:
+class TimeComparison:
     """One counter: modelled or exact, and measured."""
 
     name: str
@@ -36,7 +36,7 @@ class Measured:
     timing: Timing
     prediction: Prediction | None
     unpredicted: str
-    counters: tuple[Beside, ...]
+    counters: tuple[TimeComparison, ...]
 
     @property
     def error(self) -> float | None:
@@ -98,9 +98,7 @@ def _row(found: Measured) -> Mapping[str, Any]:
     return {
         "kernel": found.title,
         "measured": asdict(found.timing),
-        "predicted": {name: getattr(prediction, name) for name in (*TIMES, "limit")}
-        if prediction
-        else None,
+        "predicted": {name: getattr(prediction, name) for name in (*TIMES, "limit")} if prediction else None,
         "unpredicted": found.unpredicted,
         "metrics": {
             row.name: {"unit": row.ours.unit, row.ours.provenance: row.ours.value, "measured": row.measured.value}

@@ -10,13 +10,13 @@ from rich.text import Text
 
 from warplens.report.definitions import Definition
 from warplens.report.json.document import number
-from warplens.report.launch_view import Subject, blocks_of
+from warplens.report.launch_view import LaunchView, blocks_of
 from warplens.report.metric_selection import picked
 from warplens.report.raw_page import NOT_THERE
 from warplens.report.terminal.console_layout import grid_of
 
 
-def show(subject: Subject, names: Sequence[str], out: Console) -> None:
+def show(subject: LaunchView, names: Sequence[str], out: Console) -> None:
     """The launch in a line, then a row a metric."""
     where = f", on the {subject.gpu}" if subject.prediction else ""
     out.print(Text(f"{subject.title} of {subject.file}, {blocks_of(subject.launch)}{where}", "bold"))
@@ -30,7 +30,7 @@ def show(subject: Subject, names: Sequence[str], out: Console) -> None:
     out.print(table)
 
 
-def show_all(subjects: Sequence[Subject], names: Sequence[str], out: Console) -> None:
+def show_all(subjects: Sequence[LaunchView], names: Sequence[str], out: Console) -> None:
     """A table for each launch, with a rule between them."""
     for place, subject in enumerate(subjects):
         if place:

@@ -7,7 +7,7 @@ from rich.text import Text
 
 from warplens.counters.occupancy import Curve, curves, occupancy
 from warplens.machine import Machine
-from warplens.report.block_resources import Footprint
+from warplens.report.block_resources import BlockResources
 from warplens.report.terminal.console_layout import facts, titled
 from warplens.report.verdict import RESOURCES, per
 
@@ -16,7 +16,7 @@ COLUMNS = 64
 EIGHTHS = " ▁▂▃▄▅▆▇█"
 
 
-def show(title: str, machine: Machine, block: Footprint, out: Console) -> None:
+def show(title: str, machine: Machine, block: BlockResources, out: Console) -> None:
     """Limits, limiter and curves of a block on a GPU."""
     here, around = occupancy(machine, *block), curves(machine, *block)
     most = machine.limits.warps_per_multiprocessor
@@ -42,7 +42,7 @@ def show(title: str, machine: Machine, block: Footprint, out: Console) -> None:
         out.print(titled(f"Warps by {name}", "exact", chart(curve, place, most)))
 
 
-def spoken(block: Footprint, machine: Machine) -> dict[str, str]:
+def spoken(block: BlockResources, machine: Machine) -> dict[str, str]:
     return {
         "GPU": f"{machine.title} ({machine.arch})",
         "Threads": f"{block.threads:,}, {block.registers} registers each",

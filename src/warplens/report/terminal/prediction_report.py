@@ -10,7 +10,7 @@ from rich.text import Text
 
 from warplens.model.result.prediction import Prediction
 from warplens.report import prediction_view
-from warplens.report.launch_view import Subject
+from warplens.report.launch_view import LaunchView
 from warplens.report.roofline import rooflines
 from warplens.report.terminal.console_layout import facts, grid_of, titled
 from warplens.report.verdict import share
@@ -22,7 +22,7 @@ WIDE = 120  # columns from which there is room for a second reason beside the so
 NARROW = 76  # columns up to which there is no room for bars
 
 
-def show(subject: Subject, width: int) -> Iterator[RenderableType]:
+def show(subject: LaunchView, width: int) -> Iterator[RenderableType]:
     """The sections, or why there are none."""
     prediction = subject.prediction
     if prediction is None:
@@ -38,7 +38,7 @@ def show(subject: Subject, width: int) -> Iterator[RenderableType]:
         yield stalls_by_line(subject, prediction, reasons=2 if width >= WIDE else 1)
 
 
-def headline(subject: Subject, prediction: Prediction) -> RenderableType:
+def headline(subject: LaunchView, prediction: Prediction) -> RenderableType:
     rows = {
         **prediction_view.times(prediction),
         "Limit": prediction.limit,
@@ -83,7 +83,7 @@ def stalls(prediction: Prediction) -> RenderableType:
     return titled("Stalls", prediction_view.provenance(prediction), Group(table, remark))
 
 
-def stalls_by_line(subject: Subject, prediction: Prediction, reasons: int) -> RenderableType:
+def stalls_by_line(subject: LaunchView, prediction: Prediction, reasons: int) -> RenderableType:
     """The lines where warps spend most cycles, and the states that they spend most of them in."""
     table = grid_of("Line", "Share", wide="Source")
     table.add_column("Mostly", no_wrap=True)

@@ -26,7 +26,7 @@ INDENT = 8
 
 
 @dataclass(frozen=True)
-class Listing:
+class SassListing:
     """One kernel's machine code; `trace` is None where nothing was launched.
 
     title    of the kernel, as the user calls it
@@ -43,7 +43,7 @@ class Listing:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ListingRow:
     """One instruction.
 
     lanes   active threads of a warp on average
@@ -58,20 +58,20 @@ class Row:
     moved: tuple[float, str] | None = None
 
 
-def rows(listing: Listing) -> list[Row]:
+def rows(listing: SassListing) -> list[ListingRow]:
     """Every instruction in code order, without the padding behind the last one."""
     name_of = constant_names(listing.kernel, listing.sources, listing.labels)
     return [_row(i, name_of, listing.trace) for i in listing.program.body]
 
 
-def _row(instruction: Instruction, name_of: NameOf, trace: Trace | None) -> Row:
+def _row(instruction: Instruction, name_of: NameOf, trace: Trace | None) -> ListingRow:
     words = explain(_plain(instruction), name_of)
     if trace is None:
-        return Row(instruction, words)
+        return ListingRow(instruction, words)
     at = instruction.index
     executed, requests = int(trace.executed[at]), int(trace.requests[at])
     lanes = int(trace.threads[at]) / executed if executed else None
-    return Row(instruction, words, executed, lanes, _moved(instruction, trace) if requests else None)
+    return ListingRow(instruction, words, executed, lanes, _moved(instruction, trace) if requests else None)
 
 
 def _moved(instruction: Instruction, trace: Trace) -> tuple[float, str] | None:
@@ -93,14 +93,14 @@ def _plain(instruction: Instruction) -> Instruction:
     return instruction if fixed == instruction.operands else replace(instruction, operands=fixed)
 
 
-def found_idioms(listing: Listing) -> tuple[Idiom, ...]:
+def found_idioms(listing: SassListing) -> tuple[Idiom, ...]:
     return idioms(listing.program, constant_names(listing.kernel, listing.sources, listing.labels))
 
 
 # In the terminal
 
 
-def show(listing: Listing, out: Console) -> None:
+def show(listing: SassListing, out: Console) -> None:
     """The listing; instructions that follow each other under one source line share its heading."""
     program = listing.program
     out.print(Text(f"{listing.title}, {program.arch}, {len(program.instructions)} instructions", "bold"))
@@ -135,7 +135,7 @@ def line_text(source: SourceLine, sources: Mapping[str, str]) -> str:
     return lines[source.line - 1].rstrip("\r") if source.line <= len(lines) else ""
 
 
-def _lines(row: Row, width: int) -> Iterator[Text]:
+def _lines(row: ListingRow, width: int) -> Iterator[Text]:
     what = row.instruction
     code = f"{guard(what) or '':<5}{' '.join(filter(None, (what.opcode, what.text)))}"
     style = "" if row.executed is None or row.executed else "dim"
@@ -145,7 +145,7 @@ def _lines(row: Row, width: int) -> Iterator[Text]:
         yield Text(" " * (INDENT + 5) + part, style or "dim", no_wrap=True)
 
 
-def _counts(row: Row) -> str:
+def _counts(row: ListingRow) -> str:
     if row.executed is None:
         return ""
     lanes = "" if row.lanes is None else f"{row.lanes:.1f}"
@@ -163,7 +163,7 @@ def _aligned(offset: str, code: str, numbers: str, width: int) -> str:
 # As JSON
 
 
-def document(listing: Listing) -> str:
+def document(listing: SassListing) -> str:
     """The listing as one JSON text; counts are null where nothing was launched."""
     return text({
         "version": VERSION,
@@ -174,7 +174,7 @@ def document(listing: Listing) -> str:
     })  # fmt: skip
 
 
-def _instruction(row: Row, sources: Mapping[str, str]) -> dict[str, Any]:
+def _instruction(row: ListingRow, sources: Mapping[str, str]) -> dict[str, Any]:
     what, source = row.instruction, row.instruction.source
     moved = dict([(row.moved[1], number(row.moved[0]))] if row.moved else [])
     return {

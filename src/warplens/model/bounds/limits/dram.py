@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from warplens.counters.vocabulary import COPY, GLOBAL, LOAD, SECTORS
 from warplens.model.bounds.bound import Bound
-from warplens.model.bounds.launch_work import Work
+from warplens.model.bounds.launch_work import LaunchWork
 from warplens.model.bounds.limits.l1 import SECTOR_BYTES
 
 
-def bound(work: Work) -> Bound | None:
+def bound(work: LaunchWork) -> Bound | None:
     asked = work.total(SECTORS[GLOBAL & (LOAD | COPY)]) * SECTOR_BYTES
     read = min(asked, work.input_bytes)
     if not read:

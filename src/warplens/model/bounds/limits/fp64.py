@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from warplens.counters.vocabulary import EXECUTED, opcode
 from warplens.model.bounds.bound import Bound
-from warplens.model.bounds.launch_work import Work
+from warplens.model.bounds.launch_work import LaunchWork
 
 DOUBLE = opcode("DADD", "DMUL", "DFMA")
 
 
-def bound(work: Work) -> Bound | None:
+def bound(work: LaunchWork) -> Bound | None:
     instructions = work.total(EXECUTED[DOUBLE])
     if not instructions:
         return None

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from warplens.counters.vocabulary import ALL, EXECUTED
 from warplens.model.bounds.bound import Bound
-from warplens.model.bounds.launch_work import Work
+from warplens.model.bounds.launch_work import LaunchWork
 
 
-def bound(work: Work) -> Bound | None:
+def bound(work: LaunchWork) -> Bound | None:
     instructions = work.total(EXECUTED[ALL])
     if not instructions:
         return None

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from warplens.counters.vocabulary import GLOBAL, LOAD, LOCAL, SECTORS
 from warplens.model.bounds.bound import Bound
-from warplens.model.bounds.launch_work import Work
+from warplens.model.bounds.launch_work import LaunchWork
 
 SECTOR_BYTES = 32
 
 
-def bound(work: Work) -> Bound | None:
+def bound(work: LaunchWork) -> Bound | None:
     sectors = work.total(SECTORS[(GLOBAL | LOCAL) & LOAD])
     if not sectors:
         return None

@@ -11,12 +11,12 @@ from __future__ import annotations
 from warplens.core.program import Instruction
 from warplens.counters.vocabulary import launched_warps
 from warplens.model.bounds.bound import Bound
-from warplens.model.bounds.launch_work import Work
+from warplens.model.bounds.launch_work import LaunchWork
 
 LONGEST_WITHOUT_HINT = 11  # source: arXiv 2503.20481
 
 
-def bound(work: Work) -> Bound | None:
+def bound(work: LaunchWork) -> Bound | None:
     executed = work.trace.executed
     cycles = sum(pace(i) * int(executed[i.index]) for i in work.program.instructions)
     if not cycles:

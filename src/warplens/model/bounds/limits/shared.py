@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from warplens.counters.vocabulary import SHARED, WAVEFRONTS
 from warplens.model.bounds.bound import Bound
-from warplens.model.bounds.launch_work import Work
+from warplens.model.bounds.launch_work import LaunchWork
 
 
-def bound(work: Work) -> Bound | None:
+def bound(work: LaunchWork) -> Bound | None:
     wavefronts = work.total(WAVEFRONTS[SHARED])
     if not wavefronts:
         return None
