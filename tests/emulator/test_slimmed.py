@@ -126,7 +126,7 @@ def test_what_is_left_out_is_kept_on_disk(monkeypatch: pytest.MonkeyPatch, tmp_p
     monkeypatch.setattr("warplens.emulator.analysis.slicing._known", {})
     found = slimmed(kernel.kernel, kernel.program)
     monkeypatch.setattr("warplens.emulator.analysis.slicing._known", {})
-    monkeypatch.setattr("warplens.emulator.analysis.slicing.Needs", None)
+    monkeypatch.setattr("warplens.emulator.analysis.slicing.SliceDependences", None)
     assert slimmed(kernel.kernel, kernel.program) == found
     assert found.program != kernel.program
 
