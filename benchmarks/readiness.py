@@ -31,8 +31,8 @@ def ready(file: Path, cache: str, tier: str, libraries: bool) -> tuple[int, int,
     """
     os.environ["WARPLENS_CACHE"] = cache
     import warplens as wl
-    from warplens.emulator.instrument.instrumentation import NO_CHECKS
     from warplens.emulator.jit import compile_module
+    from warplens.emulator.state.check_set import NO_CHECKS
     from warplens.emulator.threaded import baseline_compiler
     from warplens.emulator.threaded.threaded_code import steps_of
     from warplens.isa import operations

@@ -22,7 +22,7 @@ from warplens.emulator.analysis.slicing import (
     slimmed,
     spaces_of,
 )
-from warplens.emulator.instrument.instrumentation import NOTHING_MOVES, RECORD, STILL
+from warplens.emulator.state.check_set import NOTHING_MOVES, RECORD, STILL
 from warplens.emulator.trace import warp_trace
 
 SOURCE = """

@@ -15,7 +15,7 @@ import pytest
 import warplens.machine
 from warplens.errors import Unpredictable, UsageError
 from warplens.machine import Limits, catalog, choose, detect, machine, machines
-from warplens.machine.host_link import link_of
+from warplens.machine.link_time import link_of
 from warplens.machine.schema import limits_from, machine_from
 from warplens.machine.unit_speeds import TABLES
 

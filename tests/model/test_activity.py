@@ -7,8 +7,8 @@ import pytest
 
 from warplens.machine import machine
 from warplens.model.grid.simulated_blocks import SimulatedBlocks
+from warplens.model.instruction.sm_resources import SmResources
 from warplens.model.sm.activity import History, activity
-from warplens.model.sm.sm_state import SmResources
 
 H200 = machine("h200")
 

@@ -10,8 +10,9 @@ from typing import Any
 
 from warplens.errors import UsageError
 from warplens.machine.dram_channels import Channels, channels_from
+from warplens.machine.fields import sources_of, tables_of
 from warplens.machine.host_link import HostLink, host_link_from
-from warplens.machine.schema import Limits, Machine, limits_from, machine_from, sources_of, tables_of
+from warplens.machine.schema import Limits, Machine, limits_from, machine_from
 
 FOLDER = Path(__file__).parent
 MAKERS_WORDS = re.compile(r"\b(nvidia|geforce|tesla)\b|[^a-z0-9]")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from warplens.machine.schema import Tables, number, values
+from warplens.machine.fields import Tables, number, values
 
 
 @dataclass(frozen=True, slots=True)

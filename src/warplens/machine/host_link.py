@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from warplens.errors import Unpredictable
-from warplens.machine.schema import Tables, number, values
-
-if TYPE_CHECKING:
-    from warplens.machine.schema import Machine
+from warplens.machine.fields import Tables, number, values
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,17 +38,3 @@ class HostLink:
 def host_link_from(tables: Tables, file: str) -> HostLink:
     """The table [host_link] of a GPU's file; UsageError names the key that is missing or absurd."""
     return HostLink(**values(HostLink, tables, file))
-
-
-def link_of(machine: Machine) -> HostLink:
-    """Unpredictable where it is not described."""
-    if machine.host_link is None:
-        raise Unpredictable(f"the link of the {machine.title} to its host is not described: {machine.key}.toml")
-    return machine.host_link
-
-
-def within(machine: Machine, size: int) -> float:
-    """Microseconds in which the GPU reads and writes so many bytes at the rates of streams."""
-    speeds = machine.speeds
-    parts = 1 / speeds.read_share + 1 / speeds.write_share
-    return size * parts / machine.dram_gigabytes_per_second / 1000

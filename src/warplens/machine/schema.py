@@ -7,38 +7,14 @@ absurd: this is the only place where a key is declared.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import Field, dataclass, field, fields
-from typing import TYPE_CHECKING, Any, NoReturn
+from dataclasses import dataclass
 
-from warplens.errors import UsageError
-from warplens.machine.unit_speeds import CALIBRATION, TABLES, Speeds, speed_sources, speeds_from
-
-if TYPE_CHECKING:
-    from warplens.machine.dram_channels import Channels
-    from warplens.machine.host_link import HostLink
+from warplens.machine.dram_channels import Channels
+from warplens.machine.fields import Tables, flag, number, numbers, refuse, sources_of, text, texts, values
+from warplens.machine.host_link import HostLink
+from warplens.machine.unit_speeds import CALIBRATION, Speeds, speed_sources, speeds_from
 
 KIB = 1024
-Tables = Mapping[str, Any]
-
-
-def number(table: str, low: int, high: int) -> Any:
-    return field(metadata={"table": table, "low": low, "high": high})
-
-
-def _numbers(table: str, low: int, high: int, length: int | None = None) -> Any:
-    return field(metadata={"table": table, "low": low, "high": high, "many": True, "length": length})
-
-
-def _text(table: str) -> Any:
-    return field(metadata={"table": table, "text": True})
-
-
-def _texts(table: str) -> Any:
-    return field(metadata={"table": table, "text": True, "many": True, "length": None, "may_be_empty": True})
-
-
-def _flag(table: str) -> Any:
-    return field(metadata={"table": table, "flag": True})
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,15 +44,15 @@ class Limits:
     warps_per_multiprocessor: int = number("threads", 32, 128)
     blocks_per_multiprocessor: int = number("threads", 8, 128)
     threads_per_block: int = number("launch", 512, 1024)
-    block_dimensions: tuple[int, ...] = _numbers("launch", 1, 1024, length=3)
-    grid_dimensions: tuple[int, ...] = _numbers("launch", 1, 2**31 - 1, length=3)
+    block_dimensions: tuple[int, ...] = numbers("launch", 1, 1024, length=3)
+    grid_dimensions: tuple[int, ...] = numbers("launch", 1, 2**31 - 1, length=3)
     pitch_alignment_bytes: int = number("pitch", 1, 4096)
     registers_per_multiprocessor: int = number("registers", 2**14, 2**18)
     registers_per_block: int = number("registers", 2**14, 2**18)
     registers_per_thread: int = number("registers", 64, 1024)
     registers_per_thread_minimum: int = number("registers", 1, 32)
     register_allocation_unit: int = number("registers", 32, 1024)
-    shared_bytes_per_multiprocessor: tuple[int, ...] = _numbers("shared", 0, 512 * KIB)
+    shared_bytes_per_multiprocessor: tuple[int, ...] = numbers("shared", 0, 512 * KIB)
     shared_bytes_per_block_default: int = number("shared", 16 * KIB, 256 * KIB)
     shared_bytes_per_block_optin: int = number("shared", 16 * KIB, 512 * KIB)
     shared_bytes_reserved_per_block: int = number("shared", 0, 16 * KIB)
@@ -84,7 +60,7 @@ class Limits:
     unified_bytes_per_multiprocessor: int = number("shared", 16 * KIB, 1024 * KIB)
     barriers_per_multiprocessor: int = number("barriers", 8, 512)
     barriers_per_block: int = number("barriers", 1, 64)
-    barriers_limit_occupancy: bool = _flag("barriers")
+    barriers_limit_occupancy: bool = flag("barriers")
     instructions_per_cycle: int = number("rates", 1, 4)
     fp32_lanes: int = number("rates", 1, 1024)
     fp64_lanes: int = number("rates", 1, 1024)
@@ -119,9 +95,9 @@ class Machine:
     speeds: Speeds
     speed_sources: Mapping[str, str]
     calibrated: str
-    title: str = _text("gpu")
-    arch: str = _text("gpu")
-    device_names: tuple[str, ...] = _texts("gpu")
+    title: str = text("gpu")
+    arch: str = text("gpu")
+    device_names: tuple[str, ...] = texts("gpu")
     multiprocessors: int = number("gpu", 1, 1024)
     boost_megahertz: int = number("gpu", 100, 10_000)
     l2_bytes: int = number("memory", 2**18, 2**30)
@@ -138,11 +114,11 @@ def limits_from(tables: Tables, file: str) -> Limits:
     limits = Limits(**values(Limits, tables, file))
     sizes = limits.shared_bytes_per_multiprocessor
     if list(sizes) != sorted(set(sizes)):
-        _refuse(file, "shared", "shared_bytes_per_multiprocessor", "must rise from the smallest carve-out")
+        refuse(file, "shared", "shared_bytes_per_multiprocessor", "must rise from the smallest carve-out")
     if limits.threads_per_multiprocessor != limits.warps_per_multiprocessor * limits.warp_threads:
-        _refuse(file, "threads", "threads_per_multiprocessor", "must be all warps times warp_threads")
+        refuse(file, "threads", "threads_per_multiprocessor", "must be all warps times warp_threads")
     if limits.shared_bytes_per_block_optin > sizes[-1]:
-        _refuse(file, "shared", "shared_bytes_per_block_optin", "must not exceed the largest carve-out")
+        refuse(file, "shared", "shared_bytes_per_block_optin", "must not exceed the largest carve-out")
     return limits
 
 
@@ -160,61 +136,3 @@ def machine_from(
         speeds=speeds_from(arch_tables, tables, arch_file, file), speed_sources=speed_sources(arch_tables, tables),
         **values(Machine, tables, file),
     )  # fmt: skip
-
-
-def tables_of(noun: type) -> frozenset[str]:
-    """The tables that the keys of a noun stand in."""
-    return frozenset(f.metadata["table"] for f in fields(noun) if f.metadata)
-
-
-def sources_of(tables: Tables, file: str) -> dict[str, str]:
-    """Table -> its `source`; a table without one is refused."""
-    for table, content in tables.items():
-        if not isinstance(content, Mapping):
-            _refuse(file, table, "", "must be a table")
-        if not isinstance(content.get("source"), str) or not content["source"]:
-            _refuse(file, table, "source", "is missing: every table says where its numbers come from")
-    return {table: content["source"] for table, content in tables.items()}
-
-
-def values(noun: type, tables: Tables, file: str) -> dict[str, Any]:
-    """What a noun is made of; UsageError names table and key of what is missing, absurd or not known."""
-    wanted = [f for f in fields(noun) if f.metadata]
-    known = {(f.metadata["table"], f.name) for f in wanted}
-    sources_of(tables, file)
-    for table, content in tables.items():
-        for key in content if table not in TABLES | {CALIBRATION} else ():
-            if key != "source" and (table, key) not in known:
-                _refuse(file, table, key, "is no key of a description")
-    return {f.name: _checked(f, tables, file) for f in wanted}
-
-
-def _checked(wanted: Field[Any], tables: Tables, file: str) -> Any:
-    rule, key = wanted.metadata, wanted.name
-    table = rule["table"]
-    value = tables.get(table, {}).get(key)
-    if value is None:
-        _refuse(file, table, key, "is missing")
-    if not rule.get("many"):
-        return _one(value, rule, file, key)
-    empty = not value and not rule.get("may_be_empty")
-    if not isinstance(value, list) or empty or rule["length"] not in (None, len(value)):
-        _refuse(file, table, key, f"must be a list of {rule['length'] or 'one or more'}, not {value!r}")
-    return tuple(_one(item, rule, file, key) for item in value)
-
-
-def _one(value: object, rule: Mapping[str, Any], file: str, key: str) -> object:
-    if rule.get("flag"):
-        fits, wish = isinstance(value, bool), "must be true or false"
-    elif rule.get("text"):
-        fits, wish = isinstance(value, str) and bool(value), "must be a text"
-    else:
-        fits = isinstance(value, int) and not isinstance(value, bool) and rule["low"] <= value <= rule["high"]
-        wish = f"must be a whole number from {rule['low']} to {rule['high']}"
-    if not fits:
-        _refuse(file, rule["table"], key, f"{wish}, not {value!r}")
-    return value
-
-
-def _refuse(file: str, table: str, key: str, why: str) -> NoReturn:
-    raise UsageError(f"{file}: [{table}] {key} {why}".replace("  ", " "))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -26,9 +26,10 @@ from warplens.model.grid.simulated_blocks import SimulatedBlocks, choose_blocks,
 from warplens.model.instruction.instruction_table import PIPES, InstructionTable, machine_code, settings
 from warplens.model.instruction.sm_clock import at_its_clock
 from warplens.model.result.limit import limit_of
+from warplens.model.result.outcome import SimulationOutcome
 from warplens.model.result.prediction import WHAT_IF, Prediction, Simulated
 from warplens.model.result.prediction_metrics import SECTOR, interval, metrics_of, units_of
-from warplens.model.sm.activity import Activity, activity
+from warplens.model.sm.activity import activity
 from warplens.model.sm.concurrent_sms import side_by_side
 from warplens.model.sm.l1_cache import LINE, lines_of
 from warplens.model.sm.l2_partial_sectors import PARTS
@@ -119,24 +120,6 @@ def _settings(machine: Machine, chosen: SimulatedBlocks, supply: MemorySupply, w
     )  # fmt: skip
     found[p.SCATTER : p.SCATTER + len(SCATTER)] = [getattr(speeds, f"scatter_{share}") for share in SCATTER]
     return found
-
-
-@dataclass(frozen=True)
-class SimulationOutcome:
-    """What the simulation of one multiprocessor gave, and what it stands for.
-
-    counts      by place in layout.py;  stalls: (reason, instruction);  busy: cycles of each pipe
-    cycles      of the multiprocessor for all its blocks;  scale: all of its instructions / those simulated
-    settings    with which it ran, by place in layout.py;  active: how long multiprocessors are, and their warps
-    """
-
-    counts: NDArray[np.float64]
-    stalls: NDArray[np.float64]
-    busy: NDArray[np.float64]
-    cycles: float
-    scale: float
-    settings: NDArray[np.float64]
-    active: Activity
 
 
 def _run(

@@ -16,19 +16,16 @@ What one costs was read on an H200 (measurements/h200/matrix_patterns.csv, copy_
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from warplens import llvm
 from warplens.emulator.access.bounds_check import guard
+from warplens.emulator.access.gather_scatter import AccessRoutines
 from warplens.emulator.access.site import V32, AccessSite, further
 from warplens.emulator.codegen.emitter import LlvmEmitter
 from warplens.emulator.codegen.structured_builder import StructuredBuilder, i32
 from warplens.emulator.codegen.vector_types import I1, I32, I64, LANES, vector
 from warplens.emulator.state.counter_layout import BYTES, COPY_IDEAL, IDEAL, REQUESTS, SECTORS, TAGS, WAVEFRONTS
 from warplens.emulator.state.structs import Touch
-
-if TYPE_CHECKING:
-    from warplens.emulator.access.gather_scatter import AccessRoutines
 
 
 def copy_routine(routines: AccessRoutines, size: int, fills: bool, bypasses: bool) -> llvm.Function:
@@ -44,8 +41,8 @@ def copy_routine(routines: AccessRoutines, size: int, fills: bool, bypasses: boo
         low = b.and_(source, LlvmEmitter(b).number(source, size - 1))
         source, missing = b.sub(source, low), b.trunc(low, V32)
     none = llvm.IRConstant(I64, 0)
-    deltas = guard(routines, reading, "global", source, size, Touch.READ, none)
-    guard(routines, site, "shared", to, size, Touch.WRITE, none)
+    deltas = guard(routines.count, reading, "global", source, size, Touch.READ, none)
+    guard(routines.count, site, "shared", to, size, Touch.WRITE, none)
     sectors = _count(routines, site, reading, source, to, size, fills, bypasses)
     _move(site, reading, reading.pointers("global", source, deltas), to, size, missing, lowest=bypasses)
     b.ret(b.zext(sectors, I64))

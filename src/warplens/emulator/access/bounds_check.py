@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from ctypes import sizeof
-from typing import TYPE_CHECKING
 
 from warplens import llvm
-from warplens.emulator.access.coalescing import Access
+from warplens.emulator.access.coalescing import Access, CoalescingClassifier
 from warplens.emulator.access.site import SPACES, V32, V64, AccessSite, is_short
 from warplens.emulator.access.trap import record_fault
 from warplens.emulator.codegen.emitter import LlvmEmitter
@@ -18,12 +17,9 @@ from warplens.emulator.state.counter_layout import BYTES, IDEAL, REQUESTS, SECTO
 from warplens.emulator.state.structs import Bounds, BufferRange, Fault, FaultKind, Touch, WorkerEnv
 from warplens.isa.dsl.warp_interface import Space
 
-if TYPE_CHECKING:
-    from warplens.emulator.access.gather_scatter import AccessRoutines
-
 
 def checked(
-    routines: AccessRoutines,
+    count: CoalescingClassifier,
     site: AccessSite,
     space: Space,
     address: llvm.Value,
@@ -33,19 +29,19 @@ def checked(
     how: Access = "load",
 ) -> llvm.Value:
     """Host pointers of the lanes, after check and count; the routine gives `idle` on a fault."""
-    deltas = guard(routines, site, space, address, size, touch, idle)
+    deltas = guard(count, site, space, address, size, touch, idle)
     site.add(REQUESTS, i64(1))
     if space == "shared":
-        _count_shared(routines, site, address, size, how)
+        _count_shared(count, site, address, size, how)
     elif space == "local":
-        _count_local(routines, site, address, size)
+        _count_local(count, site, address, size)
     else:
-        _count_global(routines, site, address, size)
+        _count_global(count, site, address, size)
     return site.pointers(space, address, deltas)
 
 
 def guard(
-    routines: AccessRoutines,
+    count: CoalescingClassifier,
     site: AccessSite,
     space: Space,
     address: llvm.Value,
@@ -65,7 +61,7 @@ def guard(
     with code.when(code.nonzero(wrong), likely=False):
         wide = address if space == "global" else b.zext(address, V64)
         settings = [site.index, wide, site.mask, wrong, i32(size), i32(touch), i32(SPACES.index(space))]
-        slow = look_up(routines.module) if space == "global" else refuse(routines.module)
+        slow = look_up(count.module) if space == "global" else refuse(count.module)
         where = [] if deltas is None else [deltas]
         fine = b.call(slow, [site.env, site.block, site.warp, *settings, *where])
         with code.when(b.not_(fine)):
@@ -97,18 +93,18 @@ def _suspects(site: AccessSite, space: Space, address: llvm.Value, size: int) ->
 # Counts
 
 
-def _count_global(routines: AccessRoutines, site: AccessSite, address: llvm.Value, size: int) -> None:
+def _count_global(count: CoalescingClassifier, site: AccessSite, address: llvm.Value, size: int) -> None:
     b = site.b
     units, sectors = (
         b.trunc(b.lshr(address, LlvmEmitter(b).number(address, shift)), V32) for shift in (size.bit_length() - 1, 5)
     )
-    _count_bytes(routines, site, units, size)
-    _count_ideal(site, _count_sectors(routines, site, sectors), size, 5)
+    _count_bytes(count, site, units, size)
+    _count_ideal(site, _count_sectors(count, site, sectors), size, 5)
 
 
-def _count_shared(routines: AccessRoutines, site: AccessSite, address: llvm.Value, size: int, how: Access) -> None:
+def _count_shared(count: CoalescingClassifier, site: AccessSite, address: llvm.Value, size: int, how: Access) -> None:
     b = site.b
-    passes = b.zext(b.call(routines.count.shared(size, how), [address, site.mask]), I64)
+    passes = b.zext(b.call(count.shared(size, how), [address, site.mask]), I64)
     # Two words a lane go to memory for ATOMS.CAS and a try of ATOMS.CAST.SPIN: read on an H200, wavefronts and their
     # ideal are twice as many.
     for _ in range(2 if how in ("compare", "spin") else 1):
@@ -118,35 +114,35 @@ def _count_shared(routines: AccessRoutines, site: AccessSite, address: llvm.Valu
         site.add(BYTES, b.mul(b.zext(site.code.popcount(site.mask), I64), i64(size)))
         return
     units = b.lshr(address, LlvmEmitter(b).number(address, size.bit_length() - 1))
-    _count_bytes(routines, site, units, size)
+    _count_bytes(count, site, units, size)
 
 
-def _count_local(routines: AccessRoutines, site: AccessSite, address: llvm.Value, size: int) -> None:
+def _count_local(count: CoalescingClassifier, site: AccessSite, address: llvm.Value, size: int) -> None:
     b = site.b
     emitter = LlvmEmitter(b)
     slot = site.local_slot(site.offset("local", address))
     total: llvm.Value = i64(0)
     for k in range(max(size // 4, 1)):
         place = b.add(slot, emitter.number(slot, 32 * k))
-        total = b.add(total, _count_sectors(routines, site, b.lshr(place, emitter.number(place, 3))))
+        total = b.add(total, _count_sectors(count, site, b.lshr(place, emitter.number(place, 3))))
     site.add(BYTES, b.mul(b.zext(site.code.popcount(site.mask), I64), i64(size)))
     _count_ideal(site, total, size, 5)
 
 
-def _count_sectors(routines: AccessRoutines, site: AccessSite, sectors: llvm.Value) -> llvm.Value:
+def _count_sectors(count: CoalescingClassifier, site: AccessSite, sectors: llvm.Value) -> llvm.Value:
     """Counts sectors and the lines they are in; gives the sectors."""
     b = site.b
     lines = b.lshr(sectors, LlvmEmitter(b).number(sectors, 2))
-    counts = [b.zext(b.call(routines.count.distinct, [v, site.mask]), I64) for v in (sectors, lines)]
+    counts = [b.zext(b.call(count.distinct, [v, site.mask]), I64) for v in (sectors, lines)]
     site.add(SECTORS, counts[0])
     site.add(TAGS, counts[1])
     return counts[0]
 
 
-def _count_bytes(routines: AccessRoutines, site: AccessSite, units: llvm.Value, size: int) -> None:
+def _count_bytes(count: CoalescingClassifier, site: AccessSite, units: llvm.Value, size: int) -> None:
     """Bytes that lanes share count once: seen on an H200, where a broadcast float counts 4."""
     b = site.b
-    different = b.zext(b.call(routines.count.distinct, [units, site.mask]), I64)
+    different = b.zext(b.call(count.distinct, [units, site.mask]), I64)
     site.add(BYTES, b.mul(different, i64(size)))
 
 

@@ -49,7 +49,7 @@ class AccessRoutines:
         made, site, address, _ = self.begin(name, result, space)
         if space != "local" and size >= 4 and how == "load":
             self._try_halves(site, space, address, size, result)
-        pointers = checked(self, site, space, address, size, Touch.READ, nothing(result), how)
+        pointers = checked(self.count, site, space, address, size, Touch.READ, nothing(result), how)
         give_words(site.b, gathered_words(site, space, pointers, size, signed), result)
         return made
 
@@ -143,7 +143,7 @@ class AccessRoutines:
             return found
         words = max(size // 4, 1)
         made, site, address, data = self.begin(name, llvm.VoidType(), space, [V32] * words)
-        pointers = checked(self, site, space, address, size, Touch.WRITE, None, how)
+        pointers = checked(self.count, site, space, address, size, Touch.WRITE, None, how)
         # Of the matrices that STSM stores to one row the last wins (measurements/h200/matrix_patterns.csv).
         parts = [EVERY] if how == "store" else [i32(0xFF << 8 * matrix) for matrix in range(4)]
         for part in parts:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from warplens.core.program import Address, Constant, Instruction, Operand, Register
+from warplens.core.program import Address, Constant, Instruction, Register
 from warplens.emulator.analysis.affine import AffineEmitter, AffineValue, HighWord
 from warplens.emulator.analysis.liveness import Name
 from warplens.emulator.analysis.predicate_file import PredicateFile
@@ -14,9 +14,6 @@ from warplens.emulator.analysis.register_file import Form, RegisterFile
 from warplens.emulator.analysis.uniformity_lattice import MANY
 from warplens.isa.dsl.lanes import U32, U64, Lanes, Pred
 from warplens.isa.dsl.warp_interface import Data
-
-if TYPE_CHECKING:
-    from warplens.emulator.analysis.uniformity import UniformityWalk
 
 TILE = {"SR_TID.X": (1, 0), "SR_TID.Y": (0, 1), "SR_TID.Z": (0, 0)}
 
@@ -94,8 +91,10 @@ class AbstractRegisters(RegisterFile):
 class AbstractWarp(PredicateFile):
     """The warp as far as shapes go.  What is not said here gives 32 numbers and may read all that it names."""
 
-    def __init__(self, walk: UniformityWalk, at: Instruction, condition: Any) -> None:
-        self.registers, self.tile, self.meetings = walk.registers, walk.tile, walk.meetings
+    def __init__(
+        self, registers: AbstractRegisters, tile: int, meetings: list[Register], at: Instruction, condition: Any
+    ) -> None:
+        self.registers, self.tile, self.meetings = registers, tile, meetings
         self.e: Any = self.registers.e
         self.at = at
         self.condition = condition
@@ -244,15 +243,3 @@ def tile_line(tile: int, name: str, base: Callable[[], Any]) -> AffineValue | No
     if not tile or name not in TILE:
         return None
     return AffineValue(32, (base(), *TILE[name]))
-
-
-def named(operand: Operand | None) -> list[Register]:
-    """The registers in an operand."""
-    match operand:
-        case Register():
-            return [operand]
-        case Address():
-            return [r for r in (operand.base, operand.uniform) if r is not None]
-        case Constant():
-            return [operand.index] if operand.index is not None else []
-    return []

@@ -157,3 +157,15 @@ class Operands:
         plain = replace(operand, part="")
         low, high = (cast(F32, self._modified(w.float_bits(), plain)) for w in (words[0], words[-1]))
         return Floats(high, low) if operand.part.endswith("LO_HI") else Floats(low, high)
+
+
+def named(operand: Operand | None) -> list[Register]:
+    """The registers in an operand."""
+    match operand:
+        case Register():
+            return [operand]
+        case Address():
+            return [r for r in (operand.base, operand.uniform) if r is not None]
+        case Constant():
+            return [operand.index] if operand.index is not None else []
+    return []

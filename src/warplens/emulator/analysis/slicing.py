@@ -15,12 +15,12 @@ from operator import or_
 
 from warplens.core.cubin import Kernel
 from warplens.core.program import Address, Block, Instruction, Program
-from warplens.emulator.analysis.abstract_interpreter import named
 from warplens.emulator.analysis.cfg import reached, ways
 from warplens.emulator.analysis.divergence import Convergence
 from warplens.emulator.analysis.liveness import GUARDS, Guard, Name, RegisterAccess
+from warplens.emulator.analysis.operands import named
 from warplens.emulator.analysis.uniformity import ProgramPoint, UniformityWalk
-from warplens.emulator.instrument.instrumentation import NEEDED, RECORD, STILL, Checks, Still
+from warplens.emulator.state.check_set import NEEDED, RECORD, STILL, Checks, Still
 from warplens.isa.dsl.decode import Binding, bind
 from warplens.system import disk_cache as disk
 

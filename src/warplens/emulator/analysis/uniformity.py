@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from warplens.core.program import Block, Constant, Immediate, Instruction, Program, Register
-from warplens.emulator.analysis.abstract_interpreter import AbstractEmitter, AbstractRegisters, AbstractWarp, named
+from warplens.emulator.analysis.abstract_interpreter import AbstractEmitter, AbstractRegisters, AbstractWarp
 from warplens.emulator.analysis.divergence import UNKNOWN, Convergence, left_early, meetings, only_clears, parts
 from warplens.emulator.analysis.liveness import Name
+from warplens.emulator.analysis.operands import named
 from warplens.emulator.analysis.register_file import RegisterFile
 from warplens.emulator.analysis.uniformity_lattice import MANY, State, joined, shape_at
 from warplens.isa.dsl.decode import Binding
@@ -180,7 +181,7 @@ class UniformityWalk:
             for value in arguments:
                 if isinstance(value, Lanes):
                     value.node = registers.e.vector_of(value.node)
-            arguments.insert(0, AbstractWarp(self, at, condition))
+            arguments.insert(0, AbstractWarp(registers, self.tile, self.meetings, at, condition))
         result = binding.op.body(*arguments, **binding.modifiers)
         return (result if isinstance(result, tuple) else (result,)), counts
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from ctypes import addressof
 
 from warplens.emulator.access.site import SHARE
-from warplens.emulator.execute.worker_state import BlockContext, WorkerConfiguration
+from warplens.emulator.execute.launch_state import WorkerConfiguration
+from warplens.emulator.execute.worker_state import BlockContext
 from warplens.emulator.memory.buffer_pool import address, aligned
 from warplens.emulator.state.structs import ClusterState
 

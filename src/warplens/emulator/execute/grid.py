@@ -25,17 +25,19 @@ from warplens.emulator.execute.deadlock_report import told
 from warplens.emulator.execute.fault_report import report
 from warplens.emulator.execute.grid_sample import Sample, sample_of
 from warplens.emulator.execute.launch_counts import LaunchTrace
+from warplens.emulator.execute.launch_state import LaunchState
 from warplens.emulator.execute.setup import Heap, prepare, tile_of
 from warplens.emulator.execute.signals import SignalledError, stopped_by_signals
 from warplens.emulator.execute.thread_pool import StartedTask
 from warplens.emulator.execute.tiering import CrossedError, IndexWrappedError, TierPolicy, TooLongError
-from warplens.emulator.execute.worker import LaunchState, Worker, in_any_order
+from warplens.emulator.execute.worker import Worker, in_any_order
 from warplens.emulator.execute.worker_state import MOST_BYTES
 from warplens.emulator.instrument.findings import FindingTable, hazards, unwatched
 from warplens.emulator.instrument.global_race_detector import GlobalMemory
-from warplens.emulator.instrument.instrumentation import NO_CHECKS, Checks, unit
-from warplens.emulator.jit.compile_module import NativeCode
+from warplens.emulator.instrument.instrumentation import unit
+from warplens.emulator.jit.native_code import NativeCode
 from warplens.emulator.memory.device_memory import DeviceMemory
+from warplens.emulator.state.check_set import NO_CHECKS, Checks
 from warplens.emulator.state.structs import FaultKind, Status, Touch
 from warplens.errors import KernelFault, UsageError
 

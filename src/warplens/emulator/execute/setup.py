@@ -10,14 +10,16 @@ import numpy as np
 from warplens.core.cubin import Kernel
 from warplens.core.launch import Launch
 from warplens.core.program import Program
+from warplens.emulator.analysis.kernel_features import highest
 from warplens.emulator.execute import syscalls
-from warplens.emulator.execute.worker import LaunchState
-from warplens.emulator.execute.worker_state import WorkerConfiguration
-from warplens.emulator.instrument.instrumentation import Checks
-from warplens.emulator.lowering.kernel_module import saved_bytes
+from warplens.emulator.execute.launch_state import LaunchState, WorkerConfiguration
+from warplens.emulator.lowering.register_allocation import saved_space
 from warplens.emulator.memory.device_memory import DeviceMemory
 from warplens.emulator.state import abi
+from warplens.emulator.state.check_set import Checks
 from warplens.emulator.state.counter_layout import CounterLayout
+from warplens.emulator.state.structs import HEADER
+from warplens.emulator.threaded.template import held_space
 
 Heap = tuple[int, int] | None  # number of its allocation, and its address
 
@@ -91,3 +93,9 @@ def tile_of(launch: Launch) -> int:
         return 32
     rows = 32 // x if 32 % x == 0 else 0
     return x if rows and (z == 1 or y % rows == 0) else 0
+
+
+def saved_bytes(program: Program) -> int:
+    """Bytes of a warp's record with its registers, whichever tier runs it."""
+    last = highest(program)
+    return HEADER + max(saved_space(last), held_space(last))

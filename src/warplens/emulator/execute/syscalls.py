@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,18 +16,13 @@ from numpy.typing import NDArray
 from warplens.compiler.demangle import demangled
 from warplens.core.cubin import Kernel
 from warplens.emulator.execute import printf
-from warplens.emulator.execute.worker_state import thread_indices
+from warplens.emulator.execute.launch_state import LaunchState, thread_indices
 from warplens.emulator.memory.device_memory import DeviceMemory
 from warplens.emulator.state import abi
+from warplens.emulator.state.abi import ARGUMENTS, CODE_BASE, FIRST_ARGUMENT, FUNCTIONS
 from warplens.emulator.state.structs import BlockState, BufferRange, FaultKind, Touch, WarpState, WorkerEnv
 from warplens.errors import UnsupportedInstruction
 
-if TYPE_CHECKING:
-    from warplens.emulator.execute.worker import LaunchState
-
-FUNCTIONS = ("vprintf", "__assertfail", "malloc", "free")
-CODE_BASE = 1 << 30  # their addresses: behind all code
-FIRST_ARGUMENT, ARGUMENTS = 4, 10  # R4 to R13
 PRINTED_BYTES = 1 << 20  # as much as CUDA's buffer holds by default
 HEAP_BYTES = 8 << 20  # cudaLimitMallocHeapSize, unless set
 HEAP_UNIT = 16  # what malloc aligns to

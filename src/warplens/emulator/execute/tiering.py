@@ -13,9 +13,10 @@ from math import inf
 from warplens.core.cubin import Kernel
 from warplens.core.program import Program
 from warplens.emulator.analysis.divergence import gives_way
-from warplens.emulator.instrument.instrumentation import Checks
-from warplens.emulator.jit.compile_module import NativeCode, translate, translated_before
-from warplens.emulator.lowering.kernel_module import uses_meeting
+from warplens.emulator.analysis.kernel_features import uses_meeting
+from warplens.emulator.jit.compile_module import translate, translated_before
+from warplens.emulator.jit.native_code import NativeCode
+from warplens.emulator.state.check_set import Checks
 from warplens.emulator.threaded.baseline_compiler import stepwise
 
 # To translate an instruction takes 2.5 ms; meanwhile a thread executes so many warp instructions as steps.

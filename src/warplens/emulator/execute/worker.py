@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from ctypes import addressof, byref, c_int32, c_void_p, cast, sizeof
-from dataclasses import dataclass
+from ctypes import addressof, byref, c_void_p, cast, sizeof
 
 import numpy as np
 
-from warplens.core.launch import Launch
 from warplens.emulator.execute.cluster_memory import ClusterMemory
+from warplens.emulator.execute.launch_state import LaunchState
 from warplens.emulator.execute.syscalls import Hook, SystemCalls
-from warplens.emulator.execute.worker_state import ROOMS, BlockContext, InterleavedWarps, WorkerConfiguration
-from warplens.emulator.jit.compile_module import NativeCode
+from warplens.emulator.execute.worker_state import ROOMS, BlockContext, InterleavedWarps
+from warplens.emulator.jit.native_code import NativeCode
 from warplens.emulator.memory.buffer_pool import address
 from warplens.emulator.memory.device_memory import DeviceMemory
 from warplens.emulator.simt.block_scheduler import IDLE_TURN
-from warplens.emulator.state.counter_layout import CounterLayout
 from warplens.emulator.state.structs import WARPSYNC, BlockState, Bounds, FaultKind, Status, Touch, WarpState, WorkerEnv
 
 SLICE = 1 << 16  # instructions in a warp's turn: long against saving registers, short against a user's patience
@@ -27,27 +25,6 @@ RESIDENT = 2048  # blocks kept waiting at a time, unless the launch is cooperati
 
 
 Listens = Callable[[WorkerEnv, int], None]  # is told the number of a block that is about to run
-
-
-@dataclass(frozen=True)
-class LaunchState:
-    """What every worker needs to know of the launch.
-
-    parameters   of the kernel;  calls: whether it calls the driver;  stop: 1 once Python wants them to end
-    """
-
-    measure: WorkerConfiguration
-    parameters: bytes
-    calls: bool
-    stop: c_int32
-
-    @property
-    def launch(self) -> Launch:
-        return self.measure.launch
-
-    @property
-    def plan(self) -> CounterLayout:
-        return self.measure.plan
 
 
 class Worker:

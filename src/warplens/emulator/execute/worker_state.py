@@ -4,7 +4,6 @@ shape: to make all that takes as long as ten thousand instructions."""
 from __future__ import annotations
 
 from ctypes import CFUNCTYPE, addressof, c_int32, c_int64, c_void_p, cast, memmove, memset, sizeof
-from dataclasses import dataclass
 from functools import lru_cache
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -12,54 +11,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from warplens.core.launch import Dim3, Launch
+from warplens.emulator.execute.launch_state import WorkerConfiguration, thread_indices
 from warplens.emulator.instrument.findings import FindingTable
-from warplens.emulator.instrument.instrumentation import Checks, unit
+from warplens.emulator.instrument.instrumentation import unit
 from warplens.emulator.instrument.race_detector import PUBLISHED, Order, row_bytes
 from warplens.emulator.memory.buffer_pool import address, aligned, alone
 from warplens.emulator.state.abi import BANK_BYTES
-from warplens.emulator.state.counter_layout import CounterLayout
 from warplens.emulator.state.structs import BlockState, Bounds, BufferRange, Fault, Status, WarpState, WorkerEnv
 
 if TYPE_CHECKING:
-    from warplens.emulator.jit.compile_module import NativeCode
+    from warplens.emulator.jit.native_code import NativeCode
     from warplens.emulator.memory.device_memory import DeviceMemory
 
 TAKER = CFUNCTYPE(None, c_int32)
 KEPT, MOST_BYTES = 8, 1 << 20  # rooms that are kept, and how large the memory of a block may be
-
-
-@dataclass(frozen=True)
-class WorkerConfiguration:
-    """How large a room is, and what stands in it for all launches of a shape.
-
-    buffers   allocations of device memory;  stride: bytes of a warp's record
-    banks     contents of the constant banks, of bank 0 without the parameters;  parameters: their place in it and size
-    cluster   its size in blocks
-    """
-
-    plan: CounterLayout
-    launch: Launch
-    buffers: int
-    shared_bytes: int
-    local_bytes: int
-    stride: int
-    budget: int
-    checks: Checks
-    banks: tuple[bytes, ...]
-    parameters: tuple[int, int]
-    cluster: Dim3 = (1, 1, 1)
-
-    def like(self, other: WorkerConfiguration) -> bool:
-        """Whether a room of one serves the other.  Plans are compared by identity: they hold whole programs."""
-        return self.plan is other.plan and self._rest == other._rest
-
-    @property
-    def _rest(self) -> tuple[object, ...]:
-        return (
-            self.launch, self.buffers, self.shared_bytes, self.local_bytes, self.stride, self.budget, self.checks,
-            self.parameters, self.banks, self.cluster,
-        )  # fmt: skip
 
 
 @lru_cache(16)
@@ -70,19 +35,6 @@ def bank(content: bytes) -> NDArray[np.uint8]:
 
 def nobody(number: int) -> None:
     """Takes no buffer."""
-
-
-@lru_cache(16)
-def thread_indices(block: Dim3) -> tuple[NDArray[np.int32], NDArray[np.uint32]]:
-    """threadIdx by warp, axis and lane (x runs fastest), and the lanes that exist in each warp."""
-    x, y, z = block
-    threads = x * y * z
-    warps = -(-threads // 32)
-    linear = np.arange(32 * warps)
-    axes = np.stack([linear % x, linear // x % y, linear // (x * y)])
-    tid = np.ascontiguousarray(axes.reshape(3, warps, 32).swapaxes(0, 1), np.int32)
-    exists = (linear < threads).reshape(warps, 32)
-    return tid, (exists * (1 << np.arange(32, dtype=np.uint64))).sum(1).astype(np.uint32)
 
 
 class BlockSource:

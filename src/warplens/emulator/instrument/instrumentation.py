@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any
 
 from warplens import llvm
-from warplens.core.hazard import Check
 from warplens.core.program import Program
 from warplens.emulator.access.site import AccessSite
 from warplens.emulator.codegen.structured_builder import StructuredBuilder, function, i32, i64
@@ -16,23 +15,12 @@ from warplens.emulator.instrument.global_race_detector import GlobalRaceDetector
 from warplens.emulator.instrument.lane_recorder import LaneRecorder
 from warplens.emulator.instrument.race_detector import MBARRIERS, How, RaceDetector, each_warp
 from warplens.emulator.instrument.warp_recorder import WarpRecorder
+from warplens.emulator.state.check_set import LANES, RECORD, STILL, Checks
 from warplens.emulator.state.structs import ALL_THREADS, INSTRUCTION, BlockState, WarpState, WorkerEnv
 from warplens.isa.dsl.warp_interface import Space
 
 VOID = llvm.VoidType()
 V32 = vector(I32)
-Still = Literal["global", "shared", "local"]
-Unmoved = Literal["still global", "still shared", "still local"]
-STILL: dict[Still, Unmoved] = {"global": "still global", "shared": "still shared", "local": "still local"}
-Checks = frozenset[Check | Literal["record", "needed", "lanes"] | Unmoved]
-NO_CHECKS: Checks = frozenset()
-RECORD: Checks = frozenset({"record"})
-LANES: Checks = frozenset({"lanes"})
-NOTHING_MOVES: Checks = frozenset(STILL.values())
-NEEDED: Checks = RECORD | {"needed"}  # with what slicing.py leaves of the program
-OF_ACCESSES: Checks = NOTHING_MOVES | {"needed"}  # which concern nothing but loads and stores
-
-
 ACCESSES = {"LDS", "STS", "LD", "ST", "LDG", "STG", "ATOMG", "ATOM", "RED", "REDG"}
 
 

@@ -6,7 +6,6 @@ import ctypes
 import gc
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -18,9 +17,10 @@ from warplens.core.program import Program
 from warplens.emulator.access.pattern import AccessCounts
 from warplens.emulator.access.runtime_library import RuntimeLibrary, with_calls
 from warplens.emulator.access.site import AddressWindows
-from warplens.emulator.instrument.instrumentation import NO_CHECKS, Checks
 from warplens.emulator.jit.lazy_divergent_code import LazyDivergentCode
+from warplens.emulator.jit.native_code import NativeCode, RunAbreast, RunBlock, RunBlocks
 from warplens.emulator.lowering.kernel_module import KernelModule, windows_of
+from warplens.emulator.state.check_set import NO_CHECKS, Checks
 from warplens.emulator.state.counter_layout import COLUMNS, REQUESTS
 from warplens.llvm.host_target import Loaded, host, load, target
 from warplens.system import disk_cache as disk
@@ -33,35 +33,6 @@ PASSES = (
 
 # Of large code: what new_gvn finds there is not worth the time, a tenth of all.
 LARGE_PASSES = ("always_inliner", "sroa", "simplify_cfg", "instruction_combine", "aggressive_dce")
-
-RunBlocks = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
-RunAbreast = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, *[ctypes.c_int64] * 3)
-RunBlock = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p)
-
-
-@dataclass(frozen=True)
-class NativeCode:
-    """A kernel in machine code of this host, which lives as long as what is in `loaded`.
-
-    weights   what a hit of each instruction adds to its counters (counter_layout.py)
-    apart     the code for lanes apart, where it is by itself
-    places    of a kernel that is run piece by piece: the address of the step that each place begins with, or 0
-    run_abreast  of one that is not
-    """
-
-    run_blocks: Any
-    run_block: Any
-    weights: NDArray[np.int64]
-    loaded: list[Any]
-    apart: LazyDivergentCode | None = None
-    places: NDArray[np.uint64] | None = None
-    run_abreast: Any = None
-
-    def check(self) -> None:
-        """Raises what stopped a run while it had to be translated further."""
-        if self.apart is not None and self.apart.failure is not None:
-            failure, self.apart.failure = self.apart.failure, None
-            raise failure
 
 
 def translate(kernel: Kernel, program: Program, tile: int, checks: Checks = NO_CHECKS) -> NativeCode:

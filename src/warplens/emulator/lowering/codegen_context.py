@@ -5,28 +5,36 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from warplens import llvm
-from warplens.core.program import Instruction, Program
+from warplens.core.cubin import Kernel
+from warplens.core.program import Block, Constant, Instruction, Program
 from warplens.emulator.access.gather_scatter import AccessRoutines
 from warplens.emulator.access.pattern import Pattern
 from warplens.emulator.access.trap import record_fault
-from warplens.emulator.analysis.uniformity import ProgramPoint
+from warplens.emulator.analysis.register_file import RegisterFile
+from warplens.emulator.analysis.uniformity import ProgramPoint, UniformityFacts
 from warplens.emulator.codegen.emitter import LlvmEmitter
 from warplens.emulator.codegen.structured_builder import StructuredBuilder, i32, i64
-from warplens.emulator.codegen.vector_types import I1, I32, I64, vector
+from warplens.emulator.codegen.vector_types import I1, I32, I64, PTR, vector
 from warplens.emulator.instrument.instrumentation import Instrumentation
 from warplens.emulator.lowering.outlined_ops import OutlinedOps
 from warplens.emulator.simt.block_scheduler import BlockScheduler
-from warplens.emulator.state.structs import FaultKind, WarpState, WorkerEnv
+from warplens.emulator.state.counter_layout import CounterLayout
+from warplens.emulator.state.structs import WHOLE, FaultKind, WarpState, WorkerEnv
+from warplens.isa.dsl.decode import Binding
 from warplens.isa.dsl.warp_interface import Space
 
 ASK = 4096  # instructions of its budget that a turn costs a warp which asks what others do: an endless wait ends in
 # seconds, and 200,000 pieces of work may be taken
 
-if TYPE_CHECKING:
-    from warplens.emulator.lowering.register_allocation import RegisterAllocation
+# run_apart(env, block, warp, what is left of the turn, place, straight) -> Status
+RUN_APART = llvm.FunctionType(I32, [PTR, PTR, PTR, I64, I32, I32])
+
+
+def number_of(place: ProgramPoint) -> int:
+    """Number by which the dispatcher knows a program point."""
+    return place.first | (WHOLE if place.whole else 0)
 
 
 class KernelContext(ABC):
@@ -56,6 +64,23 @@ class KernelContext(ABC):
     @abstractmethod
     def usual(self, index: int, pattern: Pattern | None) -> Pattern | None:
         """The pattern, if executions of the instruction in it are counted by themselves: one pattern an instruction."""
+
+
+class TranslationUnit(KernelContext):
+    """One kernel that is compiled as a whole: its blocks, the facts about its registers, the layout of its counters.
+
+    by_start, number  blocks, and their numbers, by their first instruction
+    start    where a warp begins;  parting: where lanes may go on apart when a whole warp parts
+    """
+
+    kernel: Kernel
+    bindings: list[Binding | None]
+    by_start: dict[int, Block]
+    number: dict[int, int]
+    shapes: UniformityFacts
+    plan: CounterLayout
+    start: ProgramPoint
+    parting: set[ProgramPoint]
 
 
 class WarpBuilder:
@@ -96,13 +121,25 @@ class WarpBuilder:
         record_fault(self.code, self.env, self.block, kind, self.warp, **place, **fields)
 
 
+class LoweredRegisters(RegisterFile, ABC):
+    """Registers in generated code, and the numbers of operands."""
+
+    @abstractmethod
+    def number(self, kind: llvm.Type, value: int) -> llvm.Value:
+        """A number that stands in an operand."""
+
+    @abstractmethod
+    def indexed(self, at: Constant) -> llvm.Value:
+        """The offset in its bank, of each lane where it has an index."""
+
+
 class CodegenContext(WarpBuilder, ABC):
     """One that executes instructions.
 
     counters  as in Env;  wrapped: a block that ends the run because an index left 32 bits
     """
 
-    registers: RegisterAllocation
+    registers: LoweredRegisters
     place: ProgramPoint  # whose code this is
     apart = False  # what goes on from here are lanes by themselves
     at: Instruction  # the instruction that is being translated, and its lanes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from warplens import llvm
 from warplens.compiler.signature import plain_name
@@ -11,13 +11,11 @@ from warplens.emulator.access.site import iota
 from warplens.emulator.analysis.predicate_file import PredicateFile
 from warplens.emulator.codegen.structured_builder import i32
 from warplens.emulator.codegen.vector_types import I32, is_vector
+from warplens.emulator.lowering.codegen_context import CodegenContext
 from warplens.errors import UnsupportedInstruction
 from warplens.isa.dsl.lanes import U32, Pred
 from warplens.isa.dsl.not_emulated import absent
 from warplens.isa.dsl.warp_interface import Data
-
-if TYPE_CHECKING:
-    from warplens.emulator.lowering.codegen_context import CodegenContext
 
 
 def unsupported(program: Program, instruction: Instruction) -> UnsupportedInstruction:

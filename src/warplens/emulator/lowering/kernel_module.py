@@ -7,25 +7,23 @@ from collections.abc import Mapping, Sequence
 from warplens import llvm
 from warplens.compiler.signature import plain_name
 from warplens.core.cubin import Kernel
-from warplens.core.program import Immediate, Instruction, Program, Register
+from warplens.core.program import Instruction, Program
 from warplens.emulator.access.gather_scatter import AccessRoutines
 from warplens.emulator.access.pattern import AccessCounts, Pattern
 from warplens.emulator.access.runtime_library import RoutineSignature, declare
 from warplens.emulator.access.site import AddressWindows
 from warplens.emulator.analysis.cfg import reached, ways
 from warplens.emulator.analysis.divergence import gives_way
+from warplens.emulator.analysis.kernel_features import barriers_of, restores_barriers, uses_meeting
 from warplens.emulator.analysis.uniformity import ProgramPoint, shapes
 from warplens.emulator.codegen.vector_types import I32, PTR
-from warplens.emulator.instrument.instrumentation import NO_CHECKS, Checks, Instrumentation, unit
-from warplens.emulator.lowering.codegen_context import KernelContext
-from warplens.emulator.lowering.register_allocation import highest, saved_space
-from warplens.emulator.lowering.warp_frame import RUN_APART
+from warplens.emulator.instrument.instrumentation import Instrumentation, unit
+from warplens.emulator.lowering.codegen_context import RUN_APART, TranslationUnit
 from warplens.emulator.lowering.warp_function import WarpFunction
 from warplens.emulator.simt.block_scheduler import BlockScheduler
 from warplens.emulator.state import abi
+from warplens.emulator.state.check_set import NO_CHECKS, Checks
 from warplens.emulator.state.counter_layout import LARGE, CounterLayout
-from warplens.emulator.state.structs import BARRIERS, HEADER
-from warplens.emulator.threaded.template import held_space
 from warplens.errors import UnsupportedInstruction
 from warplens.isa.dsl.decode import Binding, bind
 from warplens.sass.block_queue import shares
@@ -46,7 +44,7 @@ def check_cluster(kernel: Kernel, checks: Checks) -> None:
         )
 
 
-class KernelModule(KernelContext):
+class KernelModule(TranslationUnit):
     """Builds the module of one kernel.
 
     `tile` is how many lanes of a warp stand side by side along x (affine.py); with 0 nothing is assumed of threadIdx.
@@ -148,34 +146,3 @@ class KernelModule(KernelContext):
 def _attributes(function: llvm.Function) -> None:
     function.attributes.add("nounwind")
     function.noalias = function.args[:3]
-
-
-def restores_barriers(program: Program) -> bool:
-    """`BMOV.32 B6, R16`: the lanes of a convergence barrier come back from a register."""
-    targets = [i.operands[0] for i in program.instructions if i.base == "BMOV"]
-    return any(isinstance(to, Register) and to.file == "B" for to in targets)
-
-
-def uses_meeting(program: Program) -> bool:
-    """Whether lanes wait for each other."""
-    return any(i.base in ("BSYNC", "WARPSYNC") for i in program.instructions)
-
-
-def barriers_of(program: Program) -> int:
-    """How many block barriers the code can use: one more than the highest number it names."""
-    highest = -1
-    for instruction in program.instructions:
-        if instruction.base.startswith("UCGABAR"):
-            return BARRIERS
-        if instruction.base == "BAR":
-            first = next((o for o in instruction.operands if isinstance(o, Immediate)), None)
-            if first is None or first is not instruction.operands[0]:
-                return BARRIERS
-            highest = max(highest, first.bits)
-    return min(highest + 1, BARRIERS)
-
-
-def saved_bytes(program: Program) -> int:
-    """Bytes of a warp's record with its registers, whoever runs it."""
-    last = highest(program)
-    return HEADER + max(saved_space(last), held_space(last))

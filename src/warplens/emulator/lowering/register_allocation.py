@@ -6,39 +6,25 @@ LLVM keeps what it can in vector registers; locals that it promotes cost nothing
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from warplens import llvm
-from warplens.core.program import Constant, Program
+from warplens.core.program import Constant
 from warplens.emulator.access.gather_scatter import gathered
-from warplens.emulator.analysis.abstract_interpreter import named
 from warplens.emulator.analysis.affine import AffineValue, Guard
-from warplens.emulator.analysis.register_file import PARTS, Form, RegisterFile
+from warplens.emulator.analysis.register_file import PARTS, Form
 from warplens.emulator.analysis.uniformity_lattice import Name, State, shape_at
 from warplens.emulator.codegen.emitter import LlvmEmitter
 from warplens.emulator.codegen.structured_builder import StructuredBuilder, i32, i64
 from warplens.emulator.codegen.vector_types import I1, I8, I16, I32, I64, PTR, is_vector, scalar_type, vector
+from warplens.emulator.lowering.codegen_context import CodegenContext, LoweredRegisters, TranslationUnit
 from warplens.emulator.lowering.syscall_stub import READ
 from warplens.emulator.state.structs import FaultKind, WorkerEnv
 from warplens.isa.dsl.lanes import U32, Float, Lanes
 
-if TYPE_CHECKING:
-    from warplens.emulator.lowering.codegen_context import CodegenContext
-    from warplens.emulator.lowering.warp_frame import WarpFrame
-
 Slot = tuple[Name, Form, int]
 VECTORS = {"R": 128, "B": 128, "P": 4}  # bytes of 32 numbers
 FORMS = {"one": "one", "line": "line", "low": "pair", "high": "pair", "many": "many"}
-
-
-def highest(program: Program) -> dict[str, int]:
-    """The highest number that the program names in each file, -1 if it names none."""
-    last: dict[str, int] = dict.fromkeys(("R", "B", "UR", "P", "UP"), -1)
-    for instruction in program.instructions:
-        for operand in (instruction.guard, *instruction.operands):
-            for register in named(operand):
-                last[register.file] = max(last.get(register.file, -1), register.index)
-    return last
 
 
 def saved_space(last: Mapping[str, int]) -> int:
@@ -50,7 +36,7 @@ def saved_space(last: Mapping[str, int]) -> int:
 WAITS_FOR_LANES = ("BSYNC", "WARPSYNC", "BAR")
 
 
-class RegisterAllocation(RegisterFile):
+class RegisterAllocation(LoweredRegisters):
     """Locals for each form of the registers that the code touches, made when first asked for.
 
     In straight code values are remembered instead, and stored where it ends (settle): LLVM would find out the same.
@@ -59,7 +45,7 @@ class RegisterAllocation(RegisterFile):
     e: LlvmEmitter
     f: CodegenContext
 
-    def __init__(self, function: WarpFrame) -> None:
+    def __init__(self, function: CodegenContext, kernel: TranslationUnit) -> None:
         super().__init__(function.emitter)
         self.f = function
         self.b = function.b
@@ -68,11 +54,11 @@ class RegisterAllocation(RegisterFile):
         self.straight = False
         self.held: dict[Slot, llvm.Value] = {}  # in straight code: what the local holds, or will when it is settled
         self.unsettled: dict[Slot, None] = {}
-        known = function.t.shapes
-        before = [None, *(i.base for i in function.t.program.instructions)]
+        known = kernel.shapes
+        before = [None, *(i.base for i in kernel.program.instructions)]
         parted = (place for place, split in known.split.items() if split or before[place.first] in WAITS_FOR_LANES)
         shared = {name for place in parted for name in known.live[place]}
-        self.shared = frozenset(shared | READ if function.t.kernel.externs else shared)
+        self.shared = frozenset(shared | READ if kernel.kernel.externs else shared)
 
     def kind(self, name: Name, form: Form) -> llvm.Type:
         single = I1 if name[0] in ("P", "UP") else I32

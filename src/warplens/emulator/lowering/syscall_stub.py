@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from warplens import llvm
 from warplens.emulator.analysis.liveness import Name
 from warplens.emulator.codegen.structured_builder import i32
 from warplens.emulator.codegen.vector_types import I1, I32, LANES, PTR, vector
-from warplens.emulator.execute.syscalls import ARGUMENTS, CODE_BASE, FIRST_ARGUMENT, FUNCTIONS
+from warplens.emulator.lowering.codegen_context import CodegenContext
+from warplens.emulator.state.abi import ARGUMENTS, CODE_BASE, FIRST_ARGUMENT, FUNCTIONS
 from warplens.emulator.state.structs import WorkerEnv
-
-if TYPE_CHECKING:
-    from warplens.emulator.lowering.codegen_context import CodegenContext
 
 RETURN_ADDRESS = 20  # R20 and R21
 PLACES = [CODE_BASE // 16 + n for n in range(len(FUNCTIONS))]

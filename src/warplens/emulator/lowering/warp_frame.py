@@ -7,29 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import TYPE_CHECKING
 
 from warplens import llvm
 from warplens.emulator.analysis.uniformity import ProgramPoint
 from warplens.emulator.analysis.uniformity_lattice import Name, State
 from warplens.emulator.codegen.structured_builder import i32
 from warplens.emulator.codegen.vector_types import I32, I64, PTR
-from warplens.emulator.lowering.codegen_context import CodegenContext
+from warplens.emulator.lowering.codegen_context import RUN_APART, CodegenContext, TranslationUnit, number_of
 from warplens.emulator.lowering.register_allocation import RegisterAllocation, Slot
 from warplens.emulator.lowering.split_dispatch import SplitDispatch
 from warplens.emulator.lowering.syscall_stub import PLACES, READ, driver_block
-from warplens.emulator.state.structs import HEADER, WHOLE, FaultKind, Status, WarpState, WorkerEnv
-
-if TYPE_CHECKING:
-    from warplens.emulator.lowering.kernel_module import KernelModule
-
-# run_apart(env, block, warp, what is left of the turn, place, straight) -> Status
-RUN_APART = llvm.FunctionType(I32, [PTR, PTR, PTR, I64, I32, I32])
-
-
-def number_of(place: ProgramPoint) -> int:
-    """How the dispatcher knows a place."""
-    return place.first | (WHOLE if place.whole else 0)
+from warplens.emulator.state.structs import HEADER, FaultKind, Status, WarpState, WorkerEnv
 
 
 class WarpFrame(SplitDispatch, CodegenContext):
@@ -39,11 +27,12 @@ class WarpFrame(SplitDispatch, CodegenContext):
     run_apart, whose address stands in the global `beyond`.
     """
 
-    t: KernelModule
+    t: TranslationUnit
+    registers: RegisterAllocation
 
     def __init__(
         self,
-        translator: KernelModule,
+        translator: TranslationUnit,
         function: llvm.Function,
         places: Iterable[ProgramPoint],
         beyond: llvm.Value | None = None,
@@ -66,7 +55,7 @@ class WarpFrame(SplitDispatch, CodegenContext):
         self.resume_at = self.b.alloca(I32)
         self.straight = self.b.alloca(I32)
         self.at = translator.program.instructions[0]
-        self.registers = RegisterAllocation(self)
+        self.registers = RegisterAllocation(self, translator)
 
     def build(self) -> None:
         """run_warp: from the first instruction, or from where the warp stopped."""

@@ -7,22 +7,19 @@ itself, in a module of its own, so that only who needs it waits for it (compile_
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from warplens import llvm
 from warplens.core.program import Instruction
 from warplens.emulator.analysis.uniformity import ProgramPoint
 from warplens.emulator.codegen.structured_builder import i32, i64
 from warplens.emulator.codegen.vector_types import I1, I32, vector
+from warplens.emulator.lowering.codegen_context import TranslationUnit, number_of
 from warplens.emulator.lowering.instruction_context import unsupported
 from warplens.emulator.lowering.instruction_lowering import enter, tell
-from warplens.emulator.lowering.warp_frame import WarpFrame, number_of
+from warplens.emulator.lowering.warp_frame import WarpFrame
 from warplens.emulator.state.structs import FaultKind
 from warplens.isa.dsl.warp_interface import Space
 from warplens.sass.flow_graph import waits
-
-if TYPE_CHECKING:
-    from warplens.emulator.lowering.kernel_module import KernelModule
 
 
 class WarpFunction(WarpFrame):
@@ -30,7 +27,7 @@ class WarpFunction(WarpFrame):
 
     def __init__(
         self,
-        translator: KernelModule,
+        translator: TranslationUnit,
         function: llvm.Function,
         places: Iterable[ProgramPoint],
         beyond: llvm.Value | None = None,

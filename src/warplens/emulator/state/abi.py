@@ -21,6 +21,10 @@ STACK_TOP = 0xFFFDC0  # what the driver puts into R1 on sm_90
 CALL_STACK = 1024  # cudaLimitStackSize, unless set
 BANK_BYTES = 65536
 
+FUNCTIONS = ("vprintf", "__assertfail", "malloc", "free")  # system calls: functions that no cubin holds
+CODE_BASE = 1 << 30  # their addresses: behind all code
+FIRST_ARGUMENT, ARGUMENTS = 4, 10  # of system calls, R4 to R13
+
 
 @dataclass(frozen=True)
 class ClusterWindows:

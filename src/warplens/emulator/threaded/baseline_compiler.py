@@ -11,8 +11,9 @@ from warplens.core.cubin import Kernel
 from warplens.core.program import Program
 from warplens.emulator.access.runtime_library import declare
 from warplens.emulator.access.site import AddressWindows
-from warplens.emulator.instrument.instrumentation import OF_ACCESSES, Checks
-from warplens.emulator.jit.compile_module import NativeCode, RunBlock, RunBlocks, compiled, library
+from warplens.emulator.jit.compile_module import compiled, library
+from warplens.emulator.jit.native_code import NativeCode, RunBlock, RunBlocks
+from warplens.emulator.state.check_set import OF_ACCESSES, Checks
 from warplens.emulator.state.counter_layout import COLUMNS, REQUESTS
 from warplens.emulator.threaded.dispatch_loop import DispatchLoop
 from warplens.emulator.threaded.handler import HandlerContext

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from warplens.core.program import File, Instruction
-from warplens.emulator.instrument.instrumentation import Checks
+from warplens.emulator.state.check_set import Checks
 from warplens.emulator.state.structs import HEADER
 from warplens.isa.dsl.decode import Binding
 

@@ -8,7 +8,7 @@ from functools import cache, partial
 from typing import Any
 
 from warplens.core.program import Address, Constant, Immediate, Instruction, Label, Register
-from warplens.emulator.instrument.instrumentation import OF_ACCESSES
+from warplens.emulator.state.check_set import OF_ACCESSES
 from warplens.emulator.threaded.operand_numbers import respelled, spelled
 from warplens.emulator.threaded.template import (
     AHEAD,

@@ -11,9 +11,10 @@ from warplens.core.cubin import Kernel
 from warplens.core.program import Program
 from warplens.emulator.analysis.cfg import reached
 from warplens.emulator.analysis.divergence import gives_way
-from warplens.emulator.instrument.instrumentation import Checks, unit
-from warplens.emulator.lowering.kernel_module import restores_barriers, uses_meeting, windows_of
-from warplens.emulator.lowering.register_allocation import highest
+from warplens.emulator.analysis.kernel_features import highest, restores_barriers, uses_meeting
+from warplens.emulator.instrument.instrumentation import unit
+from warplens.emulator.lowering.kernel_module import windows_of
+from warplens.emulator.state.check_set import Checks
 from warplens.emulator.state.counter_layout import ELSEWHERE, CounterLayout
 from warplens.emulator.threaded.template import (
     DRIVER,

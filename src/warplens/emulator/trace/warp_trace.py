@@ -15,10 +15,10 @@ from warplens.emulator.analysis.slicing import slimmed
 from warplens.emulator.execute.grid import DEFAULT_BUDGET, GridExecution, with_code
 from warplens.emulator.execute.setup import prepare, tile_of
 from warplens.emulator.execute.tiering import TierPolicy
-from warplens.emulator.instrument.instrumentation import RECORD, Checks
 from warplens.emulator.instrument.warp_recorder import Log
-from warplens.emulator.jit.compile_module import NativeCode
+from warplens.emulator.jit.native_code import NativeCode
 from warplens.emulator.memory.device_memory import DeviceMemory
+from warplens.emulator.state.check_set import RECORD, Checks
 from warplens.emulator.state.structs import Status, WorkerEnv
 from warplens.sass.block_queue import shares, waiting_loads
 

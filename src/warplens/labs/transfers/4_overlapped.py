@@ -6,7 +6,7 @@ from __future__ import annotations
 from warplens.hardware import Gpu
 from warplens.hardware.copy_timing import STREAMS, copies
 from warplens.machine import Machine
-from warplens.machine.host_link import link_of
+from warplens.machine.link_time import link_of
 
 
 def quantities(*, size: int, chunks: int) -> dict[str, int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from warplens.hardware import Gpu
 from warplens.hardware.copy_timing import copies
 from warplens.machine import Machine
-from warplens.machine.host_link import link_of, within
+from warplens.machine.link_time import link_of, within
 
 
 def quantities(*, size: int) -> dict[str, int]:

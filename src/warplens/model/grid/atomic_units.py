@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from warplens.emulator.state import trace_format as laid
 from warplens.model.address_hash import hashed
+from warplens.model.grid.atomic_packets import pieces
 from warplens.model.layout import NEVER
-from warplens.model.sm.atomic_packets import pieces
 from warplens.model.trace.trace_decoder import ENTER, OF_WARP, instruction, length, passes, reached, sectors, space
 from warplens.model.trace.warp_streams import WarpStreams
 from warplens.simc import compiled

@@ -9,7 +9,7 @@ from itertools import product
 from warplens.core.counts import Trace
 from warplens.counters.occupancy import Occupancy
 from warplens.machine import Machine
-from warplens.model.sm.sm_state import SmResources
+from warplens.model.instruction.sm_resources import SmResources
 
 ENOUGH = 4_000_000  # effort: warp instructions to simulate: a second or less
 SEVERAL = 600_000  # effort: likewise, of more than one multiprocessor: a sixth of a second

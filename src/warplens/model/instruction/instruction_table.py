@@ -15,9 +15,9 @@ from warplens.machine import Speeds
 from warplens.model import layout as p
 from warplens.model.instruction.register_banks import in_two_passes, register_reads
 from warplens.model.instruction.wide_multiply import held_back
-from warplens.model.sm.constant_cache import LINE
 from warplens.sass.block_queue import past_l1
 
+LINE = 64  # bytes of a line of the constant cache; source: `table chain`, 64 apart
 PIPES = ("none", "fma_lite", "fma_heavy", "alu", "fp16", "fp64", "xu", "lsu", "cbu", "adu", "uniform", "tensor")
 KINDS = {
     "LDG": p.LOAD, "LD": p.LOAD, "LDL": p.LOAD, "LDS": p.LOAD, "LDSM": p.LOAD,

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from warplens.core.counts import Trace
 from warplens.core.program import Instruction, Program
@@ -18,10 +17,8 @@ from warplens.counters.vocabulary import ALL, SHARED, WAVEFRONTS, Counts
 from warplens.machine import Machine
 from warplens.model import layout as p
 from warplens.model.instruction.instruction_table import kind_of
+from warplens.model.result.outcome import SimulationOutcome
 from warplens.model.result.prediction import Unit
-
-if TYPE_CHECKING:
-    from warplens.model.predict import SimulationOutcome
 
 MANY_CONFLICTS = 1 / 3  # assumed: when a sentence names them
 BUSY = 80.0  # assumed: percent from which on a unit is what limits

@@ -11,12 +11,12 @@ from warplens.core.program import Program
 from warplens.machine import Machine
 from warplens.model import layout as p
 from warplens.model.result.l2_hit_rate import PIECE, L2Lookups, L2Requests, lookups
+from warplens.model.result.outcome import SimulationOutcome
 from warplens.model.result.prediction import Unit
 from warplens.model.result.rates import rates
 
 if TYPE_CHECKING:
     from warplens.model.grid.memory_supply import MemorySupply
-    from warplens.model.predict import SimulationOutcome
 
 # Half widths of the interval.  What a launch costs is known to a twentieth (`empty`, `equal work ... 4 rounds` of the
 # calibration); the rest to 0.3, which holds 505 of the 523 launches of the first five lists of benchmarks/validation,

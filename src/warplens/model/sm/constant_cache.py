@@ -19,7 +19,6 @@ from warplens.model.trace.trace_decoder import ENTER, instruction, reached
 from warplens.model.trace.trace_decoder import sectors as lines_of
 from warplens.simc import compiled
 
-LINE = 64  # bytes; source: `table chain`, 64 apart
 SETS, WAYS = 8, 4  # source: misses by Nsight Compute, calibration.md
 LINES = SETS * WAYS
 BANKS, LINES_OF_BANK = 8, 1024  # 64 KB; defined: as documented

@@ -11,9 +11,9 @@ import numpy as np
 from warplens.emulator.state.trace_format import ACCESSED, LOCAL, SHARED
 from warplens.model import layout as p
 from warplens.model.address_hash import hashed
+from warplens.model.grid.atomic_packets import sent
 from warplens.model.grid.request_coalescing import arriving
 from warplens.model.lru import find
-from warplens.model.sm.atomic_packets import sent
 from warplens.model.sm.l1_cache import touched
 from warplens.model.sm.l1_store_queue import FAR, ask_l2, bits, lines_in, others, put, to_dram
 from warplens.model.sm.l1_tag_banks import bank_of, comes_to

@@ -19,6 +19,7 @@ import numpy as np
 from warplens.emulator.state.trace_format import SHARED
 from warplens.model import layout as p
 from warplens.model.address_hash import hashed
+from warplens.model.instruction.sm_resources import SmResources
 from warplens.model.sm import l2_partial_sectors
 from warplens.model.sm.activity import History
 from warplens.model.sm.block_dispatch import NOTED, TURN, come, note_end, start, wait
@@ -28,7 +29,7 @@ from warplens.model.sm.l1_store_queue import nothing_stored
 from warplens.model.sm.l2_share import ALL_PLACES, book_of
 from warplens.model.sm.load_store_unit import served
 from warplens.model.sm.pipes import free_from, idle, read_from, serve
-from warplens.model.sm.sm_state import Array, Blocks, Memory, SmResources, SmWork, Warps
+from warplens.model.sm.sm_state import Array, Blocks, Memory, SmWork, Warps
 from warplens.model.trace.trace_decoder import ENTER, OF_WARP, basic_block, instruction, length, space
 from warplens.simc import compiled
 

@@ -51,16 +51,6 @@ class Warps(NamedTuple):
     drained: Array
 
 
-class SmResources(NamedTuple):
-    """For blocks on a multiprocessor.  resident: that start at once;  places: for blocks at the most, should their
-    warps fit;  seats: warps that a sub-partition has registers for;  sub_partitions: that there are"""
-
-    resident: int
-    places: int
-    seats: int
-    sub_partitions: int
-
-
 class Blocks(NamedTuple):
     """The blocks that are resident, by place.
 

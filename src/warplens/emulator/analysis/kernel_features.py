@@ -1,0 +1,42 @@
+"""Kernel features: which barriers and how many registers a kernel uses, read off its instructions."""
+
+from __future__ import annotations
+
+from warplens.core.program import Immediate, Program, Register
+from warplens.emulator.analysis.operands import named
+from warplens.emulator.state.structs import BARRIERS
+
+
+def restores_barriers(program: Program) -> bool:
+    """`BMOV.32 B6, R16`: the lanes of a convergence barrier come back from a register."""
+    targets = [i.operands[0] for i in program.instructions if i.base == "BMOV"]
+    return any(isinstance(to, Register) and to.file == "B" for to in targets)
+
+
+def uses_meeting(program: Program) -> bool:
+    """Whether lanes wait for each other."""
+    return any(i.base in ("BSYNC", "WARPSYNC") for i in program.instructions)
+
+
+def barriers_of(program: Program) -> int:
+    """How many block barriers the code can use: one more than the highest number it names."""
+    highest = -1
+    for instruction in program.instructions:
+        if instruction.base.startswith("UCGABAR"):
+            return BARRIERS
+        if instruction.base == "BAR":
+            first = next((o for o in instruction.operands if isinstance(o, Immediate)), None)
+            if first is None or first is not instruction.operands[0]:
+                return BARRIERS
+            highest = max(highest, first.bits)
+    return min(highest + 1, BARRIERS)
+
+
+def highest(program: Program) -> dict[str, int]:
+    """The highest number that the program names in each file, -1 if it names none."""
+    last: dict[str, int] = dict.fromkeys(("R", "B", "UR", "P", "UP"), -1)
+    for instruction in program.instructions:
+        for operand in (instruction.guard, *instruction.operands):
+            for register in named(operand):
+                last[register.file] = max(last.get(register.file, -1), register.index)
+    return last

@@ -1,0 +1,81 @@
+"""Launch state: what all workers of a launch share, and the configuration that their states are sized for."""
+
+from __future__ import annotations
+
+from ctypes import c_int32
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warplens.core.launch import Dim3, Launch
+from warplens.emulator.state.check_set import Checks
+from warplens.emulator.state.counter_layout import CounterLayout
+
+
+@dataclass(frozen=True)
+class WorkerConfiguration:
+    """How large a room is, and what stands in it for all launches of a shape.
+
+    buffers   allocations of device memory;  stride: bytes of a warp's record
+    banks     contents of the constant banks, of bank 0 without the parameters;  parameters: their place in it and size
+    cluster   its size in blocks
+    """
+
+    plan: CounterLayout
+    launch: Launch
+    buffers: int
+    shared_bytes: int
+    local_bytes: int
+    stride: int
+    budget: int
+    checks: Checks
+    banks: tuple[bytes, ...]
+    parameters: tuple[int, int]
+    cluster: Dim3 = (1, 1, 1)
+
+    def like(self, other: WorkerConfiguration) -> bool:
+        """Whether a room of one serves the other.  Plans are compared by identity: they hold whole programs."""
+        return self.plan is other.plan and self._rest == other._rest
+
+    @property
+    def _rest(self) -> tuple[object, ...]:
+        return (
+            self.launch, self.buffers, self.shared_bytes, self.local_bytes, self.stride, self.budget, self.checks,
+            self.parameters, self.banks, self.cluster,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class LaunchState:
+    """What every worker needs to know of the launch.
+
+    parameters   of the kernel;  calls: whether it calls the driver;  stop: 1 once Python wants them to end
+    """
+
+    measure: WorkerConfiguration
+    parameters: bytes
+    calls: bool
+    stop: c_int32
+
+    @property
+    def launch(self) -> Launch:
+        return self.measure.launch
+
+    @property
+    def plan(self) -> CounterLayout:
+        return self.measure.plan
+
+
+@lru_cache(16)
+def thread_indices(block: Dim3) -> tuple[NDArray[np.int32], NDArray[np.uint32]]:
+    """threadIdx by warp, axis and lane (x runs fastest), and the lanes that exist in each warp."""
+    x, y, z = block
+    threads = x * y * z
+    warps = -(-threads // 32)
+    linear = np.arange(32 * warps)
+    axes = np.stack([linear % x, linear // x % y, linear // (x * y)])
+    tid = np.ascontiguousarray(axes.reshape(3, warps, 32).swapaxes(0, 1), np.int32)
+    exists = (linear < threads).reshape(warps, 32)
+    return tid, (exists * (1 << np.arange(32, dtype=np.uint64))).sum(1).astype(np.uint32)

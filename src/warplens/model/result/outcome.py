@@ -1,0 +1,28 @@
+"""Simulation outcome: what the SM simulation and the grid estimate hand to the results."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warplens.model.sm.activity import Activity
+
+
+@dataclass(frozen=True)
+class SimulationOutcome:
+    """What the simulation of one multiprocessor gave, and what it stands for.
+
+    counts      by place in layout.py;  stalls: (reason, instruction);  busy: cycles of each pipe
+    cycles      of the multiprocessor for all its blocks;  scale: all of its instructions / those simulated
+    settings    with which it ran, by place in layout.py;  active: how long multiprocessors are, and their warps
+    """
+
+    counts: NDArray[np.float64]
+    stalls: NDArray[np.float64]
+    busy: NDArray[np.float64]
+    cycles: float
+    scale: float
+    settings: NDArray[np.float64]
+    active: Activity
