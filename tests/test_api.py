@@ -14,9 +14,11 @@ import numpy as np
 import pytest
 
 import warplens as wl
-from warplens import api, metric, pitch, run
+from warplens import api, run
+from warplens.core import metric
 from warplens.errors import UsageError
-from warplens.model import prediction
+from warplens.launchspec import pitched_array
+from warplens.model.result import prediction
 
 ROOT = Path(__file__).parents[1]
 COPY = str(ROOT / "examples" / "copy.cu")
@@ -57,7 +59,7 @@ def test_every_public_function_and_class_has_an_example() -> None:
     assert [name for name in said.keys() - errors if ">>> " not in said[name]] == []
 
 
-@pytest.mark.parametrize("module", [api, metric, pitch, prediction, run])
+@pytest.mark.parametrize("module", [api, metric, pitched_array, prediction, run])
 def test_examples_give_what_they_show(module: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     tried = doctest.testmod(module, extraglobs={"wl": wl, "np": np})

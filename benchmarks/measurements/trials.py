@@ -7,7 +7,7 @@ from typing import Any
 
 from gpu import Gpu
 
-from warplens.calibration.trial import Trial, TrialBuffer, source_of, trials
+from warplens.calibration.trial import Buffer, Trial, source_of, trials
 
 FILES = ("calibration_active", "calibration_counters", "calibration_lookups", "walks")
 SOURCE = ""
@@ -30,7 +30,7 @@ def name_of(row: dict[str, str]) -> str:
 
 def launch(gpu: Gpu, row: dict[str, str]) -> bool | None:
     trial = named(gpu.multiprocessors).get(name_of(row))
-    if trial is None or sum(a.bytes for a in trial.args if isinstance(a, TrialBuffer)) > MOST_BYTES:
+    if trial is None or sum(a.bytes for a in trial.args if isinstance(a, Buffer)) > MOST_BYTES:
         return None
     args = [made(gpu, trial, argument) for argument in trial.args]
     module_of(trial.subject).start(trial.kernel, trial.grid, trial.block, *args, shared=trial.shared)
@@ -43,7 +43,7 @@ def made(gpu: Gpu, trial: Trial, argument: Any) -> Any:
         return cupy.float32(argument)
     if isinstance(argument, int):
         return argument
-    if not isinstance(argument, TrialBuffer):
+    if not isinstance(argument, Buffer):
         return gpu.zeros(8 * max(trial.grid * -(-trial.block // 32), trial.count))
     kind, _, step = argument.fill.partition(" ")
     if kind == "chain":

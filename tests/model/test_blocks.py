@@ -11,7 +11,7 @@ import pytest
 import warplens as wl
 from warplens.calibration import source_of, trials
 from warplens.calibration.readings import read
-from warplens.calibration.trial import TrialBuffer
+from warplens.calibration.trial import Buffer
 
 MEASURED = Path(__file__).parents[2] / "measurements" / "h200"
 TIMES = read(MEASURED / "calibration.csv")
@@ -22,7 +22,7 @@ OCCUPANCY = "sm__warps_active.avg.pct_of_peak_sustained_active"
 
 def predicted(name: str) -> wl.Prediction:
     trial = TRIALS[name]
-    args = [np.zeros(a.bytes // 4, np.float32) if isinstance(a, TrialBuffer) else a for a in trial.args]
+    args = [np.zeros(a.bytes // 4, np.float32) if isinstance(a, Buffer) else a for a in trial.args]
     return KERNELS[trial.kernel].launch((trial.grid,), (trial.block,), *args).predict("h200")
 
 

@@ -13,7 +13,7 @@ import warplens as wl
 from warplens.calibration import source_of
 from warplens.calibration.readings import read
 from warplens.calibration.subjects.stores import trials
-from warplens.calibration.trial import Trial, TrialBuffer
+from warplens.calibration.trial import Buffer, Trial
 
 READ = read(Path(__file__).parents[2] / "measurements" / "h200" / "calibration.csv")
 TRIALS = {trial.name: trial for trial in trials(132)}
@@ -28,7 +28,7 @@ def kernels() -> wl.Module:
 def modelled(trial: Trial) -> float:
     arguments: list[Any] = []
     for argument in trial.args:
-        if isinstance(argument, TrialBuffer):
+        if isinstance(argument, Buffer):
             arguments.append(np.zeros(argument.bytes // 4, np.float32))
         else:
             arguments.append(argument if isinstance(argument, int) else np.zeros(2048, np.int64))

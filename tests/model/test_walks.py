@@ -12,7 +12,7 @@ import pytest
 import warplens as wl
 from warplens.calibration import source_of, trials
 from warplens.calibration.readings import read
-from warplens.calibration.trial import Trial, TrialBuffer
+from warplens.calibration.trial import Buffer, Trial
 from warplens.machine import machine
 from warplens.model.sm.l1_tag_banks import FIRST, SECOND, bank_of
 
@@ -27,7 +27,7 @@ def predicted(trial: Trial, rounds: int = 1) -> Any:
     kernel = wl.compile(source=source_of(trial.subject), arch="sm_90")[trial.kernel]
     arguments: list[Any] = []
     for argument in trial.args:
-        if isinstance(argument, TrialBuffer):
+        if isinstance(argument, Buffer):
             arguments.append(np.zeros(argument.bytes // 4, np.float32))
         else:
             arguments.append(argument if isinstance(argument, int) else np.zeros(64, np.int64))

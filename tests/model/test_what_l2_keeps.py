@@ -11,7 +11,7 @@ import pytest
 
 import warplens as wl
 from warplens.calibration import source_of, trials
-from warplens.calibration.trial import TrialBuffer
+from warplens.calibration.trial import Buffer
 from warplens.machine import Machine, machine
 from warplens.model.grid.dirty_sectors import DirtySectors, stored
 from warplens.model.grid.neighbours import sharers
@@ -247,7 +247,7 @@ KEPT_KERNELS = wl.compile(source=source_of("kept"), arch="sm_90")
 def test_dram_writes_as_much_as_an_h200_counts(name: str) -> None:
     """What is read again and again takes the place of stores; a kernel that only reads makes DRAM write 2.4 MB."""
     trial = KEPT[name]
-    arguments = [np.zeros(a.bytes // 4, np.float32) if isinstance(a, TrialBuffer) else a for a in trial.args]
+    arguments = [np.zeros(a.bytes // 4, np.float32) if isinstance(a, Buffer) else a for a in trial.args]
     run = KEPT_KERNELS[trial.kernel].launch((trial.grid,), (trial.block,), *arguments)
     assert run.predict("h200").metrics["dram__bytes_write.sum"].value == pytest.approx(counted(name), rel=0.08)
 

@@ -3,6 +3,6 @@
 Nothing here is validated on, and no kernel of benchmarks/validation is here.
 """
 
-from warplens.calibration.trial import Trial, TrialBuffer, source_of, subjects, trials
+from warplens.calibration.trial import Buffer, Trial, source_of, subjects, trials
 
-__all__ = ["Trial", "TrialBuffer", "source_of", "subjects", "trials"]
+__all__ = ["Buffer", "Trial", "source_of", "subjects", "trials"]

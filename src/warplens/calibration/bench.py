@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warplens.calibration.trial import Trial, TrialBuffer
+from warplens.calibration.trial import Buffer, Trial
 from warplens.hardware.device import SCALARS, STATIC_LIMIT, Gpu, allow_shared, check
 
 SWEPT_BYTES = 512 << 20  # read before a cold launch: many times an L2, and long enough to queue the launch behind it
@@ -53,8 +53,8 @@ class Bench:
         self.modules = {subject: ObjectCode.from_cubin(one.cubin) for subject, one in compiled.items()}
         self.stream = gpu.device.create_stream()
         self.cleared: list[tuple[Any, int]] = []  # buffers of the trial that are zeros before each launch
-        self.swept = self._made(TrialBuffer(SWEPT_BYTES))
-        self.sink = self._made(TrialBuffer(4096, "zeros"))
+        self.swept = self._made(Buffer(SWEPT_BYTES))
+        self.sink = self._made(Buffer(4096, "zeros"))
 
     def can(self, trial: Trial) -> bool:
         """Whether the architecture has the kernel, and the GPU the memory and the shared memory."""
@@ -63,7 +63,7 @@ class Bench:
         optin = driver.CUdevice_attribute.CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
         most = int(check(driver.cuDeviceGetAttribute(optin, self.gpu.device.device_id)))
         _, free, _ = driver.cuMemGetInfo()
-        taken = sum(argument.bytes for argument in trial.args if isinstance(argument, TrialBuffer))
+        taken = sum(argument.bytes for argument in trial.args if isinstance(argument, Buffer))
         has = trial.kernel in self.compiled[trial.subject].parameters
         return has and trial.shared <= most and taken < MEMORY_SHARE * free
 
@@ -96,7 +96,7 @@ class Bench:
         config = LaunchConfig(grid=grid, block=block, shmem_size=shared)
         launch(self.stream, config, self.modules[subject].get_kernel(kernel), *args)
 
-    def _made(self, wanted: TrialBuffer) -> Any:
+    def _made(self, wanted: Buffer) -> Any:
         from cuda.bindings import driver
 
         buffer = self.gpu.device.allocate(wanted.bytes, stream=self.stream)
@@ -125,7 +125,7 @@ class Bench:
             elif isinstance(argument, float):
                 made.append(np.float32(argument))
             else:
-                wanted = argument if isinstance(argument, TrialBuffer) else TrialBuffer(8 * _written(trial), "zeros")
+                wanted = argument if isinstance(argument, Buffer) else Buffer(8 * _written(trial), "zeros")
                 buffers.append(self._made(wanted))
                 made.append(buffers[-1])
                 if wanted.fill == "cleared":

@@ -19,7 +19,7 @@ Kind = Literal["ticks", "time", "each", "starts"]
 
 
 @dataclass(frozen=True)
-class TrialBuffer:
+class Buffer:
     """An argument: device memory of so many bytes, filled with what `fill` says.
 
     numbers   floats;  zeros;  chain N: p[i] = (i + N) % n;  pointers N: p[i] = &p[(i + N) % n]
@@ -35,8 +35,8 @@ class _Ticks:
 
 
 TICKS = _Ticks()
-SINK = TrialBuffer(4096, "zeros")
-Argument = TrialBuffer | _Ticks | int | float
+SINK = Buffer(4096, "zeros")
+Argument = Buffer | _Ticks | int | float
 Arguments = tuple[Argument, ...]
 
 

@@ -1,4 +1,4 @@
-"""Whether a rung computes what reference_check.py says, and where not.  F9."""
+"""Reference check: whether a rung computes what truth.py says, and where not.  F9."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from warplens.launchspec.expression import Names
 from warplens.launchspec.lab_toml import RungEntry
 from warplens.launchspec.pitched_array import Pitched
 
-FILE = "reference_check.py"
+FILE = "truth.py"
 SHOWN = 3  # elements
 PART = 1 << 22  # elements that are compared at once
 
@@ -24,7 +24,7 @@ class ReferenceCheck:
     """What has to come out of one launch: made before it from the arguments, compared with them after it."""
 
     def __init__(self, folder: Path, entry: RungEntry, before: Sequence[Any], names: Names) -> None:
-        """UsageError where reference_check.py is missing or does not fit the kernel's arguments."""
+        """UsageError where truth.py is missing or does not fit the kernel's arguments."""
         self.module = load(folder / FILE)
         self.entry, self.names = entry, names
         truth = function(self.module, entry.truth)
@@ -50,7 +50,7 @@ class ReferenceCheck:
 
 
 def seen(value: Any) -> Any:
-    """An argument as reference_check.py sees it: a pitched array in the host's shape."""
+    """An argument as truth.py sees it: a pitched array in the host's shape."""
     return value.array if isinstance(value, Pitched) else value
 
 

@@ -22,7 +22,7 @@ class RungResult:
     """What one rung did at one size on one GPU.
 
     metrics      by Nsight's names, or those that a piece of Python gives its numbers
-    unpredicted  why there is no time;  wrong: results that are not those of reference_check.py, in words
+    unpredicted  why there is no time;  wrong: results that are not those of truth.py, in words
     run          of a kernel: its machine code and addresses, for pages and pictures
     """
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from warplens.calibration.trial import MIB, TICKS, Arguments, Trial, TrialBuffer
+from warplens.calibration.trial import MIB, TICKS, Arguments, Buffer, Trial
 
 ROW, ROUNDS = 256, 128  # words of x that a warp reads, and how often it reads 32 of them
 KERNELS = (
@@ -19,7 +19,7 @@ def trials(multiprocessors: int) -> Iterator[Trial]:
             for said, step in (("one place", 0), ("new lines", 128)):
                 if "none" in kernel and step:
                     continue
-                x, y = TrialBuffer(4 * ROW * warps * grid, "zeros"), TrialBuffer(32 * MIB * max(grid // 4, 1), "zeros")
+                x, y = Buffer(4 * ROW * warps * grid, "zeros"), Buffer(32 * MIB * max(grid // 4, 1), "zeros")
                 args: Arguments = (TICKS, x, y, ROUNDS, ROW, step, ROUNDS * 128 if step else 1024)
                 name = f"load {kernel.replace('_', ' ')} stored to {said}, {grid} blocks of {warps} warps"
                 yield Trial(name, kernel, grid, 32 * warps, args, "ticks", ROUNDS, warm=True)
@@ -27,8 +27,8 @@ def trials(multiprocessors: int) -> Iterator[Trial]:
         for blocks in (1, 8, 32):
             for again in (0, 1, 4):
                 rows = (
-                    TrialBuffer(4 * row * blocks * multiprocessors),
-                    TrialBuffer(4 * row * blocks * multiprocessors, "zeros"),
+                    Buffer(4 * row * blocks * multiprocessors),
+                    Buffer(4 * row * blocks * multiprocessors, "zeros"),
                 )
                 name = f"rows of {row} read once and {again} times stored, {blocks} warps a multiprocessor"
                 yield Trial(name, "after_rows", blocks * multiprocessors, 32, (*rows, row, again))

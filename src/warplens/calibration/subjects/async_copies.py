@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from warplens.calibration.trial import MIB, SINK, Trial, TrialBuffer
+from warplens.calibration.trial import MIB, SINK, Buffer, Trial
 
 
 def trials(multiprocessors: int) -> Iterator[Trial]:
@@ -12,7 +12,7 @@ def trials(multiprocessors: int) -> Iterator[Trial]:
         for stages in (1, 2, 4, 8):
             for blocks in (1, 2, 4):
                 for mib, warm in ((256, False), (16, True)):
-                    args = (TrialBuffer(mib * MIB), SINK, mib * MIB, 1)
+                    args = (Buffer(mib * MIB), SINK, mib * MIB, 1)
                     name = f"copied {width} B, {stages} stages, {blocks} x 256, {mib} MiB"
                     kernel = f"copied_{width}_{stages}"
                     yield Trial(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from warplens.calibration.trial import MIB, SINK, TICKS, Trial, TrialBuffer
+from warplens.calibration.trial import MIB, SINK, TICKS, Buffer, Trial
 
 PATTERNS = (
     (0, 0, "one word"), (1, 0, "one line"), (0, 32, "a word a warp"), (1, 32, "a line a warp"),
@@ -14,10 +14,8 @@ ROUNDS = 16
 
 
 def trials(multiprocessors: int) -> Iterator[Trial]:
-    zeros = TrialBuffer(16 * MIB, "zeros")
-    yield Trial(
-        "chase atomic", "chase_atomic", 1, 1, (TICKS, TrialBuffer(MIB, "zeros"), SINK, 16), "ticks", 256, warm=True
-    )
+    zeros = Buffer(16 * MIB, "zeros")
+    yield Trial("chase atomic", "chase_atomic", 1, 1, (TICKS, Buffer(MIB, "zeros"), SINK, 16), "ticks", 256, warm=True)
     for grid in (1, 4, multiprocessors, 4 * multiprocessors):
         for step, apart, what in PATTERNS:
             name, args = f"{what}, {grid} blocks", (zeros, step, apart, ROUNDS)

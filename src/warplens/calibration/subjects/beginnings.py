@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from warplens.calibration.trial import SINK, TICKS, Arguments, Trial, TrialBuffer
+from warplens.calibration.trial import SINK, TICKS, Arguments, Buffer, Trial
 
 STRAIGHT = (16, 64, 128, 256, 512, 1024, 4096)
 PARAMETERS = {
@@ -37,17 +37,17 @@ def trials(multiprocessors: int) -> Iterator[Trial]:
             yield Trial(f"{name} ticks, {said}", f"constants_by_{apart}", grid, block, (TICKS, SINK), "ticks")
             yield Trial(f"{name}, {said}", f"constants_by_{apart}", grid, block, (TICKS, SINK))
         n = grid * block
-        yield Trial(f"needs parameters, {said}", "needs_parameters", grid, block, (TrialBuffer(4096, "zeros"), 1))
+        yield Trial(f"needs parameters, {said}", "needs_parameters", grid, block, (Buffer(4096, "zeros"), 1))
         for many in (0, 1):
             what = "each thread" if many else "one"
-            yield Trial(f"{what} stores, {said}", "stores_at", grid, block, (TrialBuffer(4 * n, "zeros"), many))
-        yield Trial(f"writes one, {said}", "writes_one", grid, block, (TrialBuffer(4 * n, "zeros"),))
-        copied = (TrialBuffer(4 * n), TrialBuffer(4 * n, "zeros"), n)
+            yield Trial(f"{what} stores, {said}", "stores_at", grid, block, (Buffer(4 * n, "zeros"), many))
+        yield Trial(f"writes one, {said}", "writes_one", grid, block, (Buffer(4 * n, "zeros"),))
+        copied = (Buffer(4 * n), Buffer(4 * n, "zeros"), n)
         yield Trial(f"copies one, {said}", "copies_one", grid, block, copied)
     for grid in (1, multiprocessors, 8 * multiprocessors):
         for mib in (1, 64, 1024):
             for lanes in (1, 8, 32):
                 lines = (mib << 20) // 128
                 name = f"steps, {grid} blocks, {lanes} lines each in {mib} MiB"
-                args = (TICKS, TrialBuffer(mib << 20, "zeros"), lines, lanes)
+                args = (TICKS, Buffer(mib << 20, "zeros"), lines, lanes)
                 yield Trial(name, "steps", grid, 32, args, "each", count=8 * grid)

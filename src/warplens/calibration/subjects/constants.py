@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from warplens.calibration.trial import SINK, TICKS, Arguments, Trial, TrialBuffer
+from warplens.calibration.trial import SINK, TICKS, Arguments, Buffer, Trial
 
 KIB = 256  # words
 TURNS = (
@@ -24,7 +24,7 @@ def trials(multiprocessors: int) -> Iterator[Trial]:
     for kernel in TURNS:
         for off in (0, 1):
             for warps in (1, 4, 16, 32):
-                args: Arguments = (TICKS, TrialBuffer(65536, "zeros"), SINK, 16, 4 * off, 0)
+                args: Arguments = (TICKS, Buffer(65536, "zeros"), SINK, 16, 4 * off, 0)
                 name = f"turns {kernel.replace('_', ' and ')}, {4 * off} bytes off, {warps} warps"
                 yield Trial(name, f"turns_{kernel}", 1, 32 * warps, args, "ticks", 16 * 16)
 

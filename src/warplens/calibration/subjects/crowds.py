@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from warplens.calibration.trial import MIB, SINK, TICKS, Arguments, Trial, TrialBuffer
+from warplens.calibration.trial import MIB, SINK, TICKS, Arguments, Buffer, Trial
 
 KINDS = ("add", "float", "return", "wait", "long", "max", "cas", "store")
 
 
 def trials(multiprocessors: int) -> Iterator[Trial]:
     grid = 8 * multiprocessors
-    zeros = TrialBuffer(64 * MIB, "zeros")
+    zeros = Buffer(64 * MIB, "zeros")
     for words in (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 16384, 65536, 1 << 20, 1 << 24):
         for apart in (1, 8, 32, 1024):
             if words * apart * 4 > 64 * MIB or (apart > 1 and words > 4096):

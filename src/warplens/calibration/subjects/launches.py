@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from warplens.calibration.trial import MIB, SINK, TICKS, Arguments, Trial, TrialBuffer
+from warplens.calibration.trial import MIB, SINK, TICKS, Arguments, Buffer, Trial
 
 ALONE = 200 << 10  # bytes of shared memory that leave no room for a second block
 
@@ -21,7 +21,7 @@ def trials(multiprocessors: int) -> Iterator[Trial]:
         yield Trial(f"spin {cycles}", "spin", 1, 32, (TICKS, cycles))
         yield Trial(f"spin {cycles} ticks", "spin", 1, 32, (TICKS, cycles), "ticks")
     for block in (32, 256, 1024):
-        args: Arguments = (TICKS, TrialBuffer(4096, "zeros"), 1000)
+        args: Arguments = (TICKS, Buffer(4096, "zeros"), 1000)
         grid = multiprocessors * 8
         yield Trial(f"block gap, {block} threads", "block_gap", grid, block, args, "each", shared=ALONE, count=grid)
     for block, resident in ((32, 32), (64, 32), (128, 16), (256, 8), (512, 4), (1024, 2)):
@@ -31,5 +31,5 @@ def trials(multiprocessors: int) -> Iterator[Trial]:
         yield Trial(said, "block_starts", grid, block, args, "starts", count=grid)
     yield Trial("clock, idle", "clock_idle", 1, 32, (TICKS, 20_000_000), "ticks")
     yield Trial("clock, computing", "clock_compute", multiprocessors * 8, 256, (TICKS, SINK, 20_000), "ticks")
-    args = (TICKS, TrialBuffer(1024 * MIB), SINK, 1024 * MIB // 16, 32)
+    args = (TICKS, Buffer(1024 * MIB), SINK, 1024 * MIB // 16, 32)
     yield Trial("clock, reading", "clock_memory", multiprocessors * 8, 256, args, "ticks")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from warplens.calibration.trial import MIB, SINK, TICKS, Arguments, Trial, TrialBuffer
+from warplens.calibration.trial import MIB, SINK, TICKS, Arguments, Buffer, Trial
 
 # Words that a warp's lanes take in turn, and how many words lie between two of them.
 LANES = ((1, 1), (2, 1), (4, 1), (8, 1), (16, 1), (32, 1), (16, 4), (32, 8), (32, 1056))
@@ -12,7 +12,7 @@ PLACES = 128
 
 
 def trials(multiprocessors: int) -> Iterator[Trial]:
-    zeros = TrialBuffer(4 * MIB, "zeros")
+    zeros = Buffer(4 * MIB, "zeros")
     for words, step in LANES:
         for grid, threads in ((1, 256), (multiprocessors, 1024)):
             warps = grid * threads // 32

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from warplens.calibration.trial import MIB, SINK, TICKS, Arguments, Trial, TrialBuffer
+from warplens.calibration.trial import MIB, SINK, TICKS, Arguments, Buffer, Trial
 
 FAR = (64, 256, 1024, 4096, 16384, 49152)  # MiB
 
@@ -23,16 +23,16 @@ def trials(multiprocessors: int) -> Iterator[Trial]:
             size = max(4 * width * lanes, 32)
             rounds = 16 if lanes * width < 32 else 32
             args: Arguments = (
-                TrialBuffer(mib * MIB, "zeros"), SINK, mib * MIB // size, lanes, size // (4 * width), rounds
+                Buffer(mib * MIB, "zeros"), SINK, mib * MIB // size, lanes, size // (4 * width), rounds
             )  # fmt: skip
             said = f"{kernel.replace('_', ' ')}, {lanes} lanes, {mib} MiB"
             yield Trial(said, kernel, grid, 256, args, warm=warm)
     for mib in FAR:
-        args = (TrialBuffer(mib * MIB, "zeros"), SINK, mib * MIB // 32, 1, 8, 16)
+        args = (Buffer(mib * MIB, "zeros"), SINK, mib * MIB // 32, 1, 8, 16)
         yield Trial(f"load pieces far, {mib} MiB", "load_pieces", grid, 256, args)
         yield Trial(f"load pieces far, {mib} MiB, 1 block", "load_pieces", multiprocessors, 256, args)
         yield Trial(f"store pieces far, {mib} MiB", "store_pieces", grid, 256, args)
         for blocks, threads in ((1, 1), (1, 32), (multiprocessors, 1), (multiprocessors, 32), (multiprocessors, 256)):
-            args = (TICKS, TrialBuffer(mib * MIB, "zeros"), SINK, mib * MIB // 32, 128)
+            args = (TICKS, Buffer(mib * MIB, "zeros"), SINK, mib * MIB // 32, 128)
             said = f"chain anywhere, {blocks} x {threads}, {mib} MiB"
             yield Trial(said, "chain_anywhere", blocks, threads, args, "ticks", 128)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from warplens.calibration.trial import SINK, Trial, TrialBuffer
+from warplens.calibration.trial import SINK, Buffer, Trial
 
 BYTES = {"half": 2, "word": 4, "four": 16}
 
@@ -18,7 +18,7 @@ def trials(multiprocessors: int) -> Iterator[Trial]:
                         threads = 32 * warps * multiprocessors
                         if threads * (row + beside) > 1 << 30:
                             continue
-                        args = (TrialBuffer(threads * (row + beside)), SINK, row // size, (row + beside) // size)
+                        args = (Buffer(threads * (row + beside)), SINK, row // size, (row + beside) // size)
                         said = f"rows of {row} B and {beside} B, words of {size} B, {at_once} at once, {warps} warps"
                         block = 32 * min(warps, 8)
                         grid = threads // block

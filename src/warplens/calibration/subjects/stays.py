@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from warplens.calibration.trial import Arguments, Trial, TrialBuffer
+from warplens.calibration.trial import Arguments, Buffer, Trial
 
 
 def trials(multiprocessors: int) -> Iterator[Trial]:
@@ -21,5 +21,5 @@ def trials(multiprocessors: int) -> Iterator[Trial]:
 
 
 def _of(kernel: str, said: str, block: int, grid: int, rest: tuple[int, ...]) -> Trial:
-    args: Arguments = (TrialBuffer(32 * grid * (block // 32), "zeros"), *rest)
+    args: Arguments = (Buffer(32 * grid * (block // 32), "zeros"), *rest)
     return Trial(f"{kernel.replace('_', ' ')}, {said}, {rest[0]} cycles", kernel, grid, block, args)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from warplens.calibration.trial import SINK, Trial, TrialBuffer
+from warplens.calibration.trial import SINK, Buffer, Trial
 
 RESIDENT = {1: 128, 2: 100, 4: 50, 8: 0}  # blocks of a multiprocessor: KiB of shared memory that leave room for them
 EDGES = (32, 64, 128)
@@ -18,6 +18,6 @@ def trials(multiprocessors: int) -> Iterator[Trial]:
                 for work in (0, 256):
                     if n == 3072 and (work or resident in (1, 4)):
                         continue
-                    args = (TrialBuffer(bytes_each), TrialBuffer(bytes_each), SINK, n, work)
+                    args = (Buffer(bytes_each), Buffer(bytes_each), SINK, n, work)
                     said = f"steps of tiles {edge}, n {n}, {resident} blocks each, {work} between"
                     yield Trial(said, f"steps_{edge}", (n // edge) ** 2, 256, args, shared=kib * 1024)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from warplens.calibration.trial import SINK, TICKS, Trial, TrialBuffer
+from warplens.calibration.trial import SINK, TICKS, Buffer, Trial
 
 SPAN = 16384  # bytes that a warp stores to again and again
 ROUNDS, ROUND = 32, 16
@@ -39,7 +39,7 @@ def _gapped(multiprocessors: int) -> Iterator[Trial]:
                 said = f"stores with {between} between, to {lines} of {sectors}, {warps} warps"
                 block = 32 * min(warps, 8)
                 grid = warps * multiprocessors * 32 // block
-                args = (TrialBuffer(4096 * (grid * block // 32 + 1), "zeros"), SINK, lines, sectors, rounds)
+                args = (Buffer(4096 * (grid * block // 32 + 1), "zeros"), SINK, lines, sectors, rounds)
                 yield Trial(said, f"gapped_{between}", grid, block, args)
 
 
@@ -49,10 +49,10 @@ def _rows(multiprocessors: int) -> Iterator[Trial]:
             block = 32 * min(warps, 8)
             grid = warps * multiprocessors * 32 // block
             size = 4 * WORDS * grid * block
-            args = (TrialBuffer(size, "zeros"), TrialBuffer(size), WORDS)
+            args = (Buffer(size, "zeros"), Buffer(size), WORDS)
             yield Trial(f"rows stored and {other} loaded, {warps} warps", f"row_and_{other}", grid, block, args)
 
 
 def _trial(said: str, kernel: str, lines: int, sectors: int, warps: int, many: int) -> Trial:
-    args = (TICKS, TrialBuffer(SPAN * warps * many + 4 * SPAN, "zeros"), SINK, lines, sectors, ROUNDS)
+    args = (TICKS, Buffer(SPAN * warps * many + 4 * SPAN, "zeros"), SINK, lines, sectors, ROUNDS)
     return Trial(said, kernel, many, 32 * warps, args, "ticks", ROUND * ROUNDS * warps, warm=True)

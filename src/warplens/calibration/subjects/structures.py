@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from warplens.calibration.trial import MIB, Trial, TrialBuffer
+from warplens.calibration.trial import MIB, Buffer, Trial
 
 BLOCK = 256
 BYTES = {"four": 16, "small": 8, "byte": 1, "short": 2, "seven": 28, "twelve": 48}
@@ -20,5 +20,5 @@ def trials(multiprocessors: int) -> Iterator[Trial]:
         size = BYTES[kernel.partition("_")[0]]
         for count, warm in ((MIB, False), (MIB, True), (8 * MIB, False)):
             said = f"{count // MIB} Mi{', warm' if warm else ''}"
-            args = (TrialBuffer(size * count, "zeros"), count)
+            args = (Buffer(size * count, "zeros"), count)
             yield Trial(f"fields {kernel}, {said}", kernel, count // BLOCK, BLOCK, args, warm=warm)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from warplens.calibration.trial import SINK, Trial, TrialBuffer
+from warplens.calibration.trial import SINK, Buffer, Trial
 
 
 def trials(multiprocessors: int) -> Iterator[Trial]:
@@ -25,9 +25,9 @@ def trials(multiprocessors: int) -> Iterator[Trial]:
             for kib in (64, 528, 1056, 4224):
                 grid = kib * 256 // block
                 args_of = {
-                    "load_once": (TrialBuffer(kib << 10), SINK),
-                    "store_once": (TrialBuffer(kib << 10, "zeros"),),
+                    "load_once": (Buffer(kib << 10), SINK),
+                    "store_once": (Buffer(kib << 10, "zeros"),),
                 }
-                both = (TrialBuffer(kib << 10), TrialBuffer(kib << 10, "zeros"))
+                both = (Buffer(kib << 10), Buffer(kib << 10, "zeros"))
                 name = f"{kernel.replace('_', ' ')}, {kib} KiB, blocks of {block}"
                 yield Trial(name, kernel, grid, block, args_of.get(kernel, both))

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from warplens.calibration.trial import TICKS, Trial, TrialBuffer
+from warplens.calibration.trial import TICKS, Buffer, Trial
 
 
 def trials(multiprocessors: int) -> Iterator[Trial]:
-    ticket = TrialBuffer(4, "cleared")
+    ticket = Buffer(4, "cleared")
     for a_multiprocessor in (1, 4, 8, 32):
         grid = a_multiprocessor * multiprocessors
-        words, longs = TrialBuffer(4 * grid, "cleared"), TrialBuffer(8 * grid, "cleared")
+        words, longs = Buffer(4 * grid, "cleared"), Buffer(8 * grid, "cleared")
         for block, work in ((32, 0), (256, 0), (256, 500)):
             said = f"{grid} blocks of {block}, {work} steps"
             yield Trial(f"chain of blocks, {said}", "chain_of_blocks", grid, block, (words, work))
@@ -20,7 +20,7 @@ def trials(multiprocessors: int) -> Iterator[Trial]:
     for grid in (1, 8, multiprocessors, 2 * multiprocessors):
         for rounds in (1, 8):
             yield Trial(f"meeting of {grid}, {rounds} rounds", "meeting", grid, 128, (ticket, rounds))
-        args = (ticket, TrialBuffer(4, "cleared"), 4)
+        args = (ticket, Buffer(4, "cleared"), 4)
         yield Trial(f"lock taken by {grid}, 4 rounds", "lock", grid, 32, args)
     for warps in (2, 8):
         for work in (0, 1000):

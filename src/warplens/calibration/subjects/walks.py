@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from warplens.calibration.trial import MIB, SINK, Argument, Trial, TrialBuffer
+from warplens.calibration.trial import MIB, SINK, Argument, Buffer, Trial
 
 STORES = (1, 2, 4, 8, 16)  # bytes
 
@@ -17,23 +17,23 @@ def trials(multiprocessors: int) -> Iterator[Trial]:
             grid, block = _shape(warps, multiprocessors)
             size = 4 * stride * grid * block
             if size <= 128 * MIB:
-                args: tuple[Argument, ...] = (TrialBuffer(size), TrialBuffer(size, "zeros"), words, stride)
+                args: tuple[Argument, ...] = (Buffer(size), Buffer(size, "zeros"), words, stride)
                 yield Trial(f"walk sums, {words} every {stride}, {warps} warps", "walk_sums", grid, block, args)
     for pitch in (32, 64, 1024):
         for lines in (1024, 1408, 1536, 1664, 1792, 1920, 1984, 2048, 2304, 3072):
-            args = (TrialBuffer(4 * pitch * lines), SINK, lines, pitch, 64)
+            args = (Buffer(4 * pitch * lines), SINK, lines, pitch, 64)
             yield Trial(f"walk again, {lines} lines every {pitch} words", "walk_again", 1, 128, args)
     for lanes in (8, 16, 32):
         for alike in (1, 2, 8):
             grid = 8 * multiprocessors
             rounds = 16 * MIB // (grid * 8 // alike * 64 * lanes)
-            args = (TrialBuffer(16 * MIB), SINK, alike, lanes, rounds)
+            args = (Buffer(16 * MIB), SINK, alike, lanes, rounds)
             said = f"walk alike, {alike} warps, pieces of {4 * lanes} B"
             yield Trial(said, "walk_alike", grid, 256, args, warm=True)
             yield Trial(f"{said}, cold", "walk_alike", grid, 256, args)
     for blocks in (1, 2, 4, 8):
         grid = blocks * multiprocessors
-        args = (TrialBuffer(16 * MIB), SINK, 16 * MIB // (grid * 1024))
+        args = (Buffer(16 * MIB), SINK, 16 * MIB // (grid * 1024))
         yield Trial(f"walk row, {blocks} blocks of 256", "walk_row", grid, 256, args, warm=True)
         yield Trial(f"walk row, {blocks} blocks of 256, cold", "walk_row", grid, 256, args)
 
@@ -63,7 +63,7 @@ def _load(arrays: int, warps: int, words: int, stride: int, lanes: int, of: int,
     grid, block = _shape(warps, of)
     apart = stride * grid * block
     said = f"walk {words} of every {stride} words, {arrays} arrays, {warps} warps, {lanes} lanes"
-    args = (TrialBuffer(4 * apart * arrays), SINK, words, stride, apart, lanes)
+    args = (Buffer(4 * apart * arrays), SINK, words, stride, apart, lanes)
     return Trial(said + (", warm" if warm else ""), f"walk_loads_{arrays}", grid, block, args, warm=warm)
 
 
@@ -74,6 +74,6 @@ def _stores(multiprocessors: int) -> Iterator[Trial]:
                 grid, block = _shape(warps, multiprocessors)
                 if pitch == 256 and warps == 32 and row == 256 and size > 4:
                     continue
-                args: tuple[Argument, ...] = (TrialBuffer(pitch * grid * block, "zeros"), row // size, pitch // size)
+                args: tuple[Argument, ...] = (Buffer(pitch * grid * block, "zeros"), row // size, pitch // size)
                 said = f"walk stores, {row} of every {pitch} B, {size} B at once, {warps} warps"
                 yield Trial(said, f"walk_stores_{size}", grid, block, args, warm=True)
