@@ -15,7 +15,7 @@ import pytest
 import warplens as wl
 from warplens.cli import main
 from warplens.counters.compare import Comparison, LineShare, Row, Share, compare
-from warplens.report.compare import amount, causes, document, more, show, side, verdict
+from warplens.report.compare import amount, causes, document, instructions, more, show, side, verdict
 from warplens.report.json import schema
 from warplens.report.layout import console
 from warplens.report.subject import Subject
@@ -53,6 +53,14 @@ def test_nothing_differs() -> None:
     comparison, _, _ = compared("ccopy", "ccopy")
     assert verdict(comparison) == "ccopy executes as many instructions as ccopy"
     assert causes(comparison) == []
+
+
+@pytest.mark.parametrize("ratio", [0.991, 1.009, 0.989, 1.011])
+def test_a_hundredth_of_the_instructions_is_news(ratio: float) -> None:
+    comparison, _, _ = compared("ccopy", "ccopy")
+    row = replace(comparison.row("smsp__inst_executed.sum"), second=ratio * 1000, first=1000)
+    told = instructions(replace(comparison, rows=(row,)))
+    assert ("as many" in told) == (abs(ratio - 1) < 0.01)
 
 
 def test_causes_add_up() -> None:

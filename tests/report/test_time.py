@@ -196,3 +196,11 @@ def test_times_are_spoken_with_three_digits(microseconds: float, words: str) -> 
 def test_more_hits_than_lookups_are_explained() -> None:
     assert time.measure(Metric(99.0, "%", "modelled")) == "99.0 %"
     assert time.measure(Metric(171.0, "%", "modelled")) == "171 % (so Nsight Compute counts in small launches)"
+
+
+@pytest.mark.parametrize(
+    ("amount", "words"),
+    [(0, "0 bytes"), (999.4, "999 bytes"), (999.5, "1.00 KB"), (1e3, "1.00 KB"), (6.7e7, "67.0 MB"), (2e9, "2.00 GB")],
+)
+def test_bytes_in_thousands(amount: float, words: str) -> None:
+    assert time.in_bytes(amount) == words
