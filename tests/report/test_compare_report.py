@@ -204,3 +204,10 @@ def test_sass_json_takes_one_kernel(capsys: pytest.CaptureFixture[str]) -> None:
     assert "choose one with --kernel: ccopy, nccopy" in capsys.readouterr().err
     assert main(["sass", COPY, "--static", "--json", "--kernel", "ccopy"]) == 0
     assert json.loads(capsys.readouterr().out)["kernel"] == "ccopy"
+
+
+def test_a_sample_says_how_much_of_the_grid_was_run() -> None:
+    x = np.ones(4096, np.float32)
+    sampled = wl.compile(COPY)["ccopy"].launch((32,), (128,), x, np.zeros_like(x), np.int32(4096), sample=8)
+    assert sampled.subject.part == "8 of 32 blocks were run; counts are scaled"
+    assert run("ccopy").subject.part == ""
