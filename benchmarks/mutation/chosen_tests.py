@@ -8,6 +8,7 @@ from pathlib import Path
 
 from mutants import Mutant
 
+OF_FILE = 8.0  # seconds: what a file may take, and takes if it is not known
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -50,8 +51,15 @@ class Coverage:
                 covering = [test for test in self._known() if path in self.lines[test]]
         else:
             covering = [test for test in self._known() if _any_in(self.lines[test].get(path, []), mutant.lines)]
-        covering += [test for test in self.texts if test not in self.lines and self._spoken(test, mutant)]
-        return sorted(covering, key=lambda test: self._cost(test, mutant))
+        others = [test for test in self.texts if test not in covering and self._near(test, mutant, path)]
+        cost = {test: self._cost(test, mutant) * (1 if test in covering else 2) for test in covering + others}
+        return sorted(cost, key=cost.__getitem__)
+
+    def _near(self, test: str, mutant: Mutant, path: str) -> bool:
+        """Whether a test may run the line, since it was not seen to its end: it stands beside, or runs its file."""
+        if test not in self.lines and self._spoken(test, mutant):
+            return True
+        return _beside(test, mutant) or path in self.lines.get(test, ())
 
     def _names(self, test: str, mutant: Mutant, path: str, sources: Path) -> bool:
         """Whether the test ran a line of the same file that names what the mutant is assigned to."""
@@ -66,13 +74,19 @@ class Coverage:
 
     def _cost(self, test: str, mutant: Mutant) -> float:
         """Its time, less for a test that speaks of the function or the module."""
-        return (self.seconds.get(test, 10.0) + 1) / (1 + 4 * self._spoken(test, mutant))
+        own = Path(test).stem == f"test_{mutant.path.stem}"
+        near = 1 + 2 * _beside(test, mutant) + 4 * self._spoken(test, mutant) + 20 * own
+        return (min(self.seconds.get(test, OF_FILE), OF_FILE) + 1) / near
 
     def _spoken(self, test: str, mutant: Mutant) -> int:
         """Which of the function and the module a test names; used alone for one that `collect.py` did not run."""
         text, names = self.texts[test], (*mutant.function.split("."), *mutant.names)
         function = any(re.search(rf"\b{re.escape(name)}\b", text) for name in names if len(name) > 2)
         return function + bool(re.search(rf"\b{re.escape(mutant.path.stem)}\b", text + test))
+
+
+def _beside(test: str, mutant: Mutant) -> bool:
+    return Path(test).parent.name == mutant.path.parent.name
 
 
 def _any_in(lines: list[int], span: tuple[int, int]) -> bool:

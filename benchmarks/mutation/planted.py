@@ -19,6 +19,8 @@ from mutants import Mutant
 ROOT = Path(__file__).resolve().parents[2]
 HOOK = Path(__file__).parent / "hook"
 STUCK, SILENT = 45.0, 300.0  # seconds of processor in one test, or seconds: it hangs
+HARMLESS = (0, 2, 5)  # all passed, ended by the plug-in, no tests
+ENDED = (-9, -15)  # from outside
 PLUG_INS = ("-p", "no:cacheprovider", "-p", "no:xdist", "-p", "one_file")
 
 
@@ -48,7 +50,8 @@ class Copy:
     def run(self, mutant: Mutant | None, tests: list[str], budget: float, left_out: set[str] | None = None) -> Outcome:
         """The tests in order, until one fails; with the sources as they are if no mutant is named.
 
-        budget    seconds after which no further test begins; 0 for no limit, and for tests marked `long` too
+        budget    seconds after which no further test begins, half of it for tests of one file; 0 for no limit, and
+                  for tests marked `long` too
         """
         if mutant is None:
             return self._run(tests, budget, left_out or set())
@@ -68,7 +71,7 @@ class Copy:
         log.unlink(missing_ok=True)
         environment = os.environ | {
             "MUTATION_LOG": str(log), "PYTHONPATH": f"{HOOK}:{self.root}", "PYTHONDONTWRITEBYTECODE": "1",
-            "MUTATION_SECONDS": str(budget or "inf"),
+            "MUTATION_SECONDS": str(budget or "inf"), "MUTATION_FILE_SECONDS": str(budget / 2 or "inf"),
         }  # fmt: skip
         command = [sys.executable, "-m", "pytest", "-x", "-q", *PLUG_INS, *(f"--deselect={name}" for name in left_out)]
         command += ["--long"] * (not budget) + tests
@@ -96,7 +99,7 @@ def _caught(status: int, stuck: bool, rows: list[list[str]], text: str, first: s
         return None  # there is no such test
     if re.search(r"errors? during collection|while loading conftest", text):
         return f"{first} (cannot be imported)"
-    return None if status in (0, 2, 5) else f"{last} (status {status})"
+    return None if status in (*HARMLESS, *ENDED) else f"{last} (status {status})"
 
 
 def _wait(process: subprocess.Popen[bytes], log: Path) -> bool:
