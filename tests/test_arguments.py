@@ -9,6 +9,7 @@ import pytest
 
 from warplens.errors import UsageError
 from warplens.launchspec.arguments import parse_argument, scalar
+from warplens.launchspec.element_type import parse_element
 
 NAMES = {"n": 96, "m": 4}
 
@@ -263,3 +264,8 @@ def test_refused(text: str, reason: str) -> None:
 
 def test_nothing_large_is_made_before_make() -> None:
     assert parse_argument("random f64[2**33]").bytes == 64 << 30
+
+
+@pytest.mark.parametrize(("name", "count"), [("int", 1), ("float", 1), ("f32", 1), ("float4", 4), ("i32x2", 2)])
+def test_names_of_types_tell_how_many_numbers_an_element_has(name: str, count: int) -> None:
+    assert parse_element(name).lanes == count

@@ -216,6 +216,16 @@ def test_shuffles(arch: str) -> None:
     assert not find(module["neighbour"].program, "shuffle")
 
 
+def test_shuffles_by_more_and_more_lanes() -> None:
+    source = """extern "C" __global__ void up(float* x) {
+      float v = x[threadIdx.x];
+      for (int lanes = 1; lanes < 32; lanes *= 2) v += __shfl_xor_sync(0xFFFFFFFF, v, lanes);
+      x[threadIdx.x] = v;
+    }"""
+    (found,) = find(wl.compile(source=source)["up"].program, "shuffle")
+    assert found.sentence.endswith(": 1, 2, 4, 8, 16")
+
+
 @pytest.mark.parametrize("arch", ARCHITECTURES)
 def test_local_memory(arch: str) -> None:
     module = compiled(ACCESSES, arch)

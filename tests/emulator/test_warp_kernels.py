@@ -70,6 +70,27 @@ def test_lanem(arch: str) -> None:
     assert not o[40:].any()
 
 
+LANE_MASKS = """extern "C" __global__ void masks(unsigned* o) {
+  unsigned eq, lt, le, gt, ge;
+  asm("mov.u32 %0, %%lanemask_eq;" : "=r"(eq));
+  asm("mov.u32 %0, %%lanemask_lt;" : "=r"(lt));
+  asm("mov.u32 %0, %%lanemask_le;" : "=r"(le));
+  asm("mov.u32 %0, %%lanemask_gt;" : "=r"(gt));
+  asm("mov.u32 %0, %%lanemask_ge;" : "=r"(ge));
+  unsigned* at = o + 5 * threadIdx.x;
+  at[0] = eq; at[1] = lt; at[2] = le; at[3] = gt; at[4] = ge;
+}"""
+
+
+def test_lane_masks(arch: str) -> None:
+    o = np.zeros(160, np.uint32)
+    written(LANE_MASKS, "masks", arch).launch(1, 32, o)
+    for lane in range(32):
+        bits = [[other == lane, other < lane, other <= lane, other > lane, other >= lane] for other in range(32)]
+        masks = [sum(int(there) << other for other, there in enumerate(kind)) for kind in zip(*bits, strict=True)]
+        assert o[5 * lane : 5 * lane + 5].tolist() == masks
+
+
 @pytest.mark.parametrize("threads", [64, 40])
 def test_mtch(arch: str, threads: int) -> None:
     rng = np.random.default_rng(11)

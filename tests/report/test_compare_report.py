@@ -17,7 +17,7 @@ from warplens.cli.main import main
 from warplens.counters.comparison import Comparison, LineShare, MetricRow, Share, compare
 from warplens.report.json.document import schema
 from warplens.report.launch_view import LaunchView
-from warplens.report.terminal.comparison_report import amount, causes, document, more, show, side, verdict
+from warplens.report.terminal.comparison_report import amount, causes, document, instructions, more, show, side, verdict
 from warplens.report.terminal.console_layout import console
 
 ROOT = Path(__file__).parents[2]
@@ -53,6 +53,14 @@ def test_nothing_differs() -> None:
     comparison, _, _ = compared("ccopy", "ccopy")
     assert verdict(comparison) == "ccopy executes as many instructions as ccopy"
     assert causes(comparison) == []
+
+
+@pytest.mark.parametrize("ratio", [0.991, 1.009, 0.989, 1.011])
+def test_a_hundredth_of_the_instructions_is_news(ratio: float) -> None:
+    comparison, _, _ = compared("ccopy", "ccopy")
+    row = replace(comparison.row("smsp__inst_executed.sum"), second=ratio * 1000, first=1000)
+    told = instructions(replace(comparison, rows=(row,)))
+    assert ("as many" in told) == (abs(ratio - 1) < 0.01)
 
 
 def test_causes_add_up() -> None:
@@ -196,3 +204,10 @@ def test_sass_json_takes_one_kernel(capsys: pytest.CaptureFixture[str]) -> None:
     assert "choose one with --kernel: ccopy, nccopy" in capsys.readouterr().err
     assert main(["sass", COPY, "--static", "--json", "--kernel", "ccopy"]) == 0
     assert json.loads(capsys.readouterr().out)["kernel"] == "ccopy"
+
+
+def test_a_sample_says_how_much_of_the_grid_was_run() -> None:
+    x = np.ones(4096, np.float32)
+    sampled = wl.compile(COPY)["ccopy"].launch((32,), (128,), x, np.zeros_like(x), np.int32(4096), sample=8)
+    assert sampled.subject.part == "8 of 32 blocks were run; counts are scaled"
+    assert run("ccopy").subject.part == ""

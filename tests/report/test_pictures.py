@@ -133,3 +133,32 @@ def test_machine_code_has_a_cell_for_each_instruction_and_a_line_below_each_loop
 def test_words_cannot_break_the_picture() -> None:
     assert "a &lt; b &amp; c" in lanes_to_sectors({0: 0}, 4, title='a < b & c "d"')
     ET.fromstring(lanes_to_sectors({0: 0}, 4, title='a < b & c "d"'))
+
+
+def pictures() -> list[str]:
+    channels = machine("textbook").channels
+    assert channels is not None
+    roofline = Roofline("FP32", 0.25, 25.0, 60_000.0, 4000.0)
+    return [
+        dram_timeline([0, 1, 0, 1], channels), roofline_path({"only": roofline}), warps_of_a_block((48, 1, 1)),
+        lanes_to_banks({lane: 8 * lane for lane in range(32)}, 8),
+        lanes_to_sectors({lane: 4 * lane for lane in range(32)}, 4),
+        time_against_size({"1_one": Series([(1e4, 5.0), (1e6, 90.0)], [])}, "elements", "NVIDIA H200 SXM"),
+    ]  # fmt: skip
+
+
+def test_everything_stands_inside_the_picture() -> None:
+    for picture in pictures():
+        root = ET.fromstring(picture)
+        _, _, width, height = map(float, root.attrib["viewBox"].split())
+        for rect in root.iter("{http://www.w3.org/2000/svg}rect"):
+            x, y, w, h = (float(rect.attrib[name]) for name in ("x", "y", "width", "height"))
+            assert min(x, y, w, h) >= 0, picture
+            assert x + w <= width + 0.1, picture
+            assert y + h <= height + 0.1, picture
+
+
+def test_marks_of_an_axis_and_its_name_end_at_one_line() -> None:
+    for picture in pictures()[1::4]:
+        ends = [text for text in ET.fromstring(picture).iter() if text.attrib.get("text-anchor") == "end"]
+        assert len({text.attrib["x"] for text in ends if text.attrib["class"] == "tiny"}) == 1

@@ -47,3 +47,8 @@ def test_a_launch_of_which_no_block_has_ended(clock: list[float], capsys: pytest
     clock[0] = 112
     told(0, 1000)
     assert capsys.readouterr().err.startswith("copy: 0 of 1,000 blocks after 12 s; --sample 64")
+
+
+@pytest.mark.parametrize(("seconds", "words"), [(12.4, "12 s"), (99.4, "99 s"), (100.0, "2 min"), (450.0, "8 min")])
+def test_from_100_seconds_on_minutes_are_told(seconds: float, words: str) -> None:
+    assert progress._spoken(seconds) == words

@@ -151,3 +151,18 @@ def test_what_the_kernel_printed(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "the kernel reads a clock, which counts instructions here" in notes
     assert "the instructions inside of vprintf are the driver's and not counted" in notes
     assert "Printed" not in shown("ccopy", 100, monkeypatch)
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize("file", [Terminal(), io.StringIO()])
+def test_colour_where_the_standard_output_is_a_terminal(file: io.StringIO, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.setattr(layout.sys, "stdout", file)
+    layout.console().print("words", style="red")
+    assert ("\x1b[" in file.getvalue()) == file.isatty()

@@ -198,3 +198,11 @@ def test_more_hits_than_lookups_are_explained() -> None:
     assert prediction_view.measure(Metric(99.0, "%", "modelled")) == "99.0 %"
     shown = prediction_view.measure(Metric(171.0, "%", "modelled"))
     assert shown == "171 % (so Nsight Compute counts in small launches)"
+
+
+@pytest.mark.parametrize(
+    ("amount", "words"),
+    [(0, "0 bytes"), (999.4, "999 bytes"), (999.5, "1.00 KB"), (1e3, "1.00 KB"), (6.7e7, "67.0 MB"), (2e9, "2.00 GB")],
+)
+def test_bytes_in_thousands(amount: float, words: str) -> None:
+    assert prediction_view.in_bytes(amount) == words

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from functools import cache
 from pathlib import Path
 
@@ -279,6 +280,7 @@ def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert main(["explain", str(path), "--check", "races"]) == 1
     told = capsys.readouterr().out
     assert "memory, races: 1 error" in told
+    assert re.search("^error: ", told, re.MULTILINE)
     assert "racy.cu:9" in told
     assert "racy.cu:10" in told
     assert "s[threadIdx.x] = out[threadIdx.x];" in told
