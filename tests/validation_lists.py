@@ -1,4 +1,4 @@
-"""Modules of benchmarks/ and docs/ for tests: no package has them, and tests/emulator has a `launches` of its own."""
+"""Modules of benchmarks/ and docs/ for tests: no package has them, and their names may stand elsewhere too."""
 
 from __future__ import annotations
 

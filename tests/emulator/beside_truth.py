@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from guest_truths import Array, Wanted, floats
-from launches import module
+from kernel_launches import module
 
 from validation_lists import the_lists
 from warplens.commands.target import Target

@@ -10,7 +10,7 @@ from __future__ import annotations
 from zlib import crc32
 
 import pytest
-from launches import ARCHITECTURES
+from kernel_launches import ARCHITECTURES
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-from launches import KERNELS
+from kernel_launches import KERNELS
 from numpy.typing import NDArray
 
 import warplens as wl

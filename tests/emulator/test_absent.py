@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from launches import kernel, written
+from kernel_launches import kernel, written
 
 from warplens.errors import UnsupportedInstruction
 

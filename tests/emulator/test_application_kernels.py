@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from launches import fractions, kernel, on_host, same
+from kernel_launches import fractions, kernel, on_host, same
 from numpy.typing import NDArray
 
 
@@ -138,7 +138,7 @@ def test_softmax(arch: str, n: int) -> None:
 @pytest.mark.long
 def test_approximations_are_the_same_everywhere() -> None:
     """What no reference says to the last bit must at least not depend on the architecture."""
-    from launches import ARCHITECTURES
+    from kernel_launches import ARCHITECTURES
 
     rng = np.random.default_rng(8)
     p, x = rng.random((256, 4)).astype(np.float32), fractions(rng, 5, 100)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from launches import awkward_integers, kernel, on_host, same
+from kernel_launches import awkward_integers, kernel, on_host, same
 
 
 def test_i32(arch: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from launches import written
+from kernel_launches import written
 
 from warplens.emulator.execute import grid
 from warplens.emulator.memory import device_memory

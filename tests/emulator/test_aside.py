@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from launches import written
+from kernel_launches import written
 from numpy.typing import NDArray
 
 from warplens.emulator.memory import device_memory

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from launches import KERNELS, kernel, same
+from kernel_launches import KERNELS, kernel, same
 from numpy.typing import NDArray
 
 GLOBAL, SHARED = "k14_atomics_global.cu", "k15_atomics_shared.cu"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from launches import written
+from kernel_launches import written
 
 SOURCE = """
 extern "C" __global__ void broadcast_{n}({type} *out, int k) {{

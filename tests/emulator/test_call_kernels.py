@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from launches import awkward_integers, fractions, kernel, on_host, same
+from kernel_launches import awkward_integers, fractions, kernel, on_host, same
 from numpy.typing import NDArray
 
 STACK, SWITCH, CALLS = "k11_local_array.cu", "k19_switch.cu", "k20_calls.cu"

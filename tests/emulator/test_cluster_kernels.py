@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from launches import kernel
+from kernel_launches import kernel
 
 import warplens as wl
 from warplens.commands.target import Flags, targets

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from launches import alike, awkward_floats, awkward_integers, kernel, same
+from kernel_launches import alike, awkward_floats, awkward_integers, kernel, same
 from numpy.typing import NDArray
 
 from isa.exact import DOUBLE, SINGLE, add, convert, fma, mul

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from launches import kernel, same, written
+from kernel_launches import kernel, same, written
 
 from warplens.errors import KernelFault, UsageError
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from launches import kernel
+from kernel_launches import kernel
 
 MEASURED = Path(__file__).parents[2] / "measurements" / "h200" / "copies_beside.csv"
 LAUNCH = ("kernel", "blocks", "threads", "rounds", "copies", "loads", "stores", "to", "step")

@@ -12,7 +12,7 @@ from functools import cache
 import numpy as np
 import pytest
 from giving_way import CONTROL, RECORDS
-from launches import KERNELS, written
+from kernel_launches import KERNELS, written
 from test_yielding import STEPS, words
 
 import warplens as wl

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from launches import awkward_integers, kernel, on_host, same, written
+from kernel_launches import awkward_integers, kernel, on_host, same, written
 from numpy.typing import NDArray
 
 from warplens.errors import UnsupportedInstruction

@@ -11,7 +11,7 @@ import matrix_patterns
 import numpy as np
 import patterns
 import pytest
-from launches import ARCHITECTURES, KERNELS, module
+from kernel_launches import ARCHITECTURES, KERNELS, module
 
 from validation_lists import the_lists
 from warplens.commands.target import Flags, targets

@@ -6,7 +6,7 @@ import mmap
 
 import numpy as np
 import pytest
-from launches import written
+from kernel_launches import written
 
 from warplens.emulator.memory import device_memory
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from launches import written
+from kernel_launches import written
 
 from warplens.errors import KernelFault
 

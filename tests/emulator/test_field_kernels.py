@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from launches import kernel, same
+from kernel_launches import kernel, same
 from numpy.typing import NDArray
 
 import warplens as wl

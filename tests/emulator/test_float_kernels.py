@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from launches import alike, awkward_floats, fractions, kernel, on_host, same
+from kernel_launches import alike, awkward_floats, fractions, kernel, on_host, same
 from numpy.typing import NDArray
 
 from isa.exact import DOUBLE, SINGLE, add, fma, mul

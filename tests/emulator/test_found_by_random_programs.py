@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from launches import same, written
+from kernel_launches import same, written
 
 
 def test_immediate_of_a_64_bit_conversion_is_its_high_word(arch: str) -> None:

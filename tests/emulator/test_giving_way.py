@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from launches import kernel
+from kernel_launches import kernel
 from numpy.typing import NDArray
 
 from warplens.emulator import LaneAccess

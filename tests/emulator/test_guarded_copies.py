@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from launches import kernel
+from kernel_launches import kernel
 
 MEASURED = Path(__file__).parents[2] / "measurements" / "h200" / "guarded_copies.csv"
 LAUNCH = ("kernel", "lanes", "others", "elements")

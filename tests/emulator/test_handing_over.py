@@ -6,7 +6,7 @@ from math import inf
 
 import numpy as np
 import pytest
-from launches import written
+from kernel_launches import written
 
 from warplens.emulator.execute import grid
 from warplens.emulator.execute.grid import GridExecution

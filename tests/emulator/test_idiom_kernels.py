@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from launches import fractions, kernel, on_host, same
+from kernel_launches import fractions, kernel, on_host, same
 from numpy.typing import NDArray
 
 IDIOMS = "k40_idioms.cu"

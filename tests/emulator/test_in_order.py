@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from launches import kernel, on_host, same, written
+from kernel_launches import kernel, on_host, same, written
 from numpy.typing import NDArray
 
 from warplens.run import Run

@@ -20,7 +20,7 @@ import visitor_truths
 import wanderer_ladder_truths
 import wanderer_truths
 from beside_truth import check, first_sizes, launches, same_sizes
-from launches import ARCHITECTURES, module
+from kernel_launches import ARCHITECTURES, module
 
 LISTS = (
     (launches.GUESTS, guest_truths, guest_ladder_truths),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from kernel_launches import ARCHITECTURES, module
 from ladder_truths import TRUTHS
-from launches import ARCHITECTURES, module
 
 from validation_lists import the_lists
 

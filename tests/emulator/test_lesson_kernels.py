@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from launches import fractions, kernel, same
+from kernel_launches import fractions, kernel, same
 from test_application_kernels import product
 
 FILE = "lessons.cu"

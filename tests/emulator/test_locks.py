@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from launches import same, written
+from kernel_launches import same, written
 
 SOURCE = r"""
 #define BODY(take, give) \

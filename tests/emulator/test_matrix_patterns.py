@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from launches import kernel
+from kernel_launches import kernel
 from matrix_patterns import ELEMENTS, launches
 
 MEASURED = Path(__file__).parents[2] / "measurements" / "h200"

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from launches import written
+from kernel_launches import written
 from numpy.typing import NDArray
 from slow_counts import Counted, global_access, local_access, shared_access
 

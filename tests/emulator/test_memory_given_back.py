@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from launches import written
+from kernel_launches import written
 
 from warplens.emulator.memory import device_memory
 from warplens.emulator.memory.buffer_pool import KEPT, BufferPool, address, aligned

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from launches import awkward_integers, fractions, kernel, same, written
+from kernel_launches import awkward_integers, fractions, kernel, same, written
 
 
 def test_ldst(arch: str) -> None:

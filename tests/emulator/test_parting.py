@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from launches import kernel
+from kernel_launches import kernel
 from test_divergence_kernels import loop_input
 
 import warplens as wl

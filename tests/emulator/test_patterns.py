@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from launches import kernel
+from kernel_launches import kernel
 from patterns import launches
 
 MEASURED = Path(__file__).parents[2] / "measurements" / "h200" / "access_patterns.csv"

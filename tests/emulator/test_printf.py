@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from launches import module, written
+from kernel_launches import module, written
 
 from warplens.emulator.execute import printf
 from warplens.emulator.execute.syscalls import PRINTED_BYTES

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from launches import written
+from kernel_launches import written
 from numpy.typing import NDArray
 
 from warplens.emulator.lowering import memoized_ops

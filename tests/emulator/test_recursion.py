@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from launches import kernel
+from kernel_launches import kernel
 
 from warplens.core.launch import Launch
 from warplens.emulator import DeviceMemory, pass_arguments, record

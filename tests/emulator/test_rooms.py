@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from launches import written
+from kernel_launches import written
 
 from warplens.emulator.execute.worker_state import ROOMS
 from warplens.errors import KernelFault

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 import numpy as np
 import pytest
-from launches import written
+from kernel_launches import written
 
 from warplens.emulator.execute import signals, syscalls
 from warplens.emulator.memory import device_memory

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from launches import ARCHITECTURES, kernel
+from kernel_launches import ARCHITECTURES, kernel
 from numpy.typing import NDArray
 
 T = np.arange(32, dtype=np.uint32)

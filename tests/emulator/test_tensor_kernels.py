@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from launches import kernel, same, written
+from kernel_launches import kernel, same, written
 from numpy.typing import NDArray
 from tensor_launches import FORMS
 

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from launches import same, written
+from kernel_launches import same, written
 from numpy.typing import NDArray
 from tensor_launches import BYTE_FORMS, FORMS
 

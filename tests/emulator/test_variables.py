@@ -6,7 +6,7 @@ import zlib
 
 import numpy as np
 import pytest
-from launches import KERNELS, same, written_module
+from kernel_launches import KERNELS, same, written_module
 
 import warplens as wl
 from warplens.errors import KernelFault, UsageError

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from launches import kernel, same, written
+from kernel_launches import kernel, same, written
 from numpy.typing import NDArray
 
 SHUFFLE, BARRIERS = "k16_shuffle_vote.cu", "k17_barriers.cu"

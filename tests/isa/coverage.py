@@ -28,7 +28,7 @@ sys.path[:0] = [str(TESTS / "isa"), str(TESTS / "emulator"), str(TESTS)]
 
 import ptx_forms  # noqa: E402
 from host_probes import on_host  # noqa: E402
-from launches import ARCHITECTURES, KERNELS  # noqa: E402
+from kernel_launches import ARCHITECTURES, KERNELS  # noqa: E402
 from probe_kernels import Probe, digest, module, probes, results  # noqa: E402
 from tensor_launches import BYTE_FORMS, FORMS  # noqa: E402
 from test_elsewhere import OTHERWISE, STRANGERS  # noqa: E402

@@ -163,6 +163,6 @@ def test_colour_where_the_standard_output_is_a_terminal(file: io.StringIO, monke
     for name in ("NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("TERM", "xterm-256color")
-    monkeypatch.setattr(layout.sys, "stdout", file)
-    layout.console().print("words", style="red")
+    monkeypatch.setattr(console_layout.sys, "stdout", file)
+    console_layout.console().print("words", style="red")
     assert ("\x1b[" in file.getvalue()) == file.isatty()
