@@ -61,7 +61,10 @@ def rows(name: str) -> list[dict[str, str]]:
     return [row for _, row in measure.in_chance_order(measure.rows_of(measure.KEPT / f"{name}.csv"))[:SAMPLE]]
 
 
-@pytest.mark.parametrize("name", sorted(set(PROGRAMS) - {*PROGRAMS["walks"].FILES, "products"}))
+BY_CUBIN = {"pipes", "register_banks", "pipe_counts", "atomic_ports", "atomic_rates"}  # tests of their own below
+
+
+@pytest.mark.parametrize("name", sorted(set(PROGRAMS) - {*PROGRAMS["walks"].FILES, "products", *BY_CUBIN}))
 def test_a_program_launches_what_its_file_has(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     module, sample = PROGRAMS[name], rows(name)
     gpu = NoGpu(module.SOURCE)
@@ -103,3 +106,48 @@ def test_readings_are_compared_column_by_column() -> None:
     again = [{"n": "1", "us": "10.5"}, {"n": "3", "us": "80"}]
     assert list(measure.compared(kept, again, ["us"])) == ["us | 2 | 1.52 | 50 %"]
     assert measure.ratio("1 2 3 4", "1 2 3 5") == 0.75
+
+
+@pytest.mark.parametrize("opcode", ["HADD2", "IADD3.X", "ISETP.GT.AND", "MUFU.RCP", "DADD", "S2R"])
+def test_a_loop_of_an_opcode_keeps_its_own_counter(opcode: str) -> None:
+    """120 instructions of the opcode, none of which writes a register or predicate that the loop needs."""
+    pipes, loops = PROGRAMS["pipes"], import_module("cubin_loops")
+    cubin = loops.replaced(lambda _, i: pipes.word(opcode, pipes.control_of(i)))
+    kernel = wl.load(cubin)["own"]
+    assert sum(i.opcode == opcode for i in kernel.program.instructions) >= loops.STEPS
+    run = kernel.launch(1, 32, np.zeros(1024, np.float32), 3, 0.5, 1.5, np.zeros(32, np.int64), budget=10_000)
+    assert run["smsp__inst_executed.sum"] > 3 * loops.STEPS
+
+
+def test_patterns_of_registers_lie_in_their_banks() -> None:
+    cubin = PROGRAMS["register_banks"].cubin("EOE")
+    code = [i for i in wl.load(cubin)["own"].program.instructions if i.opcode == "FFMA"][
+        : PROGRAMS["register_banks"].BODY
+    ]
+    assert {tuple(register.index % 2 for register in i.operands[1:]) for i in code} == {(0, 1, 0)}
+
+
+def test_every_line_of_pipe_counts_can_be_assembled() -> None:
+    sys.path.insert(0, str(ROOT / "tests" / "isa"))
+    lines = {form.line for form in import_module("ptx_forms").forms()}
+    assert {row["ptx"] for row in measure.rows_of(measure.KEPT / "pipe_counts.csv")} <= lines
+
+
+def test_ports_are_found_from_times() -> None:
+    """A made-up GPU of 5 ports with two units each: one launch in ten takes half as long again."""
+    ports, calls = PROGRAMS["atomic_ports"], iter(range(10**9))
+    truth = {n: (n * 7919 % 5, n * 104729 // 5 % 2) for n in range(2 * ports.PAGE // ports.KILOBYTE)}
+
+    def of(place: int) -> tuple[int, int]:
+        return truth[place // ports.KILOBYTE * 2 + (place % ports.KILOBYTE > 0)]
+
+    def time(_gpu: Any, _page: Any, a: int, b: int, launches: int = 2) -> float:
+        usual = 100.0 * (1.0 if of(a)[0] != of(b)[0] else 1.25 if of(a)[1] != of(b)[1] else 2.0)
+        return usual if launches > 2 or next(calls) % 10 else 1.5 * usual
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ports, "microseconds", time)
+        found = ports.ports_of(None, None)
+    assert len({port for port, _ in found.values()}) == 5
+    groups = {(found[p][0], of(p)[0]) for p in found}
+    assert len(groups) == 5

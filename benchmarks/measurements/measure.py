@@ -42,7 +42,7 @@ def programs() -> dict[str, ModuleType]:
     """By the file that they make."""
     found = {}
     for path in sorted(FOLDER.glob("*.py")):
-        module = None if path.stem in ("gpu", "measure") else import_module(path.stem)
+        module = None if path.stem in ("gpu", "measure", "cubin_loops") else import_module(path.stem)
         if module:
             found |= dict.fromkeys(getattr(module, "FILES", (path.stem,)), module)
     return found

@@ -53,7 +53,8 @@ def _pipes(machine: Machine, program: Program, trace: Trace, active: float) -> d
         executed[counted_by(instruction)] += int(trace.executed[instruction.index])
     made = {}
     for pipe in sorted(set(COUNTED_BY.values())):
-        made[f"sm__inst_executed_pipe_{pipe}.sum"] = Metric(executed[pipe], "inst", "modelled")
+        unit = "smsp" if pipe == "adu" else "sm"  # sm__inst_executed_pipe_adu counts most constant loads twice
+        made[f"{unit}__inst_executed_pipe_{pipe}.sum"] = Metric(executed[pipe], "inst", "modelled")
     for pipe in WITH_PEAK:
         most = (
             machine.multiprocessors * machine.limits.sub_partitions * active / getattr(machine.speeds, f"pipe_{pipe}")
