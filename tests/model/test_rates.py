@@ -40,7 +40,7 @@ def test_elapsed_cycles_are_the_duration_at_the_boost_clock() -> None:
 
 
 def test_dram_throughput_of_the_published_predictions() -> None:
-    """In points, as docs/counts.md has it: predicted bytes and duration beside the measured ones."""
+    """In points, as docs/metrics.md has it: predicted bytes and duration beside the measured ones."""
     found = []
     for path in MEASURED:
         predictions = ROOT / "benchmarks" / "validation" / path.name.replace("validation_times", "predictions")
