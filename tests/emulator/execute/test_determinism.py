@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from helpers.kernel_launches import kernel, on_host, same, written
 from warplens.run import Run
 
+pytestmark = pytest.mark.usefixtures("every_thread_works")
+
 SOURCE = """
 extern "C" __global__ void in_place(int *a, int n) {  // each block reads what the one before it wrote
   int i = blockIdx.x * blockDim.x + threadIdx.x;

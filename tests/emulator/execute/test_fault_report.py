@@ -16,6 +16,8 @@ import pytest
 from helpers.kernel_launches import written
 from warplens.errors import KernelFault
 
+pytestmark = pytest.mark.usefixtures("every_thread_works")
+
 SOURCE = """
 extern "C" __global__ void at(int *p, long long k, int who) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -12,6 +12,8 @@ import warplens as wl
 from warplens.core.launch import Launch
 from warplens.emulator.execute.grid_sample import sample_of
 
+pytestmark = pytest.mark.usefixtures("every_thread_works")
+
 SOURCE = """
 extern "C" __global__ void alike(float* o, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;

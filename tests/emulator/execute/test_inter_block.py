@@ -8,6 +8,8 @@ import pytest
 import warplens as wl
 from warplens.sass.block_queue import shares
 
+pytestmark = pytest.mark.usefixtures("every_thread_works")
+
 QUEUE = """extern "C" __global__ void queue(int* next, int* taken, int* done, int n) {
   __shared__ int piece;
   for (;;) {

@@ -13,6 +13,8 @@ from warplens.emulator.execute.grid import GridExecution
 from warplens.emulator.execute.worker import Worker
 from warplens.errors import KernelFault
 
+pytestmark = pytest.mark.usefixtures("every_thread_works")
+
 SOURCE = """
 extern "C" {
 __global__ void add(const float* x, const float* y, float* z, int n) {

@@ -16,6 +16,8 @@ from warplens.emulator.execute import printf
 from warplens.emulator.execute.syscalls import PRINTED_BYTES
 from warplens.errors import KernelFault
 
+pytestmark = pytest.mark.usefixtures("every_thread_works")
+
 
 def in_c(text: str, *values: Any) -> str:
     """The C library's."""

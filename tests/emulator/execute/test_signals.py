@@ -17,6 +17,8 @@ from warplens.emulator.execute import signals, syscalls
 from warplens.emulator.memory import device_memory
 from warplens.emulator.memory.copy_on_write import CopyOnWrite
 
+pytestmark = pytest.mark.usefixtures("every_thread_works")
+
 SOURCE = """
 extern "C" __global__ void slow(int *out, int rounds) {
   int x = threadIdx.x, i = blockIdx.x * 32 + threadIdx.x;

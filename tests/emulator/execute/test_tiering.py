@@ -14,6 +14,8 @@ from warplens.emulator.jit import compile_module
 from warplens.emulator.threaded.template_cache import TemplateCache
 from warplens.emulator.threaded.threaded_code import setting_of
 
+pytestmark = pytest.mark.usefixtures("every_thread_works")
+
 TIERS = ("steps",)  # and within the tests the other
 SOURCE = """
 extern "C" __global__ void mixed(const int* in, float* out, int* total, int n) {

@@ -13,6 +13,8 @@ from warplens.emulator.execute.grid import GridExecution
 from warplens.emulator.execute.worker import Worker
 from warplens.emulator.state.structs import Status
 
+pytestmark = pytest.mark.usefixtures("every_thread_works")
+
 SOURCE = """
 extern "C" __global__ void squared(const int *a, int *out, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;

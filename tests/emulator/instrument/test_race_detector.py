@@ -16,6 +16,8 @@ from warplens.cli.main import main
 from warplens.errors import KernelFault, UsageError
 from warplens.report.json.document import schema
 
+pytestmark = pytest.mark.usefixtures("every_thread_works")
+
 TIERS = ()  # whatever runs them in production
 ALWAYS = {
     "shared_read_behind_the_end", "constant_behind_the_end", "local_far_behind_the_end", "global_half_behind_the_end",

@@ -11,6 +11,8 @@ import warplens as wl
 from warplens.emulator.jit import compile_module
 from warplens.errors import UnsupportedInstruction
 
+pytestmark = pytest.mark.usefixtures("every_thread_works")
+
 TIERS = ("whole",)
 SOURCE = """
 extern "C" __global__ void collatz(const int* in, int* out) {

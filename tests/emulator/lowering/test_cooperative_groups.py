@@ -8,6 +8,8 @@ import pytest
 from helpers.kernel_launches import kernel, same, written
 from warplens.errors import KernelFault, UsageError
 
+pytestmark = pytest.mark.usefixtures("every_thread_works")
+
 FILE = "k23_coopgroups.cu"
 
 

@@ -7,6 +7,8 @@ import pytest
 
 from helpers.kernel_launches import written
 
+pytestmark = pytest.mark.usefixtures("every_thread_works")
+
 SOURCE = """
 extern "C" __global__ void sums({type} *sum, const {type} *values, int rounds) {{
   int x = threadIdx.x;

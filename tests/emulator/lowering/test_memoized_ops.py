@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 from helpers.kernel_launches import written
 from warplens.emulator.lowering import memoized_ops
 
+pytestmark = pytest.mark.usefixtures("every_thread_works")
+
 TIERS = ("whole",)  # steps remember nothing
 SOURCE = """
 extern "C" __global__ void divided(const int *a, const int *by, int *quotient, int *rest, float *part, int n) {

@@ -13,6 +13,8 @@ from warplens.emulator.memory import device_memory
 from warplens.emulator.memory.copy_on_write import BEGUN, DONE, EVEN, STRETCH, CopyOnWrite
 from warplens.errors import KernelFault
 
+pytestmark = pytest.mark.usefixtures("every_thread_works")
+
 WORDS = STRETCH // 4
 SOURCE = """
 extern "C" __global__ void strided(int *out, int n, int step, int *never) {

@@ -10,6 +10,8 @@ from warplens.emulator.execute import grid
 from warplens.emulator.memory import device_memory
 from warplens.errors import KernelFault
 
+pytestmark = pytest.mark.usefixtures("every_thread_works")
+
 SOURCE = """
 extern "C" __global__ void mixed(const int *a, int *b, int *out) {
   const int *from = threadIdx.x & 1 ? a : b;       // lanes of one load in two buffers

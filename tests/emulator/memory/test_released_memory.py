@@ -13,6 +13,8 @@ from helpers.kernel_launches import written
 from warplens.emulator.memory import device_memory
 from warplens.emulator.memory.buffer_pool import KEPT, BufferPool, address, aligned
 
+pytestmark = pytest.mark.usefixtures("every_thread_works")
+
 MIB = 1 << 20
 STATUS = Path("/proc/self/statm")
 

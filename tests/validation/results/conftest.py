@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from helpers.execution_tiers import pytest_collection_modifyitems, pytest_generate_tests, tier
+from helpers.execution_tiers import pytest_generate_tests, tier
 
-__all__ = ["pytest_collection_modifyitems", "pytest_generate_tests", "tier"]
+__all__ = ["pytest_generate_tests", "tier"]
