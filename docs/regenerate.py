@@ -18,9 +18,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 PAGES = (
-    ROOT / "README.md", ROOT / "docs" / "api.md", ROOT / "docs" / "calibration.md", ROOT / "docs" / "hardware.md",
-    ROOT / "docs" / "opcodes.md", ROOT / "docs" / "safety.md", ROOT / "docs" / "validation.md",
-    ROOT / "benchmarks" / "labs" / "README.md",
+    ROOT / "README.md", ROOT / "docs" / "api.md", ROOT / "docs" / "calibration_sources.md",
+    ROOT / "docs" / "compute_sanitizer.md", ROOT / "docs" / "hardware.md", ROOT / "docs" / "opcodes.md",
+    ROOT / "docs" / "validation.md", ROOT / "benchmarks" / "labs" / "README.md",
 )  # fmt: skip
 PART = re.compile(r"(<!-- begin: (?P<command>.+?) -->\n).*?(<!-- end -->)", re.DOTALL)
 COLUMNS = "88"  # as wide as GitHub shows a text block without scrolling

@@ -1,4 +1,4 @@
-"""The planted faults of tests/safety: what compute-sanitizer says of each on an H200, and what warplens says.
+"""Planted faults (tests/emulator/instrument): what compute-sanitizer and warplens say of each, on an H200.
 
 python docs/sanitizer_table.py            a row a kernel
 python docs/sanitizer_table.py --counts   how many of each sort are found
@@ -11,9 +11,9 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-sys.path.insert(0, str(ROOT / "tests" / "safety"))
+sys.path.insert(0, str(ROOT / "tests" / "emulator" / "instrument"))
 
-from planted import ALARMS, CHECK_OF, FAULTS, NOT_FOUND, Planted, planted  # noqa: E402
+from planted_faults import ALARMS, CHECK_OF, FAULTS, NOT_FOUND, Planted, planted  # noqa: E402
 
 TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")
 SORTS = {"memory": "stray or misaligned", "race": "race", "init": "never written", "barrier": "barrier misused",

@@ -1,4 +1,4 @@
-"""Where the speeds of an H200 come from, as tables for docs/calibration.md.
+"""Where the speeds of an H200 come from, as tables for docs/calibration_sources.md.
 
 python docs/sources_table.py           how many there are of each kind
 python docs/sources_table.py rest      those that no record of `warplens calibrate` gives, one by one

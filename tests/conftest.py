@@ -1,4 +1,4 @@
-"""The long tests: `make test` runs one in sixteen, the same each time; `make test-long` (`--long`) runs all."""
+"""The long tests: `make test` runs a fixed sample of them (helpers/selection.py), `make test-long` (`--long`) all."""
 
 from __future__ import annotations
 
@@ -6,17 +6,15 @@ import os
 import signal
 import tempfile
 from collections.abc import Iterator
-from zlib import crc32
 
 import pytest
 
+from helpers.selection import selected
 from warplens.emulator.execute import grid
-
-SAMPLE = 16
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--long", action="store_true", help="run all long tests, not one in sixteen")
+    parser.addoption("--long", action="store_true", help="run all long tests, not a fixed sample of them")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -27,22 +25,19 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ["WARPLENS_CACHE"] = folder.name
 
 
+@pytest.hookimpl(tryfirst=True)  # while they stand in the order of their files
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if config.getoption("--long"):
+    if any("::" in argument for argument in config.args):
         return
-    left_out = [item for item in items if item.get_closest_marker("long") and not sampled(item)]
-    config.hook.pytest_deselected(items=left_out)
-    items[:] = [item for item in items if item not in set(left_out)]
+    kept = selected(items, config.getoption("--long"))
+    left_out = set(items).difference(kept)
+    config.hook.pytest_deselected(items=[item for item in items if item in left_out])
+    items[:] = kept
 
 
-def sampled(item: pytest.Item) -> bool:
-    """By name, so that a test stays in the sample when others are added."""
-    return crc32(item.nodeid.encode()) % SAMPLE == 0
-
-
-@pytest.fixture(autouse=True)
-def _every_thread_works(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also where a launch has too little to do for two: what is run here is small."""
+@pytest.fixture
+def every_thread_works(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Host threads share a launch also where it has too little to do for two: for tests of threads."""
     monkeypatch.setattr(grid, "PAYS", 0.0)
 
 

@@ -46,7 +46,7 @@ def test_a_record_without_a_trial_says_which() -> None:
 
 
 def test_the_tag_banks_of_the_documentation_give_every_reading() -> None:
-    """docs/calibration.md: cycles of a load that hits, by the fullest of four banks."""
+    """docs/mechanisms/l1_cache.md: cycles of a load that hits, by the fullest of four banks."""
 
     def parity(number: int) -> int:
         return number.bit_count() & 1

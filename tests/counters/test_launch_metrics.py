@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hand_made import kernel
 
 import warplens as wl
+from helpers.hand_made_traces import kernel
 from warplens.core.launch import Launch
 from warplens.counters.launch_metrics import curve_metrics, launch_metrics
 from warplens.counters.occupancy import curves

@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hand_made import kernel, program, reached, trace
 
+from helpers.hand_made_traces import kernel, program, reached, trace
 from warplens.core.counts import Trace
 from warplens.core.cubin import SourceLine
 from warplens.core.launch import Launch

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from host_compiler import host_cc
+from helpers.host_compiler import host_cc
 from warplens.counters.occupancy import Carveout, Occupancy, curves, occupancy, waves
 from warplens.errors import UsageError
 from warplens.machine import machine

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hand_made import instruction
 
+from helpers.hand_made_traces import instruction
 from warplens.counters.opcodes import CATEGORIES, MemoryAccess, access, category
 from warplens.sass import parse_operands
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from test_job import job
+from test_launch_job import job
 
 from warplens.core.metric import Metric
 from warplens.errors import HardwareError, KernelFault

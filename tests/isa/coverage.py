@@ -24,15 +24,16 @@ from warplens.core.program import Instruction
 from warplens.isa.dsl.decode import bind
 
 TESTS = Path(__file__).parents[1]
-sys.path[:0] = [str(TESTS / "isa"), str(TESTS / "emulator"), str(TESTS)]
+sys.path[:0] = [str(TESTS / folder) for folder in ("isa", "kernels", "validation/results", "")]
 
 import ptx_forms  # noqa: E402
 from host_probes import on_host  # noqa: E402
-from kernel_launches import ARCHITECTURES, KERNELS  # noqa: E402
 from probe_kernels import Probe, digest, module, probes, results  # noqa: E402
-from tensor_launches import BYTE_FORMS, FORMS  # noqa: E402
-from test_elsewhere import OTHERWISE, STRANGERS  # noqa: E402
-from test_kernels_of_lists import TRIED  # noqa: E402
+from test_other_architectures import OTHERWISE, STRANGERS  # noqa: E402
+from test_results_of_lists import TRIED  # noqa: E402
+
+from helpers.kernel_launches import ARCHITECTURES, KERNELS  # noqa: E402
+from helpers.tensor_launches import BYTE_FORMS, FORMS  # noqa: E402
 
 MEASURED = Path(__file__).parents[2] / "measurements" / "h200"
 FILE = MEASURED / "opcodes.csv"

@@ -8,8 +8,8 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from exact import DOUBLE, SINGLE, Format, add, convert, fma, mul
 
+from helpers.exact_floats import DOUBLE, SINGLE, Format, add, convert, fma, mul
 from warplens.isa.dsl.lanes import F64, FAR, Float, Lanes
 
 

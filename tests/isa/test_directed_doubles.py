@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from exact import DOUBLE, add, fma, mul
 
 import warplens as wl
+from helpers.exact_floats import DOUBLE, add, fma, mul
 
 WAYS = {"rd": "RM", "ru": "RP", "rz": "RZ"}
 N = 2048

@@ -9,7 +9,8 @@ from fractions import Fraction
 
 import pytest
 from engine import Minus
-from exact import BFLOAT, DOUBLE, HALF, SINGLE, add, convert, fma, mul
+
+from helpers.exact_floats import BFLOAT, DOUBLE, HALF, SINGLE, add, convert, fma, mul
 
 NAN = 0x7FFFFFFF
 SINGLES = [

@@ -1,5 +1,5 @@
 // Forms of memory instructions that other kernels here do not have: scopes, widths and hints through generic pointers,
-// in one block of 32 threads.  What they leave: tests/emulator/test_spellings.py.
+// in one block of 32 threads.  What they leave: tests/emulator/lowering/test_memory_forms.py.
 typedef unsigned long long ull;
 #define EXPORT extern "C" __global__ void
 #define ASM asm volatile

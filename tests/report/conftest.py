@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from report.runs import subject_of
+from helpers.report_runs import subject_of
 from warplens.report.launch_view import LaunchView
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import csv
 import io
 
-from report.predictions import predicted
-from report.runs import subject_of
+from helpers.made_up_predictions import predicted
+from helpers.report_runs import subject_of
 from warplens.core.metric import Metric
 from warplens.hardware.ncu import read_csv
 from warplens.report.raw_page import page

@@ -5,7 +5,7 @@ home in the other is looked up there, and a copy stays.  Room is given to lines 
 at a time.  So of uses at random half ask the home at once, and of the others those that find no copy: such asks come
 after a pause, and a home that is asked more seldom than all together ask forgets sooner.  Caches with these rules, the
 least recently used going first, give the DRAM bytes of `gather` in measurements/h200/l2_patterns.csv without any
-constant; tests/model/test_two_halves.py follows each use.
+constant; tests/model/grid/test_l2_partitions.py follows each use.
 """
 
 from __future__ import annotations

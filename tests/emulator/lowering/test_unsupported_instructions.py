@@ -1,0 +1,69 @@
+"""What is not emulated stops before anything runs, and says which instruction of which line it is.
+
+The lines of textures and surfaces are those of the compiler's own header, whose functions do it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from helpers.kernel_launches import kernel, written
+from warplens.errors import UnsupportedInstruction
+
+TEXTURE = "__global__ void k(cudaTextureObject_t t, float *o) {\n o[0] = tex1Dfetch<float>(t, 3); }"
+SURFACE = "__global__ void k(cudaSurfaceObject_t t, float *o) {\n surf2Dwrite(o[0], t, 0, 1); }"
+BULK = """__global__ void k(char *g, float *o) { __shared__ alignas(128) char s[16];
+ unsigned a = __cvta_generic_to_shared(s);
+ asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], 16;" :: "l"(g), "r"(a)); o[0] = 1; }"""
+TRANSACTIONS = """__global__ void k(char *g, float *o) { __shared__ unsigned long long b;
+ unsigned a = __cvta_generic_to_shared(&b);
+ asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], 16;" :: "r"(a)); o[0] = 1; }"""
+VOLTA = """__global__ void k(unsigned *a, float *o) { float d[8] = {};
+ asm volatile("mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32 {%0,%1,%2,%3,%4,%5,%6,%7},{%8,%8},{%8,%8},"
+  "{%0,%1,%2,%3,%4,%5,%6,%7};" : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]),
+  "+f"(d[7]) : "r"(a[0])); for (int i = 0; i < 8; ++i) o[i] = d[i]; }"""
+SPARSE_BYTES = """__global__ void k(unsigned *a, float *o) { float d[4] = {};
+ asm volatile("mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.f32.e4m3.e4m3.f32 {%0,%1,%2,%3},{%4,%4,%4,%4},"
+  "{%4,%4,%4,%4},{%0,%1,%2,%3}, %4, 0;"
+  : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) : "r"(a[0])); for (int i = 0; i < 4; ++i) o[i] = d[i]; }"""
+NO_COMPLETE = """__global__ void k(char *g, float *o) { __shared__ unsigned long long b;
+ unsigned a = __cvta_generic_to_shared(&b); unsigned long long s;
+ asm volatile("mbarrier.arrive.noComplete.shared.b64 %0, [%1], 2;" : "=l"(s) : "r"(a)); o[0] = s; }"""
+
+
+@pytest.mark.parametrize(
+    ("source", "told"),
+    [
+        (TEXTURE, r"TLD\.LZ .*\(sm_90, .* at 0x[0-9a-f]+, .*:\d+\): texture instructions are not emulated"),
+        (SURFACE, r"SUST\.D.*:\d+\): surface instructions are not emulated"),
+        (BULK, r"UBLKCP.*:3\): bulk copies by the tensor memory accelerator \(TMA\) are not emulated"),
+        (TRANSACTIONS, r"SYNCS\.ARRIVE\.TRANS64 .*:3\): mbarriers that count transactions .* are not emulated"),
+    ],
+)
+def test_told(source: str, told: str) -> None:
+    out = np.zeros(1, np.float32)
+    with pytest.raises(UnsupportedInstruction, match=told):
+        written('extern "C" ' + source, "k").launch(1, 32, np.zeros(16, np.int8), out)
+    assert out[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "told"),
+    [
+        (VOLTA, "sm_75", r"HMMA\.884\..*\(sm_75, .*:\d+\): matrix products of Volta's shape .* are not emulated"),
+        (SPARSE_BYTES, "sm_89", r"QMMA\.SP.*\(sm_89, .*:\d+\): products of sparse or scaled .* are not emulated"),
+        (NO_COMPLETE, "sm_90", r"SYNCS\.ARRIVE.*:3\): arrivals that may not end a phase .* are not emulated"),
+    ],
+)
+def test_told_of_an_architecture(source: str, target: str, told: str) -> None:
+    out = np.zeros(8, np.float32)
+    with pytest.raises(UnsupportedInstruction, match=told):
+        written('extern "C" ' + source, "k", target).launch(2, 32, np.zeros(32, np.uint32), out)
+    assert not out.any()
+
+
+def test_bulk_copies_of_a_whole_file() -> None:
+    out = np.zeros(64, np.int32)
+    with pytest.raises(UnsupportedInstruction, match="transactions"):
+        kernel("k36_tma_wgmma.cu", "mb", "sm_90").launch(2, 32, np.zeros(1024, np.int8), out, 32)
+    assert not out.any()

@@ -1,0 +1,149 @@
+"""Who of the blocks that share a line waits for DRAM."""
+
+from __future__ import annotations
+
+import csv
+from collections import defaultdict
+from pathlib import Path
+from statistics import mean
+from typing import Any
+
+import numpy as np
+import pytest
+
+import warplens as wl
+from warplens.machine import machine
+from warplens.model import layout as p
+from warplens.model.grid.first_touch import ALL_THE_SAME, asked_first
+from warplens.model.instruction.instruction_table import InstructionTable, machine_code
+from warplens.model.trace.trace_decoder import ENTER, basic_block, instruction, length
+from warplens.model.trace.warp_streams import WarpStreams
+
+ROOT = Path(__file__).parents[3]
+with (ROOT / "measurements" / "h200" / "seams.csv").open(encoding="utf-8") as file:
+    MEASURED = list(csv.DictReader(file))
+HALO = """extern "C" __global__ void halo(const float* x, float* y, int n) {
+  __shared__ float s[66];
+  int i = blockIdx.x * 64 + threadIdx.x;
+  s[threadIdx.x + 1] = x[i];
+  if (threadIdx.x == 0 && i > 0) s[0] = x[i - 8];
+  __syncthreads();
+  if (threadIdx.x < 8 && i + 64 < n) s[65] = x[i + 64];
+  __syncthreads();
+  y[i] = s[threadIdx.x] + s[threadIdx.x + 1] + s[threadIdx.x + 2];
+}"""
+
+
+def recording(source: str, grid: int, block: int, *arguments: Any) -> tuple[WarpStreams, InstructionTable]:
+    run = wl.compile(source=source, arch="sm_90")[source.split("void ")[1].split("(")[0]].launch(
+        grid, block, *arguments
+    )
+    return run._record(grid, tuple(range(grid))), machine_code(run.kernel.program, machine("h200").speeds)
+
+
+def test_a_seam_is_the_neighbours_who_reads_it_sooner() -> None:
+    streams, code = recording(HALO, 40, 64, np.zeros(2560, np.float32), np.zeros(2560, np.float32), 2560)
+    first = asked_first(streams, range(40), 40, code.rows, code.firsts, code.lasts)
+    loads = np.flatnonzero((code.rows[:, p.KIND] == p.LOAD) & (code.rows[:, p.BYTES] == 4))
+    shares = sorted(first[i] for i in loads)
+    assert shares[0] < 0.2  # behind the barrier
+    assert shares[-1] == 1.0  # its own
+    assert len(shares) >= 3
+
+
+def slowly(streams: WarpStreams, asked: range, at_once: int, code: InstructionTable) -> dict[int, float]:
+    """The same in the words of the module, without barriers: who comes to a piece first, block by block."""
+    stages: dict[tuple[int, int], tuple[int, int]] = {}
+    for warp, (at, end) in enumerate(zip(streams.starts, streams.ends, strict=True)):
+        stage, pending = 0, set()
+        block = streams.blocks[warp // streams.warps]
+        while at < end:
+            number = basic_block(streams.words[at])
+            at += 2
+            for i in range(code.firsts[number], code.lasts[number] + 1):
+                if any(code.rows[i, p.WAITS] >> board & 1 for board in pending):
+                    stage, pending = stage + 1, set()
+                if at < end and streams.words[at] < ENTER and instruction(streams.words[at]) == i:
+                    size = length(streams.words[at])
+                    if code.rows[i, p.KIND] == p.LOAD:
+                        pending.add(int(code.rows[i, p.SETS]))
+                        for sector in streams.words[at + 2 : at + size]:
+                            key = int(sector) >> 1, block
+                            stages[key] = min(stages.get(key, (1 << 30, 0)), (stage, i))
+                    at += size
+    window = at_once / (max(stage for stage, _ in stages.values()) + 1)
+    users = defaultdict(list)
+    for (piece, block), (stage, i) in stages.items():
+        users[piece].append((block, stage, i))
+    told = defaultdict(list)
+    for of_piece in users.values():
+        for block, stage, i in of_piece:
+            others = [(b, s) for b, s, _ in of_piece if b != block and b // at_once == block // at_once]
+            near = at_once if block < at_once else window
+            sooner = any(b < block - near or (abs(b - block) <= near and s < stage) for b, s in others)
+            sooner = sooner or any(b < block and s < stage for b, s in others)
+            if block in asked:
+                told[i].append(not sooner)
+    return {i: mean(each) + ALL_THE_SAME * (1 - mean(each)) for i, each in told.items()}
+
+
+@pytest.mark.parametrize("at_once", [7, 16, 24])
+def test_each_piece_by_itself_gives_the_same(at_once: int) -> None:
+    rng = np.random.default_rng(3)
+    source = """extern "C" __global__ void wander(const int* x, const int* next, int* y) {
+      int at = next[blockIdx.x * 2 + threadIdx.x / 32], sum = 0;
+      for (int k = 0; k < 5 + at % 3; ++k) { sum += x[at * 32 + threadIdx.x % 32]; at = next[at]; }
+      y[blockIdx.x * 64 + threadIdx.x] = sum;
+    }"""
+    next_one = rng.integers(0, 60, 60).astype(np.int32)
+    streams, code = recording(source, 24, 64, np.zeros(2048, np.int32), next_one, np.zeros(1536, np.int32))
+    first = asked_first(streams, range(24), at_once, code.rows, code.firsts, code.lasts)
+    for i, share in slowly(streams, range(24), at_once, code).items():
+        assert first[i] == pytest.approx(share), i
+
+
+@pytest.mark.parametrize("threads", [32, 256])
+def test_seams_are_waited_for_as_on_an_h200(threads: int) -> None:
+    """Of 48 steps, in shares of what lines that nobody else reads cost."""
+    steps, warps = 48, 132 * threads // 32
+    region = steps * 32
+    pool = warps * region
+    kernel = wl.compile(ROOT / "tests" / "kernels" / "seams.cu")["seam"]
+    x, out = np.zeros(2 * pool + 16384 * 32, np.int32), np.zeros(256, np.int32)
+
+    def time(what: int) -> float:
+        return kernel.launch(132, threads, x, out, steps, 1, what, region, pool).predict("h200").time_us
+
+    shared, alone = time(0), time(1)
+    wanted = next(
+        r for r in MEASURED if (r["blocks"], r["threads"], r["steps"], r["delta"]) == ("132", str(threads), "48", "1")
+    )
+    assert shared / alone == pytest.approx(float(wanted["next_us"]) / float(wanted["never_us"]), abs=0.08)
+
+
+def test_an_instruction_that_is_repeated_where_it_stands_is_passed_over() -> None:
+    """Each look at an mbarrier is an access, and no basic block is entered for it."""
+    x = np.arange(128, dtype=np.int32)
+    kernel = wl.compile(ROOT / "tests" / "kernels" / "field_library.cu", arch="sm_90")["barrier_phases"]
+    run = kernel.launch(1, 128, x, np.zeros_like(x), 50)
+    code = machine_code(run.kernel.program, machine("h200").speeds)
+    first = asked_first(run._record(1, (0,)), (0,), 1, code.rows, code.firsts, code.lasts)
+    assert (first == 1).all()
+
+
+FEW = """extern "C" __global__ void few(const int* x, int* y, int rounds) {
+  int sum = 0;
+  for (int k = 0; k < rounds; ++k) sum += x[352 * (k & 7) + threadIdx.x];
+  y[blockIdx.x * 32 + threadIdx.x] = sum;
+}"""
+
+
+@pytest.mark.parametrize("enough", [1000, 3500, 8000])
+def test_few_pieces_that_are_asked_for_often_are_looked_at_in_part(
+    enough: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """16 pieces, each asked for 1,000 times: half of the pieces is not half of what asks for them."""
+    streams, code = recording(FEW, 100, 32, np.ones(2816, np.int32), np.zeros(3200, np.int32), 80)
+    monkeypatch.setattr("warplens.model.grid.first_touch.ENOUGH", enough)
+    first = asked_first(streams, range(100), 100, code.rows, code.firsts, code.lasts)
+    assert ((first >= 0) & (first <= 1)).all()

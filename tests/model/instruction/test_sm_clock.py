@@ -1,0 +1,30 @@
+"""Matrix instructions slow the clock, as on an H200."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import warplens as wl
+from warplens.calibration import source_of, trials
+
+MEASURED = Path(__file__).parents[3] / "measurements" / "h200" / "calibration_active.csv"
+TRIALS = {trial.name: trial for trial in trials(132) if trial.subject == "clocks"}
+KERNELS = wl.compile(source=source_of("clocks"), arch="sm_90")
+
+
+@pytest.mark.parametrize("kind", ["floats", "doubles", "none"])
+def test_the_clock_is_the_one_that_an_h200_had(kind: str) -> None:
+    name = f"clock of {kind}, 132 x 512, 0 between"
+    what, _, parameter = name.partition(", ")
+    with MEASURED.open(newline="") as file:
+        (row,) = (r for r in csv.DictReader(file) if (r["what"], r["parameter"]) == (what, parameter))
+    measured = 1000 * float(row["sm__cycles_elapsed.max"]) / float(row["gpu__time_duration.sum"])
+    trial = TRIALS[name]
+    args = (np.zeros(4096, np.int64), np.zeros(1024, np.float32), np.int32(20), np.int32(0))
+    found = KERNELS[trial.kernel].launch((trial.grid,), (trial.block,), *args).predict("h200").metrics
+    cycles, nanoseconds = found["gpc__cycles_elapsed.max"].value, found["gpu__time_duration.sum"].value
+    assert 1000 * cycles / nanoseconds == pytest.approx(measured, rel=0.02)

@@ -1,0 +1,73 @@
+"""The JSON document and its schema."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jsonschema
+import pytest
+
+from helpers.hand_made_traces import kernel, program, trace
+from warplens.core.launch import Launch
+from warplens.core.metric import Metric
+from warplens.counters.metrics import by_instruction, by_line, metrics
+from warplens.report.json.document import document, schema, text
+
+
+def made(tools: dict[str, str] | None = None) -> dict[str, Any]:
+    code = program("LDG.E R0,[R2.64]\n@!P0 EXIT\nEXIT", lines=(7, 7, None))
+    rows = [
+        {"executed": 3, "requests": 3, "sectors": 10, "ideal": 10},
+        {"executed": 3},
+        {"executed": 1},
+    ]
+    seen = trace(Launch((1, 1, 1), (96, 1, 1)), rows)
+    values = metrics(code, seen, kernel())
+    return document(
+        kernel(),
+        seen.launch,
+        code,
+        values,
+        by_line(code, seen),
+        by_instruction(code, seen),
+        tools or {"warplens": "1", "nvrtc": "13.0"},
+    )
+
+
+def test_follows_the_schema() -> None:
+    jsonschema.Draft202012Validator.check_schema(schema())
+    jsonschema.validate(made(), schema())
+
+
+def test_the_schema_refuses_a_made_up_provenance() -> None:
+    wrong = made()
+    wrong["metrics"]["smsp__inst_executed.sum"]["provenance"] = "guessed"
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(wrong, schema())
+
+
+def test_content() -> None:
+    content = made()
+    assert content["metrics"]["smsp__inst_executed.sum"] == {
+        "value": 7,
+        "unit": "inst",
+        "provenance": "exact",
+    }
+    assert [(line["line"], line["metrics"]["smsp__inst_executed.sum"]) for line in content["lines"]] == [(7, 6)]
+    assert [one["guard"] for one in content["instructions"]] == [None, "@!P0", None]
+    assert content["instructions"][2]["source"] is None
+    assert "smsp__sass_sectors_mem_global.sum" not in content["instructions"][1]["metrics"]
+    ratio = content["metrics"]["l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio"]
+    assert ratio["value"] == pytest.approx(10 / 3)
+
+
+def test_bytes_do_not_depend_on_the_order_of_what_came_in() -> None:
+    assert text(made({"nvrtc": "13.0", "warplens": "1"})) == text(made({"warplens": "1", "nvrtc": "13.0"}))
+
+
+def test_whole_numbers_are_integers_and_nothing_is_nan() -> None:
+    code = program("EXIT")
+    strange = {"a": Metric(4.0, "", "exact"), "b": Metric(float("nan"), "", "modelled")}
+    content = document(kernel(), Launch((1, 1, 1), (32, 1, 1)), code, strange, {}, [{}], {})
+    assert '"value": 4,' in text(content)
+    assert content["metrics"]["b"]["value"] is None
