@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from warplens.compiler.c_types import TYPES
-from warplens.compiler.demangle import parameter_types
 from warplens.compiler.signature import NOISE, all_declarations, declared_name
 from warplens.core.cubin import Kernel
+from warplens.core.demangle import parameter_types
 from warplens.launchspec.element_type import ElementType, parse_element
 
 POINTER_BYTES = 8

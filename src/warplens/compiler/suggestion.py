@@ -13,12 +13,12 @@ from math import prod
 from typing import TypeGuard
 
 from warplens.compiler.c_types import TYPES
-from warplens.compiler.demangle import demangled
 from warplens.compiler.host_code import blanked
 from warplens.compiler.host_launch import HostLaunch, commas, launched, launched_instance
 from warplens.compiler.ptx import declared
 from warplens.compiler.signature import declarations, declared_name
 from warplens.core.cubin import Kernel
+from warplens.core.demangle import demangled
 from warplens.launchspec.element_type import parse_element
 from warplens.launchspec.expression import Number
 
