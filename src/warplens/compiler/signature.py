@@ -1,4 +1,4 @@
-"""What the parameters of a kernel are called in its CUDA source.
+"""Signatures: names of a kernel's parameters in its CUDA source.
 
 A cubin knows places and sizes of parameters but not their names.  The source is scanned for `__global__`
 functions of the kernel's name, without preprocessing: a kernel that a macro writes is not found.
@@ -73,7 +73,7 @@ def kernels(text: str) -> Iterator[tuple[str, list[str]]]:
 
 
 def _bracketed(source: str, opening: int) -> tuple[str, int]:
-    """What stands between a bracket and its partner, and the place behind."""
+    """The text between a bracket and its partner, and the index after it."""
     depth = 0
     for at in range(opening, len(source)):
         depth += (source[at] == "(") - (source[at] == ")")
