@@ -21,10 +21,10 @@ from warplens.compiler import (
     is_ptx,
     read_cubin,
 )  # fmt: skip
-from warplens.compiler.demangle import cpp_names, demangled, same_name
 from warplens.compiler.parameter_type import ParameterType, types_of
 from warplens.control_characters import visible
 from warplens.core.cubin import Cubin, Kernel, Parameter, chip_number
+from warplens.core.demangle import cpp_names, demangled, same_name
 from warplens.core.device_variables import CONSTANT_BANK, Variables
 from warplens.core.hazard import checks_of
 from warplens.core.launch import Dim3, Launch

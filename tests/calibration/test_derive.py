@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from warplens.calibration.derive import ColdLines, event_microseconds, tables
+from warplens.calibration.derive import ColdLines, event_microseconds, tables, toml
 from warplens.calibration.readings import durations, read
 from warplens.errors import UsageError
 from warplens.machine import machine
@@ -18,7 +18,8 @@ ROOT = Path(__file__).parents[2]
 MEASURED = ROOT / "measurements" / "h200"
 RECORD = read(MEASURED / "calibration.csv")
 DURATIONS = durations(MEASURED / "calibration_counters.csv") | durations(MEASURED / "calibration_active.csv")
-FILE = tomllib.loads((ROOT / "src" / "warplens" / "machine" / "h200.toml").read_text(encoding="utf-8"))
+TEXT = (ROOT / "src" / "warplens" / "machine" / "h200.toml").read_text(encoding="utf-8")
+FILE = tomllib.loads(TEXT)
 H200 = machine("h200")
 L2_BYTES = 62_914_560
 FOUND = tables(RECORD, H200.multiprocessors, H200.dram_gigabytes_per_second, L2_BYTES)
@@ -31,6 +32,23 @@ def test_the_record_rebuilds_the_file(table: str) -> None:
     stands = {key: value for key, value in FILE[table].items() if key != "source"}
     assert FOUND[table] == pytest.approx(stands, rel=1e-9)
     assert "measurements/h200/calibration.csv" in FILE[table]["source"]
+
+
+@pytest.mark.parametrize("table", sorted(TABLES))
+def test_the_record_rebuilds_the_files_text(table: str) -> None:
+    """Every byte of the table, given the order of its keys and its source."""
+    keys = [key for key in FILE[table] if key != "source"]
+    text = toml({table: {key: FOUND[table][key] for key in keys}}, FILE[table]["source"].removeprefix("derived: "))
+    assert text.split("\n\n")[0] in TEXT.split("\n\n")
+
+
+def test_the_record_rebuilds_the_text_of_its_own_source() -> None:
+    assert TEXT.endswith("\n\n" + toml({}, FILE["calibration"]["source"]))
+
+
+@pytest.mark.parametrize("source", ["a GPU's record", 'the "record"', "both: '\"'", "a\\b"])
+def test_any_source_is_read_back(source: str) -> None:
+    assert tomllib.loads(toml({}, source))["calibration"]["source"] == source
 
 
 def test_a_missing_trial_is_named() -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
 import numpy as np
 import pytest
 
-from warplens.commands.validate import Emulated, difference, rows
+from warplens.commands.validate import Emulated, difference, read_record, rows, write_record
 from warplens.core.agreement import Agreement, AgreementRow
 from warplens.core.launch import Launch
 from warplens.core.metric import Metric
@@ -51,3 +52,18 @@ def test_percentages_agree_to_the_two_digits_that_are_printed() -> None:
     for theirs, equal in ((33.33, True), (33.34, False)):
         (row,) = rows({name: Metric(100 / 3, "%", "exact")}, {name: Metric(theirs, "%", "measured")})
         assert row.equal is equal
+
+
+def test_a_record_is_read_back_with_names_that_hold_commas(tmp_path: Path) -> None:
+    file = tmp_path / "h200.csv"
+    row = AgreementRow(NAME, Metric(8, "inst", "exact"), Metric(8, "inst", "measured"), True)
+    write_record(
+        str(file), [Agreement(kernel, LAUNCH, (row,), "") for kernel in ("copy", "scale<float, 4>")], "an H200"
+    )
+    assert (
+        file.read_text()
+        == f'# an H200\nkernel,grid,block,{NAME}\ncopy,1x1x1,32x1x1,8\n"scale<float, 4>",1x1x1,32x1x1,8\n'
+    )
+    assert read_record(str(file)) == {
+        (kernel, "1x1x1", "32x1x1"): {NAME: Metric(8, "", "measured")} for kernel in ("copy", "scale<float, 4>")
+    }

@@ -12,6 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+import tomlkit
+
 from warplens.calibration.readings import Row
 from warplens.calibration.trial import MIB
 from warplens.errors import UsageError
@@ -204,14 +206,15 @@ def event_microseconds(rows: Mapping[str, Row], durations: Mapping[str, float]) 
 
 
 def toml(found: Mapping[str, Mapping[str, float]], source: str) -> str:
-    """For the GPU's file."""
-    tables_and_sources = [(table, keys, f"derived: {source}") for table, keys in found.items()]
-    tables_and_sources += [("calibration", {}, source)]
-    blocks = [
-        "\n".join([f"[{table}]", *(f"{key} = {value:g}" for key, value in keys.items()), f"source = '{said}'"])
-        for table, keys, said in tables_and_sources
-    ]
-    return "\n\n".join(blocks) + "\n"
+    """TOML of these tables, each with its source, for the GPU's file."""
+    document = tomlkit.document()
+    for table, values in found.items():
+        document[table] = {key: int(value) if value.is_integer() else value for key, value in values.items()}
+    document["calibration"] = {}
+    for table in document:
+        text = source if table == "calibration" else f"derived: {source}"
+        document[table]["source"] = tomlkit.string(text, literal="'" not in text)
+    return tomlkit.dumps(document)
 
 
 @dataclass(frozen=True)

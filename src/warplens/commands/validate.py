@@ -1,8 +1,9 @@
-"""Emulator beside a GPU, or beside counters that a GPU gave before: where they differ.  F9."""
+"""Validation: compares results and counters with a GPU's, or with recorded ones."""
 
 from __future__ import annotations
 
 import csv
+import io
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -136,8 +137,10 @@ def _counter(file: str, name: str, text: str) -> int | float:
 def write_record(file: str, agreements: Sequence[Agreement], heading: str) -> None:
     """What the GPU counted, for `read_record`; `heading` says which GPU and when."""
     names = sorted({row.name for agreement in agreements for row in agreement.rows})
-    lines = [f"# {heading}", ",".join([*IDENTITY, *names])]
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow([*IDENTITY, *names])
     for agreement in agreements:
-        values = {row.name: str(row.measured.value) for row in agreement.rows}
-        lines.append(",".join([*identity(agreement.title, agreement.launch), *(values.get(n, "") for n in names)]))
-    write_whole(Path(file), ("\n".join(lines) + "\n").encode())
+        values = {row.name: row.measured.value for row in agreement.rows}
+        table.writerow([*identity(agreement.title, agreement.launch), *(values.get(name, "") for name in names)])
+    write_whole(Path(file), f"# {heading}\n{text.getvalue()}".encode())

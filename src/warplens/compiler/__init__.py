@@ -1,4 +1,9 @@
-"""CUDA C++ or PTX -> cubin -> Kernel.  F3."""
+"""Compiler: CUDA C++ or PTX in, a cubin and its kernels out.
+
+In: source text, an architecture, options.  Out: `Cubin` with the code, parameters and tables of each kernel, and what
+the source declares of them (names and types of parameters, launches in host code).  NVIDIA's compilers (NVRTC, ptxas)
+do the compiling; what instructions mean is no matter of this package.
+"""
 
 from warplens.compiler.architecture import ARCHITECTURES, check_architecture
 from warplens.compiler.cubin_reader import is_cubin, read_cubin

@@ -1,4 +1,4 @@
-"""The architectures whose machine code is understood."""
+"""Architectures: those whose machine code is supported."""
 
 from __future__ import annotations
 

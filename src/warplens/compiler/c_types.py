@@ -1,4 +1,4 @@
-"""Types of CUDA C++, as arguments call them: f32 for float.  F3."""
+"""C++ types: their element types in launch blocks, f32 for float."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A cubin's bytes -> Cubin: what the executor and the reports need to know of each kernel.
+"""Cubin reader: parses an ELF image into kernels, constants and relocations.
 
 Where a cubin keeps what: `.text.<kernel>` the code, `.nv.info` and `.nv.info.<kernel>` the attributes,
 `.nv.constant<bank>.<kernel>` and `.nv.constant<bank>` the constant banks, `.nv.shared.<kernel>` the size of
@@ -117,7 +117,7 @@ class _CubinReader:
         )
 
     def _refuse_cut_tables(self) -> None:
-        """Both tables stand behind the sections, the one of segments last."""
+        """Both tables lie after the sections, the one of segments last."""
         for kind in ("sh", "ph"):
             count, size = self.elf[f"e_{kind}num"], self.elf[f"e_{kind}entsize"]
             if self.elf[f"e_{kind}off"] + count * size > len(self.data):
@@ -179,7 +179,7 @@ class _CubinReader:
             shared_bytes=self._shared_bytes(name),
             local_bytes=function.stack,
             parameters=own.parameters,
-            parameter_base=own.parameter_base or len(constants[0]),  # not said of a kernel without parameters
+            parameter_base=own.parameter_base or len(constants[0]),  # absent for a kernel without parameters
             barriers=own.barriers if own.barriers is not None else flags >> 20 & 0x7F,
             max_threads=own.max_threads,
             cluster=own.cluster,
@@ -221,7 +221,7 @@ class _CubinReader:
         }
 
     def _relocations(self, section: str) -> tuple[Relocation, ...]:
-        """In order of offset.  Without an addend of its own (.rel), it stands in the section."""
+        """In order of offset.  Without an addend of its own (.rel), the section holds it."""
         content = self._bytes(section)
         found: list[Relocation] = []
         for table in (self.sections.get(f".rela{section}"), self.sections.get(f".rel{section}")):

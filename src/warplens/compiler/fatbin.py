@@ -1,7 +1,7 @@
-"""What nvcc makes of device code in files of the host: cubins for each architecture in a fatbin, and PTX.
+"""Fat binaries: cubins for each architecture, and PTX, in files that nvcc wrote.
 
-A fatbin stands by itself (`nvcc -fatbin`) or within an object, a program or a library, whatever the system; a file has
-one for each source.  It is found by its first bytes.  Layout, as nvcc 13.0 writes it, numbers little-endian:
+A fatbin is a file of its own (`nvcc -fatbin`) or within an object, a program or a library, whatever the system; a file
+has one for each source.  It is found by its first bytes.  Layout, as nvcc 13.0 writes it, numbers little-endian:
 
     fatbin   magic (8 bytes), size of what follows (8), entries
     entry    kind (2): 1 PTX, 2 a cubin;  version (2), size of this head (4), size of the code (8);

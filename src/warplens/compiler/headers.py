@@ -1,8 +1,8 @@
-"""Headers of the C and C++ libraries that .cu files include and that come with no wheel.
+"""Headers: those of the C and C++ libraries that .cu files include and no wheel has.
 
 The compiler knows printf, malloc, memcpy, __assertfail and the mathematical functions by itself; of the headers
-that device code needs only assert.h has something to say (HEADERS).  Files that nvcc compiles lean on more, since it
-includes cuda_runtime.h, and with it half the C library, into each of them: PRELUDE stands for that.
+that device code needs only assert.h has content (HEADERS).  Files that nvcc compiles lean on more, since it
+includes cuda_runtime.h, and with it half the C library, into each of them: PRELUDE replaces that.
 """
 
 from __future__ import annotations

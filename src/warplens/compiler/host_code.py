@@ -1,8 +1,8 @@
-"""What of a .cu file is for the host: nvcc compiles it with the host's compiler, NVRTC refuses it.  F3.
+"""Host code: finds the functions of a .cu file that only the host compiles.
 
 `main`, functions that launch kernels, and members of classes without `__device__` are blanked out, so that every
 line of what remains keeps its number.  The source is scanned, not parsed: comments, texts and directives are blanks
-to the scanner, and brackets do the rest.  Where it errs the compiler says so, since what is left out cannot be used.
+to the scanner, and brackets do the rest.  Where it errs the compiler reports it, since what is left out cannot be used.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def _blank(noise: re.Match[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Function:
-    """Places in the text: where the declaration begins, its body's `{`, and behind the body's `}`."""
+    """Places in the text: where the declaration begins, its body's `{`, and after the body's `}`."""
 
     start: int
     body: int
@@ -95,7 +95,7 @@ class _Function:
 
 
 def _behind_macros(text: str, part: _Function, writing: set[str]) -> int:
-    """Where the declaration itself begins, behind macros without a semicolon that write whole definitions."""
+    """Where the declaration itself begins, after macros without a semicolon that write whole definitions."""
     at = part.start
     while (call := _CALL.match(text, at, part.body)) and call[1] in writing:
         at = closing(text, call.end() - 1) + 1
@@ -113,28 +113,28 @@ def _functions(text: str, start: int, end: int, member: bool) -> Iterator[_Funct
         elif letter in ";}" or (letter == ":" and text[head:at].strip() in _ACCESS):
             head = at + 1
         elif letter == "{":
-            behind = closing(text, at) + 1
+            after = closing(text, at) + 1
             kind = _kind(text[head:at])
             if kind == "function" and _initializes(text, head, at):
                 kind = "value"
             if kind == "inside":
-                yield from _functions(text, at + 1, behind - 1, member=False)
+                yield from _functions(text, at + 1, after - 1, member=False)
             elif kind == "type":
-                yield from _functions(text, at + 1, behind - 1, member=True)
+                yield from _functions(text, at + 1, after - 1, member=True)
             elif kind == "function":
                 begin = head + len(text[head:at]) - len(text[head:at].lstrip())
-                if kernel := _KERNEL.search(text, at, behind):  # brackets of branches of #if are no pairs
-                    behind = max(text.rfind(letter, at, kernel.start()) for letter in ";{}") + 1
-                yield _Function(begin, at, behind, member)
-            at = behind
+                if kernel := _KERNEL.search(text, at, after):  # brackets of branches of #if are no pairs
+                    after = max(text.rfind(letter, at, kernel.start()) for letter in ";{}") + 1
+                yield _Function(begin, at, after, member)
+            at = after
             if kind in ("inside", "function"):
                 head = at
-            continue  # behind a type or an initializer stands more, up to its semicolon
+            continue  # after a type or an initializer, up to its semicolon
         at += 1
 
 
 def _kind(head: str) -> str:
-    """What a `{` behind this text opens: "inside" of a namespace, a "type", a "function" or a "value"."""
+    """What a `{` after this text opens: "inside" of a namespace, a "type", a "function" or a "value"."""
     if _INSIDE.fullmatch(head):
         return "inside"
     bare = head
@@ -151,7 +151,7 @@ def _kind(head: str) -> str:
 
 
 def _is_type(before: str) -> bool:
-    """Whether brackets behind this are of a macro (`struct ALIGN(16) A`), of a base (`struct A : B<sizeof(int)>`) or of
+    """Whether brackets after this are of a macro (`struct ALIGN(16) A`), of a base (`struct A : B<sizeof(int)>`) or of
     what a template is specialised for (`struct A<sizeof(int)>`), not of a function that gives one (`struct A make()`).
     """
     if not _TYPE.match(before.lstrip()):
@@ -162,8 +162,8 @@ def _is_type(before: str) -> bool:
 
 def _initializes(text: str, head: int, at: int) -> bool:
     """Whether the `{` gives a member its value in a constructor's list: `S(int x) : a{x}, b(x) {}`."""
-    behind = text[_end_of_parameters(text, head, at) : at]
-    return re.match(r":(?!:)", behind) is not None and re.search(r"[\w>]\s*$", behind) is not None
+    after = text[_end_of_parameters(text, head, at) : at]
+    return re.match(r":(?!:)", after) is not None and re.search(r"[\w>]\s*$", after) is not None
 
 
 def _behind_angles(text: str) -> str:
@@ -176,7 +176,7 @@ def _behind_angles(text: str) -> str:
 
 
 def _end_of_parameters(text: str, start: int, body: int) -> int:
-    """Behind the first brackets and what may follow before a constructor's list: const, override, -> type."""
+    """After the first brackets and what may follow before a constructor's list: const, override, -> type."""
     found = _NAME.search(text, start, body)
     at = closing(text, found.end() - 1) + 1 if found else body
     following = re.compile(r"[^:{]*").match(text, at, body)

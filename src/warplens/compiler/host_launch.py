@@ -1,4 +1,4 @@
-"""How the host code of a .cu file starts a kernel: block, grid, numbers, and how much memory it gives it.  F3.
+"""Host launches: block, grid and arguments of the `<<<>>>` calls in a .cu file.
 
 The code is not run: what follows from constants is known, what is read, measured or passed to a function is not.
 """
@@ -49,7 +49,7 @@ UNKNOWN_SHARED = 4096  # bytes, where some are asked for
 class HostLaunch:
     """A `<<<...>>>` of the host's: bytes as a number or ""; a grid of () and a number of None are not known.
 
-    values   of the arguments;  given: bytes of memory behind each
+    values   of the arguments;  given: bytes of memory of each
     """
 
     block: tuple[int, ...]
@@ -103,12 +103,12 @@ def launched_instance(name: str, source: str) -> str:
     numbers = constants(source, plain)
     words = [word.strip() for word in commas(found["instance"])]
     values = [number(word, numbers) for word in words]
-    told = (word if value is None else str(value) for word, value in zip(words, values, strict=True))
-    return f"{name}<{', '.join(told)}>"
+    texts = (word if value is None else str(value) for word, value in zip(words, values, strict=True))
+    return f"{name}<{', '.join(texts)}>"
 
 
 def expanded(source: str) -> str:
-    """The source without comments and directives; macros and functions of one line stand as what they come to."""
+    """The source without comments and directives; macros and functions of one line are replaced by their values."""
     plain = blanked(source)
     for pattern, text in zip(FUNCTIONS, (source, plain), strict=True):
         for each in pattern.finditer(text):
@@ -137,11 +137,11 @@ def _inside(given: Mapping[str, str], word: re.Match[str]) -> str:
 def constants(source: str, plain: str) -> dict[str, Number]:
     """Names that the file gives a number, the first one where it does so twice;  plain: as expanded() has it."""
     found: dict[str, Number] = {}
-    said = [(each.start(), each["macro"], COMMENT.sub("", each["body"])) for each in DEFINED.finditer(source)]
+    definitions = [(each.start(), each["macro"], COMMENT.sub("", each["body"])) for each in DEFINED.finditer(source)]
     for each in DECLARED.finditer(plain):
         pairs = (SET.fullmatch(one.strip()) for one in commas(each["names"]))
-        said += [(each.start(), pair["name"], pair["is"] or pair["in"]) for pair in pairs if pair]
-    for _, name, text in sorted(said, key=itemgetter(0)):
+        definitions += [(each.start(), pair["name"], pair["is"] or pair["in"]) for pair in pairs if pair]
+    for _, name, text in sorted(definitions, key=itemgetter(0)):
         value = number(text, found)
         if value is not None:
             found.setdefault(name, value)
@@ -167,7 +167,7 @@ def allocations(plain: str, numbers: Mapping[str, Number]) -> dict[str, Number]:
 
 
 def _memory(text: str, memory: Mapping[str, Number]) -> Number | None:
-    """Behind the pointer that an argument names, be it cast or a vector's."""
+    """The pointer that an argument names, be it cast or a vector's."""
     return next((memory[word] for word in WORD.findall(text) if word in memory), None)
 
 

@@ -1,7 +1,7 @@
 """Include closure: the files that a compilation may open, by their contents, so that a cached result depends on them.
 
-NVRTC does not say which files it opened, and which it looked for in vain.  So each #include is followed as NVRTC does,
-those behind #if and in comments too: a file too many is one compilation more, a file too few a stale result.  A file
+NVRTC does not report which files it opened, and which it did not find.  So each #include is followed as NVRTC does,
+those under #if and in comments too: a file too many is one compilation more, a file too few a stale result.  A file
 that is not there yet becomes part of the closure once it is.  Headers of the wheels are known by the wheels' versions;
 what these include and no wheel has are headers of the host's C and C++ libraries.
 """
@@ -23,11 +23,11 @@ QUESTION = re.compile(r"\b__has_include(?:_next)?[ \t]*\(\s*(.*)")
 HEADER = re.compile(r'([<"])([^<>"\n]+)[>"]')
 
 Name = tuple[bool, str]
-"""Whether it stands in quotes, and the header."""
+"""Whether it is in quotes, and the header."""
 
 
 def digests(source: str, folder: Path, options: Sequence[str], wheels: Sequence[Path]) -> dict[str, str] | None:
-    """The SHA-256 of each file that compiling the source may open, by path; None if a macro says what is included,
+    """The SHA-256 of each file that compiling the source may open, by path; None if a macro names what is included,
     or if one cannot be read.
 
     folder   of the source, where headers are looked for as well
@@ -38,12 +38,12 @@ def digests(source: str, folder: Path, options: Sequence[str], wheels: Sequence[
     found: dict[str, str] = {}
     words = [(False, value) for option in options for value in _values(option)]
     waiting = [(names_in(source), folder), (words, folder), ([(False, str(path)) for path in named], folder)]
-    for names, beside in waiting:  # grows
+    for names, origin in waiting:  # grows
         if names is None:
             return None
         for quoted, name in names:
-            if quoted and os.path.isfile(beside / name):
-                candidates = [beside / name]
+            if quoted and os.path.isfile(origin / name):
+                candidates = [origin / name]
             elif any(os.path.isfile(wheel / name) for wheel in wheels):
                 candidates = [place / missing for missing in sorted(HOST_LIBRARY) for place in places]
             else:
@@ -52,7 +52,7 @@ def digests(source: str, folder: Path, options: Sequence[str], wheels: Sequence[
                 if str(path) not in found and os.path.isfile(path):
                     try:
                         data = path.read_bytes()
-                    except OSError:  # the compiler may say so
+                    except OSError:  # the compiler may report it
                         return None
                     found[str(path)] = hashlib.sha256(data).hexdigest()
                     waiting.append((names_in(data.decode(errors="replace")), path.parent))

@@ -1,4 +1,4 @@
-"""The source line of every instruction, from .debug_line (DWARF 2 line programs)."""
+"""Line table: the source line of every instruction, from .debug_line (DWARF 2)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Lines = tuple[SourceLine | None, ...]
 def line_tables(elf: ELFFile, names: Collection[str] = ()) -> dict[int, list[tuple[int, int, SourceLine]]]:
     """Section number -> (first offset, end offset, line), in the order of the line programs.
 
-    `names`: files as the compiler was told them; it notes them with its working directory in front.
+    `names`: files as they were passed to the compiler; it notes them with its working directory in front.
     """
     section = elf.get_section_by_name(".debug_line")
     tables: dict[int, list[tuple[int, int, SourceLine]]] = {}
@@ -67,7 +67,7 @@ def _relocated(elf: ELFFile, section: Any) -> bytes:
 
 
 def _programs(data: bytes) -> Iterator[Any]:
-    """Each line program of the section; there is no .debug_info to say where they start."""
+    """Each line program of the section; there is no .debug_info that has their offsets."""
     from elftools.common.utils import struct_parse
     from elftools.dwarf.lineprogram import LineProgram
     from elftools.dwarf.structs import DWARFStructs

@@ -1,4 +1,4 @@
-"""What the assembler notes of each kernel in the .nv.info sections.
+""".nv.info: attributes of each kernel that the assembler recorded.
 
 A section is a row of records: format (1 byte), attribute (1 byte), and either a 16-bit value or, for `SIZED`,
 a 16-bit length and that many bytes.  Names are those that `cuobjdump --dump-elf` prints (EIATTR_...).
@@ -40,7 +40,7 @@ class FunctionAttributes:
 
 @dataclass(frozen=True, slots=True)
 class KernelAttributes:
-    """From the kernel's own .nv.info.<kernel>; `barriers` is None where the assembler does not say."""
+    """From the kernel's own .nv.info.<kernel>; `barriers` is None where the assembler recorded none."""
 
     parameters: tuple[Parameter, ...]
     parameter_base: int

@@ -1,4 +1,4 @@
-"""What nvcc takes and NVRTC does not, made ready for NVRTC: people's files have host code in them.  F3.
+"""nvcc compatibility: prepares .cu files with host code for NVRTC.
 
 nvcc splits a file: the host's compiler gets `main`, `<<< >>>` and `<iostream>`, the device's the kernels.  Here the
 functions of the host are blanked out (host_code.py), headers that are not on this machine are empty or stood in for
@@ -49,19 +49,19 @@ class DevicePart:
     missing: tuple[str, ...]
     kernels: bool
 
-    def told(self) -> str:
+    def format(self) -> str:
         """For a reader of the compiler's log; "" where nothing was left out."""
-        said = []
+        lines = []
         if self.left_out:
-            said.append(f"left out as host code: {listed(self.left_out)}")
+            lines.append(f"left out as host code: {listed(self.left_out)}")
         if self.missing:
-            said.append(
+            lines.append(
                 f"left out, because not found: {listed(self.missing)}; if a kernel needs it, add its folder: "
                 "--option=-IFOLDER"
             )
         if any(header.startswith("curand") for header in self.missing):
-            said.append("cuRAND's headers come with: pip install nvidia-curand")
-        return "\n".join(said)
+            lines.append("cuRAND's headers come with: pip install nvidia-curand")
+        return "\n".join(lines)
 
 
 def listed(names: Sequence[str]) -> str:
@@ -71,13 +71,13 @@ def listed(names: Sequence[str]) -> str:
 
 def device_part(source: str, name: str, directories: Sequence[Path], whole: bool, absent: Sequence[str]) -> DevicePart:
     """
-    name         of the file: headers in quotes are looked for beside it
+    name         of the file: headers in quotes are searched in its folder
     directories  where headers are
     whole        whether headers of C++ have all that there is for devices, which takes the compiler seconds
     absent       headers that the compiler has asked for in vain
     """
-    beside = headers_beside(source, name)
-    macros = device_macros(source, *beside.values())
+    own_headers = local_headers(source, name)
+    macros = device_macros(source, *own_headers.values())
     found = without_host_code(source, macros)
     headers = {PRELUDE_NAME: PRELUDE, **HEADERS}
     left_out, missing = list(found.left_out), []
@@ -100,8 +100,8 @@ def device_part(source: str, name: str, directories: Sequence[Path], whole: bool
     return DevicePart(found.text, headers, tuple(dict.fromkeys(left_out)), tuple(missing), kernels)
 
 
-def headers_beside(source: str, name: str) -> dict[str, str]:
-    """The texts of headers beside the file and of those that they include, by path."""
+def local_headers(source: str, name: str) -> dict[str, str]:
+    """The texts of headers in the file's folder and of those that they include, by path."""
     found: dict[str, str] = {}
     waiting = [(source, Path(name).resolve().parent)]
     for text, folder in waiting:  # grows
@@ -114,7 +114,7 @@ def headers_beside(source: str, name: str) -> dict[str, str]:
 
 
 def _includes(text: str, folder: Path) -> Iterator[tuple[str, Path | None]]:
-    """Each header's name, and for one beside the file its place."""
+    """Each header's name, and for one in the file's folder its path."""
     for quote, header in INCLUDE.findall(text):
         local = folder / header
         yield header, local if quote == '"' and local.is_file() else None

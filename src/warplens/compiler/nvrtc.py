@@ -1,4 +1,4 @@
-"""CUDA C++ -> cubin, by NVIDIA's own compiler (NVRTC) as the package index ships it: no toolkit, no GPU."""
+"""NVRTC: compiles CUDA C++ to a cubin with the compiler of NVIDIA's wheel."""
 
 from __future__ import annotations
 
@@ -124,11 +124,11 @@ def _compile_device_part(
             whole = True
         else:
             break
-    raise CompileError("\n".join(filter(None, (str(refusal), part.told()))))
+    raise CompileError("\n".join(filter(None, (str(refusal), part.format()))))
 
 
 def _unknown_name(log: str, file: str) -> UsageError | CompileError:
-    """What to say of a log: a wrong name alone is no fault of the source."""
+    """The error for a log: a wrong name alone is no fault of the source."""
     errors = re.findall(r"^(\S+)\(\d+\): error: (.*)", log, re.MULTILINE)
     asked = re.search(r"#pragma nv_mangled_name (.*)", log)
     if asked is None or any(where != NAME_MAP for where, _ in errors):

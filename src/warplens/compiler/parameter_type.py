@@ -1,4 +1,4 @@
-"""Types of a kernel's parameters, which a cubin does not record: from its mangled name, else from its CUDA source."""
+"""Parameter types: from the mangled name, else from the CUDA source; a cubin has none."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from warplens.compiler.c_types import TYPES
-from warplens.compiler.demangle import parameter_types
 from warplens.compiler.signature import NOISE, all_declarations, declared_name
 from warplens.core.cubin import Kernel
+from warplens.core.demangle import parameter_types
 from warplens.launchspec.element_type import ElementType, parse_element
 
 POINTER_BYTES = 8
@@ -41,7 +41,7 @@ class ParameterType:
 
 
 def types_of(kernel: Kernel, sources: Mapping[str, str]) -> tuple[ParameterType, ...]:
-    """One for each parameter; empty where neither the name nor the source tells."""
+    """One for each parameter; empty where neither the name nor the source has them."""
     count = len(kernel.parameters)
     declared = [found for text in sources.values() for found in all_declarations(text, kernel.name, count)]
     names = [declared_name(text) for text in declared[0]] if declared else [""] * count

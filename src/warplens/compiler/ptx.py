@@ -1,4 +1,4 @@
-"""PTX -> cubin, by NVIDIA's own assembler (ptxas) as the package index ships it: PTX of Numba, Triton, `nvcc -ptx`.
+"""ptxas: assembles PTX (of Numba, Triton, `nvcc -ptx`) to a cubin with NVIDIA's wheel.
 
 It is of the version of the compiler here.  A program that loads PTX has it assembled by that of its driver, which may
 make other machine code of it.
@@ -45,14 +45,14 @@ def is_ptx(name: str, text: str = "") -> bool:
 
 def target(source: str, arch: str) -> str:
     """What to assemble for: code for sm_90a is, where sm_90 is asked for."""
-    said = TARGET.search(source)
-    return said[1] if said and said[1][:-1] == arch and said[1] in WITH_ITS_OWN else arch
+    found = TARGET.search(source)
+    return found[1] if found and found[1][:-1] == arch and found[1] in WITH_ITS_OWN else arch
 
 
 def assemble(source: str, name: str, arch: str, options: Sequence[str] = ()) -> bytes:
-    """The cubin of PTX, with the line table that its `.loc` lines say; `options` go to ptxas as they are.
+    """The cubin of PTX, with the line table of its `.loc` lines; `options` go to ptxas as they are.
 
-    Kept in the cache.  CompileError with what ptxas says, or if it is missing; UsageError for an unknown architecture.
+    Kept in the cache.  CompileError with ptxas's output, or if it is missing; UsageError for an unknown architecture.
     """
     check_architecture(arch)
     found = program_of(PACKAGE, "ptxas")
@@ -76,7 +76,7 @@ def _assemble(ptxas: Path, source: str, name: str, arch: str, options: Sequence[
         except subprocess.TimeoutExpired:
             raise CompileError(f"{name}: ptxas took over {LONGEST_SECONDS} s") from None
         if answer.returncode:
-            said = (answer.stderr + answer.stdout).decode(errors="replace").strip()
-            hints = "".join(f"\n({hint})" for cause, hint in HINTS if re.search(cause, said))
-            raise CompileError(f"ptxas refused {name}:\n{said.replace(str(given), name)}{hints}")
+            output = (answer.stderr + answer.stdout).decode(errors="replace").strip()
+            hints = "".join(f"\n({hint})" for cause, hint in HINTS if re.search(cause, output))
+            raise CompileError(f"ptxas refused {name}:\n{output.replace(str(given), name)}{hints}")
         return made.read_bytes()

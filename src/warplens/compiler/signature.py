@@ -1,4 +1,4 @@
-"""What the parameters of a kernel are called in its CUDA source.
+"""Signatures: names of a kernel's parameters in its CUDA source.
 
 A cubin knows places and sizes of parameters but not their names.  The source is scanned for `__global__`
 functions of the kernel's name, without preprocessing: a kernel that a macro writes is not found.
@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+
+from warplens.core.demangle import plain_name, split_parameters
 
 NOISE = re.compile(
     r"//(?:\\\n|[^\n])*"  # a line comment, continued by a backslash
@@ -54,28 +56,6 @@ def all_declarations(source: str, kernel: str, count: int) -> Iterator[tuple[str
             yield tuple(" ".join(parameter.split()) for parameter in parameters)
 
 
-def plain_name(symbol: str) -> str:
-    """ "scale" for "_ZN3app5scaleIfEEvPT_": the function's last name in the Itanium C++ ABI's mangling."""
-    return full_name(symbol).rsplit("::", 1)[-1]
-
-
-def full_name(symbol: str) -> str:
-    """ "app::scale" for "_ZN3app5scaleIfEEvPT_", without template arguments; other names as they are."""
-    match = re.match(r"_Z(N[rVK]*)?", symbol)
-    if match is None:
-        return symbol
-    at, parts = match.end(), []
-    while at < len(symbol):
-        piece = re.compile(r"L?(\d+)").match(symbol, at)
-        if piece is None:  # template arguments, the end of the nesting, parameters
-            break
-        at = piece.end() + int(piece[1])
-        parts.append(symbol[piece.end() : at])
-        if match[1] is None:
-            break
-    return "::".join(parts) or symbol
-
-
 def _blank(noise: re.Match[str]) -> str:
     return " " if not noise[0].startswith(('"', "'")) else '""'
 
@@ -88,30 +68,18 @@ def kernels(text: str) -> Iterator[tuple[str, list[str]]]:
         while found := _NAME.search(source, at):
             inside, at = _bracketed(source, found.end() - 1)
             if found[1] not in _ATTRIBUTES:
-                yield found[1], _split(inside)
+                yield found[1], split_parameters(inside)
                 break
 
 
 def _bracketed(source: str, opening: int) -> tuple[str, int]:
-    """What stands between a bracket and its partner, and the place behind."""
+    """The text between a bracket and its partner, and the index after it."""
     depth = 0
     for at in range(opening, len(source)):
         depth += (source[at] == "(") - (source[at] == ")")
         if depth == 0:
             return source[opening + 1 : at], at + 1
     return source[opening + 1 :], len(source)
-
-
-def _split(parameters: str) -> list[str]:
-    """At the commas outside of all brackets."""
-    parts, depth = [""], 0
-    for character in parameters:
-        depth += (character in _OPEN) - (character in _CLOSE)
-        if character == "," and depth == 0:
-            parts.append("")
-        else:
-            parts[-1] += character
-    return [part.strip() for part in parts if part.strip() not in ("", "void")]
 
 
 def declared_name(parameter: str) -> str:

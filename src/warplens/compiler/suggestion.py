@@ -1,6 +1,6 @@
-"""A launch block for a kernel that has none, from its declaration and from the host code of its file.  F3.
+"""Launch suggestions: a launch block from a kernel's declaration and its file's host code.
 
-Sizes are guesses to be changed; what the file itself says (threads of a block, names, types) is taken from there.
+Sizes are guesses to be changed; what the file itself has (threads of a block, names, types) is taken from there.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from math import prod
 from typing import TypeGuard
 
 from warplens.compiler.c_types import TYPES
-from warplens.compiler.demangle import demangled
 from warplens.compiler.host_code import blanked
 from warplens.compiler.host_launch import HostLaunch, commas, launched, launched_instance
 from warplens.compiler.ptx import declared
 from warplens.compiler.signature import declarations, declared_name
 from warplens.core.cubin import Kernel
+from warplens.core.demangle import demangled
 from warplens.launchspec.element_type import parse_element
 from warplens.launchspec.expression import Number
 
@@ -57,37 +57,39 @@ def launch_block(kernels: Mapping[str, Kernel], source: str) -> str:
 
 
 def suggestion(title: str, kernel: Kernel, source: str, taken: Mapping[str, int]) -> Suggestion:
-    """A table for the kernel of this name; what the source does not tell is guessed from sizes in bytes.
+    """A table for the kernel of this name; what the source lacks is guessed from sizes in bytes.
 
     taken   names of the block: a size that the host passes and that differs gets another name
     """
     parameters = kernel.parameters
-    said = declarations(source, kernel.name, len(parameters)) or declared(source, kernel.name)
-    said = said if len(said) == len(parameters) else tuple("" for _ in parameters)
+    declared_as = declarations(source, kernel.name, len(parameters)) or declared(source, kernel.name)
+    declared_as = declared_as if len(declared_as) == len(parameters) else tuple("" for _ in parameters)
     name = title.split("<")[0].split(":")[-1]
     types = _types(name, demangled(kernel.name), source)
-    said = tuple(re.sub(r"\b[A-Za-z_]\w*\b", lambda word: types.get(word[0], word[0]), text) for text in said)
+    declared_as = tuple(
+        re.sub(r"\b[A-Za-z_]\w*\b", lambda word: types.get(word[0], word[0]), text) for text in declared_as
+    )
     plain = _body(name, blanked(source))
     dims = 3 if "threadIdx.z" in plain else 2 if "threadIdx.y" in plain else 1
     host = launched(name, source) or HostLaunch(_threads(dims, kernel.max_threads))
-    values = [*host.values, *(None for _ in said)]
-    said = tuple(_untaken(text, value, taken) for text, value in zip(said, values, strict=False))
-    given = [*host.given, *(None for _ in said)]
-    unknown = [text for text, memory in zip(said, given, strict=False) if "*" in text and memory is None]
-    block, sizes = host.block, _sizes(said, bool(unknown) or not host.grid)
+    values = [*host.values, *(None for _ in declared_as)]
+    declared_as = tuple(_untaken(text, value, taken) for text, value in zip(declared_as, values, strict=False))
+    given = [*host.given, *(None for _ in declared_as)]
+    unknown = [text for text, memory in zip(declared_as, given, strict=False) if "*" in text and memory is None]
+    block, sizes = host.block, _sizes(declared_as, bool(unknown) or not host.grid)
     extent = list(sizes)[:3]
     if len(sizes) == 1 < len(block):  # one side of a square
         extent = extent * 2
         sizes = dict.fromkeys(sizes, SIDES[2][0])
-    told = {declared_name(text): value for text, value in zip(said, values, strict=False) if value is not None}
-    sizes = {name: value if _is_size(value := told.get(name)) else taken.get(name, sizes[name]) for name in sizes}
+    passed = {declared_name(text): value for text, value in zip(declared_as, values, strict=False) if value is not None}
+    sizes = {name: value if _is_size(value := passed.get(name)) else taken.get(name, sizes[name]) for name in sizes}
     words = [
-        _argument(text, p.size, sizes, extent, told, memory, source)
-        for text, p, memory in zip(said, parameters, given, strict=False)
+        _argument(text, p.size, sizes, extent, passed, memory, source)
+        for text, p, memory in zip(declared_as, parameters, given, strict=False)
     ]
     table = [
         f"[{title}]" if re.fullmatch(r"\w+", title) else f'["{title}"]',
-        f"grid = {_grid(host, sizes, told)}",
+        f"grid = {_grid(host, sizes, passed)}",
         f"block = {list(block) if len(block) > 1 else block[0]}",
     ]
     if host.shared:
@@ -99,25 +101,25 @@ def suggestion(title: str, kernel: Kernel, source: str, taken: Mapping[str, int]
     return Suggestion(sizes, tuple(table))
 
 
-def _untaken(said: str, value: Number | None, taken: Mapping[str, int]) -> str:
-    """The declaration of a parameter, with another name if a size of its name is told that differs."""
-    name = declared_name(said)
-    if "*" in said or not _is_size(value) or taken.get(name, value) == value:
-        return said
+def _untaken(declared_as: str, value: Number | None, taken: Mapping[str, int]) -> str:
+    """The declaration of a parameter, with another name if a size of its name is known that differs."""
+    name = declared_name(declared_as)
+    if "*" in declared_as or not _is_size(value) or taken.get(name, value) == value:
+        return declared_as
     number = next(number for number in count(2) if taken.get(f"{name}_{number}", value) == value)
-    return re.sub(rf"\b{name}\b", f"{name}_{number}", said)
+    return re.sub(rf"\b{name}\b", f"{name}_{number}", declared_as)
 
 
 def _is_size(value: Number | None) -> TypeGuard[int]:
     return isinstance(value, int) and value > 0
 
 
-def _grid(host: HostLaunch, sizes: Mapping[str, int], told: Mapping[str, Number]) -> str:
-    """Enough threads for every size; or as the host has it, where it says all sizes too and has another."""
+def _grid(host: HostLaunch, sizes: Mapping[str, int], passed: Mapping[str, Number]) -> str:
+    """Enough threads for every size; or as the host has it, where it gives all sizes too and has another."""
     across = (list(sizes) * 3)[: len(host.block)] if len(host.block) > 1 else [" * ".join(sizes)]
     counts = [sizes[name] for name in across] if len(host.block) > 1 and sizes else [prod(sizes.values())]
     enough = tuple(-(-count // threads) for count, threads in zip(counts, host.block, strict=False))
-    if host.grid and enough != host.grid and all(told.get(name) == size for name, size in sizes.items()):
+    if host.grid and enough != host.grid and all(passed.get(name) == size for name, size in sizes.items()):
         return str(list(host.grid) if len(host.grid) > 1 else host.grid[0])
     if not sizes:
         return "1"
@@ -158,29 +160,29 @@ def _body(name: str, plain: str) -> str:
 
 
 def _threads(dims: int, most: int | None) -> tuple[int, ...]:
-    """Of a block, in so many dimensions; most: as `__launch_bounds__` says, or None."""
+    """Of a block, in so many dimensions; most: from `__launch_bounds__`, or None."""
     usual = THREADS[dims]
     return usual if most is None or prod(usual) <= most else (most, 1, 1)[:dims]
 
 
-def _sizes(said: Sequence[str], one: bool) -> dict[str, int]:
+def _sizes(declared_as: Sequence[str], one: bool) -> dict[str, int]:
     """The integers that are passed by value, with a guess: the first three are sizes, others 1.
 
     one   where there is none, n is the size of the arrays
     """
-    whole = [declared_name(text) for text in said if "*" not in text and _type(text) in SIZES]
-    named = [name for name in whole if name] or (["n"] if one and any("*" in text for text in said) else [])
+    whole = [declared_name(text) for text in declared_as if "*" not in text and _type(text) in SIZES]
+    named = [name for name in whole if name] or (["n"] if one and any("*" in text for text in declared_as) else [])
     sides = SIDES.get(len(named), (SIDE,) * 3)
     return dict(zip(named, (*sides, *(1 for _ in named)), strict=False))
 
 
 def _argument(
-    text: str, size: int, sizes: Mapping[str, int], sides: Sequence[str], told: Mapping[str, Number],
+    text: str, size: int, sizes: Mapping[str, int], sides: Sequence[str], passed: Mapping[str, Number],
     memory: Number | None, source: str,
 ) -> str:  # fmt: skip
-    """In quotes, as it stands in `args`.
+    """In quotes, as in `args`.
 
-    sides   of an array whose memory is not known, in bytes;  told: numbers that the host passes
+    sides   of an array whose memory is not known, in bytes;  passed: numbers that the host passes
     """
     name = declared_name(text)
     label = f"{name} = " if name else ""
@@ -199,7 +201,7 @@ def _argument(
         return f'"{label}struct({", ".join(fields)})"'
     if size not in (1, 2, 4, 8):
         return f'"{label}struct({", ".join(["f32 0"] * (size // 4) + ["u8 0"] * (size % 4))})"'
-    value = told.get(name, 1)
+    value = passed.get(name, 1)
     return f'"{label}{float(value)}"' if kind.startswith("f") else f'"{label}{value}"'
 
 

@@ -1,4 +1,4 @@
-"""`__device__` and `__constant__` variables of a module, as the host sets and reads them.  F3.
+"""Device variables: `__device__` and `__constant__` variables of a module, as the host sets and reads them.
 
 Their values stay from launch to launch, as on a GPU, and stand where the cubin puts them: an image of all
 `__device__` variables, and constant bank 3.
@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from warplens.core.cubin import Cubin
+from warplens.core.demangle import demangled
 from warplens.errors import UsageError
 
 CONSTANT_BANK = 3
@@ -84,7 +85,7 @@ class Variables(Mapping[str, DeviceVariable]):
             (cubin.constants, self.constants, True),
         ):
             for symbol, place in places.items():
-                name = plain(symbol)
+                name = demangled(symbol)
                 data = image[place.offset : place.offset + place.size]
                 self._found.setdefault(name, DeviceVariable(name, data, constant))
 
@@ -102,8 +103,8 @@ class Variables(Mapping[str, DeviceVariable]):
         return name in self._found
 
     def __iter__(self) -> Iterator[str]:
-        """Those of the source; strings and the tables of the compiler's and CUDA's own headers have names, too."""
-        return (name for name in self._found if not _OWN.match(name))
+        """Names of the source's variables, without the compiler's strings and tables and those of CUDA's headers."""
+        return (name for name in self._found if _QUALIFIED_NAME.fullmatch(name) and not _FROM_HEADERS.match(name))
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
@@ -139,19 +140,8 @@ class Variables(Mapping[str, DeviceVariable]):
                 self._linked[relocation.offset] = target
 
 
-_OWN = re.compile(r"\$|__|_Z|cuda::|cooperative_groups::|_INTERNAL_")
-
-
-def plain(symbol: str) -> str:
-    """`ns::name` of `_ZN2ns4nameE`, `name` of `_ZL4name`; other symbols as they are."""
-    nested = re.fullmatch(r"_ZNK?(.*)E", symbol)
-    rest = nested[1] if nested else symbol.removeprefix("_ZL") if symbol.startswith("_ZL") else ""
-    parts = []
-    while found := re.match(r"L?(\d+)", rest):
-        end = found.end() + int(found[1])
-        parts.append(rest[found.end() : end])
-        rest = rest[end:]
-    return "::".join(parts) if parts and not rest else symbol
+_FROM_HEADERS = re.compile(r"__|cuda::|cooperative_groups::|_INTERNAL_")
+_QUALIFIED_NAME = re.compile(r"(?:[\w:]|\(anonymous namespace\))+")
 
 
 def _constant_bank(cubin: Cubin) -> bytes:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from warplens.compiler.demangle import demangled
+from warplens.core.demangle import demangled
 from warplens.errors import HardwareError, KernelFault, UsageError
 from warplens.hardware.launch_job import Bytes, Job
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from warplens.compiler.demangle import demangled
-from warplens.compiler.signature import plain_name
+from warplens.core.demangle import demangled, plain_name
 from warplens.core.launch import Launch
 from warplens.core.program import Constant, Instruction, Program
 from warplens.emulator.access.site import SPACES

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warplens.compiler.demangle import demangled
 from warplens.core.cubin import Kernel
+from warplens.core.demangle import demangled
 from warplens.emulator.execute import printf
 from warplens.emulator.execute.launch_state import LaunchState, thread_indices
 from warplens.emulator.memory.device_memory import DeviceMemory

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from warplens import llvm
-from warplens.compiler.signature import plain_name
+from warplens.core.demangle import plain_name
 from warplens.core.program import Constant, Instruction, Program, Register
 from warplens.emulator.access.site import iota
 from warplens.emulator.analysis.predicate_file import PredicateFile

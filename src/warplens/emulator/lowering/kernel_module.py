@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from warplens import llvm
-from warplens.compiler.signature import plain_name
 from warplens.core.cubin import Kernel
+from warplens.core.demangle import plain_name
 from warplens.core.program import Instruction, Program
 from warplens.emulator.access.gather_scatter import AccessRoutines
 from warplens.emulator.access.pattern import AccessCounts, Pattern

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import warplens as wl
-from warplens.compiler.demangle import demangled, same_name
+from warplens.core.demangle import demangled, full_name, parameter_types, plain_name, same_name
 
 SOURCE = """#include <cuda_fp16.h>
 namespace app { struct T {}; enum E { A, B }; template<class X> struct Op { int x; };
@@ -56,6 +56,25 @@ def test_instances_of_a_cubin_have_names_and_are_found_by_them(module):
 def test_what_cannot_be_read_keeps_its_symbol():
     for symbol in ("main", "_Z", "_Z4noneIXT_EE", "_Z1kIUlvE_EvT_", "_ZN3app", "_Z9", "_Z1kIS5_E"):
         assert demangled(symbol) == symbol
+
+
+def test_parameter_types_of_instances_and_packs():
+    assert parameter_types("_Z2k1IPKfS1_Lin4EEvPT_T0_") == ("float const**", "float const*")
+    assert parameter_types("_ZN3app2k3INS_2OpENS1_INS1_IiEEEEEEvPT0_") == ("app::Op<app::Op<int>>*",)
+    assert parameter_types("_Z2k4IJifN3app1TEEEvDpPT_") == ("int*", "float*", "app::T*")
+    assert parameter_types("_Z1kPA4_iPFvifE") == ("int (*) [4]", "void (*)(int, float)")
+    assert parameter_types("_Z1kv") == parameter_types("_ZN3app5tableE") == parameter_types("k") == ()
+
+
+def test_names_without_template_arguments_and_namespaces():
+    for symbol, full, plain in (
+        ("_ZN3app2k3INS_2OpENS1_INS1_IiEEEEEEvPT0_", "app::k3", "k3"),
+        ("_ZN41_GLOBAL__N__00000000_9_source_cu_c6e5af832anIfEEvPT_", "(anonymous namespace)::an", "an"),
+        ("_Z3addB2v1Pi", "add", "add"),
+        ("_ZL5table", "table", "table"),
+        ("k", "k", "k"),
+    ):
+        assert (full_name(symbol), plain_name(symbol)) == (full, plain)
 
 
 def test_spellings_of_one_name():
