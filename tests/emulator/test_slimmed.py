@@ -14,8 +14,8 @@ from warplens.core.program import Program
 from warplens.emulator import DeviceMemory, pass_arguments, record
 from warplens.emulator.analysis.liveness import GUARDS
 from warplens.emulator.analysis.slicing import (
+    CONSTANT_LOADS,
     COPIES,
-    TABLES,
     ProgramSlice,
     SliceDependences,
     places,
@@ -157,14 +157,14 @@ class BySets(SliceDependences):
         needed.add(at.index)
         spaces = spaces_of(at)
         asked = used or (not written and self._gives(at.index))
-        if asked or (at.base == COPIES and "shared" not in still):
+        if asked or (at.base in COPIES and "shared" not in still):
             moved |= spaces
         changed = {event.name for event in written if event.name[0] in GUARDS}
         for name, guard in [want for want in wanted if want[1] is not None]:
             if (guard.file, guard.index) in changed:
                 wanted -= {(name, guard)}
                 wanted |= {(name, None)}
-        if at.index in self.pure or at.base in TABLES or spaces:
+        if at.index in self.pure or at.base in CONSTANT_LOADS or spaces:
             over = {(event.name, event.guard) for event in written if event.name[0] in ("R", "P")}
             wanted -= {want for want in wanted if (want[0], None) in over or want in over}
         moves = asked or not spaces or not spaces <= still

@@ -17,7 +17,8 @@ from warplens.core.cubin import Kernel, SourceLine, chip_number
 from warplens.core.metric import Metric, instanced
 from warplens.core.program import Instruction, Program
 from warplens.counters import sections
-from warplens.counters.launch_metrics import Curves, Occupancy, launch_metrics
+from warplens.counters.launch_metrics import launch_metrics
+from warplens.counters.occupancy import Curves, Occupancy
 from warplens.counters.opcodes import category
 from warplens.counters.vocabulary import Counts, Formula
 

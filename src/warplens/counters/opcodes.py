@@ -7,12 +7,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Literal
 
+from warplens.core.memory_opcodes import MEMORY, Action, MemorySpace
 from warplens.core.program import Instruction, Register
-
-Space = Literal["global", "local", "shared", "generic", "constant"]
-Action = Literal["load", "store", "atomic", "reduction", "copy"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,32 +21,10 @@ class MemoryAccess:
     bits     width a lane, as Nsight Compute's `memory_access_size_type`; 128 for LDSM and STSM (read on an H200)
     """
 
-    space: Space
+    space: MemorySpace
     action: Action
     bits: int
 
-
-MEMORY: dict[str, tuple[Space, Action]] = {
-    "LDG": ("global", "load"),
-    "STG": ("global", "store"),
-    "ATOMG": ("global", "atomic"),
-    "RED": ("global", "reduction"),
-    "REDG": ("global", "reduction"),
-    "LDGSTS": ("global", "copy"),
-    "LDL": ("local", "load"),
-    "STL": ("local", "store"),
-    "LDS": ("shared", "load"),
-    "LDSM": ("shared", "load"),
-    "STS": ("shared", "store"),
-    "STSM": ("shared", "store"),
-    "ATOMS": ("shared", "atomic"),
-    "LD": ("generic", "load"),
-    "ST": ("generic", "store"),
-    "ATOM": ("generic", "atomic"),
-    "LDC": ("constant", "load"),
-    "LDCU": ("constant", "load"),
-    "ULDC": ("constant", "load"),
-}
 
 MATRIX = frozenset({"LDSM", "STSM"})
 WIDTH = re.compile(r"[US]?(8|16|64|128|256)")

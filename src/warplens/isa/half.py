@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from warplens.core.program import Operand
-from warplens.isa.dsl.lanes import F32, H2, TRUE, U32, Pred
+from warplens.isa.dsl.half_pair import H2
+from warplens.isa.dsl.lanes import F32, TRUE, U32, Pred
 from warplens.isa.dsl.op import op
 from warplens.isa.dsl.warp_interface import Warp
 from warplens.isa.floating import Test, holds

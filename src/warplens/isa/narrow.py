@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Literal
 
 from warplens.isa.conversion import WAY, Direction, integral, narrowed, small, to_int
-from warplens.isa.dsl.lanes import F32, F64, H2, S32, S64, U32, U64, Rounding
+from warplens.isa.dsl.half_pair import H2
+from warplens.isa.dsl.lanes import F32, F64, S32, S64, U32, U64, Rounding
 from warplens.isa.dsl.op import op
 from warplens.isa.half import shaped
 from warplens.isa.numerics.narrow_formats import (

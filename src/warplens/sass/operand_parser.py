@@ -19,6 +19,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import cast
 
+from warplens.core.memory_opcodes import DEVICE_WIDE, opcodes
 from warplens.core.program import Address, Constant, File, Immediate, Label, Operand, Register, Special
 from warplens.errors import CubinError
 
@@ -43,7 +44,7 @@ JUMPS = frozenset(("BRA", "BSSY", "CALL", "RET", "JMP", "LEPC", "WARPSYNC.COLLEC
 RELATIVE_JUMPS = frozenset(("BRX", "BRXU"))
 """Their number counts from the next instruction; the register is added to the place so found."""
 
-PAIR_ADDRESSES = frozenset(("LDG", "STG", "LD", "ST", "ATOM", "ATOMG", "RED", "REDG", "CCTL", "QSPC"))
+PAIR_ADDRESSES = frozenset({"CCTL", "QSPC", *opcodes(DEVICE_WIDE, ("load", "store", "atomic", "reduction"))})
 """With `.E` their address is 64 bits wide, whether or not `.64` is printed behind the register."""
 
 SCALE = re.compile(r"X(\d+)")

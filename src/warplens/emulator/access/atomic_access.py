@@ -14,7 +14,8 @@ from warplens.emulator.codegen.structured_builder import StructuredBuilder, i32,
 from warplens.emulator.codegen.vector_types import DOUBLE, FLOAT, I32, I64, LANES, PTR, vector
 from warplens.emulator.state.structs import Touch
 from warplens.errors import UnsupportedInstruction
-from warplens.isa.dsl.lanes import F32, H2, U32, U64
+from warplens.isa.dsl.half_pair import H2
+from warplens.isa.dsl.lanes import F32, U32, U64
 from warplens.isa.dsl.warp_interface import Number, Reduction, Space, Update
 from warplens.isa.floating import fadd
 from warplens.isa.half import hadd2

@@ -11,7 +11,6 @@ from warplens.emulator.analysis.affine import AffineEmitter, AffineValue, HighWo
 from warplens.emulator.analysis.liveness import Name
 from warplens.emulator.analysis.predicate_file import PredicateFile
 from warplens.emulator.analysis.register_file import Form, RegisterFile
-from warplens.emulator.analysis.uniformity_lattice import MANY
 from warplens.isa.dsl.lanes import U32, U64, Lanes, Pred
 from warplens.isa.dsl.warp_interface import Data
 
@@ -75,13 +74,6 @@ class AbstractRegisters(RegisterFile):
     def immediate(self, kind: type[Lanes], bits: int) -> UniformValue:
         return UniformValue(bits & ((1 << kind.bits) - 1))
 
-    def doubt(self, target: Register, words: int) -> None:
-        """Something may be written to the register and those behind it."""
-        for k in range(words if target.index >= 0 and target.file == "R" else 1):
-            name = (target.file, target.index + k)
-            self._part_from_neighbours(name)
-            self.shapes[name] = MANY
-
     def constant(self, at: Constant, size: int) -> list[U32]:
         index = UniformValue() if at.index is None else self.word(at.index.file, at.index.index)
         token = UniformValue() if self.e.is_scalar(index) else MANY_NUMBERS
@@ -89,7 +81,7 @@ class AbstractRegisters(RegisterFile):
 
 
 class AbstractWarp(PredicateFile):
-    """The warp as far as shapes go.  What is not said here gives 32 numbers and may read all that it names."""
+    """Abstract warp: has every operation of isa/dsl/warp_interface.Warp; a missing one is an error, not "varying"."""
 
     def __init__(
         self, registers: AbstractRegisters, tile: int, meetings: list[Register], at: Instruction, condition: Any

@@ -7,7 +7,8 @@ from typing import Any, cast
 
 from warplens.core.program import Address, Constant, Immediate, Instruction, Label, Operand, Register, Special
 from warplens.emulator.analysis.affine import AffineEmitter
-from warplens.isa.dsl.lanes import F32, F64, H2, U32, Float, Int, Lanes, Pred
+from warplens.isa.dsl.half_pair import H2
+from warplens.isa.dsl.lanes import F32, F64, U32, Float, Int, Lanes, Pred
 from warplens.isa.dsl.op import Source
 from warplens.isa.dsl.warp_interface import Addend, Floats
 from warplens.isa.numerics.narrow_formats import float_to_half

@@ -12,10 +12,11 @@ import json
 from collections.abc import Iterable
 
 from warplens.core.cubin import Kernel
+from warplens.core.memory_opcodes import EVERY_SPACE, opcodes
 from warplens.core.program import Instruction, Program, Special
 from warplens.emulator.analysis.cfg import ways
 from warplens.emulator.analysis.liveness import GUARDS, Name
-from warplens.emulator.analysis.slicing import EVERYWHERE, SPACES, TABLES, is_pure, noted, places, spaces_of
+from warplens.emulator.analysis.slicing import CONSTANT_LOADS, is_pure, noted, places, spaces_of
 from warplens.isa.dsl.decode import bind
 from warplens.system import disk_cache as disk
 
@@ -24,7 +25,8 @@ NOTHING: Causes = frozenset()
 ATOMIC, STRONG = "what atomics return", "loads that see what other warps store"
 CLOCK, WAIT, SLEEP = "the clock", "how long a barrier in shared memory is waited for", "when sleeping lanes wake"
 ORDER = frozenset({ATOMIC, STRONG})  # one warp alone has one order
-RETURNING = frozenset({"ATOM", "ATOMG", "ATOMS"})
+RETURNING = opcodes(EVERY_SPACE, ("atomic",))
+LOADS = opcodes(("global", "local", "shared", "generic"), ("load",))
 CLOCKS = ("SR_CLOCK", "SR_GLOBALTIMER")
 MOVES = frozenset({"BRA", "BRX", "BRXU", "JMP", "JMX", "JMXU", "CALL", "RET", "WARPSYNC", "BREAK", "BMOV", "BAR"})
 """Whose operands decide which instructions the lanes execute, and when."""
@@ -64,7 +66,7 @@ def _source(at: Instruction) -> str:
         return SLEEP
     if at.base == "SYNCS" and "TRYWAIT" in at.modifiers:
         return WAIT
-    if (at.base in SPACES or at.base in EVERYWHERE) and at.base.startswith("LD") and "STRONG" in at.modifiers:
+    if at.base in LOADS and "STRONG" in at.modifiers:
         return STRONG
     clocks = any(isinstance(operand, Special) and operand.name.startswith(CLOCKS) for operand in at.operands)
     return CLOCK if clocks else ""
@@ -112,12 +114,12 @@ class OrderDataflow:
         if spaces:
             addresses = {n for n in read if n[0] in ("R", "UR") and places(at, n)}
             self.addresses |= _all(here[name] for name in addresses)
-            if not at.base.startswith("LD") or at.base == "LDGSTS":
+            if at.base not in LOADS:
                 for space in spaces:
                     self.memory[space] = self.memory.get(space, NOTHING) | used
             used |= _all(self.memory.get(space, NOTHING) for space in spaces)
         given = used | ({source} if source else NOTHING)
-        replaces = bool(spaces) or at.base in TABLES or is_pure(at, self.bindings[at.index])
+        replaces = bool(spaces) or at.base in CONSTANT_LOADS or is_pure(at, self.bindings[at.index])
         for name, guarded in self._written(at):
             value = given if replaces and not guarded and name[0] in ("R", "P") else given | here.get(name, NOTHING)
             if value:

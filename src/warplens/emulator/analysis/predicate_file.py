@@ -6,7 +6,8 @@ from typing import Any
 
 from warplens.core.program import Constant, Immediate, Operand, Register, Special
 from warplens.emulator.analysis.register_file import RegisterFile
-from warplens.isa.dsl.lanes import H2, U32, Pred
+from warplens.isa.dsl.half_pair import H2
+from warplens.isa.dsl.lanes import U32, Pred
 
 
 class PredicateFile:

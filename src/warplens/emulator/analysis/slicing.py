@@ -14,6 +14,7 @@ from functools import reduce
 from operator import or_
 
 from warplens.core.cubin import Kernel
+from warplens.core.memory_opcodes import EVERY_ACTION, MBARRIERS, MEMORY, opcodes
 from warplens.core.program import Address, Block, Instruction, Program
 from warplens.emulator.analysis.cfg import reached, ways
 from warplens.emulator.analysis.divergence import Convergence
@@ -28,14 +29,13 @@ SECTIONS = ("tensor", "sparse")  # whose sentences take the warp, and do nothing
 RESULTS_ONLY = frozenset({
     "SHFL", "VOTE", "VOTEU", "MATCH", "REDUX", "CREDUX", "S2R", "S2UR", "CS2R", "CS2UR", "R2UR", "VIADD",
 })  # fmt: skip
-SPACES: Mapping[str, Still] = {
-    "LDG": "global", "STG": "global", "ATOMG": "global", "RED": "global", "REDG": "global",
-    "LDS": "shared", "STS": "shared", "ATOMS": "shared", "LDSM": "shared", "STSM": "shared",
-    "SYNCS": "shared", "ARRIVES": "shared", "LDL": "local", "STL": "local",
-}  # fmt: skip
-EVERYWHERE = frozenset({"LD", "ST", "ATOM"})
-COPIES = "LDGSTS"
-TABLES = frozenset({"LDC", "ULDC", "LDCU"})
+COPIES = opcodes(("global",), ("copy",))
+GENERIC = opcodes(("generic",), EVERY_ACTION)
+CONSTANT_LOADS = opcodes(("constant",), ("load",))
+ONE_SPACE: Mapping[str, Still] = {
+    **{base: op.space for base, op in MEMORY.items() if op.space in STILL and base not in COPIES},
+    **dict.fromkeys(MBARRIERS, "shared"),
+}
 
 Want = tuple[Name, Guard]  # a register, in the lanes of a guard
 
@@ -186,7 +186,7 @@ class SliceDependences:
         spaces = spaces_of(at)
         changed = {event.name for event in written if event.name[0] in GUARDS}
         over = 0
-        if at.index in self.pure or at.base in TABLES or spaces:
+        if at.index in self.pure or at.base in CONSTANT_LOADS or spaces:
             for name, guard in {(e.name, e.guard) for e in written if e.name[0] in ("R", "P")}:
                 over |= bits.get((name, guard), 0) if guard else by_name.get(name, 0)
         reads = [(bits[e.name, e.guard], e.name) for e in events if not e.writes]
@@ -201,7 +201,7 @@ class SliceDependences:
             reads=_all(bit for bit, _ in reads),
             places=_all(bit for bit, name in reads if places(at, name)),
             spaces=spaces,
-            copies=at.base == COPIES,
+            copies=at.base in COPIES,
         )  # fmt: skip
 
     def _gives(self, index: int) -> bool:
@@ -212,11 +212,11 @@ class SliceDependences:
 
 def spaces_of(at: Instruction) -> set[Still]:
     """Which spaces of memory an instruction accesses; of constant memory nothing is ever stored."""
-    if at.base in EVERYWHERE:
+    if at.base in GENERIC:
         return set(STILL)
-    if at.base == COPIES:
+    if at.base in COPIES:
         return {"global", "shared"}
-    return {SPACES[at.base]} if at.base in SPACES else set()
+    return {ONE_SPACE[at.base]} if at.base in ONE_SPACE else set()
 
 
 def is_pure(at: Instruction, binding: Binding | None) -> bool:

@@ -14,12 +14,10 @@ from warplens.core.program import Block, Constant, Immediate, Instruction, Progr
 from warplens.emulator.analysis.abstract_interpreter import AbstractEmitter, AbstractRegisters, AbstractWarp
 from warplens.emulator.analysis.divergence import UNKNOWN, Convergence, left_early, meetings, only_clears, parts
 from warplens.emulator.analysis.liveness import Name
-from warplens.emulator.analysis.operands import named
 from warplens.emulator.analysis.register_file import RegisterFile
 from warplens.emulator.analysis.uniformity_lattice import MANY, State, joined, shape_at
 from warplens.isa.dsl.decode import Binding
 from warplens.isa.dsl.lanes import Lanes
-from warplens.isa.dsl.warp_interface import Data
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -139,19 +137,10 @@ class UniformityWalk:
         registers.flow.at(at.index, at.guard)
         apart = [condition] if condition is not None else []
         apart += [registers.predicate(o) for o in at.operands if isinstance(o, Register) and o.file == "P"]
-        try:
-            result: tuple[Any, ...] | None = self._result(at, binding, condition)
-        except AttributeError:
-            # A word of the warp that says nothing of shapes: it may read whatever stands near what it names.
-            for operand in at.operands:
-                for register in named(operand):
-                    registers.run(register, 8 if register.file in ("R", "UR") else 1)
-            result = None
+        result = self._result(at, binding, condition)
         for number, target in enumerate(binding.targets):
-            if target is not None and result is not None:
+            if target is not None:
                 registers.write(target, result[number], None, condition)
-            elif target is not None:
-                registers.doubt(target, 8 if binding.op.results[number] is Data else 2)
         return any(not registers.e.is_scalar(p) for p in apart)
 
     def _result(self, at: Instruction, binding: Binding, condition: Any) -> tuple[Any, ...]:

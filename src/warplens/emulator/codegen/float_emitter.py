@@ -231,9 +231,6 @@ class FloatEmitter:
         chosen = b.select(b.fcmp_unordered("uno", y, y), x, b.select(b.fcmp_unordered("uno", x, x), y, chosen))
         return self.canonical(chosen)
 
-    def do_fdiv(self, kind: type[Lanes], args: Any, x: llvm.Value, y: llvm.Value) -> llvm.Value:
-        return self.canonical(self.b.fdiv(x, y))
-
     def do_fsqrt(self, kind: type[Lanes], args: Any, x: llvm.Value) -> llvm.Value:
         return self.canonical(self.call("sqrt", x))
 

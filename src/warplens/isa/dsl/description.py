@@ -7,11 +7,12 @@ from dataclasses import replace
 from typing import Any
 
 from warplens.core.program import Address, Constant, Immediate, Instruction, Label, Operand, Register, Special
-from warplens.isa.dsl.decode import Binding, bind
+from warplens.isa.dsl.decode import Binding, bind, register_count
 from warplens.isa.dsl.english_emitter import UNARY, Phrase, PhraseEmitter, integer, negative, of_number, of_word
-from warplens.isa.dsl.lanes import H2, U32, Float, Lanes, Pred
+from warplens.isa.dsl.half_pair import H2
+from warplens.isa.dsl.lanes import U32, Float, Lanes, Pred
 from warplens.isa.dsl.op import Op
-from warplens.isa.dsl.warp_interface import Addend, Data
+from warplens.isa.dsl.warp_interface import Addend
 
 NameOf = Callable[[Constant], str | None]
 WIDTH = 100
@@ -28,7 +29,6 @@ SPECIAL |= {f"SR_TID.{axis}": f"threadIdx.{axis.lower()}" for axis in "XYZ"}
 SPECIAL |= {f"SR_CTAID.{axis}": f"blockIdx.{axis.lower()}" for axis in "XYZ"}
 LEFT_OUT = (("target", "mask", "the warp"), ("p", "threads", ""))
 """(operand without words, the one where it stands, what that is then): BRA.DIV 0x320, BAR.RED.AND 0x0,P0."""
-RUNS = {"64": 2, "128": 4, "256": 4}  # a width modifier, and the registers of a run: 256 bits are two of them
 
 
 def explain(instruction: Instruction, name_of: NameOf = lambda constant: None) -> str:
@@ -122,7 +122,7 @@ class _Reader:
         kind = kind if isinstance(kind, type) else U32  # a union: the sentence looks at the operand itself
         if isinstance(operand, Immediate):
             return self._immediate(kind, operand)
-        phrase = self._plain(operand, self._words(kind), kind)
+        phrase = self._plain(operand, register_count(kind, self.instruction), kind)
         if not isinstance(operand, Register | Constant):
             return phrase
         if operand.part not in ("", "H1_H0") and phrase.value is None:
@@ -223,14 +223,8 @@ class _Reader:
         texts = []
         for kind, target in zip(self.op.results, self.binding.targets, strict=True):
             shown = target is not None and target.index >= 0
-            texts.append(_run(target, self._words(kind)) if target is not None and shown else "")
+            texts.append(_run(target, register_count(kind, self.instruction)) if target is not None and shown else "")
         return texts
-
-    def _words(self, kind: type) -> int:
-        """How many registers an operand of this type takes."""
-        if kind in (Data, Register):
-            return max((RUNS.get(m, 1) for m in self.instruction.modifiers), default=1)
-        return 2 if issubclass(kind, Lanes) and kind.bits == 64 else 1
 
 
 def _lanes(kind: type[Lanes], phrase: Phrase) -> Lanes:
