@@ -23,7 +23,7 @@ from warplens.emulator.access.bounds_check import each_buffer_with
 from warplens.emulator.codegen.structured_builder import StructuredBuilder, function, i32, i64
 from warplens.emulator.codegen.vector_types import I8, I32, I64, PTR, vector
 from warplens.emulator.instrument.findings import FindingKind, noted
-from warplens.emulator.instrument.race_detector import VOID, Global, How, Order, raise_to, tick
+from warplens.emulator.instrument.race_state import VOID, GlobalShadow, How, WarpClocks, raise_to, tick
 from warplens.emulator.memory.buffer_pool import address, aligned, alone
 from warplens.emulator.memory.device_memory import DeviceMemory
 from warplens.emulator.state.structs import INSTRUCTION, BlockState, BufferRange, WarpState, WorkerEnv
@@ -47,7 +47,7 @@ class GlobalMemory:
     def __init__(self, memory: DeviceMemory, launch: Launch, unit: int, heap: int | None) -> None:
         """heap: the number of the allocation from which malloc() serves; it is not watched, freed memory comes back."""
         buffers = [a for number, a in enumerate(memory.allocations) if number != heap]
-        self.record = alone(Global)
+        self.record = alone(GlobalShadow)
         base = buffers[0].address if buffers else 0
         size = buffers[-1].address + buffers[-1].size - base if buffers else 0
         units = min(-(-size // unit), MOST_UNITS)
@@ -81,7 +81,7 @@ class GlobalRaceDetector:
         made, code = function(self.module, "release_global", VOID, [PTR, PTR, PTR])
         env, block, warp = made.args
         order, shared = code.load(WarpState, warp, "order"), code.load(WorkerEnv, env, "races")
-        clocks = code.field(Order, order, "clocks")
+        clocks = code.field(WarpClocks, order, "clocks")
         raise_to(code, _released(code, shared, block_number(code, env, block)), code.b.load(clocks, typ=V32, align=4))
         tick(code, env, warp)
         code.b.ret_void()
@@ -98,8 +98,8 @@ class GlobalRaceDetector:
         b = code.b
         shared = code.load(WorkerEnv, env, "races")
         then = code.load(GlobalAccessEvent, _row(code, shared, event), "clock")
-        clock = b.select(_remembered(code, shared, event), then, code.load(Global, shared, "ticks"))
-        place = code.field(Order, code.load(WarpState, warp, "order"), "known")
+        clock = b.select(_remembered(code, shared, event), then, code.load(GlobalShadow, shared, "ticks"))
+        place = code.field(WarpClocks, code.load(WarpState, warp, "order"), "known")
         known = b.load(place, typ=I32)
         b.store(b.select(b.icmp_unsigned(">", clock, known), clock, known), place)
         b.ret_void()
@@ -127,10 +127,10 @@ class GlobalRaceDetector:
         same_block = b.icmp_signed("==", other_block, number)
         same_warp = b.and_(same_block, b.icmp_signed("==", other, own))
         at_once = b.icmp_signed("==", event, now)
-        seen = code.load(Order, order, "seen", b.or_(b.shl(lane, i32(5)), other_lane))
+        seen = code.load(WarpClocks, order, "seen", b.or_(b.shl(lane, i32(5)), other_lane))
         near = b.or_(b.icmp_unsigned(">", seen, step), b.icmp_signed("==", lane, other_lane))
-        far = b.and_(same_block, b.icmp_unsigned(">=", code.load(Order, order, "clocks", other), clock))
-        known = b.icmp_unsigned("<=", clock, code.load(Order, order, "known"))
+        far = b.and_(same_block, b.icmp_unsigned(">=", code.load(WarpClocks, order, "clocks", other), clock))
+        known = b.icmp_unsigned("<=", clock, code.load(WarpClocks, order, "known"))
         if slot != STRONG:
             table = code.at(_released(code, shared, other_block), b.shl(other, i32(2)))
             known = b.and_(known, b.icmp_unsigned(">=", b.load(table, typ=I32), clock))
@@ -213,24 +213,24 @@ class _Access:
     def build(self) -> None:
         code, b = self.code, self.b
         shared = code.load(WorkerEnv, self.env, "races")
-        with code.when(b.icmp_signed("==", code.load(Global, shared, "event"), i32(-1)), likely=False):
+        with code.when(b.icmp_signed("==", code.load(GlobalShadow, shared, "event"), i32(-1)), likely=False):
             b.ret_void()
         if self.strong and self.how != "load":
             tick(code, self.env, self.warp)
         order = code.load(WarpState, self.warp, "order")
         own = code.load(WarpState, self.warp, "index")
-        code.bump(code.field(Global, shared, "event"), 1, I32)
-        self.event = code.load(Global, shared, "event")
+        code.bump(code.field(GlobalShadow, shared, "event"), 1, I32)
+        self.event = code.load(GlobalShadow, shared, "event")
         row = _row(code, shared, self.event)
         now = {
             "block": block_number(code, self.env, self.block),
             "tag": b.or_(b.shl(own, i32(WARP)), self.index),
-            "clock": code.load(Order, order, "clocks", own),
-            "step": code.load(Order, order, "step"),
+            "clock": code.load(WarpClocks, order, "clocks", own),
+            "step": code.load(WarpClocks, order, "step"),
         }
         for name, value in now.items():
             code.store(value, GlobalAccessEvent, row, name)
-        units, base, extent = (code.load(Global, shared, name) for name in ("units", "base", "bytes"))
+        units, base, extent = (code.load(GlobalShadow, shared, name) for name in ("units", "base", "bytes"))
         shift, step = self.races.unit.bit_length() - 1, self.races.unit
 
         def lane_of(lane: llvm.Value) -> None:
@@ -294,17 +294,17 @@ def block_number(code: StructuredBuilder, env: llvm.Value, block: llvm.Value) ->
 
 def _row(code: StructuredBuilder, shared: llvm.Value, event: llvm.Value) -> llvm.Value:
     number = code.b.zext(code.b.and_(event, i32(EVENTS - 1)), I64)
-    return code.at(code.load(Global, shared, "events"), code.b.mul(number, i64(c.sizeof(GlobalAccessEvent))))
+    return code.at(code.load(GlobalShadow, shared, "events"), code.b.mul(number, i64(c.sizeof(GlobalAccessEvent))))
 
 
 def _remembered(code: StructuredBuilder, shared: llvm.Value, event: llvm.Value) -> llvm.Value:
-    age = code.b.sub(code.load(Global, shared, "event"), event)
+    age = code.b.sub(code.load(GlobalShadow, shared, "event"), event)
     return code.b.icmp_unsigned("<", age, i32(EVENTS))
 
 
 def _released(code: StructuredBuilder, shared: llvm.Value, block: llvm.Value) -> llvm.Value:
     row = code.b.shl(code.b.zext(code.b.and_(block, i32(MOST_BLOCKS - 1)), I64), i64(7))
-    return code.at(code.load(Global, shared, "released"), row)
+    return code.at(code.load(GlobalShadow, shared, "released"), row)
 
 
 def _slot(code: StructuredBuilder, unit: llvm.Value, slot: int) -> llvm.Value:

@@ -13,7 +13,8 @@ from warplens.emulator.codegen.vector_types import I32, I64, PTR, vector
 from warplens.emulator.instrument.findings import NOBODY, FindingKind, noted
 from warplens.emulator.instrument.global_race_detector import GlobalRaceDetector, part
 from warplens.emulator.instrument.lane_recorder import LaneRecorder
-from warplens.emulator.instrument.race_detector import MBARRIERS, How, RaceDetector, each_warp
+from warplens.emulator.instrument.race_detector import RaceDetector
+from warplens.emulator.instrument.race_state import MBARRIERS, How, each_warp
 from warplens.emulator.instrument.warp_recorder import WarpRecorder
 from warplens.emulator.state.check_set import LANES, RECORD, STILL, Checks
 from warplens.emulator.state.structs import ALL_THREADS, INSTRUCTION, BlockState, WarpState, WorkerEnv

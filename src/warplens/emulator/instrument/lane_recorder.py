@@ -13,7 +13,7 @@ from warplens import llvm
 from warplens.emulator.access.site import V32
 from warplens.emulator.codegen.emitter import LlvmEmitter
 from warplens.emulator.codegen.structured_builder import StructuredBuilder, i32, i64
-from warplens.emulator.instrument.race_detector import How
+from warplens.emulator.instrument.race_state import How
 from warplens.emulator.instrument.warp_recorder import SPACES, Log, WarpRecorder
 from warplens.emulator.state import trace_format
 from warplens.isa.dsl.warp_interface import Space

@@ -12,7 +12,7 @@ from warplens.emulator.access.site import V32, V64, AccessSite
 from warplens.emulator.codegen.emitter import LlvmEmitter
 from warplens.emulator.codegen.structured_builder import StructuredBuilder, function, i32, i64
 from warplens.emulator.codegen.vector_types import I32, I64, PTR
-from warplens.emulator.instrument.race_detector import How
+from warplens.emulator.instrument.race_state import How
 from warplens.emulator.state import trace_format
 from warplens.emulator.state.structs import BlockState, WarpState, WorkerEnv
 from warplens.isa.dsl.warp_interface import Space
