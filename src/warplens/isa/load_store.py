@@ -8,7 +8,7 @@ from typing import Literal
 from warplens.core.program import Address, Constant, Register, Special
 from warplens.isa.dsl.lanes import TRUE, U32, Pred
 from warplens.isa.dsl.op import op
-from warplens.isa.dsl.warp_interface import Data, Space, Warp
+from warplens.isa.dsl.warp_interface import AtomicOperation, Data, Space, Warp
 from warplens.isa.tensor import transposed
 
 Size = Literal["U8", "S8", "U16", "S16", "32", "64", "128"]
@@ -166,7 +166,8 @@ def atomic(
 ) -> Data:  # fmt: skip
     kind = number.lower() if number[0] in "SFB" else f"u{number}"
     words = w.stored(value, WORDS.get(number, 1))
-    return w.atomic(space, operation.lower(), at, words, kind=kind, returns=returns, only=only)  # type: ignore[arg-type]
+    done = AtomicOperation(operation.lower(), kind, returns, only)  # type: ignore[arg-type]
+    return w.atomic(space, at, words, done)
 
 
 @op("ATOMG", pipe="lsu", says="{to} = global memory at {at}, which becomes it {operation} {value}",
@@ -196,7 +197,8 @@ Swapped = Literal["32", "64", "128"]
 
 def compare_and_swap(w: Warp, space: Space, at: Address, compare: Register, value: Register, size: Swapped) -> Data:
     words, kind = int(size) // 32, f"u{size}"
-    return w.atomic(space, "cas", at, w.stored(value, words), compare=w.stored(compare, words), kind=kind)  # type: ignore[arg-type]
+    swap = AtomicOperation("cas", kind)  # type: ignore[arg-type]
+    return w.atomic(space, at, w.stored(value, words), swap, w.stored(compare, words))
 
 
 @op("ATOMG.CAS", pipe="lsu", ignores=CACHING,
@@ -234,7 +236,7 @@ def atoms(w: Warp, at: Address, value: Register, *, operation: Operation, number
 @op("ATOMS.POPC.INC", pipe="lsu", says="shared memory at {at} counts one for each lane", ignores="32")
 def atoms_popc_inc(w: Warp, at: Address) -> Data:
     one = U32(w.e, w.e.constant(U32, 1))
-    return w.atomic("shared", "add", at, Data([one]), returns=True, together=True)
+    return w.atomic("shared", at, Data([one]), AtomicOperation("add", together=True))
 
 
 @op("ATOMS.CAS", pipe="lsu", says="{to} = shared memory at {at}, which becomes {value} if it was {compare}")

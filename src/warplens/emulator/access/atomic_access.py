@@ -16,7 +16,7 @@ from warplens.emulator.state.structs import Touch
 from warplens.errors import UnsupportedInstruction
 from warplens.isa.dsl.half_pair import H2
 from warplens.isa.dsl.lanes import F32, U32, U64
-from warplens.isa.dsl.warp_interface import Number, Reduction, Space, Update
+from warplens.isa.dsl.warp_interface import AtomicOperation, Number, Reduction, Space, Update
 from warplens.isa.floating import fadd
 from warplens.isa.half import hadd2
 
@@ -36,11 +36,9 @@ One = Callable[[StructuredBuilder, llvm.Value, llvm.Value, llvm.Value | None], l
 """What one lane does: (code, place, value, wanted value) -> the old value."""
 
 
-def atomic_routine(
-    routines: AccessRoutines, space: Space, op: Reduction, kind: Number, returns: bool, compares: bool,
-    together: bool = False,
-) -> llvm.Function:  # fmt: skip
+def atomic_routine(routines: AccessRoutines, space: Space, operation: AtomicOperation, compares: bool) -> llvm.Function:
     """(common, addresses, mask, value words, compare words) -> old words."""
+    op, kind, returns, together = operation.op, operation.number, operation.returns, operation.together
     ordered = returns or op not in COMMUTES or kind.startswith(("f", "bf"))
     return _routine(
         routines, f"atomic_{space}_{op}_{kind}{'_old' * returns}{'_together' * together}", space, SIZES.get(kind, 4),

@@ -12,7 +12,7 @@ from warplens.emulator.analysis.liveness import Name
 from warplens.emulator.analysis.predicate_file import PredicateFile
 from warplens.emulator.analysis.register_file import Form, RegisterFile
 from warplens.isa.dsl.lanes import U32, U64, Lanes, Pred
-from warplens.isa.dsl.warp_interface import Data
+from warplens.isa.dsl.warp_interface import AtomicOperation, Data
 
 TILE = {"SR_TID.X": (1, 0), "SR_TID.Y": (0, 1), "SR_TID.Z": (0, 0)}
 
@@ -144,9 +144,8 @@ class AbstractWarp(PredicateFile):
         self.address(at)
 
     def atomic(
-        self, space: str, op: str, at: Address, value: Data, *, compare: Data | None = None, kind: str = "u32",
-        returns: bool = True, only: str | None = None, together: bool = False,
-    ) -> Data:  # fmt: skip
+        self, space: str, at: Address, value: Data, operation: AtomicOperation, compare: Data | None = None
+    ) -> Data:
         self.address(at)
         return self._many(len(value.words))
 

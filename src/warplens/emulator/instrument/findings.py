@@ -1,4 +1,4 @@
-"""The table in which generated code notes what the checks find, and what it says in words."""
+"""Sanitizer findings: the table in which generated code records them, and their conversion to hazards."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from enum import IntEnum
 from operator import itemgetter
+from typing import NamedTuple
 
 from warplens import llvm
 from warplens.core.hazard import Check, Hazard, Party, Severity
@@ -105,23 +106,29 @@ def note(module: llvm.IRModule) -> llvm.Function:
     return made
 
 
-def noted(
-    code: StructuredBuilder,
-    env: llvm.Value,
-    block: llvm.Value,
-    kind: llvm.Value,
-    first: llvm.Value,
-    second: llvm.Value,
-    who_first: llvm.Value,
-    who_second: llvm.Value,
-    value: llvm.Value,
-    rank: llvm.Value | None = None,
-    first_block: llvm.Value | None = None,
-) -> None:
-    """Calls note()."""
-    wide = value if value.type == I64 else code.b.zext(value, I64)
-    more = [i32(0) if given is None else given for given in (rank, first_block)]
-    code.b.call(note(code.module), [env, block, kind, first, second, who_first, who_second, wide, *more])
+class EmittedFinding(NamedTuple):
+    """The fields of a FindingRecord as values of generated code."""
+
+    kind: llvm.Value
+    first: llvm.Value
+    second: llvm.Value
+    who_first: llvm.Value
+    who_second: llvm.Value
+    value: llvm.Value
+    rank: llvm.Value | None = None
+    first_block: llvm.Value | None = None
+
+    @classmethod
+    def of_one(cls, kind: FindingKind, at: llvm.Value, who: llvm.Value, value: llvm.Value) -> EmittedFinding:
+        """A finding with one party."""
+        return cls(i32(kind), i32(NOBODY), at, i32(NOBODY), who, value)
+
+
+def emit_finding(code: StructuredBuilder, env: llvm.Value, block: llvm.Value, found: EmittedFinding) -> None:
+    """Emits the call that records a finding."""
+    wide = found.value if found.value.type == I64 else code.b.zext(found.value, I64)
+    more = [i32(0) if given is None else given for given in (found.rank, found.first_block)]
+    code.b.call(note(code.module), [env, block, *found[:5], wide, *more])
 
 
 def _entry(code: StructuredBuilder, table: llvm.Value, number: llvm.Value) -> llvm.Value:

@@ -22,8 +22,8 @@ from warplens.core.launch import Launch
 from warplens.emulator.access.bounds_check import each_buffer_with
 from warplens.emulator.codegen.structured_builder import StructuredBuilder, function, i32, i64
 from warplens.emulator.codegen.vector_types import I8, I32, I64, PTR, vector
-from warplens.emulator.instrument.findings import FindingKind, noted
-from warplens.emulator.instrument.race_state import VOID, GlobalShadow, How, WarpClocks, raise_to, tick
+from warplens.emulator.instrument.findings import EmittedFinding, FindingKind, emit_finding
+from warplens.emulator.instrument.race_state import VOID, GlobalShadow, How, Ordering, WarpClocks, raise_to, tick
 from warplens.emulator.memory.buffer_pool import address, aligned, alone
 from warplens.emulator.memory.device_memory import DeviceMemory
 from warplens.emulator.state.structs import INSTRUCTION, BlockState, BufferRange, WarpState, WorkerEnv
@@ -64,13 +64,13 @@ class GlobalRaceDetector:
     def __init__(self, module: llvm.IRModule, unit: int) -> None:
         self.module, self.unit = module, unit
 
-    def access(self, how: How, size: int, words: int, strong: bool, acquires: bool) -> llvm.Function:
+    def access(self, how: How, size: int, words: int, ordering: Ordering) -> llvm.Function:
         """(env, block, warp, instruction, addresses, mask, words): before the accesses of these lanes."""
-        name = f"global_{how}_{size}_{words}_{int(strong)}{int(acquires)}"
+        name = f"global_{how}_{size}_{words}_{int(ordering.strong)}{int(ordering.acquires)}"
         if found := self.module.globals.get(name):
             return found
         made, code = function(self.module, name, VOID, [PTR, PTR, PTR, I32, V64, I32, *[V32] * words])
-        _Access(self, code, made.args, how, size, strong, acquires).build()
+        _Access(self, code, made.args, how, size, ordering).build()
         return made
 
     @property
@@ -144,7 +144,9 @@ class GlobalRaceDetector:
             rank = b.select(same, i32(0), rank)
         who_first, who = (b.or_(b.shl(w, i32(5)), n) for w, n in ((other, other_lane), (own, lane)))
         first = b.and_(tag, i32(INSTRUCTION))
-        noted(code, env, block, i32(FindingKind.GLOBAL_RACE), first, index, who_first, who, place, rank, other_block)
+        kind = i32(FindingKind.GLOBAL_RACE)
+        race = EmittedFinding(kind, first, index, who_first, who, place, rank, other_block)
+        emit_finding(code, env, block, race)
         b.ret_void()
         return made
 
@@ -202,11 +204,10 @@ class _Access:
         given: Sequence[llvm.Value],
         how: How,
         size: int,
-        strong: bool,
-        acquires: bool,
+        ordering: Ordering,
     ) -> None:
         self.races, self.code, self.b = races, code, code.b
-        self.how, self.size, self.strong, self.acquires = how, size, strong, acquires
+        self.how, self.size, self.strong, self.acquires = how, size, ordering.strong, ordering.acquires
         self.env, self.block, self.warp, self.index, self.addresses, self.mask, *data = given
         self.words = [code.variable(V32, word) for word in data]
 

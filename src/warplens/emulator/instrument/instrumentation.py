@@ -1,20 +1,20 @@
-"""What generated code does besides where a check is on; where none is, nothing, and the code is the same as ever."""
+"""Instrumentation: hooks of `--check` and tracing in generated code; they emit nothing when off."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from warplens import llvm
 from warplens.core.program import Program
 from warplens.emulator.access.site import AccessSite
 from warplens.emulator.codegen.structured_builder import StructuredBuilder, function, i32, i64
 from warplens.emulator.codegen.vector_types import I32, I64, PTR, vector
-from warplens.emulator.instrument.findings import NOBODY, FindingKind, noted
+from warplens.emulator.instrument.findings import NOBODY, EmittedFinding, FindingKind, emit_finding
 from warplens.emulator.instrument.global_race_detector import GlobalRaceDetector, part
 from warplens.emulator.instrument.lane_recorder import LaneRecorder
 from warplens.emulator.instrument.race_detector import RaceDetector
-from warplens.emulator.instrument.race_state import MBARRIERS, How, each_warp
+from warplens.emulator.instrument.race_state import MBARRIERS, PLAIN, How, Ordering, each_warp
 from warplens.emulator.instrument.warp_recorder import WarpRecorder
 from warplens.emulator.state.check_set import LANES, RECORD, STILL, Checks
 from warplens.emulator.state.structs import ALL_THREADS, INSTRUCTION, BlockState, WarpState, WorkerEnv
@@ -30,6 +30,15 @@ def unit(program: Program) -> int:
     sizes = {"U8": 1, "S8": 1, "8": 1, "U16": 2, "S16": 2, "16": 2}
     accesses = (i for i in program.instructions if i.base in ACCESSES)
     return min((sizes[m] for i in accesses for m in i.modifiers if m in sizes), default=4)
+
+
+class BarrierArrival(NamedTuple):
+    """Lanes that arrive at a block barrier: `mask` of the warp's `live` lanes, at an instruction."""
+
+    barrier: llvm.Value
+    mask: llvm.Value
+    live: llvm.Value
+    instruction: llvm.Value
 
 
 class Instrumentation:
@@ -74,18 +83,14 @@ class Instrumentation:
 
     def access(
         self, site: AccessSite, space: Space, address: Any, size: int, how: How,
-        words: Sequence[llvm.Value] = (), *, strong: bool = False, acquires: bool = False, copies: bool = False,
+        words: Sequence[llvm.Value] = (), ordering: Ordering = PLAIN,
     ) -> None:  # fmt: skip
-        """Before the active lanes' accesses; strays are left to those.
-
-        strong     atomic, volatile, or of more than the block's scope: it does not race with others of its kind
-        acquires   it may tell what other blocks have done;  copies: an asynchronous copy
-        """
+        """Checks and records the active lanes' access before it is made; the access itself reports bad addresses."""
         if self.recorder:
             self.recorder.access(site, space, address, size, how)
         if space == "global" and self.races:
             kept = words if how == "store" else ()
-            routine = self.global_races.access(how, size, len(kept), strong, acquires)
+            routine = self.global_races.access(how, size, len(kept), ordering)
             who = [site.env, site.block, site.warp, site.index]
             site.b.call(routine, [*who, site.e.splat(address), site.mask, *kept])
         shared = space == "shared"
@@ -98,7 +103,7 @@ class Instrumentation:
             b.call(self._written(space, size, how), where)
         if self.races and shared:
             kept = words if how == "store" else ()
-            b.call(self._ordered(size, how, len(kept), copies), [*where, *kept])
+            b.call(self._ordered(size, how, len(kept), ordering.copies), [*where, *kept])
 
     def _ordered(self, size: int, how: How, words: int, copies: bool) -> llvm.Function:
         """(env, block, warp, instruction, offsets, mask, words): each lane's units are touched."""
@@ -152,8 +157,8 @@ class Instrumentation:
                         chunk = llvm.IntType(8 * min(size, 4))
                         some = b.load(code.at(place, start), typ=chunk, align=1)
                         with code.when(b.not_(code.nonzero(some)), likely=False):
-                            said = [i32(kind), i32(NOBODY), index, i32(NOBODY), who, b.add(offset, i32(start))]
-                            noted(code, env, block, *said)
+                            unwritten = EmittedFinding.of_one(kind, index, who, b.add(offset, i32(start)))
+                            emit_finding(code, env, block, unwritten)
                 if how != "load":
                     ones = llvm.IntType(8 * size)
                     b.store(llvm.IRConstant(ones, (1 << 8 * size) // 255), place, align=1)
@@ -179,21 +184,18 @@ class Instrumentation:
         env: llvm.Value,
         block: llvm.Value,
         warp: llvm.Value,
-        barrier: llvm.Value,
-        mask: llvm.Value,
-        living: llvm.Value,
-        index: llvm.Value,
+        arrival: BarrierArrival,
     ) -> None:
-        """Lanes of mask come to a block barrier."""
+        """Lanes of a warp arrive at a block barrier."""
         b = code.b
         if self.barriers:
-            with code.when(b.icmp_signed("!=", mask, living), likely=False):
+            with code.when(b.icmp_signed("!=", arrival.mask, arrival.live), likely=False):
                 first = b.shl(code.load(WarpState, warp, "index"), i32(5))
-                who = b.or_(first, code.lowest(mask))
-                said = [i32(FindingKind.PART_OF_A_WARP), i32(NOBODY), index, i32(NOBODY), who, code.popcount(mask)]
-                noted(code, env, block, *said)
+                who, arrived = b.or_(first, code.lowest(arrival.mask)), code.popcount(arrival.mask)
+                found = EmittedFinding.of_one(FindingKind.PART_OF_A_WARP, arrival.instruction, who, arrived)
+                emit_finding(code, env, block, found)
         if self.races:
-            b.call(self.shadow.arrive, [env, block, warp, barrier])
+            b.call(self.shadow.arrive, [env, block, warp, arrival.barrier])
 
     def opened(
         self, code: StructuredBuilder, env: llvm.Value, block: llvm.Value, barrier: llvm.Value, need: llvm.Value
@@ -228,8 +230,8 @@ class Instrumentation:
                     b.store(at, first)
                     b.store(who, first_who)
                 with code.when(b.and_(here, b.and_(b.not_(new), b.icmp_signed("!=", at, known)))):
-                    said = [i32(FindingKind.TWO_PLACES), known, at, b.load(first_who, typ=I32), who, i32(0)]
-                    noted(code, env, block, *said)
+                    kind, earlier = i32(FindingKind.TWO_PLACES), b.load(first_who, typ=I32)
+                    emit_finding(code, env, block, EmittedFinding(kind, known, at, earlier, who, i32(0)))
 
             code.each(code.load(WarpState, warp, "parked"), waits)
 
@@ -238,8 +240,7 @@ class Instrumentation:
         at, who = b.load(first, typ=I32), b.load(first_who, typ=I32)
         missing = b.icmp_signed("<", live, code.load(WorkerEnv, env, "threads"))
         with code.when(b.and_(missing, b.icmp_signed("!=", at, i32(NOBODY)))):
-            said = [i32(FindingKind.OTHERS_HAVE_LEFT), i32(NOBODY), at, i32(NOBODY), who, live]
-            noted(code, env, block, *said)
+            emit_finding(code, env, block, EmittedFinding.of_one(FindingKind.OTHERS_HAVE_LEFT, at, who, live))
         b.ret_void()
         return made
 

@@ -19,7 +19,7 @@ from warplens import llvm
 from warplens.emulator.codegen.emitter import LlvmEmitter
 from warplens.emulator.codegen.structured_builder import StructuredBuilder, function, i32, i64
 from warplens.emulator.codegen.vector_types import I32, PTR, vector
-from warplens.emulator.instrument.findings import FindingKind, noted
+from warplens.emulator.instrument.findings import EmittedFinding, FindingKind, emit_finding
 from warplens.emulator.instrument.race_state import (
     ATOMICS,
     CONFLICTS,
@@ -301,7 +301,8 @@ class _Touch:
         b = self.b
         apart = b.zext(b.icmp_signed("!=", b.lshr(who, i32(5)), self.warp), I32)
         found = i32(FindingKind.RACE) if kind is None else kind
-        noted(self.code, self.env, self.block, found, first, self.at, who, self.me, self.byte, apart)
+        finding = EmittedFinding(found, first, self.at, who, self.me, self.byte, apart)
+        emit_finding(self.code, self.env, self.block, finding)
 
     def _remember_store(self) -> None:
         now = {"clock": self.clock, "step": self.step, "at": self.at, "who": self.me, "value": self.value}

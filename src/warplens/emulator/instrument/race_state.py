@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes as c
 from collections.abc import Callable
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from warplens import llvm
 from warplens.emulator.codegen.structured_builder import StructuredBuilder, i64
@@ -12,6 +12,22 @@ from warplens.emulator.codegen.vector_types import I32, vector
 from warplens.emulator.state.structs import BARRIERS, BlockState, WarpState, WorkerEnv
 
 How = Literal["load", "store", "atomic"]
+
+
+class Ordering(NamedTuple):
+    """How an access is ordered with those of other threads.
+
+    strong    atomic, volatile, or of more than the block's scope: it does not race with others of its kind
+    acquires  it may read what other blocks have released
+    copies    an asynchronous copy
+    """
+
+    strong: bool = False
+    acquires: bool = False
+    copies: bool = False
+
+
+PLAIN = Ordering()
 VOID = llvm.VoidType()
 V32 = vector(I32)
 MOST_WARPS = 32

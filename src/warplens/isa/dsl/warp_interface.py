@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, Protocol
 
@@ -88,6 +89,21 @@ class WideAddend(U64):
         return over if self.carries is None else over | self.carries
 
 
+@dataclass(frozen=True, slots=True)
+class AtomicOperation:
+    """What an atomic does with each word.
+
+    only      of generic addresses those in this space; the other lanes do nothing
+    together  lanes on the same word of shared memory are served at once
+    """
+
+    op: Reduction
+    number: Number = "u32"
+    returns: bool = True
+    only: Space | None = None
+    together: bool = False
+
+
 class Warp(Protocol):
     """The warp at one instruction."""
 
@@ -135,23 +151,9 @@ class Warp(Protocol):
     def store(self, space: Space, at: Address, data: Data, bytes: int) -> None: ...
 
     def atomic(
-        self,
-        space: Space,
-        op: Reduction,
-        at: Address,
-        value: Data,
-        *,
-        compare: Data | None = None,
-        kind: Number = "u32",
-        returns: bool = True,
-        only: Space | None = None,
-        together: bool = False,
+        self, space: Space, at: Address, value: Data, operation: AtomicOperation, compare: Data | None = None
     ) -> Data:
-        """Lane after lane in order of lane number; gives the old values.
-
-        together    lanes on the same word of shared memory are served at once
-        only    of generic addresses those in this space; the other lanes do nothing
-        """
+        """Lane after lane in order of lane number; returns the old values."""
 
     def update(self, at: Address, value: U64, becomes: Update) -> U64:
         """Shared memory, 8 bytes, lane after lane: old becomes `becomes(old, value)`; gives the old values."""
