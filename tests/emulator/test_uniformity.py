@@ -6,7 +6,7 @@ from pathlib import Path
 
 from warplens.core.program import Block, Instruction, Program
 from warplens.emulator.analysis.abstract_interpreter import AbstractWarp
-from warplens.emulator.analysis.uniformity import shapes
+from warplens.emulator.analysis.uniformity import analyze_uniformity
 from warplens.isa.dsl.decode import bind
 from warplens.isa.dsl.warp_interface import Warp
 from warplens.sass import parse_operands
@@ -37,6 +37,6 @@ def test_every_form_is_analysed() -> None:
             continue
         block = Block(0, 0, ())
         program = Program("k", arch, (instruction,), (block,), ())
-        shapes(program, [binding], [block], 32, {0: []})
+        analyze_uniformity(program, [binding], [block], 32, {0: []})
         analysed.add(opcode)
     assert len(analysed) > 450

@@ -63,7 +63,7 @@ def met_integers(pairs: bool, first: int, ys: Sequence[S32], half: int, metadata
     return chosen
 
 
-@op("HMMA.SP", pipe="tensor", says="{to} = {a} (half zeros, by {metadata}) * {b} + {c}, matrices {shape}, {kind}")
+@op("HMMA.SP", pipe="tensor", text="{to} = {a} (half zeros, by {metadata}) * {b} + {c}, matrices {shape}, {kind}")
 def hmma_sp(
     w: Warp, a: Register, b: Register, c: Register, metadata: Register, selector: int = 0, *,
     shape: Literal["1688", "16816", "16832"], result: Result, kind: Input = "F16",
@@ -77,7 +77,7 @@ def hmma_sp(
     return w.once(f".{selector}", words, partial(float_products, (kind, kind), result, met), *runs, quick=quick)
 
 
-@op("IMMA.SP", pipe="tensor", says="{to} = {a} (half zeros, by {metadata}) * {b} + {c}, matrices {shape}, {x} and {y}")
+@op("IMMA.SP", pipe="tensor", text="{to} = {a} (half zeros, by {metadata}) * {b} + {c}, matrices {shape}, {x} and {y}")
 def imma_sp(
     w: Warp, a: Register, b: Register, c: Register, metadata: Register, selector: int = 0, *,
     shape: Literal["16832", "16864", "168128"], x: Integer, y: Integer, SAT: bool,

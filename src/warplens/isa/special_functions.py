@@ -69,35 +69,35 @@ def reciprocal_root(x: Parts) -> U32:
     return x.result(x.word(digits, -half(x) - 1), x.sign | x.infinity, 0, below=NAN)
 
 
-@op("MUFU.RCP", pipe="xu", probe="__frcp_rn(a)", says="{to} = approximately 1 / {a}")
+@op("MUFU.RCP", pipe="xu", probe="__frcp_rn(a)", text="{to} = approximately 1 / {a}")
 def rcp(a: F32) -> F32:
     return reciprocal(Parts(a.u32())).float_bits()
 
 
-@op("MUFU.RSQ", pipe="xu", probe="rsqrtf(a)", says="{to} = approximately 1 / sqrt({a})")
+@op("MUFU.RSQ", pipe="xu", probe="rsqrtf(a)", text="{to} = approximately 1 / sqrt({a})")
 def rsq(a: F32) -> F32:
     return reciprocal_root(Parts(a.u32())).float_bits()
 
 
-@op("MUFU.RCP64H", pipe="xu", probe="1.0 / d", says="{to} = high word of approximately 1 / {a}, double")
+@op("MUFU.RCP64H", pipe="xu", probe="1.0 / d", text="{to} = high word of approximately 1 / {a}, double")
 def rcp64h(a: U32) -> U32:
     """The same tables; what has no room in the word is cut off."""
     return reciprocal(Parts(a, HIGH))
 
 
 @op("MUFU.RSQ64H", pipe="xu", probe="rsqrt(d)",
-    says="{to} = high word of approximately 1 / sqrt({a}), double")  # fmt: skip
+    text="{to} = high word of approximately 1 / sqrt({a}), double")  # fmt: skip
 def rsq64h(a: U32) -> U32:
     return reciprocal_root(Parts(a, HIGH))
 
 
-@op("MUFU.SQRT", pipe="xu", probe="sqrtf(a)", says="{to} = approximately sqrt({a})")
+@op("MUFU.SQRT", pipe="xu", probe="sqrtf(a)", text="{to} = approximately sqrt({a})")
 def sqrt(a: F32) -> F32:
     x = Parts(a.u32())
     return x.result(x.word(root(SQRT, x), half(x)), x.sign, INFINITY, below=NAN).float_bits()
 
 
-@op("MUFU.EX2", pipe="xu", probe="exp2f(a)", says="{to} = approximately 2 to the power {a}")
+@op("MUFU.EX2", pipe="xu", probe="exp2f(a)", text="{to} = approximately 2 to the power {a}")
 def ex2(a: F32) -> F32:
     """Of 23 bits behind the point, the others cut off; of negative numbers all bits are turned, not one added."""
     x = Parts(a.u32())
@@ -121,7 +121,7 @@ def truncated(total: S64, unit: U32 | int) -> U32:
     return total.ne(0).choose(word - (total.low().like(unit) << 23), 0)
 
 
-@op("MUFU.LG2", pipe="xu", probe="__log2f(a)", says="{to} = approximately log2({a})")
+@op("MUFU.LG2", pipe="xu", probe="__log2f(a)", text="{to} = approximately log2({a})")
 def lg2(a: F32) -> F32:
     """Exponent and parabola together, of 36 bits behind the point; below 1 all bits are turned, not one added."""
     x = Parts(a.u32())
@@ -143,14 +143,14 @@ def circle(x: Parts, quarters: int) -> U32:
     return truncated(SIN.total(rest >> 17, rest), 37) | (quarter & 2) << 30
 
 
-@op("MUFU.SIN", pipe="xu", probe="__sinf(a)", says="{to} = approximately sin(2 pi {a})")
+@op("MUFU.SIN", pipe="xu", probe="__sinf(a)", text="{to} = approximately sin(2 pi {a})")
 def sin(a: F32) -> F32:
     """The operand counts revolutions."""
     x = Parts(a.u32())
     return x.result(circle(x, 0) ^ x.sign, x.sign, NAN).float_bits()
 
 
-@op("MUFU.COS", pipe="xu", probe="__cosf(a)", says="{to} = approximately cos(2 pi {a})")
+@op("MUFU.COS", pipe="xu", probe="__cosf(a)", text="{to} = approximately cos(2 pi {a})")
 def cos(a: F32) -> F32:
     x = Parts(a.u32())
     return x.result(circle(x, 1), ONE, NAN).float_bits()
@@ -164,7 +164,7 @@ FIRST = tuple(sum(1 << (23 - width) for width in WIDTHS[:k]) for k in range(len(
 SPANS = tuple(width | first << 8 | unit << 16 for width, first, unit in zip(WIDTHS, FIRST, UNITS, strict=True))
 
 
-@op("MUFU.TANH", pipe="xu", probe="__tanhf(a)", says="{to} = approximately tanh({a})")
+@op("MUFU.TANH", pipe="xu", probe="__tanhf(a)", text="{to} = approximately tanh({a})")
 def tanh(a: F32) -> F32:
     """Of each exponent 17 digits behind the piece count.  Denormals count; 1 from 8 on."""
     x = Parts(a.u32())

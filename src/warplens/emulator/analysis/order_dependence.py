@@ -14,9 +14,9 @@ from collections.abc import Iterable
 from warplens.core.cubin import Kernel
 from warplens.core.memory_opcodes import EVERY_SPACE, opcodes
 from warplens.core.program import Instruction, Program, Special
-from warplens.emulator.analysis.cfg import ways
+from warplens.emulator.analysis.cfg import successors
 from warplens.emulator.analysis.liveness import GUARDS, Name
-from warplens.emulator.analysis.slicing import CONSTANT_LOADS, is_pure, noted, places, spaces_of
+from warplens.emulator.analysis.slicing import CONSTANT_LOADS, is_pure, places, register_accesses, spaces_of
 from warplens.isa.dsl.decode import bind
 from warplens.system import disk_cache as disk
 
@@ -35,8 +35,8 @@ _known: dict[tuple[str, bytes], tuple[Causes, Causes]] = {}
 
 
 def dependence(kernel: Kernel, program: Program, warps: int) -> tuple[str, str]:
-    """What all counts, and what the counts of sectors, lines, wavefronts and bytes, depend on: words for a note, "" for
-    nothing but the launch."""
+    """What all counts, and what the counts of sectors, lines, wavefronts and bytes, depend on, as
+    text for a note; "" for nothing but the launch."""
     if not any(map(_source, program.instructions)):
         return "", ""
     name = kernel.arch, kernel.code
@@ -76,9 +76,9 @@ class OrderDataflow:
     """Registers and spaces of memory, and what their values depend on; all of it only grows."""
 
     def __init__(self, program: Program) -> None:
-        self.program, self.ways = program, ways(program)
+        self.program, self.successors = program, successors(program)
         self.bindings = [bind(i) for i in program.instructions]
-        self.blocks, self.events = noted(program, self.bindings)
+        self.blocks, self.events = register_accesses(program, self.bindings)
         self.before: dict[int, dict[Name, Causes]] = {first: {} for first in self.blocks}
         self.memory: dict[str, Causes] = {}
         self.counts = self.addresses = NOTHING
@@ -91,7 +91,7 @@ class OrderDataflow:
             here = dict(self.before[first])
             for index in range(first, block.last + 1):
                 self._instruction(self.program.instructions[index], here)
-            for target in self.ways[first]:
+            for target in self.successors[first]:
                 there = self.before[target]
                 for name, causes in here.items():
                     if not causes <= there.get(name, NOTHING):
@@ -128,12 +128,11 @@ class OrderDataflow:
                 here.pop(name, None)
 
     def _written(self, at: Instruction) -> list[tuple[Name, bool]]:
-        """Registers that are written, and whether in some lanes only; where the sentence does not tell, all that may
-        be."""
-        told = [(event.name, event.guard is not None) for event in self.events.get(at.index, []) if event.writes]
+        """Registers that are written, and whether in some lanes only; where unknown, all that may be."""
+        written = [(event.name, event.guard is not None) for event in self.events.get(at.index, []) if event.writes]
         binding = self.bindings[at.index]
-        if told or binding is None:
-            return told
+        if written or binding is None:
+            return written
         targets = [target for target in binding.targets if target is not None and target.index >= 0]
         return [((t.file, t.index + k), True) for t in targets for k in range(2 if t.file in ("R", "UR") else 1)]
 

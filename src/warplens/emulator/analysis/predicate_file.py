@@ -1,4 +1,4 @@
-"""The predicates as one word, and words without their signs: the same for code and for shapes."""
+"""Predicate file: predicates as one bit word, for code and for analysis."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from warplens.isa.dsl.lanes import U32, Pred
 
 
 class PredicateFile:
-    """What a warp says of its predicates."""
+    """The predicate operations of a warp."""
 
     e: Any
     condition: Any

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from warplens.core.cubin import Kernel
 from warplens.core.launch import Launch
 from warplens.core.program import Program
-from warplens.emulator.analysis.slicing import slimmed
+from warplens.emulator.analysis.slicing import program_slice
 from warplens.emulator.execute.grid import DEFAULT_BUDGET, GridExecution, with_code
 from warplens.emulator.execute.setup import prepare, tile_of
 from warplens.emulator.execute.tiering import TierPolicy
@@ -49,7 +49,7 @@ def record(
     """
     together = launch.cooperative or bool(waiting_loads(program)) or (launch.blocks <= at_once and shares(program))
     if how == RECORD:
-        slim = slimmed(kernel, program)
+        slim = program_slice(kernel, program)
         program, how = slim.program, slim.checks
     kept = len(memory.allocations)
     shape, heap = prepare(kernel, program, launch, parameters, memory, banks, multiprocessors, budget, how)

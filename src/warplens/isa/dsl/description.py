@@ -81,7 +81,7 @@ class _Reader:
         constant = self._moved_constant()
         if constant is not None:
             return f"{self._targets()[0]} = {constant.text}"
-        return self._said() if self.op.says or self.op.takes_warp else self._read_out()
+        return self._said() if self.op.text or self.op.takes_warp else self._read_out()
 
     def _moved_constant(self) -> Phrase | None:
         """Half-precision arithmetic with zero is the compiler's way to load a constant."""
@@ -199,7 +199,7 @@ class _Reader:
         words.setdefault("to", ", ".join(shown) if shown else "nothing")  # LDGSTS has a source of this name
         words |= {f"to{k}": t or "nothing" for k, t in enumerate(targets)}
         try:
-            text = self.op.says.format_map(words)
+            text = self.op.text.format_map(words)
         except (KeyError, IndexError, AttributeError):
             return ""  # a template that names what the sentence does not have: printed as it is
         return text.replace("nothing = ", "", 1) + ", unused" if text.startswith("nothing = ") else text

@@ -50,7 +50,7 @@ class Op:
 
     pipe     the execution pipe, as Nsight names it in sm__inst_executed_pipe_*
     probe    CUDA expressions, or PTX, that make the compiler emit it, "" if none are given
-    says     plain English with the operands in braces, "" where the sentence itself can be read out
+    text     plain English with the operands in braces, "" where the sentence itself can be read out
     section  the file it stands in
     """
 
@@ -63,7 +63,7 @@ class Op:
     ignores: frozenset[str]
     pipe: str
     probe: str
-    says: str
+    text: str
     section: str
 
     @property
@@ -110,19 +110,19 @@ class Op:
 _operations: dict[str, list[Op]] = defaultdict(list)
 
 
-def op(*names: str, pipe: str, probe: str = "", says: str = "", ignores: str = "") -> Callable[[F], F]:
+def op(*names: str, pipe: str, probe: str = "", text: str = "", ignores: str = "") -> Callable[[F], F]:
     """Make a function the meaning of these opcodes; `ignores` lists modifiers without functional effect."""
 
     def register(body: F) -> F:
         for name in names:
-            operation = _read(name, body, frozenset(ignores.split()), pipe, probe, says)
+            operation = _read(name, body, frozenset(ignores.split()), pipe, probe, text)
             _operations[name.split(".")[0]].append(operation)
         return body
 
     return register
 
 
-def _read(name: str, body: Callable[..., Any], ignores: frozenset[str], pipe: str, probe: str, says: str) -> Op:
+def _read(name: str, body: Callable[..., Any], ignores: frozenset[str], pipe: str, probe: str, text: str) -> Op:
     hints = get_type_hints(body)
     sources: list[Source] = []
     modifiers: list[Modifier] = []
@@ -141,7 +141,7 @@ def _read(name: str, body: Callable[..., Any], ignores: frozenset[str], pipe: st
     results = get_args(returned) if get_origin(returned) is tuple else (returned,)
     return Op(
         name, body, tuple(sources), tuple(modifiers), tuple(r for r in results if r is not type(None)), takes_warp,
-        ignores, pipe, probe, says, body.__module__.rsplit(".", 1)[-1],
+        ignores, pipe, probe, text, body.__module__.rsplit(".", 1)[-1],
     )  # fmt: skip
 
 
