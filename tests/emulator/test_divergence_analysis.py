@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from warplens.core.program import Block, Control, Instruction, Program, Register
-from warplens.emulator.analysis.divergence import early_passed_barriers
+from warplens.emulator.analysis.divergence import diverges, early_passed_barriers
 
 TIERS = ("whole",)
 CONTROL = Control(1, False, None, None, 0)

@@ -1,4 +1,4 @@
-"""Readings as rows of a CSV file, and back."""
+"""Readings: converts measurements to rows of a CSV file, and back."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def _row(reading: Reading, gpu: str, date: str, driver: str, tools: str) -> Row:
         parameter = ", ".join(filter(None, [parameter, f"percentile {reading.share}"]))
     values = (f"{value:.6g}" for value in (reading.value, reading.low, reading.high))
     unit = "us" if reading.trial.reads == "time" else "cycles"
-    said = (what, parameter, *values, unit, str(reading.trial.moves or ""), gpu, date, driver, tools)
-    return dict(zip(COLUMNS, said, strict=True))
+    fields = (what, parameter, *values, unit, str(reading.trial.moves or ""), gpu, date, driver, tools)
+    return dict(zip(COLUMNS, fields, strict=True))
 
 
 def text_of(found: Iterable[Row]) -> str:

@@ -1,4 +1,4 @@
-"""All trials on the GPU of this machine, from source to a record."""
+"""Calibration session: runs all trials on the GPU of this machine and writes the record."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def calibrated(gpu: Gpu, folder: str, progress: Progress | None = None) -> tuple
 
 
 def theoretical_bandwidth(gpu: Gpu) -> float:
-    """Gigabytes a second, from the clock and the width that the driver tells: two transfers a cycle."""
+    """Gigabytes a second, from the clock and the width that the driver reports: two transfers a cycle."""
     from cuda.bindings import driver
 
     wanted = driver.CUdevice_attribute

@@ -1,4 +1,4 @@
-"""Launch and theoretical occupancy.
+"""Launch metrics: launch configuration and theoretical occupancy.
 
 Nsight Compute derives these itself; they are exact whatever part of the grid was run.
 """

@@ -1,4 +1,4 @@
-"""Every metric of a launch under its Nsight Compute name: for the kernel, by source line, by instruction.
+"""Metrics of a launch under their Nsight Compute names: for the kernel, by source line, by instruction.
 
 The three are one calculation with the instructions grouped differently (see vocabulary.py); the formulas
 stand in sections/, one line a metric.

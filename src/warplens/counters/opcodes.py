@@ -1,6 +1,6 @@
-"""What kind of work an opcode is: memory space and access, width, branch, category of the instruction mix.
+"""Opcode classes: memory access, width, branch, category of the instruction mix.
 
-Classes go by base opcode ("LDG" of "LDG.E.128"); the width of an access stands in its modifiers.
+Classes go by base opcode ("LDG" of "LDG.E.128"); the width of an access is in its modifiers.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def access(instruction: Instruction) -> MemoryAccess | None:
 def width(instruction: Instruction) -> int:
     """Bits a lane; 32 where no modifier says otherwise."""
     modifiers = instruction.modifiers
-    if instruction.base in MATRIX:  # each lane that names a row stands for its 16 bytes
+    if instruction.base in MATRIX:  # each lane that names a row counts for its 16 bytes
         return 128
     for modifier in modifiers:
         if found := WIDTH.fullmatch(modifier):
@@ -83,7 +83,7 @@ CATEGORIES: dict[str, frozenset[str]] = {
         "synchronisation": "BAR MEMBAR FENCE DEPBAR ERRBAR CGAERRBAR UCGABAR_ARV UCGABAR_WAIT",
     }.items()
 }
-"""The instruction mix, in the order of the report; an opcode stands in one category only."""
+"""The instruction mix, in the order of the report; an opcode is in one category only."""
 
 CATEGORY_OF = {opcode: name for name, opcodes in CATEGORIES.items() for opcode in opcodes}
 

@@ -1,4 +1,4 @@
-"""Barriers in shared memory (mbarrier, cuda::barrier) without transaction counts, and barriers of a cluster.
+"""Barriers in shared memory (mbarrier, cuda::barrier) without transaction counts, and cluster barriers.
 
 An mbarrier is 8 bytes: bit 63 the phase, below it the arrivals still missing as 2^n - missing, so that the last one
 carries into the phase; and the number of threads as 2^n - threads, with which the next phase starts.  Where these
@@ -67,8 +67,8 @@ def syncs_phasechk(w: Warp, at: Address, phase: U32) -> Pred:
 
 @op("SYNCS.PHASECHK.TRANS64.TRYWAIT", pipe="lsu", text="{to} = whether phase {phase} at {at} is over, after a wait")
 def syncs_trywait(w: Warp, at: Address, phase: U32) -> Pred:
-    """The hardware waits for some time before it says no: on an H200 the first try found the phase over in each of 96
-    waits of a loop of arrivals (2026-11-21, `barrier_phases` of tests/kernels/field_library.cu)."""
+    """The hardware waits for some time before it returns false: on an H200 the first try found the phase over in each
+    of 96 waits of a loop of arrivals (2026-11-21, `barrier_phases` of tests/kernels/field_library.cu)."""
     over = syncs_phasechk(w, at, phase)
     w.waits_until(over)
     return over

@@ -74,7 +74,7 @@ def ret(w: Warp, place: U64, section: Label | None = None) -> None:
 
 @op("LEPC", pipe="alu", text="{to} = the address of {target}")
 def lepc(w: Warp, target: Label | None = None) -> U64:
-    """Without an operand (up to sm_89) its own address: the code behind subtracts the place of LEPC from it."""
+    """Without an operand (up to sm_89) its own address: the code after it subtracts the place of LEPC from it."""
     return U64(w.e, w.e.constant(U64, w.place if target is None else target.offset))
 
 

@@ -1,4 +1,4 @@
-"""Conversions between integers and floats, and between floats (sass.md 2.2); halves stand in half.py."""
+"""Conversions between integers and floats, and between floats (sass.md 2.2); halves: half.py."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ Scale = Literal["D2", "D4", "D8", "M2", "M4", "M8"]
 @op("FMUL", pipe="fma", probe="a * b * 0.5f; a * b * 8.0f",
     text="{to} = {a} * {b}{scale:D2= / 2|D4= / 4|D8= / 8|M2= * 2|M4= * 4|M8= * 8}")  # fmt: skip
 def fmul_scaled(a: F32, b: F32, *, scale: Scale, rounding: Rounding = "RN", FTZ: bool, SAT: bool) -> F32:
-    """Rounded once, behind the scaling (seen on an H200: measurements/h200/near_zero.csv)."""
+    """Rounded once, after the scaling (seen on an H200: measurements/h200/near_zero.csv)."""
     a, b = flushed(FTZ, a, b)
     times = float(scale[1])
     exact = a.f64() * b.f64() * (1 / times if scale.startswith("D") else times)

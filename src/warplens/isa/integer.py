@@ -1,6 +1,6 @@
 """Integer arithmetic and comparisons (sass.md 2.1); shifts and bits stand in logic.py.
 
-A sentence with a predicate result beyond its value gives the carry; the listing may leave it out.
+An operation with a predicate result beyond its value gives the carry; the listing may leave it out.
 """
 
 from __future__ import annotations
@@ -202,7 +202,7 @@ def smaller_if(p: Pred, a: I, b: I) -> I:
 
 @op("IMNMX", "VIMNMX", "UIMNMX", "UVIMNMX", pipe="alu", probe="min(a, b)", ignores="S32")
 def imnmx(a: S32, b: S32, least: Pred, *, U32: bool, RELU: bool) -> tuple[S32, Pred, Pred]:
-    """The predicate results say which operand won; inferred, the compiler leaves them unused."""
+    """The predicate results: which operand won; inferred, the compiler leaves them unused."""
     best = smaller_if(least, a.u32(), b.u32()).s32() if U32 else smaller_if(least, a, b)
     best = best.max(0) if RELU else best
     return best, best.eq(a), best.eq(b)

@@ -41,7 +41,7 @@ def ldg(w: Warp, at: Address, *, size: Size = "32") -> Data:
 
 @op("LDG.ENL2.256", pipe="lsu", text="{to} = 32 bytes of global memory at {at}", ignores=CACHING)
 def ldg_256(w: Warp, at: Address, wanted: int = 0xFF) -> tuple[Data, Data]:
-    """The first destination takes the upper half; of each half the words whose bit is set, one behind the other."""
+    """The first destination takes the upper half; of each half the words whose bit is set, one after the other."""
     words = w.load("global", at, 32).words
     low, high = ([words[k] for k in range(start, start + 4) if wanted >> k & 1] for start in (0, 4))
     return Data(high), Data(low)
@@ -180,7 +180,7 @@ def atomg(w: Warp, at: Address, value: Register, *, operation: Operation, number
 @op("ATOM", pipe="lsu", text="{to} = generic address {at}, which becomes it {operation} {value}",
     ignores=CACHING + " FTZ RN")  # fmt: skip
 def atom(w: Warp, at: Address, value: Register, *, operation: Operation, number: Number = "32") -> tuple[Data, Pred]:
-    """Sums of floats are done in global memory only; the predicate says where, the code behind does the rest."""
+    """Sums of floats are done in global memory only; the code after it handles lanes without the predicate."""
     only: Space | None = "global" if "F" in number and operation == "ADD" else None
     old = atomic(w, "generic", at, value, operation, number, returns=True, only=only)
     return old, w.is_in("global", at) & w.active if only else w.active

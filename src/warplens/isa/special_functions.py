@@ -1,6 +1,6 @@
 """MUFU: the special functions (sass.md 2.2), from tables (mufu.py): what an H200 gives, in every bit.
 
-Denormal operands and results count as zeros of their sign, as PTX says of the .approx.ftz forms.
+Denormal operands and results count as zeros of their sign, as PTX defines for the .approx.ftz forms.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Products of small matrices by a warp: HMMA, QMMA, IMMA, BMMA, DMMA, and the transposing move (sass.md 2.2)."""
+"""Matrix products by a warp: HMMA, QMMA, IMMA, BMMA, DMMA, and the transposing move (sass.md 2.2)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Other lanes and the warp as a whole: shuffles, votes, matches, reductions, special registers (sass.md 2.4)."""
+"""Cross-lane operations: shuffles, votes, matches, reductions, special registers (sass.md 2.4)."""
 
 from __future__ import annotations
 

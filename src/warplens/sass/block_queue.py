@@ -1,4 +1,4 @@
-"""Inter-block work queues: finds loops that take the next work item from global memory, or wait for other blocks."""
+"""Inter-block work queues: loops that take work items from global memory, or wait for other blocks."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _ends_it(load: Instruction, body: Sequence[Instruction]) -> bool:
 
 
 def _results(i: Instruction) -> set[Word]:
-    """What an instruction writes: its first operand, and a predicate behind that."""
+    """What an instruction writes: its first operand, and a predicate after it."""
     first = [o for place, o in enumerate(i.operands[:2]) if isinstance(o, Register) and (not place or "P" in o.file)]
     return _words(first, _width(i))
 

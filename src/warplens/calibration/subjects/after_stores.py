@@ -1,4 +1,4 @@
-"""Loads behind stores of the same warp."""
+"""Load after store: loads that follow stores of the same warp."""
 
 from __future__ import annotations
 

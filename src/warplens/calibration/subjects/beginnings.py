@@ -1,4 +1,4 @@
-"""What is there for the first time in a launch: code, parameters and constant memory that nobody has read since."""
+"""Cold launch costs: first use of code, parameters and constant memory in a launch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Atomics of many threads on few words, of global and of shared memory."""
+"""Contended atomics: many threads on few words of global and shared memory."""
 
 from __future__ import annotations
 

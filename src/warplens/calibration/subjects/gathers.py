@@ -1,4 +1,4 @@
-"""Words anywhere: what L1, L2 and DRAM give to lanes that read words of their own."""
+"""Gathers: rates of L1, L2 and DRAM for lanes that read scattered words."""
 
 from __future__ import annotations
 

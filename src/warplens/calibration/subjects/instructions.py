@@ -1,4 +1,4 @@
-"""Where instructions come from: code that is executed once, and loops of many sizes."""
+"""Instruction cache: code executed once, and loops of many sizes."""
 
 from __future__ import annotations
 

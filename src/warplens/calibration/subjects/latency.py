@@ -1,4 +1,4 @@
-"""Global memory, one load after the other: L1, L2 near and far, DRAM, far-away pages, and under load."""
+"""Global memory latency: L1, L2 near and far, DRAM, distant pages, and under load."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kernels and blocks: what it costs to start them; and the clocks."""
+"""Launch overhead: cost of starting kernels and blocks; and the clocks."""
 
 from __future__ import annotations
 

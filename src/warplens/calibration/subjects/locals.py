@@ -1,4 +1,4 @@
-"""Local memory: stores, loads and both, by how much of it the threads of a multiprocessor have."""
+"""Local memory: stores, loads and both, by local memory per SM."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Matrix instructions by shape and type, and lanes that look for equals."""
+"""Matrix instructions by shape and type, and MATCH."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arithmetic of two or three kinds in turn, integers of 64 bits, doubles, half pairs, branches that go forward."""
+"""Instruction mixes: two or three kinds in turn, 64-bit integers, doubles, half pairs, forward branches."""
 
 from __future__ import annotations
 

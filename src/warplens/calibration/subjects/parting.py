@@ -1,4 +1,4 @@
-"""Lanes that part: what it costs to go both ways, and to meet again."""
+"""Divergence: cost of executing both sides of a branch, and of reconvergence."""
 
 from __future__ import annotations
 

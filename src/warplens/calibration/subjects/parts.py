@@ -1,4 +1,4 @@
-"""Parts of sectors and lines: what it costs to fill or read them bit by bit."""
+"""Partial sectors and lines: cost of filling or reading them in parts."""
 
 from __future__ import annotations
 

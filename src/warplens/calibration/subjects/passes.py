@@ -1,4 +1,4 @@
-"""Atomics as they leave a multiprocessor, and as all multiprocessors come to the same units of L2 at the same time."""
+"""Atomic throughput: atomics as they leave an SM, and of all SMs at the same L2 units."""
 
 from __future__ import annotations
 

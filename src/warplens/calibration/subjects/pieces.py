@@ -1,4 +1,4 @@
-"""Pieces of some bytes anywhere, read and written, and chains of words: what far-away pages cost."""
+"""Scattered accesses of a few bytes, read and written, and pointer chains: cost of distant pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Threads that walk through rows of their own: 32 lines an access, used again and again."""
+"""Row walks: threads that read rows of their own, 32 lines an access, repeatedly."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shared memory: rates by width and by lanes in conflict, latencies, atomics."""
+"""Shared memory: rates by width and by bank conflicts, latencies, atomics."""
 
 from __future__ import annotations
 

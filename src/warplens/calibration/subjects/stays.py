@@ -1,4 +1,4 @@
-"""Blocks that stay for a known time: when the next ones start, and how many warps are active meanwhile."""
+"""Block residency: when the next blocks start, and how many warps are active meanwhile."""
 
 from __future__ import annotations
 

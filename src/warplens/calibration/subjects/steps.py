@@ -1,4 +1,4 @@
-"""Blocks that run at the same time and read the same rows and columns: how much of that DRAM is asked for once."""
+"""Concurrent blocks that read the same rows and columns: share of DRAM requests that are merged."""
 
 from __future__ import annotations
 

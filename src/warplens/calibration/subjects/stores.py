@@ -1,4 +1,4 @@
-"""Stores on their way to L2: by lines and sectors, whole ones or parts, and several in a row to the same."""
+"""Store path to L2: by lines and sectors, whole or partial, and repeated stores to the same."""
 
 from __future__ import annotations
 

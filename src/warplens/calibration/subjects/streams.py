@@ -1,4 +1,4 @@
-"""DRAM: bandwidth by bytes in flight, reads, writes, copies, parts of lines, orders; and blocks that do little."""
+"""DRAM bandwidth: by bytes in flight, reads, writes, copies, partial lines, orders; and blocks with little work."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whose turn it is: which warp a scheduler issues, and how unevenly warps and blocks with the same work end."""
+"""Warp scheduling: which warp a scheduler issues, and how unevenly equal warps and blocks end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Blocks and warps that wait for each other."""
+"""Synchronisation: blocks and warps that wait for each other."""
 
 from __future__ import annotations
 

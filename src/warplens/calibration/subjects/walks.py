@@ -1,4 +1,4 @@
-"""Threads that walk along rows of their own, and warps that walk along the same."""
+"""Walks: threads along rows of their own, and warps along the same rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which instruction made a value and which use it: the questions that idioms are written in."""
+"""Def-use chains: which instruction made a value and which use it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class DefUse:
     """A program with its definitions and uses.
 
     A guarded instruction adds a definition, it does not replace the ones before.  Calls are walked past:
-    what a called function leaves behind is not seen.
+    results of a called function are not seen.
     """
 
     def __init__(self, program: Program, name_of: NameOf) -> None:
@@ -58,7 +58,7 @@ class DefUse:
 
     @cached_property
     def _writers(self) -> dict[tuple[int, Word], list[int]]:
-        """(block, word) -> who writes it there, ascending."""
+        """(block, word) -> its writers there, ascending."""
         found: dict[tuple[int, Word], list[int]] = {}
         for index, words in enumerate(self.writes):
             for word in words:
@@ -103,7 +103,7 @@ class DefUse:
         return [frozenset(users) for users in found]
 
     def operand_sources(self, index: int, operand: Operand | None) -> frozenset[int]:
-        """Who made the first word of a register operand."""
+        """Definitions of the first word of a register operand."""
         if not isinstance(operand, Register) or operand.index < 0:
             return frozenset()
         return self.definers(index, (operand.file, operand.index))
@@ -112,7 +112,7 @@ class DefUse:
         return self.operand_sources(index, self.instructions[index].guard)
 
     def base_sources(self, index: int) -> frozenset[int]:
-        """Who made the address registers of a memory instruction."""
+        """Definitions of the address registers of a memory instruction."""
         return frozenset(d for word in self.base_words(index) for d in self.definers(index, word))
 
     def base_words(self, index: int) -> tuple[Word, ...]:

@@ -1,4 +1,4 @@
-"""Loads and stores in generated code: check, count, move.
+"""Load/store emission: check, count, move.
 
 Where the form of the address is known (pattern.py), one range check and one count do for all lanes.  Addresses that are
 32 numbers are tried for the pattern that most have, all lanes on consecutive places.  Everything else goes to a routine

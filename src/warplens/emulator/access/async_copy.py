@@ -1,4 +1,4 @@
-"""Copies from global to shared memory (LDGSTS) in generated code: check, count, move.
+"""Asynchronous copy (LDGSTS) emission: check, count, move.
 
 What one costs was read on an H200 (measurements/h200/matrix_patterns.csv, copy_bypass.csv).
 
@@ -73,10 +73,10 @@ def _move(
         masked_scatter(b, word, further(b, places, "shared", k), active, lowest)
 
 
-def _kept(b: llvm.IRBuilder, missing: llvm.Value, behind: int) -> llvm.Value:
-    """Which bits of a word stay that has `behind` bytes of the access from its start on, the last ones missing."""
+def _kept(b: llvm.IRBuilder, missing: llvm.Value, remaining: int) -> llvm.Value:
+    """Which bits of a word stay that has `remaining` bytes of the access from its start on, the last ones missing."""
     number = LlvmEmitter(b).number
-    stay = b.sub(number(missing, behind), missing)
+    stay = b.sub(number(missing, remaining), missing)
     stay = b.select(b.icmp_signed(">", stay, number(stay, 0)), stay, number(stay, 0))
     some = b.sub(b.shl(number(stay, 1), b.shl(stay, number(stay, 3))), number(stay, 1))
     return b.select(b.icmp_signed(">=", stay, number(stay, 4)), number(stay, -1), some)

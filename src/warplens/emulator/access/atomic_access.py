@@ -1,4 +1,4 @@
-"""Atomic operations in generated code: lane after lane in order of lane number."""
+"""Atomic emission: lane after lane in order of lane number."""
 
 from __future__ import annotations
 

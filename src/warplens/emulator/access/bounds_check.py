@@ -1,4 +1,4 @@
-"""Checks and counts of an access, lane by lane where it must be."""
+"""Bounds check: checks alignment and bounds of an access and counts it, lane by lane where needed."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def _suspects(site: AccessSite, space: Space, address: llvm.Value, size: int) ->
         offset = b.sub(address, emitter.splat(low))
         bad = b.or_(bad, b.icmp_unsigned(">=", offset, emitter.splat(span)))
     else:
-        limit = b.trunc(b.sub(site.room(space), i64(size)), I32)
+        limit = b.trunc(b.sub(site.space_bytes(space), i64(size)), I32)
         bad = b.or_(bad, b.icmp_unsigned(">", site.offset(space, address), emitter.splat(limit)))
         # Memory smaller than the access: the limit is negative, every offset is bad.
         bad = b.or_(bad, emitter.splat(b.icmp_signed("<", limit, i32(0))))
@@ -251,7 +251,7 @@ def _remember(
     size: llvm.Value,
     touch: llvm.Value,
 ) -> None:
-    """The buffer; to be written, where what it held is put aside in stretches, only the one around the address."""
+    """The buffer; for writes with copy-on-write backup in chunks, only the chunk around the address."""
     b = code.b
     low, high = code.load(BufferRange, entry, "low"), code.load(BufferRange, entry, "high")
     touched = b.or_(code.load(BufferRange, entry, "touched"), b.zext(touch, I64))
@@ -284,7 +284,7 @@ def _in_stretches(code: StructuredBuilder, entry: llvm.Value, touch: llvm.Value)
 
 
 def refuse(module: llvm.IRModule) -> llvm.Function:
-    """Records the fault; false.  Python tells a stray from a misaligned access by the addresses."""
+    """Records the fault; false.  Python distinguishes out-of-bounds from misaligned accesses by the addresses."""
     if found := module.globals.get("refuse"):
         return found
     made, code = function(module, "refuse", I1, ARGUMENTS)

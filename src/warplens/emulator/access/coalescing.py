@@ -1,4 +1,4 @@
-"""How many sectors, lines and wavefronts one warp-wide access takes, from its 32 addresses.
+"""Coalescing: counts sectors, lines and wavefronts of one warp-wide access.
 
 Closed forms for common patterns; the rest visits each distinct place once.  The rules are NVIDIA's (Kernel Profiling
 Guide, "Memory Tables"): a sector is 32 aligned bytes, a line 128; a shared-memory wavefront serves one 4-byte word of

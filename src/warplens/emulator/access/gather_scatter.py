@@ -1,4 +1,4 @@
-"""Access routines for lanes in any pattern: one for each space, width and direction."""
+"""Gather/scatter routines: accesses in any address pattern, one for each space, width and direction."""
 
 from __future__ import annotations
 
@@ -300,7 +300,7 @@ def _reversed(b: llvm.IRBuilder, value: llvm.Value) -> llvm.Value:
 
 
 def _every_second(site: AccessSite, space: Space, first: llvm.Value) -> llvm.Value:
-    """Words 0, 2 ... 62, and nothing behind them: from words 0 to 31 and 31 to 62."""
+    """Words 0, 2 ... 62, and nothing after them: from words 0 to 31 and 31 to 62."""
     b = site.b
     place = site.pointer(space, first)
     low, high = (b.load(site.code.at(place, 4 * word), typ=V32, align=4) for word in (0, LANES - 1))

@@ -1,6 +1,6 @@
-"""The second most common pattern: each half of the warp walks with a constant step.
+"""Half-warp pattern: each half of the warp has a constant stride; the second most common pattern.
 
-Rows of a 16-wide tile, broadcasts, strided walks: two starts and two steps say where all 32 lanes are, so bounds,
+Rows of a 16-wide tile, broadcasts, strided walks: two starts and two steps give all 32 addresses, so bounds,
 counts and data need no look at single lanes.
 """
 

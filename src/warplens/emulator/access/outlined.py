@@ -1,4 +1,4 @@
-"""Loads and stores by call: in large code what the accesses of one form do is written once, as a function.
+"""Outlined accesses: in large code one function serves all loads and stores of one form.
 
 An access written out (access_emission.py) is fifty instructions of the host's compiler, most of them for cases that
 seldom come.

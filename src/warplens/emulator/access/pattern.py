@@ -1,4 +1,4 @@
-"""The forms that most accesses have and that show in their address before anything runs.
+"""Access patterns: forms of addresses that are known before the code runs, and their counts.
 
 An access whose address is one number, or a line over the warp (affine.py), needs no look at single lanes: one check for
 all, one move of memory, counts that are known beforehand.

@@ -1,5 +1,7 @@
-"""The access routines that kernels share, each compiled once a host, when it is first needed, and kept: together they
-are more code than most kernels."""
+"""Runtime library: access routines that kernels share, compiled once a host on first use, and cached.
+
+Together they are more code than most kernels.
+"""
 
 from __future__ import annotations
 
@@ -81,7 +83,7 @@ CALL = re.compile(r'call [^@\n]*@"(\w+)"')
 
 
 def with_calls(text: str, code: bytes) -> bytes:
-    """An object file behind the names of the functions that its module calls."""
+    """Links an object file to the functions that its module calls."""
     names = " ".join(sorted(set(CALL.findall(text)))).encode()
     return len(names).to_bytes(8, "little") + names + code
 

@@ -1,4 +1,4 @@
-"""One memory access in generated code: where its records are, how addresses become host pointers."""
+"""Access site: one memory access in generated code, its records, pointers and address windows."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class AccessSite:
         row = self.b.mul(self.b.sext(self.index, I64), i64(sizeof(Bounds)))
         return self.code.at(self.code.load(WorkerEnv, self.env, "bounds"), row)
 
-    def room(self, space: Space) -> llvm.Value:
+    def space_bytes(self, space: Space) -> llvm.Value:
         """Bytes of the block's, or all the cluster's, shared, or the thread's local, memory."""
         if space == "shared" and self.windows.cluster > 1:
             return self.b.mul(self._share(), i64(self.windows.cluster))
@@ -116,7 +116,7 @@ class AccessSite:
         if space == "shared":
             offset = b.sub(address, LlvmEmitter(b).number(address, self.windows.shared_base))
             return self._in_cluster(offset) if self.windows.cluster > 1 else offset
-        bottom = b.sub(i32(self.windows.stack_top), b.trunc(self.room("local"), I32))
+        bottom = b.sub(i32(self.windows.stack_top), b.trunc(self.space_bytes("local"), I32))
         return b.sub(address, LlvmEmitter(b).splat(bottom) if address.type == V32 else bottom)
 
     def inside(self, space: Space, address: llvm.Value, size: int, reach: int = 0) -> llvm.Value:
@@ -128,7 +128,7 @@ class AccessSite:
             here = b.icmp_unsigned("<", offset, span)
             return here if not reach else b.and_(here, b.icmp_unsigned("<", b.add(offset, i64(reach)), span))
         offset = b.zext(self.offset(space, address), I64)
-        fits = b.icmp_signed("<=", b.add(offset, i64(reach + size)), self.room(space))
+        fits = b.icmp_signed("<=", b.add(offset, i64(reach + size)), self.space_bytes(space))
         if space == "shared" and self.windows.cluster > 1 and reach:
             end = b.zext(self.offset(space, b.add(address, i32(reach))), I64)
             return b.and_(fits, b.icmp_signed("==", end, b.add(offset, i64(reach))))
@@ -169,7 +169,7 @@ class AccessSite:
     def local_memory(self) -> llvm.Value:
         """The warp's: word w of lane l at (32 w + l) * 4, as the hardware interleaves it."""
         b, code = self.b, self.code
-        size = b.shl(self.room("local"), i64(5))
+        size = b.shl(self.space_bytes("local"), i64(5))
         return code.at(
             code.load(BlockState, self.block, "local"),
             b.mul(size, b.zext(code.load(WarpState, self.warp, "index"), I64)),

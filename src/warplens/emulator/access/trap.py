@@ -1,4 +1,4 @@
-"""How generated code records what went wrong: the first fault of a worker, of any kind."""
+"""Trap record: records the first fault of a worker, of any kind."""
 
 from __future__ import annotations
 

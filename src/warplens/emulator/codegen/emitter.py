@@ -1,4 +1,4 @@
-"""The primitives of isa/ as LLVM: 32 lanes are one vector, the uniform datapath is scalar."""
+"""LLVM emitter: lowers the primitives of isa/; 32 lanes are one vector, the uniform datapath is scalar."""
 
 from __future__ import annotations
 

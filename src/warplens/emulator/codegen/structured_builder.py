@@ -1,4 +1,4 @@
-"""Scalar control code in LLVM, as the executor's own routines need it: fields, loops, bits."""
+"""Structured builder: struct fields, loops and bit scans in LLVM, for the executor's own routines."""
 
 from __future__ import annotations
 

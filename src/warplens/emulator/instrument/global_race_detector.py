@@ -1,15 +1,15 @@
-"""--check races in global memory: which accesses of a launch nothing puts in order.
+"""Race detector for global memory (--check races): finds accesses of a launch that nothing orders.
 
 Every warp-wide access is an event: its block, warp, instruction, and the warp's clock and step (race_detector.py).
-Every unit
-of global memory (a word; less where the kernel accesses less) remembers the event and lane of its last plain write,
-its last strong write (atomic, volatile, release), and the last plain reads of two warps, of two blocks where it can.
+Every unit of global memory (a word; less where the kernel accesses less) records the event and lane of its last plain
+write, its last strong write (atomic, volatile, release), and the last plain reads of two warps, of two blocks where it
+can.
 
 Clocks are readings of one counter of the launch.  Within a block the clocks that warps know of each other are those of
 shared memory.  Between blocks, and for warps that meet only in global memory, a fence publishes what its warp knows of
-its block (`released`), a strong write carries the reading of the counter, and who reads it has `known` all that was
-released until then, by whichever block: a scalar clock, where a vector clock of all warps of a grid would be too large.
-So no order that there is is overlooked, while a race with a block that had released to somebody else can be missed.
+its block (`released`), a strong write carries the reading of the counter, and its readers have `known` all that was
+released until then, by any block: a scalar clock, where a vector clock of all warps of a grid would be too large.
+So there are no false positives, while a race with a block that had released to a third one can be missed.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class GlobalRaceDetector:
 
     @property
     def release(self) -> llvm.Function:
-        """release(env, block, warp): a fence.  What the warp knows and did is there for those who ask later."""
+        """release(env, block, warp): a fence publishes the clocks of the warp to later acquires."""
         if found := self.module.globals.get("release_global"):
             return found
         made, code = function(self.module, "release_global", VOID, [PTR, PTR, PTR])
@@ -90,7 +90,7 @@ class GlobalRaceDetector:
     @property
     def acquire(self) -> llvm.Function:
         """acquire(env, warp, event): what was released until this strong write is known; one so long ago that its event
-        is forgotten tells all."""
+        is overwritten acquires everything."""
         if found := self.module.globals.get("acquire_global"):
             return found
         made, code = function(self.module, "acquire_global", VOID, [PTR, PTR, I32])
@@ -142,10 +142,10 @@ class GlobalRaceDetector:
             held = b.select(at_once, other_value, b.call(self._held, [env, place]))
             same = b.and_(code.nonzero(stores), b.icmp_signed("==", held, value))
             rank = b.select(same, i32(0), rank)
-        who_first, who = (b.or_(b.shl(w, i32(5)), n) for w, n in ((other, other_lane), (own, lane)))
+        first_thread, thread = (b.or_(b.shl(w, i32(5)), n) for w, n in ((other, other_lane), (own, lane)))
         first = b.and_(tag, i32(INSTRUCTION))
         kind = i32(FindingKind.GLOBAL_RACE)
-        race = EmittedFinding(kind, first, index, who_first, who, place, rank, other_block)
+        race = EmittedFinding(kind, first, index, first_thread, thread, place, rank, other_block)
         emit_finding(code, env, block, race)
         b.ret_void()
         return made
@@ -260,9 +260,9 @@ class _Access:
                     width = min(self.races.unit, self.size)
                     value = part(code, self.words, lane, byte, width)
                     other = part(code, self.words, _lane(code, unit, slot), byte, width)
-                whom = [self.env, self.block, self.warp, self.index, lane, unit, place, self.event]
+                arguments = [self.env, self.block, self.warp, self.index, lane, unit, place, self.event]
                 known = stores and bool(self.words)
-                b.call(self.races.against(slot), [*whom, value, other, i32(known)])
+                b.call(self.races.against(slot), [*arguments, value, other, i32(known)])
         if self.acquires:
             strong = _slot(code, unit, STRONG)
             with code.when(code.nonzero(strong)):

@@ -91,8 +91,8 @@ class Instrumentation:
         if space == "global" and self.races:
             kept = words if how == "store" else ()
             routine = self.global_races.access(how, size, len(kept), ordering)
-            who = [site.env, site.block, site.warp, site.index]
-            site.b.call(routine, [*who, site.e.splat(address), site.mask, *kept])
+            thread = [site.env, site.block, site.warp, site.index]
+            site.b.call(routine, [*thread, site.e.splat(address), site.mask, *kept])
         shared = space == "shared"
         if not (shared or space == "local") or not (self.init or (self.races and shared)):
             return
@@ -123,41 +123,41 @@ class Instrumentation:
                 for k in range(max(size // step, 1)):
                     value = part(code, values, lane, k * step, step) if values else i32(0)
                     byte = b.add(offset, i32(k * step))
-                    whom = [env, block, warp, index, lane, b.add(first, i32(k)), value, byte]
-                    b.call(self.shadow.touch(how, copies), whom)
+                    arguments = [env, block, warp, index, lane, b.add(first, i32(k)), value, byte]
+                    b.call(self.shadow.touch(how, copies), arguments)
 
         code.each_bit(mask, lane_of)
         b.ret_void()
         return made
 
     def _written(self, space: Space, size: int, how: How) -> llvm.Function:
-        """(env, block, warp, instruction, offsets, mask): reads ask whether a byte was written, stores note it."""
+        """(env, block, warp, instruction, offsets, mask): reads check whether a byte was written, stores mark it."""
         name = f"written_{space}_{how}_{size}"
         if found := self.module.globals.get(name):
             return found
         made, code = function(self.module, name, VOID, [PTR, PTR, PTR, I32, V32, I32])
         env, block, warp, index, offsets, mask = made.args
         b = code.b
-        room = code.load(WorkerEnv, env, f"{space}_bytes")
+        space_bytes = code.load(WorkerEnv, env, f"{space}_bytes")
         warp_number = code.load(WarpState, warp, "index")
         kind = FindingKind.SHARED_UNWRITTEN if space == "shared" else FindingKind.LOCAL_UNWRITTEN
         first_lane = b.shl(warp_number, i32(5))
 
         def lane_of(lane: llvm.Value) -> None:
             offset = b.extract_element(offsets, lane)
-            who = b.or_(first_lane, lane)
-            bytes_ = code.load(BlockState, block, f"written_{space}")
+            thread = b.or_(first_lane, lane)
+            written = code.load(BlockState, block, f"written_{space}")
             if space == "local":
-                bytes_ = code.at(bytes_, b.mul(code.widened(who), room))
-            with code.when(_inside(code, offset, size, room)):
-                place = code.at(bytes_, b.zext(offset, I64))
+                written = code.at(written, b.mul(code.widened(thread), space_bytes))
+            with code.when(_inside(code, offset, size, space_bytes)):
+                place = code.at(written, b.zext(offset, I64))
                 if how != "store":
                     for start in range(0, size, 4):
                         # Of a word some bytes are enough: padding is copied along with its structure.
                         chunk = llvm.IntType(8 * min(size, 4))
                         some = b.load(code.at(place, start), typ=chunk, align=1)
                         with code.when(b.not_(code.nonzero(some)), likely=False):
-                            unwritten = EmittedFinding.of_one(kind, index, who, b.add(offset, i32(start)))
+                            unwritten = EmittedFinding.of_one(kind, index, thread, b.add(offset, i32(start)))
                             emit_finding(code, env, block, unwritten)
                 if how != "load":
                     ones = llvm.IntType(8 * size)
@@ -191,8 +191,8 @@ class Instrumentation:
         if self.barriers:
             with code.when(b.icmp_signed("!=", arrival.mask, arrival.live), likely=False):
                 first = b.shl(code.load(WarpState, warp, "index"), i32(5))
-                who, arrived = b.or_(first, code.lowest(arrival.mask)), code.popcount(arrival.mask)
-                found = EmittedFinding.of_one(FindingKind.PART_OF_A_WARP, arrival.instruction, who, arrived)
+                thread, arrived = b.or_(first, code.lowest(arrival.mask)), code.popcount(arrival.mask)
+                found = EmittedFinding.of_one(FindingKind.PART_OF_A_WARP, arrival.instruction, thread, arrived)
                 emit_finding(code, env, block, found)
         if self.races:
             b.call(self.shadow.arrive, [env, block, warp, arrival.barrier])
@@ -200,7 +200,7 @@ class Instrumentation:
     def opened(
         self, code: StructuredBuilder, env: llvm.Value, block: llvm.Value, barrier: llvm.Value, need: llvm.Value
     ) -> None:
-        """A barrier opens; those that wait are still there.  `need` is as the barrier was told."""
+        """A barrier opens; those that wait are still there.  `need` is the count of the barrier."""
         b = code.b
         if self.barriers:
             with code.when(b.icmp_signed("==", need, i32(ALL_THREADS))):
@@ -210,37 +210,37 @@ class Instrumentation:
 
     @property
     def _places(self) -> llvm.Function:
-        """(env, block, barrier): all who wait at a barrier of all threads should be in one place, and nobody gone."""
+        """(env, block, barrier): reports threads at a barrier of all threads that wait elsewhere or have exited."""
         if found := self.module.globals.get("places_at_barrier"):
             return found
         made, code = function(self.module, "places_at_barrier", VOID, [PTR, PTR, I32])
         env, block, barrier = made.args
         b = code.b
-        first, first_who = code.variable(I32, i32(NOBODY)), code.variable(I32, i32(NOBODY))
+        first, first_thread = code.variable(I32, i32(NOBODY)), code.variable(I32, i32(NOBODY))
 
         def of(warp: llvm.Value) -> None:
             def waits(n: llvm.Value) -> None:
                 at = b.sub(b.and_(code.load(WarpState, warp, "parked_pc", n), i32(INSTRUCTION)), i32(1))
                 start = b.shl(code.load(WarpState, warp, "index"), i32(5))
-                who = b.or_(start, code.lowest(code.load(WarpState, warp, "parked_mask", n)))
+                thread = b.or_(start, code.lowest(code.load(WarpState, warp, "parked_mask", n)))
                 here = b.icmp_signed("==", code.load(WarpState, warp, "parked_at", n), barrier)
                 known = b.load(first, typ=I32)
                 new = b.icmp_signed("==", known, i32(NOBODY))
                 with code.when(b.and_(here, new)):
                     b.store(at, first)
-                    b.store(who, first_who)
+                    b.store(thread, first_thread)
                 with code.when(b.and_(here, b.and_(b.not_(new), b.icmp_signed("!=", at, known)))):
-                    kind, earlier = i32(FindingKind.TWO_PLACES), b.load(first_who, typ=I32)
-                    emit_finding(code, env, block, EmittedFinding(kind, known, at, earlier, who, i32(0)))
+                    kind, earlier = i32(FindingKind.TWO_PLACES), b.load(first_thread, typ=I32)
+                    emit_finding(code, env, block, EmittedFinding(kind, known, at, earlier, thread, i32(0)))
 
             code.each(code.load(WarpState, warp, "parked"), waits)
 
         each_warp(code, env, block, of)
         live = code.load(BlockState, block, "live")
-        at, who = b.load(first, typ=I32), b.load(first_who, typ=I32)
+        at, thread = b.load(first, typ=I32), b.load(first_thread, typ=I32)
         missing = b.icmp_signed("<", live, code.load(WorkerEnv, env, "threads"))
         with code.when(b.and_(missing, b.icmp_signed("!=", at, i32(NOBODY)))):
-            emit_finding(code, env, block, EmittedFinding.of_one(FindingKind.OTHERS_HAVE_LEFT, at, who, live))
+            emit_finding(code, env, block, EmittedFinding.of_one(FindingKind.OTHERS_HAVE_LEFT, at, thread, live))
         b.ret_void()
         return made
 
@@ -277,6 +277,6 @@ class Instrumentation:
             code.b.call(self.shadow.meet, [warp, lanes])
 
 
-def _inside(code: StructuredBuilder, offset: llvm.Value, size: int, room: llvm.Value) -> llvm.Value:
+def _inside(code: StructuredBuilder, offset: llvm.Value, size: int, space_bytes: llvm.Value) -> llvm.Value:
     b = code.b
-    return b.icmp_signed("<=", b.add(b.zext(offset, I64), i64(size)), room)
+    return b.icmp_signed("<=", b.add(b.zext(offset, I64), i64(size)), space_bytes)

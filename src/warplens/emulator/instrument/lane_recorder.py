@@ -1,10 +1,8 @@
-"""Generated code that writes down which lane reaches which address, for pictures of single warps: lane_trace.py
-reads it.
+"""Lane recorder: emits the recording of every lane's addresses, for pictures of single warps (lane_trace.py).
 
-Basic blocks are noted as in trace_format.py, accesses too, but with their bytes for the number of sectors; behind
-that stand
-the lanes, then 32 words with the lower and 32 with the upper halves of the lanes' addresses (offsets in shared memory
-and in a thread's own).
+Basic blocks and accesses are recorded as in trace_format.py, but with bytes in place of the number of sectors; then
+follow the lanes, and 32 words with the lower and 32 with the upper halves of the lanes' addresses (offsets in shared
+and in local memory).
 """
 
 from __future__ import annotations

@@ -245,12 +245,12 @@ class _Touch:
 
     def _against_store(self) -> None:
         code, b = self.code, self.b
-        who = code.load(LastStore, self.row, "who")
-        other, lane = b.lshr(who, i32(5)), b.and_(who, i32(31))
+        thread = code.load(LastStore, self.row, "thread")
+        other, lane = b.lshr(thread, i32(5)), b.and_(thread, i32(31))
         seen = code.load(WarpClocks, self.order, "seen", b.or_(b.shl(self.lane, i32(5)), lane))
         clock, step, pending = self._done(other)
         near = b.icmp_unsigned(">", seen, step)
-        near = b.or_(near, b.icmp_signed("==", who, self.me))
+        near = b.or_(near, b.icmp_signed("==", thread, self.me))
         far = b.icmp_unsigned(">=", self._known(other), clock)
         fine = b.and_(b.select(b.icmp_signed("==", other, self.warp), near, far), b.not_(pending))
         if self.how == "store":
@@ -258,7 +258,7 @@ class _Touch:
             fine = b.or_(fine, b.icmp_signed("==", code.load(LastStore, self.row, "value"), self.value))
         with code.when(b.not_(fine), likely=False):
             kind = b.select(pending, i32(FindingKind.COPY_PENDING), i32(FindingKind.RACE))
-            self._report(code.load(LastStore, self.row, "at"), who, kind)
+            self._report(code.load(LastStore, self.row, "at"), thread, kind)
 
     def _done(self, warp: llvm.Value) -> tuple[llvm.Value, llvm.Value, llvm.Value]:
         """(clock, step) of the last store, and whether it is an asynchronous copy that has not been waited for."""
@@ -267,9 +267,9 @@ class _Touch:
         away = b.mul(code.widened(b.sub(warp, self.warp)), i64(c.sizeof(WarpClocks)))
         theirs = code.at(self.order, away)
         copied = code.nonzero(group)
-        behind = b.sub(code.load(WarpClocks, theirs, "completed"), group)
-        pending = b.and_(copied, b.icmp_signed("<", behind, i32(0)))
-        recent = b.and_(copied, b.icmp_unsigned("<", behind, i32(GROUPS)))
+        lag = b.sub(code.load(WarpClocks, theirs, "completed"), group)
+        pending = b.and_(copied, b.icmp_signed("<", lag, i32(0)))
+        recent = b.and_(copied, b.icmp_unsigned("<", lag, i32(GROUPS)))
         place = b.and_(group, i32(GROUPS - 1))
         clock = b.select(recent, code.load(WarpClocks, theirs, "done_clock", place), clock)
         return clock, b.select(recent, code.load(WarpClocks, theirs, "done_step", place), step), pending
@@ -290,22 +290,22 @@ class _Touch:
             open_near = b.and_(lanes, b.not_(near))
             bad = b.select(b.icmp_signed("==", warp, self.warp), open_near, open_far)
             with code.when(code.nonzero(bad), likely=False):
-                who = b.or_(b.shl(warp, i32(5)), code.lowest(bad))
-                self._report(code.load(LastAccesses, uses, "at"), who)
+                thread = b.or_(b.shl(warp, i32(5)), code.lowest(bad))
+                self._report(code.load(LastAccesses, uses, "at"), thread)
 
     def _uses(self, warp: llvm.Value) -> llvm.Value:
         step = self.code.b.mul(self.code.widened(warp), i64(2 * c.sizeof(LastAccesses)))
         return self.code.at(self.code.at(self.row, c.sizeof(LastStore)), step)
 
-    def _report(self, first: llvm.Value, who: llvm.Value, kind: llvm.Value | None = None) -> None:
+    def _report(self, first: llvm.Value, thread: llvm.Value, kind: llvm.Value | None = None) -> None:
         b = self.b
-        apart = b.zext(b.icmp_signed("!=", b.lshr(who, i32(5)), self.warp), I32)
+        between_warps = b.zext(b.icmp_signed("!=", b.lshr(thread, i32(5)), self.warp), I32)
         found = i32(FindingKind.RACE) if kind is None else kind
-        finding = EmittedFinding(found, first, self.at, who, self.me, self.byte, apart)
+        finding = EmittedFinding(found, first, self.at, thread, self.me, self.byte, between_warps)
         emit_finding(self.code, self.env, self.block, finding)
 
     def _remember_store(self) -> None:
-        now = {"clock": self.clock, "step": self.step, "at": self.at, "who": self.me, "value": self.value}
+        now = {"clock": self.clock, "step": self.step, "at": self.at, "thread": self.me, "value": self.value}
         group = self.b.add(self.code.load(WarpClocks, self.order, "committed"), i32(1)) if self.copies else i32(0)
         now["group"] = group
         for name, value in now.items():

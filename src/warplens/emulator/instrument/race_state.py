@@ -31,13 +31,13 @@ PLAIN = Ordering()
 VOID = llvm.VoidType()
 V32 = vector(I32)
 MOST_WARPS = 32
-MBARRIERS = BARRIERS  # the row of what was published at mbarriers, behind those of the barriers
+MBARRIERS = BARRIERS  # the row of what was published at mbarriers, after those of the barriers
 PUBLISHED = BARRIERS + 2  # rows; the last has what is known of other blocks, by barrier
-GROUPS = 16  # of asynchronous copies, of which it is remembered when they were waited for
+GROUPS = 16  # of asynchronous copies whose wait times are kept
 
 
 class GlobalShadow(c.Structure):
-    """What the workers of a launch share: watched are `bytes` of global memory from address `base` on."""
+    """Shadow memory that the workers of a launch share, for `bytes` of global memory from address `base` on."""
 
     _fields_ = [
         ("units", c.c_void_p),
@@ -51,7 +51,7 @@ class GlobalShadow(c.Structure):
 
 
 class WarpClocks(c.Structure):
-    """A warp's knowledge: `clocks` by warp, its own included; `seen[lane][other]` by lane in `steps` of this warp.
+    """Vector clocks of a warp: `clocks` by warp, its own included; `seen[lane][other]` by lane in steps of this warp.
 
     Nothing is cleared between blocks: clocks go on, so that what a block before did is in order.
     """
@@ -70,13 +70,13 @@ class WarpClocks(c.Structure):
 
 
 class LastStore(c.Structure):
-    """The last store to a unit; `who` is the thread's number in the block."""
+    """The last store to a unit; `thread` is the number in the block."""
 
     _fields_ = [
         ("clock", c.c_uint32),
         ("step", c.c_uint32),
         ("at", c.c_int32),
-        ("who", c.c_int32),
+        ("thread", c.c_int32),
         ("value", c.c_uint32),
         ("group", c.c_uint32),  # of an asynchronous copy, counted from 1; 0 for other stores
         ("unused", c.c_uint32 * 2),
@@ -94,7 +94,7 @@ CONFLICTS: dict[How, tuple[int, ...]] = {"load": (ATOMICS,), "store": (LOADS, AT
 
 
 def row_bytes(warps: int) -> int:
-    """What is remembered of one unit."""
+    """Bytes of shadow memory of one unit."""
     return c.sizeof(LastStore) + 2 * c.sizeof(LastAccesses) * warps
 
 

@@ -1,4 +1,4 @@
-"""Which operand of an instruction is which parameter of its sentence."""
+"""Operand decoding: matches the operands of an instruction with the parameters of its operation."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ RUN_REGISTERS = {"64": 2, "128": 4, "256": 4}  # by width modifier
 class Binding:
     """An instruction matched with its operation.
 
-    targets   one entry a result of the sentence: the destination register, or None where the listing leaves it out
-    sources   (parameter, operand); the operand is None where the parameter's default stands
+    targets   one entry a result of the operation: the destination register, or None where the listing leaves it out
+    sources   (parameter, operand); the operand is None where the parameter takes its default
     """
 
     op: Op
@@ -52,7 +52,7 @@ def bind(instruction: Instruction) -> Binding | None:
 def _destinations(
     op: Op, operands: tuple[Operand, ...]
 ) -> tuple[list[Register | None], list[Register | None], list[Operand]]:
-    """Destinations come first: predicates before or behind the value, as many as the sentence has results."""
+    """Destinations come first: predicates before or after the value, as many as the operation has results."""
     rest = list(operands)
     values: list[Register | None] = []
     predicates: list[Register | None] = []

@@ -1,4 +1,4 @@
-"""One line of plain English for an instruction, from the same sentence that the executor runs."""
+"""Description: one line of plain English for an instruction, from the operation that the executor runs."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class _Choice:
 
 
 class _Reader:
-    """One instruction, its operands put into words."""
+    """One instruction and its operands as text."""
 
     def __init__(self, instruction: Instruction, binding: Binding, name_of: NameOf) -> None:
         self.instruction = instruction
@@ -81,7 +81,7 @@ class _Reader:
         constant = self._moved_constant()
         if constant is not None:
             return f"{self._targets()[0]} = {constant.text}"
-        return self._said() if self.op.text or self.op.takes_warp else self._read_out()
+        return self._from_template() if self.op.text or self.op.takes_warp else self._from_body()
 
     def _moved_constant(self) -> Phrase | None:
         """Half-precision arithmetic with zero is the compiler's way to load a constant."""
@@ -92,9 +92,9 @@ class _Reader:
             return of_word(plain[2].bits)
         return None
 
-    # From the sentence
+    # From the operation
 
-    def _read_out(self) -> str:
+    def _from_body(self) -> str:
         values = [self._value(s.kind, s.default, o) for s, o in self.binding.sources]
         outcome = self.op.body(*values, **self.binding.modifiers)
         phrases = [r.node for r in (outcome if isinstance(outcome, tuple) else (outcome,))]
@@ -182,7 +182,7 @@ class _Reader:
 
     # From the template
 
-    def _said(self) -> str:
+    def _from_template(self) -> str:
         words: dict[str, Any] = {name: _Choice(value) for name, value in self.binding.modifiers.items()}
         if "size" in words:
             words["size"] = SIZES.get(self.binding.modifiers["size"], "4 bytes")

@@ -1,4 +1,4 @@
-"""English for the primitives: an emitter whose nodes are phrases.
+"""English emitter: an emitter whose nodes are phrases.
 
 A phrase knows how tightly its outermost operator binds, whether it is a constant, and the notes ("signed",
 "64-bit", "rounded up") that belong at the end of the line.

@@ -57,7 +57,7 @@ class Lanes:
         return kind(self.e, self.e.do("bitcast", kind, self))
 
     def of_lanes(self: L, lanes: Sequence[int]) -> L:
-        """What another lane holds: of lane lanes[0] for lane 0, and so on."""
+        """The value of another lane: of lane lanes[0] for lane 0, and so on."""
         return self._of("of_lanes", self, lanes=tuple(lanes))
 
     def _compare(self, order: Order, other: Any, **how: Any) -> Pred:

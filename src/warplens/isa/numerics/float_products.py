@@ -1,4 +1,4 @@
-"""Sums of products of floats as tensor cores make them: slowly for all numbers, and quickly for most.
+"""Tensor-core float sums: exact for all numbers, and a fast path for most.
 
 Read on an H200 (measurements/README.md), bit for bit: the products of a row and a column are exact, and are summed with
 the addend in one step.  For that each is cut off (towards zero) 25 binary places behind the largest exponent of all,

@@ -1,4 +1,4 @@
-"""How MUFU computes: a parabola for each piece of the operand's range, from tables, with a square that is cut short.
+"""MUFU arithmetic: a parabola for each segment of the operand's range, from tables, with a truncated square.
 
 The method is published (Oberman and Siu, "A High-Performance Area-Efficient Multifunction Interpolator", ARITH 2005),
 the tables are not.  mufu.csv has them as they follow from all 2^23 operands of a binade on an H200 (driver 580.159.04,

@@ -1,4 +1,4 @@
-"""Floats of 16 and 8 bits, each in the low bits of a word: their formats, to and from single precision.
+"""Narrow formats: floats of 16 and 8 bits in the low bits of a word, to and from single precision.
 
 binary16, bfloat16 (`brain`), and the 8-bit formats of the Open Compute Project: E4M3 (no infinity, one NaN of each
 sign, largest 448) and E5M2 (the upper half of a binary16).
