@@ -15,7 +15,7 @@ Row = Mapping[str, str]
 
 
 def rows(readings: Iterable[Reading], gpu: str, date: str, driver: str, tools: str) -> list[Row]:
-    """what: of the trial's name what stands before the first comma;  bytes: that the launch moves, where they count."""
+    """what: the trial's name up to the first comma;  bytes: that the launch moves, where they count."""
     return [_row(reading, gpu, date, driver, tools) for reading in readings]
 
 

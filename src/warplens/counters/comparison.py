@@ -216,8 +216,8 @@ def pair_lines(
 ) -> list[Pair]:  # fmt: skip
     """Lines of two kernels that belong together.
 
-    Lines of the same text (blanks aside) are matched in order; of what stands between two matches the k-th line
-    belongs to the k-th, and what is over stands alone.  Where the text is not known a line goes by its distance from
+    Lines of the same text (blanks aside) are matched in order; of the lines between two matches the k-th line
+    belongs to the k-th, and the rest is unmatched.  Where the text is not known a line goes by its distance from
     its file's first.
     """
     keys = [_keys(first, text_of_first), _keys(second, text_of_second)]

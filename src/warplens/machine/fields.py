@@ -1,6 +1,6 @@
 """Machine file fields: declares a key with its TOML table and bounds, and reads checked values.
 
-A field's metadata names the table that its key stands in and the smallest and largest plausible value.
+A field's metadata names the table of its key and the smallest and largest plausible value.
 """
 
 from __future__ import annotations

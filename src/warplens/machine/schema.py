@@ -1,6 +1,6 @@
 """Machine schema: the keys of a GPU's description, and their bounds.
 
-A field's metadata names the TOML table that its key stands in and the smallest and largest value that is not
+A field's metadata names the TOML table of its key and the smallest and largest value that is not
 absurd: this is the only place where a key is declared.
 """
 

@@ -1,7 +1,7 @@
 """Unit speeds: rates and latencies that the model of time reads, and their bounds.
 
-Cycles are those of a multiprocessor's clock.  The tables stand in the architecture's file; the GPU's own file wins over
-it key by key, and says under [calibration] when and with what they were measured.
+Cycles are those of a multiprocessor's clock.  The tables are in the architecture's file; the GPU's own file wins over
+it key by key, and names under [calibration] when and with what they were measured.
 """
 
 from __future__ import annotations

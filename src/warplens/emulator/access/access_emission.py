@@ -166,7 +166,7 @@ def _begin(
         checks.append(b.icmp_signed("==", site.mask, EVERY))
     elif site.guarded:
         checks.append(b.icmp_signed("!=", site.mask, i32(0)))
-    far = pattern.apart
+    far = pattern.distance
     runtime_rows = pattern.kind == "tile" and not isinstance(far, int)
     misaligned = b.or_(first, far) if runtime_rows else first
     counted_here = pattern.kind == "row" and space == "global"
@@ -199,7 +199,7 @@ def _begin(
 
 def _second(b: llvm.IRBuilder, pattern: Pattern) -> llvm.Value:
     kind = pattern.first.type
-    far = llvm.IRConstant(kind, pattern.apart) if isinstance(pattern.apart, int) else pattern.apart
+    far = llvm.IRConstant(kind, pattern.distance) if isinstance(pattern.distance, int) else pattern.distance
     return b.add(pattern.first, far)
 
 
@@ -227,8 +227,8 @@ def _fetch_ahead(
     site: AccessSite, space: Space, pattern: Pattern, rows: Sequence[llvm.Value], size: int, write: bool = False
 ) -> None:
     """The instruction is likely to go on as far from here as here is from its last place: in a loop, or in the next
-    warp; and the next warp will go through the same loop behind this one, or is in the same round as this one where
-    warps go abreast (grid.py): then a row is behind the one before.  Fetched ahead, a grid-stride loop of
+    warp; and the next warp will run the same loop after this one, or is in the same round as this one where
+    warps go abreast (grid.py): then a row follows the one before.  Fetched ahead, a grid-stride loop of
     additions runs at almost three times the speed, and a product of matrices whose rows are a multiple of 4096 bytes
     apart at twice.
     """

@@ -163,8 +163,8 @@ class CoalescingClassifier:
             together = self._together(code, units, mask, groups // 2)
             pairs = [b.add(one, other) for one, other in zip(parts[::2], parts[1::2], strict=True)]
             parts = [
-                b.select(b.and_(may, b.icmp_signed("==", whole, i32(1))), i32(1), apart)
-                for whole, may, apart in zip(merged, together, pairs, strict=True)
+                b.select(b.and_(may, b.icmp_signed("==", whole, i32(1))), i32(1), separate)
+                for whole, may, separate in zip(merged, together, pairs, strict=True)
             ]
         total: llvm.Value = i32(0)
         for part in parts:

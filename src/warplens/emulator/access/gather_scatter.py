@@ -55,7 +55,7 @@ class AccessRoutines:
 
     def gather_row(self, space: Space) -> llvm.Function:
         """(common, first, mask) -> the words of 32 consecutive places that the active lanes read: tails, and warps
-        whose lanes have parted."""
+        whose lanes have diverged."""
         name = f"gather_row_{space}"
         if found := self.module.globals.get(name):
             return found

@@ -133,7 +133,7 @@ def span(code: StructuredBuilder, pattern: HalfWarpPattern, shift: int) -> llvm.
 
 
 def still(code: StructuredBuilder, pattern: HalfWarpPattern) -> llvm.Value:
-    """Whether each half stands on one place."""
+    """Whether each half accesses one place."""
     b = code.b
     steps = b.or_(pattern.walks[0].step, pattern.walks[1].step)
     return b.icmp_unsigned("==", steps, llvm.IRConstant(steps.type, 0))

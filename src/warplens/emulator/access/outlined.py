@@ -1,7 +1,6 @@
 """Outlined accesses: in large code one function serves all loads and stores of one form.
 
-An access written out (access_emission.py) is fifty instructions of the host's compiler, most of them for cases that
-seldom come.
+An inlined access (access_emission.py) is fifty LLVM instructions, most of them for rare cases.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ COMMON = [PTR, PTR, PTR, I32, PTR, PTR, I32]  # env, block, warp, instruction, c
 
 @dataclass(frozen=True)
 class OutlinedAccess:
-    """An address without its numbers: `steps` of a line where they are known, None where they are numbers too."""
+    """The form of an address: `steps` of an affine one where they are known, None where they are arguments."""
 
     kind: str
     steps: tuple[int | None, ...] | None
@@ -57,7 +56,7 @@ def load(
     signed: bool,
     fault: llvm.BasicBlock,
 ) -> list[llvm.Value]:
-    """As access.load."""
+    """As access_emission.load."""
     one = site.together and space in ("global", "shared") and site.e.is_scalar(address)
     kind, words = I32 if one else V32, max(size // 4, 1)
     result: llvm.Type = kind if words == 1 else llvm.LiteralStructType([kind] * words)

@@ -60,7 +60,7 @@ def analyze_uniformity(
         places = [ProgramPoint(start) for start in sorted(by_start)]
         for place in places:
             walk.through(place, by_start[place.first], {}, Convergence(True))
-        states: dict[ProgramPoint, State] = {place: _all_many(walk.registers) for place in places}
+        states: dict[ProgramPoint, State] = {place: _all_varying(walk.registers) for place in places}
         flow = {place: [ProgramPoint(t) for t in successors[place.first]] for place in places}
         return walk.result(states, dict.fromkeys(places, True), dict.fromkeys(places, False), flow)
     walk.find_free(blocks, successors)
@@ -76,23 +76,23 @@ def analyze_uniformity(
         after, may_disagree = walk.through(place, by_start[place.first], states[place], convergence[place])
         state = dict(walk.registers.shapes)
         leaves_whole[place] = place.whole or not (convergence[place].split or after.split)
-        ways = [(ProgramPoint(t, place.whole), after, leaves_whole[place]) for t in successors[place.first]]
+        edges_out = [(ProgramPoint(t, place.whole), after, leaves_whole[place]) for t in successors[place.first]]
         if place.whole and may_disagree:
-            ways += [(ProgramPoint(t), Convergence(True), False) for t in successors[place.first]]
-        flow[place] = sorted({target for target, _, _ in ways})
-        for target, converged, whole in ways:
-            met = converged.join(convergence.get(target, converged))
+            edges_out += [(ProgramPoint(t), Convergence(True), False) for t in successors[place.first]]
+        flow[place] = sorted({target for target, _, _ in edges_out})
+        for target, converged, whole in edges_out:
+            merged = converged.join(convergence.get(target, converged))
             here = edges.setdefault(target, {})
             here[place] = (state, whole)
-            meeting = join([*here.values(), (states.get(target, state), True), *([({}, True)] * (target == start))])
-            if target not in states or meeting != states[target] or met != convergence[target]:
-                states[target], convergence[target] = meeting, met
+            joined = join([*here.values(), (states.get(target, state), True), *([({}, True)] * (target == start))])
+            if target not in states or joined != states[target] or merged != convergence[target]:
+                states[target], convergence[target] = joined, merged
                 todo.add(target)
     split = {place: convergence[place].split for place in states}
     return walk.result(states, split, leaves_whole, flow)
 
 
-def _all_many(registers: RegisterFile) -> State:
+def _all_varying(registers: RegisterFile) -> State:
     return dict.fromkeys(registers.flow.names(), VARYING)
 
 
@@ -123,15 +123,15 @@ class UniformityWalk:
     def through(self, place: ProgramPoint, block: Block, state: State, before: Convergence) -> tuple[Convergence, bool]:
         """Convergence after the block, and whether lanes may have diverged in it."""
         here = before
-        parted = False
+        diverged = False
         self.registers.begin(place, state, before.split)
         self.registers.free = self.free.get(place.first, frozenset())
         for index in range(block.first, block.last + 1):
             at = self.program.instructions[index]
             may_disagree = self._instruction(at)
             here = here.step(at, self.left, may_disagree)
-            parted = parted or diverges(at, may_disagree)
-        return Convergence(False) if place.whole else here, parted
+            diverged = diverged or diverges(at, may_disagree)
+        return Convergence(False) if place.whole else here, diverged
 
     def _instruction(self, at: Instruction) -> bool:
         """Whether lanes may disagree about it."""

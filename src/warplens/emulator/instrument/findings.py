@@ -18,10 +18,10 @@ from warplens.emulator.codegen.vector_types import I32, I64, PTR
 from warplens.emulator.memory.device_memory import DeviceMemory
 from warplens.emulator.state.structs import BlockState, WorkerEnv
 
-ROOM = 512
+TABLE_ENTRIES = 512
 """Pairs of instructions that a worker keeps; a note counts the occurrences of others."""
 
-NOBODY = -1
+NO_PARTY = -1
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
 OLD_VALUE = "in no order: right only if an older value does no harm"
 
@@ -59,7 +59,7 @@ class FindingRecord(c.Structure):
 
 
 class FindingTable(c.Structure):
-    _fields_ = [("count", c.c_int64), ("dropped", c.c_int64), ("entries", FindingRecord * ROOM)]
+    _fields_ = [("count", c.c_int64), ("dropped", c.c_int64), ("entries", FindingRecord * TABLE_ENTRIES)]
 
 
 def note(module: llvm.IRModule) -> llvm.Function:
@@ -94,7 +94,7 @@ def note(module: llvm.IRModule) -> llvm.Function:
             b.ret_void()
 
     code.each(count, same)
-    with b.if_else(b.icmp_signed("<", count, i32(ROOM))) as (has_space, full):
+    with b.if_else(b.icmp_signed("<", count, i32(TABLE_ENTRIES))) as (has_space, full):
         with has_space:
             entry = _entry(code, table, count)
             fill(entry)
@@ -119,9 +119,9 @@ class EmittedFinding(NamedTuple):
     first_block: llvm.Value | None = None
 
     @classmethod
-    def of_one(cls, kind: FindingKind, at: llvm.Value, who: llvm.Value, value: llvm.Value) -> EmittedFinding:
+    def of_one(cls, kind: FindingKind, at: llvm.Value, thread: llvm.Value, value: llvm.Value) -> EmittedFinding:
         """A finding with one party."""
-        return cls(i32(kind), i32(NOBODY), at, i32(NOBODY), who, value)
+        return cls(i32(kind), i32(NO_PARTY), at, i32(NO_PARTY), thread, value)
 
 
 def emit_finding(code: StructuredBuilder, env: llvm.Value, block: llvm.Value, found: EmittedFinding) -> None:
@@ -169,8 +169,8 @@ def _place(party: Party) -> tuple[str, int, str]:
 def _full(check: Check, dropped: int) -> Hazard:
     """The warning about a full table."""
     message = (
-        f"the table of {ROOM} pairs of instructions is full: {dropped:,} occurrences at others are not listed; "
-        "mend what is listed and check again"
+        f"the table of {TABLE_ENTRIES} pairs of instructions is full: {dropped:,} occurrences at others are not "
+        "listed; mend what is listed and check again"
     )
     return Hazard(check, "warning", message, (), (0, 0, 0), dropped)
 
@@ -186,7 +186,7 @@ def _hazard(entry: FindingRecord, program: Program, launch: Launch, memory: Devi
     parties = tuple(
         Party(_action(program.instructions[at]), _thread(launch, who), program.instructions[at])
         for at, who in ((entry.first, entry.first_thread), (entry.second, entry.second_thread))
-        if at != NOBODY
+        if at != NO_PARTY
     )
     if entry.kind == FindingKind.TWO_PLACES and _one_line(parties):
         return None  # the compiler has made two of one barrier

@@ -136,8 +136,8 @@ class GlobalRaceDetector:
             known = b.and_(known, b.icmp_unsigned(">=", b.load(table, typ=I32), clock))
         with code.when(b.or_(b.select(same_warp, near, far), b.and_(known, b.not_(at_once)))):
             b.ret_void()
-        apart = b.select(same_block, i32(3), i32(4))
-        rank = b.select(same_warp, b.select(at_once, i32(2), i32(1)), apart)
+        between = b.select(same_block, i32(3), i32(4))
+        rank = b.select(same_warp, b.select(at_once, i32(2), i32(1)), between)
         if slot == PLAIN:
             held = b.select(at_once, other_value, b.call(self._held, [env, place]))
             same = b.and_(code.nonzero(stores), b.icmp_signed("==", held, value))
@@ -258,8 +258,8 @@ class _Access:
                 other: llvm.Value = i32(0)
                 if stores and self.words and slot == PLAIN:
                     width = min(self.races.unit, self.size)
-                    value = part(code, self.words, lane, byte, width)
-                    other = part(code, self.words, _lane(code, unit, slot), byte, width)
+                    value = part_of(code, self.words, lane, byte, width)
+                    other = part_of(code, self.words, _lane(code, unit, slot), byte, width)
                 arguments = [self.env, self.block, self.warp, self.index, lane, unit, place, self.event]
                 known = stores and bool(self.words)
                 b.call(self.races.against(slot), [*arguments, value, other, i32(known)])
@@ -277,7 +277,7 @@ class _Access:
                     _remember(code, unit, READ, self.event, lane)
 
 
-def part(code: StructuredBuilder, words: Sequence[llvm.Value], lane: llvm.Value, byte: int, size: int) -> llvm.Value:
+def part_of(code: StructuredBuilder, words: Sequence[llvm.Value], lane: llvm.Value, byte: int, size: int) -> llvm.Value:
     """`size` bytes of what a lane stores, from a byte on."""
     b = code.b
     word = b.load(b.gep(words[byte // 4], [b.zext(lane, I64)], source_etype=I32), typ=I32)

@@ -10,8 +10,8 @@ from warplens.core.program import Program
 from warplens.emulator.access.site import AccessSite
 from warplens.emulator.codegen.structured_builder import StructuredBuilder, function, i32, i64
 from warplens.emulator.codegen.vector_types import I32, I64, PTR, vector
-from warplens.emulator.instrument.findings import NOBODY, EmittedFinding, FindingKind, emit_finding
-from warplens.emulator.instrument.global_race_detector import GlobalRaceDetector, part
+from warplens.emulator.instrument.findings import NO_PARTY, EmittedFinding, FindingKind, emit_finding
+from warplens.emulator.instrument.global_race_detector import GlobalRaceDetector, part_of
 from warplens.emulator.instrument.lane_recorder import LaneRecorder
 from warplens.emulator.instrument.race_detector import RaceDetector
 from warplens.emulator.instrument.race_state import MBARRIERS, PLAIN, How, Ordering, each_warp
@@ -121,7 +121,7 @@ class Instrumentation:
             with code.when(_inside(code, offset, size, code.load(WorkerEnv, env, "shared_bytes"))):
                 first = b.lshr(offset, i32(shift))
                 for k in range(max(size // step, 1)):
-                    value = part(code, values, lane, k * step, step) if values else i32(0)
+                    value = part_of(code, values, lane, k * step, step) if values else i32(0)
                     byte = b.add(offset, i32(k * step))
                     arguments = [env, block, warp, index, lane, b.add(first, i32(k)), value, byte]
                     b.call(self.shadow.touch(how, copies), arguments)
@@ -216,7 +216,7 @@ class Instrumentation:
         made, code = function(self.module, "places_at_barrier", VOID, [PTR, PTR, I32])
         env, block, barrier = made.args
         b = code.b
-        first, first_thread = code.variable(I32, i32(NOBODY)), code.variable(I32, i32(NOBODY))
+        first, first_thread = code.variable(I32, i32(NO_PARTY)), code.variable(I32, i32(NO_PARTY))
 
         def of(warp: llvm.Value) -> None:
             def waits(n: llvm.Value) -> None:
@@ -225,7 +225,7 @@ class Instrumentation:
                 thread = b.or_(start, code.lowest(code.load(WarpState, warp, "parked_mask", n)))
                 here = b.icmp_signed("==", code.load(WarpState, warp, "parked_at", n), barrier)
                 known = b.load(first, typ=I32)
-                new = b.icmp_signed("==", known, i32(NOBODY))
+                new = b.icmp_signed("==", known, i32(NO_PARTY))
                 with code.when(b.and_(here, new)):
                     b.store(at, first)
                     b.store(thread, first_thread)
@@ -239,7 +239,7 @@ class Instrumentation:
         live = code.load(BlockState, block, "live")
         at, thread = b.load(first, typ=I32), b.load(first_thread, typ=I32)
         missing = b.icmp_signed("<", live, code.load(WorkerEnv, env, "threads"))
-        with code.when(b.and_(missing, b.icmp_signed("!=", at, i32(NOBODY)))):
+        with code.when(b.and_(missing, b.icmp_signed("!=", at, i32(NO_PARTY)))):
             emit_finding(code, env, block, EmittedFinding.of_one(FindingKind.OTHERS_HAVE_LEFT, at, thread, live))
         b.ret_void()
         return made
