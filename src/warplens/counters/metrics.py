@@ -1,7 +1,7 @@
 """Metrics of a launch under their Nsight Compute names: for the kernel, by source line, by instruction.
 
 The three are one calculation with the instructions grouped differently (see vocabulary.py); the formulas
-stand in sections/, one line a metric.
+are in sections/, one line a metric.
 """
 
 from __future__ import annotations

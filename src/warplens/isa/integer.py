@@ -1,4 +1,4 @@
-"""Integer arithmetic and comparisons (sass.md 2.1); shifts and bits stand in logic.py.
+"""Integer arithmetic and comparisons (sass.md 2.1); shifts and bits: logic.py.
 
 An operation with a predicate result beyond its value gives the carry; the listing may leave it out.
 """

@@ -1,6 +1,6 @@
 """Sparse matrix products: HMMA.SP and IMMA.SP, every second element of A left out (PTX ISA, mma.sp).
 
-The metadata says in four bits which places of a chunk of B an A's elements meet: 2 of 4 halves or bytes, 1 of 2 TF32
+The metadata selects in four bits which places of a chunk of B an A's elements meet: 2 of 4 halves or bytes, 1 of 2 TF32
 numbers, 2 of 4 pairs of 4-bit integers.  Which lane of four holds them, and where, was tried on an H200
 (measurements/h200/tensor.npz).
 """

@@ -57,7 +57,7 @@ def redux(w: Warp, a: U32, *, how: Literal["AND", "OR", "XOR", "SUM", "MIN", "MA
 @op("CREDUX.F32", pipe="xu", probe="redux.sync.max.abs.NaN.f32",
     text="{to} = {a} of all lanes as floats, {how}{NAN:, a NaN if there is one|}")  # fmt: skip
 def credux_f32(w: Warp, a: F32, *, how: Literal["MIN", "MAX", "MINABS", "MAXABS"], NAN: bool) -> U32:
-    """Floats in the order of whole numbers; a NaN stands at that end where it loses, or with .NAN wins."""
+    """Floats in the order of whole numbers; a NaN is at that end where it loses, or with .NAN wins."""
     value = a.abs() if how.endswith("ABS") else a
     bits, largest = value.u32(), how.startswith("MAX")
     key = bits.bit(31).choose(~bits, bits | 0x8000_0000)

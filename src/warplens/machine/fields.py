@@ -36,7 +36,7 @@ def flag(table: str) -> Any:
 
 
 def tables_of(noun: type) -> frozenset[str]:
-    """The tables that the keys of a noun stand in."""
+    """The tables of the keys of a noun."""
     return frozenset(f.metadata["table"] for f in fields(noun) if f.metadata)
 
 

@@ -83,7 +83,7 @@ class Speeds:
       turn_growth              how the wait for turns grows with what DRAM does, b / (1 - turn_growth * b)
       held_cost                what a stored sector that L2 still holds at the end costs, of one that DRAM writes
       lone_sector              what a sector costs that is written without the others of its line
-      lone_half                what half a line costs that is read without the other and without lines beside it
+      lone_half                what half a line costs that is read without the other and without adjacent lines
 
     [dram_scatter]   by how many dram_spreads a load from DRAM is later than dram: percentiles of cold lines
       least, tenth, quarter, half, three_quarters, nine_tenths, all_but_hundredth, most

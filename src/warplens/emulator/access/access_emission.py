@@ -28,7 +28,7 @@ LINE = 64  # bytes of the host's cache
 # Of a grid-stride loop what the next 8 warps will need of each round is fetched at once.  128 bytes a warp leave the
 # host's memory at half its speed.
 BURST = 1024
-AHEAD = 512  # bytes, where warp after warp goes on in one buffer: 128 take a fifth longer to add 2^24 floats
+AHEAD = 512  # bytes, where warp after warp continues in one buffer: 128 take a fifth longer to add 2^24 floats
 
 
 def load(
@@ -204,7 +204,7 @@ def _second(b: llvm.IRBuilder, pattern: Pattern) -> llvm.Value:
 
 
 def _rows(site: AccessSite, space: Space, pattern: Pattern) -> list[llvm.Value]:
-    """Where the two rows of a tile stand."""
+    """The addresses of the two rows of a tile."""
     return [site.pointer(space, pattern.first), site.pointer(space, _second(site.b, pattern))]
 
 

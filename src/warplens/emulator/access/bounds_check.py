@@ -28,7 +28,7 @@ def checked(
     idle: llvm.Value | None,
     how: Access = "load",
 ) -> llvm.Value:
-    """Host pointers of the lanes, after check and count; the routine gives `idle` on a fault."""
+    """Host pointers of the lanes, after check and count; the routine returns `idle` on a fault."""
     deltas = guard(count, site, space, address, size, touch, idle)
     site.add(REQUESTS, i64(1))
     if space == "shared":
@@ -130,7 +130,7 @@ def _count_local(count: CoalescingClassifier, site: AccessSite, address: llvm.Va
 
 
 def _count_sectors(count: CoalescingClassifier, site: AccessSite, sectors: llvm.Value) -> llvm.Value:
-    """Counts sectors and the lines they are in; gives the sectors."""
+    """Counts sectors and the lines they are in; returns the sectors."""
     b = site.b
     lines = b.lshr(sectors, LlvmEmitter(b).number(sectors, 2))
     counts = [b.zext(b.call(count.distinct, [v, site.mask]), I64) for v in (sectors, lines)]

@@ -217,7 +217,7 @@ class AccessRoutines:
 
 
 def nothing(result: llvm.Type) -> llvm.Value | None:
-    """What a routine gives when it stops early."""
+    """What a routine returns when it stops early."""
     if isinstance(result, llvm.VoidType):
         return None
     if isinstance(result, llvm.IntType):

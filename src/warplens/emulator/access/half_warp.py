@@ -74,7 +74,7 @@ def all_of(b: llvm.IRBuilder, conditions: Sequence[llvm.Value]) -> llvm.Value:
 
 
 def places(code: StructuredBuilder, pattern: HalfWarpPattern, shift: int) -> llvm.Value:
-    """How many aligned pieces of 2^shift bytes the walks touch; steps must not skip one."""
+    """How many aligned units of 2^shift bytes the walks touch; steps must not skip one."""
     b = code.b
     spans = []
     for walk in pattern.walks:
@@ -106,7 +106,7 @@ def dense(code: StructuredBuilder, pattern: HalfWarpPattern) -> llvm.Value:
 
 
 def one_walk(code: StructuredBuilder, pattern: HalfWarpPattern) -> llvm.Value:
-    """Whether the second half goes on where the first ends, with the same step above zero."""
+    """Whether the second half continues where the first ends, with the same step above zero."""
     b = code.b
     first, second = pattern.walks
     kind = first.first.type

@@ -213,7 +213,7 @@ def deinterleaved(b: llvm.IRBuilder, whole: llvm.Value, lanes: int) -> list[llvm
 
 
 def interleaved(b: llvm.IRBuilder, words: Sequence[llvm.Value]) -> llvm.Value:
-    """Words of 32 lanes as they stand in memory: lane after lane."""
+    """Words of 32 lanes in memory order: lane after lane."""
     n, parts = len(words), list(words)
     if n == 1:
         return parts[0]

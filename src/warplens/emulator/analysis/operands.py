@@ -148,7 +148,7 @@ class Operands:
         return -value if operand.negate else value
 
     def _floats(self, operand: Operand) -> Floats:
-        """F32x2.HI_LO is the pair as it stands, LO_HI swapped; F32 one word for both."""
+        """F32x2.HI_LO is the pair as it is, LO_HI swapped; F32 one word for both."""
         if isinstance(operand, Immediate):
             both = F32(self.e, self.immediate(F32, operand.bits))
             return Floats(both, both)

@@ -59,7 +59,7 @@ def found(program: Program) -> tuple[Causes, Causes]:
 
 
 def _source(at: Instruction) -> str:
-    """What an instruction gives that depends on the order of warps or on time, "" if nothing does."""
+    """What result of an instruction depends on the order of warps or on time, "" if nothing does."""
     if at.base in RETURNING:
         return ATOMIC
     if at.base == "NANOSLEEP":

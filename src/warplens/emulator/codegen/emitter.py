@@ -29,7 +29,7 @@ from warplens.isa.dsl.lanes import F64, U32, U64, Float, Int, Lanes, Pred
 
 
 class LlvmEmitter(FloatEmitter, AffineEmitter):
-    """Writes primitives at the builder's place; `tile` lanes of the warp stand side by side (affine.py)."""
+    """Emits primitives at the builder's position; `tile` lanes of the warp are along x (affine.py)."""
 
     def __init__(self, builder: llvm.IRBuilder, tile: int = LANES) -> None:
         self.b = builder
@@ -207,7 +207,7 @@ class LlvmEmitter(FloatEmitter, AffineEmitter):
         return self.b.call(gather, [places, llvm.IRConstant(I32, 8), everywhere, undefined(result)])
 
     def table(self, numbers: tuple[int, ...]) -> llvm.Value:
-        """A table of the module; the same numbers stand there once."""
+        """A table of the module; equal tables are shared."""
         kind = llvm.ArrayType(I64, len(numbers))
         constant = llvm.IRConstant(kind, numbers)
         for known in self.b.module.variables:

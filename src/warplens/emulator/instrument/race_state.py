@@ -127,7 +127,7 @@ def raise_to(code: StructuredBuilder, place: llvm.Value, value: llvm.Value) -> N
 
 
 def tick(code: StructuredBuilder, env: llvm.Value, warp: llvm.Value) -> None:
-    """The warp's own clock goes on."""
+    """Advances the warp's own clock."""
     shared = code.load(WorkerEnv, env, "races")
     code.bump(code.field(GlobalShadow, shared, "ticks"), 1, I32)
     own = code.field(WarpClocks, code.load(WarpState, warp, "order"), "clocks", code.load(WarpState, warp, "index"))

@@ -28,7 +28,7 @@ SPECIAL = {
 SPECIAL |= {f"SR_TID.{axis}": f"threadIdx.{axis.lower()}" for axis in "XYZ"}
 SPECIAL |= {f"SR_CTAID.{axis}": f"blockIdx.{axis.lower()}" for axis in "XYZ"}
 LEFT_OUT = (("target", "mask", "the warp"), ("p", "threads", ""))
-"""(operand without words, the one where it stands, what that is then): BRA.DIV 0x320, BAR.RED.AND 0x0,P0."""
+"""(operand without text, the one in its place, what that is then): BRA.DIV 0x320, BAR.RED.AND 0x0,P0."""
 
 
 def explain(instruction: Instruction, name_of: NameOf = lambda constant: None) -> str:
@@ -119,7 +119,7 @@ class _Reader:
 
     def _phrase(self, kind: Any, operand: Operand) -> Phrase:
         """The operand as this type."""
-        kind = kind if isinstance(kind, type) else U32  # a union: the sentence looks at the operand itself
+        kind = kind if isinstance(kind, type) else U32  # a union: the operation reads the operand itself
         if isinstance(operand, Immediate):
             return self._immediate(kind, operand)
         phrase = self._plain(operand, register_count(kind, self.instruction), kind)
@@ -201,7 +201,7 @@ class _Reader:
         try:
             text = self.op.text.format_map(words)
         except (KeyError, IndexError, AttributeError):
-            return ""  # a template that names what the sentence does not have: printed as it is
+            return ""  # a template that names what the operation does not have: printed as it is
         return text.replace("nothing = ", "", 1) + ", unused" if text.startswith("nothing = ") else text
 
     def _word(self, kind: Any, default: Any, operand: Operand | None) -> str:
@@ -210,7 +210,7 @@ class _Reader:
         return of_number(Pred if kind is Pred else U32, default).text if isinstance(default, int) else ""
 
     def _conditional_branch(self) -> str:
-        """BRA P0, target: a condition beside the guard."""
+        """BRA P0, target: a condition in addition to the guard."""
         match [operand for _, operand in self.binding.sources]:
             case [Register(file="P" | "UP") as condition, Label() as target, *_] if not self.op.results:
                 return f"go to {self._phrase(Label, target).text} if {self._phrase(Pred, condition).text}"

@@ -65,7 +65,7 @@ def sticky(toward_zero: F32, down: F32, up: F32) -> F32:
 
 
 def odd_float(x: F64) -> F32:
-    """A double as float rounded to odd: its last bit says whether digits were lost."""
+    """A double as float rounded to odd: its last bit is set where digits were lost."""
     nearest = x.f32()
     back = nearest.f64()
     outward = back.abs().compare("gt", x.abs())
