@@ -18,7 +18,7 @@ WIDE = {"64": 2, "F64": 2, "WIDE": 2, "128": 4, "256": 8}
 Word = tuple[str, int]
 
 
-def asks(instruction: Instruction) -> bool:
+def reads_other_blocks(instruction: Instruction) -> bool:
     """Whether its result is what other blocks have just written: an atomic on global memory, a load past L1."""
     return instruction.base in ATOMICS or past_l1(instruction)
 
@@ -36,9 +36,9 @@ def inside(program: Program, loop: Loop) -> Iterator[Instruction]:
             yield from program.instructions[block.first : block.last + 1]
 
 
-def shares(program: Program) -> bool:
+def polls_other_blocks(program: Program) -> bool:
     """Whether a loop reads what other blocks write: then resident blocks must run interleaved, as they do on a GPU."""
-    return any(asks(i) for loop in program.loops for i in inside(program, loop))
+    return any(reads_other_blocks(i) for loop in program.loops for i in inside(program, loop))
 
 
 def waiting_loads(program: Program) -> list[int]:
@@ -47,7 +47,7 @@ def waiting_loads(program: Program) -> list[int]:
     for loop in program.loops:
         body = list(inside(program, loop))
         if len(body) <= WAIT_LOOP_INSTRUCTIONS and not any(i.base in WORK for i in body):
-            found.update(i.index for i in body if asks(i) and _ends_it(i, body))
+            found.update(i.index for i in body if reads_other_blocks(i) and _ends_it(i, body))
     return sorted(found)
 
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from warplens import llvm
 from warplens.core.hazard import Check, Hazard, Party, Severity
 from warplens.core.launch import Dim3, Launch
+from warplens.core.memory_opcodes import MEMORY, Action
 from warplens.core.program import Instruction, Program
 from warplens.emulator.codegen.structured_builder import StructuredBuilder, function, i32, i64
 from warplens.emulator.codegen.vector_types import I32, I64, PTR
@@ -23,6 +24,9 @@ TABLE_ENTRIES = 512
 
 NO_PARTY = -1
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
+ACTIONS: dict[Action, str] = {
+    "load": "read", "store": "write", "copy": "write", "atomic": "atomic", "reduction": "atomic",
+}  # fmt: skip
 OLD_VALUE = "in no order: right only if an older value does no harm"
 
 
@@ -301,10 +305,10 @@ def _one_line(parties: tuple[Party, ...]) -> bool:
 
 
 def _action(instruction: Instruction) -> str:
-    base = instruction.base
-    if base == "BAR":
+    if instruction.base == "BAR":
         return "wait"
-    return "atomic" if base.startswith(("ATOM", "RED")) else "write" if base.startswith(("ST", "LDGSTS")) else "read"
+    found = MEMORY.get(instruction.base)
+    return "read" if found is None else ACTIONS[found.action]
 
 
 def _thread(launch: Launch, number: int) -> Dim3:

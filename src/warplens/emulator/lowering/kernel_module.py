@@ -26,7 +26,7 @@ from warplens.emulator.state.check_set import NO_CHECKS, Checks
 from warplens.emulator.state.counter_layout import LARGE, CounterLayout
 from warplens.errors import UnsupportedInstruction
 from warplens.isa.dsl.decode import Binding, bind
-from warplens.sass.block_queue import shares
+from warplens.sass.block_queue import polls_other_blocks
 
 
 def windows_of(program: Program, cluster: int = 1) -> AddressWindows:
@@ -74,7 +74,7 @@ class KernelModule(TranslationUnit):
         self.number = {block.first: n for n, block in enumerate(program.blocks)}
         self.reached = reachable_blocks(program)
         self.uses_meeting = uses_meeting(program)
-        self.shares = shares(program)
+        self.shares = polls_other_blocks(program)
         blocks = [self.by_start[start] for start in sorted(self.reached)]
         self._flow = successors(program)
         self.shapes = analyze_uniformity(program, self.bindings, blocks, tile, self._flow)

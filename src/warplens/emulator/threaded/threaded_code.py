@@ -27,7 +27,7 @@ from warplens.emulator.threaded.template import (
     entry,
 )
 from warplens.emulator.threaded.template_cache import OperandNumbers, forms_in
-from warplens.sass.block_queue import shares
+from warplens.sass.block_queue import polls_other_blocks
 from warplens.sass.flow_graph import waits
 
 STEP = np.dtype(ThreadedOp)
@@ -52,7 +52,7 @@ def setting_of(program: Program, checks: Checks) -> TemplateSettings:
     windows = windows_of(program)
     return TemplateSettings(
         windows.shared_base, windows.stack_top, checks, unit(program), restores_barriers(program),
-        uses_meeting(program), gives_way(program), shares(program),
+        uses_meeting(program), gives_way(program), polls_other_blocks(program),
     )  # fmt: skip
 
 

@@ -20,7 +20,7 @@ from warplens.emulator.jit.native_code import NativeCode
 from warplens.emulator.memory.device_memory import DeviceMemory
 from warplens.emulator.state.check_set import RECORD, Checks
 from warplens.emulator.state.structs import Status, WorkerEnv
-from warplens.sass.block_queue import shares, waiting_loads
+from warplens.sass.block_queue import polls_other_blocks, waiting_loads
 
 ROOM = 1 << 26  # words of 4 bytes, of which only those that are written take memory
 
@@ -47,7 +47,9 @@ def record(
 
     KernelFault as of run(), also where a block waits for one that is not run.
     """
-    together = launch.cooperative or bool(waiting_loads(program)) or (launch.blocks <= at_once and shares(program))
+    together = (
+        launch.cooperative or bool(waiting_loads(program)) or (launch.blocks <= at_once and polls_other_blocks(program))
+    )
     if how == RECORD:
         slim = program_slice(kernel, program)
         program, how = slim.program, slim.checks
