@@ -40,7 +40,7 @@ def load(
     signed: bool,
     fault: llvm.BasicBlock,
 ) -> list[llvm.Value]:
-    """Each lane's words, or one for all lanes; on a fault control goes to `fault`."""
+    """Emits a load: each lane's words, or one for all lanes; branches to `fault` on a fault."""
     code, b = site.code, site.b
     pattern = site.usual(pattern_of(address, site.tile, space, size, stores=False))
     one = site.together and space in ("global", "shared") and site.e.is_scalar(address)
@@ -134,7 +134,7 @@ def store(
 
 
 def leave_on_fault(site: AccessSite, fault: llvm.BasicBlock, after: llvm.BasicBlock) -> None:
-    """Behind an access routine: to `fault` if it recorded one, else on at `after`."""
+    """Emitted after an access routine: branches to `fault` if it recorded one, else to `after`."""
     kind = site.code.load(Fault, site.code.field(WorkerEnv, site.env, "fault"), "kind")
     site.b.cbranch(site.code.nonzero(kind), fault, after).set_weights([1, 10000])
     site.b.position_at_end(after)
@@ -145,7 +145,7 @@ def _is_row_of_words(pattern: Pattern | None, space: Space, size: int) -> TypeGu
 
 
 def _unless_idle(site: AccessSite, after: llvm.BasicBlock) -> None:
-    """On at `after` if no lane is active."""
+    """Branches to `after` if no lane is active."""
     some = site.b.append_basic_block("some")
     site.b.cbranch(site.b.icmp_signed("==", site.mask, i32(0)), after, some)
     site.b.position_at_end(some)
@@ -157,7 +157,7 @@ def _unless_idle(site: AccessSite, after: llvm.BasicBlock) -> None:
 def _begin(
     routines: AccessRoutines, site: AccessSite, space: Space, pattern: Pattern, size: int, general: llvm.BasicBlock
 ) -> None:
-    """Goes on in a block where the pattern is in bounds and counted; else to `general`."""
+    """Continues in a block where the pattern is in bounds and counted; else branches to `general`."""
     b, first = site.b, pattern.first
     kind = first.type
     reach = pattern.step * (HALF - 1 if pattern.kind == "tile" else LANES - 1) if space != "local" else 0
@@ -305,7 +305,7 @@ def _one(code: StructuredBuilder, place: llvm.Value, size: int, signed: bool) ->
 
 
 def _may_be_row(address: Any) -> bool:
-    """Whether that has to be seen when it runs."""
+    """Whether the row pattern has to be tested at run time."""
     if isinstance(address, AffineValue):
         return not all(isinstance(step, int) for step in address.parts[1:])
     return is_vector(address)

@@ -64,7 +64,7 @@ def _routine(
     routines: AccessRoutines, name: str, space: Space, size: int, touch: int, compares: bool, one: One,
     how: Access = "atomic",
 ) -> llvm.Function:  # fmt: skip
-    """Each lane of the mask in turn."""
+    """An atomic routine: each lane of the mask in turn."""
     if found := routines.module.globals.get(name):
         return found
     words = size // 4
@@ -129,7 +129,7 @@ def compare_and_store_routine(routines: AccessRoutines, size: int) -> llvm.Funct
 
 
 def _lanes(code: StructuredBuilder, words: Sequence[llvm.Value]) -> llvm.Value:
-    """An array with each lane's words side by side."""
+    """An array with the words of each lane in sequence."""
     place = code.variable(llvm.ArrayType(I32, LANES * len(words)))
     code.b.store(interleaved(code.b, words), place, align=4)
     return place

@@ -49,7 +49,7 @@ def guard(
     touch: int,
     idle: llvm.Value | None,
 ) -> llvm.Value | None:
-    """Leaves the routine with `idle` if a lane's access is stray or misaligned.
+    """Returns `idle` from the routine if a lane's access is out of bounds or misaligned.
 
     Of addresses in global memory: what leads from each to the host's.
     """
@@ -147,7 +147,7 @@ def _count_bytes(count: CoalescingClassifier, site: AccessSite, units: llvm.Valu
 
 
 def _count_ideal(site: AccessSite, actual: llvm.Value, size: int, shift: int) -> None:
-    """min(actual, ceil(active lanes * size / 2^shift)): what perfectly packed accesses would take."""
+    """min(actual, ceil(active lanes * size / 2^shift)): the sectors of a fully coalesced access."""
     b = site.b
     wanted = b.mul(b.zext(site.code.popcount(site.mask), I64), i64(size))
     packed = b.lshr(b.add(wanted, i64((1 << shift) - 1)), i64(shift))

@@ -24,7 +24,7 @@ Access = Literal["load", "store", "atomic", "count", "compare", "spin", "matrix 
 
 
 class CoalescingClassifier:
-    """Counting routines of one module."""
+    """Counting routines of one module, for sectors, lines and wavefronts."""
 
     def __init__(self, module: llvm.IRModule) -> None:
         self.module = module
@@ -180,7 +180,7 @@ class CoalescingClassifier:
     def _groups(
         self, code: StructuredBuilder, units: llvm.Value, mask: llvm.Value, groups: int, banks: int
     ) -> list[llvm.Value]:
-        """Wavefronts of each of so many groups of neighbouring lanes."""
+        """Wavefronts of each group of neighbouring lanes."""
         b = code.b
         lanes = LANES // groups
         passes = []

@@ -20,7 +20,7 @@ EVERY = i32(-1)
 
 
 class AccessRoutines:
-    """The access routines of one module, each made when it is first asked for."""
+    """The access routines of one module, each emitted on first use."""
 
     def __init__(self, module: llvm.IRModule, windows: AddressWindows) -> None:
         self.module = module
@@ -249,7 +249,7 @@ def narrow(b: llvm.IRBuilder, word: llvm.Value, size: int) -> llvm.Value:
 
 
 def widened(b: llvm.IRBuilder, value: llvm.Value, signed: bool) -> llvm.Value:
-    """Sub-words as words."""
+    """Extends sub-words to words."""
     return b.sext(value, V32) if signed else b.zext(value, V32)
 
 
@@ -268,7 +268,7 @@ def gathered_words(site: AccessSite, space: Space, pointers: llvm.Value, size: i
 def gathered(
     b: llvm.IRBuilder, pointers: llvm.Value, lanes: llvm.Value, kind: llvm.Type, safe: llvm.Value
 ) -> llvm.Value:
-    """One load a lane, from `safe` where the lane is off.
+    """One load a lane, from `safe` where the lane is inactive.
 
     The host's own gather instruction takes 60 ns for 32 lanes where it is slowed down against data sampling; this
     takes 15.

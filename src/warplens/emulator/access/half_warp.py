@@ -35,7 +35,7 @@ class HalfWarpPattern:
 
 
 def halves(code: StructuredBuilder, address: llvm.Value, size: int) -> HalfWarpPattern:
-    """What an address vector looks like as two walks."""
+    """Matches an address vector as two half-warp walks."""
     b = code.b
     kind = address.type.element
     nothing = undefined(address.type)
@@ -123,7 +123,7 @@ def every_second(code: StructuredBuilder, pattern: HalfWarpPattern) -> llvm.Valu
 
 
 def span(code: StructuredBuilder, pattern: HalfWarpPattern, shift: int) -> llvm.Value:
-    """Pieces of 2^shift bytes from the lowest to the highest touched."""
+    """Units of 2^shift bytes from the lowest to the highest accessed."""
     b = code.b
     first, second = pattern.walks
     kind = first.first.type

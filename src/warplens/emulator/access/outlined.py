@@ -32,7 +32,7 @@ class OutlinedAccess:
 
     @staticmethod
     def of(address: Any) -> tuple[OutlinedAccess, list[llvm.Value]]:
-        """The form, and the numbers that belong into it."""
+        """The form of an address, and its arguments."""
         if not isinstance(address, AffineValue):
             return OutlinedAccess(str(address.type), None), [address]
         base, *steps = address.parts
@@ -86,7 +86,7 @@ def store(
     size: int,
     fault: llvm.BasicBlock,
 ) -> None:
-    """As access.store."""
+    """As access_emission.store."""
     usual = site.usual(pattern_of(address, site.tile, space, size, stores=True)) is not None
     form, numbers = OutlinedAccess.of(address)
     name = f"store {space} {size} {_key(site, form, usual)}"
@@ -114,7 +114,7 @@ def _common(site: AccessSite) -> list[llvm.Value]:
 
 
 def _inside(site: AccessSite, made: llvm.Function, code: StructuredBuilder, usual: bool) -> AccessSite:
-    """The site as the function sees it."""
+    """The site inside the outlined function."""
     env, block, warp, index, counters, hits, mask = made.args[: len(COMMON)]
     return replace(
         site, code=code, env=env, block=block, warp=warp, index=index, counters=counters, hits=hits, mask=mask,

@@ -65,15 +65,15 @@ class AccessSite:
         return self.code.b
 
     def add(self, column: int, by: llvm.Value) -> None:
-        """Counts."""
+        """Adds to a counter of the instruction."""
         self.code.bump(self.code.at(self.counters, 8 * column), by)
 
     def common(self) -> list[llvm.Value]:
-        """What every access routine is given first."""
+        """The leading arguments of every access routine."""
         return [self.env, self.block, self.warp, self.index, self.counters]
 
     def hit(self) -> None:
-        """One execution in the usual form."""
+        """Counts one execution in the usual form."""
         assert self.hits is not None
         self.code.bump(self.hits)
 
@@ -111,7 +111,7 @@ class AccessSite:
         return b.select(there, b.add(b.mul(rank, share), within), e.number(offset, 0x7FFF_0000))
 
     def offset(self, space: Space, address: llvm.Value) -> llvm.Value:
-        """Byte offset of a shared or local address in that memory; strays come out beyond its end."""
+        """Byte offset of a shared or local address in that memory; beyond its end for out-of-bounds addresses."""
         b = self.b
         if space == "shared":
             offset = b.sub(address, LlvmEmitter(b).number(address, self.windows.shared_base))
@@ -176,7 +176,7 @@ class AccessSite:
         )
 
     def local_slot(self, offset: llvm.Value) -> llvm.Value:
-        """Each lane's word, numbered as local memory lies."""
+        """Each lane's word number in the layout of local memory."""
         b = self.b
         word = b.lshr(offset, LlvmEmitter(b).number(offset, 2))
         return b.add(b.shl(word, LlvmEmitter(b).number(word, 5)), iota(1, I32))

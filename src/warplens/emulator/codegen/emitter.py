@@ -78,7 +78,7 @@ class LlvmEmitter(FloatEmitter, AffineEmitter):
         return total
 
     def splat(self, value: Any) -> llvm.Value:
-        """A scalar in every lane; a vector as it is; a line as its 32 numbers."""
+        """A scalar in every lane; a vector as it is; an affine value as its 32 numbers."""
         whole: llvm.Value = self.vector_of(value)
         if is_vector(whole):
             return whole

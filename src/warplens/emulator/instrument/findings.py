@@ -186,7 +186,7 @@ def unwatched(size: int) -> Hazard:
 
 
 def _hazard(entry: FindingRecord, program: Program, launch: Launch, memory: DeviceMemory) -> Hazard | None:
-    """None: it does no harm."""
+    """The hazard of a record; None if it is harmless."""
     parties = tuple(
         Party(_action(program.instructions[at]), _thread(launch, who), program.instructions[at])
         for at, who in ((entry.first, entry.first_thread), (entry.second, entry.second_thread))
@@ -278,7 +278,7 @@ def _within_atomics(parties: tuple[Party, ...]) -> bool:
 
 
 def _of_old_value(parties: tuple[Party, ...], program: Program) -> Severity | None:
-    """How bad a plain read of what an atomic changes is.
+    """The severity of a plain read of what an atomic changes.
 
     Loops with atomicCAS() begin with one, and so do those that the compiler makes of atomics of 16 bits: then the read
     and a compare-and-swap have one source line.

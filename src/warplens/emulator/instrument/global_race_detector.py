@@ -42,7 +42,7 @@ class GlobalAccessEvent(c.Structure):
 
 
 class GlobalMemory:
-    """The memory of the check for one launch; pages that are not touched take none."""
+    """Shadow memory of one launch; untouched pages take none."""
 
     def __init__(self, memory: DeviceMemory, launch: Launch, unit: int, heap: int | None) -> None:
         """heap: the number of the allocation from which malloc() serves; it is not watched, freed memory comes back."""
@@ -59,7 +59,7 @@ class GlobalMemory:
 
 
 class GlobalRaceDetector:
-    """The routines of one module."""
+    """The race detection routines of one module, for global memory."""
 
     def __init__(self, module: llvm.IRModule, unit: int) -> None:
         self.module, self.unit = module, unit
@@ -152,7 +152,7 @@ class GlobalRaceDetector:
 
     @property
     def _held(self) -> llvm.Function:
-        """_held(env, address): what a unit of memory holds; 0 outside of the buffers, where the access will stop."""
+        """_held(env, address): the value of a unit of memory; 0 outside of the buffers, where the access will fault."""
         if found := self.module.globals.get("held_global"):
             return found
         made, code = function(self.module, "held_global", I32, [PTR, I64])
@@ -171,7 +171,7 @@ class GlobalRaceDetector:
 
     @property
     def read_by(self) -> llvm.Function:
-        """read_by(env, block, warp, unit, event, lane): the reads that a unit remembers."""
+        """read_by(env, block, warp, unit, event, lane): updates the reads that a unit records."""
         if found := self.module.globals.get("read_global"):
             return found
         made, code = function(self.module, "read_global", VOID, [PTR, PTR, PTR, PTR, I32, I32])
@@ -195,7 +195,7 @@ class GlobalRaceDetector:
 
 
 class _Access:
-    """The body of access()."""
+    """Emits the body of access()."""
 
     def __init__(
         self,

@@ -106,7 +106,7 @@ class Instrumentation:
             b.call(self._ordered(size, how, len(kept), ordering.copies), [*where, *kept])
 
     def _ordered(self, size: int, how: How, words: int, copies: bool) -> llvm.Function:
-        """(env, block, warp, instruction, offsets, mask, words): each lane's units are touched."""
+        """(env, block, warp, instruction, offsets, mask, words): checks the units that each lane accesses."""
         name = f"ordered_{'copy' if copies else how}_{size}"
         if found := self.module.globals.get(name):
             return found
@@ -200,7 +200,7 @@ class Instrumentation:
     def opened(
         self, code: StructuredBuilder, env: llvm.Value, block: llvm.Value, barrier: llvm.Value, need: llvm.Value
     ) -> None:
-        """A barrier opens; those that wait are still there.  `need` is the count of the barrier."""
+        """A barrier is complete; the waiting warps are still parked.  `need` is the count of the barrier."""
         b = code.b
         if self.barriers:
             with code.when(b.icmp_signed("==", need, i32(ALL_THREADS))):
@@ -250,7 +250,7 @@ class Instrumentation:
             code.b.call(self.shadow.arrive, [env, block, warp, i32(MBARRIERS)])
 
     def wait_at_mbarrier(self, code: StructuredBuilder, block: llvm.Value, warp: llvm.Value, mask: llvm.Value) -> None:
-        """Lanes ask whether a phase of one is over, and go on if it is."""
+        """Lanes test whether a phase of an mbarrier is complete, and continue if it is."""
         if self.races:
             code.b.call(self.shadow.observe, [block, warp, mask])
 
@@ -272,7 +272,7 @@ class Instrumentation:
             code.b.call(self.shadow.wait, [warp, i32(groups)])
 
     def meet(self, code: StructuredBuilder, warp: llvm.Value, lanes: llvm.Value) -> None:
-        """Lanes of a warp have waited for each other."""
+        """Lanes of a warp have reconverged."""
         if self.races:
             code.b.call(self.shadow.meet, [warp, lanes])
 

@@ -23,7 +23,7 @@ class LaneRecorder(WarpRecorder):
     def table(
         self, code: StructuredBuilder, env: llvm.Value, number: llvm.Value, offsets: llvm.Value, mask: llvm.Value
     ) -> None:
-        """Tables in constant memory are left out."""
+        """Not recorded: tables in constant memory."""
 
     def _access(self, space: Space, size: int, how: How) -> llvm.Function:
         """(env, instruction, addresses or offsets, mask)."""

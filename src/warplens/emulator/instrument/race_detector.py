@@ -45,7 +45,7 @@ from warplens.emulator.state.structs import BlockState, WarpState, WorkerEnv
 
 
 class RaceDetector:
-    """The routines of one module."""
+    """The race detection routines of one module, for shared memory."""
 
     def __init__(self, module: llvm.IRModule) -> None:
         self.module = module
@@ -68,7 +68,7 @@ class RaceDetector:
 
     @property
     def meet(self) -> llvm.Function:
-        """meet(warp, lanes): what these lanes know and did is known to all of them."""
+        """meet(warp, lanes): joins the clocks of these lanes."""
         if found := self.module.globals.get("meet_lanes"):
             return found
         made, code = function(self.module, "meet_lanes", VOID, [PTR, I32])
@@ -98,7 +98,7 @@ class RaceDetector:
 
     @property
     def arrive(self) -> llvm.Function:
-        """arrive(env, block, warp, place): what the warp knows and did is published: at a barrier, or MBARRIERS."""
+        """arrive(env, block, warp, place): publishes the clocks of the warp at a barrier, or MBARRIERS."""
         if found := self.module.globals.get("arrive_in_order"):
             return found
         made, code = function(self.module, "arrive_in_order", VOID, [PTR, PTR, PTR, I32])
@@ -115,7 +115,7 @@ class RaceDetector:
 
     @property
     def observe(self) -> llvm.Function:
-        """observe(block, warp, lanes): they have waited at an mbarrier, and know of all arrivals at any mbarrier."""
+        """observe(block, warp, lanes): lanes that waited at an mbarrier acquire all mbarrier clocks."""
         if found := self.module.globals.get("observe_in_order"):
             return found
         made, code = function(self.module, "observe_in_order", VOID, [PTR, PTR, I32])
@@ -126,7 +126,7 @@ class RaceDetector:
         return made
 
     def _take(self, code: StructuredBuilder, block: llvm.Value, warp: llvm.Value, barrier: llvm.Value) -> None:
-        """The warp knows what was published there."""
+        """The warp acquires the clocks published there."""
         order = code.load(WarpState, warp, "order")
         published = code.b.load(row_at(code, code.load(BlockState, block, "published"), barrier), typ=V32, align=4)
         raise_to(code, code.field(WarpClocks, order, "clocks"), published)
@@ -167,7 +167,7 @@ class RaceDetector:
 
     @property
     def opened(self) -> llvm.Function:
-        """opened(env, block, barrier): before those that wait there go on."""
+        """opened(env, block, barrier): before the waiting warps are released."""
         if found := self.module.globals.get("opened_in_order"):
             return found
         made, code = function(self.module, "opened_in_order", VOID, [PTR, PTR, I32])
@@ -195,7 +195,7 @@ class RaceDetector:
         return made
 
     def start(self, code: StructuredBuilder, env: llvm.Value, block: llvm.Value) -> None:
-        """A new block: everything before it is in order."""
+        """Starts a new block, ordered after everything before it."""
         b = code.b
         shared = code.load(WorkerEnv, env, "races")
         base = code.load(GlobalShadow, shared, "ticks")
@@ -218,7 +218,7 @@ class RaceDetector:
 
 
 class _Touch:
-    """The body of touch()."""
+    """Emits the body of touch()."""
 
     def __init__(self, code: StructuredBuilder, how: How, given: tuple[llvm.Value, ...], copies: bool) -> None:
         self.copies = copies

@@ -109,7 +109,7 @@ def each_warp(code: StructuredBuilder, env: llvm.Value, block: llvm.Value, visit
 
 
 def row_at(code: StructuredBuilder, rows: llvm.Value, number: llvm.Value) -> llvm.Value:
-    """Of a table with 32 numbers a row."""
+    """The address of a row in a table with 32 numbers a row."""
     return code.at(rows, code.b.mul(code.widened(number), i64(128)))
 
 
