@@ -148,18 +148,6 @@ class NumpyEmitter:
     def fabs(self, k: Any, s: Any, a: int) -> int:
         return format_of(k).magnitude(a)
 
-    def fdiv(self, k: Any, s: Any, a: int, b: int) -> int:
-        f = format_of(k)
-        negative = f.sign(a) != f.sign(b)
-        if f.is_nan(a) or f.is_nan(b):
-            return f.nan
-        if f.is_infinite(a) or f.magnitude(b) == 0:
-            wrong = f.is_infinite(b) if f.is_infinite(a) else f.magnitude(a) == 0
-            return f.nan if wrong else f.signed(f.infinity, negative)
-        if f.is_infinite(b) or f.magnitude(a) == 0:
-            return f.signed(0, negative)
-        return f.rounded(f.value(a) / f.value(b))
-
     def fsqrt(self, k: Any, s: Any, a: int) -> int:
         f = format_of(k)
         if f.magnitude(a) == 0 or (f.is_infinite(a) and not f.sign(a)):

@@ -1,4 +1,4 @@
-"""How fast the parts of a GPU are: micro-benchmarks by subject, their record, and the tables that follow from it.  F5.
+"""Calibration: micro-benchmarks by subject, their record, and the machine tables derived from it.
 
 Nothing here is validated on, and no kernel of benchmarks/validation is here.
 """

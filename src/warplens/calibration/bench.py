@@ -1,4 +1,4 @@
-"""Trials on the GPU of this machine."""
+"""Test bench: runs trials on the GPU of this machine."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 from warplens.calibration.trial import Buffer, Trial
 from warplens.hardware.device import SCALARS, STATIC_LIMIT, Gpu, allow_shared, check
 
-SWEPT_BYTES = 512 << 20  # read before a cold launch: many times an L2, and long enough to queue the launch behind it
+SWEPT_BYTES = 512 << 20  # read before a cold launch: many times an L2, and long enough to queue the launch after it
 REPEATS = 15
 LONG_MICROSECONDS = 3000  # fewer repeats of a launch that takes longer
 MEMORY_SHARE = 0.9  # of the free memory that a trial may take
 GRID, BLOCK = 1056, 256  # of the kernels that fill and sweep
 HELPERS = "launches"  # the subject that has them
-CLOCK_BITS = 48  # of what a block writes when it starts; its multiprocessor stands above them
+CLOCK_BITS = 48  # of what a block writes when it starts; its multiprocessor is in the bits above
 SHARES = (0, 1, 10, 25, 50, 75, 90, 99, 100)  # percentiles of a distribution
 
 
@@ -168,7 +168,7 @@ class Bench:
 
 
 def _written(trial: Trial) -> int:
-    """Numbers of 8 bytes: one a warp, or as many as the trial says."""
+    """Numbers of 8 bytes: one a warp, or as many as the trial names."""
     return max(trial.grid * -(-trial.block // 32), trial.count)
 
 

@@ -1,6 +1,6 @@
-"""The tables of a GPU's file that follow from a record, each key with the trials behind it.
+"""Derivation: tables of a GPU's file computed from a record, each key with the trials it comes from.
 
-What follows from no single sweep (how long stores may wait, what a miss costs beside its bytes) stays with the
+What follows from no single sweep (how long stores may wait, what a miss costs in addition to its bytes) stays with the
 architecture: the model of time is fitted for it on the same trials.
 """
 
@@ -255,8 +255,8 @@ def cold_lines(v: Values) -> ColdLines:
 
 def _table_line(v: Values) -> float:
     """Cycles that a line costs that the cache of constants lacks."""
-    apart, beside = v.of("table chain, 32 words 64 apart, 1 warps"), v.of("table chain, 32 words, 1 warps")
-    return (apart - beside) / TABLE_WORDS
+    separate, adjacent = v.of("table chain, 32 words 64 apart, 1 warps"), v.of("table chain, 32 words, 1 warps")
+    return (separate - adjacent) / TABLE_WORDS
 
 
 def _conflicts(v: Values) -> float:
@@ -277,10 +277,10 @@ def _write(v: Values) -> float:
 def _queue(v: Values) -> float:
     """What loads in a chain take longer while others read, as b / (1 - b) of the b that is read of all there is."""
     alone, products, squares = v.of("chase 1024 MiB cold, step 2097408"), 0.0, 0.0
-    for said in ("1 x 512 threads with 1 x 16 B", "2 x 512 threads with 1 x 16 B"):
-        name = f"loaded bandwidth, {said}"
+    for trial in ("1 x 512 threads with 1 x 16 B", "2 x 512 threads with 1 x 16 B"):
+        name = f"loaded bandwidth, {trial}"
         busy = min(float(v.rows[name]["bytes"]) * v.longer(*READ) / v.time(name), BUSIEST)
-        products += (v.of(f"loaded latency, {said}") - alone) * busy / (1 - busy)
+        products += (v.of(f"loaded latency, {trial}") - alone) * busy / (1 - busy)
         squares += (busy / (1 - busy)) ** 2
     return products / squares
 
@@ -323,8 +323,8 @@ def _places(v: Values, *percentiles: int) -> float:
 
 def _passes(v: Values, name: str) -> float:
     """Cycles of a multiprocessor, of which all are busy, for an atomic of 32 warps that do 64 or only 16."""
-    said = f"passes {name}, {v.multiprocessors} x 1024, {{}} rounds"
-    return (v.cycles(said.format(64)) - v.cycles(said.format(16))) / (32 * 48)
+    trial = f"passes {name}, {v.multiprocessors} x 1024, {{}} rounds"
+    return (v.cycles(trial.format(64)) - v.cycles(trial.format(16))) / (32 * 48)
 
 
 def _more(v: Values, name: str) -> float:

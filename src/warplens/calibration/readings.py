@@ -1,4 +1,4 @@
-"""Readings as rows of a CSV file, and back."""
+"""Readings: converts measurements to rows of a CSV file, and back."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Row = Mapping[str, str]
 
 
 def rows(readings: Iterable[Reading], gpu: str, date: str, driver: str, tools: str) -> list[Row]:
-    """what: of the trial's name what stands before the first comma;  bytes: that the launch moves, where they count."""
+    """what: the trial's name up to the first comma;  bytes: that the launch moves, where they count."""
     return [_row(reading, gpu, date, driver, tools) for reading in readings]
 
 
@@ -25,8 +25,8 @@ def _row(reading: Reading, gpu: str, date: str, driver: str, tools: str) -> Row:
         parameter = ", ".join(filter(None, [parameter, f"percentile {reading.share}"]))
     values = (f"{value:.6g}" for value in (reading.value, reading.low, reading.high))
     unit = "us" if reading.trial.reads == "time" else "cycles"
-    said = (what, parameter, *values, unit, str(reading.trial.moves or ""), gpu, date, driver, tools)
-    return dict(zip(COLUMNS, said, strict=True))
+    fields = (what, parameter, *values, unit, str(reading.trial.moves or ""), gpu, date, driver, tools)
+    return dict(zip(COLUMNS, fields, strict=True))
 
 
 def text_of(found: Iterable[Row]) -> str:

@@ -1,4 +1,4 @@
-"""All trials on the GPU of this machine, from source to a record."""
+"""Calibration session: runs all trials on the GPU of this machine and writes the record."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class Session:
-    """said: GPU, date, driver and tools;  rows: of the record;  left_out: trials for which the architecture or memory
+    """source: GPU, date, driver and tools;  rows: of the record;  left_out: trials for which the architecture or memory
     of this GPU does not suffice"""
 
-    said: str
+    source: str
     rows: list[Row]
     left_out: tuple[Trial, ...]
     multiprocessors: int
@@ -58,10 +58,10 @@ def run(gpu: Gpu, progress: Progress | None = None) -> Session:
         if progress:
             progress(done, len(possible))
     tools = f"NVRTC {version('nvidia-cuda-nvrtc')}, CUDA events"
-    who = (gpu.name, str(date.today()), gpu.driver or f"for CUDA {gpu.cuda}", tools)
-    kept = rows(readings, *who)
+    source = (gpu.name, str(date.today()), gpu.driver or f"for CUDA {gpu.cuda}", tools)
+    kept = rows(readings, *source)
     left_out = tuple(trial for trial in wanted if trial not in possible)
-    return Session("{}, {}, driver {}, {}".format(*who), kept, left_out, multiprocessors)
+    return Session("{}, {}, driver {}, {}".format(*source), kept, left_out, multiprocessors)
 
 
 def calibrated(gpu: Gpu, folder: str, progress: Progress | None = None) -> tuple[str, str]:
@@ -77,12 +77,12 @@ def calibrated(gpu: Gpu, folder: str, progress: Progress | None = None) -> tuple
     bandwidth = machine(key).dram_gigabytes_per_second if key else theoretical_bandwidth(gpu)
     l2_bytes = machine(key).l2_bytes if key else int(gpu.device.properties.l2_cache_size)
     found = tables(read(path), done.multiprocessors, bandwidth, l2_bytes)
-    said = f"{len(done.rows)} readings written to {path}; {len(done.left_out)} trials were not possible here"
-    return toml(found, f"{done.said}: measurements/{key or 'NAME'}/{RECORD}"), said
+    summary = f"{len(done.rows)} readings written to {path}; {len(done.left_out)} trials were not possible here"
+    return toml(found, f"{done.source}: measurements/{key or 'NAME'}/{RECORD}"), summary
 
 
 def theoretical_bandwidth(gpu: Gpu) -> float:
-    """Gigabytes a second, from the clock and the width that the driver tells: two transfers a cycle."""
+    """Gigabytes a second, from the clock and the width that the driver reports: two transfers a cycle."""
     from cuda.bindings import driver
 
     wanted = driver.CUdevice_attribute

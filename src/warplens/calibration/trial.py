@@ -1,6 +1,6 @@
-"""A micro-benchmark: which kernel, launched how, and what is read.
+"""Trial: a micro-benchmark; its kernel, launch and reading.
 
-Each file of `subjects` has trials of one part of the GPU, beside the .cu file of the same name with their kernels.
+Each file of `subjects` has trials of one part of the GPU, next to the .cu file of the same name with their kernels.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Kind = Literal["ticks", "time", "each", "starts"]
 
 @dataclass(frozen=True)
 class Buffer:
-    """An argument: device memory of so many bytes, filled with what `fill` says.
+    """An argument: device memory of so many bytes, filled as `fill` describes.
 
     numbers   floats;  zeros;  chain N: p[i] = (i + N) % n;  pointers N: p[i] = &p[(i + N) % n]
     cleared   zeros again before each launch

@@ -1,1 +1,1 @@
-"""From what the executor saw to Nsight Compute's metrics.  F4."""
+"""Counters: Nsight Compute's metrics from what the executor counted."""

@@ -1,4 +1,4 @@
-"""Two launches side by side: what differs, and which instructions make the difference.
+"""Comparison of two launches: what differs, and which instructions make the difference.
 
 Nothing here is a prediction.  Time is about cycles per instruction x instructions / occupancy; the second and the
 third are exact, the first is left to a model of time.
@@ -171,7 +171,7 @@ def compare(first: Side, second: Side) -> Comparison:
 
 
 def weaker(first: Metric, second: Metric) -> Provenance:
-    """Of two numbers that are set beside each other: exact only if both are."""
+    """The provenance of two compared numbers: exact only if both are."""
     return first.provenance if first.provenance != "exact" else second.provenance
 
 
@@ -216,8 +216,8 @@ def pair_lines(
 ) -> list[Pair]:  # fmt: skip
     """Lines of two kernels that belong together.
 
-    Lines of the same text (blanks aside) are matched in order; of what stands between two matches the k-th line
-    belongs to the k-th, and what is over stands alone.  Where the text is not known a line goes by its distance from
+    Lines of the same text (blanks aside) are matched in order; of the lines between two matches the k-th line
+    belongs to the k-th, and the rest is unmatched.  Where the text is not known a line goes by its distance from
     its file's first.
     """
     keys = [_keys(first, text_of_first), _keys(second, text_of_second)]
@@ -237,7 +237,7 @@ def _keys(lines: Sequence[SourceLine], text_of: Callable[[SourceLine], str]) -> 
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """A bound on a ratio; `broken_by` says whether the comparison breaks it."""
+    """A bound on a ratio; `broken_by`: whether the comparison breaks it."""
 
     text: str
     metric: str

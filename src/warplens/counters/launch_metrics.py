@@ -1,54 +1,23 @@
-"""Launch and theoretical occupancy.
+"""Launch metrics: launch configuration and theoretical occupancy.
 
 Nsight Compute derives these itself; they are exact whatever part of the grid was run.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
-
 from warplens.core.cubin import Kernel, chip_number
 from warplens.core.launch import Launch
 from warplens.core.metric import Metric, instanced
+from warplens.counters.occupancy import Curves, Occupancy
 
 DRIVER_SHARED_BYTES = 1024
 """Shared memory that the driver takes of each block from compute capability 8.0 on (CUDA programming
 guide)."""
 
-
 SHARED_WITHOUT_OPT_IN = 48 << 10
 """Where Nsight Compute ends the curve of a kernel that has no static shared memory: the limit of a program that has not
 raised it (CUDA programming guide)."""
 SHARED_STEP = 512  # bytes between the points of Nsight Compute's curve
-
-
-class Occupancy(Protocol):
-    """What one multiprocessor holds: registers a thread as launched, blocks, their warps, those in percent of
-    the most, and the blocks that each resource alone allows ("registers",
-    "shared_mem", "warps", "blocks", "barriers")."""
-
-    @property
-    def registers(self) -> int: ...
-    @property
-    def blocks(self) -> int: ...
-    @property
-    def warps(self) -> int: ...
-    @property
-    def percent(self) -> float: ...
-    @property
-    def limits(self) -> Mapping[Any, int]: ...
-
-
-class Curves(Protocol):
-    """Resident warps of a multiprocessor as (x, warps), with one quantity of the launch varied."""
-
-    @property
-    def registers(self) -> Sequence[tuple[int, int]]: ...
-    @property
-    def block_threads(self) -> Sequence[tuple[int, int]]: ...
-    @property
-    def shared_bytes(self) -> Sequence[tuple[int, int]]: ...
 
 
 def exact(value: float | int, unit: str) -> Metric:

@@ -1,7 +1,7 @@
-"""Every metric of a launch under its Nsight Compute name: for the kernel, by source line, by instruction.
+"""Metrics of a launch under their Nsight Compute names: for the kernel, by source line, by instruction.
 
 The three are one calculation with the instructions grouped differently (see vocabulary.py); the formulas
-stand in sections/, one line a metric.
+are in sections/, one line a metric.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from warplens.core.cubin import Kernel, SourceLine, chip_number
 from warplens.core.metric import Metric, instanced
 from warplens.core.program import Instruction, Program
 from warplens.counters import sections
-from warplens.counters.launch_metrics import Curves, Occupancy, launch_metrics
+from warplens.counters.launch_metrics import launch_metrics
+from warplens.counters.occupancy import Curves, Occupancy
 from warplens.counters.opcodes import category
 from warplens.counters.vocabulary import Counts, Formula
 

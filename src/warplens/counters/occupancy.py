@@ -1,4 +1,4 @@
-"""How many blocks of a kernel a multiprocessor holds at once, and what stops it holding more.  F4.
+"""Occupancy: how many blocks of a kernel an SM holds at once, and what limits it.
 
 The rules for registers, shared memory, warps and blocks, and for barriers from 9.0 on, are those of
 `cuda_occupancy.h`, which NVIDIA ships with the CUDA runtime.  What that header leaves open is how much of the
@@ -35,8 +35,8 @@ class Occupancy:
                       kernel does not use admits as many as there are places for blocks, as Nsight prints it
     limiters          the resources that admit the fewest
     carveout_bytes    shared memory of the multiprocessor: launch__shared_mem_config_size
-    seats             warps for which a sub-partition has room and registers
-    places            blocks for which the multiprocessor has room but for their warps and registers
+    seats             warps for which a sub-partition has slots and registers
+    places            blocks that fit on the multiprocessor but for their warps and registers
     """
 
     registers: int
@@ -151,7 +151,7 @@ def curves(
 def _by_registers(limits: Limits, registers: int, warps: int) -> int:
     """A warp's registers come out of one sub-partition, in whole units.
 
-    The hardware refuses a block as if its warps filled all sub-partitions evenly (cuda_occupancy.h says so).
+    The hardware refuses a block as if its warps filled all sub-partitions evenly (cuda_occupancy.h).
     """
     even = _rounded(warps, limits.sub_partitions)
     if registers > limits.registers_per_thread or _of_warp(limits, registers) * even > limits.registers_per_block:
@@ -211,7 +211,7 @@ def _driver_carveout(limits: Limits, asked: int, warps: int, admitted: Mapping[R
 
     Not published.  Read out of 2,830 launches on an H200 (driver 580, Nsight Compute 2025.3.1) with blocks of
     1 to 1024 threads, 16 to 250 registers, 0 to 225 KB of shared memory and 0 to 16 barriers, all of which it
-    reproduces; 1,380 of them were measured after the rule had been found.  The driver leaves room for more
+    reproduces; 1,380 of them were measured after the rule had been found.  The driver provides for more
     blocks than can be resident, presumably so that the next kernel need not wait for another carve-out:
 
         resident  blocks that fit with the largest carve-out

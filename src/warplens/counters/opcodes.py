@@ -1,18 +1,15 @@
-"""What kind of work an opcode is: memory space and access, width, branch, category of the instruction mix.
+"""Opcode classes: memory access, width, branch, category of the instruction mix.
 
-Classes go by base opcode ("LDG" of "LDG.E.128"); the width of an access stands in its modifiers.
+Classes go by base opcode ("LDG" of "LDG.E.128"); the width of an access is in its modifiers.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Literal
 
+from warplens.core.memory_opcodes import MEMORY, Action, MemorySpace
 from warplens.core.program import Instruction, Register
-
-Space = Literal["global", "local", "shared", "generic", "constant"]
-Action = Literal["load", "store", "atomic", "reduction", "copy"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,32 +21,10 @@ class MemoryAccess:
     bits     width a lane, as Nsight Compute's `memory_access_size_type`; 128 for LDSM and STSM (read on an H200)
     """
 
-    space: Space
+    space: MemorySpace
     action: Action
     bits: int
 
-
-MEMORY: dict[str, tuple[Space, Action]] = {
-    "LDG": ("global", "load"),
-    "STG": ("global", "store"),
-    "ATOMG": ("global", "atomic"),
-    "RED": ("global", "reduction"),
-    "REDG": ("global", "reduction"),
-    "LDGSTS": ("global", "copy"),
-    "LDL": ("local", "load"),
-    "STL": ("local", "store"),
-    "LDS": ("shared", "load"),
-    "LDSM": ("shared", "load"),
-    "STS": ("shared", "store"),
-    "STSM": ("shared", "store"),
-    "ATOMS": ("shared", "atomic"),
-    "LD": ("generic", "load"),
-    "ST": ("generic", "store"),
-    "ATOM": ("generic", "atomic"),
-    "LDC": ("constant", "load"),
-    "LDCU": ("constant", "load"),
-    "ULDC": ("constant", "load"),
-}
 
 MATRIX = frozenset({"LDSM", "STSM"})
 WIDTH = re.compile(r"[US]?(8|16|64|128|256)")
@@ -78,7 +53,7 @@ def access(instruction: Instruction) -> MemoryAccess | None:
 def width(instruction: Instruction) -> int:
     """Bits a lane; 32 where no modifier says otherwise."""
     modifiers = instruction.modifiers
-    if instruction.base in MATRIX:  # each lane that names a row stands for its 16 bytes
+    if instruction.base in MATRIX:  # each lane that names a row counts for its 16 bytes
         return 128
     for modifier in modifiers:
         if found := WIDTH.fullmatch(modifier):
@@ -108,7 +83,7 @@ CATEGORIES: dict[str, frozenset[str]] = {
         "synchronisation": "BAR MEMBAR FENCE DEPBAR ERRBAR CGAERRBAR UCGABAR_ARV UCGABAR_WAIT",
     }.items()
 }
-"""The instruction mix, in the order of the report; an opcode stands in one category only."""
+"""The instruction mix, in the order of the report; an opcode is in one category only."""
 
 CATEGORY_OF = {opcode: name for name, opcodes in CATEGORIES.items() for opcode in opcodes}
 

@@ -1,4 +1,4 @@
-"""The words that metrics are written in.
+"""Metric expressions: the operators and quantities in which metrics are written.
 
 A Selection picks instructions, a Quantity is a count over a selection or arithmetic on such counts, a Formula
 gives a quantity its name:

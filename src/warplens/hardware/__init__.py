@@ -1,4 +1,4 @@
-"""A real GPU: the same cubin, launched with the same arguments; counters by Nsight Compute.  F4."""
+"""Hardware: launches the same cubin with the same arguments on a real GPU; counters by Nsight Compute."""
 
 from warplens.hardware.device import Gpu, launch, open_gpu
 from warplens.hardware.event_timing import Timing, time

@@ -1,4 +1,4 @@
-"""Copies between host and GPU, timed by the host's clock from the call until all of it has arrived.  F4.
+"""Copy timing: copies between host and GPU, by the host's clock from the call until completion.
 
 with Copies(gpu, size) as copies:
     copies.times(lambda: copies.to_device(copies.pinned, size))     # microseconds of each run
@@ -54,7 +54,7 @@ class Copies:
         check(driver.cuMemcpyDtoHAsync(host + offset, self.other + offset, size, self.streams[stream]))
 
     def within_device(self, size: int, offset: int = 0, stream: int = 0) -> None:
-        """What stands here for a kernel that reads the one buffer and writes the other."""
+        """A copy in place of a kernel that reads the one buffer and writes the other."""
         from cuda.bindings import driver
 
         check(driver.cuMemcpyDtoDAsync(self.other + offset, self.device + offset, size, self.streams[stream]))

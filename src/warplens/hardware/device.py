@@ -1,4 +1,4 @@
-"""The GPU in this machine: opened, and a kernel launched on it through cuda-core.  F4."""
+"""Device: the GPU in this machine; launches kernels on it through cuda-core."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ STATIC_LIMIT = 48 * 1024  # bytes of dynamic shared memory that a kernel gets wi
 
 @dataclass(frozen=True)
 class Gpu:
-    """Device 0: its name and arch ("sm_90"); driver ("580.159.04", "" if it does not say) and the CUDA version that
+    """Device 0: its name and arch ("sm_90"); driver ("580.159.04", "" if unknown) and the CUDA version that
     this supports ("13.0")."""
 
     name: str
@@ -55,7 +55,7 @@ def open_gpu() -> Gpu:
 
 
 def driver_version() -> str:
-    """ "580.159.04", or "" where the driver does not say it."""
+    """ "580.159.04", or "" where the driver does not report it."""
     try:
         words = DRIVER.read_text(encoding="utf-8").split()
     except OSError:
@@ -92,7 +92,7 @@ def prepared(job: Job, gpu: Gpu) -> Iterator[Ready]:
         _set_variables(module, job)
         buffers = [_filled(gpu, stream, data) for data in job.buffers]
         clusters = tuple(blocks // size for blocks, size in zip(job.launch.grid, job.cluster, strict=True))
-        config = LaunchConfig(  # where cuda-core is told of clusters, its grid counts these
+        config = LaunchConfig(  # where cuda-core is given clusters, its grid counts these
             grid=clusters, block=job.launch.block, shmem_size=job.launch.shared,
             is_cooperative=job.launch.cooperative, cluster=None if job.cluster == (1, 1, 1) else job.cluster,
         )  # fmt: skip

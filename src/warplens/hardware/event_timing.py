@@ -1,4 +1,4 @@
-"""How long a launch takes on this machine's GPU, by CUDA events.  F4.
+"""Event timing: duration of a launch on this machine's GPU, by CUDA events.
 
 Before each cold run the buffers get their first contents back and L2 is filled with something else by reading, so that
 nothing waits there to be written.  The clocks are left as they are, and noted.
@@ -21,7 +21,7 @@ from warplens.hardware.launch_job import Job
 
 SOURCE = Path(__file__).with_name("timing.cu")
 RUNS = 15
-CACHES_SWEPT = 8  # times L2: reading them also takes longer than to queue the launch behind it
+CACHES_SWEPT = 8  # times L2: reading them also takes longer than to queue the launch after it
 CLOCK_CYCLES = 200_000
 GRID, BLOCK = 1056, 256
 RESET_BYTES = 1 << 20  # before a warm run: tickets, flags and counters, without which some kernels run out of bounds
@@ -29,10 +29,10 @@ RESET_BYTES = 1 << 20  # before a warm run: tickets, flags and counters, without
 
 @dataclass(frozen=True)
 class Timing:
-    """Microseconds from an event before the launch to one behind it: about 1 more than Nsight's gpu__time_duration.
+    """Microseconds from an event before the launch to one after it: about 1 more than Nsight's gpu__time_duration.
 
     microseconds   median of `runs` cold runs, low and high their 10th and 90th percentile
-    warm           median of runs right behind another one: what fits into L2 is there
+    warm           median of runs right after another one: what fits into L2 is there
     megahertz      of the multiprocessors right after the runs
     gpu            its name;  driver: its version, "" if unknown;  cuda: the CUDA version that it supports
     """

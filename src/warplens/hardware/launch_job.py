@@ -1,4 +1,4 @@
-"""One launch with all that it needs, so that another process can repeat it.  F4."""
+"""Launch job: one launch with all that it needs, so that another process can repeat it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Counters of launches, read by Nsight Compute in a process of its own.  F4."""
+"""Nsight Compute: counters of launches, read in a process of its own."""
 
 from __future__ import annotations
 
@@ -69,8 +69,8 @@ def measure(
             "--metrics", ",".join(names), sys.executable, "-m", "warplens.hardware.replay", folder,
         ]  # fmt: skip
         done = _run(command, seconds)
-        said = log.read_text(encoding="utf-8") if log.exists() else ""
-    if FORBIDDEN in said + done.stdout + done.stderr:
+        output = log.read_text(encoding="utf-8") if log.exists() else ""
+    if FORBIDDEN in output + done.stdout + done.stderr:
         raise HardwareError(
             "this user may not read the GPU's counters (ERR_NVGPUCTRPERM): run as root, or load the nvidia module "
             "with NVreg_RestrictProfilingToAdminUsers=0"
@@ -78,16 +78,16 @@ def measure(
     if done.returncode:
         reason = next((line for line in done.stderr.splitlines() if line.startswith("error: ")), "")
         kind = KernelFault if done.returncode == KernelFault.exit_code else HardwareError
-        raise kind(reason.removeprefix("error: ") or f"ncu ended with {done.returncode}: {_last_words(said, done)}")
-    found = list(read_csv(said))
+        raise kind(reason.removeprefix("error: ") or f"ncu ended with {done.returncode}: {_last_output(output, done)}")
+    found = list(read_csv(output))
     if len(found) != len(jobs):
-        raise HardwareError(f"ncu saw {len(found)} of {len(jobs)} launches: {said.strip()[-300:]}")
+        raise HardwareError(f"ncu saw {len(found)} of {len(jobs)} launches: {output.strip()[-300:]}")
     return found
 
 
-def _last_words(log: str, done: subprocess.CompletedProcess[str]) -> str:
-    """What it said last, wherever; without a home or beside another user's lock in /tmp it writes no log."""
-    return (log.strip() or done.stdout.strip() or done.stderr.strip())[-300:] or "it said nothing; try it by itself"
+def _last_output(log: str, done: subprocess.CompletedProcess[str]) -> str:
+    """Its last output; without a home directory, or with another user's lock in /tmp, it writes no log."""
+    return (log.strip() or done.stdout.strip() or done.stderr.strip())[-300:] or "it printed nothing; try it by itself"
 
 
 def _run(command: Sequence[str], seconds: float | None) -> subprocess.CompletedProcess[str]:

@@ -1,4 +1,4 @@
-"""Repeats the launches kept in a folder, one after the other: what Nsight Compute looks at.
+"""Replay: repeats the launches kept in a folder, one after the other, under Nsight Compute.
 
 python -m warplens.hardware.replay FOLDER
 """

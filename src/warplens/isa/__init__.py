@@ -1,8 +1,7 @@
-"""What every instruction means: one sentence an opcode, in files named after the sections of NVIDIA's manual.
+"""Instruction set: one operation an opcode, in files named after the sections of NVIDIA's manual.
 
-A sentence is an ordinary function over `Lanes`.  It is read three ways: the executor runs it with an emitter that
-writes vector machine code, the listing runs it with one that writes English, and the table of opcodes reads its
-signature.  F3.
+An operation is an ordinary function over `Lanes`.  It is used three ways: the executor runs it with an emitter of
+vector machine code, the listing runs it with an emitter of English, and the table of opcodes reads its signature.
 """
 
 from warplens.isa.dsl.op import Op, find, operations

@@ -1,4 +1,4 @@
-"""Barriers in shared memory (mbarrier, cuda::barrier) without transaction counts, and barriers of a cluster.
+"""Barriers in shared memory (mbarrier, cuda::barrier) without transaction counts, and cluster barriers.
 
 An mbarrier is 8 bytes: bit 63 the phase, below it the arrivals still missing as 2^n - missing, so that the last one
 carries into the phase; and the number of threads as 2^n - threads, with which the next phase starts.  Where these
@@ -34,7 +34,7 @@ def after_arrival_sm80(old: U64, count: U64) -> U64:
     return ((new ^ old) >> 63).ne(0).choose(new + (((old & 0x3FFF_FFFF) + (1 << 30)) << 32), new)
 
 
-@op("SYNCS.EXCH.64", pipe="lsu", says="barrier at {at} = {value}")
+@op("SYNCS.EXCH.64", pipe="lsu", text="barrier at {at} = {value}")
 def syncs_exch(w: Warp, at: Address, value: Register) -> U64:
     low, high = w.stored(value, 2).words
     return w.update(at, low.join(high), replaced)
@@ -44,31 +44,31 @@ def replaced(old: U64, value: U64) -> U64:
     return value
 
 
-@op("SYNCS.ARRIVE.TRANS64.A1T0", pipe="lsu", says="{to} = the barrier at {at}, at which each lane arrives")
+@op("SYNCS.ARRIVE.TRANS64.A1T0", pipe="lsu", text="{to} = the barrier at {at}, at which each lane arrives")
 def syncs_arrive(w: Warp, at: Address, unused: U32) -> U64:
     return arrive(w, at, unused.like(1))
 
 
-@op("SYNCS.ARRIVE.TRANS64.ART0", pipe="lsu", says="{to} = the barrier at {at}, at which {count} arrive")
+@op("SYNCS.ARRIVE.TRANS64.ART0", pipe="lsu", text="{to} = the barrier at {at}, at which {count} arrive")
 def syncs_arrive_count(w: Warp, at: Address, count: U32) -> U64:
     return arrive(w, at, count)
 
 
-@op("SYNCS.ARRIVE.TRANS64.OPTOUT.A1T0", pipe="lsu", says="{to} = the barrier at {at}, which each lane leaves")
+@op("SYNCS.ARRIVE.TRANS64.OPTOUT.A1T0", pipe="lsu", text="{to} = the barrier at {at}, which each lane leaves")
 def syncs_leave(w: Warp, at: Address, unused: U32) -> U64:
     return w.update(at, unused.like(1).wide(), after_leaving)
 
 
-@op("SYNCS.PHASECHK.TRANS64", pipe="lsu", says="{to} = whether phase {phase} at {at} is over")
+@op("SYNCS.PHASECHK.TRANS64", pipe="lsu", text="{to} = whether phase {phase} at {at} is over")
 def syncs_phasechk(w: Warp, at: Address, phase: U32) -> Pred:
     """The phase is bit 31 of the high word that an arrival gave, or a parity put there."""
     return (w.update(at, phase.wide(), unchanged).high() ^ phase).bit(31)
 
 
-@op("SYNCS.PHASECHK.TRANS64.TRYWAIT", pipe="lsu", says="{to} = whether phase {phase} at {at} is over, after a wait")
+@op("SYNCS.PHASECHK.TRANS64.TRYWAIT", pipe="lsu", text="{to} = whether phase {phase} at {at} is over, after a wait")
 def syncs_trywait(w: Warp, at: Address, phase: U32) -> Pred:
-    """The hardware waits for some time before it says no: on an H200 the first try found the phase over in each of 96
-    waits of a loop of arrivals (2026-11-21, `barrier_phases` of tests/kernels/field_library.cu)."""
+    """The hardware waits for some time before it returns false: on an H200 the first try found the phase over in each
+    of 96 waits of a loop of arrivals (2026-11-21, `barrier_phases` of tests/kernels/field_library.cu)."""
     over = syncs_phasechk(w, at, phase)
     w.waits_until(over)
     return over
@@ -78,17 +78,17 @@ def unchanged(old: U64, value: U64) -> U64:
     return old
 
 
-@op("SYNCS.CCTL.IV", pipe="lsu", says="the barrier at {at} is no more")
+@op("SYNCS.CCTL.IV", pipe="lsu", text="the barrier at {at} is no more")
 def syncs_invalidate(w: Warp, at: Address) -> None:
     """Its memory may be used for something else."""
 
 
-@op("SYNCS.CCTL.IVALL", pipe="lsu", says="what is known of barriers is read anew")
+@op("SYNCS.CCTL.IVALL", pipe="lsu", text="what is known of barriers is read anew")
 def syncs_anew(w: Warp) -> None:
     w.fence()
 
 
-@op("ATOMS.ARRIVE.64", pipe="lsu", says="{to} = the barrier at {at}, at which each lane arrives")
+@op("ATOMS.ARRIVE.64", pipe="lsu", text="{to} = the barrier at {at}, at which each lane arrives")
 def atoms_arrive(w: Warp, at: Address) -> U64:
     one = U64(w.e, w.e.constant(U64, 1))
     return w.update(at, one, after_arrival_sm80)
@@ -97,26 +97,26 @@ def atoms_arrive(w: Warp, at: Address) -> U64:
 # Asynchronous copies (LDGSTS) that arrive when they are done: they are done at once, so the lane arrives now.
 
 
-@op("ARRIVES.LDGSTSBAR.64.ARVCNT", pipe="lsu", says="each lane arrives at the barrier at {at}, its copies being done")
+@op("ARRIVES.LDGSTSBAR.64.ARVCNT", pipe="lsu", text="each lane arrives at the barrier at {at}, its copies being done")
 def arrives_copies(w: Warp, at: Address) -> None:
     copied(w)
     arrive(w, at, U32(w.e, w.e.constant(U32, 1)))
 
 
-@op("ARRIVES.LDGSTSBAR.64", pipe="lsu", says="each lane arrives at the barrier at {at}, its copies being done")
+@op("ARRIVES.LDGSTSBAR.64", pipe="lsu", text="each lane arrives at the barrier at {at}, its copies being done")
 def arrives_copies_sm80(w: Warp, at: Address) -> None:
     """Without .noinc an ATOMS.ADD before it adds the lanes to those that are missing."""
     copied(w)
     atoms_arrive(w, at)
 
 
-@op("SYNCS.ARRIVE.TRANS64.RED.A0T1", pipe="lsu", says="the barrier at {at} waits for a copy of each lane")
+@op("SYNCS.ARRIVE.TRANS64.RED.A0T1", pipe="lsu", text="the barrier at {at} waits for a copy of each lane")
 def syncs_expect_copy(w: Warp, at: Address, unused: U32) -> U64:
     """Until ARRIVES.LDGSTSBAR.64.TRANSCNT takes it back: the copy is done already."""
     return w.update(at, unused.like(0).wide(), unchanged)
 
 
-@op("ARRIVES.LDGSTSBAR.64.TRANSCNT", pipe="lsu", says="the copies that the barrier at {at} waits for are done")
+@op("ARRIVES.LDGSTSBAR.64.TRANSCNT", pipe="lsu", text="the copies that the barrier at {at} waits for are done")
 def arrives_transactions(w: Warp, at: Address) -> None:
     """See SYNCS.ARRIVE.TRANS64.RED.A0T1."""
     copied(w)
@@ -131,21 +131,21 @@ def copied(w: Warp) -> None:
 # The cluster
 
 
-@op("UCGABAR_ARV", pipe="adu", says="tell the cluster's barrier of this warp")
+@op("UCGABAR_ARV", pipe="adu", text="tell the cluster's barrier of this warp")
 def ucgabar_arv(w: Warp) -> None:
     w.cluster_arrive()
 
 
-@op("UCGABAR_WAIT", pipe="adu", says="wait for the cluster")
+@op("UCGABAR_WAIT", pipe="adu", text="wait for the cluster")
 def ucgabar_wait(w: Warp) -> None:
     w.cluster_wait()
 
 
-@op("PREEXIT", pipe="none", says="a dependent grid may start")
+@op("PREEXIT", pipe="none", text="a dependent grid may start")
 def preexit(w: Warp) -> None:
     """Grids run one after the other here."""
 
 
-@op("ACQBULK", pipe="none", says="wait for the grids before")
+@op("ACQBULK", pipe="none", text="wait for the grids before")
 def acqbulk(w: Warp) -> None:
     """Grids run one after the other here."""

@@ -12,7 +12,7 @@ from warplens.isa.dsl.warp_interface import Warp
 STYLE = "RECONVERGENT RELIABLE"
 
 
-@op("BRA", pipe="cbu", says="go to {target}")
+@op("BRA", pipe="cbu", text="go to {target}")
 def bra(w: Warp, target: Operand, label: Label | None = None, *, U: bool) -> None:
     if label is None:
         assert isinstance(target, Label)
@@ -22,7 +22,7 @@ def bra(w: Warp, target: Operand, label: Label | None = None, *, U: bool) -> Non
         w.branch(label, w.predicate(target), uniform=U)
 
 
-@op("BRA.U.ANY", pipe="cbu", says="go to {target} if any lane would")
+@op("BRA.U.ANY", pipe="cbu", text="go to {target} if any lane would")
 def bra_any(w: Warp, target: Operand, label: Label | None = None) -> None:
     if label is None:
         assert isinstance(target, Label)
@@ -32,13 +32,13 @@ def bra_any(w: Warp, target: Operand, label: Label | None = None) -> None:
         w.branch_any(label, w.predicate(target))
 
 
-@op("BRA.DIV", pipe="cbu", says="go to {target} unless all lanes of {mask} are here")
+@op("BRA.DIV", pipe="cbu", text="go to {target} unless all lanes of {mask} are here")
 def bra_div(w: Warp, mask: Operand, target: Label | None = None) -> None:
     """On sm_75 the mask may be left out: all lanes."""
     w.branch_unless_mask(*_mask_and_target(w, mask, target), equal=False)
 
 
-@op("BRA.CONV", pipe="cbu", says="go to {target} if all lanes of {mask} are here")
+@op("BRA.CONV", pipe="cbu", text="go to {target} if all lanes of {mask} are here")
 def bra_conv(w: Warp, mask: Operand, target: Label | None = None) -> None:
     w.branch_unless_mask(*_mask_and_target(w, mask, target), equal=True)
 
@@ -52,12 +52,12 @@ def _mask_and_target(w: Warp, mask: Operand, target: Label | None) -> tuple[U32,
     return ~word if mask.invert else word, target
 
 
-@op("BRX", "BRXU", pipe="cbu", says="go to the address {place}")
+@op("BRX", "BRXU", pipe="cbu", text="go to the address {place}")
 def brx(w: Warp, place: U64, base: Label) -> None:
     w.jump(place.low(), place.high(), base.offset)
 
 
-@op("CALL.REL", "CALL.ABS", pipe="cbu", says="call {target}", ignores="NOINC")
+@op("CALL.REL", "CALL.ABS", pipe="cbu", text="call {target}", ignores="NOINC")
 def call(w: Warp, target: Operand, other: Label | None = None) -> None:
     if isinstance(target, Label):
         w.call(target)
@@ -67,30 +67,30 @@ def call(w: Warp, target: Operand, other: Label | None = None) -> None:
         w.jump(low, high)
 
 
-@op("RET", pipe="cbu", says="return to the address {place}", ignores="REL ABS NODEC")
+@op("RET", pipe="cbu", text="return to the address {place}", ignores="REL ABS NODEC")
 def ret(w: Warp, place: U64, section: Label | None = None) -> None:
     w.jump(place.low(), place.high())
 
 
-@op("LEPC", pipe="alu", says="{to} = the address of {target}")
+@op("LEPC", pipe="alu", text="{to} = the address of {target}")
 def lepc(w: Warp, target: Label | None = None) -> U64:
-    """Without an operand (up to sm_89) its own address: the code behind subtracts the place of LEPC from it."""
+    """Without an operand (up to sm_89) its own address: the code after it subtracts the place of LEPC from it."""
     return U64(w.e, w.e.constant(U64, w.place if target is None else target.offset))
 
 
-@op("EXIT", "KILL", pipe="cbu", says="the thread ends")
+@op("EXIT", "KILL", pipe="cbu", text="the thread ends")
 def exit_(w: Warp, when: Operand | None = None) -> None:
     """Of the active lanes those with `when`, as in BRA."""
     assert when is None or isinstance(when, Register)
     w.exit(None if when is None else w.predicate(when))
 
 
-@op("BPT.TRAP", pipe="cbu", says="stop the kernel: trap or failed assertion")
+@op("BPT.TRAP", pipe="cbu", text="stop the kernel: trap or failed assertion")
 def trap(w: Warp, code: int = 0) -> None:
     w.trap()
 
 
-@op("NOP", pipe="none", says="nothing")
+@op("NOP", pipe="none", text="nothing")
 def nop(w: Warp) -> None:
     """Executes and counts, no more."""
 
@@ -98,23 +98,23 @@ def nop(w: Warp) -> None:
 # Where lanes meet again
 
 
-@op("BSSY", pipe="cbu", says="{barrier}: the lanes here will meet before {after}", ignores=STYLE)
+@op("BSSY", pipe="cbu", text="{barrier}: the lanes here will meet before {after}", ignores=STYLE)
 def bssy(w: Warp, barrier: Register, after: Label) -> None:
     w.set_barrier(barrier)
 
 
-@op("BSYNC", pipe="cbu", says="wait for the lanes of {barrier}", ignores=STYLE)
+@op("BSYNC", pipe="cbu", text="wait for the lanes of {barrier}", ignores=STYLE)
 def bsync(w: Warp, barrier: Register) -> None:
     w.meet(barrier)
 
 
-@op("BREAK", pipe="cbu", says="leave {barrier}: it no longer waits for these lanes", ignores=STYLE)
+@op("BREAK", pipe="cbu", text="leave {barrier}: it no longer waits for these lanes", ignores=STYLE)
 def break_(w: Warp, barrier: Register, p: Register | None = None) -> None:
     """Only the lanes whose `p` is true leave, where there is one."""
     w.leave(barrier, None if p is None else w.predicate(p))
 
 
-@op("BMOV", pipe="cbu", says="{to} = the lanes of {barrier}", ignores="32")
+@op("BMOV", pipe="cbu", text="{to} = the lanes of {barrier}", ignores="32")
 def bmov(w: Warp, barrier: Register, mask: Register | None = None, *, CLEAR: bool) -> U32:
     """Saves a barrier's lanes (and clears it), or restores them."""
     old = w.barrier_mask(barrier)
@@ -125,49 +125,49 @@ def bmov(w: Warp, barrier: Register, mask: Register | None = None, *, CLEAR: boo
     return old
 
 
-@op("WARPSYNC", pipe="cbu", says="wait for the lanes {mask}")
+@op("WARPSYNC", pipe="cbu", text="wait for the lanes {mask}")
 def warpsync(w: Warp, mask: U32) -> None:
     w.converge(mask)
 
 
-@op("WARPSYNC.EXCLUSIVE", pipe="cbu", says="wait for the lanes {mask}, go on with no others")
+@op("WARPSYNC.EXCLUSIVE", pipe="cbu", text="wait for the lanes {mask}, go on with no others")
 def warpsync_exclusive(w: Warp, mask: U32) -> None:
     """Stands before REDUX, which is over the lanes that are here: two tiles of a warp must not be here at once."""
     w.converge_apart(mask)
 
 
-@op("WARPSYNC.ALL", pipe="cbu", says="wait for all lanes of the warp")
+@op("WARPSYNC.ALL", pipe="cbu", text="wait for all lanes of the warp")
 def warpsync_all(w: Warp) -> None:
     w.converge(None)
 
 
-@op("WARPSYNC.COLLECTIVE", pipe="cbu", says="wait for the lanes {mask}, do the next together, go to {target}")
+@op("WARPSYNC.COLLECTIVE", pipe="cbu", text="wait for the lanes {mask}, do the next together, go to {target}")
 def warpsync_collective(w: Warp, mask: U32, target: Label) -> None:
     w.collect(mask, target)
 
 
-@op("WARPSYNC.COLLECTIVE.ALL", pipe="cbu", says="wait for all lanes, do the next together, go to {target}")
+@op("WARPSYNC.COLLECTIVE.ALL", pipe="cbu", text="wait for all lanes, do the next together, go to {target}")
 def warpsync_collective_all(w: Warp, target: Label) -> None:
     w.collect(U32(w.e, w.e.constant(U32, -1)), target)
 
 
-@op("ENDCOLLECTIVE", pipe="cbu", says="end of what the lanes do together")
+@op("ENDCOLLECTIVE", pipe="cbu", text="end of what the lanes do together")
 def end_collective(w: Warp) -> None:
     w.end_collective()
 
 
-@op("YIELD", pipe="cbu", says="let other lanes run")
+@op("YIELD", pipe="cbu", text="let other lanes run")
 def yield_(w: Warp) -> None:
     w.yields()
 
 
-@op("NANOSLEEP", pipe="cbu", says="sleep for about {time} ns", ignores="WARP SYNCS")
+@op("NANOSLEEP", pipe="cbu", text="sleep for about {time} ns", ignores="WARP SYNCS")
 def nanosleep(w: Warp, time: U32) -> None:
     """Time passes only in the model; other lanes run meanwhile."""
     w.yields()
 
 
-@op("PMTRIG", pipe="cbu", says="trigger a profiling event")
+@op("PMTRIG", pipe="cbu", text="trigger a profiling event")
 def pmtrig(w: Warp, event: int = 0) -> None:
     """No effect on data."""
 
@@ -175,18 +175,18 @@ def pmtrig(w: Warp, event: int = 0) -> None:
 # The block
 
 
-@op("BAR.SYNC", pipe="adu", says="wait for the block (barrier {barrier})", ignores="DEFER_BLOCKING",
+@op("BAR.SYNC", pipe="adu", text="wait for the block (barrier {barrier})", ignores="DEFER_BLOCKING",
     probe="__syncthreads()")  # fmt: skip
 def bar_sync(w: Warp, barrier: Operand, threads: Operand | None = None) -> None:
     w.block_barrier(*_barrier(w, barrier, threads))
 
 
-@op("BAR.ARV", pipe="adu", says="tell barrier {barrier} of this warp, without waiting", ignores="DEFER_BLOCKING")
+@op("BAR.ARV", pipe="adu", text="tell barrier {barrier} of this warp, without waiting", ignores="DEFER_BLOCKING")
 def bar_arv(w: Warp, barrier: Operand, threads: Operand | None = None) -> None:
     w.block_barrier(*_barrier(w, barrier, threads), waits=False)
 
 
-@op("BAR.RED", pipe="adu", says="wait for the block (barrier {barrier}), {how} of {p}", ignores="DEFER_BLOCKING")
+@op("BAR.RED", pipe="adu", text="wait for the block (barrier {barrier}), {how} of {p}", ignores="DEFER_BLOCKING")
 def bar_red(
     w: Warp, barrier: U32, threads: Operand, p: Register | None = None, *, how: Literal["POPC", "AND", "OR"]
 ) -> None:
@@ -217,6 +217,6 @@ def _count(w: Warp, threads: Operand | None) -> U32 | int | None:
     return w.stored(threads, 1).words[0] if isinstance(threads, Register) else threads.bits  # type: ignore[union-attr]
 
 
-@op("B2R.RESULT", pipe="adu", says="{to} = the result of the reducing barrier")
+@op("B2R.RESULT", pipe="adu", text="{to} = the result of the reducing barrier")
 def b2r(w: Warp) -> tuple[U32, Pred]:
     return w.barrier_result()

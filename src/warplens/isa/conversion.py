@@ -1,4 +1,4 @@
-"""Conversions between integers and floats, and between floats (sass.md 2.2); halves stand in half.py."""
+"""Conversions between integers and floats, and between floats (sass.md 2.2); halves: half.py."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def small(a: U32, type: Small) -> S32:
     return field(a, 16 if type in ("U16", "S16") else 8, 0, type in ("S8", "S16")).s32()
 
 
-@op("I2F", pipe="xu", probe="(float)(short)a", says=SMALL + "float", ignores="RM RP RZ")
+@op("I2F", pipe="xu", probe="(float)(short)a", text=SMALL + "float", ignores="RM RP RZ")
 def i2f_small(a: U32, *, type: Small) -> F32:
     """Exact in every rounding."""
     return small(a, type).f32()
@@ -69,7 +69,7 @@ def i2f_f64(a: S32, *, U32: bool) -> F64:
     return a.u32().f64() if U32 else a.f64()
 
 
-@op("I2F.F64", pipe="xu", probe="(double)(short)a", says=SMALL + "double", ignores="RM RP RZ")
+@op("I2F.F64", pipe="xu", probe="(double)(short)a", text=SMALL + "double", ignores="RM RP RZ")
 def i2f_f64_small(a: U32, *, type: Small) -> F64:
     return small(a, type).f64()
 
@@ -108,47 +108,47 @@ def narrowed(value: F32 | F64, type: Small, way: Direction, nan_is_zero: bool) -
 NARROW = "{to} = {a} as {type:S8=signed byte|U8=byte|S16=signed half word|U16=half word}, rounded "
 
 
-@op("F2I", "UF2I", pipe="xu", probe="int8_rn(f); uint8_ru(f); int16_rd(f); uint16_rz(f)", says=NARROW + WAY)
+@op("F2I", "UF2I", pipe="xu", probe="int8_rn(f); uint8_ru(f); int16_rd(f); uint16_rz(f)", text=NARROW + WAY)
 def f2i_small(a: F32, *, type: Small, way: Direction = "ROUND", NTZ: bool, FTZ: bool) -> S32:
     return narrowed(a.ftz() if FTZ else a, type, way, NTZ)
 
 
-@op("F2I.F64", pipe="xu", probe="int8_rn(d); uint16_rz(d)", says=NARROW + WAY)
+@op("F2I.F64", pipe="xu", probe="int8_rn(d); uint16_rz(d)", text=NARROW + WAY)
 def f2i_f64_small(a: F64, *, type: Small, way: Direction = "ROUND", NTZ: bool) -> S32:
     return narrowed(a, type, way, NTZ)
 
 
-@op("F2I", "UF2I", pipe="xu", probe="(int)f", says="{to} = {a} as int, rounded " + WAY)
+@op("F2I", "UF2I", pipe="xu", probe="(int)f", text="{to} = {a} as int, rounded " + WAY)
 def f2i(a: F32, *, way: Direction = "ROUND", NTZ: bool, FTZ: bool) -> S32:
     return to_int(a.ftz() if FTZ else a, S32, way, NTZ)
 
 
-@op("F2I.U32", "UF2I.U32", pipe="xu", probe="(unsigned)f", says="{to} = {a} as unsigned, rounded " + WAY)
+@op("F2I.U32", "UF2I.U32", pipe="xu", probe="(unsigned)f", text="{to} = {a} as unsigned, rounded " + WAY)
 def f2i_u32(a: F32, *, way: Direction = "ROUND", NTZ: bool, FTZ: bool) -> U32:
     return to_int(a.ftz() if FTZ else a, U32, way, NTZ)
 
 
-@op("F2I.S64", pipe="xu", probe="(long long)f", says="{to} = {a} as 64-bit int, rounded " + WAY)
+@op("F2I.S64", pipe="xu", probe="(long long)f", text="{to} = {a} as 64-bit int, rounded " + WAY)
 def f2i_s64(a: F32, *, way: Direction = "ROUND", NTZ: bool, FTZ: bool) -> S64:
     return to_int(a.ftz() if FTZ else a, S64, way, NTZ)
 
 
-@op("F2I.U64", pipe="xu", probe="(unsigned long long)f", says="{to} = {a} as 64-bit unsigned, rounded " + WAY)
+@op("F2I.U64", pipe="xu", probe="(unsigned long long)f", text="{to} = {a} as 64-bit unsigned, rounded " + WAY)
 def f2i_u64(a: F32, *, way: Direction = "ROUND", NTZ: bool, FTZ: bool) -> U64:
     return to_int(a.ftz() if FTZ else a, U64, way, NTZ)
 
 
-@op("F2I.F64", pipe="xu", probe="(int)d", says="{to} = {a} as int, rounded " + WAY)
+@op("F2I.F64", pipe="xu", probe="(int)d", text="{to} = {a} as int, rounded " + WAY)
 def f2i_f64(a: F64, *, way: Direction = "ROUND", NTZ: bool) -> S32:
     return to_int(a, S32, way, NTZ)
 
 
-@op("F2I.U32.F64", pipe="xu", probe="(unsigned)d", says="{to} = {a} as unsigned, rounded " + WAY)
+@op("F2I.U32.F64", pipe="xu", probe="(unsigned)d", text="{to} = {a} as unsigned, rounded " + WAY)
 def f2i_u32_f64(a: F64, *, way: Direction = "ROUND", NTZ: bool) -> U32:
     return to_int(a, U32, way, NTZ)
 
 
-@op("F2I.S64.F64", pipe="xu", probe="(long long)d", says="{to} = {a} as 64-bit int, rounded " + WAY)
+@op("F2I.S64.F64", pipe="xu", probe="(long long)d", text="{to} = {a} as 64-bit int, rounded " + WAY)
 def f2i_s64_f64(a: F64, *, way: Direction = "ROUND", NTZ: bool) -> S64:
     return to_int(a, S64, way, NTZ)
 
@@ -157,7 +157,7 @@ def f2i_s64_f64(a: F64, *, way: Direction = "ROUND", NTZ: bool) -> S64:
     "F2I.U64.F64",
     pipe="xu",
     probe="(unsigned long long)d",
-    says="{to} = {a} as 64-bit unsigned, rounded " + WAY,
+    text="{to} = {a} as 64-bit unsigned, rounded " + WAY,
 )
 def f2i_u64_f64(a: F64, *, way: Direction = "ROUND", NTZ: bool) -> U64:
     return to_int(a, U64, way, NTZ)
@@ -176,18 +176,18 @@ def packed(high: S32, low: S32, rest: U32, bits: int) -> U32:
     return pair if bits == 16 else pair | (rest << (2 * bits))
 
 
-@op("I2I.S32.SAT", pipe="alu", probe="cvt.sat.u8.s32; cvt.sat.s16.s32", says="{to} = {a} clamped to {type}")
+@op("I2I.S32.SAT", pipe="alu", probe="cvt.sat.u8.s32; cvt.sat.s16.s32", text="{to} = {a} clamped to {type}")
 def i2i(a: S32, *, type: Small) -> S32:
     return clamped(a, type)
 
 
-@op("I2IP.S32.SAT", pipe="alu", probe="cvt.pack.sat.u8.s32.b32; cvt.pack.sat.u16.s32", says=PACKED)
+@op("I2IP.S32.SAT", pipe="alu", probe="cvt.pack.sat.u8.s32.b32; cvt.pack.sat.u16.s32", text=PACKED)
 def i2ip(high: S32, low: S32, rest: U32, *, type: Few) -> U32:
     return packed(clamped(high, type), clamped(low, type), rest, int(type[1:]))
 
 
 @op("F2IP.U8.F32", pipe="alu", probe="cvt.rni.u8.f32; cvt.rzi.u8.f32",
-    says="{to} = {high} and {low} as bytes, rounded " + WAY + ", below {rest}")  # fmt: skip
+    text="{to} = {high} and {low} as bytes, rounded " + WAY + ", below {rest}")  # fmt: skip
 def f2ip(high: F32, low: F32, rest: U32, *, way: Direction = "ROUND", NTZ: bool, FTZ: bool) -> U32:
     """As an H200 has it with every register in each place (2026-11-22); compilers leave the high byte out."""
     one, other = (narrowed(x.ftz() if FTZ else x, "U8", way, NTZ) for x in (high, low))
@@ -202,7 +202,7 @@ def f2f_f64_f32(a: F32, *, FTZ: bool) -> F64:
     return (a.ftz() if FTZ else a).f64()
 
 
-@op("F2F.F32.F64", pipe="xu", probe="(float)d", says=NARROWED)
+@op("F2F.F32.F64", pipe="xu", probe="(float)d", text=NARROWED)
 def f2f_f32_f64(a: F64, *, rounding: Rounding = "RN", FTZ: bool) -> F32:
     nearest = a.f32()
     back = nearest.f64()

@@ -67,9 +67,9 @@ Scale = Literal["D2", "D4", "D8", "M2", "M4", "M8"]
 
 
 @op("FMUL", pipe="fma", probe="a * b * 0.5f; a * b * 8.0f",
-    says="{to} = {a} * {b}{scale:D2= / 2|D4= / 4|D8= / 8|M2= * 2|M4= * 4|M8= * 8}")  # fmt: skip
+    text="{to} = {a} * {b}{scale:D2= / 2|D4= / 4|D8= / 8|M2= * 2|M4= * 4|M8= * 8}")  # fmt: skip
 def fmul_scaled(a: F32, b: F32, *, scale: Scale, rounding: Rounding = "RN", FTZ: bool, SAT: bool) -> F32:
-    """Rounded once, behind the scaling (seen on an H200: measurements/h200/near_zero.csv)."""
+    """Rounded once, after the scaling (seen on an H200: measurements/h200/near_zero.csv)."""
     a, b = flushed(FTZ, a, b)
     times = float(scale[1])
     exact = a.f64() * b.f64() * (1 / times if scale.startswith("D") else times)
@@ -98,7 +98,7 @@ def fmnmx3(a: F32, b: F32, c: F32, least: Pred, *, FTZ: bool, NAN: bool) -> F32:
 
 
 @op("FMNMX.XORSIGN", pipe="alu", probe="min_xorsign(f, g); min_xorsign_nan(f, g)",
-    says="{to} = min({a}, {b}) if {least}, else max, with the sign of {a} * {b}")  # fmt: skip
+    text="{to} = min({a}, {b}) if {least}, else max, with the sign of {a} * {b}")  # fmt: skip
 def fmnmx_xorsign(w: Warp, a: Operand, b: Operand, least: Pred, *, FTZ: bool, NAN: bool) -> U32:
     """PTX min.xorsign.abs: of the magnitudes; a NaN result has no sign (seen on an H200 for half pairs)."""
     x, y = w.plain(a), w.plain(b)
@@ -132,7 +132,7 @@ def exponent(value: F32) -> U32:
     return (value.u32() >> 23) & 0xFF
 
 
-@op("FCHK", pipe="xu", says="{to} = {a} / {b} needs the slow path")
+@op("FCHK", pipe="xu", text="{to} = {a} / {b} needs the slow path")
 def fchk(a: F32, b: F32) -> Pred:
     """Whether the division a / b must take the slow path: by the exponents alone.
 
@@ -153,17 +153,17 @@ def by_float(function: Callable[..., F32], *pairs: Floats) -> Data:
     return Data([function(*(p.low for p in pairs)).u32(), function(*(p.high for p in pairs)).u32()])
 
 
-@op("FADD2", pipe="fma", probe="add2(f, g, h)", says="{to} = {a} + {b}, two floats")
+@op("FADD2", pipe="fma", probe="add2(f, g, h)", text="{to} = {a} + {b}, two floats")
 def fadd2(a: Floats, b: Floats, *, rounding: Rounding = "RN", FTZ: bool) -> Data:
     return by_float(lambda x, y: fadd(x, y, rounding=rounding, FTZ=FTZ, SAT=False), a, b)
 
 
-@op("FMUL2", pipe="fma", probe="mul2(f, g, h)", says="{to} = {a} * {b}, two floats")
+@op("FMUL2", pipe="fma", probe="mul2(f, g, h)", text="{to} = {a} * {b}, two floats")
 def fmul2(a: Floats, b: Floats, *, rounding: Rounding = "RN", FTZ: bool) -> Data:
     return by_float(lambda x, y: fmul(x, y, rounding=rounding, FTZ=FTZ, SAT=False), a, b)
 
 
-@op("FFMA2", pipe="fma", probe="fma2(f, g, h); fma2_rz(f, g, h)", says="{to} = {a} * {b} + {c}, two floats")
+@op("FFMA2", pipe="fma", probe="fma2(f, g, h); fma2_rz(f, g, h)", text="{to} = {a} * {b} + {c}, two floats")
 def ffma2(a: Floats, b: Floats, c: Floats, *, rounding: Rounding = "RN", FTZ: bool) -> Data:
     return by_float(lambda x, y, z: ffma(x, y, z, rounding=rounding, FTZ=FTZ, SAT=False), a, b, c)
 
@@ -196,14 +196,14 @@ def negative(x: F64) -> Pred:
     return x.u64().high().bit(31)
 
 
-@op("DSETP.MIN", pipe="fp64", probe="fmin(a, b)", says="{to} = {a} is the smaller of {a} and {b}")
+@op("DSETP.MIN", pipe="fp64", probe="fmin(a, b)", text="{to} = {a} is the smaller of {a} and {b}")
 def dsetp_min(a: F64, b: F64, p: Pred = TRUE, *, bop: Combine) -> tuple[Pred, Pred]:
     """Whether a is the one to take, and whether both are NaN (inferred from the code around it); -0 < +0."""
     outcome = (a.compare("lt", b) | b.isnan() | (a.compare("eq", b) & negative(a))) & ~a.isnan()
     return combine(outcome, bop, p), combine(a.isnan() & b.isnan(), bop, p)
 
 
-@op("DSETP.MAX", pipe="fp64", probe="fmax(a, b)", says="{to} = {a} is the larger of {a} and {b}")
+@op("DSETP.MAX", pipe="fp64", probe="fmax(a, b)", text="{to} = {a} is the larger of {a} and {b}")
 def dsetp_max(a: F64, b: F64, p: Pred = TRUE, *, bop: Combine) -> tuple[Pred, Pred]:
     outcome = (a.compare("gt", b) | b.isnan() | (a.compare("eq", b) & ~negative(a))) & ~a.isnan()
     return combine(outcome, bop, p), combine(a.isnan() & b.isnan(), bop, p)

@@ -1,6 +1,6 @@
-"""Integer arithmetic and comparisons (sass.md 2.1); shifts and bits stand in logic.py.
+"""Integer arithmetic and comparisons (sass.md 2.1); shifts and bits: logic.py.
 
-A sentence with a predicate result beyond its value gives the carry; the listing may leave it out.
+An operation with a predicate result beyond its value gives the carry; the listing may leave it out.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ def wide_product(a: S32, b: S32, unsigned: bool) -> U64:
     return a.u32().wide() * b.u32().wide() if unsigned else (a.wide() * b.wide()).u64()
 
 
-@op("IDP.4A", pipe="fma_heavy", probe="__dp4a(a, b, c)", says="{to} = {a} . {b} + {c}, dot product of 4 bytes")
+@op("IDP.4A", pipe="fma_heavy", probe="__dp4a(a, b, c)", text="{to} = {a} . {b} + {c}, dot product of 4 bytes")
 def idp_4a(a: U32, b: U32, c: U32, *, of_a: Literal["S8", "U8"], of_b: Literal["S8", "U8"]) -> U32:
     for position in range(4):
         c = c + field(a, 8, position, of_a == "S8") * field(b, 8, position, of_b == "S8")
@@ -133,7 +133,7 @@ def idp_4a(a: U32, b: U32, c: U32, *, of_a: Literal["S8", "U8"], of_b: Literal["
     "IDP.2A",
     pipe="fma_heavy",
     probe="__dp2a_lo(a, b, c)",
-    says="{to} = {a} . {b} + {c}, dot product of 2 half words and 2 bytes",
+    text="{to} = {a} . {b} + {c}, dot product of 2 half words and 2 bytes",
 )
 def idp_2a(
     a: U32,
@@ -176,13 +176,13 @@ def iabs(a: S32) -> S32:
     return a.abs()
 
 
-@op("VABSDIFF", pipe="alu", probe="__sad(a, b, c)", says="{to} = |{a} - {b}| + {c}{U32: (unsigned)|}")
+@op("VABSDIFF", pipe="alu", probe="__sad(a, b, c)", text="{to} = |{a} - {b}| + {c}{U32: (unsigned)|}")
 def vabsdiff(a: S32, b: S32, c: U32, *, U32: bool) -> U32:
     return distance(a.u32(), b.u32()) + c if U32 else distance(a, b).u32() + c
 
 
 @op("VABSDIFF4.U8", pipe="alu", probe="__vabsdiffu4(u, v); __vsadu4(u, v)",
-    says="{to} = {ACC:sum of the distances|distance} of {a} and {b}, each byte")  # fmt: skip
+    text="{to} = {ACC:sum of the distances|distance} of {a} and {b}, each byte")  # fmt: skip
 def vabsdiff4(a: U32, b: U32, c: U32, *, ACC: bool) -> U32:
     """Without .ACC nothing is made of c (seen on an H200)."""
     if not ACC:
@@ -202,7 +202,7 @@ def smaller_if(p: Pred, a: I, b: I) -> I:
 
 @op("IMNMX", "VIMNMX", "UIMNMX", "UVIMNMX", pipe="alu", probe="min(a, b)", ignores="S32")
 def imnmx(a: S32, b: S32, least: Pred, *, U32: bool, RELU: bool) -> tuple[S32, Pred, Pred]:
-    """The predicate results say which operand won; inferred, the compiler leaves them unused."""
+    """The predicate results: which operand won; inferred, the compiler leaves them unused."""
     best = smaller_if(least, a.u32(), b.u32()).s32() if U32 else smaller_if(least, a, b)
     best = best.max(0) if RELU else best
     return best, best.eq(a), best.eq(b)
@@ -234,7 +234,7 @@ def vimnmx3(a: S32, b: S32, c: S32, least: Pred, *, U32: bool, RELU: bool) -> S3
 Fields = Literal["S16x2", "U16x2", "S8x4", "U8x4"]
 
 
-@op("VIMNMX", pipe="alu", says="{to} = min({a}, {b}) if {least}, else max, each of {type}{RELU:, at least 0|}")
+@op("VIMNMX", pipe="alu", text="{to} = min({a}, {b}) if {least}, else max, each of {type}{RELU:, at least 0|}")
 def vimnmx_fields(a: U32, b: U32, least: Pred, *, type: Fields, RELU: bool) -> tuple[U32, Pred, Pred]:
     """Field by field.  The predicates: a's field is taken, in the low and in the high half (seen on an H200)."""
     best = best_fields(a, b, least, type, RELU)
@@ -245,7 +245,7 @@ def vimnmx_fields(a: U32, b: U32, least: Pred, *, type: Fields, RELU: bool) -> t
 @op(
     "VIADDMNMX",
     pipe="alu",
-    says="{to} = min({a} + {b}, {c}) if {least}, else max, each of {type}{RELU:, at least 0|}",
+    text="{to} = min({a} + {b}, {c}) if {least}, else max, each of {type}{RELU:, at least 0|}",
 )
 def viaddmnmx_fields(a: U32, b: U32, c: U32, least: Pred, *, type: Fields, RELU: bool) -> tuple[U32, Pred, Pred]:
     bits = 16 if type.endswith("x2") else 8
@@ -264,12 +264,12 @@ def best_fields(a: U32, b: U32, least: Pred, type: Fields, at_least_zero: bool) 
 
 
 @op("VIMNMX3", pipe="alu", probe="__vimax3_s16x2(u, v, w); __vimin3_u16x2(u, v, w); __vimin3_s16x2_relu(u, v, w)",
-    says="{to} = min({a}, {b}, {c}) if {least}, else max, each of {type}{RELU:, at least 0|}")  # fmt: skip
+    text="{to} = min({a}, {b}, {c}) if {least}, else max, each of {type}{RELU:, at least 0|}")  # fmt: skip
 def vimnmx3_fields(a: U32, b: U32, c: U32, least: Pred, *, type: Fields, RELU: bool) -> U32:
     return best_fields(best_fields(a, b, least, type, False), c, least, type, RELU)
 
 
-@op("VIADD", pipe="alu", probe="__vadd2(u, v); __vsub4(u, v)", says="{to} = {a} + {b}, each of {fields}")
+@op("VIADD", pipe="alu", probe="__vadd2(u, v); __vsub4(u, v)", text="{to} = {a} + {b}, each of {fields}")
 def viadd_fields(w: Warp, a: Operand, b: Operand, *, fields: Literal["16x2", "U8x4"]) -> U32:
     """A minus before an operand holds for each field."""
     bits = 16 if fields.endswith("x2") else 8
@@ -280,7 +280,7 @@ def viadd_fields(w: Warp, a: Operand, b: Operand, *, fields: Literal["16x2", "U8
     return by_field(bits, lambda k: term(a, k) + term(b, k))
 
 
-@op("VIADD.S32.ISAT", pipe="alu", probe="sat_add(a, b); sat_sub(a, b)", says="{to} = {a} + {b}, clamped to int")
+@op("VIADD.S32.ISAT", pipe="alu", probe="sat_add(a, b); sat_sub(a, b)", text="{to} = {a} + {b}, clamped to int")
 def viadd_sat(w: Warp, a: Operand, b: Operand) -> U32:
     """The least int taken away is 2^31."""
 

@@ -123,7 +123,7 @@ def brev(a: U32) -> U32:
 
 @op(
     "FLO", "UFLO", pipe="xu", probe="__clz(a)",
-    says="{to} = {SH:leading zeros of|position of the highest one in} {a}, -1 if none",
+    text="{to} = {SH:leading zeros of|position of the highest one in} {a}, -1 if none",
 )  # fmt: skip
 def flo(a: S32, *, U32: bool, SH: bool) -> tuple[U32, Pred]:
     """Position of the highest one, or of the highest bit that is not a copy of the sign; -1 if there is none.
@@ -136,7 +136,7 @@ def flo(a: S32, *, U32: bool, SH: bool) -> tuple[U32, Pred]:
     return (none.choose(zeros.like(-1), zeros) if SH else 31 - zeros), ~none
 
 
-@op("BMSK", "UBMSK", pipe="alu", says="{to} = {count} ones from bit {first} up")
+@op("BMSK", "UBMSK", pipe="alu", text="{to} = {count} ones from bit {first} up")
 def bmsk(first: U32, count: U32, *, W: bool) -> U32:
     """PTX bmsk: clamped at bit 32, or both numbers modulo 32 with .W."""
     first, count = (first & 31, count & 31) if W else (first.min(32), count.min(32))
@@ -144,7 +144,7 @@ def bmsk(first: U32, count: U32, *, W: bool) -> U32:
     return (((one << count.wide()) - 1) << first.wide()).low()
 
 
-@op("SGXT", "USGXT", pipe="alu", says="{to} = the low {bits} bits of {a}, {U32:zero|sign}-extended")
+@op("SGXT", "USGXT", pipe="alu", text="{to} = the low {bits} bits of {a}, {U32:zero|sign}-extended")
 def sgxt(a: S32, bits: U32, *, U32: bool, W: bool) -> S32:
     """PTX szext: clamped at 32, or modulo 32 with .W."""
     empty = 32 - (bits & 31 if W else bits.min(32))

@@ -34,7 +34,7 @@ def sel_64(a: U64, b: U64, p: Pred) -> U64:
     return p.choose(a, b)
 
 
-@op("PRMT", "UPRMT", pipe="alu", probe="__byte_perm(a, b, 0x5410)", says="{to} = bytes {selector} of {b}:{a}")
+@op("PRMT", "UPRMT", pipe="alu", probe="__byte_perm(a, b, 0x5410)", text="{to} = bytes {selector} of {b}:{a}")
 def prmt(a: U32, selector: U32, b: U32) -> U32:
     """Nibble k of the selector names byte k of the result: one of b:a's eight, or its sign in every bit."""
     word = a.like(0)
@@ -55,7 +55,7 @@ Mode = Literal["F4E", "B4E", "RC8", "ECL", "ECR", "RC16"]
 
 
 @op("PRMT", pipe="alu", probe="prmt_f4e(u, v, w); prmt_b4e(u, v, w); prmt_rc8(u, v, w); prmt_ecl(u, v, w); "
-    "prmt_ecr(u, v, w); prmt_rc16(u, v, w)", says="{to} = bytes of {b}:{a}, {mode} {selector}")  # fmt: skip
+    "prmt_ecr(u, v, w); prmt_rc16(u, v, w)", text="{to} = bytes of {b}:{a}, {mode} {selector}")  # fmt: skip
 def prmt_mode(a: U32, selector: U32, b: U32, *, mode: Mode) -> U32:
     """The modes of PTX prmt; n are the low two bits of the selector.
 

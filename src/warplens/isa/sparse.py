@@ -1,6 +1,6 @@
-"""Products with a sparse A, of which every second element is left out: HMMA.SP and IMMA.SP (PTX ISA, mma.sp).
+"""Sparse matrix products: HMMA.SP and IMMA.SP, every second element of A left out (PTX ISA, mma.sp).
 
-The metadata says in four bits which places of a chunk of B an A's elements meet: 2 of 4 halves or bytes, 1 of 2 TF32
+The metadata selects in four bits which places of a chunk of B an A's elements meet: 2 of 4 halves or bytes, 1 of 2 TF32
 numbers, 2 of 4 pairs of 4-bit integers.  Which lane of four holds them, and where, was tried on an H200
 (measurements/h200/tensor.npz).
 """
@@ -63,7 +63,7 @@ def met_integers(pairs: bool, first: int, ys: Sequence[S32], half: int, metadata
     return chosen
 
 
-@op("HMMA.SP", pipe="tensor", says="{to} = {a} (half zeros, by {metadata}) * {b} + {c}, matrices {shape}, {kind}")
+@op("HMMA.SP", pipe="tensor", text="{to} = {a} (half zeros, by {metadata}) * {b} + {c}, matrices {shape}, {kind}")
 def hmma_sp(
     w: Warp, a: Register, b: Register, c: Register, metadata: Register, selector: int = 0, *,
     shape: Literal["1688", "16816", "16832"], result: Result, kind: Input = "F16",
@@ -77,7 +77,7 @@ def hmma_sp(
     return w.once(f".{selector}", words, partial(float_products, (kind, kind), result, met), *runs, quick=quick)
 
 
-@op("IMMA.SP", pipe="tensor", says="{to} = {a} (half zeros, by {metadata}) * {b} + {c}, matrices {shape}, {x} and {y}")
+@op("IMMA.SP", pipe="tensor", text="{to} = {a} (half zeros, by {metadata}) * {b} + {c}, matrices {shape}, {x} and {y}")
 def imma_sp(
     w: Warp, a: Register, b: Register, c: Register, metadata: Register, selector: int = 0, *,
     shape: Literal["16832", "16864", "168128"], x: Integer, y: Integer, SAT: bool,

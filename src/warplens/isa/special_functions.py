@@ -1,6 +1,6 @@
-"""MUFU: the special functions (sass.md 2.2), from tables (mufu.py): what an H200 gives, in every bit.
+"""MUFU: the special functions (sass.md 2.2), from tables (mufu.py): bit for bit as an H200.
 
-Denormal operands and results count as zeros of their sign, as PTX says of the .approx.ftz forms.
+Denormal operands and results count as zeros of their sign, as PTX defines for the .approx.ftz forms.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Parts:
         return self.exponent - self.bias
 
     def word(self, digits: U32, power: U32) -> U32:
-        """Of the number 2^power, and so many units of 23 behind the point."""
+        """Of the number 2^power, and so many units of 23 after the point."""
         return (digits >> (23 - self.fraction)) + ((power + self.bias) << self.fraction)
 
     def result(self, word: U32, of_zero: U32 | int, of_infinity: U32 | int, below: U32 | int | None = None) -> U32:
@@ -43,7 +43,7 @@ class Parts:
 
 
 def reciprocal(x: Parts) -> U32:
-    """A piece for the first 7 digits."""
+    """A segment for the first 7 digits."""
     word = x.word(RCP.word(x.digits >> 16, x.digits), -x.power() - 1).s32()
     word = (word < 1 << x.fraction).choose(word.like(0), word)
     return x.result(word.u32() | x.sign, x.sign | x.infinity, x.sign)
@@ -54,7 +54,7 @@ def odd(x: Parts) -> U32:
 
 
 def half(x: Parts) -> U32:
-    """Half of the exponent that is left when the odd one has gone into the piece."""
+    """Half of the exponent that is left when the odd one has gone into the segment."""
     return ((x.power() - odd(x)).s32() >> 1).u32()
 
 
@@ -64,42 +64,42 @@ def root(function: Parabola, x: Parts) -> U32:
 
 
 def reciprocal_root(x: Parts) -> U32:
-    """-inf for -0, NaN below.  Powers of four are exact; their piece ends a unit below."""
+    """-inf for -0, NaN below.  Powers of four are exact; their segment ends a unit below."""
     digits = (x.digits | odd(x)).eq(0).choose(x.digits.like(1 << 23), root(RSQ, x))
     return x.result(x.word(digits, -half(x) - 1), x.sign | x.infinity, 0, below=NAN)
 
 
-@op("MUFU.RCP", pipe="xu", probe="__frcp_rn(a)", says="{to} = approximately 1 / {a}")
+@op("MUFU.RCP", pipe="xu", probe="__frcp_rn(a)", text="{to} = approximately 1 / {a}")
 def rcp(a: F32) -> F32:
     return reciprocal(Parts(a.u32())).float_bits()
 
 
-@op("MUFU.RSQ", pipe="xu", probe="rsqrtf(a)", says="{to} = approximately 1 / sqrt({a})")
+@op("MUFU.RSQ", pipe="xu", probe="rsqrtf(a)", text="{to} = approximately 1 / sqrt({a})")
 def rsq(a: F32) -> F32:
     return reciprocal_root(Parts(a.u32())).float_bits()
 
 
-@op("MUFU.RCP64H", pipe="xu", probe="1.0 / d", says="{to} = high word of approximately 1 / {a}, double")
+@op("MUFU.RCP64H", pipe="xu", probe="1.0 / d", text="{to} = high word of approximately 1 / {a}, double")
 def rcp64h(a: U32) -> U32:
     """The same tables; what has no room in the word is cut off."""
     return reciprocal(Parts(a, HIGH))
 
 
 @op("MUFU.RSQ64H", pipe="xu", probe="rsqrt(d)",
-    says="{to} = high word of approximately 1 / sqrt({a}), double")  # fmt: skip
+    text="{to} = high word of approximately 1 / sqrt({a}), double")  # fmt: skip
 def rsq64h(a: U32) -> U32:
     return reciprocal_root(Parts(a, HIGH))
 
 
-@op("MUFU.SQRT", pipe="xu", probe="sqrtf(a)", says="{to} = approximately sqrt({a})")
+@op("MUFU.SQRT", pipe="xu", probe="sqrtf(a)", text="{to} = approximately sqrt({a})")
 def sqrt(a: F32) -> F32:
     x = Parts(a.u32())
     return x.result(x.word(root(SQRT, x), half(x)), x.sign, INFINITY, below=NAN).float_bits()
 
 
-@op("MUFU.EX2", pipe="xu", probe="exp2f(a)", says="{to} = approximately 2 to the power {a}")
+@op("MUFU.EX2", pipe="xu", probe="exp2f(a)", text="{to} = approximately 2 to the power {a}")
 def ex2(a: F32) -> F32:
-    """Of 23 bits behind the point, the others cut off; of negative numbers all bits are turned, not one added."""
+    """Of 23 bits after the point, the others cut off; of negative numbers all bits are turned, not one added."""
     x = Parts(a.u32())
     digits, shift = x.digits | 0x80_0000, (x.exponent - 127).s32()
     left, right = shift.max(0).min(8).u32(), (-shift).max(0).min(31).u32()
@@ -121,9 +121,9 @@ def truncated(total: S64, unit: U32 | int) -> U32:
     return total.ne(0).choose(word - (total.low().like(unit) << 23), 0)
 
 
-@op("MUFU.LG2", pipe="xu", probe="__log2f(a)", says="{to} = approximately log2({a})")
+@op("MUFU.LG2", pipe="xu", probe="__log2f(a)", text="{to} = approximately log2({a})")
 def lg2(a: F32) -> F32:
-    """Exponent and parabola together, of 36 bits behind the point; below 1 all bits are turned, not one added."""
+    """Exponent and parabola together, of 36 bits after the point; below 1 all bits are turned, not one added."""
     x = Parts(a.u32())
     whole = (x.exponent - 127).s32().wide() << (23 + LG2.point)
     total = (whole + LG2.total(x.digits >> 17, x.digits)) >> 2
@@ -134,7 +134,7 @@ def lg2(a: F32) -> F32:
 
 
 def circle(x: Parts, quarters: int) -> U32:
-    """The sine of so many quarter turns more than the operand's magnitude, of which 25 bits behind the point count."""
+    """The sine of so many quarter turns more than the operand's magnitude, of which 25 bits after the point count."""
     digits, shift = x.digits | 0x80_0000, (x.exponent - 125).s32()
     left, right = shift.max(0).min(31).u32(), (-shift).max(0).min(31).u32()
     fixed = (digits << left) >> right
@@ -143,14 +143,14 @@ def circle(x: Parts, quarters: int) -> U32:
     return truncated(SIN.total(rest >> 17, rest), 37) | (quarter & 2) << 30
 
 
-@op("MUFU.SIN", pipe="xu", probe="__sinf(a)", says="{to} = approximately sin(2 pi {a})")
+@op("MUFU.SIN", pipe="xu", probe="__sinf(a)", text="{to} = approximately sin(2 pi {a})")
 def sin(a: F32) -> F32:
     """The operand counts revolutions."""
     x = Parts(a.u32())
     return x.result(circle(x, 0) ^ x.sign, x.sign, NAN).float_bits()
 
 
-@op("MUFU.COS", pipe="xu", probe="__cosf(a)", says="{to} = approximately cos(2 pi {a})")
+@op("MUFU.COS", pipe="xu", probe="__cosf(a)", text="{to} = approximately cos(2 pi {a})")
 def cos(a: F32) -> F32:
     x = Parts(a.u32())
     return x.result(circle(x, 1), ONE, NAN).float_bits()
@@ -158,20 +158,20 @@ def cos(a: F32) -> F32:
 
 LEAST = 119  # exponent of numbers whose tanh is not themselves
 WIDTHS = (23, 23, 23, 22, 22, 21, 21, 21, 20, 19, 20)
-"""How many of the digits are in a piece, for each exponent from there on: 1, 1, 1, 2, 2, 4 ... pieces."""
+"""How many of the digits are in a segment, for each exponent from there on: 1, 1, 1, 2, 2, 4 ... segments."""
 UNITS = (44, 43, 42, 42, 41, 41, 40, 39, 39, 39, 39)
 FIRST = tuple(sum(1 << (23 - width) for width in WIDTHS[:k]) for k in range(len(WIDTHS)))
 SPANS = tuple(width | first << 8 | unit << 16 for width, first, unit in zip(WIDTHS, FIRST, UNITS, strict=True))
 
 
-@op("MUFU.TANH", pipe="xu", probe="__tanhf(a)", says="{to} = approximately tanh({a})")
+@op("MUFU.TANH", pipe="xu", probe="__tanhf(a)", text="{to} = approximately tanh({a})")
 def tanh(a: F32) -> F32:
-    """Of each exponent 17 digits behind the piece count.  Denormals count; 1 from 8 on."""
+    """Of each exponent 17 digits after the segment count.  Denormals count; 1 from 8 on."""
     x = Parts(a.u32())
     span = (x.exponent - LEAST).s32().max(0).min(len(SPANS) - 1).u32().look_up(SPANS).u64().low()
     width = span & 0xFF
-    piece = (span >> 8 & 0xFF) + (x.digits >> width)
-    word = truncated(TANH.total(piece, x.digits >> (width - 17)), span >> 16)
+    segment = (span >> 8 & 0xFF) + (x.digits >> width)
+    word = truncated(TANH.total(segment, x.digits >> (width - 17)), span >> 16)
     word = (x.exponent > LEAST + len(SPANS) - 1).choose(word.like(ONE), word)
     word = (x.exponent < LEAST).choose(x.magnitude, word) | x.sign
     return (x.magnitude > INFINITY).choose(word.like(NAN), word).float_bits()

@@ -1,4 +1,4 @@
-"""Products of small matrices by a warp: HMMA, QMMA, IMMA, BMMA, DMMA, and the transposing move (sass.md 2.2)."""
+"""Matrix products by a warp: HMMA, QMMA, IMMA, BMMA, DMMA, and the transposing move (sass.md 2.2)."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def all_of(column: Sequence[X], half: int) -> Sequence[X]:
 SHAPES = {"1684": (2, 1), "1688": (2, 1), "16816": (4, 2)}  # registers of A and B for 16-bit elements
 
 
-@op("HMMA", pipe="tensor", says="{to} = {a} * {b} + {c}, matrices {shape}, {kind} summed as {result}")
+@op("HMMA", pipe="tensor", text="{to} = {a} * {b} + {c}, matrices {shape}, {kind} summed as {result}")
 def hmma(
     w: Warp, a: Register, b: Register, c: Register, *, shape: Literal["1684", "1688", "16816"], result: Result,
     kind: Input = "F16",
@@ -49,7 +49,7 @@ def hmma(
     return w.once("", words, partial(float_products, (kind, kind), result, all_of), *runs, quick=quick)
 
 
-@op("QMMA", pipe="tensor", says="{to} = {a} * {b} + {c}, matrices {shape}, {x} and {y} summed as {result}")
+@op("QMMA", pipe="tensor", text="{to} = {a} * {b} + {c}, matrices {shape}, {x} and {y} summed as {result}")
 def qmma(
     w: Warp, a: Register, b: Register, c: Register, *, shape: Literal["16816", "16832"], result: Result,
     x: Tiny, y: Tiny,
@@ -101,7 +101,7 @@ def added(total: S32, addend: S32, saturates: bool) -> U32:
     return wide.max(-(1 << 31)).min((1 << 31) - 1).low()
 
 
-@op("IMMA", pipe="tensor", says="{to} = {a} * {b} + {c}, matrices {shape}, {x} and {y}{SAT:, clamped|}")
+@op("IMMA", pipe="tensor", text="{to} = {a} * {b} + {c}, matrices {shape}, {x} and {y}{SAT:, clamped|}")
 def imma(
     w: Warp, a: Register, b: Register, c: Register, *,
     shape: Literal["8816", "8832", "16816", "16832", "16864"], x: Integer, y: Integer, SAT: bool,
@@ -128,7 +128,7 @@ def bit_products(how: str, halves: int, a: Words, b: Words, c: Words) -> Words:
     return results
 
 
-@op("BMMA", pipe="tensor", ignores="POPC", says="{to} = ones of {a} {how} {b}, added to {c}, matrices {shape} of bits")
+@op("BMMA", pipe="tensor", ignores="POPC", text="{to} = ones of {a} {how} {b}, added to {c}, matrices {shape} of bits")
 def bmma(
     w: Warp, a: Register, b: Register, c: Register, *, shape: Literal["88128", "168128", "168256"],
     how: Literal["XOR", "AND"],
@@ -173,7 +173,7 @@ def words_of(results: Sequence[F64]) -> Words:
     return [word for x in results for word in (x.u64().low(), x.u64().high())]
 
 
-@op("DMMA", pipe="fp64", says="{to} = {a} * {b} + {c}, matrices {shape} of doubles")
+@op("DMMA", pipe="fp64", text="{to} = {a} * {b} + {c}, matrices {shape} of doubles")
 def dmma(
     w: Warp, a: Register, b: Register, c: Register, *,
     shape: Literal["884", "8x8x4", "16x8x4", "16x8x8", "16x8x16"], rounding: Rounding = "RN",
@@ -196,6 +196,6 @@ def transposed(word: U32, lane: U32) -> U32:
     return ((word.of_lanes(even) >> shift) & 0xFFFF) | ((word.of_lanes(odd) >> shift) << 16)
 
 
-@op("MOVM.16.MT88", pipe="lsu", says="{to} = {a}, an 8 x 8 matrix of 16 bits, transposed")
+@op("MOVM.16.MT88", pipe="lsu", text="{to} = {a}, an 8 x 8 matrix of 16 bits, transposed")
 def movm(w: Warp, a: U32) -> U32:
     return transposed(a, w.lane)

@@ -1,4 +1,4 @@
-"""Other lanes and the warp as a whole: shuffles, votes, matches, reductions, special registers (sass.md 2.4)."""
+"""Cross-lane operations: shuffles, votes, matches, reductions, special registers (sass.md 2.4)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from warplens.isa.dsl.op import op
 from warplens.isa.dsl.warp_interface import Data, Warp
 
 
-@op("SHFL", pipe="lsu", says="{to} = {a} of lane {b} ({mode}, {c})", probe="__shfl_sync(~0u, a, b)")
+@op("SHFL", pipe="lsu", text="{to} = {a} of lane {b} ({mode}, {c})", probe="__shfl_sync(~0u, a, b)")
 def shfl(w: Warp, a: U32, b: U32, c: U32, *, mode: Literal["IDX", "UP", "DOWN", "BFLY"]) -> tuple[U32, Pred]:
     """PTX shfl: c holds the clamp in its low five bits and the segment mask in bits 8 to 12."""
     lane, amount = w.lane, b & 31
@@ -26,7 +26,7 @@ def shfl(w: Warp, a: U32, b: U32, c: U32, *, mode: Literal["IDX", "UP", "DOWN", 
     return w.shuffle(a, inside.choose(source, lane)), inside
 
 
-@op("VOTE", "VOTEU", pipe="alu", says="{to} = lanes whose {p} is true, {how}")
+@op("VOTE", "VOTEU", pipe="alu", text="{to} = lanes whose {p} is true, {how}")
 def vote(w: Warp, p: Pred, *, how: Literal["ANY", "ALL", "EQ"]) -> tuple[U32, Pred]:
     ballot = w.ballot(p)
     everyone = w.ballot(p | True)
@@ -34,12 +34,12 @@ def vote(w: Warp, p: Pred, *, how: Literal["ANY", "ALL", "EQ"]) -> tuple[U32, Pr
     return ballot, {"ANY": ~none, "ALL": all_, "EQ": all_ | none}[how]
 
 
-@op("MATCH.ANY", pipe="xu", says="{to} = lanes with the same {a}")
+@op("MATCH.ANY", pipe="xu", text="{to} = lanes with the same {a}")
 def match_any(w: Warp, a: Register, *, size: Literal["32", "U64"] = "32") -> U32:
     return w.match_any(w.stored(a, 2 if size == "U64" else 1))
 
 
-@op("MATCH.ALL", pipe="xu", says="{to} = all lanes, if their {a} is the same, else 0")
+@op("MATCH.ALL", pipe="xu", text="{to} = all lanes, if their {a} is the same, else 0")
 def match_all(w: Warp, a: Register, *, size: Literal["32", "U64"] = "32") -> tuple[U32, Pred]:
     mask = w.match_any(w.stored(a, 2 if size == "U64" else 1))
     everyone = w.ballot(mask.eq(mask))
@@ -48,16 +48,16 @@ def match_all(w: Warp, a: Register, *, size: Literal["32", "U64"] = "32") -> tup
     return agreed.choose(everyone, 0), agreed
 
 
-@op("REDUX", "CREDUX", pipe="xu", says="{to} = {a} of all lanes, {how}", probe="__reduce_add_sync(~0u, a)")
+@op("REDUX", "CREDUX", pipe="xu", text="{to} = {a} of all lanes, {how}", probe="__reduce_add_sync(~0u, a)")
 def redux(w: Warp, a: U32, *, how: Literal["AND", "OR", "XOR", "SUM", "MIN", "MAX"] = "AND", S32: bool) -> U32:
     names = {"SUM": "add", "MIN": "smin" if S32 else "min", "MAX": "smax" if S32 else "max"}
     return w.reduce(a, names.get(how, how.lower()))  # type: ignore[arg-type]
 
 
 @op("CREDUX.F32", pipe="xu", probe="redux.sync.max.abs.NaN.f32",
-    says="{to} = {a} of all lanes as floats, {how}{NAN:, a NaN if there is one|}")  # fmt: skip
+    text="{to} = {a} of all lanes as floats, {how}{NAN:, a NaN if there is one|}")  # fmt: skip
 def credux_f32(w: Warp, a: F32, *, how: Literal["MIN", "MAX", "MINABS", "MAXABS"], NAN: bool) -> U32:
-    """Floats in the order of whole numbers; a NaN stands at that end where it loses, or with .NAN wins."""
+    """Floats in the order of whole numbers; a NaN is at that end where it loses, or with .NAN wins."""
     value = a.abs() if how.endswith("ABS") else a
     bits, largest = value.u32(), how.startswith("MAX")
     key = bits.bit(31).choose(~bits, bits | 0x8000_0000)
@@ -67,14 +67,14 @@ def credux_f32(w: Warp, a: F32, *, how: Literal["MIN", "MAX", "MINABS", "MAXABS"
     return word.isnan().choose(word.nan(), word).u32()
 
 
-@op("ELECT", pipe="alu", says="{to} = the lowest lane whose {p} is true, and whether it is this one")
+@op("ELECT", pipe="alu", text="{to} = the lowest lane whose {p} is true, and whether it is this one")
 def elect(w: Warp, p: Pred) -> tuple[U32, Pred]:
     lanes = w.ballot(p)
     lowest = 31 - (lanes & -lanes).clz()
     return lowest, w.lane.eq(lowest)
 
 
-@op("R2UR", pipe="alu", says="{to} = {a}, which is the same in all lanes")
+@op("R2UR", pipe="alu", text="{to} = {a}, which is the same in all lanes")
 def r2ur(w: Warp, a: U32) -> tuple[U32, Pred]:
     """The predicate, before BRA.DIV and BRA.CONV: which lanes differ from the first (by the lanes that an H200 counts
     as on in BRA.DIV, 2026-11-21)."""
@@ -82,30 +82,30 @@ def r2ur(w: Warp, a: U32) -> tuple[U32, Pred]:
     return value, a.ne(value)
 
 
-@op("R2UR.OR", pipe="alu", says="{to} = {a}, which is the same in all lanes that are still to be served")
+@op("R2UR.OR", pipe="alu", text="{to} = {a}, which is the same in all lanes that are still to be served")
 def r2ur_or(w: Warp, a: U32, differed: Pred) -> tuple[U32, Pred]:
     """The second word of an address: a lane differs from the first in one of the two."""
     value, differs = r2ur(w, a)
     return value, differed | differs
 
 
-@op("P2R", "UP2UR", pipe="alu", says="{to} = {a}, of whose byte {byte} the bits {mask} are those of the predicates")
+@op("P2R", "UP2UR", pipe="alu", text="{to} = {a}, of whose byte {byte} the bits {mask} are those of the predicates")
 def p2r(w: Warp, file: Special, a: U32, mask: int, *, byte: Literal["B0", "B1", "B2", "B3"] = "B0") -> U32:
     place = 8 * int(byte[1])
     return (a & ~(mask << place)) | ((w.predicates(file, mask) & mask) << place)
 
 
-@op("R2P", "UR2UP", pipe="alu", says="the predicates {mask} = bits of {a}")
+@op("R2P", "UR2UP", pipe="alu", text="the predicates {mask} = bits of {a}")
 def r2p(w: Warp, file: Special, a: U32, mask: int = 0x7F) -> None:
     w.set_predicates(file, a, mask)
 
 
-@op("S2R", "S2UR", pipe="adu", says="{to} = {name}")
+@op("S2R", "S2UR", pipe="adu", text="{to} = {name}")
 def s2r(w: Warp, name: Special) -> U32:
     return w.special(name.name)
 
 
-@op("CS2R", "CS2UR", pipe="alu", says="{to} = {name}")
+@op("CS2R", "CS2UR", pipe="alu", text="{to} = {name}")
 def cs2r(w: Warp, name: Special, *, size: Literal["32", "64"] = "64") -> Data:
     if name.name.startswith(("SR_CLOCK", "SR_GLOBALTIMER")) and size == "64":
         clock = w.clock()

@@ -1,4 +1,4 @@
-"""The GPUs that warplens knows: one TOML file a GPU, one an architecture.  F2."""
+"""Machine descriptions: the GPUs that warplens knows; one TOML file a GPU, one an architecture."""
 
 from warplens.machine.catalog import machine, machines
 from warplens.machine.gpu_choice import choose, fitting, same_code

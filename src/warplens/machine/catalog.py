@@ -1,4 +1,4 @@
-"""From a name to a GPU; the folder is the list.  F2."""
+"""Catalog: finds a GPU by name; the folder is the list."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def machines() -> tuple[str, ...]:
 
 @cache
 def machine(name: str) -> Machine:
-    """The GPU of that name; case, spaces, dashes and the maker's words do not matter ("NVIDIA RTX 4090").
+    """The GPU of that name; case, spaces, dashes and the maker's name do not matter ("NVIDIA RTX 4090").
 
     UsageError for a name that is not known, or for a description that misses something.
     """
@@ -42,7 +42,7 @@ def machine(name: str) -> Machine:
 
 @cache
 def _load(key: str) -> Machine:
-    """What the architecture says of its limits is overridden, key by key, by what the GPU's own file says of them."""
+    """Limits of the architecture, overridden key by key by those of the GPU's own file."""
     file = f"{key}.toml"
     tables = _toml(FOLDER / file)
     sources_of(tables, file)

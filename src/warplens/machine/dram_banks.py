@@ -1,6 +1,6 @@
-"""Channels and banks of DRAM: where data lie, how busy buses are, whether accesses crowd on a few channels.  F5.
+"""DRAM banks: location of data, load of buses, concentration of accesses on few channels.
 
-For reasoning by hand, on devices that tell how their DRAM is divided (machine/textbook.toml): consecutive bursts lie in
+For reasoning by hand, on devices whose division of DRAM is described (machine/textbook.toml): consecutive bursts lie in
 consecutive channels, and after a round of channels in the next bank of each.  Kirk and Hwu, "Programming Massively
 Parallel Processors", section 5.2.  GPUs scatter addresses by a hash that is not published: pass it to spread() if you
 know it.

@@ -1,4 +1,4 @@
-"""How a GPU's DRAM is divided into channels and banks.  F2."""
+"""DRAM channels: how a GPU's DRAM is divided into channels and banks."""
 
 from __future__ import annotations
 

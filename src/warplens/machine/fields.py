@@ -1,6 +1,6 @@
 """Machine file fields: declares a key with its TOML table and bounds, and reads checked values.
 
-A field's metadata names the table that its key stands in and the smallest and largest plausible value.
+A field's metadata names the table of its key and the smallest and largest plausible value.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def flag(table: str) -> Any:
 
 
 def tables_of(noun: type) -> frozenset[str]:
-    """The tables that the keys of a noun stand in."""
+    """The tables of the keys of a noun."""
     return frozenset(f.metadata["table"] for f in fields(noun) if f.metadata)
 
 

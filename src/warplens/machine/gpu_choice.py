@@ -1,4 +1,4 @@
-"""For which GPU to answer.  F2."""
+"""GPU choice: for which GPU counters and times are reported."""
 
 from __future__ import annotations
 
@@ -9,26 +9,27 @@ from warplens.machine.local_gpu import detect
 from warplens.machine.schema import Machine
 
 DEFAULTS = ("h200", "a100", "b200", "rtx5090", "rtx4090", "rtx3090", "t4")
-"""The GPU that is answered for where nobody names one: the first, or the first of the code's architecture."""
+"""Default GPUs: the first, or the first of the code's architecture."""
 NONE = "none"
 """In place of a name: no time is predicted."""
 
 
 def choose(flag: str | None, environment: Mapping[str, str]) -> tuple[Machine, str]:
-    """The GPU, and who named it: "--gpu", "WARPLENS_GPU", "this machine", "default", or "none" where no time is wanted.
+    """The GPU, and where its name comes from: "--gpu", "WARPLENS_GPU", "this machine", "default", or
+    "none" where no time is wanted.
 
     UsageError if the flag or the variable names a GPU that is not known.
     """
-    for said, where in ((flag, "--gpu"), (environment.get("WARPLENS_GPU"), "WARPLENS_GPU")):
-        if said:
-            return (machine(DEFAULTS[0]), NONE) if said.casefold() == NONE else (machine(said), where)
+    for name, where in ((flag, "--gpu"), (environment.get("WARPLENS_GPU"), "WARPLENS_GPU")):
+        if name:
+            return (machine(DEFAULTS[0]), NONE) if name.casefold() == NONE else (machine(name), where)
     if present := detect():
         return machine(present), "this machine"
     return machine(DEFAULTS[0]), "default"
 
 
 def fitting(arch: str, chosen: Machine, by: str) -> tuple[Machine, str]:
-    """The GPU for code of this architecture, and who named it: `chosen` unless nobody asked for that one and it cannot
+    """The GPU for code of this architecture, and where its name comes from: `chosen` unless it is a default that cannot
     run the code."""
     if by in ("--gpu", "WARPLENS_GPU") or same_code(arch, chosen.arch):
         return chosen, by

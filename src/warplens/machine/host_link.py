@@ -1,4 +1,4 @@
-"""How fast data go between a host and its GPU.  F2."""
+"""Host link: rates of copies between a host and its GPU."""
 
 from __future__ import annotations
 

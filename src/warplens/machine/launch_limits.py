@@ -1,4 +1,4 @@
-"""Whether a GPU would start a kernel at all.  F3.
+"""Launch limits: whether a GPU would start a kernel at all.
 
 The conditions under which the driver answers "invalid configuration argument" or "too many resources
 requested for launch": CUDA C++ Programming Guide, table "Technical Specifications per Compute Capability";

@@ -1,4 +1,4 @@
-"""Which GPU is in this machine.  F2."""
+"""Local GPU: finds the GPU in this machine."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What a description of a GPU must say, and within which bounds.  F2.
+"""Machine schema: the keys of a GPU's description, and their bounds.
 
-A field's metadata names the TOML table that its key stands in and the smallest and largest value that is not
+A field's metadata names the TOML table of its key and the smallest and largest value that is not
 absurd: this is the only place where a key is declared.
 """
 
@@ -21,7 +21,7 @@ KIB = 1024
 class Limits:
     """What belongs to the compute capability.  Registers are 32 bits wide; sizes of shared memory are bytes.
 
-    The bounds leave room for the devices of textbooks, which are smaller than any GPU that is still sold.
+    The bounds admit the devices of textbooks, which are smaller than any GPU that is still sold.
 
     pitch_alignment_bytes                   rows of an array that cudaMallocPitch allocates begin at multiples of this
     registers_per_thread_minimum            what the driver allocates to a kernel that asks for fewer
@@ -83,10 +83,10 @@ class Machine:
     dram_gigabytes_per_second   theoretical, 10^9 bytes
     sources         table -> where its numbers come from, "arch.<table>" for those of the architecture
     speed_sources   "table.key" -> where that speed comes from
-    channels        how its DRAM is divided, where that is told;  host_link: likewise
+    channels        how its DRAM is divided, where it is known;  host_link: likewise
     speeds          what the model of time reads
-    calibrated      GPU, date, driver and tools of the micro-benchmarks behind `speeds`; "" where they are published
-                    numbers
+    calibrated      GPU, date, driver and tools of the micro-benchmarks that `speeds` come from; "" where they are
+                    published numbers
     """
 
     key: str

@@ -1,7 +1,7 @@
-"""How fast the parts of a GPU are: what the model of time reads, and within which bounds.  F2.
+"""Unit speeds: rates and latencies that the model of time reads, and their bounds.
 
-Cycles are those of a multiprocessor's clock.  The tables stand in the architecture's file; the GPU's own file wins over
-it key by key, and says under [calibration] when and with what they were measured.
+Cycles are those of a multiprocessor's clock.  The tables are in the architecture's file; the GPU's own file wins over
+it key by key, and names under [calibration] when and with what they were measured.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ class Speeds:
       dram_turn                that loads wait besides for turns between reading and writing (memory_path.py: fetch)
       shared_atomic, global_atomic   of one whose result comes back
       global_atomic_half       by how much less it takes in one half of L2, and more in the other
-      barrier                  from the last arrival to the first issue behind it
+      barrier                  from the last arrival to the first issue after it
       barrier_arrival          between two warps of a multiprocessor that arrive at barriers
       branch                   from a taken branch to the next issue
       store                    until a store has read its registers
       fence                    of MEMBAR
-      hand_over_cycles         from what a block says by a store to what the block that waits for it says
+      hand_over_cycles         from the store by which a block publishes to the store of the block that waits for it
       meeting_cycles           that a meeting of all multiprocessors takes more than that of one block
-      look_back_cycles         of one look at what blocks before say
+      look_back_cycles         of one look at what earlier blocks have published
       instruction              of code that the multiprocessor has not executed yet, per 128 bytes
 
     [load_path], one multiprocessor
@@ -71,7 +71,7 @@ class Speeds:
       atomic_word_cycles       of the unit of L2 that does them: of lanes on one word, one after the other
       atomic_sector_cycles     likewise of lanes on all the words of a sector
       atomic_float_cycles      of lanes that add floats to one word
-      atomic_units             such units that there are, two behind each port
+      atomic_units             such units that there are, two on each port
       kept_share               of L2 that may be taken before what was read is evicted, in both halves if it has two
       parts_share              likewise before a sector of which a part has been stored is written to DRAM
       lost_share               likewise until nothing is left of what is read again and again in turn: all that L2 holds
@@ -83,7 +83,7 @@ class Speeds:
       turn_growth              how the wait for turns grows with what DRAM does, b / (1 - turn_growth * b)
       held_cost                what a stored sector that L2 still holds at the end costs, of one that DRAM writes
       lone_sector              what a sector costs that is written without the others of its line
-      lone_half                what half a line costs that is read without the other and without lines beside it
+      lone_half                what half a line costs that is read without the other and without adjacent lines
 
     [dram_scatter]   by how many dram_spreads a load from DRAM is later than dram: percentiles of cold lines
       least, tenth, quarter, half, three_quarters, nine_tenths, all_but_hundredth, most
@@ -96,8 +96,8 @@ class Speeds:
       event_microseconds       of that time that lie between the events around a kernel, but not within its
                                gpu__time_duration.sum
       first_block_cycles       from the start to a block's first instruction
-      resident_cycles          that a warp is on its multiprocessor before its first instruction and behind its last
-      first_resident_cycles    until code and parameters that nobody has read are there, for blocks that come by then
+      resident_cycles          that a warp is on its multiprocessor before its first instruction and after its last
+      first_resident_cycles    until code and parameters that were not read before arrive, for blocks that come by then
       block_start_cycles       between two blocks that one multiprocessor starts, and one more for each warp
       warp_start_cycles        between two warps that one multiprocessor starts
       block_rate               blocks a cycle of which the whole GPU notes that they have ended
@@ -213,7 +213,7 @@ TEXTS = ("source", "sources")  # of a table: of all its keys, and of some that h
 
 
 def _key(name: str, table: str) -> str:
-    """The key of a field in its table: the name without what says the table again."""
+    """The key of a field in its table: the name without the name of the table."""
     if table in ("pipe_cycles", "latency_cycles", "l2_rates", "dram_scatter"):
         for prefix in ("pipe_", "latency_", "l2_", "scatter_"):
             if name.startswith(prefix):

@@ -1,4 +1,4 @@
-"""Cubin -> Program: instructions with operands, control codes, flow graph.  F3."""
+"""SASS: reads a cubin as a Program: instructions with operands, control codes, flow graph."""
 
 from warplens.sass.control_codes import control
 from warplens.sass.flow_graph import basic_blocks, dominators, natural_loops

@@ -1,24 +1,26 @@
-"""Loops in which a warp learns from other blocks how far they are: it takes the next piece of their work, or waits."""
+"""Inter-block work queues: loops that take work items from global memory, or wait for other blocks."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from warplens.core.memory_opcodes import DEVICE_WIDE, EVERY_SPACE, opcodes
 from warplens.core.program import Address, Instruction, Loop, Program, Register
 
-FETCHES = frozenset({"ATOM", "ATOMG"})
-LOADS = frozenset({"LD", "LDG"})
-SAY = frozenset({"STG", "ST", "ATOMG", "ATOM", "RED", "REDG"})
-STAY_OUT = SAY | {"STS", "STL", "BAR", "ATOMS", "LDGSTS"}  # who does such things in a loop does more than wait
-LONGEST = 64  # instructions of a loop that only waits
-PARTS = frozenset({"BRA", "BREAK", "EXIT", "BRX", "JMP", "JMX", "RET"})  # of whose guard it depends when the loop ends
+PUBLISHES = opcodes(DEVICE_WIDE, ("store", "atomic", "reduction"))  # what other blocks can see
+ATOMICS = opcodes(DEVICE_WIDE, ("atomic",))
+LOADS = opcodes(DEVICE_WIDE, ("load",))
+WORK = frozenset({"BAR", *opcodes(EVERY_SPACE, ("store", "atomic", "reduction", "copy"))})
+"""Opcodes that a loop which only waits does not contain."""
+WAIT_LOOP_INSTRUCTIONS = 64  # the most of a loop that only waits
+EXITS = frozenset({"BRA", "BREAK", "EXIT", "BRX", "JMP", "JMX", "RET"})  # whose guard decides when the loop ends
 WIDE = {"64": 2, "F64": 2, "WIDE": 2, "128": 4, "256": 8}
 Word = tuple[str, int]
 
 
-def asks(instruction: Instruction) -> bool:
-    """Whether what it gives is what other blocks have just written: an atomic on global memory, a load past L1."""
-    return instruction.base in FETCHES or past_l1(instruction)
+def reads_other_blocks(instruction: Instruction) -> bool:
+    """Whether its result is what other blocks have just written: an atomic on global memory, a load past L1."""
+    return instruction.base in ATOMICS or past_l1(instruction)
 
 
 def past_l1(instruction: Instruction) -> bool:
@@ -34,38 +36,38 @@ def inside(program: Program, loop: Loop) -> Iterator[Instruction]:
             yield from program.instructions[block.first : block.last + 1]
 
 
-def shares(program: Program) -> bool:
-    """Whether a warp asks again and again: then blocks have to go on side by side, as they do on a GPU."""
-    return any(asks(i) for loop in program.loops for i in inside(program, loop))
+def polls_other_blocks(program: Program) -> bool:
+    """Whether a loop reads what other blocks write: then resident blocks must run interleaved, as they do on a GPU."""
+    return any(reads_other_blocks(i) for loop in program.loops for i in inside(program, loop))
 
 
 def waiting_loads(program: Program) -> list[int]:
-    """Instructions that load, past L1, what a loop waits for: whether it ends depends on that."""
+    """Instructions that load, past L1, the value on which the end of a waiting loop depends."""
     found: set[int] = set()
     for loop in program.loops:
         body = list(inside(program, loop))
-        if len(body) <= LONGEST and not any(i.base in STAY_OUT for i in body):
-            found.update(i.index for i in body if asks(i) and _ends_it(i, body))
+        if len(body) <= WAIT_LOOP_INSTRUCTIONS and not any(i.base in WORK for i in body):
+            found.update(i.index for i in body if reads_other_blocks(i) and _ends_it(i, body))
     return sorted(found)
 
 
 def _ends_it(load: Instruction, body: Sequence[Instruction]) -> bool:
-    """Whether a branch of the loop depends on what was loaded.  Every word that may be made of it counts."""
+    """Whether a branch of the loop depends on what was loaded, through any register computed from it."""
     made = set(_results(load))
     while new := {word for i in body if made & _reads(i) for word in _results(i)} - made:
         made |= new
-    return any(i.base in PARTS and made & _reads(i) for i in body)
+    return any(i.base in EXITS and made & _reads(i) for i in body)
 
 
 def _results(i: Instruction) -> set[Word]:
-    """What an instruction writes: its first operand, and a predicate behind that."""
+    """What an instruction writes: its first operand, and a predicate after it."""
     first = [o for place, o in enumerate(i.operands[:2]) if isinstance(o, Register) and (not place or "P" in o.file)]
     return _words(first, _width(i))
 
 
 def _reads(i: Instruction) -> set[Word]:
     """What it may read: its guard, and all operands but the first (of a branch that too); of addresses both halves."""
-    operands = i.operands if i.base in PARTS else i.operands[1:]
+    operands = i.operands if i.base in EXITS else i.operands[1:]
     plain = [o for o in (i.guard, *operands) if isinstance(o, Register)]
     places = [part for o in i.operands if isinstance(o, Address) for part in (o.base, o.uniform) if part]
     return _words(plain, _width(i)) | _words(places, 2)

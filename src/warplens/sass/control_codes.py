@@ -1,4 +1,4 @@
-"""The scheduling fields of an instruction word.
+"""Control codes: the scheduling fields of an instruction word.
 
 Bits 105 to 125 of the 128-bit word, the same on all architectures from sm_70 on: stall cycles in 108:105, the
 inverted yield hint in 109, write and read scoreboards in 112:110 and 115:113 (7 for none), and the mask of

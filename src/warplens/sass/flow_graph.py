@@ -1,6 +1,6 @@
-"""The flow graph of a kernel: basic blocks, dominators, natural loops.
+"""Flow graph of a kernel: basic blocks, dominators, natural loops.
 
-Blocks are those of one function at a time: a call goes on behind itself, a return goes nowhere.
+Blocks are those of one function at a time: a call continues after itself, a return has no successor.
 """
 
 from __future__ import annotations
@@ -147,7 +147,7 @@ def _reverse_postorder(successors: Mapping[int, tuple[int, ...]], roots: Iterabl
 def natural_loops(blocks: Sequence[Block], entries: Iterable[int] = (0,)) -> tuple[Loop, ...]:
     """Loops in code order of their headers; back edges to one header make one loop.
 
-    The loop of never executed padding (`BRA` to itself behind the last EXIT) is none, as nothing reaches it.
+    The loop of never executed padding (`BRA` to itself after the last EXIT) is none, as nothing reaches it.
     """
     above = dominators(blocks, entries)
     predecessors: dict[int, list[int]] = {}

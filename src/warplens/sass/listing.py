@@ -1,4 +1,4 @@
-"""Cubin -> Program, by NVIDIA's own disassembler (nvdisasm) as the package index ships it.
+"""Listing: reads a cubin as a Program by NVIDIA's own disassembler (nvdisasm) of the package index.
 
 nvdisasm gives the text of each instruction, the cubin its 16 bytes: instruction i of a kernel is at 16 * i.
 """

@@ -1,4 +1,4 @@
-"""Operand text, as nvdisasm prints it -> Operand.
+"""Operand parser: parses operand text as nvdisasm prints it.
 
     register    R7  -R7  |R7|  ~UR4  !P0  R7.H0_H0  R7.reuse
     number      0x1f  -0x8  1.5  -2.38e-07  +INF  -QNAN
@@ -19,6 +19,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import cast
 
+from warplens.core.memory_opcodes import DEVICE_WIDE, opcodes
 from warplens.core.program import Address, Constant, File, Immediate, Label, Operand, Register, Special
 from warplens.errors import CubinError
 
@@ -31,7 +32,7 @@ REAL = re.compile(r"[-+]?(?:\d+(?:\.\d*)?(?:e[-+]?\d+)?|INF|[QS]?NAN)", re.IGNOR
 CONSTANT = re.compile(
     r"(?P<sign>[-~!]?)(?P<bar>\|?)c\[(?P<bank>0x[0-9a-f]+)\]\[(?P<inside>[^\]]+)\]\|?(?P<suffix>(?:\.\w+)*)"
 )
-MISPLACED = re.compile(r"(\w)desc,\[")  # so nvdisasm prints it for sm_80 behind a load with a cache policy
+MISPLACED = re.compile(r"(\w)desc,\[")  # so nvdisasm prints it for sm_80 after a load with a cache policy
 ADDRESS = re.compile(r"(?:desc\[\w+\])?\[(?P<inside>[^\]]+)\]")
 TERM = re.compile(rf"(?P<register>U?R(?:\d+|Z))(?P<suffix>(?:\.\w+)*)|(?P<number>{NUMBER})")
 DESCRIPTOR = re.compile(r"(?<=\])(?=\[)")
@@ -43,16 +44,16 @@ JUMPS = frozenset(("BRA", "BSSY", "CALL", "RET", "JMP", "LEPC", "WARPSYNC.COLLEC
 RELATIVE_JUMPS = frozenset(("BRX", "BRXU"))
 """Their number counts from the next instruction; the register is added to the place so found."""
 
-PAIR_ADDRESSES = frozenset(("LDG", "STG", "LD", "ST", "ATOM", "ATOMG", "RED", "REDG", "CCTL", "QSPC"))
-"""With `.E` their address is 64 bits wide, whether or not `.64` is printed behind the register."""
+PAIR_ADDRESSES = frozenset({"CCTL", "QSPC", *opcodes(DEVICE_WIDE, ("load", "store", "atomic", "reduction"))})
+"""With `.E` their address is 64 bits wide, whether or not `.64` is printed after the register."""
 
 SCALE = re.compile(r"X(\d+)")
 
 KEEPS = frozenset(("R2UR.OR",))
-"""What they write first is also read, which the listing leaves out: it stands once more at the end."""
+"""What they write first is also read, which the listing leaves out: it is repeated at the end."""
 
 RETURN = {"Rpc.LO": Register("R", 256), "Rpc.HI": Register("R", 257)}
-"""The place to return to, in which the compiler also keeps registers for a while: behind all others."""
+"""The place to return to, in which the compiler also keeps registers for a while: after all others."""
 
 
 def parse_operands(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from warplens.core.program import Block, Control, Instruction, Program, Register
-from warplens.emulator.analysis.divergence import left_early, parts
+from warplens.emulator.analysis.divergence import diverges, early_passed_barriers
 
 TIERS = ("whole",)
 CONTROL = Control(1, False, None, None, 0)
@@ -17,7 +17,7 @@ def instruction(index: int, opcode: str, guard: Register | None, *operands: Regi
 
 
 @pytest.mark.parametrize(
-    ("opcode", "guard", "may_disagree", "diverges"),
+    ("opcode", "guard", "may_disagree", "expected"),
     [
         ("BREAK", P0, True, True),
         ("BREAK", P0, False, False),
@@ -30,11 +30,11 @@ def instruction(index: int, opcode: str, guard: Register | None, *operands: Regi
         ("FADD", P0, True, False),
     ],
 )
-def test_an_instruction_sends_lanes_apart(opcode: str, guard: Register, may_disagree: bool, diverges: bool) -> None:
-    assert parts(instruction(0, opcode, guard, Register("B", 0)), may_disagree) is diverges
+def test_an_instruction_sends_lanes_apart(opcode: str, guard: Register, may_disagree: bool, expected: bool) -> None:
+    assert diverges(instruction(0, opcode, guard, Register("B", 0)), may_disagree) is expected
 
 
 def test_a_barrier_that_a_break_leaves_may_be_passed_early() -> None:
     code = [("BREAK", P0, 1), ("BSYNC", None, 0), ("BSYNC", None, 1)]
     made = tuple(instruction(n, opcode, guard, Register("B", b)) for n, (opcode, guard, b) in enumerate(code))
-    assert left_early(Program("k", "sm_90", made, (Block(0, 2, ()),), ())) == {1}
+    assert early_passed_barriers(Program("k", "sm_90", made, (Block(0, 2, ()),), ())) == {1}

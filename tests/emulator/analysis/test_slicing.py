@@ -14,12 +14,12 @@ from warplens.core.program import Program
 from warplens.emulator import DeviceMemory, pass_arguments, record
 from warplens.emulator.analysis.liveness import GUARDS
 from warplens.emulator.analysis.slicing import (
+    CONSTANT_LOADS,
     COPIES,
-    TABLES,
     ProgramSlice,
     SliceDependences,
     places,
-    slimmed,
+    program_slice,
     spaces_of,
 )
 from warplens.emulator.state.check_set import NOTHING_MOVES, RECORD, STILL
@@ -97,26 +97,26 @@ def everything(kernel: Kernel, program: Program) -> ProgramSlice:
 @pytest.mark.parametrize("name", sorted(MOVED))
 def test_the_words_are_those_of_a_recording_of_everything(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     slim = words(name, "sm_90")
-    monkeypatch.setattr(warp_trace, "slimmed", everything)
+    monkeypatch.setattr(warp_trace, "program_slice", everything)
     assert np.array_equal(slim, words(name, "sm_90"))
 
 
 @pytest.mark.parametrize("name", sorted(MOVED))
 def test_only_memory_from_which_addresses_come_is_moved(name: str, arch: str) -> None:
     kernel = wl.compile(source=SOURCE, arch=arch)[name]
-    assert NOTHING_MOVES - slimmed(kernel.kernel, kernel.program).checks == MOVED[name]
+    assert NOTHING_MOVES - program_slice(kernel.kernel, kernel.program).checks == MOVED[name]
 
 
 def test_arithmetic_of_results_is_left_out() -> None:
     kernel = wl.compile(source=SOURCE)["sums"]
-    left = {i.base for i in slimmed(kernel.kernel, kernel.program).program.instructions}
+    left = {i.base for i in program_slice(kernel.kernel, kernel.program).program.instructions}
     assert not left & {"FFMA", "MUFU", "FADD", "SHFL"}
 
 
 def test_what_calls_the_driver_is_executed_whole() -> None:
     source = '#include <cstdio>\nextern "C" __global__ void say(float* x) { printf("%f", sqrtf(x[threadIdx.x])); }'
     kernel = wl.compile(source=source)["say"]
-    assert slimmed(kernel.kernel, kernel.program) == ProgramSlice(kernel.program, RECORD)
+    assert program_slice(kernel.kernel, kernel.program) == ProgramSlice(kernel.program, RECORD)
 
 
 def test_what_is_left_out_is_kept_on_disk(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -124,10 +124,10 @@ def test_what_is_left_out_is_kept_on_disk(monkeypatch: pytest.MonkeyPatch, tmp_p
     monkeypatch.setenv("WARPLENS_CACHE", str(tmp_path))
     kernel = wl.compile(source=SOURCE)["sums"]
     monkeypatch.setattr("warplens.emulator.analysis.slicing._known", {})
-    found = slimmed(kernel.kernel, kernel.program)
+    found = program_slice(kernel.kernel, kernel.program)
     monkeypatch.setattr("warplens.emulator.analysis.slicing._known", {})
     monkeypatch.setattr("warplens.emulator.analysis.slicing.SliceDependences", None)
-    assert slimmed(kernel.kernel, kernel.program) == found
+    assert program_slice(kernel.kernel, kernel.program) == found
     assert found.program != kernel.program
 
 
@@ -141,7 +141,7 @@ class BySets(SliceDependences):
         while changes:
             changes = False
             for first, block in self.blocks.items():
-                wanted = set().union(*(live[target] for target in self.ways[first]))
+                wanted = set().union(*(live[target] for target in self.successors[first]))
                 for at in reversed(self.program.instructions[first : block.last + 1]):
                     self.over(at, still, wanted, needed, moved)
                 changes |= wanted != live[first]
@@ -157,14 +157,14 @@ class BySets(SliceDependences):
         needed.add(at.index)
         spaces = spaces_of(at)
         asked = used or (not written and self._gives(at.index))
-        if asked or (at.base == COPIES and "shared" not in still):
+        if asked or (at.base in COPIES and "shared" not in still):
             moved |= spaces
         changed = {event.name for event in written if event.name[0] in GUARDS}
         for name, guard in [want for want in wanted if want[1] is not None]:
             if (guard.file, guard.index) in changed:
                 wanted -= {(name, guard)}
                 wanted |= {(name, None)}
-        if at.index in self.pure or at.base in TABLES or spaces:
+        if at.index in self.pure or at.base in CONSTANT_LOADS or spaces:
             over = {(event.name, event.guard) for event in written if event.name[0] in ("R", "P")}
             wanted -= {want for want in wanted if (want[0], None) in over or want in over}
         moves = asked or not spaces or not spaces <= still

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import warplens as wl
-from warplens.sass.block_queue import shares
+from warplens.sass.block_queue import polls_other_blocks
 
 pytestmark = pytest.mark.usefixtures("every_thread_works")
 
@@ -85,7 +85,7 @@ def test_lanes_that_have_parted_do_not_end_the_turn_of_the_others() -> None:
     x = np.arange(3000, dtype=np.int32) % 7
     count, found = np.zeros(1, np.int32), np.zeros(3000, np.int32)
     kernel = wl.compile(source=PARTED)["parted"]
-    assert shares(kernel.program)
+    assert polls_other_blocks(kernel.program)
     run = kernel.launch(1, 32, count, found, x, 3000)
     odd = np.flatnonzero(x & 1)
     assert count[0] == odd.size

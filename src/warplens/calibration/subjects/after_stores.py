@@ -1,4 +1,4 @@
-"""Loads behind stores of the same warp."""
+"""Load after store: loads that follow stores of the same warp."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ KERNELS = (
 def trials(multiprocessors: int) -> Iterator[Trial]:
     for kernel in KERNELS:
         for grid, warps in ((1, 1), (1, 4), (1, 16), (multiprocessors, 16)):
-            for said, step in (("one place", 0), ("new lines", 128)):
+            for label, step in (("one place", 0), ("new lines", 128)):
                 if "none" in kernel and step:
                     continue
                 x, y = Buffer(4 * ROW * warps * grid, "zeros"), Buffer(32 * MIB * max(grid // 4, 1), "zeros")
                 args: Arguments = (TICKS, x, y, ROUNDS, ROW, step, ROUNDS * 128 if step else 1024)
-                name = f"load {kernel.replace('_', ' ')} stored to {said}, {grid} blocks of {warps} warps"
+                name = f"load {kernel.replace('_', ' ')} stored to {label}, {grid} blocks of {warps} warps"
                 yield Trial(name, kernel, grid, 32 * warps, args, "ticks", ROUNDS, warm=True)
     for row in (256, 1024, 2048, 4096):
         for blocks in (1, 8, 32):

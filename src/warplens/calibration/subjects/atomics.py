@@ -24,5 +24,5 @@ def trials(multiprocessors: int) -> Iterator[Trial]:
                 yield Trial(f"global add float {name}", "global_add_float", grid, 256, args, warm=True)
                 exchange = (zeros, SINK, step, apart, ROUNDS)
                 yield Trial(f"global exchange {name}", "global_exchange", grid, 256, exchange, warm=True)
-        said = f"global add float once a warp, {grid} blocks"
-        yield Trial(said, "global_add_once", grid, 256, (zeros, ROUNDS), warm=True)
+        label = f"global add float once a warp, {grid} blocks"
+        yield Trial(label, "global_add_once", grid, 256, (zeros, ROUNDS), warm=True)

@@ -1,4 +1,4 @@
-"""Hits in L1 beside misses, and rows that are read twice."""
+"""L1 hits under misses: hits while misses are pending, and rows that are read twice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What all ask for at once: loads that stores follow, halves of 64 bytes, lines that several multiprocessors want."""
+"""Bursts: loads followed by stores, 64-byte half lines, lines that several SMs request at once."""
 
 from __future__ import annotations
 

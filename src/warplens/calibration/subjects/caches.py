@@ -52,9 +52,9 @@ def _windows(multiprocessors: int) -> Iterator[Trial]:
             args, moves = (Buffer(same[0]), SINK, same[0], rounds, same[1]), 32 * warps * 8 * width * rounds
             yield Trial(f"L2 {width} B, {warps} warps of one", kernel, 1, 32 * warps, args, warm=True, moves=moves)
         for grid in (2, 4, 8, 16, 33, 66, multiprocessors):
-            for (window, apart), said in ((same, ""), (own, ", each another part")):
+            for (window, apart), label in ((same, ""), (own, ", each another part")):
                 args, moves = (Buffer(window), SINK, window, rounds, apart), grid * 1024 * 8 * width * rounds
-                name = f"L2 {width} B, {grid} multiprocessors{said}"
+                name = f"L2 {width} B, {grid} multiprocessors{label}"
                 yield Trial(name, kernel, grid, 1024, args, warm=True, moves=moves)
     for mib in (1, 2, 4, 8, 16, 32):
         for apart in (0, 128, 4096, 32768, 98304, 1245184):

@@ -1,4 +1,4 @@
-"""The clock of multiprocessors that multiply matrices, and how far L2 and DRAM are then."""
+"""Clocks: SM clock under matrix products, and the L2 and DRAM latency then."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Atomics of many threads on few words, of global and of shared memory."""
+"""Contended atomics: many threads on few words of global and shared memory."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ def trials(multiprocessors: int) -> Iterator[Trial]:
         for blocks, threads in ((1, 256), (8, 256), (multiprocessors, 32), (multiprocessors, 256)):
             for kind in ("add", "wait"):
                 args = (zeros, SINK, words, 1, 32)
-                said = f"crowd {kind}, {words} words every 1, {blocks} x {threads}"
-                yield Trial(said, f"crowd_{kind}", blocks, threads, args, warm=True)
+                label = f"crowd {kind}, {words} words every 1, {blocks} x {threads}"
+                yield Trial(label, f"crowd_{kind}", blocks, threads, args, warm=True)
     for lines in (1, 2, 4, 8, 16, 32, 64, 256, 4096):
         for apart in (32, 64, 128, 256, 1024, 4096):
             if lines * apart * 4 <= 64 * MIB:
                 args = (zeros, lines, apart, 16)
                 yield Trial(f"crowd lines, {lines} every {apart}", "crowd_lines", grid, 256, args, warm=True)
     for words in (1, 2, 4, 8, 16, 32):
-        for apart, said in ((0, "all the same"), (32, "each its own"), (1056, "far")):
+        for apart, label in ((0, "all the same"), (32, "each its own"), (1056, "far")):
             args = (zeros, words, apart, 8)
-            yield Trial(f"crowd warps, {words} words, {said}", "crowd_warps", grid, 256, args, warm=True)
+            yield Trial(f"crowd warps, {words} words, {label}", "crowd_warps", grid, 256, args, warm=True)
     yield from _shared(multiprocessors)
 
 
@@ -53,9 +53,9 @@ def _shared(multiprocessors: int) -> Iterator[Trial]:
         for words in (1, 2, 8, 32, 128, 256, 1024, 4096):
             for threads in (32, 256, 1024):
                 args: Arguments = (TICKS, SINK, words, 0, rounds)
-                said = f"shared {kind}, {words} words, {threads} threads"
-                yield Trial(said, f"shared_{kind}", multiprocessors, threads, args, "ticks", rounds)
+                label = f"shared {kind}, {words} words, {threads} threads"
+                yield Trial(label, f"shared_{kind}", multiprocessors, threads, args, "ticks", rounds)
         for step in (0, 1, 2, 8, 32):
             args = (TICKS, SINK, 0, step, rounds)
-            said = f"shared {kind}, step {step}, 256 threads"
-            yield Trial(said, f"shared_{kind}", multiprocessors, 256, args, "ticks", rounds)
+            label = f"shared {kind}, step {step}, 256 threads"
+            yield Trial(label, f"shared_{kind}", multiprocessors, 256, args, "ticks", rounds)

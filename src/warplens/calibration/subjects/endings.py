@@ -1,4 +1,4 @@
-"""Warps that end while atomics of theirs are on their way."""
+"""Warp exit: warps that end while their atomics are in flight."""
 
 from __future__ import annotations
 

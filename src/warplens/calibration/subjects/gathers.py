@@ -1,4 +1,4 @@
-"""Words anywhere: what L1, L2 and DRAM give to lanes that read words of their own."""
+"""Gathers: rates of L1, L2 and DRAM for lanes that read scattered words."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ SIZES = (1, 4, 16, 32, 64, 256, 1024)  # MiB
 def trials(multiprocessors: int) -> Iterator[Trial]:
     for mib in SIZES:
         words, warm = mib * MIB // 4, mib <= 32
-        for kernel, said in (("gather_1", "one"), ("gather_4", "four")):
+        for kernel, label in (("gather_1", "one"), ("gather_4", "four")):
             for blocks in (1, 8):
                 rounds = 64 // (4 if kernel == "gather_4" else 1)
                 args: tuple[Argument, ...] = (Buffer(mib * MIB), SINK, words, rounds)
-                name = f"gather {said} at once, {mib} MiB, {blocks} blocks of 256"
+                name = f"gather {label} at once, {mib} MiB, {blocks} blocks of 256"
                 yield Trial(name, kernel, blocks * multiprocessors, 256, args, warm=warm)
         args = (Buffer(mib * MIB, "zeros"), words, 16)
         yield Trial(f"scatter, {mib} MiB", "scatter_1", 8 * multiprocessors, 256, args, warm=warm)

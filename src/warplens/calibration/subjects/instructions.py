@@ -1,4 +1,4 @@
-"""Where instructions come from: code that is executed once, and loops of many sizes."""
+"""Instruction cache: code executed once, and loops of many sizes."""
 
 from __future__ import annotations
 
@@ -26,6 +26,6 @@ def trials(multiprocessors: int) -> Iterator[Trial]:
     ):  # fmt: skip
         for grid, warps in ((1, 1), (1, 4), (1, 16), (multiprocessors, 16)):
             for warm in (False, True):
-                said = "warm" if warm else "cold"
-                name = f"{said} {kernel.split('_')[0]} code, {count} in {grid} blocks of {warps} warps"
+                label = "warm" if warm else "cold"
+                name = f"{label} {kernel.split('_')[0]} code, {count} in {grid} blocks of {warps} warps"
                 yield Trial(name, kernel, grid, 32 * warps, (TICKS, SINK, 2.0), "ticks", per, warm=warm)

@@ -1,4 +1,4 @@
-"""What L2 keeps: random words of a part of memory beside streams, and parts that are read again and again."""
+"""L2 retention: random words within streams, and regions that are read repeatedly."""
 
 from __future__ import annotations
 

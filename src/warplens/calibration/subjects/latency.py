@@ -1,4 +1,4 @@
-"""Global memory, one load after the other: L1, L2 near and far, DRAM, far-away pages, and under load."""
+"""Global memory latency: L1, L2 near and far, DRAM, distant pages, and under load."""
 
 from __future__ import annotations
 
@@ -56,6 +56,6 @@ def _loaded(multiprocessors: int) -> Iterator[Trial]:
     ):  # fmt: skip
         grid = 1 + multiprocessors * a_multiprocessor
         args = (TICKS, chain, SINK, 12, streamed, 1024 * MIB // 16, ahead)
-        said = f"{a_multiprocessor} x {block} threads with {ahead} x 16 B"
-        yield Trial(f"loaded latency, {said}", "loaded", grid, block, args, "ticks", 12 * 16)
-        yield Trial(f"loaded bandwidth, {said}", "loaded", grid, block, args, moves=1024 * MIB)
+        label = f"{a_multiprocessor} x {block} threads with {ahead} x 16 B"
+        yield Trial(f"loaded latency, {label}", "loaded", grid, block, args, "ticks", 12 * 16)
+        yield Trial(f"loaded bandwidth, {label}", "loaded", grid, block, args, moves=1024 * MIB)

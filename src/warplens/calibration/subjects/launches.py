@@ -1,4 +1,4 @@
-"""Kernels and blocks: what it costs to start them; and the clocks."""
+"""Launch overhead: cost of starting kernels and blocks; and the clocks."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def trials(multiprocessors: int) -> Iterator[Trial]:
     for block, resident in ((32, 32), (64, 32), (128, 16), (256, 8), (512, 4), (1024, 2)):
         grid = multiprocessors * resident
         args = (TICKS, 40_000)
-        said = f"block starts, {resident} of {block} threads"
-        yield Trial(said, "block_starts", grid, block, args, "starts", count=grid)
+        label = f"block starts, {resident} of {block} threads"
+        yield Trial(label, "block_starts", grid, block, args, "starts", count=grid)
     yield Trial("clock, idle", "clock_idle", 1, 32, (TICKS, 20_000_000), "ticks")
     yield Trial("clock, computing", "clock_compute", multiprocessors * 8, 256, (TICKS, SINK, 20_000), "ticks")
     args = (TICKS, Buffer(1024 * MIB), SINK, 1024 * MIB // 16, 32)

@@ -1,4 +1,4 @@
-"""Local memory: stores, loads and both, by how much of it the threads of a multiprocessor have."""
+"""Local memory: stores, loads and both, by local memory per SM."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ def trials(multiprocessors: int) -> Iterator[Trial]:
         for what in ("stores", "loads", "both"):
             for blocks in (1, 4, 8):
                 args: Arguments = (SINK, 0, 64 if what != "both" else 32)
-                said = f"local {what}, {words} words, {blocks} blocks of 256"
-                yield Trial(said, f"local_{what}_{words}", blocks * multiprocessors, 256, args)
+                label = f"local {what}, {words} words, {blocks} blocks of 256"
+                yield Trial(label, f"local_{what}_{words}", blocks * multiprocessors, 256, args)
             if words in (16, 128):
                 args = (SINK, 0, 64)
                 yield Trial(f"local {what}, {words} words, 1 block alone", f"local_{what}_{words}", 1, 256, args)

@@ -1,4 +1,4 @@
-"""Matrix instructions by shape and type, and lanes that look for equals."""
+"""Matrix instructions by shape and type, and MATCH."""
 
 from __future__ import annotations
 
@@ -22,6 +22,6 @@ def trials(multiprocessors: int) -> Iterator[Trial]:
     for name in ("any", "any_long", "all", "any_chain", "any_long_chain", "all_chain"):
         for kinds in (1, 2, 4, 8, 16, 32):
             for warps in (4, 16):
-                said = f"equals {name} of {kinds} kinds, {warps} warps"
+                label = f"equals {name} of {kinds} kinds, {warps} warps"
                 args = (TICKS, SINK, 64, kinds)
-                yield Trial(said, f"equals_{name}", 1, 32 * warps, args, "ticks", 64 * 16)
+                yield Trial(label, f"equals_{name}", 1, 32 * warps, args, "ticks", 64 * 16)

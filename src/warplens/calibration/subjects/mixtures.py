@@ -1,4 +1,4 @@
-"""Arithmetic of two or three kinds in turn, integers of 64 bits, doubles, half pairs, branches that go forward."""
+"""Instruction mixes: two or three kinds in turn, 64-bit integers, doubles, half pairs, forward branches."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ def trials(multiprocessors: int) -> Iterator[Trial]:
     for name in DOUBLES:
         for warps in (1, 4, 16, 32):
             yield _of(f"doubles {name}, {warps} warps", f"doubles_{name}", warps)
-    for taken, flip, said in ((0, 0, "never"), (1, 0, "always"), (0, 1, "every other time")):
+    for taken, flip, label in ((0, 0, "never"), (1, 0, "always"), (0, 1, "every other time")):
         for warps in (1, 4, 16, 32):
             args = (TICKS, SINK, ROUNDS, taken, flip)
-            yield Trial(f"hops taken {said}, {warps} warps", "hops", 1, 32 * warps, args, "ticks", 16 * ROUNDS)
+            yield Trial(f"hops taken {label}, {warps} warps", "hops", 1, 32 * warps, args, "ticks", 16 * ROUNDS)
 
 
 def _of(name: str, kernel: str, warps: int) -> Trial:

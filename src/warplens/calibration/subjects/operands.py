@@ -1,4 +1,4 @@
-"""What reading registers costs: instructions with three sources."""
+"""Register reads: cost of instructions with three sources."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lanes that part: what it costs to go both ways, and to meet again."""
+"""Divergence: cost of executing both sides of a branch, and of reconvergence."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ WHICH = {"none": 0, "half": 0x55555555, "all": 0xFFFFFFFF}
 def trials(multiprocessors: int) -> Iterator[Trial]:
     del multiprocessors
     for kernel in ("two_sides", "one_side", "own_rounds", "four_sides"):
-        for said, which in WHICH.items():
+        for label, which in WHICH.items():
             if kernel in ("own_rounds", "four_sides"):
-                said, which = {"none": ("together", 0), "half": ("parted", 1), "all": ("in pairs", 2)}[said]
+                label, which = {"none": ("together", 0), "half": ("parted", 1), "all": ("in pairs", 2)}[label]
             for warps in (1, 4, 16, 32):
-                name = f"{kernel.replace('_', ' ')}, {said}, {warps} warps"
+                name = f"{kernel.replace('_', ' ')}, {label}, {warps} warps"
                 yield Trial(name, kernel, 1, 32 * warps, (TICKS, SINK, ROUNDS, which), "ticks", ROUNDS)

@@ -1,4 +1,4 @@
-"""Atomics as they leave a multiprocessor, and as all multiprocessors come to the same units of L2 at the same time."""
+"""Atomic throughput: atomics as they leave an SM, and of all SMs at the same L2 units."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ def trials(multiprocessors: int) -> Iterator[Trial]:
         for grid, threads in ((1, 256), (multiprocessors, 1024)):
             warps = grid * threads // 32
             for rounds in (16, 64):
-                said = f"{words} words every {step}, {grid} x {threads}, {rounds} rounds"
+                label = f"{words} words every {step}, {grid} x {threads}, {rounds} rounds"
                 args: Arguments = (zeros, words, step, 1056 * (warps + 3), rounds)
-                yield Trial(f"passes add, {said}", "passes_add", grid, threads, args, warm=True)
+                yield Trial(f"passes add, {label}", "passes_add", grid, threads, args, warm=True)
                 args = (zeros, SINK, *args[1:])
-                yield Trial(f"passes return, {said}", "passes_return", grid, threads, args, warm=True)
+                yield Trial(f"passes return, {label}", "passes_return", grid, threads, args, warm=True)
     yield Trial("place", "place", 1, 1, (TICKS, zeros, SINK, PLACES), "each", count=PLACES, warm=True)
     for words in (1, 8, 64, 520, 4096):
         for grid, threads in ((16, 128), (multiprocessors, 32), (multiprocessors, 128), (4 * multiprocessors, 256)):

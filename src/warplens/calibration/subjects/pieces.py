@@ -1,4 +1,4 @@
-"""Pieces of some bytes anywhere, read and written, and chains of words: what far-away pages cost."""
+"""Scattered accesses of a few bytes, read and written, and pointer chains: cost of distant pages."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def trials(multiprocessors: int) -> Iterator[Trial]:
             args: Arguments = (
                 Buffer(mib * MIB, "zeros"), SINK, mib * MIB // size, lanes, size // (4 * width), rounds
             )  # fmt: skip
-            said = f"{kernel.replace('_', ' ')}, {lanes} lanes, {mib} MiB"
-            yield Trial(said, kernel, grid, 256, args, warm=warm)
+            label = f"{kernel.replace('_', ' ')}, {lanes} lanes, {mib} MiB"
+            yield Trial(label, kernel, grid, 256, args, warm=warm)
     for mib in FAR:
         args = (Buffer(mib * MIB, "zeros"), SINK, mib * MIB // 32, 1, 8, 16)
         yield Trial(f"load pieces far, {mib} MiB", "load_pieces", grid, 256, args)
@@ -34,5 +34,5 @@ def trials(multiprocessors: int) -> Iterator[Trial]:
         yield Trial(f"store pieces far, {mib} MiB", "store_pieces", grid, 256, args)
         for blocks, threads in ((1, 1), (1, 32), (multiprocessors, 1), (multiprocessors, 32), (multiprocessors, 256)):
             args = (TICKS, Buffer(mib * MIB, "zeros"), SINK, mib * MIB // 32, 128)
-            said = f"chain anywhere, {blocks} x {threads}, {mib} MiB"
-            yield Trial(said, "chain_anywhere", blocks, threads, args, "ticks", 128)
+            label = f"chain anywhere, {blocks} x {threads}, {mib} MiB"
+            yield Trial(label, "chain_anywhere", blocks, threads, args, "ticks", 128)

@@ -1,4 +1,4 @@
-"""Threads that walk through rows of their own: 32 lines an access, used again and again."""
+"""Row walks: threads that read rows of their own, 32 lines an access, repeatedly."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def trials(multiprocessors: int) -> Iterator[Trial]:
                         if threads * (row + beside) > 1 << 30:
                             continue
                         args = (Buffer(threads * (row + beside)), SINK, row // size, (row + beside) // size)
-                        said = f"rows of {row} B and {beside} B, words of {size} B, {at_once} at once, {warps} warps"
+                        label = f"rows of {row} B and {beside} B, words of {size} B, {at_once} at once, {warps} warps"
                         block = 32 * min(warps, 8)
                         grid = threads // block
-                        yield Trial(said, f"walked_{name}_{at_once}", grid, block, args)
+                        yield Trial(label, f"walked_{name}_{at_once}", grid, block, args)

@@ -1,4 +1,4 @@
-"""Blocks that stay for a known time: when the next ones start, and how many warps are active meanwhile."""
+"""Block residency: when the next blocks start, and how many warps are active meanwhile."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ def trials(multiprocessors: int) -> Iterator[Trial]:
                 yield _of("stays", f"{each} blocks of {block}", block, each * multiprocessors, (cycles, 1, 1))
     for each in (1, 4, 24):
         for every, times in ((4, 8), (8, 8)):
-            said = f"{each} blocks of 256, 1 warp of {every} {times} times"
-            yield _of("stays", said, 256, each * multiprocessors, (1000, every, times))
+            label = f"{each} blocks of 256, 1 warp of {every} {times} times"
+            yield _of("stays", label, 256, each * multiprocessors, (1000, every, times))
     for block in (32, 256, 1024):
         yield _of("stays_quietly", f"64 blocks of {block}", block, 64 * multiprocessors, (1000,))
 
 
-def _of(kernel: str, said: str, block: int, grid: int, rest: tuple[int, ...]) -> Trial:
+def _of(kernel: str, label: str, block: int, grid: int, rest: tuple[int, ...]) -> Trial:
     args: Arguments = (Buffer(32 * grid * (block // 32), "zeros"), *rest)
-    return Trial(f"{kernel.replace('_', ' ')}, {said}, {rest[0]} cycles", kernel, grid, block, args)
+    return Trial(f"{kernel.replace('_', ' ')}, {label}, {rest[0]} cycles", kernel, grid, block, args)

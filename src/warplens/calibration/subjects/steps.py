@@ -1,4 +1,4 @@
-"""Blocks that run at the same time and read the same rows and columns: how much of that DRAM is asked for once."""
+"""Concurrent blocks that read the same rows and columns: share of DRAM requests that are merged."""
 
 from __future__ import annotations
 
@@ -19,5 +19,5 @@ def trials(multiprocessors: int) -> Iterator[Trial]:
                     if n == 3072 and (work or resident in (1, 4)):
                         continue
                     args = (Buffer(bytes_each), Buffer(bytes_each), SINK, n, work)
-                    said = f"steps of tiles {edge}, n {n}, {resident} blocks each, {work} between"
-                    yield Trial(said, f"steps_{edge}", (n // edge) ** 2, 256, args, shared=kib * 1024)
+                    label = f"steps of tiles {edge}, n {n}, {resident} blocks each, {work} between"
+                    yield Trial(label, f"steps_{edge}", (n // edge) ** 2, 256, args, shared=kib * 1024)

@@ -1,4 +1,4 @@
-"""Stores on their way to L2: by lines and sectors, whole ones or parts, and several in a row to the same."""
+"""Store path to L2: by lines and sectors, whole or partial, and repeated stores to the same."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ def trials(multiprocessors: int) -> Iterator[Trial]:
             for kernel, lanes in (("stored_words", 32), ("stored_fours", 16)):
                 if lines * sectors <= lanes:
                     for many in (1, multiprocessors):
-                        said = f"lines of a store, {kernel} to {lines} of {sectors}, {many} multiprocessors"
-                        yield _trial(said, kernel, lines, sectors, 8, many)
+                        label = f"lines of a store, {kernel} to {lines} of {sectors}, {many} multiprocessors"
+                        yield _trial(label, kernel, lines, sectors, 8, many)
     for lines in (4, 8, 16, 32):
-        said = f"lines of a store, stored_bytes to {lines} of 1, {multiprocessors} multiprocessors"
-        yield _trial(said, "stored_bytes", lines, 1, 8, multiprocessors)
+        label = f"lines of a store, stored_bytes to {lines} of 1, {multiprocessors} multiprocessors"
+        yield _trial(label, "stored_bytes", lines, 1, 8, multiprocessors)
     for kernel in ROWS:
         for lines, sectors in ((1, 1), (4, 4), (8, 1), (32, 1)):
             for warps in (1, 8):
-                said = f"stores in a row, {kernel} to {lines} of {sectors}, {warps} warps"
-                yield _trial(said, kernel, lines, sectors, warps, multiprocessors)
+                label = f"stores in a row, {kernel} to {lines} of {sectors}, {warps} warps"
+                yield _trial(label, kernel, lines, sectors, warps, multiprocessors)
     yield from _gapped(multiprocessors)
     yield from _rows(multiprocessors)
 
@@ -36,11 +36,11 @@ def _gapped(multiprocessors: int) -> Iterator[Trial]:
     for between in ("nothing", "sums", "shared"):
         for lines, sectors in ((4, 4), (8, 1), (8, 4), (16, 2), (32, 1)):
             for warps, rounds in ((1, 64), (4, 64), (64, 16)):
-                said = f"stores with {between} between, to {lines} of {sectors}, {warps} warps"
+                label = f"stores with {between} between, to {lines} of {sectors}, {warps} warps"
                 block = 32 * min(warps, 8)
                 grid = warps * multiprocessors * 32 // block
                 args = (Buffer(4096 * (grid * block // 32 + 1), "zeros"), SINK, lines, sectors, rounds)
-                yield Trial(said, f"gapped_{between}", grid, block, args)
+                yield Trial(label, f"gapped_{between}", grid, block, args)
 
 
 def _rows(multiprocessors: int) -> Iterator[Trial]:
@@ -53,6 +53,6 @@ def _rows(multiprocessors: int) -> Iterator[Trial]:
             yield Trial(f"rows stored and {other} loaded, {warps} warps", f"row_and_{other}", grid, block, args)
 
 
-def _trial(said: str, kernel: str, lines: int, sectors: int, warps: int, many: int) -> Trial:
+def _trial(label: str, kernel: str, lines: int, sectors: int, warps: int, many: int) -> Trial:
     args = (TICKS, Buffer(SPAN * warps * many + 4 * SPAN, "zeros"), SINK, lines, sectors, ROUNDS)
-    return Trial(said, kernel, many, 32 * warps, args, "ticks", ROUND * ROUNDS * warps, warm=True)
+    return Trial(label, kernel, many, 32 * warps, args, "ticks", ROUND * ROUNDS * warps, warm=True)

@@ -1,4 +1,4 @@
-"""DRAM: bandwidth by bytes in flight, reads, writes, copies, parts of lines, orders; and blocks that do little."""
+"""DRAM bandwidth: by bytes in flight, reads, writes, copies, partial lines, orders; and blocks with little work."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ def _copies(multiprocessors: int) -> Iterator[Trial]:
     for mib in (1, 2, 4, 8, 16, 24, 32, 48, 64, 128, 1024, 2048):
         args = (Buffer(mib * MIB, "zeros"), mib * MIB // 4)
         for warm in (False, True):
-            said = f"write 4{' warm' if warm else ''}, {mib} MiB"
-            yield Trial(said, "write_4", multiprocessors * 8, 256, args, moves=mib * MIB, warm=warm)
+            label = f"write 4{' warm' if warm else ''}, {mib} MiB"
+            yield Trial(label, "write_4", multiprocessors * 8, 256, args, moves=mib * MIB, warm=warm)
 
 
 def _parts(multiprocessors: int) -> Iterator[Trial]:

@@ -19,6 +19,6 @@ def trials(multiprocessors: int) -> Iterator[Trial]:
     for kernel in KERNELS:
         size = BYTES[kernel.partition("_")[0]]
         for count, warm in ((MIB, False), (MIB, True), (8 * MIB, False)):
-            said = f"{count // MIB} Mi{', warm' if warm else ''}"
+            label = f"{count // MIB} Mi{', warm' if warm else ''}"
             args = (Buffer(size * count, "zeros"), count)
-            yield Trial(f"fields {kernel}, {said}", kernel, count // BLOCK, BLOCK, args, warm=warm)
+            yield Trial(f"fields {kernel}, {label}", kernel, count // BLOCK, BLOCK, args, warm=warm)

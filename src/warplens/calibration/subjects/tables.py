@@ -1,4 +1,4 @@
-"""A table in constant memory that lanes read at places of their own."""
+"""Constant tables: lanes read different places of a table in constant memory."""
 
 from __future__ import annotations
 

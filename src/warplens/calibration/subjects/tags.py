@@ -1,4 +1,4 @@
-"""Tags of L1: how many lines a load may touch in a cycle, and which hinder each other."""
+"""L1 tags: lines that a load may access in a cycle, and their conflicts."""
 
 from __future__ import annotations
 

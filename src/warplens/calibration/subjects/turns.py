@@ -1,4 +1,4 @@
-"""Whose turn it is: which warp a scheduler issues, and how unevenly warps and blocks with the same work end."""
+"""Warp scheduling: which warp a scheduler issues, and how unevenly equal warps and blocks end."""
 
 from __future__ import annotations
 
@@ -17,6 +17,6 @@ def trials(multiprocessors: int) -> Iterator[Trial]:
         for meet in (0, 1):
             grid = blocks * multiprocessors
             far = (TICKS, Buffer(4 * MIB), SINK, 64, 4 * MIB, meet)
-            said = "with barriers" if meet else "alone"
-            name = f"turns of {blocks} blocks of 256 in L2, {said}"
+            label = "with barriers" if meet else "alone"
+            name = f"turns of {blocks} blocks of 256 in L2, {label}"
             yield Trial(name, "turn_far", grid, 256, far, "each", 1, count=8 * grid, warm=True)

@@ -1,4 +1,4 @@
-"""Blocks and warps with unequal work, and launches that are over at once."""
+"""Load imbalance: blocks and warps with unequal work, and very short launches."""
 
 from __future__ import annotations
 

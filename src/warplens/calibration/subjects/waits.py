@@ -1,4 +1,4 @@
-"""Blocks and warps that wait for each other."""
+"""Synchronisation: blocks and warps that wait for each other."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ def trials(multiprocessors: int) -> Iterator[Trial]:
         grid = a_multiprocessor * multiprocessors
         words, longs = Buffer(4 * grid, "cleared"), Buffer(8 * grid, "cleared")
         for block, work in ((32, 0), (256, 0), (256, 500)):
-            said = f"{grid} blocks of {block}, {work} steps"
-            yield Trial(f"chain of blocks, {said}", "chain_of_blocks", grid, block, (words, work))
-            yield Trial(f"chain with tickets, {said}", "chain_with_tickets", grid, block, (ticket, words, work))
-            yield Trial(f"look back, {said}", "look_back", grid, block, (ticket, longs, work))
+            label = f"{grid} blocks of {block}, {work} steps"
+            yield Trial(f"chain of blocks, {label}", "chain_of_blocks", grid, block, (words, work))
+            yield Trial(f"chain with tickets, {label}", "chain_with_tickets", grid, block, (ticket, words, work))
+            yield Trial(f"look back, {label}", "look_back", grid, block, (ticket, longs, work))
     for grid in (1, 8, multiprocessors, 2 * multiprocessors):
         for rounds in (1, 8):
             yield Trial(f"meeting of {grid}, {rounds} rounds", "meeting", grid, 128, (ticket, rounds))

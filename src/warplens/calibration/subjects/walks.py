@@ -1,4 +1,4 @@
-"""Threads that walk along rows of their own, and warps that walk along the same."""
+"""Walks: threads along rows of their own, and warps along the same rows."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def trials(multiprocessors: int) -> Iterator[Trial]:
             grid = 8 * multiprocessors
             rounds = 16 * MIB // (grid * 8 // alike * 64 * lanes)
             args = (Buffer(16 * MIB), SINK, alike, lanes, rounds)
-            said = f"walk alike, {alike} warps, pieces of {4 * lanes} B"
-            yield Trial(said, "walk_alike", grid, 256, args, warm=True)
-            yield Trial(f"{said}, cold", "walk_alike", grid, 256, args)
+            label = f"walk alike, {alike} warps, pieces of {4 * lanes} B"
+            yield Trial(label, "walk_alike", grid, 256, args, warm=True)
+            yield Trial(f"{label}, cold", "walk_alike", grid, 256, args)
     for blocks in (1, 2, 4, 8):
         grid = blocks * multiprocessors
         args = (Buffer(16 * MIB), SINK, 16 * MIB // (grid * 1024))
@@ -62,9 +62,9 @@ def _loads(multiprocessors: int) -> Iterator[Trial]:
 def _load(arrays: int, warps: int, words: int, stride: int, lanes: int, of: int, warm: bool = False) -> Trial:
     grid, block = _shape(warps, of)
     apart = stride * grid * block
-    said = f"walk {words} of every {stride} words, {arrays} arrays, {warps} warps, {lanes} lanes"
+    label = f"walk {words} of every {stride} words, {arrays} arrays, {warps} warps, {lanes} lanes"
     args = (Buffer(4 * apart * arrays), SINK, words, stride, apart, lanes)
-    return Trial(said + (", warm" if warm else ""), f"walk_loads_{arrays}", grid, block, args, warm=warm)
+    return Trial(label + (", warm" if warm else ""), f"walk_loads_{arrays}", grid, block, args, warm=warm)
 
 
 def _stores(multiprocessors: int) -> Iterator[Trial]:
@@ -75,5 +75,5 @@ def _stores(multiprocessors: int) -> Iterator[Trial]:
                 if pitch == 256 and warps == 32 and row == 256 and size > 4:
                     continue
                 args: tuple[Argument, ...] = (Buffer(pitch * grid * block, "zeros"), row // size, pitch // size)
-                said = f"walk stores, {row} of every {pitch} B, {size} B at once, {warps} warps"
-                yield Trial(said, f"walk_stores_{size}", grid, block, args, warm=True)
+                label = f"walk stores, {row} of every {pitch} B, {size} B at once, {warps} warps"
+                yield Trial(label, f"walk_stores_{size}", grid, block, args, warm=True)

@@ -1,4 +1,4 @@
-"""What groups of instructions are for: a remainder, an unrolled loop, a tree reduction.
+"""Idioms: recognises what groups of instructions compute: a remainder, an unrolled loop, a tree reduction.
 
     idioms(program)            -> every idiom found, in code order
     idioms(program, name_of)   likewise, knowing which constants are blockDim and gridDim

@@ -1,4 +1,4 @@
-"""Which instruction made a value and which use it: the questions that idioms are written in."""
+"""Def-use chains: which instruction made a value and which use it."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from bisect import bisect_left
 from collections import deque
 from collections.abc import Callable, Iterable
 from functools import cache, cached_property
-from typing import Any
 
+from warplens.core.memory_opcodes import DEVICE_WIDE, opcodes
 from warplens.core.program import (
     Address,
     Block,
@@ -20,14 +20,11 @@ from warplens.core.program import (
     Program,
     Register,
 )
-from warplens.isa.dsl.decode import bind
-from warplens.isa.dsl.lanes import Lanes
-from warplens.isa.dsl.warp_interface import Data
+from warplens.isa.dsl.decode import bind, register_count
 
 NameOf = Callable[[Constant], str | None]
 Word = tuple[str, int]
-RUNS = {"64": 2, "128": 4, "256": 4}
-GLOBAL = frozenset({"LDG", "STG", "ATOMG", "RED", "REDG", "LD", "ST", "ATOM"})
+GLOBAL = opcodes(DEVICE_WIDE, ("load", "store", "atomic", "reduction"))
 TEMPORARY = frozenset({"R", "UR", "P", "UP"})
 
 
@@ -35,7 +32,7 @@ class DefUse:
     """A program with its definitions and uses.
 
     A guarded instruction adds a definition, it does not replace the ones before.  Calls are walked past:
-    what a called function leaves behind is not seen.
+    results of a called function are not seen.
     """
 
     def __init__(self, program: Program, name_of: NameOf) -> None:
@@ -61,7 +58,7 @@ class DefUse:
 
     @cached_property
     def _writers(self) -> dict[tuple[int, Word], list[int]]:
-        """(block, word) -> who writes it there, ascending."""
+        """(block, word) -> its writers there, ascending."""
         found: dict[tuple[int, Word], list[int]] = {}
         for index, words in enumerate(self.writes):
             for word in words:
@@ -106,7 +103,7 @@ class DefUse:
         return [frozenset(users) for users in found]
 
     def operand_sources(self, index: int, operand: Operand | None) -> frozenset[int]:
-        """Who made the first word of a register operand."""
+        """Definitions of the first word of a register operand."""
         if not isinstance(operand, Register) or operand.index < 0:
             return frozenset()
         return self.definers(index, (operand.file, operand.index))
@@ -115,7 +112,7 @@ class DefUse:
         return self.operand_sources(index, self.instructions[index].guard)
 
     def base_sources(self, index: int) -> frozenset[int]:
-        """Who made the address registers of a memory instruction."""
+        """Definitions of the address registers of a memory instruction."""
         return frozenset(d for word in self.base_words(index) for d in self.definers(index, word))
 
     def base_words(self, index: int) -> tuple[Word, ...]:
@@ -173,18 +170,11 @@ def _effect(instruction: Instruction) -> tuple[frozenset[Word], frozenset[Word]]
             (writes if plain else reads).extend(_operand_words(instruction, operand, 1))
         return frozenset(reads), frozenset(writes)
     for source, read in binding.sources:
-        reads += _operand_words(instruction, read, _width(source.kind, instruction))
+        reads += _operand_words(instruction, read, register_count(source.kind, instruction))
     written: list[Word] = []
     for kind, target in zip(binding.op.results, binding.targets, strict=True):
-        written += _operand_words(instruction, target, _width(kind, instruction))
+        written += _operand_words(instruction, target, register_count(kind, instruction))
     return frozenset(reads), frozenset(written)
-
-
-def _width(kind: Any, instruction: Instruction) -> int:
-    """Registers that an operand of this type takes."""
-    if kind in (Data, Register):
-        return max((RUNS.get(modifier, 1) for modifier in instruction.modifiers), default=1)
-    return 2 if isinstance(kind, type) and issubclass(kind, Lanes) and kind.bits == 64 else 1
 
 
 def _operand_words(instruction: Instruction, operand: Operand | None, words: int) -> list[Word]:

@@ -1,4 +1,4 @@
-"""What an idiom is, and how they are found."""
+"""Idiom registry: the type of an idiom, and the search for all of them."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _RECOGNISERS: dict[str, tuple[Recogniser, bool]] = {}
 
 
 def idiom(name: str, encloses: bool = False) -> Callable[[Recogniser], Recogniser]:
-    """Makes a function a recogniser of the idiom; its docstring says how the idiom is recognised."""
+    """Makes a function a recogniser of the idiom; its docstring describes how the idiom is recognised."""
 
     def register(function: Recogniser) -> Recogniser:
         _RECOGNISERS[name] = function, encloses

@@ -1,4 +1,4 @@
-"""How memory is addressed, and in what pieces."""
+"""Addressing idioms: address arithmetic, and accesses split into parts."""
 
 from __future__ import annotations
 

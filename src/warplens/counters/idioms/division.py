@@ -1,4 +1,4 @@
-"""Quotients and roots: the GPU has no instruction for them."""
+"""Division idioms: quotients and roots, for which the GPU has no instruction."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def _table(flow: DefUse, index: int) -> int | None:
 
 
 def _is_high(flow: DefUse, index: int) -> bool:
-    """The high word of a product of two registers (a uniform one stands in sm_100's UIMAD)."""
+    """The high word of a product of two registers (a uniform one is in sm_100's UIMAD)."""
     return flow.base(index) in ("IMAD", "UIMAD") and flow.instructions[index].modifiers[:1] == ("HI",)
 
 
@@ -177,7 +177,7 @@ def _magic(flow: DefUse, index: int) -> int | None:
 
 
 def _shifted(flow: DefUse, index: int) -> tuple[set[int], int, bool]:
-    """The instructions behind the product, the shift that they make, and whether the dividend is added."""
+    """The instructions after the product, the shift that they make, and whether the dividend is added."""
     high = max(flow.writes[index]) if flow.writes[index] else ("R", -1)
     members, shift, long = {index}, 0, False
     value = index
@@ -227,7 +227,7 @@ def _divisor(magic: int, shift: int) -> int | None:
 
 @idiom("float division")
 def float_division(flow: DefUse) -> Iterator[Found]:
-    """FCHK asks whether the operands need the slow path; beside it a reciprocal (MUFU.RCP) of the same
+    """FCHK asks whether the operands need the slow path; next to it a reciprocal (MUFU.RCP) of the same
     divisor with its corrections (FFMA)."""
     for check in flow.named("FCHK"):
         divisor = flow.instructions[check].operands[-1]
@@ -251,7 +251,7 @@ def _same_value(flow: DefUse, one: int, a: object, other: int, b: object) -> boo
 
 
 def _refined(flow: DefUse, start: Iterable[int], bases: tuple[str, ...]) -> set[int]:
-    """What the corrections behind an approximation are, as far as they stay in its neighbourhood."""
+    """The corrections after an approximation, as far as they are close to it."""
     first = list(start)
     near = max(first, default=0) + 24
 
@@ -263,7 +263,7 @@ def _refined(flow: DefUse, start: Iterable[int], bases: tuple[str, ...]) -> set[
 
 @idiom("square root")
 def square_root(flow: DefUse) -> Iterator[Found]:
-    """1 / sqrt(x) (MUFU.RSQ), multiplied by x and by 0.5, with two corrections, beside a check of x's range;
+    """1 / sqrt(x) (MUFU.RSQ), multiplied by x and by 0.5, with two corrections, with a check of x's range;
     or MUFU.SQRT."""
     for root in flow.named("MUFU"):
         opcode = flow.instructions[root].opcode

@@ -1,4 +1,4 @@
-"""What the compiler and the programmer did to loops."""
+"""Loop idioms: unrolling, hoisted loads, and other loop transformations."""
 
 from __future__ import annotations
 

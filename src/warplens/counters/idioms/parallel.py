@@ -1,4 +1,4 @@
-"""How threads share work: bounds, early ends, trees."""
+"""Parallel idioms: bounds checks, early exits, tree reductions."""
 
 from __future__ import annotations
 

@@ -1,2 +1,1 @@
-"""One module a section of Nsight Compute's report, each with its METRICS; a new module here is found by
-itself."""
+"""Metric sections: one module a section of Nsight Compute's report, with its METRICS; new modules are found."""

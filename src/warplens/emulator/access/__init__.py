@@ -4,5 +4,5 @@ In: 32 addresses, a lane mask, the width, and what analysis/ knows of the patter
 Out: IR that checks bounds and alignment, moves the data and counts requests, sectors, lines and wavefronts; common
 patterns in closed form, all others by a runtime library.
 
-It does not know opcodes: lowering/ says which access an instruction makes.
+It does not know opcodes: lowering/ decides which access an instruction makes.
 """

@@ -1,4 +1,4 @@
-"""Loads and stores in generated code: check, count, move.
+"""Load/store emission: check, count, move.
 
 Where the form of the address is known (pattern.py), one range check and one count do for all lanes.  Addresses that are
 32 numbers are tried for the pattern that most have, all lanes on consecutive places.  Everything else goes to a routine
@@ -28,7 +28,7 @@ LINE = 64  # bytes of the host's cache
 # Of a grid-stride loop what the next 8 warps will need of each round is fetched at once.  128 bytes a warp leave the
 # host's memory at half its speed.
 BURST = 1024
-AHEAD = 512  # bytes, where warp after warp goes on in one buffer: 128 take a fifth longer to add 2^24 floats
+AHEAD = 512  # bytes, where warp after warp continues in one buffer: 128 take a fifth longer to add 2^24 floats
 
 
 def load(
@@ -40,7 +40,7 @@ def load(
     signed: bool,
     fault: llvm.BasicBlock,
 ) -> list[llvm.Value]:
-    """Each lane's words, or one for all lanes; on a fault control goes to `fault`."""
+    """Emits a load: each lane's words, or one for all lanes; branches to `fault` on a fault."""
     code, b = site.code, site.b
     pattern = site.usual(pattern_of(address, site.tile, space, size, stores=False))
     one = site.together and space in ("global", "shared") and site.e.is_scalar(address)
@@ -134,7 +134,7 @@ def store(
 
 
 def leave_on_fault(site: AccessSite, fault: llvm.BasicBlock, after: llvm.BasicBlock) -> None:
-    """Behind an access routine: to `fault` if it recorded one, else on at `after`."""
+    """Emitted after an access routine: branches to `fault` if it recorded one, else to `after`."""
     kind = site.code.load(Fault, site.code.field(WorkerEnv, site.env, "fault"), "kind")
     site.b.cbranch(site.code.nonzero(kind), fault, after).set_weights([1, 10000])
     site.b.position_at_end(after)
@@ -145,7 +145,7 @@ def _is_row_of_words(pattern: Pattern | None, space: Space, size: int) -> TypeGu
 
 
 def _unless_idle(site: AccessSite, after: llvm.BasicBlock) -> None:
-    """On at `after` if no lane is active."""
+    """Branches to `after` if no lane is active."""
     some = site.b.append_basic_block("some")
     site.b.cbranch(site.b.icmp_signed("==", site.mask, i32(0)), after, some)
     site.b.position_at_end(some)
@@ -157,7 +157,7 @@ def _unless_idle(site: AccessSite, after: llvm.BasicBlock) -> None:
 def _begin(
     routines: AccessRoutines, site: AccessSite, space: Space, pattern: Pattern, size: int, general: llvm.BasicBlock
 ) -> None:
-    """Goes on in a block where the pattern is in bounds and counted; else to `general`."""
+    """Continues in a block where the pattern is in bounds and counted; else branches to `general`."""
     b, first = site.b, pattern.first
     kind = first.type
     reach = pattern.step * (HALF - 1 if pattern.kind == "tile" else LANES - 1) if space != "local" else 0
@@ -166,7 +166,7 @@ def _begin(
         checks.append(b.icmp_signed("==", site.mask, EVERY))
     elif site.guarded:
         checks.append(b.icmp_signed("!=", site.mask, i32(0)))
-    far = pattern.apart
+    far = pattern.distance
     runtime_rows = pattern.kind == "tile" and not isinstance(far, int)
     misaligned = b.or_(first, far) if runtime_rows else first
     counted_here = pattern.kind == "row" and space == "global"
@@ -199,12 +199,12 @@ def _begin(
 
 def _second(b: llvm.IRBuilder, pattern: Pattern) -> llvm.Value:
     kind = pattern.first.type
-    far = llvm.IRConstant(kind, pattern.apart) if isinstance(pattern.apart, int) else pattern.apart
+    far = llvm.IRConstant(kind, pattern.distance) if isinstance(pattern.distance, int) else pattern.distance
     return b.add(pattern.first, far)
 
 
 def _rows(site: AccessSite, space: Space, pattern: Pattern) -> list[llvm.Value]:
-    """Where the two rows of a tile stand."""
+    """The addresses of the two rows of a tile."""
     return [site.pointer(space, pattern.first), site.pointer(space, _second(site.b, pattern))]
 
 
@@ -227,8 +227,8 @@ def _fetch_ahead(
     site: AccessSite, space: Space, pattern: Pattern, rows: Sequence[llvm.Value], size: int, write: bool = False
 ) -> None:
     """The instruction is likely to go on as far from here as here is from its last place: in a loop, or in the next
-    warp; and the next warp will go through the same loop behind this one, or is in the same round as this one where
-    warps go abreast (grid.py): then a row is behind the one before.  Fetched ahead, a grid-stride loop of
+    warp; and the next warp will run the same loop after this one, or is in the same round as this one where
+    warps go abreast (grid.py): then a row follows the one before.  Fetched ahead, a grid-stride loop of
     additions runs at almost three times the speed, and a product of matrices whose rows are a multiple of 4096 bytes
     apart at twice.
     """
@@ -305,7 +305,7 @@ def _one(code: StructuredBuilder, place: llvm.Value, size: int, signed: bool) ->
 
 
 def _may_be_row(address: Any) -> bool:
-    """Whether that has to be seen when it runs."""
+    """Whether the row pattern has to be tested at run time."""
     if isinstance(address, AffineValue):
         return not all(isinstance(step, int) for step in address.parts[1:])
     return is_vector(address)

@@ -1,4 +1,4 @@
-"""Copies from global to shared memory (LDGSTS) in generated code: check, count, move.
+"""Asynchronous copy (LDGSTS) emission: check, count, move.
 
 What one costs was read on an H200 (measurements/h200/matrix_patterns.csv, copy_bypass.csv).
 
@@ -58,7 +58,7 @@ def _move(
     missing: llvm.Value | None,
     lowest: bool,
 ) -> None:
-    """Of lanes on the same place the lowest or the highest wins."""
+    """Moves the data; of lanes on the same place the lowest or the highest wins."""
     from warplens.emulator.access.gather_scatter import gathered, masked_scatter
 
     b = site.b
@@ -73,10 +73,10 @@ def _move(
         masked_scatter(b, word, further(b, places, "shared", k), active, lowest)
 
 
-def _kept(b: llvm.IRBuilder, missing: llvm.Value, behind: int) -> llvm.Value:
-    """Which bits of a word stay that has `behind` bytes of the access from its start on, the last ones missing."""
+def _kept(b: llvm.IRBuilder, missing: llvm.Value, remaining: int) -> llvm.Value:
+    """Which bits of a word stay that has `remaining` bytes of the access from its start on, the last ones missing."""
     number = LlvmEmitter(b).number
-    stay = b.sub(number(missing, behind), missing)
+    stay = b.sub(number(missing, remaining), missing)
     stay = b.select(b.icmp_signed(">", stay, number(stay, 0)), stay, number(stay, 0))
     some = b.sub(b.shl(number(stay, 1), b.shl(stay, number(stay, 3))), number(stay, 1))
     return b.select(b.icmp_signed(">=", stay, number(stay, 4)), number(stay, -1), some)
@@ -95,7 +95,7 @@ def _count(
     fills: bool,
     bypasses: bool,
 ) -> llvm.Value:
-    """-> sectors as L1 counts them."""
+    """The sectors of the copy as L1 counts them."""
     b, code, count = site.b, site.code, routines.count
     shift = size.bit_length() - 1
     units = b.lshr(to, LlvmEmitter(b).number(to, shift))
@@ -129,12 +129,12 @@ def _count(
 
 
 def _unit(b: llvm.IRBuilder, address: llvm.Value, shift: int) -> llvm.Value:
-    """Of a global address; the low bits are what counts."""
+    """The unit of a global address; only its low bits matter."""
     return b.trunc(b.lshr(address, LlvmEmitter(b).number(address, shift)), V32)
 
 
 def _packed(b: llvm.IRBuilder, mask: llvm.Value, size: int, shift: int = 7) -> llvm.Value:
-    """Pieces of 2^shift bytes that the lanes would fill side by side."""
+    """Units of 2^shift bytes that the lanes would fill if packed."""
     lanes = StructuredBuilder(b).popcount(mask)
     return b.lshr(b.add(b.mul(lanes, i32(size)), i32((1 << shift) - 1)), i32(shift))
 
@@ -172,7 +172,7 @@ def _first_of_each(
 
 
 class _Pieces:
-    """What a copy past the L1 cache moves from sector to sector."""
+    """Sector-to-sector transfers of a copy that bypasses L1."""
 
     def __init__(
         self,

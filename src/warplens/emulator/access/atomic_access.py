@@ -1,4 +1,4 @@
-"""Atomic operations in generated code: lane after lane in order of lane number."""
+"""Atomic emission: lane after lane in order of lane number."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from warplens.emulator.codegen.structured_builder import StructuredBuilder, i32,
 from warplens.emulator.codegen.vector_types import DOUBLE, FLOAT, I32, I64, LANES, PTR, vector
 from warplens.emulator.state.structs import Touch
 from warplens.errors import UnsupportedInstruction
-from warplens.isa.dsl.lanes import F32, H2, U32, U64
-from warplens.isa.dsl.warp_interface import Number, Reduction, Space, Update
+from warplens.isa.dsl.half_pair import H2
+from warplens.isa.dsl.lanes import F32, U32, U64
+from warplens.isa.dsl.warp_interface import AtomicOperation, Number, Reduction, Space, Update
 from warplens.isa.floating import fadd
 from warplens.isa.half import hadd2
 
@@ -35,11 +36,9 @@ One = Callable[[StructuredBuilder, llvm.Value, llvm.Value, llvm.Value | None], l
 """What one lane does: (code, place, value, wanted value) -> the old value."""
 
 
-def atomic_routine(
-    routines: AccessRoutines, space: Space, op: Reduction, kind: Number, returns: bool, compares: bool,
-    together: bool = False,
-) -> llvm.Function:  # fmt: skip
+def atomic_routine(routines: AccessRoutines, space: Space, operation: AtomicOperation, compares: bool) -> llvm.Function:
     """(common, addresses, mask, value words, compare words) -> old words."""
+    op, kind, returns, together = operation.op, operation.number, operation.returns, operation.together
     ordered = returns or op not in COMMUTES or kind.startswith(("f", "bf"))
     return _routine(
         routines, f"atomic_{space}_{op}_{kind}{'_old' * returns}{'_together' * together}", space, SIZES.get(kind, 4),
@@ -65,7 +64,7 @@ def _routine(
     routines: AccessRoutines, name: str, space: Space, size: int, touch: int, compares: bool, one: One,
     how: Access = "atomic",
 ) -> llvm.Function:  # fmt: skip
-    """Each lane of the mask in turn."""
+    """An atomic routine: each lane of the mask in turn."""
     if found := routines.module.globals.get(name):
         return found
     words = size // 4
@@ -130,7 +129,7 @@ def compare_and_store_routine(routines: AccessRoutines, size: int) -> llvm.Funct
 
 
 def _lanes(code: StructuredBuilder, words: Sequence[llvm.Value]) -> llvm.Value:
-    """An array with each lane's words side by side."""
+    """An array with the words of each lane in sequence."""
     place = code.variable(llvm.ArrayType(I32, LANES * len(words)))
     code.b.store(interleaved(code.b, words), place, align=4)
     return place

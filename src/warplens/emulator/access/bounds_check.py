@@ -1,4 +1,4 @@
-"""Checks and counts of an access, lane by lane where it must be."""
+"""Bounds check: checks alignment and bounds of an access and counts it, lane by lane where needed."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def checked(
     idle: llvm.Value | None,
     how: Access = "load",
 ) -> llvm.Value:
-    """Host pointers of the lanes, after check and count; the routine gives `idle` on a fault."""
+    """Host pointers of the lanes, after check and count; the routine returns `idle` on a fault."""
     deltas = guard(count, site, space, address, size, touch, idle)
     site.add(REQUESTS, i64(1))
     if space == "shared":
@@ -49,7 +49,7 @@ def guard(
     touch: int,
     idle: llvm.Value | None,
 ) -> llvm.Value | None:
-    """Leaves the routine with `idle` if a lane's access is stray or misaligned.
+    """Returns `idle` from the routine if a lane's access is out of bounds or misaligned.
 
     Of addresses in global memory: what leads from each to the host's.
     """
@@ -83,7 +83,7 @@ def _suspects(site: AccessSite, space: Space, address: llvm.Value, size: int) ->
         offset = b.sub(address, emitter.splat(low))
         bad = b.or_(bad, b.icmp_unsigned(">=", offset, emitter.splat(span)))
     else:
-        limit = b.trunc(b.sub(site.room(space), i64(size)), I32)
+        limit = b.trunc(b.sub(site.space_bytes(space), i64(size)), I32)
         bad = b.or_(bad, b.icmp_unsigned(">", site.offset(space, address), emitter.splat(limit)))
         # Memory smaller than the access: the limit is negative, every offset is bad.
         bad = b.or_(bad, emitter.splat(b.icmp_signed("<", limit, i32(0))))
@@ -130,7 +130,7 @@ def _count_local(count: CoalescingClassifier, site: AccessSite, address: llvm.Va
 
 
 def _count_sectors(count: CoalescingClassifier, site: AccessSite, sectors: llvm.Value) -> llvm.Value:
-    """Counts sectors and the lines they are in; gives the sectors."""
+    """Counts sectors and the lines they are in; returns the sectors."""
     b = site.b
     lines = b.lshr(sectors, LlvmEmitter(b).number(sectors, 2))
     counts = [b.zext(b.call(count.distinct, [v, site.mask]), I64) for v in (sectors, lines)]
@@ -147,7 +147,7 @@ def _count_bytes(count: CoalescingClassifier, site: AccessSite, units: llvm.Valu
 
 
 def _count_ideal(site: AccessSite, actual: llvm.Value, size: int, shift: int) -> None:
-    """min(actual, ceil(active lanes * size / 2^shift)): what perfectly packed accesses would take."""
+    """min(actual, ceil(active lanes * size / 2^shift)): the sectors of a fully coalesced access."""
     b = site.b
     wanted = b.mul(b.zext(site.code.popcount(site.mask), I64), i64(size))
     packed = b.lshr(b.add(wanted, i64((1 << shift) - 1)), i64(shift))
@@ -251,7 +251,7 @@ def _remember(
     size: llvm.Value,
     touch: llvm.Value,
 ) -> None:
-    """The buffer; to be written, where what it held is put aside in stretches, only the one around the address."""
+    """The buffer; for writes with copy-on-write backup in chunks, only the chunk around the address."""
     b = code.b
     low, high = code.load(BufferRange, entry, "low"), code.load(BufferRange, entry, "high")
     touched = b.or_(code.load(BufferRange, entry, "touched"), b.zext(touch, I64))
@@ -284,7 +284,7 @@ def _in_stretches(code: StructuredBuilder, entry: llvm.Value, touch: llvm.Value)
 
 
 def refuse(module: llvm.IRModule) -> llvm.Function:
-    """Records the fault; false.  Python tells a stray from a misaligned access by the addresses."""
+    """Records the fault; false.  Python distinguishes out-of-bounds from misaligned accesses by the addresses."""
     if found := module.globals.get("refuse"):
         return found
     made, code = function(module, "refuse", I1, ARGUMENTS)

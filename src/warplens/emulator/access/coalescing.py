@@ -1,4 +1,4 @@
-"""How many sectors, lines and wavefronts one warp-wide access takes, from its 32 addresses.
+"""Coalescing: counts sectors, lines and wavefronts of one warp-wide access.
 
 Closed forms for common patterns; the rest visits each distinct place once.  The rules are NVIDIA's (Kernel Profiling
 Guide, "Memory Tables"): a sector is 32 aligned bytes, a line 128; a shared-memory wavefront serves one 4-byte word of
@@ -24,7 +24,7 @@ Access = Literal["load", "store", "atomic", "count", "compare", "spin", "matrix 
 
 
 class CoalescingClassifier:
-    """Counting routines of one module."""
+    """Counting routines of one module, for sectors, lines and wavefronts."""
 
     def __init__(self, module: llvm.IRModule) -> None:
         self.module = module
@@ -163,8 +163,8 @@ class CoalescingClassifier:
             together = self._together(code, units, mask, groups // 2)
             pairs = [b.add(one, other) for one, other in zip(parts[::2], parts[1::2], strict=True)]
             parts = [
-                b.select(b.and_(may, b.icmp_signed("==", whole, i32(1))), i32(1), apart)
-                for whole, may, apart in zip(merged, together, pairs, strict=True)
+                b.select(b.and_(may, b.icmp_signed("==", whole, i32(1))), i32(1), separate)
+                for whole, may, separate in zip(merged, together, pairs, strict=True)
             ]
         total: llvm.Value = i32(0)
         for part in parts:
@@ -180,7 +180,7 @@ class CoalescingClassifier:
     def _groups(
         self, code: StructuredBuilder, units: llvm.Value, mask: llvm.Value, groups: int, banks: int
     ) -> list[llvm.Value]:
-        """Wavefronts of each of so many groups of neighbouring lanes."""
+        """Wavefronts of each group of neighbouring lanes."""
         b = code.b
         lanes = LANES // groups
         passes = []

@@ -1,4 +1,4 @@
-"""Access routines for lanes in any pattern: one for each space, width and direction."""
+"""Gather/scatter routines: accesses in any address pattern, one for each space, width and direction."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ EVERY = i32(-1)
 
 
 class AccessRoutines:
-    """The access routines of one module, each made when it is first asked for."""
+    """The access routines of one module, each emitted on first use."""
 
     def __init__(self, module: llvm.IRModule, windows: AddressWindows) -> None:
         self.module = module
@@ -55,7 +55,7 @@ class AccessRoutines:
 
     def gather_row(self, space: Space) -> llvm.Function:
         """(common, first, mask) -> the words of 32 consecutive places that the active lanes read: tails, and warps
-        whose lanes have parted."""
+        whose lanes have diverged."""
         name = f"gather_row_{space}"
         if found := self.module.globals.get(name):
             return found
@@ -217,7 +217,7 @@ class AccessRoutines:
 
 
 def nothing(result: llvm.Type) -> llvm.Value | None:
-    """What a routine gives when it stops early."""
+    """What a routine returns when it stops early."""
     if isinstance(result, llvm.VoidType):
         return None
     if isinstance(result, llvm.IntType):
@@ -249,7 +249,7 @@ def narrow(b: llvm.IRBuilder, word: llvm.Value, size: int) -> llvm.Value:
 
 
 def widened(b: llvm.IRBuilder, value: llvm.Value, signed: bool) -> llvm.Value:
-    """Sub-words as words."""
+    """Extends sub-words to words."""
     return b.sext(value, V32) if signed else b.zext(value, V32)
 
 
@@ -268,7 +268,7 @@ def gathered_words(site: AccessSite, space: Space, pointers: llvm.Value, size: i
 def gathered(
     b: llvm.IRBuilder, pointers: llvm.Value, lanes: llvm.Value, kind: llvm.Type, safe: llvm.Value
 ) -> llvm.Value:
-    """One load a lane, from `safe` where the lane is off.
+    """One load a lane, from `safe` where the lane is inactive.
 
     The host's own gather instruction takes 60 ns for 32 lanes where it is slowed down against data sampling; this
     takes 15.
@@ -300,7 +300,7 @@ def _reversed(b: llvm.IRBuilder, value: llvm.Value) -> llvm.Value:
 
 
 def _every_second(site: AccessSite, space: Space, first: llvm.Value) -> llvm.Value:
-    """Words 0, 2 ... 62, and nothing behind them: from words 0 to 31 and 31 to 62."""
+    """Words 0, 2 ... 62, and nothing after them: from words 0 to 31 and 31 to 62."""
     b = site.b
     place = site.pointer(space, first)
     low, high = (b.load(site.code.at(place, 4 * word), typ=V32, align=4) for word in (0, LANES - 1))

@@ -1,6 +1,6 @@
-"""The second most common pattern: each half of the warp walks with a constant step.
+"""Half-warp pattern: each half of the warp has a constant stride; the second most common pattern.
 
-Rows of a 16-wide tile, broadcasts, strided walks: two starts and two steps say where all 32 lanes are, so bounds,
+Rows of a 16-wide tile, broadcasts, strided walks: two starts and two steps give all 32 addresses, so bounds,
 counts and data need no look at single lanes.
 """
 
@@ -35,7 +35,7 @@ class HalfWarpPattern:
 
 
 def halves(code: StructuredBuilder, address: llvm.Value, size: int) -> HalfWarpPattern:
-    """What an address vector looks like as two walks."""
+    """Matches an address vector as two half-warp walks."""
     b = code.b
     kind = address.type.element
     nothing = undefined(address.type)
@@ -74,7 +74,7 @@ def all_of(b: llvm.IRBuilder, conditions: Sequence[llvm.Value]) -> llvm.Value:
 
 
 def places(code: StructuredBuilder, pattern: HalfWarpPattern, shift: int) -> llvm.Value:
-    """How many aligned pieces of 2^shift bytes the walks touch; steps must not skip one."""
+    """How many aligned units of 2^shift bytes the walks touch; steps must not skip one."""
     b = code.b
     spans = []
     for walk in pattern.walks:
@@ -106,7 +106,7 @@ def dense(code: StructuredBuilder, pattern: HalfWarpPattern) -> llvm.Value:
 
 
 def one_walk(code: StructuredBuilder, pattern: HalfWarpPattern) -> llvm.Value:
-    """Whether the second half goes on where the first ends, with the same step above zero."""
+    """Whether the second half continues where the first ends, with the same step above zero."""
     b = code.b
     first, second = pattern.walks
     kind = first.first.type
@@ -123,7 +123,7 @@ def every_second(code: StructuredBuilder, pattern: HalfWarpPattern) -> llvm.Valu
 
 
 def span(code: StructuredBuilder, pattern: HalfWarpPattern, shift: int) -> llvm.Value:
-    """Pieces of 2^shift bytes from the lowest to the highest touched."""
+    """Units of 2^shift bytes from the lowest to the highest accessed."""
     b = code.b
     first, second = pattern.walks
     kind = first.first.type
@@ -133,7 +133,7 @@ def span(code: StructuredBuilder, pattern: HalfWarpPattern, shift: int) -> llvm.
 
 
 def still(code: StructuredBuilder, pattern: HalfWarpPattern) -> llvm.Value:
-    """Whether each half stands on one place."""
+    """Whether each half accesses one place."""
     b = code.b
     steps = b.or_(pattern.walks[0].step, pattern.walks[1].step)
     return b.icmp_unsigned("==", steps, llvm.IRConstant(steps.type, 0))

@@ -1,7 +1,6 @@
-"""Loads and stores by call: in large code what the accesses of one form do is written once, as a function.
+"""Outlined accesses: in large code one function serves all loads and stores of one form.
 
-An access written out (access_emission.py) is fifty instructions of the host's compiler, most of them for cases that
-seldom come.
+An inlined access (access_emission.py) is fifty LLVM instructions, most of them for rare cases.
 """
 
 from __future__ import annotations
@@ -26,14 +25,14 @@ COMMON = [PTR, PTR, PTR, I32, PTR, PTR, I32]  # env, block, warp, instruction, c
 
 @dataclass(frozen=True)
 class OutlinedAccess:
-    """An address without its numbers: `steps` of a line where they are known, None where they are numbers too."""
+    """The form of an address: `steps` of an affine one where they are known, None where they are arguments."""
 
     kind: str
     steps: tuple[int | None, ...] | None
 
     @staticmethod
     def of(address: Any) -> tuple[OutlinedAccess, list[llvm.Value]]:
-        """The form, and the numbers that belong into it."""
+        """The form of an address, and its arguments."""
         if not isinstance(address, AffineValue):
             return OutlinedAccess(str(address.type), None), [address]
         base, *steps = address.parts
@@ -57,7 +56,7 @@ def load(
     signed: bool,
     fault: llvm.BasicBlock,
 ) -> list[llvm.Value]:
-    """As access.load."""
+    """As access_emission.load."""
     one = site.together and space in ("global", "shared") and site.e.is_scalar(address)
     kind, words = I32 if one else V32, max(size // 4, 1)
     result: llvm.Type = kind if words == 1 else llvm.LiteralStructType([kind] * words)
@@ -87,7 +86,7 @@ def store(
     size: int,
     fault: llvm.BasicBlock,
 ) -> None:
-    """As access.store."""
+    """As access_emission.store."""
     usual = site.usual(pattern_of(address, site.tile, space, size, stores=True)) is not None
     form, numbers = OutlinedAccess.of(address)
     name = f"store {space} {size} {_key(site, form, usual)}"
@@ -115,7 +114,7 @@ def _common(site: AccessSite) -> list[llvm.Value]:
 
 
 def _inside(site: AccessSite, made: llvm.Function, code: StructuredBuilder, usual: bool) -> AccessSite:
-    """The site as the function sees it."""
+    """The site inside the outlined function."""
     env, block, warp, index, counters, hits, mask = made.args[: len(COMMON)]
     return replace(
         site, code=code, env=env, block=block, warp=warp, index=index, counters=counters, hits=hits, mask=mask,

@@ -1,7 +1,7 @@
-"""The forms that most accesses have and that show in their address before anything runs.
+"""Access patterns: forms of addresses that are known before the code runs, and their counts.
 
-An access whose address is one number, or a line over the warp (affine.py), needs no look at single lanes: one check for
-all, one move of memory, counts that are known beforehand.
+An access whose address is uniform, or affine over the warp (affine.py), needs no work by lane: one check for all, one
+move of memory, counts that are known beforehand.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ class AccessCounts:
 class Pattern:
     """row   32 lanes on consecutive places (of local memory: on the same place of each lane)
     same  32 lanes on one place
-    tile  two rows of 16 lanes: each consecutive (step = bytes a lane) or on one place (step 0), `apart` bytes from
-          another; apart is an int, or a number known only when it runs
+    tile  two rows of 16 lanes: each consecutive (step = bytes a lane) or on one place (step 0), `distance` bytes from
+          another; distance is an int, or a number known only when it runs
 
     counts    in the usual case: first address a multiple of `aligned`, and rows of a tile far from another
     """
@@ -43,7 +43,7 @@ class Pattern:
     kind: Literal["row", "same", "tile"]
     first: Any
     step: int
-    apart: Any
+    distance: Any
     counts: AccessCounts
     aligned: int
 

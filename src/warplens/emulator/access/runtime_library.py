@@ -1,5 +1,7 @@
-"""The access routines that kernels share, each compiled once a host, when it is first needed, and kept: together they
-are more code than most kernels."""
+"""Runtime library: access routines that kernels share, compiled once a host on first use, and cached.
+
+Together they are more code than most kernels.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,7 @@ TYPES = {str(kind): kind for kind in (I1, I32, I64, PTR, V32, V64, VOID)} | {
 
 @dataclass(frozen=True)
 class RoutineSignature:
-    """A routine's name and types, spelled as LLVM does."""
+    """A routine's name and types, in LLVM's syntax."""
 
     name: str
     result: str
@@ -32,7 +34,7 @@ class RoutineSignature:
 
 
 class RuntimeLibrary:
-    """Routines in machine code of this host, each an object file of its own that is made when somebody first calls it.
+    """Routines in machine code of this host, each an object file of its own that is compiled on the first call.
 
     version   names what the code depends on besides the windows;  compiled: what a module's text becomes, with_calls()
     """
@@ -47,7 +49,7 @@ class RuntimeLibrary:
         return tuple(RoutineSignature(name, result, tuple(arguments)) for name, result, arguments in listed)
 
     def with_routines(self, data: bytes) -> list[bytes]:
-        """The object files of what compiled() gave and of the routines that it calls."""
+        """The object files of a compiled module and of the routines that it calls."""
         known = {signature.name for signature in self.signatures}
         called, code = calls_of(data)
         left, found = list(called & known), dict[str, bytes]()
@@ -81,7 +83,7 @@ CALL = re.compile(r'call [^@\n]*@"(\w+)"')
 
 
 def with_calls(text: str, code: bytes) -> bytes:
-    """An object file behind the names of the functions that its module calls."""
+    """Links an object file to the functions that its module calls."""
     names = " ".join(sorted(set(CALL.findall(text)))).encode()
     return len(names).to_bytes(8, "little") + names + code
 
@@ -114,7 +116,7 @@ def library_module(windows: AddressWindows) -> llvm.IRModule:
 
 
 def declare(module: llvm.IRModule, signatures: Sequence[RoutineSignature]) -> None:
-    """So that the routines are found in a kernel's module, and not built again."""
+    """Declares the routines in a kernel's module, so that they are not built again."""
     for signature in signatures:
         kind = llvm.FunctionType(TYPES[signature.result], [TYPES[a] for a in signature.arguments])
         llvm.Function(module, kind, signature.name)

@@ -1,4 +1,4 @@
-"""One memory access in generated code: where its records are, how addresses become host pointers."""
+"""Access site: one memory access in generated code, its records, pointers and address windows."""
 
 from __future__ import annotations
 
@@ -65,15 +65,15 @@ class AccessSite:
         return self.code.b
 
     def add(self, column: int, by: llvm.Value) -> None:
-        """Counts."""
+        """Adds to a counter of the instruction."""
         self.code.bump(self.code.at(self.counters, 8 * column), by)
 
     def common(self) -> list[llvm.Value]:
-        """What every access routine is given first."""
+        """The leading arguments of every access routine."""
         return [self.env, self.block, self.warp, self.index, self.counters]
 
     def hit(self) -> None:
-        """One execution in the usual form."""
+        """Counts one execution in the usual form."""
         assert self.hits is not None
         self.code.bump(self.hits)
 
@@ -88,7 +88,7 @@ class AccessSite:
         row = self.b.mul(self.b.sext(self.index, I64), i64(sizeof(Bounds)))
         return self.code.at(self.code.load(WorkerEnv, self.env, "bounds"), row)
 
-    def room(self, space: Space) -> llvm.Value:
+    def space_bytes(self, space: Space) -> llvm.Value:
         """Bytes of the block's, or all the cluster's, shared, or the thread's local, memory."""
         if space == "shared" and self.windows.cluster > 1:
             return self.b.mul(self._share(), i64(self.windows.cluster))
@@ -111,12 +111,12 @@ class AccessSite:
         return b.select(there, b.add(b.mul(rank, share), within), e.number(offset, 0x7FFF_0000))
 
     def offset(self, space: Space, address: llvm.Value) -> llvm.Value:
-        """Byte offset of a shared or local address in that memory; strays come out beyond its end."""
+        """Byte offset of a shared or local address in that memory; beyond its end for out-of-bounds addresses."""
         b = self.b
         if space == "shared":
             offset = b.sub(address, LlvmEmitter(b).number(address, self.windows.shared_base))
             return self._in_cluster(offset) if self.windows.cluster > 1 else offset
-        bottom = b.sub(i32(self.windows.stack_top), b.trunc(self.room("local"), I32))
+        bottom = b.sub(i32(self.windows.stack_top), b.trunc(self.space_bytes("local"), I32))
         return b.sub(address, LlvmEmitter(b).splat(bottom) if address.type == V32 else bottom)
 
     def inside(self, space: Space, address: llvm.Value, size: int, reach: int = 0) -> llvm.Value:
@@ -128,7 +128,7 @@ class AccessSite:
             here = b.icmp_unsigned("<", offset, span)
             return here if not reach else b.and_(here, b.icmp_unsigned("<", b.add(offset, i64(reach)), span))
         offset = b.zext(self.offset(space, address), I64)
-        fits = b.icmp_signed("<=", b.add(offset, i64(reach + size)), self.room(space))
+        fits = b.icmp_signed("<=", b.add(offset, i64(reach + size)), self.space_bytes(space))
         if space == "shared" and self.windows.cluster > 1 and reach:
             end = b.zext(self.offset(space, b.add(address, i32(reach))), I64)
             return b.and_(fits, b.icmp_signed("==", end, b.add(offset, i64(reach))))
@@ -169,14 +169,14 @@ class AccessSite:
     def local_memory(self) -> llvm.Value:
         """The warp's: word w of lane l at (32 w + l) * 4, as the hardware interleaves it."""
         b, code = self.b, self.code
-        size = b.shl(self.room("local"), i64(5))
+        size = b.shl(self.space_bytes("local"), i64(5))
         return code.at(
             code.load(BlockState, self.block, "local"),
             b.mul(size, b.zext(code.load(WarpState, self.warp, "index"), I64)),
         )
 
     def local_slot(self, offset: llvm.Value) -> llvm.Value:
-        """Each lane's word, numbered as local memory lies."""
+        """Each lane's word number in the layout of local memory."""
         b = self.b
         word = b.lshr(offset, LlvmEmitter(b).number(offset, 2))
         return b.add(b.shl(word, LlvmEmitter(b).number(word, 5)), iota(1, I32))
@@ -213,7 +213,7 @@ def deinterleaved(b: llvm.IRBuilder, whole: llvm.Value, lanes: int) -> list[llvm
 
 
 def interleaved(b: llvm.IRBuilder, words: Sequence[llvm.Value]) -> llvm.Value:
-    """Words of 32 lanes as they stand in memory: lane after lane."""
+    """Words of 32 lanes in memory order: lane after lane."""
     n, parts = len(words), list(words)
     if n == 1:
         return parts[0]

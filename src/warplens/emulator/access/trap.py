@@ -1,4 +1,4 @@
-"""How generated code records what went wrong: the first fault of a worker, of any kind."""
+"""Trap record: records the first fault of a worker, of any kind."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def record_fault(
     warp: llvm.Value | None = None,
     **fields: llvm.Value,
 ) -> llvm.Value:
-    """Notes kind, block, warp (None: all of the block) and these fields of Fault; gives the record."""
+    """Records kind, block, warp (None: all of the block) and these fields of Fault; returns the record."""
     fault = code.field(WorkerEnv, env, "fault")
     code.store(kind, Fault, fault, "kind")
     for axis in range(3):

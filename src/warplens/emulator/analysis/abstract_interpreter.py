@@ -1,4 +1,4 @@
-"""The words of isa/ over tokens that say only "one number" or "many": with them uniformity.py goes through the code."""
+"""Abstract interpreter: runs operations over two abstract values, uniform and varying, for uniformity.py."""
 
 from __future__ import annotations
 
@@ -11,38 +11,37 @@ from warplens.emulator.analysis.affine import AffineEmitter, AffineValue, HighWo
 from warplens.emulator.analysis.liveness import Name
 from warplens.emulator.analysis.predicate_file import PredicateFile
 from warplens.emulator.analysis.register_file import Form, RegisterFile
-from warplens.emulator.analysis.uniformity_lattice import MANY
 from warplens.isa.dsl.lanes import U32, U64, Lanes, Pred
-from warplens.isa.dsl.warp_interface import Data
+from warplens.isa.dsl.warp_interface import AtomicOperation, Data
 
 TILE = {"SR_TID.X": (1, 0), "SR_TID.Y": (0, 1), "SR_TID.Z": (0, 0)}
 
 
 @dataclass(frozen=True)
 class UniformValue:
-    """A number, the same in all lanes."""
+    """Abstract value: the same in all lanes."""
 
     known: int | None = None
 
 
 class VaryingValue:
-    """32 numbers."""
+    """Abstract value: may differ between lanes."""
 
 
-MANY_NUMBERS = VaryingValue()
+VARYING_VALUE = VaryingValue()
 
 
 class AbstractEmitter(AffineEmitter):
-    """Primitives over tokens."""
+    """Primitives over abstract values."""
 
     def do(self, primitive: str, kind: type[Lanes], *args: Any, **how: Any) -> Any:
         for a in args:
-            if a.node is not MANY_NUMBERS:
+            if a.node is not VARYING_VALUE:
                 return super().do(primitive, kind, *args, **how)
-        return MANY_NUMBERS
+        return VARYING_VALUE
 
     def leaf(self, primitive: str, kind: type[Lanes], *args: Any, **how: Any) -> Any:
-        return MANY_NUMBERS if any(isinstance(a.node, VaryingValue) for a in args) else UniformValue()
+        return VARYING_VALUE if any(isinstance(a.node, VaryingValue) for a in args) else UniformValue()
 
     def constant(self, kind: type[Lanes], value: float | int) -> UniformValue:
         return UniformValue(int(value) & ((1 << kind.bits) - 1)) if isinstance(value, int) else UniformValue()
@@ -54,20 +53,20 @@ class AbstractEmitter(AffineEmitter):
         return isinstance(node, UniformValue)
 
     def vector_of(self, node: Any) -> Any:
-        return MANY_NUMBERS if isinstance(node, AffineValue | HighWord) else node
+        return VARYING_VALUE if isinstance(node, AffineValue | HighWord) else node
 
 
 class AbstractRegisters(RegisterFile):
-    """Registers that hold tokens."""
+    """Registers that hold abstract values."""
 
     def fetch(self, name: Name, form: Form, part: int) -> Any:
-        return MANY_NUMBERS if form == "many" else UniformValue()
+        return VARYING_VALUE if form == "varying" else UniformValue()
 
     def put(self, name: Name, form: Form, part: int, node: Any) -> None:
-        """Nothing to hold: the shape says it all."""
+        """Stores nothing: the uniformity of the register is all there is."""
 
     def blended(self, lanes: Any, new: Any, old: Any) -> Any:
-        return MANY_NUMBERS
+        return VARYING_VALUE
 
     def uniform(self, node: Any, active: Any, condition: Any, old: Any) -> Any:
         return UniformValue()
@@ -75,50 +74,43 @@ class AbstractRegisters(RegisterFile):
     def immediate(self, kind: type[Lanes], bits: int) -> UniformValue:
         return UniformValue(bits & ((1 << kind.bits) - 1))
 
-    def doubt(self, target: Register, words: int) -> None:
-        """Something may be written to the register and those behind it."""
-        for k in range(words if target.index >= 0 and target.file == "R" else 1):
-            name = (target.file, target.index + k)
-            self._part_from_neighbours(name)
-            self.shapes[name] = MANY
-
     def constant(self, at: Constant, size: int) -> list[U32]:
         index = UniformValue() if at.index is None else self.word(at.index.file, at.index.index)
-        token = UniformValue() if self.e.is_scalar(index) else MANY_NUMBERS
-        return [U32(self.e, token) for _ in range(max(size // 4, 1))]
+        value = UniformValue() if self.e.is_scalar(index) else VARYING_VALUE
+        return [U32(self.e, value) for _ in range(max(size // 4, 1))]
 
 
 class AbstractWarp(PredicateFile):
-    """The warp as far as shapes go.  What is not said here gives 32 numbers and may read all that it names."""
+    """Abstract warp: has every operation of isa/dsl/warp_interface.Warp; a missing one is an error, not "varying"."""
 
     def __init__(
-        self, registers: AbstractRegisters, tile: int, meetings: list[Register], at: Instruction, condition: Any
+        self, registers: AbstractRegisters, tile: int, barriers: list[Register], at: Instruction, condition: Any
     ) -> None:
-        self.registers, self.tile, self.meetings = registers, tile, meetings
+        self.registers, self.tile, self.convergence_barriers = registers, tile, barriers
         self.e: Any = self.registers.e
         self.at = at
         self.condition = condition
         self._active = None
 
-    def _one(self) -> U32:
+    def _uniform(self) -> U32:
         return U32(self.e, UniformValue())
 
-    def _many(self, count: int = 1) -> Data:
-        return Data([U32(self.e, MANY_NUMBERS)] * count)
+    def _varying(self, count: int = 1) -> Data:
+        return Data([U32(self.e, VARYING_VALUE)] * count)
 
     @property
     def active(self) -> Pred:
-        return Pred(self.e, MANY_NUMBERS)
+        return Pred(self.e, VARYING_VALUE)
 
     @property
     def lane(self) -> U32:
-        return U32(self.e, MANY_NUMBERS)
+        return U32(self.e, VARYING_VALUE)
 
     def special(self, name: str) -> U32:
         return U32(
             self.e,
-            tile_line(self.tile, name, lambda: UniformValue())
-            or (UniformValue() if one_number(name) else MANY_NUMBERS),
+            affine_thread_index(self.tile, name, lambda: UniformValue())
+            or (UniformValue() if is_uniform_register(name) else VARYING_VALUE),
         )
 
     def clock(self) -> Any:
@@ -135,36 +127,35 @@ class AbstractWarp(PredicateFile):
         return Data(self.registers.run(register, words))
 
     def address(self, at: Address) -> Any:
-        """Whether all lanes have the same, as a token."""
+        """Whether all lanes have the same address, as an abstract value."""
         words = []
         for register, wide in ((at.base, at.wide), (at.uniform, True)):
             if register is not None:
                 words += self.registers.run(register, 2 if wide else 1)
-        return UniformValue() if all(self.e.is_scalar(w.node) for w in words) else MANY_NUMBERS
+        return UniformValue() if all(self.e.is_scalar(w.node) for w in words) else VARYING_VALUE
 
     def load(self, space: str, at: Address, bytes: int, signed: bool = False, volatile: bool = False) -> Data:
         together = self.condition is None or self.e.is_scalar(self.condition)
         same = isinstance(self.address(at), UniformValue) and space in ("global", "shared") and together
         count = max(bytes // 4, 1)
-        return Data([self._one()] * count) if same else self._many(count)
+        return Data([self._uniform()] * count) if same else self._varying(count)
 
     def store(self, space: str, at: Address, data: Data, bytes: int) -> None:
         self.address(at)
 
     def atomic(
-        self, space: str, op: str, at: Address, value: Data, *, compare: Data | None = None, kind: str = "u32",
-        returns: bool = True, only: str | None = None, together: bool = False,
-    ) -> Data:  # fmt: skip
+        self, space: str, at: Address, value: Data, operation: AtomicOperation, compare: Data | None = None
+    ) -> Data:
         self.address(at)
-        return self._many(len(value.words))
+        return self._varying(len(value.words))
 
     def update(self, at: Address, value: U64, becomes: Any) -> U64:
         self.address(at)
-        return U64(self.e, MANY_NUMBERS)
+        return U64(self.e, VARYING_VALUE)
 
     def compare_and_store(self, at: Address, compare: Data, value: Data, bytes: int) -> Pred:
         self.address(at)
-        return Pred(self.e, MANY_NUMBERS)
+        return Pred(self.e, VARYING_VALUE)
 
     def copy(self, to: Address, source: Address, bytes: int, *, reads: Pred, fills: bool, bypasses: bool) -> None:
         self.address(to)
@@ -172,41 +163,41 @@ class AbstractWarp(PredicateFile):
 
     def load_rows(self, at: Address, matrices: int) -> Data:
         self.address(at)
-        return self._many(4)
+        return self._varying(4)
 
     def store_rows(self, at: Address, data: Data, matrices: int) -> None:
         self.address(at)
 
     def once(self, key: str, words: int, formula: Any, *runs: Data, quick: Any = None) -> Data:
-        return self._many(words)
+        return self._varying(words)
 
     def is_in(self, space: str, at: Address, own: bool = False) -> Pred:
         self.address(at)
-        return Pred(self.e, MANY_NUMBERS)
+        return Pred(self.e, VARYING_VALUE)
 
     def ballot(self, p: Pred) -> U32:
-        return self._one()
+        return self._uniform()
 
     def shuffle(self, value: U32, source: U32) -> U32:
-        return self._many().words[0]
+        return self._varying().words[0]
 
     def first(self, value: U32) -> U32:
-        return self._one()
+        return self._uniform()
 
     def match_any(self, words: Data) -> U32:
-        return self._many().words[0]
+        return self._varying().words[0]
 
     def reduce(self, value: U32, op: str) -> U32:
-        return self._one()
+        return self._uniform()
 
     def barrier_result(self) -> tuple[U32, Pred]:
-        return self._one(), Pred(self.e, UniformValue())
+        return self._uniform(), Pred(self.e, UniformValue())
 
     def barrier_mask(self, barrier: Register) -> U32:
         return U32(self.e, self.registers.word("B", barrier.index))
 
     def set_barrier(self, barrier: Register) -> None:
-        self.set_barrier_mask(barrier, self._one())
+        self.set_barrier_mask(barrier, self._uniform())
 
     def set_barrier_mask(self, barrier: Register, mask: U32) -> None:
         self.registers.write(barrier, mask, None, self.condition)
@@ -215,7 +206,7 @@ class AbstractWarp(PredicateFile):
         self.registers.take_from(barrier, self.barrier_mask(barrier))
 
     def yields(self) -> None:
-        for barrier in self.meetings:
+        for barrier in self.convergence_barriers:
             self.leave(barrier)
 
     def meet(self, barrier: Register) -> None:
@@ -233,13 +224,13 @@ class AbstractWarp(PredicateFile):
     cluster_arrive = cluster_wait = _nothing
 
 
-def one_number(name: str) -> bool:
+def is_uniform_register(name: str) -> bool:
     """Whether a special register is the same in all lanes of a warp."""
     return not name.startswith(("SR_TID", "SR_LANEID")) and "MASK" not in name
 
 
-def tile_line(tile: int, name: str, base: Callable[[], Any]) -> AffineValue | None:
-    """threadIdx as a line over the tile; None if it is none, or there is no tile."""
+def affine_thread_index(tile: int, name: str, base: Callable[[], Any]) -> AffineValue | None:
+    """threadIdx as an affine value over the tile; None if it is not affine, or there is no tile."""
     if not tile or name not in TILE:
         return None
     return AffineValue(32, (base(), *TILE[name]))

@@ -1,11 +1,11 @@
-"""Numbers that are the same in all lanes, or a line over them: kept as one or three numbers instead of 32.
+"""Affine values: base + x * step + y * step over the lanes of a warp, kept as one or three numbers instead of 32.
 
-A warp is a tile of the block, `width` lanes wide; lane = x + width * y.  A `Linear` value is base + x * step + y * step
-in wrapping arithmetic.  Sums, differences, multiples and the low word of a product stay linear, which is what indices
-and addresses are made of; everything else is done on the 32 numbers.
+A warp is a tile of the block, `width` lanes wide; lane = x + width * y.  Arithmetic wraps.
+Sums, differences, multiples and the low word of a product stay affine, which is what indices and addresses are made of;
+everything else is done on the 32 numbers.
 
-The same rules serve twice: over LLVM values when code is written, and over shapes when it is found out beforehand
-which registers will hold what (uniformity.py).
+The same rules serve twice: over LLVM values when code is emitted, and over abstract values in the uniformity analysis
+(uniformity.py).
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Guard:
 
 @dataclass(frozen=True, eq=False)
 class HighWord:
-    """The high word of a 64-bit linear value; by itself it is no line."""
+    """The high word of a 64-bit affine value; by itself it is not affine."""
 
     whole: AffineValue
 
@@ -75,7 +75,7 @@ FOLDS: dict[str, Callable[..., int]] = {
 
 
 class AffineEmitter:
-    """The part of an emitter that keeps lines as lines.  Subclasses give the primitives on plain nodes."""
+    """The part of an emitter that keeps affine values affine.  Subclasses define the primitives on plain nodes."""
 
     def leaf(self, primitive: str, kind: type[Lanes], *args: Any, **how: Any) -> Any:
         """The primitive on plain nodes."""
@@ -92,7 +92,7 @@ class AffineEmitter:
         raise NotImplementedError
 
     def vector_of(self, node: Any) -> Any:
-        """The 32 numbers of a Linear or HighWord; other nodes as they are."""
+        """The 32 numbers of an AffineValue or HighWord; other nodes as they are."""
         raise NotImplementedError
 
     def do(self, primitive: str, kind: type[Lanes], *args: Any, **how: Any) -> Any:
@@ -138,7 +138,7 @@ class AffineEmitter:
     # Lines
 
     def line(self, node: Any) -> tuple[Scalar, Scalar, Scalar] | None:
-        """base and steps of what is a line: one number for all lanes has steps of zero."""
+        """Base and steps of an affine node; a uniform one has steps of zero."""
         if isinstance(node, AffineValue):
             return node.parts
         return (node, 0, 0) if not isinstance(node, HighWord) and self.is_scalar(node) else None

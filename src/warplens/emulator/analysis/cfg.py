@@ -1,14 +1,14 @@
-"""Which code can be executed at all: behind the last EXIT or RET lies padding."""
+"""Control flow: reachable blocks and their successors.  Padding lies after the last EXIT or RET."""
 
 from __future__ import annotations
 
 from warplens.core.program import Block, Label, Program
 
-# Behind these, execution may go on anywhere.
+# After these, execution may continue in any block.
 ANYWHERE = {"RET", "BRX", "BRXU", "JMP", "ENDCOLLECTIVE"}
 
 
-def reached(program: Program) -> set[int]:
+def reachable_blocks(program: Program) -> set[int]:
     """Blocks that can be executed, by their first instruction."""
     by_start = {block.first: block for block in program.blocks}
     indirect = any(i.base in ANYWHERE for i in program.instructions)
@@ -26,9 +26,9 @@ def reached(program: Program) -> set[int]:
     return seen
 
 
-def ways(program: Program) -> dict[int, list[int]]:
-    """Where each of these may lead, by first instructions; a jump to a computed place to any of them."""
-    everywhere = sorted(reached(program))
+def successors(program: Program) -> dict[int, list[int]]:
+    """Successors of each reachable block, by first instructions; after a computed jump every block."""
+    everywhere = sorted(reachable_blocks(program))
     by_start = {block.first: block for block in program.blocks}
     collected = _collected(program)
     found: dict[int, list[int]] = {}
@@ -39,21 +39,21 @@ def ways(program: Program) -> dict[int, list[int]]:
             found[start] = sorted(collected.intersection(everywhere))
             continue
         anywhere = last.base in ANYWHERE
-        behind = {block.last + 1} if _falls_through(program, block) else set()
-        places = {*block.successors, *called(program, block), *behind}
+        after = {block.last + 1} if _falls_through(program, block) else set()
+        places = {*block.successors, *called(program, block), *after}
         found[start] = everywhere if anywhere else sorted(places.intersection(everywhere))
     return found
 
 
 def called(program: Program, block: Block) -> list[int]:
-    """Where a call at the block's end leads: up to sm_89 the compiler also leaves a loop so (CALL.REL.NOINC)."""
+    """The target of a call at the block's end: up to sm_89 the compiler also exits loops by CALL.REL.NOINC."""
     last = program.instructions[block.last]
     labels = [operand for operand in last.operands if isinstance(operand, Label)]
     return [label.offset // 16 for label in labels[:1]] if last.base == "CALL" else []
 
 
 def _collected(program: Program) -> set[int]:
-    """Where lanes go on behind ENDCOLLECTIVE: at the label of the WARPSYNC.COLLECTIVE that each came through.
+    """Where lanes continue after ENDCOLLECTIVE: at the label of the WARPSYNC.COLLECTIVE that each came through.
 
     Nothing is known where one has a guard: lanes that it leaves out come to ENDCOLLECTIVE without a label.
     """

@@ -14,7 +14,7 @@ def restores_barriers(program: Program) -> bool:
 
 
 def uses_meeting(program: Program) -> bool:
-    """Whether lanes wait for each other."""
+    """Whether lanes wait for each other at a convergence barrier."""
     return any(i.base in ("BSYNC", "WARPSYNC") for i in program.instructions)
 
 

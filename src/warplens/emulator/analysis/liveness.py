@@ -1,4 +1,4 @@
-"""Which registers some place of the code still reads, and for which lanes."""
+"""Liveness: registers that are read before they are overwritten, by lanes of a guard."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ class RegisterAccess:
 
 
 class Liveness(Generic[P]):
-    """Reads and writes of each block, noted in order as it is gone through; then the usual backward analysis.
+    """Reads and writes of each block, recorded in order; then the usual backward dataflow.
 
-    What is written and read under the same guard does not reach in from before.
+    A register that is written and then read under the same guard is not live before.
     """
 
     def __init__(self) -> None:
@@ -58,7 +58,7 @@ class Liveness(Generic[P]):
         return {event.name for events in self.events.values() for event in events}
 
     def _reach_in(self, block: P) -> tuple[set[Name], set[Name]]:
-        """Registers that the block reads from before, and those that it overwrites in all lanes."""
+        """Upward-exposed reads of the block (gen), and registers that it overwrites in all lanes (kill)."""
         used: set[Name] = set()
         defined: set[Name] = set()
         covered: set[tuple[Name, Guard]] = set()
@@ -93,7 +93,7 @@ class Liveness(Generic[P]):
 
     def free(self, block: P, after: set[Name]) -> frozenset[tuple[int, Name]]:
         """Guarded writes (instruction, register) that only lanes with the same guard will see: they may be made in
-        all lanes.  `after`: what is live behind the block."""
+        all lanes.  `after`: what is live after the block."""
         found = set()
         seen: dict[Name, set[Guard]] = defaultdict(set, {name: {None} for name in after})
         for event in reversed(self.events.get(block, ())):

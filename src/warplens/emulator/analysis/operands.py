@@ -1,4 +1,4 @@
-"""How operands are read: registers, immediates, constants, with their signs; the same for code and for shapes."""
+"""Operands: reads registers, immediates and constants with their modifiers, for code and for analysis."""
 
 from __future__ import annotations
 
@@ -7,17 +7,18 @@ from typing import Any, cast
 
 from warplens.core.program import Address, Constant, Immediate, Instruction, Label, Operand, Register, Special
 from warplens.emulator.analysis.affine import AffineEmitter
-from warplens.isa.dsl.lanes import F32, F64, H2, U32, Float, Int, Lanes, Pred
+from warplens.isa.dsl.half_pair import H2
+from warplens.isa.dsl.lanes import F32, F64, U32, Float, Int, Lanes, Pred
 from warplens.isa.dsl.op import Source
 from warplens.isa.dsl.warp_interface import Addend, Floats
 from warplens.isa.numerics.narrow_formats import float_to_half
 
-# How far a byte or half of a word stands up; I2IP asks for the low 24 or 28 bits and shifts the others out.
+# The bit at which a byte or half of a word starts; I2IP asks for the low 24 or 28 bits and shifts the others out.
 PARTS = {"B0": 0, "B1": 8, "B2": 16, "B3": 24, "H0": 0, "H1": 16, "24": 0, "28": 0}
 
 
 class Operands:
-    """Reads what a sentence is given.  Subclasses know the registers and the constant banks."""
+    """Reads the arguments of an operation.  Subclasses know the registers and the constant banks."""
 
     e: AffineEmitter
 
@@ -40,12 +41,12 @@ class Operands:
         return (~value).node if register.invert else value.node
 
     def run(self, register: Register, words: int) -> list[U32]:
-        """A register and those behind it."""
+        """A register and those that follow it."""
         numbers = [register.index + k if register.index >= 0 else -1 for k in range(words)]
         return [U32(self.e, self.word(register.file, n)) for n in numbers]
 
     def read(self, source: Source, operand: Operand | None, at: Instruction) -> Any:
-        """What a parameter of a sentence is given."""
+        """The argument for a parameter of an operation."""
         kind = source.kind
         if operand is None:
             return self._default(kind, source.default)
@@ -147,7 +148,7 @@ class Operands:
         return -value if operand.negate else value
 
     def _floats(self, operand: Operand) -> Floats:
-        """F32x2.HI_LO is the pair as it stands, LO_HI swapped; F32 one word for both."""
+        """F32x2.HI_LO is the pair as it is, LO_HI swapped; F32 one word for both."""
         if isinstance(operand, Immediate):
             both = F32(self.e, self.immediate(F32, operand.bits))
             return Floats(both, both)

@@ -12,10 +12,11 @@ import json
 from collections.abc import Iterable
 
 from warplens.core.cubin import Kernel
+from warplens.core.memory_opcodes import EVERY_SPACE, opcodes
 from warplens.core.program import Instruction, Program, Special
-from warplens.emulator.analysis.cfg import ways
+from warplens.emulator.analysis.cfg import successors
 from warplens.emulator.analysis.liveness import GUARDS, Name
-from warplens.emulator.analysis.slicing import EVERYWHERE, SPACES, TABLES, is_pure, noted, places, spaces_of
+from warplens.emulator.analysis.slicing import CONSTANT_LOADS, is_pure, places, register_accesses, spaces_of
 from warplens.isa.dsl.decode import bind
 from warplens.system import disk_cache as disk
 
@@ -24,7 +25,8 @@ NOTHING: Causes = frozenset()
 ATOMIC, STRONG = "what atomics return", "loads that see what other warps store"
 CLOCK, WAIT, SLEEP = "the clock", "how long a barrier in shared memory is waited for", "when sleeping lanes wake"
 ORDER = frozenset({ATOMIC, STRONG})  # one warp alone has one order
-RETURNING = frozenset({"ATOM", "ATOMG", "ATOMS"})
+RETURNING = opcodes(EVERY_SPACE, ("atomic",))
+LOADS = opcodes(("global", "local", "shared", "generic"), ("load",))
 CLOCKS = ("SR_CLOCK", "SR_GLOBALTIMER")
 MOVES = frozenset({"BRA", "BRX", "BRXU", "JMP", "JMX", "JMXU", "CALL", "RET", "WARPSYNC", "BREAK", "BMOV", "BAR"})
 """Whose operands decide which instructions the lanes execute, and when."""
@@ -33,8 +35,8 @@ _known: dict[tuple[str, bytes], tuple[Causes, Causes]] = {}
 
 
 def dependence(kernel: Kernel, program: Program, warps: int) -> tuple[str, str]:
-    """What all counts, and what the counts of sectors, lines, wavefronts and bytes, depend on: words for a note, "" for
-    nothing but the launch."""
+    """What all counts, and what the counts of sectors, lines, wavefronts and bytes, depend on, as
+    text for a note; "" for nothing but the launch."""
     if not any(map(_source, program.instructions)):
         return "", ""
     name = kernel.arch, kernel.code
@@ -57,14 +59,14 @@ def found(program: Program) -> tuple[Causes, Causes]:
 
 
 def _source(at: Instruction) -> str:
-    """What an instruction gives that depends on the order of warps or on time, "" if nothing does."""
+    """What result of an instruction depends on the order of warps or on time, "" if nothing does."""
     if at.base in RETURNING:
         return ATOMIC
     if at.base == "NANOSLEEP":
         return SLEEP
     if at.base == "SYNCS" and "TRYWAIT" in at.modifiers:
         return WAIT
-    if (at.base in SPACES or at.base in EVERYWHERE) and at.base.startswith("LD") and "STRONG" in at.modifiers:
+    if at.base in LOADS and "STRONG" in at.modifiers:
         return STRONG
     clocks = any(isinstance(operand, Special) and operand.name.startswith(CLOCKS) for operand in at.operands)
     return CLOCK if clocks else ""
@@ -74,9 +76,9 @@ class OrderDataflow:
     """Registers and spaces of memory, and what their values depend on; all of it only grows."""
 
     def __init__(self, program: Program) -> None:
-        self.program, self.ways = program, ways(program)
+        self.program, self.successors = program, successors(program)
         self.bindings = [bind(i) for i in program.instructions]
-        self.blocks, self.events = noted(program, self.bindings)
+        self.blocks, self.events = register_accesses(program, self.bindings)
         self.before: dict[int, dict[Name, Causes]] = {first: {} for first in self.blocks}
         self.memory: dict[str, Causes] = {}
         self.counts = self.addresses = NOTHING
@@ -89,7 +91,7 @@ class OrderDataflow:
             here = dict(self.before[first])
             for index in range(first, block.last + 1):
                 self._instruction(self.program.instructions[index], here)
-            for target in self.ways[first]:
+            for target in self.successors[first]:
                 there = self.before[target]
                 for name, causes in here.items():
                     if not causes <= there.get(name, NOTHING):
@@ -112,12 +114,12 @@ class OrderDataflow:
         if spaces:
             addresses = {n for n in read if n[0] in ("R", "UR") and places(at, n)}
             self.addresses |= _all(here[name] for name in addresses)
-            if not at.base.startswith("LD") or at.base == "LDGSTS":
+            if at.base not in LOADS:
                 for space in spaces:
                     self.memory[space] = self.memory.get(space, NOTHING) | used
             used |= _all(self.memory.get(space, NOTHING) for space in spaces)
         given = used | ({source} if source else NOTHING)
-        replaces = bool(spaces) or at.base in TABLES or is_pure(at, self.bindings[at.index])
+        replaces = bool(spaces) or at.base in CONSTANT_LOADS or is_pure(at, self.bindings[at.index])
         for name, guarded in self._written(at):
             value = given if replaces and not guarded and name[0] in ("R", "P") else given | here.get(name, NOTHING)
             if value:
@@ -126,12 +128,11 @@ class OrderDataflow:
                 here.pop(name, None)
 
     def _written(self, at: Instruction) -> list[tuple[Name, bool]]:
-        """Registers that are written, and whether in some lanes only; where the sentence does not tell, all that may
-        be."""
-        told = [(event.name, event.guard is not None) for event in self.events.get(at.index, []) if event.writes]
+        """Registers that are written, and whether in some lanes only; where unknown, all that may be."""
+        written = [(event.name, event.guard is not None) for event in self.events.get(at.index, []) if event.writes]
         binding = self.bindings[at.index]
-        if told or binding is None:
-            return told
+        if written or binding is None:
+            return written
         targets = [target for target in binding.targets if target is not None and target.index >= 0]
         return [((t.file, t.index + k), True) for t in targets for k in range(2 if t.file in ("R", "UR") else 1)]
 

@@ -1,4 +1,4 @@
-"""The predicates as one word, and words without their signs: the same for code and for shapes."""
+"""Predicate file: predicates as one bit word, for code and for analysis."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from typing import Any
 
 from warplens.core.program import Constant, Immediate, Operand, Register, Special
 from warplens.emulator.analysis.register_file import RegisterFile
-from warplens.isa.dsl.lanes import H2, U32, Pred
+from warplens.isa.dsl.half_pair import H2
+from warplens.isa.dsl.lanes import U32, Pred
 
 
 class PredicateFile:
-    """What a warp says of its predicates."""
+    """The predicate operations of a warp."""
 
     e: Any
     condition: Any

@@ -1,4 +1,4 @@
-"""The registers as the code goes along: in which form each is, and what writing one does to it and its neighbours."""
+"""Register file: the representation of each register (uniform, affine, varying) on reads and writes."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from warplens.core.program import Register
 from warplens.emulator.analysis.affine import AffineEmitter, AffineValue, HighWord, signed
 from warplens.emulator.analysis.liveness import Liveness
 from warplens.emulator.analysis.operands import Operands
-from warplens.emulator.analysis.uniformity_lattice import MANY, ONE, Name, State, Uniformity, shape_at
+from warplens.emulator.analysis.uniformity_lattice import UNIFORM, VARYING, Name, State, Uniformity, uniformity_at
 from warplens.isa.dsl.lanes import U32, U64, Lanes, Pred
 from warplens.isa.dsl.warp_interface import Data
 
-Form = Literal["one", "line", "pair", "many"]
-PARTS: dict[Form, int] = {"one": 1, "line": 3, "pair": 3, "many": 1}
+Form = Literal["uniform", "affine", "pair", "varying"]
+PARTS: dict[Form, int] = {"uniform": 1, "affine": 3, "pair": 3, "varying": 1}
 
 
 class RegisterFile(Operands):
-    """Registers of R, UR, P, UP and B.  Subclasses hold the numbers; here is what form they are in.
+    """Registers of R, UR, P, UP and B: their representation; subclasses hold the values.
 
-    `split` says that only a part of the warp may be running: then a result may only be 32 numbers.  `shared` are the
-    registers that lanes which run elsewhere may still read, `free` the guarded writes, by instruction, that may be made
+    `split`: only a part of the warp may be running; then a result can only be varying.  `shared` are the registers that
+    lanes of other splits may still read, `free` the guarded writes, by instruction, that may be made
     in all lanes.
     """
 
@@ -33,7 +33,7 @@ class RegisterFile(Operands):
         self.free: frozenset[tuple[int, Name]] = frozenset()
         self.flow: Liveness[Any] = Liveness()
 
-    # What holds the numbers
+    # Storage
 
     def fetch(self, name: Name, form: Form, part: int) -> Any:
         raise NotImplementedError
@@ -46,7 +46,7 @@ class RegisterFile(Operands):
         raise NotImplementedError
 
     def trust(self, linear: AffineValue) -> None:
-        """From here on the parts of this value are relied upon."""
+        """Called before the parts of this value are used: emits its overflow guards."""
 
     # Reading
 
@@ -61,21 +61,21 @@ class RegisterFile(Operands):
         return self._held((file, index))
 
     def _held(self, name: Name) -> Any:
-        shape = shape_at(self.shapes, name)
+        shape = uniformity_at(self.shapes, name)
         match shape.kind:
-            case "one" if shape.known is not None:
+            case "uniform" if shape.known is not None:
                 return self.immediate(Pred if name[0] == "P" else U32, shape.known)
-            case "one":
-                return self.fetch(name, "one", 0)
-            case "line":
-                return AffineValue(32, self._parts(name, "line", shape))
+            case "uniform":
+                return self.fetch(name, "uniform", 0)
+            case "affine":
+                return AffineValue(32, self._parts(name, "affine", shape))
             case "low":
                 whole = self._pair_at(name, shape)
                 return self.e.line_truncate(U32, (), [whole])
             case "high":
                 low = (name[0], name[1] - 1)
-                return HighWord(self._pair_at(low, shape_at(self.shapes, low)))
-        return self.fetch(name, "many", 0)
+                return HighWord(self._pair_at(low, uniformity_at(self.shapes, low)))
+        return self.fetch(name, "varying", 0)
 
     def _pair_at(self, name: Name, shape: Uniformity) -> AffineValue:
         return AffineValue(64, self._parts(name, "pair", shape), origin=name)
@@ -117,7 +117,7 @@ class RegisterFile(Operands):
             return False
         self.trust(high.whole)
         for name in names:
-            self._part_from_neighbours(name)
+            self._split_pair(name)
             self.flow.writes(name)
         base, *steps = high.whole.parts
         self.put(names[0], "pair", 0, base)
@@ -139,13 +139,13 @@ class RegisterFile(Operands):
 
     def _write_word(self, name: Name, node: Any, active: Any, condition: Any) -> None:
         e, file = self.e, name[0]
-        self._part_from_neighbours(name)
+        self._split_pair(name)
         self.flow.writes(name)
         if file in ("UR", "UP"):
             self._write_uniform(name, node, active, condition)
             return
         if self.split or not (condition is None or e.is_scalar(condition)):
-            self._write_many(name, node, active, condition)
+            self._write_varying(name, node, active, condition)
             return
         if condition is not None:
             chosen = Pred(e, condition)
@@ -153,95 +153,95 @@ class RegisterFile(Operands):
             node = chosen.choose(kind(e, node), kind(e, self._held(name))).node
         if isinstance(node, AffineValue):
             base, *steps = node.parts
-            self.put(name, "line", 0, base)
-            self.shapes[name] = Uniformity("line", None, self._put_steps(name, "line", steps))
+            self.put(name, "affine", 0, base)
+            self.shapes[name] = Uniformity("affine", None, self._put_steps(name, "affine", steps))
         elif not isinstance(node, HighWord) and e.is_scalar(node):
             known = e.known(node)
             if known is None:
-                self.put(name, "one", 0, node)
-            self.shapes[name] = Uniformity("one", known)
+                self.put(name, "uniform", 0, node)
+            self.shapes[name] = Uniformity("uniform", known)
         else:
-            self.put(name, "many", 0, e.vector_of(node))
-            self.shapes[name] = MANY
+            self.put(name, "varying", 0, e.vector_of(node))
+            self.shapes[name] = VARYING
 
-    def _write_many(self, name: Name, node: Any, active: Any, condition: Any) -> None:
-        """Other lanes keep what they have: those that run elsewhere as 32 numbers, those here in today's form."""
+    def _write_varying(self, name: Name, node: Any, active: Any, condition: Any) -> None:
+        """Inactive lanes keep their values: those of other splits as varying, those of this one in the current form."""
         value = self.e.vector_of(node)
         if self.split and name in self.shared:
-            old = self.fetch(name, "many", 0)
-            if condition is not None and shape_at(self.shapes, name) != MANY:
+            old = self.fetch(name, "varying", 0)
+            if condition is not None and uniformity_at(self.shapes, name) != VARYING:
                 old = self.blended(None, self.e.vector_of(self._held(name)), old)
             value = self.blended(active, value, old)
         elif condition is not None:
             value = self.blended(active, value, self.e.vector_of(self._held(name)))
-        self.put(name, "many", 0, value)
-        self.shapes[name] = MANY
+        self.put(name, "varying", 0, value)
+        self.shapes[name] = VARYING
 
     def _write_uniform(self, name: Name, node: Any, active: Any, condition: Any) -> None:
-        self.put(name, "one", 0, self.uniform(node, active, condition, lambda: self.fetch(name, "one", 0)))
+        self.put(name, "uniform", 0, self.uniform(node, active, condition, lambda: self.fetch(name, "uniform", 0)))
 
     def uniform(self, node: Any, active: Any, condition: Any, old: Any) -> Any:
-        """One number for a register of the uniform datapath; `old()` where no lane is active."""
+        """The value of a register of the uniform datapath; `old()` where no lane is active."""
         raise NotImplementedError
 
     def take_from(self, barrier: Register, staying: U32) -> None:
-        """Lanes leave a convergence barrier, whoever holds its mask."""
+        """Lanes leave a convergence barrier, in whichever form its mask is held."""
         name = (barrier.file, barrier.index)
-        shape = shape_at(self.shapes, name)
-        self.put(name, "many" if shape == MANY else "one", 0, staying.node)
-        self.shapes[name] = MANY if shape == MANY else ONE
+        shape = uniformity_at(self.shapes, name)
+        self.put(name, "varying" if shape == VARYING else "uniform", 0, staying.node)
+        self.shapes[name] = VARYING if shape == VARYING else UNIFORM
 
-    def _part_from_neighbours(self, name: Name) -> None:
-        """Half of a 64-bit line is about to be written: the other half stands by itself from now on."""
+    def _split_pair(self, name: Name) -> None:
+        """Half of a 64-bit affine value is about to be written: the other half becomes a value of its own."""
         file, index = name
-        shape = shape_at(self.shapes, name)
+        shape = uniformity_at(self.shapes, name)
         if shape.kind == "low":
             other = (file, index + 1)
-            self._to_many(other)
+            self._to_varying(other)
         elif shape.kind == "high":
             other = (file, index - 1)
             if self.split:
-                self._to_many(other)
+                self._to_varying(other)
                 return
             low = self._held(other)
-            self.put(other, "line", 0, low.parts[0])
-            self.shapes[other] = Uniformity("line", None, self._put_steps(other, "line", low.parts[1:]))
+            self.put(other, "affine", 0, low.parts[0])
+            self.shapes[other] = Uniformity("affine", None, self._put_steps(other, "affine", low.parts[1:]))
 
-    def _to_many(self, name: Name) -> None:
+    def _to_varying(self, name: Name) -> None:
         value = self.e.vector_of(self._held(name))
         if self.split and name in self.shared:
-            value = self.blended(None, value, self.fetch(name, "many", 0))
-        self.put(name, "many", 0, value)
-        self.shapes[name] = MANY
+            value = self.blended(None, value, self.fetch(name, "varying", 0))
+        self.put(name, "varying", 0, value)
+        self.shapes[name] = VARYING
 
-    # Going on to a place where the forms are others
+    # Transition to a block with other representations
 
     def convert(self, to: State, live: Iterable[Name], lanes: Any) -> None:
-        """Brings every live register into the form that it has there; `lanes` move, or None: the whole warp."""
+        """Converts every live register to its form at the target; `lanes` move, or None: the whole warp."""
         for name in sorted(self._with_low_words(live, to)):
-            shape, wanted = shape_at(self.shapes, name), shape_at(to, name)
+            shape, wanted = uniformity_at(self.shapes, name), uniformity_at(to, name)
             if shape == wanted or wanted.kind == "high":
                 continue
             value = self._held(name)
             match wanted.kind:
-                case "many":
+                case "varying":
                     value = self.e.vector_of(value)
                     if lanes is not None:
-                        value = self.blended(lanes, value, self.fetch(name, "many", 0))
-                    self.put(name, "many", 0, value)
-                case "one":
-                    self.put(name, "one", 0, value)
-                case "line":
-                    self._put_line(name, "line", self.e.line(value), wanted)
+                        value = self.blended(lanes, value, self.fetch(name, "varying", 0))
+                    self.put(name, "varying", 0, value)
+                case "uniform":
+                    self.put(name, "uniform", 0, value)
+                case "affine":
+                    self._put_affine(name, "affine", self.e.line(value), wanted)
                 case "low":
                     high = self._held((name[0], name[1] + 1))
                     whole = self.e.do("join", U64, self._u32(value), self._u32(high))
-                    self._put_line(name, "pair", self.e.line(whole), wanted)
+                    self._put_affine(name, "pair", self.e.line(whole), wanted)
 
     def _u32(self, node: Any) -> Lanes:
         return U32(self.e, node)
 
-    def _put_line(self, name: Name, form: Form, parts: Any, wanted: Uniformity) -> None:
+    def _put_affine(self, name: Name, form: Form, parts: Any, wanted: Uniformity) -> None:
         kind = U64 if form == "pair" else U32
         self.put(name, form, 0, parts[0])
         for part, (step, known) in enumerate(zip(parts[1:], wanted.steps, strict=True), 1):
@@ -251,7 +251,7 @@ class RegisterFile(Operands):
     def _with_low_words(self, live: Iterable[Name], to: State) -> set[Name]:
         """A high word is kept with its low word."""
         names = set(live)
-        return names | {(f, n - 1) for f, n in names if shape_at(to, (f, n)).kind == "high"}
+        return names | {(f, n - 1) for f, n in names if uniformity_at(to, (f, n)).kind == "high"}
 
 
-__all__ = ["ONE", "PARTS", "Form", "RegisterFile"]
+__all__ = ["PARTS", "UNIFORM", "Form", "RegisterFile"]

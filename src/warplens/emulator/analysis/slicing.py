@@ -1,8 +1,8 @@
-"""What a recording has to execute: whatever decides which code a warp runs and which addresses it reaches.
+"""Backward slice of branches and addresses: all that a trace recording must execute.
 
 A recording holds basic blocks and addresses, no results.  An instruction whose result decides neither is left out, and
-so are the loads and stores of a space of memory from which nothing that does is loaded: they are recorded, and move
-nothing.  Of a product of matrices the arithmetic of addresses is left, of 2,048 x 2,048 halves a fiftieth of the time.
+so are the loads and stores of a memory space from which no such result is loaded: they are recorded, and move no data.
+Of a matrix product only the address arithmetic remains: for 2,048 x 2,048 halves a fiftieth of the time.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ from functools import reduce
 from operator import or_
 
 from warplens.core.cubin import Kernel
+from warplens.core.memory_opcodes import EVERY_ACTION, MBARRIERS, MEMORY, opcodes
 from warplens.core.program import Address, Block, Instruction, Program
-from warplens.emulator.analysis.cfg import reached, ways
+from warplens.emulator.analysis.cfg import reachable_blocks, successors
 from warplens.emulator.analysis.divergence import Convergence
 from warplens.emulator.analysis.liveness import GUARDS, Guard, Name, RegisterAccess
 from warplens.emulator.analysis.operands import named
@@ -24,18 +25,17 @@ from warplens.emulator.state.check_set import NEEDED, RECORD, STILL, Checks, Sti
 from warplens.isa.dsl.decode import Binding, bind
 from warplens.system import disk_cache as disk
 
-SECTIONS = ("tensor", "sparse")  # whose sentences take the warp, and do nothing but give a result
+SECTIONS = ("tensor", "sparse")  # whose operations take the warp, and only return a result
 RESULTS_ONLY = frozenset({
     "SHFL", "VOTE", "VOTEU", "MATCH", "REDUX", "CREDUX", "S2R", "S2UR", "CS2R", "CS2UR", "R2UR", "VIADD",
 })  # fmt: skip
-SPACES: Mapping[str, Still] = {
-    "LDG": "global", "STG": "global", "ATOMG": "global", "RED": "global", "REDG": "global",
-    "LDS": "shared", "STS": "shared", "ATOMS": "shared", "LDSM": "shared", "STSM": "shared",
-    "SYNCS": "shared", "ARRIVES": "shared", "LDL": "local", "STL": "local",
-}  # fmt: skip
-EVERYWHERE = frozenset({"LD", "ST", "ATOM"})
-COPIES = "LDGSTS"
-TABLES = frozenset({"LDC", "ULDC", "LDCU"})
+COPIES = opcodes(("global",), ("copy",))
+GENERIC = opcodes(("generic",), EVERY_ACTION)
+CONSTANT_LOADS = opcodes(("constant",), ("load",))
+ONE_SPACE: Mapping[str, Still] = {
+    **{base: op.space for base, op in MEMORY.items() if op.space in STILL and base not in COPIES},
+    **dict.fromkeys(MBARRIERS, "shared"),
+}
 
 Want = tuple[Name, Guard]  # a register, in the lanes of a guard
 
@@ -51,19 +51,20 @@ class ProgramSlice:
 _known: dict[tuple[str, bytes], tuple[Program, ProgramSlice]] = {}  # the latest program of each machine code
 
 
-def slimmed(kernel: Kernel, program: Program) -> ProgramSlice:
-    """Where the driver is called, which may look at anything, all of it."""
+def program_slice(kernel: Kernel, program: Program) -> ProgramSlice:
+    """The slice of a kernel; the whole program where system calls, which may read anything, are made."""
     if kernel.externs:
         return ProgramSlice(program, RECORD)
     name = kernel.arch, kernel.code
     if name not in _known or _known[name][0] is not program:
-        key = disk.key("slimmed", kernel.arch, kernel.code, program.name)
-        left_out, still = json.loads(disk.remember("slimmed", key, lambda: json.dumps(_found(program)).encode()))
+        key = disk.key("slice", kernel.arch, kernel.code, program.name)
+        made = disk.remember("slice", key, lambda: json.dumps(_computed_slice(program)).encode())
+        left_out, still = json.loads(made)
         _known[name] = program, _without(program, frozenset(left_out), still)
     return _known[name][1]
 
 
-def _found(program: Program) -> tuple[list[int], list[Still]]:
+def _computed_slice(program: Program) -> tuple[list[int], list[Still]]:
     """The instructions that can be left out, and the spaces of memory in which nothing need be moved."""
     needs = SliceDependences(program)
     still = frozenset(STILL)
@@ -83,17 +84,17 @@ def _without(program: Program, left_out: frozenset[int], still: Sequence[Still])
 
 @dataclass(frozen=True)
 class InstructionEffect:
-    """What one instruction does to what is wanted: registers in the lanes of guards, a bit for each pair.
+    """Transfer function of one instruction on the wanted registers: a bit for each pair of register and guard.
 
-    told          of registers that it writes
-    gives_untold  it has results, none of which is told
-    turned        pairs: of a guard that it writes, and of the same register in all lanes
-    over          what it alone gives
-    reads, places what it reads, and what of that says which places it reaches
+    defines                of registers that it writes
+    has_undefined_results  it has results, and no write of them is known
+    turned                 pairs: of a guard that it writes, and of the same register in all lanes
+    over                   registers that it overwrites (kill)
+    reads, places          what it reads, and the part of that which decides the addresses
     """
 
-    told: int
-    gives_untold: bool
+    defines: int
+    has_undefined_results: bool
     turned: Sequence[tuple[int, int]]
     over: int
     reads: int
@@ -106,11 +107,11 @@ def _all(bits: Iterable[int]) -> int:
     return reduce(or_, bits, 0)
 
 
-def noted(
+def register_accesses(
     program: Program, bindings: Sequence[Binding | None]
 ) -> tuple[dict[int, Block], dict[int, list[RegisterAccess]]]:
     """Blocks that can be executed by their first instruction, and what each instruction reads and writes."""
-    entered = reached(program)
+    entered = reachable_blocks(program)
     blocks = {block.first: block for block in program.blocks if block.first in entered}
     walk = UniformityWalk(program, bindings, 0)
     for block in blocks.values():
@@ -123,15 +124,15 @@ def noted(
 
 
 class SliceDependences:
-    """Who reads and writes which registers, instruction by instruction, and what follows from that."""
+    """Dependences of the slice: register reads and writes by instruction, and the instructions needed."""
 
     def __init__(self, program: Program) -> None:
-        self.program, self.ways = program, ways(program)
+        self.program, self.successors = program, successors(program)
         self.bindings = [bind(i) for i in program.instructions]
-        self.blocks, self.events = noted(program, self.bindings)
-        told = {index for index, some in self.events.items() if any(event.writes for event in some)}
+        self.blocks, self.events = register_accesses(program, self.bindings)
+        defines = {index for index, some in self.events.items() if any(event.writes for event in some)}
         pairs = zip(program.instructions, self.bindings, strict=True)
-        self.pure = {i.index for i, binding in pairs if i.index in told and is_pure(i, binding)}
+        self.pure = {i.index for i, binding in pairs if i.index in defines and is_pure(i, binding)}
         bits: dict[Want, int] = {}
         by_name: dict[Name, int] = {}
         for event in (event for some in self.events.values() for event in some if not event.writes):
@@ -146,7 +147,7 @@ class SliceDependences:
         moved: set[Still] = set()
         live, wanted = dict.fromkeys(self.blocks, 0), dict.fromkeys(self.blocks, 0)
         before: dict[int, set[int]] = {first: set() for first in self.blocks}
-        for first, targets in self.ways.items():
+        for first, targets in self.successors.items():
             for target in targets:
                 before[target].add(first)
         todo = set(self.blocks)
@@ -165,13 +166,13 @@ class SliceDependences:
         return needed, moved
 
     def _through(self, index: int, still: frozenset[Still], wanted: int, needed: set[int], moved: set[Still]) -> int:
-        """Backwards over one instruction: what is needed behind it, to what is needed before it, as bits."""
+        """Backward transfer over one instruction: from what is wanted after it to what is wanted before it, as bits."""
         effect = self.effects[index]
-        used = bool(wanted & effect.told)
+        used = bool(wanted & effect.defines)
         if index in self.pure and not used:
             return wanted
         needed.add(index)
-        asked = used or effect.gives_untold
+        asked = used or effect.has_undefined_results
         if asked or (effect.copies and "shared" not in still):
             moved |= effect.spaces
         for guarded, plain in effect.turned:
@@ -186,13 +187,13 @@ class SliceDependences:
         spaces = spaces_of(at)
         changed = {event.name for event in written if event.name[0] in GUARDS}
         over = 0
-        if at.index in self.pure or at.base in TABLES or spaces:
+        if at.index in self.pure or at.base in CONSTANT_LOADS or spaces:
             for name, guard in {(e.name, e.guard) for e in written if e.name[0] in ("R", "P")}:
                 over |= bits.get((name, guard), 0) if guard else by_name.get(name, 0)
         reads = [(bits[e.name, e.guard], e.name) for e in events if not e.writes]
         return InstructionEffect(
-            told=_all(by_name.get(event.name, 0) for event in written),
-            gives_untold=not written and self._gives(at.index),
+            defines=_all(by_name.get(event.name, 0) for event in written),
+            has_undefined_results=not written and self._gives(at.index),
             turned=[
                 (bit, bits[name, None]) for (name, guard), bit in bits.items()
                 if guard is not None and (guard.file, guard.index) in changed
@@ -201,7 +202,7 @@ class SliceDependences:
             reads=_all(bit for bit, _ in reads),
             places=_all(bit for bit, name in reads if places(at, name)),
             spaces=spaces,
-            copies=at.base == COPIES,
+            copies=at.base in COPIES,
         )  # fmt: skip
 
     def _gives(self, index: int) -> bool:
@@ -212,15 +213,15 @@ class SliceDependences:
 
 def spaces_of(at: Instruction) -> set[Still]:
     """Which spaces of memory an instruction accesses; of constant memory nothing is ever stored."""
-    if at.base in EVERYWHERE:
+    if at.base in GENERIC:
         return set(STILL)
-    if at.base == COPIES:
+    if at.base in COPIES:
         return {"global", "shared"}
-    return {SPACES[at.base]} if at.base in SPACES else set()
+    return {ONE_SPACE[at.base]} if at.base in ONE_SPACE else set()
 
 
 def is_pure(at: Instruction, binding: Binding | None) -> bool:
-    """Whether it does nothing but write its results, all of which are told."""
+    """Whether it only writes its results, all of which are known."""
     if binding is None or at.base == "NOP":
         return False
     op = binding.op
@@ -228,7 +229,7 @@ def is_pure(at: Instruction, binding: Binding | None) -> bool:
 
 
 def places(at: Instruction, name: Name) -> bool:
-    """Whether a register that an access reads may say which places it reaches, in which lanes."""
+    """Whether a register that an access reads may decide its addresses, or in which lanes it is made."""
     if name[0] != "R":
         return True
     registers = [r for operand in at.operands if isinstance(operand, Address) for r in named(operand)]

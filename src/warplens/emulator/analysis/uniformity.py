@@ -1,7 +1,7 @@
-"""Finds out before translation what form each register has at the start of each block, and where lanes may be apart.
+"""Uniformity analysis: the representation of each register at the start of each block, and where lanes may diverge.
 
-The sentences of isa/ are run once more, over tokens that say only "one number" or "many"; lines are kept as lines by
-the same rules as in code (affine.py).
+The operations of isa/ are run over abstract values, uniform or varying; affine values stay affine by the same rules as
+in code (affine.py).
 """
 
 from __future__ import annotations
@@ -12,21 +12,26 @@ from typing import Any
 
 from warplens.core.program import Block, Constant, Immediate, Instruction, Program, Register
 from warplens.emulator.analysis.abstract_interpreter import AbstractEmitter, AbstractRegisters, AbstractWarp
-from warplens.emulator.analysis.divergence import UNKNOWN, Convergence, left_early, meetings, only_clears, parts
+from warplens.emulator.analysis.divergence import (
+    DATA_DEPENDENT,
+    Convergence,
+    convergence_barriers,
+    diverges,
+    early_passed_barriers,
+    only_clears,
+)
 from warplens.emulator.analysis.liveness import Name
-from warplens.emulator.analysis.operands import named
 from warplens.emulator.analysis.register_file import RegisterFile
-from warplens.emulator.analysis.uniformity_lattice import MANY, State, joined, shape_at
+from warplens.emulator.analysis.uniformity_lattice import VARYING, State, join, uniformity_at
 from warplens.isa.dsl.decode import Binding
 from warplens.isa.dsl.lanes import Lanes
-from warplens.isa.dsl.warp_interface import Data
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class ProgramPoint:
-    """The start of a block, in the copy for a whole warp or in the one for lanes that may be apart.
+    """The start of a block, in the copy for a whole warp or in the one for warps that have diverged.
 
-    A warp begins whole.  When lanes disagree it goes over to the other copy, and stays there.
+    A warp starts whole.  When lanes disagree it continues in the other copy, and stays there.
     """
 
     first: int
@@ -35,27 +40,27 @@ class ProgramPoint:
 
 @dataclass(frozen=True)
 class UniformityFacts:
-    """What is known at each place."""
+    """Facts at each program point."""
 
     states: Mapping[ProgramPoint, State]
-    split: Mapping[ProgramPoint, bool]  # whether a part of the warp may be there by itself
+    split: Mapping[ProgramPoint, bool]  # whether a part of the warp may be there without the rest
     leaves_whole: Mapping[ProgramPoint, bool]  # whether all lanes leave the block at once
     live: Mapping[ProgramPoint, frozenset[Name]]
     free: Mapping[ProgramPoint, frozenset[tuple[int, Name]]]  # guarded writes that may be made in all lanes
 
 
-def shapes(
+def analyze_uniformity(
     program: Program, bindings: Sequence[Binding | None], blocks: Sequence[Block], tile: int,
     successors: Mapping[int, Sequence[int]],
 ) -> UniformityFacts:  # fmt: skip
-    """`tile`: how many lanes stand side by side along x; 0: nothing is assumed of threadIdx."""
+    """Fixpoint over the program points.  `tile`: lanes along x; 0: nothing is assumed of threadIdx."""
     walk = UniformityWalk(program, bindings, tile)
     by_start = {block.first: block for block in blocks}
     if walk.unknown:
         places = [ProgramPoint(start) for start in sorted(by_start)]
         for place in places:
             walk.through(place, by_start[place.first], {}, Convergence(True))
-        states: dict[ProgramPoint, State] = {place: _all_many(walk.registers) for place in places}
+        states: dict[ProgramPoint, State] = {place: _all_varying(walk.registers) for place in places}
         flow = {place: [ProgramPoint(t) for t in successors[place.first]] for place in places}
         return walk.result(states, dict.fromkeys(places, True), dict.fromkeys(places, False), flow)
     walk.find_free(blocks, successors)
@@ -65,45 +70,45 @@ def shapes(
     edges: dict[ProgramPoint, dict[ProgramPoint, tuple[State, bool]]] = {}
     todo = {start}
     while todo:
-        # Whole warps first: what is known of them depends on nothing that happens apart.
+        # Whole warps first: their facts do not depend on those of diverged ones.
         place = min(todo, key=lambda p: (not p.whole, p.first))
         todo.remove(place)
-        after, apart = walk.through(place, by_start[place.first], states[place], convergence[place])
+        after, may_disagree = walk.through(place, by_start[place.first], states[place], convergence[place])
         state = dict(walk.registers.shapes)
         leaves_whole[place] = place.whole or not (convergence[place].split or after.split)
-        ways = [(ProgramPoint(t, place.whole), after, leaves_whole[place]) for t in successors[place.first]]
-        if place.whole and apart:
-            ways += [(ProgramPoint(t), Convergence(True), False) for t in successors[place.first]]
-        flow[place] = sorted({target for target, _, _ in ways})
-        for target, converged, whole in ways:
-            met = converged.join(convergence.get(target, converged))
+        edges_out = [(ProgramPoint(t, place.whole), after, leaves_whole[place]) for t in successors[place.first]]
+        if place.whole and may_disagree:
+            edges_out += [(ProgramPoint(t), Convergence(True), False) for t in successors[place.first]]
+        flow[place] = sorted({target for target, _, _ in edges_out})
+        for target, converged, whole in edges_out:
+            merged = converged.join(convergence.get(target, converged))
             here = edges.setdefault(target, {})
             here[place] = (state, whole)
-            meeting = joined([*here.values(), (states.get(target, state), True), *([({}, True)] * (target == start))])
-            if target not in states or meeting != states[target] or met != convergence[target]:
-                states[target], convergence[target] = meeting, met
+            joined = join([*here.values(), (states.get(target, state), True), *([({}, True)] * (target == start))])
+            if target not in states or joined != states[target] or merged != convergence[target]:
+                states[target], convergence[target] = joined, merged
                 todo.add(target)
     split = {place: convergence[place].split for place in states}
     return walk.result(states, split, leaves_whole, flow)
 
 
-def _all_many(registers: RegisterFile) -> State:
-    return dict.fromkeys(registers.flow.names(), MANY)
+def _all_varying(registers: RegisterFile) -> State:
+    return dict.fromkeys(registers.flow.names(), VARYING)
 
 
 class UniformityWalk:
-    """Blocks, one after the other, over tokens."""
+    """Runs blocks, one after the other, over abstract values."""
 
     def __init__(self, program: Program, bindings: Sequence[Binding | None], tile: int) -> None:
         self.program = program
         self.bindings = bindings
         self.tile = tile
         self.registers = AbstractRegisters(AbstractEmitter())
-        self.sentences: dict[int, tuple[Any, list[Name]]] = {}
+        self.templates: dict[int, tuple[Any, list[Name]]] = {}
         self.results: dict[Any, tuple[tuple[Any, ...], list[int]]] = {}
-        self.left, self.meetings = left_early(program), meetings(program)
+        self.left, self.convergence_barriers = early_passed_barriers(program), convergence_barriers(program)
         self.free: dict[int, frozenset[tuple[int, Name]]] = {}
-        self.unknown = any(i.base in UNKNOWN and not only_clears(i) for i in program.instructions)
+        self.unknown = any(i.base in DATA_DEPENDENT and not only_clears(i) for i in program.instructions)
 
     def find_free(self, blocks: Sequence[Block], successors: Mapping[int, Sequence[int]]) -> None:
         for block in blocks:
@@ -116,17 +121,17 @@ class UniformityWalk:
         flow.events.clear()
 
     def through(self, place: ProgramPoint, block: Block, state: State, before: Convergence) -> tuple[Convergence, bool]:
-        """What holds behind the block, and whether lanes may have parted in it."""
+        """Convergence after the block, and whether lanes may have diverged in it."""
         here = before
-        parted = False
+        diverged = False
         self.registers.begin(place, state, before.split)
         self.registers.free = self.free.get(place.first, frozenset())
         for index in range(block.first, block.last + 1):
             at = self.program.instructions[index]
-            apart = self._instruction(at)
-            here = here.step(at, self.left, apart)
-            parted = parted or parts(at, apart)
-        return Convergence(False) if place.whole else here, parted
+            may_disagree = self._instruction(at)
+            here = here.step(at, self.left, may_disagree)
+            diverged = diverged or diverges(at, may_disagree)
+        return Convergence(False) if place.whole else here, diverged
 
     def _instruction(self, at: Instruction) -> bool:
         """Whether lanes may disagree about it."""
@@ -137,30 +142,21 @@ class UniformityWalk:
         registers.flow.at(at.index, None)
         condition = None if at.guard is None else registers.predicate(at.guard)
         registers.flow.at(at.index, at.guard)
-        apart = [condition] if condition is not None else []
-        apart += [registers.predicate(o) for o in at.operands if isinstance(o, Register) and o.file == "P"]
-        try:
-            result: tuple[Any, ...] | None = self._result(at, binding, condition)
-        except AttributeError:
-            # A word of the warp that says nothing of shapes: it may read whatever stands near what it names.
-            for operand in at.operands:
-                for register in named(operand):
-                    registers.run(register, 8 if register.file in ("R", "UR") else 1)
-            result = None
+        may_disagree = [condition] if condition is not None else []
+        may_disagree += [registers.predicate(o) for o in at.operands if isinstance(o, Register) and o.file == "P"]
+        result = self._result(at, binding, condition)
         for number, target in enumerate(binding.targets):
-            if target is not None and result is not None:
+            if target is not None:
                 registers.write(target, result[number], None, condition)
-            elif target is not None:
-                registers.doubt(target, 8 if binding.op.results[number] is Data else 2)
-        return any(not registers.e.is_scalar(p) for p in apart)
+        return any(not registers.e.is_scalar(p) for p in may_disagree)
 
     def _result(self, at: Instruction, binding: Binding, condition: Any) -> tuple[Any, ...]:
-        key = None if binding.op.takes_warp else self._alike(at, binding)
+        key = None if binding.op.takes_warp else self._template_key(at, binding)
         if key is None:
-            return self._told(at, binding, condition)[0]
+            return self._evaluated(at, binding, condition)[0]
         known = self.results.get(key)
         if known is None:
-            known = self.results[key] = self._told(at, binding, condition)
+            known = self.results[key] = self._evaluated(at, binding, condition)
             return known[0]
         for (_, operand), count in zip(binding.sources, known[1], strict=True):
             if isinstance(operand, Register):
@@ -168,8 +164,8 @@ class UniformityWalk:
                     self.registers.flow.reads((operand.file, operand.index + k))
         return known[0]
 
-    def _told(self, at: Instruction, binding: Binding, condition: Any) -> tuple[tuple[Any, ...], list[int]]:
-        """What the sentence gives, and how many registers each of its sources read."""
+    def _evaluated(self, at: Instruction, binding: Binding, condition: Any) -> tuple[tuple[Any, ...], list[int]]:
+        """The results of the operation, and how many registers each of its sources read."""
         registers, reads = self.registers, self.registers.flow.here
         arguments: list[Any] = []
         counts = []
@@ -181,23 +177,23 @@ class UniformityWalk:
             for value in arguments:
                 if isinstance(value, Lanes):
                     value.node = registers.e.vector_of(value.node)
-            arguments.insert(0, AbstractWarp(registers, self.tile, self.meetings, at, condition))
+            arguments.insert(0, AbstractWarp(registers, self.tile, self.convergence_barriers, at, condition))
         result = binding.op.body(*arguments, **binding.modifiers)
         return (result if isinstance(result, tuple) else (result,)), counts
 
-    def _alike(self, at: Instruction, binding: Binding) -> Any:
-        """What the result depends on; None if that is more than the operation and what its operands hold."""
-        if at.index not in self.sentences:
-            self.sentences[at.index] = _sentence(at, binding)
-        sentence, names = self.sentences[at.index]
-        if sentence is None:
+    def _template_key(self, at: Instruction, binding: Binding) -> Any:
+        """Template and uniformity of the operands, if they alone decide the result; else None."""
+        if at.index not in self.templates:
+            self.templates[at.index] = _template(at, binding)
+        template, names = self.templates[at.index]
+        if template is None:
             return None
         state = self.registers.shapes
-        held = tuple([shape_at(state, name) for name in names])
+        held = tuple([uniformity_at(state, name) for name in names])
         for shape in held:
-            if shape.kind not in ("one", "many"):
+            if shape.kind not in ("uniform", "varying"):
                 return None
-        return sentence, held
+        return template, held
 
     def result(
         self,
@@ -212,8 +208,8 @@ class UniformityWalk:
         return UniformityFacts(states, split, leaves_whole, known, free)
 
 
-def _sentence(at: Instruction, binding: Binding) -> tuple[Any, list[Name]]:
-    """An instruction without the numbers of its registers, and the registers; None where it reads others as well."""
+def _template(at: Instruction, binding: Binding) -> tuple[Any, list[Name]]:
+    """An instruction without its register numbers, and the registers; None where it reads others as well."""
     spelled: list[Any] = [at.base, id(binding.op), repr(binding.modifiers)]
     names: list[Name] = []
     for _, operand in binding.sources:

@@ -1,4 +1,4 @@
-"""The primitives of isa/ as LLVM: 32 lanes are one vector, the uniform datapath is scalar."""
+"""LLVM emitter: lowers the primitives of isa/; 32 lanes are one vector, the uniform datapath is scalar."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from warplens.isa.dsl.lanes import F64, U32, U64, Float, Int, Lanes, Pred
 
 
 class LlvmEmitter(FloatEmitter, AffineEmitter):
-    """Writes primitives at the builder's place; `tile` lanes of the warp stand side by side (affine.py)."""
+    """Emits primitives at the builder's position; `tile` lanes of the warp are along x (affine.py)."""
 
     def __init__(self, builder: llvm.IRBuilder, tile: int = LANES) -> None:
         self.b = builder
@@ -78,7 +78,7 @@ class LlvmEmitter(FloatEmitter, AffineEmitter):
         return total
 
     def splat(self, value: Any) -> llvm.Value:
-        """A scalar in every lane; a vector as it is; a line as its 32 numbers."""
+        """A scalar in every lane; a vector as it is; an affine value as its 32 numbers."""
         whole: llvm.Value = self.vector_of(value)
         if is_vector(whole):
             return whole
@@ -207,7 +207,7 @@ class LlvmEmitter(FloatEmitter, AffineEmitter):
         return self.b.call(gather, [places, llvm.IRConstant(I32, 8), everywhere, undefined(result)])
 
     def table(self, numbers: tuple[int, ...]) -> llvm.Value:
-        """A table of the module; the same numbers stand there once."""
+        """A table of the module; equal tables are shared."""
         kind = llvm.ArrayType(I64, len(numbers))
         constant = llvm.IRConstant(kind, numbers)
         for known in self.b.module.variables:

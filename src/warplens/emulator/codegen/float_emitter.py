@@ -1,4 +1,4 @@
-"""Floating-point primitives as LLVM: one rounding in any direction, the machine's one NaN."""
+"""Float emitter: floating-point primitives as LLVM; one rounding in any direction, canonical NaN."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class FloatEmitter:
     shaped: Callable[[llvm.Type, llvm.Value], llvm.Type]
     call: Callable[..., llvm.Value]
     raw: dict[llvm.Value, llvm.Value]
-    """A result before its NaNs became the machine's: for who asks only whether it is one, and for further sums."""
+    """A result before its NaNs are made canonical: for tests for NaN, and for further sums."""
 
     def canonical(self, x: llvm.Value) -> llvm.Value:
         """A float result with the machine's one NaN; of doubles it is `survivor` that knows."""
@@ -114,9 +114,9 @@ class FloatEmitter:
         return total, b.fadd(b.fsub(x, b.fsub(total, part)), b.fsub(y, part))
 
     def lifted(self, x: llvm.Value, y: llvm.Value, *terms: llvm.Value) -> list[llvm.Value]:
-        """x, y and terms to set beside their product, scaled alike where it is so small that its error is no double.
+        """x, y and terms to add to their product, scaled alike where it is so small that its error is no double.
 
-        Finite terms that are large beside such a product are those that it only moves off themselves: they become 0.
+        Finite terms that are large compared with such a product are those that it hardly changes: they become 0.
         """
         b = self.b
         one, scale, zero = (self.number(x, v) for v in (1.0, 2.0**540, 0.0))
@@ -127,8 +127,8 @@ class FloatEmitter:
         tiny = less(b.fmul(x, y), 2.0**-900)
         factors = [b.select(b.and_(tiny, less(v, 1.0)), scale, one) for v in (x, y)]
         large = [b.and_(less(term, float("inf")), b.not_(less(term, 2.0**-800))) for term in terms]
-        beside = [b.select(b.and_(tiny, is_large), zero, term) for term, is_large in zip(terms, large, strict=True)]
-        scaled = [b.fmul(b.fmul(term, factors[0]), factors[1]) for term in beside]
+        addends = [b.select(b.and_(tiny, is_large), zero, term) for term, is_large in zip(terms, large, strict=True)]
+        scaled = [b.fmul(b.fmul(term, factors[0]), factors[1]) for term in addends]
         return [b.fmul(x, factors[0]), b.fmul(y, factors[1]), *scaled]
 
     def rounded_sum(self, x: llvm.Value, y: llvm.Value, rounding: str) -> llvm.Value:
@@ -230,9 +230,6 @@ class FloatEmitter:
         chosen = b.select(b.fcmp_ordered("==", x, y), equal, chosen)
         chosen = b.select(b.fcmp_unordered("uno", y, y), x, b.select(b.fcmp_unordered("uno", x, x), y, chosen))
         return self.canonical(chosen)
-
-    def do_fdiv(self, kind: type[Lanes], args: Any, x: llvm.Value, y: llvm.Value) -> llvm.Value:
-        return self.canonical(self.b.fdiv(x, y))
 
     def do_fsqrt(self, kind: type[Lanes], args: Any, x: llvm.Value) -> llvm.Value:
         return self.canonical(self.call("sqrt", x))

@@ -1,4 +1,4 @@
-"""Scalar control code in LLVM, as the executor's own routines need it: fields, loops, bits."""
+"""Structured builder: struct fields, loops and bit scans in LLVM, for the executor's own routines."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def i64(value: int) -> llvm.IRConstant:
 
 
 class StructuredBuilder:
-    """A builder with words for fields of shared records and for loops."""
+    """IR builder with operations for fields of shared structs and for loops."""
 
     def __init__(self, builder: llvm.IRBuilder) -> None:
         self.b = builder

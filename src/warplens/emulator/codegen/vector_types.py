@@ -1,4 +1,4 @@
-"""LLVM types of a warp: 32 lanes as one vector; constants and intrinsics of them."""
+"""Vector types: LLVM types of a warp, 32 lanes as one vector; their constants and intrinsics."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from warplens.emulator.execute.launch_state import WorkerConfiguration, thread_indices
 from warplens.emulator.instrument.findings import FindingTable
 from warplens.emulator.instrument.instrumentation import unit
-from warplens.emulator.instrument.race_detector import PUBLISHED, Order, row_bytes
+from warplens.emulator.instrument.race_state import PUBLISHED, WarpClocks, row_bytes
 from warplens.emulator.memory.buffer_pool import address, aligned, alone
 from warplens.emulator.state.abi import BANK_BYTES
 from warplens.emulator.state.structs import BlockState, Bounds, BufferRange, Fault, Status, WarpState, WorkerEnv
@@ -100,13 +100,13 @@ class BlockContext:
         units = -(-measure.shared_bytes // unit(measure.plan.program)) if "races" in measure.checks else 0
         init = "init" in measure.checks
         rows, published = aligned(units * row_bytes(warps) + 64, 64), aligned(128 * PUBLISHED, 64)
-        orders = aligned(sizeof(Order) * warps, 64)
+        orders = aligned(sizeof(WarpClocks) * warps, 64)
         written = [aligned(n * init + 64, 64) for n in (measure.shared_bytes, measure.local_bytes * 32 * warps)]
         self.block.shadow, self.block.published = address(rows), address(published)
         self.block.written_shared, self.block.written_local = map(address, written)
         for number in range(warps):
             record = WarpState.from_buffer(self.warps[number * measure.stride :].data)
-            record.order = address(orders) + number * sizeof(Order)
+            record.order = address(orders) + number * sizeof(WarpClocks)
         return [rows, published, orders, *written]
 
 

@@ -1,4 +1,4 @@
-"""The table in which generated code notes what the checks find, and what it says in words."""
+"""Sanitizer findings: the table in which generated code records them, and their conversion to hazards."""
 
 from __future__ import annotations
 
@@ -7,21 +7,26 @@ from collections.abc import Iterable
 from dataclasses import replace
 from enum import IntEnum
 from operator import itemgetter
+from typing import NamedTuple
 
 from warplens import llvm
 from warplens.core.hazard import Check, Hazard, Party, Severity
 from warplens.core.launch import Dim3, Launch
+from warplens.core.memory_opcodes import MEMORY, Action
 from warplens.core.program import Instruction, Program
 from warplens.emulator.codegen.structured_builder import StructuredBuilder, function, i32, i64
 from warplens.emulator.codegen.vector_types import I32, I64, PTR
 from warplens.emulator.memory.device_memory import DeviceMemory
 from warplens.emulator.state.structs import BlockState, WorkerEnv
 
-ROOM = 512
-"""Pairs of instructions that a worker keeps; a note says how many occurrences others had."""
+TABLE_ENTRIES = 512
+"""Pairs of instructions that a worker keeps; a note counts the occurrences of others."""
 
-NOBODY = -1
+NO_PARTY = -1
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
+ACTIONS: dict[Action, str] = {
+    "load": "read", "store": "write", "copy": "write", "atomic": "atomic", "reduction": "atomic",
+}  # fmt: skip
 OLD_VALUE = "in no order: right only if an older value does no harm"
 
 
@@ -38,7 +43,7 @@ class FindingKind(IntEnum):
 
 
 class FindingRecord(c.Structure):
-    """`first` and `second` are instructions, `who` threads by number in the block; `value`: offset, address or threads.
+    """`first` and `second` are instructions, threads are numbers in the block; `value`: offset, address or threads.
 
     The threads, value and block are those of the first occurrence of the highest `rank`.
     """
@@ -47,8 +52,8 @@ class FindingRecord(c.Structure):
         ("kind", c.c_int32),
         ("first", c.c_int32),
         ("second", c.c_int32),
-        ("who_first", c.c_int32),
-        ("who_second", c.c_int32),
+        ("first_thread", c.c_int32),
+        ("second_thread", c.c_int32),
         ("first_block", c.c_int32),  # of a race in global memory: the number of the first thread's block
         ("value", c.c_int64),
         ("ctaid", c.c_int32 * 3),
@@ -58,12 +63,12 @@ class FindingRecord(c.Structure):
 
 
 class FindingTable(c.Structure):
-    _fields_ = [("count", c.c_int64), ("dropped", c.c_int64), ("entries", FindingRecord * ROOM)]
+    _fields_ = [("count", c.c_int64), ("dropped", c.c_int64), ("entries", FindingRecord * TABLE_ENTRIES)]
 
 
 def note(module: llvm.IRModule) -> llvm.Function:
-    """note(env, block, kind, first, second, who_first, who_second, value, rank, first_block): one more of its kind at
-    these places."""
+    """note(env, block, kind, first, second, first_thread, second_thread, value, rank, first_block): records one more
+    of its kind at these places."""
     if found := module.globals.get("note_finding"):
         return found
     made, code = function(module, "note_finding", llvm.VoidType(), [PTR, PTR, *[I32] * 5, I64, I32, I32])
@@ -74,7 +79,7 @@ def note(module: llvm.IRModule) -> llvm.Function:
     count = b.trunc(code.load(FindingTable, table, "count"), I32)
 
     def fill(entry: llvm.Value) -> None:
-        names = ("kind", "first", "second", "who_first", "who_second", "value", "rank", "first_block")
+        names = ("kind", "first", "second", "first_thread", "second_thread", "value", "rank", "first_block")
         for name, value in zip(names, values, strict=True):
             code.store(value, FindingRecord, entry, name)
         for axis in range(3):
@@ -93,8 +98,8 @@ def note(module: llvm.IRModule) -> llvm.Function:
             b.ret_void()
 
     code.each(count, same)
-    with b.if_else(b.icmp_signed("<", count, i32(ROOM))) as (room, full):
-        with room:
+    with b.if_else(b.icmp_signed("<", count, i32(TABLE_ENTRIES))) as (has_space, full):
+        with has_space:
             entry = _entry(code, table, count)
             fill(entry)
             code.store(1, FindingRecord, entry, "times")
@@ -105,23 +110,29 @@ def note(module: llvm.IRModule) -> llvm.Function:
     return made
 
 
-def noted(
-    code: StructuredBuilder,
-    env: llvm.Value,
-    block: llvm.Value,
-    kind: llvm.Value,
-    first: llvm.Value,
-    second: llvm.Value,
-    who_first: llvm.Value,
-    who_second: llvm.Value,
-    value: llvm.Value,
-    rank: llvm.Value | None = None,
-    first_block: llvm.Value | None = None,
-) -> None:
-    """Calls note()."""
-    wide = value if value.type == I64 else code.b.zext(value, I64)
-    more = [i32(0) if given is None else given for given in (rank, first_block)]
-    code.b.call(note(code.module), [env, block, kind, first, second, who_first, who_second, wide, *more])
+class EmittedFinding(NamedTuple):
+    """The fields of a FindingRecord as values of generated code."""
+
+    kind: llvm.Value
+    first: llvm.Value
+    second: llvm.Value
+    first_thread: llvm.Value
+    second_thread: llvm.Value
+    value: llvm.Value
+    rank: llvm.Value | None = None
+    first_block: llvm.Value | None = None
+
+    @classmethod
+    def of_one(cls, kind: FindingKind, at: llvm.Value, thread: llvm.Value, value: llvm.Value) -> EmittedFinding:
+        """A finding with one party."""
+        return cls(i32(kind), i32(NO_PARTY), at, i32(NO_PARTY), thread, value)
+
+
+def emit_finding(code: StructuredBuilder, env: llvm.Value, block: llvm.Value, found: EmittedFinding) -> None:
+    """Emits the call that records a finding."""
+    wide = found.value if found.value.type == I64 else code.b.zext(found.value, I64)
+    more = [i32(0) if given is None else given for given in (found.rank, found.first_block)]
+    code.b.call(note(code.module), [env, block, *found[:5], wide, *more])
 
 
 def _entry(code: StructuredBuilder, table: llvm.Value, number: llvm.Value) -> llvm.Value:
@@ -132,9 +143,10 @@ def _entry(code: StructuredBuilder, table: llvm.Value, number: llvm.Value) -> ll
 def hazards(
     tables: Iterable[FindingTable], program: Program, launch: Launch, memory: DeviceMemory
 ) -> tuple[Hazard, ...]:
-    """What all workers found, by lines of the source (by instructions where they are not known).
+    """Hazards of all workers, by source line (by instruction where lines are not known).
 
-    Of several occurrences the worst one in the first block is told.  Two places are one finding, whichever came first.
+    Of several occurrences the worst one in the first block is reported.  Two places are one finding, in
+    either order.
     """
     tables = list(tables)
     found: dict[tuple[object, ...], list[tuple[tuple[int, ...], Hazard]]] = {}
@@ -145,12 +157,12 @@ def hazards(
             x, y, z = entry.ctaid
             order = SEVERITIES.index(hazard.severity), -entry.rank, x + launch.grid[0] * (y + launch.grid[1] * z)
             found.setdefault((entry.kind, *sorted(map(_place, hazard.parties))), []).append((order, hazard))
-    told = tuple(
+    listed = tuple(
         replace(min(same, key=itemgetter(0))[1], times=sum(hazard.times for _, hazard in same))
         for _, same in sorted(found.items(), key=itemgetter(0))
     )
     dropped = sum(table.dropped for table in tables)
-    return (*told, _full(told[-1].check, dropped)) if dropped and told else told
+    return (*listed, _full(listed[-1].check, dropped)) if dropped and listed else listed
 
 
 def _place(party: Party) -> tuple[str, int, str]:
@@ -159,37 +171,37 @@ def _place(party: Party) -> tuple[str, int, str]:
 
 
 def _full(check: Check, dropped: int) -> Hazard:
-    """What is said of a full table."""
+    """The warning about a full table."""
     message = (
-        f"the table of {ROOM} pairs of instructions is full: {dropped:,} occurrences at others are not listed; "
-        "mend what is listed and check again"
+        f"the table of {TABLE_ENTRIES} pairs of instructions is full: {dropped:,} occurrences at others are not "
+        "listed; mend what is listed and check again"
     )
     return Hazard(check, "warning", message, (), (0, 0, 0), dropped)
 
 
 def unwatched(size: int) -> Hazard:
-    """What is said of buffers that are too large for the check."""
+    """The note about buffers that are too large for the check."""
     message = f"the last {size:,} bytes of the buffers are not watched for races: the check would need too much memory"
     return Hazard("races", "note", message, (), (0, 0, 0), 1)
 
 
 def _hazard(entry: FindingRecord, program: Program, launch: Launch, memory: DeviceMemory) -> Hazard | None:
-    """None: it does no harm."""
+    """The hazard of a record; None if it is harmless."""
     parties = tuple(
-        Party(_act(program.instructions[at]), _thread(launch, who), program.instructions[at])
-        for at, who in ((entry.first, entry.who_first), (entry.second, entry.who_second))
-        if at != NOBODY
+        Party(_action(program.instructions[at]), _thread(launch, who), program.instructions[at])
+        for at, who in ((entry.first, entry.first_thread), (entry.second, entry.second_thread))
+        if at != NO_PARTY
     )
     if entry.kind == FindingKind.TWO_PLACES and _one_line(parties):
         return None  # the compiler has made two of one barrier
     if entry.kind in (FindingKind.RACE, FindingKind.GLOBAL_RACE) and _within_atomics(parties):
         return None
-    check, severity, message = _words(entry, parties, program, launch, memory)
+    check, severity, message = _described(entry, parties, program, launch, memory)
     x, y, z = entry.ctaid
     return Hazard(check, severity, message, parties, (x, y, z), entry.times)
 
 
-def _words(
+def _described(
     entry: FindingRecord, parties: tuple[Party, ...], program: Program, launch: Launch, memory: DeviceMemory
 ) -> tuple[Check, Severity, str]:
     kind = FindingKind(entry.kind)
@@ -214,7 +226,7 @@ def _words(
 
 
 def _race(entry: FindingRecord, parties: tuple[Party, ...], program: Program) -> tuple[Check, Severity, str]:
-    one_warp = entry.who_first // 32 == entry.who_second // 32
+    one_warp = entry.first_thread // 32 == entry.second_thread // 32
     at_once = one_warp and entry.first == entry.second
     first, second = (party.act for party in parties)
     where = f"byte {entry.value:#x} of shared memory"
@@ -241,7 +253,8 @@ def _global_race(
     if blocks[0] != blocks[1]:
         who = "threads of blocks {} and {}".format(*("({},{},{})".format(*block) for block in blocks))
     else:
-        who = "two threads of a warp" if entry.who_first // 32 == entry.who_second // 32 else "two threads of a block"
+        one_warp = entry.first_thread // 32 == entry.second_thread // 32
+        who = "two threads of a warp" if one_warp else "two threads of a block"
     if entry.rank == 0:
         return "races", "note", f"{what} by {who} in no order, with the same value"
     if severity := _of_old_value(parties, program):
@@ -265,7 +278,7 @@ def _within_atomics(parties: tuple[Party, ...]) -> bool:
 
 
 def _of_old_value(parties: tuple[Party, ...], program: Program) -> Severity | None:
-    """How bad a plain read of what an atomic changes is.
+    """The severity of a plain read of what an atomic changes.
 
     Loops with atomicCAS() begin with one, and so do those that the compiler makes of atomics of 16 bits: then the read
     and a compare-and-swap have one source line.
@@ -291,11 +304,11 @@ def _one_line(parties: tuple[Party, ...]) -> bool:
     return first is not None and first == second
 
 
-def _act(instruction: Instruction) -> str:
-    base = instruction.base
-    if base == "BAR":
+def _action(instruction: Instruction) -> str:
+    if instruction.base == "BAR":
         return "wait"
-    return "atomic" if base.startswith(("ATOM", "RED")) else "write" if base.startswith(("ST", "LDGSTS")) else "read"
+    found = MEMORY.get(instruction.base)
+    return "read" if found is None else ACTIONS[found.action]
 
 
 def _thread(launch: Launch, number: int) -> Dim3:

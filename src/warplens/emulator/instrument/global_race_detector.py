@@ -1,15 +1,15 @@
-"""--check races in global memory: which accesses of a launch nothing puts in order.
+"""Race detector for global memory (--check races): finds accesses of a launch that nothing orders.
 
 Every warp-wide access is an event: its block, warp, instruction, and the warp's clock and step (race_detector.py).
-Every unit
-of global memory (a word; less where the kernel accesses less) remembers the event and lane of its last plain write,
-its last strong write (atomic, volatile, release), and the last plain reads of two warps, of two blocks where it can.
+Every unit of global memory (a word; less where the kernel accesses less) records the event and lane of its last plain
+write, its last strong write (atomic, volatile, release), and the last plain reads of two warps, of two blocks where it
+can.
 
 Clocks are readings of one counter of the launch.  Within a block the clocks that warps know of each other are those of
 shared memory.  Between blocks, and for warps that meet only in global memory, a fence publishes what its warp knows of
-its block (`released`), a strong write carries the reading of the counter, and who reads it has `known` all that was
-released until then, by whichever block: a scalar clock, where a vector clock of all warps of a grid would be too large.
-So no order that there is is overlooked, while a race with a block that had released to somebody else can be missed.
+its block (`released`), a strong write carries the reading of the counter, and its readers have `known` all that was
+released until then, by any block: a scalar clock, where a vector clock of all warps of a grid would be too large.
+So there are no false positives, while a race with a block that had released to a third one can be missed.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from warplens.core.launch import Launch
 from warplens.emulator.access.bounds_check import each_buffer_with
 from warplens.emulator.codegen.structured_builder import StructuredBuilder, function, i32, i64
 from warplens.emulator.codegen.vector_types import I8, I32, I64, PTR, vector
-from warplens.emulator.instrument.findings import FindingKind, noted
-from warplens.emulator.instrument.race_detector import VOID, Global, How, Order, raise_to, tick
+from warplens.emulator.instrument.findings import EmittedFinding, FindingKind, emit_finding
+from warplens.emulator.instrument.race_state import VOID, GlobalShadow, How, Ordering, WarpClocks, raise_to, tick
 from warplens.emulator.memory.buffer_pool import address, aligned, alone
 from warplens.emulator.memory.device_memory import DeviceMemory
 from warplens.emulator.state.structs import INSTRUCTION, BlockState, BufferRange, WarpState, WorkerEnv
@@ -42,12 +42,12 @@ class GlobalAccessEvent(c.Structure):
 
 
 class GlobalMemory:
-    """The memory of the check for one launch; pages that are not touched take none."""
+    """Shadow memory of one launch; untouched pages take none."""
 
     def __init__(self, memory: DeviceMemory, launch: Launch, unit: int, heap: int | None) -> None:
         """heap: the number of the allocation from which malloc() serves; it is not watched, freed memory comes back."""
         buffers = [a for number, a in enumerate(memory.allocations) if number != heap]
-        self.record = alone(Global)
+        self.record = alone(GlobalShadow)
         base = buffers[0].address if buffers else 0
         size = buffers[-1].address + buffers[-1].size - base if buffers else 0
         units = min(-(-size // unit), MOST_UNITS)
@@ -59,29 +59,29 @@ class GlobalMemory:
 
 
 class GlobalRaceDetector:
-    """The routines of one module."""
+    """The race detection routines of one module, for global memory."""
 
     def __init__(self, module: llvm.IRModule, unit: int) -> None:
         self.module, self.unit = module, unit
 
-    def access(self, how: How, size: int, words: int, strong: bool, acquires: bool) -> llvm.Function:
+    def access(self, how: How, size: int, words: int, ordering: Ordering) -> llvm.Function:
         """(env, block, warp, instruction, addresses, mask, words): before the accesses of these lanes."""
-        name = f"global_{how}_{size}_{words}_{int(strong)}{int(acquires)}"
+        name = f"global_{how}_{size}_{words}_{int(ordering.strong)}{int(ordering.acquires)}"
         if found := self.module.globals.get(name):
             return found
         made, code = function(self.module, name, VOID, [PTR, PTR, PTR, I32, V64, I32, *[V32] * words])
-        _Access(self, code, made.args, how, size, strong, acquires).build()
+        _Access(self, code, made.args, how, size, ordering).build()
         return made
 
     @property
     def release(self) -> llvm.Function:
-        """release(env, block, warp): a fence.  What the warp knows and did is there for those who ask later."""
+        """release(env, block, warp): a fence publishes the clocks of the warp to later acquires."""
         if found := self.module.globals.get("release_global"):
             return found
         made, code = function(self.module, "release_global", VOID, [PTR, PTR, PTR])
         env, block, warp = made.args
         order, shared = code.load(WarpState, warp, "order"), code.load(WorkerEnv, env, "races")
-        clocks = code.field(Order, order, "clocks")
+        clocks = code.field(WarpClocks, order, "clocks")
         raise_to(code, _released(code, shared, block_number(code, env, block)), code.b.load(clocks, typ=V32, align=4))
         tick(code, env, warp)
         code.b.ret_void()
@@ -90,7 +90,7 @@ class GlobalRaceDetector:
     @property
     def acquire(self) -> llvm.Function:
         """acquire(env, warp, event): what was released until this strong write is known; one so long ago that its event
-        is forgotten tells all."""
+        is overwritten acquires everything."""
         if found := self.module.globals.get("acquire_global"):
             return found
         made, code = function(self.module, "acquire_global", VOID, [PTR, PTR, I32])
@@ -98,8 +98,8 @@ class GlobalRaceDetector:
         b = code.b
         shared = code.load(WorkerEnv, env, "races")
         then = code.load(GlobalAccessEvent, _row(code, shared, event), "clock")
-        clock = b.select(_remembered(code, shared, event), then, code.load(Global, shared, "ticks"))
-        place = code.field(Order, code.load(WarpState, warp, "order"), "known")
+        clock = b.select(_remembered(code, shared, event), then, code.load(GlobalShadow, shared, "ticks"))
+        place = code.field(WarpClocks, code.load(WarpState, warp, "order"), "known")
         known = b.load(place, typ=I32)
         b.store(b.select(b.icmp_unsigned(">", clock, known), clock, known), place)
         b.ret_void()
@@ -127,30 +127,32 @@ class GlobalRaceDetector:
         same_block = b.icmp_signed("==", other_block, number)
         same_warp = b.and_(same_block, b.icmp_signed("==", other, own))
         at_once = b.icmp_signed("==", event, now)
-        seen = code.load(Order, order, "seen", b.or_(b.shl(lane, i32(5)), other_lane))
+        seen = code.load(WarpClocks, order, "seen", b.or_(b.shl(lane, i32(5)), other_lane))
         near = b.or_(b.icmp_unsigned(">", seen, step), b.icmp_signed("==", lane, other_lane))
-        far = b.and_(same_block, b.icmp_unsigned(">=", code.load(Order, order, "clocks", other), clock))
-        known = b.icmp_unsigned("<=", clock, code.load(Order, order, "known"))
+        far = b.and_(same_block, b.icmp_unsigned(">=", code.load(WarpClocks, order, "clocks", other), clock))
+        known = b.icmp_unsigned("<=", clock, code.load(WarpClocks, order, "known"))
         if slot != STRONG:
             table = code.at(_released(code, shared, other_block), b.shl(other, i32(2)))
             known = b.and_(known, b.icmp_unsigned(">=", b.load(table, typ=I32), clock))
         with code.when(b.or_(b.select(same_warp, near, far), b.and_(known, b.not_(at_once)))):
             b.ret_void()
-        apart = b.select(same_block, i32(3), i32(4))
-        rank = b.select(same_warp, b.select(at_once, i32(2), i32(1)), apart)
+        between = b.select(same_block, i32(3), i32(4))
+        rank = b.select(same_warp, b.select(at_once, i32(2), i32(1)), between)
         if slot == PLAIN:
             held = b.select(at_once, other_value, b.call(self._held, [env, place]))
             same = b.and_(code.nonzero(stores), b.icmp_signed("==", held, value))
             rank = b.select(same, i32(0), rank)
-        who_first, who = (b.or_(b.shl(w, i32(5)), n) for w, n in ((other, other_lane), (own, lane)))
+        first_thread, thread = (b.or_(b.shl(w, i32(5)), n) for w, n in ((other, other_lane), (own, lane)))
         first = b.and_(tag, i32(INSTRUCTION))
-        noted(code, env, block, i32(FindingKind.GLOBAL_RACE), first, index, who_first, who, place, rank, other_block)
+        kind = i32(FindingKind.GLOBAL_RACE)
+        race = EmittedFinding(kind, first, index, first_thread, thread, place, rank, other_block)
+        emit_finding(code, env, block, race)
         b.ret_void()
         return made
 
     @property
     def _held(self) -> llvm.Function:
-        """_held(env, address): what a unit of memory holds; 0 outside of the buffers, where the access will stop."""
+        """_held(env, address): the value of a unit of memory; 0 outside of the buffers, where the access will fault."""
         if found := self.module.globals.get("held_global"):
             return found
         made, code = function(self.module, "held_global", I32, [PTR, I64])
@@ -169,7 +171,7 @@ class GlobalRaceDetector:
 
     @property
     def read_by(self) -> llvm.Function:
-        """read_by(env, block, warp, unit, event, lane): the reads that a unit remembers."""
+        """read_by(env, block, warp, unit, event, lane): updates the reads that a unit records."""
         if found := self.module.globals.get("read_global"):
             return found
         made, code = function(self.module, "read_global", VOID, [PTR, PTR, PTR, PTR, I32, I32])
@@ -193,7 +195,7 @@ class GlobalRaceDetector:
 
 
 class _Access:
-    """The body of access()."""
+    """Emits the body of access()."""
 
     def __init__(
         self,
@@ -202,35 +204,34 @@ class _Access:
         given: Sequence[llvm.Value],
         how: How,
         size: int,
-        strong: bool,
-        acquires: bool,
+        ordering: Ordering,
     ) -> None:
         self.races, self.code, self.b = races, code, code.b
-        self.how, self.size, self.strong, self.acquires = how, size, strong, acquires
+        self.how, self.size, self.strong, self.acquires = how, size, ordering.strong, ordering.acquires
         self.env, self.block, self.warp, self.index, self.addresses, self.mask, *data = given
         self.words = [code.variable(V32, word) for word in data]
 
     def build(self) -> None:
         code, b = self.code, self.b
         shared = code.load(WorkerEnv, self.env, "races")
-        with code.when(b.icmp_signed("==", code.load(Global, shared, "event"), i32(-1)), likely=False):
+        with code.when(b.icmp_signed("==", code.load(GlobalShadow, shared, "event"), i32(-1)), likely=False):
             b.ret_void()
         if self.strong and self.how != "load":
             tick(code, self.env, self.warp)
         order = code.load(WarpState, self.warp, "order")
         own = code.load(WarpState, self.warp, "index")
-        code.bump(code.field(Global, shared, "event"), 1, I32)
-        self.event = code.load(Global, shared, "event")
+        code.bump(code.field(GlobalShadow, shared, "event"), 1, I32)
+        self.event = code.load(GlobalShadow, shared, "event")
         row = _row(code, shared, self.event)
         now = {
             "block": block_number(code, self.env, self.block),
             "tag": b.or_(b.shl(own, i32(WARP)), self.index),
-            "clock": code.load(Order, order, "clocks", own),
-            "step": code.load(Order, order, "step"),
+            "clock": code.load(WarpClocks, order, "clocks", own),
+            "step": code.load(WarpClocks, order, "step"),
         }
         for name, value in now.items():
             code.store(value, GlobalAccessEvent, row, name)
-        units, base, extent = (code.load(Global, shared, name) for name in ("units", "base", "bytes"))
+        units, base, extent = (code.load(GlobalShadow, shared, name) for name in ("units", "base", "bytes"))
         shift, step = self.races.unit.bit_length() - 1, self.races.unit
 
         def lane_of(lane: llvm.Value) -> None:
@@ -257,11 +258,11 @@ class _Access:
                 other: llvm.Value = i32(0)
                 if stores and self.words and slot == PLAIN:
                     width = min(self.races.unit, self.size)
-                    value = part(code, self.words, lane, byte, width)
-                    other = part(code, self.words, _lane(code, unit, slot), byte, width)
-                whom = [self.env, self.block, self.warp, self.index, lane, unit, place, self.event]
+                    value = part_of(code, self.words, lane, byte, width)
+                    other = part_of(code, self.words, _lane(code, unit, slot), byte, width)
+                arguments = [self.env, self.block, self.warp, self.index, lane, unit, place, self.event]
                 known = stores and bool(self.words)
-                b.call(self.races.against(slot), [*whom, value, other, i32(known)])
+                b.call(self.races.against(slot), [*arguments, value, other, i32(known)])
         if self.acquires:
             strong = _slot(code, unit, STRONG)
             with code.when(code.nonzero(strong)):
@@ -276,7 +277,7 @@ class _Access:
                     _remember(code, unit, READ, self.event, lane)
 
 
-def part(code: StructuredBuilder, words: Sequence[llvm.Value], lane: llvm.Value, byte: int, size: int) -> llvm.Value:
+def part_of(code: StructuredBuilder, words: Sequence[llvm.Value], lane: llvm.Value, byte: int, size: int) -> llvm.Value:
     """`size` bytes of what a lane stores, from a byte on."""
     b = code.b
     word = b.load(b.gep(words[byte // 4], [b.zext(lane, I64)], source_etype=I32), typ=I32)
@@ -294,17 +295,17 @@ def block_number(code: StructuredBuilder, env: llvm.Value, block: llvm.Value) ->
 
 def _row(code: StructuredBuilder, shared: llvm.Value, event: llvm.Value) -> llvm.Value:
     number = code.b.zext(code.b.and_(event, i32(EVENTS - 1)), I64)
-    return code.at(code.load(Global, shared, "events"), code.b.mul(number, i64(c.sizeof(GlobalAccessEvent))))
+    return code.at(code.load(GlobalShadow, shared, "events"), code.b.mul(number, i64(c.sizeof(GlobalAccessEvent))))
 
 
 def _remembered(code: StructuredBuilder, shared: llvm.Value, event: llvm.Value) -> llvm.Value:
-    age = code.b.sub(code.load(Global, shared, "event"), event)
+    age = code.b.sub(code.load(GlobalShadow, shared, "event"), event)
     return code.b.icmp_unsigned("<", age, i32(EVENTS))
 
 
 def _released(code: StructuredBuilder, shared: llvm.Value, block: llvm.Value) -> llvm.Value:
     row = code.b.shl(code.b.zext(code.b.and_(block, i32(MOST_BLOCKS - 1)), I64), i64(7))
-    return code.at(code.load(Global, shared, "released"), row)
+    return code.at(code.load(GlobalShadow, shared, "released"), row)
 
 
 def _slot(code: StructuredBuilder, unit: llvm.Value, slot: int) -> llvm.Value:

@@ -1,19 +1,20 @@
-"""What generated code does besides where a check is on; where none is, nothing, and the code is the same as ever."""
+"""Instrumentation: hooks of `--check` and tracing in generated code; they emit nothing when off."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from warplens import llvm
 from warplens.core.program import Program
 from warplens.emulator.access.site import AccessSite
 from warplens.emulator.codegen.structured_builder import StructuredBuilder, function, i32, i64
 from warplens.emulator.codegen.vector_types import I32, I64, PTR, vector
-from warplens.emulator.instrument.findings import NOBODY, FindingKind, noted
-from warplens.emulator.instrument.global_race_detector import GlobalRaceDetector, part
+from warplens.emulator.instrument.findings import NO_PARTY, EmittedFinding, FindingKind, emit_finding
+from warplens.emulator.instrument.global_race_detector import GlobalRaceDetector, part_of
 from warplens.emulator.instrument.lane_recorder import LaneRecorder
-from warplens.emulator.instrument.race_detector import MBARRIERS, How, RaceDetector, each_warp
+from warplens.emulator.instrument.race_detector import RaceDetector
+from warplens.emulator.instrument.race_state import MBARRIERS, PLAIN, How, Ordering, each_warp
 from warplens.emulator.instrument.warp_recorder import WarpRecorder
 from warplens.emulator.state.check_set import LANES, RECORD, STILL, Checks
 from warplens.emulator.state.structs import ALL_THREADS, INSTRUCTION, BlockState, WarpState, WorkerEnv
@@ -29,6 +30,15 @@ def unit(program: Program) -> int:
     sizes = {"U8": 1, "S8": 1, "8": 1, "U16": 2, "S16": 2, "16": 2}
     accesses = (i for i in program.instructions if i.base in ACCESSES)
     return min((sizes[m] for i in accesses for m in i.modifiers if m in sizes), default=4)
+
+
+class BarrierArrival(NamedTuple):
+    """Lanes that arrive at a block barrier: `mask` of the warp's `live` lanes, at an instruction."""
+
+    barrier: llvm.Value
+    mask: llvm.Value
+    live: llvm.Value
+    instruction: llvm.Value
 
 
 class Instrumentation:
@@ -73,20 +83,16 @@ class Instrumentation:
 
     def access(
         self, site: AccessSite, space: Space, address: Any, size: int, how: How,
-        words: Sequence[llvm.Value] = (), *, strong: bool = False, acquires: bool = False, copies: bool = False,
+        words: Sequence[llvm.Value] = (), ordering: Ordering = PLAIN,
     ) -> None:  # fmt: skip
-        """Before the active lanes' accesses; strays are left to those.
-
-        strong     atomic, volatile, or of more than the block's scope: it does not race with others of its kind
-        acquires   it may tell what other blocks have done;  copies: an asynchronous copy
-        """
+        """Checks and records the active lanes' access before it is made; the access itself reports bad addresses."""
         if self.recorder:
             self.recorder.access(site, space, address, size, how)
         if space == "global" and self.races:
             kept = words if how == "store" else ()
-            routine = self.global_races.access(how, size, len(kept), strong, acquires)
-            who = [site.env, site.block, site.warp, site.index]
-            site.b.call(routine, [*who, site.e.splat(address), site.mask, *kept])
+            routine = self.global_races.access(how, size, len(kept), ordering)
+            thread = [site.env, site.block, site.warp, site.index]
+            site.b.call(routine, [*thread, site.e.splat(address), site.mask, *kept])
         shared = space == "shared"
         if not (shared or space == "local") or not (self.init or (self.races and shared)):
             return
@@ -97,10 +103,10 @@ class Instrumentation:
             b.call(self._written(space, size, how), where)
         if self.races and shared:
             kept = words if how == "store" else ()
-            b.call(self._ordered(size, how, len(kept), copies), [*where, *kept])
+            b.call(self._ordered(size, how, len(kept), ordering.copies), [*where, *kept])
 
     def _ordered(self, size: int, how: How, words: int, copies: bool) -> llvm.Function:
-        """(env, block, warp, instruction, offsets, mask, words): each lane's units are touched."""
+        """(env, block, warp, instruction, offsets, mask, words): checks the units that each lane accesses."""
         name = f"ordered_{'copy' if copies else how}_{size}"
         if found := self.module.globals.get(name):
             return found
@@ -115,44 +121,44 @@ class Instrumentation:
             with code.when(_inside(code, offset, size, code.load(WorkerEnv, env, "shared_bytes"))):
                 first = b.lshr(offset, i32(shift))
                 for k in range(max(size // step, 1)):
-                    value = part(code, values, lane, k * step, step) if values else i32(0)
+                    value = part_of(code, values, lane, k * step, step) if values else i32(0)
                     byte = b.add(offset, i32(k * step))
-                    whom = [env, block, warp, index, lane, b.add(first, i32(k)), value, byte]
-                    b.call(self.shadow.touch(how, copies), whom)
+                    arguments = [env, block, warp, index, lane, b.add(first, i32(k)), value, byte]
+                    b.call(self.shadow.touch(how, copies), arguments)
 
         code.each_bit(mask, lane_of)
         b.ret_void()
         return made
 
     def _written(self, space: Space, size: int, how: How) -> llvm.Function:
-        """(env, block, warp, instruction, offsets, mask): reads ask whether a byte was written, stores note it."""
+        """(env, block, warp, instruction, offsets, mask): reads check whether a byte was written, stores mark it."""
         name = f"written_{space}_{how}_{size}"
         if found := self.module.globals.get(name):
             return found
         made, code = function(self.module, name, VOID, [PTR, PTR, PTR, I32, V32, I32])
         env, block, warp, index, offsets, mask = made.args
         b = code.b
-        room = code.load(WorkerEnv, env, f"{space}_bytes")
+        space_bytes = code.load(WorkerEnv, env, f"{space}_bytes")
         warp_number = code.load(WarpState, warp, "index")
         kind = FindingKind.SHARED_UNWRITTEN if space == "shared" else FindingKind.LOCAL_UNWRITTEN
         first_lane = b.shl(warp_number, i32(5))
 
         def lane_of(lane: llvm.Value) -> None:
             offset = b.extract_element(offsets, lane)
-            who = b.or_(first_lane, lane)
-            bytes_ = code.load(BlockState, block, f"written_{space}")
+            thread = b.or_(first_lane, lane)
+            written = code.load(BlockState, block, f"written_{space}")
             if space == "local":
-                bytes_ = code.at(bytes_, b.mul(code.widened(who), room))
-            with code.when(_inside(code, offset, size, room)):
-                place = code.at(bytes_, b.zext(offset, I64))
+                written = code.at(written, b.mul(code.widened(thread), space_bytes))
+            with code.when(_inside(code, offset, size, space_bytes)):
+                place = code.at(written, b.zext(offset, I64))
                 if how != "store":
                     for start in range(0, size, 4):
                         # Of a word some bytes are enough: padding is copied along with its structure.
                         chunk = llvm.IntType(8 * min(size, 4))
                         some = b.load(code.at(place, start), typ=chunk, align=1)
                         with code.when(b.not_(code.nonzero(some)), likely=False):
-                            said = [i32(kind), i32(NOBODY), index, i32(NOBODY), who, b.add(offset, i32(start))]
-                            noted(code, env, block, *said)
+                            unwritten = EmittedFinding.of_one(kind, index, thread, b.add(offset, i32(start)))
+                            emit_finding(code, env, block, unwritten)
                 if how != "load":
                     ones = llvm.IntType(8 * size)
                     b.store(llvm.IRConstant(ones, (1 << 8 * size) // 255), place, align=1)
@@ -178,26 +184,23 @@ class Instrumentation:
         env: llvm.Value,
         block: llvm.Value,
         warp: llvm.Value,
-        barrier: llvm.Value,
-        mask: llvm.Value,
-        living: llvm.Value,
-        index: llvm.Value,
+        arrival: BarrierArrival,
     ) -> None:
-        """Lanes of mask come to a block barrier."""
+        """Lanes of a warp arrive at a block barrier."""
         b = code.b
         if self.barriers:
-            with code.when(b.icmp_signed("!=", mask, living), likely=False):
+            with code.when(b.icmp_signed("!=", arrival.mask, arrival.live), likely=False):
                 first = b.shl(code.load(WarpState, warp, "index"), i32(5))
-                who = b.or_(first, code.lowest(mask))
-                said = [i32(FindingKind.PART_OF_A_WARP), i32(NOBODY), index, i32(NOBODY), who, code.popcount(mask)]
-                noted(code, env, block, *said)
+                thread, arrived = b.or_(first, code.lowest(arrival.mask)), code.popcount(arrival.mask)
+                found = EmittedFinding.of_one(FindingKind.PART_OF_A_WARP, arrival.instruction, thread, arrived)
+                emit_finding(code, env, block, found)
         if self.races:
-            b.call(self.shadow.arrive, [env, block, warp, barrier])
+            b.call(self.shadow.arrive, [env, block, warp, arrival.barrier])
 
     def opened(
         self, code: StructuredBuilder, env: llvm.Value, block: llvm.Value, barrier: llvm.Value, need: llvm.Value
     ) -> None:
-        """A barrier opens; those that wait are still there.  `need` is as the barrier was told."""
+        """A barrier is complete; the waiting warps are still parked.  `need` is the count of the barrier."""
         b = code.b
         if self.barriers:
             with code.when(b.icmp_signed("==", need, i32(ALL_THREADS))):
@@ -207,38 +210,37 @@ class Instrumentation:
 
     @property
     def _places(self) -> llvm.Function:
-        """(env, block, barrier): all who wait at a barrier of all threads should be in one place, and nobody gone."""
+        """(env, block, barrier): reports threads at a barrier of all threads that wait elsewhere or have exited."""
         if found := self.module.globals.get("places_at_barrier"):
             return found
         made, code = function(self.module, "places_at_barrier", VOID, [PTR, PTR, I32])
         env, block, barrier = made.args
         b = code.b
-        first, first_who = code.variable(I32, i32(NOBODY)), code.variable(I32, i32(NOBODY))
+        first, first_thread = code.variable(I32, i32(NO_PARTY)), code.variable(I32, i32(NO_PARTY))
 
         def of(warp: llvm.Value) -> None:
             def waits(n: llvm.Value) -> None:
                 at = b.sub(b.and_(code.load(WarpState, warp, "parked_pc", n), i32(INSTRUCTION)), i32(1))
                 start = b.shl(code.load(WarpState, warp, "index"), i32(5))
-                who = b.or_(start, code.lowest(code.load(WarpState, warp, "parked_mask", n)))
+                thread = b.or_(start, code.lowest(code.load(WarpState, warp, "parked_mask", n)))
                 here = b.icmp_signed("==", code.load(WarpState, warp, "parked_at", n), barrier)
                 known = b.load(first, typ=I32)
-                new = b.icmp_signed("==", known, i32(NOBODY))
+                new = b.icmp_signed("==", known, i32(NO_PARTY))
                 with code.when(b.and_(here, new)):
                     b.store(at, first)
-                    b.store(who, first_who)
+                    b.store(thread, first_thread)
                 with code.when(b.and_(here, b.and_(b.not_(new), b.icmp_signed("!=", at, known)))):
-                    said = [i32(FindingKind.TWO_PLACES), known, at, b.load(first_who, typ=I32), who, i32(0)]
-                    noted(code, env, block, *said)
+                    kind, earlier = i32(FindingKind.TWO_PLACES), b.load(first_thread, typ=I32)
+                    emit_finding(code, env, block, EmittedFinding(kind, known, at, earlier, thread, i32(0)))
 
             code.each(code.load(WarpState, warp, "parked"), waits)
 
         each_warp(code, env, block, of)
         live = code.load(BlockState, block, "live")
-        at, who = b.load(first, typ=I32), b.load(first_who, typ=I32)
+        at, thread = b.load(first, typ=I32), b.load(first_thread, typ=I32)
         missing = b.icmp_signed("<", live, code.load(WorkerEnv, env, "threads"))
-        with code.when(b.and_(missing, b.icmp_signed("!=", at, i32(NOBODY)))):
-            said = [i32(FindingKind.OTHERS_HAVE_LEFT), i32(NOBODY), at, i32(NOBODY), who, live]
-            noted(code, env, block, *said)
+        with code.when(b.and_(missing, b.icmp_signed("!=", at, i32(NO_PARTY)))):
+            emit_finding(code, env, block, EmittedFinding.of_one(FindingKind.OTHERS_HAVE_LEFT, at, thread, live))
         b.ret_void()
         return made
 
@@ -248,7 +250,7 @@ class Instrumentation:
             code.b.call(self.shadow.arrive, [env, block, warp, i32(MBARRIERS)])
 
     def wait_at_mbarrier(self, code: StructuredBuilder, block: llvm.Value, warp: llvm.Value, mask: llvm.Value) -> None:
-        """Lanes ask whether a phase of one is over, and go on if it is."""
+        """Lanes test whether a phase of an mbarrier is complete, and continue if it is."""
         if self.races:
             code.b.call(self.shadow.observe, [block, warp, mask])
 
@@ -270,11 +272,11 @@ class Instrumentation:
             code.b.call(self.shadow.wait, [warp, i32(groups)])
 
     def meet(self, code: StructuredBuilder, warp: llvm.Value, lanes: llvm.Value) -> None:
-        """Lanes of a warp have waited for each other."""
+        """Lanes of a warp have reconverged."""
         if self.races:
             code.b.call(self.shadow.meet, [warp, lanes])
 
 
-def _inside(code: StructuredBuilder, offset: llvm.Value, size: int, room: llvm.Value) -> llvm.Value:
+def _inside(code: StructuredBuilder, offset: llvm.Value, size: int, space_bytes: llvm.Value) -> llvm.Value:
     b = code.b
-    return b.icmp_signed("<=", b.add(b.zext(offset, I64), i64(size)), room)
+    return b.icmp_signed("<=", b.add(b.zext(offset, I64), i64(size)), space_bytes)

@@ -1,10 +1,8 @@
-"""Generated code that writes down which lane reaches which address, for pictures of single warps: lane_trace.py
-reads it.
+"""Lane recorder: emits the recording of every lane's addresses, for pictures of single warps (lane_trace.py).
 
-Basic blocks are noted as in trace_format.py, accesses too, but with their bytes for the number of sectors; behind
-that stand
-the lanes, then 32 words with the lower and 32 with the upper halves of the lanes' addresses (offsets in shared memory
-and in a thread's own).
+Basic blocks and accesses are recorded as in trace_format.py, but with bytes in place of the number of sectors; then
+follow the lanes, and 32 words with the lower and 32 with the upper halves of the lanes' addresses (offsets in shared
+and in local memory).
 """
 
 from __future__ import annotations
@@ -13,7 +11,7 @@ from warplens import llvm
 from warplens.emulator.access.site import V32
 from warplens.emulator.codegen.emitter import LlvmEmitter
 from warplens.emulator.codegen.structured_builder import StructuredBuilder, i32, i64
-from warplens.emulator.instrument.race_detector import How
+from warplens.emulator.instrument.race_state import How
 from warplens.emulator.instrument.warp_recorder import SPACES, Log, WarpRecorder
 from warplens.emulator.state import trace_format
 from warplens.isa.dsl.warp_interface import Space
@@ -25,7 +23,7 @@ class LaneRecorder(WarpRecorder):
     def table(
         self, code: StructuredBuilder, env: llvm.Value, number: llvm.Value, offsets: llvm.Value, mask: llvm.Value
     ) -> None:
-        """Tables in constant memory are left out."""
+        """Not recorded: tables in constant memory."""
 
     def _access(self, space: Space, size: int, how: How) -> llvm.Function:
         """(env, instruction, addresses or offsets, mask)."""

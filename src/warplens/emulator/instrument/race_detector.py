@@ -1,102 +1,51 @@
-"""--check races: which accesses to shared memory nothing puts in order.
+"""Race detector for shared memory (--check races): finds accesses that no barrier orders.
 
-Every unit of shared memory (a word; less where the kernel accesses less) remembers its last store, and for each warp
-its last loads and its last atomics.  Each warp has a clock: what the launch's showed when the warp last arrived at a
-barrier.  It knows up to which clock of every other warp it has waited; an access of an earlier one is in order.  Within
-a warp the same is kept for each pair of lanes, with WARPSYNC, and the NOP that the compiler leaves where lanes of a
-__syncwarp() are together anyway, in place of barriers.  An asynchronous copy is a store of the time at which its thread
-has waited for it.  Shuffles and votes order nothing: the compiler itself moves stores past them.
+Every unit of shared memory (a word; less where the kernel accesses less) records its last store, and for each warp its
+last loads and its last atomics.  Each warp has a clock: the launch's clock when the warp last arrived at a barrier.  It
+knows up to which clock of every other warp it has waited; an access of an earlier one is ordered.  Within a warp the
+same is kept for each pair of lanes, with WARPSYNC, and the NOP that the compiler leaves where lanes of a __syncwarp()
+are together anyway, in place of barriers.  An asynchronous copy is a store of the time at which its thread has waited
+for it.  Shuffles and votes order nothing: the compiler itself moves stores past them.
 
 After Flanagan and Freund, "FastTrack: Efficient and Precise Dynamic Race Detection", PLDI 2009, with the two levels
-of a block: threads of one warp and warps.
+of a block: threads of one warp and warps.  The records are in race_state.py.
 """
 
 from __future__ import annotations
 
 import ctypes as c
-from collections.abc import Callable
-from typing import Literal
 
 from warplens import llvm
 from warplens.emulator.codegen.emitter import LlvmEmitter
 from warplens.emulator.codegen.structured_builder import StructuredBuilder, function, i32, i64
 from warplens.emulator.codegen.vector_types import I32, PTR, vector
-from warplens.emulator.instrument.findings import FindingKind, noted
-from warplens.emulator.state.structs import BARRIERS, BlockState, WarpState, WorkerEnv
-
-How = Literal["load", "store", "atomic"]
-VOID = llvm.VoidType()
-V32 = vector(I32)
-MOST_WARPS = 32
-MBARRIERS = BARRIERS  # the row of what was published at mbarriers, behind those of the barriers
-PUBLISHED = BARRIERS + 2  # rows; the last has what is known of other blocks, by barrier
-GROUPS = 16  # of asynchronous copies, of which it is remembered when they were waited for
-
-
-class Global(c.Structure):
-    """What the workers of a launch share: watched are `bytes` of global memory from address `base` on."""
-
-    _fields_ = [
-        ("units", c.c_void_p),
-        ("events", c.c_void_p),
-        ("released", c.c_void_p),  # by block and warp: the clock up to which it has been
-        ("base", c.c_uint64),
-        ("bytes", c.c_uint64),
-        ("event", c.c_uint32),  # the latest
-        ("ticks", c.c_uint32),  # the clock of the launch
-    ]
-
-
-class Order(c.Structure):
-    """A warp's knowledge: `clocks` by warp, its own included; `seen[lane][other]` by lane in `steps` of this warp.
-
-    Nothing is cleared between blocks: clocks go on, so that what a block before did is in order.
-    """
-
-    _fields_ = [
-        ("clocks", c.c_uint32 * MOST_WARPS),
-        ("seen", c.c_uint32 * (32 * 32)),
-        ("step", c.c_uint32),
-        ("known", c.c_uint32),  # what was released until this reading of the launch's clock is known (global races)
-        ("committed", c.c_uint32),  # groups of asynchronous copies
-        ("completed", c.c_uint32),  # those of them that were waited for
-        ("done_clock", c.c_uint32 * GROUPS),  # of the latest completed groups, by number: when they were waited for
-        ("done_step", c.c_uint32 * GROUPS),
-        ("unused", c.c_uint32 * 28),
-    ]
-
-
-class Store(c.Structure):
-    """The last store to a unit; `who` is the thread's number in the block."""
-
-    _fields_ = [
-        ("clock", c.c_uint32),
-        ("step", c.c_uint32),
-        ("at", c.c_int32),
-        ("who", c.c_int32),
-        ("value", c.c_uint32),
-        ("group", c.c_uint32),  # of an asynchronous copy, counted from 1; 0 for other stores
-        ("unused", c.c_uint32 * 2),
-    ]
-
-
-class Uses(c.Structure):
-    """The last loads, or atomics, of a unit by one warp: by these lanes, since it last was in step."""
-
-    _fields_ = [("clock", c.c_uint32), ("step", c.c_uint32), ("at", c.c_int32), ("lanes", c.c_uint32)]
-
-
-LOADS, ATOMICS = 0, c.sizeof(Uses)
-CONFLICTS: dict[How, tuple[int, ...]] = {"load": (ATOMICS,), "store": (LOADS, ATOMICS), "atomic": (LOADS,)}
-
-
-def row_bytes(warps: int) -> int:
-    """What is remembered of one unit."""
-    return c.sizeof(Store) + 2 * c.sizeof(Uses) * warps
+from warplens.emulator.instrument.findings import EmittedFinding, FindingKind, emit_finding
+from warplens.emulator.instrument.race_state import (
+    ATOMICS,
+    CONFLICTS,
+    GROUPS,
+    LOADS,
+    MBARRIERS,
+    PUBLISHED,
+    V32,
+    VOID,
+    GlobalShadow,
+    How,
+    LastAccesses,
+    LastStore,
+    WarpClocks,
+    each_warp,
+    known_at,
+    own_clock,
+    raise_to,
+    row_at,
+    tick,
+)
+from warplens.emulator.state.structs import BlockState, WarpState, WorkerEnv
 
 
 class RaceDetector:
-    """The routines of one module."""
+    """The race detection routines of one module, for shared memory."""
 
     def __init__(self, module: llvm.IRModule) -> None:
         self.module = module
@@ -115,24 +64,24 @@ class RaceDetector:
         _Touch(code, how, made.args, copies).build()
         return made
 
-    # Order
+    # WarpClocks
 
     @property
     def meet(self) -> llvm.Function:
-        """meet(warp, lanes): what these lanes know and did is known to all of them."""
+        """meet(warp, lanes): joins the clocks of these lanes."""
         if found := self.module.globals.get("meet_lanes"):
             return found
         made, code = function(self.module, "meet_lanes", VOID, [PTR, I32])
         warp, lanes = made.args
         b = code.b
         order = code.load(WarpState, warp, "order")
-        code.bump(code.field(Order, order, "step"), 1, I32)
-        step = LlvmEmitter(b).splat(code.load(Order, order, "step"))
-        rows = code.field(Order, order, "seen")
+        code.bump(code.field(WarpClocks, order, "step"), 1, I32)
+        step = LlvmEmitter(b).splat(code.load(WarpClocks, order, "step"))
+        rows = code.field(WarpClocks, order, "seen")
         together = code.variable(V32, llvm.IRConstant(V32, None))
 
         def gather(lane: llvm.Value) -> None:
-            row = b.load(_row(code, rows, lane), typ=V32, align=4)
+            row = b.load(row_at(code, rows, lane), typ=V32, align=4)
             known = b.load(together, typ=V32)
             b.store(b.select(b.icmp_unsigned(">", row, known), row, known), together)
 
@@ -141,7 +90,7 @@ class RaceDetector:
         b.store(b.select(here, step, b.load(together, typ=V32)), together)
 
         def share(lane: llvm.Value) -> None:
-            b.store(b.load(together, typ=V32), _row(code, rows, lane), align=4)
+            b.store(b.load(together, typ=V32), row_at(code, rows, lane), align=4)
 
         code.each_bit(lanes, share)
         b.ret_void()
@@ -149,24 +98,24 @@ class RaceDetector:
 
     @property
     def arrive(self) -> llvm.Function:
-        """arrive(env, block, warp, place): what the warp knows and did is published: at a barrier, or MBARRIERS."""
+        """arrive(env, block, warp, place): publishes the clocks of the warp at a barrier, or MBARRIERS."""
         if found := self.module.globals.get("arrive_in_order"):
             return found
         made, code = function(self.module, "arrive_in_order", VOID, [PTR, PTR, PTR, I32])
         env, block, warp, barrier = made.args
         b = code.b
         order = code.load(WarpState, warp, "order")
-        place = _row(code, code.load(BlockState, block, "published"), barrier)
-        known = b.load(code.field(Order, order, "clocks"), typ=V32, align=4)
+        place = row_at(code, code.load(BlockState, block, "published"), barrier)
+        known = b.load(code.field(WarpClocks, order, "clocks"), typ=V32, align=4)
         raise_to(code, place, known)
-        raise_to(code, _known_at(code, block, barrier), code.load(Order, order, "known"))
+        raise_to(code, known_at(code, block, barrier), code.load(WarpClocks, order, "known"))
         tick(code, env, warp)
         b.ret_void()
         return made
 
     @property
     def observe(self) -> llvm.Function:
-        """observe(block, warp, lanes): they have waited at an mbarrier, and know of all arrivals at any mbarrier."""
+        """observe(block, warp, lanes): lanes that waited at an mbarrier acquire all mbarrier clocks."""
         if found := self.module.globals.get("observe_in_order"):
             return found
         made, code = function(self.module, "observe_in_order", VOID, [PTR, PTR, I32])
@@ -177,18 +126,18 @@ class RaceDetector:
         return made
 
     def _take(self, code: StructuredBuilder, block: llvm.Value, warp: llvm.Value, barrier: llvm.Value) -> None:
-        """The warp knows what was published there."""
+        """The warp acquires the clocks published there."""
         order = code.load(WarpState, warp, "order")
-        published = code.b.load(_row(code, code.load(BlockState, block, "published"), barrier), typ=V32, align=4)
-        raise_to(code, code.field(Order, order, "clocks"), published)
-        known = code.b.load(_known_at(code, block, barrier), typ=I32)
-        raise_to(code, code.field(Order, order, "known"), known)
+        published = code.b.load(row_at(code, code.load(BlockState, block, "published"), barrier), typ=V32, align=4)
+        raise_to(code, code.field(WarpClocks, order, "clocks"), published)
+        known = code.b.load(known_at(code, block, barrier), typ=I32)
+        raise_to(code, code.field(WarpClocks, order, "known"), known)
 
     # Asynchronous copies
 
     def commit(self, code: StructuredBuilder, warp: llvm.Value) -> None:
         """The copies so far are one group."""
-        code.bump(code.field(Order, code.load(WarpState, warp, "order"), "committed"), 1, I32)
+        code.bump(code.field(WarpClocks, code.load(WarpState, warp, "order"), "committed"), 1, I32)
 
     @property
     def wait(self) -> llvm.Function:
@@ -202,15 +151,15 @@ class RaceDetector:
         warp, groups = made.args
         b = code.b
         order = code.load(WarpState, warp, "order")
-        done = code.load(Order, order, "completed")
-        more = b.sub(b.sub(code.load(Order, order, "committed"), groups), done)
-        clock, step = _own_clock(code, warp), code.load(Order, order, "step")
+        done = code.load(WarpClocks, order, "completed")
+        more = b.sub(b.sub(code.load(WarpClocks, order, "committed"), groups), done)
+        clock, step = own_clock(code, warp), code.load(WarpClocks, order, "step")
 
         def complete(n: llvm.Value) -> None:
             number = b.and_(b.add(b.add(done, n), i32(1)), i32(GROUPS - 1))
-            code.store(clock, Order, order, "done_clock", number)
-            code.store(step, Order, order, "done_step", number)
-            code.bump(code.field(Order, order, "completed"), 1, I32)
+            code.store(clock, WarpClocks, order, "done_clock", number)
+            code.store(step, WarpClocks, order, "done_step", number)
+            code.bump(code.field(WarpClocks, order, "completed"), 1, I32)
 
         code.each(more, complete)
         b.ret_void()
@@ -218,13 +167,13 @@ class RaceDetector:
 
     @property
     def opened(self) -> llvm.Function:
-        """opened(env, block, barrier): before those that wait there go on."""
+        """opened(env, block, barrier): before the waiting warps are released."""
         if found := self.module.globals.get("opened_in_order"):
             return found
         made, code = function(self.module, "opened_in_order", VOID, [PTR, PTR, I32])
         env, block, barrier = made.args
         b = code.b
-        place = _row(code, code.load(BlockState, block, "published"), barrier)
+        place = row_at(code, code.load(BlockState, block, "published"), barrier)
 
         def of(warp: llvm.Value) -> None:
             lanes = code.variable(I32, i32(0))
@@ -241,25 +190,25 @@ class RaceDetector:
 
         each_warp(code, env, block, of)
         b.store(llvm.IRConstant(V32, None), place, align=4)
-        b.store(i32(0), _known_at(code, block, barrier))
+        b.store(i32(0), known_at(code, block, barrier))
         b.ret_void()
         return made
 
     def start(self, code: StructuredBuilder, env: llvm.Value, block: llvm.Value) -> None:
-        """A new block: everything before it is in order."""
+        """Starts a new block, ordered after everything before it."""
         b = code.b
         shared = code.load(WorkerEnv, env, "races")
-        base = code.load(Global, shared, "ticks")
-        code.bump(code.field(Global, shared, "ticks"), 1, I32)
+        base = code.load(GlobalShadow, shared, "ticks")
+        code.bump(code.field(GlobalShadow, shared, "ticks"), 1, I32)
 
         def begin(warp: llvm.Value) -> None:
             order = code.load(WarpState, warp, "order")
-            b.store(LlvmEmitter(b).splat(base), code.field(Order, order, "clocks"), align=4)
-            own = code.field(Order, order, "clocks", code.load(WarpState, warp, "index"))
+            b.store(LlvmEmitter(b).splat(base), code.field(WarpClocks, order, "clocks"), align=4)
+            own = code.field(WarpClocks, order, "clocks", code.load(WarpState, warp, "index"))
             b.store(b.add(base, i32(1)), own)
-            code.store(0, Order, order, "known")
+            code.store(0, WarpClocks, order, "known")
             self.commit(code, warp)  # what the block before has not waited for does not matter any more
-            code.store(code.load(Order, order, "committed"), Order, order, "completed")
+            code.store(code.load(WarpClocks, order, "committed"), WarpClocks, order, "completed")
             b.call(self.meet, [warp, i32(-1)])
 
         each_warp(code, env, block, begin)
@@ -268,48 +217,8 @@ class RaceDetector:
             b.store(llvm.IRConstant(V32, None), code.at(place, 128 * row), align=4)
 
 
-def each_warp(code: StructuredBuilder, env: llvm.Value, block: llvm.Value, visit: Callable[[llvm.Value], None]) -> None:
-    """visit(record) for every warp of the block."""
-    stride, first = code.load(WorkerEnv, env, "warp_stride"), code.load(BlockState, block, "warps")
-
-    def number(n: llvm.Value) -> None:
-        visit(code.at(first, code.b.mul(code.widened(n), stride)))
-
-    code.each(code.load(WorkerEnv, env, "warps"), number)
-
-
-def _row(code: StructuredBuilder, rows: llvm.Value, number: llvm.Value) -> llvm.Value:
-    """Of a table with 32 numbers a row."""
-    return code.at(rows, code.b.mul(code.widened(number), i64(128)))
-
-
-def _known_at(code: StructuredBuilder, block: llvm.Value, barrier: llvm.Value) -> llvm.Value:
-    """Where Order.known is published at a barrier: in the last row."""
-    rows = code.load(BlockState, block, "published")
-    return code.at(rows, code.b.add(i64(128 * (PUBLISHED - 1)), code.b.mul(code.widened(barrier), i64(4))))
-
-
-def raise_to(code: StructuredBuilder, place: llvm.Value, value: llvm.Value) -> None:
-    """*place = max(*place, value), by element."""
-    b = code.b
-    old = b.load(place, typ=value.type, align=4)
-    b.store(b.select(b.icmp_unsigned(">", value, old), value, old), place, align=4)
-
-
-def tick(code: StructuredBuilder, env: llvm.Value, warp: llvm.Value) -> None:
-    """The warp's own clock goes on."""
-    shared = code.load(WorkerEnv, env, "races")
-    code.bump(code.field(Global, shared, "ticks"), 1, I32)
-    own = code.field(Order, code.load(WarpState, warp, "order"), "clocks", code.load(WarpState, warp, "index"))
-    code.b.store(code.load(Global, shared, "ticks"), own)
-
-
-def _own_clock(code: StructuredBuilder, warp: llvm.Value) -> llvm.Value:
-    return code.load(Order, code.load(WarpState, warp, "order"), "clocks", code.load(WarpState, warp, "index"))
-
-
 class _Touch:
-    """The body of touch()."""
+    """Emits the body of touch()."""
 
     def __init__(self, code: StructuredBuilder, how: How, given: tuple[llvm.Value, ...], copies: bool) -> None:
         self.copies = copies
@@ -317,11 +226,11 @@ class _Touch:
         self.env, self.block, warp, self.at, self.lane, unit, self.value, self.byte = given
         self.warp = code.load(WarpState, warp, "index")
         self.order = code.load(WarpState, warp, "order")
-        self.clock = code.load(Order, self.order, "clocks", self.warp)
-        self.step = code.load(Order, self.order, "step")
+        self.clock = code.load(WarpClocks, self.order, "clocks", self.warp)
+        self.step = code.load(WarpClocks, self.order, "step")
         self.me = self.b.or_(self.b.shl(self.warp, i32(5)), self.lane)
         warps = code.load(WorkerEnv, self.env, "warps")
-        size = self.b.add(i32(c.sizeof(Store)), self.b.mul(warps, i32(2 * c.sizeof(Uses))))
+        size = self.b.add(i32(c.sizeof(LastStore)), self.b.mul(warps, i32(2 * c.sizeof(LastAccesses))))
         offset = self.b.mul(code.widened(unit), code.widened(size))
         self.row = code.at(code.load(BlockState, self.block, "shadow"), offset)
 
@@ -336,78 +245,79 @@ class _Touch:
 
     def _against_store(self) -> None:
         code, b = self.code, self.b
-        who = code.load(Store, self.row, "who")
-        other, lane = b.lshr(who, i32(5)), b.and_(who, i32(31))
-        seen = code.load(Order, self.order, "seen", b.or_(b.shl(self.lane, i32(5)), lane))
+        thread = code.load(LastStore, self.row, "thread")
+        other, lane = b.lshr(thread, i32(5)), b.and_(thread, i32(31))
+        seen = code.load(WarpClocks, self.order, "seen", b.or_(b.shl(self.lane, i32(5)), lane))
         clock, step, pending = self._done(other)
         near = b.icmp_unsigned(">", seen, step)
-        near = b.or_(near, b.icmp_signed("==", who, self.me))
+        near = b.or_(near, b.icmp_signed("==", thread, self.me))
         far = b.icmp_unsigned(">=", self._known(other), clock)
         fine = b.and_(b.select(b.icmp_signed("==", other, self.warp), near, far), b.not_(pending))
         if self.how == "store":
             # Racecheck's convention: stores of the same value do no harm.
-            fine = b.or_(fine, b.icmp_signed("==", code.load(Store, self.row, "value"), self.value))
+            fine = b.or_(fine, b.icmp_signed("==", code.load(LastStore, self.row, "value"), self.value))
         with code.when(b.not_(fine), likely=False):
             kind = b.select(pending, i32(FindingKind.COPY_PENDING), i32(FindingKind.RACE))
-            self._report(code.load(Store, self.row, "at"), who, kind)
+            self._report(code.load(LastStore, self.row, "at"), thread, kind)
 
     def _done(self, warp: llvm.Value) -> tuple[llvm.Value, llvm.Value, llvm.Value]:
         """(clock, step) of the last store, and whether it is an asynchronous copy that has not been waited for."""
         code, b = self.code, self.b
-        clock, step, group = (code.load(Store, self.row, name) for name in ("clock", "step", "group"))
-        away = b.mul(code.widened(b.sub(warp, self.warp)), i64(c.sizeof(Order)))
+        clock, step, group = (code.load(LastStore, self.row, name) for name in ("clock", "step", "group"))
+        away = b.mul(code.widened(b.sub(warp, self.warp)), i64(c.sizeof(WarpClocks)))
         theirs = code.at(self.order, away)
         copied = code.nonzero(group)
-        behind = b.sub(code.load(Order, theirs, "completed"), group)
-        pending = b.and_(copied, b.icmp_signed("<", behind, i32(0)))
-        recent = b.and_(copied, b.icmp_unsigned("<", behind, i32(GROUPS)))
+        lag = b.sub(code.load(WarpClocks, theirs, "completed"), group)
+        pending = b.and_(copied, b.icmp_signed("<", lag, i32(0)))
+        recent = b.and_(copied, b.icmp_unsigned("<", lag, i32(GROUPS)))
         place = b.and_(group, i32(GROUPS - 1))
-        clock = b.select(recent, code.load(Order, theirs, "done_clock", place), clock)
-        return clock, b.select(recent, code.load(Order, theirs, "done_step", place), step), pending
+        clock = b.select(recent, code.load(WarpClocks, theirs, "done_clock", place), clock)
+        return clock, b.select(recent, code.load(WarpClocks, theirs, "done_step", place), step), pending
 
     def _known(self, warp: llvm.Value) -> llvm.Value:
-        return self.code.load(Order, self.order, "clocks", warp)
+        return self.code.load(WarpClocks, self.order, "clocks", warp)
 
     def _against_uses(self, warp: llvm.Value) -> None:
         code, b = self.code, self.b
         for table in CONFLICTS[self.how]:
             uses = code.at(self._uses(warp), table)
-            lanes = code.load(Uses, uses, "lanes")
-            far = b.icmp_unsigned(">=", self._known(warp), code.load(Uses, uses, "clock"))
+            lanes = code.load(LastAccesses, uses, "lanes")
+            far = b.icmp_unsigned(">=", self._known(warp), code.load(LastAccesses, uses, "clock"))
             open_far = b.select(far, i32(0), lanes)
-            seen = b.load(_row(code, code.field(Order, self.order, "seen"), self.lane), typ=V32, align=4)
-            step = LlvmEmitter(b).splat(code.load(Uses, uses, "step"))
+            seen = b.load(row_at(code, code.field(WarpClocks, self.order, "seen"), self.lane), typ=V32, align=4)
+            step = LlvmEmitter(b).splat(code.load(LastAccesses, uses, "step"))
             near = b.or_(b.bitcast(b.icmp_unsigned(">", seen, step), I32), code.bit(self.lane))
             open_near = b.and_(lanes, b.not_(near))
             bad = b.select(b.icmp_signed("==", warp, self.warp), open_near, open_far)
             with code.when(code.nonzero(bad), likely=False):
-                who = b.or_(b.shl(warp, i32(5)), code.lowest(bad))
-                self._report(code.load(Uses, uses, "at"), who)
+                thread = b.or_(b.shl(warp, i32(5)), code.lowest(bad))
+                self._report(code.load(LastAccesses, uses, "at"), thread)
 
     def _uses(self, warp: llvm.Value) -> llvm.Value:
-        step = self.code.b.mul(self.code.widened(warp), i64(2 * c.sizeof(Uses)))
-        return self.code.at(self.code.at(self.row, c.sizeof(Store)), step)
+        step = self.code.b.mul(self.code.widened(warp), i64(2 * c.sizeof(LastAccesses)))
+        return self.code.at(self.code.at(self.row, c.sizeof(LastStore)), step)
 
-    def _report(self, first: llvm.Value, who: llvm.Value, kind: llvm.Value | None = None) -> None:
+    def _report(self, first: llvm.Value, thread: llvm.Value, kind: llvm.Value | None = None) -> None:
         b = self.b
-        apart = b.zext(b.icmp_signed("!=", b.lshr(who, i32(5)), self.warp), I32)
+        between_warps = b.zext(b.icmp_signed("!=", b.lshr(thread, i32(5)), self.warp), I32)
         found = i32(FindingKind.RACE) if kind is None else kind
-        noted(self.code, self.env, self.block, found, first, self.at, who, self.me, self.byte, apart)
+        finding = EmittedFinding(found, first, self.at, thread, self.me, self.byte, between_warps)
+        emit_finding(self.code, self.env, self.block, finding)
 
     def _remember_store(self) -> None:
-        now = {"clock": self.clock, "step": self.step, "at": self.at, "who": self.me, "value": self.value}
-        group = self.b.add(self.code.load(Order, self.order, "committed"), i32(1)) if self.copies else i32(0)
+        now = {"clock": self.clock, "step": self.step, "at": self.at, "thread": self.me, "value": self.value}
+        group = self.b.add(self.code.load(WarpClocks, self.order, "committed"), i32(1)) if self.copies else i32(0)
         now["group"] = group
         for name, value in now.items():
-            self.code.store(value, Store, self.row, name)
+            self.code.store(value, LastStore, self.row, name)
 
     def _remember_use(self, table: int) -> None:
         code, b = self.code, self.b
         uses = code.at(self._uses(self.warp), table)
         same = b.and_(
-            b.icmp_signed("==", code.load(Uses, uses, "clock"), self.clock),
-            b.icmp_signed("==", code.load(Uses, uses, "step"), self.step),
+            b.icmp_signed("==", code.load(LastAccesses, uses, "clock"), self.clock),
+            b.icmp_signed("==", code.load(LastAccesses, uses, "step"), self.step),
         )
-        lanes = b.or_(b.select(same, code.load(Uses, uses, "lanes"), i32(0)), code.bit(self.lane))
+        lanes = b.or_(b.select(same, code.load(LastAccesses, uses, "lanes"), i32(0)), code.bit(self.lane))
         for name, value in {"clock": self.clock, "step": self.step, "at": self.at, "lanes": lanes}.items():
-            code.store(value, Uses, uses, name)
+            code.store(value, LastAccesses, uses, name)

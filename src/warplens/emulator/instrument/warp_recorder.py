@@ -1,5 +1,4 @@
-"""Generated code that writes down what each warp issues, for whoever wants to time it, in the words of
-trace_format.py."""
+"""Warp recorder: emits the recording of what each warp issues, in the format of trace_format.py."""
 
 from __future__ import annotations
 
@@ -12,7 +11,7 @@ from warplens.emulator.access.site import V32, V64, AccessSite
 from warplens.emulator.codegen.emitter import LlvmEmitter
 from warplens.emulator.codegen.structured_builder import StructuredBuilder, function, i32, i64
 from warplens.emulator.codegen.vector_types import I32, I64, PTR
-from warplens.emulator.instrument.race_detector import How
+from warplens.emulator.instrument.race_state import How
 from warplens.emulator.state import trace_format
 from warplens.emulator.state.structs import BlockState, WarpState, WorkerEnv
 from warplens.isa.dsl.warp_interface import Space
@@ -23,7 +22,7 @@ LONGEST = 160  # words that one entry can take: an access of 16 bytes to local m
 
 
 class Log(ctypes.Structure):
-    """Where a worker's words go; those that find no room are left out, and counted in `used` all the same."""
+    """The log of a worker; words beyond its capacity are dropped, and counted in `used` all the same."""
 
     _fields_ = [("words", ctypes.c_void_p), ("used", ctypes.c_int64), ("room", ctypes.c_int64)]
 
@@ -66,7 +65,7 @@ class WarpRecorder:
         return made
 
     def _open(self, code: StructuredBuilder, env: llvm.Value) -> tuple[llvm.Value, llvm.Value]:
-        """The log and the place of its next word; returns from the routine where there may be no room."""
+        """The log and the place of its next word; returns from the routine where it may be full."""
         b = code.b
         log = code.load(WorkerEnv, env, "log")
         used = code.load(Log, log, "used")

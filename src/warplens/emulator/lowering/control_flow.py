@@ -9,6 +9,7 @@ from warplens.core.program import Label
 from warplens.emulator.access.site import V32
 from warplens.emulator.codegen.structured_builder import i32
 from warplens.emulator.codegen.vector_types import I1, I32, I64, LANES, is_vector, vector
+from warplens.emulator.instrument.instrumentation import BarrierArrival
 from warplens.emulator.lowering.reconvergence import Reconvergence
 from warplens.emulator.state.counter_layout import DIVERGENT, ON, PARTED, REPLAYED
 from warplens.emulator.state.structs import ALL_THREADS, BlockState, ClusterState, FaultKind, Reduce, WarpState
@@ -217,9 +218,8 @@ class ControlFlow(Reconvergence):
         if isinstance(threads, U32):
             need = b.select(b.icmp_signed("==", need, i32(0)), i32(ALL_THREADS), need)
         living = b.and_(self.f.first_mask(), b.not_(self._exited()))
-        self.f.t.watch.arrive(
-            code, self.f.env, self.f.block, self.f.warp, number, coming, living, self.f.number(self.at.index)
-        )
+        arrival = BarrierArrival(number, coming, living, self.f.number(self.at.index))
+        self.f.t.watch.arrive(code, self.f.env, self.f.block, self.f.warp, arrival)
         if threads is not None:
             # A barrier with a count is told of whole warps; exited lanes of a warp that comes as one count too.
             lanes = b.select(b.icmp_signed("==", self.mask, living), i32(LANES), lanes)

@@ -15,7 +15,7 @@ from warplens.emulator.state.counter_layout import ON, takes_condition
 from warplens.emulator.state.structs import WarpState, WorkerEnv
 from warplens.isa.dsl.decode import Binding
 from warplens.isa.dsl.lanes import Lanes
-from warplens.sass.block_queue import asks
+from warplens.sass.block_queue import reads_other_blocks
 
 
 def enter(f: CodegenContext, counts: llvm.Value, number: llvm.Value, mask: llvm.Value, tries: bool) -> None:
@@ -58,7 +58,7 @@ def tell(
     else:
         active = b.bitcast(b.select(condition, mask, i32(0)), vector(I1))
     f.at, f.active = instruction, active
-    if f.t.shares and asks(instruction):
+    if f.t.shares and reads_other_blocks(instruction):
         f.code.store(b.trunc(f.code.load(WorkerEnv, f.env, "side_by_side"), I32), WarpState, f.warp, "asked")
     if condition is not None and not takes_condition(instruction):
         on = b.zext(f.code.popcount(b.bitcast(active, I32)), I64)

@@ -12,10 +12,10 @@ from warplens.emulator.access.gather_scatter import AccessRoutines
 from warplens.emulator.access.pattern import AccessCounts, Pattern
 from warplens.emulator.access.runtime_library import RoutineSignature, declare
 from warplens.emulator.access.site import AddressWindows
-from warplens.emulator.analysis.cfg import reached, ways
+from warplens.emulator.analysis.cfg import reachable_blocks, successors
 from warplens.emulator.analysis.divergence import gives_way
 from warplens.emulator.analysis.kernel_features import barriers_of, restores_barriers, uses_meeting
-from warplens.emulator.analysis.uniformity import ProgramPoint, shapes
+from warplens.emulator.analysis.uniformity import ProgramPoint, analyze_uniformity
 from warplens.emulator.codegen.vector_types import I32, PTR
 from warplens.emulator.instrument.instrumentation import Instrumentation, unit
 from warplens.emulator.lowering.codegen_context import RUN_APART, TranslationUnit
@@ -26,7 +26,7 @@ from warplens.emulator.state.check_set import NO_CHECKS, Checks
 from warplens.emulator.state.counter_layout import LARGE, CounterLayout
 from warplens.errors import UnsupportedInstruction
 from warplens.isa.dsl.decode import Binding, bind
-from warplens.sass.block_queue import shares
+from warplens.sass.block_queue import polls_other_blocks
 
 
 def windows_of(program: Program, cluster: int = 1) -> AddressWindows:
@@ -72,12 +72,12 @@ class KernelModule(TranslationUnit):
         self.weights = dict(weights or {})
         self.by_start = {block.first: block for block in program.blocks}
         self.number = {block.first: n for n, block in enumerate(program.blocks)}
-        self.reached = reached(program)
+        self.reached = reachable_blocks(program)
         self.uses_meeting = uses_meeting(program)
-        self.shares = shares(program)
+        self.shares = polls_other_blocks(program)
         blocks = [self.by_start[start] for start in sorted(self.reached)]
-        self._flow = ways(program)
-        self.shapes = shapes(program, self.bindings, blocks, tile, self._flow)
+        self._flow = successors(program)
+        self.shapes = analyze_uniformity(program, self.bindings, blocks, tile, self._flow)
         self.start = max(place for place in self.shapes.states if place.first == 0)
         self.parting = self._parting()
 

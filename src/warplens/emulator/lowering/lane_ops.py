@@ -8,7 +8,7 @@ from typing import Literal
 from warplens import llvm
 from warplens.emulator.access.gather_scatter import give_words
 from warplens.emulator.access.site import V32
-from warplens.emulator.analysis.abstract_interpreter import tile_line
+from warplens.emulator.analysis.abstract_interpreter import affine_thread_index
 from warplens.emulator.codegen.emitter import LlvmEmitter
 from warplens.emulator.codegen.structured_builder import function, i32, i64
 from warplens.emulator.codegen.vector_types import I32, I64, LANES
@@ -48,7 +48,7 @@ class LaneOps(MemoryOps, ControlFlow):
         if name.startswith("SR_TID."):
             row = b.add(b.mul(b.zext(index, I64), i64(3 * 128)), i64(axis * 128))
             place = code.at(code.load(WorkerEnv, self.f.env, "tid"), row)
-            line = tile_line(self.f.t.tile, name, lambda: b.load(place, typ=I32))
+            line = affine_thread_index(self.f.t.tile, name, lambda: b.load(place, typ=I32))
             return self._u32(line or b.load(place, typ=V32, align=4))
         if name.startswith("SR_CTAID."):
             return self._u32(code.load(BlockState, self.f.block, "ctaid", axis))

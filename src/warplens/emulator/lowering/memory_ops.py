@@ -16,13 +16,14 @@ from warplens.emulator.access.site import V32, AccessSite
 from warplens.emulator.analysis.affine import AffineValue, HighWord
 from warplens.emulator.codegen.structured_builder import i32, i64
 from warplens.emulator.codegen.vector_types import I1, I32, I64, is_vector, vector
+from warplens.emulator.instrument.race_state import Ordering
 from warplens.emulator.lowering.instruction_context import InstructionContext
 from warplens.emulator.state import abi
 from warplens.emulator.state.counter_layout import COLUMNS, GENERIC_BYTES
 from warplens.emulator.state.structs import BlockState
 from warplens.isa.barrier import unchanged
 from warplens.isa.dsl.lanes import U32, U64, Pred
-from warplens.isa.dsl.warp_interface import Data, Number, Reduction, Space, Update
+from warplens.isa.dsl.warp_interface import AtomicOperation, Data, Space, Update
 
 
 class MemoryOps(InstructionContext):
@@ -128,9 +129,9 @@ class MemoryOps(InstructionContext):
     def load(self, space: Space, at: Address, bytes: int, signed: bool = False, volatile: bool = False) -> Data:
         address = self.address(space, at) if space == "generic" else self.formed(space, at)
         routines, fault = self.f.t.routines, self.f.fault
-        watch = self.f.t.watch
+        watch, ordering = self.f.t.watch, Ordering(self._strong, self._strong)
         if space != "generic":
-            watch.access(self._site(), space, address, bytes, "load", strong=self._strong, acquires=self._strong)
+            watch.access(self._site(), space, address, bytes, "load", ordering=ordering)
             if not watch.moves(space):
                 one = self._site().together and space != "local" and self.e.is_scalar(address)
                 return Data([self._u32(llvm.IRConstant(I32 if one else V32, None))] * max(bytes // 4, 1))
@@ -140,7 +141,7 @@ class MemoryOps(InstructionContext):
         for where, mask, counted in self._windows(address):
             with self.code.when(self.code.nonzero(mask)):
                 near = self._near(address, where, mask, bytes)
-                watch.access(self._site(mask), where, near, bytes, "load", strong=self._strong, acquires=self._strong)
+                watch.access(self._site(mask), where, near, bytes, "load", ordering=ordering)
                 if not watch.moves(where):
                     continue
                 site = self._site(mask, where, counted)
@@ -156,14 +157,14 @@ class MemoryOps(InstructionContext):
         words = [self.e.splat(w.node) for w in data.words]
         watch = self.f.t.watch
         if space != "generic":
-            watch.access(self._site(), space, address, bytes, "store", words, strong=self._strong)
+            watch.access(self._site(), space, address, bytes, "store", words, Ordering(self._strong))
             if watch.moves(space):
                 self._access.store(routines, self._site(), space, address, words, bytes, fault)
             return
         for where, mask, counted in self._windows(address):
             with self.code.when(self.code.nonzero(mask)):
                 near = self._near(address, where, mask, bytes)
-                watch.access(self._site(mask), where, near, bytes, "store", words, strong=self._strong)
+                watch.access(self._site(mask), where, near, bytes, "store", words, Ordering(self._strong))
                 if watch.moves(where):
                     site = self._site(mask, where, counted)
                     self._access.store(routines, site, where, near, words, bytes, fault)
@@ -176,22 +177,21 @@ class MemoryOps(InstructionContext):
         return made
 
     def atomic(
-        self, space: Space, op: Reduction, at: Address, value: Data, *, compare: Data | None = None,
-        kind: Number = "u32", returns: bool = True, only: Space | None = None, together: bool = False,
-    ) -> Data:  # fmt: skip
-        """together: lanes on the same word of shared memory are served at once."""
+        self, space: Space, at: Address, value: Data, operation: AtomicOperation, compare: Data | None = None
+    ) -> Data:
         address = self.address(space, at)
         words = [*value.words, *(compare.words if compare else ())]
         count = len(value.words)
         total = [self.code.variable(V32, llvm.IRConstant(V32, None)) for _ in range(count)]
         windows = [(space, self.active_mask, True)] if space != "generic" else self._windows(address)
         for where, mask, counted in windows:
-            if where == "local" or where != (only or where):
+            if where == "local" or where != (operation.only or where):
                 continue
-            routine = atomic_routine(self.f.t.routines, where, op, kind, returns, compare is not None, together)
+            routine = atomic_routine(self.f.t.routines, where, operation, compare is not None)
             with self.code.when(self.code.nonzero(mask)):
                 near = self._near(address, where, mask, 4 * count) if space == "generic" else address
-                self.f.t.watch.access(self._site(mask), where, near, 4 * count, "atomic", strong=True, acquires=returns)
+                ordering = Ordering(strong=True, acquires=operation.returns)
+                self.f.t.watch.access(self._site(mask), where, near, 4 * count, "atomic", ordering=ordering)
                 if self.f.t.watch.moves(where):
                     site = self._site(mask, where, counted)
                     self._keep(self._call_access(routine, site, near, words), mask, total)
@@ -238,7 +238,7 @@ class MemoryOps(InstructionContext):
         places, start = self.address("shared", to), self.address("global", source)
         # What is copied is known by its place: two copies of one place write the same.
         whence = [self.b.trunc(start, V32)] * (bytes // 4)
-        self.f.t.watch.access(site, "shared", places, bytes, "store", whence, copies=True)
+        self.f.t.watch.access(site, "shared", places, bytes, "store", whence, Ordering(copies=True))
         self.f.t.watch.access(self._site(self.b.and_(site.mask, lanes)), "global", start, bytes, "load")
         if not self.f.t.watch.moves("shared"):
             return

@@ -13,7 +13,7 @@ from warplens.core.program import Constant
 from warplens.emulator.access.gather_scatter import gathered
 from warplens.emulator.analysis.affine import AffineValue, Guard
 from warplens.emulator.analysis.register_file import PARTS, Form
-from warplens.emulator.analysis.uniformity_lattice import Name, State, shape_at
+from warplens.emulator.analysis.uniformity_lattice import Name, State, uniformity_at
 from warplens.emulator.codegen.emitter import LlvmEmitter
 from warplens.emulator.codegen.structured_builder import StructuredBuilder, i32, i64
 from warplens.emulator.codegen.vector_types import I1, I8, I16, I32, I64, PTR, is_vector, scalar_type, vector
@@ -24,7 +24,7 @@ from warplens.isa.dsl.lanes import U32, Float, Lanes
 
 Slot = tuple[Name, Form, int]
 VECTORS = {"R": 128, "B": 128, "P": 4}  # bytes of 32 numbers
-FORMS = {"one": "one", "line": "line", "low": "pair", "high": "pair", "many": "many"}
+FORMS = {"uniform": "uniform", "affine": "affine", "low": "pair", "high": "pair", "varying": "varying"}
 
 
 def saved_space(last: Mapping[str, int]) -> int:
@@ -62,7 +62,7 @@ class RegisterAllocation(LoweredRegisters):
 
     def kind(self, name: Name, form: Form) -> llvm.Type:
         single = I1 if name[0] in ("P", "UP") else I32
-        return {"one": single, "line": I32, "pair": I64, "many": vector(single)}[form]
+        return {"uniform": single, "affine": I32, "pair": I64, "varying": vector(single)}[form]
 
     def local(self, slot: Slot) -> llvm.Value:
         if slot not in self.locals:
@@ -89,7 +89,7 @@ class RegisterAllocation(LoweredRegisters):
 
     def put(self, name: Name, form: Form, part: int, node: Any) -> None:
         slot = (name, form, part)
-        node = self.e.splat(node) if form == "many" else node
+        node = self.e.splat(node) if form == "varying" else node
         self.raw.pop(slot, None)
         if node in self.e.raw:
             self.raw[slot] = self.e.raw[node]
@@ -165,12 +165,12 @@ class RegisterAllocation(LoweredRegisters):
         found: set[Slot] = set()
         for state, live in places:
             for name in live:
-                shape = shape_at(state, name)
+                shape = uniformity_at(state, name)
                 if shape.known is not None:
                     continue
                 form = FORMS[shape.kind]
                 owner = (name[0], name[1] - 1) if shape.kind == "high" else name
-                steps = (None, *shape.steps) if form in ("line", "pair") else (None,)
+                steps = (None, *shape.steps) if form in ("affine", "pair") else (None,)
                 parts = [k for k in range(PARTS[form]) if steps[k] is None]  # type: ignore[index]
                 found.update((owner, form, k) for k in parts)  # type: ignore[misc]
         return sorted(slot for slot in found if not touched or slot in self.locals)
@@ -178,7 +178,7 @@ class RegisterAllocation(LoweredRegisters):
     def layout(self, slots: Iterable[Slot]) -> dict[Slot, int]:
         """Where each stands in the save area, in bytes."""
         offset, places = 0, {}
-        for slot in sorted(slots, key=lambda s: (s[1] != "many", s[0][0] == "P", s[1] != "pair", s)):
+        for slot in sorted(slots, key=lambda s: (s[1] != "varying", s[0][0] == "P", s[1] != "pair", s)):
             kind = self.kind(slot[0], slot[1])
             places[slot] = offset
             offset += 128 if kind == vector(I32) else 8 if kind == I64 else 4

@@ -36,9 +36,9 @@ def call_driver(function: CodegenContext) -> None:
     lanes = vector(I32)
     words = code.variable(llvm.ArrayType(I32, LANES * ARGUMENTS))
     for n in range(ARGUMENTS):
-        b.store(registers.fetch(("R", FIRST_ARGUMENT + n), "many", 0), code.at(words, 4 * LANES * n), align=4)
+        b.store(registers.fetch(("R", FIRST_ARGUMENT + n), "varying", 0), code.at(words, 4 * LANES * n), align=4)
     mask = b.load(function.exec, typ=I32)
-    back_to = registers.fetch(("R", RETURN_ADDRESS), "many", 0)
+    back_to = registers.fetch(("R", RETURN_ADDRESS), "varying", 0)
     places = code.variable(lanes, b.lshr(back_to, function.emitter.splat(i32(4))))
     back = b.extract_element(b.load(places, typ=lanes), code.lowest(mask))
     hook = code.load(WorkerEnv, function.env, "driver")
@@ -50,6 +50,6 @@ def call_driver(function: CodegenContext) -> None:
     for n in range(2):
         name = ("R", FIRST_ARGUMENT + n)
         value = b.load(code.at(words, 4 * LANES * n), typ=lanes, align=4)
-        registers.put(name, "many", 0, b.select(active, value, registers.fetch(name, "many", 0)))
+        registers.put(name, "varying", 0, b.select(active, value, registers.fetch(name, "varying", 0)))
     b.call(function.t.runtime.push_groups, [function.warp, mask, places])
     b.branch(function.dispatch)

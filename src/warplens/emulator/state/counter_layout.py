@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warplens.core.counts import ReachedSectors
+from warplens.core.memory_opcodes import EVERY_ACTION, opcodes
 from warplens.core.program import Instruction, Program
 from warplens.isa.dsl.warp_interface import Space
 
@@ -27,7 +28,8 @@ GENERIC_BYTES = DIVERGENT  # of a generic access: bytes at different addresses, 
 PARTED, REPLAYS, REPLAYED = REQUESTS, SECTORS, TAGS
 # Instructions: of longer code most is in no inner loop, and who waits for a launch waits for the translation.
 LARGE = 300
-GENERIC = ("LD", "ST", "ATOM")
+COPIES = opcodes(("global",), ("copy",))
+GENERIC = opcodes(("generic",), EVERY_ACTION)
 ELSEWHERE: tuple[Space, ...] = ("shared", "local")  # where lanes of a generic access count in rows of their own
 NOBODY = ("ACQBULK",)  # no lane of it counts as switched on: 2 warps, an H200, 2026-11-21, ncu 2025.3.1
 MOVES_LANES = {"BRA", "BRX", "BRXU", "BSYNC", "CALL", "ENDCOLLECTIVE", "JMP", "RET", "WARPSYNC"}
@@ -74,7 +76,7 @@ class CounterLayout:
     def kinds(self) -> Kinds:
         every = self.program.instructions
         copies, generic, flow = (
-            np.array([i.base in bases for i in every], np.int64) for bases in (("LDGSTS",), GENERIC, MOVES_LANES)
+            np.array([i.base in bases for i in every], np.int64) for bases in (COPIES, GENERIC, MOVES_LANES)
         )
         return Kinds(
             copies=copies,

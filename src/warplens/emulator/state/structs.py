@@ -117,7 +117,7 @@ class WorkerEnv(c.Structure):
         ("stop", c.c_void_p),  # int32, set to 1 by Python
         ("done", c.c_int64),  # blocks finished
         ("findings", c.c_void_p),  # of the checks, where one is on
-        ("races", c.c_void_p),  # of --check races: what the workers share (shadow.Global)
+        ("races", c.c_void_p),  # of --check races: what the workers share (race_state.GlobalShadow)
         ("driver", c.c_void_p),  # called for the driver's functions
         ("steps", c.c_void_p),  # threaded code by place in the kernel, and that of system calls (template.py)
         ("step_count", c.c_int64),

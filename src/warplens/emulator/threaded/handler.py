@@ -20,7 +20,7 @@ from warplens.emulator.access.site import AddressWindows
 from warplens.emulator.analysis.liveness import Liveness
 from warplens.emulator.analysis.register_file import Form as Kind
 from warplens.emulator.analysis.uniformity import ProgramPoint
-from warplens.emulator.analysis.uniformity_lattice import MANY, ONE, UNIFORM, Name, Uniformity
+from warplens.emulator.analysis.uniformity_lattice import UNIFORM, UNIFORM_FILES, VARYING, Name, Uniformity
 from warplens.emulator.codegen.structured_builder import i32
 from warplens.emulator.codegen.vector_types import I1, I32, I64, PTR, vector
 from warplens.emulator.instrument.instrumentation import Instrumentation
@@ -117,7 +117,7 @@ class HandlerRegisters(RegisterAllocation):
         return self.b.trunc(word, I1) if kind == I1 else word
 
     def put(self, name: Name, form: Kind, part: int, node: Any) -> None:
-        value = self.e.splat(node) if form == "many" else node
+        value = self.e.splat(node) if form == "varying" else node
         if value.type == vector(I1):
             value = self.b.bitcast(value, I32)
         elif value.type == I1:
@@ -135,13 +135,13 @@ class AllMany(dict[Name, Uniformity]):
     """The forms of registers that are always 32 numbers."""
 
     def get(self, name: Name, otherwise: Any = None) -> Any:
-        return ONE if name[0] in UNIFORM else MANY
+        return UNIFORM if name[0] in UNIFORM_FILES else VARYING
 
     def __getitem__(self, name: Name) -> Uniformity:
-        return MANY
+        return VARYING
 
     def __setitem__(self, name: Name, shape: Uniformity) -> None:
-        assert shape == MANY, (name, shape)
+        assert shape == VARYING, (name, shape)
 
 
 class Everything(frozenset[Name]):

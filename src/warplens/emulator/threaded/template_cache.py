@@ -28,7 +28,8 @@ from warplens.emulator.threaded.template import (
     UnfitError,
 )
 from warplens.isa.dsl.decode import Binding, bind
-from warplens.isa.dsl.lanes import F64, H2, Lanes, Pred
+from warplens.isa.dsl.half_pair import H2
+from warplens.isa.dsl.lanes import F64, Lanes, Pred
 from warplens.isa.dsl.warp_interface import Addend, Floats
 
 Word = Callable[[int], int]  # of the step, from a number of the instruction

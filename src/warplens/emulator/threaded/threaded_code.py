@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from warplens.core.cubin import Kernel
 from warplens.core.program import Program
-from warplens.emulator.analysis.cfg import reached
+from warplens.emulator.analysis.cfg import reachable_blocks
 from warplens.emulator.analysis.divergence import gives_way
 from warplens.emulator.analysis.kernel_features import highest, restores_barriers, uses_meeting
 from warplens.emulator.instrument.instrumentation import unit
@@ -27,7 +27,7 @@ from warplens.emulator.threaded.template import (
     entry,
 )
 from warplens.emulator.threaded.template_cache import OperandNumbers, forms_in
-from warplens.sass.block_queue import shares
+from warplens.sass.block_queue import polls_other_blocks
 from warplens.sass.flow_graph import waits
 
 STEP = np.dtype(ThreadedOp)
@@ -52,7 +52,7 @@ def setting_of(program: Program, checks: Checks) -> TemplateSettings:
     windows = windows_of(program)
     return TemplateSettings(
         windows.shared_base, windows.stack_top, checks, unit(program), restores_barriers(program),
-        uses_meeting(program), gives_way(program), shares(program),
+        uses_meeting(program), gives_way(program), polls_other_blocks(program),
     )  # fmt: skip
 
 
@@ -64,7 +64,7 @@ def steps_of(kernel: Kernel, program: Program, checks: Checks) -> ThreadedCode:
     known_forms = forms_in(setting)
     forms: list[Template] = []
     rows: list[tuple[int, int, int, int, OperandNumbers]] = []
-    known = reached(program)
+    known = reachable_blocks(program)
     entries = [entry(tries, setting) for tries in (False, True)]
     starts = np.full(len(program.instructions) + 1, -1, np.int64)
 

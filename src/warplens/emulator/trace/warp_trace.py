@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from warplens.core.cubin import Kernel
 from warplens.core.launch import Launch
 from warplens.core.program import Program
-from warplens.emulator.analysis.slicing import slimmed
+from warplens.emulator.analysis.slicing import program_slice
 from warplens.emulator.execute.grid import DEFAULT_BUDGET, GridExecution, with_code
 from warplens.emulator.execute.setup import prepare, tile_of
 from warplens.emulator.execute.tiering import TierPolicy
@@ -20,7 +20,7 @@ from warplens.emulator.jit.native_code import NativeCode
 from warplens.emulator.memory.device_memory import DeviceMemory
 from warplens.emulator.state.check_set import RECORD, Checks
 from warplens.emulator.state.structs import Status, WorkerEnv
-from warplens.sass.block_queue import shares, waiting_loads
+from warplens.sass.block_queue import polls_other_blocks, waiting_loads
 
 ROOM = 1 << 26  # words of 4 bytes, of which only those that are written take memory
 
@@ -47,9 +47,11 @@ def record(
 
     KernelFault as of run(), also where a block waits for one that is not run.
     """
-    together = launch.cooperative or bool(waiting_loads(program)) or (launch.blocks <= at_once and shares(program))
+    together = (
+        launch.cooperative or bool(waiting_loads(program)) or (launch.blocks <= at_once and polls_other_blocks(program))
+    )
     if how == RECORD:
-        slim = slimmed(kernel, program)
+        slim = program_slice(kernel, program)
         program, how = slim.program, slim.checks
     kept = len(memory.allocations)
     shape, heap = prepare(kernel, program, launch, parameters, memory, banks, multiprocessors, budget, how)

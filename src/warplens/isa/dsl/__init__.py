@@ -1,7 +1,7 @@
 """Operation language: typed lanes, the `op` decorator, operand decoding, and English for an operation.
 
-In: the sentences of isa/ (functions over `Lanes`) and instructions with operands.
+In: the operations of isa/ (functions over `Lanes`) and instructions with operands.
 Out: operations that an emitter can run, and one line of English for an instruction.
 
-It does not know opcodes: they stand in the files of isa/, one section of NVIDIA's manual each.
+It does not know opcodes: they are defined in the files of isa/, one section of NVIDIA's manual each.
 """

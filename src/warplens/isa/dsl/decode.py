@@ -1,4 +1,4 @@
-"""Which operand of an instruction is which parameter of its sentence."""
+"""Operand decoding: matches the operands of an instruction with the parameters of its operation."""
 
 from __future__ import annotations
 
@@ -9,16 +9,20 @@ from itertools import pairwise
 from typing import Any
 
 from warplens.core.program import Immediate, Instruction, Operand, Register
-from warplens.isa.dsl.lanes import H2, Pred
+from warplens.isa.dsl.half_pair import H2
+from warplens.isa.dsl.lanes import Lanes, Pred
 from warplens.isa.dsl.op import Op, Source, find
+from warplens.isa.dsl.warp_interface import Data
+
+RUN_REGISTERS = {"64": 2, "128": 4, "256": 4}  # by width modifier
 
 
 @dataclass(frozen=True, slots=True)
 class Binding:
     """An instruction matched with its operation.
 
-    targets   one entry a result of the sentence: the destination register, or None where the listing leaves it out
-    sources   (parameter, operand); the operand is None where the parameter's default stands
+    targets   one entry a result of the operation: the destination register, or None where the listing leaves it out
+    sources   (parameter, operand); the operand is None where the parameter takes its default
     """
 
     op: Op
@@ -48,7 +52,7 @@ def bind(instruction: Instruction) -> Binding | None:
 def _destinations(
     op: Op, operands: tuple[Operand, ...]
 ) -> tuple[list[Register | None], list[Register | None], list[Operand]]:
-    """Destinations come first: predicates before or behind the value, as many as the sentence has results."""
+    """Destinations come first: predicates before or after the value, as many as the operation has results."""
     rest = list(operands)
     values: list[Register | None] = []
     predicates: list[Register | None] = []
@@ -78,6 +82,13 @@ def _joined(operands: list[Operand]) -> list[Operand]:
             word = (high.bits & 0xFFFF) << 16 | low.bits & 0xFFFF
             return [*operands[:place], Immediate(word, f"({high.real}, {low.real})"), *operands[place + 2 :]]
     return operands
+
+
+def register_count(kind: Any, instruction: Instruction) -> int:
+    """How many registers an operand of this type takes; of a run by the width modifier, 256 bits being two runs."""
+    if kind in (Data, Register):
+        return max((RUN_REGISTERS.get(modifier, 1) for modifier in instruction.modifiers), default=1)
+    return 2 if isinstance(kind, type) and issubclass(kind, Lanes) and kind.bits == 64 else 1
 
 
 def immediate(operand: Operand) -> int:

@@ -1,4 +1,4 @@
-"""One line of plain English for an instruction, from the same sentence that the executor runs."""
+"""Description: one line of plain English for an instruction, from the operation that the executor runs."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from dataclasses import replace
 from typing import Any
 
 from warplens.core.program import Address, Constant, Immediate, Instruction, Label, Operand, Register, Special
-from warplens.isa.dsl.decode import Binding, bind
+from warplens.isa.dsl.decode import Binding, bind, register_count
 from warplens.isa.dsl.english_emitter import UNARY, Phrase, PhraseEmitter, integer, negative, of_number, of_word
-from warplens.isa.dsl.lanes import H2, U32, Float, Lanes, Pred
+from warplens.isa.dsl.half_pair import H2
+from warplens.isa.dsl.lanes import U32, Float, Lanes, Pred
 from warplens.isa.dsl.op import Op
-from warplens.isa.dsl.warp_interface import Addend, Data
+from warplens.isa.dsl.warp_interface import Addend
 
 NameOf = Callable[[Constant], str | None]
 WIDTH = 100
@@ -27,8 +28,7 @@ SPECIAL = {
 SPECIAL |= {f"SR_TID.{axis}": f"threadIdx.{axis.lower()}" for axis in "XYZ"}
 SPECIAL |= {f"SR_CTAID.{axis}": f"blockIdx.{axis.lower()}" for axis in "XYZ"}
 LEFT_OUT = (("target", "mask", "the warp"), ("p", "threads", ""))
-"""(operand without words, the one where it stands, what that is then): BRA.DIV 0x320, BAR.RED.AND 0x0,P0."""
-RUNS = {"64": 2, "128": 4, "256": 4}  # a width modifier, and the registers of a run: 256 bits are two of them
+"""(operand without text, the one in its place, what that is then): BRA.DIV 0x320, BAR.RED.AND 0x0,P0."""
 
 
 def explain(instruction: Instruction, name_of: NameOf = lambda constant: None) -> str:
@@ -69,7 +69,7 @@ class _Choice:
 
 
 class _Reader:
-    """One instruction, its operands put into words."""
+    """One instruction and its operands as text."""
 
     def __init__(self, instruction: Instruction, binding: Binding, name_of: NameOf) -> None:
         self.instruction = instruction
@@ -81,7 +81,7 @@ class _Reader:
         constant = self._moved_constant()
         if constant is not None:
             return f"{self._targets()[0]} = {constant.text}"
-        return self._said() if self.op.says or self.op.takes_warp else self._read_out()
+        return self._from_template() if self.op.text or self.op.takes_warp else self._from_body()
 
     def _moved_constant(self) -> Phrase | None:
         """Half-precision arithmetic with zero is the compiler's way to load a constant."""
@@ -92,9 +92,9 @@ class _Reader:
             return of_word(plain[2].bits)
         return None
 
-    # From the sentence
+    # From the operation
 
-    def _read_out(self) -> str:
+    def _from_body(self) -> str:
         values = [self._value(s.kind, s.default, o) for s, o in self.binding.sources]
         outcome = self.op.body(*values, **self.binding.modifiers)
         phrases = [r.node for r in (outcome if isinstance(outcome, tuple) else (outcome,))]
@@ -119,10 +119,10 @@ class _Reader:
 
     def _phrase(self, kind: Any, operand: Operand) -> Phrase:
         """The operand as this type."""
-        kind = kind if isinstance(kind, type) else U32  # a union: the sentence looks at the operand itself
+        kind = kind if isinstance(kind, type) else U32  # a union: the operation reads the operand itself
         if isinstance(operand, Immediate):
             return self._immediate(kind, operand)
-        phrase = self._plain(operand, self._words(kind), kind)
+        phrase = self._plain(operand, register_count(kind, self.instruction), kind)
         if not isinstance(operand, Register | Constant):
             return phrase
         if operand.part not in ("", "H1_H0") and phrase.value is None:
@@ -182,7 +182,7 @@ class _Reader:
 
     # From the template
 
-    def _said(self) -> str:
+    def _from_template(self) -> str:
         words: dict[str, Any] = {name: _Choice(value) for name, value in self.binding.modifiers.items()}
         if "size" in words:
             words["size"] = SIZES.get(self.binding.modifiers["size"], "4 bytes")
@@ -199,9 +199,9 @@ class _Reader:
         words.setdefault("to", ", ".join(shown) if shown else "nothing")  # LDGSTS has a source of this name
         words |= {f"to{k}": t or "nothing" for k, t in enumerate(targets)}
         try:
-            text = self.op.says.format_map(words)
+            text = self.op.text.format_map(words)
         except (KeyError, IndexError, AttributeError):
-            return ""  # a template that names what the sentence does not have: printed as it is
+            return ""  # a template that names what the operation does not have: printed as it is
         return text.replace("nothing = ", "", 1) + ", unused" if text.startswith("nothing = ") else text
 
     def _word(self, kind: Any, default: Any, operand: Operand | None) -> str:
@@ -210,7 +210,7 @@ class _Reader:
         return of_number(Pred if kind is Pred else U32, default).text if isinstance(default, int) else ""
 
     def _conditional_branch(self) -> str:
-        """BRA P0, target: a condition beside the guard."""
+        """BRA P0, target: a condition in addition to the guard."""
         match [operand for _, operand in self.binding.sources]:
             case [Register(file="P" | "UP") as condition, Label() as target, *_] if not self.op.results:
                 return f"go to {self._phrase(Label, target).text} if {self._phrase(Pred, condition).text}"
@@ -223,14 +223,8 @@ class _Reader:
         texts = []
         for kind, target in zip(self.op.results, self.binding.targets, strict=True):
             shown = target is not None and target.index >= 0
-            texts.append(_run(target, self._words(kind)) if target is not None and shown else "")
+            texts.append(_run(target, register_count(kind, self.instruction)) if target is not None and shown else "")
         return texts
-
-    def _words(self, kind: type) -> int:
-        """How many registers an operand of this type takes."""
-        if kind in (Data, Register):
-            return max((RUNS.get(m, 1) for m in self.instruction.modifiers), default=1)
-        return 2 if issubclass(kind, Lanes) and kind.bits == 64 else 1
 
 
 def _lanes(kind: type[Lanes], phrase: Phrase) -> Lanes:

@@ -1,4 +1,4 @@
-"""English for the primitives: an emitter whose nodes are phrases.
+"""English emitter: an emitter whose nodes are phrases.
 
 A phrase knows how tightly its outermost operator binds, whether it is a constant, and the notes ("signed",
 "64-bit", "rounded up") that belong at the end of the line.
@@ -15,7 +15,7 @@ from warplens.isa.dsl.lanes import Float, Int, Lanes, Pred
 ATOM, UNARY, TIMES, PLUS, SHIFT, AND, XOR, OR, COMPARE, BOTH, EITHER, CHOICE = range(12, 0, -1)
 
 INFIX = {
-    "mul": ("*", TIMES), "fmul": ("*", TIMES), "fdiv": ("/", TIMES), "add": ("+", PLUS), "fadd": ("+", PLUS),
+    "mul": ("*", TIMES), "fmul": ("*", TIMES), "add": ("+", PLUS), "fadd": ("+", PLUS),
     "shr": (">>", SHIFT), "shl": ("<<", SHIFT), "and": ("&", AND), "xor": ("^", XOR), "or": ("|", OR),
 }  # fmt: skip
 ORDERS = {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}

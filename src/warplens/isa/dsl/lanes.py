@@ -1,7 +1,7 @@
-"""The vocabulary of the sentences: typed values of 32 lanes, or of one for the uniform datapath.
+"""Lane values: typed values of 32 lanes, or of one for the uniform datapath, in which opcodes are defined.
 
-Operators build `Expression`s through an `Emitter`; what a primitive becomes (LLVM vectors, English) is the emitter's
-business.  Python numbers mix in freely.
+Operators emit primitives through an `Emitter`, which decides what they become (LLVM vectors, English).  Python numbers
+mix in freely.  Pairs of 16-bit floats: half_pair.py.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ Rounding = Literal["RN", "RZ", "RM", "RP"]
 Order = Literal["lt", "le", "gt", "ge", "eq", "ne"]
 L = TypeVar("L", bound="Lanes")
 K = TypeVar("K", bound="Lanes")
-TRUE: Any = True  # defaults of Pred parameters: whoever reads the operands makes values of them
+TRUE: Any = True  # defaults of Pred parameters: the operand reader makes values of them
 FALSE: Any = False
 FAR = 64  # powers of two from the ends of the exponents
 
@@ -57,7 +57,7 @@ class Lanes:
         return kind(self.e, self.e.do("bitcast", kind, self))
 
     def of_lanes(self: L, lanes: Sequence[int]) -> L:
-        """What another lane holds: of lane lanes[0] for lane 0, and so on."""
+        """The value of another lane: of lane lanes[0] for lane 0, and so on."""
         return self._of("of_lanes", self, lanes=tuple(lanes))
 
     def _compare(self, order: Order, other: Any, **how: Any) -> Pred:
@@ -296,9 +296,6 @@ class Float(Lanes):
         """The sign bit cleared, also of a NaN."""
         return self._of("fabs", self)
 
-    def divided_by(self: L, other: Any) -> L:
-        return self._of("fdiv", self, self.like(other))
-
     def sqrt(self: L) -> L:
         return self._of("fsqrt", self)
 
@@ -370,32 +367,3 @@ class F64(Float):
 
     def f32(self) -> F32:
         return self._as(F32, "fround", self)
-
-
-class H2(Lanes):
-    """Two 16-bit floats in one word, the first one in the low half; half.py knows the formats."""
-
-    bits = 32
-    __slots__ = ()
-
-    def u32(self) -> U32:
-        return self.bitcast(U32)
-
-    def __neg__(self) -> H2:
-        """Both sign bits turned."""
-        return (self.u32() ^ 0x8000_8000).bitcast(H2)
-
-    def abs(self) -> H2:
-        """Both sign bits cleared."""
-        return (self.u32() & 0x7FFF_7FFF).bitcast(H2)
-
-    def part(self, name: str) -> H2:
-        """The halves as its suffix selects them, the upper one first: H0_H0, H1_H1, H0_NH1 (N turns the sign)."""
-        if name in ("", "H1_H0"):
-            return self
-        upper, lower = name.split("_") if "_" in name else (name, name)
-        return (self._half(lower) | (self._half(upper) << 16)).bitcast(H2)
-
-    def _half(self, name: str) -> U32:
-        half = self.u32() >> 16 if name.endswith("1") else self.u32() & 0xFFFF
-        return half ^ 0x8000 if name.startswith("N") else half

@@ -1,4 +1,4 @@
-"""What is not emulated: the families of opcodes, and what to call each of them in a message."""
+"""Unsupported opcodes: families that are not emulated, and their names for messages."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""How a sentence becomes an operation: its signature says how operands and modifiers are read.
+"""The `op` decorator: a function's signature defines how operands and modifiers are decoded.
 
 Positional parameters are operands: a `Lanes` type reads a register, immediate or constant as that type (64-bit types
 read pairs), `int` an immediate, `Addend` a 32-bit value that keeps its carry, `Address`, `Label`, `Register` and
 `Special` the operand itself, `Warp` (first) the warp for what reaches beyond the lanes.  A default makes an operand
 optional.
 Keyword-only parameters are modifiers: `X: bool` is whether `.X` is there, a `Literal` one of its choices.  Where the
-order says which is which, the name has the parameter in braces: `F2F.{half}.F32` is not `F2F.F32.F16`.
+order decides which is which, the name contains the parameter in braces: `F2F.{half}.F32` is not `F2F.F32.F16`.
 The return annotation names the destinations in order; predicates among them may be left out by the listing.
 """
 
@@ -28,7 +28,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One operand that the sentence reads; `default` is `inspect.Parameter.empty` where it must be there."""
+    """One operand that the operation reads; `default` is `inspect.Parameter.empty` where it must be there."""
 
     name: str
     kind: type
@@ -46,12 +46,12 @@ class Modifier:
 
 @dataclass(frozen=True, slots=True)
 class Op:
-    """An operation: the dotted name it answers to, its sentence, and what the signature says of it.
+    """An operation: its dotted name, its function, and what the signature declares.
 
     pipe     the execution pipe, as Nsight names it in sm__inst_executed_pipe_*
     probe    CUDA expressions, or PTX, that make the compiler emit it, "" if none are given
-    says     plain English with the operands in braces, "" where the sentence itself can be read out
-    section  the file it stands in
+    text     plain English with the operands in braces, "" where the English emitter can run the function
+    section  the file it is in
     """
 
     name: str
@@ -63,7 +63,7 @@ class Op:
     ignores: frozenset[str]
     pipe: str
     probe: str
-    says: str
+    text: str
     section: str
 
     @property
@@ -110,19 +110,19 @@ class Op:
 _operations: dict[str, list[Op]] = defaultdict(list)
 
 
-def op(*names: str, pipe: str, probe: str = "", says: str = "", ignores: str = "") -> Callable[[F], F]:
+def op(*names: str, pipe: str, probe: str = "", text: str = "", ignores: str = "") -> Callable[[F], F]:
     """Make a function the meaning of these opcodes; `ignores` lists modifiers without functional effect."""
 
     def register(body: F) -> F:
         for name in names:
-            operation = _read(name, body, frozenset(ignores.split()), pipe, probe, says)
+            operation = _read(name, body, frozenset(ignores.split()), pipe, probe, text)
             _operations[name.split(".")[0]].append(operation)
         return body
 
     return register
 
 
-def _read(name: str, body: Callable[..., Any], ignores: frozenset[str], pipe: str, probe: str, says: str) -> Op:
+def _read(name: str, body: Callable[..., Any], ignores: frozenset[str], pipe: str, probe: str, text: str) -> Op:
     hints = get_type_hints(body)
     sources: list[Source] = []
     modifiers: list[Modifier] = []
@@ -141,7 +141,7 @@ def _read(name: str, body: Callable[..., Any], ignores: frozenset[str], pipe: st
     results = get_args(returned) if get_origin(returned) is tuple else (returned,)
     return Op(
         name, body, tuple(sources), tuple(modifiers), tuple(r for r in results if r is not type(None)), takes_warp,
-        ignores, pipe, probe, says, body.__module__.rsplit(".", 1)[-1],
+        ignores, pipe, probe, text, body.__module__.rsplit(".", 1)[-1],
     )  # fmt: skip
 
 
@@ -159,7 +159,7 @@ def operations() -> Mapping[str, tuple[Op, ...]]:
 def find(opcode: str) -> tuple[Op, Mapping[str, Any]] | None:
     """The operation that an opcode with its modifiers means, and its modifiers' values; None if there is none.
 
-    A name with a U in front that stands nowhere itself is the same operation on the uniform datapath.
+    A name with a U in front that is not defined itself is the same operation on the uniform datapath.
     """
     base, *modifiers = opcode.split(".")
     known = operations().get(base) or (operations().get(base[1:], ()) if base.startswith("U") else ())

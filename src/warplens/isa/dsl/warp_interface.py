@@ -1,8 +1,9 @@
-"""What a sentence may ask of the warp that runs it: memory, other lanes, control flow.  The executor answers."""
+"""Warp interface: what an operation may use of its warp: memory, other lanes, control flow."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, Protocol
 
@@ -88,6 +89,21 @@ class WideAddend(U64):
         return over if self.carries is None else over | self.carries
 
 
+@dataclass(frozen=True, slots=True)
+class AtomicOperation:
+    """What an atomic does with each word.
+
+    only      of generic addresses those in this space; the other lanes do nothing
+    together  lanes on the same word of shared memory are served at once
+    """
+
+    op: Reduction
+    number: Number = "u32"
+    returns: bool = True
+    only: Space | None = None
+    together: bool = False
+
+
 class Warp(Protocol):
     """The warp at one instruction."""
 
@@ -111,7 +127,7 @@ class Warp(Protocol):
         """From a constant bank; sub-word reads are zero-extended."""
 
     def predicate(self, register: Register) -> Pred:
-        """A predicate register, inverted if the operand says so."""
+        """A predicate register, inverted if the operand has `!`."""
 
     def predicates(self, file: Special, mask: int) -> U32:
         """The predicates of PR or UPR as bits, those in mask."""
@@ -119,7 +135,7 @@ class Warp(Protocol):
     def set_predicates(self, file: Special, bits: U32, mask: int) -> None: ...
 
     def plain(self, operand: Operand) -> U32:
-        """The word of a register, constant or number, without the signs before it; its halves as the suffix says."""
+        """The word of a register, constant or number, without its signs; its halves as the suffix selects."""
 
     @property
     def place(self) -> int:
@@ -135,29 +151,15 @@ class Warp(Protocol):
     def store(self, space: Space, at: Address, data: Data, bytes: int) -> None: ...
 
     def atomic(
-        self,
-        space: Space,
-        op: Reduction,
-        at: Address,
-        value: Data,
-        *,
-        compare: Data | None = None,
-        kind: Number = "u32",
-        returns: bool = True,
-        only: Space | None = None,
-        together: bool = False,
+        self, space: Space, at: Address, value: Data, operation: AtomicOperation, compare: Data | None = None
     ) -> Data:
-        """Lane after lane in order of lane number; gives the old values.
-
-        together    lanes on the same word of shared memory are served at once
-        only    of generic addresses those in this space; the other lanes do nothing
-        """
+        """Lane after lane in order of lane number; returns the old values."""
 
     def update(self, at: Address, value: U64, becomes: Update) -> U64:
         """Shared memory, 8 bytes, lane after lane: old becomes `becomes(old, value)`; gives the old values."""
 
     def compare_and_store(self, at: Address, compare: Data, value: Data, bytes: int) -> Pred:
-        """Shared memory: the lowest lane at each address tries, and is told whether its value was stored."""
+        """Shared memory: the lowest lane at each address tries; returns whether its value was stored."""
 
     def copy(self, to: Address, source: Address, bytes: int, *, reads: Pred, fills: bool, bypasses: bool) -> None:
         """From global to shared memory, at once.  Lanes without `reads` write zeros.  If it `fills`, the low bits of
@@ -174,8 +176,8 @@ class Warp(Protocol):
 
     def once(self, key: str, words: int, formula: Formula, *runs: Data, quick: QuickFormula | None = None) -> Data:
         """`words` words, formula(*lists of words), as one routine for all instructions of this opcode and key: for
-        what takes hundreds of operations.  `quick` says besides in which lanes it gives the same: if in all, it is
-        that which counts."""
+        what takes hundreds of operations.  `quick` also returns in which lanes it gives the same: if in all, its
+        result is used."""
 
     # Other lanes.
 
@@ -206,7 +208,7 @@ class Warp(Protocol):
         """BRA.DIV (equal False): go if the split lacks a lane of mask; BRA.CONV (True): if it lacks none."""
 
     def jump(self, low: U32, high: U32, base: int = 0) -> None:
-        """To the code address that each lane holds, plus base; lanes with different targets part."""
+        """To the code address that each lane holds, plus base; lanes with different targets diverge."""
 
     def call(self, target: Label) -> None: ...
 
@@ -232,7 +234,7 @@ class Warp(Protocol):
         """WARPSYNC: wait for all non-exited lanes of mask (None: all lanes), go on together."""
 
     def converge_apart(self, mask: U32) -> None:
-        """WARPSYNC.EXCLUSIVE: the same, but only the lanes of mask go on together; lanes with other masks apart."""
+        """WARPSYNC.EXCLUSIVE: the same, but lanes with other masks do not continue with those of mask."""
 
     def collect(self, mask: U32, target: Label) -> None:
         """WARPSYNC.COLLECTIVE: when the lanes of mask have arrived they run the next instructions as one."""
@@ -243,8 +245,8 @@ class Warp(Protocol):
         """Let other splits and warps run."""
 
     def waits_until(self, p: Pred) -> None:
-        """If p is false in all active lanes other warps run, and the instruction is executed again: once for whoever
-        counts.  It must be a basic block of its own (sass/flow_graph.py)."""
+        """If p is false in all active lanes other warps run, and the instruction is executed again; it is
+        counted once.  It must be a basic block of its own (sass/flow_graph.py)."""
 
     def block_barrier(
         self,

@@ -1,4 +1,4 @@
-"""Doubles without the care for which of the NaNs they are, which takes most of the time of their arithmetic."""
+"""Doubles with arbitrary NaN payloads: canonical NaNs take most of the time of double arithmetic."""
 
 from __future__ import annotations
 

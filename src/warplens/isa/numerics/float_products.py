@@ -1,7 +1,7 @@
-"""Sums of products of floats as tensor cores make them: slowly for all numbers, and quickly for most.
+"""Tensor-core float sums: exact for all numbers, and a fast path for most.
 
 Read on an H200 (measurements/README.md), bit for bit: the products of a row and a column are exact, and are summed with
-the addend in one step.  For that each is cut off (towards zero) 25 binary places behind the largest exponent of all,
+the addend in one step.  For that each is cut off (towards zero) 25 binary places after the largest exponent of all,
 where a product's exponent is the sum of its factors', whatever its digits.  The exact sum of what is left is cut off
 again to a float, or rounded to nearest to a half.  A result of zero is +0, a NaN 0x7fffffff or 0x7fff.  Other
 architectures sum in smaller groups or keep fewer places; here all follow the H200, QMMA too, which an H200 lacks.
@@ -20,7 +20,7 @@ from warplens.isa.numerics.fragments import E, column, row
 from warplens.isa.numerics.narrow_formats import e4m3_to_half, e5m2_to_half, float_to_half, half_to_float, odd_float
 
 PLACES = 25
-NOWHERE = -400  # the exponent of zero: below that of any product, also beside a factor that is not zero
+NOWHERE = -400  # the exponent of zero: below that of any product, also with a factor that is not zero
 ALL_ZERO = NOWHERE + 255  # sums of such exponents lie below
 LEAST_TOP, LARGEST_TOP = 26, 240  # exponents of floats that do for everything scaled here
 Words = Sequence[U32]

@@ -1,4 +1,4 @@
-"""How the matrices of a tensor instruction lie in a warp's registers (PTX ISA, "Matrix fragments for mma").
+"""Fragments: layout of a tensor instruction's matrices in registers (PTX ISA, "Matrix fragments for mma").
 
 All shapes are cut the same way.  Lane 4 g + s of one register of A holds, of row g, the elements that fill a word from
 place s on; registers alternate between the rows g and g + 8 where there are 16, and go on along the row.  Registers of

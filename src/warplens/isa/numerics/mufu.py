@@ -1,9 +1,9 @@
-"""How MUFU computes: a parabola for each piece of the operand's range, from tables, with a square that is cut short.
+"""MUFU arithmetic: a parabola for each segment of the operand's range, from tables, with a truncated square.
 
 The method is published (Oberman and Siu, "A High-Performance Area-Efficient Multifunction Interpolator", ARITH 2005),
 the tables are not.  mufu.csv has them as they follow from all 2^23 operands of a binade on an H200 (driver 580.159.04,
-2026-11-21): in each piece the integers c1 and c2 are the only ones that give every result, and so is c0 but for a
-remainder that all pieces have in common.  The operand's digits behind the piece's number, times c1; their square,
+2026-11-21): in each segment the integers c1 and c2 are the only ones that give every result, and so is c0 but for a
+remainder that all segments have in common.  The operand's digits after the segment's number, times c1; their square,
 whose products of two bits count down to 2^-15, times c2; c0 counts quarters, or eighths, of the last place.
 """
 
@@ -22,11 +22,11 @@ C0, C1 = 26, 21  # bits that hold them in a packed entry
 
 @dataclass(frozen=True)
 class Parabola:
-    """A function's pieces, and how its numbers stand.
+    """A function's segments, and the layout of its numbers.
 
-    rest    bits of the operand behind the number of the piece
-    point   bits that a total has behind its last place
-    square  how far the square stands left of a total's last bit
+    rest    bits of the operand after the number of the segment
+    point   bits that a total has after its last place
+    square  how far the square is shifted left of a total's last bit
     step    how far c0 does
     common  what all c0 have in common below their last bit
     """
@@ -38,17 +38,17 @@ class Parabola:
     step: int
     common: int = 0
 
-    def total(self, piece: U32, operand: U32) -> S64:
+    def total(self, segment: U32, operand: U32) -> S64:
         """The parabola in units of 2^-point of its last place; `operand`: its last digits."""
-        packed = piece.look_up(entries(self.name))
+        packed = segment.look_up(entries(self.name))
         digits = operand & ((1 << self.rest) - 1)
         c0, c1, c2 = packed & ((1 << C0) - 1), (packed << (64 - C0 - C1)) >> (64 - C1), packed >> (C0 + C1)
         square = squared(digits >> (self.rest - 16)).wide().s64() << self.square
         return (c0 << self.step) + c1 * digits.wide().s64() + c2 * square + self.common
 
-    def word(self, piece: U32, operand: U32) -> U32:
+    def word(self, segment: U32, operand: U32) -> U32:
         """The result's digits, as the offset from the first word of its binade."""
-        return (self.total(piece, operand) >> self.point).u64().low()
+        return (self.total(segment, operand) >> self.point).u64().low()
 
 
 RCP = Parabola("rcp", rest=16, point=16, square=1, step=14, common=4046)
@@ -62,7 +62,7 @@ TANH = Parabola("tanh", rest=17, point=15, square=1, step=13)
 
 @cache
 def entries(name: str) -> tuple[int, ...]:
-    """The pieces of a function, each as c0 + (c1 << C0) + (c2 << (C0 + C1))."""
+    """The segments of a function, each as c0 + (c1 << C0) + (c2 << (C0 + C1))."""
     with FILE.open(encoding="utf-8") as file:
         rows = csv.DictReader(line for line in file if not line.startswith("#"))
         return tuple(packed(*(int(row[c]) for c in ("c0", "c1", "c2"))) for row in rows if row["function"] == name)
@@ -73,9 +73,9 @@ def packed(c0: int, c1: int, c2: int) -> int:
 
 
 def squared(digits: U32) -> U32:
-    """The square of 16 digits behind the point, in units of 2^-15: products of two bits below that are left out."""
+    """The square of 16 digits after the point, in units of 2^-15: products of two bits below that are left out."""
     total = digits.like(0)
-    for i in range(1, 8):  # bit i from the top, times itself and those behind it
+    for i in range(1, 8):  # bit i from the top, times itself and those after it
         products = ((digits >> i) & ((1 << (16 - 2 * i)) - 1)) + (1 << (15 - 2 * i))
         total = total + digits.bit(16 - i).choose(products, 0)
     return total

@@ -1,4 +1,4 @@
-"""Floats of 16 and 8 bits, each in the low bits of a word: their formats, to and from single precision.
+"""Narrow formats: floats of 16 and 8 bits in the low bits of a word, to and from single precision.
 
 binary16, bfloat16 (`brain`), and the 8-bit formats of the Open Compute Project: E4M3 (no infinity, one NaN of each
 sign, largest 448) and E5M2 (the upper half of a binary16).
@@ -65,7 +65,7 @@ def sticky(toward_zero: F32, down: F32, up: F32) -> F32:
 
 
 def odd_float(x: F64) -> F32:
-    """A double as float rounded to odd: its last bit says whether digits were lost."""
+    """A double as float rounded to odd: its last bit is set where digits were lost."""
     nearest = x.f32()
     back = nearest.f64()
     outward = back.abs().compare("gt", x.abs())

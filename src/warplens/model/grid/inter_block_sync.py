@@ -33,7 +33,7 @@ from warplens.counters.opcodes import width
 from warplens.machine import Speeds
 from warplens.model.grid.simulated_blocks import SimulatedBlocks
 from warplens.model.trace.warp_streams import ReachedLines, WarpStreams, sectors_of
-from warplens.sass.block_queue import SAY, waiting_loads
+from warplens.sass.block_queue import PUBLISHES, waiting_loads
 
 WAITING = "its blocks wait for each other, and a prediction runs only some of them: measure it on a GPU"
 WAITED, SAID = 1, 2
@@ -67,7 +67,7 @@ def waits_of(
     if not loads or total < 2:
         return InterBlockSync()
     kinds = np.zeros(len(program.instructions), np.int64)
-    kinds[[i.index for i in program.instructions if i.base in SAY]] = SAID
+    kinds[[i.index for i in program.instructions if i.base in PUBLISHES]] = SAID
     kinds[loads] = WAITED
 
     count = min(total, FIRST_BLOCKS)
@@ -99,7 +99,7 @@ def _met(looks: NDArray[np.float64], speeds: Speeds) -> float:
 
 def _fenced(program: Program, loads: list[int]) -> bool:
     """Whether a fence stands between what is waited for and what is said then."""
-    behind = [i for i in program.instructions if i.index > max(loads) and (i.base in SAY or i.base == "MEMBAR")]
+    behind = [i for i in program.instructions if i.index > max(loads) and (i.base in PUBLISHES or i.base == "MEMBAR")]
     return bool(behind) and behind[0].base == "MEMBAR"
 
 

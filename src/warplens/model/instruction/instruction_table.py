@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from warplens.core.memory_opcodes import EVERY_ACTION, MEMORY, Action, opcodes
 from warplens.core.program import Constant, Immediate, Instruction, Program, Register
 from warplens.counters.opcodes import width
 from warplens.isa.dsl.decode import bind
@@ -19,17 +20,18 @@ from warplens.sass.block_queue import past_l1
 
 LINE = 64  # bytes of a line of the constant cache; source: `table chain`, 64 apart
 PIPES = ("none", "fma_lite", "fma_heavy", "alu", "fp16", "fp64", "xu", "lsu", "cbu", "adu", "uniform", "tensor")
+ACTIONS: dict[Action, int] = {
+    "load": p.LOAD, "store": p.STORE, "atomic": p.ATOMIC, "reduction": p.REDUCE, "copy": p.COPY,
+}  # fmt: skip
 KINDS = {
-    "LDG": p.LOAD, "LD": p.LOAD, "LDL": p.LOAD, "LDS": p.LOAD, "LDSM": p.LOAD,
-    "STG": p.STORE, "ST": p.STORE, "STL": p.STORE, "STS": p.STORE, "STSM": p.STORE,
-    "ATOMG": p.ATOMIC, "ATOM": p.ATOMIC, "ATOMS": p.ATOMIC, "RED": p.REDUCE, "REDG": p.REDUCE,
-    "LDGSTS": p.COPY, "LDGDEPBAR": p.GROUP, "DEPBAR": p.GROUP_WAIT, "MEMBAR": p.FENCE, "SHFL": p.EXCHANGE,
+    **{base: ACTIONS[op.action] for base, op in MEMORY.items() if op.space != "constant"},
+    "LDGDEPBAR": p.GROUP, "DEPBAR": p.GROUP_WAIT, "MEMBAR": p.FENCE, "SHFL": p.EXCHANGE,
 }  # fmt: skip
 READING = ("fma", "fma_heavy", "alu", "fp16", "fp64")  # pipes that wait for registers
 TIMELY, LATE = ("fma", "fma_heavy", "alu", "fp16"), ("fp64", "xu")  # whose results meet on the way to the registers
 # Cycles of a BSYNC beyond its stall count: `two sides, all`; 4 to 14 for each group of lanes that comes by itself.
 MEETING = 8  # source: `two sides, all` of calibration.csv
-SHARED_ONLY = frozenset({"LDS", "LDSM", "STS", "STSM", "ATOMS", "SHFL"})
+SHARED_ONLY = frozenset({"SHFL", *opcodes(("shared",), EVERY_ACTION)})
 # Products of the matrix instructions that take the time of HMMA.16816; those of a smaller shape take tensor_half.
 # source: `matrix` of calibration.csv
 WHOLE = {"HMMA": 16 * 8 * 16, "IMMA": 16 * 8 * 32, "QMMA": 16 * 8 * 32, "BMMA": 16 * 8 * 256}

@@ -10,7 +10,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
-from typing import Any, Protocol
+from typing import Any
 
 from warplens.control_characters import escaped
 from warplens.core.cubin import Kernel, SourceLine
@@ -18,6 +18,7 @@ from warplens.core.hazard import Hazard
 from warplens.core.launch import Dim3, Launch
 from warplens.core.metric import Metric
 from warplens.core.program import Instruction, Program
+from warplens.counters.occupancy import Occupancy
 from warplens.counters.opcodes import access
 from warplens.errors import WarplensError
 from warplens.model import LeastTime
@@ -30,19 +31,6 @@ Metrics = Mapping[str, Metric]
 Document = dict[str, Any]
 
 
-class OccupancyFacts(Protocol):
-    """What the document tells of the theoretical occupancy."""
-
-    @property
-    def blocks(self) -> int: ...
-    @property
-    def warps(self) -> int: ...
-    @property
-    def percent(self) -> float: ...
-    @property
-    def limits(self) -> Mapping[Any, int]: ...
-
-
 def document(
     kernel: Kernel,
     launch: Launch,
@@ -52,7 +40,7 @@ def document(
     by_instruction: Sequence[Metrics],
     tools: Mapping[str, str],
     gpu: str | None = None,
-    occupancy: OccupancyFacts | None = None,
+    occupancy: Occupancy | None = None,
     waves: float | None = None,
     prediction: Prediction | None = None,
     findings: Sequence[Mapping[str, Any]] = (),
@@ -272,7 +260,7 @@ def guard(instruction: Instruction) -> str | None:
     return f"@{'!' if predicate.invert else ''}{predicate.file}{index}"
 
 
-def occupancy_part(occupancy: OccupancyFacts, waves: float | None) -> Document:
+def occupancy_part(occupancy: Occupancy, waves: float | None) -> Document:
     return {
         "blocks": occupancy.blocks,
         "warps": occupancy.warps,

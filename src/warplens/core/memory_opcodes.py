@@ -1,0 +1,53 @@
+"""Memory opcodes: the address space and the action of every opcode that accesses memory.
+
+The one table that counters, the analyses of the executor, the model and the search for work queues read.  Opcodes are
+base opcodes ("LDG" of "LDG.E.128"); LDGSTS is listed with the space that it reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal, NamedTuple
+
+MemorySpace = Literal["global", "local", "shared", "generic", "constant"]
+Action = Literal["load", "store", "atomic", "reduction", "copy"]
+
+
+class MemoryOpcode(NamedTuple):
+    """space    "generic" decides between global, local and shared at run time, lane by lane
+    action   "copy" is global to shared (LDGSTS); "reduction" is an atomic that returns nothing
+    """
+
+    space: MemorySpace
+    action: Action
+
+
+_OPCODES: dict[tuple[MemorySpace, Action], str] = {
+    ("global", "load"): "LDG",
+    ("global", "store"): "STG",
+    ("global", "atomic"): "ATOMG",
+    ("global", "reduction"): "RED REDG",
+    ("global", "copy"): "LDGSTS",
+    ("local", "load"): "LDL",
+    ("local", "store"): "STL",
+    ("shared", "load"): "LDS LDSM",
+    ("shared", "store"): "STS STSM",
+    ("shared", "atomic"): "ATOMS",
+    ("generic", "load"): "LD",
+    ("generic", "store"): "ST",
+    ("generic", "atomic"): "ATOM",
+    ("constant", "load"): "LDC LDCU ULDC",
+}
+
+MEMORY: Mapping[str, MemoryOpcode] = {
+    base: MemoryOpcode(space, action) for (space, action), bases in _OPCODES.items() for base in bases.split()
+}
+MBARRIERS = frozenset({"SYNCS", "ARRIVES"})  # barriers in shared memory (mbarrier); Nsight Compute counts no access
+EVERY_SPACE: tuple[MemorySpace, ...] = ("global", "local", "shared", "generic", "constant")
+EVERY_ACTION: tuple[Action, ...] = ("load", "store", "atomic", "reduction", "copy")
+DEVICE_WIDE: tuple[MemorySpace, ...] = ("global", "generic")  # spaces through which other blocks can be reached
+
+
+def opcodes(spaces: tuple[MemorySpace, ...], actions: tuple[Action, ...]) -> frozenset[str]:
+    """Base opcodes with one of these actions in one of these spaces."""
+    return frozenset(base for base, (space, action) in MEMORY.items() if space in spaces and action in actions)

@@ -1,0 +1,24 @@
+"""The table of memory opcodes is complete: it has every operation with an address, and nothing but operations."""
+
+from __future__ import annotations
+
+from warplens.core.memory_opcodes import DEVICE_WIDE, MBARRIERS, MEMORY, opcodes
+from warplens.core.program import Address
+from warplens.isa import operations
+
+NO_ACCESS = {"QSPC", "UBLKPF"}  # the space of an address, a prefetch
+
+
+def test_the_table_has_every_operation_with_an_address() -> None:
+    addressed = {base for base, ops in operations().items() if any(s.kind is Address for o in ops for s in o.sources)}
+    listed = {base for base, op in MEMORY.items() if op.space != "constant"}
+    assert addressed == listed | MBARRIERS | NO_ACCESS
+
+
+def test_every_listed_opcode_is_an_operation() -> None:
+    assert set(MEMORY) <= set(operations())
+
+
+def test_opcodes_by_space_and_action() -> None:
+    assert opcodes(DEVICE_WIDE, ("atomic",)) == {"ATOMG", "ATOM"}
+    assert opcodes(("shared",), ("store",)) == {"STS", "STSM"}
