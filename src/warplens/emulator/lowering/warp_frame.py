@@ -1,6 +1,6 @@
-"""The frame of the function that runs a warp: where it enters, chooses a split, stops and saves its registers.
+"""Warp frame: entry, split dispatch, suspension and register saving of the function that runs a warp.
 
-What stands in it, block by block, is in warp_function.py.
+Its basic blocks are filled in warp_function.py.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from warplens.emulator.state.structs import HEADER, FaultKind, Status, WarpState
 
 
 class WarpFrame(SplitDispatch, CodegenContext):
-    """The body of run_warp(env, block, warp) -> Status, or of run_apart (lazy_divergent_code.py).
+    """Warp frame: the body of run_warp(env, block, warp) -> Status, or of run_apart (lazy_divergent_code.py).
 
-    `places` are the blocks that the function has; a warp that goes on at another of the translator's leaves for
-    run_apart, whose address stands in the global `beyond`.
+    places  program points that the function has blocks for; a warp that resumes at another one leaves for run_apart
+    beyond  the global that holds the address of run_apart
     """
 
     t: TranslationUnit
@@ -66,7 +66,7 @@ class WarpFrame(SplitDispatch, CodegenContext):
         b.cbranch(code.nonzero(code.load(WarpState, self.warp, "begun")), again, fresh)
         self._translate_all()
         b.position_at_end(fresh)
-        code.store(0, WarpState, self.warp, "ready")
+        self.t.runtime.stack.clear(code, self.warp)
         b.store(code.load(WarpState, self.warp, "exec"), self.exec)
         b.branch(self.blocks[self.t.start])
         otherwise = self._leave() if self.beyond is not None else self._dispatched()
@@ -75,8 +75,7 @@ class WarpFrame(SplitDispatch, CodegenContext):
         self._end()
 
     def build_apart(self, entries: Iterable[ProgramPoint]) -> None:
-        """run_apart: from a place that a split which was taken already goes on from; `entries`: where whole warps
-        can leave to."""
+        """run_apart: from the pc of a split that has been popped already; `entries`: where whole warps can leave to."""
         b = self.b
         *_, fuel, pc, straight = self.function.args
         self._begin(fuel)
@@ -99,7 +98,7 @@ class WarpFrame(SplitDispatch, CodegenContext):
         self.b.store(fuel, self.fuel)
 
     def _translate(self, place: ProgramPoint) -> None:
-        """Fills the block of a place."""
+        """Fills the block of a program point."""
         raise NotImplementedError
 
     def _translate_all(self) -> None:
@@ -112,7 +111,7 @@ class WarpFrame(SplitDispatch, CodegenContext):
         self.layout = self.registers.layout(self.slots)
 
     def _apart_layout(self) -> dict[Slot, int]:
-        """Where the registers of lanes apart are saved, as who leaves for there and who is there agree on it."""
+        """Where the registers of diverged lanes are saved: the same for run_warp, which leaves, and run_apart."""
         places = self._held_at(p for p in self.t.shapes.states if not p.whole)
         return self.registers.layout(self.registers.slots(places, touched=False))
 
@@ -120,7 +119,7 @@ class WarpFrame(SplitDispatch, CodegenContext):
         return [(self.t.shapes.states[p], self.t.shapes.live[p]) for p in sorted(places)]
 
     def _saved_at(self, places: Iterable[ProgramPoint]) -> list[Slot]:
-        """What this code saves of what the places need; the rest is only handed on (_leave)."""
+        """The registers live at the places that this code saves; the rest is only passed on (_leave)."""
         return [slot for slot in self.registers.slots(self._held_at(places)) if slot in self.layout]
 
     def _end(self) -> None:
@@ -136,7 +135,7 @@ class WarpFrame(SplitDispatch, CodegenContext):
         b.ret(i32(Status.FAULT))
 
     def _resume(self, otherwise: Callable[[], None]) -> None:
-        """Registers come back: of a whole warp those that its place still needs, in large code those that any does."""
+        """Restores registers: of a whole warp those live where it resumes, in large code those live at any entry."""
         b = self.b
         apart = b.append_basic_block("apart")
         entries = [place for place in sorted(self.entries) if place.whole]
@@ -154,7 +153,7 @@ class WarpFrame(SplitDispatch, CodegenContext):
         otherwise()
 
     def _dispatched(self) -> Callable[[], None]:
-        """All places are here; gives what goes to one, with the registers saved when the warp stopped."""
+        """All program points are in this function; gives what restores the registers and dispatches to one."""
         chosen, _ = self._dispatcher()
 
         def restored() -> None:
@@ -167,8 +166,8 @@ class WarpFrame(SplitDispatch, CodegenContext):
         self.registers.restore(self.code, self.saved, slots, self.layout)
 
     def _leave(self) -> Callable[[], None]:
-        """The split goes on where lanes are apart: with these registers, and what is left of the turn.  Gives what
-        goes there with the registers saved when the warp stopped."""
+        """The split goes on in run_apart, with these registers and the rest of the time slice.  Gives what calls
+        run_apart with the registers as they were saved."""
         b = self.b
         b.position_at_end(self.dispatch)
         self._next_split()
@@ -196,7 +195,7 @@ class WarpFrame(SplitDispatch, CodegenContext):
                 switch.add_case(i32(number), self.driver)
 
     def wait_at(self, index: int) -> None:
-        """A whole warp waits for others; it goes on at an instruction."""
+        """A whole warp waits for others; it resumes at an instruction."""
         block = self.function.append_basic_block("wait")
         self.b.branch(block)
         self.waits.append((block, ProgramPoint(index, whole=True)))
@@ -209,8 +208,8 @@ class WarpFrame(SplitDispatch, CodegenContext):
             self.b.ret(i32(Status.WAITING))
 
     def stop_at(self, place: ProgramPoint) -> llvm.BasicBlock:
-        """Ends the turn of a split that goes on at this place.  A whole warp saves what is needed there: registers
-        that something might save would be computed for it, round by round."""
+        """Ends the time slice of a split that resumes at this program point.  A whole warp saves only what is live:
+        registers that might be saved would have to be computed in every iteration of a loop."""
         if not place.whole:
             return self.suspend
         if place not in self.stops:

@@ -1,7 +1,7 @@
-"""Machine code to LLVM: a function that runs a warp until it ends, waits, or its turn is over.
+"""Warp function: SASS to an LLVM function that runs a warp until it ends, waits, or its time slice is over.
 
-A warp begins whole and stays so in most kernels.  What runs it once its lanes have gone separate ways is a function by
-itself, in a module of its own, so that only who needs it waits for it (compile_module.py).
+A warp begins whole and stays so in most kernels.  The code for diverged warps is a function by itself, in a module of
+its own, so that only kernels that diverge wait for its compilation (jit/lazy_divergent_code.py).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from warplens.emulator.codegen.structured_builder import i32, i64
 from warplens.emulator.codegen.vector_types import I1, I32, vector
 from warplens.emulator.lowering.codegen_context import TranslationUnit, number_of
 from warplens.emulator.lowering.instruction_context import unsupported
-from warplens.emulator.lowering.instruction_lowering import enter, tell
+from warplens.emulator.lowering.instruction_lowering import enter, lower_instruction
 from warplens.emulator.lowering.warp_frame import WarpFrame
 from warplens.emulator.state.structs import FaultKind
 from warplens.isa.dsl.warp_interface import Space
@@ -23,7 +23,7 @@ from warplens.sass.flow_graph import waits
 
 
 class WarpFunction(WarpFrame):
-    """The blocks of run_warp or run_apart, and the ways between them."""
+    """Warp function: the basic blocks of run_warp or run_apart, and the branches between them."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class WarpFunction(WarpFrame):
         enter(self, counts, i32(number), mask, tries)
         lanes = b.bitcast(mask, vector(I1))
         for index in range(block.first, block.last + 1):
-            if index == block.last:  # which alone can lead elsewhere
+            if index == block.last:  # the only one that can branch
                 self.registers.settle()
             self._instruction(self.t.program.instructions[index], mask, lanes, split)
             if b.block.is_terminated:
@@ -63,7 +63,7 @@ class WarpFunction(WarpFrame):
         binding = self.t.bindings[instruction.index]
         if binding is None:
             raise unsupported(self.t.program, instruction)
-        tell(self, instruction, binding, mask, lanes, split)
+        lower_instruction(self, instruction, binding, mask, lanes, split)
 
     def number(self, index: int) -> llvm.Value:
         return i32(index)
@@ -74,7 +74,7 @@ class WarpFunction(WarpFrame):
     def hit(self, index: int) -> llvm.Value:
         return self.code.at(self.counters, 8 * self.t.plan.hit(index))
 
-    # Going from block to block
+    # Branches between blocks
 
     def go_on(self, index: int, origin: int) -> None:
         b = self.b
@@ -121,7 +121,7 @@ class WarpFunction(WarpFrame):
         return i32(number_of(target))
 
     def _convert(self, target: ProgramPoint, lanes: llvm.Value | None) -> None:
-        """Registers take the form that they have at a place where these lanes (None: the split) go on."""
+        """Registers take the representation of the target, where these lanes (None: the split) resume."""
         known = self.t.shapes
         moves = None
         if not known.leaves_whole[self.place] or self.apart:

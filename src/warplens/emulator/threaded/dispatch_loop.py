@@ -40,7 +40,7 @@ class DispatchLoop(SplitDispatch):
         b.position_at_end(fresh)
         size = b.sub(code.load(WorkerEnv, self.env, "warp_stride"), i64(HEADER + ThreadedWarpState.P.offset))
         code.clear(code.at(self.warp, HEADER + ThreadedWarpState.P.offset), size)
-        code.store(0, WarpState, self.warp, "ready")
+        self.t.runtime.stack.clear(code, self.warp)
         b.store(code.load(WarpState, self.warp, "exec"), self.exec)
         b.store(i32(0), self.resume_at)
         b.branch(go)
