@@ -89,6 +89,7 @@ class WarpBuilder:
     """Warp builder: a function of a running warp, with env, block and warp as its first arguments.
 
     exec, fuel, resume_at  locals: the running lanes, instructions left of the time slice, where to resume
+    straight  local: whether the split comes from a whole warp and goes on at once, even if the time slice is over
     dispatch, suspend, done, fault  blocks that take the next split, end the time slice, the warp, or the run
     """
 
@@ -96,6 +97,7 @@ class WarpBuilder:
     exec: llvm.Value
     fuel: llvm.Value
     resume_at: llvm.Value
+    straight: llvm.Value
     dispatch: llvm.BasicBlock
     suspend: llvm.BasicBlock
     done: llvm.BasicBlock

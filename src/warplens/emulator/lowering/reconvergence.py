@@ -247,7 +247,7 @@ class Reconvergence(InstructionContext):
         self.f.fault_if(self.b.and_(outside, self.mask), FaultKind.WRONG_LANES, self.at)
 
     def collect(self, mask: U32, target: Label) -> None:
-        place = self.code.field(WarpState, self.f.warp, "barriers.collective_pc")
+        place = self.runtime.barriers.collective_pc(self.code, self.f.warp)
         old = self.b.load(place, typ=V32, align=4)
         back = self.f.later(target.offset // 16, self.mask)
         if self.f.t.gives_way:
@@ -261,7 +261,7 @@ class Reconvergence(InstructionContext):
 
     def end_collective(self) -> None:
         b = self.b
-        place = self.code.field(WarpState, self.f.warp, "barriers.collective_pc")
+        place = self.runtime.barriers.collective_pc(self.code, self.f.warp)
         places = b.load(place, typ=V32, align=4)
         if self.f.t.gives_way:
             self._end_yielding(places, place)

@@ -62,6 +62,17 @@ class ConvergenceBarriers:
         kept = code.b.and_(self.waiting_at(code, warp, slot), code.b.not_(lanes))
         code.store(kept, WarpState, warp, "barriers.waiting", slot)
 
+    def suspend(
+        self, code: StructuredBuilder, warp: llvm.Value, lanes: llvm.Value, pc: llvm.Value, need: llvm.Value
+    ) -> None:
+        """These lanes will resume at pc, and wait for `need` if they wait."""
+        assign(code, warp, "resume_pc", lanes, pc)
+        assign(code, warp, "barriers.need", lanes, need)
+
+    def collective_pc(self, code: StructuredBuilder, warp: llvm.Value) -> llvm.Value:
+        """The address of 32 pcs: where each lane resumes after WARPSYNC.COLLECTIVE."""
+        return code.field(WarpState, warp, "barriers.collective_pc")
+
     def wait(self, code: StructuredBuilder, warp: llvm.Value, slot: llvm.Value, lanes: llvm.Value) -> None:
         waiting = code.b.or_(self.waiting_at(code, warp, slot), lanes)
         code.store(waiting, WarpState, warp, "barriers.waiting", slot)

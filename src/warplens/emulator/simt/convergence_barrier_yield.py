@@ -27,7 +27,7 @@ from warplens import llvm
 from warplens.emulator.codegen.structured_builder import StructuredBuilder, function, i32
 from warplens.emulator.codegen.vector_types import I1, I32, PTR
 from warplens.emulator.simt.convergence_barrier import ConvergenceBarriers
-from warplens.emulator.simt.lane_arrays import assign, suspended_at
+from warplens.emulator.simt.lane_arrays import suspended_at
 from warplens.emulator.simt.simt_stack import SimtStack
 from warplens.emulator.simt.yielded_lanes import YieldedLanes
 from warplens.emulator.state.structs import INSTRUCTION, ISSUES_AGAIN, WAIT_SLOTS, WARPSYNC, WarpState
@@ -50,8 +50,7 @@ class YieldingBsync:
         env, warp, slot, mask, pc = made.args
         b, yields, barriers = code.b, self.yields, self.barriers
         need = barriers.needed(code, warp, slot)
-        assign(code, warp, "resume_pc", mask, pc)
-        assign(code, warp, "barriers.need", mask, need)
+        barriers.suspend(code, warp, mask, pc, need)
         inside, outside = b.and_(mask, need), b.and_(mask, b.not_(need))
         missing = self._missing(code, warp, need, mask)
         any_missing = code.nonzero(missing)
