@@ -1,4 +1,4 @@
-"""Kernels whose lanes give way: CUDA has no word for YIELD, so they say `pmevent`, and its machine code is replaced."""
+"""Kernels whose lanes yield: CUDA has no YIELD, so they use `pmevent`, whose machine code is replaced."""
 
 from __future__ import annotations
 

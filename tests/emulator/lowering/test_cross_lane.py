@@ -1,4 +1,4 @@
-"""What lanes of a warp and warps of a block tell each other."""
+"""Cross-lane and cross-warp operations: shuffle, vote, match, reduction."""
 
 from __future__ import annotations
 

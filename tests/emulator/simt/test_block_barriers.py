@@ -1,4 +1,4 @@
-"""Barriers in shared memory, barriers with a count and a result, the cluster's barrier, elected lanes."""
+"""Block barriers: in shared memory, with a count and a result, of clusters; elected lanes."""
 
 from __future__ import annotations
 

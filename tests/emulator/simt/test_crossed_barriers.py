@@ -1,4 +1,4 @@
-"""Lanes of a warp that wait for each other in two places: those at a BSYNC go on, as on an H200 (crossed.csv).
+"""Crossed barriers: lanes that wait for each other at two barriers; those at a BSYNC go on, as on an H200.
 
 Kernels for sm_100 and sm_120 do so where ptxas puts a WARPSYNC, or leaves out a BREAK, inside a region that other lanes
 wait for (docs/random_programs.md).

@@ -1,4 +1,4 @@
-"""Lanes that part: in which order they run and what the hardware counts, as on an H200 (measurements/h200)."""
+"""Divergence: the order of splits and the counters, as on an H200 (measurements/h200/parting.csv, order.csv)."""
 
 from __future__ import annotations
 

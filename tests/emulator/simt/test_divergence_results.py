@@ -1,4 +1,4 @@
-"""Lanes that part: every thread's result as if it had run alone."""
+"""Divergence: the result of every thread is the one it has when it runs alone."""
 
 from __future__ import annotations
 

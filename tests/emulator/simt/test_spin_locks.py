@@ -1,4 +1,4 @@
-"""Lanes that spin until another lane of their warp, another warp or another block has done something."""
+"""Spin locks: lanes that spin until another lane of their warp, another warp or another block lets them pass."""
 
 from __future__ import annotations
 

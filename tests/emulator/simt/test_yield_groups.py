@@ -1,4 +1,4 @@
-"""Which lanes of a warp are together when groups of them give way, as on an H200 (measurements/h200/yielding.csv)."""
+"""Yields: which lanes run together when groups of them yield, as on an H200 (measurements/h200/yielding.csv)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whose turn it is when two to eight groups of a warp's lanes give way, as on an H200 (measurements/h200/turns.csv)."""
+"""Round robin: the order of two to eight groups of lanes that yield, as on an H200 (measurements/h200/turns.csv)."""
 
 from __future__ import annotations
 

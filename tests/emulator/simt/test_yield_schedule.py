@@ -1,4 +1,4 @@
-"""Who of a warp runs when lanes sleep or spin, step by step as on an H200 (measurements/h200/giving_way.csv)."""
+"""Yields in loops that sleep or spin: order step by step as on an H200 (measurements/h200/giving_way.csv)."""
 
 from __future__ import annotations
 

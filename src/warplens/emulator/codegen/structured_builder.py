@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
 from warplens import llvm
@@ -46,12 +47,12 @@ class StructuredBuilder:
         name: str,
         index: llvm.Value | int | None = None,
     ) -> llvm.Value:
-        """The address of a field, or of one entry of an array field."""
-        spot = getattr(record, name)
-        place = self.at(pointer, spot.offset)
+        """The address of a field, or of one entry of an array field; "part.name" is a field of a nested structure."""
+        offset, declared = _located(record, name)
+        place = self.at(pointer, offset)
         if index is None:
             return place
-        size = ctypes.sizeof(_declared(record, name)._type_)
+        size = ctypes.sizeof(declared._type_)
         step = i64(index) if isinstance(index, int) else self.widened(index)
         return self.at(place, self.b.mul(step, i64(size)))
 
@@ -158,14 +159,20 @@ class StructuredBuilder:
         return place
 
 
-def _declared(record: Any, name: str) -> Any:
-    """A field's ctypes type."""
-    return dict(record._fields_)[name]
+@cache
+def _located(record: type[ctypes.Structure], name: str) -> tuple[int, Any]:
+    """Offset in bytes and ctypes type of a field, or of a field of a nested structure ("part.name")."""
+    offset = 0
+    kind: Any = record
+    for step in name.split("."):
+        offset += getattr(kind, step).offset
+        kind = next(field[1] for field in kind._fields_ if field[0] == step)
+    return offset, kind
 
 
 def _type(record: type[ctypes.Structure], name: str) -> llvm.Type:
     """A field's type in LLVM; of an array field that of an entry."""
-    kind = _declared(record, name)
+    kind = _located(record, name)[1]
     kind = kind._type_ if issubclass(kind, ctypes.Array) else kind
     if kind is ctypes.c_void_p:
         return PTR

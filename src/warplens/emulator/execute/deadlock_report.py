@@ -37,11 +37,11 @@ def waits(block: BlockState, warps: Sequence[WarpState]) -> Iterator[Wait]:
             yield Wait(warp.index, warp.parked_mask[n], (warp.parked_pc[n] & INSTRUCTION) - 1, what)
         for slot in range(WAIT_SLOTS):
             groups: dict[tuple[int, int], int] = {}
-            for lane in _lanes(warp.waiting[slot]):
-                key = (warp.lane_pc[lane] & INSTRUCTION) - 1, warp.lane_need[lane]
+            for lane in _lanes(warp.barriers.waiting[slot]):
+                key = (warp.resume_pc[lane] & INSTRUCTION) - 1, warp.barriers.need[lane]
                 groups[key] = groups.get(key, 0) | 1 << lane
             for (at, need), lanes in groups.items():
-                there = lanes if slot == EVERYBODY else warp.waiting[slot]
+                there = lanes if slot == EVERYBODY else warp.barriers.waiting[slot]
                 missing = need & ~there & ~warp.exited & 0xFFFFFFFF
                 word = "to meet again with" if slot < WARPSYNC else "for"
                 yield Wait(warp.index, lanes, at, f"{word} {spoken_lanes(missing or need)} of the warp")

@@ -93,7 +93,7 @@ class Worker:
         """Whether the fault is that a block hangs, and lanes of it wait at a BSYNC."""
         if self.env.fault.kind != FaultKind.DEADLOCK:
             return False
-        return any(lanes for warp in self.hung()[1] for lanes in warp.waiting[:WARPSYNC])
+        return any(lanes for warp in self.hung()[1] for lanes in warp.barriers.waiting[:WARPSYNC])
 
     def go_abreast(self) -> None:
         """From now on."""

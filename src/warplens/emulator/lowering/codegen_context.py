@@ -1,4 +1,4 @@
-"""What the words about an instruction find around them: records, the running split, the ways on."""
+"""Codegen context of the function being emitted: state pointers, active mask, successor blocks."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from warplens.emulator.codegen.structured_builder import StructuredBuilder, i32,
 from warplens.emulator.codegen.vector_types import I1, I32, I64, PTR, vector
 from warplens.emulator.instrument.instrumentation import Instrumentation
 from warplens.emulator.lowering.outlined_ops import OutlinedOps
-from warplens.emulator.simt.block_scheduler import BlockScheduler
+from warplens.emulator.simt.simt_runtime import SimtRuntime
 from warplens.emulator.state.counter_layout import CounterLayout
 from warplens.emulator.state.structs import WHOLE, FaultKind, WarpState, WorkerEnv
 from warplens.isa.dsl.decode import Binding
 from warplens.isa.dsl.warp_interface import Space
 
-ASK = 4096  # instructions of its budget that a turn costs a warp which asks what others do: an endless wait ends in
-# seconds, and 200,000 pieces of work may be taken
+ASK = 4096  # instructions of its budget that a time slice costs a warp which polls other blocks: an endless wait ends
+# in seconds, and 200,000 work items may be taken from a queue
 
-# run_apart(env, block, warp, what is left of the turn, place, straight) -> Status
+# run_apart(env, block, warp, rest of the time slice, place, straight) -> Status
 RUN_APART = llvm.FunctionType(I32, [PTR, PTR, PTR, I64, I32, I32])
 
 
@@ -38,19 +38,20 @@ def number_of(place: ProgramPoint) -> int:
 
 
 class KernelContext(ABC):
-    """What is said once for all instructions of a module.
+    """Kernel context: what holds for all instructions of a module.
 
-    large        whether long sentences and accesses are called instead of written out
-    restores     whether convergence barriers come back from registers
-    uses_meeting, gives_way  whether lanes wait for each other, and whether some give way
-    shares  whether warps ask again and again what other blocks do (sass/block_queue.py)
+    large         whether long operations and accesses are outlined
+    restores      whether convergence barriers come back from registers
+    uses_meeting  whether lanes wait for each other at convergence barriers
+    gives_way     whether lanes may yield
+    shares        whether warps poll other blocks in loops (sass/block_queue.py)
     """
 
     module: llvm.IRModule
     program: Program
     tile: int
     watch: Instrumentation
-    runtime: BlockScheduler
+    runtime: SimtRuntime
     routines: AccessRoutines
     restores: bool
     uses_meeting: bool
@@ -67,10 +68,11 @@ class KernelContext(ABC):
 
 
 class TranslationUnit(KernelContext):
-    """One kernel that is compiled as a whole: its blocks, the facts about its registers, the layout of its counters.
+    """Translation unit: one kernel of the compiled tier: its blocks, facts about registers, layout of counters.
 
     by_start, number  blocks, and their numbers, by their first instruction
-    start    where a warp begins;  parting: where lanes may go on apart when a whole warp parts
+    start             where a warp begins
+    parting           where lanes may resume when a whole warp diverges
     """
 
     kernel: Kernel
@@ -84,16 +86,18 @@ class TranslationUnit(KernelContext):
 
 
 class WarpBuilder:
-    """A function of a running warp, with env, block and warp as its first arguments.
+    """Warp builder: a function of a running warp, with env, block and warp as its first arguments.
 
-    exec, fuel, resume_at  places of the running lanes, of what is left of the turn, and of where to go on
-    dispatch, suspend, done, fault  blocks that take the next split, end the turn, the warp, or the run
+    exec, fuel, resume_at  locals: the running lanes, instructions left of the time slice, where to resume
+    straight  local: whether the split comes from a whole warp and goes on at once, even if the time slice is over
+    dispatch, suspend, done, fault  blocks that take the next split, end the time slice, the warp, or the run
     """
 
     t: KernelContext
     exec: llvm.Value
     fuel: llvm.Value
     resume_at: llvm.Value
+    straight: llvm.Value
     dispatch: llvm.BasicBlock
     suspend: llvm.BasicBlock
     done: llvm.BasicBlock
@@ -126,7 +130,7 @@ class LoweredRegisters(RegisterFile, ABC):
 
     @abstractmethod
     def number(self, kind: llvm.Type, value: int) -> llvm.Value:
-        """A number that stands in an operand."""
+        """A number in an operand."""
 
     @abstractmethod
     def indexed(self, at: Constant) -> llvm.Value:
@@ -134,14 +138,15 @@ class LoweredRegisters(RegisterFile, ABC):
 
 
 class CodegenContext(WarpBuilder, ABC):
-    """One that executes instructions.
+    """Codegen context: a warp function that executes instructions.
 
-    counters  as in Env;  wrapped: a block that ends the run because an index left 32 bits
+    counters  as in WorkerEnv
+    wrapped   a block that ends the run because an index left 32 bits
     """
 
     registers: LoweredRegisters
     place: ProgramPoint  # whose code this is
-    apart = False  # what goes on from here are lanes by themselves
+    apart = False  # the code emitted now is for diverged lanes
     at: Instruction  # the instruction that is being translated, and its lanes
     active: llvm.Value
     counters: llvm.Value
@@ -150,10 +155,10 @@ class CodegenContext(WarpBuilder, ABC):
     def __init__(self, context: KernelContext, function: llvm.Function) -> None:
         super().__init__(context, function)
         self.emitter = LlvmEmitter(self.b, context.tile)
-        self.sentences = OutlinedOps(context.module, context.large, context.tile)
+        self.outlined_ops = OutlinedOps(context.module, context.large, context.tile)
         self.active = llvm.IRConstant(vector(I1), None)
 
-    # Numbers that differ between instructions of one form
+    # Numbers that differ between instances of one template
 
     @abstractmethod
     def number(self, index: int) -> llvm.Value:
@@ -165,39 +170,39 @@ class CodegenContext(WarpBuilder, ABC):
 
     @abstractmethod
     def hit(self, index: int) -> llvm.Value:
-        """Where its executions in the usual form are counted."""
+        """Where its executions with the known access pattern are counted."""
 
-    # Ways on
+    # Successors
 
     @abstractmethod
     def go_on(self, index: int, origin: int) -> None:
-        """To the block that starts at an instruction; backwards costs fuel, and may end the turn."""
+        """Branches to the block that starts at an instruction; backwards costs fuel, and may end the time slice."""
 
     @abstractmethod
     def go_on_converted(self, index: int) -> None:
-        """To a later block whose form all lanes have taken already."""
+        """Branches to a later block whose register representation all lanes have already."""
 
     @abstractmethod
     def later(self, index: int, lanes: llvm.Value) -> llvm.Value:
-        """A place as number, noted as one that the dispatcher must know; these lanes will go on there."""
+        """The number of a program point at which these lanes will resume; the dispatcher gets a case for it."""
 
     @abstractmethod
     def all_later(self) -> None:
-        """Any place may be gone on at."""
+        """Lanes may resume at any program point."""
 
     @abstractmethod
     def spend_back(self, index: int, origin: int) -> llvm.Value:
-        """Takes the fuel of a way backwards; whether it is used up."""
+        """Takes the fuel of a backward branch; whether it is used up."""
 
     def spend(self, way: llvm.Value) -> llvm.Value:
-        """Takes the fuel of a way backwards, of so many instructions; whether it is used up.
+        """Takes the fuel of a backward branch over `way` instructions; whether it is used up.
 
-        Who has asked what other blocks do lets them go on, unless other lanes of the warp are ready to.
+        A warp that has polled other blocks ends its time slice, unless other splits of the warp are ready.
         """
         b, code = self.b, self.code
         b.store(b.sub(b.load(self.fuel, typ=I64), way), self.fuel)
         if self.t.shares:
-            alone = b.icmp_signed("==", code.load(WarpState, self.warp, "ready"), i32(0))
+            alone = b.icmp_signed("==", self.t.runtime.stack.count(code, self.warp), i32(0))
             with code.when(b.and_(alone, code.nonzero(code.load(WarpState, self.warp, "asked"))), likely=False):
                 code.store(0, WarpState, self.warp, "asked")
                 code.bump(code.field(WorkerEnv, self.env, "asked"))
@@ -213,11 +218,11 @@ class CodegenContext(WarpBuilder, ABC):
 
     @abstractmethod
     def wait_at(self, index: int) -> None:
-        """A whole warp waits for others; it goes on at an instruction."""
+        """A whole warp waits for others; it resumes at an instruction."""
 
     @contextmanager
     def parted(self) -> Iterator[None]:
-        """What goes on from here are lanes by themselves."""
+        """The code emitted inside is for diverged lanes."""
         before, self.apart = self.apart, True
         yield
         self.apart = before

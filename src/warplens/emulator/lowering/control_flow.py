@@ -1,4 +1,4 @@
-"""What a sentence says of control flow, written as LLVM."""
+"""Control flow: lowers branches, calls, returns, exits, yields, block and cluster barriers."""
 
 from __future__ import annotations
 
@@ -15,16 +15,18 @@ from warplens.emulator.state.counter_layout import DIVERGENT, ON, PARTED, REPLAY
 from warplens.emulator.state.structs import ALL_THREADS, BlockState, ClusterState, FaultKind, Reduce, WarpState
 from warplens.isa.dsl.lanes import U32, Pred
 
-TRY = 8192  # instructions of its budget that a wait at an mbarrier costs a warp: where nobody comes it ends in seconds
-CLUSTER = 16  # behind the 16 barriers of BAR
+TRY = (
+    8192  # instructions of its budget that a wait at an mbarrier costs a warp: one that never completes ends in seconds
+)
+CLUSTER = 16  # the cluster's barrier, after the 16 of BAR
 
 
 class ControlFlow(Reconvergence):
-    """Where lanes go, part, meet and wait.  Only active lanes take part."""
+    """Control flow: of the active lanes."""
 
     def branch(self, target: Label, when: Pred | None = None, uniform: bool = False) -> None:
         b = self.b
-        there, behind = target.offset // 16, self._next()
+        there, after = target.offset // 16, self._next()
         condition = self.condition
         if when is not None:
             condition = when.node if condition is None else (Pred(self.e, condition) & when).node
@@ -36,17 +38,17 @@ class ControlFlow(Reconvergence):
         else:
             taken = b.select(condition, self.mask, i32(0))
         if when is not None:
-            self.count(ON, b.zext(self.code.popcount(taken), I64))  # the lanes that go, as an H200 counts
+            self.count(ON, b.zext(self.code.popcount(taken), I64))  # the lanes that branch, as an H200 counts
         if uniform:
             self._either(b.icmp_signed("==", taken, self.mask), target)
         elif is_vector(condition):
-            self._part(taken, there, behind)
+            self._diverge(taken, there, after)
         else:
             self._either(condition, target)
 
-    def _part(self, taken: llvm.Value, there: int, behind: int) -> None:
-        """Lanes of `taken` go there, the others on.  Of a split that parts the smaller half runs first, the half
-        that falls through if they are equal: so an H200 does (measurements/README.md, E1)."""
+    def _diverge(self, taken: llvm.Value, there: int, after: int) -> None:
+        """Lanes of `taken` branch, the others fall through.  The smaller half runs first, the half that falls through
+        if they are equal: so an H200 does (measurements/README.md, "Which lanes run first")."""
         b, code, here = self.b, self.code, self.at.index
         some, all_, mixed, none = (b.append_basic_block(n) for n in ("some", "all", "mixed", "none"))
         b.cbranch(b.icmp_signed("==", taken, i32(0)), none, some)
@@ -55,7 +57,7 @@ class ControlFlow(Reconvergence):
         b.position_at_end(all_)
         self.f.go_on(there, here)
         b.position_at_end(none)
-        self.f.go_on(behind, here)
+        self.f.go_on(after, here)
         b.position_at_end(mixed)
         self.count(DIVERGENT)
         self.count(PARTED)
@@ -64,17 +66,17 @@ class ControlFlow(Reconvergence):
         b.cbranch(b.icmp_signed("<", code.popcount(taken), code.popcount(rest)), go, stay)
         with self.f.parted():
             b.position_at_end(go)
-            self._leave_behind(behind, rest, taken)
+            self._push_other_half(after, rest, taken)
             self.f.go_on(there, here)
             b.position_at_end(stay)
-            self._leave_behind(there, taken, rest)
+            self._push_other_half(there, taken, rest)
             if there <= here:
                 self.f.spend_back(there, here)
-            self.f.go_on(behind, here)
+            self.f.go_on(after, here)
 
-    def _leave_behind(self, place: int, lanes: llvm.Value, running: llvm.Value) -> None:
-        """These lanes go on at a place later; the split is now the others."""
-        self.b.call(self.runtime.push, [self.f.warp, self.f.later(place, lanes), lanes])
+    def _push_other_half(self, place: int, lanes: llvm.Value, running: llvm.Value) -> None:
+        """These lanes resume at a program point later; the running split is now the others."""
+        self.b.call(self.runtime.stack.push_and_stale, [self.f.warp, self.f.later(place, lanes), lanes])
         self.b.store(running, self.f.exec)
 
     def branch_any(self, target: Label, wanted: Pred | None = None) -> None:
@@ -110,10 +112,10 @@ class ControlFlow(Reconvergence):
         rest = b.and_(self.mask, b.not_(self.active_mask))
         if self.condition is not None:
             with self.code.when(self.code.nonzero(rest)):
-                b.call(self.runtime.push, [self.f.warp, self.f.later(self._next(), rest), rest])
+                b.call(self.runtime.stack.push_and_stale, [self.f.warp, self.f.later(self._next(), rest), rest])
         self._spend_backwards(places)
-        self._count_parting(places)
-        replayed = b.call(self.runtime.push_targets, [self.f.warp, self.active_mask, slot])
+        self._count_targets(places)
+        replayed = b.call(self.runtime.stack.push_targets, [self.f.warp, self.active_mask, slot])
         self.count(REPLAYED, replayed)
         b.branch(self.f.dispatch)
 
@@ -134,11 +136,11 @@ class ControlFlow(Reconvergence):
         if when is not None:
             lanes = b.and_(lanes, b.bitcast(self.e.splat(when.node), I32))
             self.count(ON, b.zext(self.code.popcount(lanes), I64))
-        b.call(self.runtime.exit_lanes, [self.f.block, self.f.warp, lanes])
+        b.call(self.runtime.blocks.exit_lanes, [self.f.block, self.f.warp, lanes])
         whole = self.f.place.whole
         if self.f.t.uses_meeting and not whole:
             with self.code.when(self.code.nonzero(lanes)):
-                b.call(self.runtime.recheck, [self.f.env, self.f.warp])
+                b.call(self.runtime.splits.recheck, [self.f.env, self.f.warp])
         gone = self.f.done if whole else self.f.dispatch
         if self.condition is None and when is None:
             b.branch(gone)
@@ -155,12 +157,12 @@ class ControlFlow(Reconvergence):
         self.b.branch(self.f.fault)
 
     def yields(self) -> None:
-        """Give way to the other splits; lanes that wait for one which only spins wait no longer (yielding.py)."""
+        """Yields to other splits; lanes that wait for one which only spins are released (simt/split_scheduler.py)."""
         b, f = self.b, self.f
         if not f.place.whole or f.apart:
-            with self.code.when(b.call(self.runtime.others, [f.warp])):
+            with self.code.when(b.call(self.runtime.splits.has_others, [f.warp])):
                 away = [f.env, f.warp, f.later(self._next(), self.mask), self.mask]
-                with self.code.when(b.call(self.runtime.give_way, away)):
+                with self.code.when(b.call(self.runtime.splits.yield_lanes, away)):
                     b.branch(f.dispatch)
         f.go_on(self._next(), self.at.index)
 
@@ -169,13 +171,13 @@ class ControlFlow(Reconvergence):
         over = b.and_(self.active_mask, b.bitcast(self.e.splat(p.node), I32))
         waits = b.and_(b.icmp_signed("==", over, i32(0)), code.nonzero(self.active_mask))
         with code.when(waits, likely=False):
-            code.store(b.or_(code.load(WarpState, f.warp, "trying"), self.mask), WarpState, f.warp, "trying")
+            code.store(b.or_(code.load(WarpState, f.warp, "reissued"), self.mask), WarpState, f.warp, "reissued")
             f.end_turn(TRY)
             b.store(f.later(self.at.index, self.mask), f.resume_at)
             b.branch(f.suspend)
 
     def cluster_arrive(self) -> None:
-        """A cluster of one block may as well do all at the wait."""
+        """In a cluster of one block, cluster_wait does all."""
         if not self.runtime.clustered:
             return
         code = self.code
@@ -197,7 +199,7 @@ class ControlFlow(Reconvergence):
             self.block_barrier(CLUSTER, None)
             return
         cluster = self.code.load(BlockState, self.f.block, "cluster")
-        self._open_cluster(cluster)  # those who were missing may have left
+        self._open_cluster(cluster)  # the missing ones may have exited
         now, then = (
             self.code.load(ClusterState, cluster, "phase"),
             self.code.load(WarpState, self.f.warp, "cluster_phase"),
@@ -221,7 +223,7 @@ class ControlFlow(Reconvergence):
         arrival = BarrierArrival(number, coming, living, self.f.number(self.at.index))
         self.f.t.watch.arrive(code, self.f.env, self.f.block, self.f.warp, arrival)
         if threads is not None:
-            # A barrier with a count is told of whole warps; exited lanes of a warp that comes as one count too.
+            # A barrier with a count counts whole warps: exited lanes of a warp that arrives whole count too.
             lanes = b.select(b.icmp_signed("==", self.mask, living), i32(LANES), lanes)
         code.bump(code.field(BlockState, self.f.block, "arrived", number), lanes, I32)
         code.store(need, BlockState, self.f.block, "need", number)
@@ -233,7 +235,7 @@ class ControlFlow(Reconvergence):
         if not waits:
             self.f.go_on(self._next(), self.at.index)
             return
-        b.call(self.runtime.park, [self.f.warp, number, self.mask, self.f.later(self._next(), self.mask)])
+        b.call(self.runtime.blocks.park, [self.f.warp, number, self.mask, self.f.later(self._next(), self.mask)])
         if self.f.place.whole and not self.f.apart:
             self.f.wait_at(self._next())
         else:
@@ -262,7 +264,7 @@ class ControlFlow(Reconvergence):
             self.f.t.watch.fence(self.code, self.f.env, self.f.block, self.f.warp)
 
     def commit_copies(self) -> None:
-        """Copies are done at once: only the check of races asks for the groups."""
+        """Copies are done at once: only the race detector needs the groups."""
         self.f.t.watch.commit_copies(self.code, self.f.warp)
 
     def wait_for_copies(self, groups: int) -> None:

@@ -1,4 +1,4 @@
-"""Lanes that look at other lanes: shuffles, matches, reductions over a warp."""
+"""Cross-lane operations: shuffle, match, reduction over a warp."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the translator is: one instruction of a warp, and the values that every word about it needs."""
+"""Instruction context: active mask, guard and number of the instruction being lowered."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def unsupported(program: Program, instruction: Instruction) -> UnsupportedInstru
 
 
 class InstructionContext(PredicateFile):
-    """One instruction of a warp; `mask` is the running split, `active` those of its lanes whose guard is true."""
+    """Instruction context: `mask` is the running split, `active` those of its lanes whose guard is true."""
 
     def __init__(
         self, function: CodegenContext, at: Instruction, mask: llvm.Value, lanes: llvm.Value, active: llvm.Value,

@@ -1,4 +1,4 @@
-"""One instruction told: its guard, its operands, its sentence, its results."""
+"""Instruction lowering: one SASS instruction as LLVM IR: guard, operands, operation, results."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from warplens.emulator.codegen.structured_builder import i32
 from warplens.emulator.codegen.vector_types import I1, I32, I64, is_vector, vector
 from warplens.emulator.lowering.codegen_context import CodegenContext
 from warplens.emulator.lowering.lane_ops import LaneOps
-from warplens.emulator.lowering.memoized_ops import recalled
+from warplens.emulator.lowering.memoized_ops import memoized
 from warplens.emulator.state.counter_layout import ON, takes_condition
 from warplens.emulator.state.structs import WarpState, WorkerEnv
 from warplens.isa.dsl.decode import Binding
@@ -21,15 +21,15 @@ from warplens.sass.block_queue import reads_other_blocks
 def enter(f: CodegenContext, counts: llvm.Value, number: llvm.Value, mask: llvm.Value, tries: bool) -> None:
     """Counts an execution of a basic block by the lanes of mask.
 
-    tries   whether it begins with a wait: then entering it to try again is left out (waits_until)
+    tries   whether it begins with a wait: then entering it again to reissue the wait is not counted (waits_until)
     """
     b, code = f.b, f.code
     if tries:
         first = b.append_basic_block("first")
-        trying = code.load(WarpState, f.warp, "trying")
-        code.store(b.and_(trying, b.not_(mask)), WarpState, f.warp, "trying")
+        reissued = code.load(WarpState, f.warp, "reissued")
+        code.store(b.and_(reissued, b.not_(mask)), WarpState, f.warp, "reissued")
         on = b.append_basic_block("on")
-        b.cbranch(b.icmp_signed("==", b.and_(trying, mask), i32(0)), first, on)
+        b.cbranch(b.icmp_signed("==", b.and_(reissued, mask), i32(0)), first, on)
         b.position_at_end(first)
     code.bump(counts)
     code.bump(code.at(counts, 8), b.zext(code.popcount(mask), I64))
@@ -39,11 +39,14 @@ def enter(f: CodegenContext, counts: llvm.Value, number: llvm.Value, mask: llvm.
         b.position_at_end(on)
 
 
-def tell(
+def lower_instruction(
     f: CodegenContext, instruction: Instruction, binding: Binding, mask: llvm.Value, lanes: llvm.Value, split: bool
 ) -> None:
-    """Writes what an instruction does.  `mask` and `lanes` are the running split as word and vector; `split` says
-    whether it may be less than all living lanes."""
+    """Emits one instruction.
+
+    mask, lanes  the running split as word and as vector
+    split        whether it may be less than all living lanes
+    """
     if instruction.base == "NOP":
         f.t.watch.meet(f.code, f.warp, mask)  # what is left of a __syncwarp() of lanes that are together
         return
@@ -70,8 +73,8 @@ def tell(
             if isinstance(value, Lanes):
                 value.node = f.emitter.vector_of(value.node)
         arguments.insert(0, warp)
-    told = partial(f.sentences.tell, f.emitter, binding.op, binding.modifiers, arguments)
-    result = recalled(f, instruction, binding, arguments, told)
+    emit = partial(f.outlined_ops.emit, f.emitter, binding.op, binding.modifiers, arguments)
+    result = memoized(f, instruction, binding, arguments, emit)
     if binding.op.results:
         results = result if isinstance(result, tuple) else (result,)
         for target, value in zip(binding.targets, results, strict=True):

@@ -1,4 +1,4 @@
-"""Machine code to LLVM: the module of one kernel."""
+"""Kernel module: SASS to the LLVM module of one kernel."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from warplens.emulator.codegen.vector_types import I32, PTR
 from warplens.emulator.instrument.instrumentation import Instrumentation, unit
 from warplens.emulator.lowering.codegen_context import RUN_APART, TranslationUnit
 from warplens.emulator.lowering.warp_function import WarpFunction
-from warplens.emulator.simt.block_scheduler import BlockScheduler
+from warplens.emulator.simt.simt_runtime import SimtRuntime
 from warplens.emulator.state import abi
 from warplens.emulator.state.check_set import NO_CHECKS, Checks
 from warplens.emulator.state.counter_layout import LARGE, CounterLayout
@@ -45,10 +45,10 @@ def check_cluster(kernel: Kernel, checks: Checks) -> None:
 
 
 class KernelModule(TranslationUnit):
-    """Builds the module of one kernel.
+    """Kernel module: builds the module of one kernel.
 
-    `tile` is how many lanes of a warp stand side by side along x (affine.py); with 0 nothing is assumed of threadIdx.
-    `weights` are those that the code for whole warps counts with, for the module with the code for lanes apart.
+    tile     lanes of a warp that are adjacent along x (affine.py); with 0 nothing is assumed of threadIdx
+    weights  those that the code for whole warps counts with, for the module with the code for diverged warps
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class KernelModule(TranslationUnit):
         self.restores, self.gives_way = restores_barriers(program), gives_way(program)
         barriers = barriers_of(program)
         clustered = kernel.cluster_blocks > 1
-        self.runtime = BlockScheduler(self.module, self.watch, barriers, self.restores, self.gives_way, clustered)
+        self.runtime = SimtRuntime(self.module, self.watch, barriers, self.restores, self.gives_way, clustered)
         self.routines = AccessRoutines(self.module, windows_of(program, kernel.cluster_blocks))
         declare(self.module, library)
         self.bindings = [self._bind(i) for i in program.instructions]
@@ -90,7 +90,7 @@ class KernelModule(TranslationUnit):
         return bind(instruction)
 
     def _parting(self) -> set[ProgramPoint]:
-        """Where lanes can go on apart when a whole warp parts."""
+        """Where lanes can resume when a whole warp diverges."""
         known = self.shapes.states
         return {ProgramPoint(t) for p in known if p.whole for t in self._flow[p.first]} & set(known)
 
@@ -100,13 +100,12 @@ class KernelModule(TranslationUnit):
 
     @property
     def by_itself(self) -> bool:
-        """Whether lanes apart have a module of their own: not where they may be from the start, or the driver is
-        called."""
+        """Whether diverged warps have a module of their own: not if a warp may start diverged, or calls the driver."""
         return self.start.whole and bool(self.parting) and not self.kernel.externs
 
     def build(self) -> llvm.IRModule:
-        """run_blocks, run_abreast and run_block; `apart` takes the address of run_apart, where lanes apart are by
-        themselves."""
+        """run_blocks, run_abreast and run_block; the global `apart` takes the address of run_apart, if that is a module
+        of its own."""
         function = llvm.Function(self.module, llvm.FunctionType(I32, [PTR, PTR, PTR]), "run_warp")
         function.linkage = "internal"
         beyond, places = llvm.GlobalVariable(self.module, PTR, "apart"), set(self.shapes.states)
@@ -117,14 +116,15 @@ class KernelModule(TranslationUnit):
         if not self.large:  # where warps wait at barriers a tenth faster, but slower to translate
             function.attributes.add("alwaysinline")
         WarpFunction(self, function, places, beyond if self.by_itself else None).build()
-        one_block = self.runtime.run_block(function)
-        self.runtime.run_blocks(one_block)
-        self.runtime.run_abreast(one_block)
+        blocks = self.runtime.blocks
+        one_block = blocks.run_block(function)
+        blocks.run_blocks(one_block)
+        blocks.run_abreast(one_block)
         self._keep_weights()
         return self.module
 
     def build_apart(self) -> llvm.IRModule:
-        """run_apart, for warps whose lanes have gone separate ways."""
+        """run_apart, for diverged warps."""
         function = llvm.Function(self.module, RUN_APART, "run_apart")
         _attributes(function)
         apart = [place for place in self.shapes.states if not place.whole]
@@ -133,7 +133,7 @@ class KernelModule(TranslationUnit):
         return self.module
 
     def _keep_weights(self) -> None:
-        """What a hit of each instruction adds to its columns, for whoever reads the counters."""
+        """A table: what a hit of each instruction adds to its columns; read with the counters."""
         nothing = (0,) * len(AccessCounts().columns())
         rows = [self.weights[i].columns() if i in self.weights else nothing for i in range(len(self.bindings))]
         numbers = [number for row in rows for number in row]

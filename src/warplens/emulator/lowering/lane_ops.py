@@ -1,4 +1,4 @@
-"""The warp as the sentences of isa/ see it, writing LLVM at one instruction."""
+"""Lane operations: the warp interface of isa/ as LLVM IR: special registers, cross-lane operations, and the rest."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ LANE_MASKS = {  # special registers that depend on the lane alone
 
 
 class LaneOps(MemoryOps, ControlFlow):
-    """The warp as the sentences see it: memory, control flow, and here special registers and other lanes."""
+    """Lane operations: memory and control flow by inheritance, special registers and cross-lane operations here."""
 
     def special(self, name: str) -> U32:
         if name in LANE_MASKS:
@@ -73,7 +73,7 @@ class LaneOps(MemoryOps, ControlFlow):
         name, module = f"{self.at.opcode}{key}", self.f.t.module
         made = module.globals.get(name)
         if made is None:
-            made = written(module, name, words, runs, formula, quick)
+            made = formula_function(module, name, words, runs, formula, quick)
         whole = self.b.call(made, [self.e.splat(word.node) for run in runs for word in run.words])
         return Data([self._u32(self.b.extract_value(whole, k)) for k in range(words)])
 
@@ -96,10 +96,10 @@ class LaneOps(MemoryOps, ControlFlow):
         return self._u32(reduced(self.code, self.e.splat(value.node), self._active, op))
 
 
-def written(
+def formula_function(
     module: llvm.IRModule, name: str, words: int, runs: Sequence[Data], formula: Formula, quick: QuickFormula | None
 ) -> llvm.Function:
-    """A routine that gives `words` words, formula(*runs); what `quick` finds where that is the same in all lanes."""
+    """A function that returns `words` words, formula(*runs); those of `quick` where they hold in all lanes."""
     result = llvm.LiteralStructType([V32] * words)
     made, code = function(module, name, result, [V32 for run in runs for _ in run.words])
     emitter, left = LlvmEmitter(code.b), iter(made.args)
@@ -110,5 +110,5 @@ def written(
     found, same = quick(*given)
     with code.when(code.b.icmp_signed("==", code.b.bitcast(same.node, I32), i32(-1)), likely=True):
         give_words(code.b, [emitter.splat(word.node) for word in found], result)
-    code.b.ret(code.b.call(written(module, f"{name} slowly", words, runs, formula, None), made.args))
+    code.b.ret(code.b.call(formula_function(module, f"{name} slowly", words, runs, formula, None), made.args))
     return made

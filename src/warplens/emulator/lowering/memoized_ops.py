@@ -1,7 +1,7 @@
-"""Slow operations on one number for all lanes remember their last operand and its result.
+"""Memoized operations: slow scalar operations keep their last operand and its result.
 
 A kernel that divides by a number of the launch converts it, takes its reciprocal and converts back in every warp: a
-chain of a hundred cycles that everything else waits for.  What is remembered is there at once, for the host's branch
+chain of a hundred cycles that everything else waits for.  A kept result is there at once, for the host's branch
 prediction does not wait for the comparison: a copy with a remainder in its index runs at 1.3 times the speed.
 """
 
@@ -21,28 +21,28 @@ from warplens.isa.dsl.decode import Binding
 from warplens.isa.dsl.lanes import Lanes
 
 SLOW = {"I2F", "F2I", "MUFU"}
-KNOWN = 1 << 32  # so that nothing is like memory in which nothing stands yet
+VALID = 1 << 32  # set in every key, so that a zeroed entry never matches
 
 
-def recalled(
-    f: CodegenContext, at: Instruction, binding: Binding, arguments: Sequence[Any], told: Callable[[], Any]
+def memoized(
+    f: CodegenContext, at: Instruction, binding: Binding, arguments: Sequence[Any], emit: Callable[[], Any]
 ) -> Any:
-    """What the instruction gives; `told` writes the code that computes it."""
+    """The result of the instruction; `emit` emits the code that computes it."""
     operand = _one_word(at, binding, arguments)
     if operand is None:
-        return told()
+        return emit()
     b, code = f.b, f.code
     (kind,) = binding.op.results
     # The instruction accesses no memory: its record of the buffer used last is free.
     place = code.at(code.load(WorkerEnv, f.env, "bounds"), b.mul(b.sext(f.number(at.index), I64), i64(sizeof(Bounds))))
-    key = b.or_(b.zext(b.bitcast(operand, I32), I64), i64(KNOWN))
+    key = b.or_(b.zext(b.bitcast(operand, I32), I64), i64(VALID))
     result = code.variable(I32)
     same = b.icmp_signed("==", code.load(Bounds, place, "low"), key)
     with b.if_else(same, likely=True) as (known, new):
         with known:
             b.store(b.trunc(code.load(Bounds, place, "last"), I32), result)
         with new:
-            bits = b.bitcast(told().node, I32)
+            bits = b.bitcast(emit().node, I32)
             code.store(key, Bounds, place, "low")
             code.store(b.zext(bits, I64), Bounds, place, "last")
             b.store(bits, result)

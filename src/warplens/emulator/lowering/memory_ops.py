@@ -1,4 +1,4 @@
-"""What a sentence says of memory, written as LLVM."""
+"""Memory operations: lowers loads, stores, atomics and asynchronous copies."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from warplens.isa.dsl.warp_interface import AtomicOperation, Data, Space, Update
 
 
 class MemoryOps(InstructionContext):
-    """Loads, stores and atomics of the active lanes."""
+    """Memory operations: of the active lanes."""
 
     @property
     def _access(self) -> ModuleType:
-        """How an access is written: out, or as a call."""
+        """How an access is emitted: inline, or outlined."""
         return outlined if self.f.t.large else access_emission
 
     def _site(self, mask: llvm.Value | None = None, space: Space = "global", counted: bool = True) -> AccessSite:
@@ -65,7 +65,7 @@ class MemoryOps(InstructionContext):
         return address
 
     def formed(self, space: Space, at: Address) -> Any:
-        """The same; one number or a line where it is one."""
+        """The same; one number or an affine value where it is one."""
         wide = space in ("global", "generic")
         total = (self._wide_address(at) if wide else self._narrow_address(at)).node
         if isinstance(total, AffineValue):
@@ -198,7 +198,7 @@ class MemoryOps(InstructionContext):
         return Data([self._u32(self.b.load(place, typ=V32)) for place in total])
 
     def _nothing(self) -> U32:
-        """What is loaded where nothing is moved."""
+        """The result of a load where no data is moved (a trace recording)."""
         return self._u32(llvm.IRConstant(V32, None))
 
     def _keep(self, old: llvm.Value, mask: llvm.Value, total: Sequence[llvm.Value]) -> None:
@@ -236,7 +236,7 @@ class MemoryOps(InstructionContext):
         routine = copy_routine(self.f.t.routines, bytes, fills, bypasses)
         site, lanes = self._site(), self.b.bitcast(self.e.splat(reads.node), I32)
         places, start = self.address("shared", to), self.address("global", source)
-        # What is copied is known by its place: two copies of one place write the same.
+        # Copied data is identified by its source address: two copies from one address write the same.
         whence = [self.b.trunc(start, V32)] * (bytes // 4)
         self.f.t.watch.access(site, "shared", places, bytes, "store", whence, Ordering(copies=True))
         self.f.t.watch.access(self._site(self.b.and_(site.mask, lanes)), "global", start, bytes, "load")

@@ -1,4 +1,4 @@
-"""Long sentences of large code, written once as a function and called from then on: square roots, conversions."""
+"""Outlined operations: in large kernels, long operations become functions: square roots, conversions."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from warplens.emulator.codegen.vector_types import is_vector
 from warplens.isa.dsl.lanes import Lanes
 from warplens.isa.dsl.op import Op
 
-LONG = 30  # instructions of LLVM's: a call takes as long as about ten
+LONG = 30  # LLVM instructions from which an operation is outlined: a call takes as long as about ten
 
 
 @dataclass(frozen=True)
 class OutlinedOp:
-    """A sentence as a function, and what kinds of results it gives."""
+    """An operation as a function, and the types of its results."""
 
     function: llvm.Function
     kinds: tuple[type[Lanes], ...]
 
 
 class OutlinedOps:
-    """Those of one function of `module`, which is of large code or not."""
+    """Outlining within one function of `module`; nothing is outlined unless the code is large."""
 
     def __init__(self, module: llvm.IRModule, large: bool, tile: int) -> None:
         self.module, self.large, self.tile = module, large, tile
         self.lengths: dict[Any, int] = {}
         self.written: dict[Any, OutlinedOp] = {}
 
-    def tell(self, e: LlvmEmitter, op: Op, modifiers: Mapping[str, Any], arguments: Sequence[Any]) -> Any:
-        """What the sentence gives for these operands."""
+    def emit(self, e: LlvmEmitter, op: Op, modifiers: Mapping[str, Any], arguments: Sequence[Any]) -> Any:
+        """The results of the operation for these operands: inline, or by a call."""
         key = _key(op, modifiers, arguments) if self.large and not op.takes_warp else None
         if key is None or self.lengths.get(key, 0) <= LONG:
             before = e.b.function.count
@@ -49,8 +49,8 @@ class OutlinedOps:
         types = [a.node.type for a in arguments if isinstance(a, Lanes)]
         made, code = function(self.module, f"{op.name} {len(self.written)}", llvm.VoidType(), types)
         inner, given = LlvmEmitter(code.b, self.tile), list(made.args)
-        told = op.body(*(type(a)(inner, given.pop(0)) if isinstance(a, Lanes) else a for a in arguments), **modifiers)
-        results = told if isinstance(told, tuple) else (told,)
+        result = op.body(*(type(a)(inner, given.pop(0)) if isinstance(a, Lanes) else a for a in arguments), **modifiers)
+        results = result if isinstance(result, tuple) else (result,)
         nodes = [inner.vector_of(r.node) for r in results]
         kind = nodes[0].type if len(nodes) == 1 else llvm.LiteralStructType([n.type for n in nodes])
         made.function_type = llvm.FunctionType(kind, types)
@@ -71,7 +71,7 @@ def _call(e: LlvmEmitter, written: OutlinedOp, arguments: Sequence[Any]) -> Any:
 
 
 def _key(op: Op, modifiers: Mapping[str, Any], arguments: Sequence[Any]) -> Any:
-    """What the code of a sentence depends on; None if it is better told on the spot: of lines, and of one number."""
+    """What the code of an operation depends on; None if it is better inline: of affine values, and of one number."""
     if not all(issubclass(kind, Lanes) for kind in op.results):
         return None
     parts: list[Any] = [id(op), repr(modifiers)]

@@ -1,4 +1,4 @@
-"""What a sentence says of lanes that meet, written as LLVM: convergence barriers and waits for lanes of the warp."""
+"""Reconvergence: lowers BSSY, BSYNC, BREAK and WARPSYNC."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from warplens.isa.dsl.lanes import U32, Pred
 
 
 class Reconvergence(InstructionContext):
-    """Who waits for whom inside a warp.  Only active lanes take part."""
+    """Reconvergence: of the active lanes."""
 
     def _next(self) -> int:
         return self.at.index + 1
@@ -22,15 +22,15 @@ class Reconvergence(InstructionContext):
     def count(self, column: int, by: llvm.Value | int = 1) -> None:
         self.code.bump(self.code.at(self.f.row(self.at.index), 8 * column), by)
 
-    def _count_parting(self, places: llvm.Value) -> None:
-        """Each target beyond the first is a divergent one, and takes another issue."""
+    def _count_targets(self, places: llvm.Value) -> None:
+        """Counts each target beyond the first as divergent, and as another issue."""
         different = self.b.call(self.f.t.routines.count.distinct, [places, self.active_mask])
         beyond = self.b.zext(self.b.sub(different, i32(1)), I64)
         self.count(DIVERGENT, beyond)
         self.count(REPLAYS, beyond)
         self.count(PARTED, self.b.zext(self.code.nonzero(beyond), I64))
 
-    # Convergence.  A barrier register holds, in every lane, the mask of the lanes that will meet there.
+    # Convergence barriers.  A barrier register holds, in every lane, the mask of the lanes that it waits for.
 
     def set_barrier(self, barrier: Register) -> None:
         self._set_barrier(barrier, self._u32(self.mask), restored=False)
@@ -39,30 +39,25 @@ class Reconvergence(InstructionContext):
         self._set_barrier(barrier, mask, restored=True)
 
     def _set_barrier(self, barrier: Register, mask: U32, restored: bool) -> None:
+        code, warp, barriers, slot = self.code, self.f.warp, self.runtime.barriers, barrier.index
         if self.f.t.gives_way:
             lanes = self.first(mask).node
             if not restored:
-                others = self.code.load(WarpState, self.f.warp, "barrier", barrier.index)
-                self._note("joined", barrier, self.code.nonzero(others))
+                others = barriers.lanes(code, warp, slot)
+                barriers.note_extended(code, warp, slot, code.nonzero(others))
                 lanes = self.b.or_(others, lanes)
-            self.code.store(lanes, WarpState, self.f.warp, "barrier", barrier.index)
-            self.code.store(0, WarpState, self.f.warp, "missed", barrier.index)
+            barriers.set_lanes(code, warp, slot, lanes)
+            barriers.set_skipped(code, warp, slot, 0)
         elif self.f.t.restores:
             self.f.registers.take_from(barrier, self.first(mask))
         else:
             self.f.registers.write(barrier, mask, self._active, self.condition)
-        if not self.f.t.restores:
-            return
-        self._note("restored", barrier, llvm.IRConstant(I1, int(restored)))
-
-    def _note(self, field: str, barrier: Register, whether: llvm.Value) -> None:
-        bit = i32(1 << barrier.index)
-        known = self.b.and_(self.code.load(WarpState, self.f.warp, field), self.b.not_(bit))
-        self.code.store(self.b.or_(known, self.b.select(whether, bit, i32(0))), WarpState, self.f.warp, field)
+        if self.f.t.restores:
+            barriers.note_restored(code, warp, slot, llvm.IRConstant(I1, int(restored)))
 
     def barrier_mask(self, barrier: Register) -> U32:
         if self.f.t.gives_way:
-            return self._u32(self.code.load(WarpState, self.f.warp, "barrier", barrier.index))
+            return self._u32(self.runtime.barriers.lanes(self.code, self.f.warp, barrier.index))
         return self._u32(self.f.registers.word("B", barrier.index))
 
     def _exited(self) -> llvm.Value:
@@ -70,7 +65,7 @@ class Reconvergence(InstructionContext):
 
     def meet(self, barrier: Register) -> None:
         if self.f.t.gives_way:
-            self._meet_without(barrier)
+            self._meet_yielding(barrier)
             return
         masks = self.barrier_mask(barrier).node
         need = self.first(self._u32(masks)).node
@@ -79,30 +74,28 @@ class Reconvergence(InstructionContext):
             return
         b, code, warp = self.b, self.code, self.f.warp
         if not self.f.t.restores:
-            merged = code.nonzero(code.load(WarpState, warp, "merged"))
-            with code.when(merged, likely=False):
+            with code.when(self.runtime.stack.merged(code, warp), likely=False):
                 self._keep_to(barrier, masks, need)
         self.mask = b.load(self.f.exec, typ=I32)
-        with code.when(self._was_dug(), likely=False):
-            code.store(0, WarpState, warp, "dug")
+        with code.when(self._popped_stale(), likely=False):
+            self.runtime.stack.clear_popped_stale(code, warp)
             self._rejoin(barrier, need)
         self._wait(barrier.index, need, barrier)
 
-    def _was_dug(self) -> llvm.Value:
-        """Whether the split that issues this had been buried, at this place."""
-        dug = self.code.load(WarpState, self.f.warp, "dug")
-        return self.b.icmp_signed("==", dug, self.f.number(self._next()))
+    def _popped_stale(self) -> llvm.Value:
+        """Whether the split that issues this was popped from a stale slot, at this pc."""
+        return self.runtime.stack.popped_stale(self.code, self.f.warp, self.f.number(self._next()))
 
     def _joined(self, barrier: Register, need: llvm.Value, place: llvm.Value) -> llvm.Value:
         """Lanes that wait here already join the split; which."""
         b, code = self.b, self.code
-        joined = b.call(self.runtime.rejoin, [self.f.warp, i32(barrier.index), need, place])
+        joined = b.call(self.runtime.barriers.rejoin, [self.f.warp, i32(barrier.index), need, place])
         self.count(REPLAYED, b.zext(code.popcount(joined), I64))
         b.store(b.or_(b.load(self.f.exec, typ=I32), joined), self.f.exec)
         return joined
 
     def _rejoin(self, barrier: Register, need: llvm.Value) -> None:
-        """Lanes that wait here already join a split that was buried; it issues the meeting with them."""
+        """Lanes that wait here join a split that was popped from a stale slot; it issues the BSYNC with them."""
         b, code = self.b, self.code
         place = self.f.later(self._next(), self.mask)
         joined = self._joined(barrier, need, place)
@@ -127,24 +120,24 @@ class Reconvergence(InstructionContext):
             needs = self.code.variable(V32, masks)
             place = self.f.later(self._next(), rest)
             arguments = [self.f.env, self.f.warp, i32(barrier.index), needs, rest, place]
-            b.call(self.runtime.arrive_apart, arguments)
+            b.call(self.runtime.barriers.arrive_each, arguments)
             b.store(b.and_(self.mask, lanes), self.f.exec)
 
-    def _meet_without(self, barrier: Register) -> None:
-        """In a kernel whose lanes may give way."""
+    def _meet_yielding(self, barrier: Register) -> None:
+        """BSYNC in a kernel whose lanes may yield."""
         b, code, warp = self.b, self.code, self.f.warp
         if self.f.place.whole:
-            code.store(0, WarpState, warp, "barrier", barrier.index)
+            self.runtime.barriers.set_lanes(code, warp, barrier.index, 0)
             self.f.go_on(self._next(), self.at.index)
             return
         place = self.f.later(self._next(), self.mask)
-        need = code.load(WarpState, warp, "barrier", barrier.index)
-        with code.when(self._was_dug(), likely=False):
-            code.store(0, WarpState, warp, "dug")
+        need = self.runtime.barriers.lanes(code, warp, barrier.index)
+        with code.when(self._popped_stale(), likely=False):
+            self.runtime.stack.clear_popped_stale(code, warp)
             with code.when(code.nonzero(self._joined(barrier, need, place))):
-                self.runtime.all_away(code, warp)
+                self.runtime.yields.mark_all_bypassable(code, warp)
         lanes = b.load(self.f.exec, typ=I32)
-        left = b.call(self.runtime.meet, [self.f.env, warp, i32(barrier.index), lanes, place])
+        left = b.call(self.runtime.bsync.arrive, [self.f.env, warp, i32(barrier.index), lanes, place])
         on, wait = (b.append_basic_block(n) for n in ("on", "wait"))
         b.cbranch(code.nonzero(left), on, wait)
         b.position_at_end(wait)
@@ -161,13 +154,13 @@ class Reconvergence(InstructionContext):
 
     def _arrive(self, slot: int, need: llvm.Value, lanes: llvm.Value, place: llvm.Value) -> None:
         """Lanes wait at a slot; the warp's next split runs."""
-        self.b.call(self.runtime.arrive, [self.f.env, self.f.warp, i32(slot), need, lanes, place])
+        self.b.call(self.runtime.barriers.arrive, [self.f.env, self.f.warp, i32(slot), need, lanes, place])
         self.b.branch(self.f.dispatch)
 
     def _wait(self, slot: int, need: llvm.Value, barrier: Register | None = None) -> None:
         """The split goes on if it is all that is needed, else its lanes wait.
 
-        barrier: where they meet; who restored its lanes from a register issues the meeting again.
+        barrier: of a BSYNC; lanes that restored it from a register issue the BSYNC again.
         """
         b = self.b
         on, wait = (b.append_basic_block(n) for n in ("on", "wait"))
@@ -182,12 +175,12 @@ class Reconvergence(InstructionContext):
         self.f.go_on(self._next(), self.at.index)
 
     def _issue_again(self, slot: int, need: llvm.Value, lanes: llvm.Value) -> None:
-        """Lanes that restored a barrier from a register issue its meeting once more, unless it is empty."""
+        """Lanes that restored a barrier from a register issue its BSYNC once more, unless it is empty."""
         if not self.f.t.restores:
             return
-        restored = self.b.and_(self.code.load(WarpState, self.f.warp, "restored"), i32(1 << slot))
-        with self.code.when(self.b.and_(self.code.nonzero(restored), self.code.nonzero(need)), likely=False):
-            self.runtime.replay(self.code, self.f.env, self.f.number(self.at.index), lanes)
+        restored = self.runtime.barriers.restored(self.code, self.f.warp, i32(slot))
+        with self.code.when(self.b.and_(restored, self.code.nonzero(need)), likely=False):
+            self.runtime.barriers.replay(self.code, self.f.env, self.f.number(self.at.index), lanes)
 
     def leave(self, barrier: Register, when: Pred | None = None) -> None:
         b = self.b
@@ -197,38 +190,34 @@ class Reconvergence(InstructionContext):
             self.count(ON, b.zext(self.code.popcount(lanes), I64))
         staying = self.barrier_mask(barrier) & self._u32(b.not_(lanes))
         if self.f.t.gives_way:
-            self.code.store(staying.node, WarpState, self.f.warp, "barrier", barrier.index)
+            self.runtime.barriers.set_lanes(self.code, self.f.warp, barrier.index, staying.node)
         else:
             self.f.registers.take_from(barrier, staying)
         if not self.f.place.whole:
-            before = self.code.load(WarpState, self.f.warp, "ready")
-            b.call(self.runtime.leave, [self.f.env, self.f.warp, i32(barrier.index), lanes])
-            with self.code.when(
-                b.icmp_signed(">", self.code.load(WarpState, self.f.warp, "ready"), before), likely=False
-            ):
+            before = self.runtime.stack.count(self.code, self.f.warp)
+            b.call(self.runtime.splits.leave, [self.f.env, self.f.warp, i32(barrier.index), lanes])
+            released = b.icmp_signed(">", self.runtime.stack.count(self.code, self.f.warp), before)
+            with self.code.when(released, likely=False):
                 self._after_released(before)
         self.f.go_on(self._next(), self.at.index)
 
     def _after_released(self, before: llvm.Value) -> None:
-        """Whoever was released parts from the split that released them: who was to run next is buried, and the fewer
-        run first, as where a split parts.
+        """Released lanes diverge from the split that released them, as at a branch: the slot below becomes stale, and
+        the fewer run first.
 
         Without the first, lanes of `jumps` and `sudoku_rows` that come to one place one after the other went on as one:
         2 BSYNC of 161,006 and 651,969 issues more than on an H200 (measurements/h200/odd.csv, strangers.csv).
         """
-        b, code, warp = self.b, self.code, self.f.warp
-        below = b.lshr(code.bit(before), i32(1))
-        code.store(b.or_(code.load(WarpState, warp, "buried"), below), WarpState, warp, "buried")
-        top = b.sub(code.load(WarpState, warp, "ready"), i32(1))
-        pc, mask = (code.load(WarpState, warp, f"ready_{name}", top) for name in ("pc", "mask"))
+        b, code, warp, stack = self.b, self.code, self.f.warp, self.runtime.stack
+        stack.mark_stale(code, warp, b.lshr(code.bit(before), i32(1)))
+        pc, mask = stack.top(code, warp)
         with code.when(b.icmp_signed("<", code.popcount(mask), code.popcount(self.mask))):
-            code.store(self.f.later(self._next(), self.mask), WarpState, warp, "ready_pc", top)
-            code.store(self.mask, WarpState, warp, "ready_mask", top)
-            b.call(self.runtime.put, [warp, pc, mask])
+            stack.replace_top(code, warp, self.f.later(self._next(), self.mask), self.mask)
+            b.call(stack.push, [warp, pc, mask])
             b.branch(self.f.dispatch)
 
     def converge(self, mask: U32 | None) -> None:
-        self._part_guarded()
+        self._diverge_guarded()
         if mask is not None:
             self._in_own_mask(mask)
             self._wait(WARPSYNC, self.first(mask).node)
@@ -236,7 +225,7 @@ class Reconvergence(InstructionContext):
             self._wait(EVERYBODY, self.f.first_mask())
 
     def converge_apart(self, mask: U32) -> None:
-        self._part_guarded()
+        self._diverge_guarded()
         self._in_own_mask(mask)
         self._wait_apart(WARPSYNC, mask)
 
@@ -245,9 +234,9 @@ class Reconvergence(InstructionContext):
         self.f.apart = True
         needs = self.code.variable(V32, self.e.splat(mask.node))
         place = self.f.later(self._next(), self.mask)
-        self._count_parting(self.e.splat(mask.node))
+        self._count_targets(self.e.splat(mask.node))
         arguments = [self.f.env, self.f.warp, i32(slot), needs, self.mask, place]
-        self.count(REPLAYED, self.b.call(self.runtime.arrive_apart, arguments))
+        self.count(REPLAYED, self.b.call(self.runtime.barriers.arrive_each, arguments))
         self.b.branch(self.f.dispatch)
 
     def _in_own_mask(self, mask: U32) -> None:
@@ -258,7 +247,7 @@ class Reconvergence(InstructionContext):
         self.f.fault_if(self.b.and_(outside, self.mask), FaultKind.WRONG_LANES, self.at)
 
     def collect(self, mask: U32, target: Label) -> None:
-        place = self.code.field(WarpState, self.f.warp, "lane_return")
+        place = self.runtime.barriers.collective_pc(self.code, self.f.warp)
         old = self.b.load(place, typ=V32, align=4)
         back = self.f.later(target.offset // 16, self.mask)
         if self.f.t.gives_way:
@@ -272,30 +261,30 @@ class Reconvergence(InstructionContext):
 
     def end_collective(self) -> None:
         b = self.b
-        place = self.code.field(WarpState, self.f.warp, "lane_return")
+        place = self.runtime.barriers.collective_pc(self.code, self.f.warp)
         places = b.load(place, typ=V32, align=4)
         if self.f.t.gives_way:
-            self._end_apart(places, place)
+            self._end_yielding(places, place)
             return
         away = b.bitcast(b.icmp_signed("!=", places, self.e.splat(self.f.number(self._next()))), I32)
         different = b.call(self.f.t.routines.count.distinct, [places, self.mask])
         self.count(REPLAYS, b.zext(b.sub(different, i32(1)), I64))
         self.count(REPLAYED, b.zext(self.code.popcount(b.and_(away, self.mask)), I64))
-        b.call(self.runtime.push_groups, [self.f.warp, self.mask, place])
+        b.call(self.runtime.stack.push_groups, [self.f.warp, self.mask, place])
         b.branch(self.f.dispatch)
 
-    def _end_apart(self, places: llvm.Value, place: llvm.Value) -> None:
+    def _end_yielding(self, places: llvm.Value, place: llvm.Value) -> None:
         """Lanes that came last go on by themselves; those that waited take another issue."""
         b = self.b
         earlier = b.and_(b.bitcast(b.icmp_signed(">=", places, self.e.splat(i32(EARLIER))), I32), self.mask)
         different = b.call(self.f.t.routines.count.distinct, [places, self.mask])
         self.count(REPLAYS, b.zext(b.sub(different, i32(1)), I64))
         self.count(REPLAYED, b.zext(self.code.popcount(earlier), I64))
-        b.call(self.runtime.push_groups, [self.f.warp, self.mask, place])
+        b.call(self.runtime.stack.push_groups, [self.f.warp, self.mask, place])
         b.branch(self.f.dispatch)
 
-    def _part_guarded(self) -> None:
-        """Lanes whose guard is false go on by themselves; the rest does what waits."""
+    def _diverge_guarded(self) -> None:
+        """Lanes whose guard is false diverge; the rest waits."""
         if self.condition is None:
             return
         if not is_vector(self.condition):
@@ -306,7 +295,7 @@ class Reconvergence(InstructionContext):
         lanes = self.active_mask
         rest = b.and_(self.mask, b.not_(lanes))
         with self.code.when(self.code.nonzero(rest)):
-            b.call(self.runtime.push, [self.f.warp, self.f.later(self._next(), rest), rest])
+            b.call(self.runtime.stack.push_and_stale, [self.f.warp, self.f.later(self._next(), rest), rest])
         b.store(lanes, self.f.exec)
         self.mask = lanes
         some, none = (b.append_basic_block(n) for n in ("some", "none"))
@@ -316,7 +305,7 @@ class Reconvergence(InstructionContext):
         b.position_at_end(some)
 
     def _skip_unless(self, condition: llvm.Value) -> None:
-        """Go on behind the instruction if the condition, one for all lanes, is false."""
+        """Goes on after the instruction if the condition, one for all lanes, is false."""
         b = self.b
         here, past = (b.append_basic_block(n) for n in ("here", "past"))
         b.cbranch(condition, here, past)

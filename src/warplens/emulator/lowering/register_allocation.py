@@ -1,4 +1,4 @@
-"""A warp's registers as LLVM locals.
+"""Register allocation: a warp's registers as LLVM locals.
 
 LLVM keeps what it can in vector registers; locals that it promotes cost nothing.
 """
@@ -32,12 +32,12 @@ def saved_space(last: Mapping[str, int]) -> int:
     return -(-sum((VECTORS.get(file, 4) + 40) * (n + 8) for file, n in last.items() if n >= 0) // 64) * 64
 
 
-# Lanes that wait there hold what is read behind it, while others run the code that they have run.
+# Lanes that wait there hold what is read after it, while others run the code that they have run.
 WAITS_FOR_LANES = ("BSYNC", "WARPSYNC", "BAR")
 
 
 class RegisterAllocation(LoweredRegisters):
-    """Locals for each form of the registers that the code touches, made when first asked for.
+    """Register allocation: a local for each representation of a register that the code touches, made on first use.
 
     In straight code values are remembered instead, and stored where it ends (settle): LLVM would find out the same.
     """
@@ -100,7 +100,7 @@ class RegisterAllocation(LoweredRegisters):
             self.b.store(node, self.local(slot))
 
     def settle(self) -> None:
-        """The locals hold what the registers do: what follows goes different ways."""
+        """Stores held values to their locals: branches follow."""
         for slot in self.unsettled:
             self.b.store(self.held[slot], self.local(slot))
         self.unsettled.clear()
@@ -176,7 +176,7 @@ class RegisterAllocation(LoweredRegisters):
         return sorted(slot for slot in found if not touched or slot in self.locals)
 
     def layout(self, slots: Iterable[Slot]) -> dict[Slot, int]:
-        """Where each stands in the save area, in bytes."""
+        """Offset of each in the save area, in bytes."""
         offset, places = 0, {}
         for slot in sorted(slots, key=lambda s: (s[1] != "varying", s[0][0] == "P", s[1] != "pair", s)):
             kind = self.kind(slot[0], slot[1])
@@ -216,7 +216,7 @@ class RegisterAllocation(LoweredRegisters):
         return constant.bitcast(scalar_type(kind)) if issubclass(kind, Float) else constant
 
     def number(self, kind: llvm.Type, value: int) -> llvm.Value:
-        """A number that stands in an operand."""
+        """A number in an operand."""
         return llvm.IRConstant(kind, value)
 
     def indexed(self, at: Constant) -> llvm.Value:
@@ -252,13 +252,13 @@ class RegisterAllocation(LoweredRegisters):
         return values
 
     def _within_bank(self, at: Constant, offset: llvm.Value, size: int) -> None:
-        """A GPU gives 0 behind the end of a bank, and compute-sanitizer says nothing; here it is a fault."""
+        """A GPU reads 0 past the end of a bank, and compute-sanitizer reports nothing; here it is a fault."""
         b, code, function = self.b, self.f.code, self.f
         first = self.e.splat(offset)
-        room = code.load(WorkerEnv, function.env, "bank_bytes", at.bank)
+        end_of_bank = code.load(WorkerEnv, function.env, "bank_bytes", at.bank)
         end = b.add(b.zext(first, vector(I64)), self.e.splat(i64(size)))
-        wrong = b.and_(function.active, b.icmp_unsigned(">", end, self.e.splat(room)))
+        wrong = b.and_(function.active, b.icmp_unsigned(">", end, self.e.splat(end_of_bank)))
         lanes = b.bitcast(wrong, I32)
         offender = b.extract_element(first, b.and_(code.lowest(lanes), i32(31)))
-        fields = {"bytes": b.trunc(room, I32), "space": offender}
+        fields = {"bytes": b.trunc(end_of_bank, I32), "space": offender}
         function.fault_if(lanes, FaultKind.STRAY_CONSTANT, function.at, **fields)

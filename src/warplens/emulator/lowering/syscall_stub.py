@@ -1,4 +1,4 @@
-"""Calls of the driver's functions in generated code: out to Python with the lanes' registers, and back."""
+"""System calls in generated code: out to Python with the lanes' registers, and back."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HOOK = llvm.FunctionType(I32, [PTR, PTR, PTR, I32, PTR, I32, I32])
 
 
 def driver_block(function: CodegenContext) -> llvm.BasicBlock:
-    """Where the dispatcher goes for a place of PLACES."""
+    """The block that the dispatcher branches to for a number in PLACES."""
     b = function.b
     here, block = b.block, function.function.append_basic_block("driver")
     b.position_at_end(block)
@@ -27,7 +27,7 @@ def driver_block(function: CodegenContext) -> llvm.BasicBlock:
 
 
 def call_driver(function: CodegenContext) -> None:
-    """The running lanes call, and go on where they return to.
+    """The running lanes call, and resume where they return to.
 
     Code with calls keeps all registers as 32 numbers (uniformity.py).
     """
@@ -51,5 +51,5 @@ def call_driver(function: CodegenContext) -> None:
         name = ("R", FIRST_ARGUMENT + n)
         value = b.load(code.at(words, 4 * LANES * n), typ=lanes, align=4)
         registers.put(name, "varying", 0, b.select(active, value, registers.fetch(name, "varying", 0)))
-    b.call(function.t.runtime.push_groups, [function.warp, mask, places])
+    b.call(function.t.runtime.stack.push_groups, [function.warp, mask, places])
     b.branch(function.dispatch)

@@ -1,29 +1,40 @@
-"""Machine code to LLVM: a function that runs a warp until it ends, waits, or its turn is over.
+"""Warp function: SASS to an LLVM function that runs a warp until it ends, waits, or its time slice is over.
 
-A warp begins whole and stays so in most kernels.  What runs it once its lanes have gone separate ways is a function by
-itself, in a module of its own, so that only who needs it waits for it (compile_module.py).
+A warp begins whole and stays so in most kernels.  The code for diverged warps is a function by itself, in a module of
+its own, so that only kernels that diverge wait for its compilation (jit/lazy_divergent_code.py).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 
 from warplens import llvm
 from warplens.core.program import Instruction
 from warplens.emulator.analysis.uniformity import ProgramPoint
+from warplens.emulator.analysis.uniformity_lattice import Name, State
 from warplens.emulator.codegen.structured_builder import i32, i64
-from warplens.emulator.codegen.vector_types import I1, I32, vector
-from warplens.emulator.lowering.codegen_context import TranslationUnit, number_of
+from warplens.emulator.codegen.vector_types import I1, I32, I64, PTR, vector
+from warplens.emulator.lowering.codegen_context import RUN_APART, CodegenContext, TranslationUnit, number_of
 from warplens.emulator.lowering.instruction_context import unsupported
-from warplens.emulator.lowering.instruction_lowering import enter, tell
-from warplens.emulator.lowering.warp_frame import WarpFrame
-from warplens.emulator.state.structs import FaultKind
+from warplens.emulator.lowering.instruction_lowering import enter, lower_instruction
+from warplens.emulator.lowering.register_allocation import RegisterAllocation, Slot
+from warplens.emulator.lowering.split_dispatch import SplitDispatch
+from warplens.emulator.lowering.syscall_stub import PLACES, READ, driver_block
+from warplens.emulator.state.structs import HEADER, FaultKind, Status, WarpState, WorkerEnv
 from warplens.isa.dsl.warp_interface import Space
 from warplens.sass.flow_graph import waits
 
 
-class WarpFunction(WarpFrame):
-    """The blocks of run_warp or run_apart, and the ways between them."""
+class WarpFunction(CodegenContext):
+    """Warp function: the body of run_warp(env, block, warp) -> Status, or of run_apart (lazy_divergent_code.py).
+
+    places  program points that the function has blocks for; a warp that resumes at another one leaves for run_apart
+    beyond  the global that holds the address of run_apart
+    """
+
+    t: TranslationUnit
+    registers: RegisterAllocation
 
     def __init__(
         self,
@@ -32,8 +43,189 @@ class WarpFunction(WarpFrame):
         places: Iterable[ProgramPoint],
         beyond: llvm.Value | None = None,
     ) -> None:
-        super().__init__(translator, function, places, beyond)
+        super().__init__(translator, function)
+        self.splits = SplitDispatch(self, self._save, self._branch, self._stops)
+        self.beyond = beyond
+        self.blocks = {place: function.append_basic_block(f"at_{16 * place.first:x}") for place in sorted(places)}
+        self.dispatch = function.append_basic_block("dispatch")
+        self.suspend = function.append_basic_block("suspend")
+        self.done = function.append_basic_block("done")
+        if beyond is not None:
+            self.leave = function.append_basic_block("leave")
+        self.stops: dict[ProgramPoint, llvm.BasicBlock] = {}
+        self.waits: list[tuple[llvm.BasicBlock, ProgramPoint]] = []
+        self.fault = function.append_basic_block("fault")
+        self.wrapped = function.append_basic_block("wrapped")
+        self.entries: set[ProgramPoint] = set()
+        self.exec = self.b.alloca(I32)
+        self.fuel = self.b.alloca(I64)
+        self.resume_at = self.b.alloca(I32)
+        self.straight = self.b.alloca(I32)
+        self.at = translator.program.instructions[0]
+        self.registers = RegisterAllocation(self, translator)
         self.place = min(self.blocks)
+
+    def build(self) -> None:
+        """run_warp: from the first instruction, or from where the warp stopped."""
+        b, code = self.b, self.code
+        self._begin(code.load(WorkerEnv, self.env, "slice"))
+        self.entries.add(self.t.start)
+        again, fresh = (self.function.append_basic_block(n) for n in ("again", "fresh"))
+        b.cbranch(code.nonzero(code.load(WarpState, self.warp, "begun")), again, fresh)
+        self._translate_all()
+        b.position_at_end(fresh)
+        self.t.runtime.stack.clear(code, self.warp)
+        b.store(code.load(WarpState, self.warp, "exec"), self.exec)
+        b.branch(self.blocks[self.t.start])
+        otherwise = self._leave() if self.beyond is not None else self._dispatched()
+        b.position_at_end(again)
+        self._resume(otherwise)
+        self._end()
+
+    def build_apart(self, entries: Iterable[ProgramPoint]) -> None:
+        """run_apart: from the pc of a split that has been popped already; `entries`: where whole warps can leave to."""
+        b = self.b
+        *_, fuel, pc, straight = self.function.args
+        self._begin(fuel)
+        self.entries.update(entries)
+        b.store(self.code.load(WarpState, self.warp, "exec"), self.exec)
+        b.store(pc, self.resume_at)
+        start = self.function.append_basic_block("start")
+        b.branch(start)
+        self._translate_all()
+        self.layout = self._apart_layout()
+        chosen, go = self.splits.build()
+        b.position_at_end(start)
+        self._restore(self.slots)
+        b.cbranch(self.code.nonzero(straight), go, chosen)
+        self._end()
+
+    def _begin(self, fuel: llvm.Value) -> None:
+        self.counters = self.code.load(WorkerEnv, self.env, "counters")
+        self.saved = self.code.at(self.warp, HEADER)
+        self.b.store(fuel, self.fuel)
+
+    def _translate_all(self) -> None:
+        for place in self.blocks:
+            self._translate(place)
+        self.driver = driver_block(self) if self.t.kernel.externs else None
+        self.slots = self.registers.slots(self._held_at(self.entries))
+        if self.driver:
+            self.slots = sorted({*self.slots, *((name, "many", 0) for name in READ)})
+        self.layout = self.registers.layout(self.slots)
+
+    def _apart_layout(self) -> dict[Slot, int]:
+        """Where the registers of diverged lanes are saved: the same for run_warp, which leaves, and run_apart."""
+        places = self._held_at(p for p in self.t.shapes.states if not p.whole)
+        return self.registers.layout(self.registers.slots(places, touched=False))
+
+    def _held_at(self, places: Iterable[ProgramPoint]) -> list[tuple[State, frozenset[Name]]]:
+        return [(self.t.shapes.states[p], self.t.shapes.live[p]) for p in sorted(places)]
+
+    def _saved_at(self, places: Iterable[ProgramPoint]) -> list[Slot]:
+        """The registers live at the places that this code saves; the rest is only passed on (_leave)."""
+        return [slot for slot in self.registers.slots(self._held_at(places)) if slot in self.layout]
+
+    def _end(self) -> None:
+        b = self.b
+        b.position_at_end(self.done)
+        b.ret(i32(Status.DONE))
+        self._wait()
+        self.splits.suspend()
+        b.position_at_end(self.wrapped)
+        self.record_fault(FaultKind.WRAPPED, i32(0))
+        b.branch(self.fault)
+        b.position_at_end(self.fault)
+        b.ret(i32(Status.FAULT))
+
+    def _resume(self, otherwise: Callable[[], None]) -> None:
+        """Restores registers: of a whole warp those live where it resumes, in large code those live at any entry."""
+        b = self.b
+        apart = b.append_basic_block("apart")
+        entries = [place for place in sorted(self.entries) if place.whole]
+        shares = [entries] if entries and self.t.large else [[place] for place in entries]
+        switch = b.switch(self.splits.next_split(), apart)
+        for share in shares:
+            back = b.append_basic_block("back")
+            b.position_at_end(back)
+            self._restore(self._saved_at(share))
+            on = b.switch(b.load(self.resume_at, typ=I32), self.blocks[share[0]])
+            for place in share:
+                switch.add_case(i32(number_of(place)), back)
+                on.add_case(i32(number_of(place)), self.blocks[place])
+        b.position_at_end(apart)
+        otherwise()
+
+    def _dispatched(self) -> Callable[[], None]:
+        """All program points are in this function; gives what restores the registers and dispatches to one."""
+        chosen, _ = self.splits.build()
+
+        def restored() -> None:
+            self._restore(self.slots)
+            self.b.branch(chosen)
+
+        return restored
+
+    def _restore(self, slots: list[Slot]) -> None:
+        self.registers.restore(self.code, self.saved, slots, self.layout)
+
+    def _leave(self) -> Callable[[], None]:
+        """The split goes on in run_apart, with these registers and the rest of the time slice.  Gives what calls
+        run_apart with the registers as they were saved."""
+        b = self.b
+        b.position_at_end(self.dispatch)
+        self.splits.next_split()
+        b.branch(self.leave)
+        b.position_at_end(self.leave)
+        self.code.store(b.load(self.exec, typ=I32), WarpState, self.warp, "exec")
+        slots = self.registers.slots(self._held_at(self.t.parting), touched=False)
+        self.registers.save(self.code, self.saved, slots, self._apart_layout())
+        self._call_beyond()
+        return self._call_beyond
+
+    def _call_beyond(self) -> None:
+        b = self.b
+        places = ((self.fuel, I64), (self.resume_at, I32), (self.straight, I32))
+        rest = [b.load(place, typ=kind) for place, kind in places]
+        assert self.beyond is not None
+        b.ret(b.call(b.load(self.beyond, typ=PTR), [self.env, self.block, self.warp, *rest], RUN_APART))
+
+    def _branch(self, pc: llvm.Value, lost: llvm.BasicBlock) -> None:
+        switch = self.b.switch(pc, lost)
+        for place in sorted(self.entries):
+            switch.add_case(i32(number_of(place)), self.blocks[place])
+        if self.driver is not None:
+            for number in PLACES:
+                switch.add_case(i32(number), self.driver)
+
+    def wait_at(self, index: int) -> None:
+        """A whole warp waits for others; it resumes at an instruction."""
+        block = self.function.append_basic_block("wait")
+        self.b.branch(block)
+        self.waits.append((block, ProgramPoint(index, whole=True)))
+
+    def _wait(self) -> None:
+        for block, place in self.waits:
+            self.b.position_at_end(block)
+            self.splits.add_used()
+            self._save(self._saved_at([place]))
+            self.b.ret(i32(Status.WAITING))
+
+    def stop_at(self, place: ProgramPoint) -> llvm.BasicBlock:
+        """Ends the time slice of a split that resumes at this program point.  A whole warp saves only what is live:
+        registers that might be saved would have to be computed in every iteration of a loop."""
+        if not place.whole:
+            return self.suspend
+        if place not in self.stops:
+            self.stops[place] = self.function.append_basic_block("stop")
+        return self.stops[place]
+
+    def _stops(self) -> Iterable[tuple[llvm.BasicBlock, Callable[[], None]]]:
+        return [(block, partial(self._save, self._saved_at([place]))) for place, block in self.stops.items()]
+
+    def _save(self, slots: list[Slot] | None = None) -> None:
+        self.registers.save(self.code, self.saved, self.slots if slots is None else slots, self.layout)
+        self.code.store(1, WarpState, self.warp, "begun")
 
     # Blocks
 
@@ -52,7 +244,7 @@ class WarpFunction(WarpFrame):
         enter(self, counts, i32(number), mask, tries)
         lanes = b.bitcast(mask, vector(I1))
         for index in range(block.first, block.last + 1):
-            if index == block.last:  # which alone can lead elsewhere
+            if index == block.last:  # the only one that can branch
                 self.registers.settle()
             self._instruction(self.t.program.instructions[index], mask, lanes, split)
             if b.block.is_terminated:
@@ -63,7 +255,7 @@ class WarpFunction(WarpFrame):
         binding = self.t.bindings[instruction.index]
         if binding is None:
             raise unsupported(self.t.program, instruction)
-        tell(self, instruction, binding, mask, lanes, split)
+        lower_instruction(self, instruction, binding, mask, lanes, split)
 
     def number(self, index: int) -> llvm.Value:
         return i32(index)
@@ -74,7 +266,7 @@ class WarpFunction(WarpFrame):
     def hit(self, index: int) -> llvm.Value:
         return self.code.at(self.counters, 8 * self.t.plan.hit(index))
 
-    # Going from block to block
+    # Branches between blocks
 
     def go_on(self, index: int, origin: int) -> None:
         b = self.b
@@ -121,7 +313,7 @@ class WarpFunction(WarpFrame):
         return i32(number_of(target))
 
     def _convert(self, target: ProgramPoint, lanes: llvm.Value | None) -> None:
-        """Registers take the form that they have at a place where these lanes (None: the split) go on."""
+        """Registers take the representation of the target, where these lanes (None: the split) resume."""
         known = self.t.shapes
         moves = None
         if not known.leaves_whole[self.place] or self.apart:

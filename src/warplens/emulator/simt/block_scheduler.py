@@ -1,8 +1,6 @@
-"""The executor's own routines, built into every translated kernel: splits of a warp, barriers, blocks of a grid.
+"""Block scheduler: block barriers, the warps of a block in turn, the blocks of a grid.
 
-A warp is a set of splits, each a place in the code and a lane mask.  Ready splits are a stack; lanes that wait at a
-convergence barrier are kept with the place they go on from and the mask they wait for; splits at a block barrier are
-parked.  The machine code says where lanes meet again.
+Splits that wait at a block barrier are parked: out of the SIMT stack, until enough threads of the block have arrived.
 """
 
 from __future__ import annotations
@@ -15,10 +13,11 @@ from warplens.emulator.access.trap import record_fault
 from warplens.emulator.codegen.structured_builder import StructuredBuilder, function, i32, i64
 from warplens.emulator.codegen.vector_types import I32, I64, PTR
 from warplens.emulator.instrument.instrumentation import Instrumentation
-from warplens.emulator.simt.convergence_barrier_yield import YieldedBarriers
-from warplens.emulator.simt.simt_stack import VOID
+from warplens.emulator.simt.simt_stack import VOID, SimtStack
 from warplens.emulator.state.structs import (
     ALL_THREADS,
+    ZEROED_FROM,
+    ZEROED_TO,
     BlockState,
     ClusterState,
     FaultKind,
@@ -28,30 +27,30 @@ from warplens.emulator.state.structs import (
     WorkerEnv,
 )
 
-ABREAST_TURNS = 1 << 15  # of blocks that go abreast: rounds of their loops
-IDLE_TURN = 1000  # how much more of a block's patience a turn without progress takes than a barrier
+ABREAST_TURNS = 1 << 15  # time slices of blocks that are interleaved: rounds of their loops
+IDLE_TURN = 1000  # cost of a round without a barrier passed, in rounds that pass one, of the rounds a block may take
 
 
-class BlockScheduler(YieldedBarriers):
-    """Routines of one module, each made when it is first asked for."""
+class BlockScheduler:
+    """Block scheduler: owns `WarpState.parked` and BlockState; emits each of its functions on first use.
+
+    barriers   block barriers that a block can use
+    clustered  whether blocks run in clusters
+    """
 
     def __init__(
         self,
         module: llvm.IRModule,
         watch: Instrumentation,
+        stack: SimtStack,
         barriers: int,
-        restores: bool,
-        gives_way: bool,
-        clustered: bool = False,
+        clustered: bool,
     ) -> None:
-        """barriers: how many a block can use; restores: whether convergence barriers come back from registers;
-        gives_way: whether lanes may give way; clustered: whether blocks run in clusters."""
-        self.clustered = clustered
         self.module = module
         self.watch = watch
+        self.stack = stack
         self.barriers = barriers
-        self.restores = restores
-        self.gives_way = gives_way
+        self.clustered = clustered
 
     @cached_property
     def exit_lanes(self) -> llvm.Function:
@@ -90,14 +89,12 @@ class BlockScheduler(YieldedBarriers):
         warp, barrier = made.args
         b = code.b
         waits = b.icmp_signed("==", code.load(WarpState, warp, "parked"), i32(1))
-        alone = b.and_(waits, b.icmp_signed("==", code.load(WarpState, warp, "ready"), i32(0)))
+        alone = b.and_(waits, b.icmp_signed("==", self.stack.count(code, warp), i32(0)))
         here = b.icmp_signed("==", code.load(WarpState, warp, "parked_at", 0), barrier)
         with b.if_else(b.and_(alone, here), likely=True) as (whole, parts):
             with whole:  # of most warps: push without its calls, which would take as long as ten instructions
-                for name in ("pc", "mask"):
-                    code.store(code.load(WarpState, warp, f"parked_{name}", 0), WarpState, warp, f"ready_{name}", 0)
-                code.store(b.and_(code.load(WarpState, warp, "buried"), i32(~1)), WarpState, warp, "buried")
-                code.store(1, WarpState, warp, "ready")
+                pc, mask = (code.load(WarpState, warp, f"parked_{name}", 0) for name in ("pc", "mask"))
+                self.stack.push_on_empty(code, warp, pc, mask)
                 code.store(0, WarpState, warp, "parked")
             with parts:
                 b.call(self._unpark_parts, [warp, barrier])
@@ -115,7 +112,7 @@ class BlockScheduler(YieldedBarriers):
             pc, mask, at = (code.load(WarpState, warp, n, i) for n in ("parked_pc", "parked_mask", "parked_at"))
             with b.if_else(b.icmp_signed("==", at, barrier)) as (goes, stays):
                 with goes:
-                    b.call(self.push, [warp, pc, mask])
+                    b.call(self.stack.push_and_stale, [warp, pc, mask])
                 with stays:
                     k = b.load(kept, typ=I32)
                     for name, value in (("parked_pc", pc), ("parked_mask", mask), ("parked_at", at)):
@@ -170,7 +167,7 @@ class BlockScheduler(YieldedBarriers):
 
     @cached_property
     def start_block(self) -> llvm.Function:
-        """start_block(env, block): every warp at the first instruction, shared memory zeroed, nobody at a barrier."""
+        """start_block(env, block): every warp at the first instruction, shared memory zeroed, no warp at a barrier."""
         made, code = function(self.module, "start_block", VOID, [PTR, PTR])
         env, block = made.args
         b = code.b
@@ -184,13 +181,13 @@ class BlockScheduler(YieldedBarriers):
 
         def start(w: llvm.Value) -> None:
             warp = self.warp(code, env, block, w)
-            code.clear(warp, i64(WarpState.ready_pc.offset))
+            code.clear(code.at(warp, ZEROED_FROM), i64(ZEROED_TO - ZEROED_FROM))
             code.store(w, WarpState, warp, "index")
             masks = code.load(WorkerEnv, env, "first_mask")
             mask = b.load(b.gep(masks, [w], source_etype=I32), typ=I32)
-            code.store(1, WarpState, warp, "ready")
+            self.stack.start(code, warp)
             code.store(mask, WarpState, warp, "exec")
-            code.store(b.not_(mask), WarpState, warp, "exited")  # who is not there is waited for by nobody
+            code.store(b.not_(mask), WarpState, warp, "exited")  # no lane waits for those that do not exist
 
         code.each(code.load(WorkerEnv, env, "warps"), start)
         self.watch.start_block(code, env, block)
@@ -212,7 +209,7 @@ class BlockScheduler(YieldedBarriers):
             warp = self.warp(code, env, block, w)
             alive = b.icmp_signed("!=", code.load(WarpState, warp, "status"), i32(Status.DONE))
             with code.when(alive):
-                with code.when(code.nonzero(code.load(WarpState, warp, "ready"))):
+                with code.when(code.nonzero(self.stack.count(code, warp))):
                     status = b.call(run_warp, [env, block, warp])
                     code.store(status, WarpState, warp, "status")
                     b.store(i32(1), moved)
@@ -333,7 +330,7 @@ class BlockScheduler(YieldedBarriers):
             code.store(b.trunc(value, I32), BlockState, block, "ctaid", axis)
 
     def _next_block(self, code: StructuredBuilder, env: llvm.Value, block: llvm.Value) -> None:
-        """ctaid of the block behind this one.  Counted on: divisions would take as long as a short warp."""
+        """ctaid of the next block, by addition: divisions would take as long as a short warp."""
 
         def step(axis: int) -> None:
             code.bump(code.field(BlockState, block, "ctaid", axis), 1, I32)

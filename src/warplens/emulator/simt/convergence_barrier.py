@@ -1,7 +1,7 @@
-"""Who waits at a convergence barrier, and who goes on from it.
+"""Convergence barriers (BSSY, BSYNC) and WARPSYNC: arrival, completion, release.
 
 What a BSYNC does where functions save their barriers in registers was read off 364 warps (H200, measurements/README.md,
-Recursion).  Routines built into every translated kernel.
+Recursion).  In kernels whose lanes yield, convergence_barrier_yield.py decides about BSYNC.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from warplens.emulator.codegen.emitter import LlvmEmitter
 from warplens.emulator.codegen.structured_builder import StructuredBuilder, function, i32, i64
 from warplens.emulator.codegen.vector_types import I1, I32, I64, PTR, vector
 from warplens.emulator.instrument.instrumentation import Instrumentation
-from warplens.emulator.simt.simt_stack import VOID
-from warplens.emulator.simt.yielding import YieldScheduler
+from warplens.emulator.simt.lane_arrays import assign, entries, equal, suspended_at
+from warplens.emulator.simt.simt_stack import VOID, SimtStack
 from warplens.emulator.state.counter_layout import COLUMNS, REPLAYED, REPLAYS
 from warplens.emulator.state.structs import (
     COLLECTIVE,
@@ -27,42 +27,135 @@ from warplens.emulator.state.structs import (
 )
 
 
-class ConvergenceBarriers(YieldScheduler):
-    """Routines of one module, each made when it is first asked for."""
+class ConvergenceBarriers:
+    """Convergence barriers: owns `WarpState.barriers`; emits each of its functions on first use.
 
-    watch: Instrumentation
+    restores   whether barriers come back from registers: recursion does that
+    gives_way  whether lanes may yield: then a barrier is one register of the warp, kept here
+    """
+
+    def __init__(
+        self, module: llvm.IRModule, watch: Instrumentation, stack: SimtStack, restores: bool, gives_way: bool
+    ) -> None:
+        self.module = module
+        self.watch = watch
+        self.stack = stack
+        self.restores = restores
+        self.gives_way = gives_way
+
+    # State, as other parts read and change it
+
+    def waiting_at(self, code: StructuredBuilder, warp: llvm.Value, slot: llvm.Value | int) -> llvm.Value:
+        """Lanes that wait at a slot."""
+        return code.load(WarpState, warp, "barriers.waiting", slot)
+
+    def waiting(self, code: StructuredBuilder, warp: llvm.Value, slots: int = WARPSYNC) -> llvm.Value:
+        """Lanes that wait at one of the first `slots`: a few loads, seldom executed."""
+        lanes: llvm.Value = i32(0)
+        for slot in range(slots):
+            lanes = code.b.or_(lanes, self.waiting_at(code, warp, slot))
+        return lanes
+
+    def wait_no_longer(
+        self, code: StructuredBuilder, warp: llvm.Value, slot: llvm.Value | int, lanes: llvm.Value
+    ) -> None:
+        kept = code.b.and_(self.waiting_at(code, warp, slot), code.b.not_(lanes))
+        code.store(kept, WarpState, warp, "barriers.waiting", slot)
+
+    def suspend(
+        self, code: StructuredBuilder, warp: llvm.Value, lanes: llvm.Value, pc: llvm.Value, need: llvm.Value
+    ) -> None:
+        """These lanes will resume at pc, and wait for `need` if they wait."""
+        assign(code, warp, "resume_pc", lanes, pc)
+        assign(code, warp, "barriers.need", lanes, need)
+
+    def collective_pc(self, code: StructuredBuilder, warp: llvm.Value) -> llvm.Value:
+        """The address of 32 pcs: where each lane resumes after WARPSYNC.COLLECTIVE."""
+        return code.field(WarpState, warp, "barriers.collective_pc")
+
+    def wait(self, code: StructuredBuilder, warp: llvm.Value, slot: llvm.Value, lanes: llvm.Value) -> None:
+        waiting = code.b.or_(self.waiting_at(code, warp, slot), lanes)
+        code.store(waiting, WarpState, warp, "barriers.waiting", slot)
+
+    def lanes(self, code: StructuredBuilder, warp: llvm.Value, slot: llvm.Value | int) -> llvm.Value:
+        """Lanes of a barrier, in a kernel whose lanes yield."""
+        return code.load(WarpState, warp, "barriers.lanes", slot)
+
+    def set_lanes(
+        self, code: StructuredBuilder, warp: llvm.Value, slot: llvm.Value | int, lanes: llvm.Value | int
+    ) -> None:
+        code.store(lanes, WarpState, warp, "barriers.lanes", slot)
+
+    def needed(self, code: StructuredBuilder, warp: llvm.Value, slot: llvm.Value) -> llvm.Value:
+        """Lanes that a BSYNC waits for: those of the barrier, and those without which it was last passed."""
+        return code.b.or_(self.lanes(code, warp, slot), code.load(WarpState, warp, "barriers.skipped", slot))
+
+    def set_skipped(
+        self, code: StructuredBuilder, warp: llvm.Value, slot: llvm.Value | int, lanes: llvm.Value | int
+    ) -> None:
+        code.store(lanes, WarpState, warp, "barriers.skipped", slot)
+
+    def clear_skipped(self, code: StructuredBuilder, warp: llvm.Value, lanes: llvm.Value) -> None:
+        """These lanes run again."""
+        rest = code.b.not_(lanes)
+        for slot in range(WARPSYNC):
+            skipped = code.load(WarpState, warp, "barriers.skipped", slot)
+            self.set_skipped(code, warp, slot, code.b.and_(skipped, rest))
+
+    def note_extended(self, code: StructuredBuilder, warp: llvm.Value, slot: int, whether: llvm.Value) -> None:
+        self._note(code, warp, "barriers.extended", slot, whether)
+
+    def note_restored(self, code: StructuredBuilder, warp: llvm.Value, slot: int, whether: llvm.Value) -> None:
+        self._note(code, warp, "barriers.restored", slot, whether)
+
+    def _note(self, code: StructuredBuilder, warp: llvm.Value, field: str, slot: int, whether: llvm.Value) -> None:
+        bit = i32(1 << slot)
+        others = code.b.and_(code.load(WarpState, warp, field), code.b.not_(bit))
+        code.store(code.b.or_(others, code.b.select(whether, bit, i32(0))), WarpState, warp, field)
+
+    def extended(self, code: StructuredBuilder, warp: llvm.Value, slot: llvm.Value) -> llvm.Value:
+        """Whether several BSSY have added lanes to a barrier."""
+        return code.nonzero(code.b.and_(code.load(WarpState, warp, "barriers.extended"), code.bit(slot)))
+
+    def restored(self, code: StructuredBuilder, warp: llvm.Value, slot: llvm.Value) -> llvm.Value:
+        """Whether a barrier was last written from a register."""
+        return code.nonzero(code.b.and_(code.load(WarpState, warp, "barriers.restored"), code.bit(slot)))
+
+    def replay(self, code: StructuredBuilder, env: llvm.Value, instruction: llvm.Value, lanes: llvm.Value) -> None:
+        """Counts another issue of a BSYNC or WARPSYNC."""
+        b = code.b
+        row = code.at(code.load(WorkerEnv, env, "rows"), b.mul(code.widened(instruction), i64(8 * COLUMNS)))
+        code.bump(code.at(row, 8 * REPLAYS))
+        code.bump(code.at(row, 8 * REPLAYED), b.zext(code.popcount(lanes), I64))
+
+    # Arrival
 
     @cached_property
     def arrive(self) -> llvm.Function:
-        """arrive(env, warp, slot, need, mask, pc): lanes of mask wait at slot for all lanes of need; together they go
-        on from pc.  The caller then takes the next split."""
+        """arrive(env, warp, slot, need, mask, pc): lanes of mask wait at slot for all lanes of need; together they
+        resume at pc.  The caller then takes the next split."""
         made, code = function(self.module, "arrive", VOID, [PTR, PTR, I32, I32, I32, I32])
         env, warp, slot, need, mask, pc = made.args
         b = code.b
-        if not self.restores:  # of a barrier that others have passed without them, nobody waits for anybody
+        if not self.restores:  # lanes in no barrier (it was passed without them) wait for none but themselves
             need = b.select(code.nonzero(need), need, mask)
-        emitter = LlvmEmitter(b)
-        earlier = code.load(WarpState, warp, "waiting", slot)
+        earlier = self.waiting_at(code, warp, slot)
         # What lanes do together is done by the code of those that come last.
         together = b.select(b.icmp_signed("==", slot, i32(COLLECTIVE)), b.or_(mask, earlier), mask)
-        for name, value, whose in (("lane_pc", pc, together), ("lane_need", need, mask)):
-            place = code.field(WarpState, warp, name)
-            old = b.load(place, typ=vector(I32), align=4)
-            b.store(b.select(b.bitcast(whose, vector(I1)), emitter.splat(value), old), place, align=4)
-        waits = self._needed(code, slot, need, mask)
-        code.store(b.or_(earlier, waits), WarpState, warp, "waiting", slot)
-        again = code.nonzero(b.and_(code.load(WarpState, warp, "restored"), code.bit(slot)))
+        assign(code, warp, "resume_pc", together, pc)
+        assign(code, warp, "barriers.need", mask, need)
+        self.wait(code, warp, slot, self._waiters(code, slot, need, mask))
         waited = code.nonzero(b.and_(earlier, need))
-        again = b.or_(again, b.and_(waited, self._is_sync(code, slot)))
-        self._release_if_all(code, env, warp, slot, self._there(code, warp, slot, pc), need, again, mask)
+        again = b.or_(self.restored(code, warp, slot), b.and_(waited, self._is_sync(code, slot)))
+        self._release_if_complete(code, env, warp, slot, self._arrived(code, warp, slot, pc), need, again, mask)
         b.ret_void()
         return made
 
     @cached_property
-    def arrive_apart(self) -> llvm.Function:
-        """arrive_apart(env, warp, slot, needs, mask, pc) -> lanes of the replays: each lane waits for the lanes of
-        its own needs[lane], and every different need takes an issue."""
-        made, code = function(self.module, "arrive_apart", I64, [PTR, PTR, I32, PTR, I32, I32])
+    def arrive_each(self) -> llvm.Function:
+        """arrive_each(env, warp, slot, needs, mask, pc) -> lanes of the replays: each lane waits for the lanes of its
+        own needs[lane], and every different need takes an issue."""
+        made, code = function(self.module, "arrive_each", I64, [PTR, PTR, I32, PTR, I32, I32])
         env, warp, slot, needs, mask, pc = made.args
         b = code.b
         left, replayed = code.variable(I32, mask), code.variable(I64, i64(0))
@@ -70,7 +163,7 @@ class ConvergenceBarriers(YieldScheduler):
         def group() -> None:
             rest = b.load(left, typ=I32)
             all_needs = b.load(needs, typ=vector(I32), align=4)
-            members = self.served(code, all_needs, rest)
+            members = self.stack.issue_group(code, all_needs, rest)
             need = b.extract_element(all_needs, code.lowest(members))
             b.call(self.arrive, [env, warp, slot, need, members, pc])
             rest = b.and_(rest, b.not_(members))
@@ -81,29 +174,30 @@ class ConvergenceBarriers(YieldScheduler):
         b.ret(b.load(replayed, typ=I64))
         return made
 
-    def _needed(self, code: StructuredBuilder, slot: llvm.Value, need: llvm.Value, lanes: llvm.Value) -> llvm.Value:
-        """Which of these lanes wait: at a convergence barrier that is saved in registers only those that are in it."""
+    def _waiters(self, code: StructuredBuilder, slot: llvm.Value, need: llvm.Value, lanes: llvm.Value) -> llvm.Value:
+        """Which of these lanes wait: at a barrier that is saved in registers only those that are in it."""
         if not self.restores:
             return lanes
-        at_meeting = code.b.icmp_signed("<", slot, i32(WARPSYNC))
-        return code.b.and_(lanes, code.b.select(at_meeting, need, i32(-1)))
+        at_bsync = code.b.icmp_signed("<", slot, i32(WARPSYNC))
+        return code.b.and_(lanes, code.b.select(at_bsync, need, i32(-1)))
 
     def _is_sync(self, code: StructuredBuilder, slot: llvm.Value) -> llvm.Value:
         b = code.b
         return b.or_(*(b.icmp_signed("==", slot, i32(sync)) for sync in (WARPSYNC, EVERYBODY)))
 
-    def _there(self, code: StructuredBuilder, warp: llvm.Value, slot: llvm.Value, pc: llvm.Value) -> llvm.Value:
-        """Lanes that wait at slot; with WARPSYNC.ALL only those that wait in the same place.
+    def _arrived(self, code: StructuredBuilder, warp: llvm.Value, slot: llvm.Value, pc: llvm.Value) -> llvm.Value:
+        """Lanes that wait at slot; with WARPSYNC.ALL only those that wait at the same pc.
 
         Halves of a warp that come to two of them hang on an H200 (measurements/README.md).
         """
         b = code.b
-        places = b.load(code.field(WarpState, warp, "lane_pc"), typ=vector(I32), align=4)
-        same = b.bitcast(b.icmp_signed("==", places, LlvmEmitter(b).splat(pc)), I32)
         anywhere = b.icmp_signed("!=", slot, i32(EVERYBODY))
-        return b.and_(code.load(WarpState, warp, "waiting", slot), b.select(anywhere, i32(-1), same))
+        same = suspended_at(code, warp, pc)
+        return b.and_(self.waiting_at(code, warp, slot), b.select(anywhere, i32(-1), same))
 
-    def _release_if_all(
+    # Release
+
+    def _release_if_complete(
         self,
         code: StructuredBuilder,
         env: llvm.Value,
@@ -114,108 +208,95 @@ class ConvergenceBarriers(YieldScheduler):
         again: llvm.Value,
         coming: llvm.Value | None = None,
     ) -> None:
-        """again: whether the lanes issue the instruction at which they waited once more; coming: who has just come.
+        """Lanes of `need` resume if all of them wait or have exited.
 
-        Barriers that are saved in registers (recursion) ask only whether their lanes wait, at any BSYNC; who comes and
-        is not in the barrier passes.  Who waits elsewhere is then ready to issue its own BSYNC, when it is its turn
-        (read off an H200: measurements/README.md, Recursion).
+        again   whether they issue the instruction at which they waited once more
+        coming  lanes that have just arrived
+
+        Barriers that are saved in registers (recursion) ask only whether their lanes wait, at any BSYNC; lanes that
+        come and are not in the barrier pass.  Lanes that wait elsewhere are then ready to issue their own BSYNC, when
+        it is their turn (read off an H200: measurements/README.md, Recursion).
         """
         b = code.b
         wanted = b.and_(need, b.not_(code.load(WarpState, warp, "exited")))
-        at_meeting = b.icmp_signed("<", slot, i32(WARPSYNC))
+        at_bsync = b.icmp_signed("<", slot, i32(WARPSYNC))
         joining = coming if self.restores else None
         if joining is not None:
-            waiting = b.select(at_meeting, self._waiting(code, warp), waiting)
-        there = b.icmp_signed("==", b.and_(waiting, wanted), wanted)
+            waiting = b.select(at_bsync, self.waiting(code, warp), waiting)
+        complete = b.icmp_signed("==", b.and_(waiting, wanted), wanted)
         if joining is not None:
-            here = self._with(code, warp, joining)
-            elsewhere = b.select(at_meeting, b.and_(wanted, b.not_(here)), i32(0))
-            wanted = b.select(at_meeting, b.and_(b.or_(wanted, joining), here), wanted)
-            passing = b.select(at_meeting, b.and_(joining, b.not_(need)), i32(0))
-            with code.when(b.and_(b.not_(there), code.nonzero(passing)), likely=False):
-                place = code.load(WarpState, warp, "lane_pc", code.lowest(joining))
-                b.call(self.put, [warp, place, passing])
-        with code.when(b.and_(there, code.nonzero(wanted))):
+            here = suspended_at(code, warp, code.load(WarpState, warp, "resume_pc", code.lowest(joining)))
+            elsewhere = b.select(at_bsync, b.and_(wanted, b.not_(here)), i32(0))
+            wanted = b.select(at_bsync, b.and_(b.or_(wanted, joining), here), wanted)
+            passing = b.select(at_bsync, b.and_(joining, b.not_(need)), i32(0))
+            with code.when(b.and_(b.not_(complete), code.nonzero(passing)), likely=False):
+                pc = code.load(WarpState, warp, "resume_pc", code.lowest(joining))
+                b.call(self.stack.push, [warp, pc, passing])
+        with code.when(b.and_(complete, code.nonzero(wanted))):
             with code.when(b.icmp_signed(">=", slot, i32(WARPSYNC))):
-                code.store(1, WarpState, warp, "merged")  # lanes of one BSSY, which may have run it at different times
+                self.stack.mark_merged(code, warp)  # lanes of one BSSY, which may have run it at different times
             with code.when(self._is_sync(code, slot)):
                 self.watch.meet(code, warp, wanted)
-            all_waiting = code.load(WarpState, warp, "waiting", slot)
-            code.store(b.and_(all_waiting, b.not_(wanted)), WarpState, warp, "waiting", slot)
+            self.wait_no_longer(code, warp, slot, wanted)
             with code.when(again, likely=False):
-                pc = code.load(WarpState, warp, "lane_pc", code.lowest(wanted))
+                pc = code.load(WarpState, warp, "resume_pc", code.lowest(wanted))
                 pc = b.and_(pc, i32(INSTRUCTION))
                 self.replay(code, env, b.sub(pc, i32(1)), wanted)
             if joining is not None:
                 with code.when(code.nonzero(elsewhere), likely=False):
-                    self._ready_again(code, warp, elsewhere)
-            b.call(self.push_groups, [warp, wanted, code.field(WarpState, warp, "lane_pc")])
+                    self._ready_to_reissue(code, warp, elsewhere)
+            self.push_resumed(code, warp, wanted)
 
-    def _with(self, code: StructuredBuilder, warp: llvm.Value, lanes: llvm.Value) -> llvm.Value:
-        """Lanes that wait in the same place as these, or did so last."""
-        places = code.b.load(code.field(WarpState, warp, "lane_pc"), typ=vector(I32), align=4)
-        place = code.b.extract_element(places, code.lowest(lanes))
-        return code.b.bitcast(code.b.icmp_signed("==", places, LlvmEmitter(code.b).splat(place)), I32)
+    def push_resumed(self, code: StructuredBuilder, warp: llvm.Value, lanes: llvm.Value) -> None:
+        """These lanes are ready, each at its resume_pc."""
+        code.b.call(self.stack.push_groups, [warp, lanes, code.field(WarpState, warp, "resume_pc")])
 
-    def _ready_again(self, code: StructuredBuilder, warp: llvm.Value, lanes: llvm.Value) -> None:
+    def _ready_to_reissue(self, code: StructuredBuilder, warp: llvm.Value, lanes: llvm.Value) -> None:
         """Lanes that wait at another BSYNC than the one passed do not pass theirs: they are ready to issue it."""
         b = code.b
-        place = code.field(WarpState, warp, "lane_pc")
-        behind = b.load(place, typ=vector(I32), align=4)
-        at = b.sub(behind, LlvmEmitter(b).splat(i32(1)))
-        b.store(b.select(b.bitcast(lanes, vector(I1)), at, behind), place, align=4)
+        after = entries(code, warp, "resume_pc")
+        assign(code, warp, "resume_pc", lanes, b.sub(after, LlvmEmitter(b).splat(i32(1))))
         for slot in range(WARPSYNC):
-            waiting = code.load(WarpState, warp, "waiting", slot)
-            code.store(b.and_(waiting, b.not_(lanes)), WarpState, warp, "waiting", slot)
-        b.call(self.push_groups, [warp, lanes, place])
+            self.wait_no_longer(code, warp, slot, lanes)
+        self.push_resumed(code, warp, lanes)
 
-    def replay(self, code: StructuredBuilder, env: llvm.Value, instruction: llvm.Value, lanes: llvm.Value) -> None:
-        """Counts another issue of a meeting."""
+    def release_complete(self, code: StructuredBuilder, env: llvm.Value, warp: llvm.Value, from_slot: int) -> None:
+        """Lanes have left: those that waited only for them, at slots from `from_slot` on, resume and issue again."""
         b = code.b
-        row = code.at(code.load(WorkerEnv, env, "rows"), b.mul(code.widened(instruction), i64(8 * COLUMNS)))
-        code.bump(code.at(row, 8 * REPLAYS))
-        code.bump(code.at(row, 8 * REPLAYED), b.zext(code.popcount(lanes), I64))
 
-    @cached_property
-    def recheck(self) -> llvm.Function:
-        """recheck(env, warp): lanes have left; whoever waited only for them goes on, and issues its BSYNC once more."""
-        made, code = function(self.module, "recheck", VOID, [PTR, PTR])
-        env, warp = made.args
-        b = code.b
-        first = i32(0)
-        if self.gives_way:
-            code.each(i32(WARPSYNC), lambda slot: b.call(self.let_go, [env, warp, slot, i32(0)]))
-            first = i32(WARPSYNC)
-
-        def slot_of(slot: llvm.Value) -> None:
-            left = code.variable(I32, code.load(WarpState, warp, "waiting", slot))
+        def release(slot: llvm.Value) -> None:
+            left = code.variable(I32, self.waiting_at(code, warp, slot))
 
             def group() -> None:
                 rest = b.load(left, typ=I32)
                 lane = code.lowest(rest)
-                need = code.load(WarpState, warp, "lane_need", lane)
-                waiting = self._there(code, warp, slot, code.load(WarpState, warp, "lane_pc", lane))
+                need = code.load(WarpState, warp, "barriers.need", lane)
+                arrived = self._arrived(code, warp, slot, code.load(WarpState, warp, "resume_pc", lane))
                 again = llvm.IRConstant(I1, 1) if self.gives_way else b.icmp_signed("<", slot, i32(WARPSYNC))
-                self._release_if_all(code, env, warp, slot, waiting, need, again)
+                self._release_if_complete(code, env, warp, slot, arrived, need, again)
                 b.store(b.and_(rest, b.not_(b.or_(need, code.bit(lane)))), left)
 
             code.loop(lambda: code.nonzero(b.load(left, typ=I32)), group)
 
-        code.each(b.sub(i32(WAIT_SLOTS), first), lambda slot: slot_of(b.add(slot, first)))
-        b.ret_void()
-        return made
+        code.each(i32(WAIT_SLOTS - from_slot), lambda slot: release(b.add(slot, i32(from_slot))))
+
+    def drop_needed(self, code: StructuredBuilder, warp: llvm.Value, slot: llvm.Value, lanes: llvm.Value) -> None:
+        """BREAK: no lane waits at slot for these lanes any longer."""
+        needs = entries(code, warp, "barriers.need")
+        fewer = code.b.and_(needs, LlvmEmitter(code.b).splat(code.b.not_(lanes)))
+        assign(code, warp, "barriers.need", self.waiting_at(code, warp, slot), fewer)
 
     @cached_property
-    def leave(self) -> llvm.Function:
-        """leave(env, warp, slot, mask): nobody waits at slot for the lanes of mask any longer."""
-        made, code = function(self.module, "leave", VOID, [PTR, PTR, I32, I32])
-        env, warp, slot, mask = made.args
-        b = code.b
-        place = code.field(WarpState, warp, "lane_need")
-        old = b.load(place, typ=vector(I32), align=4)
-        new = b.and_(old, LlvmEmitter(b).splat(b.not_(mask)))
-        there = b.bitcast(code.load(WarpState, warp, "waiting", slot), vector(I1))
-        b.store(b.select(there, new, old), place, align=4)
-        b.call(self.recheck, [env, warp])
-        b.ret_void()
+    def rejoin(self) -> llvm.Function:
+        """rejoin(warp, slot, need, pc) -> lanes that wait at slot, to resume at pc; they no longer wait.
+
+        Of barriers that are saved in registers, or where lanes yield, all of them; else those that wait for need.
+        """
+        made, code = function(self.module, "rejoin", I32, [PTR, I32, I32, I32])
+        warp, slot, need, pc = made.args
+        lanes = code.b.and_(self.waiting_at(code, warp, slot), suspended_at(code, warp, pc))
+        if not (self.restores or self.gives_way):
+            lanes = code.b.and_(lanes, equal(code, entries(code, warp, "barriers.need"), need))
+        self.wait_no_longer(code, warp, slot, lanes)
+        code.b.ret(lanes)
         return made

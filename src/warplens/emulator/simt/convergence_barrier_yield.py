@@ -1,23 +1,22 @@
-"""Convergence barriers in a kernel whose lanes give way (YIELD, NANOSLEEP), or wait for each other in two places: who
-goes on, and without whom.
+"""BSYNC in kernels whose lanes yield, or wait for each other at two barriers: which lanes pass, and without which.
 
 Read off two to eight groups of lanes in 28 kernels (H200, measurements/h200/turns.csv and yielding.csv):
 
-- A barrier is one register of the warp.  BSSY adds its lanes; who passes its BSYNC empties it.  Lanes without which it
-  was passed are missed there until they run again, or another BSSY names the barrier.
-- At a BSYNC lanes that are not in the barrier pass.  Those in it pass if the others wait, wherever; or without those
-  that are away, if all that could run are away and all of the split are in it.
-- Who passes without others calls up the lane that has the turn behind them.  If it gave way it counts as back, so the
-  next BSYNC waits for it.  If it waits at another BSYNC and was one of those missed, all who wait with it issue that
-  one again, and wait for the lane whose turn it is then; if it was not, nobody passes a BSYNC elsewhere without others
-  until it has run (`due`); nor if it waits at a WARPSYNC.
-- The turn's lane counts as back, too, when a split that waited makes room for one that gave way; when several pass
-  and one of them had the turn; and when lanes pass from outside that find others missing while lanes gave way at more
-  than one place.  If those find nobody missing, nobody counts as back any more, nor if lanes of a split that was
-  buried go on together with others that wait.
-- Who passes a BSYNC issues it once more if several BSSY have added to its barrier and all that waited for it did so
-  there; or if others are missing and the lane whose turn it is waits there and has been called (counted as back) since
-  it came; so does who is let go.  That gives the counts of 669 of 684 warps of 19 kernels (yielding_counts.csv).
+- A barrier is one register of the warp.  BSSY adds its lanes; a BSYNC that is passed empties it.  Lanes without which
+  it was passed are skipped: it still waits for them until they run again, or another BSSY names the barrier.
+- At a BSYNC lanes that are not in the barrier pass.  Those in it pass if the others wait, at any instruction; or
+  without those that are bypassable, if all that could run are bypassable and all lanes of the split are in it.
+- A BSYNC passed without some lanes resumes the lane that has the turn after them.  If it yielded it is no longer
+  bypassable, so the next BSYNC waits for it.  If it waits at another BSYNC and was one of those skipped, all that wait
+  with it issue that one again, and wait for the lane whose turn it is then; if it was not, or waits at a WARPSYNC, no
+  BSYNC elsewhere is passed without lanes until it has run (`turn_pending`).
+- The turn's lane is no longer bypassable, too, when a split that waited makes place for one that yielded; when several
+  pass and one of them had the turn; and when lanes outside the barrier pass while others are missing and lanes yielded
+  at more than one pc.  If then none is missing, all yielded lanes are bypassable again; also when lanes of a stale
+  split resume together with others that wait.
+- Lanes that pass a BSYNC issue it once more if several BSSY have added to its barrier and all that waited for it did so
+  there; or if others are missing and the lane whose turn it is waits there and was resumed (was no longer bypassable)
+  since it came; so do released lanes.  That gives the counts of 669 of 684 warps of 19 kernels (yielding_counts.csv).
 """
 
 from __future__ import annotations
@@ -25,153 +24,140 @@ from __future__ import annotations
 from functools import cached_property
 
 from warplens import llvm
-from warplens.emulator.codegen.emitter import LlvmEmitter
 from warplens.emulator.codegen.structured_builder import StructuredBuilder, function, i32
-from warplens.emulator.codegen.vector_types import I1, I32, PTR, vector
+from warplens.emulator.codegen.vector_types import I1, I32, PTR
 from warplens.emulator.simt.convergence_barrier import ConvergenceBarriers
+from warplens.emulator.simt.lane_arrays import suspended_at
+from warplens.emulator.simt.simt_stack import SimtStack
+from warplens.emulator.simt.yielded_lanes import YieldedLanes
 from warplens.emulator.state.structs import INSTRUCTION, ISSUES_AGAIN, WAIT_SLOTS, WARPSYNC, WarpState
 
 
-class YieldedBarriers(ConvergenceBarriers):
-    """Routines of one module, each made when it is first asked for."""
+class YieldingBsync:
+    """BSYNC with yields: has no state of its own; emits each of its functions on first use."""
+
+    def __init__(self, stack: SimtStack, yields: YieldedLanes, barriers: ConvergenceBarriers) -> None:
+        self.module = stack.module
+        self.stack = stack
+        self.yields = yields
+        self.barriers = barriers
 
     @cached_property
-    def meet(self) -> llvm.Function:
-        """meet(env, warp, slot, mask, place) -> those of mask who go on at once, from `place`; the others wait, or are
-        ready with those whom they waited for."""
-        made, code = function(self.module, "meet", I32, [PTR, PTR, I32, I32, I32])
-        env, warp, slot, mask, place = made.args
-        b = code.b
-        need = self._need(code, warp, slot)
-        for name, value in (("lane_pc", place), ("lane_need", need)):
-            where = code.field(WarpState, warp, name)
-            new = LlvmEmitter(b).splat(value)
-            b.store(b.select(b.bitcast(mask, vector(I1)), new, b.load(where, typ=vector(I32), align=4)), where, align=4)
+    def arrive(self) -> llvm.Function:
+        """bsync(env, warp, slot, mask, pc) -> those of mask that pass at once, to `pc`; the others wait, or are ready
+        with those that they waited for."""
+        made, code = function(self.module, "bsync", I32, [PTR, PTR, I32, I32, I32])
+        env, warp, slot, mask, pc = made.args
+        b, yields, barriers = code.b, self.yields, self.barriers
+        need = barriers.needed(code, warp, slot)
+        barriers.suspend(code, warp, mask, pc, need)
         inside, outside = b.and_(mask, need), b.and_(mask, b.not_(need))
         missing = self._missing(code, warp, need, mask)
-        someone = code.nonzero(missing)
+        any_missing = code.nonzero(missing)
         with code.when(b.icmp_signed("==", inside, i32(0))):
-            with code.when(self._crowd(code, warp)), b.if_else(someone) as (some, none):
+            with code.when(yields.several_pcs(code, warp)), b.if_else(any_missing) as (some, none):
                 with some:
-                    self._back(code, warp)
+                    yields.mark_resumed(code, warp)
                 with none:
-                    self.all_away(code, warp)
+                    yields.mark_all_bypassable(code, warp)
             b.ret(mask)
-        waiting = code.load(WarpState, warp, "waiting", slot)
-        present = b.and_(b.or_(missing, self._ready(code, warp)), b.not_(code.load(WarpState, warp, "away")))
-        elsewhere = b.and_(self._waiting(code, warp, WAIT_SLOTS), b.not_(waiting))
-        due = b.and_(code.load(WarpState, warp, "due"), elsewhere)
-        without = b.icmp_signed("==", b.or_(outside, b.or_(present, due)), i32(0))
-        with code.when(b.and_(someone, b.not_(without))):
-            code.store(b.or_(waiting, inside), WarpState, warp, "waiting", slot)
+        waiting = barriers.waiting_at(code, warp, slot)
+        could_run = b.or_(self.stack.lanes(code, warp), yields.yielded(code, warp))
+        present = b.and_(b.or_(missing, could_run), b.not_(yields.bypassable(code, warp)))
+        elsewhere = b.and_(barriers.waiting(code, warp, WAIT_SLOTS), b.not_(waiting))
+        pending = b.and_(yields.turn_pending(code, warp), elsewhere)
+        passes = b.icmp_signed("==", b.or_(outside, b.or_(present, pending)), i32(0))
+        with code.when(b.and_(any_missing, b.not_(passes))):
+            barriers.wait(code, warp, slot, inside)
             b.ret(outside)
-        first = b.and_(waiting, code.bit(code.load(WarpState, warp, "turn")))
-        turn_waits, called = code.nonzero(first), code.nonzero(b.and_(first, code.load(WarpState, warp, "called")))
-        let_go = b.and_(waiting, need)
-        one_place = b.icmp_signed("==", b.and_(let_go, b.not_(self._at(code, warp, place))), i32(0))
-        joined = code.nonzero(b.and_(code.load(WarpState, warp, "joined"), code.bit(slot)))
-        lanes = b.or_(mask, let_go)
+        first = b.and_(waiting, code.bit(yields.turn(code, warp)))
+        turn_waits, resumed = code.nonzero(first), code.nonzero(b.and_(first, yields.resumed(code, warp)))
+        released = b.and_(waiting, need)
+        one_pc = b.icmp_signed("==", b.and_(released, b.not_(suspended_at(code, warp, pc))), i32(0))
+        extended = barriers.extended(code, warp, slot)
+        lanes = b.or_(mask, released)
         several = b.icmp_signed("!=", lanes, mask)
         self._passed(code, warp, slot, need, lanes)
-        with code.when(b.or_(b.and_(someone, called), b.and_(joined, one_place))):
-            self.replay(code, env, b.sub(b.and_(place, i32(INSTRUCTION)), i32(1)), lanes)
+        with code.when(b.or_(b.and_(any_missing, resumed), b.and_(extended, one_pc))):
+            barriers.replay(code, env, b.sub(b.and_(pc, i32(INSTRUCTION)), i32(1)), lanes)
         with code.when(several):
-            self._pass_turn(code, warp, lanes)
-        with code.when(someone):
-            self._call_up(code, warp, need)
-        with code.when(b.and_(turn_waits, b.not_(someone))):
-            self._back(code, warp)
+            yields.pass_turn(code, warp, lanes)
+        with code.when(any_missing):
+            self._resume_turn(code, warp, need)
+        with code.when(b.and_(turn_waits, b.not_(any_missing))):
+            yields.mark_resumed(code, warp)
         with code.when(several):
-            b.call(self.push_groups, [warp, lanes, code.field(WarpState, warp, "lane_pc")])
+            barriers.push_resumed(code, warp, lanes)
         b.ret(b.select(several, i32(0), mask))
         return made
 
-    def _call_up(self, code: StructuredBuilder, warp: llvm.Value, need: llvm.Value) -> None:
-        """A barrier was passed without some of its lanes: the lane whose turn it is counts as back; if it waits at
-        another BSYNC and is one of them, all who wait there issue that one again."""
-        b = code.b
-        turn = code.load(WarpState, warp, "turn")
+    def _resume_turn(self, code: StructuredBuilder, warp: llvm.Value, need: llvm.Value) -> None:
+        """A barrier was passed without some of its lanes: the lane whose turn it is can no longer be bypassed; if it
+        waits at another BSYNC and is one of them, all that wait there issue that one again."""
+        b, barriers = code.b, self.barriers
+        turn = self.yields.turn(code, warp)
         now = code.bit(turn)
-        waits = b.and_(now, self._waiting(code, warp))
+        waits = b.and_(now, barriers.waiting(code, warp))
         with b.if_else(code.nonzero(b.and_(waits, need))) as (again, back):
             with again:
-                place = code.load(WarpState, warp, "lane_pc", turn)
+                pc = code.load(WarpState, warp, "resume_pc", turn)
 
                 def at(slot: llvm.Value) -> None:
-                    waiting = code.load(WarpState, warp, "waiting", slot)
+                    waiting = barriers.waiting_at(code, warp, slot)
                     with code.when(code.nonzero(b.and_(waiting, now))):
-                        same = self._at(code, warp, place)
-                        group = b.and_(waiting, same)
-                        code.store(b.and_(waiting, b.not_(same)), WarpState, warp, "waiting", slot)
+                        same = suspended_at(code, warp, pc)
+                        barriers.wait_no_longer(code, warp, slot, same)
                         number = b.add(b.mul(slot, i32(2 * ISSUES_AGAIN)), i32(ISSUES_AGAIN))
-                        b.call(self.put, [warp, b.add(place, number), group])
+                        b.call(self.stack.push, [warp, b.add(pc, number), b.and_(waiting, same)])
 
                 code.each(i32(WARPSYNC), at)
             with back:
-                self._due(code, warp)
-
-    def _due(self, code: StructuredBuilder, warp: llvm.Value) -> None:
-        """The lane whose turn it is counts as back, or holds the others up if it waits."""
-        b = code.b
-        self._back(code, warp)
-        waits = b.and_(self._waiting(code, warp, WAIT_SLOTS), code.bit(code.load(WarpState, warp, "turn")))
-        code.store(b.or_(code.load(WarpState, warp, "due"), waits), WarpState, warp, "due")
+                self.yields.mark_pending(code, warp, barriers.waiting(code, warp, WAIT_SLOTS))
 
     @cached_property
     def issue_again(self) -> llvm.Function:
-        """issue_again(env, warp, pc): the split that was taken issues the BSYNC before its place once more; it waits
-        there for the lane whose turn it is now, or goes on."""
+        """issue_again(env, warp, pc): the split that was taken issues the BSYNC before its pc once more; it waits there
+        for the lane whose turn it is now, or passes.  Gives the lanes that pass."""
         made, code = function(self.module, "issue_again", I32, [PTR, PTR, I32])
         env, warp, pc = made.args
         b = code.b
         lanes = code.load(WarpState, warp, "exec")
         place = b.and_(pc, i32(ISSUES_AGAIN - 1))
-        self._due(code, warp)
-        self.replay(code, env, b.sub(b.and_(place, i32(INSTRUCTION)), i32(1)), lanes)
+        self.yields.mark_pending(code, warp, self.barriers.waiting(code, warp, WAIT_SLOTS))
+        self.barriers.replay(code, env, b.sub(b.and_(place, i32(INSTRUCTION)), i32(1)), lanes)
         slot = b.udiv(pc, i32(2 * ISSUES_AGAIN))
-        b.ret(b.call(self.meet, [env, warp, slot, lanes, place]))
+        b.ret(b.call(self.arrive, [env, warp, slot, lanes, place]))
         return made
 
-    def _need(self, code: StructuredBuilder, warp: llvm.Value, slot: llvm.Value) -> llvm.Value:
-        return code.b.or_(*(code.load(WarpState, warp, name, slot) for name in ("barrier", "missed")))
-
     def _missing(self, code: StructuredBuilder, warp: llvm.Value, need: llvm.Value, here: llvm.Value) -> llvm.Value:
-        """Who of those needed is neither here nor waits, at whatever, nor has exited."""
+        """Needed lanes that are neither here nor wait, at any instruction, nor have exited."""
         b = code.b
-        there = b.or_(self._waiting(code, warp, WAIT_SLOTS), code.load(WarpState, warp, "exited"))
-        return b.and_(need, b.not_(b.or_(there, here)))
+        waiting = self.barriers.waiting(code, warp, WAIT_SLOTS)
+        return b.and_(need, b.not_(b.or_(b.or_(waiting, code.load(WarpState, warp, "exited")), here)))
 
     def _passed(
         self, code: StructuredBuilder, warp: llvm.Value, slot: llvm.Value, need: llvm.Value, lanes: llvm.Value
     ) -> None:
-        """These lanes wait no longer and the barrier is empty; others of it are missed until they run again."""
-        b = code.b
-        rest = b.not_(lanes)
-        code.store(0, WarpState, warp, "barrier", slot)
-        code.store(b.and_(need, rest), WarpState, warp, "missed", slot)
-        code.store(b.and_(code.load(WarpState, warp, "waiting", slot), rest), WarpState, warp, "waiting", slot)
-
-    def _crowd(self, code: StructuredBuilder, warp: llvm.Value) -> llvm.Value:
-        """Whether lanes gave way at more than one place."""
-        place = code.load(WarpState, warp, "lane_pc", code.load(WarpState, warp, "turn"))
-        rest = code.b.and_(code.load(WarpState, warp, "gave_way"), code.b.not_(self._gave_way_at(code, warp, place)))
-        return code.nonzero(rest)
+        """These lanes wait no longer and the barrier is empty; its other lanes are skipped until they run again."""
+        self.barriers.set_lanes(code, warp, slot, 0)
+        self.barriers.set_skipped(code, warp, slot, code.b.and_(need, code.b.not_(lanes)))
+        self.barriers.wait_no_longer(code, warp, slot, lanes)
 
     @cached_property
-    def let_go(self) -> llvm.Function:
-        """let_go(env, warp, slot, away) -> whether: who waits at this BSYNC goes on if all others in it wait or are
-        away, and issues it once more."""
-        made, code = function(self.module, "let_go", I1, [PTR, PTR, I32, I32])
-        env, warp, slot, away = made.args
-        b = code.b
-        need = self._need(code, warp, slot)
-        lanes = b.and_(code.load(WarpState, warp, "waiting", slot), b.select(code.nonzero(need), need, i32(-1)))
-        missing = self._missing(code, warp, need, away)
+    def release(self) -> llvm.Function:
+        """release(env, warp, slot, bypassable) -> whether: lanes that wait at this BSYNC resume if all others in it
+        wait or are bypassable, and issue it once more."""
+        made, code = function(self.module, "release", I1, [PTR, PTR, I32, I32])
+        env, warp, slot, bypassable = made.args
+        b, barriers = code.b, self.barriers
+        need = barriers.needed(code, warp, slot)
+        lanes = b.and_(barriers.waiting_at(code, warp, slot), b.select(code.nonzero(need), need, i32(-1)))
+        missing = self._missing(code, warp, need, bypassable)
         over = b.and_(code.nonzero(lanes), b.icmp_signed("==", missing, i32(0)))
         with code.when(over):
             self._passed(code, warp, slot, need, lanes)
-            place = b.and_(code.load(WarpState, warp, "lane_pc", code.lowest(lanes)), i32(INSTRUCTION))
-            self.replay(code, env, b.sub(place, i32(1)), lanes)
-            b.call(self.push_groups, [warp, lanes, code.field(WarpState, warp, "lane_pc")])
+            pc = b.and_(code.load(WarpState, warp, "resume_pc", code.lowest(lanes)), i32(INSTRUCTION))
+            barriers.replay(code, env, b.sub(pc, i32(1)), lanes)
+            barriers.push_resumed(code, warp, lanes)
         b.ret(over)
         return made

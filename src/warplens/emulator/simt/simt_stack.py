@@ -1,214 +1,167 @@
-"""The stack of a warp's ready splits: who runs next, as an H200 chooses (see measurements/README.md).
+"""SIMT stack: the splits of a warp that can run, in the order in which an H200 runs them (measurements/README.md).
 
-Routines built into every translated kernel.
+A split is a pc and a lane mask.  The top of the stack runs next.  A slot that another split was pushed over by
+divergence is stale: when it is popped, all lanes of the stack at its pc run together.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cached_property
 
 from warplens import llvm
-from warplens.emulator.codegen.emitter import LlvmEmitter
 from warplens.emulator.codegen.structured_builder import StructuredBuilder, function, i32, i64
 from warplens.emulator.codegen.vector_types import I32, I64, PTR, vector
+from warplens.emulator.simt.lane_arrays import equal
 from warplens.emulator.state.structs import AT_JUMP, EARLIER, WarpState
 
 VOID = llvm.VoidType()
 
 
 class SimtStack:
-    """Routines of one module, each made when it is first asked for."""
+    """SIMT stack: owns `WarpState.stack`; emits each of its functions on first use."""
 
-    module: llvm.IRModule
-    restores: bool  # whether convergence barriers come back from registers: recursion does that
-    gives_way: bool  # whether lanes may give way to others (yielding.py)
+    def __init__(self, module: llvm.IRModule) -> None:
+        self.module = module
+
+    # State, as other parts read and change it
+
+    def count(self, code: StructuredBuilder, warp: llvm.Value) -> llvm.Value:
+        """Number of splits on the stack."""
+        return code.load(WarpState, warp, "stack.count")
+
+    def lanes(self, code: StructuredBuilder, warp: llvm.Value) -> llvm.Value:
+        """Lanes of all splits on the stack."""
+        found = code.variable(I32, i32(0))
+
+        def add(i: llvm.Value) -> None:
+            b = code.b
+            b.store(b.or_(b.load(found, typ=I32), code.load(WarpState, warp, "stack.mask", i)), found)
+
+        code.each(self.count(code, warp), add)
+        return code.b.load(found, typ=I32)
+
+    def start(self, code: StructuredBuilder, warp: llvm.Value) -> None:
+        """A warp that has not begun has one split, which its first time slice takes (clear)."""
+        code.store(1, WarpState, warp, "stack.count")
+
+    def clear(self, code: StructuredBuilder, warp: llvm.Value) -> None:
+        code.store(0, WarpState, warp, "stack.count")
+
+    def mark_stale(self, code: StructuredBuilder, warp: llvm.Value, slots: llvm.Value) -> None:
+        """These slots, a bit each, become stale."""
+        stale = code.load(WarpState, warp, "stack.stale_slots")
+        code.store(code.b.or_(stale, slots), WarpState, warp, "stack.stale_slots")
+
+    def keep_turn(self, code: StructuredBuilder, warp: llvm.Value) -> None:
+        """The next pop passes no turn (yielded_lanes.py)."""
+        code.store(1, WarpState, warp, "stack.pop_keeps_turn")
+
+    def take_keeps_turn(self, code: StructuredBuilder, warp: llvm.Value) -> llvm.Value:
+        """Whether this pop passes no turn; the next one does."""
+        keeps = code.nonzero(code.load(WarpState, warp, "stack.pop_keeps_turn"))
+        code.store(0, WarpState, warp, "stack.pop_keeps_turn")
+        return keeps
+
+    def mark_merged(self, code: StructuredBuilder, warp: llvm.Value) -> None:
+        """Lanes of one split may have set their barrier at different times."""
+        code.store(1, WarpState, warp, "stack.merged")
+
+    def merged(self, code: StructuredBuilder, warp: llvm.Value) -> llvm.Value:
+        return code.nonzero(code.load(WarpState, warp, "stack.merged"))
+
+    def popped_stale(self, code: StructuredBuilder, warp: llvm.Value, next_pc: llvm.Value) -> llvm.Value:
+        """Whether the running split was popped from a stale slot, at the pc before next_pc."""
+        return code.b.icmp_signed("==", code.load(WarpState, warp, "stack.popped_stale_pc"), next_pc)
+
+    def clear_popped_stale(self, code: StructuredBuilder, warp: llvm.Value) -> None:
+        code.store(0, WarpState, warp, "stack.popped_stale_pc")
+
+    # Push
 
     @cached_property
     def push(self) -> llvm.Function:
-        """push(warp, pc, mask): a split that runs next; one that was to run next is buried."""
-        made, code = function(self.module, "push", VOID, [PTR, I32, I32])
+        """push(warp, pc, mask): a split that runs next; the slot below it stays as it is."""
+        made, code = function(self.module, "push", VOID, [PTR, I32, I32], inline=True)
         warp, pc, mask = made.args
-        n = code.load(WarpState, warp, "ready")
-        below = code.b.lshr(code.bit(n), i32(1))
-        code.store(code.b.or_(code.load(WarpState, warp, "buried"), below), WarpState, warp, "buried")
-        code.b.call(self.put, [warp, pc, mask])
+        n = self.count(code, warp)
+        stale = code.load(WarpState, warp, "stack.stale_slots")
+        code.store(code.b.and_(stale, code.b.not_(code.bit(n))), WarpState, warp, "stack.stale_slots")
+        code.store(pc, WarpState, warp, "stack.pc", n)
+        code.store(mask, WarpState, warp, "stack.mask", n)
+        code.store(code.b.add(n, i32(1)), WarpState, warp, "stack.count")
         code.b.ret_void()
         return made
 
     @cached_property
-    def put(self) -> llvm.Function:
-        """put(warp, pc, mask): a split that runs next, and at once: it buries none."""
-        made, code = function(self.module, "put", VOID, [PTR, I32, I32], inline=True)
+    def push_and_stale(self) -> llvm.Function:
+        """push_and_stale(warp, pc, mask): a split that runs next; the slot below it becomes stale."""
+        made, code = function(self.module, "push_and_stale", VOID, [PTR, I32, I32])
         warp, pc, mask = made.args
-        n = code.load(WarpState, warp, "ready")
-        buried = code.load(WarpState, warp, "buried")
-        code.store(code.b.and_(buried, code.b.not_(code.bit(n))), WarpState, warp, "buried")
-        code.store(pc, WarpState, warp, "ready_pc", n)
-        code.store(mask, WarpState, warp, "ready_mask", n)
-        code.store(code.b.add(n, i32(1)), WarpState, warp, "ready")
+        self.mark_stale(code, warp, code.b.lshr(code.bit(self.count(code, warp)), i32(1)))
+        code.b.call(self.push, [warp, pc, mask])
         code.b.ret_void()
         return made
 
     @cached_property
     def push_last(self) -> llvm.Function:
-        """push_last(warp, pc, mask): a split that runs after all that are ready now."""
+        """push_last(warp, pc, mask): a split that runs after all that are on the stack now."""
         made, code = function(self.module, "push_last", VOID, [PTR, I32, I32])
         warp, pc, mask = made.args
         b = code.b
-        n = code.load(WarpState, warp, "ready")
+        n = self.count(code, warp)
 
         def move(i: llvm.Value) -> None:
             to = b.sub(n, i)
-            for name in ("ready_pc", "ready_mask"):
+            for name in ("stack.pc", "stack.mask"):
                 code.store(code.load(WarpState, warp, name, b.sub(to, i32(1))), WarpState, warp, name, to)
 
         code.each(n, move)
-        code.store(b.shl(code.load(WarpState, warp, "buried"), i32(1)), WarpState, warp, "buried")
-        code.store(pc, WarpState, warp, "ready_pc", 0)
-        code.store(mask, WarpState, warp, "ready_mask", 0)
-        code.store(b.add(n, i32(1)), WarpState, warp, "ready")
+        stale = code.load(WarpState, warp, "stack.stale_slots")
+        code.store(b.shl(stale, i32(1)), WarpState, warp, "stack.stale_slots")
+        code.store(pc, WarpState, warp, "stack.pc", 0)
+        code.store(mask, WarpState, warp, "stack.mask", 0)
+        code.store(b.add(n, i32(1)), WarpState, warp, "stack.count")
         b.ret_void()
         return made
 
-    @cached_property
-    def next_split(self) -> llvm.Function:
-        """next_split(env, warp): takes the newest ready split, mask to warp.exec; its place, or -1 if there is none.
-
-        A split that was buried has lost its shape: it runs together with all that are ready at its place.
-        """
-        made, code = function(self.module, "next_split", I32, [PTR, PTR], inline=True)
-        env, warp = made.args
-        if self.gives_way:
-            self._until_one_goes_on(code, env, warp, lambda: self._pop(code, env, warp))
-        else:
-            code.b.ret(self._pop(code, env, warp))
-        return made
-
-    def _pop(self, code: StructuredBuilder, env: llvm.Value, warp: llvm.Value) -> llvm.Value:
-        b = code.b
-        before = code.load(WarpState, warp, "exec")
-        turned = self._next_turn(code, env, warp) if self.gives_way else None
-        n = code.load(WarpState, warp, "ready")
-        with code.when(b.icmp_signed("==", n, i32(0)), likely=False):
-            b.ret(i32(-1))
-        last = b.sub(n, i32(1))
-        code.store(last, WarpState, warp, "ready")
-        pc = code.load(WarpState, warp, "ready_pc", last)
-        code.store(code.load(WarpState, warp, "ready_mask", last), WarpState, warp, "exec")
-        code.store(0, WarpState, warp, "dug")
-        at_jump = b.and_(pc, i32(AT_JUMP))
-        pc = b.xor(pc, at_jump)
-        buried_now = code.nonzero(b.and_(code.load(WarpState, warp, "buried"), code.bit(last)))
-        buried_now = b.and_(buried_now, b.not_(code.nonzero(at_jump)))
-        with code.when(buried_now, likely=False):
-            code.store(b.add(pc, i32(1)), WarpState, warp, "dug")
-            b.call(self.gather, [warp, pc])
-        if turned is not None:
-            self._taken(code, warp)
-            stays = code.nonzero(b.and_(before, b.not_(code.load(WarpState, warp, "exited"))))
-            with code.when(b.and_(turned, stays)):
-                self._back(code, warp)
-        return pc
-
-    def _until_one_goes_on(
-        self, code: StructuredBuilder, env: llvm.Value, warp: llvm.Value, pop: Callable[[], llvm.Value]
-    ) -> None:  # fmt: skip
-        raise NotImplementedError
-
-    def _next_turn(self, code: StructuredBuilder, env: llvm.Value, warp: llvm.Value) -> llvm.Value:
-        raise NotImplementedError
-
-    def _taken(self, code: StructuredBuilder, warp: llvm.Value) -> None:
-        raise NotImplementedError
-
-    def _back(self, code: StructuredBuilder, warp: llvm.Value) -> None:
-        raise NotImplementedError
-
-    def _gave_way_at(self, code: StructuredBuilder, warp: llvm.Value, place: llvm.Value) -> llvm.Value:
-        raise NotImplementedError
-
-    @cached_property
-    def gather(self) -> llvm.Function:
-        """gather(warp, pc): lanes that are ready at pc join warp.exec."""
-        made, code = function(self.module, "gather", VOID, [PTR, I32])
-        warp, pc = made.args
-        b = code.b
-        kept = code.variable(I32, i32(0))
-        buried = code.variable(I32, i32(0))
-
-        def visit(i: llvm.Value) -> None:
-            place, mask = (code.load(WarpState, warp, f"ready_{name}", i) for name in ("pc", "mask"))
-            with b.if_else(b.icmp_signed("==", place, pc)) as (joins, stays):
-                with joins:
-                    code.bump(code.field(WarpState, warp, "exec"), mask, I32)
-                    code.store(1, WarpState, warp, "merged")
-                with stays:
-                    k = b.load(kept, typ=I32)
-                    code.store(place, WarpState, warp, "ready_pc", k)
-                    code.store(mask, WarpState, warp, "ready_mask", k)
-                    flag = b.and_(b.lshr(code.load(WarpState, warp, "buried"), i), i32(1))
-                    b.store(b.or_(b.load(buried, typ=I32), b.shl(flag, k)), buried)
-                    b.store(b.add(k, i32(1)), kept)
-
-        code.each(code.load(WarpState, warp, "ready"), visit)
-        code.store(b.load(kept, typ=I32), WarpState, warp, "ready")
-        code.store(b.load(buried, typ=I32), WarpState, warp, "buried")
-        if self.gives_way:
-            too = self._gave_way_at(code, warp, pc)
-            code.store(b.or_(code.load(WarpState, warp, "exec"), too), WarpState, warp, "exec")
-            code.store(b.and_(code.load(WarpState, warp, "gave_way"), b.not_(too)), WarpState, warp, "gave_way")
-        b.ret_void()
-        return made
-
-    @cached_property
-    def rejoin(self) -> llvm.Function:
-        """rejoin(warp, slot, need, pc) -> lanes that wait at slot, to go on from pc; they no longer wait.
-
-        Of barriers that are saved in registers, or where lanes give way, all of them; else those that wait for need.
-        """
-        made, code = function(self.module, "rejoin", I32, [PTR, I32, I32, I32])
-        warp, slot, need, pc = made.args
-        b = code.b
-        lanes = code.load(WarpState, warp, "waiting", slot)
-        for name, value in (("lane_pc", pc), ("lane_need", need))[: 1 if self.restores or self.gives_way else 2]:
-            kept = b.load(code.field(WarpState, warp, name), typ=vector(I32), align=4)
-            lanes = b.and_(lanes, b.bitcast(b.icmp_signed("==", kept, LlvmEmitter(b).splat(value)), I32))
-        waiting = code.load(WarpState, warp, "waiting", slot)
-        code.store(b.and_(waiting, b.not_(lanes)), WarpState, warp, "waiting", slot)
-        b.ret(lanes)
-        return made
+    def push_on_empty(self, code: StructuredBuilder, warp: llvm.Value, pc: llvm.Value, mask: llvm.Value) -> None:
+        """push, inline, where the stack is known to be empty."""
+        code.store(pc, WarpState, warp, "stack.pc", 0)
+        code.store(mask, WarpState, warp, "stack.mask", 0)
+        stale = code.load(WarpState, warp, "stack.stale_slots")
+        code.store(code.b.and_(stale, i32(~1)), WarpState, warp, "stack.stale_slots")
+        code.store(1, WarpState, warp, "stack.count")
 
     @cached_property
     def push_groups(self) -> llvm.Function:
-        """push_groups(warp, mask, places): lanes of mask become ready, one split for each place in places[lane]."""
+        """push_groups(warp, mask, pcs): lanes of mask become ready, one split for each pc in pcs[lane]."""
         made, code = function(self.module, "push_groups", VOID, [PTR, I32, PTR])
-        warp, mask, places = made.args
+        warp, mask, pcs = made.args
         b = code.b
         left = code.variable(I32, mask)
 
         def group() -> None:
             rest = b.load(left, typ=I32)
-            all_places = b.load(places, typ=vector(I32), align=4)
-            place = b.extract_element(all_places, code.lowest(rest))
-            same = b.icmp_signed("==", all_places, LlvmEmitter(b).splat(place))
-            members = b.and_(b.bitcast(same, I32), rest)
-            b.call(self.put, [warp, b.and_(place, i32(EARLIER - 1)), members])
+            all_pcs = b.load(pcs, typ=vector(I32), align=4)
+            pc = b.extract_element(all_pcs, code.lowest(rest))
+            members = b.and_(equal(code, all_pcs, pc), rest)
+            b.call(self.push, [warp, b.and_(pc, i32(EARLIER - 1)), members])
             b.store(b.and_(rest, b.not_(members)), left)
 
         code.loop(lambda: code.nonzero(b.load(left, typ=I32)), group)
         b.ret_void()
         return made
 
-    def served(self, code: StructuredBuilder, values: llvm.Value, rest: llvm.Value) -> llvm.Value:
-        """Which lanes of `rest` one issue serves: those with the value of the lowest; if that is more than half of
-        them, with that of the lowest of the others.  So it is with the targets of a jump and the masks of
-        WARPSYNC.EXCLUSIVE."""
+    def issue_group(self, code: StructuredBuilder, values: llvm.Value, rest: llvm.Value) -> llvm.Value:
+        """Lanes of `rest` that one issue serves, of jump targets or masks of WARPSYNC.EXCLUSIVE.
+
+        Those with the value of the lowest lane; if that is more than half of them, with that of the lowest of the
+        others.
+        """
         b = code.b
 
         def like(lane: llvm.Value) -> llvm.Value:
-            same = b.icmp_signed("==", values, LlvmEmitter(b).splat(b.extract_element(values, lane)))
-            return b.and_(b.bitcast(same, I32), rest)
+            return b.and_(equal(code, values, b.extract_element(values, lane)), rest)
 
         first = like(code.lowest(rest))
         others = b.and_(rest, b.not_(first))
@@ -218,21 +171,20 @@ class SimtStack:
 
     @cached_property
     def push_targets(self) -> llvm.Function:
-        """push_targets(warp, mask, places) -> lanes of the replays, summed.
+        """push_targets(warp, mask, pcs) -> lanes of the replays, summed.
 
-        Lanes of mask jump to places[lane].  An issue serves one target, the others wait at the jump and issue it
-        again.
+        Lanes of mask jump to pcs[lane].  An issue serves one target, the others wait at the jump and issue it again.
         """
         made, code = function(self.module, "push_targets", I64, [PTR, I32, PTR])
-        warp, mask, places = made.args
+        warp, mask, pcs = made.args
         b = code.b
         left, replayed = code.variable(I32, mask), code.variable(I64, i64(0))
         chosen, count = code.variable(vector(I32)), code.variable(I32, i32(0))
-        all_places = b.load(places, typ=vector(I32), align=4)
+        all_pcs = b.load(pcs, typ=vector(I32), align=4)
 
         def issue() -> None:
             rest = b.load(left, typ=I32)
-            group = self.served(code, all_places, rest)
+            group = self.issue_group(code, all_pcs, rest)
             n = b.load(count, typ=I32)
             b.store(group, b.gep(chosen, [n], source_etype=I32))
             b.store(b.add(n, i32(1)), count)
@@ -242,22 +194,94 @@ class SimtStack:
 
         code.loop(lambda: code.nonzero(b.load(left, typ=I32)), issue)
 
-        def put(i: llvm.Value) -> None:
+        def push(i: llvm.Value) -> None:
             last = b.sub(b.sub(b.load(count, typ=I32), i32(1)), i)
             group = b.load(b.gep(chosen, [last], source_etype=I32), typ=I32)
-            place = b.extract_element(all_places, code.lowest(group))
+            pc = b.extract_element(all_pcs, code.lowest(group))
             with b.if_else(b.icmp_signed("==", i, i32(0))) as (deepest, above):
                 with deepest:
                     several = b.icmp_signed(">", b.load(count, typ=I32), i32(1))
                     with code.when(several):
-                        b.call(self.push, [warp, b.or_(place, i32(AT_JUMP)), group])
+                        b.call(self.push_and_stale, [warp, b.or_(pc, i32(AT_JUMP)), group])
                     with code.when(b.not_(several)):
-                        b.call(self.put, [warp, place, group])
+                        b.call(self.push, [warp, pc, group])
                 with above:
                     first = b.icmp_signed("==", last, i32(0))
-                    b.call(self.put, [warp, b.select(first, place, b.or_(place, i32(AT_JUMP))), group])
+                    b.call(self.push, [warp, b.select(first, pc, b.or_(pc, i32(AT_JUMP))), group])
 
-        code.each(b.load(count, typ=I32), put)
-        code.store(1, WarpState, warp, "jumps")
+        code.each(b.load(count, typ=I32), push)
+        self.keep_turn(code, warp)
         b.ret(b.load(replayed, typ=I64))
         return made
+
+    # Pop
+
+    def pop(self, code: StructuredBuilder, warp: llvm.Value) -> tuple[llvm.Value, llvm.Value]:
+        """Takes the top of a stack that is not empty, its mask to warp.exec.  Its pc, and whether its slot was stale.
+
+        A split that has still to issue its jump (AT_JUMP) keeps its lanes.
+        """
+        b = code.b
+        last = b.sub(self.count(code, warp), i32(1))
+        code.store(last, WarpState, warp, "stack.count")
+        pc = code.load(WarpState, warp, "stack.pc", last)
+        code.store(code.load(WarpState, warp, "stack.mask", last), WarpState, warp, "exec")
+        self.clear_popped_stale(code, warp)
+        at_jump = b.and_(pc, i32(AT_JUMP))
+        stale = code.nonzero(b.and_(code.load(WarpState, warp, "stack.stale_slots"), code.bit(last)))
+        return b.xor(pc, at_jump), b.and_(stale, b.not_(code.nonzero(at_jump)))
+
+    def gather_stale(self, code: StructuredBuilder, warp: llvm.Value, pc: llvm.Value) -> None:
+        """A split that was popped from a stale slot runs with all lanes of the stack at its pc."""
+        code.store(code.b.add(pc, i32(1)), WarpState, warp, "stack.popped_stale_pc")
+        code.b.call(self._gather, [warp, pc])
+
+    @cached_property
+    def _gather(self) -> llvm.Function:
+        """gather(warp, pc): splits at pc join warp.exec."""
+        made, code = function(self.module, "gather", VOID, [PTR, I32])
+        warp, pc = made.args
+        b = code.b
+        kept = code.variable(I32, i32(0))
+        stale = code.variable(I32, i32(0))
+
+        def visit(i: llvm.Value) -> None:
+            place, mask = (code.load(WarpState, warp, f"stack.{name}", i) for name in ("pc", "mask"))
+            with b.if_else(b.icmp_signed("==", place, pc)) as (joins, stays):
+                with joins:
+                    code.bump(code.field(WarpState, warp, "exec"), mask, I32)
+                    self.mark_merged(code, warp)
+                with stays:
+                    k = b.load(kept, typ=I32)
+                    code.store(place, WarpState, warp, "stack.pc", k)
+                    code.store(mask, WarpState, warp, "stack.mask", k)
+                    flag = b.and_(b.lshr(code.load(WarpState, warp, "stack.stale_slots"), i), i32(1))
+                    b.store(b.or_(b.load(stale, typ=I32), b.shl(flag, k)), stale)
+                    b.store(b.add(k, i32(1)), kept)
+
+        code.each(self.count(code, warp), visit)
+        code.store(b.load(kept, typ=I32), WarpState, warp, "stack.count")
+        code.store(b.load(stale, typ=I32), WarpState, warp, "stack.stale_slots")
+        b.ret_void()
+        return made
+
+    # What else replaces the top
+
+    def resume_same_split(self, code: StructuredBuilder, warp: llvm.Value, pc: llvm.Value, lanes: llvm.Value) -> None:
+        """Pushes the running split so that the next time slice pops it as it is now: stale if it was popped so."""
+        b = code.b
+        slot = code.bit(self.count(code, warp))
+        was_stale = self.popped_stale(code, warp, b.add(pc, i32(1)))
+        b.call(self.push, [warp, pc, lanes])
+        self.mark_stale(code, warp, b.select(was_stale, slot, i32(0)))
+        self.keep_turn(code, warp)
+
+    def top(self, code: StructuredBuilder, warp: llvm.Value) -> tuple[llvm.Value, llvm.Value]:
+        """pc and mask of the split that would run next."""
+        last = code.b.sub(self.count(code, warp), i32(1))
+        return code.load(WarpState, warp, "stack.pc", last), code.load(WarpState, warp, "stack.mask", last)
+
+    def replace_top(self, code: StructuredBuilder, warp: llvm.Value, pc: llvm.Value, mask: llvm.Value) -> None:
+        last = code.b.sub(self.count(code, warp), i32(1))
+        code.store(pc, WarpState, warp, "stack.pc", last)
+        code.store(mask, WarpState, warp, "stack.mask", last)

@@ -1,4 +1,4 @@
-"""What the driver tells a kernel: constant bank 0, special registers, address windows (sass.md 2.6).
+"""ABI: constant bank 0, special registers and address windows, as the driver sets them.
 
 All addresses are fixed numbers: what a kernel computes from them is the same on every machine.
 """
@@ -22,13 +22,13 @@ CALL_STACK = 1024  # cudaLimitStackSize, unless set
 BANK_BYTES = 65536
 
 FUNCTIONS = ("vprintf", "__assertfail", "malloc", "free")  # system calls: functions that no cubin holds
-CODE_BASE = 1 << 30  # their addresses: behind all code
+CODE_BASE = 1 << 30  # their addresses: after all code
 FIRST_ARGUMENT, ARGUMENTS = 4, 10  # of system calls, R4 to R13
 
 
 @dataclass(frozen=True)
 class ClusterWindows:
-    """Where a kernel looks for what cluster it is in: whether it was started in clusters (%is_explicit_cluster), then
+    """Offsets at which a kernel reads its cluster: whether it was started in clusters (%is_explicit_cluster), then
     three words each: %cluster_nctaid, its reciprocals as floats, %nclusterid; and %cluster_nctarank."""
 
     given: int
@@ -106,7 +106,7 @@ def launch_block(
 
 def special_constants(arch: str) -> Mapping[str, int]:
     """Special registers that are the same for every thread of every launch on our machine.  Counters of the profiler
-    are 0 where nobody profiles, and the second byte of VIRTCFG is how many warps a multiprocessor holds (H200: 64)."""
+    are 0 without one, and the second byte of VIRTCFG is how many warps an SM holds (H200: 64)."""
     return {
         **{f"SR_PM{n}": 0 for n in range(8)},
         "SR_VIRTCFG": (48 if chip_number(arch) in (86, 89, 120) else 64) << 8,

@@ -1,4 +1,4 @@
-"""Where each count of a program stands in a worker's array of counters.
+"""Counter layout: the index of each count of a program in a worker's array of counters.
 
 First two entries a basic block (times executed, active lanes), then a row of columns an instruction, then an entry an
 instruction for the executions whose counts are known beforehand, then two rows a generic access, for the lanes that
@@ -21,12 +21,12 @@ from warplens.isa.dsl.warp_interface import Space
 
 ON, DIVERGENT, REQUESTS, SECTORS, TAGS, WAVEFRONTS, IDEAL, BYTES = range(8)
 COLUMNS = 8  # one cache line a row
-# Of LDGSTS the executions that others keep in the last entries are none; its sectors as L1 counts them stand there.
+# LDGSTS has no executions of a known pattern: its entries there hold its sectors as L1 counts them.
 COPY_IDEAL = DIVERGENT  # of LDGSTS, which has no targets: the ideal on its shared side
 GENERIC_BYTES = DIVERGENT  # of a generic access: bytes at different addresses, in all spaces
-# What stands behind DIVERGENT in the row of an instruction that accesses no memory but moves lanes.
+# The columns after DIVERGENT in the row of an instruction that accesses no memory but moves lanes.
 PARTED, REPLAYS, REPLAYED = REQUESTS, SECTORS, TAGS
-# Instructions: of longer code most is in no inner loop, and who waits for a launch waits for the translation.
+# Instructions: of longer code most is in no inner loop, and the first launch waits for the compilation.
 LARGE = 300
 COPIES = opcodes(("global",), ("copy",))
 GENERIC = opcodes(("generic",), EVERY_ACTION)
@@ -36,15 +36,17 @@ MOVES_LANES = {"BRA", "BRX", "BRXU", "BSYNC", "CALL", "ENDCOLLECTIVE", "JMP", "R
 
 
 def takes_condition(instruction: Instruction) -> bool:
-    """`BRA P1, target`, `BREAK B0, P1`, `EXIT P1`: a predicate besides the guard says who goes; only these are on."""
+    """`BRA P1, target`, `BREAK B0, P1`, `EXIT P1`: a predicate besides the guard selects lanes; only these are on."""
     wanted = {"BRA": 2, "BREAK": 2, "EXIT": 1}.get(instruction.opcode)
     return wanted is not None and len(instruction.operands) == wanted
 
 
 @dataclass(frozen=True)
 class Kinds:
-    """What decides how the columns are read: 1 or 0 an instruction, whether it copies to shared memory, is a generic
-    access, moves lanes, does not, is conditional, counts targets; and the lengths of the basic blocks.
+    """Instruction kinds, which decide how columns are read: an array each, 1 or 0 an instruction.
+
+    Whether it copies to shared memory, is a generic access, moves lanes, does not, is conditional, counts targets; and
+    the lengths of the basic blocks.
 
     To multiply takes a quarter of the time of numpy's where().
     """
@@ -64,7 +66,7 @@ class CounterLayout:
 
     @property
     def size(self) -> int:
-        return self._behind + COLUMNS * len(ELSEWHERE) * len(self.generic)
+        return self._generic_start + COLUMNS * len(ELSEWHERE) * len(self.generic)
 
     @cached_property
     def generic(self) -> dict[int, int]:
@@ -89,19 +91,19 @@ class CounterLayout:
         )
 
     @cached_property
-    def _behind(self) -> int:
-        """First entry behind the hits, where a line of the host's cache begins."""
+    def _generic_start(self) -> int:
+        """First entry after the hits, where a line of the host's cache begins."""
         return -(-self.hit(len(self.program.instructions)) // COLUMNS) * COLUMNS
 
     def block(self, number: int) -> int:
-        """Entry of a block's execution count; its lanes stand behind."""
+        """Entry of a block's execution count; its lanes are the next."""
         return 2 * number
 
     def row(self, instruction: int, space: Space = "global") -> int:
         """First entry of an instruction's columns; of a generic access, of its lanes that reach a space."""
         if space in ELSEWHERE and instruction in self.generic:
             part = len(ELSEWHERE) * self.generic[instruction] + ELSEWHERE.index(space)
-            return self._behind + COLUMNS * part
+            return self._generic_start + COLUMNS * part
         start = -(-2 * len(self.program.blocks) // COLUMNS) * COLUMNS
         return start + COLUMNS * instruction
 
@@ -150,7 +152,7 @@ class CounterLayout:
         n = len(self.program.instructions)
         parts = {space: np.zeros((COLUMNS, n), np.int64) for space in ELSEWHERE}
         if self.generic:
-            found = counters[self._behind :].reshape(len(self.generic), len(ELSEWHERE), COLUMNS)
+            found = counters[self._generic_start :].reshape(len(self.generic), len(ELSEWHERE), COLUMNS)
             for which, space in enumerate(ELSEWHERE):
                 parts[space][:, list(self.generic)] = found[:, which].T
         return parts

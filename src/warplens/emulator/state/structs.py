@@ -1,4 +1,4 @@
-"""The records that Python and the generated code share.  One ctypes structure each; code reaches fields by offset."""
+"""Execution structures: ctypes records that Python and generated code share; code reaches fields by offset."""
 
 from __future__ import annotations
 
@@ -10,18 +10,19 @@ WAIT_SLOTS = 19  # B0 to B15, WARPSYNC, WARPSYNC.ALL, WARPSYNC.COLLECTIVE
 WARPSYNC, EVERYBODY, COLLECTIVE = 16, 17, 18
 BARRIERS = 17  # 16 of BAR, and the cluster's
 ALL_THREADS = -1
-WHOLE = 1 << 20  # in the number of a place in the code: the copy for a whole warp; the instruction stands below
+# A pc, as the stack and resume_pc hold it: the number of an instruction, and these bits.
+WHOLE = 1 << 20  # the copy of the code for a whole warp
 INSTRUCTION = WHOLE - 1
-ISSUES_AGAIN = WHOLE << 1  # a ready split that issues the BSYNC before its place once more; the barrier stands above,
-# and the places of the driver (syscall_stub.py) are greater than all of these, without this bit
-AT_JUMP = 1 << 30  # in the place of a ready split: it has still to issue the jump that leads there
-EARLIER = WHOLE << 2  # in the place at which a lane goes on behind a WARPSYNC.COLLECTIVE: it did not come last
+ISSUES_AGAIN = WHOLE << 1  # the split issues the BSYNC before its pc once more; the bits above number the barrier;
+# the pcs of system calls (syscall_stub.py) are greater than all of these, without this bit
+AT_JUMP = 1 << 30  # the split has still to issue the jump that leads to its pc
+EARLIER = WHOLE << 2  # in collective_pc: the lane was not among the last to arrive at a WARPSYNC.COLLECTIVE
 
 
 class Status(IntEnum):
-    """What a warp or block gives back when it stops running."""
+    """Status: result of running a warp or a block for a time slice."""
 
-    READY = 0  # has more to do; its turn is over
+    READY = 0  # has more to do; its time slice is over
     WAITING = 1  # every split waits at a block barrier
     DONE = 2
     FAULT = 3
@@ -44,12 +45,12 @@ class FaultKind(IntEnum):
     BAD_JUMP = 6
     STRAY_CONSTANT = 7
     WRONG_LANES = 8  # lanes wait for a mask that they are not in
-    DRIVER = 9  # a function of the driver's says what
-    WRAPPED = 10  # no fault of the kernel: an index left 32 bits, which the translation relied on not to be
+    DRIVER = 9  # reported by a system call
+    WRAPPED = 10  # no fault of the kernel: an index left 32 bits, which the compiled code relies on not to happen
 
 
 class Fault(c.Structure):
-    """What went wrong first in this worker; lane addresses as the kernel computed them."""
+    """Fault record: the first fault in this worker; lane addresses as the kernel computed them."""
 
     _fields_ = [
         ("kind", c.c_int32),
@@ -91,7 +92,7 @@ class Bounds(c.Structure):
 
 
 class WorkerEnv(c.Structure):
-    """One worker's view of the launch."""
+    """Worker environment: one worker's view of the launch."""
 
     _fields_ = [
         ("counters", c.c_void_p),
@@ -111,27 +112,26 @@ class WorkerEnv(c.Structure):
         ("shared_bytes", c.c_int64),
         ("local_bytes", c.c_int64),
         ("warp_stride", c.c_int64),
-        ("slice", c.c_int64),  # instructions in a warp's turn
+        ("slice", c.c_int64),  # instructions in a warp's time slice
         ("budget", c.c_int64),  # instructions a warp may execute
-        ("turns", c.c_int64),  # turns a block may take before others run
+        ("turns", c.c_int64),  # rounds of time slices a block may take before others run
         ("stop", c.c_void_p),  # int32, set to 1 by Python
         ("done", c.c_int64),  # blocks finished
         ("findings", c.c_void_p),  # of the checks, where one is on
         ("races", c.c_void_p),  # of --check races: what the workers share (race_state.GlobalShadow)
-        ("driver", c.c_void_p),  # called for the driver's functions
+        ("driver", c.c_void_p),  # called for system calls
         ("steps", c.c_void_p),  # threaded code by place in the kernel, and that of system calls (template.py)
         ("step_count", c.c_int64),
-        ("far", c.c_int64),  # long steps: accesses a large part of a buffer away from the last of the instruction
-        ("side_by_side", c.c_int64),  # whether a warp that asks what other blocks do ends its turn (sharing.py)
-        ("asked", c.c_int64),  # turns that ended since a warp had asked what other blocks do
+        ("far", c.c_int64),  # accesses a large part of a buffer away from the last one of their instruction
+        ("side_by_side", c.c_int64),  # whether a warp that polls other blocks ends its time slice (sass/block_queue.py)
+        ("asked", c.c_int64),  # time slices that ended because a warp had polled other blocks
         ("log", c.c_void_p),  # of what warps issue, where that is recorded
         ("fault", Fault),
     ]
 
 
 class ClusterState(c.Structure):
-    """Blocks that reach each other's shared memory: their living threads, those that have arrived at its barrier, and
-    how often it has opened."""
+    """Cluster: its living threads, those that have arrived at its barrier, and how often that has opened."""
 
     _fields_ = [("live", c.c_int32), ("arrived", c.c_int32), ("phase", c.c_int32)]
 
@@ -140,7 +140,7 @@ class BlockState(c.Structure):
     """A resident block.  `need` is ALL_THREADS or the count that the barrier names.
 
     rank, window, cluster   where it has a cluster: its number there, where the shared memory of all its blocks begins,
-    one behind the other, and the Cluster
+    one after the other, and the ClusterState
     """
 
     _fields_ = [
@@ -151,7 +151,7 @@ class BlockState(c.Structure):
         ("ctaid", c.c_int32 * 3),
         ("live", c.c_int32),  # threads that have not exited
         ("started", c.c_int32),
-        ("status", c.c_int32),  # of one that goes abreast
+        ("status", c.c_int32),  # of a block that is interleaved with others
         ("warps", c.c_void_p),
         ("shared", c.c_void_p),
         ("local", c.c_void_p),
@@ -163,53 +163,110 @@ class BlockState(c.Structure):
         ("need", c.c_int32 * BARRIERS),
         ("sum", c.c_int32 * BARRIERS),  # of the predicates brought to a reducing barrier
         ("lanes", c.c_int32 * BARRIERS),  # that brought one
-        ("reduction", c.c_int32),  # what the last reducing barrier asks: Reduce
-        ("result", c.c_int32 * 2),  # of it: the count, and whether all or any were true
+        ("reduction", c.c_int32),  # of the last reducing barrier: a Reduce
+        ("result", c.c_int32 * 2),  # its count, and whether all or any were true
+    ]
+
+
+class SimtStackState(c.Structure):
+    """SIMT stack: the splits of a warp that can run, each a pc and a lane mask (simt_stack.py).
+
+    count            splits on the stack; set by pushes, pops, gather; read by all that ask whether others can run
+    stale_slots      slots that another split was pushed over, which run with all lanes of the warp at their pc; set by
+                     push_and_stale, cleared when popped or gathered; read by pop
+    popped_stale_pc  1 + pc of the running split if it was popped from a stale slot, else 0; set by pop; cleared by the
+                     next pop and by BSYNC; read by BSYNC (rejoin) and at the end of a time slice
+    merged           splits have been joined, so lanes of one may have set a barrier at different times; set by gather,
+                     WARPSYNC; never cleared; read by BSYNC
+    pop_keeps_turn   the next pop is no choice between lanes: the split has just diverged or its time slice ended; set
+                     by divergent branches and at the end of a time slice; cleared and read by YieldedLanes.taken
+    """
+
+    _fields_ = [
+        ("pc", c.c_int32 * READY_SLOTS),
+        ("mask", c.c_uint32 * READY_SLOTS),
+        # From here on to BarrierState.need, all is 0 when a block starts.
+        ("count", c.c_int32),
+        ("stale_slots", c.c_uint32),
+        ("popped_stale_pc", c.c_int32),
+        ("merged", c.c_int32),
+        ("pop_keeps_turn", c.c_int32),
+    ]
+
+
+class YieldState(c.Structure):
+    """Yields: lanes that gave up the processor at YIELD or NANOSLEEP, scheduled round robin (yielded_lanes.py).
+
+    yielded       lanes that yielded and resume at their resume_pc; set by YIELD; cleared when they are taken
+    bypassable    yielded lanes without which a BSYNC may be passed; set by YIELD; cleared when they run or are resumed
+    turn          number of the lane from which the round-robin search starts; set by every pop that is a choice
+    turn_pending  lanes whose turn came while they waited: until they run, no other BSYNC is passed without lanes; set
+                  by a BSYNC that skipped lanes; cleared when they run, by YIELD on an empty stack; read by BSYNC
+    resumed       lanes whose turn came and that have not run since; set by mark_resumed; cleared when they run; read by
+                  BSYNC to decide whether it issues again
+    """
+
+    _fields_ = [
+        ("yielded", c.c_uint32),
+        ("bypassable", c.c_uint32),
+        ("turn", c.c_int32),
+        ("turn_pending", c.c_uint32),
+        ("resumed", c.c_uint32),
+    ]
+
+
+class BarrierState(c.Structure):
+    """Convergence barriers and WARPSYNC (convergence_barrier.py).  A slot is B0 to B15 or a kind of WARPSYNC.
+
+    waiting   lanes suspended at each slot; set on arrival; cleared on release; read by BSYNC, EXIT, BREAK, YIELD
+    lanes     lanes of each barrier, in kernels whose lanes yield (else a register holds them); set by BSSY, BMOV;
+              cleared by BSYNC when it is passed; reduced by BREAK
+    skipped   lanes without which each barrier was last passed; set by BSYNC; cleared when they run and by BSSY, BMOV
+    extended  barriers, a bit each, to which a BSSY added lanes that others had set before; set and cleared by BSSY
+    restored  barriers, a bit each, written from a register; set by BMOV, cleared by BSSY; their BSYNC issues twice
+    need      lanes that each waiting lane waits for; set on arrival; reduced by BREAK
+    collective_pc  where each lane resumes after WARPSYNC.COLLECTIVE; set there, read at its end
+    """
+
+    _fields_ = [
+        ("waiting", c.c_uint32 * WAIT_SLOTS),
+        ("lanes", c.c_uint32 * WARPSYNC),
+        ("skipped", c.c_uint32 * WARPSYNC),
+        ("extended", c.c_uint32),
+        ("restored", c.c_uint32),
+        # What comes before, from SimtStackState.count on, is 0 when a block starts.
+        ("need", c.c_uint32 * 32),
+        ("collective_pc", c.c_int32 * 32),
     ]
 
 
 class WarpState(c.Structure):
-    """A warp's splits.  Registers are saved behind this record while it is not running."""
+    """A warp: its running split, its other splits, its suspended lanes.  Saved registers follow this record."""
 
     _fields_ = [
+        ("stack", SimtStackState),
         ("index", c.c_int32),
+        ("used", c.c_int64),  # instructions executed, in whole time slices; read for the budget and the clock
         ("status", c.c_int32),
-        ("exec", c.c_uint32),  # the split to run next, as next_split gives it
-        ("exited", c.c_uint32),  # and lanes that never were
-        ("ready", c.c_int32),
-        ("parked", c.c_int32),
-        ("begun", c.c_int32),  # registers have been saved
-        ("restored", c.c_uint32),  # barriers whose lanes were written back from a register
-        ("asked", c.c_int32),  # what other blocks do (sharing.py), in this turn
-        ("gave_way", c.c_uint32),  # lanes that gave way and wait for their turn, each for going on at its lane_pc
-        ("away", c.c_uint32),  # those of them without whom a BSYNC may be passed
-        ("turn", c.c_int32),  # the lane from which on one is looked for that gave way
-        ("due", c.c_uint32),  # lanes whose turn came while they waited: nobody passes a BSYNC elsewhere without others
-        ("called", c.c_uint32),  # lanes that counted as back when it was their turn, and have not run since
-        ("jumps", c.c_int32),  # who goes on next takes no turn: its split parted by a jump, or stopped for other warps
-        ("used", c.c_int64),  # instructions, in whole turns
-        ("waiting", c.c_uint32 * WAIT_SLOTS),
-        ("barrier", c.c_uint32 * WARPSYNC),  # lanes of each convergence barrier, in a kernel whose lanes give way
-        ("missed", c.c_uint32 * WARPSYNC),  # of each: lanes without which it was passed, and that have not run since
-        ("joined", c.c_uint32),  # barriers, by number, to which a BSSY has added lanes that others had set before
-        ("buried", c.c_uint32),  # ready splits, by slot, that others were put above
-        ("dug", c.c_int32),  # the place behind that of the split to run, if it was buried; else 0
-        ("merged", c.c_int32),  # splits have been joined: lanes of one may have set a barrier at different times
-        ("cluster_phase", c.c_int32),  # of the cluster's barrier when it last arrived there
-        ("trying", c.c_uint32),  # lanes that execute an instruction again, which has been counted
-        # What stands above is 0 when a block starts.
-        ("ready_pc", c.c_int32 * READY_SLOTS),
-        ("ready_mask", c.c_uint32 * READY_SLOTS),
+        ("exec", c.c_uint32),  # lanes of the running split; set by next_split
+        ("exited", c.c_uint32),  # lanes that have exited or never existed; set by EXIT
+        ("begun", c.c_int32),  # registers have been saved: the warp resumes; set at the end of a time slice
+        ("asked", c.c_int32),  # it has polled other blocks (sass/block_queue.py); cleared when its time slice ends so
+        ("reissued", c.c_uint32),  # lanes that execute an instruction again which has been counted; cleared on entry
+        ("parked", c.c_int32),  # splits at block barriers; set by BAR, cleared when the barrier opens
+        ("cluster_phase", c.c_int32),  # of the cluster's barrier at the warp's last arrival
+        ("yielding", YieldState),
+        ("barriers", BarrierState),
+        ("resume_pc", c.c_int32 * 32),  # of each suspended lane; set by YIELD, BSYNC, WARPSYNC; kept after it resumes
         ("parked_pc", c.c_int32 * READY_SLOTS),
         ("parked_mask", c.c_uint32 * READY_SLOTS),
-        ("parked_at", c.c_int32 * READY_SLOTS),
-        ("lane_pc", c.c_int32 * 32),
-        ("lane_need", c.c_uint32 * 32),
-        ("lane_return", c.c_int32 * 32),
-        ("order", c.c_void_p),  # of --check races: what the warp's lanes know to be done
+        ("parked_at", c.c_int32 * READY_SLOTS),  # number of the block barrier
+        ("order", c.c_void_p),  # of --check races: happens-before state of the warp
     ]
 
 
+ZEROED_FROM = WarpState.stack.offset + SimtStackState.count.offset
+ZEROED_TO = WarpState.barriers.offset + BarrierState.need.offset  # bytes of a warp's record that are 0 at its start
 HEADER = -(-c.sizeof(WarpState) // 64) * 64  # where the saved registers begin
 
 

@@ -1,12 +1,15 @@
-"""The words of a recording: how entries of the log are laid out; warp_recorder.py writes them,
-model/trace/trace_decoder.py reads them.
+"""Trace format: the words of a recording; warp_recorder.py writes them, model/trace/trace_decoder.py reads them.
 
-Words have 32 bits.  Entering a basic block: ENTER | warp << WARP | number of the basic block, then the number of the
-block of the grid, then the lanes.  An access: space << SPACE | sectors << SECTORS | number of the instruction, then
-wavefronts | lanes << LANES | distinct words << DISTINCT, then the numbers of the sectors (address / 32, low 32 bits; of
-local memory within the warp's own).  An atomic on global memory says in its second word as well how many of its lanes
-meet: PASSES, lanes on the fullest word of each sector, added up, and FULLEST, those on the fullest of all.  A table in
-constant memory has lanes and distinct words, and instead of sectors the numbers of its bank's lines of 64 bytes.
+Words have 32 bits.
+
+- Entering a basic block: ENTER | warp << WARP | number of the basic block; the number of the block of the grid; the
+  lanes.
+- An access: space << SPACE | sectors << SECTORS | number of the instruction; wavefronts | lanes << LANES | distinct
+  words << DISTINCT; the numbers of the sectors (address / 32, low 32 bits; of local memory within the warp's own).
+- An atomic on global memory has in its second word also how many of its lanes collide: PASSES, lanes on the fullest
+  word of each sector, added up, and FULLEST, those on the fullest of all.
+- A table in constant memory has lanes and distinct words, and instead of sectors the numbers of its bank's lines of 64
+  bytes.
 """
 
 ENTER = 1 << 31

@@ -73,7 +73,8 @@ def _stepper(program: Program, windows: AddressWindows, setting: TemplateSetting
             module = llvm.IRModule(name="stepper")
             declare(module, library(windows).signatures)
             context = HandlerContext(module, program, setting)
-            context.runtime.run_blocks(context.runtime.run_block(DispatchLoop(context).build()))
+            blocks = context.runtime.blocks
+            blocks.run_blocks(blocks.run_block(DispatchLoop(context).build()))
             return compiled(module)
 
         code = disk.remember("object", name, make)

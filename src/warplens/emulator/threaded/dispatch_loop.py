@@ -5,6 +5,7 @@ from __future__ import annotations
 from warplens import llvm
 from warplens.emulator.codegen.structured_builder import i32, i64
 from warplens.emulator.codegen.vector_types import I32, I64, PTR
+from warplens.emulator.lowering.codegen_context import WarpBuilder
 from warplens.emulator.lowering.split_dispatch import SplitDispatch
 from warplens.emulator.lowering.syscall_stub import PLACES
 from warplens.emulator.state.structs import HEADER, Status, WarpState, WorkerEnv
@@ -12,7 +13,7 @@ from warplens.emulator.threaded.handler import PIECE, HandlerContext, HandlerEnd
 from warplens.emulator.threaded.template import ThreadedWarpState
 
 
-class DispatchLoop(SplitDispatch):
+class DispatchLoop(WarpBuilder):
     """The body of run_warp(env, block, warp) -> Status.  Env.steps leads from the number of a place to its step;
     last in it stands that of the driver's functions."""
 
@@ -33,18 +34,19 @@ class DispatchLoop(SplitDispatch):
         again, fresh = (self.function.append_basic_block(n) for n in ("again", "fresh"))
         b.store(code.load(WorkerEnv, self.env, "slice"), self.fuel)
         b.cbranch(code.nonzero(code.load(WarpState, self.warp, "begun")), again, fresh)
-        chosen, go = self._dispatcher()
+        splits = SplitDispatch(self, self._save, self._branch)
+        chosen, go = splits.build()
         b.position_at_end(again)
-        self._next_split()
+        splits.next_split()
         b.branch(chosen)
         b.position_at_end(fresh)
         size = b.sub(code.load(WorkerEnv, self.env, "warp_stride"), i64(HEADER + ThreadedWarpState.P.offset))
         code.clear(code.at(self.warp, HEADER + ThreadedWarpState.P.offset), size)
-        code.store(0, WarpState, self.warp, "ready")
+        self.t.runtime.stack.clear(code, self.warp)
         b.store(code.load(WarpState, self.warp, "exec"), self.exec)
         b.store(i32(0), self.resume_at)
         b.branch(go)
-        self._suspend()
+        splits.suspend()
         for block, status in ((self.done, Status.DONE), (self.fault, Status.FAULT)):
             b.position_at_end(block)
             b.ret(i32(status))
@@ -54,7 +56,7 @@ class DispatchLoop(SplitDispatch):
         """Registers stand where they survive."""
         self.code.store(1, WarpState, self.warp, "begun")
 
-    def _ways(self, pc: llvm.Value, lost: llvm.BasicBlock) -> None:
+    def _branch(self, pc: llvm.Value, lost: llvm.BasicBlock) -> None:
         b, code = self.b, self.code
         known, beyond, found = (self.function.append_basic_block(n) for n in ("known", "beyond", "found"))
         wide = b.zext(pc, I64)

@@ -25,10 +25,10 @@ from warplens.emulator.codegen.structured_builder import i32
 from warplens.emulator.codegen.vector_types import I1, I32, I64, PTR, vector
 from warplens.emulator.instrument.instrumentation import Instrumentation
 from warplens.emulator.lowering.codegen_context import CodegenContext, KernelContext
-from warplens.emulator.lowering.instruction_lowering import enter, tell
+from warplens.emulator.lowering.instruction_lowering import enter, lower_instruction
 from warplens.emulator.lowering.register_allocation import RegisterAllocation
 from warplens.emulator.lowering.syscall_stub import call_driver
-from warplens.emulator.simt.block_scheduler import BlockScheduler
+from warplens.emulator.simt.simt_runtime import SimtRuntime
 from warplens.emulator.state.counter_layout import COLUMNS, ELSEWHERE, GENERIC
 from warplens.emulator.state.structs import BARRIERS, HEADER, FaultKind, Status, WorkerEnv
 from warplens.emulator.threaded.template import (
@@ -68,7 +68,7 @@ class HandlerContext(KernelContext):
     def __init__(self, module: llvm.IRModule, program: Program, setting: TemplateSettings) -> None:
         self.module, self.program = module, program
         self.watch = Instrumentation(module, setting.unit, setting.checks)
-        self.runtime = BlockScheduler(module, self.watch, BARRIERS, setting.restores, setting.gives_way)
+        self.runtime = SimtRuntime(module, self.watch, BARRIERS, setting.restores, setting.gives_way)
         self.routines = AccessRoutines(module, AddressWindows(setting.shared_base, setting.stack_top))
         self.restores, self.uses_meeting = setting.restores, setting.uses_meeting
         self.gives_way, self.shares = setting.gives_way, setting.shares
@@ -158,7 +158,7 @@ class Handler(CodegenContext):
         super().__init__(context, llvm.Function(context.module, PIECE, name))
         self.function.attributes.add("nounwind")
         self.step = self.function.args[3]
-        self.sentences.large = False
+        self.outlined_ops.large = False
         self.place = ProgramPoint(0)
         held = {
             name: self.code.at(self.warp, HEADER + getattr(ThreadedWarpState, name).offset) for name in ("exec", "fuel")
@@ -184,7 +184,7 @@ class Handler(CodegenContext):
         mask = self.b.load(self.exec, typ=I32)
         if form.own is not None:
             self.at, binding = form.own()
-            tell(self, self.at, binding, mask, self.b.bitcast(mask, vector(I1)), split=True)
+            lower_instruction(self, self.at, binding, mask, self.b.bitcast(mask, vector(I1)), split=True)
         elif form.key == LOST.key:
             self.record_fault(FaultKind.BAD_JUMP, self.of_step("index"))
             self.b.branch(self.fault)

@@ -1,0 +1,43 @@
+"""SIMT runtime: the scheduling functions of one module, by the part of a warp's state that they own."""
+
+from __future__ import annotations
+
+from warplens import llvm
+from warplens.emulator.instrument.instrumentation import Instrumentation
+from warplens.emulator.simt.block_scheduler import BlockScheduler
+from warplens.emulator.simt.convergence_barrier import ConvergenceBarriers
+from warplens.emulator.simt.convergence_barrier_yield import YieldingBsync
+from warplens.emulator.simt.simt_stack import SimtStack
+from warplens.emulator.simt.split_scheduler import SplitScheduler
+from warplens.emulator.simt.yielded_lanes import YieldedLanes
+
+
+class SimtRuntime:
+    """The parts, each with what it needs of the others.
+
+    stack     splits that can run
+    yields    lanes that yielded, and the turn
+    barriers  lanes that wait at BSYNC or WARPSYNC
+    bsync     BSYNC in kernels whose lanes yield
+    splits    which split runs next; YIELD, EXIT, BREAK
+    blocks    block barriers, warps of a block, blocks of a grid
+    """
+
+    def __init__(
+        self,
+        module: llvm.IRModule,
+        watch: Instrumentation,
+        barriers: int,
+        restores: bool,
+        gives_way: bool,
+        clustered: bool = False,
+    ) -> None:
+        """barriers: block barriers that a block can use; restores: whether convergence barriers come back from
+        registers; gives_way: whether lanes may yield; clustered: whether blocks run in clusters."""
+        self.clustered = clustered
+        self.stack = SimtStack(module)
+        self.yields = YieldedLanes(self.stack)
+        self.barriers = ConvergenceBarriers(module, watch, self.stack, restores, gives_way)
+        self.bsync = YieldingBsync(self.stack, self.yields, self.barriers)
+        self.splits = SplitScheduler(self.stack, self.yields, self.barriers, self.bsync, gives_way)
+        self.blocks = BlockScheduler(module, watch, self.stack, barriers, clustered)
