@@ -111,7 +111,7 @@ class WarpFunction(CodegenContext):
         self.driver = driver_block(self) if self.t.kernel.externs else None
         self.slots = self.registers.slots(self._held_at(self.entries))
         if self.driver:
-            self.slots = sorted({*self.slots, *((name, "many", 0) for name in READ)})
+            self.slots = sorted({*self.slots, *((name, "varying", 0) for name in READ)})
         self.layout = self.registers.layout(self.slots)
 
     def _apart_layout(self) -> dict[Slot, int]:
