@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from warplens.simc import compiled
+from warplens.simc import Record, compiled
 from warplens.simc.typed_values import CannotCompileError
 
 LIMIT = 7
@@ -114,3 +114,52 @@ def test_what_is_not_known_is_told_with_its_place():
 def test_an_array_in_another_order_is_refused():
     with pytest.raises(TypeError, match="C order"):
         first_above(np.zeros((4, 4))[:, 0], 1)
+
+
+class Port(Record):
+    free: float
+    busy: float
+
+
+class Ports(NamedTuple):
+    read: Port
+    write: Port
+    width: float
+
+
+@compiled
+def sent(ports, size, at):
+    """A request goes out at the one port and its reply comes back at the other."""
+    ports.read.free = max(ports.read.free, at) + size / ports.width
+    ports.write.busy += int(size)
+    return ports.read.free
+
+
+def test_fields_of_records_are_read_and_written():
+    for run in (sent, sent.python):
+        ports = Ports(Port(), Port([3.0, 4.0]), 32.0)
+        assert (run(ports, 64.0, 5), run(ports, 64.0, 5)) == (7.0, 9.0)
+        assert ports.read.values.tolist() == [9.0, 0.0]
+        assert ports.write.values.tolist() == [3.0, 132.0]
+
+
+def test_the_mean_of_records_is_that_of_each_field():
+    mean = Port.mean([Port([1.0, 2.0]), Port([3.0, 8.0])])
+    assert (mean.free, mean.busy) == (2.0, 5.0)
+
+
+@compiled
+def misspelt(port):
+    port.fre = 1.0
+
+
+@compiled
+def replaced(ports):
+    ports.width = 1.0
+
+
+def test_an_assignment_to_no_field_of_a_record_is_refused():
+    with pytest.raises(CannotCompileError, match=r"misspelt, line 3: a record of free, busy has no fre"):
+        misspelt(Port())
+    with pytest.raises(CannotCompileError, match=r"ports\.width, which is no field of a record"):
+        replaced(Ports(Port(), Port(), 1.0))

@@ -29,9 +29,9 @@ class Speeds:
       xu, shuffle, special_register (S2R), constant (LDC that hits), tensor   of instructions without memory
       table, table_first       more for a line that the cache of constants lacks; that no cache of constants has
       shared, l1, l2, dram     of a load that is served there, alone
-      dram_spread              how far loads from DRAM scatter about that mean (model/sm/load_store_unit.py: scattered)
+      dram_spread              how far loads from DRAM scatter about that mean (model/sm/dram_share.py: scattered)
       dram_queue               that loads wait where half of what DRAM could do is done
-      dram_turn                that loads wait besides for turns between reading and writing (memory_path.py: fetch)
+      dram_turn                that loads wait besides for turns between reading and writing (dram_share.py: latency_of)
       shared_atomic, global_atomic   of one whose result comes back
       global_atomic_half       by how much less it takes in one half of L2, and more in the other
       barrier                  from the last arrival to the first issue after it

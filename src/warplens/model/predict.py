@@ -9,10 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from warplens.core.counts import Trace
 from warplens.core.program import Program
@@ -23,7 +21,7 @@ from warplens.model import layout as p
 from warplens.model.grid.inter_block_sync import InterBlockSync, waits_of
 from warplens.model.grid.memory_supply import Buffers, MemorySupply
 from warplens.model.grid.simulated_blocks import SimulatedBlocks, choose_blocks, with_neighbours
-from warplens.model.instruction.instruction_table import PIPES, InstructionTable, machine_code, settings
+from warplens.model.instruction.instruction_table import PIPES, InstructionTable, machine_code
 from warplens.model.instruction.sm_clock import at_its_clock
 from warplens.model.result.limit import limit_of
 from warplens.model.result.outcome import SimulationOutcome
@@ -33,11 +31,12 @@ from warplens.model.sm.activity import activity
 from warplens.model.sm.concurrent_sms import side_by_side
 from warplens.model.sm.l1_cache import LINE, lines_of
 from warplens.model.sm.l2_partial_sectors import PARTS
+from warplens.model.sm.simulate import CacheLines, SimulatedKernel
+from warplens.model.sm.sm_settings import Settings, settings_of
+from warplens.model.sm.sm_state import Counters
 from warplens.model.trace.warp_streams import WarpStreams, part
 from warplens.sass.block_queue import waiting_loads
 
-SCATTER = ("least", "tenth", "quarter", "half", "three_quarters", "nine_tenths", "all_but_hundredth", "most")
-PIECE = 32.0  # bytes a cycle that one multiprocessor sends to L2 if it is alone; source: `lines of a store`
 ROUNDING = 0.02  # of how often the simulated part is repeated; assumed: as much is an estimate's
 REPEATED = 1.1  # defined: from which on a prediction says so
 Recorder = Callable[[tuple[int, ...]], WarpStreams]
@@ -77,51 +76,6 @@ def predict(
     return _answer(program, trace, machine, occupancy, chosen, code, streams, supply, what_if, waits)
 
 
-def _settings(machine: Machine, chosen: SimulatedBlocks, supply: MemorySupply, what_if: Sequence[str]) -> NDArray[Any]:
-    speeds, more = machine.speeds, 2.0 if "double_bandwidth" in what_if else 1.0
-    bytes_a_cycle = machine.dram_gigabytes_per_second * 1000 / machine.boost_megahertz / chosen.active * more
-    spread = machine.multiprocessors / chosen.active
-    read = speeds.l2_read_hot if supply.reached * 32 <= speeds.hot_bytes else speeds.l2_read
-    found = settings(
-        QUEUE=speeds.queue, LSU_ISSUE=speeds.lsu_issue, GLOBAL_REQUEST=speeds.global_request,
-        SHARED_REQUEST=speeds.shared_request, IN_FLIGHT=speeds.sectors_in_flight, L2_PORT=speeds.l2_port * more,
-        L2_READ=min(read * spread, speeds.l2_port) * more,
-        L2_WRITE=min(speeds.l2_write * spread, PIECE) * more,
-        LINE_READ=speeds.l2_line_read_cycles / spread, LINE_WRITE=speeds.l2_line_write_cycles / spread,
-        WAVE=speeds.wavefront_cycles, HALVES=speeds.halves,
-        ATOMIC_PIECE=speeds.l2_atomic_piece_cycles / spread, ATOMIC_LONE=speeds.l2_atomic_lone_cycles / spread,
-        ATOMIC_REPLY=speeds.l2_atomic_reply_cycles / spread,
-        DRAM_READ=bytes_a_cycle * speeds.read_share, DRAM_WRITE=bytes_a_cycle * speeds.write_share,
-        TABLE_WORD=speeds.table_word_cycles, TABLE_REPLAY=speeds.table_replay_cycles,
-        TABLE_LINE=max(speeds.table_line_cycles, chosen.active * speeds.table_line_cycles_of_all),
-        TABLE_ALONE=speeds.table_line_cycles,
-        LAT_TABLE=speeds.latency_table, LAT_TABLE_FIRST=speeds.latency_table_first,
-        LATE_NEAR=speeds.late_near_cycles / spread, LATE_FAR=speeds.late_far_cycles / spread,
-        LONE_HALF=speeds.lone_half, LONE_SECTOR=speeds.lone_sector, STORE_LINES=speeds.store_lines,
-        LAT_SHARED=speeds.latency_shared, LAT_L1=speeds.latency_l1, LAT_L2=speeds.latency_l2,
-        LAT_DRAM=speeds.latency_dram, LAT_SHARED_ATOMIC=speeds.latency_shared_atomic,
-        LAT_ATOMIC=speeds.latency_global_atomic, ATOMIC_HALF=speeds.latency_global_atomic_half,
-        LAT_BARRIER=speeds.latency_barrier, LAT_BRANCH=speeds.latency_branch,
-        LAT_STORE=speeds.latency_store, LAT_FENCE=speeds.latency_fence, LAT_CODE=speeds.latency_instruction,
-        ATOMIC_WORD=speeds.atomic_word_cycles, ATOMIC_SECTOR=speeds.atomic_sector_cycles,
-        ATOMIC_SHARE=supply.of_units,
-        UPDATES_IN_FLIGHT=speeds.atomics_in_flight,
-        DRAM_SPREAD=speeds.latency_dram_spread, DRAM_TURN=speeds.latency_dram_turn * supply.writing,
-        DRAM_QUEUE=speeds.latency_dram_queue, TURN_GROWTH=speeds.turn_growth,
-        MISS_REQUEST=speeds.miss_request,
-        WARP_START=speeds.warp_start_cycles, STORE_SLACK=speeds.store_slack_cycles,
-        BARRIER_CYCLES=speeds.latency_barrier_arrival,
-        FIRST_BLOCK=speeds.first_block_cycles,
-        FIRST_PLACED=max(speeds.first_block_cycles - speeds.first_resident_cycles, 0.0),
-        BLOCK_START=speeds.block_start_cycles, BLOCK_REPORT=chosen.active / speeds.block_rate,
-        BLOCK_END=speeds.block_end_cycles, L1_BYTES=machine.limits.l1_bytes_per_cycle,
-        IDEAL_ACCESS=float("ideal_access" in what_if), IDEAL_BANKS=float("no_bank_conflicts" in what_if),
-        FULL_WARPS=float("no_divergence" in what_if),
-    )  # fmt: skip
-    found[p.SCATTER : p.SCATTER + len(SCATTER)] = [getattr(speeds, f"scatter_{share}") for share in SCATTER]
-    return found
-
-
 def _run(
     machine: Machine,
     occupancy: Occupancy,
@@ -134,18 +88,19 @@ def _run(
     blocks: int,
     waits: InterBlockSync,
 ) -> tuple[SimulationOutcome, MemorySupply]:
-    chosen_settings = _settings(machine, chosen, supply, what_if)
+    chosen_settings = settings_of(machine, chosen, supply, what_if)
     unified = machine.limits.unified_bytes_per_multiprocessor
     of_l2 = machine.l2_bytes // LINE // chosen.active
     of_l1 = lines_of(unified, occupancy.carveout_bytes, machine.speeds.l1_share)
-    lines = of_l1, of_l2, int(PARTS * of_l2), int(machine.speeds.dirty_share * of_l2)
-    runs = side_by_side(streams, chosen, code, chosen_settings, supply, lines)
-    counts = np.mean([run.counts for run in runs], axis=0)
+    lines = CacheLines(of_l1, of_l2, int(PARTS * of_l2), int(machine.speeds.dirty_share * of_l2))
+    kernel = SimulatedKernel(code, chosen.room, chosen_settings, supply.arrays(), lines)
+    runs = side_by_side(kernel, streams, chosen)
+    counts = Counters.mean([run.counts for run in runs])
     stalls, busy = np.mean([run.stalls for run in runs], axis=0), np.mean([run.busy for run in runs], axis=0)
-    for longest in (p.CYCLES, p.LAST_STORE):
-        counts[longest] = max(run.counts[longest] for run in runs)
-    cycles = simulated = max(float(counts[p.CYCLES]), float(counts[p.LAST_STORE]))
-    scale = executed / max(float(counts[p.ISSUED]), 1.0)
+    counts.cycles = max(run.counts.cycles for run in runs)
+    counts.last_store = max(run.counts.last_store for run in runs)
+    cycles = simulated = max(counts.cycles, counts.last_store)
+    scale = executed / max(counts.issued, 1.0)
     if chosen.alongside:
         scale = 1.0  # all that these have to do
     elif len(chosen.blocks) < chosen.of_blocks:
@@ -164,10 +119,10 @@ def _run(
         # Other blocks work while some wait, but for the first.
         cycles = max(cycles, runs[0].history.ended[0] + waits.before)
     cycles += waits.met
-    of_all = executed * blocks / chosen.of_blocks / max(float(counts[p.ISSUED]), 1.0)
-    supply = supply.and_again(*(float(counts[n]) * of_all for n in (p.L2_LOST, p.L2_FILLED, p.L2_REWRITTEN)))
+    of_all = executed * blocks / chosen.of_blocks / max(counts.issued, 1.0)
+    supply = supply.and_again(*(n * of_all for n in (counts.l2_lost, counts.l2_filled, counts.l2_rewritten)))
     if "ideal_access" not in what_if and (least := before + dram_cycles(chosen_settings, chosen, supply)) > cycles:
-        counts[p.CYCLES] *= least / cycles
+        counts.cycles *= least / cycles
         cycles = least
     longer = (cycles - before) / max(simulated - before, 1.0)
     histories = [run.history for run in runs]
@@ -175,10 +130,10 @@ def _run(
     return SimulationOutcome(counts, stalls, busy, cycles, scale, chosen_settings, active), supply
 
 
-def dram_cycles(settings: NDArray[np.float64], chosen: SimulatedBlocks, supply: MemorySupply) -> float:
+def dram_cycles(settings: Settings, chosen: SimulatedBlocks, supply: MemorySupply) -> float:
     """That DRAM needs at the least for what the whole grid makes it move.  One multiprocessor cannot tell: it does not
     see what others make L2 lose, nor that DRAM writes what was there before the launch."""
-    cycles = supply.read / settings[p.DRAM_READ] + supply.stored / settings[p.DRAM_WRITE]
+    cycles = supply.read / settings.dram.read_bytes + supply.stored / settings.dram.write_bytes
     return float(SECTOR * cycles / chosen.active)
 
 
@@ -197,7 +152,7 @@ def _answer(
     # A multiprocessor that has a block more than others ends last.
     each = float(trace.executed.sum()) / trace.launch.blocks * chosen.of_blocks
     out, supply = _run(machine, occupancy, chosen, code, streams, supply, what_if, each, trace.launch.blocks, waits)
-    issued = max(float(out.counts[p.ISSUED]), 1.0)
+    issued = max(out.counts.issued, 1.0)
     launch_us, event_us = machine.speeds.launch_microseconds, machine.speeds.event_microseconds
     time_us = launch_us + out.cycles / machine.boost_megahertz
     duration_us = time_us - event_us

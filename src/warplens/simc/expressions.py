@@ -17,6 +17,7 @@ from warplens.simc.typed_values import (
     TypedArray,
     TypedGroup,
     TypedNumber,
+    TypedRecord,
     Value,
     constant,
     known,
@@ -65,6 +66,8 @@ class Expressions:
         whole = self.value(node.value)
         if isinstance(whole, TypedGroup):
             return whole.items[whole.names.index(node.attr)]
+        if isinstance(whole, TypedRecord):
+            return TypedNumber("float", self.b.load(self.n.field(whole, node.attr), typ=FLOAT))
         if isinstance(whole, TypedArray):
             if node.attr == "shape":
                 return TypedGroup(whole.shape)

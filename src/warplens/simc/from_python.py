@@ -1,9 +1,9 @@
-"""A Python function over numbers and arrays as LLVM code.  F5.
+"""Python front end: a function over numbers and arrays as LLVM IR.
 
-What is known: assignments (also of tuples and to elements and rows of arrays), if, while, for over range() or over a
-tuple that stands in the code, break, continue, return; arithmetic, comparisons, and, or, not, `in` a tuple, a
-conditional expression; int, float, max, min, np.ceil, np.log, np.floor and conversions to numpy's whole numbers; calls
-of other such functions, which are written where they are called; named tuples.  A name keeps one kind of number
+Accepted: assignments (also of tuples, to elements and rows of arrays, and to fields of records), if, while, for over
+range() or over a tuple literal, break, continue, return; arithmetic, comparisons, and, or, not, `in` a tuple,
+conditional expressions; int, float, max, min, np.ceil, np.log, np.floor and conversions to numpy's integers; calls of
+other such functions, which are inlined; named tuples; fields of records (record.py).  A name keeps one kind of number
 (typed_values.py): the widest that is assigned to it.
 """
 
@@ -28,6 +28,7 @@ from warplens.simc.typed_values import (
     TypedArray,
     TypedGroup,
     TypedNumber,
+    TypedRecord,
     Value,
     constant,
     known,
@@ -193,6 +194,11 @@ class FromPython(Expressions):
         elif isinstance(target, ast.Tuple):
             for part, item in zip(target.elts, value.items, strict=True):
                 self._assign(part, item)
+        elif isinstance(target, ast.Attribute):
+            record = self.value(target.value)
+            if not isinstance(record, TypedRecord):
+                raise CannotCompileError(f"an assignment to {ast.unparse(target)}, which is no field of a record")
+            self.b.store(self.n.to("float", value).value, self.n.field(record, target.attr))
         elif isinstance(target, ast.Subscript):
             array, index = self.value(target.value), self.index(target.slice)
             if None in index:
@@ -326,6 +332,7 @@ def _signature(arguments: Sequence[Value]) -> tuple[Any, ...]:
     return tuple(
         _signature(a.items) if isinstance(a, TypedGroup)
         else a.kind if isinstance(a, TypedNumber)
-        else a.dtype.str if isinstance(a, TypedArray) else ""
+        else a.dtype.str if isinstance(a, TypedArray)
+        else a.names if isinstance(a, TypedRecord) else ""
         for a in arguments
     )  # fmt: skip

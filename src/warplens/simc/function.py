@@ -18,9 +18,11 @@ from typing import Any
 import numpy as np
 
 from warplens.llvm.host_target import host, load, target
+from warplens.simc.record import Record
 from warplens.system import disk_cache as disk
 
-Kind = Any  # of an argument: "int", "float", (dtype, axes) of an array, or the class and the kinds of a tuple
+# Of an argument: "int", "float", (dtype, axes) of an array, ("record", fields), or the class and the kinds of a tuple
+Kind = Any
 RESULTS = 16  # numbers that a function may give
 C_TYPES: dict[str, Any] = {"int": ctypes.c_int64, "float": ctypes.c_double, "pointer": ctypes.c_void_p}
 
@@ -65,6 +67,8 @@ def _kind(argument: Any) -> Kind:
         if not argument.flags.c_contiguous:
             raise TypeError("compiled functions take arrays in C order: np.ascontiguousarray makes one")
         return argument.dtype.str, argument.ndim
+    if isinstance(argument, Record):
+        return "record", argument._fields
     if isinstance(argument, tuple):
         return type(argument).__module__, type(argument).__qualname__, tuple(_kind(a) for a in argument)
     return "float" if isinstance(argument, float) else "int"
@@ -74,6 +78,8 @@ def _passed(kind: Kind) -> list[str]:
     """What is passed for an argument, of C_TYPES."""
     if isinstance(kind, str):
         return [kind]
+    if kind[0] == "record":
+        return ["pointer"]
     if len(kind) == 2:
         return ["pointer", *["int"] * kind[1]]
     return [t for part in kind[2] for t in _passed(part)]
@@ -83,6 +89,8 @@ def _flat(argument: Any) -> Iterator[Any]:
     if isinstance(argument, np.ndarray):
         yield argument.ctypes.data
         yield from argument.shape
+    elif isinstance(argument, Record):
+        yield argument.values.ctypes.data
     elif isinstance(argument, tuple):
         for part in argument:
             yield from _flat(part)
@@ -145,10 +153,12 @@ def _value(kind: Kind, given: Iterator[Any]) -> Any:
     """An argument inside the function."""
     import importlib
 
-    from warplens.simc.typed_values import TypedArray, TypedGroup, TypedNumber
+    from warplens.simc.typed_values import TypedArray, TypedGroup, TypedNumber, TypedRecord
 
     if isinstance(kind, str):
         return TypedNumber(kind, next(given))
+    if kind[0] == "record":
+        return TypedRecord(next(given), kind[1])
     if len(kind) == 2:
         return TypedArray(
             next(given), np.dtype(kind[0]), tuple(TypedNumber("int", next(given)) for _ in range(kind[1]))

@@ -46,7 +46,15 @@ class TypedGroup:
     names: tuple[str, ...] = ()
 
 
-Value = Any  # Number, Array, Group, or a Python object that is known while compiling
+@dataclass(frozen=True)
+class TypedRecord:
+    """A record (record.py): `place` points to its first float."""
+
+    place: Any
+    names: tuple[str, ...]
+
+
+Value = Any  # Number, Array, Group, Record, or a Python object that is known while compiling
 
 
 def constant(value: Any) -> TypedNumber:
@@ -185,6 +193,12 @@ class Arithmetic:
 
     def store(self, array: TypedArray, index: Sequence[TypedNumber], x: TypedNumber) -> None:
         self.put(array.dtype, self.place(array, index), x)
+
+    def field(self, record: TypedRecord, name: str) -> Any:
+        """Where a field of a record is."""
+        if name not in record.names:
+            raise CannotCompileError(f"a record of {', '.join(record.names)} has no {name}")
+        return self.b.gep(record.place, [constant(record.names.index(name)).value], source_etype=FLOAT)
 
     def put(self, dtype: np.dtype[Any], place: Any, x: TypedNumber) -> None:
         """A number where an element stands."""

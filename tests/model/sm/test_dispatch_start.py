@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import warplens as wl
-from warplens.model.sm.load_store_unit import slow_with
+from warplens.model.sm.dram_share import slow_with
 
 MEASURED = Path(__file__).parents[3] / "measurements" / "h200"
 ONCE = """

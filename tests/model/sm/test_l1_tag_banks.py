@@ -14,7 +14,7 @@ from warplens.calibration import source_of, trials
 from warplens.calibration.readings import read
 from warplens.calibration.trial import Buffer, Trial
 from warplens.machine import machine
-from warplens.model.sm.l1_tag_banks import FIRST, SECOND, bank_of
+from warplens.model.sm.l1_cache import FIRST_BITS, SECOND_BITS, bank_of
 
 MEASURED = Path(__file__).parents[3] / "measurements" / "h200"
 READ = read(MEASURED / "calibration.csv")
@@ -76,7 +76,7 @@ def test_l2_loses_rows_of_which_too_many_are_in_use(parameter: str, near: float)
 
 def test_banks_of_tags_are_parities() -> None:
     for line in np.random.default_rng(2).integers(0, 1 << 30, 200).tolist():
-        assert bank_of(line) == 2 * ((line & FIRST).bit_count() & 1) + ((line & SECOND).bit_count() & 1)
+        assert bank_of(line) == 2 * ((line & FIRST_BITS).bit_count() & 1) + ((line & SECOND_BITS).bit_count() & 1)
 
 
 def test_two_lines_are_slow_where_they_share_a_bank() -> None:

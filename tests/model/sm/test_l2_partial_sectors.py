@@ -11,8 +11,7 @@ import pytest
 
 import warplens as wl
 from warplens.calibration import source_of
-from warplens.model import layout as p
-from warplens.model.sm.l2_partial_sectors import book_of, bytes_of, left
+from warplens.model.sm.l2_partial_sectors import StoredSectors, book_of, bytes_of, left
 from warplens.model.sm.l2_share import ALL_PLACES
 
 MEASURED = Path(__file__).parents[3] / "measurements" / "h200" / "parts_lost.csv"
@@ -58,12 +57,12 @@ def test_a_sector_inside_a_row_is_whole_and_its_ends_are_halves() -> None:
 class Walk:
     def __init__(self) -> None:
         self.book = book_of(PARTS, LINES, 1 << 20)
-        self.known, self.servers = np.zeros(ALL_PLACES, np.uint32), np.zeros(p.SERVERS)
+        self.known, self.clock = np.zeros(ALL_PLACES, np.uint32), 0.0
 
     def store(self, sector: int, each: float, kept: bool = True) -> tuple[int, int]:
-        self.servers[p.L1_CLOCK] += 1
-        all_alike = (each, each, each)
-        found = left(sector // 4, row(sector, 1), 0, 1, (0, 1), all_alike, kept, self.known, self.book, self.servers)
+        self.clock += 1
+        stored = StoredSectors(row(sector, 1), 0, 1, 0, 1, (float(each), float(each), float(each)))
+        found = left(sector // 4, stored, kept, self.known, self.book, self.clock)
         return int(found[0]), int(found[1])
 
 
@@ -95,8 +94,8 @@ def test_whole_sectors_are_written_once_more_where_too_many_wait() -> None:
 
 
 def test_a_short_record_needs_no_book() -> None:
-    assert book_of(PARTS, LINES, PARTS // 2 - 1)[0].size == 0
-    assert book_of(PARTS, LINES, LINES)[3].size > 0
+    assert book_of(PARTS, LINES, PARTS // 2 - 1).tags.size == 0
+    assert book_of(PARTS, LINES, LINES).written.size > 0
 
 
 TABLE = """extern "C" __global__ void rows_table(const float* x, const float* t, float* sink, int words, int mask) {

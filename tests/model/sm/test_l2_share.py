@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from warplens.model import layout as p
 from warplens.model.grid.neighbours import apart
-from warplens.model.sm.l2_share import book_of, keeps
+from warplens.model.sm.l2_share import Asker, book_of, keeps
 
 LINES, MANY = 3712, 1 << 20
 
@@ -16,14 +15,13 @@ def kept(
     asked: list[int], halves: int, wave: int = 1, share: float = 1.0, at_home: bool = False, keys: float = 0.0
 ) -> float:
     """Of lines that are asked for again, those that are still there."""
-    held, servers, s = book_of(LINES, MANY), np.zeros(p.SERVERS), np.zeros(p.SETTINGS)
-    s[p.HALVES] = halves
+    held = book_of(LINES, MANY)
     found: list[bool] = []
     first: list[bool] = []
     seen: set[int] = set()
     for n, line in enumerate(asked):
-        servers[p.L1_CLOCK] = n
-        there = keeps(line, 3, share, keys, at_home, wave * n // len(asked) if wave > 1 else 0, held, servers, s)
+        asker = Asker(share, keys, at_home, wave * n // len(asked) if wave > 1 else 0)
+        there = keeps(line, 3, asker, held, float(n), float(halves))
         (found if line in seen else first).append(there)
         seen.add(line)
     assert np.mean(first) > 0.99  # of what is asked for the first time reuse.py tells; few places stand for two lines
@@ -57,8 +55,8 @@ def test_what_other_waves_or_others_ask_for_is_not_in_this_book() -> None:
 
 
 def test_a_short_record_needs_no_book() -> None:
-    assert book_of(LINES, LINES // 2 - 1)[0].size == 0
-    assert book_of(LINES, LINES)[0].size > 0
+    assert book_of(LINES, LINES // 2 - 1).tags.size == 0
+    assert book_of(LINES, LINES).tags.size > 0
 
 
 @pytest.mark.parametrize(("table", "least", "most"), [(0.5, 0.97, 1), (1.0, 0.6, 0.95), (2.0, 0.3, 0.6)])
@@ -69,12 +67,10 @@ def test_of_a_table_that_all_read_anywhere_l2_has_what_a_cache_would_have(
     of 132 times as many lines are: here only its own asks, which stand for those of all."""
     chance = np.random.default_rng(4)
     asked = chance.integers(0, int(132 * table * LINES), 12 * LINES).tolist()
-    held, servers, s = book_of(LINES, MANY), np.zeros(p.SERVERS), np.zeros(p.SETTINGS)
-    s[p.HALVES] = 1
+    held = book_of(LINES, MANY)
     found = []
     for n, line in enumerate(asked):
-        servers[p.L1_CLOCK] = n
-        found.append(keeps(line, 3, 1 / 132, table * LINES, False, 0, held, servers, s))
+        found.append(keeps(line, 3, Asker(1 / 132, table * LINES, False, 0), held, float(n), 1.0))
     assert least <= np.mean(found[len(found) // 2 :]) <= most
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +36,23 @@ ENOUGH = 1_000_000  # effort: sectors to look at
 APART = 0.5  # assumed: as far as by chance, from which on blocks do not go in step
 Buffers = Sequence[tuple[int, int]]
 Sides = tuple[NDArray[np.bool_], ...]  # of sectors of blocks drawn at random, and of neighbours
+
+
+class SupplyArrays(NamedTuple):
+    """What the simulation of an SM reads of MemorySupply: fields of that, by buffer, but for `first`."""
+
+    lows: NDArray[np.int64]
+    highs: NDArray[np.int64]
+    latency: NDArray[np.float64]
+    weight: NDArray[np.float64]
+    own: NDArray[np.float64]
+    stores: NDArray[np.float64]
+    fills: NDArray[np.float64]
+    first: NDArray[np.float64]
+    whole: NDArray[np.float64]
+    keys: NDArray[np.float64]
+    group: NDArray[np.float64]
+    drift: NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -184,11 +201,8 @@ class MemorySupply:
             self, read=self.read + 2 * pieces + filled, filled=self.filled + filled, stored=self.stored + written
         )
 
-    def arrays(self) -> tuple[NDArray[Any], ...]:
-        return (
-            self.lows, self.highs, self.latency, self.weight, self.own, self.stores, self.fills, self.first, self.whole,
-            self.keys, self.group, self.drift,
-        )  # fmt: skip
+    def arrays(self) -> SupplyArrays:
+        return SupplyArrays(*(getattr(self, name) for name in SupplyArrays._fields))
 
 
 def _by_both(reads: Sequence[SectorFootprint]) -> float:

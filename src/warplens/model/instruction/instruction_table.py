@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -204,11 +203,3 @@ def latency(instruction: Instruction, pipe: str, speeds: Speeds) -> float:
     if pipe == "fp64" and instruction.base not in LATENCIES:
         return max(speeds.latency_xu, speeds.pipe_fp64)
     return float(getattr(speeds, f"latency_{name}"))
-
-
-def settings(**values: float) -> NDArray[Any]:
-    """Numbers by their place in layout.py: settings(QUEUE=5, ...)."""
-    made = np.zeros(p.SETTINGS)
-    for name, value in values.items():
-        made[getattr(p, name)] = value
-    return made

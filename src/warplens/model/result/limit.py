@@ -122,7 +122,7 @@ def _long(program: Program, trace: Trace, out: SimulationOutcome, at: At) -> str
         return f"{ATOMICS}, and those behind them wait"
     if not loads and "store" in actions:
         return "stores to global memory: warps wait until what they store has been taken"
-    reads, misses = out.counts[p.L2_READS], out.counts[p.L2_MISSES]
+    reads, misses = out.counts.l2_reads, out.counts.l2_misses
     place = "DRAM" if reads and misses / reads > 0.5 else "L2" if reads else "L1"
     if not loads:
         return f"the latency of {place}: warps wait for what they have asked for, not for bandwidth"

@@ -8,21 +8,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warplens.model.sm.activity import Activity
+from warplens.model.sm.sm_settings import Settings
+from warplens.model.sm.sm_state import Counters
 
 
 @dataclass(frozen=True)
 class SimulationOutcome:
     """What the simulation of one multiprocessor gave, and what it stands for.
 
-    counts      by place in layout.py;  stalls: (reason, instruction);  busy: cycles of each pipe
+    counts      of one SM;  stalls: (reason, instruction);  busy: cycles of each pipe
     cycles      of the multiprocessor for all its blocks;  scale: all of its instructions / those simulated
-    settings    with which it ran, by place in layout.py;  active: how long multiprocessors are, and their warps
+    settings    with which it ran;  active: how long multiprocessors are, and their warps
     """
 
-    counts: NDArray[np.float64]
+    counts: Counters
     stalls: NDArray[np.float64]
     busy: NDArray[np.float64]
     cycles: float
     scale: float
-    settings: NDArray[np.float64]
+    settings: Settings
     active: Activity

@@ -51,7 +51,7 @@ def metrics_of(
     supply: MemorySupply,
     duration_us: float,
 ) -> Mapping[str, Metric]:
-    counts, issued = out.counts, max(float(out.counts[p.ISSUED]), 1.0)
+    counts, issued = out.counts, max(out.counts.issued, 1.0)
     inst, sm_active = float(trace.executed.sum()), max(out.active.cycles, 1.0)
     elapsed = duration_us * machine.boost_megahertz
     resident = out.active.warp_cycles / sm_active
@@ -71,9 +71,9 @@ def metrics_of(
         "dram__bytes_read.sum": modelled(supply.read * SECTOR, "byte"),
         "dram__bytes_write.sum": modelled(supply.stored * SECTOR, "byte"),
     }
-    through_l1 = float(counts[p.L1_SECTORS] + counts[p.L2_WRITES] + counts[p.L1_MERGED])
+    through_l1 = float(counts.l1_sectors + counts.l2_writes + counts.l1_merged)
     if through_l1:
-        found["l1tex__t_sector_hit_rate.pct"] = modelled(100 * float(counts[p.L1_HITS]) / through_l1, "%")
+        found["l1tex__t_sector_hit_rate.pct"] = modelled(100 * counts.l1_hits / through_l1, "%")
     found["lts__t_sector_hit_rate.pct"] = modelled(_lookups(machine, program, trace, out, supply).percent, "%")
     for n, name in enumerate(p.REASONS[1:], 1):
         value = float(out.stalls[n].sum()) / issued
@@ -85,10 +85,10 @@ def _lookups(
     machine: Machine, program: Program, trace: Trace, out: SimulationOutcome, supply: MemorySupply
 ) -> L2Lookups:
     counts = out.counts
-    of_all = float(trace.executed.sum()) / max(float(counts[p.ISSUED]), 1.0)
-    reads, stores, atomics = (float(counts[n]) * of_all for n in (p.L2_READS, p.L2_WRITES, p.L2_UPDATES))
-    reads -= float(counts[p.L2_JOINED]) * of_all
-    first = float(counts[p.L2_IN_PIECES]) / max(float(counts[p.L2_PIECES]), 1.0)
+    of_all = float(trace.executed.sum()) / max(counts.issued, 1.0)
+    reads, stores, atomics = (n * of_all for n in (counts.l2_reads, counts.l2_writes, counts.l2_updates))
+    reads -= counts.l2_joined * of_all
+    first = counts.l2_in_pieces / max(counts.l2_pieces, 1.0)
     asked = L2Requests(
         reads, stores, atomics, (supply.read - supply.filled) / PIECE, first, supply.both, supply.filled,
         len(program.instructions) * INSTRUCTION,
@@ -102,16 +102,19 @@ def units_of(
     """Speed of light of every unit with work, highest first."""
     counts = out.counts
     moved, per_cycle = supply.read + supply.stored, active * machine.boost_megahertz / 1000
-    best = supply.read / float(out.settings[p.DRAM_READ]) + supply.stored / float(out.settings[p.DRAM_WRITE])
-    cycles = max(float(counts[p.CYCLES]), 1.0)
+    best = supply.read / out.settings.dram.read_bytes + supply.stored / out.settings.dram.write_bytes
+    cycles = max(counts.cycles, 1.0)
     seconds = out.cycles / (machine.boost_megahertz * 1e6)
     parts = machine.limits.sub_partitions
     found = [
-        Unit("issue slots", float(counts[p.ISSUED]) / cycles, parts, "instructions/cycle"),
-        Unit("load/store unit", float(counts[p.LSU_BUSY]) / cycles, 1.0, "wavefronts/cycle"),
+        Unit("issue slots", counts.issued / cycles, parts, "instructions/cycle"),
+        Unit("load/store unit", counts.lsu_busy / cycles, 1.0, "wavefronts/cycle"),
         *(
-            Unit(f"L2 {way}s", float(counts[moved]) * SECTOR / cycles, float(out.settings[rate]), "bytes/cycle")
-            for way, moved, rate in (("read", p.L2_READS, p.L2_READ), ("write", p.L2_SENT, p.L2_WRITE))
+            Unit(f"L2 {way}s", moved * SECTOR / cycles, rate, "bytes/cycle")
+            for way, moved, rate in (
+                ("read", counts.l2_reads, out.settings.l2.read_bytes),
+                ("write", counts.l2_sent, out.settings.l2.write_bytes),
+            )
         ),
         Unit("DRAM", moved * SECTOR / max(seconds, 1e-12) / 1e9, moved / max(best, 1e-12) * per_cycle, "GB/s"),
     ]

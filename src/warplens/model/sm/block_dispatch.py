@@ -10,11 +10,13 @@ measurements/h200/seats.csv).
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from warplens.model import layout as p
 from warplens.model.trace.trace_decoder import OF_WARP, basic_block
-from warplens.simc import compiled
+from warplens.simc import Record, compiled
 
 UPCOMING, TURN, NOTED, SEEN = range(4)  # of Blocks.next
 # source: block_places.csv
@@ -22,6 +24,31 @@ LARGE_BLOCK = 1.5  # times what its warps take one after the other until the nex
 SETTLE = 100  # cycles for which a seat stays empty at the least: 92 to 130 on an H200; source: block_places.csv
 # assumed: fitted by hand to `stays` of calibration.csv
 TOGETHER = 4  # blocks of one multiprocessor whose ends are noted at once while those of the others are between
+
+
+class DispatchSettings(NamedTuple):
+    """Cycles of the SM clock.
+
+    first_block_cycles      from the launch until code and parameters are there for the first warps
+    first_resident_cycle    when the first block becomes resident
+    block_start_cycles      between two blocks of one SM, besides a cycle a warp;  warp_start_cycles: between its warps
+    block_end_cycles        from a block's end until its slot is given away
+    block_report_cycles     between the ends that the GPU notes of all SMs
+    """
+
+    first_block_cycles: float
+    first_resident_cycle: float
+    block_start_cycles: float
+    warp_start_cycles: float
+    block_end_cycles: float
+    block_report_cycles: float
+
+
+class DispatchState(Record):
+    """reports, starts: until when the GPU's block scheduler notes ends of blocks, and starts blocks (cycles)."""
+
+    reports: float
+    starts: float
 
 
 @compiled
@@ -33,11 +60,14 @@ def wait(slot, following, until, reason, warps, stalls):  # type: ignore[no-unty
 
 
 @compiled
-def start(place, started, warps, blocks, work, stalls, s):  # type: ignore[no-untyped-def]
+def start(place, started, warps, blocks, work, stalls, settings):  # type: ignore[no-untyped-def]
     """The next block takes a place."""
     number = blocks.next[UPCOMING]
     blocks.next[UPCOMING] += 1
-    blocks.may_start[0] = started + max(s[p.BLOCK_START] + work.warps, LARGE_BLOCK * work.warps * s[p.WARP_START])
+    blocks.may_start[0] = started + max(
+        settings.block_start_cycles + work.warps,
+        LARGE_BLOCK * work.warps * settings.warp_start_cycles,
+    )
     blocks.held[place], blocks.wave[place] = number, number // blocks.resident
     blocks.began[number] = started
     for w in range(work.warps):
@@ -55,10 +85,10 @@ def start(place, started, warps, blocks, work, stalls, s):  # type: ignore[no-un
             first = basic_block(work.words[work.starts[n]])
             warps.position[slot] += OF_WARP
             warps.now[slot], warps.until[slot] = work.firsts[first], work.lasts[first]
-            begins = started + w * s[p.WARP_START]
+            begins = started + w * settings.warp_start_cycles
             warps.mark[slot], warps.began[slot], warps.why[slot] = begins, begins, p.NOT_SELECTED
             # What nobody has read yet, code and parameters, all warps wait for that are there by then.
-            wait(slot, work.firsts[first], s[p.FIRST_BLOCK], p.NO_INSTRUCTION, warps, stalls)
+            wait(slot, work.firsts[first], settings.first_block_cycles, p.NO_INSTRUCTION, warps, stalls)
             warps.base[slot] = warps.mark[slot]
             blocks.living[place] += 1
             blocks.wake[slot % blocks.wake.size] = min(blocks.wake[slot % blocks.wake.size], started)
@@ -77,20 +107,20 @@ def seated(place, warps, blocks):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def note_end(place, t, left, blocks, memory, s):  # type: ignore[no-untyped-def]
+def note_end(place, t, left, blocks, servers, settings):  # type: ignore[no-untyped-def]
     """A block has ended, `left` are left: the GPU takes note of that, and some cycles later looks who has room.
 
     All multiprocessors report their blocks' ends to one place, one after the other.  Those of the first ones come
     together, later ones when those of others do not."""
-    early = 0.0 if blocks.began.size - left <= blocks.resident else TOGETHER * s[p.BLOCK_REPORT]
-    memory.servers[p.REPORTS] = max(memory.servers[p.REPORTS] + s[p.BLOCK_REPORT], t + 1 - early)
+    early = 0.0 if blocks.began.size - left <= blocks.resident else TOGETHER * settings.block_report_cycles
+    servers.dispatch.reports = max(servers.dispatch.reports + settings.block_report_cycles, t + 1 - early)
     blocks.arrived[place, :] = 0
-    blocks.noted[blocks.next[NOTED]] = max(memory.servers[p.REPORTS], t + 1) + s[p.BLOCK_END] - SETTLE
+    blocks.noted[blocks.next[NOTED]] = max(servers.dispatch.reports, t + 1) + settings.block_end_cycles - SETTLE
     blocks.next[NOTED] += 1
 
 
 @compiled
-def come(t, warps, blocks, work, servers, stalls, s):  # type: ignore[no-untyped-def]
+def come(t, warps, blocks, work, servers, stalls, settings):  # type: ignore[no-untyped-def]
     """The blocks start for which there is room, if the end of one has been noted by now; when the next will have.
 
     The GPU starts no more of them a cycle than it notes ends."""
@@ -98,10 +128,10 @@ def come(t, warps, blocks, work, servers, stalls, s):  # type: ignore[no-untyped
         blocks.next[SEEN] += 1
         for place in range(blocks.held.size):
             if blocks.next[UPCOMING] < blocks.began.size and seated(place, work.warps, blocks):
-                soon, each = t + SETTLE, s[p.BLOCK_REPORT]
-                servers[p.STARTS] = max(servers[p.STARTS], soon - TOGETHER * each) + each
-                started = max(np.ceil(max(servers[p.STARTS], soon)), blocks.may_start[0])
-                start(place, started, warps, blocks, work, stalls, s)
+                soon, each = t + SETTLE, settings.block_report_cycles
+                servers.dispatch.starts = max(servers.dispatch.starts, soon - TOGETHER * each) + each
+                started = max(np.ceil(max(servers.dispatch.starts, soon)), blocks.may_start[0])
+                start(place, started, warps, blocks, work, stalls, settings)
     if blocks.next[UPCOMING] < blocks.began.size and blocks.next[SEEN] < blocks.next[NOTED]:
         return max(np.ceil(blocks.noted[blocks.next[SEEN]]), t + 1)
     return p.NEVER

@@ -1,14 +1,19 @@
-"""Loads of constant memory: one word after the other, from a small cache, behind it one that neighbours share.  F5.
+"""Constant cache: serves LDC word by word, and S2R and S2UR, which read special registers.
 
-Every LDC, whether its address differs between lanes or not, queues up for the one unit that reads constant memory word
-by word.  Its cache of 2 KB has 32 lines of 64 bytes in sets of four; a line that it lacks comes from the next cache,
-and an instruction waits for one line after the other.  Measured: `constants` and `tables` of the calibration.
-The unit also tells what S2R and S2UR ask for, as many as it reads words (measurements/h200/special.csv): 64 warps that
-begin together with two of them and three LDC wait 319 cycles each, 32 warps 157.
-ULDC and operands in constant memory have a cache of their own, which holds what kernels usually have there.
+What it is   one unit an SM, for which every LDC queues, whether its address differs between lanes or not; 2 KB in 32
+             lines of 64 bytes in sets of four, and behind it a cache that neighbours share.
+Formula      an LDC takes word_cycles for each different word and each missing line; it waits for one missing line after
+             the other, `latency` each.  An S2R takes the unit as one word does.
+Parameters   ConstantSettings, from calibration/derive.py.
+Evidence     `constants` and `tables` of the calibration; measurements/h200/special.csv: 64 warps that begin together
+             with two S2R and three LDC wait 319 cycles each, 32 warps 157.
+Known error  ULDC and operands in constant memory have a cache of their own, which is taken to hold what kernels have
+             there.
 """
 
 from __future__ import annotations
+
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,7 +22,7 @@ from warplens.model import layout as p
 from warplens.model.lru import find
 from warplens.model.trace.trace_decoder import ENTER, instruction, reached
 from warplens.model.trace.trace_decoder import sectors as lines_of
-from warplens.simc import compiled
+from warplens.simc import Record, compiled
 
 SETS, WAYS = 8, 4  # source: misses by Nsight Compute, calibration.md
 LINES = SETS * WAYS
@@ -26,17 +31,52 @@ BANKS, LINES_OF_BANK = 8, 1024  # 64 KB; defined: as documented
 FIRST_LINES = 4  # that come together when nobody has read any of them: 256 bytes
 
 
+class ConstantSettings(NamedTuple):
+    """Cycles of the SM clock.
+
+    word_cycles        of a word that is read;  replay_cycles: until the next word of one instruction
+    line_cycles        of a line that the cache lacks, where all SMs ask;  line_cycles_alone: where one does
+    latency            of a line that the cache lacks;  first_latency: of one that nobody has read
+    """
+
+    word_cycles: float
+    replay_cycles: float
+    line_cycles: float
+    line_cycles_alone: float
+    latency: float
+    first_latency: float
+
+
+class ConstantLines(NamedTuple):
+    """Of each entry: tags, stamps (of the last use);  of each line of constant memory: fill, when it came;  touched:
+    pieces of FIRST_LINES lines that have been read."""
+
+    tags: Any
+    stamps: Any
+    fill: Any
+    touched: Any
+
+
+class ConstantState(Record):
+    """free: until when words are read;  lines_free: until when lines are fetched (cycles);  clock: lookups so far."""
+
+    free: float
+    lines_free: float
+    clock: float
+
+
 @compiled
-def looked_up(slot, i, t, warps, work, memory, s):  # type: ignore[no-untyped-def]
+def look_up_constants(slot, i, t, warps, work, memory):  # type: ignore[no-untyped-def]
     """(when it leaves the queue, when its words are there)."""
-    servers, (tags, stamps, fill, touched) = memory.servers, memory.constants
+    unit, settings = memory.servers.constants, memory.settings.constants
+    tags, stamps, fill, touched = memory.constants
     at, different, count = warps.position[slot], 1, 1
     recorded = at < warps.stop[slot] and work.words[at] < ENTER and instruction(work.words[at]) == i
     if recorded:
         _, _, different = reached(work.words[at + 1])
         count = lines_of(work.words[at])
     # While others come as fast as they can, a line stays so long: instructions that run together share what comes.
-    stays = LINES * s[p.TABLE_ALONE]
+    stays = LINES * settings.line_cycles_alone
     ready, missing = t, 0
     for k in range(count):
         line = work.rows[i, p.DEPTH]
@@ -44,29 +84,38 @@ def looked_up(slot, i, t, warps, work, memory, s):  # type: ignore[no-untyped-de
             line = np.int64(work.words[at + ACCESSED + k])
         line += LINES_OF_BANK * work.rows[i, p.NUMBER]
         entry, there = find(tags, stamps, SETS, WAYS, line)
-        servers[p.TABLE_CLOCK] += 1
-        stamps[entry] = servers[p.TABLE_CLOCK]
+        unit.clock += 1
+        stamps[entry] = unit.clock
         if there or (ready < fill[line] + stays and ready > fill[line] - stays):
-            ready = max(ready, min(fill[line], ready + s[p.LAT_TABLE]))
+            ready = max(ready, min(fill[line], ready + settings.latency))
             tags[entry] = line
             continue
         missing += 1
-        begin = max(ready, servers[p.TABLE_LINES])
-        servers[p.TABLE_LINES] = max(servers[p.TABLE_LINES], t) + s[p.TABLE_LINE]
-        ready = begin + s[p.LAT_TABLE]
+        begin = max(ready, unit.lines_free)
+        unit.lines_free = max(unit.lines_free, t) + settings.line_cycles
+        ready = begin + settings.latency
         piece = line // FIRST_LINES
         if touched[piece] == 0 and line >= LINES_OF_BANK:
-            ready = begin + s[p.LAT_TABLE_FIRST]
+            ready = begin + settings.first_latency
         touched[piece] = 1
         tags[entry], fill[line] = line, ready
-    leave = max(servers[p.TABLES], t + 1.0)
-    servers[p.TABLES] = leave + (different + missing) * s[p.TABLE_WORD]
-    return leave, max(ready + (different - 1) * s[p.TABLE_REPLAY], servers[p.TABLES]) + work.lats[i]
+    leave = max(unit.free, t + 1.0)
+    unit.free = leave + (different + missing) * settings.word_cycles
+    return leave, max(ready + (different - 1) * settings.replay_cycles, unit.free) + work.lats[i]
 
 
 @compiled
-def told(t, late, memory, s):  # type: ignore[no-untyped-def]
+def serve_special_register(t, late, memory):  # type: ignore[no-untyped-def]
     """Of an S2R, likewise: (when it leaves the queue, when its number is there)."""
-    leave = max(memory.servers[p.TABLES], t + 1.0)
-    memory.servers[p.TABLES] = leave + s[p.TABLE_WORD]
+    unit = memory.servers.constants
+    leave = max(unit.free, t + 1.0)
+    unit.free = leave + memory.settings.constants.word_cycles
     return leave, leave - 1.0 + late
+
+
+def no_constants() -> ConstantLines:
+    """An empty cache."""
+    lines = BANKS * LINES_OF_BANK
+    return ConstantLines(
+        np.full(LINES, -1, np.int64), np.zeros(LINES), np.full(lines, -p.NEVER), np.zeros(lines, np.uint8)
+    )

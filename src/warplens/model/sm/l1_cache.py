@@ -1,18 +1,57 @@
-"""Which lines L1 keeps.  F5.
+"""L1 cache: which lines it keeps, and what a load that misses waits for.
 
-L1 has what shared memory leaves of the unified memory, in lines of 128 bytes, and gives up the one that nobody has
-touched for longest.  One warp that touches some lines twice and then others once finds the former again however many
-go by, up to 1,024 of them (measurements/h200/l1_lines.csv): a rule after that is nearer to those readings, and farther
-from kernels of many warps, whose lines are all touched several times.  What that costs these is in l1_share.
+What it is   what shared memory leaves of the unified memory, as lines of 128 bytes with a valid bit for each sector.
+Formula      the line that has not been touched for longest is evicted; a hit takes `latency`; a miss waits for its
+             sectors to come from L2 or DRAM, and for room among sectors_in_flight.
+             Tags stand in four banks, each of which looks up one line a cycle.
+Parameters   L1Settings and l1_share, from calibration/derive.py.
+Evidence     measurements/h200/l1_lines.csv: one warp that touches some lines twice and then others once finds the
+             former again however many go by, up to 1,024 of them.
+Known error  a rule after that is nearer to those readings, and farther from kernels of many warps, whose lines are all
+             touched several times.  What that costs these is in l1_share.
 """
 
 from __future__ import annotations
 
-from warplens.model import layout as p
-from warplens.model.lru import find
-from warplens.simc import compiled
+from typing import Any, NamedTuple
 
+from warplens.model import layout as p
+from warplens.model.address_hash import hashed
+from warplens.model.lru import find
+from warplens.model.sm.dram_share import latency_of, read_pieces, scattered
+from warplens.model.sm.l2_port import ask, look_up
+from warplens.simc import Record, compiled
+
+TAG_BANKS = 4  # source: `lines of a load` of calibration.csv
+# Lines whose numbers have an odd count of these bits (`lines of a load` of the calibration).
+FIRST_BITS, SECOND_BITS = 0b01010110101, 0b11101101111  # source: test_record.py compares all 196
+FAR = 16  # defined: beside the bit of a valid sector: it comes from DRAM
 LINE = 128  # bytes
+
+
+class L1Settings(NamedTuple):
+    """latency: of a hit, cycles;  bytes_per_cycle;  sectors_in_flight: misses at the most, in sectors."""
+
+    latency: float
+    bytes_per_cycle: float
+    sectors_in_flight: float
+
+
+class L1State(Record):
+    """clock: lookups so far;  waited_for: sectors that have been requested from L2 so far."""
+
+    clock: float
+    waited_for: float
+
+
+class L1Lines(NamedTuple):
+    """Of each entry: tags, stamps (of the last use);  valid: a bit for each sector, and FAR;  fill: when each sector is
+    there (cycles)."""
+
+    tags: Any
+    stamps: Any
+    valid: Any
+    fill: Any
 
 
 def lines_of(unified: int, carveout: int, share: float) -> int:
@@ -31,3 +70,143 @@ def touched(line, tags, stamps, clock):  # type: ignore[no-untyped-def]
     entry, there = find(tags, stamps, tags.size // p.WAYS, p.WAYS, line)
     tags[entry], stamps[entry] = line, clock
     return entry, there
+
+
+@compiled
+def drop(line, mask, l1):  # type: ignore[no-untyped-def]
+    """Sectors of a line that L1 may have are read anew."""
+    entry, there = find(l1.tags, l1.stamps, l1.tags.size // p.WAYS, p.WAYS, line)
+    if there:
+        l1.valid[entry] ^= l1.valid[entry] & (mask * (FAR | 1))
+
+
+@compiled
+def enter(line, memory):  # type: ignore[no-untyped-def]
+    """(the entry of a line, whether it was there before); a new one has no sector, and nothing waits to leave it."""
+    l1 = memory.l1
+    memory.servers.l1.clock += 1
+    entry, there = touched(line, l1.tags, l1.stamps, memory.servers.l1.clock)
+    if not there:
+        l1.valid[entry], memory.store_queue.leaves[entry] = 0, -p.NEVER
+    return entry, there
+
+
+@compiled
+def load(request, memory):  # type: ignore[no-untyped-def]
+    """When the last of the wanted sectors of a line is there."""
+    l1, counts = memory.l1, memory.counts
+    entry, _ = enter(request.line, memory)
+    ready, missing = request.at + memory.settings.l1.latency, 0
+    for k in range(4):
+        if request.mask >> k & 1:
+            counts.l1_sectors += 1
+            if l1.valid[entry] >> k & 1:
+                counts.l1_hits += 1
+                ready = max(ready, l1.fill[4 * entry + k])
+            else:
+                missing += 1
+    if missing == 0:
+        return ready
+    return max(ready, miss(request, entry, missing, memory))
+
+
+@compiled
+def miss(request, entry, missing, memory):  # type: ignore[no-untyped-def]
+    """When the missing sectors of a line are there, of which so many are wanted."""
+    l2, mask, valid = memory.settings.l2, request.mask, memory.l1.valid
+    servers, far, lost, near, pairs, moved = memory.servers, False, False, False, 0, 0.0
+    for half in (0, 2):
+        wanted = int(mask >> half & 1 and not valid[entry] >> half & 1) + int(
+            mask >> half & 2 and not valid[entry] >> half & 2
+        )
+        if wanted:
+            pairs += 1
+            before = far, lost, near, moved
+            far, lost, near, moved = look_up(request, half, wanted, valid[entry], before, memory)
+    at = start_of(request.at, missing, memory)
+    size = 32.0 * missing
+    servers.l2.port = max(servers.l2.port, at) + size / l2.port_bytes
+    ask(at, memory)
+    fill_all_banks(servers.tag_banks)
+    servers.l2.replies = max(servers.l2.replies, at) + max(size / l2.read_bytes, l2.line_read_cycles)
+    waited = max(servers.l2.port, servers.l2.replies) - at
+    memory.counts.l2_reads += missing
+    read_pieces(moved, request.lone and pairs == 1, at, memory)
+    come = from_dram(request.line, at, waited, lost, near, memory) if far else at + waited + l2.latency
+    fill(request.mask, entry, missing, come, far, memory)
+    # A full list of those that are waited for keeps the next access from being served.
+    servers.load_store.free = max(servers.load_store.free, at)
+    return come
+
+
+@compiled
+def start_of(at, missing, memory):  # type: ignore[no-untyped-def]
+    """When there is room for so many sectors among those that are waited for."""
+    state, flight = memory.servers.l1, memory.sectors_in_flight
+    for _ in range(missing):
+        place = int(state.waited_for) % flight.size
+        at = max(at, flight[place])
+        state.waited_for += 1
+    return at
+
+
+@compiled
+def from_dram(line, at, waited, lost, near, memory):  # type: ignore[no-untyped-def]
+    """When a line comes from DRAM that is requested at `at`, and whose bandwidth is there after `waited`.
+
+    lost   it has been in L2 before;  near: SMs beside both partitions ask for it (l2_port.by_both)
+    """
+    dram, l2 = memory.settings.dram, memory.servers.l2
+    waited = max(waited, memory.servers.dram.free - at)
+    off = dram.latency_spread * scattered(line, near, dram)
+    late = latency_of(off, memory)
+    asked = at if lost else first_asked(line, at, memory)
+    l2.last_from_dram = max(l2.last_from_dram, at + waited + late - off)
+    return max(asked + waited + late, at + memory.settings.l2.latency)
+
+
+@compiled
+def first_asked(line, at, memory):  # type: ignore[no-untyped-def]
+    """When the first SM has asked DRAM for a line that this one asks for at `at`: those that come later find it in L2,
+    or wait for the same."""
+    before, now = memory.asked_by_others, memory.asked_now
+    if now.size == 1:
+        return at
+    place = int(hashed(line + 11) * now.size)
+    now[place] = min(now[place], at)
+    return min(before[place], at)
+
+
+@compiled
+def fill(mask, entry, missing, come, far, memory):  # type: ignore[no-untyped-def]
+    """The missing sectors of a line are in L1 when they come."""
+    l1, flight = memory.l1, memory.sectors_in_flight
+    for n in range(missing):
+        flight[(int(memory.servers.l1.waited_for) - 1 - n) % flight.size] = come
+    for k in range(4):
+        if mask >> k & 1 and not l1.valid[entry] >> k & 1:
+            l1.valid[entry] |= (FAR | 1 if far else 1) << k
+            l1.fill[4 * entry + k] = come
+
+
+@compiled
+def bank_of(line):  # type: ignore[no-untyped-def]
+    return 2 * odd(line & FIRST_BITS) + odd(line & SECOND_BITS)
+
+
+@compiled
+def odd(bits):  # type: ignore[no-untyped-def]
+    """Whether so many of 16 bits are set."""
+    bits ^= bits >> 8
+    bits ^= bits >> 4
+    bits ^= bits >> 2
+    return (bits ^ bits >> 1) & 1
+
+
+@compiled
+def fill_all_banks(tag_banks):  # type: ignore[no-untyped-def]
+    """What a line lacks comes from L2 and takes all banks for a cycle (`runs` of measurements/h200/runs.csv: threads
+    that load 16 words in a row, 41 words apart, take 9.6 cycles of tags a load, and one more for each line that is
+    fetched, 14.5 together; measured 14.8)."""
+    for bank in range(TAG_BANKS):
+        tag_banks[bank] += 1

@@ -1,15 +1,19 @@
-"""What leaves a multiprocessor for L2: stores, and what loads ask for.  F5.
+"""L1 store queue: what an SM stores waits line by line, is merged, and drains to L2.
 
-What a warp stores leaves line by line, in pieces of 32 bytes: one for each sector, and one that says which bytes are
-meant unless all of every sector are.  A multiprocessor sends a piece a cycle if it is alone; where all send, L2 takes
-them at its rate, and so many lines a cycle at the most (`lines of a store` of the calibration).  What loads ask for
-goes the same way, two lines in the time of a piece (`mixed` of measurements/h200/stores_loads.csv).
-
-Lines wait in a queue and take along what is stored to them meanwhile, but for what a warp stores behind a load (`stores
-in a row`).  So stores in a row leave together unless too many others come between: those of the other sub-partitions
-do, if they have some waiting (`gapped` of stores_loads.csv).  A store that comes when its line is at the end of the
-queue misses it: of one warp with 29 to 31 lines between, of four sub-partitions that store to 8 lines each and to the
-same again every time; with 35 and more it hits, because the line has left (l1_leaving.csv).
+What it is   a queue of lines; L1 writes through.  What a warp stores leaves in pieces of 32 bytes: one for each sector,
+             and one that says which bytes are meant unless all of every sector are.
+Formula      an SM sends a piece a cycle if it is alone; where all send, L2 takes them at its rate (write_bytes), and so
+             many lines a cycle at the most (line_write_cycles).  What loads ask for goes the same way, two lines in the
+             time of a piece.
+             Lines take along what is stored to them while they wait, but for what a warp stores behind a load.  So
+             stores in a row leave together unless too many others come between: those of the other sub-partitions
+             do, if they have some waiting.  A store that comes when its line is at the end of the queue misses it.
+Parameters   StoreQueueSettings, from calibration/derive.py; HELD and AT_THE_END below.
+Evidence     `lines of a store` and `stores in a row` of the calibration; `mixed` and `gapped` of
+             measurements/h200/stores_loads.csv; l1_leaving.csv: of one warp with 29 to 31 lines between a store misses
+             its line, of four sub-partitions that store to 8 lines each and to the same again every time; with 35 and
+             more it hits, because the line has left.
+Known error  tests/model/test_leaving.py: within 30 % of the readings.
 """
 
 from __future__ import annotations
@@ -19,17 +23,35 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from warplens.model import layout as p
-from warplens.model.sm.l1_cache import touched
-from warplens.model.sm.l2_share import keeps
-from warplens.simc import compiled
+from warplens.model.sm.dram_share import store_sectors
+from warplens.model.sm.l1_cache import FAR, enter
+from warplens.model.sm.l2_share import Asker, keeps
+from warplens.simc import Record, compiled
 
-FAR = 16  # defined: beside the bit of a valid sector: it comes from DRAM
 SECTOR = 32.0  # bytes, and of a piece
 # source: stores_loads.csv
 HELD = 50  # cycles for which a line waits at the least: of eight stores to it, 48 cycles apart, all leave together
-ASKED = 0.5  # pieces, of a line that a load asks for; assumed: fitted by hand to `mixed` of stores_loads.csv
 ROUNDING = 0.5  # defined: bytes
 AT_THE_END = 4  # places of the queue whose lines are leaving; source: l1_leaving.csv
+
+
+class StoreQueueSettings(NamedTuple):
+    """lines              that wait at the most
+    slack_cycles       by which the DRAM's work on stores may be late before the load/store unit waits
+    late_near_cycles, late_far_cycles   of a store to a sector that is on its way to L1, from L2 and from DRAM
+    """
+
+    lines: float
+    slack_cycles: float
+    late_near_cycles: float
+    late_far_cycles: float
+
+
+class StoreQueueState(Record):
+    """lines: that have been put into the queue so far;  taken: when L2 has taken the last store (cycles)."""
+
+    lines: float
+    taken: float
 
 
 class StoreQueue(NamedTuple):
@@ -66,37 +88,15 @@ def bits(mask):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def to_dram(line, number, request, servers, s, supply):  # type: ignore[no-untyped-def]
-    """What so many stored sectors of a line cost DRAM, sooner or later: to fill up parts of sectors, and to write."""
-    lows, highs, _, _, _, stored, filled, _, _, _, _, _ = supply
-    for n in range(lows.size):
-        if lows[n] <= 4 * line + 3 and 4 * line < highs[n]:
-            if stored[n] > 0:
-                reads = SECTOR * filled[n] * number / s[p.DRAM_READ]
-                writes = SECTOR * stored[n] * number / s[p.DRAM_WRITE]
-                servers[p.DRAM] = max(servers[p.DRAM], request) + reads + writes
-                servers[p.DRAM_IN] = max(servers[p.DRAM_IN], request) + reads + writes
-                servers[p.READ_WORK] += reads
-                servers[p.WRITE_WORK] += writes
-            break
-
-
-@compiled
 def pieces(mask, covered):  # type: ignore[no-untyped-def]
     """In which the sectors of a line go to L2, of which so many bytes are stored."""
     return bits(mask) + int(covered < SECTOR * bits(mask) - ROUNDING)
 
 
 @compiled
-def sending(number, s):  # type: ignore[no-untyped-def]
+def sending(number, l2):  # type: ignore[no-untyped-def]
     """Cycles of so many pieces of a line."""
-    return max(SECTOR * number / s[p.L2_WRITE], s[p.LINE_WRITE]) if number > 0 else 0.0
-
-
-@compiled
-def ask_l2(at, servers, s):  # type: ignore[no-untyped-def]
-    """A load asks for a line.  It does not wait for stores, but they wait for it."""
-    servers[p.L2_IN] = max(servers[p.L2_IN], at) + ASKED * SECTOR / s[p.L2_WRITE]
+    return max(SECTOR * number / l2.write_bytes, l2.line_write_cycles) if number > 0 else 0.0
 
 
 @compiled
@@ -116,65 +116,92 @@ def others(sp, t, memory):  # type: ignore[no-untyped-def]
     depth, lines = memory.queue.shape[1], 0.0
     for other in range(memory.head.size):
         if other != sp and memory.queue[other, (memory.head[other] + depth - 1) % depth] > t:
-            lines += memory.cache[7].last[other]
+            lines += memory.store_queue.last[other]
     return lines
 
 
 @compiled
-def put(line, mask, stored, between, request, wave, slot, memory, counts, s, supply):  # type: ignore[no-untyped-def]
+def put(request, stored, between, memory):  # type: ignore[no-untyped-def]
     """Sectors of one line, of which so many bytes are stored: L1 writes through, what of it stays in L2 costs DRAM
     nothing.  Whether L2 still had the line, if it had it.
 
     between   lines that others store to between two accesses of the sub-partition, and that this one does
     """
-    cache, servers, turn = memory.cache, memory.servers, memory.head[slot % memory.head.size]
-    tags, stamps, valid, fill, _, _, _, lines, held, _ = cache
-    servers[p.L1_CLOCK] += 1
-    entry, there = touched(line, tags, stamps, servers[p.L1_CLOCK])
-    if not there:
-        valid[entry], lines.leaves[entry] = 0, -p.NEVER
-    kept = keeps(line, int(mask & 3 > 0) + 2 * int(mask & 12 > 0), 1.0, 0.0, True, wave, held, servers, s)
+    line, mask, at, queue = request.line, request.mask, request.at, memory.store_queue
+    servers, settings, turn = memory.servers, memory.settings, memory.head[request.slot % memory.head.size]
+    entry, there = enter(line, memory)
+    asker = Asker(1.0, 0.0, True, request.wave)
+    halves = int(mask & 3 > 0) + 2 * int(mask & 12 > 0)
+    kept = keeps(line, halves, asker, memory.l2_share, servers.l1.clock, settings.l2.partitions)
     if line < p.LOCAL_BASE:
-        to_dram(line, bits(mask), request, servers, s, supply)
-    come = servers[p.STORED_LINES]
-    behind = max(come - lines.at[entry], between[1] - 1 + between[0] * (turn - lines.turn[entry]))
-    joins = lines.leaves[entry] > request and lines.at[entry] > lines.loaded[slot] and behind < s[p.STORE_LINES] - 1
-    at_the_end = s[p.STORE_LINES] - AT_THE_END <= behind <= s[p.STORE_LINES]
-    if there and not (at_the_end and lines.leaves[entry] > request):
+        store_sectors(line, bits(mask), at, memory)
+    come, most = servers.store_queue.lines, settings.store_queue.lines
+    behind = max(come - queue.at[entry], between[1] - 1 + between[0] * (turn - queue.turn[entry]))
+    joins = queue.leaves[entry] > at and queue.at[entry] > queue.loaded[request.slot] and behind < most - 1
+    at_the_end = most - AT_THE_END <= behind <= most
+    if there and not (at_the_end and queue.leaves[entry] > at):
         # Whichever sectors of it L1 has (measurements/h200/l1_stores.csv), but not what is just leaving.
-        counts[p.L1_HITS] += bits(mask)
+        memory.counts.l1_hits += bits(mask)
     if not joins:
-        lines.waiting[entry], lines.covered[entry] = 0, 0.0
-    sectors, sent = bits(lines.waiting[entry]), pieces(lines.waiting[entry], lines.covered[entry])
-    lines.waiting[entry] |= mask
-    lines.covered[entry] += stored
-    lines.turn[entry] = turn
-    more = bits(lines.waiting[entry]) - sectors
-    send = pieces(lines.waiting[entry], lines.covered[entry])
-    counts[p.L1_MERGED] += bits(mask) - more
-    counts[p.L2_WRITES] += more
-    counts[p.L2_SENT] += send - sent
-    # What is stored is kept in L1 as well.
+        queue.waiting[entry], queue.covered[entry] = 0, 0.0
+    sent = pieces(queue.waiting[entry], queue.covered[entry])
+    send = merge(request, entry, stored, sent, memory)
+    queue.turn[entry] = turn
+    keep_in_l1(request, entry, memory)
+    leave(entry, at, send_cycles(send, sent, settings.l2), joins, memory)
+    servers.load_store.free = max(servers.load_store.free, servers.dram.stores - settings.store_queue.slack_cycles)
+    return kept
+
+
+@compiled
+def send_cycles(send, sent, l2):  # type: ignore[no-untyped-def]
+    """Of the pieces of a line that has `send` of them now, and had `sent`."""
+    return sending(send, l2) - sending(sent, l2)
+
+
+@compiled
+def merge(request, entry, stored, sent, memory):  # type: ignore[no-untyped-def]
+    """The sectors of a store wait with those of their line, of which `sent` pieces have been counted; its pieces."""
+    queue, counts, mask = memory.store_queue, memory.counts, request.mask
+    sectors = bits(queue.waiting[entry])
+    queue.waiting[entry] |= mask
+    queue.covered[entry] += stored
+    more = bits(queue.waiting[entry]) - sectors
+    send = pieces(queue.waiting[entry], queue.covered[entry])
+    counts.l1_merged += bits(mask) - more
+    counts.l2_writes += more
+    counts.l2_sent += send - sent
+    return send
+
+
+@compiled
+def keep_in_l1(request, entry, memory):  # type: ignore[no-untyped-def]
+    """What is stored is kept in L1 as well."""
+    l1, l2, settings = memory.l1, memory.servers.l2, memory.settings.store_queue
     for k in range(4):
-        if mask >> k & 1:
-            if not valid[entry] >> k & 1:
-                valid[entry] |= 1 << k
-                fill[4 * entry + k] = request
-            elif fill[4 * entry + k] > request and line < p.LOCAL_BASE:
+        if request.mask >> k & 1:
+            if not l1.valid[entry] >> k & 1:
+                l1.valid[entry] |= 1 << k
+                l1.fill[4 * entry + k] = request.at
+            elif l1.fill[4 * entry + k] > request.at and request.line < p.LOCAL_BASE:
                 # L2 waits until it has the sector itself before it changes a part of it, and all behind it wait.
-                late = s[p.LATE_FAR] if valid[entry] & FAR << k else s[p.LATE_NEAR]
-                servers[p.L2_OUT] = max(servers[p.L2_OUT], request) + late
-    work, begins = sending(send, s) - sending(sent, s), max(servers[p.L2_IN], request)
-    servers[p.L2_IN] = begins + work
+                late = settings.late_far_cycles if l1.valid[entry] & FAR << k else settings.late_near_cycles
+                l2.replies = max(l2.replies, request.at) + late
+
+
+@compiled
+def leave(entry, at, work, joins, memory):  # type: ignore[no-untyped-def]
+    """A line goes to L2, which takes it for `work` cycles; `joins`: with what waits of it, in the same place."""
+    servers, queue = memory.servers, memory.store_queue
+    begins = max(servers.l2.requests, at)
+    servers.l2.requests = begins + work
     # L2 takes them behind the loads that it was asked for before, which it serves first (`burst copy`, `burst sum` of
     # the calibration: what is loaded at once and then stored takes as long as loading it and storing it).
-    servers[p.STORED] = max(servers[p.STORED], max(request, servers[p.COME])) + work
+    servers.store_queue.taken = max(servers.store_queue.taken, max(at, servers.l2.last_from_dram)) + work
     if not joins:
         # While the queue is full, accesses behind wait; and for what DRAM has to write of stores before.
-        place = int(come) % lines.freed.size
-        servers[p.LSU] = max(servers[p.LSU], lines.freed[place])
-        lines.freed[place] = begins
-        servers[p.STORED_LINES] += 1
-        lines.at[entry], lines.leaves[entry] = servers[p.STORED_LINES], max(begins, request + HELD)
-    servers[p.LSU] = max(servers[p.LSU], servers[p.DRAM_IN] - s[p.STORE_SLACK])
-    return kept
+        place = int(servers.store_queue.lines) % queue.freed.size
+        servers.load_store.free = max(servers.load_store.free, queue.freed[place])
+        queue.freed[place] = begins
+        servers.store_queue.lines += 1
+        queue.at[entry], queue.leaves[entry] = servers.store_queue.lines, max(begins, at + HELD)

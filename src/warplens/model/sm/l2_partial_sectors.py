@@ -10,13 +10,15 @@ measurements/h200/parts_lost.csv: 270,336 threads that store 4 bytes at a time a
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from warplens.model import layout as p
 from warplens.model.address_hash import hashed
 from warplens.model.lru import find
+from warplens.model.sm.dram_share import store
 from warplens.model.sm.l2_share import asked_before
-from warplens.model.sm.sm_state import Array
 from warplens.simc import compiled
 
 # `walk stores` of parts_lost.csv: fills begin with 4 MB of such lines; in sets of 16 they would with 12, all at once.
@@ -28,14 +30,36 @@ WHOLE = 31.5  # defined: and no less: thirds of a sector add up to that
 STORED, FILLED = 1 << 41, 1 << 42  # defined: above all numbers of lines
 
 
-def book_of(parts: int, lines: int, words: int) -> tuple[Array, Array, Array, Array, Array]:
-    """For left(): of lines with parts their tags, when they were stored to, bytes of each sector; of all lines that
-    DRAM has not got the first two.  None where so short a record cannot fill them."""
+class PartialSectors(NamedTuple):
+    """Of lines with parts: tags, stamps (when they were stored to), covered (bytes of each sector);  of all lines that
+    DRAM has not got: written (tags), when.  No entries where so short a record cannot fill them."""
+
+    tags: Any
+    stamps: Any
+    covered: Any
+    written: Any
+    when: Any
+
+
+class StoredSectors(NamedTuple):
+    """Sectors words[first:last] of one line, of an access that has words[begin:end] and of which bytes_of() gives
+    `each`."""
+
+    words: Any
+    first: int
+    last: int
+    begin: int
+    end: int
+    each: tuple[float, float, float]
+
+
+def book_of(parts: int, lines: int, words: int) -> PartialSectors:
+    """Of so many lines with parts, and lines that DRAM has not got, for a record of so many words."""
     some = 0 if 2 * words < parts else max(parts // WAYS, 1) * WAYS
     every = 0 if 2 * words < lines else max(lines // p.WAYS, 1) * p.WAYS
-    return (
+    return PartialSectors(
         np.full(some, -1, np.int64), np.zeros(some), np.zeros(4 * some), np.full(every, -1, np.int64), np.zeros(every)
-    )  # fmt: skip
+    )
 
 
 @compiled
@@ -67,55 +91,52 @@ def bytes_of(words, first, last, moved):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def stored_of(words, first, last, access, each):  # type: ignore[no-untyped-def]
-    """Bytes stored of the sectors words[first:last] of a line, of an access of which bytes_of() says `each`."""
-    found = 0.0
-    for at in range(first, last):
-        beside = sides(words, at, access[0], access[1])
+def stored_of(stored):  # type: ignore[no-untyped-def]
+    """Bytes that are stored of the sectors."""
+    found, each = 0.0, stored.each
+    for at in range(stored.first, stored.last):
+        beside = sides(stored.words, at, stored.begin, stored.end)
         found += each[0] if beside == 0 else each[1] if beside == 1 else each[2]
     return found
 
 
 @compiled
 def by_itself(line, supply):  # type: ignore[no-untyped-def]
-    """Whether a block stores whole sectors here: what others complete, or nobody, dirty_sectors.py tells."""
-    lows, highs, _, _, _, _, _, _, whole, _, _, _ = supply
-    for n in range(lows.size):
-        if lows[n] <= 4 * line + 3 and 4 * line < highs[n]:
-            return hashed(line + 23) < whole[n]
+    """Whether a block stores whole sectors here: what others complete, or none does, dirty_sectors.py estimates."""
+    for n in range(supply.lows.size):
+        if supply.lows[n] <= 4 * line + 3 and 4 * line < supply.highs[n]:
+            return hashed(line + 23) < supply.whole[n]
     return False
 
 
 @compiled
-def left(line, words, first, last, access, each, kept, known, book, servers):  # type: ignore[no-untyped-def]
-    """A store of the sectors words[first:last] of a line: (parts that DRAM has to fill up, sectors that it has to write
-    once more).
+def left(line, stored, kept, known, book, clock):  # type: ignore[no-untyped-def]
+    """A store to sectors of a line: (parts that DRAM has to fill up, sectors that it has to write once more).
 
-    access   where the sectors of the whole access begin and end;  each: what bytes_of() says of it
-    kept     whether L2 still has the line, if it had it
+    kept     whether L2 still has the line, if it had it;  known: what this SM has asked for (l2_share.asked_before)
     """
-    tags, stamps, covered, written, when = book
-    if tags.size == 0:
+    words, each, covered = stored.words, stored.each, book.covered
+    if book.tags.size == 0:
         return 0, 0
     key = int(hashed(line) * 16777216.0) + 16777216 * int(hashed(line + 7) * 65536.0)
     waits = True
-    if written.size:
-        at, waits = find(written, when, written.size // p.WAYS, p.WAYS, key)
-        written[at], when[at] = key, servers[p.L1_CLOCK]
-    entry, there = find(tags, stamps, tags.size // WAYS, WAYS, key)
+    if book.written.size:
+        at, waits = find(book.written, book.when, book.written.size // p.WAYS, p.WAYS, key)
+        book.written[at], book.when[at] = key, clock
+    entry, there = find(book.tags, book.stamps, book.tags.size // WAYS, WAYS, key)
     filled = again = 0
-    for at in range(first, last):
-        beside = sides(words, at, access[0], access[1])
+    for at in range(stored.first, stored.last):
+        beside = sides(words, at, stored.begin, stored.end)
         stores = each[0] if beside == 0 else each[1] if beside == 1 else each[2]
         sector = 4 * entry + (int(words[at]) & 3)
         if not there and stores < WHOLE:
             for k in range(4 * entry, 4 * entry + 4):
                 covered[k] = 0.0
-            tags[entry], there = key, True
+            book.tags[entry], there = key, True
         before = asked_before(known, STORED + 4 * line + (int(words[at]) & 3))
         again += int(before and (not waits if kept else stores >= WHOLE))
         if there:
-            stamps[entry] = servers[p.L1_CLOCK]
+            book.stamps[entry] = clock
             gone = before and covered[sector] == 0 and stores < WHOLE
             if gone and (not kept or not asked_before(known, FILLED + 4 * line + (int(words[at]) & 3))):
                 filled += 1
@@ -124,15 +145,13 @@ def left(line, words, first, last, access, each, kept, known, book, servers):  #
 
 
 @compiled
-def parts_to_dram(gone, request, servers, counts, s):  # type: ignore[no-untyped-def]
-    """What DRAM has to fill up and to write once more, as left() says: parts cost as sectors that lie alone."""
+def parts_to_dram(gone, request, memory):  # type: ignore[no-untyped-def]
+    """What DRAM has to fill up and to write once more, as left() gives it: parts cost as sectors that lie alone."""
     filled, again = gone
+    settings, counts = memory.settings.dram, memory.counts
     if again > 0:
-        counts[p.L2_FILLED] += filled
-        counts[p.L2_REWRITTEN] += again
-        reads = 64.0 * s[p.LONE_HALF] * filled / s[p.DRAM_READ]
-        writes = 32.0 * (again + filled * (s[p.LONE_SECTOR] - 1)) / s[p.DRAM_WRITE]
-        servers[p.DRAM] = max(servers[p.DRAM], request) + reads + writes
-        servers[p.DRAM_IN] = max(servers[p.DRAM_IN], request) + reads + writes
-        servers[p.READ_WORK] += reads
-        servers[p.WRITE_WORK] += writes
+        counts.l2_filled += filled
+        counts.l2_rewritten += again
+        reads = 64.0 * settings.lone_half * filled / settings.read_bytes
+        writes = 32.0 * (again + filled * (settings.lone_sector - 1)) / settings.write_bytes
+        store(request, reads, writes, memory.servers.dram)

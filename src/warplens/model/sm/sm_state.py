@@ -1,10 +1,49 @@
-"""What a simulated multiprocessor works on, as arrays: layout.py says what stands where in some of them.  F5."""
+"""SM state: the arrays and records that the simulation of one SM works on, unit by unit."""
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from warplens.model.grid.atomic_packets import AtomicState
+from warplens.model.grid.memory_supply import SupplyArrays
+from warplens.model.sm.block_barriers import BarrierState
+from warplens.model.sm.block_dispatch import DispatchState
+from warplens.model.sm.constant_cache import ConstantLines, ConstantState
+from warplens.model.sm.dram_share import DramState
+from warplens.model.sm.l1_cache import TAG_BANKS, L1Lines, L1State
+from warplens.model.sm.l1_store_queue import StoreQueue, StoreQueueState
+from warplens.model.sm.l2_partial_sectors import PartialSectors
+from warplens.model.sm.l2_port import L2State
+from warplens.model.sm.l2_share import L2Share
+from warplens.model.sm.load_store_unit import LoadStoreState
+from warplens.model.sm.sm_settings import Settings
+from warplens.simc import Record
+
 Array = Any
+
+
+class Servers(NamedTuple):
+    """State of the units that serve warps.  tag_banks: until when each bank of L1's tags is taken (cycles)."""
+
+    dispatch: DispatchState
+    barriers: BarrierState
+    load_store: LoadStoreState
+    constants: ConstantState
+    l1: L1State
+    tag_banks: Array
+    store_queue: StoreQueueState
+    l2: L2State
+    atomics: AtomicState
+    dram: DramState
+
+
+def idle_servers() -> Servers:
+    return Servers(
+        DispatchState(), BarrierState(), LoadStoreState(), ConstantState(), L1State(), np.zeros(TAG_BANKS),
+        StoreQueueState(), L2State(), AtomicState(), DramState(),
+    )  # fmt: skip
 
 
 class SmWork(NamedTuple):
@@ -80,18 +119,71 @@ class Blocks(NamedTuple):
     noted: Array
 
 
-class Memory(NamedTuple):
-    """What memory_path.served works on: cache (tags, stamps, valid, fill, known, when lines were asked for first:
-    before and now, what waits to leave (l1_store_queue.py), and the books of l2_share.py and
-    l2_partial_sectors.py), flight,
-    updates (when L2 is done with the atomics on their way, sector by sector), servers (layout.py); issue_free, queue
-    and head of each sub-partition; and constant_path: constants (tags, stamps, fill, touched)."""
+class Counters(Record):
+    """cycles, issued                 of the SM, and its warp instructions
+    last_store                     when the last store is done (cycles)
+    lsu_busy                       cycles of the load/store unit
+    l1_sectors, l1_hits, l1_merged   sectors of loads and atomics, hits of loads and stores, stores to waiting sectors
+    l2_reads, l2_writes, l2_updates   sectors of loads, of stores, words of atomics;  l2_sent: packets of stores
+    l2_misses, l2_joined           of the reads: from DRAM; joined with those of other SMs
+    l2_pieces, l2_in_pieces        64-byte pieces that this SM asks for first, and sectors asked for of them then
+    l2_lost, l2_filled, l2_rewritten   pieces read again, sectors filled up, sectors written again, by DRAM
+    """
 
-    cache: Any
-    constants: Any
-    flight: Array
+    cycles: float
+    issued: float
+    l1_sectors: float
+    l1_hits: float
+    l2_reads: float
+    l2_writes: float
+    l2_misses: float
+    lsu_busy: float
+    last_store: float
+    l2_updates: float
+    l2_pieces: float
+    l2_in_pieces: float
+    l1_merged: float
+    l2_lost: float
+    l2_filled: float
+    l2_rewritten: float
+    l2_sent: float
+    l2_joined: float
+
+
+class Memory(NamedTuple):
+    """Memory of the SM, and what it knows of L2 and DRAM.
+
+    l1, store_queue, constants, l2_share, l2_partial   of the unit of that name
+    asked              pieces of 64 bytes that the SM has asked for (l2_share.asked_before)
+    asked_by_others, asked_now   when lines were asked for first: by other SMs, and by this one
+    sectors_in_flight, updates   when each place is free among the sectors that L1 waits for, and among atomics
+    issue_free         when each sub-partition may hand over an access
+    queue, head        of each sub-partition: when each place of its queue is free, and how many have been taken
+    """
+
+    l1: L1Lines
+    store_queue: StoreQueue
+    constants: ConstantLines
+    l2_share: L2Share
+    l2_partial: PartialSectors
+    asked: Array
+    asked_by_others: Array
+    asked_now: Array
+    sectors_in_flight: Array
     updates: Array
-    servers: Array
     issue_free: Array
     queue: Array
     head: Array
+    servers: Servers
+    counts: Counters
+    settings: Settings
+    supply: SupplyArrays
+
+
+class Results(NamedTuple):
+    """stalls: cycles by (reason, instruction);  ended: the cycle after the last of each block;  busy: cycles of each
+    pipe."""
+
+    stalls: Array
+    ended: Array
+    busy: Array

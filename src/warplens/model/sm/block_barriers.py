@@ -1,0 +1,67 @@
+"""Block barriers: when the warps of a block that wait at a barrier go on.
+
+What it is   one unit an SM takes the arrivals of warps, one after the other; a block has 16 barriers.
+Formula      all warps of the barrier go on `latency` cycles after the last arrival has been taken.
+Parameters   BarrierSettings, from calibration/derive.py.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from warplens.model import layout as p
+from warplens.simc import Record, compiled
+
+
+class BarrierSettings(NamedTuple):
+    """Cycles: latency: from the last arrival until the warps go on;  arrival_cycles: between two arrivals."""
+
+    latency: float
+    arrival_cycles: float
+
+
+class BarrierState(Record):
+    """free: until when the unit takes arrivals (cycles)."""
+
+    free: float
+
+
+@compiled
+def release(place, i, arrival, warps, blocks, work, stalls, settings):  # type: ignore[no-untyped-def]
+    """Barriers at which all have arrived let their warps go; when the first of them may issue."""
+    soonest = p.NEVER
+    for n in range(p.BLOCK_BARRIERS):
+        need = blocks.living[place]
+        if n == work.rows[i, p.NUMBER] and work.rows[i, p.DEPTH] > 0:
+            need = work.rows[i, p.DEPTH]
+        if blocks.arrived[place, n] == 0 or blocks.arrived[place, n] < need:
+            continue
+        blocks.arrived[place, n] = 0
+        for slot in range(place * work.warps, (place + 1) * work.warps):
+            if warps.waiting[slot] != n:
+                continue
+            warps.waiting[slot] = -1
+            freed, following = arrival + settings.latency, warps.now[slot]
+            stalls[p.AT_BARRIER, following] += max(freed - warps.mark[slot], 0.0)
+            warps.mark[slot] = warps.base[slot] = freed
+            for k in range(p.SCOREBOARDS):
+                if work.rows[following, p.WAITS] >> k & 1:
+                    warps.base[slot] = max(warps.base[slot], warps.board[slot, k])
+            sp = slot % blocks.wake.size
+            blocks.wake[sp] = min(blocks.wake[sp], warps.base[slot])
+            soonest = min(soonest, warps.base[slot])
+    return soonest
+
+
+@compiled
+def go_on(t, warps, blocks):  # type: ignore[no-untyped-def]
+    """Nobody can: barriers that wait for lanes of the same warp.  All go on; whether there were any."""
+    any_waits = False
+    for slot in range(warps.waiting.size):
+        if warps.waiting[slot] >= 0:
+            warps.waiting[slot] = -1
+            warps.base[slot] = warps.mark[slot] = t + 1
+            blocks.wake[slot % blocks.wake.size] = t + 1
+            any_waits = True
+    blocks.arrived[:, :] = 0
+    return any_waits

@@ -1,0 +1,45 @@
+"""L2 atomics: what atomics to one line cost L1, L2 and DRAM, besides the units of L2 (grid/atomic_packets.py).
+
+What it is   an atomic is done in L2; L1 gives up the line, of which it keeps no sector, whichever was changed.
+Formula      an atomic takes `latency`, and `latency_half` more or less by the partition that does it; where its line
+             comes from DRAM, as long as a load of it.
+Parameters   AtomicSettings, DramSettings, from calibration/derive.py.
+Evidence     measurements/h200/l1_atomics.csv; `passes` of the calibration.
+"""
+
+from __future__ import annotations
+
+from warplens.model import layout as p
+from warplens.model.address_hash import hashed
+from warplens.model.sm.dram_share import read_pieces, scattered, store_sectors
+from warplens.model.sm.l1_cache import drop
+from warplens.model.sm.l1_store_queue import bits
+from warplens.model.sm.l2_port import source_of
+from warplens.model.sm.l2_share import asked_before
+from warplens.simc import compiled
+
+WHOLE = 15  # defined: all sectors of a line
+
+
+@compiled
+def update(request, memory):  # type: ignore[no-untyped-def]
+    """Sectors of one line that atomics change, in L2: how many cycles longer than others they take."""
+    line, mask, counts, settings = request.line, request.mask, memory.counts, memory.settings
+    if line >= p.LOCAL_BASE:
+        return 0.0
+    drop(line, WHOLE, memory.l1)
+    pairs, moved, far = int(mask & 3 > 0) + int(mask & 12 > 0), 0.0, False
+    for half in (0, 2):
+        if mask >> half & 3 and not asked_before(memory.asked, 4 * line + half):
+            comes, share, _, _, _ = source_of(line, request.wave, memory.supply)
+            counts.l2_pieces += 1
+            counts.l2_in_pieces += (mask >> half & 1) + (mask >> half + 1 & 1)
+            moved += share
+            far = far or (comes and hashed(line + 29) < memory.supply.first[request.instruction])
+    read_pieces(moved, request.lone and pairs == 1, request.at, memory)
+    store_sectors(line, bits(mask), request.at, memory)
+    if far:
+        waited = max(memory.servers.dram.free - request.at, 0.0)
+        off = settings.dram.latency_spread * scattered(line, False, settings.dram)
+        return waited + settings.dram.latency - settings.atomics.latency + off
+    return settings.atomics.latency_half if hashed(line + 7) < 0.5 else -settings.atomics.latency_half

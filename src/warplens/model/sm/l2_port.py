@@ -1,0 +1,131 @@
+"""L2 port: the way of one SM to L2 and back, with its share of L2's bandwidth, and what L2 has of a line.
+
+What it is   one server for requests, one for L2's replies, one for the SM's port.
+Formula      cycles of a reply = max(bytes / read_bytes, line_read_cycles), and bytes / port_bytes at the port.
+Parameters   L2Settings; REQUEST and MANY below.  Which lines come from DRAM: grid/memory_supply.py.
+Evidence     measurements/h200/stores_loads.csv (`mixed`), near_halves.csv, joined.csv.
+Known error  requests of other SMs are a share of the bandwidth, not an order in time.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from warplens.model import layout as p
+from warplens.model.address_hash import hashed
+from warplens.model.grid.request_coalescing import arriving
+from warplens.model.sm.l2_share import Asker, asked_before, keeps
+from warplens.simc import Record, compiled
+
+REQUEST = 16.0  # bytes to L2, of a line that a load asks for; assumed: fitted by hand to `mixed` of stores_loads.csv
+ONE_SECTOR = 1 << 40  # defined: what tells the bit of a sector from that of its 64 bytes
+MANY = 16  # multiprocessors of which some are beside either half of L2; source: near_halves.csv
+
+
+class L2Settings(NamedTuple):
+    """port_bytes: a cycle that the SM takes in;  read_bytes, write_bytes: a cycle of its share of L2
+    line_read_cycles, line_write_cycles   of a line at the least, of its share of L2
+    latency      of a load that hits, cycles;  partitions: of L2
+    """
+
+    port_bytes: float
+    read_bytes: float
+    write_bytes: float
+    line_read_cycles: float
+    line_write_cycles: float
+    latency: float
+    partitions: float
+
+
+class L2State(Record):
+    """port, replies, requests: until when the SM's port and L2's side of both ways are taken (cycles);
+    last_from_dram: when the last line from DRAM is there."""
+
+    port: float
+    replies: float
+    requests: float
+    last_from_dram: float
+
+
+class LineRequest(NamedTuple):
+    """One line of a warp-wide access.
+
+    instruction, slot   of the warp that issued it;  wave: of its block
+    line, mask   its number, and the sectors that are wanted;  lone: the access wants neither of the lines beside it
+    at           when its tag has been looked up (cycles)
+    """
+
+    instruction: int
+    slot: int
+    wave: int
+    line: int
+    mask: int
+    lone: bool
+    at: float
+
+
+@compiled
+def source_of(line, wave, supply):  # type: ignore[no-untyped-def]
+    """(whether the line comes from DRAM, what share of a sector DRAM then spends on it, what share of those who ask
+    for it one SM is, how many keys stand for all lines, which buffer has it: memory_supply.py)."""
+    sector = line * 4
+    for n in range(supply.lows.size):
+        if supply.lows[n] <= sector + 3 and sector < supply.highs[n]:
+            then = min(wave, supply.latency.shape[1] - 1)
+            return hashed(line) < supply.latency[n, then], supply.weight[n, then], supply.own[n], supply.keys[n], n
+    return False, 0.0, 1.0, 0.0, -1
+
+
+@compiled
+def by_both(line, own, keys):  # type: ignore[no-untyped-def]
+    """Whether multiprocessors beside both halves of L2 ask for a line at the same time, of which one is the share `own`
+    (and `keys` says that each has a time of its own): for all of them it comes as for those beside its own half.  Of 16
+    and more neighbours some are beside either half, of 8 in one of five to three groups, of 2 seldom
+    (measurements/h200/near_halves.csv: 690 cycles alone and of 8, 590 of 16 to 132)."""
+    few = min(1.0 / (MANY * own), 1.0)
+    return keys == 0 and hashed(line + 31) < few * few
+
+
+@compiled
+def ask(at, memory):  # type: ignore[no-untyped-def]
+    """A load asks for a line.  It does not wait for stores, but they wait for it."""
+    l2 = memory.servers.l2
+    l2.requests = max(l2.requests, at) + REQUEST / memory.settings.l2.write_bytes
+
+
+@compiled
+def look_up(request, half, wanted, valid, before, memory):  # type: ignore[no-untyped-def]
+    """L2 looks for so many wanted sectors of 64 bytes of a line, which begin with sector `half`; `valid`: what L1 has.
+
+    before   of the other half, as the result: (whether DRAM gives a line that this SM waits for, whether L2 had lost
+             it, whether SMs beside both partitions ask for it at the same time, pieces of 64 bytes that DRAM reads)
+    """
+    far, lost, near, moved = before
+    line, mask, counts, supply = request.line, request.mask, memory.counts, memory.supply
+    comes, share, own, keys, buffer = source_of(line, request.wave, supply)
+    near = by_both(line, own, keys)
+    if buffer >= 0:
+        since = request.at - memory.settings.dispatch.first_block_cycles
+        arrive = arriving(supply.group[buffer], supply.drift[buffer], since)
+        counts.l2_joined += wanted * (1.0 - arrive)
+    asker = Asker(own, keys, False, request.wave)
+    clock, partitions = memory.servers.l1.clock, memory.settings.l2.partitions
+    kept = keeps(line, 1 << (half >> 1), asker, memory.l2_share, clock, partitions)
+    first = new = False
+    if line < p.LOCAL_BASE:
+        first = not asked_before(memory.asked, 4 * line + half)
+        counts.l2_pieces += int(first)
+        counts.l2_in_pieces += wanted * int(first)
+        # The other sector of these 64 bytes counts as a miss, too: it is mostly asked for while both come.
+        sector = 4 * line + half + (0 if mask >> half & 1 and not valid >> half & 1 else 1)
+        new = not asked_before(memory.asked, ONE_SECTOR + sector) if wanted == 1 else first
+    if first:
+        far, moved = far or (comes and hashed(line + 29) < supply.first[request.instruction]), moved + share
+    if not kept and (keys > 0 or not first):
+        again = 1.0 - share if first else 1.0
+        far, lost, new, moved = True, True, first, moved + again
+        counts.l2_lost += again
+        counts.l2_misses += again * wanted
+    if new:
+        counts.l2_misses += share * wanted
+    return far, lost, near, moved

@@ -1,0 +1,136 @@
+"""Warp scheduler: which warp of a sub-partition issues, when its next instruction may, and why it waits.
+
+What it is   four schedulers an SM; each issues one warp instruction a cycle.
+Formula      of the warps that may issue: the one that the last instruction asks to stay with, else of the block that
+             came first the warp that has not issued for longest.  A warp may issue its next instruction after the stall
+             count of the last one and when all scoreboards that the instruction waits for are free.
+Parameters   SchedulerSettings; stall counts and scoreboards are in the machine code (instruction_table.py).
+Evidence     Huerta et al., MICRO 2025, arXiv 2503.20481, for stall counts, scoreboards and the order of warps.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from warplens.model import layout as p
+from warplens.model.address_hash import hashed
+from warplens.model.sm.block_dispatch import wait
+from warplens.model.sm.pipes import free_from, read_from
+from warplens.model.trace.trace_decoder import ENTER, OF_WARP, basic_block, instruction, length
+from warplens.simc import compiled
+
+
+class SchedulerSettings(NamedTuple):
+    """branch_latency, instruction_latency: cycles until the target of a branch, and code that nobody has fetched, issue
+    full_warps   1 where divergence is taken away"""
+
+    branch_latency: float
+    instruction_latency: float
+    full_warps: float
+
+
+@compiled
+def lanes_of(mask):  # type: ignore[no-untyped-def]
+    count = 0
+    while mask:
+        mask &= mask - np.uint32(1)
+        count += 1
+    return count
+
+
+@compiled
+def next_block(words, at, stop, full):  # type: ignore[no-untyped-def]
+    """Where the next basic block of a warp is entered; `full`: of those that a part of the lanes runs only so many as
+    full warps would need."""
+    while at < stop:
+        if words[at] >= ENTER and (not full or hashed(at) * 32.0 < lanes_of(words[at + 1])):
+            return at
+        at += OF_WARP if words[at] >= ENTER else length(words[at])
+    return stop
+
+
+@compiled
+def pick(sp, t, warps, blocks, work, memory, pipes, stalls):  # type: ignore[no-untyped-def]
+    """(the warp that a scheduler issues now or -1, when one may be able to)."""
+    room = memory.queue[sp, memory.head[sp] % memory.queue.shape[1]]
+    chosen, first, soonest = -1, np.int64(0), p.NEVER
+    for slot in range(sp, warps.base.size, blocks.wake.size):
+        if warps.base[slot] > t:
+            soonest = min(soonest, warps.base[slot])
+            continue
+        i = warps.now[slot]
+        free, reason = free_from(sp, i, t, work, pipes)
+        if work.rows[i, p.KIND] in (p.LOAD, p.STORE, p.ATOMIC, p.REDUCE, p.COPY, p.EXCHANGE, p.TABLE, p.TELL):
+            free = max(free, room)
+            reason = p.LG if work.rows[i, p.NEED] == 1 else p.MIO
+        if free > t:
+            soonest = min(soonest, free)
+        else:
+            reason = p.NOT_SELECTED
+            block = blocks.held[slot // work.warps]
+            older = block == first and warps.order[slot] < warps.order[chosen]
+            if slot == blocks.last[sp] or (chosen != blocks.last[sp] and (block < first or older)) or chosen < 0:
+                chosen, first = slot, block
+        if warps.why[slot] != reason:
+            stalls[warps.why[slot], i] += t - warps.mark[slot]
+            warps.mark[slot], warps.why[slot] = t, reason
+    if chosen >= 0:
+        ready = read_from(sp, chosen, warps.now[chosen], t, work, pipes)
+        if ready > t:
+            blocks.last[sp] = chosen
+            hold(sp, t, warps, blocks, stalls)
+            return -1, ready
+    return chosen, soonest
+
+
+@compiled
+def hold(sp, t, warps, blocks, stalls):  # type: ignore[no-untyped-def]
+    """A scheduler issues nothing: what it has chosen waits for its registers."""
+    for slot in range(sp, warps.base.size, blocks.wake.size):
+        if warps.base[slot] <= t and warps.why[slot] == p.NOT_SELECTED:
+            stalls[p.NOT_SELECTED, warps.now[slot]] += t - warps.mark[slot]
+            warps.mark[slot], warps.why[slot] = t, p.DISPATCH
+
+
+@compiled
+def proceed(slot, i, t, warps, work, seen, stalls, settings):  # type: ignore[no-untyped-def]
+    """A warp has issued i: what it issues next, and when it may; whether it has ended."""
+    ready, stalled = t + max(work.rows[i, p.STALL], 1), p.WAIT
+    at, stop = warps.position[slot], warps.stop[slot]
+    while at < stop and work.words[at] < ENTER and instruction(work.words[at]) == i:
+        at += length(work.words[at])
+    warps.position[slot] = at
+    if i < warps.until[slot]:
+        warps.now[slot] = i + 1
+    else:
+        at = next_block(work.words, at, stop, settings.full_warps > 0)
+        if at >= stop:
+            return True
+        entered = basic_block(work.words[at])
+        warps.position[slot] = at + OF_WARP
+        if work.firsts[entered] != i + 1:
+            ready, stalled = max(ready, t + settings.branch_latency), p.BRANCHING
+        warps.now[slot], warps.until[slot] = work.firsts[entered], work.lasts[entered]
+    following, depth = warps.now[slot], work.rows[i, p.DEPTH]
+    warps.mark[slot] = t + 1
+    wait(slot, following, ready, stalled, warps, stalls)
+    line = following // p.CODE_LINE
+    if settings.instruction_latency > 0 and seen[line] == 0:
+        seen[line] = 1
+        if line > 0:
+            wait(slot, following, t + settings.instruction_latency, p.NO_INSTRUCTION, warps, stalls)
+    if work.rows[i, p.KIND] == p.FENCE:
+        wait(slot, following, t + work.lats[i], p.MEMBAR, warps, stalls)
+    if work.rows[i, p.KIND] == p.GROUP_WAIT and depth < p.GROUPS and warps.grouped[slot] > depth:
+        wait(slot, following, warps.groups[slot, (warps.grouped[slot] - 1 - depth) % p.GROUPS], p.LONG, warps, stalls)
+    free, reason = 0.0, p.SHORT
+    for k in range(p.SCOREBOARDS):
+        if work.rows[following, p.WAITS] >> k & 1 and warps.board[slot, k] > free:
+            free, reason = warps.board[slot, k], warps.because[slot, k]
+    wait(slot, following, free, reason, warps, stalls)
+    if work.rows[following, p.KIND] == p.END:
+        wait(slot, following, warps.drained[slot], p.DRAINING, warps, stalls)
+    warps.base[slot], warps.why[slot] = warps.mark[slot], p.NOT_SELECTED
+    return False

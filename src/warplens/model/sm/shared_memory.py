@@ -1,0 +1,46 @@
+"""Shared memory: cycles and latency of a warp-wide access, from its bank conflicts.
+
+What it is   32 banks of 4 bytes; a warp's access takes as many wavefronts as the emulator counted for it.
+Formula      cycles = max(wavefronts, request_cycles); latency = latency + wavefront_cycles * (wavefronts - 1)
+             + a cycle for each register of a lane behind the first.
+Evidence     `chain shared` of measurements/h200/calibration.csv: 29.2, 30.2, 32.2 cycles for 1, 2, 4 registers.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from warplens.model import layout as p
+from warplens.simc import compiled
+
+
+class SharedSettings(NamedTuple):
+    """request_cycles: of the load/store unit for one access;  latency, atomic_latency: cycles of a load, of an atomic;
+    ideal_banks: 1 where bank conflicts are taken away."""
+
+    request_cycles: float
+    latency: float
+    atomic_latency: float
+    ideal_banks: float
+
+
+@compiled
+def serve_shared(access, begin, free, waves, ideal, memory):  # type: ignore[no-untyped-def]
+    """(when the access leaves the queue, when its result is there, when its registers are read).
+
+    begin   when its sub-partition hands it over;  free: when the load/store unit serves it
+    waves   its wavefronts;  ideal: without bank conflicts
+    """
+    unit, settings = memory.settings.load_store, memory.settings.shared
+    if settings.ideal_banks > 0:
+        waves = min(waves, ideal)
+    cost = max(waves, settings.request_cycles)
+    if access.kind in (p.ATOMIC, p.REDUCE):
+        cost = max(cost, waves)
+    memory.servers.load_store.free = free + cost
+    memory.issue_free[access.sub_partition] = begin + max(unit.issue_cycles, unit.wavefront_cycles * waves)
+    memory.counts.lsu_busy += cost
+    late = settings.atomic_latency if access.kind == p.ATOMIC else settings.latency
+    # Each register of a lane comes a cycle behind the one before (`chain shared`: 29.2, 30.2, 32.2 cycles).
+    late += unit.wavefront_cycles * (waves - 1) + max(access.bytes // 4 - 1, 0)
+    return begin, begin + late, begin + unit.register_read_latency

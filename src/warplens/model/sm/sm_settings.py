@@ -1,0 +1,141 @@
+"""SM settings: the speeds of each unit, with the SM's share of what all SMs use together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from warplens.machine import Machine, Speeds
+from warplens.model.grid.atomic_packets import AtomicSettings
+from warplens.model.grid.memory_supply import MemorySupply
+from warplens.model.grid.simulated_blocks import SimulatedBlocks
+from warplens.model.sm.block_barriers import BarrierSettings
+from warplens.model.sm.block_dispatch import DispatchSettings
+from warplens.model.sm.constant_cache import ConstantSettings
+from warplens.model.sm.dram_share import DramSettings
+from warplens.model.sm.l1_cache import L1Settings
+from warplens.model.sm.l1_store_queue import StoreQueueSettings
+from warplens.model.sm.l2_port import L2Settings
+from warplens.model.sm.load_store_unit import LoadStoreSettings
+from warplens.model.sm.scheduler import SchedulerSettings
+from warplens.model.sm.shared_memory import SharedSettings
+
+SCATTER = ("least", "tenth", "quarter", "half", "three_quarters", "nine_tenths", "all_but_hundredth", "most")
+PACKET = 32.0  # bytes a cycle that one SM sends to L2 if it is alone; source: `lines of a store`
+
+
+class Settings(NamedTuple):
+    """In the order in which a request meets the units."""
+
+    dispatch: DispatchSettings
+    scheduler: SchedulerSettings
+    barriers: BarrierSettings
+    load_store: LoadStoreSettings
+    shared: SharedSettings
+    constants: ConstantSettings
+    l1: L1Settings
+    store_queue: StoreQueueSettings
+    l2: L2Settings
+    atomics: AtomicSettings
+    dram: DramSettings
+
+
+def settings_of(machine: Machine, chosen: SimulatedBlocks, supply: MemorySupply, what_if: Sequence[str]) -> Settings:
+    """Of one of the SMs that have blocks; `what_if`: causes that are taken away (WHAT_IF of prediction.py)."""
+    speeds, more = machine.speeds, 2.0 if "double_bandwidth" in what_if else 1.0
+    spread = machine.multiprocessors / chosen.active
+    return Settings(
+        dispatch=DispatchSettings(
+            first_block_cycles=speeds.first_block_cycles,
+            first_resident_cycle=max(speeds.first_block_cycles - speeds.first_resident_cycles, 0.0),
+            block_start_cycles=speeds.block_start_cycles,
+            warp_start_cycles=speeds.warp_start_cycles,
+            block_end_cycles=speeds.block_end_cycles,
+            block_report_cycles=chosen.active / speeds.block_rate,
+        ),
+        scheduler=SchedulerSettings(
+            branch_latency=speeds.latency_branch,
+            instruction_latency=speeds.latency_instruction,
+            full_warps=float("no_divergence" in what_if),
+        ),
+        barriers=BarrierSettings(latency=speeds.latency_barrier, arrival_cycles=speeds.latency_barrier_arrival),
+        load_store=LoadStoreSettings(
+            queue=speeds.queue,
+            issue_cycles=speeds.lsu_issue,
+            wavefront_cycles=speeds.wavefront_cycles,
+            global_request_cycles=speeds.global_request,
+            miss_request_cycles=speeds.miss_request,
+            register_read_latency=speeds.latency_store,
+            ideal_access=float("ideal_access" in what_if),
+        ),
+        shared=SharedSettings(
+            request_cycles=speeds.shared_request,
+            latency=speeds.latency_shared,
+            atomic_latency=speeds.latency_shared_atomic,
+            ideal_banks=float("no_bank_conflicts" in what_if),
+        ),
+        constants=ConstantSettings(
+            word_cycles=speeds.table_word_cycles,
+            replay_cycles=speeds.table_replay_cycles,
+            line_cycles=max(speeds.table_line_cycles, chosen.active * speeds.table_line_cycles_of_all),
+            line_cycles_alone=speeds.table_line_cycles,
+            latency=speeds.latency_table,
+            first_latency=speeds.latency_table_first,
+        ),
+        l1=L1Settings(
+            latency=speeds.latency_l1,
+            bytes_per_cycle=float(machine.limits.l1_bytes_per_cycle),
+            sectors_in_flight=speeds.sectors_in_flight,
+        ),
+        store_queue=StoreQueueSettings(
+            lines=speeds.store_lines,
+            slack_cycles=speeds.store_slack_cycles,
+            late_near_cycles=speeds.late_near_cycles / spread,
+            late_far_cycles=speeds.late_far_cycles / spread,
+        ),
+        l2=_l2(speeds, spread, more, supply),
+        atomics=AtomicSettings(
+            word_cycles=speeds.atomic_word_cycles,
+            sector_cycles=speeds.atomic_sector_cycles,
+            sms_per_unit=supply.of_units,
+            packet_cycles=speeds.l2_atomic_piece_cycles / spread,
+            lone_cycles=speeds.l2_atomic_lone_cycles / spread,
+            reply_cycles=speeds.l2_atomic_reply_cycles / spread,
+            latency=speeds.latency_global_atomic,
+            latency_half=speeds.latency_global_atomic_half,
+            sectors_in_flight=speeds.atomics_in_flight,
+        ),
+        dram=_dram(machine, chosen.active, more, supply),
+    )
+
+
+def _l2(speeds: Speeds, spread: float, more: float, supply: MemorySupply) -> L2Settings:
+    read = speeds.l2_read_hot if supply.reached * 32 <= speeds.hot_bytes else speeds.l2_read
+    return L2Settings(
+        port_bytes=speeds.l2_port * more,
+        read_bytes=min(read * spread, speeds.l2_port) * more,
+        write_bytes=min(speeds.l2_write * spread, PACKET) * more,
+        line_read_cycles=speeds.l2_line_read_cycles / spread,
+        line_write_cycles=speeds.l2_line_write_cycles / spread,
+        latency=speeds.latency_l2,
+        partitions=speeds.halves,
+    )
+
+
+def _dram(machine: Machine, active: int, more: float, supply: MemorySupply) -> DramSettings:
+    speeds = machine.speeds
+    bytes_per_cycle = machine.dram_gigabytes_per_second * 1000 / machine.boost_megahertz / active * more
+    return DramSettings(
+        read_bytes=bytes_per_cycle * speeds.read_share,
+        write_bytes=bytes_per_cycle * speeds.write_share,
+        latency=speeds.latency_dram,
+        latency_spread=speeds.latency_dram_spread,
+        scatter=np.array([getattr(speeds, f"scatter_{share}") for share in SCATTER], np.float64),
+        queue_cycles=speeds.latency_dram_queue,
+        turn_cycles=speeds.latency_dram_turn * supply.writing,
+        turn_growth=speeds.turn_growth,
+        lone_half=speeds.lone_half,
+        lone_sector=speeds.lone_sector,
+    )
