@@ -146,7 +146,7 @@ class CodegenContext(WarpBuilder, ABC):
 
     registers: LoweredRegisters
     place: ProgramPoint  # whose code this is
-    apart = False  # the code emitted now is for diverged lanes
+    diverged = False  # the code emitted now is for diverged lanes
     at: Instruction  # the instruction that is being translated, and its lanes
     active: llvm.Value
     counters: llvm.Value
@@ -221,11 +221,11 @@ class CodegenContext(WarpBuilder, ABC):
         """A whole warp waits for others; it resumes at an instruction."""
 
     @contextmanager
-    def parted(self) -> Iterator[None]:
+    def diverging(self) -> Iterator[None]:
         """The code emitted inside is for diverged lanes."""
-        before, self.apart = self.apart, True
+        before, self.diverged = self.diverged, True
         yield
-        self.apart = before
+        self.diverged = before
 
     def fault_if(self, wrong: llvm.Value, kind: FaultKind, at: Instruction, **fields: llvm.Value) -> None:
         """Stops the run where a lane of the mask `wrong` is set."""

@@ -10,7 +10,7 @@ from warplens.emulator.access.site import V32
 from warplens.emulator.codegen.structured_builder import i32
 from warplens.emulator.codegen.vector_types import I1, I32, I64, LANES, is_vector, vector
 from warplens.emulator.instrument.instrumentation import BarrierArrival
-from warplens.emulator.lowering.reconvergence import Reconvergence
+from warplens.emulator.lowering.instruction_context import InstructionPart
 from warplens.emulator.state.counter_layout import DIVERGENT, ON, PARTED, REPLAYED
 from warplens.emulator.state.structs import ALL_THREADS, BlockState, ClusterState, FaultKind, Reduce, WarpState
 from warplens.isa.dsl.lanes import U32, Pred
@@ -21,12 +21,12 @@ TRY = (
 CLUSTER = 16  # the cluster's barrier, after the 16 of BAR
 
 
-class ControlFlow(Reconvergence):
+class ControlFlow(InstructionPart):
     """Control flow: of the active lanes."""
 
     def branch(self, target: Label, when: Pred | None = None, uniform: bool = False) -> None:
         b = self.b
-        there, after = target.offset // 16, self._next()
+        there, after = target.offset // 16, self.c.next_index()
         condition = self.condition
         if when is not None:
             condition = when.node if condition is None else (Pred(self.e, condition) & when).node
@@ -34,13 +34,13 @@ class ControlFlow(Reconvergence):
             self.f.go_on(there, self.at.index)
             return
         if is_vector(condition):
-            taken = b.bitcast(b.and_(self.lanes, condition), I32)
+            taken = b.bitcast(b.and_(self.c.lanes, condition), I32)
         else:
-            taken = b.select(condition, self.mask, i32(0))
+            taken = b.select(condition, self.c.mask, i32(0))
         if when is not None:
-            self.count(ON, b.zext(self.code.popcount(taken), I64))  # the lanes that branch, as an H200 counts
+            self.c.count(ON, b.zext(self.code.popcount(taken), I64))  # the lanes that branch, as an H200 counts
         if uniform:
-            self._either(b.icmp_signed("==", taken, self.mask), target)
+            self._either(b.icmp_signed("==", taken, self.c.mask), target)
         elif is_vector(condition):
             self._diverge(taken, there, after)
         else:
@@ -53,18 +53,18 @@ class ControlFlow(Reconvergence):
         some, all_, mixed, none = (b.append_basic_block(n) for n in ("some", "all", "mixed", "none"))
         b.cbranch(b.icmp_signed("==", taken, i32(0)), none, some)
         b.position_at_end(some)
-        b.cbranch(b.icmp_signed("==", taken, self.mask), all_, mixed).set_weights([10, 1])
+        b.cbranch(b.icmp_signed("==", taken, self.c.mask), all_, mixed).set_weights([10, 1])
         b.position_at_end(all_)
         self.f.go_on(there, here)
         b.position_at_end(none)
         self.f.go_on(after, here)
         b.position_at_end(mixed)
-        self.count(DIVERGENT)
-        self.count(PARTED)
-        rest = b.and_(self.mask, b.not_(taken))
+        self.c.count(DIVERGENT)
+        self.c.count(PARTED)
+        rest = b.and_(self.c.mask, b.not_(taken))
         go, stay = (b.append_basic_block(n) for n in ("go", "stay"))
         b.cbranch(b.icmp_signed("<", code.popcount(taken), code.popcount(rest)), go, stay)
-        with self.f.parted():
+        with self.f.diverging():
             b.position_at_end(go)
             self._push_other_half(after, rest, taken)
             self.f.go_on(there, here)
@@ -80,7 +80,7 @@ class ControlFlow(Reconvergence):
         self.b.store(running, self.f.exec)
 
     def branch_any(self, target: Label, wanted: Pred | None = None) -> None:
-        lanes, also = self.active_mask, None if wanted is None else wanted.node
+        lanes, also = self.c.active_mask, None if wanted is None else wanted.node
         if also is not None and is_vector(also):
             lanes = self.b.and_(lanes, self.b.bitcast(also, I32))
         taken = self.b.icmp_signed("!=", lanes, i32(0))
@@ -94,14 +94,14 @@ class ControlFlow(Reconvergence):
         self.b.position_at_end(yes)
         self.f.go_on(target.offset // 16, self.at.index)
         self.b.position_at_end(no)
-        self.f.go_on(self._next(), self.at.index)
+        self.f.go_on(self.c.next_index(), self.at.index)
 
     def branch_unless_mask(self, mask: U32, target: Label, equal: bool) -> None:
         """Lanes that do not exist or have exited are not missed: seen on an H200, where a warp of 8 threads passes
         BRA.DIV with a mask of all lanes.  Lanes outside the mask do not matter.  A lane whose guard is false goes
         along, but is not one of those wanted."""
-        wanted = self.b.and_(self.first(mask).node, self.b.not_(self._exited()))
-        missing = self.b.and_(wanted, self.b.not_(self.active_mask))
+        wanted = self.b.and_(self.c.first(mask).node, self.b.not_(self.c.exited()))
+        missing = self.b.and_(wanted, self.b.not_(self.c.active_mask))
         self._either(self.b.icmp_signed("==" if equal else "!=", missing, i32(0)), target)
 
     def jump(self, low: U32, high: U32, base: int = 0) -> None:
@@ -109,20 +109,20 @@ class ControlFlow(Reconvergence):
         places = b.lshr(self.e.splat((low + base).node), self.e.splat(i32(4)))
         self.f.all_later()
         slot = self.code.variable(V32, places)
-        rest = b.and_(self.mask, b.not_(self.active_mask))
+        rest = b.and_(self.c.mask, b.not_(self.c.active_mask))
         if self.condition is not None:
             with self.code.when(self.code.nonzero(rest)):
-                b.call(self.runtime.stack.push_and_stale, [self.f.warp, self.f.later(self._next(), rest), rest])
+                b.call(self.runtime.stack.push_and_stale, [self.f.warp, self.f.later(self.c.next_index(), rest), rest])
         self._spend_backwards(places)
-        self._count_targets(places)
-        replayed = b.call(self.runtime.stack.push_targets, [self.f.warp, self.active_mask, slot])
-        self.count(REPLAYED, replayed)
+        self.c.count_targets(places)
+        replayed = b.call(self.runtime.stack.push_targets, [self.f.warp, self.c.active_mask, slot])
+        self.c.count(REPLAYED, replayed)
         b.branch(self.f.dispatch)
 
     def _spend_backwards(self, places: llvm.Value) -> None:
         """As for branches, so that time goes on: what lies between here and an earlier place."""
         b = self.b
-        back = b.sub(self.f.number(self.at.index), b.extract_element(places, self._first_lane()))
+        back = b.sub(self.f.number(self.at.index), b.extract_element(places, self.c.first_lane()))
         spent = b.select(b.icmp_signed(">", back, i32(0)), back, i32(0))
         b.store(b.sub(b.load(self.f.fuel, typ=I64), b.zext(spent, I64)), self.f.fuel)
 
@@ -132,10 +132,10 @@ class ControlFlow(Reconvergence):
 
     def exit(self, when: Pred | None = None) -> None:
         b = self.b
-        lanes = self.active_mask
+        lanes = self.c.active_mask
         if when is not None:
             lanes = b.and_(lanes, b.bitcast(self.e.splat(when.node), I32))
-            self.count(ON, b.zext(self.code.popcount(lanes), I64))
+            self.c.count(ON, b.zext(self.code.popcount(lanes), I64))
         b.call(self.runtime.blocks.exit_lanes, [self.f.block, self.f.warp, lanes])
         whole = self.f.place.whole
         if self.f.t.uses_meeting and not whole:
@@ -145,12 +145,12 @@ class ControlFlow(Reconvergence):
         if self.condition is None and when is None:
             b.branch(gone)
             return
-        left = b.and_(self.mask, b.not_(lanes))
+        left = b.and_(self.c.mask, b.not_(lanes))
         b.store(left, self.f.exec)
         on = b.append_basic_block("on")
         b.cbranch(self.code.nonzero(left), on, gone)
         b.position_at_end(on)
-        self.f.go_on(self._next(), self.at.index)
+        self.f.go_on(self.c.next_index(), self.at.index)
 
     def trap(self) -> None:
         self.f.record_fault(FaultKind.TRAP, self.f.number(self.at.index))
@@ -159,21 +159,21 @@ class ControlFlow(Reconvergence):
     def yields(self) -> None:
         """Yields to other splits; lanes that wait for one which only spins are released (simt/split_scheduler.py)."""
         b, f = self.b, self.f
-        if not f.place.whole or f.apart:
+        if not f.place.whole or f.diverged:
             with self.code.when(b.call(self.runtime.splits.has_others, [f.warp])):
-                away = [f.env, f.warp, f.later(self._next(), self.mask), self.mask]
+                away = [f.env, f.warp, f.later(self.c.next_index(), self.c.mask), self.c.mask]
                 with self.code.when(b.call(self.runtime.splits.yield_lanes, away)):
                     b.branch(f.dispatch)
-        f.go_on(self._next(), self.at.index)
+        f.go_on(self.c.next_index(), self.at.index)
 
     def waits_until(self, p: Pred) -> None:
         b, code, f = self.b, self.code, self.f
-        over = b.and_(self.active_mask, b.bitcast(self.e.splat(p.node), I32))
-        waits = b.and_(b.icmp_signed("==", over, i32(0)), code.nonzero(self.active_mask))
+        over = b.and_(self.c.active_mask, b.bitcast(self.e.splat(p.node), I32))
+        waits = b.and_(b.icmp_signed("==", over, i32(0)), code.nonzero(self.c.active_mask))
         with code.when(waits, likely=False):
-            code.store(b.or_(code.load(WarpState, f.warp, "reissued"), self.mask), WarpState, f.warp, "reissued")
+            code.store(b.or_(code.load(WarpState, f.warp, "reissued"), self.c.mask), WarpState, f.warp, "reissued")
             f.end_turn(TRY)
-            b.store(f.later(self.at.index, self.mask), f.resume_at)
+            b.store(f.later(self.at.index, self.c.mask), f.resume_at)
             b.branch(f.suspend)
 
     def cluster_arrive(self) -> None:
@@ -183,7 +183,7 @@ class ControlFlow(Reconvergence):
         code = self.code
         cluster = code.load(BlockState, self.f.block, "cluster")
         code.store(code.load(ClusterState, cluster, "phase"), WarpState, self.f.warp, "cluster_phase")
-        code.bump(code.field(ClusterState, cluster, "arrived"), code.popcount(self.active_mask), I32)
+        code.bump(code.field(ClusterState, cluster, "arrived"), code.popcount(self.c.active_mask), I32)
         self._open_cluster(cluster)
 
     def _open_cluster(self, cluster: llvm.Value) -> None:
@@ -206,7 +206,7 @@ class ControlFlow(Reconvergence):
         )
         over = self.e.splat(self.b.icmp_signed("!=", now, then))
         self.waits_until(Pred(self.e, over))
-        self.f.go_on(self._next(), self.at.index)
+        self.f.go_on(self.c.next_index(), self.at.index)
 
     def block_barrier(
         self, index: U32 | int, threads: U32 | int | None, *, waits: bool = True,
@@ -215,16 +215,16 @@ class ControlFlow(Reconvergence):
         b, code = self.b, self.code
         coming = self._coming()
         number = self._uniform(index)
-        lanes = code.popcount(self.mask)
+        lanes = code.popcount(self.c.mask)
         need = i32(ALL_THREADS) if threads is None else self._uniform(threads)
         if isinstance(threads, U32):
             need = b.select(b.icmp_signed("==", need, i32(0)), i32(ALL_THREADS), need)
-        living = b.and_(self.f.first_mask(), b.not_(self._exited()))
+        living = b.and_(self.f.first_mask(), b.not_(self.c.exited()))
         arrival = BarrierArrival(number, coming, living, self.f.number(self.at.index))
         self.f.t.watch.arrive(code, self.f.env, self.f.block, self.f.warp, arrival)
         if threads is not None:
             # A barrier with a count counts whole warps: exited lanes of a warp that arrives whole count too.
-            lanes = b.select(b.icmp_signed("==", self.mask, living), i32(LANES), lanes)
+            lanes = b.select(b.icmp_signed("==", self.c.mask, living), i32(LANES), lanes)
         code.bump(code.field(BlockState, self.f.block, "arrived", number), lanes, I32)
         code.store(need, BlockState, self.f.block, "need", number)
         if reduces is not None and p is not None:
@@ -233,11 +233,12 @@ class ControlFlow(Reconvergence):
             code.bump(code.field(BlockState, self.f.block, "lanes", number), code.popcount(coming), I32)
             code.store(int(Reduce[reduces.upper()]), BlockState, self.f.block, "reduction")
         if not waits:
-            self.f.go_on(self._next(), self.at.index)
+            self.f.go_on(self.c.next_index(), self.at.index)
             return
-        b.call(self.runtime.blocks.park, [self.f.warp, number, self.mask, self.f.later(self._next(), self.mask)])
-        if self.f.place.whole and not self.f.apart:
-            self.f.wait_at(self._next())
+        after = self.f.later(self.c.next_index(), self.c.mask)
+        b.call(self.runtime.blocks.park, [self.f.warp, number, self.c.mask, after])
+        if self.f.place.whole and not self.f.diverged:
+            self.f.wait_at(self.c.next_index())
         else:
             b.branch(self.f.dispatch)
 
@@ -245,18 +246,18 @@ class ControlFlow(Reconvergence):
         """Lanes whose guard is true.  If there is one, all of the split wait with it: of the rules that come into
         question the one that fits what an H200 did (measurements/README.md)."""
         if self.condition is None:
-            return self.mask
-        coming = self.active_mask
-        self._skip_unless(self.code.nonzero(coming))
+            return self.c.mask
+        coming = self.c.active_mask
+        self.c.skip_unless(self.code.nonzero(coming))
         return coming
 
     def _uniform(self, value: U32 | int) -> llvm.Value:
-        return i32(value) if isinstance(value, int) else self.first(value).node
+        return i32(value) if isinstance(value, int) else self.c.first(value).node
 
     def barrier_result(self) -> tuple[U32, Pred]:
         count = self.code.load(BlockState, self.f.block, "result", 0)
         truth = self.code.load(BlockState, self.f.block, "result", 1)
-        return self._u32(count), Pred(self.e, self.b.trunc(truth, I1))
+        return self.c.u32(count), Pred(self.e, self.b.trunc(truth, I1))
 
     def fence(self) -> None:
         """Memory is in order here: one thread runs a block, and order between blocks is not relied upon."""

@@ -10,8 +10,10 @@ from warplens.core.program import Constant, Instruction, Program, Register
 from warplens.emulator.access.site import iota
 from warplens.emulator.analysis.predicate_file import PredicateFile
 from warplens.emulator.codegen.structured_builder import i32
-from warplens.emulator.codegen.vector_types import I32, is_vector
+from warplens.emulator.codegen.vector_types import I32, I64, is_vector
 from warplens.emulator.lowering.codegen_context import CodegenContext
+from warplens.emulator.state.counter_layout import DIVERGENT, PARTED, REPLAYS
+from warplens.emulator.state.structs import WarpState
 from warplens.errors import UnsupportedInstruction
 from warplens.isa.dsl.lanes import U32, Pred
 from warplens.isa.dsl.not_emulated import absent
@@ -53,6 +55,12 @@ class InstructionContext(PredicateFile):
         return Pred(self.e, self._active)
 
     @property
+    def active_lanes(self) -> llvm.Value:
+        """`active` as a vector."""
+        lanes: llvm.Value = self._active
+        return lanes
+
+    @property
     def active_mask(self) -> llvm.Value:
         if self.condition is None:
             return self.mask
@@ -62,9 +70,9 @@ class InstructionContext(PredicateFile):
 
     @property
     def lane(self) -> U32:
-        return self._u32(iota(1, I32))
+        return self.u32(iota(1, I32))
 
-    def _u32(self, node: Any) -> U32:
+    def u32(self, node: Any) -> U32:
         return U32(self.e, node)
 
     def constant(self, at: Constant, bytes: int) -> Data:
@@ -78,12 +86,47 @@ class InstructionContext(PredicateFile):
         return self.at.offset
 
     def stored(self, register: Register, words: int) -> Data:
-        return Data([self._u32(self.e.vector_of(w.node)) for w in self.f.registers.run(register, words)])
+        return Data([self.u32(self.e.vector_of(w.node)) for w in self.f.registers.run(register, words)])
 
-    def _first_lane(self) -> llvm.Value:
+    def first_lane(self) -> llvm.Value:
         return self.b.and_(self.code.lowest(self.active_mask), i32(31))
 
     def first(self, value: U32) -> U32:
         if not is_vector(value.node):
             return value
-        return self._u32(self.b.extract_element(value.node, self._first_lane()))
+        return self.u32(self.b.extract_element(value.node, self.first_lane()))
+
+    def next_index(self) -> int:
+        return self.at.index + 1
+
+    def count(self, column: int, by: llvm.Value | int = 1) -> None:
+        self.code.bump(self.code.at(self.f.row(self.at.index), 8 * column), by)
+
+    def count_targets(self, places: llvm.Value) -> None:
+        """Counts each target beyond the first as divergent, and as another issue."""
+        different = self.b.call(self.f.t.routines.count.distinct, [places, self.active_mask])
+        beyond = self.b.zext(self.b.sub(different, i32(1)), I64)
+        self.count(DIVERGENT, beyond)
+        self.count(REPLAYS, beyond)
+        self.count(PARTED, self.b.zext(self.code.nonzero(beyond), I64))
+
+    def exited(self) -> llvm.Value:
+        return self.code.load(WarpState, self.f.warp, "exited")
+
+    def skip_unless(self, condition: llvm.Value) -> None:
+        """Goes on after the instruction if the condition, one for all lanes, is false."""
+        b = self.b
+        here, past = (b.append_basic_block(n) for n in ("here", "past"))
+        b.cbranch(condition, here, past)
+        b.position_at_end(past)
+        self.f.go_on(self.next_index(), self.at.index)
+        b.position_at_end(here)
+
+
+class InstructionPart:
+    """Instruction part: lowers one kind of operation of the instruction that its context describes."""
+
+    def __init__(self, context: InstructionContext) -> None:
+        self.c = context
+        self.f, self.at, self.condition = context.f, context.at, context.condition
+        self.b, self.code, self.e, self.runtime = context.b, context.code, context.e, context.runtime

@@ -66,13 +66,12 @@ def lower_instruction(
     if condition is not None and not takes_condition(instruction):
         on = b.zext(f.code.popcount(b.bitcast(active, I32)), I64)
         f.code.bump(f.code.at(f.row(instruction.index), 8 * ON), on)
-    warp = LaneOps(f, instruction, mask, lanes, active, condition, split)
     arguments = [f.registers.read(source, operand, instruction) for source, operand in binding.sources]
     if binding.op.takes_warp:
         for value in arguments:
             if isinstance(value, Lanes):
                 value.node = f.emitter.vector_of(value.node)
-        arguments.insert(0, warp)
+        arguments.insert(0, LaneOps(f, instruction, mask, lanes, active, condition, split))
     emit = partial(f.outlined_ops.emit, f.emitter, binding.op, binding.modifiers, arguments)
     result = memoized(f, instruction, binding, arguments, emit)
     if binding.op.results:

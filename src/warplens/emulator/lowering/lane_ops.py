@@ -6,16 +6,19 @@ from collections.abc import Sequence
 from typing import Literal
 
 from warplens import llvm
+from warplens.core.program import Instruction
 from warplens.emulator.access.gather_scatter import give_words
 from warplens.emulator.access.site import V32
 from warplens.emulator.analysis.abstract_interpreter import affine_thread_index
 from warplens.emulator.codegen.emitter import LlvmEmitter
 from warplens.emulator.codegen.structured_builder import function, i32, i64
 from warplens.emulator.codegen.vector_types import I32, I64, LANES
+from warplens.emulator.lowering.codegen_context import CodegenContext
 from warplens.emulator.lowering.control_flow import ControlFlow
 from warplens.emulator.lowering.cross_lane import match_routine, reduced, shuffled
-from warplens.emulator.lowering.instruction_context import unsupported
+from warplens.emulator.lowering.instruction_context import InstructionContext, unsupported
 from warplens.emulator.lowering.memory_ops import MemoryOps
+from warplens.emulator.lowering.reconvergence import Reconvergence
 from warplens.emulator.state import abi
 from warplens.emulator.state.structs import BlockState, WarpState, WorkerEnv
 from warplens.isa.dsl.lanes import U32, U64, Pred
@@ -31,32 +34,57 @@ LANE_MASKS = {  # special registers that depend on the lane alone
 }
 
 
-class LaneOps(MemoryOps, ControlFlow):
-    """Lane operations: memory and control flow by inheritance, special registers and cross-lane operations here."""
+class LaneOps(InstructionContext):
+    """Lane operations: the interface isa/dsl/warp_interface.py of one instruction, each operation from its part.
+
+    Special registers and cross-lane operations are emitted here.
+    """
+
+    def __init__(
+        self, function: CodegenContext, at: Instruction, mask: llvm.Value, lanes: llvm.Value, active: llvm.Value,
+        condition: llvm.Value | None, split: bool,
+    ) -> None:  # fmt: skip
+        super().__init__(function, at, mask, lanes, active, condition, split)
+        memory = MemoryOps(self)
+        self.load, self.store, self.copy = memory.load, memory.store, memory.copy
+        self.atomic, self.update, self.compare_and_store = memory.atomic, memory.update, memory.compare_and_store
+        self.load_rows, self.store_rows, self.is_in = memory.load_rows, memory.store_rows, memory.is_in
+        flow = ControlFlow(self)
+        self.branch, self.branch_any, self.branch_unless_mask = flow.branch, flow.branch_any, flow.branch_unless_mask
+        self.jump, self.call, self.exit, self.trap = flow.jump, flow.call, flow.exit, flow.trap
+        self.yields, self.waits_until = flow.yields, flow.waits_until
+        self.cluster_arrive, self.cluster_wait = flow.cluster_arrive, flow.cluster_wait
+        self.block_barrier, self.barrier_result, self.fence = flow.block_barrier, flow.barrier_result, flow.fence
+        self.commit_copies, self.wait_for_copies = flow.commit_copies, flow.wait_for_copies
+        barriers = Reconvergence(self)
+        self.set_barrier, self.set_barrier_mask = barriers.set_barrier, barriers.set_barrier_mask
+        self.barrier_mask, self.meet, self.leave = barriers.barrier_mask, barriers.meet, barriers.leave
+        self.converge, self.converge_apart = barriers.converge, barriers.converge_apart
+        self.collect, self.end_collective = barriers.collect, barriers.end_collective
 
     def special(self, name: str) -> U32:
         if name in LANE_MASKS:
-            return self._u32(llvm.IRConstant(V32, LANE_MASKS[name]))
+            return self.u32(llvm.IRConstant(V32, LANE_MASKS[name]))
         code, b = self.code, self.b
         fixed = abi.special_constants(self.f.t.program.arch)
         if name in fixed:
-            return self._u32(i32(fixed[name]))
+            return self.u32(i32(fixed[name]))
         if name == "SR_CgaCtaId":
-            return self._u32(code.load(BlockState, self.f.block, "rank") if self.runtime.clustered else i32(0))
+            return self.u32(code.load(BlockState, self.f.block, "rank") if self.runtime.clustered else i32(0))
         index = code.load(WarpState, self.f.warp, "index")
         axis = "XYZ".find(name[-1])
         if name.startswith("SR_TID."):
             row = b.add(b.mul(b.zext(index, I64), i64(3 * 128)), i64(axis * 128))
             place = code.at(code.load(WorkerEnv, self.f.env, "tid"), row)
             line = affine_thread_index(self.f.t.tile, name, lambda: b.load(place, typ=I32))
-            return self._u32(line or b.load(place, typ=V32, align=4))
+            return self.u32(line or b.load(place, typ=V32, align=4))
         if name.startswith("SR_CTAID."):
-            return self._u32(code.load(BlockState, self.f.block, "ctaid", axis))
+            return self.u32(code.load(BlockState, self.f.block, "ctaid", axis))
         if name == "SR_VIRTID":
-            return self._u32(b.shl(index, i32(8)))
+            return self.u32(b.shl(index, i32(8)))
         if name == "SR_SMEMSZ":
             total = b.trunc(code.load(WorkerEnv, self.f.env, "shared_bytes"), I32)
-            return self._u32(b.add(total, i32(self.f.t.routines.windows.shared_base)))
+            return self.u32(b.add(total, i32(self.f.t.routines.windows.shared_base)))
         if name.startswith(("SR_CLOCK", "SR_GLOBALTIMER")):
             clock = self.clock()
             return clock.low() if name.endswith("LO") else clock.high()
@@ -75,25 +103,25 @@ class LaneOps(MemoryOps, ControlFlow):
         if made is None:
             made = formula_function(module, name, words, runs, formula, quick)
         whole = self.b.call(made, [self.e.splat(word.node) for run in runs for word in run.words])
-        return Data([self._u32(self.b.extract_value(whole, k)) for k in range(words)])
+        return Data([self.u32(self.b.extract_value(whole, k)) for k in range(words)])
 
     # Other lanes
 
     def ballot(self, p: Pred) -> U32:
-        return self._u32(self.b.bitcast(self.b.and_(self._active, self.e.splat(p.node)), I32))
+        return self.u32(self.b.bitcast(self.b.and_(self._active, self.e.splat(p.node)), I32))
 
     def shuffle(self, value: U32, source: U32) -> U32:
         """A lane that takes no part gives 0: what CUDA leaves open must not depend on how registers are kept."""
         given = self.b.select(self._active, self.e.splat(value.node), llvm.IRConstant(V32, None))
-        return self._u32(shuffled(self.code, given, self.e.splat(source.node)))
+        return self.u32(shuffled(self.code, given, self.e.splat(source.node)))
 
     def match_any(self, words: Data) -> U32:
         routine = match_routine(self.f.t.module, len(words.words))
         arguments = [self.e.splat(w.node) for w in words.words]
-        return self._u32(self.b.call(routine, [self.active_mask, *arguments]))
+        return self.u32(self.b.call(routine, [self.active_mask, *arguments]))
 
     def reduce(self, value: U32, op: Literal["add", "min", "max", "smin", "smax", "and", "or", "xor"]) -> U32:
-        return self._u32(reduced(self.code, self.e.splat(value.node), self._active, op))
+        return self.u32(reduced(self.code, self.e.splat(value.node), self._active, op))
 
 
 def formula_function(

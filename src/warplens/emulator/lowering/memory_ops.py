@@ -17,7 +17,7 @@ from warplens.emulator.analysis.affine import AffineValue, HighWord
 from warplens.emulator.codegen.structured_builder import i32, i64
 from warplens.emulator.codegen.vector_types import I1, I32, I64, is_vector, vector
 from warplens.emulator.instrument.race_state import Ordering
-from warplens.emulator.lowering.instruction_context import InstructionContext
+from warplens.emulator.lowering.instruction_context import InstructionPart
 from warplens.emulator.state import abi
 from warplens.emulator.state.counter_layout import COLUMNS, GENERIC_BYTES
 from warplens.emulator.state.structs import BlockState
@@ -26,7 +26,7 @@ from warplens.isa.dsl.lanes import U32, U64, Pred
 from warplens.isa.dsl.warp_interface import AtomicOperation, Data, Space, Update
 
 
-class MemoryOps(InstructionContext):
+class MemoryOps(InstructionPart):
     """Memory operations: of the active lanes."""
 
     @property
@@ -37,7 +37,7 @@ class MemoryOps(InstructionContext):
     def _site(self, mask: llvm.Value | None = None, space: Space = "global", counted: bool = True) -> AccessSite:
         """space: of a generic access, which one the lanes reach."""
         counters = self.f.row(self.at.index, space) if counted else self.code.variable(llvm.VectorType(I64, COLUMNS))
-        active = self.active_mask if mask is None else mask
+        active = self.c.active_mask if mask is None else mask
         windows = self.f.t.routines.windows
         index = self.f.number(self.at.index)
         together = mask is None and (self.condition is None or not is_vector(self.condition))
@@ -86,11 +86,11 @@ class MemoryOps(InstructionContext):
         return total
 
     def _narrow_address(self, at: Address) -> U32:
-        total = self._u32(self.f.registers.number(I32, at.offset))
+        total = self.c.u32(self.f.registers.number(I32, at.offset))
         if at.base is not None:
-            total = total + self._u32(self._register(at.base)) * at.scale
+            total = total + self.c.u32(self._register(at.base)) * at.scale
         if at.uniform is not None:
-            total = total + self._u32(self._register(at.uniform))
+            total = total + self.c.u32(self._register(at.uniform))
         return total
 
     def _windows(self, address: llvm.Value) -> list[tuple[Space, llvm.Value, bool]]:
@@ -100,7 +100,7 @@ class MemoryOps(InstructionContext):
         high = b.trunc(b.lshr(address, self.e.number(address, 32)), V32)
         shared = b.bitcast(b.icmp_signed("==", high, self.e.splat(i32(abi.SHARED_WINDOW))), I32)
         local = b.bitcast(b.icmp_signed("==", high, self.e.splat(i32(abi.LOCAL_WINDOW))), I32)
-        active = self.active_mask
+        active = self.c.active_mask
         shared, local = b.and_(active, shared), b.and_(active, local)
         found: list[tuple[Space, llvm.Value, bool]] = [
             ("shared", shared, True),
@@ -134,9 +134,9 @@ class MemoryOps(InstructionContext):
             watch.access(self._site(), space, address, bytes, "load", ordering=ordering)
             if not watch.moves(space):
                 one = self._site().together and space != "local" and self.e.is_scalar(address)
-                return Data([self._u32(llvm.IRConstant(I32 if one else V32, None))] * max(bytes // 4, 1))
+                return Data([self.c.u32(llvm.IRConstant(I32 if one else V32, None))] * max(bytes // 4, 1))
             words = self._access.load(routines, self._site(), space, address, bytes, signed, fault)
-            return Data([self._u32(w) for w in words])
+            return Data([self.c.u32(w) for w in words])
         total = [self.code.variable(V32, llvm.IRConstant(V32, None)) for _ in range(max(bytes // 4, 1))]
         for where, mask, counted in self._windows(address):
             with self.code.when(self.code.nonzero(mask)):
@@ -149,7 +149,7 @@ class MemoryOps(InstructionContext):
                 for place, word in zip(total, words, strict=True):
                     old = self.b.load(place, typ=V32)
                     self.b.store(self.b.select(self.b.bitcast(mask, vector(I1)), word, old), place)
-        return Data([self._u32(self.b.load(place, typ=V32)) for place in total])
+        return Data([self.c.u32(self.b.load(place, typ=V32)) for place in total])
 
     def store(self, space: Space, at: Address, data: Data, bytes: int) -> None:
         address = self.address(space, at) if space == "generic" else self.formed(space, at)
@@ -183,7 +183,7 @@ class MemoryOps(InstructionContext):
         words = [*value.words, *(compare.words if compare else ())]
         count = len(value.words)
         total = [self.code.variable(V32, llvm.IRConstant(V32, None)) for _ in range(count)]
-        windows = [(space, self.active_mask, True)] if space != "generic" else self._windows(address)
+        windows = [(space, self.c.active_mask, True)] if space != "generic" else self._windows(address)
         for where, mask, counted in windows:
             if where == "local" or where != (operation.only or where):
                 continue
@@ -195,11 +195,11 @@ class MemoryOps(InstructionContext):
                 if self.f.t.watch.moves(where):
                     site = self._site(mask, where, counted)
                     self._keep(self._call_access(routine, site, near, words), mask, total)
-        return Data([self._u32(self.b.load(place, typ=V32)) for place in total])
+        return Data([self.c.u32(self.b.load(place, typ=V32)) for place in total])
 
     def _nothing(self) -> U32:
         """The result of a load where no data is moved (a trace recording)."""
-        return self._u32(llvm.IRConstant(V32, None))
+        return self.c.u32(llvm.IRConstant(V32, None))
 
     def _keep(self, old: llvm.Value, mask: llvm.Value, total: Sequence[llvm.Value]) -> None:
         """The words of a routine's result, in the lanes of a mask."""
@@ -213,14 +213,14 @@ class MemoryOps(InstructionContext):
         watch = self.f.t.watch
         watch.access(self._site(), "shared", address, 8, "atomic")
         if becomes is unchanged:
-            watch.wait_at_mbarrier(self.code, self.f.block, self.f.warp, self.active_mask)
+            watch.wait_at_mbarrier(self.code, self.f.block, self.f.warp, self.c.active_mask)
         else:
             watch.arrive_at_mbarrier(self.code, self.f.env, self.f.block, self.f.warp)
         if not self.f.t.watch.moves("shared"):
             return self._nothing().join(self._nothing())
         routine = update_routine(self.f.t.routines, becomes)
         old = self._call_access(routine, self._site(), address, [value.low(), value.high()])
-        low, high = (self._u32(self.b.extract_value(old, k)) for k in (0, 1))
+        low, high = (self.c.u32(self.b.extract_value(old, k)) for k in (0, 1))
         return low.join(high)
 
     def compare_and_store(self, at: Address, compare: Data, value: Data, bytes: int) -> Pred:
@@ -230,7 +230,7 @@ class MemoryOps(InstructionContext):
             return self._nothing().ne(0)
         routine = compare_and_store_routine(self.f.t.routines, bytes)
         stored = self._call_access(routine, self._site(), address, [*compare.words, *value.words])
-        return self._u32(stored).ne(0)
+        return self.c.u32(stored).ne(0)
 
     def copy(self, to: Address, source: Address, bytes: int, *, reads: Pred, fills: bool, bypasses: bool) -> None:
         routine = copy_routine(self.f.t.routines, bytes, fills, bypasses)
@@ -248,7 +248,7 @@ class MemoryOps(InstructionContext):
         access_emission.leave_on_fault(site, self.f.fault, self.b.append_basic_block("after"))
 
     def _rows(self, matrices: int) -> AccessSite:
-        return self._site(self.b.and_(self.active_mask, i32((1 << 8 * matrices) - 1)))
+        return self._site(self.b.and_(self.c.active_mask, i32((1 << 8 * matrices) - 1)))
 
     def load_rows(self, at: Address, matrices: int) -> Data:
         routine = self.f.t.routines.gather("shared", 16, False, "matrix load")
@@ -257,7 +257,7 @@ class MemoryOps(InstructionContext):
         if not self.f.t.watch.moves("shared"):
             return Data([self._nothing()] * 4)
         rows = self._call_access(routine, self._rows(matrices), address, [])
-        return Data([self._u32(self.b.extract_value(rows, k)) for k in range(4)])
+        return Data([self.c.u32(self.b.extract_value(rows, k)) for k in range(4)])
 
     def store_rows(self, at: Address, data: Data, matrices: int) -> None:
         routine = self.f.t.routines.scatter("shared", 16, "matrix store")
@@ -269,7 +269,7 @@ class MemoryOps(InstructionContext):
 
     def is_in(self, space: Space, at: Address, own: bool = False) -> Pred:
         address = self.address("generic", at)
-        high = self._u32(self.b.trunc(self.b.lshr(address, self.e.number(address, 32)), V32))
+        high = self.c.u32(self.b.trunc(self.b.lshr(address, self.e.number(address, 32)), V32))
         shared, local = high.eq(abi.SHARED_WINDOW), high.eq(abi.LOCAL_WINDOW)
         if own and self.runtime.clustered:
             shared = shared & Pred(self.e, self._of_this_block(address))

@@ -233,7 +233,7 @@ class WarpFunction(CodegenContext):
         b, code, known = self.b, self.code, self.t.shapes
         block = self.t.by_start[place.first]
         b.position_at_end(self.blocks[place])
-        self.place, self.apart = place, False
+        self.place, self.diverged = place, False
         split = known.split[place]
         self.registers.begin(place, known.states[place], split)
         self.registers.free = known.free[place]
@@ -299,7 +299,7 @@ class WarpFunction(CodegenContext):
         self.b.branch(self.blocks[self._target(index)])
 
     def _target(self, index: int) -> ProgramPoint:
-        return ProgramPoint(index, self.place.whole and not self.apart)
+        return ProgramPoint(index, self.place.whole and not self.diverged)
 
     def spend_back(self, index: int, origin: int) -> llvm.Value:
         return self.spend(i64(origin - index + 1))
@@ -316,7 +316,7 @@ class WarpFunction(CodegenContext):
         """Registers take the representation of the target, where these lanes (None: the split) resume."""
         known = self.t.shapes
         moves = None
-        if not known.leaves_whole[self.place] or self.apart:
+        if not known.leaves_whole[self.place] or self.diverged:
             mask = self.b.load(self.exec, typ=I32) if lanes is None else lanes
             moves = self.b.bitcast(mask, vector(I1))
         self.registers.convert(known.states[target], known.live[target], moves)
