@@ -27,9 +27,9 @@ from warplens.model import LeastTime, Prediction
 from warplens.model import floor as least_time
 from warplens.model.grid.inter_block_sync import WAITING
 from warplens.model.trace.warp_streams import WarpStreams, by_warp
+from warplens.report.headline import headline
 from warplens.report.launch_view import LaunchView
 from warplens.report.metric_selection import picked
-from warplens.report.verdict import verdict
 from warplens.system.atomic_write import write_whole
 from warplens.version import __version__
 
@@ -99,7 +99,7 @@ class Run:
 
     def __repr__(self) -> str:
         """The first sentence of its report, as a prompt shows it."""
-        return visible(f"<Run of {verdict(self.subject)}>")
+        return visible(f"<Run of {headline(self.subject)}>")
 
     def _repr_html_(self) -> str:
         """Its page, as a notebook shows it."""

@@ -14,7 +14,7 @@ from warplens.machine import Machine
 from warplens.model.result.prediction import Prediction
 from warplens.report.launch_view import LaunchView
 from warplens.report.prediction_view import digits
-from warplens.report.verdict import share
+from warplens.report.wording import percent
 
 OPERATIONS = {"FP32": "f", "FP64": "d"}
 
@@ -44,7 +44,7 @@ class Roofline:
         scale, unit = (1000, "TFLOP/s") if self.roof >= 10_000 else (1, "GFLOP/s")
         return (
             f"{digits(self.intensity)} FLOP a byte of DRAM; {digits(self.achieved / scale)} of the "
-            f"{digits(self.roof / scale)} {unit} that {by} ({share(self.achieved / self.roof)})"
+            f"{digits(self.roof / scale)} {unit} that {by} ({percent(self.achieved / self.roof)})"
         )
 
 

@@ -8,16 +8,18 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
+from warplens.counters.access_table import MemoryRow
 from warplens.counters.occupancy import Curve, curves
 from warplens.model.result.prediction import Prediction
 from warplens.report import prediction_view as time
 from warplens.report import roofline, tables
+from warplens.report.headline import headline
 from warplens.report.launch_view import LaunchView, blocks_of
 from warplens.report.pictures.roofline_path import roofline_path
 from warplens.report.terminal import gpu_table, hazard_table
 from warplens.report.terminal.gpu_table import GpuAnswer
 from warplens.report.terminal.launch_report import spoken_shared
-from warplens.report.verdict import RESOURCES, per, share, verdict
+from warplens.report.wording import RESOURCES, decimal, percent
 
 CHART_WIDTH, CHART_HEIGHT = 300, 110  # units of the drawing, without its margins
 
@@ -64,10 +66,10 @@ class PageView:
     """All that the template prints of one launch."""
 
     subject: LaunchView
-    verdict: str
+    headline: str
     mix: list[tables.MixRow]
-    sectors: list[tables.MemoryRow]
-    wavefronts: list[tables.MemoryRow]
+    sectors: list[MemoryRow]
+    wavefronts: list[MemoryRow]
     divergence: tables.Divergence
     charts: list[Chart]
     files: list[tuple[str, list[SourceRow]]]
@@ -83,7 +85,7 @@ def template(name: str) -> Template:
     environment = Environment(
         loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined
     )
-    environment.filters.update(share=share, per=per, whole=lambda amount: f"{amount:,}")
+    environment.filters.update(percent=percent, decimal=decimal, whole=lambda amount: f"{amount:,}")
     return environment.get_template(name)
 
 
@@ -107,7 +109,7 @@ def page(
 def view(subject: LaunchView) -> PageView:
     return PageView(
         subject,
-        verdict(subject),
+        headline(subject),
         tables.mix(subject),
         tables.sectors(subject),
         tables.wavefronts(subject),

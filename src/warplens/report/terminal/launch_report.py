@@ -9,11 +9,13 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from warplens.counters.access_table import MemoryRow
 from warplens.report import tables
+from warplens.report.headline import headline
 from warplens.report.launch_view import LaunchView, blocks_of
 from warplens.report.terminal import hazard_table, prediction_report
 from warplens.report.terminal.console_layout import GAP, facts, grid_of, number, short, table_width, titled
-from warplens.report.verdict import RESOURCES, per, share, verdict
+from warplens.report.wording import RESOURCES, decimal, percent
 
 PRINTED_LINES = 40
 SOURCE = 20  # characters that the source lines should have
@@ -23,7 +25,7 @@ NARROW = 80  # columns below which counts beside machine code are short
 
 def show(subject: LaunchView, out: Console, count: int = 10) -> None:
     """The whole report; `count` source lines and instructions."""
-    out.print(Text(verdict(subject), style="bold"))
+    out.print(Text(headline(subject), style="bold"))
     out.print()
     out.print(header(subject))
     if subject.checks:
@@ -106,9 +108,9 @@ def occupancy(subject: LaunchView, width: int) -> RenderableType:
     limiters = ", ".join(RESOURCES[name] for name in here.limiters)
     limits = ", ".join(f"{RESOURCES[name]} {count}" for name, count in here.limits.items())
     rows = {
-        "Theoretical Occupancy": f"{per(here.percent)} % ({here.warps} of {most} warps, {here.blocks} blocks)",
+        "Theoretical Occupancy": f"{decimal(here.percent)} % ({here.warps} of {most} warps, {here.blocks} blocks)",
         "Limited by": limiters,
-        "Block Limits": limits.replace("blocks a multiprocessor", "places"),
+        "Block Limits": limits,
         "Waves": f"{subject.waves:,.2f} on {subject.machine.multiprocessors} multiprocessors",
     }
     return titled("Occupancy", "exact", facts(rows))
@@ -117,7 +119,7 @@ def occupancy(subject: LaunchView, width: int) -> RenderableType:
 def mix(subject: LaunchView, width: int) -> RenderableType:
     table = grid_of("Category", "Warp Instructions", "Share", "Threads/Instr.")
     for row in tables.mix(subject):
-        table.add_row(row.name, number(row.executed), share(row.share), f"{row.threads:.1f}")
+        table.add_row(row.name, number(row.executed), percent(row.share), f"{row.threads:.1f}")
     return titled("Instruction Mix", subject.provenance, table)
 
 
@@ -132,7 +134,7 @@ def wavefronts(subject: LaunchView, width: int) -> RenderableType | None:
 
 
 def memory(
-    title: str, rows: Sequence[tables.MemoryRow], heads: Sequence[str], subject: LaunchView, width: int
+    title: str, rows: Sequence[MemoryRow], heads: Sequence[str], subject: LaunchView, width: int
 ) -> RenderableType | None:
     """Where it is too wide, without the instructions, which mostly repeat the requests; else with short numbers, and at
     last without requests and ideal."""
@@ -157,16 +159,16 @@ def memory(
     return titled(title, subject.memory_provenance, Group(table, Padding(Text(remark, "dim"), (0, 0, 0, 2))))
 
 
-def memory_cells(row: tables.MemoryRow, written: Callable[[int], str]) -> list[str]:
+def memory_cells(row: MemoryRow, written: Callable[[int], str]) -> list[str]:
     """Name, instructions, and what the heads of sectors() and wavefronts() say."""
     counts = [written(count) for count in (row.executed, row.requests, row.units)]
-    rest = [f"{row.per_request:,.2f}", written(row.ideal), written(row.excess), share(row.efficiency)]
+    rest = [f"{row.per_request:,.2f}", written(row.ideal), written(row.excess), percent(row.efficiency)]
     return [row.name + ("*" if row.arbitrated else ""), *counts, *rest]
 
 
 def divergence(subject: LaunchView, width: int) -> RenderableType:
     seen = tables.divergence(subject)
-    efficiency = "n/a (no branch has a target)" if seen.efficiency is None else share(seen.efficiency)
+    efficiency = "n/a (no branch has a target)" if seen.efficiency is None else percent(seen.efficiency)
     rows = {
         "Branch Instructions": f"{seen.branches:,}",
         "Branch Targets": f"{seen.targets:,}, of which {seen.divergent:,} divergent",
@@ -210,7 +212,7 @@ def place_of(row: tables.LineRow, files: Set[str]) -> str:
 def line_cells(row: tables.LineRow, written: Callable[[int], str]) -> list[str]:
     """What the heads of lines() say."""
     counts = [written(count) for count in (row.sectors, row.excess, row.conflicts)]
-    return [written(row.executed), share(row.share), *counts]
+    return [written(row.executed), percent(row.share), *counts]
 
 
 def instructions(subject: LaunchView, width: int, count: int) -> RenderableType:
@@ -236,10 +238,10 @@ def moved(row: tables.InstructionRow) -> str:
     """ "8 sectors", "2 wavefr."; of a copy to shared memory both are told, shorter."""
     sectors, passes = row.sectors_per_request, row.wavefronts_per_request
     if sectors is not None and passes is not None:
-        return f"{per(sectors)} s, {per(passes)} w"
+        return f"{decimal(sectors)} s, {decimal(passes)} w"
     if sectors is not None:
-        return f"{per(sectors)} sectors"
-    return "" if passes is None else f"{per(passes)} wavefr."
+        return f"{decimal(sectors)} sectors"
+    return "" if passes is None else f"{decimal(passes)} wavefr."
 
 
 def aligned(cells: Sequence[str], room: int, count: int, style: str = "") -> Text:

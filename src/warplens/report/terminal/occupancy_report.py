@@ -9,7 +9,7 @@ from warplens.counters.occupancy import Curve, curves, occupancy
 from warplens.machine import Machine
 from warplens.report.block_resources import BlockResources
 from warplens.report.terminal.console_layout import facts, titled
-from warplens.report.verdict import RESOURCES, per
+from warplens.report.wording import RESOURCES, decimal
 
 ROWS = 6
 COLUMNS = 64
@@ -22,7 +22,7 @@ def show(title: str, machine: Machine, block: BlockResources, out: Console) -> N
     most = machine.limits.warps_per_multiprocessor
     limiters = " and ".join(RESOURCES[name] for name in here.limiters)
     if here.blocks:
-        told = f"{per(here.percent)} % occupancy, limited by {limiters}"
+        told = f"{decimal(here.percent)} % occupancy, limited by {limiters}"
     else:
         told = f"a block does not fit on the {machine.title}: too much of {limiters}"
     out.print(Text(f"{title}: {told}", style="bold"))

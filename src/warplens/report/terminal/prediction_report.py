@@ -13,7 +13,7 @@ from warplens.report import prediction_view
 from warplens.report.launch_view import LaunchView
 from warplens.report.roofline import rooflines
 from warplens.report.terminal.console_layout import facts, grid_of, titled
-from warplens.report.verdict import share
+from warplens.report.wording import percent
 
 BAR = 12  # characters that are 100 %
 LINES = 5
@@ -77,7 +77,7 @@ def stalls(prediction: Prediction) -> RenderableType:
     table = grid_of("Warp state", "Cycles", "Share", wide="A warp")
     table.columns[1].no_wrap = False
     for row in rows:
-        table.add_row(row.reason, Text(row.meaning), prediction_view.digits(row.cycles), share(row.share))
+        table.add_row(row.reason, Text(row.meaning), prediction_view.digits(row.cycles), percent(row.share))
     table.add_row(Text("all", "bold"), "", prediction_view.digits(sum(row.cycles for row in rows)), "")
     remark = Padding(Text("warp cycles per issued instruction", "dim"), (0, 0, 0, 2))
     return titled("Stalls", prediction_view.provenance(prediction), Group(table, remark))
@@ -88,8 +88,8 @@ def stalls_by_line(subject: LaunchView, prediction: Prediction, reasons: int) ->
     table = grid_of("Line", "Share", wide="Source")
     table.add_column("Mostly", no_wrap=True)
     for row in prediction_view.stalls_by_line(subject, prediction)[:LINES]:
-        mostly = ", ".join(f"{reason} {share(part)}" for reason, part in row.reasons[:reasons])
-        table.add_row(str(row.place.line), Text(row.text.strip()), share(row.share), mostly)
+        mostly = ", ".join(f"{reason} {percent(part)}" for reason, part in row.reasons[:reasons])
+        table.add_row(str(row.place.line), Text(row.text.strip()), percent(row.share), mostly)
     return titled("Stalls by Source Line", prediction_view.provenance(prediction), table)
 
 
