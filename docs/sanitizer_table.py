@@ -16,7 +16,7 @@ sys.path.insert(0, str(ROOT / "tests" / "safety"))
 from planted import ALARMS, CHECK_OF, FAULTS, NOT_FOUND, Planted, planted  # noqa: E402
 
 TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")
-SORTS = {"memory": "stray or misaligned", "race": "race", "init": "never written", "barrier": "barrier misused",
+SORTS = {"memory": "out of bounds or misaligned", "race": "race", "init": "never written", "barrier": "barrier misused",
          "clean": "nothing wrong"}  # fmt: skip
 Row = dict[str, str]
 

@@ -8,7 +8,7 @@ from warplens.counters.access_table import MemoryRow
 from warplens.report.finding_text import format_finding
 from warplens.report.launch_view import LaunchView
 from warplens.report.tables import mix, sectors, wavefronts
-from warplens.report.wording import decimal, percent
+from warplens.report.wording import category_name, decimal, percent
 from warplens.rules import findings
 
 
@@ -36,7 +36,7 @@ def no_finding(subject: LaunchView) -> str:
     if not (parts := mix(subject)):
         return packed
     total = int(subject["smsp__inst_executed.sum"]) / subject.warps
-    groups = ", ".join(f"{row.name} {decimal(row.share * total)}" for row in parts[:2])
+    groups = ", ".join(f"{category_name(row.name)} {decimal(row.share * total)}" for row in parts[:2])
     number = decimal(total)
     return f"{packed}; {number} instruction{'s' * (number != '1')} per warp, largest groups: {groups}"
 

@@ -15,15 +15,15 @@ REASONS = {
     "selected": "issued an instruction",
     "not_selected": "could issue, but another warp did",
     "long_scoreboard": "waits for global, local or texture memory",
-    "short_scoreboard": "waits for shared memory, a special function or the like",
-    "wait": "its last instruction takes a fixed number of cycles",
+    "short_scoreboard": "waits for shared memory, a special function, a conversion",
+    "wait": "fixed-latency dependency on its last instruction",
     "barrier": "waits at a barrier for other warps of its block",
     "membar": "waits for a memory fence",
     "branch_resolving": "waits for the target of a branch",
     "no_instruction": "its next instruction is not fetched yet",
     "imc_miss": "waits for a constant that is not in its cache",
     "lg_throttle": "the queue for global and local memory is full",
-    "mio_throttle": "the queue for shared memory, shuffles and the like is full",
+    "mio_throttle": "the queue for shared memory, shuffles, special functions is full",
     "tex_throttle": "the queue for textures is full",
     "math_pipe_throttle": "the arithmetic pipe that it needs is busy",
     "dispatch_stall": "the dispatcher holds it back",
@@ -47,7 +47,7 @@ TOLD: tuple[tuple[str, tuple[str, ...]], ...] = (
 """Label and the metric behind it, which has another name on newer chips."""
 
 CAUSES = {
-    "ideal_access": "all accesses to memory packed",
+    "ideal_access": "all accesses fully coalesced",
     "no_bank_conflicts": "no bank conflicts",
     "no_divergence": "no divergence",
     "full_occupancy": "full occupancy",
@@ -105,7 +105,7 @@ def provenance(prediction: Prediction) -> str:
 
 
 def calibration(prediction: Prediction) -> str:
-    return prediction.calibrated or "uncalibrated: the speeds of this GPU are public numbers, not our measurements"
+    return prediction.calibrated or "uncalibrated: the speeds of this GPU are published numbers, not measured"
 
 
 def spoken(microseconds: float) -> str:
@@ -131,13 +131,20 @@ MEANINGS = {
 
 
 def times(prediction: Prediction) -> dict[str, str]:
-    """Both times by name: "82.3 µs, 63.8 µs to 106 µs in 9 of 10 cases", where that was measured."""
+    """Both times by name: "82.3 µs, 90 % interval 63.8-106 µs", or "assumed interval" where it was not measured."""
     spans = {
         EVENT_TIME: (prediction.time_us, prediction.low_us, prediction.high_us),
         DURATION: (prediction.duration_us, prediction.duration_low_us, prediction.duration_high_us),
     }
-    says = "in 9 of 10 cases" if prediction.coverage_measured else "(assumed)"
-    return {name: f"{spoken(us)}, {spoken(low)} to {spoken(high)} {says}" for name, (us, low, high) in spans.items()}
+    kind = "90 % interval" if prediction.coverage_measured else "assumed interval"
+    return {name: f"{spoken(us)}, {kind} {interval(low, high)}" for name, (us, low, high) in spans.items()}
+
+
+def interval(low_us: float, high_us: float) -> str:
+    """ "63.8-106 µs", "850 µs - 1.23 ms"."""
+    low, high = spoken(low_us), spoken(high_us)
+    (number, unit), high_unit = low.split(" "), high.split(" ")[1]
+    return f"{number}-{high}" if unit == high_unit else f"{low} - {high}"
 
 
 def simulated(prediction: Prediction) -> str:

@@ -23,7 +23,7 @@ OPERATIONS = {"FP32": "f", "FP64": "d"}
 class Roofline:
     """One precision of one launch.
 
-    intensity    FLOP a byte of DRAM;  achieved, peak: 10^9 FLOP a second;  bandwidth: 10^9 bytes a second
+    intensity    FLOP per byte of DRAM;  achieved, peak: 10^9 FLOP/s;  bandwidth: 10^9 bytes/s
     """
 
     precision: str
@@ -39,11 +39,11 @@ class Roofline:
 
     @property
     def told(self) -> str:
-        """ "0.25 FLOP a byte; 541 of 1,200 GFLOP/s that the bandwidth of DRAM admits"."""
+        """ "0.25 FLOP per byte of DRAM; 541 of 1,200 GFLOP/s that the bandwidth of DRAM admits"."""
         by = "the bandwidth of DRAM admits" if self.roof < self.peak else f"the {self.precision} lanes admit"
         scale, unit = (1000, "TFLOP/s") if self.roof >= 10_000 else (1, "GFLOP/s")
         return (
-            f"{digits(self.intensity)} FLOP a byte of DRAM; {digits(self.achieved / scale)} of the "
+            f"{digits(self.intensity)} FLOP per byte of DRAM; {digits(self.achieved / scale)} of the "
             f"{digits(self.roof / scale)} {unit} that {by} ({percent(self.achieved / self.roof)})"
         )
 

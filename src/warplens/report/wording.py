@@ -12,6 +12,15 @@ RESOURCES = {
 """What limits occupancy, as occupancy() names it."""
 
 
+CATEGORIES = {"main memory": "global/local memory", "constant memory": "constant loads"}
+"""Categories of counters/opcodes.py that are printed by another name; the JSON document has the names of opcodes.py."""
+
+
+def category_name(name: str) -> str:
+    """ "global/local memory" for "main memory"."""
+    return CATEGORIES.get(name, name)
+
+
 def count(amount: int, noun: str) -> str:
     """ "1 block", "131,072 blocks"."""
     return f"{amount:,} {noun}" + "s" * (amount != 1)

@@ -19,7 +19,7 @@ from warplens.report.pictures.roofline_path import roofline_path
 from warplens.report.terminal import gpu_table, hazard_table
 from warplens.report.terminal.gpu_table import GpuAnswer
 from warplens.report.terminal.launch_report import spoken_shared
-from warplens.report.wording import RESOURCES, decimal, percent
+from warplens.report.wording import RESOURCES, category_name, count, decimal, percent
 
 CHART_WIDTH, CHART_HEIGHT = 300, 110  # units of the drawing, without its margins
 
@@ -85,7 +85,9 @@ def template(name: str) -> Template:
     environment = Environment(
         loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined
     )
-    environment.filters.update(percent=percent, decimal=decimal, whole=lambda amount: f"{amount:,}")
+    environment.filters.update(
+        percent=percent, decimal=decimal, count=count, category=category_name, whole=lambda amount: f"{amount:,}"
+    )
     return environment.get_template(name)
 
 
@@ -163,9 +165,9 @@ def charts(subject: LaunchView) -> list[Chart]:
     most = subject.machine.limits.warps_per_multiprocessor
     warps = subject.occupancy.warps
     return [
-        chart("Registers a thread", around.registers, kernel.registers, warps, most),
-        chart("Threads a block", around.block_threads, launch.threads_per_block, warps, most),
-        chart("Shared memory a block, bytes", around.shared_bytes, kernel.shared_bytes + launch.shared, warps, most),
+        chart("Registers per thread", around.registers, kernel.registers, warps, most),
+        chart("Threads per block", around.block_threads, launch.threads_per_block, warps, most),
+        chart("Shared memory per block, bytes", around.shared_bytes, kernel.shared_bytes + launch.shared, warps, most),
     ]
 
 

@@ -139,7 +139,7 @@ def _limit(rows: Sequence[LabRow], gpu: str) -> list[str]:
 
 
 def heading() -> Text:
-    kinds = "counts exact where nothing else stands beside them, predictions modelled"
+    kinds = "counts are exact unless marked, predictions modelled"
     return Text.assemble("\n", ("Rungs", "bold cyan"), (f"  {kinds}", "dim"))
 
 

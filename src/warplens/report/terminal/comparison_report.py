@@ -21,6 +21,7 @@ from warplens.report.json.document import text as document_text
 from warplens.report.launch_view import LaunchView, blocks_of
 from warplens.report.terminal import decomposition_report
 from warplens.report.terminal.console_layout import facts, grid_of, number, titled
+from warplens.report.wording import category_name
 
 VERSION = 1
 HEAD = 14
@@ -56,7 +57,7 @@ SHOWN = (
 )
 """What the table has without --all, as far as one of the two has it."""
 
-LEAST = 0.005  # instructions a warp: nobody wants to hear of less
+LEAST = 0.005  # instructions per warp, below which a cause is left out
 NO_IDIOM = "other instructions"
 
 
@@ -94,7 +95,7 @@ def cause(comparison: Comparison) -> str:
         missing = "" if difference > 0 else "less " if best.second else "no "
         return f" ({missing}{best.name})"
     if best := largest(comparison.classes, difference):
-        return f" ({'more' if difference > 0 else 'fewer'} of class {best.name})"
+        return f" ({'more' if difference > 0 else 'fewer'} of class {category_name(best.name)})"
     return ""
 
 
@@ -148,14 +149,14 @@ def times(ratio: float) -> str:
 
 
 def causes(comparison: Comparison) -> list[str]:
-    """ "21 of 22 extra instructions a warp: remainder by a variable, copy.cu:40"; most of the difference first.
+    """ "21 of 22 extra instructions per warp: remainder by a variable, copy.cu:40"; most of the difference first.
 
-    Where some go and others come, no part is one "of" the difference: "+18 instructions a warp: ...".
+    Where some go and others come, no part is one "of" the difference: "+18 instructions per warp: ...".
     """
     total = comparison.instructions.difference
     told = [s for s in comparison.causes if abs(s.difference) >= max(TOLD * abs(total), LEAST)]
     one_way = all(share.difference * total > 0 for share in told)
-    unit = " a warp" if comparison.per_warp else ""
+    unit = " per warp" if comparison.per_warp else ""
     kind = "extra" if total > 0 else "spared"
     whole = f" of {amount(abs(total))} {kind}" if one_way else ""
     return [
@@ -213,11 +214,13 @@ def header(first: LaunchView, second: LaunchView) -> RenderableType:
 
 def started(subject: LaunchView) -> str:
     launch = subject.launch
-    return f"{subject.file}, {subject.kernel.arch}, {blocks_of(launch)}, {subject.kernel.registers} registers a thread"
+    return (
+        f"{subject.file}, {subject.kernel.arch}, {blocks_of(launch)}, {subject.kernel.registers} registers per thread"
+    )
 
 
 def unit(comparison: Comparison) -> str:
-    return ", a Warp" if comparison.per_warp else ", in All"
+    return " per Warp" if comparison.per_warp else ", Total"
 
 
 def shown(comparison: Comparison, everything: bool) -> list[MetricRow]:
@@ -264,20 +267,20 @@ def ratios(comparison: Comparison, provenance: str) -> RenderableType:
     rows = {
         "Instructions": spoken(comparison.row(INSTRUCTIONS).ratio),
         "Occupancy": f"{spoken(comparison.row(OCCUPANCY).ratio)}, theoretical",
-        "Cycles an instruction": decomposition_report.NO_PREDICTION,
+        "Cycles per instruction": decomposition_report.NO_PREDICTION,
     }
-    formula = Text("time is about cycles an instruction × instructions / occupancy; the ratios of the parts:", "dim")
+    formula = Text("time ≈ cycles per instruction × instructions / occupancy; ratio of each factor:", "dim")
     return titled("Decomposition", provenance, Group(Padding(formula, (0, 0, 0, 0)), facts(rows)))
 
 
 def spoken(ratio: float | None) -> str:
-    return "from nothing" if ratio is None else f"× {ratio:.4g}"
+    return "baseline 0" if ratio is None else f"× {ratio:.4g}"
 
 
 def shares(comparison: Comparison, rows: Sequence[Share]) -> RenderableType:
     table = grid_of("", *names(comparison), "Difference")
     for row in rows:
-        table.add_row(row.name or NO_IDIOM, *counts(row))
+        table.add_row(category_name(row.name) or NO_IDIOM, *counts(row))
     table.add_row(Text("all", "bold"), *(Text(cell, "bold") for cell in counts(comparison.instructions)))
     return table
 

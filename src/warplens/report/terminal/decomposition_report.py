@@ -13,8 +13,9 @@ from warplens.model.result.factors import Class, Decomposition, Factors, factors
 from warplens.report.launch_view import LaunchView
 from warplens.report.prediction_view import digits, provenance, spoken
 from warplens.report.terminal.console_layout import grid_of, short, titled
+from warplens.report.wording import category_name
 
-NO_PREDICTION = "cycles an instruction need a prediction: --gpu NAME"
+NO_PREDICTION = "needs a prediction: --gpu NAME"
 Row = tuple[str, str, str, float | None]
 
 
@@ -61,7 +62,7 @@ def class_rows(found: Decomposition, place: int) -> Iterator[Row]:
     def of_class(f: Factors) -> Class:
         return f.classes[place]
 
-    name = found.first.classes[place].name.capitalize()
+    name = category_name(found.first.classes[place].name).capitalize()
     yield row(found, name, lambda f: of_class(f).instructions, whole)
     yield row(found, "  warp cycles each", lambda f: of_class(f).cycles, digits)
     yield row(found, "  of all warp cycles, %", lambda f: 100 * of_class(f).warp_cycles / warp_cycles(f), digits)

@@ -15,7 +15,7 @@ from warplens.report.headline import headline
 from warplens.report.launch_view import LaunchView, blocks_of
 from warplens.report.terminal import hazard_table, prediction_report
 from warplens.report.terminal.console_layout import GAP, facts, grid_of, number, short, table_width, titled
-from warplens.report.wording import RESOURCES, decimal, percent
+from warplens.report.wording import RESOURCES, category_name, count, decimal, percent
 
 PRINTED_LINES = 40
 SOURCE = 20  # characters that the source lines should have
@@ -49,7 +49,7 @@ def header(subject: LaunchView) -> Table:
         "Kernel": f"{subject.title} of {subject.file}, {kernel.arch}, {size} instructions",
         "GPU": subject.gpu,
         "Launch": f"{blocks_of(launch)}{clusters}{', cooperative' * launch.cooperative}; "
-        f"{kernel.registers} registers a thread{spoken_shared(subject)}",
+        f"{kernel.registers} registers per thread{spoken_shared(subject)}",
         "Made by": ", ".join(f"{name} {version}" for name, version in subject.tools.items()),
     }
     if subject.notes:
@@ -68,7 +68,7 @@ def spoken_shared(subject: LaunchView) -> str:
     static, dynamic = subject.kernel.shared_bytes, subject.launch.shared
     if not static + dynamic:
         return ""
-    return f", {static:,} bytes of static and {dynamic:,} of dynamic shared memory a block"
+    return f", {static:,} bytes of static and {dynamic:,} of dynamic shared memory per block"
 
 
 SHADES = {"error": "bold red", "warning": "yellow", "note": "dim"}
@@ -100,18 +100,18 @@ def least_time(subject: LaunchView, width: int) -> RenderableType | None:
     for bound in floor.bounds:
         says = bound.says + f", if {bound.assumes}" * bool(bound.assumes)
         table.add_row(bound.name, Text(says), f"{bound.microseconds:,.2f}")
-    return titled("Least Time", f"{floor.provenance}: a bound from below, no prediction", table)
+    return titled("Lower Bound per Unit", f"{floor.provenance}, not a prediction", table)
 
 
 def occupancy(subject: LaunchView, width: int) -> RenderableType:
     here, most = subject.occupancy, subject.machine.limits.warps_per_multiprocessor
-    limiters = ", ".join(RESOURCES[name] for name in here.limiters)
+    limiters, blocks = ", ".join(RESOURCES[name] for name in here.limiters), count(here.blocks, "block")
     limits = ", ".join(f"{RESOURCES[name]} {count}" for name, count in here.limits.items())
     rows = {
-        "Theoretical Occupancy": f"{decimal(here.percent)} % ({here.warps} of {most} warps, {here.blocks} blocks)",
+        "Theoretical Occupancy": f"{decimal(here.percent)} % ({here.warps} of {most} warps, {blocks})",
         "Limited by": limiters,
         "Block Limits": limits,
-        "Waves": f"{subject.waves:,.2f} on {subject.machine.multiprocessors} multiprocessors",
+        "Waves": f"{subject.waves:,.2f} on {subject.machine.multiprocessors} SMs",
     }
     return titled("Occupancy", "exact", facts(rows))
 
@@ -119,7 +119,7 @@ def occupancy(subject: LaunchView, width: int) -> RenderableType:
 def mix(subject: LaunchView, width: int) -> RenderableType:
     table = grid_of("Category", "Warp Instructions", "Share", "Threads/Instr.")
     for row in tables.mix(subject):
-        table.add_row(row.name, number(row.executed), percent(row.share), f"{row.threads:.1f}")
+        table.add_row(category_name(row.name), number(row.executed), percent(row.share), f"{row.threads:.1f}")
     return titled("Instruction Mix", subject.provenance, table)
 
 
@@ -142,7 +142,7 @@ def memory(
         return None
     whole = [memory_cells(row, number) for row in rows]
     shorter = [memory_cells(row, short) for row in rows]
-    bare = (heads[1], "a Request", heads[4], "Effic.")
+    bare = (heads[1], "per Request", heads[4], "Effic.")
     choices = [
         (("Instructions", *heads), whole),
         (heads, [[name, *cells] for name, _, *cells in whole]),
@@ -155,7 +155,7 @@ def memory(
         table.add_row(*texts[:-2], Text(texts[-2], "red" if row.excess else ""), texts[-1])
     if not any(row.arbitrated for row in rows):
         return titled(title, subject.memory_provenance, table)
-    remark = "* modelled: where lanes meet on a word, a GPU's counters may read a few more."
+    remark = "* modelled: where lanes access the same word, hardware counters may read a few more."
     return titled(title, subject.memory_provenance, Group(table, Padding(Text(remark, "dim"), (0, 0, 0, 2))))
 
 
@@ -218,7 +218,7 @@ def line_cells(row: tables.LineRow, written: Callable[[int], str]) -> list[str]:
 def instructions(subject: LaunchView, width: int, count: int) -> RenderableType:
     """Two rows each: the numbers beside the machine code, and what it does in words."""
     rows = [instruction(row, number if width >= NARROW else short) for row in tables.hottest(subject, count)]
-    heads = ("Offset", "Instruction", "Line", "Executed", "Lanes", "a Request")
+    heads = ("Offset", "Instruction", "Line", "Executed", "Lanes", "per Request")
     codes, counts = ([len(cells[place]) for cells in (heads, *(cells for cells, _ in rows))] for place in (1, 3))
     room = min(width - BESIDE_CODE - max(counts), max(codes))
     body: list[RenderableType] = [aligned(heads, room, max(counts), "dim")]
@@ -240,7 +240,7 @@ def moved(row: tables.InstructionRow) -> str:
     if sectors is not None and passes is not None:
         return f"{decimal(sectors)} s, {decimal(passes)} w"
     if sectors is not None:
-        return f"{decimal(sectors)} sectors"
+        return decimal(sectors) + (" sector" if sectors == 1 else " sectors")
     return "" if passes is None else f"{decimal(passes)} wavefr."
 
 

@@ -109,7 +109,7 @@ def show(listing: SassListing, out: Console) -> None:
         for part in textwrap.wrap(told, out.width, initial_indent="  ", subsequent_indent=" " * 4):
             out.print(Text(part, "dim", no_wrap=True))
     counted = listing.trace is not None
-    heads = f"{'executed':>13} {'lanes':>5} {'a request':>12}" if counted else ""
+    heads = f"{'executed':>13} {'lanes':>5} {'per request':>12}" if counted else ""
     out.print(Text(_aligned("offset", "instruction", heads, out.width), "dim", no_wrap=True))
     for source, group in groupby(rows(listing), key=lambda row: row.instruction.source):
         out.print(Text("\n" + _heading(source, listing.sources), "cyan"), overflow="ellipsis", no_wrap=True)
