@@ -93,7 +93,7 @@ def test_stalls_by_line_go_to_the_line_that_waits(monkeypatch: pytest.MonkeyPatc
 
 def test_what_if_tells_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
     subject = predicted("nccopy")
-    assert [(row.name, row.told) for row in prediction_view.what_ifs(subject)] == [
+    assert [(row.name, row.speedup) for row in prediction_view.what_ifs(subject)] == [
         ("ideal_access", "2 times as fast"), ("no_divergence", "no change"),
     ]  # fmt: skip
     words = " ".join(shown(subject, 80, monkeypatch).split())
@@ -175,8 +175,9 @@ def test_a_kernel_that_computes_nothing_has_no_roofline() -> None:
 def test_the_roof_is_the_lower_of_the_two() -> None:
     left = Roofline("FP32", 0.25, 500.0, 60_000.0, 4000.0)
     right = Roofline("FP32", 150.0, 30_000.0, 60_000.0, 4000.0)
-    assert left.told == "0.25 FLOP per byte of DRAM; 500 of the 1,000 GFLOP/s that the bandwidth of DRAM admits (50 %)"
-    assert right.told == "150 FLOP per byte of DRAM; 30.0 of the 60.0 TFLOP/s that the FP32 lanes admit (50 %)"
+    assert left.summary.startswith("0.25 FLOP per byte of DRAM; ")
+    assert left.summary.endswith("500 of the 1,000 GFLOP/s that the bandwidth of DRAM admits (50 %)")
+    assert right.summary == "150 FLOP per byte of DRAM; 30.0 of the 60.0 TFLOP/s that the FP32 lanes admit (50 %)"
 
 
 @pytest.mark.parametrize(

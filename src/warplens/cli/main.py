@@ -1,4 +1,4 @@
-"""The command line: one short function a verb.  F10.
+"""The command line: one short function a verb.
 
 Only click is imported here; what a verb needs is imported when the verb runs, so that `warplens --help` is quick.
 
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import click
 
 from warplens import __version__
-from warplens.cli.explain_verb import Output, complain, on_many, on_one, tell_guesses
+from warplens.cli.explain_verb import Output, on_many, on_one, print_guesses, report_error
 from warplens.cli.lab_verbs import lab, new
 from warplens.cli.options import CODE, GPU, GPUS, GUESS, HOST, LAUNCH, SAMPLE, options
 from warplens.cli.terminal_encoding import spell_out
@@ -84,7 +84,7 @@ def explain(
     checks_of(check)  # before a long run
     wish = ExplainRequest(host, check, causes(what_if))
     found = kernels(file, flags, wish.what_if)
-    tell_guesses(found[0])
+    print_guesses(found[0])
     if page and not as_csv:
         raise UsageError("--page is of --csv: add --csv")
     output = Output(as_json, as_csv, html, lines, asked(names, all(timed(t) for (t, *_) in found)) if names else None)
@@ -198,7 +198,7 @@ def compare(
 
     budgets = [read_budget(text) for text in fail_on]
     pair = two_targets(words, flags)
-    tell_guesses(pair)
+    print_guesses(pair)
     here = all(timed(target) for target in pair)
     budgets = [replace(found, metric=asked([found.metric], here, "--fail-on")[0]) for found in budgets]
     runs = [run(target, ExplainRequest(host)) for target in pair]
@@ -354,7 +354,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             from warplens.report.json.document import error_document, text
 
             click.echo(text(error_document(error)), nl=False)
-        return complain(error)
+        return report_error(error)
     except click.ClickException as error:
         error.show()
         return 2

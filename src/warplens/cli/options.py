@@ -1,4 +1,4 @@
-"""The options that verbs of the command line have in common.  F10.
+"""The options that verbs of the command line have in common.
 
 Only click is imported here, so that `warplens --help` is quick.
 """

@@ -1,4 +1,4 @@
-"""Emulator beside a GPU, or beside counters that a GPU gave before: where they differ.  F9."""
+"""Emulator beside a GPU, or beside counters that a GPU gave before: where they differ."""
 
 from __future__ import annotations
 

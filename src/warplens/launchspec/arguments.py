@@ -1,4 +1,4 @@
-"""Kernel arguments from text: "random f32[n]", "zeros:i32[n * m]", "file x.npy", "null", "n / 2".  F2.
+"""Kernel arguments from text: "random f32[n]", "zeros:i32[n * m]", "file x.npy", "null", "n / 2".
 
 The same words stand on the command line and in a launch block; a colon or a blank parts kind and type.
 """

@@ -1,4 +1,4 @@
-"""Arithmetic over names, as it stands in launches and arguments: "n / 128", "ceil(n/256)", "3.5f".  F2.
+"""Arithmetic over names, as it stands in launches and arguments: "n / 128", "ceil(n/256)", "3.5f".
 
 Whole numbers are exact throughout: `/` gives a fraction, and a result that is not whole is refused, never
 rounded behind the reader's back.  Nothing is handed to Python's own evaluator.

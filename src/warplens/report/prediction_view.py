@@ -1,4 +1,4 @@
-"""What is told of a prediction, as numbers and words; prediction_report.py and launch_page.py say how it looks.  F7."""
+"""Prediction view: rows of times, metrics, stalls and what-ifs, which the terminal and the page lay out."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ REASONS = {
 }
 """Nsight Compute's reasons why a warp does not issue, and `selected`: what the warp does in that cycle."""
 
-TOLD: tuple[tuple[str, tuple[str, ...]], ...] = (
+KEY_METRICS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("Achieved Occupancy", ("sm__warps_active.avg.pct_of_peak_sustained_active",)),
     ("Warp Cycles per Executed Instruction", ("smsp__average_warps_active_per_inst_executed.ratio",)),
     ("Warp Cycles per Issued Instruction", ("smsp__average_warp_latency_per_inst_issued.ratio",)),
@@ -93,14 +93,14 @@ class WhatIf:
         return CAUSES.get(self.name, self.name.replace("_", " "))
 
     @property
-    def told(self) -> str:
+    def speedup(self) -> str:
         """ "1.38 times as fast", "no change"."""
-        speedup = self.now_us / self.then_us
-        return "no change" if abs(speedup - 1) < 0.005 else f"{speedup:.3g} times as fast"
+        ratio = self.now_us / self.then_us
+        return "no change" if abs(ratio - 1) < 0.005 else f"{ratio:.3g} times as fast"
 
 
 def provenance(prediction: Prediction) -> str:
-    """What stands beside every section that tells of a prediction."""
+    """The label of every section of a prediction."""
     return "modelled" if prediction.calibrated else "modelled, uncalibrated"
 
 
@@ -153,9 +153,9 @@ def simulated(prediction: Prediction) -> str:
 
 
 def facts(prediction: Prediction) -> dict[str, str]:
-    """The metrics that are told beside the time, those that the model gives."""
+    """The key metrics that the model gives, by label."""
     rows = {}
-    for label, names in TOLD:
+    for label, names in KEY_METRICS:
         if found := next((prediction.metrics[name] for name in names if name in prediction.metrics), None):
             rows[label] = measure(found)
     return rows
@@ -203,8 +203,8 @@ def add(into: Counter[str], reasons: Mapping[str, float]) -> None:
 def line_stalls(subject: LaunchView, place: SourceLine, reasons: Mapping[str, float], total: float) -> LineStalls:
     own = sum(reasons.values())
     ordered = sorted(reasons.items(), key=lambda pair: (-pair[1], pair[0]))
-    told = tuple((reason, cycles / own) for reason, cycles in ordered if cycles)
-    return LineStalls(place, subject.text_of(place), own / total, told)
+    ranked = tuple((reason, cycles / own) for reason, cycles in ordered if cycles)
+    return LineStalls(place, subject.text_of(place), own / total, ranked)
 
 
 def what_ifs(subject: LaunchView) -> list[WhatIf]:

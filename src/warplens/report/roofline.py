@@ -1,4 +1,4 @@
-"""The roofline: floating-point work a second against work a byte of DRAM, below what the GPU admits.  F7.
+"""The roofline: floating-point work a second against work a byte of DRAM, below what the GPU admits.
 
 Work is what Nsight Compute counts as FLOP: additions and multiplications 1, fused ones 2, lanes that are switched off
 none; tensor cores are left out.  Bytes are those of DRAM, from the model.  Williams, Waterman and Patterson,
@@ -38,7 +38,7 @@ class Roofline:
         return min(self.peak, self.intensity * self.bandwidth)
 
     @property
-    def told(self) -> str:
+    def summary(self) -> str:
         """ "0.25 FLOP per byte of DRAM; 541 of 1,200 GFLOP/s that the bandwidth of DRAM admits"."""
         by = "the bandwidth of DRAM admits" if self.roof < self.peak else f"the {self.precision} lanes admit"
         scale, unit = (1000, "TFLOP/s") if self.roof >= 10_000 else (1, "GFLOP/s")

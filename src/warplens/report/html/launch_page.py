@@ -1,4 +1,4 @@
-"""A launch as one self-contained page: verdict, tables, occupancy curves, source beside machine code.  F7."""
+"""A launch as one self-contained page: verdict, tables, occupancy curves, source beside machine code."""
 
 from __future__ import annotations
 
@@ -103,9 +103,11 @@ def page(
     words = {
         "time": time, "blocks_of": blocks_of, "spoken_shared": spoken_shared, "resources": RESOURCES,
     }  # fmt: skip
-    told = [(f"{title}: {gpu_table.fastest(rows)}", [gpu_table.cells(row) for row in rows]) for title, rows in by_gpu]
+    gpu_tables = [
+        (f"{title}: {gpu_table.fastest(rows)}", [gpu_table.cells(row) for row in rows]) for title, rows in by_gpu
+    ]
     views = [view(subject) for subject in subjects]
-    return template("page.html.j2").render(views=views, by_gpu=told, back=back, **words)
+    return template("page.html.j2").render(views=views, by_gpu=gpu_tables, back=back, **words)
 
 
 def view(subject: LaunchView) -> PageView:

@@ -1,4 +1,4 @@
-"""A lab's table: its nouns, and how it looks in a terminal.  F7."""
+"""A lab's table: its nouns, and how it looks in a terminal."""
 
 from __future__ import annotations
 

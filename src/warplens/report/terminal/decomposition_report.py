@@ -1,4 +1,4 @@
-"""The factors of two times side by side: a table, and a part of the JSON document.  F7."""
+"""The factors of two times side by side: a table, and a part of the JSON document."""
 
 from __future__ import annotations
 
@@ -87,10 +87,10 @@ def identity(found: Decomposition) -> str:
         found.ratio(lambda f: f.cycles), found.ratio(lambda f: f.instructions), found.ratio(lambda f: f.occupancy),
         found.ratio(lambda f: f.outside),
     ]  # fmt: skip
-    told = "{:.4g} × {:.4g} / {:.4g} × {:.4g} = ".format(*parts) + f"{found.product:.4g}"
+    formula = "{:.4g} × {:.4g} / {:.4g} × {:.4g} = ".format(*parts) + f"{found.product:.4g}"
     if found.multiplies_out:
-        return told + ": the ratio of the times"
-    return told + f", but the ratio of the times is {found.time:.4g}: the model contradicts itself, please report it"
+        return formula + ": the ratio of the times"
+    return formula + f", but the ratio of the times is {found.time:.4g}: the model contradicts itself, please report it"
 
 
 def document(found: Decomposition | None) -> dict[str, Any] | None:

@@ -1,4 +1,4 @@
-"""One kernel on several GPUs: a row each.  F7."""
+"""One kernel on several GPUs: a row each."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class GpuAnswer:
 
 
 def show(title: str, answers: Sequence[GpuAnswer], out: Console) -> None:
-    """The rows in the order of the GPUs; the fastest is told first."""
+    """The rows in the order of the GPUs; the fastest in the headline."""
     out.print(Text(f"{title}: {fastest(answers)}", style="bold"))
     if (subject := next((a.subject for a in answers if a.subject), None)) is not None:
         launch = subject.launch
@@ -49,8 +49,8 @@ def show(title: str, answers: Sequence[GpuAnswer], out: Console) -> None:
     if any(a.subject and a.subject.what_if for a in answers):
         out.print(titled("What If", "modelled", what_if_table(answers)))
     if any(cells(answer)[0].endswith("*") for answer in answers):
-        told = "* uncalibrated: this GPU's speeds are published numbers, not measured; its interval is assumed"
-        out.print(Text(told, "dim"))
+        remark = "* uncalibrated: this GPU's speeds are published numbers, not measured; its interval is assumed"
+        out.print(Text(remark, "dim"))
 
 
 def cells(answer: GpuAnswer) -> tuple[str, str, str, str, str]:

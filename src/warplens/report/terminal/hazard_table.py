@@ -1,4 +1,4 @@
-"""What the checks found, in words: one heading a finding, one row for each of its places.  F7."""
+"""What the checks found, in words: one heading a finding, one row for each of its places."""
 
 from __future__ import annotations
 

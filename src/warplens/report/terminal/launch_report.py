@@ -1,4 +1,4 @@
-"""A launch as tables in the terminal: Nsight Compute's words and layout, 60 to 140 columns.  F7."""
+"""A launch as tables in the terminal: Nsight Compute's words and layout, 60 to 140 columns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Occupancy without a run: limits, limiter and the three curves as small charts.  F7."""
+"""Occupancy without a run: limits, limiter and the three curves as small charts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A prediction in the terminal: time, speed of light, roofline, stalls.  F7."""
+"""A prediction in the terminal: time, speed of light, roofline, stalls."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def headline(subject: LaunchView, prediction: Prediction) -> RenderableType:
         "Simulated": prediction_view.simulated(prediction),
         "Calibrated": prediction_view.calibration(prediction),
     }
-    rows |= {f"Roofline {found.precision}": found.told for found in rooflines(subject, prediction)}
+    rows |= {f"Roofline {found.precision}": found.summary for found in rooflines(subject, prediction)}
     body = Group(facts(rows), facts(prediction_view.facts(prediction)))
     return titled(f"Time on the {subject.machine.title}", prediction_view.provenance(prediction), body)
 
@@ -55,7 +55,7 @@ def what_if(asked: list[prediction_view.WhatIf], prediction: Prediction) -> Rend
     table.columns[1].no_wrap = False
     for row in asked:
         now, then = prediction_view.spoken(row.now_us), prediction_view.spoken(row.then_us)
-        table.add_row(row.cause, Text(row.told), now, then)
+        table.add_row(row.cause, Text(row.speedup), now, then)
     return titled("What If", prediction_view.provenance(prediction), table)
 
 
