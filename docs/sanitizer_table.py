@@ -16,7 +16,7 @@ sys.path.insert(0, str(ROOT / "tests" / "emulator" / "instrument"))
 from planted_faults import ALARMS, CHECK_OF, FAULTS, NOT_FOUND, Planted, planted  # noqa: E402
 
 TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")
-SORTS = {"memory": "stray or misaligned", "race": "race", "init": "never written", "barrier": "barrier misused",
+SORTS = {"memory": "out of bounds or misaligned", "race": "race", "init": "never written", "barrier": "barrier misused",
          "clean": "nothing wrong"}  # fmt: skip
 Row = dict[str, str]
 

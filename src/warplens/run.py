@@ -17,7 +17,7 @@ from warplens.core.hazard import CHECKS, Check, Hazard
 from warplens.core.launch import Launch
 from warplens.core.metric import Metrics
 from warplens.core.program import Program
-from warplens.counters.metrics import by_instruction, by_line, metrics
+from warplens.counters.metrics import metrics
 from warplens.counters.occupancy import Occupancy, curves, occupancy, waves
 from warplens.emulator import LANES, RECORD, Checks, DeviceMemory, LaunchTrace, Step, WarpTraces, read_steps, record
 from warplens.errors import KernelFault, Unpredictable, UsageError
@@ -27,9 +27,9 @@ from warplens.model import LeastTime, Prediction
 from warplens.model import floor as least_time
 from warplens.model.grid.inter_block_sync import WAITING
 from warplens.model.trace.warp_streams import WarpStreams, by_warp
+from warplens.report.headline import headline
 from warplens.report.launch_view import LaunchView
 from warplens.report.metric_selection import picked
-from warplens.report.verdict import verdict
 from warplens.system.atomic_write import write_whole
 from warplens.version import __version__
 
@@ -99,7 +99,7 @@ class Run:
 
     def __repr__(self) -> str:
         """The first sentence of its report, as a prompt shows it."""
-        return visible(f"<Run of {verdict(self.subject)}>")
+        return visible(f"<Run of {headline(self.subject)}>")
 
     def _repr_html_(self) -> str:
         """Its page, as a notebook shows it."""
@@ -277,15 +277,8 @@ class Run:
         """The same as dictionaries and lists; with `names` only these of its metrics."""
         from warplens.report.json import document as writer
 
-        seen = self.subject
-        metrics = {name: metric for name, metric in picked(names, seen.all_metrics).items() if metric}
-        return writer.document(
-            seen.kernel, seen.launch, seen.program, metrics, by_line(seen.program, seen.trace),
-            by_instruction(seen.program, seen.trace), seen.tools, seen.machine.key, seen.occupancy, seen.waves,
-            checks=seen.checks, hazards=self.hazards,
-            printed=self.printed, notes=seen.notes, floor=seen.floor, prediction=seen.prediction,
-            unpredicted=seen.unpredicted, what_if=seen.what_if, gpu_from=seen.machine_from,
-        )  # fmt: skip
+        chosen = {name: metric for name, metric in picked(names, self.subject.all_metrics).items() if metric}
+        return writer.document(self.subject, chosen)
 
     def report(self, path: str | Path) -> None:
         """Writes the run to `path`: a page for .html, the document for .json.  UsageError for another ending."""

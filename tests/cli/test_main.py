@@ -131,12 +131,12 @@ def test_occupancy_of_a_kernel(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("block", "says"),
     [
-        (["--registers", "32", "--block", "2048"], "the block cannot be launched so: .* 2048 x 1 x 1 has x = 2048"),
+        (["--registers", "32", "--block", "2048"], "the block: invalid launch configuration: .* has x = 2048"),
         (["--registers", "32", "--block", "64,32"], "a block of 64 x 32 x 1 is 2048 threads; .* takes 1024"),
         (["--registers", "255", "--block", "1024"], "1024 threads of 255 registers take 262144 registers .* 65536"),
         (["--registers", "32", "--block", "32", "--shared", "300000"], "300000 of dynamic shared memory; .* 232448"),
         (["--registers", "32", "--block", "32", "--barriers", "17"], "17 is not in the range 0<=x<=16"),
-        ([CUBIN, "--kernel", "matmul_tiled", "--block", "2048"], "matmul_tiled cannot be launched so: .* x = 2048"),
+        ([CUBIN, "--kernel", "matmul_tiled", "--block", "2048"], "matmul_tiled: invalid launch .* x = 2048"),
     ],
 )  # fmt: skip
 def test_occupancy_of_a_block_that_no_gpu_starts(
@@ -169,7 +169,7 @@ REFUSED = [
     (["occupancy"], "give a FILE, or --registers and --block"),
     (["occupancy", "--registers", "32"], "--block is missing"),
     (["occupancy", "--registers", "300", "--block", "128"], "a thread can have 0 to 255"),
-    (["occupancy", CUBIN, "--kernel", "ccopy", "--block", "32", "--registers", "9"], "cannot stand beside FILE"),
+    (["occupancy", CUBIN, "--kernel", "ccopy", "--block", "32", "--registers", "9"], "cannot be combined with FILE"),
 ]
 
 

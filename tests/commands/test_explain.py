@@ -71,7 +71,7 @@ def test_a_gpu_that_is_named_gets_a_prediction(
 ) -> None:
     told = out(capsys, "explain", COPY, *SMALL, "--gpu", "h200")
     assert "Time on the NVIDIA H200 SXM  modelled\nEvent time" in told
-    assert "Least Time" not in told
+    assert "Lower Bound per Unit" not in told
     monkeypatch.setenv("WARPLENS_GPU", "a100")
     assert "Time on the NVIDIA A100 SXM 40 GB  modelled, uncalibrated\n" in out(capsys, "explain", COPY, *SMALL)
 
@@ -98,7 +98,7 @@ def test_no_time_is_predicted_for_the_gpu_none(
 ) -> None:
     told = out(capsys, "explain", COPY, *SMALL, "--gpu", "none")
     assert "Event time" not in told
-    assert "Least Time" in told
+    assert "Lower Bound per Unit" in told
     assert "Event time" not in out(capsys, "explain", COPY, *SMALL, "--gpu", "none", "--arch", "sm_80")
     monkeypatch.setenv("WARPLENS_GPU", "none")
     assert "Event time" not in out(capsys, "explain", COPY, *SMALL)
@@ -126,7 +126,7 @@ def test_what_if_is_a_line_each(capsys: pytest.CaptureFixture[str]) -> None:
         "--what-if", "ideal_access",
     )  # fmt: skip
     words = " ".join(told.split())
-    for cause in ("no divergence", "full occupancy", "all accesses to memory packed"):
+    for cause in ("no divergence", "full occupancy", "all accesses fully coalesced"):
         assert f"{cause} 2 times as fast 80.0 µs 40.0 µs" in words
 
 

@@ -90,9 +90,9 @@ def test_names_are_those_of_cpp() -> None:
     module = wl.compile(source=SOURCE, arch="sm_90")
     assert set(module) == {"scale<float>", "scale<int>", "other", "another"}
     x = np.zeros(64, np.float32)
-    with pytest.raises(UsageError, match=r"^app::scale<float> cannot be launched so: "):
+    with pytest.raises(UsageError, match=r"^app::scale<float>: invalid launch configuration: "):
         module["scale<float>"].launch(1, 2048, x, 1)
-    with pytest.raises(UsageError, match=r"^app::scale<float> cannot be launched so: "):
+    with pytest.raises(UsageError, match=r"^app::scale<float>: invalid launch configuration: "):
         module["scale<float>"].in_clusters(64)
     with pytest.raises(KernelFault, match=r"^app::scale<float> hangs"):
         module["scale<float>"].launch(1, 64, x, -1)

@@ -108,7 +108,7 @@ def test_pictures_of_times_are_drawn_from_the_full_size_and_the_kept_results(tmp
     write(found, rows, [SMALL, Size.parse("full")])
     drawn = gallery.drawn()
     assert set(drawn) == {"path", "times"}
-    assert "FLOP a byte of DRAM" in drawn["path"]
+    assert "FLOP per byte of DRAM" in drawn["path"]
     assert "µs at 65,536" in drawn["times"]
     assert drawn["times"].count("<circle") == 0  # nothing was measured
 

@@ -238,7 +238,7 @@ def test_labels() -> None:
         ("random(0, 300) u8[n]", "u8 holds whole numbers from 0 to 255, not 299"),
         ("random(seed=-1) f32[n]", "a seed is a whole number from 0"),
         ("random(seed=0.5) f32[n]", "a seed is a whole number from 0"),
-        ("random(0, 1) f32[n](0, 1)", "stand twice"),
+        ("random(0, 1) f32[n](0, 1)", "shape given twice"),
         ("random(-1e38, 3e38) f32[n]", "too large for f32"),
         ("full(1.5) i32[n]", "i32 holds whole numbers"),
         ("full(1e6) f16[n]", "too large for f16"),

@@ -72,7 +72,7 @@ def test_just_possible(launch: Launch, started: Kernel) -> None:
     ],
 )
 def test_refused(launch: Launch, started: Kernel, reason: str) -> None:
-    with pytest.raises(UsageError, match=f"k cannot be launched so: .*{reason}"):
+    with pytest.raises(UsageError, match=f"k: invalid launch configuration: .*{reason}"):
         check_launch(launch, machine("h200"), started)
 
 

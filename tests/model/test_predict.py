@@ -134,7 +134,7 @@ def test_the_limit_tells_of_bank_conflicts_and_of_idle_multiprocessors() -> None
 
     assert limit(8 * 132, 32).endswith("of the wavefronts of shared memory are bank conflicts")
     assert "bank conflicts" not in limit(8 * 132, 1)
-    assert limit(32, 32).startswith("32 blocks leave 100 of 132 multiprocessors idle; in the others ")
+    assert limit(32, 32).startswith("32 blocks leave 100 of 132 SMs idle; in the others ")
     assert "leave" not in limit(132, 32)
 
 

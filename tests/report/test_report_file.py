@@ -36,7 +36,7 @@ def test_a_prompt_and_a_notebook_show_what_is_worth_knowing() -> None:
     run = kernel.launch(1, 32, np.zeros(32, np.float32))
     assert repr(module) == "<Module for sm_90: one>"
     assert repr(kernel) == f"<kernel one for sm_90: {kernel.instructions} instructions, {kernel.registers} registers>"
-    assert repr(run).startswith("<Run of one: its 1 block keeps at most 1 of the ")
+    assert repr(run).startswith("<Run of one: small grid: 1 block uses at most 1 of the ")
     shown = run._repr_html_()
     assert shown.startswith('<iframe srcdoc="&lt;!doctype html&gt;')
     assert shown.count("<") == 2

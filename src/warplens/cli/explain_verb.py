@@ -1,4 +1,4 @@
-"""What `warplens explain` prints or writes of kernels on one GPU, or on several.  F10."""
+"""What `warplens explain` prints or writes of kernels on one GPU, or on several."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ def on_one(found: Sequence[Sequence[Target]], wish: ExplainRequest, output: Outp
     """The whole report of each kernel.  False if a check found something."""
     from warplens.commands.explain import run
 
-    worse: list[Hazard] = []  # than a note; a run itself holds its arrays, which are not kept
+    errors_and_warnings: list[Hazard] = []  # not the runs, which hold their arrays
 
-    def told(target: Target) -> Run:
+    def executed(target: Target) -> Run:
         done = run(target, wish)
-        worse.extend(hazard for hazard in done.hazards if hazard.severity != "note")
+        errors_and_warnings.extend(hazard for hazard in done.hazards if hazard.severity != "note")
         return done
 
     if output.as_json:
@@ -58,22 +58,22 @@ def on_one(found: Sequence[Sequence[Target]], wish: ExplainRequest, output: Outp
         documents, ended = [], 0
         for (target,) in found:
             try:
-                documents.append(told(target).document(output.metrics))
-            except WarplensError as error:  # of one kernel says nothing about the next
+                documents.append(executed(target).document(output.metrics))
+            except WarplensError as error:  # the other kernels still run
                 documents.append(error_document(error, target.title, target.kernel.arch, target.machine.key))
-                ended = ended or complain(error, f"{target.title}: " if len(found) > 1 else "")
+                ended = ended or report_error(error, f"{target.title}: " if len(found) > 1 else "")
         click.echo(text(documents if len(documents) > 1 else documents[0]), nl=False)
         if ended:
             raise click.exceptions.Exit(ended)
     elif output.as_csv:
         from warplens.report import raw_page
 
-        click.echo(raw_page.page([told(target).subject for (target,) in found], output.metrics), nl=False)
+        click.echo(raw_page.page([executed(target).subject for (target,) in found], output.metrics), nl=False)
     elif output.html:
         from warplens.report.html import launch_page as page
         from warplens.run import write_text
 
-        write_text(output.html, page.page([told(target).subject for (target,) in found]))
+        write_text(output.html, page.page([executed(target).subject for (target,) in found]))
         click.echo(f"written to {output.html}")
     else:
         from warplens.report.terminal import launch_report, metric_table
@@ -84,18 +84,18 @@ def on_one(found: Sequence[Sequence[Target]], wish: ExplainRequest, output: Outp
             if place:
                 out.rule(style="dim")
             try:
-                subject = told(target).subject
+                subject = executed(target).subject
                 if output.metrics is None:
                     launch_report.show(subject, out, output.lines)
                 else:
                     metric_table.show(subject, output.metrics, out)
-            except WarplensError as error:  # of one kernel says nothing about the next
+            except WarplensError as error:  # the other kernels still run
                 if len(found) == 1:
                     raise
-                ended = ended or complain(error, f"{target.title}: ")
+                ended = ended or report_error(error, f"{target.title}: ")
         if ended:
             raise click.exceptions.Exit(ended)
-    return not worse
+    return not errors_and_warnings
 
 
 def on_many(found: Sequence[Sequence[Target]], wish: ExplainRequest, output: Output) -> bool:
@@ -109,21 +109,21 @@ def on_many(found: Sequence[Sequence[Target]], wish: ExplainRequest, output: Out
         raise UsageError("--check is for one GPU: what it finds does not depend on the GPU")
     if output.metrics is not None and output.as_json:
         raise UsageError("--metrics with --json is for one GPU: name one with --gpu, or use --csv")
-    told = [(same[0].title, list(answers(same, wish))) for same in found]
+    by_kernel = [(same[0].title, list(answers(same, wish))) for same in found]
     if output.as_json:
         from warplens.report.json.document import text
 
-        documents = [gpu_table.document(*rows) for rows in told]
+        documents = [gpu_table.document(*rows) for rows in by_kernel]
         click.echo(text(documents if len(documents) > 1 else documents[0]), nl=False)
     elif output.html:
         from warplens.report.html import launch_page as page
         from warplens.run import write_text
 
-        write_text(output.html, page.page([a.subject for _, rows in told for a in rows if a.subject], told))
+        write_text(output.html, page.page([a.subject for _, rows in by_kernel for a in rows if a.subject], by_kernel))
         click.echo(f"written to {output.html}")
     elif output.as_csv or output.metrics is not None:
-        subjects = [answer.subject for _, rows in told for answer in rows if answer.subject]
-        refused = [(title, answer) for title, rows in told for answer in rows if answer.refused]
+        subjects = [answer.subject for _, rows in by_kernel for answer in rows if answer.subject]
+        refused = [(title, answer) for title, rows in by_kernel for answer in rows if answer.refused]
         if not subjects:
             raise UsageError(refused[0][1].refused)
         for title, answer in refused:
@@ -134,21 +134,21 @@ def on_many(found: Sequence[Sequence[Target]], wish: ExplainRequest, output: Out
             metric_table.show_all(subjects, output.metrics or (), console())
     else:
         out = console()
-        for place, (title, rows) in enumerate(told):
+        for place, (title, rows) in enumerate(by_kernel):
             if place:
                 out.rule(style="dim")
             gpu_table.show(title, rows, out)
     return True
 
 
-def tell_guesses(found: Sequence[Target]) -> None:
-    """The launch blocks that were guessed, on stderr, each once."""
+def print_guesses(found: Sequence[Target]) -> None:
+    """Prints the guessed launch blocks on stderr, each once."""
     for file, guessed in dict.fromkeys((target.file, target.guessed) for target in found if target.guessed):
         click.echo(visible(f"guessed; write it into {file} with your sizes:\n\n{guessed}\n"), err=True)
 
 
-def complain(error: WarplensError, whose: str = "") -> int:
-    """Tells it on stderr, behind what the kernel printed before it faulted; the exit code."""
+def report_error(error: WarplensError, whose: str = "") -> int:
+    """Prints the error on stderr, after what the kernel printed before it faulted; returns the exit code."""
     click.echo(visible(getattr(error, "printed", "")), err=True, nl=False)
     click.echo(f"error: {visible(whose)}{error}", err=True)
     return error.exit_code

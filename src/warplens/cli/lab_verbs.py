@@ -1,4 +1,4 @@
-"""The verbs of the labs.  F10.
+"""The verbs of the labs.
 
 Only click is imported here; what a verb needs is imported when the verb runs.
 """
@@ -77,7 +77,7 @@ def lab(
         else:
             find_stale(labs, both, host)
     else:
-        tell(find(name or ""), scale, rungs, flags, host, as_json, html)
+        print_lab(find(name or ""), scale, rungs, flags, host, as_json, html)
 
 
 @click.group()
@@ -104,7 +104,7 @@ def new_lab(name: str, into: str) -> None:
     click.echo(f"{path} is a lab: run `warplens lab {path}`, change it, and `warplens lab {path} --write`")
 
 
-def tell(
+def print_lab(
     found: Lab, size: Size, titles: tuple[str, ...], flags: Flags, host: RunOptions, as_json: bool, html: str | None
 ) -> None:  # fmt: skip
     """The table of the rungs, in the terminal, as JSON or as a page."""
@@ -228,12 +228,12 @@ def remeasure(found: Lab, sizes: Sequence[Size], ours: Counted, host: RunOptions
 
 
 def find_stale(labs: Sequence[Lab], sizes: Sequence[Size], host: RunOptions) -> None:
-    """Ends with 1 if one of them is."""
+    """Prints what is out of date; ends with 1 if there is any."""
     stale = []
     for found in labs:
-        if told := told_stale(found, sizes, host):
+        if parts := find_stale_parts(found, sizes, host):
             stale.append(found.key)
-        for line in told:
+        for line in parts:
             click.echo(line)
     for key in stale:
         click.echo(f"{key} is out of date: run `warplens lab {key} --write`", err=True)
@@ -241,21 +241,21 @@ def find_stale(labs: Sequence[Lab], sizes: Sequence[Size], host: RunOptions) -> 
         raise click.exceptions.Exit(1)
 
 
-def told_stale(found: Lab, sizes: Sequence[Size], host: RunOptions) -> list[str]:
+def find_stale_parts(found: Lab, sizes: Sequence[Size], host: RunOptions) -> list[str]:
     from warplens.labs.lab_pictures import Gallery, stale_pictures
     from warplens.labs.stored_results import computed, rows_kept, stale_readme, stale_rows
 
-    told = []
+    stale: list[str] = []
     for size in sizes:
         gallery = Gallery(found, size.text)
         old = rows_kept(found, size.text)
         for done, fresh in computed(found, size, host):
             refuse_wrong(done)
-            told += stale_rows(old.pop(done.rung.entry.title, []), fresh)
+            stale += stale_rows(old.pop(done.rung.entry.title, []), fresh)
             gallery.see(done)
-        told += stale_pictures(found, gallery.drawn())
-        told += stale_rows([row for rows in old.values() for row in rows], [])
-    return told + stale_readme(found)
+        stale += stale_pictures(found, gallery.drawn())
+        stale += stale_rows([row for rows in old.values() for row in rows], [])
+    return stale + stale_readme(found)
 
 
 def list_labs() -> None:

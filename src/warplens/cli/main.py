@@ -1,4 +1,4 @@
-"""The command line: one short function a verb.  F10.
+"""The command line: one short function a verb.
 
 Only click is imported here; what a verb needs is imported when the verb runs, so that `warplens --help` is quick.
 
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import click
 
 from warplens import __version__
-from warplens.cli.explain_verb import Output, complain, on_many, on_one, tell_guesses
+from warplens.cli.explain_verb import Output, on_many, on_one, print_guesses, report_error
 from warplens.cli.lab_verbs import lab, new
 from warplens.cli.options import CODE, GPU, GPUS, GUESS, HOST, LAUNCH, SAMPLE, options
 from warplens.cli.terminal_encoding import spell_out
@@ -47,8 +47,8 @@ def cli() -> None:
               "double_bandwidth.")  # fmt: skip
 @click.option("--check", "check", multiple=True, metavar="LIST",
               help="Look for races (in shared and global memory, and cp.async copies that are not waited for), init "
-              "(reads of memory that nobody wrote), barriers, or all; memory is always checked.  End with 1 if an "
-              "error or warning is found.")  # fmt: skip
+              "(uninitialized reads of shared or local memory), barriers, or all; memory is always checked.  End with "
+              "1 if an error or warning is found.")  # fmt: skip
 @click.option("--metrics", "names", multiple=True, metavar="LIST",
               help="Print these metrics: names, names without .sum and the like, or regex:EXPRESSION, separated by "
               "commas; `warplens metrics` lists them.")  # fmt: skip
@@ -63,9 +63,9 @@ def explain(
     file: str, flags: Flags, host: RunOptions, what_if: tuple[str, ...], check: tuple[str, ...], names: tuple[str, ...],
     as_csv: bool, page: str | None, as_json: bool, html: str | None, lines: int,
 ) -> None:  # fmt: skip
-    """Execute the kernels of FILE (.cu, .ptx, cubin or program) and tell what they do and how long they take.
+    """Execute the kernels of FILE (.cu, .ptx, cubin or program) and report what they do and how long they take.
 
-    The launch stands in the .cu file (see docs/launch.md) or in the flags:
+    The launch is in the .cu file (see docs/launch.md) or in the flags:
 
     \b
       warplens explain copy.cu
@@ -84,7 +84,7 @@ def explain(
     checks_of(check)  # before a long run
     wish = ExplainRequest(host, check, causes(what_if))
     found = kernels(file, flags, wish.what_if)
-    tell_guesses(found[0])
+    print_guesses(found[0])
     if page and not as_csv:
         raise UsageError("--page is of --csv: add --csv")
     output = Output(as_json, as_csv, html, lines, asked(names, all(timed(t) for (t, *_) in found)) if names else None)
@@ -99,13 +99,13 @@ def explain(
 @cli.command()
 @click.argument("file", required=False)
 @options((LAUNCH[0], LAUNCH[2], LAUNCH[4], LAUNCH[5]), CODE, GPU)
-@click.option("--registers", type=click.IntRange(0), metavar="N", help="Registers a thread, without a FILE.")
-@click.option("--shared-static", type=click.IntRange(0), metavar="BYTES", help="Static shared memory a block.")
-@click.option("--barriers", type=click.IntRange(0, 16), metavar="N", help="Barriers a block, without a FILE.")
+@click.option("--registers", type=click.IntRange(0), metavar="N", help="Registers per thread, without a FILE.")
+@click.option("--shared-static", type=click.IntRange(0), metavar="BYTES", help="Static shared memory per block.")
+@click.option("--barriers", type=click.IntRange(0, 16), metavar="N", help="Barriers per block, without a FILE.")
 def occupancy(
     file: str | None, flags: Flags, registers: int | None, shared_static: int | None, barriers: int | None
 ) -> None:
-    """How many warps a multiprocessor holds, and what limits them; nothing is run.
+    """Theoretical occupancy: warps per SM and what limits them; nothing is run.
 
     \b
       warplens occupancy copy.cu --kernel copy --block 128
@@ -119,7 +119,7 @@ def occupancy(
     given = {"--registers": registers, "--shared-static": shared_static, "--barriers": barriers}
     extra = [name for name, value in given.items() if value is not None]
     if file and extra:
-        raise UsageError(f"{' and '.join(extra)} cannot stand beside FILE: the kernel's own numbers are used")
+        raise UsageError(f"{' and '.join(extra)} cannot be combined with FILE: the kernel's own numbers are used")
     if not file and registers is None:
         raise UsageError("give a FILE, or --registers and --block")
     if file:
@@ -198,7 +198,7 @@ def compare(
 
     budgets = [read_budget(text) for text in fail_on]
     pair = two_targets(words, flags)
-    tell_guesses(pair)
+    print_guesses(pair)
     here = all(timed(target) for target in pair)
     budgets = [replace(found, metric=asked([found.metric], here, "--fail-on")[0]) for found in budgets]
     runs = [run(target, ExplainRequest(host)) for target in pair]
@@ -212,7 +212,7 @@ def compare(
         report.show(comparison, first, second, console(), everything)
     for found in broken:
         ratio = report.spoken(comparison.row(found.metric).ratio)
-        click.echo(f"budget broken: {found.text} ({ratio})", err=True)
+        click.echo(f"budget exceeded: {found.text} ({ratio})", err=True)
     if broken:
         raise click.exceptions.Exit(1)
 
@@ -354,7 +354,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             from warplens.report.json.document import error_document, text
 
             click.echo(text(error_document(error)), nl=False)
-        return complain(error)
+        return report_error(error)
     except click.ClickException as error:
         error.show()
         return 2

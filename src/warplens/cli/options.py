@@ -1,4 +1,4 @@
-"""The options that verbs of the command line have in common.  F10.
+"""The options that verbs of the command line have in common.
 
 Only click is imported here, so that `warplens --help` is quick.
 """
@@ -21,12 +21,12 @@ LAUNCH = (
         help="The kernel; a template as in C++: 'copy<float>'.  May be repeated.",
     ),
     click.option("--grid", metavar="SIZE", help="Blocks: 8192, 64,64 or 'n / 128'."),
-    click.option("--block", metavar="SIZE", help="Threads a block: 128 or 16,16."),
+    click.option("--block", metavar="SIZE", help="Threads per block: 128 or 16,16."),
     click.option(
         "--arg", "args", multiple=True, metavar="ARG",
         help="An argument, in order: random:f32[n], zeros:i32[1000], 42, 2.5, null ... (see docs/launch.md).",
     ),
-    click.option("--shared", metavar="BYTES", help="Dynamic shared memory a block."),
+    click.option("--shared", metavar="BYTES", help="Dynamic shared memory per block."),
     click.option(
         "--set", "settings", multiple=True, metavar="NAME=N",
         help="Replace a name of the launch block, or set a variable of the module: --set 'table=random:f32[256]'.",

@@ -1,4 +1,4 @@
-"""Output on terminals that have no Unicode: letters that they lack are spelled out.  F2."""
+"""Output on terminals that have no Unicode: letters that they lack are spelled out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From FILE, flags and a list of GPUs to runs with predictions: what `warplens explain` tells of.  F10.
+"""From FILE, flags and a list of GPUs to runs with predictions: what `warplens explain` tells of.
 
 Time is predicted for the GPU that the user names with --gpu or WARPLENS_GPU, else for the one of this machine, else
 for the default of the code's architecture; --gpu none is quicker, and has counts alone.

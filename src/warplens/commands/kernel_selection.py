@@ -1,4 +1,4 @@
-"""Kernel selection: which kernels of FILE the words of --kernel mean, as Nsight Compute's -k has them.  F9."""
+"""Kernel selection: which kernels of FILE the words of --kernel mean, as Nsight Compute's -k has them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A launch on this machine's GPU beside what warplens predicts for it.  F9."""
+"""A launch on this machine's GPU beside what warplens predicts for it."""
 
 from __future__ import annotations
 

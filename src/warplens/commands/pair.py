@@ -1,4 +1,4 @@
-"""The two kernels that `warplens compare` is asked about.  F9."""
+"""The two kernels that `warplens compare` is asked about."""
 
 from __future__ import annotations
 

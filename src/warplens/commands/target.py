@@ -1,4 +1,4 @@
-"""From FILE and the flags of the command line to kernels that can be launched.  F9.
+"""From FILE and the flags of the command line to kernels that can be launched.
 
 Every verb that takes a FILE begins here:
 

@@ -1,4 +1,4 @@
-"""Columns of a lab's table: a metric, or an expression over {metrics} and the lab's names.  F9."""
+"""Columns of a lab's table: a metric, or an expression over {metrics} and the lab's names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A lab's rungs on this machine's GPU: their times, and their counters beside ours.  F9."""
+"""A lab's rungs on this machine's GPU: their times, and their counters beside ours."""
 
 from __future__ import annotations
 

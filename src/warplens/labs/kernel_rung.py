@@ -1,4 +1,4 @@
-"""A rung that is a kernel.  F9."""
+"""A rung that is a kernel."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A lab: its folder, what lab.toml says, and its rungs.  F9."""
+"""A lab: its folder, what lab.toml says, and its rungs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which labs there are; the folder is the list.  F9."""
+"""Which labs there are; the folder is the list."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From [[pictures]] of a lab.toml to SVG: what is drawn comes from the rungs as they ran.  F9.
+"""From [[pictures]] of a lab.toml to SVG: what is drawn comes from the rungs as they ran.
 
     [[pictures]]
     file = "sectors"                 # pictures/sectors.svg

@@ -1,4 +1,4 @@
-"""Lab page contents: the lesson in README.md, pictures and the rungs' sources.  F9."""
+"""Lab page contents: the lesson in README.md, pictures and the rungs' sources."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A new lab: a folder that runs, to be changed.  F9."""
+"""A new lab: a folder that runs, to be changed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a lab says of a rung's machine code: how often an opcode stands there, which loops were unrolled.  F9."""
+"""What a lab says of a rung's machine code: how often an opcode stands there, which loops were unrolled."""
 
 from __future__ import annotations
 

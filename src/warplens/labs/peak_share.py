@@ -1,4 +1,4 @@
-"""How near a rung is to what the GPU could do: its share of the bandwidth of DRAM or of the float lanes.  F9."""
+"""How near a rung is to what the GPU could do: its share of the bandwidth of DRAM or of the float lanes."""
 
 from __future__ import annotations
 

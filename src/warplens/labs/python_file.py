@@ -1,4 +1,4 @@
-"""Python that lies in a lab's folder (truth.py, rungs that are no kernels), loaded by its path.  F9."""
+"""Python that lies in a lab's folder (truth.py, rungs that are no kernels), loaded by its path."""
 
 from __future__ import annotations
 

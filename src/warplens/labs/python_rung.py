@@ -1,4 +1,4 @@
-"""A rung that is no kernel: a piece of Python that counts, predicts and measures for itself.  F9.
+"""A rung that is no kernel: a piece of Python that counts, predicts and measures for itself.
 
     def quantities(*, n): return {"bytes": 4 * n}            # exact numbers by name, for the columns
     def predicted(machine, *, n): return 12.5                # microseconds, from the machine's description

@@ -1,4 +1,4 @@
-"""Where prediction and measurement order two rungs differently.  F9."""
+"""Where prediction and measurement order two rungs differently."""
 
 from __future__ import annotations
 

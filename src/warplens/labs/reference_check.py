@@ -1,4 +1,4 @@
-"""Reference check: whether a rung computes what truth.py says, and where not.  F9."""
+"""Reference check: whether a rung computes what truth.py says, and where not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""results.csv and measured.csv of a lab: what was computed here, and what GPUs did.  F9."""
+"""results.csv and measured.csv of a lab: what was computed here, and what GPUs did."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def record(outcomes: Mapping[str, RungResult], names: Iterable[str]) -> Record:
 def lines(size: str, rung: str, kept: Record) -> list[str]:
     """The rows of results.csv for a rung."""
     rows: list[tuple[str, str, str]] = []
-    rows += [(name, told(metric.value), metric.provenance) for name, metric in kept.metrics.items()]
+    rows += [(name, exact_number(metric.value), metric.provenance) for name, metric in kept.metrics.items()]
     for gpu, found in kept.predicted.items():
         times = zip(TIMES, (found.time_us, found.low_us, found.high_us), strict=True)
         source = f"modelled {gpu}" + ("" if found.calibrated else " uncalibrated")
@@ -55,7 +55,7 @@ def lines(size: str, rung: str, kept: Record) -> list[str]:
     return [f"{size},{rung},{','.join(row)}" for row in rows]
 
 
-def told(value: float | int) -> str:
+def exact_number(value: float | int) -> str:
     return str(value) if isinstance(value, int) else f"{value:.8g}"
 
 

@@ -1,4 +1,4 @@
-"""From what is known of a lab's rungs to its table.  F9."""
+"""From what is known of a lab's rungs to its table."""
 
 from __future__ import annotations
 

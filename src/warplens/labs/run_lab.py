@@ -1,4 +1,4 @@
-"""Runs a lab: truth, counts, prediction, then time.  F9."""
+"""Runs a lab: truth, counts, prediction, then time."""
 
 from __future__ import annotations
 

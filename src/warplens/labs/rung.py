@@ -1,4 +1,4 @@
-"""What every rung can do, whether it is a kernel or a piece of Python.  F9."""
+"""What every rung can do, whether it is a kernel or a piece of Python."""
 
 from __future__ import annotations
 

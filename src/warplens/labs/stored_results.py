@@ -1,4 +1,4 @@
-"""Writes results.csv and the generated parts of a lab's README, or tells where they are out of date.  F9."""
+"""Writes results.csv and the generated parts of a lab's README, or tells where they are out of date."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kernel arguments from text: "random f32[n]", "zeros:i32[n * m]", "file x.npy", "null", "n / 2".  F2.
+"""Kernel arguments from text: "random f32[n]", "zeros:i32[n * m]", "file x.npy", "null", "n / 2".
 
 The same words stand on the command line and in a launch block; a colon or a blank parts kind and type.
 """
@@ -244,7 +244,7 @@ def _array(found: re.Match[str], names: Names, position: int) -> tuple[Maker, in
     if found["kind"] not in KINDS:
         raise UsageError(f"no kind '{found['kind']}'; {_POSSIBLE}")
     if found["before"] is not None and found["after"] is not None:
-        raise UsageError("parameters stand twice, before the type and behind it; once is enough")
+        raise UsageError("shape given twice (before and after the type)")
     array = InitialArray(parse_element(found["type"]), _shape(found["shape"], names), position)
     _check_bytes(array.bytes)
     parameters = found["before"] or found["after"] or ""

@@ -1,4 +1,4 @@
-"""What an array is made of: "f32", "i64", "f32x4", "float4".  F2."""
+"""What an array is made of: "f32", "i64", "f32x4", "float4"."""
 
 from __future__ import annotations
 

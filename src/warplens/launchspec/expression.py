@@ -1,4 +1,4 @@
-"""Arithmetic over names, as it stands in launches and arguments: "n / 128", "ceil(n/256)", "3.5f".  F2.
+"""Arithmetic over names, as it stands in launches and arguments: "n / 128", "ceil(n/256)", "3.5f".
 
 Whole numbers are exact throughout: `/` gives a fraction, and a result that is not whole is refused, never
 rounded behind the reader's back.  Nothing is handed to Python's own evaluator.
@@ -83,7 +83,7 @@ def parse_setting(text: str, names: Names | None = None) -> tuple[str, Number]:
     """ "n = 1 << 20" as name and value."""
     name, equals, value = text.partition("=")
     if not equals or not name.strip().isidentifier():
-        raise UsageError(f"'{text}' sets nothing: write a name and a value, such as n=1024")
+        raise UsageError(f"expected NAME=VALUE, got '{text}'")
     return name.strip(), evaluate(value, names)
 
 

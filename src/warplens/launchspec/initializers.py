@@ -1,4 +1,4 @@
-"""What an array may hold when a kernel starts: one function a kind, named after it.  F2.
+"""What an array may hold when a kernel starts: one function a kind, named after it.
 
 A kind's function takes the array's description and the kind's own parameters ("random(0, 1000)"), refuses at
 once what cannot be, and answers with a function that makes the flat values; so nothing large is made before

@@ -1,4 +1,4 @@
-"""What a lab's folder says in lab.toml: its problem, its rungs and how each is launched.  F3.
+"""What a lab's folder says in lab.toml: its problem, its rungs and how each is launched.
 
     title = "Copies"
     [names]

@@ -1,4 +1,4 @@
-"""Launches from text: "64,64", and the comment block that says how a .cu file's kernels are started.  F3.
+"""Launches from text: "64,64", and the comment block that says how a .cu file's kernels are started.
 
     // /// warplens
     // n = 16777216

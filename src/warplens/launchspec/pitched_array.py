@@ -1,4 +1,4 @@
-"""Arrays whose rows begin at aligned addresses: what cudaMallocPitch and cudaMallocPitch3D give.  F2.
+"""Arrays whose rows begin at aligned addresses: what cudaMallocPitch and cudaMallocPitch3D give.
 
 A row is padded to a multiple of the GPU's alignment; element (row, column) lies at `row * pitch + column * size` bytes.
 The padding belongs to the allocation, as on a GPU: a kernel that reads it makes no fault, and finds bytes of 0xFF

@@ -1,4 +1,4 @@
-"""A structure passed by value: "struct(f32 0.5, i32 n, f32x3 (0, 0, 1))", laid out as C++ does.  F2."""
+"""A structure passed by value: "struct(f32 0.5, i32 n, f32x3 (0, 0, 1))", laid out as C++ does."""
 
 from __future__ import annotations
 

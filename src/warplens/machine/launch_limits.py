@@ -112,4 +112,4 @@ def _times(size: Dim3) -> str:
 
 
 def _refuse(kernel: Kernel, reason: str) -> NoReturn:
-    raise UsageError(f"{kernel.name} cannot be launched so: {reason}")
+    raise UsageError(f"{kernel.name}: invalid launch configuration: {reason}")

@@ -1,4 +1,4 @@
-"""Reports of a run: one file a format.  F7.
+"""Reports of a run: one file a format.
 
 `warplens.report` is this package once anything in it has been imported, and the function that writes a run to a
 file (`wl.report(run, "page.html")`): so the package can be called.

@@ -1,4 +1,4 @@
-"""What a block takes of a multiprocessor.  F7."""
+"""What a block takes of a multiprocessor."""
 
 from __future__ import annotations
 

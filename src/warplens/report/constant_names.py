@@ -1,4 +1,4 @@
-"""What the constants of a kernel are called: parameters as in the source, blockDim, gridDim.  F7."""
+"""What the constants of a kernel are called: parameters as in the source, blockDim, gridDim."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Definitions of metrics: name, unit, provenance and one sentence each; definitions.toml has the sentences.  F7."""
+"""Definitions of metrics: name, unit, provenance and one sentence each; definitions.toml has the sentences."""
 
 from __future__ import annotations
 

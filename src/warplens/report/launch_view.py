@@ -1,4 +1,4 @@
-"""What a report speaks of: one launch with all that is known of it.  F7."""
+"""What a report speaks of: one launch with all that is known of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Metrics that a user asks for, by the rules of Nsight Compute's --metrics.  F7.
+"""Metrics that a user asks for, by the rules of Nsight Compute's --metrics.
 
 smsp__inst_executed.sum     this one
 smsp__inst_executed         all that are made of it: .sum, .avg ...

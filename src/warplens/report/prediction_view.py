@@ -1,4 +1,4 @@
-"""What is told of a prediction, as numbers and words; prediction_report.py and launch_page.py say how it looks.  F7."""
+"""Prediction view: rows of times, metrics, stalls and what-ifs, which the terminal and the page lay out."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ REASONS = {
     "selected": "issued an instruction",
     "not_selected": "could issue, but another warp did",
     "long_scoreboard": "waits for global, local or texture memory",
-    "short_scoreboard": "waits for shared memory, a special function or the like",
-    "wait": "its last instruction takes a fixed number of cycles",
+    "short_scoreboard": "waits for shared memory, a special function, a conversion",
+    "wait": "fixed-latency dependency on its last instruction",
     "barrier": "waits at a barrier for other warps of its block",
     "membar": "waits for a memory fence",
     "branch_resolving": "waits for the target of a branch",
     "no_instruction": "its next instruction is not fetched yet",
     "imc_miss": "waits for a constant that is not in its cache",
     "lg_throttle": "the queue for global and local memory is full",
-    "mio_throttle": "the queue for shared memory, shuffles and the like is full",
+    "mio_throttle": "the queue for shared memory, shuffles, special functions is full",
     "tex_throttle": "the queue for textures is full",
     "math_pipe_throttle": "the arithmetic pipe that it needs is busy",
     "dispatch_stall": "the dispatcher holds it back",
@@ -34,7 +34,7 @@ REASONS = {
 }
 """Nsight Compute's reasons why a warp does not issue, and `selected`: what the warp does in that cycle."""
 
-TOLD: tuple[tuple[str, tuple[str, ...]], ...] = (
+KEY_METRICS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("Achieved Occupancy", ("sm__warps_active.avg.pct_of_peak_sustained_active",)),
     ("Warp Cycles per Executed Instruction", ("smsp__average_warps_active_per_inst_executed.ratio",)),
     ("Warp Cycles per Issued Instruction", ("smsp__average_warp_latency_per_inst_issued.ratio",)),
@@ -47,7 +47,7 @@ TOLD: tuple[tuple[str, tuple[str, ...]], ...] = (
 """Label and the metric behind it, which has another name on newer chips."""
 
 CAUSES = {
-    "ideal_access": "all accesses to memory packed",
+    "ideal_access": "all accesses fully coalesced",
     "no_bank_conflicts": "no bank conflicts",
     "no_divergence": "no divergence",
     "full_occupancy": "full occupancy",
@@ -93,19 +93,19 @@ class WhatIf:
         return CAUSES.get(self.name, self.name.replace("_", " "))
 
     @property
-    def told(self) -> str:
+    def speedup(self) -> str:
         """ "1.38 times as fast", "no change"."""
-        speedup = self.now_us / self.then_us
-        return "no change" if abs(speedup - 1) < 0.005 else f"{speedup:.3g} times as fast"
+        ratio = self.now_us / self.then_us
+        return "no change" if abs(ratio - 1) < 0.005 else f"{ratio:.3g} times as fast"
 
 
 def provenance(prediction: Prediction) -> str:
-    """What stands beside every section that tells of a prediction."""
+    """The label of every section of a prediction."""
     return "modelled" if prediction.calibrated else "modelled, uncalibrated"
 
 
 def calibration(prediction: Prediction) -> str:
-    return prediction.calibrated or "uncalibrated: the speeds of this GPU are public numbers, not our measurements"
+    return prediction.calibrated or "uncalibrated: the speeds of this GPU are published numbers, not measured"
 
 
 def spoken(microseconds: float) -> str:
@@ -131,13 +131,20 @@ MEANINGS = {
 
 
 def times(prediction: Prediction) -> dict[str, str]:
-    """Both times by name: "82.3 µs, 63.8 µs to 106 µs in 9 of 10 cases", where that was measured."""
+    """Both times by name: "82.3 µs, 90 % interval 63.8-106 µs", or "assumed interval" where it was not measured."""
     spans = {
         EVENT_TIME: (prediction.time_us, prediction.low_us, prediction.high_us),
         DURATION: (prediction.duration_us, prediction.duration_low_us, prediction.duration_high_us),
     }
-    says = "in 9 of 10 cases" if prediction.coverage_measured else "(assumed)"
-    return {name: f"{spoken(us)}, {spoken(low)} to {spoken(high)} {says}" for name, (us, low, high) in spans.items()}
+    kind = "90 % interval" if prediction.coverage_measured else "assumed interval"
+    return {name: f"{spoken(us)}, {kind} {interval(low, high)}" for name, (us, low, high) in spans.items()}
+
+
+def interval(low_us: float, high_us: float) -> str:
+    """ "63.8-106 µs", "850 µs - 1.23 ms"."""
+    low, high = spoken(low_us), spoken(high_us)
+    (number, unit), high_unit = low.split(" "), high.split(" ")[1]
+    return f"{number}-{high}" if unit == high_unit else f"{low} - {high}"
 
 
 def simulated(prediction: Prediction) -> str:
@@ -146,9 +153,9 @@ def simulated(prediction: Prediction) -> str:
 
 
 def facts(prediction: Prediction) -> dict[str, str]:
-    """The metrics that are told beside the time, those that the model gives."""
+    """The key metrics that the model gives, by label."""
     rows = {}
-    for label, names in TOLD:
+    for label, names in KEY_METRICS:
         if found := next((prediction.metrics[name] for name in names if name in prediction.metrics), None):
             rows[label] = measure(found)
     return rows
@@ -196,8 +203,8 @@ def add(into: Counter[str], reasons: Mapping[str, float]) -> None:
 def line_stalls(subject: LaunchView, place: SourceLine, reasons: Mapping[str, float], total: float) -> LineStalls:
     own = sum(reasons.values())
     ordered = sorted(reasons.items(), key=lambda pair: (-pair[1], pair[0]))
-    told = tuple((reason, cycles / own) for reason, cycles in ordered if cycles)
-    return LineStalls(place, subject.text_of(place), own / total, told)
+    ranked = tuple((reason, cycles / own) for reason, cycles in ordered if cycles)
+    return LineStalls(place, subject.text_of(place), own / total, ranked)
 
 
 def what_ifs(subject: LaunchView) -> list[WhatIf]:

@@ -1,4 +1,4 @@
-"""Metrics of launches as `ncu --csv --page raw --print-units base` prints them: names, units, a row a launch.  F7."""
+"""Metrics of launches as `ncu --csv --page raw --print-units base` prints them: names, units, a row a launch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The roofline: floating-point work a second against work a byte of DRAM, below what the GPU admits.  F7.
+"""The roofline: floating-point work a second against work a byte of DRAM, below what the GPU admits.
 
 Work is what Nsight Compute counts as FLOP: additions and multiplications 1, fused ones 2, lanes that are switched off
 none; tensor cores are left out.  Bytes are those of DRAM, from the model.  Williams, Waterman and Patterson,
@@ -14,7 +14,7 @@ from warplens.machine import Machine
 from warplens.model.result.prediction import Prediction
 from warplens.report.launch_view import LaunchView
 from warplens.report.prediction_view import digits
-from warplens.report.verdict import share
+from warplens.report.wording import percent
 
 OPERATIONS = {"FP32": "f", "FP64": "d"}
 
@@ -23,7 +23,7 @@ OPERATIONS = {"FP32": "f", "FP64": "d"}
 class Roofline:
     """One precision of one launch.
 
-    intensity    FLOP a byte of DRAM;  achieved, peak: 10^9 FLOP a second;  bandwidth: 10^9 bytes a second
+    intensity    FLOP per byte of DRAM;  achieved, peak: 10^9 FLOP/s;  bandwidth: 10^9 bytes/s
     """
 
     precision: str
@@ -38,13 +38,13 @@ class Roofline:
         return min(self.peak, self.intensity * self.bandwidth)
 
     @property
-    def told(self) -> str:
-        """ "0.25 FLOP a byte; 541 of 1,200 GFLOP/s that the bandwidth of DRAM admits"."""
+    def summary(self) -> str:
+        """ "0.25 FLOP per byte of DRAM; 541 of 1,200 GFLOP/s that the bandwidth of DRAM admits"."""
         by = "the bandwidth of DRAM admits" if self.roof < self.peak else f"the {self.precision} lanes admit"
         scale, unit = (1000, "TFLOP/s") if self.roof >= 10_000 else (1, "GFLOP/s")
         return (
-            f"{digits(self.intensity)} FLOP a byte of DRAM; {digits(self.achieved / scale)} of the "
-            f"{digits(self.roof / scale)} {unit} that {by} ({share(self.achieved / self.roof)})"
+            f"{digits(self.intensity)} FLOP per byte of DRAM; {digits(self.achieved / scale)} of the "
+            f"{digits(self.roof / scale)} {unit} that {by} ({percent(self.achieved / self.roof)})"
         )
 
 

@@ -1,4 +1,4 @@
-"""The tables of a report, as numbers; how they look is the business of launch_report.py and launch_page.py.  F7."""
+"""Report tables: rows of numbers; launch_report.py and launch_page.py lay them out."""
 
 from __future__ import annotations
 
@@ -7,52 +7,13 @@ from dataclasses import dataclass
 
 from warplens.core.cubin import SourceLine
 from warplens.core.program import Instruction
+from warplens.counters.access_table import MemoryRow, sector_rows, wavefront_rows
 from warplens.counters.opcodes import category
-from warplens.counters.sections.shared_memory import conflicts, ideal
-from warplens.counters.vocabulary import (
-    ALL,
-    ATOMIC,
-    BYTES,
-    COPY,
-    EXECUTED,
-    GLOBAL,
-    IDEAL,
-    LOAD,
-    LOCAL,
-    REDUCTION,
-    REQUESTS,
-    SECTORS,
-    SHARED,
-    STORE,
-    THREADS,
-    WAVEFRONTS,
-    Selection,
-    opcode,
-)
+from warplens.counters.sections.shared_memory import conflicts
+from warplens.counters.vocabulary import ALL, COPY, EXECUTED, GLOBAL, IDEAL, LOCAL, SECTORS, SHARED, THREADS, WAVEFRONTS
 from warplens.isa.dsl.description import explain
 from warplens.report.json.document import guard
 from warplens.report.launch_view import LaunchView
-
-MATRIX = opcode("LDSM", "STSM")
-SECTOR_ROWS: dict[str, Selection] = {
-    "Global Load": GLOBAL & LOAD,
-    "Global Store": GLOBAL & STORE,
-    "Global Atomic": GLOBAL & ATOMIC,
-    "Global Reduction": GLOBAL & REDUCTION,
-    "Global to Shared": GLOBAL & COPY,
-    "Local Load": LOCAL & LOAD,
-    "Local Store": LOCAL & STORE,
-}
-SHARED_ROWS: dict[str, Selection] = {
-    "Shared Load": SHARED & LOAD & ~MATRIX,
-    "Shared Load Matrix": SHARED & LOAD & MATRIX,
-    "Shared Store": SHARED & STORE & ~MATRIX,
-    "Shared Store Matrix": SHARED & STORE & MATRIX,
-    "Shared Atomic": SHARED & ATOMIC,
-    "Shared from Global": SHARED & COPY,
-}
-ARBITRATED = ("Global Atomic", "Global Reduction", "Shared Atomic", "Shared from Global")
-"""What a GPU's counters may read a few more of: atomics that meet on a word pass more than once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,38 +24,6 @@ class MixRow:
     executed: int
     share: float
     threads: float
-
-
-@dataclass(frozen=True, slots=True)
-class MemoryRow:
-    """How one kind of access used memory.
-
-    units       sectors (global, local) or wavefronts (shared) moved;  ideal: had the lanes been packed perfectly
-    efficiency  bytes that lanes asked for over bytes moved (sectors); ideal over actual (wavefronts); 0 to 1
-    """
-
-    name: str
-    executed: int
-    requests: int
-    units: int
-    ideal: int
-    efficiency: float
-
-    @property
-    def excess(self) -> int:
-        return self.units - self.ideal
-
-    @property
-    def per_request(self) -> float:
-        return self.units / self.requests if self.requests else 0.0
-
-    @property
-    def ideal_per_request(self) -> float:
-        return self.ideal / self.requests if self.requests else 0.0
-
-    @property
-    def arbitrated(self) -> bool:
-        return self.name in ARBITRATED
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,31 +85,12 @@ def mix(subject: LaunchView) -> list[MixRow]:
 
 def sectors(subject: LaunchView) -> list[MemoryRow]:
     """Global and local memory, in sectors of 32 bytes; only kinds that were executed."""
-    rows = []
-    for name, kind in SECTOR_ROWS.items():
-        moved = subject.total(SECTORS[kind])
-        best = moved if name == "Global to Shared" else subject.total(IDEAL[kind])
-        used = subject.total(BYTES[kind]) / (32 * moved) if moved else 0.0
-        rows.append(MemoryRow(name, _executed(subject, kind), subject.total(REQUESTS[kind]), moved, best, used))
-    return [row for row in rows if row.executed]
+    return sector_rows(subject.whole)
 
 
 def wavefronts(subject: LaunchView) -> list[MemoryRow]:
     """Shared memory, in wavefronts; only kinds that were executed."""
-    rows = []
-    for name, kind in SHARED_ROWS.items():
-        passes, best = subject.total(WAVEFRONTS[kind]), subject.total(ideal(kind))
-        used = best / passes if passes else 0.0
-        rows.append(MemoryRow(name, _executed(subject, kind), subject.total(REQUESTS[kind]), passes, best, used))
-    return [row for row in rows if row.executed]
-
-
-def _executed(subject: LaunchView, kind: Selection) -> int:
-    """Without instructions that never do anything: the compiler pads asynchronous copies with `@!PT LDS RZ,[RZ]`."""
-    counts, instructions = subject.whole, subject.program.instructions
-    executed = counts.spread("executed")
-    executed[[i.index for i in instructions if i.guard and i.guard.index < 0 and i.guard.invert]] = 0
-    return int(counts.total(executed, kind)[0]) if counts.size else 0
+    return wavefront_rows(subject.whole)
 
 
 def divergence(subject: LaunchView) -> Divergence:

@@ -70,7 +70,7 @@ def test_nothing_found_says_what_was_looked_for(capsys: pytest.CaptureFixture[st
     assert main(["explain", str(path), "--check", "races"]) == 0
     told = " ".join(capsys.readouterr().out.split())
     assert "memory, races: nothing found. Looked for: accesses out of bounds or misaligned; races in shared and" in told
-    assert "Not asked for: init, barriers." in told
+    assert "Not checked: init, barriers." in told
     assert "code that this launch did not execute" in told
 
 

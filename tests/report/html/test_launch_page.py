@@ -58,7 +58,7 @@ def test_shows_the_numbers_of_the_run() -> None:
     words = read(page([subject_of("nccopy")])).words
     subject = subject_of("nccopy")
     assert f"{subject['smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ld.sum']:,}" in words
-    assert any("half of the sectors" in word for word in words)
+    assert any("50 % of sectors wasted" in word for word in words)
 
 
 def test_source_is_escaped() -> None:

@@ -8,10 +8,15 @@ import jsonschema
 import pytest
 
 from helpers.hand_made_traces import kernel, program, trace
+from warplens.core.counts import Trace
 from warplens.core.launch import Launch
 from warplens.core.metric import Metric
-from warplens.counters.metrics import by_instruction, by_line, metrics
+from warplens.core.program import Program
+from warplens.counters.metrics import metrics
+from warplens.counters.occupancy import occupancy
+from warplens.machine import machine
 from warplens.report.json.document import document, schema, text
+from warplens.report.launch_view import LaunchView
 
 
 def made(tools: dict[str, str] | None = None) -> dict[str, Any]:
@@ -22,16 +27,15 @@ def made(tools: dict[str, str] | None = None) -> dict[str, Any]:
         {"executed": 1},
     ]
     seen = trace(Launch((1, 1, 1), (96, 1, 1)), rows)
-    values = metrics(code, seen, kernel())
-    return document(
-        kernel(),
-        seen.launch,
-        code,
-        values,
-        by_line(code, seen),
-        by_instruction(code, seen),
-        tools or {"warplens": "1", "nvrtc": "13.0"},
-    )
+    return document(view(code, seen, tools or {"warplens": "1", "nvrtc": "13.0"}))
+
+
+def view(code: Program, counts: Trace, tools: dict[str, str]) -> LaunchView:
+    gpu, called = machine("h200"), kernel()
+    held = occupancy(gpu, called.registers, counts.launch.threads_per_block, 0, 0, 0)
+    return LaunchView(
+        "k", "k.cu", called, code, counts.launch, counts, metrics(code, counts, called), held, gpu, "", (), {}, tools,
+    )  # fmt: skip
 
 
 def test_follows_the_schema() -> None:
@@ -68,6 +72,7 @@ def test_bytes_do_not_depend_on_the_order_of_what_came_in() -> None:
 def test_whole_numbers_are_integers_and_nothing_is_nan() -> None:
     code = program("EXIT")
     strange = {"a": Metric(4.0, "", "exact"), "b": Metric(float("nan"), "", "modelled")}
-    content = document(kernel(), Launch((1, 1, 1), (32, 1, 1)), code, strange, {}, [{}], {})
+    counts = trace(Launch((1, 1, 1), (32, 1, 1)), [{"executed": 1}])
+    content = document(view(code, counts, {}), strange)
     assert '"value": 4,' in text(content)
     assert content["metrics"]["b"]["value"] is None

@@ -67,8 +67,8 @@ def test_causes_add_up() -> None:
     comparison, _, _ = compared("ccopy", "nccopy")
     line = next(n for n, text in enumerate(Path(COPY).read_text().split("\n"), 1) if "% n]" in text)
     assert causes(comparison) == [
-        f"21 of 22 extra instructions a warp: remainder by a variable, copy.cu:{line}",
-        f"1 of 22 extra instructions a warp: other instructions, copy.cu:{line}",
+        f"21 of 22 extra instructions per warp: remainder by a variable, copy.cu:{line}",
+        f"1 of 22 extra instructions per warp: other instructions, copy.cu:{line}",
     ]
     for shares in (comparison.classes, comparison.idioms, comparison.lines, comparison.causes):
         assert sum(share.difference for share in shares) == 22
@@ -76,7 +76,7 @@ def test_causes_add_up() -> None:
 
 def test_causes_of_what_is_spared() -> None:
     comparison, _, _ = compared("nccopy", "ccopy")
-    assert causes(comparison)[0].startswith("21 of 22 spared instructions a warp: remainder by a variable")
+    assert causes(comparison)[0].startswith("21 of 22 spared instructions per warp: remainder by a variable")
 
 
 def test_causes_that_cancel_out_are_signed() -> None:
@@ -87,8 +87,8 @@ def test_causes_that_cancel_out_are_signed() -> None:
         causes=(LineShare(lines, "unrolled", 0, 5), LineShare(lines, "", 8, 5)),
     )
     assert causes(found) == [
-        "+5 instructions a warp: unrolled, no source line",
-        "−3 instructions a warp: other instructions, no source line",
+        "+5 instructions per warp: unrolled, no source line",
+        "−3 instructions per warp: other instructions, no source line",
     ]
 
 
@@ -121,7 +121,7 @@ def test_fits_the_page(width: int, everything: bool) -> None:
     text = file.getvalue()
     assert max(len(line) for line in text.splitlines()) <= width
     assert "2.375" in text
-    assert "cycles an instruction need a prediction: --gpu NAME" in text
+    assert "needs a prediction: --gpu NAME" in text
 
 
 def test_all_lists_only_what_differs() -> None:
@@ -182,7 +182,7 @@ def test_wrong_usage(words: tuple[str, ...], message: str, capsys: pytest.Captur
 )
 def test_budgets_decide_the_exit_code(budget: str, code: int, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["compare", COPY, *SMALL, "--fail-on", budget]) == code
-    assert ("budget broken" in capsys.readouterr().err) is bool(code)
+    assert ("budget exceeded" in capsys.readouterr().err) is bool(code)
 
 
 def test_json_is_one_document(capsys: pytest.CaptureFixture[str]) -> None:

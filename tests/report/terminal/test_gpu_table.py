@@ -37,7 +37,7 @@ def test_a_row_each_with_time_or_reason(width: int) -> None:
     assert max(map(len, text.splitlines())) <= width
     words = " ".join(text.split())
     assert words.startswith("nccopy: 73.0 µs on the NVIDIA H200 SXM, the fastest of 2 (modelled)")
-    assert "a100* sm_80 80.0 µs 72.5 µs – 1.23 ms each thread" in words
+    assert "a100* sm_80 80.0 µs 72.5 µs - 1.23 ms each thread" in words
     assert "h200 sm_90 73.0 µs" in words
     assert "h100 sm_90 – no prediction: one block only" in words
     assert "t4 sm_75 – no prediction: too much shared memory" in words

@@ -131,7 +131,7 @@ def test_the_chart_is_as_high_as_the_curve(block: BlockResources) -> None:
     text = out.getvalue()
     assert max(map(len, text.split("\n"))) <= 100
     assert text.count("▲") == 3
-    assert f"{here.warps} of 64 a multiprocessor" in text if here.blocks else "does not fit" in text
+    assert f"{here.warps} of 64 per SM" in text if here.blocks else "does not fit" in text
 
 
 def test_chart_of_a_known_curve() -> None:

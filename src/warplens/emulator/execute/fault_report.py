@@ -1,4 +1,4 @@
-"""A fault of the kernel, told so that it can be found: kernel, line, block, thread, address, buffer."""
+"""Fault report: the KernelFault message with kernel, line, block, thread, address and buffer."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ from warplens.emulator.memory.device_memory import DeviceMemory
 from warplens.emulator.state import abi
 from warplens.emulator.state.structs import FaultKind, WorkerEnv
 from warplens.errors import KernelFault
+
+ACTIONS = {"LDGSTS": "copy", "LD": "read", "ST": "write", "ATOM": "atomic", "RED": "atomic"}
+"""What an instruction does to memory, by the start of its opcode."""
 
 
 def place(program: Program, instruction: Instruction) -> str:
@@ -27,13 +30,13 @@ def thread(launch: Launch, warp: int, lane: int) -> str:
 def report(
     env: WorkerEnv, program: Program, launch: Launch, memory: DeviceMemory, budget: int, hung: str = "", said: str = ""
 ) -> KernelFault:
-    """The exception for what a worker recorded; `hung` tells where the warps of a block that hangs wait, `said` what
-    a function of the driver's says of the fault."""
+    """The exception for what a worker recorded; `hung` lists where the warps of a deadlocked block wait, `said` is
+    the message of a failed system call."""
     fault = env.fault
     kind = FaultKind(fault.kind)
     block = "({},{},{})".format(*fault.ctaid)
     if kind is FaultKind.DEADLOCK:
-        return KernelFault(f"{demangled(program.name)} hangs: no thread of block {block} can go on\n{hung}")
+        return KernelFault(f"{demangled(program.name)} hangs: no thread of block {block} can make progress\n{hung}")
     instruction = program.instructions[min(fault.instruction, len(program.instructions) - 1)]
     lane = (fault.lanes & -fault.lanes).bit_length() - 1 if fault.lanes else 0
     who = f"block {block}, thread {thread(launch, fault.warp, lane)}"
@@ -46,13 +49,13 @@ def report(
     if kind is FaultKind.TRAP:
         return KernelFault(f"the kernel trapped at {where} ({who}){_grid_barrier_missed(program, launch)}")
     if kind is FaultKind.WRONG_LANES:
-        return KernelFault(f"lanes call __syncwarp() with a mask that leaves themselves out\n  at {where}\n  in {who}")
+        return KernelFault(f"__syncwarp() mask does not contain the calling lanes\n  at {where}\n  in {who}")
     if kind is FaultKind.STRAY_CONSTANT:
         return KernelFault(f"{_constant(fault, instruction)}\n  at {where}\n  in {who}")
     if kind is FaultKind.DRIVER:
         return KernelFault(f"{said}\n  at {where}\n  in {who}")
     if kind is FaultKind.BAD_JUMP:
-        return KernelFault(f"jump to a place that is no code, from {where} ({who})")
+        return KernelFault(f"jump to an address that is not code, from {where} ({who})")
     address = fault.address[lane]
     return KernelFault(f"{_access(fault, instruction, address, memory)}\n  at {where}\n  in {who}")
 
@@ -74,24 +77,33 @@ def _constant(fault: object, instruction: Instruction) -> str:
     size, offset = fault.bytes, fault.space  # type: ignore[attr-defined]
     bank = next(operand.bank for operand in instruction.operands if isinstance(operand, Constant))
     owner = {0: "the kernel's parameters", 3: "the module's __constant__ variables"}.get(bank, "its contents")
-    return f"constant access at byte {offset:#x} of bank {bank}, behind {owner}, which end at {size:#x}"
+    return f"out-of-bounds constant read at byte {offset:#x} of bank {bank}, past {owner}, which end at {size:#x}"
+
+
+def _action(instruction: Instruction) -> str:
+    """ "read", "write", "atomic" or "copy"; "access" where the opcode does not tell."""
+    return next((action for start, action in ACTIONS.items() if instruction.base.startswith(start)), "access")
 
 
 def _access(fault: object, instruction: Instruction, address: int, memory: DeviceMemory) -> str:
     size, space = fault.bytes, SPACES[fault.space]  # type: ignore[attr-defined]
     lanes = int(fault.lanes).bit_count()  # type: ignore[attr-defined]
     many = f" ({lanes} lanes of the warp)" if lanes > 1 else ""
+    length, what = f"{size} byte{'s' * (size > 1)}", _action(instruction)
     if address % size:
-        return f"misaligned {space} access of {size} bytes at {address:#x}: not a multiple of {size}{many}"
+        return f"misaligned {space} {what} of {length} at {address:#x}: not a multiple of {size}{many}"
     if space != "global":
-        return f"{space} access of {size} bytes at {address:#x} lies outside the {space} memory of the block{many}"
-    head = f"stray global access of {size} bytes at {address:#x}{many}"
+        return (
+            f"out-of-bounds {space} {what} of {length} at {address:#x}: outside the {space} memory of the block{many}"
+        )
+    head = f"out-of-bounds global {what} of {length} at {address:#x}{many}"
     nearest = memory.nearest(address)
     if nearest is None:
         return f"{head}: the kernel has no buffers"
     allocation, distance = nearest
     if allocation.address <= address < allocation.address + allocation.size:
         over = address + size - allocation.address - allocation.size
-        return f"{head}: its last {over} bytes are past the end of {allocation.name} ({allocation.size:,} bytes)"
+        last = f"its last {over} byte{'s' * (over > 1)}"
+        return f"{head}: {last} past the end of {allocation.name} ({allocation.size:,} bytes)"
     side = f"{-distance:,} bytes before" if distance < 0 else f"{distance:,} bytes past the end of"
     return f"{head}: {side} {allocation.name} ({allocation.size:,} bytes)"

@@ -214,9 +214,9 @@ def _described(
         what = f"{parties[1].act} of {byte} of shared memory to which an asynchronous copy is under way"
         return "races", "error", f"{what}: no cp.async.wait_group or wait_all of the copying thread comes before"
     if kind is FindingKind.SHARED_UNWRITTEN:
-        return "init", "warning", f"shared memory is read that nobody in the block has written ({byte})"
+        return "init", "warning", f"uninitialized shared-memory read ({byte})"
     if kind is FindingKind.LOCAL_UNWRITTEN:
-        return "init", "warning", f"local memory is read that the thread has not written ({byte} of its frame)"
+        return "init", "warning", f"uninitialized local-memory read ({byte} of the thread's frame)"
     if kind is FindingKind.PART_OF_A_WARP:
         return "barriers", "error", f"only {entry.value} of the threads of a warp that still run are at the barrier"
     if kind is FindingKind.TWO_PLACES:

@@ -49,9 +49,9 @@ def limit_of(
     at: At, out: SimulationOutcome, time_us: float,
 ) -> str:  # fmt: skip
     if time_us < 2 * machine.speeds.launch_microseconds:
-        return f"the launch itself: {machine.speeds.launch_microseconds:.1f} of {time_us:.1f} µs"
+        return f"launch overhead: {machine.speeds.launch_microseconds:.1f} of {time_us:.1f} µs"
     idle = machine.multiprocessors - trace.launch.blocks
-    few = f"{trace.launch.blocks} blocks leave {idle} of {machine.multiprocessors} multiprocessors idle; in the others "
+    few = f"{trace.launch.blocks} blocks leave {idle} of {machine.multiprocessors} SMs idle; in the others "
     where = few.replace("1 blocks leave", "1 block leaves") if idle > 0 else ""
     return where + _limit_inside(program, trace, units, stalls, at, out)
 
@@ -63,8 +63,8 @@ def _limit_inside(
     top = units[0] if units else None
     if top and top.name == "block starts" and top.percent >= BUSY:
         return (
-            f"the start of blocks: {trace.launch.blocks:,} of them, and the GPU starts {top.peak:.2g} a cycle; "
-            "larger blocks, or more work for each thread, need fewer"
+            f"block launch rate: {trace.launch.blocks:,} blocks at {top.peak:.2g} blocks/cycle; "
+            "use larger blocks or more work per thread"
         )
     if top and top.percent >= BUSY:
         needless = _conflicts(program, trace) if top.name == "load/store unit" else ""

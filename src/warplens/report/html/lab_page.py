@@ -1,4 +1,4 @@
-"""Lab page: the lesson with its table and pictures; the report of each rung is a page of its own.  F7."""
+"""Lab page: the lesson with its table and pictures; the report of each rung is a page of its own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A launch as one self-contained page: verdict, tables, occupancy curves, source beside machine code.  F7."""
+"""A launch as one self-contained page: verdict, tables, occupancy curves, source beside machine code."""
 
 from __future__ import annotations
 
@@ -8,16 +8,18 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
+from warplens.counters.access_table import MemoryRow
 from warplens.counters.occupancy import Curve, curves
 from warplens.model.result.prediction import Prediction
 from warplens.report import prediction_view as time
 from warplens.report import roofline, tables
+from warplens.report.headline import headline
 from warplens.report.launch_view import LaunchView, blocks_of
 from warplens.report.pictures.roofline_path import roofline_path
 from warplens.report.terminal import gpu_table, hazard_table
 from warplens.report.terminal.gpu_table import GpuAnswer
 from warplens.report.terminal.launch_report import spoken_shared
-from warplens.report.verdict import RESOURCES, per, share, verdict
+from warplens.report.wording import RESOURCES, category_name, count, decimal, percent
 
 CHART_WIDTH, CHART_HEIGHT = 300, 110  # units of the drawing, without its margins
 
@@ -64,10 +66,10 @@ class PageView:
     """All that the template prints of one launch."""
 
     subject: LaunchView
-    verdict: str
+    headline: str
     mix: list[tables.MixRow]
-    sectors: list[tables.MemoryRow]
-    wavefronts: list[tables.MemoryRow]
+    sectors: list[MemoryRow]
+    wavefronts: list[MemoryRow]
     divergence: tables.Divergence
     charts: list[Chart]
     files: list[tuple[str, list[SourceRow]]]
@@ -83,7 +85,9 @@ def template(name: str) -> Template:
     environment = Environment(
         loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined
     )
-    environment.filters.update(share=share, per=per, whole=lambda amount: f"{amount:,}")
+    environment.filters.update(
+        percent=percent, decimal=decimal, count=count, category=category_name, whole=lambda amount: f"{amount:,}"
+    )
     return environment.get_template(name)
 
 
@@ -99,15 +103,17 @@ def page(
     words = {
         "time": time, "blocks_of": blocks_of, "spoken_shared": spoken_shared, "resources": RESOURCES,
     }  # fmt: skip
-    told = [(f"{title}: {gpu_table.fastest(rows)}", [gpu_table.cells(row) for row in rows]) for title, rows in by_gpu]
+    gpu_tables = [
+        (f"{title}: {gpu_table.fastest(rows)}", [gpu_table.cells(row) for row in rows]) for title, rows in by_gpu
+    ]
     views = [view(subject) for subject in subjects]
-    return template("page.html.j2").render(views=views, by_gpu=told, back=back, **words)
+    return template("page.html.j2").render(views=views, by_gpu=gpu_tables, back=back, **words)
 
 
 def view(subject: LaunchView) -> PageView:
     return PageView(
         subject,
-        verdict(subject),
+        headline(subject),
         tables.mix(subject),
         tables.sectors(subject),
         tables.wavefronts(subject),
@@ -161,9 +167,9 @@ def charts(subject: LaunchView) -> list[Chart]:
     most = subject.machine.limits.warps_per_multiprocessor
     warps = subject.occupancy.warps
     return [
-        chart("Registers a thread", around.registers, kernel.registers, warps, most),
-        chart("Threads a block", around.block_threads, launch.threads_per_block, warps, most),
-        chart("Shared memory a block, bytes", around.shared_bytes, kernel.shared_bytes + launch.shared, warps, most),
+        chart("Registers per thread", around.registers, kernel.registers, warps, most),
+        chart("Threads per block", around.block_threads, launch.threads_per_block, warps, most),
+        chart("Shared memory per block, bytes", around.shared_bytes, kernel.shared_bytes + launch.shared, warps, most),
     ]
 
 

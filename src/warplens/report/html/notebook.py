@@ -1,4 +1,4 @@
-"""A launch in a notebook: the whole page in a frame, so that neither's style reaches the other.  F7."""
+"""A launch in a notebook: the whole page in a frame, so that neither's style reaches the other."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The run as one JSON document, for other programs; schema.json beside this file describes it.  F7.
+"""JSON document: one launch for other programs, as schema.json in this folder describes it.
 
-The same run gives the same bytes: keys stand in a fixed order, names are sorted, whole numbers are integers,
+The same run gives the same bytes: keys have a fixed order, names are sorted, whole numbers are integers,
 and nothing in it depends on the clock or on the machine that made it.
 """
 
@@ -13,16 +13,18 @@ from importlib.resources import files
 from typing import Any
 
 from warplens.control_characters import escaped
-from warplens.core.cubin import Kernel, SourceLine
+from warplens.core.cubin import SourceLine
 from warplens.core.hazard import Hazard
 from warplens.core.launch import Dim3, Launch
 from warplens.core.metric import Metric
 from warplens.core.program import Instruction, Program
+from warplens.counters.metrics import by_instruction, by_line
 from warplens.counters.occupancy import Occupancy
 from warplens.counters.opcodes import access
 from warplens.errors import WarplensError
 from warplens.model import LeastTime
 from warplens.model.result.prediction import Prediction
+from warplens.report.launch_view import LaunchView
 
 VERSION = 2
 """Goes up when a key changes its meaning or goes away; a new key leaves it.  2: `error` in the place of results."""
@@ -31,56 +33,37 @@ Metrics = Mapping[str, Metric]
 Document = dict[str, Any]
 
 
-def document(
-    kernel: Kernel,
-    launch: Launch,
-    program: Program,
-    metrics: Metrics,
-    by_line: Mapping[SourceLine, Metrics],
-    by_instruction: Sequence[Metrics],
-    tools: Mapping[str, str],
-    gpu: str | None = None,
-    occupancy: Occupancy | None = None,
-    waves: float | None = None,
-    prediction: Prediction | None = None,
-    findings: Sequence[Mapping[str, Any]] = (),
-    checks: Sequence[str] = (),
-    hazards: Sequence[Hazard] = (),
-    printed: str = "",
-    notes: Sequence[str] = (),
-    floor: LeastTime | None = None,
-    unpredicted: str = "",
-    what_if: Mapping[str, Prediction] | None = None,
-    gpu_from: str = "",
-) -> Document:
+def document(view: LaunchView, chosen: Metrics | None = None) -> Document:
     """The whole document; lines and instructions carry only their metrics that are not 0.
 
-    `tools` maps the programs that took part to their versions ("warplens", "nvrtc", "nvdisasm").
+    chosen   the metrics of the launch to write; None for all that it has
     """
+    program = view.program
+    lines = by_line(program, view.trace)
     return {
         "version": VERSION,
-        "kernel": kernel.name,
-        "arch": kernel.arch,
-        "gpu": gpu,
-        "gpu_from": gpu_from or None,
-        "tools": dict(sorted(tools.items())),
-        "launch": launch_part(launch, kernel.cluster),
-        "printed": printed,
-        "notes": list(notes),
-        "metrics": shown(metrics),
-        "occupancy": occupancy and occupancy_part(occupancy, waves),
-        "lines": [line_part(place, by_line[place]) for place in sorted(by_line, key=position)],
+        "kernel": view.kernel.name,
+        "arch": view.kernel.arch,
+        "gpu": view.machine.key,
+        "gpu_from": view.machine_from or None,
+        "tools": dict(sorted(view.tools.items())),
+        "launch": launch_part(view.launch, view.kernel.cluster),
+        "printed": view.trace.printed,
+        "notes": list(view.notes),
+        "metrics": shown(view.all_metrics if chosen is None else chosen),
+        "occupancy": occupancy_part(view.occupancy, view.waves),
+        "lines": [line_part(place, lines[place]) for place in sorted(lines, key=position)],
         "instructions": [
             instruction_part(instruction, values)
-            for instruction, values in zip(program.instructions, by_instruction, strict=True)
+            for instruction, values in zip(program.instructions, by_instruction(program, view.trace), strict=True)
         ],
-        "floor": floor and floor_part(floor),
-        "prediction": prediction and prediction_part(prediction, program),
-        "unpredicted": unpredicted or None,
-        "what_if": what_if_part(what_if or {}),
-        "findings": [dict(finding) for finding in findings],
-        "checks": ["memory", *checks],
-        "hazards": [hazard_part(hazard) for hazard in hazards],
+        "floor": view.floor and floor_part(view.floor),
+        "prediction": view.prediction and prediction_part(view.prediction, program),
+        "unpredicted": view.unpredicted or None,
+        "what_if": what_if_part(view.what_if),
+        "findings": [],
+        "checks": ["memory", *view.checks],
+        "hazards": [hazard_part(hazard) for hazard in view.trace.hazards],
     }
 
 
@@ -260,11 +243,11 @@ def guard(instruction: Instruction) -> str | None:
     return f"@{'!' if predicate.invert else ''}{predicate.file}{index}"
 
 
-def occupancy_part(occupancy: Occupancy, waves: float | None) -> Document:
+def occupancy_part(occupancy: Occupancy, waves: float) -> Document:
     return {
         "blocks": occupancy.blocks,
         "warps": occupancy.warps,
         "percent": number(occupancy.percent),
         "limits": dict(sorted(occupancy.limits.items())),
-        "waves": None if waves is None else number(waves),
+        "waves": number(waves),
     }

@@ -1,4 +1,4 @@
-"""A lab's table as one JSON document: lab_schema.json describes it.  F7."""
+"""A lab's table as one JSON document: lab_schema.json describes it."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ VERSION = 1
 
 
 def document(sheet: LabTable) -> str:
-    told: dict[str, Any] = {
+    content: dict[str, Any] = {
         "version": VERSION, "lab": sheet.key, "title": sheet.title, "lesson": sheet.lesson, "size": sheet.size,
         "gpus": list(sheet.gpus), "limit": sheet.limit or None,
         "rungs": [_rung(sheet, row) for row in sheet.rows],
         "libraries": {time.rung: _time(time) for time in sheet.libraries},
         "ordered_differently": [list(pair) for pair in sheet.orders],
     }  # fmt: skip
-    return escaped(json.dumps(told, indent=2, ensure_ascii=False)) + "\n"
+    return escaped(json.dumps(content, indent=2, ensure_ascii=False)) + "\n"
 
 
 def _rung(sheet: LabTable, row: LabRow) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""A lab's table: its nouns, and how it looks in a terminal.  F7."""
+"""A lab's table: its nouns, and how it looks in a terminal."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def _limit(rows: Sequence[LabRow], gpu: str) -> list[str]:
 
 
 def heading() -> Text:
-    kinds = "counts exact where nothing else stands beside them, predictions modelled"
+    kinds = "counts are exact unless marked, predictions modelled"
     return Text.assemble("\n", ("Rungs", "bold cyan"), (f"  {kinds}", "dim"))
 
 

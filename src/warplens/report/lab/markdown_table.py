@@ -1,4 +1,4 @@
-"""A lab's table for its README.  F7."""
+"""A lab's table for its README."""
 
 from __future__ import annotations
 

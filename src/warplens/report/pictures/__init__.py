@@ -1,1 +1,1 @@
-"""Pictures as SVG text: one file a picture, each with a function of its name.  F7."""
+"""Pictures as SVG text: one file a picture, each with a function of its name."""

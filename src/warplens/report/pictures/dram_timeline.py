@@ -17,7 +17,7 @@ def dram_timeline(banks: Sequence[int], channels: Channels, title: str = "One ch
     accesses = timeline(banks, channels)
     end = max(access.end for access in accesses)
     rows = sorted(set(banks))
-    svg = Svg(WIDTH, TOP + (len(rows) + 1) * ROW + 42, title, told(accesses, end, len(rows), channels))
+    svg = Svg(WIDTH, TOP + (len(rows) + 1) * ROW + 42, title, describe(accesses, end, len(rows), channels))
     scale = (WIDTH - LEFT - RIGHT) / end
     bus = TOP + len(rows) * ROW + 6
     for order, bank in enumerate(rows):
@@ -38,7 +38,7 @@ def dram_timeline(banks: Sequence[int], channels: Channels, title: str = "One ch
     return svg.text()
 
 
-def told(accesses: Sequence[BankAccess], end: int, banks: int, channels: Channels) -> str:
+def describe(accesses: Sequence[BankAccess], end: int, banks: int, channels: Channels) -> str:
     share = 100 * len(accesses) / end
     return (
         f"{len(accesses)} bursts from {banks} bank{'s' * (banks > 1)}, {channels.latency_per_transfer} : 1 of latency "

@@ -21,7 +21,7 @@ def lanes_to_banks(reached: Mapping[int, int], size: int, title: str = "One acce
     conflict = wavefronts(reached, size) > fewest(words)
     most = max(len(found) for found in words.values())
     shown = min(most, TALLEST)
-    svg = Svg(WIDTH, TOP + LANE_HEIGHT + GAP + shown * WORD_HEIGHT + 36, title, told(reached, size))
+    svg = Svg(WIDTH, TOP + LANE_HEIGHT + GAP + shown * WORD_HEIGHT + 36, title, describe(reached, size))
     step = (WIDTH - 2 * MARGIN) / BANKS
     below = TOP + LANE_HEIGHT + GAP
     for bank in range(BANKS):
@@ -73,7 +73,7 @@ def fewest(words: Mapping[int, set[int]]) -> int:
     return max(1, -(-sum(map(len, words.values())) // BANKS))
 
 
-def told(reached: Mapping[int, int], size: int) -> str:
+def describe(reached: Mapping[int, int], size: int) -> str:
     needed, least = wavefronts(reached, size), fewest(words_by_bank(reached, size))
     asked = f"{len(reached)} lanes of {size} byte{'s' * (size > 1)}"
     if needed > least:

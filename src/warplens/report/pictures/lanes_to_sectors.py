@@ -18,7 +18,7 @@ def lanes_to_sectors(reached: Mapping[int, int], size: int, base: int = 0, title
     """
     touched = {byte // SECTOR for address in reached.values() for byte in (address, address + size - 1)}
     lines = sorted({sector * SECTOR // LINE for sector in touched})
-    svg = Svg(WIDTH, TOP + LANE_HEIGHT + GAP + SECTOR_HEIGHT + 34, title, told(reached, size, touched, len(lines)))
+    svg = Svg(WIDTH, TOP + LANE_HEIGHT + GAP + SECTOR_HEIGHT + 34, title, describe(reached, size, touched, len(lines)))
     step = (WIDTH - 2 * MARGIN) / 32
     space = min(8.0, 160 / len(lines))
     of_line = min(200.0, (WIDTH - 2 * MARGIN + space) / len(lines)) - space
@@ -45,7 +45,7 @@ def lanes_to_sectors(reached: Mapping[int, int], size: int, base: int = 0, title
     return svg.text()
 
 
-def told(reached: Mapping[int, int], size: int, touched: set[int], lines: int) -> str:
+def describe(reached: Mapping[int, int], size: int, touched: set[int], lines: int) -> str:
     needed = len({byte for address in reached.values() for byte in range(address, address + size)})
     share = 100 * needed / (SECTOR * len(touched))
     return (

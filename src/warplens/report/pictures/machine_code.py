@@ -26,7 +26,7 @@ def machine_code(programs: Mapping[str, Program], title: str) -> str:
     """
     longest = max(len(program.body) for program in programs.values())
     width = max(620.0, 2 * MARGIN + NAMES + longest * CELL)
-    svg = Svg(width, TOP + len(programs) * ROW + 30, title, told(programs))
+    svg = Svg(width, TOP + len(programs) * ROW + 30, title, describe(programs))
     for row, (name, program) in enumerate(programs.items()):
         above = TOP + row * ROW
         svg.write(MARGIN, above + HIGH - 4, name, "name")
@@ -49,7 +49,7 @@ def loops(program: Program) -> Sequence[tuple[int, int]]:
     return sorted((min(loop.blocks), max(ends[block] for block in loop.blocks)) for loop in inner)
 
 
-def told(programs: Mapping[str, Program]) -> str:
+def describe(programs: Mapping[str, Program]) -> str:
     longest, shortest = (choose(programs, key=lambda name: len(programs[name].body)) for choose in (max, min))
     if len(programs[shortest].body) == len(programs[longest].body):
         return f"{len(programs[longest].body)} instructions each"

@@ -22,8 +22,8 @@ def roofline_path(rungs: Mapping[str, Roofline], title: str = "") -> str:
     bottom, top = span((last.peak, *(found.achieved for found in rungs.values())))
     axes = Axes(low - AROUND, high + AROUND, bottom - AROUND, top + ABOVE, WIDTH, HEIGHT)
     name = title or f"Roofline, {last.precision}"
-    svg = Svg(WIDTH, HEIGHT, name, last.told if len(rungs) == 1 else f"{list(rungs)[-1]}: {last.told}")
-    axes.draw(svg, "FLOP a byte of DRAM", "FLOP/s", lambda value: f"{value:g}", rate)
+    svg = Svg(WIDTH, HEIGHT, name, last.summary if len(rungs) == 1 else f"{list(rungs)[-1]}: {last.summary}")
+    axes.draw(svg, "FLOP per byte of DRAM", "FLOP/s", lambda value: f"{value:g}", rate)
     start = max(10**axes.x_low, 10**axes.y_low / last.bandwidth)
     roof = [(start, start * last.bandwidth), (ridge, last.peak), (10**axes.x_high, last.peak)]
     svg.path("curve", *((axes.x(intensity), axes.y(achieved)) for intensity, achieved in roof))

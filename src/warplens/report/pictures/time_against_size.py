@@ -29,7 +29,7 @@ def time_against_size(rungs: Mapping[str, Series], size_name: str, gpu: str, tit
     """The picture as SVG text.  rungs: by name, each with a point at least;  size_name: what is counted as size."""
     points = [point for series in rungs.values() for point in series.points]
     axes = Axes(*span(size for size, _ in points), *span(time for _, time in points), WIDTH, HEIGHT)
-    svg = Svg(WIDTH, HEIGHT, title, told(rungs, gpu))
+    svg = Svg(WIDTH, HEIGHT, title, describe(rungs, gpu))
     axes.draw(svg, size_name, "time", lambda value: f"{value:,.0f}", spoken)
     ends = {name: axes.y(max(series.points)[1]) for name, series in rungs.items()}
     for order, (name, label_y) in enumerate(apart(ends).items()):
@@ -43,7 +43,7 @@ def time_against_size(rungs: Mapping[str, Series], size_name: str, gpu: str, tit
     return svg.text()
 
 
-def told(rungs: Mapping[str, Series], gpu: str) -> str:
+def describe(rungs: Mapping[str, Series], gpu: str) -> str:
     measured = any(series.measured for series in rungs.values())
     kinds = "lines: predicted" + (", dots: measured" if measured else "")
     if len(rungs) == 1:

@@ -23,7 +23,7 @@ def warps_of_a_block(
     cell = max(5.0, min(26.0, ((WIDEST - 2 * MARGIN - (z - 1) * SPACE) / z) / x))
     wide, labels = cell >= 16, 14 if z > 1 else 0
     width = max(560.0, 2 * MARGIN + z * x * cell + (z - 1) * SPACE)
-    svg = Svg(width, TOP + labels + y * cell + 30, title, told(block, diverging, off))
+    svg = Svg(width, TOP + labels + y * cell + 30, title, describe(block, diverging, off))
     for thread in range(x * y * z):
         row, slice_ = thread // x % y, thread // (x * y)
         left = MARGIN + slice_ * (x * cell + SPACE) + thread % x * cell
@@ -38,7 +38,7 @@ def warps_of_a_block(
     return svg.text()
 
 
-def told(block: Dim3, diverging: Collection[int], off: Collection[int]) -> str:
+def describe(block: Dim3, diverging: Collection[int], off: Collection[int]) -> str:
     threads = block[0] * block[1] * block[2]
     warps = -(-threads // 32)
     said = f"{' x '.join(map(str, block))} threads: {warps} warp{'s' * (warps > 1)}"

@@ -1,4 +1,4 @@
-"""Two launches side by side: a sentence, tables for the terminal, one JSON document.  F7."""
+"""Two launches side by side: a sentence, tables for the terminal, one JSON document."""
 
 from __future__ import annotations
 
@@ -21,13 +21,14 @@ from warplens.report.json.document import text as document_text
 from warplens.report.launch_view import LaunchView, blocks_of
 from warplens.report.terminal import decomposition_report
 from warplens.report.terminal.console_layout import facts, grid_of, number, titled
+from warplens.report.wording import category_name
 
 VERSION = 1
 HEAD = 14
 CONFLICTS = "derived__memory_l1_wavefronts_shared_excessive"
 WAVEFRONTS = "memory_l1_wavefronts_shared"
 LANES = "smsp__thread_inst_executed_per_inst_executed.ratio"
-TOLD = 0.01  # a ratio nearer to 1 is no news
+NOTEWORTHY = 0.01  # distance from a ratio of 1 that is reported
 MOST_OF_IT = 0.4  # of a difference: an idiom with so much of it is named as the cause
 
 SHOWN = (
@@ -56,7 +57,7 @@ SHOWN = (
 )
 """What the table has without --all, as far as one of the two has it."""
 
-LEAST = 0.005  # instructions a warp: nobody wants to hear of less
+LEAST = 0.005  # instructions per warp, below which a cause is left out
 NO_IDIOM = "other instructions"
 
 
@@ -76,13 +77,13 @@ def verdict(comparison: Comparison) -> str:
     """ "nccopy executes 2.38 times the instructions of ccopy (remainder by a variable) and moves 1.5 times the
     sectors"."""
     parts = [instructions(comparison)]
-    parts += [part for tell in TOLD_BESIDE if (part := tell(comparison))]
+    parts += [part for describe in FURTHER_DIFFERENCES if (part := describe(comparison))]
     return f"{comparison.second} {', '.join(parts[:-1])}{' and ' if parts[1:] else ''}{parts[-1]}"
 
 
 def instructions(comparison: Comparison) -> str:
     row = comparison.row(INSTRUCTIONS)
-    if row.ratio is None or abs(row.ratio - 1) < TOLD:
+    if row.ratio is None or abs(row.ratio - 1) < NOTEWORTHY:
         return f"executes as many instructions as {comparison.first}"
     return f"executes {times(row.ratio)} the instructions of {comparison.first}{cause(comparison)}"
 
@@ -94,7 +95,7 @@ def cause(comparison: Comparison) -> str:
         missing = "" if difference > 0 else "less " if best.second else "no "
         return f" ({missing}{best.name})"
     if best := largest(comparison.classes, difference):
-        return f" ({'more' if difference > 0 else 'fewer'} of class {best.name})"
+        return f" ({'more' if difference > 0 else 'fewer'} of class {category_name(best.name)})"
     return ""
 
 
@@ -120,17 +121,17 @@ def conflicts(comparison: Comparison) -> str:
 
 def lanes(comparison: Comparison) -> str:
     row = comparison.row(LANES)
-    told = row.ratio is not None and abs(row.ratio - 1) > 5 * TOLD
-    return f"has {row.second:.1f} instead of {row.first:.1f} of 32 threads active" if told else ""
+    differs = row.ratio is not None and abs(row.ratio - 1) > 5 * NOTEWORTHY
+    return f"has {row.second:.1f} instead of {row.first:.1f} of 32 threads active" if differs else ""
 
 
 def occupancy(comparison: Comparison) -> str:
     row = comparison.row(OCCUPANCY)
-    told = row.ratio is not None and abs(row.ratio - 1) > TOLD
-    return f"reaches an occupancy of {row.second:.3g} % instead of {row.first:.3g} %" if told else ""
+    differs = row.ratio is not None and abs(row.ratio - 1) > NOTEWORTHY
+    return f"reaches an occupancy of {row.second:.3g} % instead of {row.first:.3g} %" if differs else ""
 
 
-TOLD_BESIDE: tuple[Callable[[Comparison], str], ...] = (sectors, wavefronts, conflicts, lanes, occupancy)
+FURTHER_DIFFERENCES: tuple[Callable[[Comparison], str], ...] = (sectors, wavefronts, conflicts, lanes, occupancy)
 
 
 def more(verb: str, what: str, row: MetricRow) -> str:
@@ -139,7 +140,7 @@ def more(verb: str, what: str, row: MetricRow) -> str:
         return f"{verb} {row.second:,} {what} where there were none"
     if not row.second and row.first:
         return f"{verb} no {what} instead of {row.first:,}"
-    return f"{verb} {times(row.ratio)} the {what}" if abs(row.ratio - 1) > TOLD else ""
+    return f"{verb} {times(row.ratio)} the {what}" if abs(row.ratio - 1) > NOTEWORTHY else ""
 
 
 def times(ratio: float) -> str:
@@ -148,20 +149,20 @@ def times(ratio: float) -> str:
 
 
 def causes(comparison: Comparison) -> list[str]:
-    """ "21 of 22 extra instructions a warp: remainder by a variable, copy.cu:40"; most of the difference first.
+    """ "21 of 22 extra instructions per warp: remainder by a variable, copy.cu:40"; most of the difference first.
 
-    Where some go and others come, no part is one "of" the difference: "+18 instructions a warp: ...".
+    Where some go and others come, no part is one "of" the difference: "+18 instructions per warp: ...".
     """
     total = comparison.instructions.difference
-    told = [s for s in comparison.causes if abs(s.difference) >= max(TOLD * abs(total), LEAST)]
-    one_way = all(share.difference * total > 0 for share in told)
-    unit = " a warp" if comparison.per_warp else ""
+    named = [s for s in comparison.causes if abs(s.difference) >= max(NOTEWORTHY * abs(total), LEAST)]
+    one_way = all(share.difference * total > 0 for share in named)
+    unit = " per warp" if comparison.per_warp else ""
     kind = "extra" if total > 0 else "spared"
     whole = f" of {amount(abs(total))} {kind}" if one_way else ""
     return [
         f"{amount(abs(s.difference)) if one_way else counts(s)[2]}{whole} instructions{unit}: "
         f"{s.idiom or NO_IDIOM}, {place(s)}"
-        for s in told
+        for s in named
     ]
 
 
@@ -199,8 +200,8 @@ def show(comparison: Comparison, first: LaunchView, second: LaunchView, out: Con
     out.print(titled("Instructions by Class" + unit(comparison), provenance, shares(comparison, comparison.classes)))
     out.print(titled("Instructions by Idiom" + unit(comparison), provenance, shares(comparison, comparison.idioms)))
     out.print(titled("Instructions by Line" + unit(comparison), provenance, lines(comparison, first, second)))
-    if told := causes(comparison):
-        out.print(titled("Where They Come From", provenance, Group(*(Text("  " + line) for line in told))))
+    if found := causes(comparison):
+        out.print(titled("Where They Come From", provenance, Group(*(Text("  " + line) for line in found))))
 
 
 def header(first: LaunchView, second: LaunchView) -> RenderableType:
@@ -213,11 +214,13 @@ def header(first: LaunchView, second: LaunchView) -> RenderableType:
 
 def started(subject: LaunchView) -> str:
     launch = subject.launch
-    return f"{subject.file}, {subject.kernel.arch}, {blocks_of(launch)}, {subject.kernel.registers} registers a thread"
+    return (
+        f"{subject.file}, {subject.kernel.arch}, {blocks_of(launch)}, {subject.kernel.registers} registers per thread"
+    )
 
 
 def unit(comparison: Comparison) -> str:
-    return ", a Warp" if comparison.per_warp else ", in All"
+    return " per Warp" if comparison.per_warp else ", Total"
 
 
 def shown(comparison: Comparison, everything: bool) -> list[MetricRow]:
@@ -239,7 +242,7 @@ def metrics(comparison: Comparison, rows: Sequence[MetricRow]) -> RenderableType
     table = grid_of("", *names(comparison), "Ratio")
     for row in rows:
         ratio = row.ratio
-        style = "bold" if ratio is None or abs(ratio - 1) > TOLD else "dim"
+        style = "bold" if ratio is None or abs(ratio - 1) > NOTEWORTHY else "dim"
         cells = (value(row.first), value(row.second), "new" if ratio is None else f"{ratio:,.4g}")
         table.add_row(row.name, *(Text(cell, style) for cell in cells))
     return table
@@ -264,20 +267,20 @@ def ratios(comparison: Comparison, provenance: str) -> RenderableType:
     rows = {
         "Instructions": spoken(comparison.row(INSTRUCTIONS).ratio),
         "Occupancy": f"{spoken(comparison.row(OCCUPANCY).ratio)}, theoretical",
-        "Cycles an instruction": decomposition_report.NO_PREDICTION,
+        "Cycles per instruction": decomposition_report.NO_PREDICTION,
     }
-    formula = Text("time is about cycles an instruction × instructions / occupancy; the ratios of the parts:", "dim")
+    formula = Text("time ≈ cycles per instruction × instructions / occupancy; ratio of each factor:", "dim")
     return titled("Decomposition", provenance, Group(Padding(formula, (0, 0, 0, 0)), facts(rows)))
 
 
 def spoken(ratio: float | None) -> str:
-    return "from nothing" if ratio is None else f"× {ratio:.4g}"
+    return "baseline 0" if ratio is None else f"× {ratio:.4g}"
 
 
 def shares(comparison: Comparison, rows: Sequence[Share]) -> RenderableType:
     table = grid_of("", *names(comparison), "Difference")
     for row in rows:
-        table.add_row(row.name or NO_IDIOM, *counts(row))
+        table.add_row(category_name(row.name) or NO_IDIOM, *counts(row))
     table.add_row(Text("all", "bold"), *(Text(cell, "bold") for cell in counts(comparison.instructions)))
     return table
 

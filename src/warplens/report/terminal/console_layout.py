@@ -1,4 +1,4 @@
-"""What all reports in the terminal are laid out with: the console, headings, tables, numbers.  F7."""
+"""What all reports in the terminal are laid out with: the console, headings, tables, numbers."""
 
 from __future__ import annotations
 

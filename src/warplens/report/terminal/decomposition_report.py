@@ -1,4 +1,4 @@
-"""The factors of two times side by side: a table, and a part of the JSON document.  F7."""
+"""The factors of two times side by side: a table, and a part of the JSON document."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from warplens.model.result.factors import Class, Decomposition, Factors, factors
 from warplens.report.launch_view import LaunchView
 from warplens.report.prediction_view import digits, provenance, spoken
 from warplens.report.terminal.console_layout import grid_of, short, titled
+from warplens.report.wording import category_name
 
-NO_PREDICTION = "cycles an instruction need a prediction: --gpu NAME"
+NO_PREDICTION = "needs a prediction: --gpu NAME"
 Row = tuple[str, str, str, float | None]
 
 
@@ -61,7 +62,7 @@ def class_rows(found: Decomposition, place: int) -> Iterator[Row]:
     def of_class(f: Factors) -> Class:
         return f.classes[place]
 
-    name = found.first.classes[place].name.capitalize()
+    name = category_name(found.first.classes[place].name).capitalize()
     yield row(found, name, lambda f: of_class(f).instructions, whole)
     yield row(found, "  warp cycles each", lambda f: of_class(f).cycles, digits)
     yield row(found, "  of all warp cycles, %", lambda f: 100 * of_class(f).warp_cycles / warp_cycles(f), digits)
@@ -86,10 +87,10 @@ def identity(found: Decomposition) -> str:
         found.ratio(lambda f: f.cycles), found.ratio(lambda f: f.instructions), found.ratio(lambda f: f.occupancy),
         found.ratio(lambda f: f.outside),
     ]  # fmt: skip
-    told = "{:.4g} × {:.4g} / {:.4g} × {:.4g} = ".format(*parts) + f"{found.product:.4g}"
+    formula = "{:.4g} × {:.4g} / {:.4g} × {:.4g} = ".format(*parts) + f"{found.product:.4g}"
     if found.multiplies_out:
-        return told + ": the ratio of the times"
-    return told + f", but the ratio of the times is {found.time:.4g}: the model contradicts itself, please report it"
+        return formula + ": the ratio of the times"
+    return formula + f", but the ratio of the times is {found.time:.4g}: the model contradicts itself, please report it"
 
 
 def document(found: Decomposition | None) -> dict[str, Any] | None:

@@ -1,4 +1,4 @@
-"""The GPUs that have a description.  F7."""
+"""The GPUs that have a description."""
 
 from __future__ import annotations
 

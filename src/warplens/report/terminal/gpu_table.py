@@ -1,4 +1,4 @@
-"""One kernel on several GPUs: a row each.  F7."""
+"""One kernel on several GPUs: a row each."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rich.text import Text
 from warplens.machine import Machine
 from warplens.report.json.document import VERSION, Document, prediction_part, what_if_part
 from warplens.report.launch_view import LaunchView, blocks_of
-from warplens.report.prediction_view import spoken
+from warplens.report.prediction_view import interval, spoken
 from warplens.report.terminal.console_layout import GAP, titled
 
 
@@ -34,7 +34,7 @@ class GpuAnswer:
 
 
 def show(title: str, answers: Sequence[GpuAnswer], out: Console) -> None:
-    """The rows in the order of the GPUs; the fastest is told first."""
+    """The rows in the order of the GPUs; the fastest in the headline."""
     out.print(Text(f"{title}: {fastest(answers)}", style="bold"))
     if (subject := next((a.subject for a in answers if a.subject), None)) is not None:
         launch = subject.launch
@@ -49,8 +49,8 @@ def show(title: str, answers: Sequence[GpuAnswer], out: Console) -> None:
     if any(a.subject and a.subject.what_if for a in answers):
         out.print(titled("What If", "modelled", what_if_table(answers)))
     if any(cells(answer)[0].endswith("*") for answer in answers):
-        told = "* uncalibrated: this GPU's speeds are public numbers, not our measurements; its interval is assumed"
-        out.print(Text(told, "dim"))
+        remark = "* uncalibrated: this GPU's speeds are published numbers, not measured; its interval is assumed"
+        out.print(Text(remark, "dim"))
 
 
 def cells(answer: GpuAnswer) -> tuple[str, str, str, str, str]:
@@ -59,7 +59,7 @@ def cells(answer: GpuAnswer) -> tuple[str, str, str, str, str]:
     if prediction is None:
         return key, arch, "–", "", f"no prediction: {answer.unpredicted}"
     star = "" if prediction.calibrated else "*"
-    span = f"{spoken(prediction.low_us)} – {spoken(prediction.high_us)}"
+    span = interval(prediction.low_us, prediction.high_us)
     return key + star, arch, spoken(prediction.time_us), span, prediction.limit
 
 

@@ -1,4 +1,4 @@
-"""What the checks found, in words: one heading a finding, one row for each of its places.  F7."""
+"""What the checks found, in words: one heading a finding, one row for each of its places."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from warplens.core.hazard import CHECKS, Hazard, Party
 from warplens.report.launch_view import LaunchView
 
 LOOKED_FOR = {
-    "memory": "accesses out of bounds or misaligned",
+    "memory": "out-of-bounds or misaligned accesses",
     "races": "races in shared and global memory, and cp.async copies that are used before they are waited for",
-    "init": "reads of shared or local memory that nobody has written",
+    "init": "uninitialized reads of shared or local memory",
     "barriers": "block barriers that only some threads of a block reach",
 }
-UNSEEN = "Nothing is said of code that this launch did not execute, of other launches, or of copies by the host."
+UNSEEN = "Not covered: code that this launch did not execute, other launches, copies by the host."
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,5 +64,5 @@ def summary(checks: Sequence[str], hazards: Sequence[Hazard]) -> str:
 def _looked_for(checks: Sequence[str]) -> str:
     looked = "; ".join(words for check, words in LOOKED_FOR.items() if check == "memory" or check in checks)
     left = [check for check in CHECKS if check not in checks]
-    more = f" Not asked for: {', '.join(left)}." if left else ""
+    more = f" Not checked: {', '.join(left)}." if left else ""
     return f"Looked for: {looked}.{more} {UNSEEN}"

@@ -1,4 +1,4 @@
-"""A launch as tables in the terminal: Nsight Compute's words and layout, 60 to 140 columns.  F7."""
+"""A launch as tables in the terminal: Nsight Compute's words and layout, 60 to 140 columns."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from warplens.counters.access_table import MemoryRow
 from warplens.report import tables
+from warplens.report.headline import headline
 from warplens.report.launch_view import LaunchView, blocks_of
 from warplens.report.terminal import hazard_table, prediction_report
 from warplens.report.terminal.console_layout import GAP, facts, grid_of, number, short, table_width, titled
-from warplens.report.verdict import RESOURCES, per, share, verdict
+from warplens.report.wording import RESOURCES, category_name, count, decimal, percent
 
 PRINTED_LINES = 40
 SOURCE = 20  # characters that the source lines should have
@@ -23,7 +25,7 @@ NARROW = 80  # columns below which counts beside machine code are short
 
 def show(subject: LaunchView, out: Console, count: int = 10) -> None:
     """The whole report; `count` source lines and instructions."""
-    out.print(Text(verdict(subject), style="bold"))
+    out.print(Text(headline(subject), style="bold"))
     out.print()
     out.print(header(subject))
     if subject.checks:
@@ -47,7 +49,7 @@ def header(subject: LaunchView) -> Table:
         "Kernel": f"{subject.title} of {subject.file}, {kernel.arch}, {size} instructions",
         "GPU": subject.gpu,
         "Launch": f"{blocks_of(launch)}{clusters}{', cooperative' * launch.cooperative}; "
-        f"{kernel.registers} registers a thread{spoken_shared(subject)}",
+        f"{kernel.registers} registers per thread{spoken_shared(subject)}",
         "Made by": ", ".join(f"{name} {version}" for name, version in subject.tools.items()),
     }
     if subject.notes:
@@ -66,7 +68,7 @@ def spoken_shared(subject: LaunchView) -> str:
     static, dynamic = subject.kernel.shared_bytes, subject.launch.shared
     if not static + dynamic:
         return ""
-    return f", {static:,} bytes of static and {dynamic:,} of dynamic shared memory a block"
+    return f", {static:,} bytes of static and {dynamic:,} of dynamic shared memory per block"
 
 
 SHADES = {"error": "bold red", "warning": "yellow", "note": "dim"}
@@ -98,18 +100,18 @@ def least_time(subject: LaunchView, width: int) -> RenderableType | None:
     for bound in floor.bounds:
         says = bound.says + f", if {bound.assumes}" * bool(bound.assumes)
         table.add_row(bound.name, Text(says), f"{bound.microseconds:,.2f}")
-    return titled("Least Time", f"{floor.provenance}: a bound from below, no prediction", table)
+    return titled("Lower Bound per Unit", f"{floor.provenance}, not a prediction", table)
 
 
 def occupancy(subject: LaunchView, width: int) -> RenderableType:
     here, most = subject.occupancy, subject.machine.limits.warps_per_multiprocessor
-    limiters = ", ".join(RESOURCES[name] for name in here.limiters)
+    limiters, blocks = ", ".join(RESOURCES[name] for name in here.limiters), count(here.blocks, "block")
     limits = ", ".join(f"{RESOURCES[name]} {count}" for name, count in here.limits.items())
     rows = {
-        "Theoretical Occupancy": f"{per(here.percent)} % ({here.warps} of {most} warps, {here.blocks} blocks)",
+        "Theoretical Occupancy": f"{decimal(here.percent)} % ({here.warps} of {most} warps, {blocks})",
         "Limited by": limiters,
-        "Block Limits": limits.replace("blocks a multiprocessor", "places"),
-        "Waves": f"{subject.waves:,.2f} on {subject.machine.multiprocessors} multiprocessors",
+        "Block Limits": limits,
+        "Waves": f"{subject.waves:,.2f} on {subject.machine.multiprocessors} SMs",
     }
     return titled("Occupancy", "exact", facts(rows))
 
@@ -117,7 +119,7 @@ def occupancy(subject: LaunchView, width: int) -> RenderableType:
 def mix(subject: LaunchView, width: int) -> RenderableType:
     table = grid_of("Category", "Warp Instructions", "Share", "Threads/Instr.")
     for row in tables.mix(subject):
-        table.add_row(row.name, number(row.executed), share(row.share), f"{row.threads:.1f}")
+        table.add_row(category_name(row.name), number(row.executed), percent(row.share), f"{row.threads:.1f}")
     return titled("Instruction Mix", subject.provenance, table)
 
 
@@ -132,7 +134,7 @@ def wavefronts(subject: LaunchView, width: int) -> RenderableType | None:
 
 
 def memory(
-    title: str, rows: Sequence[tables.MemoryRow], heads: Sequence[str], subject: LaunchView, width: int
+    title: str, rows: Sequence[MemoryRow], heads: Sequence[str], subject: LaunchView, width: int
 ) -> RenderableType | None:
     """Where it is too wide, without the instructions, which mostly repeat the requests; else with short numbers, and at
     last without requests and ideal."""
@@ -140,7 +142,7 @@ def memory(
         return None
     whole = [memory_cells(row, number) for row in rows]
     shorter = [memory_cells(row, short) for row in rows]
-    bare = (heads[1], "a Request", heads[4], "Effic.")
+    bare = (heads[1], "per Request", heads[4], "Effic.")
     choices = [
         (("Instructions", *heads), whole),
         (heads, [[name, *cells] for name, _, *cells in whole]),
@@ -153,20 +155,20 @@ def memory(
         table.add_row(*texts[:-2], Text(texts[-2], "red" if row.excess else ""), texts[-1])
     if not any(row.arbitrated for row in rows):
         return titled(title, subject.memory_provenance, table)
-    remark = "* modelled: where lanes meet on a word, a GPU's counters may read a few more."
+    remark = "* modelled: where lanes access the same word, hardware counters may read a few more."
     return titled(title, subject.memory_provenance, Group(table, Padding(Text(remark, "dim"), (0, 0, 0, 2))))
 
 
-def memory_cells(row: tables.MemoryRow, written: Callable[[int], str]) -> list[str]:
+def memory_cells(row: MemoryRow, written: Callable[[int], str]) -> list[str]:
     """Name, instructions, and what the heads of sectors() and wavefronts() say."""
     counts = [written(count) for count in (row.executed, row.requests, row.units)]
-    rest = [f"{row.per_request:,.2f}", written(row.ideal), written(row.excess), share(row.efficiency)]
+    rest = [f"{row.per_request:,.2f}", written(row.ideal), written(row.excess), percent(row.efficiency)]
     return [row.name + ("*" if row.arbitrated else ""), *counts, *rest]
 
 
 def divergence(subject: LaunchView, width: int) -> RenderableType:
     seen = tables.divergence(subject)
-    efficiency = "n/a (no branch has a target)" if seen.efficiency is None else share(seen.efficiency)
+    efficiency = "n/a (no branch has a target)" if seen.efficiency is None else percent(seen.efficiency)
     rows = {
         "Branch Instructions": f"{seen.branches:,}",
         "Branch Targets": f"{seen.targets:,}, of which {seen.divergent:,} divergent",
@@ -210,13 +212,13 @@ def place_of(row: tables.LineRow, files: Set[str]) -> str:
 def line_cells(row: tables.LineRow, written: Callable[[int], str]) -> list[str]:
     """What the heads of lines() say."""
     counts = [written(count) for count in (row.sectors, row.excess, row.conflicts)]
-    return [written(row.executed), share(row.share), *counts]
+    return [written(row.executed), percent(row.share), *counts]
 
 
 def instructions(subject: LaunchView, width: int, count: int) -> RenderableType:
     """Two rows each: the numbers beside the machine code, and what it does in words."""
     rows = [instruction(row, number if width >= NARROW else short) for row in tables.hottest(subject, count)]
-    heads = ("Offset", "Instruction", "Line", "Executed", "Lanes", "a Request")
+    heads = ("Offset", "Instruction", "Line", "Executed", "Lanes", "per Request")
     codes, counts = ([len(cells[place]) for cells in (heads, *(cells for cells, _ in rows))] for place in (1, 3))
     room = min(width - BESIDE_CODE - max(counts), max(codes))
     body: list[RenderableType] = [aligned(heads, room, max(counts), "dim")]
@@ -236,10 +238,10 @@ def moved(row: tables.InstructionRow) -> str:
     """ "8 sectors", "2 wavefr."; of a copy to shared memory both are told, shorter."""
     sectors, passes = row.sectors_per_request, row.wavefronts_per_request
     if sectors is not None and passes is not None:
-        return f"{per(sectors)} s, {per(passes)} w"
+        return f"{decimal(sectors)} s, {decimal(passes)} w"
     if sectors is not None:
-        return f"{per(sectors)} sectors"
-    return "" if passes is None else f"{per(passes)} wavefr."
+        return decimal(sectors) + (" sector" if sectors == 1 else " sectors")
+    return "" if passes is None else f"{decimal(passes)} wavefr."
 
 
 def aligned(cells: Sequence[str], room: int, count: int, style: str = "") -> Text:

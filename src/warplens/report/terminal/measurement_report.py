@@ -1,4 +1,4 @@
-"""Measured beside modelled.  F7."""
+"""Measured beside modelled."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rich.console import Console
 from warplens.core.metric import Metric
 from warplens.hardware import Timing
 from warplens.model import Prediction
-from warplens.report.prediction_view import TOLD, spoken
+from warplens.report.prediction_view import KEY_METRICS, spoken
 from warplens.report.terminal.console_layout import grid_of
 
 SCHEMA_VERSION = 1
@@ -63,7 +63,7 @@ def show(found: Measured, out: Console) -> None:
     beside = grid_of("Counter", "Modelled" if prediction else "Exact", "Measured", "Unit")
     beside.columns[0].no_wrap, beside.columns[0].overflow = False, "fold"  # some names are longer than there is room
     for row in found.counters:
-        beside.add_row(told(row.name), amount(row.ours), amount(row.measured), row.ours.unit)
+        beside.add_row(label(row.name), amount(row.ours), amount(row.measured), row.ours.unit)
     if beside.row_count:
         out.print()
         out.print(beside)
@@ -73,11 +73,11 @@ def show(found: Measured, out: Console) -> None:
 
 ROOM = 42
 TIMES = ("time_us", "low_us", "high_us", "duration_us", "duration_low_us", "duration_high_us")
-SPOKEN = {name: spoken for spoken, names in TOLD for name in names}
+SPOKEN = {name: spoken for spoken, names in KEY_METRICS for name in names}
 STALL = re.compile(r"smsp__average_warps_issue_stalled_(\w+)_per_issue_active\.ratio")
 
 
-def told(name: str) -> str:
+def label(name: str) -> str:
     """Nsight's name; of a stall its reason, and of others what Nsight's pages call them, where a line is too short."""
     if stall := STALL.fullmatch(name):
         return f"stalled: {stall[1]}"

@@ -1,4 +1,4 @@
-"""Tables of metrics in the terminal: those of a launch that were asked for, and what metrics there are.  F7."""
+"""Tables of metrics in the terminal: those of a launch that were asked for, and what metrics there are."""
 
 from __future__ import annotations
 

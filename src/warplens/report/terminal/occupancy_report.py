@@ -1,4 +1,4 @@
-"""Occupancy without a run: limits, limiter and the three curves as small charts.  F7."""
+"""Occupancy without a run: limits, limiter and the three curves as small charts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from warplens.counters.occupancy import Curve, curves, occupancy
 from warplens.machine import Machine
 from warplens.report.block_resources import BlockResources
 from warplens.report.terminal.console_layout import facts, titled
-from warplens.report.verdict import RESOURCES, per
+from warplens.report.wording import RESOURCES, decimal
 
 ROWS = 6
 COLUMNS = 64
@@ -22,20 +22,20 @@ def show(title: str, machine: Machine, block: BlockResources, out: Console) -> N
     most = machine.limits.warps_per_multiprocessor
     limiters = " and ".join(RESOURCES[name] for name in here.limiters)
     if here.blocks:
-        told = f"{per(here.percent)} % occupancy, limited by {limiters}"
+        text = f"{decimal(here.percent)} % occupancy, limited by {limiters}"
     else:
-        told = f"a block does not fit on the {machine.title}: too much of {limiters}"
-    out.print(Text(f"{title}: {told}", style="bold"))
+        text = f"a block does not fit on the {machine.title}: too much of {limiters}"
+    out.print(Text(f"{title}: {text}", style="bold"))
     out.print(titled("Block", "exact", facts(spoken(block, machine))))
     rows = {
-        "Warps": f"{here.warps} of {most} a multiprocessor",
-        "Blocks": f"{here.blocks} a multiprocessor",
-        "Shared memory": f"{here.carveout_bytes:,} bytes set aside a multiprocessor",
+        "Warps": f"{here.warps} of {most} per SM",
+        "Blocks": f"{here.blocks} per SM",
+        "Shared memory": f"{here.carveout_bytes:,} bytes per SM (carve-out)",
     }
     out.print(titled("Resident at once", "exact", facts(rows)))
     limits = {RESOURCES[name].capitalize(): str(count) for name, count in here.limits.items()}
-    out.print(titled("Blocks that each resource alone admits", "exact", facts(limits)))
-    names = ("registers a thread", "threads a block", "bytes of shared memory a block")
+    out.print(titled("Block limit per resource", "exact", facts(limits)))
+    names = ("registers per thread", "threads per block", "bytes of shared memory per block")
     drawn = (around.registers, around.block_threads, around.shared_bytes)
     places = (block.registers, block.threads, block.shared_static + block.shared_dynamic)
     for name, curve, place in zip(names, drawn, places, strict=True):

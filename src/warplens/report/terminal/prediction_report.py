@@ -1,4 +1,4 @@
-"""A prediction in the terminal: time, speed of light, roofline, stalls.  F7."""
+"""A prediction in the terminal: time, speed of light, roofline, stalls."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from warplens.report import prediction_view
 from warplens.report.launch_view import LaunchView
 from warplens.report.roofline import rooflines
 from warplens.report.terminal.console_layout import facts, grid_of, titled
-from warplens.report.verdict import share
+from warplens.report.wording import percent
 
 BAR = 12  # characters that are 100 %
 LINES = 5
@@ -45,7 +45,7 @@ def headline(subject: LaunchView, prediction: Prediction) -> RenderableType:
         "Simulated": prediction_view.simulated(prediction),
         "Calibrated": prediction_view.calibration(prediction),
     }
-    rows |= {f"Roofline {found.precision}": found.told for found in rooflines(subject, prediction)}
+    rows |= {f"Roofline {found.precision}": found.summary for found in rooflines(subject, prediction)}
     body = Group(facts(rows), facts(prediction_view.facts(prediction)))
     return titled(f"Time on the {subject.machine.title}", prediction_view.provenance(prediction), body)
 
@@ -55,7 +55,7 @@ def what_if(asked: list[prediction_view.WhatIf], prediction: Prediction) -> Rend
     table.columns[1].no_wrap = False
     for row in asked:
         now, then = prediction_view.spoken(row.now_us), prediction_view.spoken(row.then_us)
-        table.add_row(row.cause, Text(row.told), now, then)
+        table.add_row(row.cause, Text(row.speedup), now, then)
     return titled("What If", prediction_view.provenance(prediction), table)
 
 
@@ -77,7 +77,7 @@ def stalls(prediction: Prediction) -> RenderableType:
     table = grid_of("Warp state", "Cycles", "Share", wide="A warp")
     table.columns[1].no_wrap = False
     for row in rows:
-        table.add_row(row.reason, Text(row.meaning), prediction_view.digits(row.cycles), share(row.share))
+        table.add_row(row.reason, Text(row.meaning), prediction_view.digits(row.cycles), percent(row.share))
     table.add_row(Text("all", "bold"), "", prediction_view.digits(sum(row.cycles for row in rows)), "")
     remark = Padding(Text("warp cycles per issued instruction", "dim"), (0, 0, 0, 2))
     return titled("Stalls", prediction_view.provenance(prediction), Group(table, remark))
@@ -88,8 +88,8 @@ def stalls_by_line(subject: LaunchView, prediction: Prediction, reasons: int) ->
     table = grid_of("Line", "Share", wide="Source")
     table.add_column("Mostly", no_wrap=True)
     for row in prediction_view.stalls_by_line(subject, prediction)[:LINES]:
-        mostly = ", ".join(f"{reason} {share(part)}" for reason, part in row.reasons[:reasons])
-        table.add_row(str(row.place.line), Text(row.text.strip()), share(row.share), mostly)
+        mostly = ", ".join(f"{reason} {percent(part)}" for reason, part in row.reasons[:reasons])
+        table.add_row(str(row.place.line), Text(row.text.strip()), percent(row.share), mostly)
     return titled("Stalls by Source Line", prediction_view.provenance(prediction), table)
 
 

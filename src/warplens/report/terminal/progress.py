@@ -1,4 +1,4 @@
-"""Progress of long runs on stderr: a bar after a second, on a terminal, and once a hint at --sample.  F7."""
+"""Progress of long runs on stderr: a bar after a second, on a terminal, and once a hint at --sample."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ def bar(title: str, hint: bool = False) -> Callable[[int, int], None] | None:
 
     hint   whether to say of a launch of many blocks, once, how long it will take and that a sample is quicker
     """
-    told = Hint(title).advance if hint else None
+    advance = Hint(title).advance if hint else None
     if not sys.stderr.isatty():
-        return told
+        return advance
     shown = Bar(title).advance
 
     def both(done: int, blocks: int) -> None:
-        if told:
-            told(done, blocks)
+        if advance:
+            advance(done, blocks)
         shown(done, blocks)
 
     return both
@@ -35,15 +35,15 @@ class Hint:
     """One line about a launch that has taken LONG_SECONDS and will take as long again."""
 
     def __init__(self, title: str) -> None:
-        self.title, self.started, self.told = title, time.monotonic(), False
+        self.title, self.started, self.shown = title, time.monotonic(), False
 
     def advance(self, done: int, blocks: int) -> None:
         passed = time.monotonic() - self.started
-        if self.told or passed < LONG_SECONDS or blocks <= SAMPLE_BLOCKS:
+        if self.shown or passed < LONG_SECONDS or blocks <= SAMPLE_BLOCKS:
             return
         left = passed * (blocks - done) / done if done else None
         if left is None or left > LONG_SECONDS:
-            self.told = True
+            self.shown = True
             when = "" if left is None else f", about {_spoken(left)} left"
             line = (
                 f"{visible(self.title)}: {done:,} of {blocks:,} blocks after {passed:.0f} s{when}; "

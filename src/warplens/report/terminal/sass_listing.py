@@ -1,4 +1,4 @@
-"""The machine code under its source lines, with counts and in words.  F7."""
+"""The machine code under its source lines, with counts and in words."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def _row(instruction: Instruction, name_of: NameOf, trace: Trace | None) -> List
 
 
 def _moved(instruction: Instruction, trace: Trace) -> tuple[float, str] | None:
-    """A generic access is told by what it moved."""
+    """A generic access is labelled by what it moved."""
     at = instruction.index
     sectors, wavefronts = int(trace.sectors[at]), int(trace.wavefronts[at])
     if access(instruction) is None or not (sectors or wavefronts):
@@ -105,11 +105,11 @@ def show(listing: SassListing, out: Console) -> None:
     program = listing.program
     out.print(Text(f"{listing.title}, {program.arch}, {len(program.instructions)} instructions", "bold"))
     for idiom in found_idioms(listing):
-        told = f"{_at(idiom)} {idiom.name}: {idiom.sentence}"
-        for part in textwrap.wrap(told, out.width, initial_indent="  ", subsequent_indent=" " * 4):
+        words = f"{_at(idiom)} {idiom.name}: {idiom.sentence}"
+        for part in textwrap.wrap(words, out.width, initial_indent="  ", subsequent_indent=" " * 4):
             out.print(Text(part, "dim", no_wrap=True))
     counted = listing.trace is not None
-    heads = f"{'executed':>13} {'lanes':>5} {'a request':>12}" if counted else ""
+    heads = f"{'executed':>13} {'lanes':>5} {'per request':>12}" if counted else ""
     out.print(Text(_aligned("offset", "instruction", heads, out.width), "dim", no_wrap=True))
     for source, group in groupby(rows(listing), key=lambda row: row.instruction.source):
         out.print(Text("\n" + _heading(source, listing.sources), "cyan"), overflow="ellipsis", no_wrap=True)

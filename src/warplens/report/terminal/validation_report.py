@@ -1,4 +1,4 @@
-"""Kernel by metric: equal, or the difference.  F7."""
+"""Kernel by metric: equal, or the difference."""
 
 from __future__ import annotations
 

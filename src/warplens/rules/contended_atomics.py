@@ -1,0 +1,39 @@
+"""Contended atomics: several lanes of a warp update one word, which is done for one lane after the other."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from warplens.counters.vocabulary import ATOMIC, BYTES, GLOBAL, REDUCTION, Column, bits
+from warplens.rules._counted_launch import CountedLaunch, heaviest_line, work
+from warplens.rules._rule import Finding, rule
+
+LANES_PER_WORD = 1.5  # below it atomics hardly meet
+ATOMICS = GLOBAL & (ATOMIC | REDUCTION)
+LANES = Column("threads_on")
+
+
+class Evidence(NamedTuple):
+    """Lanes of a warp on each word of its global atomics."""
+
+    lanes_per_word: float
+
+
+@rule(
+    threshold=0.08,
+    reads=(
+        "smsp__sass_inst_executed_op_global_atom.sum",
+        "smsp__sass_inst_executed_op_global_red.sum",
+        "smsp__inst_executed.sum",
+    ),
+    fires="rules.cu/histogram",
+    silent="rules.cu/own_bins",
+)
+def contended_atomics(launch: CountedLaunch) -> Finding | None:
+    lanes = launch.total(LANES[ATOMICS])
+    words = sum(launch.total(BYTES[ATOMICS & bits(width)]) / (width // 8) for width in (16, 32, 64, 128))
+    if not words or lanes / words < LANES_PER_WORD:
+        return None
+    serialized = lanes - words
+    line = heaviest_line(launch, LANES[ATOMICS])
+    return Finding("contended_atomics", serialized / (work(launch) + serialized), Evidence(lanes / words), line)

@@ -1,0 +1,37 @@
+"""Double literal: floats are converted to doubles, computed with and converted back; 0.5 is a double, 0.5f is not."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from warplens.counters.vocabulary import ALL, EXECUTED, opcode
+from warplens.rules._counted_launch import CountedLaunch, heaviest_line
+from warplens.rules._rule import Finding, rule
+
+DOUBLE = opcode("DADD", "DMUL", "DFMA", "DSETP")
+TO_DOUBLE, TO_FLOAT = opcode("F2F.F64.F32"), opcode("F2F.F32.F64")
+
+
+class Evidence(NamedTuple):
+    """Share of the executed instructions that convert or compute in double precision."""
+
+    share: float
+
+
+@rule(
+    threshold=0.08,
+    reads=(
+        "smsp__sass_thread_inst_executed_op_dadd_pred_on.sum",
+        "smsp__sass_thread_inst_executed_op_dmul_pred_on.sum",
+        "smsp__sass_thread_inst_executed_op_dfma_pred_on.sum",
+        "smsp__inst_executed.sum",
+    ),
+    fires="rules.cu/double_literals",
+    silent="rules.cu/float_literals",
+)
+def double_literal(launch: CountedLaunch) -> Finding | None:
+    widened, narrowed, double = (launch.total(EXECUTED[kind]) for kind in (TO_DOUBLE, TO_FLOAT, DOUBLE))
+    if not (widened and narrowed and double):
+        return None
+    share = (widened + narrowed + double) / launch.total(EXECUTED[ALL])
+    return Finding("double_literal", share / 2, Evidence(share), heaviest_line(launch, EXECUTED[DOUBLE]))

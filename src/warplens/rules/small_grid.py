@@ -1,0 +1,27 @@
+"""Small grid: fewer blocks than the GPU has SMs."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from warplens.rules._counted_launch import CountedLaunch
+from warplens.rules._rule import Finding, rule
+
+
+class Evidence(NamedTuple):
+    blocks: int
+    multiprocessors: int
+
+
+@rule(
+    threshold=0.08,
+    reads=("launch__grid_size",),
+    fires="divergence/2a_tail_1003",
+    silent="divergence/2d_tail_10000",
+)
+def small_grid(launch: CountedLaunch) -> Finding | None:
+    blocks, multiprocessors = launch.launch.blocks, launch.machine.multiprocessors
+    if blocks >= multiprocessors:
+        return None
+    # an eighth: a matter of the launch, and often only of a small trial
+    return Finding("small_grid", (1 - blocks / multiprocessors) / 8, Evidence(blocks, multiprocessors))

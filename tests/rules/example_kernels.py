@@ -1,0 +1,27 @@
+"""Example kernels: launches of the kernels that rules name as examples, each run once."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+from warplens.commands.target import Flags, targets
+from warplens.labs import lab_catalog
+from warplens.labs.kernel_rung import KernelRung
+from warplens.report.launch_view import LaunchView
+
+KERNELS = Path(__file__).parents[1] / "kernels"
+open_lab = cache(lab_catalog.find)
+
+
+@cache
+def counted(example: str) -> LaunchView:
+    """A lab's rung at its small size, "coalescing/1_ccopy", or a kernel of tests/kernels, "rules.cu/histogram"."""
+    folder, _, name = example.partition("/")
+    if folder.endswith(".cu"):
+        (target,) = targets(str(KERNELS / folder), Flags(kernel=name, gpu="h200"))
+    else:
+        (rung,) = [rung for rung in open_lab(folder).rungs if rung.entry.title == name]
+        assert isinstance(rung, KernelRung)
+        target = rung.target("h200", None)
+    return target.run().subject

@@ -1,0 +1,16 @@
+"""Double literal: nine multiply-adds with conversions."""
+
+from __future__ import annotations
+
+from rules.example_kernels import counted
+from warplens.rules.double_literal import Evidence, double_literal
+
+
+def test_most_instructions_convert_or_compute_in_double_precision() -> None:
+    subject = counted("rules.cu/double_literals")
+    found = double_literal(subject)
+    assert found is not None
+    assert isinstance(found.evidence, Evidence)
+    assert 0.5 < found.evidence.share < 1
+    assert found.line is not None
+    assert "0.999" in subject.text_of(found.line)
