@@ -43,7 +43,7 @@ def sampled(item: pytest.Item) -> bool:
 @pytest.fixture(autouse=True)
 def _every_thread_works(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where a launch has too little to do for two: what is run here is small."""
-    monkeypatch.setattr(grid, "PAYS", 0.0)
+    monkeypatch.setattr(grid, "MIN_PARALLEL_SECONDS", 0.0)
 
 
 @pytest.fixture(autouse=True, scope="session")
