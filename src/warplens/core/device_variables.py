@@ -1,4 +1,4 @@
-"""`__device__` and `__constant__` variables of a module, as the host sets and reads them.  F3.
+"""`__device__` and `__constant__` variables of a module, as the host sets and reads them.
 
 Their values stay from launch to launch, as on a GPU, and stand where the cubin puts them: an image of all
 `__device__` variables, and constant bank 3.
