@@ -49,7 +49,7 @@ def ready(file: Path, cache: str, tier: str, libraries: bool) -> tuple[int, int,
     if tier == "steps":
         assert baseline_compiler.stepwise(kernel, program, NO_CHECKS) is not None
     else:
-        compile_module.translate(kernel, program, 32)
+        compile_module.compile_kernel(kernel, program, 32)
     seconds = time.process_time() - start
     return len(program.instructions), len(set(steps_of(kernel, program, NO_CHECKS).forms)), seconds
 

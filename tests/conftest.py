@@ -38,7 +38,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 @pytest.fixture
 def every_thread_works(monkeypatch: pytest.MonkeyPatch) -> None:
     """Host threads share a launch also where it has too little to do for two: for tests of threads."""
-    monkeypatch.setattr(grid, "PAYS", 0.0)
+    monkeypatch.setattr(grid, "MIN_PARALLEL_SECONDS", 0.0)
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -1,4 +1,4 @@
-"""compile, load, launch: from a CUDA file to counts.  Top to bottom, the architecture.  F8."""
+"""compile, load, launch: from a CUDA file to counts.  Top to bottom, the architecture."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Control characters: names and texts from files are shown with pictures in their place.  F1.
+"""Control characters: names and texts from files are shown with pictures in their place.
 
 A terminal obeys them: a kernel's name or a line of its source could colour, overwrite or hide what stands around it.
 """

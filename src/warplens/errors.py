@@ -1,4 +1,4 @@
-"""What can go wrong, in words a user can act on.  F1."""
+"""What can go wrong, in words a user can act on."""
 
 from __future__ import annotations
 

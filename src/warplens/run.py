@@ -1,4 +1,4 @@
-"""What one launch did: its counts, its time on a GPU, and reports of both.  F8."""
+"""What one launch did: its counts, its time on a GPU, and reports of both."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether the emulator and a GPU agree on one launch.  F2."""
+"""Whether the emulator and a GPU agree on one launch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the executor saw, instruction by instruction.  F2."""
+"""What the executor saw, instruction by instruction."""
 
 from __future__ import annotations
 

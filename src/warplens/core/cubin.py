@@ -1,4 +1,4 @@
-"""What a cubin says of its kernels.  F2."""
+"""What a cubin says of its kernels."""
 
 from __future__ import annotations
 

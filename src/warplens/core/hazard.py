@@ -1,4 +1,4 @@
-"""What the checks found that is no fault: races, memory read before it is written, misused barriers.  F2."""
+"""What the checks found that is no fault: races, memory read before it is written, misused barriers."""
 
 from __future__ import annotations
 

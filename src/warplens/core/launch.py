@@ -1,4 +1,4 @@
-"""How a kernel is started.  F2."""
+"""How a kernel is started."""
 
 from __future__ import annotations
 

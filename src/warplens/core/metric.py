@@ -1,4 +1,4 @@
-"""A number, what it is measured in, and where it comes from.  F2."""
+"""A number, what it is measured in, and where it comes from."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Machine code as data: instructions with their operands, blocks, loops.  F2."""
+"""Machine code as data: instructions with their operands, blocks, loops."""
 
 from __future__ import annotations
 

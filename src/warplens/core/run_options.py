@@ -1,4 +1,4 @@
-"""How much of this machine a run may take.  F2."""
+"""How much of this machine a run may take."""
 
 from __future__ import annotations
 

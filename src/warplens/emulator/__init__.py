@@ -1,4 +1,4 @@
-"""run(Program, launch) -> Trace: the machine code of a kernel, translated and executed on the CPU, counted.  F4."""
+"""run(Program, launch) -> Trace: the machine code of a kernel, translated and executed on the CPU, counted."""
 
 from warplens.emulator.execute.grid import available_threads, run
 from warplens.emulator.execute.launch_counts import LaunchTrace

@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all: written beside their place, then moved there.  F2."""
+"""Files that are there whole or not at all: written beside their place, then moved there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Results kept on disk by content: the same question is never worked out twice.  F2.
+"""Results kept on disk by content: the same question is never worked out twice.
 
 A key is the hash of everything that the result depends on, the sources of this package and the versions of the tools
 included, so an entry never goes stale and may be deleted at any time.  `WARPLENS_CACHE` names the directory; "off"

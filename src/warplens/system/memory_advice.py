@@ -1,4 +1,4 @@
-"""What of this process stays in memory while nobody needs it.  F2.
+"""Memory advice: releases unused pages of shared libraries, and keeps sparse arrays in small pages (madvise).
 
 LLVM's code is 70 MB of this process once a kernel has been translated, more than Python, NumPy and the kernel together.
 The system has it in its cache of files, so that it can go, and is there again in a millisecond when it is needed.
@@ -14,25 +14,15 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-LARGE_PAGE = 1 << 21  # bytes
 MAPS = Path("/proc/self/maps")  # "7f01a000-7f02b000 r-xp 0001a000 08:01 1234   /path/of/the/library.so"
 
 
 def release(library: str) -> None:
-    """The code of a shared library leaves this process's memory until it runs again.  Elsewhere than on Linux nothing
-    happens."""
+    """The code of a shared library leaves this process's memory until it runs again; on Linux only."""
     if sys.platform != "linux" or not MAPS.exists():
         return
     for start, size in _code_of(library):
         _madvise()(start, size, mmap.MADV_DONTNEED)
-
-
-def lend(start: int, size: int) -> None:
-    """The system may have these bytes of memory if it needs them, and what they hold may be lost; else they are there
-    when they are written again.  Only whole large pages, which would be split."""
-    first, last = -(-start // LARGE_PAGE) * LARGE_PAGE, (start + size) // LARGE_PAGE * LARGE_PAGE
-    if sys.platform == "linux" and first < last:
-        _madvise()(first, last - first, mmap.MADV_FREE)
 
 
 def in_small_pages(start: int, size: int) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from warplens.emulator.access.runtime_library import RuntimeLibrary, calls_of, with_calls
 from warplens.emulator.access.site import AddressWindows
-from warplens.emulator.jit.compile_module import compiled
+from warplens.emulator.jit.compile_module import compile_ir
 
 WINDOWS = AddressWindows(0x400, 0xFFFDC0)
 PAIR = 'define void @"mine"() {\n  call void @"count_row_4"(ptr null, i64 0)\n  call void @"others"()\n  ret void\n}\n'
@@ -20,7 +20,7 @@ def test_only_what_is_called_is_compiled_and_that_once(tmp_path: Path, monkeypat
 
     def watched(text: str) -> bytes:
         made.extend(line.split('"')[1] for line in text.splitlines() if line.startswith("define"))
-        return compiled(text)
+        return compile_ir(text)
 
     library = RuntimeLibrary(WINDOWS, "a test", watched)
     assert len(library.with_routines(with_calls(PAIR, b"code"))) == 2

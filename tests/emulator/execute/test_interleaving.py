@@ -62,13 +62,13 @@ def module() -> Any:
 def abreast(monkeypatch: pytest.MonkeyPatch) -> list[Worker]:
     """The workers whose blocks went abreast."""
     gone: list[Worker] = []
-    go = Worker.go_abreast
+    go = Worker.interleave_warps
 
     def noted(worker: Worker) -> None:
         gone.append(worker)
         go(worker)
 
-    monkeypatch.setattr(Worker, "go_abreast", noted)
+    monkeypatch.setattr(Worker, "interleave_warps", noted)
     return gone
 
 
@@ -78,7 +78,7 @@ def numbers(seed: int, n: int = N) -> np.ndarray[Any, np.dtype[np.float32]]:
 
 def one_by_one(monkeypatch: pytest.MonkeyPatch, launch: Callable[[], wl.Run]) -> wl.Run:
     with monkeypatch.context() as patch:
-        patch.setattr(GridExecution, "_goes_far", lambda grid, first: False)
+        patch.setattr(GridExecution, "_prefers_interleaving", lambda grid, first: False)
         return launch()
 
 
@@ -163,7 +163,7 @@ def test_the_fault_is_the_first_in_order(
         return str(fault.value), z
 
     with monkeypatch.context() as patch:
-        patch.setattr(GridExecution, "_goes_far", lambda grid, first: False)
+        patch.setattr(GridExecution, "_prefers_interleaving", lambda grid, first: False)
         told, expected = launch()
     again, z = launch()
     assert abreast

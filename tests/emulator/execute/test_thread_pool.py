@@ -57,15 +57,15 @@ def test_an_end_that_control_c_takes_away_is_told_again(monkeypatch: pytest.Monk
 
     class Interrupted:
         def put(self, item: None) -> None:
-            told.put(item)
+            ended.put(item)
 
         def get(self, timeout: float | None) -> None:
-            told.get(timeout=timeout)
+            ended.get(timeout=timeout)
             raise KeyboardInterrupt
 
-    told = task._outcome.told
+    ended = task._outcome.ended
     with monkeypatch.context() as patched:
-        patched.setattr(task._outcome, "told", Interrupted())
+        patched.setattr(task._outcome, "ended", Interrupted())
         with pytest.raises(KeyboardInterrupt):
             task.done()
     assert task.done(0.0)

@@ -51,10 +51,10 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     real = compile_module.compile_object
     monkeypatch.delenv("WARPLENS_TIER", raising=False)
     monkeypatch.setattr(compile_module, "_loaded", {})
-    monkeypatch.setattr(tiering, "translated_before", lambda *_: None)
+    monkeypatch.setattr(tiering, "cached_code", lambda *_: None)
     monkeypatch.setattr(tiering, "_executed", Counter())
     monkeypatch.setattr(compile_module, "compile_object", lambda *a: seen.append("whole") or real(*a))
-    monkeypatch.setattr(compile_module, "translated_before", lambda *_: None)
+    monkeypatch.setattr(compile_module, "cached_code", lambda *_: None)
     return seen
 
 
@@ -100,7 +100,7 @@ def test_little_work_is_never_translated_as_a_whole(made: list[str]) -> None:
 
 def test_the_blocks_behind_the_first_go_on_faster(made: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     expected, run = launch()
-    monkeypatch.setattr(tiering, "PAYS", 0)
+    monkeypatch.setattr(tiering, "BREAK_EVEN", 0)
     monkeypatch.setattr(tiering, "_executed", Counter())
     got, again = launch(threads=2)
     assert made == ["whole"]
@@ -114,8 +114,8 @@ def test_a_launch_that_takes_long_begins_again(made: list[str], monkeypatch: pyt
     kernel = wl.compile(source=spin, arch="sm_90")["spin"]
     runs = []
     for patient in (True, False):
-        monkeypatch.setattr(tiering, "LEAST_SECONDS", 1000 if patient else 0)
-        monkeypatch.setattr(tiering, "SECONDS", 0)
+        monkeypatch.setattr(tiering, "MIN_THREADED_SECONDS", 1000 if patient else 0)
+        monkeypatch.setattr(tiering, "THREADED_SECONDS", 0)
         monkeypatch.setattr(tiering, "_executed", Counter())
         out = np.arange(256, dtype=np.int32)
         runs.append((kernel.launch((1,), (256,), out, np.int32(5_000_000)), out))
@@ -128,7 +128,7 @@ def test_what_was_translated_before_is_used(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv("WARPLENS_TIER", "whole")
     launch()
     monkeypatch.delenv("WARPLENS_TIER")
-    monkeypatch.setattr(tiering, "stepwise", None)  # which would be called for steps
+    monkeypatch.setattr(tiering, "compile_threaded", None)  # which would be called for steps
     launch()
 
 

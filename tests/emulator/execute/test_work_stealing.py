@@ -10,8 +10,9 @@ import pytest
 from helpers.kernel_launches import written
 from warplens.emulator.execute import grid
 from warplens.emulator.execute.grid import GridExecution
+from warplens.emulator.execute.outcome import Outcome
 from warplens.emulator.execute.worker import Worker
-from warplens.emulator.state.structs import Status
+from warplens.emulator.execute.worker_driver import Chunk
 
 pytestmark = pytest.mark.usefixtures("every_thread_works")
 
@@ -33,7 +34,7 @@ def drives(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int, int]]:
     seen: list[tuple[int, int, int]] = []
     drive = GridExecution.drive
 
-    def noted(self: GridExecution, workers: list[Worker], chunks: list[tuple[int, int]], finish: bool = True) -> Status:
+    def noted(self: GridExecution, workers: list[Worker], chunks: list[Chunk], finish: bool = True) -> Outcome:
         seen.append((len(workers), chunks[0][0], sum(count for _, count in chunks)))
         return drive(self, workers, chunks, finish)
 
@@ -43,7 +44,7 @@ def drives(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int, int]]:
 
 @pytest.mark.parametrize(("kernel", "blocks"), [("squared", N // 256), ("strided", 64)])
 @pytest.mark.parametrize(
-    ("pays", "told", "expected"),
+    ("pays", "probe", "expected"),
     [
         (0.0, 0.0, [(1, 0, 1), (2, 1, -1)]),  # at once
         (1e-9, 0.0, [(1, 0, 1), (1, 1, 3), (2, 4, -4)]),  # as soon as something is known
@@ -53,14 +54,14 @@ def drives(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int, int]]:
 )
 def test_another_thread_is_asked_where_that_pays(
     drives: list[tuple[int, int, int]], monkeypatch: pytest.MonkeyPatch,
-    kernel: str, blocks: int, pays: float, told: float, expected: list[tuple[int, int, int]],
+    kernel: str, blocks: int, pays: float, probe: float, expected: list[tuple[int, int, int]],
 ) -> None:  # fmt: skip
     a, out, alone = np.arange(N, dtype=np.int32), np.zeros(N, np.int32), np.zeros(N, np.int32)
     squared = written(SOURCE, kernel)
     one = squared.launch(blocks, 256, a, alone, N, threads=1)
     drives.clear()
-    monkeypatch.setattr(grid, "PAYS", pays)
-    monkeypatch.setattr(grid, "TOLD", told)
+    monkeypatch.setattr(grid, "MIN_PARALLEL_SECONDS", pays)
+    monkeypatch.setattr(grid, "PROBE_SECONDS", probe)
     run = squared.launch(blocks, 256, a, out, N, threads=2)
     wanted = [(workers, first, count if count > 0 else blocks + count) for workers, first, count in expected]
     assert drives[: len(expected)] == wanted

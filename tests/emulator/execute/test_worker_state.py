@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from helpers.kernel_launches import written
-from warplens.emulator.execute.worker_state import ROOMS
+from warplens.emulator.execute.worker_state import WORKER_STATES
 from warplens.errors import KernelFault
 
 SOURCE = """
@@ -29,13 +29,13 @@ extern "C" __global__ void indexed(const int *a, int *out, int n) {
 def test_launches_of_one_shape_share_a_room_and_count_for_themselves() -> None:
     kernel, a, out = written(SOURCE, "indexed"), np.arange(64, dtype=np.int32), np.zeros(64, np.int32)
     first = kernel.launch(2, 32, a, out, 3)
-    room = ROOMS._rooms[-1]
+    room = WORKER_STATES._free[-1]
     second = kernel.launch(2, 32, a, out, 5)
-    assert ROOMS._rooms[-1] is room
+    assert WORKER_STATES._free[-1] is room
     assert np.array_equal(out, np.roll(a, -5) // 5)
     assert np.array_equal(first.trace.executed, second.trace.executed)
     third = kernel.launch(1, 32, a, out, 7)
-    assert ROOMS._rooms[-1] is not room
+    assert WORKER_STATES._free[-1] is not room
     assert 2 * third["smsp__inst_executed.sum"] == second["smsp__inst_executed.sum"]
 
 

@@ -40,7 +40,7 @@ def translated(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> list[str]:
     made: list[str] = []
     monkeypatch.setenv("WARPLENS_CACHE", str(tmp_path))
     monkeypatch.setattr(compile_module, "_loaded", {})
-    for name in ("compile_object", "compile_apart"):
+    for name in ("compile_object", "compile_divergent"):
         real = getattr(compile_module, name)
         monkeypatch.setattr(compile_module, name, lambda *a, name=name, real=real: made.append(name) or real(*a))
     return made
@@ -62,14 +62,14 @@ def test_only_when_a_warp_parts(translated: list[str]) -> None:
     steps = np.array([steps_of(int(n)) for n in numbers])
     assert out.tolist() == (steps + steps.reshape(-1, 2)[:, ::-1].reshape(-1)).tolist()
     assert run["smsp__sass_branch_targets_threads_divergent.sum"] > 0
-    assert translated == ["compile_object", "compile_apart"]
+    assert translated == ["compile_object", "compile_divergent"]
 
 
 def test_counts_do_not_depend_on_what_was_translated_before(translated: list[str]) -> None:
     numbers = np.arange(1, 257, dtype=np.int32)
     _, first = launch(numbers)
     _, second = launch(numbers)
-    assert translated == ["compile_object", "compile_apart"]
+    assert translated == ["compile_object", "compile_divergent"]
     assert first.metrics == second.metrics
 
 
@@ -77,6 +77,6 @@ def test_what_goes_wrong_then_reaches_who_launched(translated: list[str], monkey
     def fails(*_: Any) -> bytes:
         raise UnsupportedInstruction("no meaning for this")
 
-    monkeypatch.setattr(compile_module, "compile_apart", fails)
+    monkeypatch.setattr(compile_module, "compile_divergent", fails)
     with pytest.raises(UnsupportedInstruction, match="no meaning for this"):
         launch(np.arange(1, 257, dtype=np.int32))

@@ -79,7 +79,7 @@ def test_where_the_host_has_an_array_does_not_matter(off: int) -> None:
 @pytest.mark.parametrize("threads", [1, 2])
 def test_what_is_read_often_is_copied_after_all(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """`late` reads in its first block what it writes in its sixth."""
-    monkeypatch.setattr(grid, "OFTEN", 0)
+    monkeypatch.setattr(grid, "INSTRUCTIONS_PER_COPIED_BYTE", 0)
     brought: list[int] = []
     bring = device_memory.DeviceMemory.bring
     monkeypatch.setattr(device_memory.DeviceMemory, "bring", lambda self, n: brought.append(n) or bring(self, n))

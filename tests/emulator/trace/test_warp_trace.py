@@ -68,7 +68,14 @@ def test_a_log_without_room_says_so() -> None:
     passed = pass_arguments(kernel.kernel, "ccopy", args, (), memory)
     launch = Launch((*grid, 1, 1)[:3], (*block, 1, 1)[:3], 0)
     streams = record(
-        kernel.kernel, kernel.program, launch, passed.block, memory, (0, 1), banks=kernel._link(memory)[0], room=200
+        kernel.kernel,
+        kernel.program,
+        launch,
+        passed.block,
+        memory,
+        (0, 1),
+        banks=kernel._link(memory)[0],
+        log_words=200,
     )
     assert not streams.whole
     assert streams.words.size <= 200

@@ -1,4 +1,4 @@
-"""Blocks that run in clusters: which belong together, and the shared memory that they reach of each other."""
+"""Cluster memory: the blocks of a cluster, and the shared memory that they access of each other."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from warplens.emulator.state.structs import ClusterState
 class ClusterMemory:
     """The clusters of a worker.  Its blocks begin cluster after cluster, so that few wait at a time."""
 
-    def __init__(self, measure: WorkerConfiguration) -> None:
-        self.measure = measure
-        x, y, z = measure.cluster
+    def __init__(self, configuration: WorkerConfiguration) -> None:
+        self.configuration = configuration
+        x, y, z = configuration.cluster
         self.size = x * y * z
-        self.share = -(-measure.shared_bytes // SHARE) * SHARE
+        self.share = -(-configuration.shared_bytes // SHARE) * SHARE
 
     def enter(self, context: BlockContext, number: int) -> int:
-        """The number in the grid of the block that begins as `number`-th; `context` is its memory from now on."""
+        """The number in the grid of the block that starts as `number`-th; `context` becomes its memory."""
         cluster, rank = divmod(number, self.size)
         if rank == 0:
             self.memory = aligned(self.share * self.size + SHARE, SHARE)
-            self.record = ClusterState(live=self.size * self.measure.launch.threads_per_block)
+            self.record = ClusterState(live=self.size * self.configuration.launch.threads_per_block)
         block = context.block
         block.rank, block.cluster, block.window = rank, addressof(self.record), address(self.memory)
         block.shared = block.window + rank * self.share
@@ -34,9 +34,9 @@ class ClusterMemory:
 
     def _place(self, cluster: int, rank: int) -> int:
         """The block's number in the grid; ranks and clusters count x first, as on an H200."""
-        grid = self.measure.launch.grid
+        grid = self.configuration.launch.grid
         number, step = 0, 1
-        for size, blocks in zip(self.measure.cluster, grid, strict=True):
+        for size, blocks in zip(self.configuration.cluster, grid, strict=True):
             cluster, place = divmod(cluster, blocks // size)
             rank, within = divmod(rank, size)
             number += step * (place * size + within)

@@ -1,4 +1,4 @@
-"""A block that hangs: where each of its warps waits, and for whom."""
+"""Deadlock report: where each warp of a block that hangs waits, and for which threads."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from warplens.emulator.state.structs import (
     WarpState,
 )
 
-TOLD = 12  # places; a block has at most 32 warps, of which most wait alike
+MAX_PLACES = 12  # in the report; a block has at most 32 warps, most of which wait alike
 
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """Lanes of a warp that wait at an instruction, and what for, in words."""
+    """Lanes of a warp that wait at an instruction, and a text for what."""
 
     warp: int
     lanes: int
@@ -44,7 +44,7 @@ def waits(block: BlockState, warps: Sequence[WarpState]) -> Iterator[Wait]:
                 there = lanes if slot == EVERYBODY else warp.barriers.waiting[slot]
                 missing = need & ~there & ~warp.exited & 0xFFFFFFFF
                 word = "to meet again with" if slot < WARPSYNC else "for"
-                yield Wait(warp.index, lanes, at, f"{word} {spoken_lanes(missing or need)} of the warp")
+                yield Wait(warp.index, lanes, at, f"{word} {format_lanes(missing or need)} of the warp")
 
 
 def _barrier(block: BlockState, number: int) -> str:
@@ -53,21 +53,21 @@ def _barrier(block: BlockState, number: int) -> str:
     return f"at barrier {number}, where {block.arrived[number]} of {wanted} threads are"
 
 
-def told(block: BlockState, warps: Sequence[WarpState], program: Program) -> str:
+def format_waits(block: BlockState, warps: Sequence[WarpState], program: Program) -> str:
     """One line for each place and reason, with the warps that wait there."""
     alike: dict[tuple[int, int, str], list[int]] = {}
     for wait in waits(block, warps):
         alike.setdefault((wait.at, wait.lanes, wait.what), []).append(wait.warp)
     lines = []
-    for (at, lanes, what), numbers in list(alike.items())[:TOLD]:
-        who = f"warp{'s' if len(numbers) > 1 else ''} {_ranges(numbers)}, {spoken_lanes(lanes)}"
-        lines.append(f"  {who}: {what}, {place(program, program.instructions[at])}")
-    if len(alike) > TOLD:
-        lines.append(f"  and {len(alike) - TOLD} other places")
+    for (at, lanes, what), numbers in list(alike.items())[:MAX_PLACES]:
+        lanes_text = f"warp{'s' if len(numbers) > 1 else ''} {_ranges(numbers)}, {format_lanes(lanes)}"
+        lines.append(f"  {lanes_text}: {what}, {place(program, program.instructions[at])}")
+    if len(alike) > MAX_PLACES:
+        lines.append(f"  and {len(alike) - MAX_PLACES} other places")
     return "\n".join(lines)
 
 
-def spoken_lanes(mask: int) -> str:
+def format_lanes(mask: int) -> str:
     """ "lanes 0-15", "lane 3"."""
     if mask & 0xFFFFFFFF == 0xFFFFFFFF:
         return "all lanes"

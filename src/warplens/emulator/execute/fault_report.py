@@ -1,4 +1,4 @@
-"""Fault report: the KernelFault message with kernel, line, block, thread, address and buffer."""
+"""Fault report: the message of a kernel fault, with kernel, line, block, thread, address and buffer."""
 
 from __future__ import annotations
 
@@ -27,11 +27,19 @@ def thread(launch: Launch, warp: int, lane: int) -> str:
     return f"({linear % x},{linear // x % y},{linear // (x * y)})"
 
 
-def report(
-    env: WorkerEnv, program: Program, launch: Launch, memory: DeviceMemory, budget: int, hung: str = "", said: str = ""
+def format_fault(
+    env: WorkerEnv,
+    program: Program,
+    launch: Launch,
+    memory: DeviceMemory,
+    budget: int,
+    hung: str = "",
+    syscall: str = "",
 ) -> KernelFault:
-    """The exception for what a worker recorded; `hung` lists where the warps of a deadlocked block wait, `said` is
-    the message of a failed system call."""
+    """The exception for a recorded fault.
+
+    hung     where the warps of a block that hangs wait;  syscall: the message of a system call that failed
+    """
     fault = env.fault
     kind = FaultKind(fault.kind)
     block = "({},{},{})".format(*fault.ctaid)
@@ -39,36 +47,36 @@ def report(
         return KernelFault(f"{demangled(program.name)} hangs: no thread of block {block} can make progress\n{hung}")
     instruction = program.instructions[min(fault.instruction, len(program.instructions) - 1)]
     lane = (fault.lanes & -fault.lanes).bit_length() - 1 if fault.lanes else 0
-    who = f"block {block}, thread {thread(launch, fault.warp, lane)}"
+    thread_text = f"block {block}, thread {thread(launch, fault.warp, lane)}"
     where = place(program, instruction)
     if kind is FaultKind.BUDGET:
         return KernelFault(
-            f"endless loop? a warp executed more than {budget:,} instructions and spins at {where} ({who}); "
+            f"endless loop? a warp executed more than {budget:,} instructions and spins at {where} ({thread_text}); "
             "raise the limit with --budget"
         )
     if kind is FaultKind.TRAP:
-        return KernelFault(f"the kernel trapped at {where} ({who}){_grid_barrier_missed(program, launch)}")
+        return KernelFault(f"the kernel trapped at {where} ({thread_text}){_grid_barrier_missed(program, launch)}")
     if kind is FaultKind.WRONG_LANES:
-        return KernelFault(f"__syncwarp() mask does not contain the calling lanes\n  at {where}\n  in {who}")
+        return KernelFault(f"__syncwarp() mask does not contain the calling lanes\n  at {where}\n  in {thread_text}")
     if kind is FaultKind.STRAY_CONSTANT:
-        return KernelFault(f"{_constant(fault, instruction)}\n  at {where}\n  in {who}")
+        return KernelFault(f"{_constant(fault, instruction)}\n  at {where}\n  in {thread_text}")
     if kind is FaultKind.DRIVER:
-        return KernelFault(f"{said}\n  at {where}\n  in {who}")
+        return KernelFault(f"{syscall}\n  at {where}\n  in {thread_text}")
     if kind is FaultKind.BAD_JUMP:
-        return KernelFault(f"jump to an address that is not code, from {where} ({who})")
+        return KernelFault(f"jump to an address that is not code, from {where} ({thread_text})")
     address = fault.address[lane]
-    return KernelFault(f"{_access(fault, instruction, address, memory)}\n  at {where}\n  in {who}")
+    return KernelFault(f"{_access(fault, instruction, address, memory)}\n  at {where}\n  in {thread_text}")
 
 
 def _grid_barrier_missed(program: Program, launch: Launch) -> str:
     """Why a kernel with grid.sync() traps in an ordinary launch."""
     place = abi.bank0(program.arch).grid_barrier
-    asks = any(
+    reads = any(
         isinstance(operand, Constant) and operand.bank == 0 and operand.offset == place
         for instruction in program.instructions
         for operand in instruction.operands
     )
-    if launch.cooperative or not asks:
+    if launch.cooperative or not reads:
         return ""
     return "; grid.sync() needs a cooperative launch: cooperative=True, --cooperative, or the same in the launch block"
 

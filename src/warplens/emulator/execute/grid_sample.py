@@ -1,4 +1,4 @@
-"""Some blocks of a grid that stand for all of them."""
+"""Grid sample: chooses some blocks, and scales their counts to the whole grid."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def sample_of(launch: Launch, wanted: int, cluster: int = 1) -> Sample | None:
     """`wanted` blocks; None if the grid has no more.  UsageError for too few, or where blocks wait for each other.
 
     Between first and last, one from each of as many equal stretches, each at another place of its stretch: blocks at
-    equal distances could all stand in one column of a two-dimensional grid.
+    equal distances could all be in one column of a two-dimensional grid.
     """
     if wanted < LEAST:
         raise UsageError(f"a sample of {wanted} blocks: {LEAST} are needed, the first, the last and one between")
@@ -58,7 +58,7 @@ def sample_of(launch: Launch, wanted: int, cluster: int = 1) -> Sample | None:
         raise UsageError("blocks of a cluster wait for each other: such a kernel cannot be sampled")
     if wanted >= launch.blocks:
         return None
-    count, room = wanted - 2, launch.blocks - 2
-    starts = [room * k // count for k in range(count + 1)]
+    count, between = wanted - 2, launch.blocks - 2
+    starts = [between * k // count for k in range(count + 1)]
     places = [1 + s + int((e - s) * (k * GOLDEN % 1)) for k, (s, e) in enumerate(pairwise(starts))]
     return Sample(launch.blocks, tuple(places))

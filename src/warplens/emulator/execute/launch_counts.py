@@ -1,5 +1,4 @@
-"""What a launch did, as machine code left its counters; read when somebody asks, which takes as long as 50,000
-instructions."""
+"""Launch counts: the counters of a launch, read on first use, which takes as long as 50,000 instructions."""
 
 from __future__ import annotations
 
@@ -15,7 +14,7 @@ from warplens.core.launch import Launch
 
 @dataclass(frozen=True)
 class LaunchTrace:
-    """read   gives the arrays of a Trace, by name;  dependence: what its last two fields say;  the rest as there"""
+    """read   the arrays of a Trace, by name;  dependence: its last two fields;  the rest as in Trace"""
 
     launch: Launch
     read: Callable[[], dict[str, Any]]

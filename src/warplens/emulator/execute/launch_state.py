@@ -16,10 +16,11 @@ from warplens.emulator.state.counter_layout import CounterLayout
 
 @dataclass(frozen=True)
 class WorkerConfiguration:
-    """How large a room is, and what stands in it for all launches of a shape.
+    """Sizes and contents of a worker state that are the same for all launches of one configuration.
 
     buffers   allocations of device memory;  stride: bytes of a warp's record
-    banks     contents of the constant banks, of bank 0 without the parameters;  parameters: their place in it and size
+    banks     contents of the constant banks, of bank 0 without the parameters
+    parameters   their offset in bank 0 and their size, in bytes
     cluster   its size in blocks
     """
 
@@ -36,7 +37,7 @@ class WorkerConfiguration:
     cluster: Dim3 = (1, 1, 1)
 
     def like(self, other: WorkerConfiguration) -> bool:
-        """Whether a room of one serves the other.  Plans are compared by identity: they hold whole programs."""
+        """Whether a worker state of one serves the other.  Plans, which hold programs, are compared by identity."""
         return self.plan is other.plan and self._rest == other._rest
 
     @property
@@ -49,23 +50,23 @@ class WorkerConfiguration:
 
 @dataclass(frozen=True)
 class LaunchState:
-    """What every worker needs to know of the launch.
+    """What all workers of a launch share.
 
-    parameters   of the kernel;  calls: whether it calls the driver;  stop: 1 once Python wants them to end
+    parameters   of the kernel;  calls: whether it makes system calls;  stop: 1 asks native code to end
     """
 
-    measure: WorkerConfiguration
+    configuration: WorkerConfiguration
     parameters: bytes
     calls: bool
     stop: c_int32
 
     @property
     def launch(self) -> Launch:
-        return self.measure.launch
+        return self.configuration.launch
 
     @property
     def plan(self) -> CounterLayout:
-        return self.measure.plan
+        return self.configuration.plan
 
 
 @lru_cache(16)

@@ -1,4 +1,4 @@
-"""What stands fixed before a launch begins: its shape, and what the driver keeps in device memory."""
+"""Setup: builds the launch state, and allocates what the driver keeps in device memory."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def prepare(
     kernel: Kernel, program: Program, launch: Launch, parameters: bytes, memory: DeviceMemory,
     banks: dict[int, bytes] | None, multiprocessors: int, budget: int, checks: Checks,
 ) -> tuple[LaunchState, Heap]:  # fmt: skip
-    """What every worker needs to know; allocates what the driver keeps in device memory."""
+    """The launch state; allocates what the driver keeps in device memory."""
     syscalls.check(kernel)
     code = known(kernel, program, bool(checks))
     barrier = memory.allocate("the grid's barrier", np.zeros(64, np.uint8)) if launch.cooperative else 0
@@ -39,7 +39,7 @@ def prepare(
     initial = kernel.constants.get(0, b"")
     first = abi.launch_block(kernel.arch, initial, launch, multiprocessors, barrier, kernel.cluster)
     given = banks or {}
-    measure = WorkerConfiguration(
+    configuration = WorkerConfiguration(
         code.plan,
         launch,
         buffers=len(memory.allocations),
@@ -52,14 +52,13 @@ def prepare(
         parameters=(kernel.parameter_base, len(parameters)),
         cluster=kernel.cluster,
     )
-    shape = LaunchState(measure, parameters, bool(kernel.externs), c_int32(0))
-    return shape, heap
+    state = LaunchState(configuration, parameters, bool(kernel.externs), c_int32(0))
+    return state, heap
 
 
 @dataclass(frozen=True)
 class KernelSetup:
-    """What launches need to know of a program, found once: to look at all instructions takes as long as all else
-    before a launch.
+    """What launches need of a program, computed once: to look at all instructions takes as long as the rest of setup.
 
     stride   bytes of a warp's record;  calls: whether it calls functions
     """
@@ -87,7 +86,7 @@ def _stack(kernel: Kernel, calls: bool) -> int:
 
 
 def tile_of(launch: Launch) -> int:
-    """How many lanes stand side by side along x; 0 if the warps of a block are not all alike."""
+    """How many lanes of a warp are adjacent along x; 0 if the warps of a block are not all alike."""
     x, y, z = launch.block
     if x % 32 == 0 or y * z == 1:
         return 32

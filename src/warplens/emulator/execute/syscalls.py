@@ -1,6 +1,6 @@
-"""What the driver provides to kernels: functions that a kernel calls and that no cubin holds.
+"""System calls: vprintf, __assertfail, malloc and free, which the driver provides and no cubin holds.
 
-The generated code leaves for Python at such a call with the registers of the calling lanes: arguments begin at R4,
+Generated code calls Python with the registers of the calling lanes: arguments begin at R4,
 a pointer takes an aligned pair, and the result goes to R4 and R5 (seen in the code that calls them).
 """
 
@@ -49,12 +49,12 @@ def check(kernel: Kernel) -> None:
 
 
 class SystemCalls:
-    """The driver's side of one worker: what its kernels printed, its heap, and what went wrong."""
+    """System calls of one worker: what its blocks printed, the heap, and what went wrong."""
 
     def __init__(
-        self, shape: LaunchState, memory: DeviceMemory, buffers: ctypes.Array[BufferRange], heap: tuple[int, int] | None
+        self, state: LaunchState, memory: DeviceMemory, buffers: ctypes.Array[BufferRange], heap: tuple[int, int] | None
     ) -> None:
-        self.shape, self.memory, self.buffers = shape, memory, buffers
+        self.state, self.memory, self.buffers = state, memory, buffers
         self.printed: list[tuple[int, str]] = []  # (block by number, text)
         self.size = 0
         self.lost = 0  # calls of printf beyond PRINTED_BYTES
@@ -63,10 +63,10 @@ class SystemCalls:
         self.heap = DeviceHeap(*heap) if heap else None
 
     def called(self, env: int, block: int, warp: int, place: int, registers: int, lanes: int, back: int) -> int:
-        """The Hook.  Who holds it holds this, so that nothing here holds it."""
+        """The syscall callback.  The caller keeps it alive: stored on self it would make a reference cycle."""
         words = np.ctypeslib.as_array((ctypes.c_uint32 * (32 * ARGUMENTS)).from_address(registers))
         call = SystemCall(
-            self.shape, self.memory, BlockState.from_address(block), WarpState.from_address(warp),
+            self.state, self.memory, BlockState.from_address(block), WarpState.from_address(warp),
             words.reshape(ARGUMENTS, 32), lanes,
         )  # fmt: skip
         try:
@@ -124,7 +124,7 @@ class SystemCalls:
 
 
 class DeviceHeap:
-    """Device memory for malloc: what was freed is given again to whoever wants that much.  Empty at every launch."""
+    """Device heap of malloc: freed blocks are reused for requests of their size.  Empty at every launch."""
 
     def __init__(self, number: int, start: int) -> None:
         self.number, self.top, self.end = number, start, start + HEAP_BYTES
@@ -132,7 +132,7 @@ class DeviceHeap:
         self.free: dict[int, list[int]] = {}  # bytes -> addresses
 
     def take(self, size: int) -> int:
-        """The address; 0 if there is no room."""
+        """The address; 0 if no memory is left."""
         size = -(-max(size, 1) // HEAP_UNIT) * HEAP_UNIT
         if at := self._freed(size):
             return at
@@ -143,7 +143,7 @@ class DeviceHeap:
         return at
 
     def _freed(self, size: int) -> int:
-        """A freed piece of this size, or, once the heap has been used up, of the next larger one."""
+        """A freed block of this size, or, once the heap has been used up, of the next larger one."""
         sizes = [size] if self.top + size <= self.end else sorted(s for s in self.free if s >= size)
         for found in sizes:
             if self.free.get(found):
@@ -153,7 +153,7 @@ class DeviceHeap:
         return 0
 
     def give_back(self, address: int) -> bool:
-        """False if malloc has not given it, or it is back already."""
+        """False if malloc has not given it, or it has been freed already."""
         size = self.taken.pop(address, 0)
         if size:
             self.free.setdefault(size, []).append(address)
@@ -161,12 +161,12 @@ class DeviceHeap:
 
 
 class SystemCall:
-    """One call by the lanes of a split: their registers, and memory as each of them sees it."""
+    """One call by the active lanes of a warp split: their registers, and memory as each of them sees it."""
 
     def __init__(
-        self, shape: LaunchState, memory: DeviceMemory, block: Any, warp: Any, words: NDArray[np.uint32], mask: int
+        self, state: LaunchState, memory: DeviceMemory, block: Any, warp: Any, words: NDArray[np.uint32], mask: int
     ) -> None:
-        self.shape, self.memory, self.block, self.warp, self.words, self.mask = shape, memory, block, warp, words, mask
+        self.state, self.memory, self.block, self.warp, self.words, self.mask = state, memory, block, warp, words, mask
 
     @property
     def lanes(self) -> Sequence[int]:
@@ -175,12 +175,12 @@ class SystemCall:
     @property
     def block_number(self) -> int:
         x, y, z = self.block.ctaid
-        width, height, _ = self.shape.launch.grid
+        width, height, _ = self.state.launch.grid
         return int(x + width * (y + height * z))
 
     def thread(self, lane: int) -> list[int]:
         """threadIdx."""
-        return [int(axis[lane]) for axis in thread_indices(self.shape.launch.block)[0][self.warp.index]]
+        return [int(axis[lane]) for axis in thread_indices(self.state.launch.block)[0][self.warp.index]]
 
     def word(self, register: int, lane: int) -> int:
         return int(self.words[register - FIRST_ARGUMENT, lane])
@@ -192,7 +192,7 @@ class SystemCall:
         self.words[0, lane], self.words[1, lane] = value & 0xFFFFFFFF, value >> 32
 
     def reader(self, lane: int) -> Callable[[int, int], bytes]:
-        """Memory at generic addresses: nothing where none is."""
+        """Reads memory at generic addresses; empty where none is allocated."""
 
         def read(at: int, size: int) -> bytes:
             window, offset = at >> 32, at & 0xFFFFFFFF
@@ -211,17 +211,16 @@ class SystemCall:
         return b""
 
     def _shared(self, offset: int, size: int) -> bytes:
-        shape = self.shape
-        start = offset - abi.shared_base(shape.plan.program.arch)
-        room = max(min(size, shape.measure.shared_bytes - start), 0) if start >= 0 else 0
-        return ctypes.string_at(self.block.shared + start, room)
+        start = offset - abi.shared_base(self.state.plan.program.arch)
+        held = max(min(size, self.state.configuration.shared_bytes - start), 0) if start >= 0 else 0
+        return ctypes.string_at(self.block.shared + start, held)
 
     def _local(self, offset: int, size: int, lane: int) -> bytes:
         """Word w of lane l lies at (32 w + l) * 4 of the warp's local memory."""
-        room = self.shape.measure.local_bytes
-        start = offset - (abi.STACK_TOP - room)
-        base = self.block.local + 32 * room * self.warp.index
-        first, end = max(start, 0), min(start + size, room)
+        stack = self.state.configuration.local_bytes
+        start = offset - (abi.STACK_TOP - stack)
+        base = self.block.local + 32 * stack * self.warp.index
+        first, end = max(start, 0), min(start + size, stack)
         words = range(first // 4, -(-end // 4))
         content = b"".join(ctypes.string_at(base + 128 * word + 4 * lane, 4) for word in words)
         return content[first % 4 :][: max(end - first, 0)]

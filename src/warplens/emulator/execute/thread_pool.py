@@ -1,4 +1,7 @@
-"""Threads that run machine code, kept between launches: to start one takes as long as ten thousand instructions."""
+"""Thread pool: threads that run native code, kept between launches.
+
+To start a thread takes as long as ten thousand instructions.
+"""
 
 from __future__ import annotations
 
@@ -11,18 +14,18 @@ Task = Callable[[], None]
 
 
 class TaskResult:
-    """`raised` has one entry once the task has ended; `told` wakes who waits for that.
+    """`raised` has one entry once the task has ended; `ended` wakes the thread that waits for it.
 
-    Ctrl-C may take away what stood in a queue: it comes when get() has it and nobody else yet.
+    Ctrl-C may lose an entry of a queue: it can come after get() took the entry and before get() returns.
     """
 
     def __init__(self) -> None:
         self.raised: list[BaseException | None] = []
-        self.told: SimpleQueue[None] = SimpleQueue()
+        self.ended: SimpleQueue[None] = SimpleQueue()
 
 
 class PoolThread:
-    """A thread that does one task after the other, and waits for the next among the idle."""
+    """A worker thread; waits in the idle list between tasks."""
 
     def __init__(self) -> None:
         self.tasks: SimpleQueue[tuple[Task, TaskResult]] = SimpleQueue()
@@ -39,12 +42,12 @@ class PoolThread:
             del task  # with all that it holds of a launch
             _idle.append(self)
             outcome.raised.append(wrong)
-            outcome.told.put(None)
+            outcome.ended.put(None)
             del outcome, wrong
 
 
 _idle: list[PoolThread] = []
-os.register_at_fork(after_in_child=_idle.clear)  # threads stay behind
+os.register_at_fork(after_in_child=_idle.clear)  # a child has no threads
 
 
 class StartedTask:
@@ -53,20 +56,20 @@ class StartedTask:
     def __init__(self, task: Task) -> None:
         self._outcome = TaskResult()
         try:
-            member = _idle.pop()
+            thread = _idle.pop()
         except IndexError:
-            member = PoolThread()
-        member.tasks.put((task, self._outcome))
+            thread = PoolThread()
+        thread.tasks.put((task, self._outcome))
 
     def done(self, seconds: float | None = None) -> bool:
-        """Waits for the end, at most so long; whether that has come.  Raises what the task raised, once.
+        """Waits for the end, at most so long; whether it has come.  Raises what the task raised, once.
 
         Ctrl-C interrupts the waiting, not the task.
         """
         raised = self._outcome.raised
         if not raised:
             try:
-                self._outcome.told.get(timeout=seconds)
+                self._outcome.ended.get(timeout=seconds)
             except Empty:
                 return False
         wrong, raised[0] = raised[0], None

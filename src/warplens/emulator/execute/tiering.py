@@ -1,6 +1,6 @@
-"""Which code runs a launch: the kernel as steps, ready at once, or translated as a whole where that pays.
+"""Tier-up policy: which code runs a launch, threaded code, ready at once, or compiled code where that pays.
 
-Both do and count the same.
+Both compute and count the same.
 """
 
 from __future__ import annotations
@@ -14,84 +14,73 @@ from warplens.core.cubin import Kernel
 from warplens.core.program import Program
 from warplens.emulator.analysis.divergence import gives_way
 from warplens.emulator.analysis.kernel_features import uses_meeting
-from warplens.emulator.jit.compile_module import translate, translated_before
+from warplens.emulator.jit.compile_module import cached_code, compile_kernel
 from warplens.emulator.jit.native_code import NativeCode
 from warplens.emulator.state.check_set import Checks
-from warplens.emulator.threaded.baseline_compiler import stepwise
+from warplens.emulator.threaded.baseline_compiler import compile_threaded
 
-# To translate an instruction takes 2.5 ms; meanwhile a thread executes so many warp instructions as steps.
-PAYS = 60_000
-LEAST_SECONDS, SECONDS = 0.3, 0.003  # and an instruction: no launch stays longer with steps
-
-
-class TooLongError(Exception):
-    """Steps have been at it for longer than a translation takes."""
-
-
-class IndexWrappedError(Exception):
-    """A line of indices left 32 bits: only a translation without lines can execute that."""
-
-
-class CrossedError(Exception):
-    """Lanes of a warp wait for each other in two places.  An H200 lets those go that wait at a BSYNC (crossed.csv in
-    measurements/h200); code that is to know that is slower."""
+# To compile an instruction takes 2.5 ms; meanwhile a thread executes so many warp instructions of threaded code.
+BREAK_EVEN = 60_000
+# Threaded code may run for so many seconds: at least, and for each instruction of the kernel.
+MIN_THREADED_SECONDS, THREADED_SECONDS = 0.3, 0.003
 
 
 @dataclass(frozen=True)
 class TierPolicy:
-    """The two ways to run a kernel on blocks of one shape (`tile`: affine.py)."""
+    """The two tiers for a kernel with blocks of one shape (`tile`: affine.py)."""
 
     kernel: Kernel
     program: Program
     tile: int
     checks: Checks
 
-    def first(self) -> NativeCode:
-        """What a launch begins with: steps, unless there is something faster."""
-        return self._steps() or self.whole()
+    def initial(self) -> NativeCode:
+        """What a launch begins with: threaded code, unless compiled code is there or would pay."""
+        return self._threaded() or self.compiled()
 
-    def whole(self, tile: int | None = None) -> NativeCode:
-        return translate(self.kernel, self.program, self.tile if tile is None else tile, self.checks)
+    def compiled(self, tile: int | None = None) -> NativeCode:
+        return compile_kernel(self.kernel, self.program, self.tile if tile is None else tile, self.checks)
 
     @property
     def may_cross(self) -> bool:
-        """Whether lanes that hang may only seem to: they wait for each other, and are not yet let go for that."""
+        """Whether lanes that hang may only seem to: lanes wait for each other, which this code does not resolve."""
         return uses_meeting(self.program) and not gives_way(self.program)
 
-    def crossed(self) -> TierPolicy:
-        """The same where they are."""
+    def with_crossed_lanes(self) -> TierPolicy:
+        """The same for code that resolves it."""
         return replace(self, program=replace(self.program, crossed=True))
 
-    def _steps(self) -> NativeCode | None:
+    def _threaded(self) -> NativeCode | None:
         wanted = os.environ.get("WARPLENS_TIER", "")
         if wanted == "whole":
             return None
-        known = not wanted and (
-            _executed[self._name] > self._enough or translated_before(self.kernel, self.program, self.tile, self.checks)
+        compiled = not wanted and (
+            _executed[self._key] > self._break_even
+            or cached_code(self.kernel, self.program, self.tile, self.checks) is not None
         )
-        return None if known else stepwise(self.kernel, self.program, self.checks)
+        return None if compiled else compile_threaded(self.kernel, self.program, self.checks)
 
-    def faster(self, code: NativeCode, done: int, left: int, threads: int) -> NativeCode:
-        """What goes on where `code` has executed so many warp instructions of a launch, and so many are left."""
+    def tier_up(self, code: NativeCode, done: int, left: int, threads: int) -> NativeCode:
+        """The code that continues a launch of which so many warp instructions are executed, and so many are left."""
         if code.places is None or os.environ.get("WARPLENS_TIER") == "steps":
             return code
-        _executed[self._name] += done + left
-        return self.whole() if left > self._enough * threads else code
+        _executed[self._key] += done + left
+        return self.compiled() if left > self._break_even * threads else code
 
     @property
-    def _name(self) -> bytes:
+    def _key(self) -> bytes:
         return self.kernel.code
 
     @property
-    def _enough(self) -> int:
-        return PAYS * len(self.program.instructions)
+    def _break_even(self) -> int:
+        return BREAK_EVEN * len(self.program.instructions)
 
     @property
     def seconds(self) -> float:
-        """How long steps may run."""
+        """How long threaded code may run."""
         if os.environ.get("WARPLENS_TIER") == "steps":
             return inf
-        return max(LEAST_SECONDS, SECONDS * len(self.program.instructions))
+        return max(MIN_THREADED_SECONDS, THREADED_SECONDS * len(self.program.instructions))
 
 
-_executed: Counter[bytes] = Counter()  # as steps, by code, in this process
+_executed: Counter[bytes] = Counter()  # warp instructions of threaded code in this process, by machine code

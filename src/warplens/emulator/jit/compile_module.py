@@ -1,4 +1,4 @@
-"""LLVM text to machine code of this host, kept on disk by content."""
+"""Compile module: LLVM IR text to native code of this host, cached on disk by content."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from warplens.emulator.access.pattern import AccessCounts
 from warplens.emulator.access.runtime_library import RuntimeLibrary, with_calls
 from warplens.emulator.access.site import AddressWindows
 from warplens.emulator.jit.lazy_divergent_code import LazyDivergentCode
-from warplens.emulator.jit.native_code import NativeCode, RunAbreast, RunBlock, RunBlocks
+from warplens.emulator.jit.native_code import NativeCode, RunBlock, RunBlocks, RunInterleaved
 from warplens.emulator.lowering.kernel_module import KernelModule, windows_of
 from warplens.emulator.state.check_set import NO_CHECKS, Checks
 from warplens.emulator.state.counter_layout import COLUMNS, REQUESTS
@@ -26,18 +26,18 @@ from warplens.llvm.host_target import Loaded, host, load, target
 from warplens.system import disk_cache as disk
 from warplens.system import memory_advice
 
-# What pays: level 1 as a whole makes code that is at most a twentieth faster, and takes five times as long.
+# LLVM's level 1 as a whole makes code that is at most 5 % faster, and takes five times as long.
 PASSES = (
     "always_inliner", "sroa", "simplify_cfg", "new_gvn", "instruction_combine", "simplify_cfg", "aggressive_dce",
 )  # fmt: skip
 
-# Of large code: what new_gvn finds there is not worth the time, a tenth of all.
+# Of large code: what new_gvn finds there is not worth its time, a tenth of the whole.
 LARGE_PASSES = ("always_inliner", "sroa", "simplify_cfg", "instruction_combine", "aggressive_dce")
 
 
-def translate(kernel: Kernel, program: Program, tile: int, checks: Checks = NO_CHECKS) -> NativeCode:
-    """The kernel in machine code for a tile (affine.py); from disk if this host has translated it before."""
-    found = translated_before(kernel, program, tile, checks)
+def compile_kernel(kernel: Kernel, program: Program, tile: int, checks: Checks = NO_CHECKS) -> NativeCode:
+    """The kernel in native code for a tile (affine.py); from disk if this host has compiled it before."""
+    found = cached_code(kernel, program, tile, checks)
     if found is not None:
         return found
     name = _name_of(kernel, program, tile, checks)
@@ -45,8 +45,8 @@ def translate(kernel: Kernel, program: Program, tile: int, checks: Checks = NO_C
     return _keep(name, code, kernel, program, tile, checks)
 
 
-def translated_before(kernel: Kernel, program: Program, tile: int, checks: Checks = NO_CHECKS) -> NativeCode | None:
-    """The same, if it is there already."""
+def cached_code(kernel: Kernel, program: Program, tile: int, checks: Checks = NO_CHECKS) -> NativeCode | None:
+    """The same, if it is in memory or on disk already."""
     name = _name_of(kernel, program, tile, checks)
     if name in _loaded:
         return _loaded[name]
@@ -55,7 +55,9 @@ def translated_before(kernel: Kernel, program: Program, tile: int, checks: Check
 
 
 def _keep(name: str, code: bytes, kernel: Kernel, program: Program, tile: int, checks: Checks) -> NativeCode:
-    _loaded[name] = _load(code, kernel, program, lambda made: _apart(name, made, kernel, program, tile, checks))
+    _loaded[name] = _load(
+        code, kernel, program, lambda made: _load_divergent(name, made, kernel, program, tile, checks)
+    )
     memory_advice.release("libllvmlite")
     return _loaded[name]
 
@@ -70,10 +72,12 @@ def _key(*parts: str | bytes) -> str:
     return disk.key("translation", *host(), *parts)
 
 
-def _apart(name: str, made: NativeCode, kernel: Kernel, program: Program, tile: int, checks: Checks) -> int:
+def _load_divergent(name: str, made: NativeCode, kernel: Kernel, program: Program, tile: int, checks: Checks) -> int:
     """The address of run_apart."""
     known = made.weights.copy()
-    code = disk.remember("object", disk.key("apart", name), lambda: compile_apart(kernel, program, tile, checks, known))
+    code = disk.remember(
+        "object", disk.key("apart", name), lambda: compile_divergent(kernel, program, tile, checks, known)
+    )
     loaded = load(library_for(kernel, program).with_routines(code), ("run_apart", "weights"))
     made.loaded.append(loaded)
     made.weights[:] = _weights(loaded, len(program.instructions))
@@ -84,29 +88,29 @@ _loaded: dict[str, NativeCode] = {}  # kept for the life of the process: code in
 
 
 def compile_object(kernel: Kernel, program: Program, tile: int, checks: Checks = NO_CHECKS) -> bytes:
-    """An object file with run_blocks, run_abreast and run_block."""
+    """The object file with run_blocks, run_abreast and run_block."""
     signatures = library_for(kernel, program).signatures
     with _no_collection():
-        translator = KernelModule(kernel, program, tile, checks, library=signatures)
-        return compiled(translator.build(), passes_for(translator))
+        module = KernelModule(kernel, program, tile, checks, library=signatures)
+        return compile_ir(module.build(), passes_for(module))
 
 
-def compile_apart(kernel: Kernel, program: Program, tile: int, checks: Checks, weights: NDArray[np.int64]) -> bytes:
-    """An object file with run_apart; `weights` are those of the other's."""
+def compile_divergent(kernel: Kernel, program: Program, tile: int, checks: Checks, weights: NDArray[np.int64]) -> bytes:
+    """The object file with run_apart; `weights` are those of compile_object()."""
     signatures = library_for(kernel, program).signatures
     known = {n: AccessCounts(*map(int, row)) for n, row in enumerate(weights) if row.any()}
     with _no_collection():
-        translator = KernelModule(kernel, program, tile, checks, signatures, known)
-        return compiled(translator.build_apart(), passes_for(translator))
+        module = KernelModule(kernel, program, tile, checks, signatures, known)
+        return compile_ir(module.build_apart(), passes_for(module))
 
 
-def passes_for(translator: KernelModule) -> Sequence[str]:
-    return LARGE_PASSES if translator.large else PASSES
+def passes_for(module: KernelModule) -> Sequence[str]:
+    return LARGE_PASSES if module.large else PASSES
 
 
 @contextmanager
 def _no_collection() -> Iterator[None]:
-    """Python looks through all objects again and again while many are made that all stay: a third of the time."""
+    """Garbage collection would take a third of the time: many objects are made, and all of them stay."""
     was = gc.isenabled()
     gc.disable()
     try:
@@ -117,17 +121,17 @@ def _no_collection() -> Iterator[None]:
 
 
 def library_for(kernel: Kernel, program: Program) -> RuntimeLibrary:
-    """The routines that kernels of the program's architecture, and with clusters as large, share."""
+    """The runtime library that kernels of one architecture and cluster size share."""
     return library(windows_of(program, kernel.cluster_blocks))
 
 
 @cache
 def library(windows: AddressWindows) -> RuntimeLibrary:
-    return RuntimeLibrary(windows, disk.key(*host()), compiled)
+    return RuntimeLibrary(windows, disk.key(*host()), compile_ir)
 
 
-def compiled(written: Any, names: Sequence[str] = PASSES) -> bytes:
-    """An object file of a module, after these passes of LLVM's, with the names of what it calls."""
+def compile_ir(written: Any, names: Sequence[str] = PASSES) -> bytes:
+    """The object file of a module, after these LLVM passes, with the names of the routines that it calls."""
     import llvmlite.binding as llvm
 
     text = str(written)
@@ -145,7 +149,7 @@ def _weights(loaded: Loaded, instructions: int) -> NDArray[np.int64]:
     return np.array(columns, np.int64).reshape(instructions, COLUMNS - REQUESTS)
 
 
-def _load(code: bytes, kernel: Kernel, program: Program, make_apart: Callable[[NativeCode], int]) -> NativeCode:
+def _load(code: bytes, kernel: Kernel, program: Program, make_divergent: Callable[[NativeCode], int]) -> NativeCode:
     names = ("run_blocks", "run_block", "run_abreast", "weights", "apart")
     loaded = load(library_for(kernel, program).with_routines(code), names)
     made = NativeCode(
@@ -153,7 +157,7 @@ def _load(code: bytes, kernel: Kernel, program: Program, make_apart: Callable[[N
         RunBlock(loaded.addresses["run_block"]),
         _weights(loaded, len(program.instructions)),
         [loaded],
-        LazyDivergentCode(loaded.addresses["apart"], lambda: make_apart(made)),
-        run_abreast=RunAbreast(loaded.addresses["run_abreast"]),
+        LazyDivergentCode(loaded.addresses["apart"], lambda: make_divergent(made)),
+        run_interleaved=RunInterleaved(loaded.addresses["run_abreast"]),
     )
     return made

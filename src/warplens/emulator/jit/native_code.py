@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from warplens.emulator.jit.lazy_divergent_code import LazyDivergentCode
 
 RunBlocks = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
-RunAbreast = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, *[ctypes.c_int64] * 3)
+RunInterleaved = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, *[ctypes.c_int64] * 3)
 RunBlock = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p)
 
 
@@ -21,21 +21,21 @@ class NativeCode:
     """A kernel in machine code of this host, which lives as long as what is in `loaded`.
 
     weights   what a hit of each instruction adds to its counters (counter_layout.py)
-    apart     the code for lanes apart, where it is by itself
-    places    of a kernel that is run piece by piece: the address of the step that each place begins with, or 0
-    run_abreast  of one that is not
+    divergent the code for diverged warps, where it is a module of its own
+    places    of threaded code: the address of the record that each instruction starts with, or 0
+    run_interleaved  of compiled code
     """
 
     run_blocks: Any
     run_block: Any
     weights: NDArray[np.int64]
     loaded: list[Any]
-    apart: LazyDivergentCode | None = None
+    divergent: LazyDivergentCode | None = None
     places: NDArray[np.uint64] | None = None
-    run_abreast: Any = None
+    run_interleaved: Any = None
 
     def check(self) -> None:
-        """Raises what stopped a run while it had to be translated further."""
-        if self.apart is not None and self.apart.failure is not None:
-            failure, self.apart.failure = self.apart.failure, None
+        """Raises the error that stopped a run while divergent code was compiled."""
+        if self.divergent is not None and self.divergent.failure is not None:
+            failure, self.divergent.failure = self.divergent.failure, None
             raise failure

@@ -1,4 +1,7 @@
-"""Memory of earlier launches, kept for the next: to touch fresh pages takes longer than to copy into them."""
+"""Buffer pool: host memory of earlier launches, kept for the next.
+
+To touch fresh pages takes longer than to copy into them.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +12,6 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
-
-from warplens.system import memory_advice
 
 Bytes = NDArray[np.uint8]
 Record = TypeVar("Record", bound=Structure | Array[Any])
@@ -34,36 +35,33 @@ def aligned(size: int, alignment: int = 4096) -> Bytes:
 
 
 def alone(kind: type[Record]) -> Record:
-    """A new record in lines of the host's caches in which nothing else is: a thread would wait for what another one
-    writes beside it."""
+    """A new record in cache lines of its own, against false sharing between threads."""
     return cast(Record, kind.from_buffer(aligned(-(-sizeof(kind) // LINES) * LINES, LINES).data))
 
 
 class BufferPool:
-    """Pieces that nobody uses, the latest last."""
+    """Free host buffers by size, most recent last."""
 
     def __init__(self) -> None:
-        self._pieces: list[Bytes] = []
+        self._free: list[Bytes] = []
         self._lock = Lock()
 
     def take(self, size: int) -> Bytes:
-        """`size` bytes at an aligned address; nobody knows what they hold."""
+        """`size` bytes at an aligned address, with any content."""
         with self._lock:
-            fitting = [n for n, piece in enumerate(self._pieces) if size <= piece.size <= 2 * size]
+            fitting = [n for n, buffer in enumerate(self._free) if size <= buffer.size <= 2 * size]
             if fitting:
-                return self._pieces.pop(fitting[-1])[:size]
+                return self._free.pop(fitting[-1])[:size]
         return aligned(size)
 
-    def give(self, pieces: Iterable[Bytes]) -> None:
-        """Back from a launch, to be kept or forgotten: the system may have them if it needs memory."""
-        given = [piece for piece in pieces if piece.size]
-        for piece in given:
-            memory_advice.lend(address(piece), piece.size)
-        most = min(max(KEPT, sum(piece.size for piece in given)), MOST_KEPT)
+    def give(self, buffers: Iterable[Bytes]) -> None:
+        """Returns the buffers of a launch, to be kept or dropped."""
+        given = [buffer for buffer in buffers if buffer.size]
+        most = min(max(KEPT, sum(buffer.size for buffer in given)), MOST_KEPT)
         with self._lock:
-            self._pieces += given
-            while sum(kept.size for kept in self._pieces) > most:
-                self._pieces.pop(0)
+            self._free += given
+            while sum(kept.size for kept in self._free) > most:
+                self._free.pop(0)
 
 
 SPARE = BufferPool()

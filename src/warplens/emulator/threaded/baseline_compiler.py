@@ -11,7 +11,7 @@ from warplens.core.cubin import Kernel
 from warplens.core.program import Program
 from warplens.emulator.access.runtime_library import declare
 from warplens.emulator.access.site import AddressWindows
-from warplens.emulator.jit.compile_module import compiled, library
+from warplens.emulator.jit.compile_module import compile_ir, library
 from warplens.emulator.jit.native_code import NativeCode, RunBlock, RunBlocks
 from warplens.emulator.state.check_set import OF_ACCESSES, Checks
 from warplens.emulator.state.counter_layout import COLUMNS, REQUESTS
@@ -28,7 +28,7 @@ from warplens.system import memory_advice
 _ready: dict[str, NativeCode] = {}
 
 
-def stepwise(kernel: Kernel, program: Program, checks: Checks) -> NativeCode | None:
+def compile_threaded(kernel: Kernel, program: Program, checks: Checks) -> NativeCode | None:
     """The kernel as steps; None where it has to be translated as a whole."""
     chosen = str(kernel.cluster_blocks), str(program.crossed)
     name = disk.key(kernel.arch, kernel.code, program.name, *chosen, *sorted(checks), *kernel.externs)
@@ -57,7 +57,7 @@ def _made(program: Program, steps: ThreadedCode) -> NativeCode:
 
 @cache
 def _pieces(windows: AddressWindows) -> HandlerCache:
-    return HandlerCache(disk.key(*host()), library(windows), compiled)
+    return HandlerCache(disk.key(*host()), library(windows), compile_ir)
 
 
 _steppers: dict[str, Loaded] = {}
@@ -75,7 +75,7 @@ def _stepper(program: Program, windows: AddressWindows, setting: TemplateSetting
             context = HandlerContext(module, program, setting)
             blocks = context.runtime.blocks
             blocks.run_blocks(blocks.run_block(DispatchLoop(context).build()))
-            return compiled(module)
+            return compile_ir(module)
 
         code = disk.remember("object", name, make)
         _steppers[name] = load(library(windows).with_routines(code), ("run_blocks", "run_block"))

@@ -1,6 +1,6 @@
-"""What single warps do, lane by lane: the basic blocks that they enter and the addresses that they reach.
+"""Lane trace: the basic blocks that single warps enter and the addresses that they access, lane by lane.
 
-For pictures and for questions about a few blocks; what prices a whole launch is warp_trace.py.
+For pictures and for questions about a few blocks; for the model of time there is warp_trace.py.
 """
 
 from __future__ import annotations
