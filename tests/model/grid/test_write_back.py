@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import warplens as wl
+from helpers.kernel_launches import written_module
 from warplens.calibration import source_of, trials
 from warplens.calibration.trial import Buffer
 from warplens.machine import Machine, machine
@@ -240,7 +241,6 @@ def counted(name: str) -> float:
 
 
 KEPT = {trial.name: trial for trial in trials(132) if trial.subject == "kept"}
-KEPT_KERNELS = wl.compile(source=source_of("kept"), arch="sm_90")
 
 
 @pytest.mark.parametrize("name", ["loads beside stores, 16 MiB", "rounds together, 40 MiB"])
@@ -248,7 +248,7 @@ def test_dram_writes_as_much_as_an_h200_counts(name: str) -> None:
     """What is read again and again takes the place of stores; a kernel that only reads makes DRAM write 2.4 MB."""
     trial = KEPT[name]
     arguments = [np.zeros(a.bytes // 4, np.float32) if isinstance(a, Buffer) else a for a in trial.args]
-    run = KEPT_KERNELS[trial.kernel].launch((trial.grid,), (trial.block,), *arguments)
+    run = written_module(source_of("kept"))[trial.kernel].launch((trial.grid,), (trial.block,), *arguments)
     assert run.predict("h200").metrics["dram__bytes_write.sum"].value == pytest.approx(counted(name), rel=0.08)
 
 

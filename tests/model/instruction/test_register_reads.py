@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-import warplens as wl
+from helpers.kernel_launches import written_module
 from warplens.calibration import source_of
 from warplens.machine import machine
 from warplens.model.instruction.instruction_table import machine_code
 from warplens.model.layout import BANKS, READS
 
-OPERANDS = wl.compile(source=source_of("operands"))
-
 
 def reads(name: str) -> tuple[float, float]:
     """Mean of each bank for the multiply-adds of the longest block of code."""
-    program = OPERANDS[name].program
+    program = written_module(source_of("operands"))[name].program
     rows = machine_code(program, machine("h200").speeds).rows
     longest = max(program.blocks, key=lambda block: block.last - block.first)
     inside = program.instructions[longest.first : longest.last + 1]
@@ -36,6 +34,6 @@ def test_what_is_marked_for_reuse_is_read_once() -> None:
 
 
 def test_memory_instructions_do_not_count() -> None:
-    program = OPERANDS["fma_own_1"].program
+    program = written_module(source_of("operands"))["fma_own_1"].program
     rows = machine_code(program, machine("h200").speeds).rows
     assert not any(rows[i.index, READS:].any() for i in program.instructions if i.base in ("LDC", "STG", "S2R"))

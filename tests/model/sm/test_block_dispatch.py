@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import warplens as wl
+from helpers.kernel_launches import written_module
 from warplens.calibration import source_of, trials
 from warplens.calibration.readings import read
 from warplens.calibration.trial import Buffer
@@ -16,14 +17,14 @@ from warplens.calibration.trial import Buffer
 MEASURED = Path(__file__).parents[3] / "measurements" / "h200"
 TIMES = read(MEASURED / "calibration.csv")
 TRIALS = {trial.name: trial for trial in trials(132) if trial.subject == "unequal"}
-KERNELS = wl.compile(source=source_of("unequal"), arch="sm_90")
 OCCUPANCY = "sm__warps_active.avg.pct_of_peak_sustained_active"
 
 
 def predicted(name: str) -> wl.Prediction:
     trial = TRIALS[name]
     args = [np.zeros(a.bytes // 4, np.float32) if isinstance(a, Buffer) else a for a in trial.args]
-    return KERNELS[trial.kernel].launch((trial.grid,), (trial.block,), *args).predict("h200")
+    kernel = written_module(source_of("unequal"))[trial.kernel]
+    return kernel.launch((trial.grid,), (trial.block,), *args).predict("h200")
 
 
 @pytest.mark.parametrize(

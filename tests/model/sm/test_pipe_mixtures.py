@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import warplens as wl
+from helpers.kernel_launches import written_module
 from warplens.calibration import source_of, trials
 from warplens.calibration.readings import read
 from warplens.machine import machine
@@ -15,7 +15,6 @@ from warplens.machine import machine
 READ = read(Path(__file__).parents[3] / "measurements" / "h200" / "calibration.csv")
 SUBJECTS = ("mixtures", "parting", "shared")
 TRIALS = {trial.name: trial for trial in trials(132) if trial.subject in SUBJECTS}
-KERNELS = {subject: wl.compile(source=source_of(subject), arch="sm_90") for subject in SUBJECTS}
 FEW, MANY = 4, 12  # rounds: what is beside them does not count
 
 
@@ -25,7 +24,8 @@ def cycles(name: str) -> float:
     ticks, sink = np.zeros(32, np.int64), np.zeros(1024, "V4")  # floats or integers
     times = []
     for rounds in (FEW, MANY):
-        run = KERNELS[trial.subject][trial.kernel].launch((1,), (trial.block,), ticks, sink, rounds, *trial.args[3:])
+        kernel = written_module(source_of(trial.subject))[trial.kernel]
+        run = kernel.launch((1,), (trial.block,), ticks, sink, rounds, *trial.args[3:])
         times.append(run.predict("h200").time_us * machine("h200").boost_megahertz)
     return (times[1] - times[0]) / (MANY - FEW) / (trial.per / int(trial.args[2]))
 

@@ -8,11 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import warplens as wl
+from helpers.kernel_launches import written_module
 from warplens.calibration.trial import source_of
 
 RECORD = Path(__file__).parents[3] / "measurements" / "h200" / "calibration.csv"
-KERNELS = wl.compile(source=source_of("bursts"), arch="sm_90")
 LINES = 64
 
 
@@ -26,12 +25,13 @@ def measured(what: str, parameter: str) -> float:
 @pytest.mark.parametrize(("name", "arrays"), [("burst_copy_1", 2), ("burst_sum", 3)])
 def test_what_is_stored_waits_for_what_was_asked_for_before(name: str, arrays: int, kib: int) -> None:
     buffers = [np.zeros(kib * 256, np.float32) for _ in range(arrays)]
-    found = KERNELS[name].launch((kib // 4,), (256,), *buffers).predict("h200")
+    found = written_module(source_of("bursts"))[name].launch((kib // 4,), (256,), *buffers).predict("h200")
     assert found.time_us == pytest.approx(measured(name.replace("_", " "), f"{kib} KiB"), rel=0.06)
 
 
 def test_a_line_that_all_want_comes_as_soon_as_to_the_nearer_half_of_l2() -> None:
     """A multiprocessor alone waits as long as it is far from each: 678 cycles for 597, of 64 lines."""
     arrays = np.zeros(4096, np.int64), np.zeros(1 << 18, np.int32), np.zeros(1024, np.int32)
-    found = KERNELS["together"].launch((132,), (32,), *arrays, np.int32(LINES), np.int32(128), np.int32(0))
+    kernel = written_module(source_of("bursts"))["together"]
+    found = kernel.launch((132,), (32,), *arrays, np.int32(LINES), np.int32(128), np.int32(0))
     assert found.predict("h200").time_us == pytest.approx(measured("together", "132 blocks, time"), rel=0.1)
