@@ -1,3 +1,3 @@
-"""The version of this package, which every report names.  F2."""
+"""The version of this package, which every report names."""
 
 __version__ = "0.1.0"

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from rules.example_kernels import counted
-from warplens.rules.narrow_access import Evidence, narrow_access
+from warplens.rules.narrow_access import NarrowAccessEvidence, narrow_access
 
 
 @pytest.mark.parametrize(("title", "size"), [("1_scalar_char", 1), ("1_scalar_half", 2), ("2_wide2_char", 2)])
 def test_bytes_per_thread(title: str, size: int) -> None:
     found = narrow_access(counted(f"wide/{title}"))
     assert found is not None
-    assert found.evidence == Evidence(size, 1.0)
+    assert found.evidence == NarrowAccessEvidence(size, 1.0)
 
 
 @pytest.mark.parametrize("title", ["1_scalar_float", "2_wide2_half"])

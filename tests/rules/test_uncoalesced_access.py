@@ -10,7 +10,7 @@ from warplens.rules.uncoalesced_access import uncoalesced_access
 def test_a_stride_of_two_elements_doubles_the_sectors() -> None:
     found = uncoalesced_access(counted("coalescing/2_nccopy"))
     assert found is not None
-    assert isinstance(found.evidence, module.Evidence)
+    assert isinstance(found.evidence, module.UncoalescedAccessEvidence)
     worst = found.evidence.worst
     assert (worst.name, worst.per_request, worst.ideal_per_request) == ("Global Load", 8, 4)
 

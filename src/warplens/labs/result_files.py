@@ -26,7 +26,7 @@ DIGITS = 4  # of modelled times: what is told of them, and less than differs bet
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class ResultRecord:
     """One rung at one size, as results.csv keeps it: its metrics, and its time on each GPU."""
 
     metrics: Mapping[str, Metric]
@@ -34,17 +34,17 @@ class Record:
 
 
 Key = tuple[str, str]  # size and rung
-Results = dict[Key, Record]
+Results = dict[Key, ResultRecord]
 
 
-def record(outcomes: Mapping[str, RungResult], names: Iterable[str]) -> Record:
+def record(outcomes: Mapping[str, RungResult], names: Iterable[str]) -> ResultRecord:
     """From what ran on each GPU; the counts are those of the first."""
     first = next(iter(outcomes.values()))
     metrics = {name: first.metrics[name] for name in names if name in first.metrics}
-    return Record(metrics, {gpu: found.predicted for gpu, found in outcomes.items() if found.predicted})
+    return ResultRecord(metrics, {gpu: found.predicted for gpu, found in outcomes.items() if found.predicted})
 
 
-def lines(size: str, rung: str, kept: Record) -> list[str]:
+def lines(size: str, rung: str, kept: ResultRecord) -> list[str]:
     """The rows of results.csv for a rung."""
     rows: list[tuple[str, str, str]] = []
     rows += [(name, exact_number(metric.value), metric.provenance) for name, metric in kept.metrics.items()]
@@ -74,7 +74,7 @@ def read_results(folder: Path) -> Results:
             times.setdefault(provenance, {})[name] = row["value"]
         elif provenance in get_args(Provenance):
             metrics[name] = Metric(number(row["value"]), "", provenance)  # type: ignore[arg-type]
-    return {key: Record(metrics, dict(map(_time, times.items()))) for key, (metrics, times) in found.items()}
+    return {key: ResultRecord(metrics, dict(map(_time, times.items()))) for key, (metrics, times) in found.items()}
 
 
 def _time(item: tuple[str, dict[str, str]]) -> tuple[str, Predicted]:

@@ -9,7 +9,7 @@ from warplens.labs.columns import value
 from warplens.labs.lab import Lab
 from warplens.labs.peak_share import limit, share
 from warplens.labs.rank_order import differing
-from warplens.labs.result_files import Record
+from warplens.labs.result_files import ResultRecord
 from warplens.labs.rung import Rung
 from warplens.launchspec.expression import Names
 from warplens.machine import Machine, machine
@@ -20,7 +20,7 @@ Times = Mapping[str, MeasuredTime]
 
 def sheet(
     lab: Lab, size: str, names: Names | None, gpus: Sequence[str], rungs: Sequence[Rung],
-    records: Mapping[str, Record], measured: Times, unpredicted: Mapping[str, str] = {},
+    records: Mapping[str, ResultRecord], measured: Times, unpredicted: Mapping[str, str] = {},
 ) -> LabTable:  # fmt: skip
     """records, measured, unpredicted: by the rungs' titles; a row of `measured` that is no rung is a library's."""
     first = machine(gpus[0])
@@ -39,7 +39,7 @@ def sheet(
 
 
 def row(
-    lab: Lab, rung: Rung, names: Names | None, gpu: Machine, kept: Record, time: MeasuredTime | None,
+    lab: Lab, rung: Rung, names: Names | None, gpu: Machine, kept: ResultRecord, time: MeasuredTime | None,
     unpredicted: Mapping[str, str],
 ) -> LabRow:  # fmt: skip
     entry = rung.entry

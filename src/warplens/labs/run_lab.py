@@ -9,7 +9,7 @@ from warplens.core.run_options import USUAL, RunOptions
 from warplens.errors import UsageError
 from warplens.labs.lab import Lab
 from warplens.labs.opcode_claims import miscoded
-from warplens.labs.result_files import Record, read_measured, record
+from warplens.labs.result_files import ResultRecord, read_measured, record
 from warplens.labs.result_table import recorded, sheet
 from warplens.labs.rung import Rung, RungResult
 from warplens.launchspec.expression import Names, evaluate_ratio, parse_setting
@@ -71,7 +71,7 @@ def miscounted(lab: Lab, rung: Rung, size: Size, outcome: RungResult) -> tuple[s
 
 
 def tabled(
-    lab: Lab, done: Sequence[Record], rungs: Sequence[Rung], size: Size, gpus: Sequence[str],
+    lab: Lab, done: Sequence[ResultRecord], rungs: Sequence[Rung], size: Size, gpus: Sequence[str],
     unpredicted: Mapping[str, str], fresh: Mapping[str, MeasuredTime] = {},
 ) -> LabTable:  # fmt: skip
     """The table of what ran: with times measured now, or else those recorded for the first GPU."""
@@ -80,5 +80,5 @@ def tabled(
     return sheet(lab, size.text, size.names, gpus, rungs, records, measured, unpredicted)
 
 
-def kept(lab: Lab, done: FinishedRung) -> Record:
+def kept(lab: Lab, done: FinishedRung) -> ResultRecord:
     return record(done.outcomes, lab.metrics_of(done.rung.entry))

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from warplens.core.run_options import USUAL, RunOptions
 from warplens.errors import UsageError
 from warplens.labs.lab import Lab
-from warplens.labs.result_files import RESULTS, TIMES, Record, lines, read_measured, read_results, text
+from warplens.labs.result_files import RESULTS, TIMES, ResultRecord, lines, read_measured, read_results, text
 from warplens.labs.result_table import recorded, sheet
 from warplens.labs.run_lab import FinishedRung, Size, kept, runs
 from warplens.labs.rung import Rung
@@ -77,7 +77,7 @@ def table(lab: Lab) -> str:
     """The lab's table in Markdown: of its full size, or of the small one where that is all there is."""
     results = read_results(lab.folder)
     size = "small" if {of for of, _ in results} == {"small"} else "full"
-    empty = Record({}, {})
+    empty = ResultRecord({}, {})
     records = {rung.entry.title: results.get((size, rung.entry.title), empty) for rung in lab.rungs}
     measured = recorded(read_measured(lab.folder), size, GPU)
     names: Names | None = None if size == "small" else {}

@@ -1,4 +1,4 @@
-"""From a run and the description of a GPU to the time that it takes, and the least that it could take.  F5."""
+"""From a run and the description of a GPU to the time that it takes, and the least that it could take."""
 
 from warplens.model.bounds.bound import Bound, LeastTime
 from warplens.model.bounds.least_time import floor

@@ -1,4 +1,4 @@
-"""What looks like chance and is the same every time.  F5."""
+"""What looks like chance and is the same every time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where things stand in the arrays that go into and come out of the simulation of a multiprocessor.  F5."""
+"""Where things stand in the arrays that go into and come out of the simulation of a multiprocessor."""
 
 from __future__ import annotations
 

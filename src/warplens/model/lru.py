@@ -1,4 +1,4 @@
-"""A cache that evicts what has not been used for longest, set by set.  F5."""
+"""A cache that evicts what has not been used for longest, set by set."""
 
 from __future__ import annotations
 

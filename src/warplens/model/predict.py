@@ -1,4 +1,4 @@
-"""predict(): how long a launch takes on a GPU.  F5.
+"""predict(): how long a launch takes on a GPU.
 
 One multiprocessor is simulated (simulate.py) with the blocks that it would be given, all of them or as many full
 waves as stand for the rest; L2 and DRAM serve it with its share of their bandwidth.

@@ -48,20 +48,20 @@ def format_evidence(evidence: Any, subject: LaunchView) -> tuple[str, str]:
 
 
 @format_evidence.register
-def _(evidence: uncoalesced_access.Evidence, subject: LaunchView) -> tuple[str, str]:
+def _(evidence: uncoalesced_access.UncoalescedAccessEvidence, subject: LaunchView) -> tuple[str, str]:
     worst = evidence.worst
     return f"uncoalesced {plural(worst)}: {percent(worst.excess / worst.units)} of sectors wasted {against(worst)}", ""
 
 
 @format_evidence.register
-def _(evidence: bank_conflicts.Evidence, subject: LaunchView) -> tuple[str, str]:
+def _(evidence: bank_conflicts.BankConflictsEvidence, subject: LaunchView) -> tuple[str, str]:
     worst = evidence.worst
     share = percent(worst.excess / worst.units)
     return f"bank conflicts in {plural(worst)}: {share} of wavefronts {against(worst)}", ""
 
 
 @format_evidence.register
-def _(evidence: inactive_lanes.Evidence, subject: LaunchView) -> tuple[str, str]:
+def _(evidence: inactive_lanes.InactiveLanesEvidence, subject: LaunchView) -> tuple[str, str]:
     causes = []
     if evidence.divergent_branches:
         causes.append(f"{percent(evidence.divergent_branches)} of branches diverge")
@@ -71,7 +71,7 @@ def _(evidence: inactive_lanes.Evidence, subject: LaunchView) -> tuple[str, str]
 
 
 @format_evidence.register
-def _(evidence: local_memory.Evidence, subject: LaunchView) -> tuple[str, str]:
+def _(evidence: local_memory.LocalMemoryEvidence, subject: LaunchView) -> tuple[str, str]:
     cause = "register spills, or arrays that do not fit in registers"
     if evidence.array:
         cause = f"array {evidence.array}, indexed by a variable in line {evidence.indexed_at}"
@@ -79,7 +79,7 @@ def _(evidence: local_memory.Evidence, subject: LaunchView) -> tuple[str, str]:
 
 
 @format_evidence.register
-def _(evidence: contended_atomics.Evidence, subject: LaunchView) -> tuple[str, str]:
+def _(evidence: contended_atomics.ContendedAtomicsEvidence, subject: LaunchView) -> tuple[str, str]:
     lanes = decimal(evidence.lanes_per_word)
     return f"contended atomics: {lanes} lanes per warp update the same word, one after the other", (
         "reduce within the warp or the block first"
@@ -87,7 +87,7 @@ def _(evidence: contended_atomics.Evidence, subject: LaunchView) -> tuple[str, s
 
 
 @format_evidence.register
-def _(evidence: double_literal.Evidence, subject: LaunchView) -> tuple[str, str]:
+def _(evidence: double_literal.DoubleLiteralEvidence, subject: LaunchView) -> tuple[str, str]:
     share = percent(evidence.share)
     return f"double precision on floats: {share} of instructions compute in double precision or convert", (
         "write float literals with an f (0.5f) and call sqrtf, expf"
@@ -95,21 +95,21 @@ def _(evidence: double_literal.Evidence, subject: LaunchView) -> tuple[str, str]
 
 
 @format_evidence.register
-def _(evidence: narrow_access.Evidence, subject: LaunchView) -> tuple[str, str]:
+def _(evidence: narrow_access.NarrowAccessEvidence, subject: LaunchView) -> tuple[str, str]:
     return f"narrow global accesses: {count(evidence.bytes, 'byte')} per thread", (
         "vectors of 4 or more bytes (uchar4, half2) need fewer instructions"
     )
 
 
 @format_evidence.register
-def _(evidence: small_grid.Evidence, subject: LaunchView) -> tuple[str, str]:
+def _(evidence: small_grid.SmallGridEvidence, subject: LaunchView) -> tuple[str, str]:
     blocks, most = count(evidence.blocks, "block"), evidence.multiprocessors
     uses = "uses" if evidence.blocks == 1 else "use"
     return f"small grid: {blocks} {uses} at most {evidence.blocks} of the {most} SMs of the {subject.machine.title}", ""
 
 
 @format_evidence.register
-def _(evidence: low_occupancy.Evidence, subject: LaunchView) -> tuple[str, str]:
+def _(evidence: low_occupancy.LowOccupancyEvidence, subject: LaunchView) -> tuple[str, str]:
     limit = " and ".join(RESOURCES[name] for name in evidence.limiters)
     advice = "use larger blocks" if "blocks" in evidence.limiters else ""
     return f"low occupancy: {evidence.warps} of {evidence.most} warps per SM, limited by {limit}", advice

@@ -14,7 +14,7 @@ from warplens.rules._counted_launch import CountedLaunch, heaviest_line, work
 from warplens.rules._rule import Finding, rule
 
 
-class Evidence(NamedTuple):
+class BankConflictsEvidence(NamedTuple):
     """The kind of access with most excess wavefronts."""
 
     worst: MemoryRow
@@ -37,4 +37,4 @@ def bank_conflicts(launch: CountedLaunch) -> Finding | None:
         return None
     worst = max(rows, key=lambda row: row.excess)
     line = heaviest_line(launch, WAVEFRONTS[SHARED_ROWS[worst.name]] - ideal(SHARED_ROWS[worst.name]))
-    return Finding("bank_conflicts", worst.excess / work(launch), Evidence(worst), line)
+    return Finding("bank_conflicts", worst.excess / work(launch), BankConflictsEvidence(worst), line)

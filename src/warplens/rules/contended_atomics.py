@@ -13,7 +13,7 @@ ATOMICS = GLOBAL & (ATOMIC | REDUCTION)
 LANES = Column("threads_on")
 
 
-class Evidence(NamedTuple):
+class ContendedAtomicsEvidence(NamedTuple):
     """Lanes of a warp on each word of its global atomics."""
 
     lanes_per_word: float
@@ -36,4 +36,6 @@ def contended_atomics(launch: CountedLaunch) -> Finding | None:
         return None
     serialized = lanes - words
     line = heaviest_line(launch, LANES[ATOMICS])
-    return Finding("contended_atomics", serialized / (work(launch) + serialized), Evidence(lanes / words), line)
+    return Finding(
+        "contended_atomics", serialized / (work(launch) + serialized), ContendedAtomicsEvidence(lanes / words), line
+    )

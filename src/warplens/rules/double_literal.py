@@ -12,7 +12,7 @@ DOUBLE = opcode("DADD", "DMUL", "DFMA", "DSETP")
 TO_DOUBLE, TO_FLOAT = opcode("F2F.F64.F32"), opcode("F2F.F32.F64")
 
 
-class Evidence(NamedTuple):
+class DoubleLiteralEvidence(NamedTuple):
     """Share of the executed instructions that convert or compute in double precision."""
 
     share: float
@@ -34,4 +34,4 @@ def double_literal(launch: CountedLaunch) -> Finding | None:
     if not (widened and narrowed and double):
         return None
     share = (widened + narrowed + double) / launch.total(EXECUTED[ALL])
-    return Finding("double_literal", share / 2, Evidence(share), heaviest_line(launch, EXECUTED[DOUBLE]))
+    return Finding("double_literal", share / 2, DoubleLiteralEvidence(share), heaviest_line(launch, EXECUTED[DOUBLE]))

@@ -15,7 +15,7 @@ DIVERGENT_BRANCHES = 0.01  # share of the branch targets from which divergence i
 INACTIVE = 32 * EXECUTED[ALL] - Column("threads_on")[ALL]
 
 
-class Evidence(NamedTuple):
+class InactiveLanesEvidence(NamedTuple):
     """Average active threads of a warp, 0 to 32; the share of branch targets that diverge, 0 where it is no cause;
     threads of a block that does not fill its last warp, 0 where that is no cause."""
 
@@ -44,6 +44,6 @@ def inactive_lanes(launch: CountedLaunch) -> Finding | None:
     share = divergent / targets if divergent else 0.0
     block = launch.launch.threads_per_block
     partial = block if not divergent and block % 32 else 0
-    evidence = Evidence(launch.lanes, share if share >= DIVERGENT_BRANCHES else 0.0, partial)
+    evidence = InactiveLanesEvidence(launch.lanes, share if share >= DIVERGENT_BRANCHES else 0.0, partial)
     line = None if partial else heaviest_line(launch, INACTIVE)
     return Finding("inactive_lanes", ISSUE * executed * (1 - launch.lanes / 32) / work(launch), evidence, line)

@@ -17,7 +17,7 @@ from warplens.rules._counted_launch import CountedLaunch, heaviest_line, work
 from warplens.rules._rule import Finding, rule
 
 
-class Evidence(NamedTuple):
+class LocalMemoryEvidence(NamedTuple):
     """Share of the memory requests; the array and the line that indexes it, "" and 0 where it is not known."""
 
     share: float
@@ -43,7 +43,7 @@ def local_memory(launch: CountedLaunch) -> Finding | None:
     if not requests:
         return None
     total = sum(row.requests for row in (*everything, *wavefront_rows(launch.whole)))
-    evidence = Evidence(requests / total, *indexed_array(launch))
+    evidence = LocalMemoryEvidence(requests / total, *indexed_array(launch))
     weight = sum(row.units for row in rows) / work(launch)
     return Finding("local_memory", weight, evidence, heaviest_line(launch, SECTORS[LOCAL]))
 

@@ -10,7 +10,7 @@ from warplens.rules._rule import Finding, rule
 PERCENT = 50  # of the SM's warps, the theoretical occupancy above which nothing is reported
 
 
-class Evidence(NamedTuple):
+class LowOccupancyEvidence(NamedTuple):
     """Warps that an SM holds, of how many; the resources that limit them: "registers", "shared_mem", "warps",
     "blocks", "barriers"."""
 
@@ -31,7 +31,7 @@ def low_occupancy(launch: CountedLaunch) -> Finding | None:
         return None
     limiters = tuple(name for name in here.limiters if name != "shared_mem" or uses_shared_memory(launch))
     # a quarter: fewer warps hide less latency, but none of the work is wasted
-    evidence = Evidence(here.warps, launch.machine.limits.warps_per_multiprocessor, limiters)
+    evidence = LowOccupancyEvidence(here.warps, launch.machine.limits.warps_per_multiprocessor, limiters)
     return Finding("low_occupancy", (1 - here.percent / 100) / 4, evidence)
 
 

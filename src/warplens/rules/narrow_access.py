@@ -13,7 +13,7 @@ ACCESSES = GLOBAL & (LOAD | STORE)
 ONE_BYTE, TWO_BYTES = REQUESTS[ACCESSES & bits(8)], REQUESTS[ACCESSES & bits(16)]
 
 
-class Evidence(NamedTuple):
+class NarrowAccessEvidence(NamedTuple):
     """Bytes per thread of most narrow accesses, 1 or 2; their share of the global loads and stores."""
 
     bytes: int
@@ -37,4 +37,6 @@ def narrow_access(launch: CountedLaunch) -> Finding | None:
         return None
     size = 1 if launch.total(ONE_BYTE) > launch.total(TWO_BYTES) else 2
     # an eighth: it moves what it must, with more instructions than it needs
-    return Finding("narrow_access", share / 8, Evidence(size, share), heaviest_line(launch, ONE_BYTE + TWO_BYTES))
+    return Finding(
+        "narrow_access", share / 8, NarrowAccessEvidence(size, share), heaviest_line(launch, ONE_BYTE + TWO_BYTES)
+    )

@@ -8,7 +8,7 @@ from warplens.rules._counted_launch import CountedLaunch
 from warplens.rules._rule import Finding, rule
 
 
-class Evidence(NamedTuple):
+class SmallGridEvidence(NamedTuple):
     blocks: int
     multiprocessors: int
 
@@ -24,4 +24,4 @@ def small_grid(launch: CountedLaunch) -> Finding | None:
     if blocks >= multiprocessors:
         return None
     # an eighth: a matter of the launch, and often only of a small trial
-    return Finding("small_grid", (1 - blocks / multiprocessors) / 8, Evidence(blocks, multiprocessors))
+    return Finding("small_grid", (1 - blocks / multiprocessors) / 8, SmallGridEvidence(blocks, multiprocessors))

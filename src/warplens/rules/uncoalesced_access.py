@@ -14,7 +14,7 @@ from warplens.rules._counted_launch import CountedLaunch, heaviest_line, work
 from warplens.rules._rule import Finding, rule
 
 
-class Evidence(NamedTuple):
+class UncoalescedAccessEvidence(NamedTuple):
     """The kind of access with most excess sectors."""
 
     worst: MemoryRow
@@ -37,4 +37,4 @@ def uncoalesced_access(launch: CountedLaunch) -> Finding | None:
         return None
     worst = max(rows, key=lambda row: row.excess)
     line = heaviest_line(launch, SECTORS[SECTOR_ROWS[worst.name]] - IDEAL[SECTOR_ROWS[worst.name]])
-    return Finding("uncoalesced_access", worst.excess / work(launch), Evidence(worst), line)
+    return Finding("uncoalesced_access", worst.excess / work(launch), UncoalescedAccessEvidence(worst), line)

@@ -1,4 +1,4 @@
-"""Expressions of a Python function as LLVM code: numbers, elements of arrays, conditions, calls.  F5."""
+"""Expressions of a Python function as LLVM code: numbers, elements of arrays, conditions, calls."""
 
 from __future__ import annotations
 

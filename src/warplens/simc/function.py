@@ -1,4 +1,4 @@
-"""@compiled: a Python function over numbers and arrays that runs in machine code of this host.  F5.
+"""@compiled: a Python function over numbers and arrays that runs in machine code of this host.
 
 The function is compiled (from_python.py) when it is first called with arguments of these types; the code is kept on
 disk.  Arguments are numbers, numpy arrays in C order of which no two overlap, and tuples of those; the result is a

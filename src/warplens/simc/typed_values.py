@@ -1,4 +1,4 @@
-"""Numbers, arrays and tuples while a function is compiled (from_python.py).  F5.
+"""Numbers, arrays and tuples while a function is compiled (from_python.py).
 
 A number is one of four kinds: a truth (i1), an int (64 bits, signed), an unsigned (64 bits) or a float (64 bits).
 Arithmetic is that of Python and numpy, but that ints wrap and nothing is checked.

@@ -24,7 +24,7 @@ from warplens.emulator.execute.fault_report import format_fault
 from warplens.emulator.execute.grid_sample import Sample, sample_of
 from warplens.emulator.execute.launch_counts import LaunchTrace
 from warplens.emulator.execute.launch_state import LaunchState
-from warplens.emulator.execute.outcome import Fault, Finished, Outcome, Restart
+from warplens.emulator.execute.outcome import FaultOutcome, Finished, Outcome, Restart
 from warplens.emulator.execute.setup import Heap, prepare, tile_of
 from warplens.emulator.execute.tiering import TierPolicy
 from warplens.emulator.execute.worker import Worker, commutes
@@ -150,7 +150,7 @@ class GridExecution:
         """All blocks, or a sample whose counts are scaled to the grid.  Raises a fault of the kernel."""
         with self.memory_held():
             outcome = self._run_grid(threads) if sample is None else self._run_sample(threads, sample)
-            if isinstance(outcome, Fault):
+            if isinstance(outcome, FaultOutcome):
                 raise self.error_of(outcome, sample)
             return outcome if isinstance(outcome, Restart) else self._collect(outcome.workers, sample)
 
@@ -175,7 +175,7 @@ class GridExecution:
         if not (interleaved or (free and threads > 1)):
             return self.drive([first], [(1, self.blocks - 1)])
         outcome = self._run_in_any_order(first, threads, interleaved)
-        if isinstance(outcome, Restart) or (isinstance(outcome, Fault) and outcome.worker):
+        if isinstance(outcome, Restart) or (isinstance(outcome, FaultOutcome) and outcome.worker):
             return outcome
         if isinstance(outcome, Finished) and commutes(merged_use(outcome.workers)):
             return outcome
@@ -313,7 +313,7 @@ class GridExecution:
         total: Counts = sum((w.counters for w in workers[1:]), workers[0].counters.copy())
         return partial(self.state.plan.read, total, self.code.weights)
 
-    def error_of(self, fault: Fault, sample: Sample | None = None) -> BaseException:
+    def error_of(self, fault: FaultOutcome, sample: Sample | None = None) -> BaseException:
         """The exception for a fault, with what was printed until then.  Memory stays as it is at the fault."""
         worker = fault.worker
         assert worker is not None  # found in block order

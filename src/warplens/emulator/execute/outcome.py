@@ -19,7 +19,7 @@ class Finished:
 
 
 @dataclass(frozen=True)
-class Fault:
+class FaultOutcome:
     """A kernel fault, recorded by `worker`; None if several ran: the first one in block order is found in order."""
 
     worker: Worker | None
@@ -41,4 +41,4 @@ class Restart(Enum):
     SIGNALLED = auto()
 
 
-Outcome = Finished | Fault | Restart
+Outcome = Finished | FaultOutcome | Restart

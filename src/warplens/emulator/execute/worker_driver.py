@@ -10,7 +10,7 @@ from functools import partial
 from math import inf
 
 from warplens.emulator.execute.launch_state import LaunchState
-from warplens.emulator.execute.outcome import Fault, Finished, Outcome, Restart
+from warplens.emulator.execute.outcome import FaultOutcome, Finished, Outcome, Restart
 from warplens.emulator.execute.signals import stopped_by_signals
 from warplens.emulator.execute.thread_pool import StartedTask
 from warplens.emulator.execute.tiering import TierPolicy
@@ -106,7 +106,7 @@ class WorkerDriver:
             return Restart.SIGNALLED
         if in_order and self.tiers.may_cross and workers[0].waits_at_convergence_barrier():
             return Restart.LANES_CROSSED
-        return Fault(workers[0] if in_order else None)
+        return FaultOutcome(workers[0] if in_order else None)
 
     def _poll_seconds(self, code: NativeCode) -> float:
         """How long to wait for the workers before looking after them."""

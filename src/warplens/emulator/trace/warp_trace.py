@@ -13,7 +13,7 @@ from warplens.core.launch import Launch
 from warplens.core.program import Program
 from warplens.emulator.analysis.slicing import program_slice
 from warplens.emulator.execute.grid import DEFAULT_BUDGET, GridExecution, with_restarts
-from warplens.emulator.execute.outcome import Fault, Restart
+from warplens.emulator.execute.outcome import FaultOutcome, Restart
 from warplens.emulator.execute.setup import prepare, tile_of
 from warplens.emulator.execute.tiering import TierPolicy
 from warplens.emulator.instrument.warp_recorder import Log
@@ -85,6 +85,6 @@ def _run(grid: GridExecution, blocks: tuple[int, ...], words: NDArray[np.uint32]
 
         worker.listener = select_log
         outcome = grid.run_listed(worker, range(grid.blocks) if together else blocks)
-        if isinstance(outcome, Fault):
+        if isinstance(outcome, FaultOutcome):
             raise grid.error_of(outcome)
     return outcome if isinstance(outcome, Restart) else log

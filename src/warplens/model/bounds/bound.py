@@ -1,4 +1,4 @@
-"""What one unit of a GPU must spend on a launch, and the largest of these.  F5."""
+"""What one unit of a GPU must spend on a launch, and the largest of these."""
 
 from __future__ import annotations
 

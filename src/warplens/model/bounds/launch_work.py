@@ -1,4 +1,4 @@
-"""What the limits read: the counts of a launch and the GPU that it is asked for.  F5."""
+"""What the limits read: the counts of a launch and the GPU that it is asked for."""
 
 from __future__ import annotations
 

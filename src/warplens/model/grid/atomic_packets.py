@@ -1,4 +1,4 @@
-"""Atomics on their way from a multiprocessor to L2.  F5.
+"""Atomics on their way from a multiprocessor to L2.
 
 A warp's lanes take turns where they are on one word, and each turn leaves in pieces of 32 bytes, one a cycle.
 """

@@ -1,4 +1,4 @@
-"""How much of what L2 can do with atomics a launch gets.  F5.
+"""How much of what L2 can do with atomics a launch gets.
 
 Two units that do atomics stand behind one port of L2.  A unit does the atomics of its lines one sector after the other,
 adding floats to one word more slowly; what comes for both goes through the port piece by piece.  On an H200, whose 47

@@ -1,4 +1,4 @@
-"""What stores leave in L2 until DRAM gets it: whole sectors or parts, with neighbours or alone.  F5.
+"""What stores leave in L2 until DRAM gets it: whole sectors or parts, with neighbours or alone.
 
 A sector of which only a part has been stored is filled up from DRAM before it is written there, or read by somebody.
 A sector that is written alone costs DRAM as much as four among others (`store pieces` of the calibration).

@@ -1,4 +1,4 @@
-"""Who asks for a line first, of blocks that share it: that one waits for DRAM, the others find it in L2.  F5.
+"""Who asks for a line first, of blocks that share it: that one waits for DRAM, the others find it in L2.
 
 Blocks beside each other share seams.  They start together and do the same, so that a block which comes to a seam late,
 after it has waited for what is its own, finds that its neighbour has read it by then.  How far a warp has come is told

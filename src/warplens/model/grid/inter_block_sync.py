@@ -1,4 +1,4 @@
-"""Blocks that wait for what blocks before them say: how much longer they take than without.  F5.
+"""Blocks that wait for what blocks before them say: how much longer they take than without.
 
 A loop that does nothing but load a word that others change is a wait.  How often it goes round says nothing: that
 depends on the order in which the executor runs blocks.  What waits cost follows from who waits for whom, and it takes

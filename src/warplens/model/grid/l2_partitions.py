@@ -1,4 +1,4 @@
-"""An L2 of two halves: what both of them hold, and what neither holds any more.  F5.
+"""An L2 of two halves: what both of them hold, and what neither holds any more.
 
 Each line is at home in one half, which alone asks DRAM for it.  Multiprocessors ask the half beside them; what is at
 home in the other is looked up there, and a copy stays.  Room is given to lines of 128 bytes, though DRAM is read for 64

@@ -1,4 +1,4 @@
-"""Where the lines that a multiprocessor asks for come from: L2, or DRAM.  F5.
+"""Where the lines that a multiprocessor asks for come from: L2, or DRAM.
 
 With nothing in L2 at first, DRAM moves every different piece of 64 bytes once, as long as L2 can hold what the grid
 moves from one use of a piece to the next: how many there are is estimated from some blocks (sector_footprint.py).

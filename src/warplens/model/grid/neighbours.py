@@ -1,4 +1,4 @@
-"""How many of the blocks beside it share what a block reaches: the seams of tiles, rows that are no whole lines.  F5.
+"""How many of the blocks beside it share what a block reaches: the seams of tiles, rows that are no whole lines.
 
 Blocks drawn at random seldom lie beside each other, and a seam is a small part of a tile: that sectors are shared by
 two on the average says nothing about how many there are, where some are shared by four and most by nobody.  So some

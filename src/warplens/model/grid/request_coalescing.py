@@ -1,4 +1,4 @@
-"""Of what several multiprocessors ask L2 for at the same time one request in four arrives.  F5.
+"""Of what several multiprocessors ask L2 for at the same time one request in four arrives.
 
 On their way requests for the same sector are joined, four at the most (the L2 request coalescer of Nsight Compute's
 charts): of what 132 blocks read in step 26 % arrive at L2, as often as they read it and wherever it comes from, of what

@@ -1,4 +1,4 @@
-"""After how many blocks sectors are used again: whether L2 still has them then.  F5.
+"""After how many blocks sectors are used again: whether L2 still has them then.
 
 Of the blocks that share a sector some are seen, and how far these lie apart.  Where the m of B blocks that share one
 are drawn at random and k of them seen, the chance that a gap is longer than w blocks is (1 - w / B)^m, that of a gap

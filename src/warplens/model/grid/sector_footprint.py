@@ -1,4 +1,4 @@
-"""How many different sectors a grid reaches, from some of its blocks.  F5.
+"""How many different sectors a grid reaches, from some of its blocks.
 
 Two blocks that reach the same sector show how many share one.  If m of B blocks reach each sector, then of n blocks
 drawn at random two reach it (m - 1) (n - 1) / (B - 1) / 2 times as often as one does; and all blocks together reach as

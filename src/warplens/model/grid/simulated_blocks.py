@@ -1,4 +1,4 @@
-"""Which blocks of a grid the model looks at.  F5."""
+"""Which blocks of a grid the model looks at."""
 
 from __future__ import annotations
 

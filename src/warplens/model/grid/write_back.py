@@ -1,4 +1,4 @@
-"""What passes through L2, how long it stays, and what DRAM writes.  F5."""
+"""What passes through L2, how long it stays, and what DRAM writes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the multiprocessor has to know of each instruction, as arrays.  F5."""
+"""What the multiprocessor has to know of each instruction, as arrays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which banks of registers an instruction reads, and how often.  F5.
+"""Which banks of registers an instruction reads, and how often.
 
 A sub-partition has two banks, of even and of odd registers, and each gives one register of a warp a cycle: an
 instruction with two sources of one bank takes two cycles of it, which others may use that read the other; a register

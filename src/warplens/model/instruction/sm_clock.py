@@ -1,4 +1,4 @@
-"""Multiprocessors that multiply matrices run at a clock of their own.  F5.
+"""Multiprocessors that multiply matrices run at a clock of their own.
 
 From the first HMMA or IMMA on an H200's multiprocessor runs at 1810 MHz, not at 1980; at 1600 where such instructions
 come in bursts.  DMMA does not slow it (`clock of floats`, `clock of doubles` of the calibration).  What lies beyond its

@@ -1,4 +1,4 @@
-"""Products whose upper half is wanted (IMAD.HI, IMAD.WIDE) go through their pipe twice.  F5.
+"""Products whose upper half is wanted (IMAD.HI, IMAD.WIDE) go through their pipe twice.
 
 Measured on an H200 (`mixture` of the calibration): the pipe is taken for 4 cycles and the ALU, which adds the halves,
 for 2; the warp's next instruction comes 2 cycles later than the compiler's stall count says, and one that reads the

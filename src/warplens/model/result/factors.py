@@ -1,4 +1,4 @@
-"""Why one launch takes longer than another: the factors of its time, which multiply out.  F5.
+"""Why one launch takes longer than another: the factors of its time, which multiply out.
 
     time = (warp cycles per executed instruction x executed instructions / warps at once) x (elapsed / active)
 

@@ -1,4 +1,4 @@
-"""What Nsight Compute counts as lookups of L2, and which of them hit.  F5.
+"""What Nsight Compute counts as lookups of L2, and which of them hit.
 
 An L2 of two halves has each line at home in one of them, and multiprocessors ask the half beside them.  What is at home
 in the other is looked up there as well, a second lookup; what was read stands in both halves from then on.  So of

@@ -1,4 +1,4 @@
-"""Limit of a launch: one sentence on what its time is made of, from the figures that the tables show.  F5.
+"""Limit of a launch: one sentence on what its time is made of, from the figures that the tables show.
 
 A unit that is busy is named by its share of its peak, a wait by the stall reason with the largest share, and what the
 warps wait for by the instructions that have been executed: those that set the scoreboard, or that fill the queue.

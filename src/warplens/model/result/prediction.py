@@ -1,4 +1,4 @@
-"""How long a launch takes on a GPU, as the model sees it.  F5."""
+"""How long a launch takes on a GPU, as the model sees it."""
 
 from __future__ import annotations
 

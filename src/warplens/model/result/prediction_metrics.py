@@ -1,4 +1,4 @@
-"""What a simulation means: metrics under Nsight Compute's names, and speed of light.  F5."""
+"""What a simulation means: metrics under Nsight Compute's names, and speed of light."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rates: counts for each cycle, for each second and in percent of a peak, under Nsight Compute's names.  F5.
+"""Rates: counts for each cycle, for each second and in percent of a peak, under Nsight Compute's names.
 
 Which pipe counts an instruction was measured on an H200 (measurements/h200/pipe_counts.csv), so that only sm_90 has
 metrics of pipes.  The peak of a pipe that an instruction takes for n cycles is 1/n instructions a cycle of each

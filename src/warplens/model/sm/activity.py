@@ -1,4 +1,4 @@
-"""How long multiprocessors are active, and how many warps they have then: Nsight Compute's counters.  F5.
+"""How long multiprocessors are active, and how many warps they have then: Nsight Compute's counters.
 
 A multiprocessor is active while a block is on it, from when it is given one until some cycles behind its last
 instruction; where blocks are short it has none at times, and while the ends of its blocks are being noted it is idle.

@@ -20,7 +20,7 @@ class BarrierSettings(NamedTuple):
     arrival_cycles: float
 
 
-class BarrierState(Record):
+class BlockBarrierState(Record):
     """free: until when the unit takes arrivals (cycles)."""
 
     free: float

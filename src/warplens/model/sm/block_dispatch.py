@@ -1,4 +1,4 @@
-"""How blocks get places on a multiprocessor, and their warps seats in its sub-partitions.  F5.
+"""How blocks get places on a multiprocessor, and their warps seats in its sub-partitions.
 
 A warp leaves its seat and its registers when it ends, whether or not others of its block go on; shared memory and the
 place of the block are kept until all have ended.  But only when a block has ended does the GPU look again: then the

@@ -1,4 +1,4 @@
-"""Several multiprocessors of one launch, each with its own blocks.  F5.
+"""Several multiprocessors of one launch, each with its own blocks.
 
 A launch ends with its slowest multiprocessor.  Where there is little to do, some of them or all are simulated: which
 lines each one finds in L2 depends on when the others have asked for them.  So they are simulated twice: first to see

@@ -1,4 +1,4 @@
-"""What the stores of one multiprocessor leave in its share of L2: parts of sectors, and what DRAM has not got yet.  F5.
+"""What the stores of one multiprocessor leave in its share of L2: parts of sectors, and what DRAM has not got yet.
 
 A thread that walks along a row of its own stores each sector part by part.  L2 has room for few lines of which it has
 parts only: the one of its set that was stored to least recently goes, its parts are filled up from DRAM and written,

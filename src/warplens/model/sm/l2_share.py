@@ -1,4 +1,4 @@
-"""What one multiprocessor knows of L2: what it has asked for, and which lines its share of L2 still holds.  F5.
+"""What one multiprocessor knows of L2: what it has asked for, and which lines its share of L2 still holds.
 
 Where warps come back to lines that L1 has lost, and more lines are in use at the same time than L2 has room for, DRAM
 gives them again: of rows that threads walk along (`walk 64 of every 64 words`: with 35 MB in use at the same time DRAM

@@ -1,4 +1,4 @@
-"""When the pipes of a sub-partition and its registers can serve an instruction: compiled, no Python inside.  F5.
+"""When the pipes of a sub-partition and its registers can serve an instruction: compiled, no Python inside.
 
 Measured on an H200 with loops of two to ten instructions of all kinds (`mixture` of the calibration,
 measurements/h200/pipes.csv):

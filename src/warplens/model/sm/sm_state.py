@@ -8,7 +8,7 @@ import numpy as np
 
 from warplens.model.grid.atomic_packets import AtomicState
 from warplens.model.grid.memory_supply import SupplyArrays
-from warplens.model.sm.block_barriers import BarrierState
+from warplens.model.sm.block_barriers import BlockBarrierState
 from warplens.model.sm.block_dispatch import DispatchState
 from warplens.model.sm.constant_cache import ConstantLines, ConstantState
 from warplens.model.sm.dram_share import DramState
@@ -28,7 +28,7 @@ class Servers(NamedTuple):
     """State of the units that serve warps.  tag_banks: until when each bank of L1's tags is taken (cycles)."""
 
     dispatch: DispatchState
-    barriers: BarrierState
+    barriers: BlockBarrierState
     load_store: LoadStoreState
     constants: ConstantState
     l1: L1State
@@ -41,7 +41,7 @@ class Servers(NamedTuple):
 
 def idle_servers() -> Servers:
     return Servers(
-        DispatchState(), BarrierState(), LoadStoreState(), ConstantState(), L1State(), np.zeros(TAG_BANKS),
+        DispatchState(), BlockBarrierState(), LoadStoreState(), ConstantState(), L1State(), np.zeros(TAG_BANKS),
         StoreQueueState(), L2State(), AtomicState(), DramState(),
     )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""The words of a recording, read: emulator/state/trace_format.py says how they are laid out.  F5.
+"""The words of a recording, read: emulator/state/trace_format.py says how they are laid out.
 
 Put in order by warp (warp_streams.py), the entry of a basic block has two words, ENTER | its number and the lanes.
 """

@@ -1,4 +1,4 @@
-"""The log of a recording, put in order: warp after warp.  F5."""
+"""The log of a recording, put in order: warp after warp."""
 
 from __future__ import annotations
 

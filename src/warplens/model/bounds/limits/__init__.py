@@ -1,1 +1,1 @@
-"""One file a limit: `bound(work)`, or None where the launch has no such work.  F5."""
+"""One file a limit: `bound(work)`, or None where the launch has no such work."""
