@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import warplens as wl
-from warplens import api, run
+from warplens import api, kernel, run
 from warplens.core import metric
 from warplens.errors import UsageError
 from warplens.launchspec import pitched_array
@@ -59,7 +59,7 @@ def test_every_public_function_and_class_has_an_example() -> None:
     assert [name for name in said.keys() - errors if ">>> " not in said[name]] == []
 
 
-@pytest.mark.parametrize("module", [api, metric, pitched_array, prediction, run])
+@pytest.mark.parametrize("module", [api, kernel, metric, pitched_array, prediction, run])
 def test_examples_give_what_they_show(module: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     tried = doctest.testmod(module, extraglobs={"wl": wl, "np": np})

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 from warplens.version import __version__
 
 if TYPE_CHECKING:
-    from warplens.api import LaunchableKernel, Module, compile, empty_pitched, load, pitched, report
+    from warplens.api import Module, compile, empty_pitched, load, pitched, report
     from warplens.core.metric import Metric, Metrics
     from warplens.errors import (
         CompileError,
@@ -37,12 +37,14 @@ if TYPE_CHECKING:
         UsageError,
         WarplensError,
     )
+    from warplens.kernel import LaunchableKernel
     from warplens.launchspec.pitched_array import Pitched
     from warplens.model.result.prediction import Prediction
     from warplens.run import Run
 
 _HOMES = {
-    "api": ("LaunchableKernel", "Module", "compile", "empty_pitched", "load", "pitched", "report"),
+    "api": ("Module", "compile", "empty_pitched", "load", "pitched", "report"),
+    "kernel": ("LaunchableKernel",),
     "errors": (
         "CompileError", "CubinError", "HardwareError", "KernelFault", "Unpredictable", "UnsupportedInstruction",
         "UsageError", "WarplensError",

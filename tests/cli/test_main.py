@@ -221,7 +221,7 @@ def test_a_bad_record_is_one_sentence(
 def test_a_place_that_cannot_be_written_is_said_before_anything_is_run(
     verb: tuple[str, ...], where: str, says: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("warplens.api.execute", lambda *_, **__: pytest.fail("a kernel was run"))
+    monkeypatch.setattr("warplens.kernel.execute", lambda *_, **__: pytest.fail("a kernel was run"))
     assert refusal(capsys, *verb, where) == f"error: {says}\n"
 
 

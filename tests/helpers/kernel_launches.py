@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 import warplens as wl
 from helpers.host_compiler import host_cc
-from warplens.api import LaunchableKernel
+from warplens.kernel import LaunchableKernel
 
 ARCHITECTURES = ("sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120")
 KERNELS = Path(__file__).parents[1] / "kernels"

@@ -37,7 +37,7 @@ DOUBLE = 'double r; asm({ptx} : "=d"(r) : "d"(__hiloint2double(x, 0))); out[i] =
 
 
 @cache
-def kernel(function: str) -> wl.api.LaunchableKernel:
+def kernel(function: str) -> wl.LaunchableKernel:
     name, kind = function.split(".")
     flush = "" if name == "tanh" else ".ftz"
     text = (SINGLE if kind == "f32" else DOUBLE).replace("{ptx}", f'"{name}.approx{flush}.{kind} %0, %1;"')

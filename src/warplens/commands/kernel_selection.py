@@ -8,10 +8,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from warplens.api import LaunchableKernel, Module, compile, load_all, read_source
+from warplens.api import Module, compile, load_all, read_source
 from warplens.compiler.suggestion import instances, launch_block
 from warplens.core.demangle import full_name
 from warplens.errors import UsageError
+from warplens.kernel import LaunchableKernel
 from warplens.launchspec.lab_toml import launches_beside
 from warplens.launchspec.launch_block import KernelEntry, LaunchFile, read_launch_block
 

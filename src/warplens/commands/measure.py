@@ -5,11 +5,11 @@ from __future__ import annotations
 import shutil
 from dataclasses import replace
 
-from warplens.api import Progress
 from warplens.commands.target import Target
 from warplens.core.run_options import RunOptions
 from warplens.errors import Unpredictable
 from warplens.hardware import COUNTERS, Gpu, measure, time
+from warplens.kernel import Progress
 from warplens.model import Prediction
 from warplens.report.terminal.measurement_report import Measured, TimeComparison
 from warplens.run import Run

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from warplens.api import LaunchableKernel, Progress, read_source
+from warplens.api import read_source
 from warplens.commands.kernel_selection import SelectableCode, is_source, kernel_of, selected
 from warplens.compiler.parameter_type import ParameterType, variable_types
 from warplens.compiler.signature import declarations
@@ -29,6 +29,7 @@ from warplens.core.launch import Launch
 from warplens.core.run_options import USUAL, RunOptions
 from warplens.emulator.memory.argument_conversion import check_elements, number_bytes
 from warplens.errors import UsageError
+from warplens.kernel import LaunchableKernel, Progress
 from warplens.launchspec.arguments import Argument, labelled_numbers, parse_arguments, variable_value
 from warplens.launchspec.expression import Number, evaluate_whole, parse_setting
 from warplens.launchspec.launch_block import KernelEntry, parse_dim

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warplens.api import Progress
 from warplens.commands.target import Target
 from warplens.core.agreement import Agreement, AgreementRow
 from warplens.core.launch import Launch
@@ -20,6 +19,7 @@ from warplens.core.metric import Metric
 from warplens.core.run_options import RunOptions
 from warplens.errors import UsageError
 from warplens.hardware import COUNTERS, Gpu, Job, launch, measure, open_gpu
+from warplens.kernel import Progress
 from warplens.launchspec.pitched_array import plain
 from warplens.run import Run
 from warplens.system.atomic_write import write_whole

@@ -8,12 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 
-from warplens.api import Progress
 from warplens.commands.validate import rows
 from warplens.core.metric import Metric
 from warplens.core.run_options import RunOptions
 from warplens.errors import HardwareError
 from warplens.hardware import COUNTERS, Gpu, Timing, measure, open_gpu
+from warplens.kernel import Progress
 from warplens.labs.run_lab import Size
 from warplens.labs.rung import Rung
 from warplens.machine.local_gpu import detect

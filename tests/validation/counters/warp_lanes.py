@@ -128,8 +128,8 @@ def shortened(words: Any) -> str:
 
 def prepare(folder: Path) -> None:
     """Launches that end come first; those that hang are left out."""
-    from warplens.api import dim3
     from warplens.core.launch import Launch
+    from warplens.kernel import dim3
 
     order = []
     for case in cases(list(module())):
