@@ -1,15 +1,15 @@
-"""How much of what L2 can do with atomics a launch gets.
+"""L2 atomic units: how many of them a launch keeps busy.
 
-Two units that do atomics stand behind one port of L2.  A unit does the atomics of its lines one sector after the other,
-adding floats to one word more slowly; what comes for both goes through the port piece by piece.  On an H200, whose 47
-ports were told apart by adding to two places at a time, two neighbouring lines belong to one unit, the next two to
-another, the six behind those to the same two: all atomics on 1 KB are done by two units, those on 8 KB by 16 behind 15
-ports, those on 16 KB by 32 behind 23, those on 64 KB by all, of which the busiest port has 4 of 128 places
-(measurements/h200/atomic_ports.csv).  Which units those are looks like chance.
+Two atomic units share one L2 port.  A unit does the atomics of its lines one sector after the other, float additions
+to one word more slowly; packets for both units go through the port one by one.  On an H200, whose 47 ports were
+identified by adding to two addresses at a time, two neighbouring lines belong to one unit, the next two to another,
+the six after those to the same two: all atomics on 1 KB are done by two units, those on 8 KB by 16 units of 15 ports,
+those on 16 KB by 32 units of 23 ports, those on 64 KB by all units; the busiest port then has 4 of 128 slots
+(measurements/h200/atomic_ports.csv).  The address hash that selects the units is unknown and modelled as random.
 
-Where all multiprocessors come to the same places at the same time, few units work, however many places there are in the
-whole launch: so the atomics of all multiprocessors are sent to the units, as fast as they can leave, and the time is
-taken that they need (`step` of the calibration).  Blocks that have read something before are not in step any more.
+Where all SMs reach the same addresses at the same time, few units work, however many addresses the whole launch has.
+So the atomics of all SMs are sent to the units as fast as they can leave, and the time that the units need is taken
+(`step` of the calibration).  Blocks that have loaded something before no longer run in lockstep.
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ from warplens.model.trace.warp_streams import WarpStreams
 from warplens.simc import compiled
 
 ENOUGH = 200_000  # effort: passes to send: a fiftieth of a second
-TIMES = 4  # effort: that they are sent, each to units dealt out anew
-WORDS, FLOATS = 1, 2  # kinds of atomics: those on whole numbers take as long as each other
-KIND, BYTES, RETURNS = range(3)  # of an instruction: one of these kinds or 0; of each lane; whether a result comes back
+TIMES = 4  # effort: repetitions, each with another address hash
+WORDS, FLOATS = 1, 2  # kinds of atomics: all integer operations take equally long
+KIND, BYTES, RETURNS = range(3)  # columns of an instruction: kind or 0; bytes a lane; whether a result is returned
 PLACES = 16  # of 8 KB; source: atomic_ports.csv
 # source: atomic_ports.csv
-BESIDE = 8  # ports from the first 8 KB of 16 to the other 8: half of them have a unit for both
-FARTHER = 12  # from 16 KB to the next; source: atomic_ports.csv
-# source: measurements/h200/flush.csv, loads of a warp after which blocks that began together are anywhere
+BESIDE = 8  # ports from the first 8 KB of 16 to the second 8: half of them have a unit for both
+FARTHER = 12  # ports from 16 KB to the next; source: atomic_ports.csv
+# source: measurements/h200/flush.csv, loads of a warp after which blocks that started together are at random positions
 OUT_OF_STEP = 64
-STARTS = 4  # cycles between the first instructions of two multiprocessors; assumed: fitted by hand to flush.csv
-CHAINS = 1 << 12  # effort: sectors to which floats are added at a time; others that fall on the same share their time
+STARTS = 4  # cycles between the first instructions of two SMs; assumed: fitted by hand to flush.csv
+CHAINS = 1 << 12  # effort: sectors tracked for float additions; sectors with the same hash share one entry
 
 
 @compiled
 def unit_of(sector, ports, deal):  # type: ignore[no-untyped-def]
-    """(port, unit) of a sector (address / 32): of 8 KB each place of 512 bytes of every other two lines has its own."""
+    """(port, unit) of a sector (address / 32): of 8 KB each slot of 512 bytes of every other two lines has its own."""
     kilobyte = sector >> 5
     place, second, group = (kilobyte & 7) << 1 | sector >> 3 & 1, kilobyte >> 3 & 1, kilobyte >> 4 & 3
     place ^= int(hashed((kilobyte >> 3) + 1000033 * deal) * PLACES)
@@ -52,7 +52,7 @@ def unit_of(sector, ports, deal):  # type: ignore[no-untyped-def]
 
 @compiled
 def _next(words, at, end, atoms):  # type: ignore[no-untyped-def]
-    """Where the next atomic of a warp stands, or `end`."""
+    """Position of a warp's next atomic, or `end`."""
     while at < end:
         if words[at] >= ENTER:
             at += OF_WARP
@@ -65,7 +65,8 @@ def _next(words, at, end, atoms):  # type: ignore[no-untyped-def]
 
 @compiled
 def _at_once(words, at, end, atoms):  # type: ignore[no-untyped-def]
-    """Whether a warp does nothing in memory before its next atomic: then it goes on, else others have their turn."""
+    """Whether a warp's next atomic follows without another memory access: then it continues, else the next warp is
+    chosen."""
     while at < end and words[at] >= ENTER:
         at += OF_WARP
     return at < end and _next(words, at, end, atoms) == at
@@ -73,7 +74,7 @@ def _at_once(words, at, end, atoms):  # type: ignore[no-untyped-def]
 
 @compiled
 def _counted(words, starts, ends, atoms, number, waits):  # type: ignore[no-untyped-def]
-    """Passes of all warps;  number: of the atomics of each;  waits: accesses of global memory before."""
+    """Passes of all warps;  number: atomics of each warp;  waits: global-memory accesses before the first."""
     found = 0
     for warp in range(starts.size):
         at = _next(words, starts[warp], ends[warp], atoms)
@@ -87,7 +88,7 @@ def _counted(words, starts, ends, atoms, number, waits):  # type: ignore[no-unty
 
 @compiled
 def _waits(words, at, end):  # type: ignore[no-untyped-def]
-    """Accesses of global memory."""
+    """Number of global-memory accesses."""
     found = 0
     while at < end:
         if words[at] >= ENTER:
@@ -100,7 +101,7 @@ def _waits(words, at, end):  # type: ignore[no-untyped-def]
 
 @compiled
 def _behind(words, at, end, atoms, number):  # type: ignore[no-untyped-def]
-    """Behind so many atomics of a warp."""
+    """Position after the first `number` atomics of a warp."""
     for _ in range(number):
         at = _next(words, at, end, atoms)
         at += length(words[at])
@@ -109,7 +110,7 @@ def _behind(words, at, end, atoms, number):  # type: ignore[no-untyped-def]
 
 @compiled
 def _sooner(heap, when, n):  # type: ignore[no-untyped-def]
-    """The n-th of a heap of multiprocessors goes down to its place: the one whose turn is next stands first."""
+    """Sift down entry n of the min-heap of SMs; the SM that sends next is at the root."""
     while True:
         least, below = n, 2 * n + 1
         if below < heap.size and when[heap[below]] < when[heap[least]]:
@@ -126,14 +127,14 @@ def _sooner(heap, when, n):  # type: ignore[no-untyped-def]
 def _sent(  # type: ignore[no-untyped-def]
     words, at, ends, again, atoms, lows, turn, when, heap, rings, used, ports, units, chains, of_block, speeds, deal
 ):
-    """(time that one unit would need for the passes that were sent, the time when the units are done with them).
+    """(time that one unit would need for the passes sent, time when all units are done with them).
 
-    at, ends  where warps stand in their record: (m, warp);  again: from where to where they go on then
-    turn      whose turn it is on a multiprocessor;  when: it may send the next;  of_block: warps of a block
-    rings     when those on their way are done, (m, place);  used: of them
-    ports, units  when they are free;  chains: when sectors are, to which floats are added
-    speeds    cycles of a pass of a word, of a sector, of one that adds floats to the same sector; of a port for a
-              piece, for a lone word, for a result;  deal: any number
+    at, ends  position of each warp in the trace: (m, warp);  again: range that it continues with after `ends`
+    turn      next warp of an SM;  when: it may send the next atomic;  of_block: warps of a block
+    rings     completion times of the passes in flight, (m, slot);  used: passes sent by each SM
+    ports, units  when they are free;  chains: when sectors with float additions are
+    speeds    cycles of a pass of a word, of a sector, of a float addition to the same sector; of a port for a packet,
+              for a lone word, for a reply;  deal: seed of the address hash
     """
     word_cycles, sector_cycles, float_cycles, piece_cycles, lone_cycles, reply_cycles = speeds
     sent, work, end, left = 0, 0.0, 0.0, heap.size
@@ -144,7 +145,7 @@ def _sent(  # type: ignore[no-untyped-def]
         begin = turn[m] // of_block * of_block
         beside = min(of_block, warps - begin)
         for tried in range(warps):
-            # Warps of a block take turns, and blocks go one after the other.
+            # Round robin over the warps of a block; blocks in order.
             w = begin + (turn[m] - begin + tried) % beside if tried < beside else (begin + tried) % warps
             at[m, w] = _next(words, at[m, w], ends[m, w], atoms)
             if at[m, w] >= ends[m, w] and again[m, w, 0] < again[m, w, 1]:
@@ -173,7 +174,7 @@ def _sent(  # type: ignore[no-untyped-def]
         done_in = sector_cycles if lanes * atoms[atom, BYTES] == 32 * all_passes else word_cycles
         now = when[m]
         for k in range(all_passes):
-            # The sectors take turns: of which there are more passes is not recorded.
+            # Round robin over sectors: the trace does not record which sector has more passes.
             sector = np.int64(words[here + laid.ACCESSED + k * number // all_passes])
             buffer = 0
             for n in range(lows.size):
@@ -204,7 +205,7 @@ def _sent(  # type: ignore[no-untyped-def]
 
 @compiled
 def _lines(words, at, number):  # type: ignore[no-untyped-def]
-    """Of an access: lines, and those of which it wants more than one sector."""
+    """Lines of an access, and those of which it covers more than one sector."""
     lines, crowded, before, alone = 0, 0, np.int64(-1), True
     for k in range(at + laid.ACCESSED, at + laid.ACCESSED + number):
         line = np.int64(words[k]) >> 2
@@ -220,19 +221,19 @@ def units_at_work(
     streams: WarpStreams, atoms: NDArray[np.int64], lows: NDArray[np.int64], at_once: tuple[int, int], total: int,
     units: int, room: int, speeds: tuple[float, ...],
 ) -> float:  # fmt: skip
-    """How many units' worth of work is done at a time.
+    """Average number of atomic units that are busy.
 
-    streams   of blocks as if drawn at random, or all;  atoms: by instruction, KIND, BYTES and RETURNS
-    lows      where buffers begin, in order: on a GPU mostly at whole pages;  at_once: multiprocessors, blocks of each,
-              of `total`
-    units     two to a port;  room: for passes of one multiprocessor on their way;  speeds: as _sent has them
+    streams   of randomly drawn blocks, or all;  atoms: by instruction, KIND, BYTES and RETURNS
+    lows      start sectors of buffers, ascending: on a GPU mostly page-aligned;  at_once: SMs, blocks of each, of
+              `total`
+    units     two a port;  room: passes in flight of one SM;  speeds: as for _sent
     """
     active, resident = at_once
     number, waits = np.zeros((2, streams.starts.size), np.int64)
     found = _counted(streams.words, streams.starts, streams.ends, atoms, number, waits)
     if found == 0:
         return 1.0
-    every = found / streams.starts.size  # of a warp
+    every = found / streams.starts.size  # passes of a warp
     warps = resident * streams.warps
     few = min(max(int(ENOUGH / (active * every)), 1), warps)
     mine = np.arange(few) * warps // few
@@ -257,8 +258,8 @@ def _out_of_step(
     words: NDArray[np.uint32], starts: NDArray[np.int64], ends: NDArray[np.int64], blocks: NDArray[np.int64],
     atoms: NDArray[np.int64], apart: NDArray[np.float64], deal: int,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:  # fmt: skip
-    """Where warps begin: anywhere among as many of their atomics as blocks are apart, all of a block alike;  and from
-    where to where they go on when they are through."""
+    """Start positions of warps: random among as many of their atomics as blocks are apart, equal within a block;
+    and the range from which each continues afterwards."""
     first = starts.copy()
     again = np.zeros((*starts.shape, 2), np.int64)
     for m, w in zip(*np.nonzero((apart >= 1) & (ends > starts)), strict=True):

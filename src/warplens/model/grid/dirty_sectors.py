@@ -1,7 +1,7 @@
-"""What stores leave in L2 until DRAM gets it: whole sectors or parts, with neighbours or alone.
+"""Dirty sectors: what stores leave in L2 until write-back, whole or partial, paired or lone.
 
-A sector of which only a part has been stored is filled up from DRAM before it is written there, or read by somebody.
-A sector that is written alone costs DRAM as much as four among others (`store pieces` of the calibration).
+A partially written sector is filled from DRAM before it is written back or read.  Writing back a lone sector costs DRAM
+as much as four neighbouring ones (`store pieces` of the calibration).
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from numpy.typing import NDArray
 from warplens.model.trace.warp_streams import ReachedLines
 
 WHOLE = 32  # bytes
-ROUNDING = 0.01  # defined: of sums of thirds and fifths
-STORE, ATOMIC = 2, 3  # defined: kinds of a sector reached
+ROUNDING = 0.01  # defined: tolerance for sums of thirds and fifths
+STORE, ATOMIC = 2, 3  # defined: access kinds of a sector
 
 
 @dataclass(frozen=True)
 class DirtySectors:
-    """Of the sectors of one buffer that a block stores to or changes: on average
-    lone      share of them whose neighbour, the other half of 64 bytes, neither it nor a block beside it stores to
-    partial   share of them of which these blocks neither store the whole nor have read it
-    bytes     that they store of those;  blocks: how many of them do
-    lines     of 128 bytes that the whole grid stores to;  atomic: share of what changes them that atomics are"""
+    """Averages over the sectors of one buffer that a block writes:
+    lone      share whose neighbour in the same 64 bytes is written neither by the block nor by a neighbouring block
+    partial   share that these blocks neither write completely nor have read
+    bytes     written in those;  blocks: that write them
+    lines     of 128 bytes that the whole grid writes;  atomic: share of the writes that are atomics"""
 
     lone: float = 0.0
     partial: float = 0.0
@@ -35,8 +35,8 @@ class DirtySectors:
 
 
 def stored(reached: ReachedLines, mine: NDArray[np.bool_], lines: float, asked: NDArray[np.bool_]) -> DirtySectors:
-    """mine: which of those reached belong to the buffer;  lines: of it that the grid stores to
-    asked: by entry of `reached`, whether its block is one that is asked about; the others are their neighbours"""
+    """mine: entries of `reached` in the buffer;  lines: of it that the grid writes
+    asked: by entry of `reached`, whether its block is one of the sample; the others are neighbours"""
     changed = mine & (reached.kinds >= STORE)
     if not (changed & asked).any():
         return DirtySectors()
@@ -59,5 +59,5 @@ def stored(reached: ReachedLines, mine: NDArray[np.bool_], lines: float, asked: 
 
 
 def _pairs(reached: ReachedLines, which: NDArray[np.bool_]) -> NDArray[np.uint64]:
-    """Sector and block as one number."""
+    """Sector and block packed into one integer."""
     return reached.sectors[which].astype(np.uint64) << np.uint64(32) | reached.blocks[which].astype(np.uint64)

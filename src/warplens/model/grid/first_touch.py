@@ -1,8 +1,8 @@
-"""Who asks for a line first, of blocks that share it: that one waits for DRAM, the others find it in L2.
+"""First touch: which of the blocks that share a line takes the DRAM miss; the others hit L2.
 
-Blocks beside each other share seams.  They start together and do the same, so that a block which comes to a seam late,
-after it has waited for what is its own, finds that its neighbour has read it by then.  How far a warp has come is told
-by how often it has waited for loads, and by the barriers at which warps of a block wait for each other.
+Neighbouring blocks share tile borders.  They start together and run the same code, so a block that reaches a border
+late, after waiting for its own data, finds that its neighbour has loaded it already.  A warp's progress is measured by
+the number of its waits for loads, and by the barriers at which warps of a block synchronise.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from warplens.model.trace.trace_decoder import ENTER, OF_WARP, basic_block, inst
 from warplens.model.trace.warp_streams import WarpStreams
 from warplens.simc import compiled
 
-ENOUGH = 400_000  # effort: pieces of 64 bytes to look at, with each block that reaches them
+ENOUGH = 400_000  # effort: 64-byte pieces to analyse, each with every block that reaches it
 MOST = 10 * ENOUGH  # effort: of 16 bytes each
-PHASES = 1024  # effort: between barriers; what comes behind counts as one
+PHASES = 1024  # effort: between barriers; later ones count as one
 # source: `late` with 48 steps
-ALL_THE_SAME = 0.12  # of what a neighbour asks for sooner is waited for all the same: measurements/h200/seams.csv
+ALL_THE_SAME = 0.12  # share of a neighbour's earlier loads that is waited for nevertheless: measurements/h200/seams.csv
 
 
 def asked_first(
     streams: WarpStreams, asked: Sequence[int], at_once: int, rows: NDArray[np.int64], firsts: NDArray[np.int64],
     lasts: NDArray[np.int64],
 ) -> NDArray[np.float64]:  # fmt: skip
-    """By instruction: of the pieces that a block loads with it first, the share that no other block which runs at the
-    same time has asked for before.
+    """By instruction: of the pieces that a block loads first with it, the share that no other concurrently running
+    block has loaded before.
 
-    streams   of the blocks `asked` and of those that share with them
+    streams   of the blocks `asked` and of those that share lines with them
     """
 
     def loaded(share: float, *lists: NDArray[Any]) -> int:
@@ -42,7 +42,7 @@ def asked_first(
         return int(_loaded(streams.words, streams.starts, streams.ends, streams.warps, *code, share, *lists))
 
     share = min(1.0, ENOUGH / max(loaded(1.0, *_lists(0)), 1))
-    made = _lists(min(loaded(share, *_lists(0)), MOST))  # a share of few pieces is any part of what asks for them
+    made = _lists(min(loaded(share, *_lists(0)), MOST))  # a sample of few pieces may have more entries than expected
     n = min(loaded(share, *made), MOST)
     pieces, places, stages, by = (each[:n] for each in made)
     numbers = np.array(streams.blocks, np.int64)[places]
@@ -64,7 +64,7 @@ def _lists(room: int) -> tuple[NDArray[Any], ...]:
 
 @compiled
 def _first(pieces, numbers, stages, by, asked, at_once, window, found):  # type: ignore[no-untyped-def]
-    """found: by instruction, pieces that blocks `asked` ask for, and those for which nobody has before."""
+    """found: by instruction, pieces loaded by the blocks `asked`, and those that no block has loaded before."""
     start = 0
     while start < pieces.size:
         end = start
@@ -90,8 +90,7 @@ def _first(pieces, numbers, stages, by, asked, at_once, window, found):  # type:
 
 @compiled
 def _loaded(words, starts, ends, warps, rows, firsts, lasts, base, share, pieces, blocks, stages, by):  # type: ignore[no-untyped-def]
-    """How many pieces of global memory loads ask for; as many as have room are written down, with block, stage and
-    instruction."""
+    """Number of pieces that global-memory loads reach; as many as fit are stored with block, stage and instruction."""
     n = 0
     for block in range(starts.size // warps):
         for k in range(base.size):
@@ -103,7 +102,7 @@ def _loaded(words, starts, ends, warps, rows, firsts, lasts, base, share, pieces
             for warp in range(block * warps, (block + 1) * warps):
                 at, phase, stage, pending = starts[warp], 0, 0, 0
                 while at < ends[warp]:
-                    if words[at] < ENTER:  # of an instruction that is repeated where it stands
+                    if words[at] < ENTER:  # access of an instruction that is repeated at the same place
                         at += length(words[at])
                         continue
                     number = basic_block(words[at])

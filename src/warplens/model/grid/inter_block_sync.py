@@ -1,21 +1,21 @@
-"""Blocks that wait for what blocks before them say: how much longer they take than without.
+"""Inter-block synchronisation: cycles that blocks wait for earlier blocks or for a grid barrier.
 
-A loop that does nothing but load a word that others change is a wait.  How often it goes round says nothing: that
-depends on the order in which the executor runs blocks.  What waits cost follows from who waits for whom, and it takes
-some of the first blocks to see that.
+A loop that only loads a word which other blocks change is a spin wait.  Its iteration count means nothing: it depends
+on the order in which the emulator runs blocks.  The cost of waits follows from which block waits for which, and some of
+the first blocks show that.
 
-A chain, in which a block says something only when the block before has: each link costs `hand_over` cycles, from one
-block's store to the next one's (`chain of blocks` of the calibration: 511 from 132 to 4,224 blocks), and what a fence
-costs if there is one in between.
+Chained scan: a block publishes only after its predecessor has.  Each link costs `hand_over` cycles, from one block's
+store to the next one's (`chain of blocks` of the calibration: 511 from 132 to 4,224 blocks), plus a fence if there is
+one in between.
 
-A meeting, at which all wait for all (a barrier of the grid), takes `meeting` cycles more of a block on each
-multiprocessor than of one alone (`meeting of 132` of the calibration: 856).  More than 250 blocks that poll one word
-hold up each other, 4 to 6.5 cycles each (1,056 of them meet in 3,900 to 7,000 cycles): left out.
+Grid barrier: all blocks wait for all.  With a block on each SM it takes `meeting` cycles more than with one block alone
+(`meeting of 132` of the calibration: 856).  More than 250 blocks that poll one word delay each other, by 4 to 6.5
+cycles each (1,056 of them take 3,900 to 7,000 cycles): not modelled.
 
-A look back, in which each block first says what it has, and then looks at the blocks before it, w at a time, until it
-finds one that has finished (Merrill and Garland, Single-pass Parallel Prefix Scan with Decoupled Look-back, 2016).  Of
-W blocks that start together those that are done after n looks are w n more than after n - 1, so that n looks suffice
-for w n^2 / 2 blocks: sqrt(2 W / w) looks of `look_back` cycles for each wave (`look back` of the calibration).
+Decoupled look-back: each block first publishes its own value, then reads those of its predecessors, w at a time, until
+it finds one that has finished (Merrill and Garland, Single-pass Parallel Prefix Scan with Decoupled Look-back, 2016).
+Of W blocks that start together those done after n steps are w n more than after n - 1, so that n steps suffice
+for w n^2 / 2 blocks: sqrt(2 W / w) steps of `look_back` cycles for each wave (`look back` of the calibration).
 """
 
 from __future__ import annotations
@@ -37,19 +37,19 @@ from warplens.sass.block_queue import PUBLISHES, waiting_loads
 
 WAITING = "its blocks wait for each other, and a prediction runs only some of them: measure it on a GPU"
 WAITED, SAID = 1, 2
-FIRST_BLOCKS = 48  # effort: that are looked at
-ENOUGH = 200_000  # effort: sectors likewise
+FIRST_BLOCKS = 48  # effort: analysed
+ENOUGH = 200_000  # effort: sectors analysed
 
 
 @dataclass(frozen=True)
 class InterBlockSync:
-    """Cycles that blocks wait for blocks before them, beside the time that one takes, and where all meet, besides."""
+    """Extra cycles: before: of all waits for earlier blocks;  met: of the grid barriers."""
 
     before: float = 0.0
     met: float = 0.0
 
     def limit(self, cycles: float) -> str:
-        """The sentence on what limits a launch of so many cycles, where they are what does."""
+        """Text for the limit of a launch of so many cycles, "" unless these waits dominate."""
         if 2 * self.before <= cycles:
             return ""
         share = 100 * min(self.before / cycles, 1.0)
@@ -85,27 +85,27 @@ def waits_of(
 
 
 def _looks(seen: ReachedLines) -> NDArray[np.float64]:
-    """How often each block looks at what it waits for."""
+    """Polls of each block."""
     return np.bincount(seen.blocks[seen.kinds == WAITED]) / seen.share
 
 
 def _met(looks: NDArray[np.float64], speeds: Speeds) -> float:
-    """The executor lets a block look twice at each meeting, in vain and then not, but once at the last: the one look
-    more is in the time of the blocks that are simulated."""
+    """In the emulator a block polls twice at each grid barrier, first without success, but once at the last one:
+    that extra poll is in the time of the simulated blocks."""
     if not looks.size:
         return 0.0
     return math.ceil(float(looks.mean()) / 2) * max(speeds.meeting_cycles - speeds.latency_l2, 0.0)
 
 
 def _fenced(program: Program, loads: list[int]) -> bool:
-    """Whether a fence stands between what is waited for and what is said then."""
+    """Whether a fence lies between the spin wait and the block's own publishing store."""
     behind = [i for i in program.instructions if i.index > max(loads) and (i.base in PUBLISHES or i.base == "MEMBAR")]
     return bool(behind) and behind[0].base == "MEMBAR"
 
 
 def longest_chain(seen: ReachedLines, count: int) -> int:
-    """How many of `count` blocks, one behind the other, wait for one before them.  0 where most wait at one place: they
-    meet there."""
+    """Length of the longest chain of waits among `count` blocks; 0 where most wait for one word, which is a grid
+    barrier."""
     waited = {block: set(seen.sectors[(seen.kinds == WAITED) & (seen.blocks == block)]) for block in range(count)}
     said = {block: set(seen.sectors[(seen.kinds == SAID) & (seen.blocks == block)]) for block in range(count)}
     if count > 4 and len(set().union(*waited.values())) <= 2:
@@ -118,7 +118,7 @@ def longest_chain(seen: ReachedLines, count: int) -> int:
 
 
 def _says_first(seen: ReachedLines, count: int) -> bool:
-    """Whether most blocks say something of what is waited for before they wait themselves."""
+    """Whether most blocks publish to the polled words before they wait themselves."""
     there = np.isin(seen.sectors, seen.sectors[seen.kinds == WAITED])
     first = others = 0
     for block in range(1, count):
