@@ -1,4 +1,4 @@
-"""From a run and the description of a GPU to the time that it takes, and the least that it could take."""
+"""Time model: from a run and a GPU description to the predicted time and its lower bound."""
 
 from warplens.model.bounds.bound import Bound, LeastTime
 from warplens.model.bounds.least_time import floor

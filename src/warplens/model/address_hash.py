@@ -1,4 +1,4 @@
-"""What looks like chance and is the same every time."""
+"""Address hash: pseudo-random, the same in every run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A cache that evicts what has not been used for longest, set by set."""
+"""LRU cache: sets of tags, the least recently used way is evicted."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from warplens.simc import compiled
 
 @compiled
 def find(tags, stamps, sets, ways, line):  # type: ignore[no-untyped-def]
-    """(entry, whether the line is there); else the entry of its set that has not been used for longest."""
+    """(entry, whether the line hits); on a miss the least recently used entry of its set."""
     first = (line % sets) * ways
     place = 0
-    for way in range(ways):  # without a way out of the loop, so that the host compares several at once
+    for way in range(ways):  # no early exit from the loop, so that the host vectorises the comparisons
         place += int(tags[first + way] == line) * (way + 1)
     if place > 0:
         return first + place - 1, True

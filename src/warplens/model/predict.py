@@ -1,7 +1,7 @@
-"""predict(): how long a launch takes on a GPU.
+"""predict(): the time that a launch takes on a GPU.
 
-One multiprocessor is simulated (simulate.py) with the blocks that it would be given, all of them or as many full
-waves as stand for the rest; L2 and DRAM serve it with its share of their bandwidth.
+One SM is simulated (simulate.py) with the blocks that it would be assigned, all of them or as many full waves as
+represent the rest; L2 and DRAM serve it with its share of their bandwidth.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ from warplens.model.sm.sm_state import Counters
 from warplens.model.trace.warp_streams import WarpStreams, part
 from warplens.sass.block_queue import waiting_loads
 
-ROUNDING = 0.02  # of how often the simulated part is repeated; assumed: as much is an estimate's
-REPEATED = 1.1  # defined: from which on a prediction says so
+ROUNDING = 0.02  # of the repetition count of the simulated part; assumed: the error of an estimate
+REPEATED = 1.1  # defined: from which on a prediction mentions it
 Recorder = Callable[[tuple[int, ...]], WarpStreams]
 
 
@@ -46,13 +46,13 @@ def predict(
     program: Program, trace: Trace, machine: Machine, occupancy: Occupancy, buffers: Buffers, recorded: Recorder,
     what_if: Sequence[str] = (),
 ) -> Prediction:  # fmt: skip
-    """The time of the launch on `machine`, with nothing in L2 when it starts.
+    """Time of the launch on `machine`, with an empty L2 at its start.
 
     buffers    [low, high) of each allocation of device memory
-    recorded   runs blocks by number and gives what their warps issue
-    what_if    of WHAT_IF: with these causes removed
+    recorded   runs blocks by number and returns the traces of their warps
+    what_if    of WHAT_IF: causes to remove
     Raises UsageError if not even one block fits, or for an unknown what_if; Unpredictable where warps wait for each
-    other in a way that the model does not follow, or blocks are too long to be recorded.
+    other in a way that the model does not support, or blocks are too long to be recorded.
     """
     for name in what_if:
         if name not in WHAT_IF:
@@ -102,9 +102,9 @@ def _run(
     cycles = simulated = max(counts.cycles, counts.last_store)
     scale = executed / max(counts.issued, 1.0)
     if chosen.alongside:
-        scale = 1.0  # all that these have to do
+        scale = 1.0  # these are all of the SM's work
     elif len(chosen.blocks) < chosen.of_blocks:
-        # The rest runs as the blocks behind the first wave did.
+        # The rest runs at the rate of the blocks after the first wave.
         first, n = chosen.resident, len(chosen.blocks)
         ends = np.sort(runs[0].history.ended)
         if n >= 2 * first:
@@ -116,7 +116,7 @@ def _run(
         cycles *= max(scale, 1.0) if abs(scale - 1) > ROUNDING else 1.0
     before = machine.speeds.first_block_cycles
     if waits.before:
-        # Other blocks work while some wait, but for the first.
+        # Other blocks run while some wait, except for the first.
         cycles = max(cycles, runs[0].history.ended[0] + waits.before)
     cycles += waits.met
     of_all = executed * blocks / chosen.of_blocks / max(counts.issued, 1.0)
@@ -131,8 +131,8 @@ def _run(
 
 
 def dram_cycles(settings: Settings, chosen: SimulatedBlocks, supply: MemorySupply) -> float:
-    """That DRAM needs at the least for what the whole grid makes it move.  One multiprocessor cannot tell: it does not
-    see what others make L2 lose, nor that DRAM writes what was there before the launch."""
+    """Minimum DRAM cycles for the traffic of the whole grid.  The simulation of one SM lacks two parts of it: L2
+    evictions caused by other SMs, and write-backs of data from before the launch."""
     cycles = supply.read / settings.dram.read_bytes + supply.stored / settings.dram.write_bytes
     return float(SECTOR * cycles / chosen.active)
 
@@ -149,7 +149,7 @@ def _answer(
     what_if: Sequence[str],
     waits: InterBlockSync,
 ) -> Prediction:
-    # A multiprocessor that has a block more than others ends last.
+    # An SM with one block more than others ends last.
     each = float(trace.executed.sum()) / trace.launch.blocks * chosen.of_blocks
     out, supply = _run(machine, occupancy, chosen, code, streams, supply, what_if, each, trace.launch.blocks, waits)
     issued = max(out.counts.issued, 1.0)

@@ -1,4 +1,4 @@
-"""What one unit of a GPU must spend on a launch, and the largest of these."""
+"""Bound: the least time of one unit, and the largest of these."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class Bound:
     """The least time of one unit.
 
     name           of its file in limits/;  microseconds: at the GPU's boost clock, with the unit at its peak rate
-    says           what the unit is busy with
+    says           text: the unit's work
     assumes        what must hold for it besides the counts, "" if nothing
     """
 
@@ -40,7 +40,7 @@ class LeastTime:
 
     @property
     def limit(self) -> Bound | None:
-        """The bound that no assumption stands behind and that is longest; None if nothing was executed."""
+        """The longest bound without assumptions; None if nothing was executed."""
         return next((bound for bound in self.bounds if not bound.assumes), None)
 
     @property

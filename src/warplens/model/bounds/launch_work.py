@@ -1,4 +1,4 @@
-"""What the limits read: the counts of a launch and the GPU that it is asked for."""
+"""Launch work: the input of the limits, counts of a launch and a GPU."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ class LaunchWork:
 
     @property
     def multiprocessors(self) -> int:
-        """That can have a block: a block is never split."""
+        """SMs that can have a block: a block is never split."""
         return min(self.machine.multiprocessors, self.trace.launch.blocks)
 
     def microseconds(self, cycles: float) -> float:
-        """Cycles of a multiprocessor as time at the boost clock."""
+        """Cycles of an SM as time at the boost clock."""
         return cycles / self.machine.boost_megahertz
 
     def shared_out(self, amount: float, per_cycle: float) -> float:
-        """Microseconds of `amount`, spread evenly over the multiprocessors, each of which does `per_cycle`."""
+        """Microseconds for `amount`, spread evenly over the SMs, each of which does `per_cycle`."""
         return self.microseconds(amount / per_cycle / self.multiprocessors)

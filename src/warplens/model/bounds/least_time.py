@@ -1,7 +1,7 @@
-"""The least time of a launch: every limit in limits/, longest first.
+"""Least time of a launch: evaluates every limit in limits/, longest first.
 
 No unit can do its work in less than work / peak rate, and no kernel can end before each of its units has.  The
-bounds are not added up: units work at once.
+bounds are not added up: units work concurrently.
 """
 
 from __future__ import annotations

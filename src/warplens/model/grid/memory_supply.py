@@ -1,10 +1,9 @@
-"""Where the lines that a multiprocessor asks for come from: L2, or DRAM.
+"""Memory supply: which share of an SM's lines comes from L2 and which from DRAM.
 
-With nothing in L2 at first, DRAM moves every different piece of 64 bytes once, as long as L2 can hold what the grid
-moves from one use of a piece to the next: how many there are is estimated from some blocks (sector_footprint.py).
-So a load
-finds its line in L2 as often as an earlier block has reached it.  What is stored goes to DRAM as well, but for the part
-that L2 still holds at the end.
+L2 starts empty.  DRAM moves each distinct piece of 64 bytes once, as long as L2 can hold what the grid moves between
+two uses of a piece; the number of distinct pieces is estimated from sampled blocks (sector_footprint.py).  So a load
+hits L2 as often as an earlier block has reached its line.  Stores go to DRAM as well, except those that L2 still holds
+at the end.
 """
 
 from __future__ import annotations
@@ -32,14 +31,14 @@ from warplens.model.grid.write_back import Evicted, write_back
 from warplens.model.instruction.instruction_table import InstructionTable, adds_floats, kind_of
 from warplens.model.trace.warp_streams import WarpStreams, sectors_of
 
-ENOUGH = 1_000_000  # effort: sectors to look at
-APART = 0.5  # assumed: as far as by chance, from which on blocks do not go in step
+ENOUGH = 1_000_000  # effort: sectors to analyse
+APART = 0.5  # assumed: distance (1: random), above which blocks do not run in lockstep
 Buffers = Sequence[tuple[int, int]]
-Sides = tuple[NDArray[np.bool_], ...]  # of sectors of blocks drawn at random, and of neighbours
+Sides = tuple[NDArray[np.bool_], ...]  # sectors of randomly drawn blocks, and of neighbours
 
 
 class SupplyArrays(NamedTuple):
-    """What the simulation of an SM reads of MemorySupply: fields of that, by buffer, but for `first`."""
+    """What the SM simulation reads of MemorySupply: its fields by buffer; `first` is by instruction."""
 
     lows: NDArray[np.int64]
     highs: NDArray[np.int64]
@@ -57,21 +56,19 @@ class SupplyArrays(NamedTuple):
 
 @dataclass(frozen=True)
 class MemorySupply:
-    """Where lines come from: the share of its lines that come from DRAM and of a sector that they cost there, by buffer
-    and wave, and of each stored sector.
+    """Where lines come from: share of lines that miss L2, and DRAM cost of a sector, by buffer and wave, and of each
+    stored sector.
 
-    own            of the multiprocessors that load a line of a buffer, the share that one is
-    keys           where blocks ask for lines at times of their own: those that a wave of them asks for, for each
-                   multiprocessor (l2_share.keeps)
-    group, drift   for how many of them together L2 is asked once if they go in step; how far apart they are
-                   (request_coalescing.py)
-    writing        share of the work of stores that is DRAM's and not L2's, which holds the rest
-    read, stored   sectors that DRAM moves for the whole grid;  reached: different ones that loads reach
-    filled, both   of those read, what fills up stored parts; share of the others that both halves of L2 are asked for
-    fills      of each stored sector: what DRAM reads, in sectors, to fill up those of which a part is stored
-    whole      share of the sectors stored that a block stores whole, sooner or later (l2_partial_sectors.py)
-    of_units  multiprocessors with as many blocks as this one for each unit of L2 that does atomics (atomic_units.py)
-    first          by instruction: share of what it loads that no other block has asked for before (first_touch.py)
+    own            share of an SM among those that load a line of a buffer
+    keys           where blocks do not run in lockstep: lines that a wave of them loads, per SM (l2_share.keeps)
+    group, drift   requests coalesced into one to L2 in lockstep; distance between blocks (request_coalescing.py)
+    writing        share of the store work that is DRAM's; the rest is L2's
+    read, stored   sectors that DRAM moves for the whole grid;  reached: distinct ones that loads reach
+    filled, both   of those read, what fills partial sectors; share of the others that both L2 partitions request
+    fills          of each stored sector: sectors that DRAM reads to fill the partially written ones
+    whole          share of the stored sectors that a block writes completely, sooner or later (l2_partial_sectors.py)
+    of_units       SMs with as many blocks as this one per L2 atomic unit (atomic_units.py)
+    first          by instruction: share of its loads that no other block has touched before (first_touch.py)
     """
 
     lows: NDArray[np.int64]
@@ -105,7 +102,7 @@ class MemorySupply:
         trace: Trace,
         buffers: Buffers,
     ) -> MemorySupply:
-        """streams, beside: of blocks as if drawn at random, and of chosen.centres with their neighbours"""
+        """streams, beside: of randomly drawn blocks, and of chosen.centres with their neighbours"""
         kinds = np.array([_reads_or_stores(kind_of(i)) for i in program.instructions], np.int64)
         widths = np.array([width(i) // 8 for i in program.instructions], np.int64)
         seen, near = (sectors_of(some, kinds, widths, ENOUGH) for some in (streams, beside))
@@ -115,7 +112,7 @@ class MemorySupply:
         )
 
         def reached_by(inside: Sides, which: Sides, shift: int, most: int) -> SectorFootprint:
-            """Of the sectors that both say; `shift`: how many make one together, 2 to this power."""
+            """Footprint of the sectors in both masks; `shift`: log2 of the sectors that count as one."""
             mine, theirs = (a & b for a, b in zip(inside, which, strict=True))
             by = sharers(near.sectors[theirs] >> np.uint32(shift), near_numbers[theirs], chosen.centres, grid)
             return footprint(
@@ -139,7 +136,7 @@ class MemorySupply:
         for low, high in zip(lows, highs, strict=True):
             inside = tuple((found.sectors >= low) & (found.sectors < high) for found in (seen, near))
             most = int(high - low)
-            reads.append(reached_by(inside, loads, 1, most))  # DRAM is read 64 bytes at a time
+            reads.append(reached_by(inside, loads, 1, most))  # DRAM reads 64 bytes at a time
             read_lines.append(reached_by(inside, loads, 2, most))
             writes.append(reached_by(inside, stores, 0, most))
             lines = reached_by(inside, stores, 2, most).of(total)
@@ -147,7 +144,7 @@ class MemorySupply:
         own, keys = np.ones(len(reads)), np.zeros(len(reads))
         group, drift = np.ones(len(reads)), np.zeros(len(reads))
         for n, (f, low, high) in enumerate(zip(read_lines, lows, highs, strict=True)):
-            askers = chosen.active * (1 - (1 - 1 / chosen.active) ** f.uses)  # multiprocessors, of so many blocks
+            askers = chosen.active * (1 - (1 - 1 / chosen.active) ** f.uses)  # SMs that have so many blocks
             own[n] = min(1 / max(askers, 1.0), 1.0)
             if askers <= 2:
                 continue
@@ -195,8 +192,8 @@ class MemorySupply:
         )  # fmt: skip
 
     def and_again(self, pieces: float, filled: float, written: float) -> MemorySupply:
-        """With so many pieces of 64 bytes that DRAM gives again, because L2 has lost them while they were in use, so
-        many parts of sectors that it fills up, and so many sectors that it has to write again."""
+        """With pieces of 64 bytes that DRAM reads again after early evictions, partial sectors that it fills, and
+        sectors that it writes again."""
         return replace(
             self, read=self.read + 2 * pieces + filled, filled=self.filled + filled, stored=self.stored + written
         )
@@ -206,13 +203,13 @@ class MemorySupply:
 
 
 def _by_both(reads: Sequence[SectorFootprint]) -> float:
-    """Share of all these sectors that blocks beside both halves of L2 reach."""
+    """Share of all these sectors that blocks of both L2 partitions reach."""
     every = sum(f.common + f.others for f in reads)
     return sum(f.by_both * (f.common + f.others) for f in reads) / every if every else 0.0
 
 
 def _atomics(program: Program, widths: NDArray[np.int64]) -> NDArray[np.int64]:
-    """By instruction, as atomic_units.py wants them."""
+    """By instruction: the columns that atomic_units.py reads."""
     kinds = [kind_of(i) for i in program.instructions]
     changes = [
         0 if kind not in (p.ATOMIC, p.REDUCE) else FLOATS if adds_floats(i) else WORDS

@@ -1,8 +1,8 @@
-"""How many of the blocks beside it share what a block reaches: the seams of tiles, rows that are no whole lines.
+"""Neighbouring blocks: how many of them share a sector (tile borders, rows that are no whole lines).
 
-Blocks drawn at random seldom lie beside each other, and a seam is a small part of a tile: that sectors are shared by
-two on the average says nothing about how many there are, where some are shared by four and most by nobody.  So some
-blocks are looked at with all their neighbours.
+Randomly drawn blocks are seldom neighbours, and a border is a small part of a tile: an average of two sharers does not
+give the number of shared sectors, where some are shared by four and most by none.  So some blocks are sampled with all
+their neighbours.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ Numbers = NDArray[np.int64]
 
 
 def sharers(sectors: NDArray[np.uint32], blocks: Numbers, centres: Sequence[int], grid: Grid) -> Numbers:
-    """Of each different sector that one of the centres reaches: by how many blocks, itself and its neighbours.
+    """For each distinct sector that a centre reaches: the number of blocks, itself and its neighbours, that reach it.
 
-    sectors, blocks: every sector reached, by centres and neighbours, and the number of the block that did
+    sectors, blocks: every sector reached by centres and neighbours, and the number of its block
     """
     if not sectors.size:
         return np.zeros(0, np.int64)
@@ -41,12 +41,12 @@ def sharers(sectors: NDArray[np.uint32], blocks: Numbers, centres: Sequence[int]
 
 
 def places(blocks: Numbers, grid: Grid) -> tuple[Numbers, Numbers, Numbers]:
-    """x, y, z of blocks, by number."""
+    """x, y, z of block numbers."""
     return blocks % grid[0], blocks // grid[0] % grid[1], blocks // (grid[0] * grid[1])
 
 
 def neighbours(some: Numbers, others: Numbers, grid: Grid) -> NDArray[np.bool_]:
-    """Whether two blocks lie beside each other, pair by pair."""
+    """Whether two blocks are neighbours, pair by pair."""
     near = np.ones(some.size, bool)
     for a, b in zip(places(some, grid), places(others, grid), strict=True):
         near &= abs(a - b) <= 1
@@ -54,10 +54,9 @@ def neighbours(some: Numbers, others: Numbers, grid: Grid) -> NDArray[np.bool_]:
 
 
 def apart(lines: NDArray[np.uint32], blocks: NDArray[np.int32], when: NDArray[np.float64]) -> tuple[float, float]:
-    """How far apart in their work blocks are that ask for the same line: 0 where they go in step, 1 by chance; and when
-    they do so first.
+    """(distance in progress between blocks that load the same line: 0 in lockstep, 1 random; when they first do).
 
-    when   which part of the warp's work lies before, entry by entry
+    when   share of the warp's trace before each entry
     """
     order = np.lexsort((blocks, lines))
     lines, blocks, when = lines[order], blocks[order], when[order]

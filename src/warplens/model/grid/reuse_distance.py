@@ -1,10 +1,10 @@
-"""After how many blocks sectors are used again: whether L2 still has them then.
+"""Reuse distance, in blocks: whether L2 still holds a sector at its next use.
 
-Of the blocks that share a sector some are seen, and how far these lie apart.  Where the m of B blocks that share one
-are drawn at random and k of them seen, the chance that a gap is longer than w blocks is (1 - w / B)^m, that of a gap
-between those seen (1 - w / B)^k: so the share of long gaps is that of those seen to the power m / k.  Where they follow
-each other at equal distances (blocks of a column of the grid that read the same row), no gap is much shorter than
-B / m, and all are as long as that.
+Of the blocks that share a sector some are sampled, and their distances are known.  Where the m of B blocks that share
+one are drawn at random and k of them sampled, a gap is longer than w blocks with probability (1 - w / B)^m, a gap
+between sampled ones with (1 - w / B)^k: so the share of long gaps is that of the sampled ones to the power m / k.
+Where they are equidistant (blocks of a grid column that read the same row), no gap is much shorter than B / m, and all
+are as long as that.
 """
 
 from __future__ import annotations
@@ -14,23 +14,23 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-SHORT = 0.25  # assumed: of the gaps below half of the average one that chance would give: fewer are no chance
+SHORT = 0.25  # assumed: gaps below half the average, relative to random ones: fewer mean that the order is not random
 SHARED_BY = 1.5  # assumed: blocks that share a sector, from which on their order matters
-ENOUGH = 16  # assumed: gaps that tell anything
+ENOUGH = 16  # assumed: gaps that are a large enough sample
 
 
 @dataclass(frozen=True)
 class ReuseDistance:
-    """gaps: blocks between two that were seen to share a sector, in order;  power: all that share one to those seen
-    turn: blocks from one use to the next where these follow each other at equal distances, 0 where they do not"""
+    """gaps: blocks between two sampled sharers of a sector, ascending;  power: all sharers / sampled ones
+    turn: blocks between uses where these are equidistant, 0 elsewhere"""
 
     gaps: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
     power: float = 1.0
     turn: float = 0.0
 
     def kept(self, kept: float, lost: float) -> float:
-        """Share of the uses after the first that find their sector if those within `kept` blocks do, and of those at
-        equal distances some until `lost` blocks have passed."""
+        """Share of the uses after the first that hit if those within `kept` blocks do, and of equidistant ones some
+        up to `lost` blocks."""
         if not self.gaps.size:
             return 0.0
         if self.turn:
@@ -39,7 +39,7 @@ class ReuseDistance:
         return float(1.0 - longer**self.power)
 
     def span(self, uses: float) -> float:
-        """Blocks from the first of so many uses to the last, on average."""
+        """Average number of blocks from the first of so many uses to the last."""
         if not self.gaps.size:
             return 0.0
         seen = uses / self.power
@@ -50,7 +50,7 @@ NEVER_AGAIN = ReuseDistance()
 
 
 def reuse(gaps: NDArray[np.float64], uses: float, seen: float, total: int) -> ReuseDistance:
-    """uses: blocks that share a sector;  seen: of these;  total: blocks of the grid"""
+    """uses: blocks that share a sector;  seen: sampled ones;  total: blocks of the grid"""
     half = total / (2 * max(uses, 1.0))
     by_chance = 1 - (1 - half / total) ** max(seen, 1.0)
     in_turn = gaps.size >= ENOUGH and uses > SHARED_BY and float((gaps < half).mean()) < SHORT * by_chance

@@ -1,15 +1,14 @@
-"""How many different sectors a grid reaches, from some of its blocks.
+"""Sector footprint: the number of distinct sectors that a grid reaches, estimated from sampled blocks.
 
-Two blocks that reach the same sector show how many share one.  If m of B blocks reach each sector, then of n blocks
-drawn at random two reach it (m - 1) (n - 1) / (B - 1) / 2 times as often as one does; and all blocks together reach as
-many different sectors as they reach sectors, divided by m.  That holds where all are shared by as many: of those that
-blocks beside each other share, it is known how many share each (neighbours.py), and pairs at random tell of the others.
-Sectors that several of the sampled blocks share are so
-common that all of them have been seen: they are counted, not estimated.  A buffer has no more sectors than its size,
-and what is nearly all of it, or more, is all: of two hundred pairs of blocks that share, by chance a tenth may be
-missing.
+Pairs of blocks that reach the same sector show how many share one.  If m of B blocks reach each sector, then of n
+blocks drawn at random two reach it (m - 1) (n - 1) / (B - 1) / 2 times as often as one does; all blocks together reach
+as many distinct sectors as they reach sectors, divided by m.  That holds where all sectors have equally many sharers:
+for those that neighbouring blocks share the number is known (neighbours.py), for the others random pairs give it.
+Sectors that several sampled blocks share are so common that all of them have been seen: they are counted, not
+estimated. A buffer has no more sectors than its size, and an estimate of nearly all of it is taken as all: with two
+hundred pairs of sharing blocks the random error is a tenth.
 
-How far apart blocks are that share a sector tells whether it is still in L2 (reuse_distance.py).
+The distance between blocks that share a sector decides whether it is still in L2 (reuse_distance.py).
 """
 
 from __future__ import annotations
@@ -25,20 +24,20 @@ from warplens.model.grid.neighbours import neighbours
 from warplens.model.grid.reuse_distance import NEVER_AGAIN, ReuseDistance, reuse
 from warplens.model.grid.simulated_blocks import Grid
 
-ERRORS = 2.0  # standard ones by which an estimate may be below the whole buffer, which is then taken to be reached
-COMMON = 4  # assumed: of the sampled blocks, from which on a sector counts as common, unless chance makes so many
-MORE_THAN_CHANCE = 1.25  # assumed: times as many as chance makes
+ERRORS = 2.0  # standard errors by which an estimate may be below the whole buffer, which then counts as reached
+COMMON = 4  # assumed: sampled blocks, from which on a sector counts as common, unless random sharing gives as many
+MORE_THAN_CHANCE = 1.25  # assumed: times the number from random sharing
 
 
 @dataclass(frozen=True)
 class SectorFootprint:
     """Of one buffer, for loads or for stores.
 
-    total      blocks of the grid;  each: different sectors of one block, on average;  accesses: all of one block
-    common     sectors that are shared widely;  widely: by how many blocks each
-    others     different sectors besides, of the whole grid;  shared: by how many blocks each
-    most       sectors that there are;  seen: that the sampled blocks reach
-    commons_again, others_again   after how many blocks those are used again
+    total      blocks of the grid;  each: distinct sectors of one block, on average;  accesses: all of one block
+    common     widely shared sectors;  widely: blocks that share each
+    others     other distinct sectors of the whole grid;  shared: blocks that share each
+    most       sectors of the buffer;  seen: that the sampled blocks reach
+    commons_again, others_again   reuse distances of these
     """
 
     total: int
@@ -54,38 +53,38 @@ class SectorFootprint:
     others_again: ReuseDistance = NEVER_AGAIN
 
     def of(self, blocks: float) -> float:
-        """Different sectors that so many blocks reach, as if drawn at random."""
+        """Distinct sectors that so many randomly drawn blocks reach."""
         missed = max(1 - blocks / self.total, 0.0)  # share of the grid
         reached = self.common * (1 - missed**self.widely) + self.others * (1 - missed**self.shared)
         return float(min(reached, self.most))
 
     @property
     def uses(self) -> float:
-        """By how many blocks each sector is reached."""
+        """Blocks that reach a sector, on average."""
         every = self.common + self.others
         return max((self.common * self.widely + self.others * self.shared) / every, 1.0) if every else 1.0
 
     @property
     def by_both(self) -> float:
-        """Share of the sectors that blocks beside both halves of L2 reach, if m blocks reach one: 1 - 2^(1 - m)."""
+        """Share of the sectors that blocks of both L2 partitions reach, if m blocks reach one: 1 - 2^(1 - m)."""
         every = self.common + self.others
         found = self.common * (1 - 2 ** (1 - self.widely)) + self.others * (1 - 2 ** (1 - self.shared))
         return found / every if every else 0.0
 
     def _classes(self) -> tuple[tuple[float, float, ReuseDistance], ...]:
-        """Sectors, by how many blocks each is shared, and when it is used again."""
+        """(sectors, blocks that share each, reuse distance) of both classes."""
         return (
             (self.common, self.widely, self.commons_again), (self.others, self.shared, self.others_again)
         )  # fmt: skip
 
     def recent(self, windows: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Different sectors that the last so many blocks have reached, for each of some numbers in order from 0 on."""
+        """Distinct sectors that the last blocks have reached, for window sizes ascending from 0."""
         found = sum(self._grown(windows, *each) for each in self._classes())
         return np.minimum(found, self.most)
 
     def copied(self, windows: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Likewise, those of them that stand in the other half of an L2 of two as well, less those that stand in that
-        one only (l2_partitions.py)."""
+        """Likewise, sectors that the other of two L2 partitions holds as well, less those that only that one holds
+        (l2_partitions.py)."""
         found = np.zeros(windows.size)
         for sectors, shared, again in self._classes():
             grown = self._grown(windows, sectors, shared, again)
@@ -99,8 +98,8 @@ class SectorFootprint:
     def _grown(
         self, windows: NDArray[np.float64], sectors: float, shared: float, again: ReuseDistance
     ) -> NDArray[np.float64]:
-        """A window grows by those whose last use lies before it (Denning, "The working set model", 1968): uses that
-        come after a longer gap, and of the first ones those that have so many blocks before them."""
+        """Working-set growth (Denning, "The working set model", 1968): a window grows by uses whose previous use
+        lies before it, that is after a longer gap, and by first uses."""
         middles, steps = (windows[1:] + windows[:-1]) / 2, np.diff(windows)
         left = 1 - middles / self.total
         gone = 1 - np.array([again.kept(w, w) for w in middles])
@@ -110,27 +109,27 @@ class SectorFootprint:
         return np.concatenate([[0.0], np.minimum(grown, sectors)])
 
     def forgotten(self, kept: float, lost: float) -> SectorFootprint:
-        """As if what is used again after more than `kept` blocks had to be fetched anew: it has been evicted since.
+        """Footprint if reuse after more than `kept` blocks misses: the sector has been evicted.
 
-        lost   of what is used again and again in turn, some is left until so many blocks have passed
+        lost   of equidistant uses, some hit until so many blocks have passed
         """
         return self._fetched([1 - again.kept(kept, lost) for _, _, again in self._classes()])
 
     def left_in_l2(self, lines: SectorFootprint, kept: float, lost: float, beside: float) -> SectorFootprint:
-        """Likewise where L2 holds `lines` and is read for these sectors; beside: share of the uses that may find a copy
-        in the half that is not their home (l2_partitions.py)."""
+        """Likewise where L2 holds `lines` and DRAM is read for these sectors; beside: share of the uses that may hit
+        a copy in the partition that is not their home (l2_partitions.py)."""
         anew = []
         for (_, shared, again), (_, line_shared, line_again) in zip(self._classes(), lines._classes(), strict=True):
             unused = 1 - again.kept(kept, lost)
             if not again.turn and line_again.gaps.size:
                 apart = min(max(line_shared / shared - 1, 0.0), 1.0)
-                full = 1 - kept / self.total  # share of the uses that come when L2 has filled up
+                full = 1 - kept / self.total  # share of the uses after L2 has filled up
                 unused = full * fetched_anew(1 - line_again.kept(kept, lost), apart, beside)
             anew.append(unused)
         return self._fetched(anew)
 
     def _fetched(self, anew: list[float]) -> SectorFootprint:
-        """anew: share of the uses behind the first that find nothing, of both classes."""
+        """anew: share of the uses after the first that miss, of both classes."""
         common = self.common * (1 + (self.widely - 1) * anew[0])
         others = self.others * (1 + (self.shared - 1) * anew[1])
         again = common - self.common + others - self.others
@@ -148,9 +147,9 @@ def footprint(
     sectors: NDArray[np.uint32], blocks: NDArray[np.int64], sampled: int, total: int, most: int, share: float = 1.0,
     beside: NDArray[np.int64] = NOBODY, grid: Grid = (0, 0, 0),
 ) -> SectorFootprint:  # fmt: skip
-    """Of sectors, each with the number in the grid of the block that reached it; `sampled` of `total` blocks were run.
+    """Footprint of sectors, each with the grid number of its block; `sampled` of `total` blocks were run.
 
-    share   of all lines, to which these sectors belong;  beside: of some sectors how many neighbours share them
+    share   of all lines, from which these sectors are;  beside: for some sectors, how many neighbours share them
     """
     if not sectors.size:
         return NOTHING
@@ -163,7 +162,7 @@ def footprint(
     chance = _anyone(pairs, again, sampled)
     usual = (times >= COMMON).sum() <= MORE_THAN_CHANCE * chance * _by_chance(times)
     limit = times.max() + 1 if usual else COMMON
-    common = np.repeat(times, times - 1) >= limit  # of each gap, whose sector it is
+    common = np.repeat(times, times - 1) >= limit  # by gap: whether its sector is common
     each, accesses = pairs.size / sampled / share, sectors.size / sampled / share
     if sampled >= total:
         shared = pairs.size / times.size
@@ -187,7 +186,7 @@ def footprint(
         others, shared = whole, shared * others / whole
     widely = float(many.mean()) * total / sampled if many.size else 1.0
     gaps_of = few - 1
-    seen = float((few * gaps_of).sum() / gaps_of.sum()) if gaps_of.any() else 2.0  # by how many, of each gap
+    seen = float((few * gaps_of).sum() / gaps_of.sum()) if gaps_of.any() else 2.0  # sharers, by gap
     return SectorFootprint(
         total, each, many.size / share, widely, others, shared, most, times.size, accesses,
         reuse(gaps[common], widely, widely * sampled / total, total),
@@ -196,18 +195,18 @@ def footprint(
 
 
 def _anyone(pairs: NDArray[np.uint64], again: NDArray[np.int64], sampled: int) -> float:
-    """1 where any two blocks are as likely to share a sector, 0 where few share all."""
+    """1 where any two blocks are equally likely to share a sector, 0 where a few share all."""
     every = max(sampled * (sampled - 1) / 2, 1.0)
     expected = -every * math.expm1(-again.size / every)
     return min(_pairs_of_blocks(pairs, again) / expected, 1.0) if again.size else 0.0
 
 
 def _shared(times: NDArray[np.int64], met: float, scale: float, anyone: float) -> float:
-    """By how many blocks each sector is shared on average, if two of those sampled met on one `met` times.
+    """Average sharers of a sector, if pairs of sampled blocks share one `met` times.
 
-    Where all are shared by as many, m, one that is met is shared by m; where chance decides, of a mean of m, by m + 1.
-    Which it is three that meet tell: (m - 2) / (m - 1) times as often as two, or as often.  That tells little where few
-    blocks share all that is shared.
+    If all sectors have m sharers, a shared one has m; if sharing is random with mean m, it has m + 1.  Triples decide
+    which: they occur (m - 2) / (m - 1) times as often as pairs, or equally often.  They mean little where few blocks
+    share all that is shared.
     """
     more = 2 * met / max(float(times.sum()), 1.0) * scale
     pairs = float((times * (times - 1)).sum())
@@ -219,8 +218,7 @@ def _shared(times: NDArray[np.int64], met: float, scale: float, anyone: float) -
 
 
 def _by_chance(times: NDArray[np.int64]) -> float:
-    """How many sectors COMMON blocks and more would share if all were shared by as many: by those that one does, and
-    two (Poisson)."""
+    """Expected sectors with COMMON sharers or more under uniform sharing, from those with one and two (Poisson)."""
     one, two = float((times == 1).sum()), float((times == 2).sum())
     if not one:
         return 0.0
@@ -230,8 +228,8 @@ def _by_chance(times: NDArray[np.int64]) -> float:
 
 
 def _pairs_of_blocks(pairs: NDArray[np.uint64], again: NDArray[np.int64]) -> int:
-    """How many different ones share a sector, one behind the other: each says as much about how many share one, be it
-    by one sector or by many."""
+    """Distinct pairs of consecutive blocks that share a sector: each pair counts once, whether it shares one sector
+    or many."""
     both = blocks_of(pairs[again]) << 32 | blocks_of(pairs[again + 1])
     return int(np.unique(both).size)
 

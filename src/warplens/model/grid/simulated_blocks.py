@@ -1,4 +1,4 @@
-"""Which blocks of a grid the model looks at."""
+"""Simulated blocks: which blocks of a grid the model simulates or samples."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ from warplens.machine import Machine
 from warplens.model.instruction.sm_resources import SmResources
 
 ENOUGH = 4_000_000  # effort: warp instructions to simulate: a second or less
-SEVERAL = 600_000  # effort: likewise, of more than one multiprocessor: a sixth of a second
+SEVERAL = 600_000  # effort: likewise, of more than one SM: a sixth of a second
 FOOTPRINT_BLOCKS = 2048  # effort: of the footprint's sample
 FOOTPRINT_INSTRUCTIONS = 4_000_000  # effort: likewise
-FOOTPRINT_SECTORS = 8_000_000  # effort: that the blocks of a sample reach: of more than a million some are drawn anyway
-# effort: more would leave no room for the rest
-ALL_SECTORS = 40_000_000  # that all blocks may reach where all are looked at
+FOOTPRINT_SECTORS = 8_000_000  # effort: that the blocks of a sample reach: of more than a million some are taken
+# effort: more would leave no memory for the rest
+ALL_SECTORS = 40_000_000  # sectors that all blocks may reach where all are sampled
 LEAST_BLOCKS = 8  # effort: of a sample
 # effort: of a sample
-PAIRS_BLOCKS = 32  # of a grid in which a block shares what it reads with one in 60, some pairs of these share it
+PAIRS_BLOCKS = 32  # if a block shares its data with one in 60, some pairs of these share it
 PAIRS_INSTRUCTIONS = 32_000_000  # effort: a quarter of a second of execution
-AT_ONCE = 2  # times as many blocks as start at once are on a multiprocessor at the most (31 of 16 were seen)
-CENTRES = 24  # effort: blocks of which all neighbours are looked at
+AT_ONCE = 2  # at most so many times the blocks that start at once are resident on an SM (31 of 16 were seen)
+CENTRES = 24  # effort: blocks sampled with all their neighbours
 CENTRES_INSTRUCTIONS = 4_000_000  # effort: of these
 
 
 @dataclass(frozen=True)
 class SimulatedBlocks:
-    """blocks   of one multiprocessor, in order;  more: others, for the footprint alone;  whole: of_blocks all of them
+    """blocks   of one SM, in order;  more: others, for the footprint only;  of_blocks: all blocks of that SM
 
-    centres     blocks that are looked at with their neighbours in the grid, none where `more` are all
-    alongside   blocks of other multiprocessors that are simulated as well
-    active      multiprocessors that have a block;  room: of one for blocks
+    centres     blocks sampled with their neighbours in the grid, none where `more` are all
+    alongside   blocks of other SMs that are simulated as well
+    active      SMs that have a block;  room: SM resources for blocks
     """
 
     blocks: tuple[int, ...]
@@ -46,12 +46,12 @@ class SimulatedBlocks:
 
     @property
     def resident(self) -> int:
-        """Blocks of a multiprocessor that start at once."""
+        """Blocks of an SM that start at once."""
         return self.room.resident
 
     @property
     def simulated(self) -> tuple[int, ...]:
-        """Blocks of all multiprocessors that are simulated."""
+        """Blocks of all simulated SMs."""
         return tuple(dict.fromkeys(self.blocks + sum(self.alongside, ())))
 
 
@@ -85,7 +85,7 @@ Grid = tuple[int, int, int]
 
 
 def offsets(grid: Grid) -> tuple[Grid, ...]:
-    """Where a block's neighbours lie, in blocks along x, y, z: 2, 8 or 26, by the dimensions that the grid has."""
+    """Offsets of a block's neighbours along x, y, z: 2, 8 or 26, by the dimensions of the grid."""
     steps = [(-1, 0, 1) if size > 1 else (0,) for size in grid]
     return tuple((x, y, z) for z, y, x in product(*steps[::-1]) if (x, y, z) != (0, 0, 0))
 
@@ -102,20 +102,20 @@ def with_neighbours(centres: Sequence[int], grid: Grid) -> tuple[int, ...]:
 
 
 def _alongside(total: int, active: int, count: int) -> tuple[tuple[int, ...], ...]:
-    """Blocks of so many multiprocessors but the first, which all have theirs from the start: the launch ends with the
-    slowest, and short ones differ by the DRAM latencies that each happens to meet."""
+    """Blocks of `count` SMs except the first, all assigned from the start: the launch ends with the slowest, and
+    short launches differ by their random DRAM latencies."""
     count = min(count, active)
     return tuple(tuple(range(n * active // count, total, active)) for n in range(1, count))
 
 
 def _turn(number: int, active: int, anyone: bool) -> int:
-    """Which of the multiprocessors' next blocks is the `number`th of this one.  The first are dealt out in order; where
-    many follow, each goes to whoever is done first, so that no multiprocessor has all blocks of one kind."""
+    """Which of the SMs' next blocks is the `number`th of this one.  The first are dealt out in order; with many
+    waves each goes to the first SM with a free slot, so that no SM has all blocks of one kind."""
     return (number * 0x9E3779B1 >> 7) % active if anyone else 0
 
 
 def scattered(total: int, count: int) -> tuple[int, ...]:
-    """So many of the blocks, as if drawn at random: every run draws the same."""
+    """`count` pseudo-random blocks, the same in every run."""
     found: dict[int, None] = {}
     state = 0
     while len(found) < count:

@@ -1,4 +1,4 @@
-"""What passes through L2, how long it stays, and what DRAM writes."""
+"""L2 eviction and write-back: what passes through L2, how long it stays, what DRAM writes."""
 
 from __future__ import annotations
 
@@ -13,37 +13,37 @@ from warplens.machine import Machine
 from warplens.model.grid.dirty_sectors import WHOLE, DirtySectors
 from warplens.model.grid.sector_footprint import SectorFootprint
 
-READ, WRITTEN = 64, 32  # bytes that DRAM moves at a time; source: `read sectors` of calibration.csv
+READ, WRITTEN = 64, 32  # bytes a DRAM access; source: `read sectors` of calibration.csv
 SECTOR = 32
 LINE = 128
 # assumed: between the two
-FILLS_FROM = 0.5  # of the room for parts: so soon they are filled up (of words all over 8 MiB a tenth, over 16 MiB all)
+FILLS_FROM = 0.5  # of the partial-sector capacity: filled above it (of words all over 8 MiB a tenth, over 16 MiB all)
 # assumed: fitted by hand to `stores alone` of calibration_counters.csv
-PARTS_GO = 0.6  # of sectors that were stored in part: DRAM gets them sooner
-# Likewise with each store to a sector that others complete (`chance 1 bytes` to `chance 8 bytes` of l2_patterns.csv: of
-# sectors of 32 stores 0.35, of 16 0.25 to 0.32, of 8 none to 0.09, of 4 none).
+PARTS_GO = 0.6  # share of partially written sectors that are evicted early
+# Likewise with each store to a sector that other blocks complete (`chance 1 bytes` to `chance 8 bytes` of
+# l2_patterns.csv: of sectors of 32 stores 0.35, of 16 0.25 to 0.32, of 8 none to 0.09, of 4 none).
 STORE_GOES = 0.015  # assumed: fitted by hand to these
-# assumed: none would be covered otherwise
-NEARLY = 0.9  # of a sector that stores of many blocks cover: how many they are is an estimate
+# assumed: none would count as covered otherwise
+NEARLY = 0.9  # share of a sector that stores of many blocks must cover: their number is an estimate
 # source: `read 4_4` of calibration_counters.csv
-BEFORE = 0.038  # of L2 that has been stored to before the kernel starts: one that only reads makes DRAM write 2.4 MB
+BEFORE = 0.038  # share of L2 that is dirty before the kernel starts: a kernel that only reads makes DRAM write 2.4 MB
 # assumed: fitted by hand to these
-BEFORE_GOES = (0.35, 0.6)  # of L2 that moves until the first, the last of this goes (`rounds together`: 0.4 to 0.5)
+BEFORE_GOES = (0.35, 0.6)  # L2 capacities moved until the first, the last is evicted (`rounds together`: 0.4 to 0.5)
 TWO_HALVES = 2
-WINDOWS = 48  # effort: parts of a launch
-# measurements/h200/l2_again.csv: of what is read twice 36 MiB are still there and 48 lost, of a copy 16 and 24.
+WINDOWS = 48  # effort: window sizes of a launch
+# measurements/h200/l2_again.csv: of data read twice 36 MiB are kept and 48 evicted, of a copy 16 and 24.
 STORED_BESIDE = 0.7  # assumed: fitted by hand to these
 # assumed: fitted by hand to these
-TWICE, OFTEN = 1.23, 2.15  # of the room until which all is kept (`rounds together`: 30 and 64 MiB, in both halves)
+TWICE, OFTEN = 1.23, 2.15  # capacities up to which lines survive (`rounds together`: 30 and 64 MiB, in both halves)
 
 
 @dataclass(frozen=True)
 class Evicted:
-    """How many blocks may pass until L2 has lost what it held (Footprint.forgotten).
+    """Reuse distances, in blocks, after which L2 has evicted a line (SectorFootprint.forgotten).
 
-    kept           what is used again within so many is still there
-    twice, often   what is used again in turn is gone after so many, if there are two uses, or many: those come to stay
-    stored, parts  likewise what was stored, and of which a part was
+    kept           reuse within so many blocks hits
+    twice, often   equidistant reuse misses after so many, with two uses, or many: frequently reused lines are protected
+    stored, parts  likewise of written sectors, and of partially written ones
     """
 
     kept: float
@@ -62,7 +62,7 @@ class Evicted:
         total: int,
         machine: Machine,
     ) -> Evicted:
-        """lines: that hold what is read"""
+        """lines: footprints of the lines that are read"""
         speeds, windows = machine.speeds, _windows(total)
         room = _room(lines, writes, changes, windows, machine) / machine.l2_bytes / speeds.kept_share
         stored, parts = (
@@ -77,7 +77,7 @@ class Evicted:
     def left_of(
         self, read: SectorFootprint, lines: SectorFootprint, write: SectorFootprint, change: DirtySectors
     ) -> SectorFootprint:
-        """What DRAM is read for;  lines: that hold it;  write, change: what is stored to the same buffer"""
+        """Footprint that DRAM is read for;  lines: of its lines;  write, change: of the stores to the same buffer"""
         lost = self.often - (self.often - self.twice) * min(2 / read.uses, 1.0)
         beside = (self.halves - 1) * (1 - _at_home(lines, write, change))
         return read.left_in_l2(lines, self.kept, max(lost, self.kept), beside)
@@ -88,7 +88,7 @@ def _windows(total: int) -> NDArray[np.float64]:
 
 
 def _at_home(read: SectorFootprint, write: SectorFootprint, change: DirtySectors) -> float:
-    """Share of the uses that atomics are, which ask for a line where it is at home."""
+    """Share of the uses that are atomics, which go to the line's home partition."""
     return min(change.atomic * write.accesses / read.accesses, 1.0) if read.accesses else 0.0
 
 
@@ -99,8 +99,8 @@ def _room(
     windows: NDArray[np.float64],
     machine: Machine,
 ) -> NDArray[np.float64]:
-    """Bytes of L2 that so many blocks take.  Of two halves a line is at home in one, where atomics work on it; what is
-    read may stand in the other as well, and most of what is stored does."""
+    """L2 bytes that so many blocks occupy.  With two partitions a line has its home in one, where atomics are done;
+    the other may hold a copy of what is read, and of most of what is stored."""
     second, room = float(machine.speeds.halves == TWO_HALVES), np.zeros(windows.size)
     for r, w, change in zip(lines, writes, changes, strict=True):
         beside = second * (1 - _at_home(r, w, change))
@@ -111,14 +111,14 @@ def _room(
 
 
 def bytes_moved(reads: Sequence[SectorFootprint], writes: Sequence[SectorFootprint], blocks: float) -> float:
-    """That so many blocks move through L2; what is read and written stands there once."""
+    """Bytes that so many blocks move through L2; data that is read and written counts once."""
     return sum(max(r.of(blocks) * READ, w.of(blocks) * WRITTEN) for r, w in zip(reads, writes, strict=True))
 
 
 def blocks_that_move(
     size: float, reads: Sequence[SectorFootprint], writes: Sequence[SectorFootprint], total: int
 ) -> float:
-    """How many blocks move so many bytes through L2; all of them where they do not."""
+    """Blocks that move so many bytes through L2; all of them where they move less."""
     if bytes_moved(reads, writes, total) <= size:
         return float(total)
     low, high = 0.0, float(total)
@@ -130,9 +130,9 @@ def blocks_that_move(
 
 @dataclass(frozen=True)
 class WriteBack:
-    """stores, fills: of each stored sector of a buffer, what DRAM writes and what it reads to fill it up, in sectors
-    among others;  sectors, filled: that it writes and reads for the whole grid
-    writing   share of that work of stores that is DRAM's"""
+    """stores, fills: per stored sector of a buffer, what DRAM writes and what it reads to fill it, in non-lone
+    sectors sectors, filled: written and read for the whole grid
+    writing   share of this work that is DRAM's"""
 
     stores: NDArray[np.float64]
     fills: NDArray[np.float64]
@@ -149,7 +149,7 @@ def write_back(
     total: int,
     machine: Machine,
 ) -> WriteBack:
-    """What L2 holds at the end is the last that went through it: so much of that as was stored DRAM need not write."""
+    """At the end L2 holds what passed through it last: DRAM does not write the dirty part of that."""
     speeds = machine.speeds
     number, moved = len(writes), bytes_moved(reads, writes, total)
     many = moved > FILLS_FROM * speeds.parts_share * machine.l2_bytes
@@ -167,12 +167,12 @@ def write_back(
     before = BEFORE * machine.l2_bytes / SECTOR * float(np.interp(moved / machine.l2_bytes, BEFORE_GOES, (0.0, 1.0)))
     all_stored = float(wrote.sum())
     all_work = by_dram = 0.0
-    both = min(sum(2 * f.of(total) for f in reads) / max(all_stored, 1.0), 1.0)  # as much is read as written
+    both = min(sum(2 * f.of(total) for f in reads) / max(all_stored, 1.0), 1.0)  # 1 if as much is read as written
     for n, (f, part) in enumerate(zip(writes, parts, strict=True)):
         if f.seen and all_stored:
             asked = f.accesses * total
-            stays = max(held[n] / wrote[n] - before / all_stored, 0.0)  # DRAM writes for it what was there before
-            # What goes to DRAM, and the turns between reading and writing, or the way of all of it through L2.
+            stays = max(held[n] / wrote[n] - before / all_stored, 0.0)  # older dirty data is written instead
+            # DRAM writes and read-write turnarounds, or the transfer of all of it through L2.
             work = max((1 - stays) * (1 + speeds.turn_cost * both), 1 - stays * (1 - speeds.held_cost))
             all_work += wrote[n] * work
             by_dram += wrote[n] * (1 - stays) * (1 + speeds.turn_cost * both)
@@ -183,9 +183,9 @@ def write_back(
 
 
 def _completed(write: SectorFootprint, part: DirtySectors, evicted: Evicted, total: int) -> bool:
-    """Whether several blocks store the parts of a sector, and all of it before DRAM gets them."""
+    """Whether several blocks store the parts of a sector, and all of it before it is evicted."""
     together = write.forgotten(evicted.parts, evicted.parts).of(total)
-    others = write.each * total / max(together, 1.0) / part.blocks  # how many times as many blocks complete a part
+    others = write.each * total / max(together, 1.0) / part.blocks  # ratio of blocks that complete a part
     return part.bytes * max(others, 1.0) >= NEARLY * WHOLE
 
 
@@ -197,10 +197,10 @@ def held_at_end(
     total: int,
     machine: Machine,
 ) -> NDArray[np.float64]:
-    """Share of the stored sectors of each buffer that L2 still has: those of the last blocks, as many as fill it.
+    """Share of the stored sectors of each buffer that L2 still holds: those of the last blocks, as many as fit.
 
-    Where L2 has two halves, what is read from both stands there twice, and half of what is stored does.  Of a line of
-    which little was stored all is held.
+    With two L2 partitions, what is read from both occupies twice the space, and half of what is stored does.  A line of
+    which little was stored is held as a whole.
     """
     speeds, second = machine.speeds, float(machine.speeds.halves == TWO_HALVES)
     windows = _windows(total)

@@ -1,4 +1,4 @@
-"""What the multiprocessor has to know of each instruction, as arrays."""
+"""Instruction table: pipe, cycles, latency and scoreboards of each instruction, as arrays."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from warplens.model.instruction.register_banks import in_two_passes, register_re
 from warplens.model.instruction.wide_multiply import held_back
 from warplens.sass.block_queue import past_l1
 
-LINE = 64  # bytes of a line of the constant cache; source: `table chain`, 64 apart
+LINE = 64  # bytes of a constant-cache line; source: `table chain`, 64 apart
 PIPES = ("none", "fma_lite", "fma_heavy", "alu", "fp16", "fp64", "xu", "lsu", "cbu", "adu", "uniform", "tensor")
 ACTIONS: dict[Action, int] = {
     "load": p.LOAD, "store": p.STORE, "atomic": p.ATOMIC, "reduction": p.REDUCE, "copy": p.COPY,
@@ -26,15 +26,15 @@ KINDS = {
     **{base: ACTIONS[op.action] for base, op in MEMORY.items() if op.space != "constant"},
     "LDGDEPBAR": p.GROUP, "DEPBAR": p.GROUP_WAIT, "MEMBAR": p.FENCE, "SHFL": p.EXCHANGE,
 }  # fmt: skip
-READING = ("fma", "fma_heavy", "alu", "fp16", "fp64")  # pipes that wait for registers
-TIMELY, LATE = ("fma", "fma_heavy", "alu", "fp16"), ("fp64", "xu")  # whose results meet on the way to the registers
-# Cycles of a BSYNC beyond its stall count: `two sides, all`; 4 to 14 for each group of lanes that comes by itself.
+READING = ("fma", "fma_heavy", "alu", "fp16", "fp64")  # pipes whose instructions wait for register banks
+TIMELY, LATE = ("fma", "fma_heavy", "alu", "fp16"), ("fp64", "xu")  # results that compete for the register write port
+# Cycles of a BSYNC beyond its stall count: `two sides, all`; 4 to 14 for each group of lanes that arrives on its own.
 MEETING = 8  # source: `two sides, all` of calibration.csv
 SHARED_ONLY = frozenset({"SHFL", *opcodes(("shared",), EVERY_ACTION)})
-# Products of the matrix instructions that take the time of HMMA.16816; those of a smaller shape take tensor_half.
+# Products of the matrix instructions that take as long as HMMA.16816; smaller shapes take tensor_half.
 # source: `matrix` of calibration.csv
 WHOLE = {"HMMA": 16 * 8 * 16, "IMMA": 16 * 8 * 32, "QMMA": 16 * 8 * 32, "BMMA": 16 * 8 * 256}
-MATRICES = frozenset({*WHOLE, "DMMA"})  # Nsight counts DMMA for the fp64 pipe
+MATRICES = frozenset({*WHOLE, "DMMA"})  # Nsight counts DMMA as fp64 pipe
 WHOLE_TF32, WHOLE_DOUBLE = 16 * 8 * 8, 16 * 8 * 4  # source: likewise
 # defined: rows x columns x depth
 SHAPES = {
@@ -46,8 +46,8 @@ SHAPES = {
 
 @dataclass(frozen=True)
 class InstructionTable:
-    """rows: (instruction, column of layout.py);  cycles: that its pipe is taken;  latencies: until its result
-    is there;  firsts, lasts: of each basic block."""
+    """rows: (instruction, column of layout.py);  cycles: of its pipe;  latencies: until its result is available;
+    firsts, lasts: of each basic block."""
 
     rows: NDArray[np.int64]
     cycles: NDArray[np.float64]
@@ -75,7 +75,7 @@ def machine_code(program: Program, speeds: Speeds) -> InstructionTable:
 
 def pipe_of(instruction: Instruction) -> str:
     if instruction.base.startswith("U"):
-        return "uniform"  # what all lanes share has a unit of its own
+        return "uniform"  # uniform instructions have a pipe of their own
     binding = bind(instruction)
     return binding.op.pipe if binding else "none"
 
@@ -116,7 +116,7 @@ def _row(instruction: Instruction, pipe: str, speeds: Speeds) -> list[int]:
 
 
 def _pipes(instruction: Instruction, pipe: str, speeds: Speeds) -> tuple[int, int]:
-    """The one that it takes (FMA_LITE: either half in turn), and one that it takes as well."""
+    """(pipe that it takes, FMA_LITE meaning either half in turn; second pipe that it takes as well, 0: none)."""
     if in_two_passes(instruction):
         return p.FMA_HEAVY, p.ALU
     halves = has_halves(speeds)
@@ -128,13 +128,13 @@ def _pipes(instruction: Instruction, pipe: str, speeds: Speeds) -> tuple[int, in
 
 
 def has_halves(speeds: Speeds) -> bool:
-    """Whether the FMA pipe has a light half besides the one for integers, as from GA10x and H100 on; half pairs are
-    then its work, too (Nsight Compute, Profiling Guide, "Pipelines")."""
+    """Whether the FMA pipe has a light half besides the heavy one for integers, as from GA10x and H100 on; then it
+    also executes half pairs (Nsight Compute, Profiling Guide, "Pipelines")."""
     return speeds.pipe_fma < speeds.pipe_fma_heavy
 
 
 def _is_late(instruction: Instruction, pipe: str) -> bool:
-    """Whether it leaves a register later than arithmetic does."""
+    """Whether it writes a register later than arithmetic does."""
     if pipe not in LATE and not (pipe == "fp16" and "MMA" in instruction.modifiers):
         return False
     first = next(iter(instruction.operands), None)
@@ -142,7 +142,7 @@ def _is_late(instruction: Instruction, pipe: str) -> bool:
 
 
 def adds_floats(instruction: Instruction) -> bool:
-    """Of an atomic."""
+    """Whether an atomic works on floats."""
     return not {"F16", "F16x2", "BF16_V2", "F32", "F64"}.isdisjoint(instruction.modifiers)
 
 
@@ -162,7 +162,7 @@ def kind_of(instruction: Instruction) -> int:
 
 
 def taken(instruction: Instruction, pipe: str, speeds: Speeds) -> float:
-    """Cycles for which the pipe of the sub-partition takes nothing else."""
+    """Cycles for which an instruction occupies its pipe of the sub-partition."""
     if instruction.base == "SHFL":
         return speeds.pipe_shuffle
     if instruction.base in MATRICES or pipe == "tensor":
@@ -177,8 +177,8 @@ def taken(instruction: Instruction, pipe: str, speeds: Speeds) -> float:
 
 
 def _of_matrices(instruction: Instruction, speeds: Speeds) -> float:
-    """Cycles by shape and type: `matrix` of the calibration."""
-    named = (m.replace("x", "") for m in instruction.modifiers)  # 16816 and, of DMMA, 16x8x16
+    """Pipe cycles by shape and type: `matrix` of the calibration."""
+    named = (m.replace("x", "") for m in instruction.modifiers)  # 16816, but 16x8x16 for DMMA
     shape = next((m for m in named if m in SHAPES), "")
     if instruction.base == "DMMA":
         return speeds.pipe_tensor_double * max(1.0, SHAPES.get(shape, WHOLE_DOUBLE) / WHOLE_DOUBLE)
@@ -197,7 +197,7 @@ def latency(instruction: Instruction, pipe: str, speeds: Speeds) -> float:
     if instruction.base == "MEMBAR" and "CTA" in instruction.modifiers:
         return 1.0
     if instruction.base in MATRICES or pipe == "tensor":
-        # A matrix instruction's result comes so long after its pipe is free again: 18 cycles on an H200 for 6 shapes.
+        # The result comes a fixed time after the pipe is free again: 18 cycles on an H200 for 6 shapes.
         return speeds.latency_tensor - speeds.pipe_tensor + _of_matrices(instruction, speeds)
     name = LATENCIES.get(instruction.base) or "xu"
     if pipe == "fp64" and instruction.base not in LATENCIES:

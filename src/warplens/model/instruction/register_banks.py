@@ -1,14 +1,14 @@
-"""Which banks of registers an instruction reads, and how often.
+"""Register banks: which banks an instruction reads, and how often.
 
-A sub-partition has two banks, of even and of odd registers, and each gives one register of a warp a cycle: an
-instruction with two sources of one bank takes two cycles of it, which others may use that read the other; a register
-that it names twice is read once.  What an instruction has read with the mark `.reuse` stays beside its operand until
-the same operand of another one is read from that bank (Huerta et al., MICRO 2025, arXiv 2503.20481; measured on an
+A sub-partition has two banks, of even and of odd registers, and each reads one register of a warp a cycle: an
+instruction with two sources in one bank occupies it for two cycles; others may read the other bank meanwhile.  A
+register named twice is read once.  A source with the mark `.reuse` stays in the operand's reuse cache until the same
+operand of another instruction is read from that bank (Huerta et al., MICRO 2025, arXiv 2503.20481; measured on an
 H200: `operands` of the calibration), or until another warp issues (measurements/h200/register_banks.csv: 6.1 cycles for
-four warps that change behind each mark, 4.2 where they change elsewhere, 6.0 without marks).
+four warps that change after each mark, 4.2 where they change elsewhere, 6.0 without marks).
 
-A product in two passes reads its factors in each, and in each a half of what it adds.  Where two registers of one bank
-meet in a pass, that bank is taken for both passes (`mixture wide`).
+A product in two passes reads its factors in each pass, and half of the addend in each.  Where a pass reads two
+registers of one bank, that bank is occupied for both passes (`mixture wide`).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from warplens.core.program import Instruction, Program, Register
 from warplens.model.layout import BANKS
 
-# Bits of the encoding: where operands a, b and c stand, which of them are marked, and what operand b is.
+# Bits of the encoding: positions of operands a, b and c, their reuse flags, and the form of operand b.
 OPERANDS = (24, 32, 64)  # defined: encoding
 ADDED = 2  # the third one
 REUSE = 122  # defined: encoding
@@ -31,8 +31,8 @@ DOUBLES = frozenset({"DFMA", "DADD", "DMUL", "DSETP"})  # both registers of each
 
 
 def register_reads(program: Program, counted: Sequence[bool]) -> NDArray[np.int64]:
-    """(instruction, bank) -> registers read, 0 for instructions that are not `counted`; behind those columns as many
-    with what is read where another warp has issued before."""
+    """(instruction, bank) -> registers read, 0 for instructions that are not `counted`; the second half of the
+    columns is for the case that another warp has issued before."""
     reads = np.zeros((len(program.instructions), 2 * BANKS), np.int64)
     for block in program.blocks:
         kept: dict[tuple[int, int], int] = {}
@@ -59,7 +59,7 @@ def in_two_passes(instruction: Instruction) -> bool:
 
 
 def _read(instruction: Instruction, kept: dict[tuple[int, int], int]) -> list[tuple[int, int]]:
-    """(operand, register) that have to be read; `kept` by operand and bank, brought up to date."""
+    """(operand, register) that have to be read; updates `kept`, the reuse cache by operand and bank."""
     read = []
     asked: set[int] = set()
     for operand, register in sources(instruction):
@@ -72,7 +72,7 @@ def _read(instruction: Instruction, kept: dict[tuple[int, int], int]) -> list[tu
 
 
 def sources(instruction: Instruction) -> list[tuple[int, int]]:
-    """(operand, register), the second of a pair too."""
+    """(operand, register), including the second register of a pair."""
     double = instruction.base in DOUBLES
     word = instruction.encoding
     named = {o.index for o in instruction.operands if isinstance(o, Register) and o.file == "R"}

@@ -1,9 +1,9 @@
-"""Multiprocessors that multiply matrices run at a clock of their own.
+"""SM clock: launches with matrix instructions run at a lower clock.
 
-From the first HMMA or IMMA on an H200's multiprocessor runs at 1810 MHz, not at 1980; at 1600 where such instructions
-come in bursts.  DMMA does not slow it (`clock of floats`, `clock of doubles` of the calibration).  What lies beyond its
-L1 goes on as before: L2 gives as many bytes a second (`read beside floats, L2`: 35.2 us as without), and DRAM is
-nearer by what its latency exceeds that of L2 (`chase beside floats, 1024 MiB`: 621 cycles for 662).
+From the first HMMA or IMMA on an H200's SM runs at 1810 MHz, not at 1980; at 1600 where such instructions come in
+bursts.  DMMA does not slow it (`clock of floats`, `clock of doubles` of the calibration).  The memory system beyond L1
+keeps its clock: L2 bandwidth in bytes a second is the same (`read beside floats, L2`: 35.2 us as without), and DRAM
+latency is shorter by its excess over L2 latency (`chase beside floats, 1024 MiB`: 621 cycles for 662).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ UNITS = MATRICES - {"DMMA"}
 
 
 def at_its_clock(program: Program, trace: Trace, machine: Machine) -> Machine:
-    """`machine` as this launch finds it: its clock, and what lies beyond L1 in cycles of that."""
+    """`machine` at the clock of this launch, with speeds beyond L1 converted to cycles of that clock."""
     speeds = machine.speeds
     slower = speeds.matrix_megahertz / machine.boost_megahertz
     if not slower or slower >= 1 or not any(trace.executed[i.index] for i in program.instructions if i.base in UNITS):

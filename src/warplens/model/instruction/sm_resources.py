@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 
 class SmResources(NamedTuple):
-    """For blocks on a multiprocessor.  resident: that start at once;  places: for blocks at the most, should their
-    warps fit;  seats: warps that a sub-partition has registers for;  sub_partitions: that there are"""
+    """Of one SM.  resident: blocks that start at once;  places: block slots at most, should their warps fit;
+    seats: warp slots of a sub-partition, by registers;  sub_partitions: their number"""
 
     resident: int
     places: int

@@ -1,8 +1,8 @@
-"""Products whose upper half is wanted (IMAD.HI, IMAD.WIDE) go through their pipe twice.
+"""Wide multiply: IMAD.HI and IMAD.WIDE pass through their pipe twice.
 
-Measured on an H200 (`mixture` of the calibration): the pipe is taken for 4 cycles and the ALU, which adds the halves,
-for 2; the warp's next instruction comes 2 cycles later than the compiler's stall count says, and one that reads the
-result 9 cycles behind, 7 if the lower half is enough, whatever that count is.
+Measured on an H200 (`mixture` of the calibration): the pipe is occupied for 4 cycles and the ALU, which adds the
+halves, for 2; the warp's next instruction issues 2 cycles later than the compiler's stall count, and one that reads the
+result 9 cycles later, 7 if the lower half is enough, whatever that count is.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ DESTINATION = 16  # defined: bit of the encoding
 
 
 def held_back(program: Program, stalls: NDArray[np.int64]) -> NDArray[np.int64]:
-    """By instruction, the cycles that its warp waits behind it beyond its stall count."""
+    """By instruction, the cycles that its warp waits after it beyond its stall count."""
     more = np.zeros(len(program.instructions), np.int64)
     for block in program.blocks:
         ready: dict[int, int] = {}

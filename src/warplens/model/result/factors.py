@@ -1,11 +1,11 @@
-"""Why one launch takes longer than another: the factors of its time, which multiply out.
+"""Time factors: why one launch takes longer than another, as factors whose product is the time.
 
     time = (warp cycles per executed instruction x executed instructions / warps at once) x (elapsed / active)
 
-Warps at once are achieved occupancy times the places of a GPU; the product in brackets is the cycles in which
-multiprocessors have work, and elapsed / active what launch, uneven blocks and the tail add.  On one GPU all constants
-cancel out of the ratio of two launches.  The cycles per instruction are split by where warps spend them: at
-instructions of the main memory, or at others.
+Warps at once are achieved occupancy times the warp slots of a GPU; the product in brackets is the cycles in which SMs
+have work, and elapsed / active is the overhead of launch, uneven blocks and the tail.  On one GPU all constants cancel
+out of the ratio of two launches.  The cycles per instruction are split by where warps spend them: at instructions of
+the main memory, or at others.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ OTHERS = "other instructions"
 
 @dataclass(frozen=True, slots=True)
 class Class:
-    """Warp instructions of one sort, and the warp cycles that one of them takes on average."""
+    """One class of warp instructions, with the average warp cycles of one instruction."""
 
     name: str
     instructions: int
@@ -44,10 +44,10 @@ class Class:
 
 @dataclass(frozen=True, slots=True)
 class Factors:
-    """What the time of one launch is made of.
+    """Factors of one launch's time.
 
     cycles        warp cycles per executed instruction;  occupancy: achieved, in %
-    active_us     time in which a multiprocessor has warps, on average, so that time_us / active_us >= 1
+    active_us     average time in which an SM has warps, so that time_us / active_us >= 1
     classes       main memory and others; together they have all instructions and all warp cycles
     """
 
@@ -80,18 +80,18 @@ class Decomposition:
 
     @property
     def product(self) -> float:
-        """The ratio of the times as the factors give it."""
+        """Ratio of the times computed from the factors."""
         core = self.ratio(lambda f: f.cycles) * self.ratio(lambda f: f.instructions) / self.ratio(lambda f: f.occupancy)
         return core * self.ratio(lambda f: f.outside)
 
     @property
     def multiplies_out(self) -> bool:
-        """To a thousandth; if not, the model's own numbers contradict each other."""
+        """Whether product and time agree to a thousandth; if not, the model's own numbers contradict each other."""
         return abs(self.product / self.time - 1) < 0.001
 
 
 def factors(program: Program, trace: Trace, machine: Machine, prediction: Prediction) -> Factors:
-    """UsageError if nothing was executed, or where the prediction lacks one of the three metrics."""
+    """Factors of a launch.  UsageError if nothing was executed, or if the prediction lacks one of the three metrics."""
     executed = [int(count) for count in trace.executed]
     instructions = sum(executed)
     cycles, occupancy, active = (metric(prediction, name).value for name in (CYCLES, OCCUPANCY, ACTIVE))
@@ -111,7 +111,7 @@ def metric(prediction: Prediction, name: str) -> Metric:
 
 
 def _classes(program: Program, executed: list[int], prediction: Prediction, warp_cycles: float) -> tuple[Class, ...]:
-    """Cycles are shared out as the simulated blocks spent them; a class that never ran has none."""
+    """Cycles are distributed as the simulated blocks spent them; a class that was never executed has none."""
     count, spent = {MAIN_MEMORY: 0, OTHERS: 0}, {MAIN_MEMORY: 0.0, OTHERS: 0.0}
     for instruction in program.instructions:
         name = _class(instruction)

@@ -1,19 +1,19 @@
-"""What Nsight Compute counts as lookups of L2, and which of them hit.
+"""L2 hit rate: the lookups that Nsight Compute counts, and which of them hit.
 
-An L2 of two halves has each line at home in one of them, and multiprocessors ask the half beside them.  What is at home
-in the other is looked up there as well, a second lookup; what was read stands in both halves from then on.  So of
-sectors that are read once half are looked up twice, and all of these lookups miss; stores and atomics are looked up one
-and a half times each, and hit.  Each piece of 64 bytes that DRAM is read for costs one miss for the sectors that were
-asked for (`first`), in half of the cases two at home besides (it is fetched whole), and where the other half reads it
-too (`both`), another `first` misses in half of the cases and two lookups at home that hit:
+In an L2 of two halves (partitions) each line has its home in one, and SMs access their near half.  If the home is the
+far half, the line is looked up there as well, a second lookup; lines that are read are then in both halves.  So of
+sectors read once half are looked up twice, and all of these lookups miss; stores and atomics are looked up one and a
+half times each, and hit.  Each piece of 64 bytes read from DRAM costs one miss for the requested sectors (`first`), in
+half of the cases two more at home (it is fetched whole), and where the other half reads it too (`both`), another
+`first` misses in half of the cases and two lookups at home that hit:
 
     lookups = reads + 1.5 (stores + atomics) + pieces (1 + both)
     misses  = pieces (first (1 + both / 2) + 1)
 
 `read 4_4`, `rounds together`, `loads alone`, `load pieces` and `crowd add` of measurements/h200/calibration_lookups.csv
-have these within 2 %.  Besides L2 is asked for the code, by each of eight groups of multiprocessors, and for what a
-launch needs; and pages are looked up.  The counter of hits has some more, which shows where a launch does little else:
-Nsight Compute tells hit rates of 250 % of empty kernels, and so does this.
+agree within 2 %.  L2 also serves code, to each of eight groups of SMs, the data of a launch, and page-table lookups.
+The hit counter has a surplus that shows where a launch does little else: Nsight Compute reports hit rates of 250 % for
+empty kernels, and so does this.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-PIECE = 2  # sectors that DRAM gives at a time
+PIECE = 2  # sectors of a DRAM read
 TWO_HALVES = 2
 # source: calibration_lookups.csv
-FILL = 0.8  # lookups of a stored part of a sector that has to be filled up (`write strided`: 0.77 to 0.81)
+FILL = 0.8  # lookups of a partially written sector that has to be filled (`write strided`: 0.77 to 0.81)
 CODE_SECTOR = 32
 # Of an H200: `empty`, `cold code`, `once read` and `once write` of calibration_lookups.csv.
-CODE_READERS = 8  # times that each sector of the code is asked for; source: as above
+CODE_READERS = 8  # requests for each sector of the code; source: as above
 LAUNCH, LAUNCH_MISSES = 860, 176  # lookups of an empty kernel; source: as above
-UNSEEN, UNSEEN_HITS = 1250, 3100  # that only the sums of all sources have; source: as above
-# source: as above; lookups of pages at the most, and after how many sectors nearly all are done
+UNSEEN, UNSEEN_HITS = 1250, 3100  # counted only in the sum of all sources; source: as above
+# source: as above; page lookups at most, and sectors after which nearly all are done
 PAGES, PAGES_AFTER = 13_000, 200_000
 
 
@@ -38,7 +38,7 @@ PAGES, PAGES_AFTER = 13_000, 200_000
 class L2Lookups:
     """Of a launch: all lookups of L2, and those that hit.
 
-    hits may be more: Nsight Compute counts so
+    hits may exceed all, as in Nsight Compute
     """
 
     all: float
@@ -51,11 +51,11 @@ class L2Lookups:
 
 @dataclass(frozen=True)
 class L2Requests:
-    """What a whole grid asks of L2, in sectors.
+    """Requests of a whole grid to L2, in sectors.
 
-    reads, stores, atomics   by multiprocessors;  pieces: of 64 bytes that DRAM is read for;  first: sectors of one that
-    are asked for together;  both: share of the pieces that multiprocessors beside both halves read
-    filled   stored parts of sectors that DRAM is read for;  code: bytes
+    reads, stores, atomics   of SMs;  pieces: of 64 bytes that DRAM reads;  first: sectors of one that are requested
+    together;  both: share of the pieces that SMs of both halves read
+    filled   partially written sectors that DRAM is read for;  code: bytes
     """
 
     reads: float

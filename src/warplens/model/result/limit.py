@@ -1,7 +1,7 @@
-"""Limit of a launch: one sentence on what its time is made of, from the figures that the tables show.
+"""Limit of a launch: one line on what its time is made of, from the figures in the tables.
 
-A unit that is busy is named by its share of its peak, a wait by the stall reason with the largest share, and what the
-warps wait for by the instructions that have been executed: those that set the scoreboard, or that fill the queue.
+A busy unit is named by its share of its peak, a wait by the stall reason with the largest share, and what the warps
+wait for by the executed instructions: those that set the scoreboard, or that fill the queue.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from warplens.model.instruction.instruction_table import kind_of
 from warplens.model.result.outcome import SimulationOutcome
 from warplens.model.result.prediction import Unit
 
-MANY_CONFLICTS = 1 / 3  # assumed: when a sentence names them
-BUSY = 80.0  # assumed: percent from which on a unit is what limits
-LINE = 128  # defined: bytes that a warp moves with 4 each; of an access that moves less the instruction is what costs
+MANY_CONFLICTS = 1 / 3  # assumed: share from which on the limit names them
+BUSY = 80.0  # assumed: percent from which on a unit is the limit
+LINE = 128  # defined: bytes of a warp access of 4 bytes a lane; a smaller access is limited by its instruction
 At = Mapping[int, Mapping[str, float]]
 
 WAITS = {
@@ -59,7 +59,7 @@ def limit_of(
 def _limit_inside(
     program: Program, trace: Trace, units: tuple[Unit, ...], stalls: Mapping[str, float], at: At, out: SimulationOutcome
 ) -> str:
-    """Of the multiprocessors that work."""
+    """Limit of the SMs that have work."""
     top = units[0] if units else None
     if top and top.name == "block starts" and top.percent >= BUSY:
         return (
@@ -86,7 +86,7 @@ def _limit_inside(
 
 
 def _conflicts(program: Program, trace: Trace) -> str:
-    """How much of what shared memory does is conflicts of its banks, where that is much."""
+    """Bank conflicts' share of shared-memory wavefronts, "" where it is small."""
     counts = Counts(program, trace, [0] * len(program.instructions))
     needless, all_of_them = (float(quantity.of(counts)[0]) for quantity in (conflicts(ALL), WAVEFRONTS[SHARED]))
     if needless < MANY_CONFLICTS * all_of_them or not needless:
@@ -95,8 +95,8 @@ def _conflicts(program: Program, trace: Trace) -> str:
 
 
 def _waited_for(program: Program, trace: Trace, at: At, reason: str) -> list[Instruction]:
-    """What sets the scoreboards that the instruction with most of these stalls waits for: the instructions before it
-    up to the last one that waits for them as well, in a loop those behind it too; only executed ones."""
+    """Producers of the scoreboards that the instruction with most of these stalls waits for: executed instructions
+    before it, back to the last one that waits for them as well, and in a loop also those after it."""
     waiter = max(at, key=lambda i: at[i].get(reason, 0.0))
     mask = program.instructions[waiter].control.wait_mask
     found: list[Instruction] = []
@@ -132,7 +132,7 @@ def _long(program: Program, trace: Trace, out: SimulationOutcome, at: At) -> str
 
 
 def _short(program: Program, trace: Trace, at: At) -> tuple[str, bool]:
-    """(the sentence, whether it is about shared memory)."""
+    """(text, whether it is about shared memory)."""
     producers = _waited_for(program, trace, at, "short_scoreboard")
     names = list(dict.fromkeys(SHORT[kind] for i in producers if (kind := category(i)) in SHORT))
     told = " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
@@ -140,7 +140,7 @@ def _short(program: Program, trace: Trace, at: At) -> tuple[str, bool]:
 
 
 def _queued(program: Program, trace: Trace) -> tuple[str, bool]:
-    """What most of the time of the load/store unit is for: (the sentence, whether it is about shared memory)."""
+    """Main use of the load/store unit's time: (text, whether it is about shared memory)."""
     filled: Counter[str] = Counter()
     for instruction in program.instructions:
         i, found = instruction.index, access(instruction)
@@ -163,7 +163,7 @@ def _queued(program: Program, trace: Trace) -> tuple[str, bool]:
 
 
 def _narrow(program: Program, trace: Trace, most: str) -> str:
-    """Of loads, or stores: whether they move little for the instructions that they are."""
+    """Text if the loads, or stores, move few bytes per instruction, else ""."""
     chosen = [i.index for i in program.instructions if (found := access(i)) and found.space in GLOBAL
               and (found.action == "store") == (most == "stores")]  # fmt: skip
     moved, requests = (int(counts[chosen].sum()) for counts in (trace.bytes, trace.requests))
@@ -171,7 +171,7 @@ def _narrow(program: Program, trace: Trace, most: str) -> str:
 
 
 def _leaving(program: Program, trace: Trace) -> str:
-    """What warps leave behind when they end."""
+    """Accesses that are still in flight when warps end."""
     actions = {found.action for i in program.instructions
                if trace.requests[i.index] and (found := access(i)) and found.space in GLOBAL}  # fmt: skip
     words = ["stores"] * ("store" in actions) + ["atomic operations"] * bool(actions & {"atomic", "reduction"})

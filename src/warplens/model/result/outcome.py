@@ -1,4 +1,4 @@
-"""Simulation outcome: what the SM simulation and the grid estimate hand to the results."""
+"""Simulation outcome: results of the SM simulation, input of the prediction."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from warplens.model.sm.sm_state import Counters
 
 @dataclass(frozen=True)
 class SimulationOutcome:
-    """What the simulation of one multiprocessor gave, and what it stands for.
+    """Results of one simulated SM, and the scale to the whole launch.
 
     counts      of one SM;  stalls: (reason, instruction);  busy: cycles of each pipe
-    cycles      of the multiprocessor for all its blocks;  scale: all of its instructions / those simulated
-    settings    with which it ran;  active: how long multiprocessors are, and their warps
+    cycles      of the SM for all its blocks;  scale: all of its instructions / those simulated
+    settings    of the simulation;  active: active cycles of SMs, and their warps
     """
 
     counts: Counters

@@ -1,4 +1,4 @@
-"""How long a launch takes on a GPU, as the model sees it."""
+"""Prediction: the modelled time of a launch on a GPU, its interval and metrics."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Unit:
 
 @dataclass(frozen=True, slots=True)
 class Simulated:
-    """How much of the grid the model ran, and why that is enough."""
+    """Share of the grid that the model ran, and why that is enough."""
 
     blocks: int
     of_blocks: int
@@ -53,14 +53,14 @@ class Prediction:
     time_us      between two CUDA events around the launch, with the interval low_us..high_us
     duration_us  of the kernel alone, Nsight Compute's gpu__time_duration.sum, with duration_low_us..duration_high_us
                  likewise
-    limit        one sentence: what the time is made of
+    limit        one line of text: what the time is made of
     units        speed of light, highest first
     metrics      Nsight Compute's names -> Metric with provenance "modelled"
     stalls       Nsight's stall reason ("long_scoreboard", "wait", "barrier", "selected" ...) -> warp cycles per issued
                  instruction; they add up to the warp cycles per issued instruction
     stalls_at    the same by instruction index: (reason -> warp cycles, summed over the simulated blocks)
-    calibrated   "H200, 2026-11-21, driver ..." or "" where the GPU's tables are public numbers: then every output says
-                 `uncalibrated`
+    calibrated   "H200, 2026-11-21, driver ..." or "" where the GPU's tables are public numbers: then every output is
+                 labelled `uncalibrated`
     coverage_measured   whether it was measured that such intervals hold 9 of 10 times: on this GPU, for launches whose
                  blocks do not wait for each other; elsewhere the interval is assumed
     """

@@ -1,4 +1,4 @@
-"""What a simulation means: metrics under Nsight Compute's names, and speed of light."""
+"""Prediction metrics: Nsight Compute's metrics and speed of light, from a simulation."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from warplens.model.result.rates import rates
 if TYPE_CHECKING:
     from warplens.model.grid.memory_supply import MemorySupply
 
-# Half widths of the interval.  What a launch costs is known to a twentieth (`empty`, `equal work ... 4 rounds` of the
+# Half widths of the interval.  The cost of a launch is known to a twentieth (`empty`, `equal work ... 4 rounds` of the
 # calibration); the rest to 0.3, which holds 505 of the 523 launches of the first five lists of benchmarks/validation,
-# 97 %, with which the model has been looked at, and 112 of the 118 of the sixth.  All of the time of GPUs without a
+# 97 %, with which the model has been examined, and 112 of the 118 of the sixth.  All of the time of GPUs without a
 # calibration: assumed; where blocks wait for each other: 1.1 of 132 blocks, 4 of 1,056 that all poll one word.
 LAUNCHED, CALIBRATED, PUBLISHED = 0.05, 0.3, 0.6  # source: the error of validation
 SECTOR = 32
@@ -28,9 +28,9 @@ INSTRUCTION = 16  # defined: bytes
 
 
 def interval(time_us: float, launch_us: float, surely: bool) -> tuple[float, float]:
-    """Of a time or a duration.
+    """Interval of a time or a duration.
 
-    launch_us    of it, that of a launch that does nothing;  surely: calibrated, and no block waits for others
+    launch_us    part of it that an empty launch takes;  surely: calibrated, and no block waits for others
     """
     if not surely:
         return time_us / (1 + PUBLISHED), time_us * (1 + PUBLISHED)

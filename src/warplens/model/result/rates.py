@@ -1,8 +1,7 @@
-"""Rates: counts for each cycle, for each second and in percent of a peak, under Nsight Compute's names.
+"""Rates: counts per cycle, per second and in percent of a peak, under Nsight Compute's names.
 
-Which pipe counts an instruction was measured on an H200 (measurements/h200/pipe_counts.csv), so that only sm_90 has
-metrics of pipes.  The peak of a pipe that an instruction takes for n cycles is 1/n instructions a cycle of each
-sub-partition.
+Which pipe counts an instruction was measured on an H200 (measurements/h200/pipe_counts.csv), so only sm_90 has pipe
+metrics.  The peak of a pipe that an instruction occupies for n cycles is 1/n instructions a cycle per sub-partition.
 """
 
 from __future__ import annotations
@@ -16,19 +15,19 @@ from warplens.core.program import Instruction, Program
 from warplens.machine import Machine
 from warplens.model.instruction.instruction_table import pipe_of
 
-# By the pipe that an opcode takes: the pipe whose counter has it.  Sums of halves are done by fma_heavy.
+# Pipe of an opcode -> pipe whose counter counts it.  FP16 additions are executed by fma_heavy.
 COUNTED_BY = {
     "adu": "adu", "alu": "alu", "cbu": "cbu", "fma": "fma", "fma_heavy": "fma", "fp16": "fma", "fp64": "fp64",
     "lsu": "lsu", "xu": "xu",
 }  # fmt: skip
-WITH_PEAK = ("alu", "fma", "fp64", "xu")  # whose cycles for an instruction were measured
+WITH_PEAK = ("alu", "fma", "fp64", "xu")  # pipes whose cycles per instruction were measured
 ARCH = "sm_90"
 
 
 def rates(
     machine: Machine, program: Program, trace: Trace, found: Mapping[str, Metric], duration_us: float
 ) -> dict[str, Metric]:
-    """The metrics that follow from those of a prediction."""
+    """Metrics derived from those of a prediction."""
     elapsed, parts = found["gpc__cycles_elapsed.max"].value, machine.limits.sub_partitions
     made = {f"sm__cycles_elapsed.{of}": Metric(elapsed, "cycle", "modelled") for of in ("avg", "max")}
     for cycles in ("active", "elapsed"):
@@ -65,6 +64,6 @@ def _pipes(machine: Machine, program: Program, trace: Trace, active: float) -> d
 
 
 def counted_by(instruction: Instruction) -> str:
-    """The pipe whose counter has an instruction, "" if none of these: lsu for special registers, which adu reads in
+    """Pipe whose counter counts an instruction, "" if none of these: lsu for special registers, which adu reads in
     the model."""
     return "lsu" if instruction.base == "S2R" else COUNTED_BY.get(pipe_of(instruction), "")

@@ -4,5 +4,5 @@ In: warp traces, the instruction table, the speeds of a GPU and `Supply` from gr
 Out: cycles, stall reasons and counts of each unit, in the order in which a request travels: dispatch, issue, pipes,
 load/store unit, L1, store queue, L2 port, DRAM.
 
-It knows nothing of names of metrics or of reports.
+It depends on neither metric names nor reports.
 """

@@ -1,8 +1,8 @@
-"""How long multiprocessors are active, and how many warps they have then: Nsight Compute's counters.
+"""SM activity: active cycles and active warps, as Nsight Compute counts them.
 
-A multiprocessor is active while a block is on it, from when it is given one until some cycles behind its last
-instruction; where blocks are short it has none at times, and while the ends of its blocks are being noted it is idle.
-One that is given a block fewer than the simulated one is active until the last but one of that one's blocks has ended.
+An SM is active while a block is resident, from the block's assignment until some cycles after its last instruction;
+with short blocks it has none at times, and it is idle while the ends of its blocks are being reported.  An SM with one
+block fewer than the simulated one is active until the last but one of the latter's blocks has ended.
 Measured on an H200: `unequal` of the calibration, counters in measurements/h200/calibration_active.csv.
 """
 
@@ -22,9 +22,8 @@ Times = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Activity:
-    """cycles   active ones of a multiprocessor, the average of all that the GPU has
-    warp_cycles   of warps that are on it, likewise
-    """
+    """cycles   active cycles of an SM, averaged over all that the GPU has
+    warp_cycles   of its resident warps, likewise"""
 
     cycles: float
     warp_cycles: float
@@ -32,9 +31,9 @@ class Activity:
 
 @dataclass(frozen=True)
 class History:
-    """Of each simulated block: the cycle in which it gets its place, that behind its last, and its warps' cycles.
+    """Of each simulated block: its first cycle, the cycle after its last, and the resident cycles of its warps.
 
-    reported   when the GPU knew of the last one's end
+    reported   when the end of the last one was reported to the GPU
     """
 
     began: Times
@@ -50,9 +49,9 @@ class History:
 def activity(
     histories: Sequence[History], chosen: SimulatedBlocks, machine: Machine, warps: int, total: int, longer: float
 ) -> Activity:
-    """warps: of a block;  total: blocks of the grid;  longer: how many times the simulated part all of it takes.
+    """warps: of a block;  total: blocks of the grid;  longer: time of the whole SM / time of the simulated part.
 
-    histories   of several multiprocessors, with blocks of their own, or of one, which stands for all
+    histories   of several SMs, each with its own blocks, or of one that represents all
     """
     if len(histories) > 1:
         return _of_several(histories, chosen, machine, warps, total)
@@ -79,8 +78,7 @@ def _of_several(
 
 
 def _weights(histories: Sequence[History], chosen: SimulatedBlocks, total: int) -> Times:
-    """As many multiprocessors have a block more, and a block fewer, as the grid leaves: the simulated ones stand for
-    those with as many."""
+    """Weights of the simulated SMs: how many of the grid's SMs have as many blocks as each."""
     more = np.array([history.began.size == chosen.of_blocks for history in histories])
     if more.all() or not more.any():
         return np.ones(more.size)
@@ -90,7 +88,7 @@ def _weights(histories: Sequence[History], chosen: SimulatedBlocks, total: int) 
 
 
 def _of_one(history: History, machine: Machine, warps: int) -> tuple[float, float]:
-    """(active cycles, warps' cycles) of a multiprocessor with these blocks."""
+    """(active cycles, warp cycles) of an SM with these blocks."""
     speeds = machine.speeds
     order = np.argsort(history.began)
     began, ended = history.began[order], history.ended[order] + speeds.resident_cycles

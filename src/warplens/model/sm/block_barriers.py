@@ -1,7 +1,7 @@
-"""Block barriers: when the warps of a block that wait at a barrier go on.
+"""Block barriers: when the warps of a block that wait at a barrier are released.
 
-What it is   one unit an SM takes the arrivals of warps, one after the other; a block has 16 barriers.
-Formula      all warps of the barrier go on `latency` cycles after the last arrival has been taken.
+What it is   one unit an SM processes the arrivals of warps, one after the other; a block has 16 barriers.
+Formula      all warps of the barrier are released `latency` cycles after the last arrival has been processed.
 Parameters   BarrierSettings, from calibration/derive.py.
 """
 
@@ -14,21 +14,21 @@ from warplens.simc import Record, compiled
 
 
 class BarrierSettings(NamedTuple):
-    """Cycles: latency: from the last arrival until the warps go on;  arrival_cycles: between two arrivals."""
+    """Cycles: latency: from the last arrival to the release;  arrival_cycles: between two arrivals."""
 
     latency: float
     arrival_cycles: float
 
 
 class BlockBarrierState(Record):
-    """free: until when the unit takes arrivals (cycles)."""
+    """free: until when the unit is busy with arrivals (cycles)."""
 
     free: float
 
 
 @compiled
 def release(place, i, arrival, warps, blocks, work, stalls, settings):  # type: ignore[no-untyped-def]
-    """Barriers at which all have arrived let their warps go; when the first of them may issue."""
+    """Release complete barriers; returns when the first of their warps may issue."""
     soonest = p.NEVER
     for n in range(p.BLOCK_BARRIERS):
         need = blocks.living[place]
@@ -55,7 +55,8 @@ def release(place, i, arrival, warps, blocks, work, stalls, settings):  # type: 
 
 @compiled
 def go_on(t, warps, blocks):  # type: ignore[no-untyped-def]
-    """Nobody can: barriers that wait for lanes of the same warp.  All go on; whether there were any."""
+    """Deadlock: barriers that wait for diverged lanes of the same warp.  Release all; returns whether there were
+    any."""
     any_waits = False
     for slot in range(warps.waiting.size):
         if warps.waiting[slot] >= 0:

@@ -1,10 +1,10 @@
-"""How blocks get places on a multiprocessor, and their warps seats in its sub-partitions.
+"""Block dispatch: SM residency of blocks, and warp slots of sub-partitions.
 
-A warp leaves its seat and its registers when it ends, whether or not others of its block go on; shared memory and the
-place of the block are kept until all have ended.  But only when a block has ended does the GPU look again: then the
-multiprocessor is given as many blocks as the free seats of each sub-partition admit.  So where one warp of a block has
-more to do than the others up to 31 blocks of 4 warps were seen at once on an H200, of which 16 have room from the
-start; of random lengths 15.6 on the average (15.8 by this rule from the same lengths, 14.5 if seats came free by block:
+A warp frees its slot and its registers when it ends, even if others of its block continue; shared memory and the block
+slot are kept until all have ended.  But the GPU dispatches again only when a block has ended: then the SM is assigned
+as many blocks as the free warp slots of each sub-partition admit.  So where one warp of a block runs longer than the
+others, up to 31 blocks of 4 warps were resident at once on an H200, of which 16 fit at the start; with random lengths
+15.6 on average (15.8 by this rule from the same lengths, 14.5 if slots were freed by block:
 measurements/h200/seats.csv).
 """
 
@@ -20,20 +20,20 @@ from warplens.simc import Record, compiled
 
 UPCOMING, TURN, NOTED, SEEN = range(4)  # of Blocks.next
 # source: block_places.csv
-LARGE_BLOCK = 1.5  # times what its warps take one after the other until the next may start: 98 cycles of 32 warps
-SETTLE = 100  # cycles for which a seat stays empty at the least: 92 to 130 on an H200; source: block_places.csv
+LARGE_BLOCK = 1.5  # next block starts after so many times its warps' start cycles: 98 cycles of 32 warps
+SETTLE = 100  # minimum cycles for which a warp slot stays empty: 92 to 130 on an H200; source: block_places.csv
 # assumed: fitted by hand to `stays` of calibration.csv
-TOGETHER = 4  # blocks of one multiprocessor whose ends are noted at once while those of the others are between
+TOGETHER = 4  # blocks of one SM whose ends are reported at once, between those of the other SMs
 
 
 class DispatchSettings(NamedTuple):
     """Cycles of the SM clock.
 
-    first_block_cycles      from the launch until code and parameters are there for the first warps
+    first_block_cycles      from the launch until code and parameters are available to the first warps
     first_resident_cycle    when the first block becomes resident
-    block_start_cycles      between two blocks of one SM, besides a cycle a warp;  warp_start_cycles: between its warps
-    block_end_cycles        from a block's end until its slot is given away
-    block_report_cycles     between the ends that the GPU notes of all SMs
+    block_start_cycles      between two blocks of one SM, plus a cycle a warp;  warp_start_cycles: between its warps
+    block_end_cycles        from a block's end until its slot is reused
+    block_report_cycles     between the reported block ends of all SMs
     """
 
     first_block_cycles: float
@@ -45,7 +45,7 @@ class DispatchSettings(NamedTuple):
 
 
 class DispatchState(Record):
-    """reports, starts: until when the GPU's block scheduler notes ends of blocks, and starts blocks (cycles)."""
+    """reports, starts: until when the GPU's block scheduler is busy with ends of blocks, and with starts (cycles)."""
 
     reports: float
     starts: float
@@ -53,7 +53,7 @@ class DispatchState(Record):
 
 @compiled
 def wait(slot, following, until, reason, warps, stalls):  # type: ignore[no-untyped-def]
-    """A warp waits for a reason before its next instruction."""
+    """Stall a warp for a reason before its next instruction."""
     if until > warps.mark[slot]:
         stalls[reason, following] += until - warps.mark[slot]
         warps.mark[slot] = until
@@ -61,7 +61,7 @@ def wait(slot, following, until, reason, warps, stalls):  # type: ignore[no-unty
 
 @compiled
 def start(place, started, warps, blocks, work, stalls, settings):  # type: ignore[no-untyped-def]
-    """The next block takes a place."""
+    """Start the next block in a block slot."""
     number = blocks.next[UPCOMING]
     blocks.next[UPCOMING] += 1
     blocks.may_start[0] = started + max(
@@ -72,7 +72,7 @@ def start(place, started, warps, blocks, work, stalls, settings):  # type: ignor
     blocks.began[number] = started
     for w in range(work.warps):
         at = w
-        if work.warps % blocks.wake.size == 0:  # each block begins with another sub-partition
+        if work.warps % blocks.wake.size == 0:  # each block starts at another sub-partition
             at = w - w % blocks.wake.size + (w + number) % blocks.wake.size
         slot, n = place * work.warps + at, number * work.warps + w
         blocks.seats[slot % blocks.wake.size] -= 1
@@ -87,7 +87,7 @@ def start(place, started, warps, blocks, work, stalls, settings):  # type: ignor
             warps.now[slot], warps.until[slot] = work.firsts[first], work.lasts[first]
             begins = started + w * settings.warp_start_cycles
             warps.mark[slot], warps.began[slot], warps.why[slot] = begins, begins, p.NOT_SELECTED
-            # What nobody has read yet, code and parameters, all warps wait for that are there by then.
+            # All warps wait for code and parameters, cold in the caches at launch, which are available by then.
             wait(slot, work.firsts[first], settings.first_block_cycles, p.NO_INSTRUCTION, warps, stalls)
             warps.base[slot] = warps.mark[slot]
             blocks.living[place] += 1
@@ -96,11 +96,11 @@ def start(place, started, warps, blocks, work, stalls, settings):  # type: ignor
 
 @compiled
 def seated(place, warps, blocks):  # type: ignore[no-untyped-def]
-    """Whether a place is free, and the sub-partitions of its warps have seats for all of them."""
+    """Whether a block slot is free, and the sub-partitions have slots for all of its warps."""
     if blocks.living[place] > 0:
         return False
     for sp in range(blocks.wake.size):
-        first = (sp - place * warps) % blocks.wake.size  # warp of the block that comes there
+        first = (sp - place * warps) % blocks.wake.size  # first warp of the block in that sub-partition
         if first < warps and blocks.seats[sp] < (warps - first - 1) // blocks.wake.size + 1:
             return False
     return True
@@ -108,10 +108,11 @@ def seated(place, warps, blocks):  # type: ignore[no-untyped-def]
 
 @compiled
 def note_end(place, t, left, blocks, servers, settings):  # type: ignore[no-untyped-def]
-    """A block has ended, `left` are left: the GPU takes note of that, and some cycles later looks who has room.
+    """A block has ended, `left` are left: the GPU records it, and some cycles later checks which SM has free slots.
 
-    All multiprocessors report their blocks' ends to one place, one after the other.  Those of the first ones come
-    together, later ones when those of others do not."""
+    All SMs report their blocks' ends to one unit, one after the other.  The first ones come in a burst, later ones
+    between those of other SMs.
+    """
     early = 0.0 if blocks.began.size - left <= blocks.resident else TOGETHER * settings.block_report_cycles
     servers.dispatch.reports = max(servers.dispatch.reports + settings.block_report_cycles, t + 1 - early)
     blocks.arrived[place, :] = 0
@@ -121,9 +122,10 @@ def note_end(place, t, left, blocks, servers, settings):  # type: ignore[no-unty
 
 @compiled
 def come(t, warps, blocks, work, servers, stalls, settings):  # type: ignore[no-untyped-def]
-    """The blocks start for which there is room, if the end of one has been noted by now; when the next will have.
+    """Start the blocks that fit, if the end of one has been recorded by now; returns when the next end will be.
 
-    The GPU starts no more of them a cycle than it notes ends."""
+    The GPU starts no more blocks a cycle than it records ends.
+    """
     if blocks.next[SEEN] < blocks.next[NOTED] and blocks.noted[blocks.next[SEEN]] <= t:
         blocks.next[SEEN] += 1
         for place in range(blocks.held.size):

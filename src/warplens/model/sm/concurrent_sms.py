@@ -1,8 +1,8 @@
-"""Several multiprocessors of one launch, each with its own blocks.
+"""Concurrent SMs: several SMs of one launch, each with its own blocks.
 
-A launch ends with its slowest multiprocessor.  Where there is little to do, some of them or all are simulated: which
-lines each one finds in L2 depends on when the others have asked for them.  So they are simulated twice: first to see
-when each line is asked for, then with these times.
+A launch ends with its slowest SM.  Of short launches some SMs or all are simulated: which lines each one finds in L2
+depends on when the others have requested them.  So they are simulated twice: first to record when each line is
+requested, then with these times.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from warplens.model.sm.sm_state import Counters
 from warplens.model.trace.warp_streams import WarpStreams, part
 
 # effort: memory
-LINES = 1 << 20  # that are told apart, seldom two taken for one: a launch that is looked at in this way asks for fewer
+LINES = 1 << 20  # hashed line slots, with few collisions: launches simulated in this way request fewer lines
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Simulation:
 
 
 def side_by_side(kernel: SimulatedKernel, streams: WarpStreams, chosen: SimulatedBlocks) -> list[Simulation]:
-    """One for each SM that was chosen.  Unpredictable where blocks have not been recorded or do not end."""
+    """One for each chosen SM.  Unpredictable where blocks have not been recorded or do not end."""
     if not chosen.alongside:
         never = np.full(1, p.NEVER, np.float64)
         return [_simulated(kernel, part(streams, chosen.blocks), never, never)]

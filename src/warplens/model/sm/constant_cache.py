@@ -1,13 +1,13 @@
 """Constant cache: serves LDC word by word, and S2R and S2UR, which read special registers.
 
 What it is   one unit an SM, for which every LDC queues, whether its address differs between lanes or not; 2 KB in 32
-             lines of 64 bytes in sets of four, and behind it a cache that neighbours share.
-Formula      an LDC takes word_cycles for each different word and each missing line; it waits for one missing line after
-             the other, `latency` each.  An S2R takes the unit as one word does.
+             lines of 64 bytes in sets of four, backed by a cache that neighbouring SMs share.
+Formula      an LDC takes word_cycles for each distinct word and each missing line; it waits for one missing line after
+             the other, `latency` each.  An S2R occupies the unit like one word.
 Parameters   ConstantSettings, from calibration/derive.py.
 Evidence     `constants` and `tables` of the calibration; measurements/h200/special.csv: 64 warps that begin together
              with two S2R and three LDC wait 319 cycles each, 32 warps 157.
-Known error  ULDC and operands in constant memory have a cache of their own, which is taken to hold what kernels have
+Known error  ULDC and operands in constant memory have a cache of their own, which is assumed to hold what kernels have
              there.
 """
 
@@ -28,15 +28,15 @@ SETS, WAYS = 8, 4  # source: misses by Nsight Compute, calibration.md
 LINES = SETS * WAYS
 BANKS, LINES_OF_BANK = 8, 1024  # 64 KB; defined: as documented
 # source: `constant walk, cold` of calibration.csv
-FIRST_LINES = 4  # that come together when nobody has read any of them: 256 bytes
+FIRST_LINES = 4  # fetched together on first touch: 256 bytes
 
 
 class ConstantSettings(NamedTuple):
     """Cycles of the SM clock.
 
     word_cycles        of a word that is read;  replay_cycles: until the next word of one instruction
-    line_cycles        of a line that the cache lacks, where all SMs ask;  line_cycles_alone: where one does
-    latency            of a line that the cache lacks;  first_latency: of one that nobody has read
+    line_cycles        of a missing line, where all SMs miss;  line_cycles_alone: where one does
+    latency            of a missing line;  first_latency: of a line on first touch
     """
 
     word_cycles: float
@@ -48,8 +48,8 @@ class ConstantSettings(NamedTuple):
 
 
 class ConstantLines(NamedTuple):
-    """Of each entry: tags, stamps (of the last use);  of each line of constant memory: fill, when it came;  touched:
-    pieces of FIRST_LINES lines that have been read."""
+    """Of each entry: tags, stamps (of the last use);  of each line of constant memory: fill, when it arrived;
+    touched: groups of FIRST_LINES lines that have been read."""
 
     tags: Any
     stamps: Any
@@ -67,7 +67,7 @@ class ConstantState(Record):
 
 @compiled
 def look_up_constants(slot, i, t, warps, work, memory):  # type: ignore[no-untyped-def]
-    """(when it leaves the queue, when its words are there)."""
+    """(when it leaves the queue, when its words are available)."""
     unit, settings = memory.servers.constants, memory.settings.constants
     tags, stamps, fill, touched = memory.constants
     at, different, count = warps.position[slot], 1, 1
@@ -75,7 +75,7 @@ def look_up_constants(slot, i, t, warps, work, memory):  # type: ignore[no-untyp
     if recorded:
         _, _, different = reached(work.words[at + 1])
         count = lines_of(work.words[at])
-    # While others come as fast as they can, a line stays so long: instructions that run together share what comes.
+    # While others issue at full rate, a line stays so long: instructions that run together share it.
     stays = LINES * settings.line_cycles_alone
     ready, missing = t, 0
     for k in range(count):
@@ -106,7 +106,7 @@ def look_up_constants(slot, i, t, warps, work, memory):  # type: ignore[no-untyp
 
 @compiled
 def serve_special_register(t, late, memory):  # type: ignore[no-untyped-def]
-    """Of an S2R, likewise: (when it leaves the queue, when its number is there)."""
+    """Of an S2R, likewise: (when it leaves the queue, when its value is available)."""
     unit = memory.servers.constants
     leave = max(unit.free, t + 1.0)
     unit.free = leave + memory.settings.constants.word_cycles

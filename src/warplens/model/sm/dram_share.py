@@ -1,12 +1,12 @@
-"""DRAM: the share of its bandwidth that one SM has, and how long its loads take.
+"""DRAM share: one SM's share of the bandwidth, and the latency of its loads.
 
 What it is   one server for reads and writes, with the SM's share of the bandwidth; latencies scatter around an average.
-Formula      cycles of a read = 64 B a piece / read_bytes, times lone_half where the neighbour is not wanted;
-             latency = latency + scatter * latency_spread + queue_cycles * busy / (1 - busy) + turns between reads and
-             writes, where busy is the share of the time so far that DRAM worked.
+Formula      cycles of a read = 64 B a piece / read_bytes, times lone_half where the neighbour is not requested;
+             latency = latency + scatter * latency_spread + queue_cycles * busy / (1 - busy) + read-write turnarounds,
+             where busy is the share of the time so far that DRAM worked.
 Parameters   DramSettings, from calibration/derive.py; PAGE and BUSIEST below.
 Evidence     measurements/h200/lines_in_order.csv (which lines are slow together), near_halves.csv, calibration.csv.
-Known error  which lines are slow is drawn by a hash: right on the average, not for each line.
+Known error  which lines are slow is drawn by a hash: right on average, not for each line.
 """
 
 from __future__ import annotations
@@ -16,19 +16,18 @@ from typing import Any, NamedTuple
 from warplens.model.address_hash import hashed
 from warplens.simc import Record, compiled
 
-PAGE = 5  # lines whose loads from DRAM take alike: 2 to this power, 4 KB; source: lines_in_order.csv
-BUSIEST = 0.85  # as much of its bandwidth as DRAM is taken to give; assumed: as in calibration/derive.py
-SECTOR, PIECE = 32.0, 64.0  # bytes; defined: of what is written, and read
+PAGE = 5  # log2 of the lines with similar DRAM latency, 4 KB; source: lines_in_order.csv
+BUSIEST = 0.85  # maximum utilisation of DRAM; assumed: as in calibration/derive.py
+SECTOR, PIECE = 32.0, 64.0  # bytes; defined: of a write, and of a read
 
 
 class DramSettings(NamedTuple):
     """read_bytes, write_bytes: a cycle of the SM's share
-    latency, latency_spread   of a load, and how much single ones differ from it: cycles
-    scatter                   by how many spreads the least, 10, 25, 50, 75, 90, 99 % and the most do
-    queue_cycles              that loads wait where DRAM is busy
-    turn_cycles, turn_growth  likewise where it turns between reads and writes
-    lone_half, lone_sector    times as long that 64 bytes read, and 32 written, take without their neighbour
-    """
+    latency, latency_spread   of a load, and the unit of its deviations: cycles
+    scatter                   deviations in spreads: the least, 10, 25, 50, 75, 90, 99 % and the most
+    queue_cycles              wait of a load for a busy DRAM
+    turn_cycles, turn_growth  likewise for turnarounds between reads and writes
+    lone_half, lone_sector    cost factor of 64 bytes read, and of 32 written, without their neighbour"""
 
     read_bytes: float
     write_bytes: float
@@ -43,8 +42,8 @@ class DramSettings(NamedTuple):
 
 
 class DramState(Record):
-    """free: until when it is taken;  stores: until when its work on stores would take it;  read_work, write_work: of it
-    so far (cycles)."""
+    """free: until when it is busy;  stores: until when its work on stores keeps it busy;  read_work, write_work:
+    done so far (cycles)."""
 
     free: float
     stores: float
@@ -54,18 +53,17 @@ class DramState(Record):
 
 @compiled
 def slow_with(line):  # type: ignore[no-untyped-def]
-    """A number that lines share which chance makes slow together: of each 1 KB the first and the third 256 bytes, and
-    the others, as if two channels of DRAM took turns (`seen in order` of measurements/h200/lines_in_order.csv: of two
-    neighbours of slow lines one is slow, too, of those 256 bytes off none more than others, 512 bytes off half)."""
+    """Group number of lines that are slow together: of each 1 KB the first and the third 256 bytes, and the others,
+    as if two DRAM channels were interleaved (`seen in order` of measurements/h200/lines_in_order.csv: of two
+    neighbours of slow lines one is slow, too, of those 256 bytes off no more than of others, 512 bytes off half)."""
     return line >> 3 << 1 | line >> 1 & 1
 
 
 @compiled
 def scattered(line, near, dram):  # type: ignore[no-untyped-def]
-    """By how many spreads the latency of a line from DRAM is off the average, as [dram_scatter] says.  The slowest
-    tenth meets what else DRAM does, and is slow by chance: of 8 lines anywhere the slowest takes 950 cycles, of 32 it
-    takes 1,240.  The others are alike within 4 KB, which lie at one place: near in one half of L2, or far in the
-    other."""
+    """Deviation of a line's DRAM latency from the average, in spreads, from [dram_scatter].  The slowest tenth
+    collides with other DRAM work and is random: of 8 lines anywhere the slowest takes 950 cycles, of 32 it takes
+    1,240.  The others are alike within 4 KB, which are in one place: the near L2 partition, or the far one."""
     u = hashed(slow_with(line) + 3)
     if u < 0.9:
         u = 0.9 * hashed((line >> PAGE) + 1) * (0.5 if near else 1.0)
@@ -88,7 +86,7 @@ def scattered(line, near, dram):  # type: ignore[no-untyped-def]
 
 @compiled
 def read_pieces(pieces, lone, at, memory):  # type: ignore[no-untyped-def]
-    """DRAM reads 64 bytes at a time, more slowly where their neighbour is not wanted (`lone`)."""
+    """DRAM reads 64 bytes at a time, more slowly where their neighbour is not requested (`lone`)."""
     dram, settings = memory.servers.dram, memory.settings.dram
     if pieces > 0:
         work = PIECE * pieces / settings.read_bytes * (settings.lone_half if lone else 1.0)
@@ -98,7 +96,7 @@ def read_pieces(pieces, lone, at, memory):  # type: ignore[no-untyped-def]
 
 @compiled
 def store(at, reads, writes, dram):  # type: ignore[no-untyped-def]
-    """DRAM's work on what is stored, in cycles: reads that fill up sectors, and writes."""
+    """Add DRAM's work on stores, in cycles: reads that fill sectors, and writes."""
     dram.free = max(dram.free, at) + reads + writes
     dram.stores = max(dram.stores, at) + reads + writes
     dram.read_work += reads
@@ -107,7 +105,7 @@ def store(at, reads, writes, dram):  # type: ignore[no-untyped-def]
 
 @compiled
 def store_sectors(line, number, at, memory):  # type: ignore[no-untyped-def]
-    """What so many stored sectors of a line cost DRAM, sooner or later: to fill up parts of sectors, and to write."""
+    """Eventual DRAM cost of so many stored sectors of a line: filling partial sectors, and writing."""
     supply, settings = memory.supply, memory.settings.dram
     for n in range(supply.lows.size):
         if supply.lows[n] <= 4 * line + 3 and 4 * line < supply.highs[n]:
@@ -120,8 +118,8 @@ def store_sectors(line, number, at, memory):  # type: ignore[no-untyped-def]
 
 @compiled
 def latency_of(spreads, memory):  # type: ignore[no-untyped-def]
-    """Of a load that is so many cycles off the average: reads queue up, and wait while DRAM writes, the longer the
-    busier it is and the more often both take turns."""
+    """Latency of a load with so many spreads of deviation: reads queue, and wait for writes, longer the busier DRAM
+    is and the more often it turns around."""
     dram, settings = memory.servers.dram, memory.settings.dram
     late = settings.latency + spreads
     work = dram.read_work + dram.write_work

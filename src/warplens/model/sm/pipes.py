@@ -1,19 +1,19 @@
-"""When the pipes of a sub-partition and its registers can serve an instruction: compiled, no Python inside.
+"""Pipes: when pipes and register banks of a sub-partition can serve an instruction (compiled).
 
 Measured on an H200 with loops of two to ten instructions of all kinds (`mixture` of the calibration,
 measurements/h200/pipes.csv):
 
-- Floating-point multiplications and additions take turns: one goes to the heavy half of the FMA pipe, the next to the
+- Floating-point multiplications and additions alternate: one goes to the heavy half of the FMA pipe, the next to the
   light one, 2 cycles each, whether or not the other half is free.  Integer products go to the heavy half, and the next
-  turn is the light one's: with one of them to two FFMA three instructions take 4 cycles.
+  turn is the light half's: with one of them to two FFMA three instructions take 4 cycles.
 - Arithmetic on half pairs takes both halves.
-- What comes late and leaves a register (MUFU, doubles) takes the place of what the sub-partition would issue 2 cycles
-  later, unless that is of the same kind.
+- Late register results (MUFU, doubles) take the issue slot 2 cycles later of the sub-partition, unless that instruction
+  is of the same kind.
 
 Measured with multiply-adds of chosen registers (measurements/h200/register_banks.csv): an instruction that reads two
-registers of one bank needs it free; for one register it may be taken for one cycle more.  Where a bank is taken the
-instruction waits, and nobody issues meanwhile: of four that read two even registers, and four that read two odd ones,
-each four take 7 cycles, with one warp or with four.
+registers of one bank needs it free; for one register it may be busy for one more cycle.  While a bank is busy the
+instruction waits, and no warp issues: of four that read two even registers, and four that read two odd ones, each four
+take 7 cycles, with one warp or with four.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from warplens.model import layout as p
 from warplens.simc import compiled
 
 PAIR = 2  # registers of one bank for which it has to be free
-LATE_PLACE = 2  # cycles behind a late instruction's issue where its result takes a place
+LATE_PLACE = 2  # cycles from a late instruction's issue to the issue slot that its result takes
 
 
 class Pipes(NamedTuple):
-    """By sub-partition: free: when each pipe is;  banks: likewise of registers;  turn: the half of the FMA pipe that is
-    next;  taken: the cycle of which a late result has taken the place;  issuer: the warp that issued last."""
+    """By sub-partition: free: when each pipe is;  banks: likewise of registers;  turn: next half of the FMA pipe;
+    taken: the cycle whose issue slot a late result takes;  issuer: the warp that issued last."""
 
     free: Any
     banks: Any
@@ -41,21 +41,21 @@ class Pipes(NamedTuple):
 
 
 def idle(parts: int) -> Pipes:
-    """Of so many sub-partitions."""
+    """Idle pipes of so many sub-partitions."""
     free = np.zeros((parts, p.PIPES)), np.zeros((parts, p.BANKS))
     return Pipes(*free, np.full(parts, p.FMA_HEAVY), np.zeros(parts), np.full(parts, -1))
 
 
 @compiled
 def chosen(sp, i, work, pipes):  # type: ignore[no-untyped-def]
-    """The pipe that an instruction would take."""
+    """The pipe that an instruction would use."""
     pipe = work.rows[i, p.PIPE]
     return pipes.turn[sp] if pipe == p.FMA_LITE else pipe
 
 
 @compiled
 def free_from(sp, i, t, work, pipes):  # type: ignore[no-untyped-def]
-    """(when they can serve an instruction, what it waits for)."""
+    """(when the pipes can serve an instruction, its stall reason)."""
     free, reason, also = pipes.free[sp, chosen(sp, i, work, pipes)], p.MATH, work.rows[i, p.ALSO]
     if also > 0:
         free = max(free, pipes.free[sp, also] - work.cycles[i] + p.ALSO_CYCLES)
@@ -66,13 +66,13 @@ def free_from(sp, i, t, work, pipes):  # type: ignore[no-untyped-def]
 
 @compiled
 def reads_of(sp, slot, pipes):  # type: ignore[no-untyped-def]
-    """The column of the first bank: what is marked for reuse is there for the warp that issued last."""
+    """Column of the first bank: the reuse cache is valid for the warp that issued last."""
     return p.READS + (0 if pipes.issuer[sp] == slot else p.BANKS)
 
 
 @compiled
 def read_from(sp, slot, i, t, work, pipes):  # type: ignore[no-untyped-def]
-    """When the banks can give a warp's instruction its registers."""
+    """When the banks can deliver the registers of a warp's instruction."""
     ready, reads = t, reads_of(sp, slot, pipes)
     for bank in range(p.BANKS):
         number = work.rows[i, reads + bank]
@@ -83,7 +83,7 @@ def read_from(sp, slot, i, t, work, pipes):  # type: ignore[no-untyped-def]
 
 @compiled
 def serve(sp, slot, i, t, work, pipes, busy):  # type: ignore[no-untyped-def]
-    """They take an instruction."""
+    """Occupy the pipes and banks with an instruction."""
     pipe, also = chosen(sp, i, work, pipes), work.rows[i, p.ALSO]
     pipes.free[sp, pipe] = max(pipes.free[sp, pipe], t) + work.cycles[i]
     busy[pipe] += work.cycles[i]

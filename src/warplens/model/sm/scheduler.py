@@ -1,9 +1,9 @@
 """Warp scheduler: which warp of a sub-partition issues, when its next instruction may, and why it waits.
 
 What it is   four schedulers an SM; each issues one warp instruction a cycle.
-Formula      of the warps that may issue: the one that the last instruction asks to stay with, else of the block that
-             came first the warp that has not issued for longest.  A warp may issue its next instruction after the stall
-             count of the last one and when all scoreboards that the instruction waits for are free.
+Formula      of the eligible warps: the current one if its last instruction asks to stay, else of the oldest block the
+             warp that has not issued for longest.  A warp may issue its next instruction after the stall count of the
+             last one and when all scoreboards that the instruction waits for are free.
 Parameters   SchedulerSettings; stall counts and scoreboards are in the machine code (instruction_table.py).
 Evidence     Huerta et al., MICRO 2025, arXiv 2503.20481, for stall counts, scoreboards and the order of warps.
 """
@@ -23,8 +23,8 @@ from warplens.simc import compiled
 
 
 class SchedulerSettings(NamedTuple):
-    """branch_latency, instruction_latency: cycles until the target of a branch, and code that nobody has fetched, issue
-    full_warps   1 where divergence is taken away"""
+    """branch_latency, instruction_latency: cycles until the target of a branch, and code on first fetch, issue
+    full_warps   1 where divergence is removed"""
 
     branch_latency: float
     instruction_latency: float
@@ -42,8 +42,8 @@ def lanes_of(mask):  # type: ignore[no-untyped-def]
 
 @compiled
 def next_block(words, at, stop, full):  # type: ignore[no-untyped-def]
-    """Where the next basic block of a warp is entered; `full`: of those that a part of the lanes runs only so many as
-    full warps would need."""
+    """Position of a warp's next basic block; `full`: of blocks run by a part of the lanes only as many as full warps
+    would need."""
     while at < stop:
         if words[at] >= ENTER and (not full or hashed(at) * 32.0 < lanes_of(words[at + 1])):
             return at
@@ -53,7 +53,7 @@ def next_block(words, at, stop, full):  # type: ignore[no-untyped-def]
 
 @compiled
 def pick(sp, t, warps, blocks, work, memory, pipes, stalls):  # type: ignore[no-untyped-def]
-    """(the warp that a scheduler issues now or -1, when one may be able to)."""
+    """(the warp that a scheduler issues now or -1, when one may be eligible)."""
     room = memory.queue[sp, memory.head[sp] % memory.queue.shape[1]]
     chosen, first, soonest = -1, np.int64(0), p.NEVER
     for slot in range(sp, warps.base.size, blocks.wake.size):
@@ -87,7 +87,7 @@ def pick(sp, t, warps, blocks, work, memory, pipes, stalls):  # type: ignore[no-
 
 @compiled
 def hold(sp, t, warps, blocks, stalls):  # type: ignore[no-untyped-def]
-    """A scheduler issues nothing: what it has chosen waits for its registers."""
+    """A scheduler issues nothing: the chosen instruction waits for its registers."""
     for slot in range(sp, warps.base.size, blocks.wake.size):
         if warps.base[slot] <= t and warps.why[slot] == p.NOT_SELECTED:
             stalls[p.NOT_SELECTED, warps.now[slot]] += t - warps.mark[slot]
@@ -96,7 +96,7 @@ def hold(sp, t, warps, blocks, stalls):  # type: ignore[no-untyped-def]
 
 @compiled
 def proceed(slot, i, t, warps, work, seen, stalls, settings):  # type: ignore[no-untyped-def]
-    """A warp has issued i: what it issues next, and when it may; whether it has ended."""
+    """Advance a warp that has issued i: its next instruction and issue time; returns whether it has ended."""
     ready, stalled = t + max(work.rows[i, p.STALL], 1), p.WAIT
     at, stop = warps.position[slot], warps.stop[slot]
     while at < stop and work.words[at] < ENTER and instruction(work.words[at]) == i:

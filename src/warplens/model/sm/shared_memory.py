@@ -15,8 +15,8 @@ from warplens.simc import compiled
 
 
 class SharedSettings(NamedTuple):
-    """request_cycles: of the load/store unit for one access;  latency, atomic_latency: cycles of a load, of an atomic;
-    ideal_banks: 1 where bank conflicts are taken away."""
+    """request_cycles: of the load/store unit for one access;  latency, atomic_latency: cycles of a load, of an
+    atomic; ideal_banks: 1 where bank conflicts are removed."""
 
     request_cycles: float
     latency: float
@@ -26,9 +26,9 @@ class SharedSettings(NamedTuple):
 
 @compiled
 def serve_shared(access, begin, free, waves, ideal, memory):  # type: ignore[no-untyped-def]
-    """(when the access leaves the queue, when its result is there, when its registers are read).
+    """(when the access leaves the queue, when its result is available, when its registers are read).
 
-    begin   when its sub-partition hands it over;  free: when the load/store unit serves it
+    begin   when its sub-partition issues it;  free: when the load/store unit serves it
     waves   its wavefronts;  ideal: without bank conflicts
     """
     unit, settings = memory.settings.load_store, memory.settings.shared
@@ -41,6 +41,6 @@ def serve_shared(access, begin, free, waves, ideal, memory):  # type: ignore[no-
     memory.issue_free[access.sub_partition] = begin + max(unit.issue_cycles, unit.wavefront_cycles * waves)
     memory.counts.lsu_busy += cost
     late = settings.atomic_latency if access.kind == p.ATOMIC else settings.latency
-    # Each register of a lane comes a cycle behind the one before (`chain shared`: 29.2, 30.2, 32.2 cycles).
+    # Each register of a lane takes a cycle more than the one before (`chain shared`: 29.2, 30.2, 32.2 cycles).
     late += unit.wavefront_cycles * (waves - 1) + max(access.bytes // 4 - 1, 0)
     return begin, begin + late, begin + unit.register_read_latency

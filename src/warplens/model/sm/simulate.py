@@ -1,10 +1,10 @@
 """SM simulation: one SM, cycle by cycle, in compiled code.
 
-What each warp issues is known beforehand (emulator/trace/warp_trace.py), and when it may issue is what the compiler
-wrote into the instruction: a stall count, scoreboards to wait for, scoreboards that it sets (Huerta et al., MICRO 2025,
+The trace of each warp is known beforehand (emulator/trace/warp_trace.py), and its issue times follow from the control
+bits of the instruction: a stall count, scoreboards to wait for, scoreboards that it sets (Huerta et al., MICRO 2025,
 arXiv 2503.20481).  The loop below calls one file a hardware unit, in the order in which a request meets them:
 block_dispatch, scheduler, pipes, load_store_unit, shared_memory, constant_cache, l1_cache, l1_store_queue, l2_port,
-l2_share, l2_atomics, l2_partial_sectors, dram.  What other SMs do to L2 and DRAM comes in as one record
+l2_share, l2_atomics, l2_partial_sectors, dram.  The effects of other SMs on L2 and DRAM are one input record
 (grid/memory_supply.py).
 """
 
@@ -40,14 +40,15 @@ from warplens.simc import compiled
 
 @compiled
 def queue_up(sp, leave, memory):  # type: ignore[no-untyped-def]
-    """A memory instruction takes a place in the queue of its sub-partition until it leaves."""
+    """Occupy an entry in the memory-instruction queue of a sub-partition until the instruction leaves it."""
     memory.queue[sp, memory.head[sp] % memory.queue.shape[1]] = leave
     memory.head[sp] += 1
 
 
 @compiled
 def access(slot, i, t, warps, blocks, work, memory):  # type: ignore[no-untyped-def]
-    """A memory instruction: (when its result is there, when its registers are read, whether the wait is a long one)."""
+    """Execute a memory instruction: (when its result is available, when its registers are read, whether the wait is
+    long)."""
     sp, kind, at = slot % blocks.wake.size, work.rows[i, p.KIND], warps.position[slot]
     unit, settings = memory.servers.load_store, memory.settings.load_store
     done, read, leave, long = t + work.lats[i], t + settings.register_read_latency, t + 1, False
@@ -74,12 +75,12 @@ def access(slot, i, t, warps, blocks, work, memory):  # type: ignore[no-untyped-
 
 
 def _nothing_asked(words: int) -> Array:
-    """For l2_share.asked_before; a word of a record asks for two places at the most."""
+    """Empty table for l2_share.asked_before; a trace word requests two entries at most."""
     return np.zeros(min(1 << (3 * words).bit_length(), ALL_PLACES), np.uint32)
 
 
 class CacheLines(NamedTuple):
-    """Lines of L1, of the SM's share of L2, of it those that may have parts of sectors, and that DRAM has not got."""
+    """Lines of L1, of the SM's share of L2, of its partially written sectors, and of its dirty sectors."""
 
     l1: int
     l2: int
@@ -88,7 +89,7 @@ class CacheLines(NamedTuple):
 
 
 class SimulatedKernel(NamedTuple):
-    """What is the same for all SMs of a launch."""
+    """Inputs that are the same for all SMs of a launch."""
 
     code: InstructionTable
     resources: SmResources
@@ -102,7 +103,7 @@ def simulate(
 ) -> tuple[Counters, History, Results]:
     """Runs the blocks of `streams` in order, as many at a time as fit.
 
-    asked_by_others, asked_now   when other SMs have asked for lines first, and where this one's times go
+    asked_by_others, asked_now   first requests of lines: times of other SMs, and output for this one's times
     """
     code, settings = kernel.code, kernel.settings
     number, slots = streams.starts.size // streams.warps, kernel.resources.places * streams.warps
@@ -114,7 +115,7 @@ def simulate(
     memory = _memory(kernel, slots, words, asked_by_others, asked_now)
     blocks = _blocks(kernel.resources, number, settings)
     results = Results(np.zeros((len(p.REASONS), code.rows.shape[0])), np.zeros(number), np.zeros(p.PIPES))
-    seen = np.zeros(code.rows.shape[0] // p.CODE_LINE + 1, np.int64)  # code that has been fetched
+    seen = np.zeros(code.rows.shape[0] // p.CODE_LINE + 1, np.int64)  # code lines that have been fetched
     _run(_warps(slots), blocks, work, memory, idle(kernel.resources.sub_partitions), seen, results)
     history = History(blocks.began, results.ended, blocks.resided, memory.servers.dispatch.reports)
     return memory.counts, history, results

@@ -1,4 +1,4 @@
-"""SM settings: the speeds of each unit, with the SM's share of what all SMs use together."""
+"""SM settings: the speeds of each unit, and the SM's share of units common to all SMs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from warplens.model.sm.scheduler import SchedulerSettings
 from warplens.model.sm.shared_memory import SharedSettings
 
 SCATTER = ("least", "tenth", "quarter", "half", "three_quarters", "nine_tenths", "all_but_hundredth", "most")
-PACKET = 32.0  # bytes a cycle that one SM sends to L2 if it is alone; source: `lines of a store`
+PACKET = 32.0  # bytes a cycle that one SM sends to L2 when no other does; source: `lines of a store`
 
 
 class Settings(NamedTuple):
@@ -43,7 +43,7 @@ class Settings(NamedTuple):
 
 
 def settings_of(machine: Machine, chosen: SimulatedBlocks, supply: MemorySupply, what_if: Sequence[str]) -> Settings:
-    """Of one of the SMs that have blocks; `what_if`: causes that are taken away (WHAT_IF of prediction.py)."""
+    """Of one of the SMs that have blocks; `what_if`: causes to remove (WHAT_IF of prediction.py)."""
     speeds, more = machine.speeds, 2.0 if "double_bandwidth" in what_if else 1.0
     spread = machine.multiprocessors / chosen.active
     return Settings(

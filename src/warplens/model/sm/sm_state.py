@@ -25,7 +25,7 @@ Array = Any
 
 
 class Servers(NamedTuple):
-    """State of the units that serve warps.  tag_banks: until when each bank of L1's tags is taken (cycles)."""
+    """State of the units that serve warps.  tag_banks: until when each bank of L1's tags is busy (cycles)."""
 
     dispatch: DispatchState
     barriers: BlockBarrierState
@@ -47,8 +47,8 @@ def idle_servers() -> Servers:
 
 
 class SmWork(NamedTuple):
-    """What is to be done.  words[starts[w]:ends[w]]: what warp w issues;  warps: of a block;  rows, cycles, lats: of
-    each instruction (instruction_table.py);  firsts, lasts: of each basic block."""
+    """Input of the simulation.  words[starts[w]:ends[w]]: trace of warp w;  warps: of a block;  rows, cycles, lats:
+    of each instruction (instruction_table.py);  firsts, lasts: of each basic block."""
 
     words: Array
     starts: Array
@@ -62,14 +62,14 @@ class SmWork(NamedTuple):
 
 
 class Warps(NamedTuple):
-    """The warps that are resident, by slot.
+    """Resident warps, by slot.
 
-    position, stop   in the words: next entry, and their end;  now, until: instruction to issue next, last of its block
-    base             when it may issue, so far as it itself is concerned;  mark, why: since when it waits, and for what
-    order            the lower, the longer it has not issued;  waiting: for which barrier, -1: none;  began: it started
-    board, because   when each scoreboard is free, and what it is then that one has waited for
-    drained          when its stores have left for L2, and its atomics have room
-    groups, grouped, copied   asynchronous copies: when the last 8 groups are there, how many, and the open one
+    position, stop   in the trace: next entry, and end;  now, until: instruction to issue next, last of its block
+    base             when the warp itself may issue;  mark, why: start of its wait, and the reason
+    order            the lower, the longer it has not issued;  waiting: its barrier, -1: none;  began: its start
+    board, because   when each scoreboard is free, and the stall reason of a wait for it
+    drained          when its stores have drained to L2, and its atomics have slots
+    groups, grouped, copied   asynchronous copies: completion of the last 8 groups, their number, and the open one
     """
 
     position: Array
@@ -91,17 +91,16 @@ class Warps(NamedTuple):
 
 
 class Blocks(NamedTuple):
-    """The blocks that are resident, by place.
+    """Resident blocks, by block slot.
 
-    resident, seats   how many start at once;  warps that each sub-partition has room for
-    held, wave   which block a place holds, and how many it has held before;  living: warps that have not ended
+    resident, seats   blocks that start at once;  free warp slots of each sub-partition
+    held, wave   block in a slot, and number of earlier ones;  living: warps that have not ended
     arrived      warps at each barrier;  wake: when each scheduler has something to do again
-    last         the warp that each goes on with if it can, -1: none
+    last         the warp that each continues with if it can, -1: none
     next         number of the next block, of the next turn, of ends noted and seen (block_dispatch.py);  may_start:
-                 the soonest
-                 that the next one may
-    began, resided   of every block: when it started, and the cycles of its warps
-    noted        when the GPU looks who has room, because a block has ended
+                 earliest start of the next one
+    began, resided   of every block: its start, and the resident cycles of its warps
+    noted        when the GPU checks for free slots, because a block has ended
     """
 
     resident: int
@@ -123,12 +122,12 @@ class Counters(Record):
     """cycles, issued                 of the SM, and its warp instructions
     last_store                     when the last store is done (cycles)
     lsu_busy                       cycles of the load/store unit
-    l1_sectors, l1_hits, l1_merged   sectors of loads and atomics, hits of loads and stores, stores to waiting sectors
+    l1_sectors, l1_hits, l1_merged   sectors of loads and atomics, hits of loads and stores, stores to pending
+                                     sectors
     l2_reads, l2_writes, l2_updates   sectors of loads, of stores, words of atomics;  l2_sent: packets of stores
-    l2_misses, l2_joined           of the reads: from DRAM; joined with those of other SMs
-    l2_pieces, l2_in_pieces        64-byte pieces that this SM asks for first, and sectors asked for of them then
-    l2_lost, l2_filled, l2_rewritten   pieces read again, sectors filled up, sectors written again, by DRAM
-    """
+    l2_misses, l2_joined           of the reads: from DRAM; coalesced with those of other SMs
+    l2_pieces, l2_in_pieces        64-byte pieces that this SM requests first, and sectors requested of them then
+    l2_lost, l2_filled, l2_rewritten   DRAM: pieces read again, sectors filled, sectors written again"""
 
     cycles: float
     issued: float
@@ -151,14 +150,14 @@ class Counters(Record):
 
 
 class Memory(NamedTuple):
-    """Memory of the SM, and what it knows of L2 and DRAM.
+    """Memory of the SM, and its view of L2 and DRAM.
 
     l1, store_queue, constants, l2_share, l2_partial   of the unit of that name
-    asked              pieces of 64 bytes that the SM has asked for (l2_share.asked_before)
-    asked_by_others, asked_now   when lines were asked for first: by other SMs, and by this one
-    sectors_in_flight, updates   when each place is free among the sectors that L1 waits for, and among atomics
-    issue_free         when each sub-partition may hand over an access
-    queue, head        of each sub-partition: when each place of its queue is free, and how many have been taken
+    asked              pieces of 64 bytes that the SM has requested (l2_share.asked_before)
+    asked_by_others, asked_now   first requests of lines: by other SMs, and by this one
+    sectors_in_flight, updates   when each in-flight slot is free, of sectors that L1 waits for, and of atomics
+    issue_free         when each sub-partition may issue an access
+    queue, head        of each sub-partition: when each queue entry is free, and entries used so far
     """
 
     l1: L1Lines

@@ -1,6 +1,6 @@
-"""The words of a recording, read: emulator/state/trace_format.py says how they are laid out.
+"""Trace decoder: reads the words of a recording (layout: emulator/state/trace_format.py).
 
-Put in order by warp (warp_streams.py), the entry of a basic block has two words, ENTER | its number and the lanes.
+In order by warp (warp_streams.py), the entry of a basic block has two words, ENTER | its number and the lanes.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from warplens.emulator.state import trace_format as laid
 from warplens.simc import compiled
 
 ENTER = np.uint32(laid.ENTER)
-OF_WARP = 2  # words of the entry of a basic block in order by warp
+OF_WARP = 2  # words of a basic-block entry, in order by warp
 
 
 @compiled
@@ -36,19 +36,20 @@ def space(word):  # type: ignore[no-untyped-def]
 
 @compiled
 def length(word):  # type: ignore[no-untyped-def]
-    """Words of an access."""
+    """Words of an access entry."""
     return laid.ACCESSED + sectors(word)
 
 
 @compiled
 def reached(word):  # type: ignore[no-untyped-def]
-    """Of the second word of an access: wavefronts, lanes, distinct words."""
+    """(wavefronts, lanes, distinct words) from the second word of an access."""
     bits = np.int64(word)
     return bits & laid.MOST_WAVEFRONTS, bits >> laid.LANES & laid.MOST_LANES, bits >> laid.DISTINCT & laid.MOST_DISTINCT
 
 
 @compiled
 def passes(word):  # type: ignore[no-untyped-def]
-    """Second word of an atomic: lanes on the fullest word of each sector, summed, and on the fullest of all."""
+    """From the second word of an atomic: lanes on the fullest word of each sector, summed, and on the fullest of
+    all."""
     bits = np.int64(word)
     return bits >> laid.PASSES & laid.MOST_PASSES, bits >> laid.FULLEST & laid.MOST_FULLEST

@@ -1,4 +1,4 @@
-"""The log of a recording, put in order: warp after warp."""
+"""Warp streams: the log of a recording, ordered warp after warp."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from warplens.simc import compiled
 
 @dataclass(frozen=True)
 class WarpStreams:
-    """words[starts[n]:ends[n]] is what warp n % warps of the block blocks[n // warps] issued: for each basic block
+    """words[starts[n]:ends[n]] is the trace of warp n % warps of the block blocks[n // warps]: for each basic block
     ENTER | its number and the lanes, for each access its entry (emulator/state/trace_format.py)."""
 
     blocks: tuple[int, ...]
@@ -41,7 +41,7 @@ def by_warp(streams: WarpTraces, warps: int) -> WarpStreams:
 
 @compiled
 def _found(numbers, number):  # type: ignore[no-untyped-def]
-    """Where a number stands among numbers in order."""
+    """Binary search: position of a number among sorted numbers."""
     low, high = 0, numbers.size
     while low < high:
         middle = (low + high) // 2
@@ -54,7 +54,7 @@ def _found(numbers, number):  # type: ignore[no-untyped-def]
 
 @compiled
 def _put(words, numbers, order, warps, place, made):  # type: ignore[no-untyped-def]
-    """Each entry to where its warp has come, place[warp]; without room in `made` only that is counted."""
+    """Append each entry at its warp's position, place[warp]; without space in `made` only count."""
     at, warp = 0, 0
     while at < words.size:
         if words[at] < ENTER:
@@ -77,7 +77,7 @@ def _put(words, numbers, order, warps, place, made):  # type: ignore[no-untyped-
 
 
 def part(whole: WarpStreams, blocks: tuple[int, ...]) -> WarpStreams:
-    """Only these blocks, in this order."""
+    """The streams of these blocks only, in this order."""
     place = {block: n for n, block in enumerate(whole.blocks)}
     places = np.array([place[block] for block in blocks], np.int64)
     warps = (places[:, None] * whole.warps + np.arange(whole.warps)).ravel()
@@ -86,10 +86,10 @@ def part(whole: WarpStreams, blocks: tuple[int, ...]) -> WarpStreams:
 
 @dataclass(frozen=True)
 class ReachedLines:
-    """The sectors that accesses to global memory reach, one by one: number, block (as it stands in ByWarp.blocks),
-    kind, bytes of it that the access covers, of an atomic the times that a unit of L2 works on it.
+    """Sectors that accesses to global memory reach, one by one: number, block (index into WarpStreams.blocks), kind,
+    bytes of it that the access covers, of an atomic the passes of an L2 atomic unit.
 
-    share   of all lines, to which these belong, drawn as if at random;  when: part of the warp's record before it
+    share   of all lines, from which these are a random sample;  when: share of the warp's trace before it
     """
 
     sectors: NDArray[np.uint32]
@@ -102,9 +102,9 @@ class ReachedLines:
 
 
 def sectors_of(streams: WarpStreams, kinds: NDArray[np.int64], widths: NDArray[np.int64], most: int) -> ReachedLines:
-    """kinds: by instruction, 0 is left out;  widths: bytes that a lane of it moves
+    """kinds: by instruction, 0 is skipped;  widths: bytes a lane of it moves
 
-    Where there are more than `most` sectors, those of a share of all lines.
+    With more than `most` sectors, those of a random sample of all lines.
     """
 
     def write(share: float, *lists: NDArray[Any]) -> int:
@@ -124,7 +124,7 @@ def _lists(room: int) -> tuple[NDArray[Any], ...]:
 
 @compiled
 def bytes_of_each(words, first, last, moved):  # type: ignore[no-untyped-def]
-    """Of so many bytes that an access moves what is taken to be in each of its sectors, 32 at the most.
+    """Bytes that an access is assumed to move in each of its sectors, 32 at most, from all that it moves.
 
     Rows of neighbouring sectors mostly begin and end within one, whose other part a neighbour moves.
     """
@@ -136,7 +136,7 @@ def bytes_of_each(words, first, last, moved):  # type: ignore[no-untyped-def]
 
 @compiled
 def _sectors(words, starts, ends, warps, kinds, widths, share, sectors, blocks, found, covered, alike, when):  # type: ignore[no-untyped-def]
-    """How many there are; as many as have room are written down."""
+    """Number of sectors; as many as fit are stored."""
     n = 0
     for warp in range(starts.size):
         at = starts[warp]

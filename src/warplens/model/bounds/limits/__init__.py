@@ -1,1 +1,1 @@
-"""One file a limit: `bound(work)`, or None where the launch has no such work."""
+"""Limits: one file each, `bound(work)`, None where there is no such work."""

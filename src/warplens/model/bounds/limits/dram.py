@@ -1,8 +1,8 @@
-"""DRAM: with cold caches every sector that a load reads comes from it once.
+"""DRAM limit: with cold caches every sector that a load reads comes from it once.
 
-How many *different* sectors are read is not counted: they are taken to be all that loads ask for, at most as many
-as the inputs have (the arrays that the kernel left unchanged, or all if it changed all).  That is too much for loads
-that reach one part of the inputs again and again.  What is stored may stay in L2 and is left out.
+The number of *distinct* sectors is not counted: it is assumed to be all that loads request, at most as many as the
+inputs have (the arrays that the kernel left unchanged, or all if it changed all).  That is too much for loads that
+reach one part of the inputs again and again.  Stores may stay in L2 and are left out.
 """
 
 from __future__ import annotations

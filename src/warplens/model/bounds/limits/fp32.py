@@ -1,4 +1,4 @@
-"""Lanes for float: additions, multiplications and fused ones."""
+"""FP32 limit: float additions, multiplications and FMAs per lane."""
 
 from __future__ import annotations
 

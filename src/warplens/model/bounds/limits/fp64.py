@@ -1,4 +1,4 @@
-"""Lanes for double: additions, multiplications and fused ones."""
+"""FP64 limit: double additions, multiplications and FMAs per lane."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Issue slots: a scheduler issues one warp instruction a cycle."""
+"""Issue limit: a scheduler issues one warp instruction a cycle."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""L1: the bytes of the sectors that loads read."""
+"""L1 limit: the bytes of the sectors that loads read."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""The compiler's stall counts: a warp may not issue before the previous instruction's count is over.
+"""Pacing limit: the compiler's stall counts, minimum cycles between a warp's instructions.
 
-Each warp of the launch spends so many cycles at the least, and only the resident ones spend them at once.  Waits for
-memory and for other long operations (scoreboards) come on top.  Lanes that have parted are taken to run one after the
-other, which is not measured.  Control bits: Huerta et al., MICRO 2025, arXiv
-2503.20481, by whom a count above 11 without the hint to switch warps lasts only 1 or 2 cycles.
+Each warp of the launch spends these cycles at least, and only resident warps spend them concurrently.  Waits for memory
+and for other long operations (scoreboards) come on top.  Diverged lanes are assumed to run one after the other, which
+is not measured.  Control bits: Huerta et al., MICRO 2025, arXiv 2503.20481: a count above 11 without the yield hint
+lasts only 1 or 2 cycles.
 """
 
 from __future__ import annotations

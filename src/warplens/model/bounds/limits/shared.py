@@ -1,4 +1,4 @@
-"""Shared memory: its data stage passes one wavefront at a time, bank conflicts make more of them."""
+"""Shared-memory limit: one wavefront a cycle; bank conflicts add wavefronts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lanes for special functions: reciprocals, roots, exponentials, sines."""
+"""Special-function limit: reciprocals, roots, exponentials, sines per lane."""
 
 from __future__ import annotations
 
