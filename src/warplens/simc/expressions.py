@@ -1,4 +1,4 @@
-"""Expressions of a Python function as LLVM code: numbers, elements of arrays, conditions, calls."""
+"""Expression lowering: numbers, array elements, conditions and calls to LLVM IR."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ WHOLE = {np.uint8: 8, np.uint16: 16, np.uint32: 32}
 
 
 class Expressions:
-    """Writes expressions into a builder.  What names mean and how functions are called, from_python.py knows."""
+    """Emits expressions into a builder.  from_python.py resolves names and inlines calls."""
 
     name: Callable[[str], Value]
     called: Callable[[Callable[..., Any], Sequence[Value]], Value]
 
     def __init__(self, b: ir.IRBuilder, python: Callable[[Any], Callable[..., Any] | None]) -> None:
-        """`python` gives the Python function behind a compiled one."""
+        """`python` returns the Python function of a compiled one."""
         self.b = b
         self.n = Arithmetic(b)
         self.python = python
@@ -81,7 +81,7 @@ class Expressions:
         return TypedGroup(tuple(self.value(e) for e in node.elts))
 
     def index(self, node: ast.expr) -> list[TypedNumber | None]:
-        """None: all of an axis."""
+        """Indices of a subscript; None: all of an axis."""
         parts = node.elts if isinstance(node, ast.Tuple) else [node]
         for part in parts:
             if isinstance(part, ast.Slice) and (part.lower or part.upper or part.step):
@@ -120,7 +120,7 @@ class Expressions:
         return TypedNumber("truth", reduce(self.b.and_, truths))
 
     def _of_BoolOp(self, node: ast.BoolOp) -> TypedNumber:
-        """As in Python the later parts are only looked at if the earlier ones leave it open."""
+        """Short-circuit evaluation, as in Python."""
         b, is_and = self.b, isinstance(node.op, ast.And)
         after, ways = ir.Block(b.function, name="after"), []
         for part in node.values[:-1]:
@@ -158,7 +158,7 @@ class Expressions:
         return phi
 
     def open(self, block: ir.Block) -> None:
-        """Goes on in a block that was made beforehand."""
+        """Append a block that was created before, and continue in it."""
         self.b.function.blocks.append(block)
         self.b.position_at_end(block)
 

@@ -37,15 +37,15 @@ from warplens.simc.typed_values import (
 
 
 class WidenedError(Exception):
-    """A name must hold a wider kind than was thought: what was written is written again."""
+    """A name needs a wider kind than assumed: the function is emitted again."""
 
 
 @dataclass(eq=False)
 class InlinedCall:
-    """A function that is being written into another one.
+    """A function that is being inlined into another one.
 
-    kinds    of the names that hold numbers, and of the results by number: found out while writing
-    places   where those are kept;  values: arrays and tuples, which keep their name
+    kinds    of the names that hold numbers, and of the results by number: inferred while emitting
+    places   their stack slots;  values: arrays and tuples, which keep their name
     """
 
     function: Callable[..., Any]
@@ -54,7 +54,7 @@ class InlinedCall:
     places: dict[str, Any] = field(default_factory=dict)
     values: dict[str, Value] = field(default_factory=dict)
     returned: TypedGroup | None = None
-    loops: list[tuple[ir.Block, ir.Block]] = field(default_factory=list)  # where continue and break go
+    loops: list[tuple[ir.Block, ir.Block]] = field(default_factory=list)  # targets of continue and break
 
 
 @cache
@@ -65,7 +65,7 @@ def _parsed(function: Callable[..., Any]) -> ast.FunctionDef:
 
 
 class FromPython(Expressions):
-    """Writes functions into the function of a builder."""
+    """Emits functions into the function of a builder."""
 
     def __init__(self, b: ir.IRBuilder, python: Callable[[Any], Callable[..., Any] | None]) -> None:
         super().__init__(b, python)
@@ -75,7 +75,7 @@ class FromPython(Expressions):
     # Functions
 
     def called(self, function: Callable[..., Any], arguments: Sequence[Value]) -> Value:
-        """The function's result; its body is written here."""
+        """Inline a function here; returns its result."""
         b, outside = self.b, self.call
         kinds = self.found.setdefault((function, _signature(arguments)), {})
         tree, start = _parsed(function), b.append_basic_block("call")
@@ -115,7 +115,7 @@ class FromPython(Expressions):
         return self.call
 
     def _place(self, name: str, kind: str) -> Any:
-        """Where a name's number is kept, now that one of this kind is to be."""
+        """Stack slot of a name, for a number of this kind."""
         here = self._here()
         have = here.kinds.setdefault(name, kind)
         if wider(have, kind) != have:
@@ -127,7 +127,7 @@ class FromPython(Expressions):
         return here.places[name]
 
     def _keep(self, name: str, x: TypedNumber) -> TypedNumber:
-        """The number under a name, as its kind and its place."""
+        """Store a number under a name; returns its kind and its stack slot."""
         place = self._place(name, x.kind)
         kind = self._here().kinds[name]
         self.b.store(self.n.to(kind, x).value, place)

@@ -1,8 +1,8 @@
-"""@compiled: a Python function over numbers and arrays that runs in machine code of this host.
+"""@compiled: a Python function over numbers and arrays that runs as machine code of this host.
 
-The function is compiled (from_python.py) when it is first called with arguments of these types; the code is kept on
-disk.  Arguments are numbers, numpy arrays in C order of which no two overlap, and tuples of those; the result is a
-number, a tuple of numbers, or None.  `function.python` is the function itself: the same, slowly.
+The function is compiled (from_python.py) on its first call with arguments of these types; the code is cached on disk.
+Arguments are numbers, numpy arrays in C order of which no two overlap, and tuples of those; the result is a number, a
+tuple of numbers, or None.  `function.python` is the function itself: the same, slowly.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from warplens.system import disk_cache as disk
 
 # Of an argument: "int", "float", (dtype, axes) of an array, ("record", fields), or the class and the kinds of a tuple
 Kind = Any
-RESULTS = 16  # numbers that a function may give
+RESULTS = 16  # maximum of numbers that a function may return
 C_TYPES: dict[str, Any] = {"int": ctypes.c_int64, "float": ctypes.c_double, "pointer": ctypes.c_void_p}
 
 
@@ -75,7 +75,7 @@ def _kind(argument: Any) -> Kind:
 
 
 def _passed(kind: Kind) -> list[str]:
-    """What is passed for an argument, of C_TYPES."""
+    """C_TYPES of an argument as it is passed."""
     if isinstance(kind, str):
         return [kind]
     if kind[0] == "record":
@@ -99,7 +99,7 @@ def _flat(argument: Any) -> Iterator[Any]:
 
 
 def _read(returned: Any, results: Iterator[int]) -> Any:
-    """The result, from numbers of 64 bits and its kinds: a name, a list, or None."""
+    """Decode the result from 64-bit numbers and its kinds: a name, a list, or None."""
     if isinstance(returned, list):
         return tuple(_read(r, results) for r in returned)
     if returned is None:
@@ -114,7 +114,7 @@ def _read(returned: Any, results: Iterator[int]) -> Any:
 
 
 def _object(python: Callable[..., Any], kinds: Sequence[Kind]) -> bytes:
-    """An object file with `entry`, and in `returned` the kinds of the result."""
+    """Object file with `entry`, and in `returned` the kinds of the result."""
     import llvmlite.binding as llvm
 
     module = llvm.parse_assembly(str(written(python, kinds)))
@@ -125,7 +125,7 @@ def _object(python: Callable[..., Any], kinds: Sequence[Kind]) -> bytes:
 
 
 def written(python: Callable[..., Any], kinds: Sequence[Kind]) -> Any:
-    """The module, before LLVM has looked at it."""
+    """The LLVM module, before optimisation."""
     from llvmlite import ir
 
     from warplens.simc.from_python import FromPython
@@ -168,7 +168,7 @@ def _value(kind: Kind, given: Iterator[Any]) -> Any:
 
 
 def _put(b: Any, result: Any, results: Any, places: Iterator[int]) -> Any:
-    """Writes the result down; its kinds."""
+    """Store the result; returns its kinds."""
     from llvmlite import ir
 
     from warplens.simc.typed_values import Arithmetic, TypedGroup

@@ -1,7 +1,7 @@
-"""Numbers, arrays and tuples while a function is compiled (from_python.py).
+"""Typed values: numbers, arrays and tuples during compilation (from_python.py).
 
 A number is one of four kinds: a truth (i1), an int (64 bits, signed), an unsigned (64 bits) or a float (64 bits).
-Arithmetic is that of Python and numpy, but that ints wrap and nothing is checked.
+Arithmetic is that of Python and numpy, except that ints wrap and nothing is checked.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ PTR = ir.PointerType()
 
 
 class CannotCompileError(Exception):
-    """The function uses more of Python than is known here."""
+    """The function uses a part of Python that is not supported."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def constant(value: Any) -> TypedNumber:
 
 
 def known(value: Value) -> Value:
-    """A Python object as it stands in code: numbers and tuples become values, the rest stays what it is."""
+    """A Python object as a value in code: numbers and tuples become typed values, others are unchanged."""
     if isinstance(value, bool | int | float | np.number | np.bool_):
         return constant(value)
     if isinstance(value, tuple) and not hasattr(value, "_fields"):
@@ -80,7 +80,7 @@ def wider(one: str, other: str) -> str:
 
 
 class Arithmetic:
-    """What can be done with numbers, written into a builder."""
+    """Arithmetic on typed numbers, emitted into a builder."""
 
     def __init__(self, b: ir.IRBuilder) -> None:
         self.b = b
@@ -106,12 +106,12 @@ class Arithmetic:
         return TypedNumber("truth", self.b.icmp_signed("!=", x.value, ir.Constant(INT, 0)))
 
     def alike(self, x: TypedNumber, y: TypedNumber, least: str = "int") -> tuple[str, Any, Any]:
-        """The kind that takes both, and both in it."""
+        """The common kind, and both numbers converted to it."""
         kind = wider(wider(x.kind, y.kind), least)
         return kind, self.to(kind, x).value, self.to(kind, y).value
 
     def binary(self, name: str, x: TypedNumber, y: TypedNumber) -> TypedNumber:
-        """`name` as Python's ast spells the operation."""
+        """`name`: the operator's class in Python's ast."""
         if name == "Div":
             _, left, right = self.alike(x, y, "float")
             return TypedNumber("float", self.b.fdiv(left, right))
@@ -147,7 +147,7 @@ class Arithmetic:
         return b.add(left, b.select(self._uneven(left, y), y, ir.Constant(INT, 0)))
 
     def _uneven(self, left: Any, y: Any) -> Any:
-        """Whether a division that cuts off has to go one further down: Python's rounds down."""
+        """Whether a truncating division must be decremented: Python's rounds down."""
         b, zero = self.b, ir.Constant(INT, 0)
         return b.and_(b.icmp_signed("!=", left, zero), b.icmp_signed("<", b.xor(left, y), zero))
 
@@ -176,7 +176,7 @@ class Arithmetic:
     # Arrays
 
     def place(self, array: TypedArray, index: Sequence[TypedNumber]) -> Any:
-        """Of an element; with fewer numbers than the array has axes, of the first element that they leave."""
+        """Address of an element; with fewer indices than axes, of the first element of the rest."""
         at = constant(0)
         for number, extent in zip([*index, *[constant(0)] * (len(array.shape) - len(index))], array.shape, strict=True):
             at = self.binary("Add", self.binary("Mult", at, extent), number)
@@ -195,13 +195,13 @@ class Arithmetic:
         self.put(array.dtype, self.place(array, index), x)
 
     def field(self, record: TypedRecord, name: str) -> Any:
-        """Where a field of a record is."""
+        """Address of a field of a record."""
         if name not in record.names:
             raise CannotCompileError(f"a record of {', '.join(record.names)} has no {name}")
         return self.b.gep(record.place, [constant(record.names.index(name)).value], source_etype=FLOAT)
 
     def put(self, dtype: np.dtype[Any], place: Any, x: TypedNumber) -> None:
-        """A number where an element stands."""
+        """Store a number at the address of an element."""
         if dtype.kind == "f":
             value = self.to("float", x).value
         else:
@@ -211,7 +211,7 @@ class Arithmetic:
 
 
 def _power_of_two(y: Any) -> tuple[int] | None:
-    """The exponent, if the number is known and a power of two."""
+    """The exponent, if the number is a constant power of two."""
     number = y.constant if isinstance(y, ir.Constant) else 0
     return (number.bit_length() - 1,) if number > 0 and number & (number - 1) == 0 else None
 

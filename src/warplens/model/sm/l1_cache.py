@@ -1,14 +1,14 @@
-"""L1 cache: which lines it keeps, and what a load that misses waits for.
+"""L1 cache: which lines it keeps, and the latency of a load that misses.
 
 What it is   what shared memory leaves of the unified memory, as lines of 128 bytes with a valid bit for each sector.
-Formula      the line that has not been touched for longest is evicted; a hit takes `latency`; a miss waits for its
-             sectors to come from L2 or DRAM, and for room among sectors_in_flight.
-             Tags stand in four banks, each of which looks up one line a cycle.
+Formula      the least recently touched line is evicted; a hit takes `latency`; a miss waits for its sectors from L2 or
+             DRAM, and for slots among sectors_in_flight.
+             Tags are in four banks, each of which looks up one line a cycle.
 Parameters   L1Settings and l1_share, from calibration/derive.py.
-Evidence     measurements/h200/l1_lines.csv: one warp that touches some lines twice and then others once finds the
-             former again however many go by, up to 1,024 of them.
-Known error  a rule after that is nearer to those readings, and farther from kernels of many warps, whose lines are all
-             touched several times.  What that costs these is in l1_share.
+Evidence     measurements/h200/l1_lines.csv: one warp that touches some lines twice and then others once hits the
+             former again after any number of the latter, up to 1,024 of them.
+Known error  a rule that follows this evidence fits those readings better, and kernels of many warps, whose lines are
+             all touched several times, worse.  The cost for these is in l1_share.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from warplens.model.sm.l2_port import ask, look_up
 from warplens.simc import Record, compiled
 
 TAG_BANKS = 4  # source: `lines of a load` of calibration.csv
-# Lines whose numbers have an odd count of these bits (`lines of a load` of the calibration).
+# Tag bank bits: line numbers with an odd count of these bits (`lines of a load` of the calibration).
 FIRST_BITS, SECOND_BITS = 0b01010110101, 0b11101101111  # source: test_record.py compares all 196
-FAR = 16  # defined: beside the bit of a valid sector: it comes from DRAM
+FAR = 16  # defined: flag next to the valid bit of a sector: it comes from DRAM
 LINE = 128  # bytes
 
 
 class L1Settings(NamedTuple):
-    """latency: of a hit, cycles;  bytes_per_cycle;  sectors_in_flight: misses at the most, in sectors."""
+    """latency: of a hit, cycles;  bytes_per_cycle;  sectors_in_flight: maximum of misses, in sectors."""
 
     latency: float
     bytes_per_cycle: float
@@ -45,8 +45,8 @@ class L1State(Record):
 
 
 class L1Lines(NamedTuple):
-    """Of each entry: tags, stamps (of the last use);  valid: a bit for each sector, and FAR;  fill: when each sector is
-    there (cycles)."""
+    """Of each entry: tags, stamps (of the last use);  valid: a bit for each sector, and FAR;  fill: when each sector
+    arrives (cycles)."""
 
     tags: Any
     stamps: Any
@@ -59,14 +59,14 @@ def lines_of(unified: int, carveout: int, share: float) -> int:
 
 
 def sets_of(lines: int) -> int:
-    """A prime, so that lines any number of lines apart fill all sets, as in an H200 where it is a power of two."""
+    """Number of sets, a prime: lines at any stride fill all sets, as in an H200 at strides of powers of two."""
     most = max(lines // p.WAYS + 1, 2)
     return next(sets for sets in range(most, 1, -1) if all(sets % n for n in range(2, sets)))
 
 
 @compiled
 def touched(line, tags, stamps, clock):  # type: ignore[no-untyped-def]
-    """(the entry of a line, whether it was there before)."""
+    """(entry of a line, whether it was a hit)."""
     entry, there = find(tags, stamps, tags.size // p.WAYS, p.WAYS, line)
     tags[entry], stamps[entry] = line, clock
     return entry, there
@@ -74,7 +74,7 @@ def touched(line, tags, stamps, clock):  # type: ignore[no-untyped-def]
 
 @compiled
 def drop(line, mask, l1):  # type: ignore[no-untyped-def]
-    """Sectors of a line that L1 may have are read anew."""
+    """Invalidate sectors of a line in L1."""
     entry, there = find(l1.tags, l1.stamps, l1.tags.size // p.WAYS, p.WAYS, line)
     if there:
         l1.valid[entry] ^= l1.valid[entry] & (mask * (FAR | 1))
@@ -82,7 +82,7 @@ def drop(line, mask, l1):  # type: ignore[no-untyped-def]
 
 @compiled
 def enter(line, memory):  # type: ignore[no-untyped-def]
-    """(the entry of a line, whether it was there before); a new one has no sector, and nothing waits to leave it."""
+    """(entry of a line, whether it was a hit); a new one has no valid sector and no queued stores."""
     l1 = memory.l1
     memory.servers.l1.clock += 1
     entry, there = touched(line, l1.tags, l1.stamps, memory.servers.l1.clock)
@@ -93,7 +93,7 @@ def enter(line, memory):  # type: ignore[no-untyped-def]
 
 @compiled
 def load(request, memory):  # type: ignore[no-untyped-def]
-    """When the last of the wanted sectors of a line is there."""
+    """When the last of the requested sectors of a line is available."""
     l1, counts = memory.l1, memory.counts
     entry, _ = enter(request.line, memory)
     ready, missing = request.at + memory.settings.l1.latency, 0
@@ -112,7 +112,7 @@ def load(request, memory):  # type: ignore[no-untyped-def]
 
 @compiled
 def miss(request, entry, missing, memory):  # type: ignore[no-untyped-def]
-    """When the missing sectors of a line are there, of which so many are wanted."""
+    """When the missing sectors of a line, of which so many are requested, are available."""
     l2, mask, valid = memory.settings.l2, request.mask, memory.l1.valid
     servers, far, lost, near, pairs, moved = memory.servers, False, False, False, 0, 0.0
     for half in (0, 2):
@@ -134,14 +134,14 @@ def miss(request, entry, missing, memory):  # type: ignore[no-untyped-def]
     read_pieces(moved, request.lone and pairs == 1, at, memory)
     come = from_dram(request.line, at, waited, lost, near, memory) if far else at + waited + l2.latency
     fill(request.mask, entry, missing, come, far, memory)
-    # A full list of those that are waited for keeps the next access from being served.
+    # A full list of sectors in flight blocks the next access.
     servers.load_store.free = max(servers.load_store.free, at)
     return come
 
 
 @compiled
 def start_of(at, missing, memory):  # type: ignore[no-untyped-def]
-    """When there is room for so many sectors among those that are waited for."""
+    """When so many in-flight sector slots are free."""
     state, flight = memory.servers.l1, memory.sectors_in_flight
     for _ in range(missing):
         place = int(state.waited_for) % flight.size
@@ -152,9 +152,9 @@ def start_of(at, missing, memory):  # type: ignore[no-untyped-def]
 
 @compiled
 def from_dram(line, at, waited, lost, near, memory):  # type: ignore[no-untyped-def]
-    """When a line comes from DRAM that is requested at `at`, and whose bandwidth is there after `waited`.
+    """When a line arrives from DRAM that is requested at `at`, with bandwidth available after `waited`.
 
-    lost   it has been in L2 before;  near: SMs beside both partitions ask for it (l2_port.by_both)
+    lost   L2 has evicted it;  near: SMs of both partitions request it (l2_port.by_both)
     """
     dram, l2 = memory.settings.dram, memory.servers.l2
     waited = max(waited, memory.servers.dram.free - at)
@@ -167,8 +167,8 @@ def from_dram(line, at, waited, lost, near, memory):  # type: ignore[no-untyped-
 
 @compiled
 def first_asked(line, at, memory):  # type: ignore[no-untyped-def]
-    """When the first SM has asked DRAM for a line that this one asks for at `at`: those that come later find it in L2,
-    or wait for the same."""
+    """When the first SM has requested a line from DRAM that this one requests at `at`: later requests hit L2, or
+    wait for the same fill."""
     before, now = memory.asked_by_others, memory.asked_now
     if now.size == 1:
         return at
@@ -179,7 +179,7 @@ def first_asked(line, at, memory):  # type: ignore[no-untyped-def]
 
 @compiled
 def fill(mask, entry, missing, come, far, memory):  # type: ignore[no-untyped-def]
-    """The missing sectors of a line are in L1 when they come."""
+    """Record the missing sectors of a line in L1 from their arrival on."""
     l1, flight = memory.l1, memory.sectors_in_flight
     for n in range(missing):
         flight[(int(memory.servers.l1.waited_for) - 1 - n) % flight.size] = come
@@ -196,7 +196,7 @@ def bank_of(line):  # type: ignore[no-untyped-def]
 
 @compiled
 def odd(bits):  # type: ignore[no-untyped-def]
-    """Whether so many of 16 bits are set."""
+    """Whether an odd number of 16 bits is set."""
     bits ^= bits >> 8
     bits ^= bits >> 4
     bits ^= bits >> 2
@@ -205,8 +205,8 @@ def odd(bits):  # type: ignore[no-untyped-def]
 
 @compiled
 def fill_all_banks(tag_banks):  # type: ignore[no-untyped-def]
-    """What a line lacks comes from L2 and takes all banks for a cycle (`runs` of measurements/h200/runs.csv: threads
-    that load 16 words in a row, 41 words apart, take 9.6 cycles of tags a load, and one more for each line that is
-    fetched, 14.5 together; measured 14.8)."""
+    """A fill from L2 occupies all tag banks for a cycle (`runs` of measurements/h200/runs.csv: threads that load 16
+    words in a row, 41 words apart, take 9.6 cycles of tags a load, and one more for each line that is filled, 14.5
+    together; measured 14.8)."""
     for bank in range(TAG_BANKS):
         tag_banks[bank] += 1

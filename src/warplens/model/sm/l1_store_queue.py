@@ -1,13 +1,13 @@
-"""L1 store queue: what an SM stores waits line by line, is merged, and drains to L2.
+"""L1 store queue: stores of an SM wait line by line, are merged, and drain to L2.
 
-What it is   a queue of lines; L1 writes through.  What a warp stores leaves in pieces of 32 bytes: one for each sector,
-             and one that says which bytes are meant unless all of every sector are.
-Formula      an SM sends a piece a cycle if it is alone; where all send, L2 takes them at its rate (write_bytes), and so
-             many lines a cycle at the most (line_write_cycles).  What loads ask for goes the same way, two lines in the
-             time of a piece.
-             Lines take along what is stored to them while they wait, but for what a warp stores behind a load.  So
-             stores in a row leave together unless too many others come between: those of the other sub-partitions
-             do, if they have some waiting.  A store that comes when its line is at the end of the queue misses it.
+What it is   a queue of lines; L1 writes through.  A warp's stores leave in packets of 32 bytes: one for each sector,
+             and one byte mask unless every sector is complete.
+Formula      an SM sends a packet a cycle if no other does; where all send, L2 accepts them at its rate (write_bytes),
+             and so many lines a cycle at most (line_write_cycles).  Load requests use the same path, two lines in the
+             time of a packet.
+             Queued lines merge later stores to them, except those that a warp issues after a load.  So consecutive
+             stores leave together unless too many others come between: those of the other sub-partitions do, if they
+             have some waiting.  A store whose line is at the end of the queue misses it.
 Parameters   StoreQueueSettings, from calibration/derive.py; HELD and AT_THE_END below.
 Evidence     `lines of a store` and `stores in a row` of the calibration; `mixed` and `gapped` of
              measurements/h200/stores_loads.csv; l1_leaving.csv: of one warp with 29 to 31 lines between a store misses
@@ -28,18 +28,17 @@ from warplens.model.sm.l1_cache import FAR, enter
 from warplens.model.sm.l2_share import Asker, keeps
 from warplens.simc import Record, compiled
 
-SECTOR = 32.0  # bytes, and of a piece
+SECTOR = 32.0  # bytes of a sector, and of a packet
 # source: stores_loads.csv
-HELD = 50  # cycles for which a line waits at the least: of eight stores to it, 48 cycles apart, all leave together
+HELD = 50  # minimum cycles for which a line waits: of eight stores to it, 48 cycles apart, all leave together
 ROUNDING = 0.5  # defined: bytes
-AT_THE_END = 4  # places of the queue whose lines are leaving; source: l1_leaving.csv
+AT_THE_END = 4  # queue entries whose lines are draining; source: l1_leaving.csv
 
 
 class StoreQueueSettings(NamedTuple):
-    """lines              that wait at the most
+    """lines              queue capacity
     slack_cycles       by which the DRAM's work on stores may be late before the load/store unit waits
-    late_near_cycles, late_far_cycles   of a store to a sector that is on its way to L1, from L2 and from DRAM
-    """
+    late_near_cycles, late_far_cycles   of a store to a sector in flight to L1, from L2 and from DRAM"""
 
     lines: float
     slack_cycles: float
@@ -48,19 +47,19 @@ class StoreQueueSettings(NamedTuple):
 
 
 class StoreQueueState(Record):
-    """lines: that have been put into the queue so far;  taken: when L2 has taken the last store (cycles)."""
+    """lines: queued so far;  taken: when L2 has accepted the last store (cycles)."""
 
     lines: float
     taken: float
 
 
 class StoreQueue(NamedTuple):
-    """What waits to leave.
+    """Lines that wait to drain.
 
-    leaves   by line of L1: until when what has been stored to it waits;  at: how many lines had come before
-    turn     of the sub-partition that stored to it last, by accesses;  waiting, covered: its sectors, their bytes
-    freed    by place of the queue: when another line may come
-    loaded   by warp: how many lines had come before its last load
+    leaves   by line of L1: when its stores drain;  at: lines queued before it
+    turn     accesses of the sub-partition that stored to it last;  waiting, covered: its sectors, their bytes
+    freed    by queue entry: when it is free
+    loaded   by warp: lines queued before its last load
     last     by sub-partition: lines that its last access stored to
     """
 
@@ -83,25 +82,25 @@ def nothing_stored(entries: int, warps: int, queue: int, parts: int) -> StoreQue
 
 @compiled
 def bits(mask):  # type: ignore[no-untyped-def]
-    """Sectors in the mask of a line."""
+    """Number of sectors in the mask of a line."""
     return (mask & 1) + (mask >> 1 & 1) + (mask >> 2 & 1) + (mask >> 3 & 1)
 
 
 @compiled
 def pieces(mask, covered):  # type: ignore[no-untyped-def]
-    """In which the sectors of a line go to L2, of which so many bytes are stored."""
+    """Packets to L2 for the sectors of a line, of which so many bytes are stored."""
     return bits(mask) + int(covered < SECTOR * bits(mask) - ROUNDING)
 
 
 @compiled
 def sending(number, l2):  # type: ignore[no-untyped-def]
-    """Cycles of so many pieces of a line."""
+    """Cycles for so many packets of a line."""
     return max(SECTOR * number / l2.write_bytes, l2.line_write_cycles) if number > 0 else 0.0
 
 
 @compiled
 def lines_in(words, first, last):  # type: ignore[no-untyped-def]
-    """Of the sectors words[first:last]; those of one line mostly stand together."""
+    """Lines of the sectors words[first:last]; those of one line are mostly consecutive."""
     lines = 0
     for at in range(first, last):
         lines += int(at == first or int(words[at]) >> 2 != int(words[at - 1]) >> 2)
@@ -110,9 +109,9 @@ def lines_in(words, first, last):  # type: ignore[no-untyped-def]
 
 @compiled
 def others(sp, t, memory):  # type: ignore[no-untyped-def]
-    """Lines that are stored to between two accesses of a sub-partition: the others are served in turn if they have
-    something waiting (of 8 stores in a row to 4 lines most leave together, to 8 lines only where fewer than four
-    sub-partitions store)."""
+    """Lines stored to between two accesses of a sub-partition: sub-partitions with waiting stores are served round
+    robin (of 8 stores in a row to 4 lines most leave together, to 8 lines only where fewer than four sub-partitions
+    store)."""
     depth, lines = memory.queue.shape[1], 0.0
     for other in range(memory.head.size):
         if other != sp and memory.queue[other, (memory.head[other] + depth - 1) % depth] > t:
@@ -122,10 +121,10 @@ def others(sp, t, memory):  # type: ignore[no-untyped-def]
 
 @compiled
 def put(request, stored, between, memory):  # type: ignore[no-untyped-def]
-    """Sectors of one line, of which so many bytes are stored: L1 writes through, what of it stays in L2 costs DRAM
-    nothing.  Whether L2 still had the line, if it had it.
+    """Queue sectors of one line, of which so many bytes are stored: L1 writes through, and what stays in L2 costs DRAM
+    nothing.  Returns whether L2 still held the line, if it ever did.
 
-    between   lines that others store to between two accesses of the sub-partition, and that this one does
+    between   lines stored to between two accesses of the sub-partition, by others and by this one
     """
     line, mask, at, queue = request.line, request.mask, request.at, memory.store_queue
     servers, settings, turn = memory.servers, memory.settings, memory.head[request.slot % memory.head.size]
@@ -140,7 +139,7 @@ def put(request, stored, between, memory):  # type: ignore[no-untyped-def]
     joins = queue.leaves[entry] > at and queue.at[entry] > queue.loaded[request.slot] and behind < most - 1
     at_the_end = most - AT_THE_END <= behind <= most
     if there and not (at_the_end and queue.leaves[entry] > at):
-        # Whichever sectors of it L1 has (measurements/h200/l1_stores.csv), but not what is just leaving.
+        # Any sectors that L1 has (measurements/h200/l1_stores.csv), except those that are draining.
         memory.counts.l1_hits += bits(mask)
     if not joins:
         queue.waiting[entry], queue.covered[entry] = 0, 0.0
@@ -155,13 +154,13 @@ def put(request, stored, between, memory):  # type: ignore[no-untyped-def]
 
 @compiled
 def send_cycles(send, sent, l2):  # type: ignore[no-untyped-def]
-    """Of the pieces of a line that has `send` of them now, and had `sent`."""
+    """Cycles for the packets of a line that has `send` of them now, and had `sent`."""
     return sending(send, l2) - sending(sent, l2)
 
 
 @compiled
 def merge(request, entry, stored, sent, memory):  # type: ignore[no-untyped-def]
-    """The sectors of a store wait with those of their line, of which `sent` pieces have been counted; its pieces."""
+    """Merge a store's sectors into its queued line, of which `sent` packets have been counted; returns its packets."""
     queue, counts, mask = memory.store_queue, memory.counts, request.mask
     sectors = bits(queue.waiting[entry])
     queue.waiting[entry] |= mask
@@ -176,7 +175,7 @@ def merge(request, entry, stored, sent, memory):  # type: ignore[no-untyped-def]
 
 @compiled
 def keep_in_l1(request, entry, memory):  # type: ignore[no-untyped-def]
-    """What is stored is kept in L1 as well."""
+    """Update the stored sectors in L1 as well."""
     l1, l2, settings = memory.l1, memory.servers.l2, memory.settings.store_queue
     for k in range(4):
         if request.mask >> k & 1:
@@ -184,22 +183,22 @@ def keep_in_l1(request, entry, memory):  # type: ignore[no-untyped-def]
                 l1.valid[entry] |= 1 << k
                 l1.fill[4 * entry + k] = request.at
             elif l1.fill[4 * entry + k] > request.at and request.line < p.LOCAL_BASE:
-                # L2 waits until it has the sector itself before it changes a part of it, and all behind it wait.
+                # L2 waits for the sector before it changes a part of it, and all requests after it wait.
                 late = settings.late_far_cycles if l1.valid[entry] & FAR << k else settings.late_near_cycles
                 l2.replies = max(l2.replies, request.at) + late
 
 
 @compiled
 def leave(entry, at, work, joins, memory):  # type: ignore[no-untyped-def]
-    """A line goes to L2, which takes it for `work` cycles; `joins`: with what waits of it, in the same place."""
+    """Drain a line to L2, which takes `work` cycles; `joins`: merged into the queue entry of its waiting stores."""
     servers, queue = memory.servers, memory.store_queue
     begins = max(servers.l2.requests, at)
     servers.l2.requests = begins + work
-    # L2 takes them behind the loads that it was asked for before, which it serves first (`burst copy`, `burst sum` of
-    # the calibration: what is loaded at once and then stored takes as long as loading it and storing it).
+    # L2 serves earlier loads first, then the stores (`burst copy`, `burst sum` of the calibration:
+    # a burst of loads followed by stores takes as long as the loads plus the stores).
     servers.store_queue.taken = max(servers.store_queue.taken, max(at, servers.l2.last_from_dram)) + work
     if not joins:
-        # While the queue is full, accesses behind wait; and for what DRAM has to write of stores before.
+        # A full queue, and overdue DRAM work on stores, block later accesses.
         place = int(servers.store_queue.lines) % queue.freed.size
         servers.load_store.free = max(servers.load_store.free, queue.freed[place])
         queue.freed[place] = begins

@@ -1,8 +1,8 @@
-"""L2 atomics: what atomics to one line cost L1, L2 and DRAM, besides the units of L2 (grid/atomic_packets.py).
+"""L2 atomics: cost of atomics to one line in L1, L2 and DRAM (the L2 units: grid/atomic_packets.py).
 
-What it is   an atomic is done in L2; L1 gives up the line, of which it keeps no sector, whichever was changed.
-Formula      an atomic takes `latency`, and `latency_half` more or less by the partition that does it; where its line
-             comes from DRAM, as long as a load of it.
+What it is   an atomic is done in L2; L1 invalidates the whole line, whichever sector was changed.
+Formula      an atomic takes `latency`, plus or minus `latency_half` by the partition that does it; where its line comes
+             from DRAM, as long as a load of it.
 Parameters   AtomicSettings, DramSettings, from calibration/derive.py.
 Evidence     measurements/h200/l1_atomics.csv; `passes` of the calibration.
 """
@@ -23,7 +23,7 @@ WHOLE = 15  # defined: all sectors of a line
 
 @compiled
 def update(request, memory):  # type: ignore[no-untyped-def]
-    """Sectors of one line that atomics change, in L2: how many cycles longer than others they take."""
+    """Change sectors of one line in L2 by atomics; returns their extra latency in cycles."""
     line, mask, counts, settings = request.line, request.mask, memory.counts, memory.settings
     if line >= p.LOCAL_BASE:
         return 0.0

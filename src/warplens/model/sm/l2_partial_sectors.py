@@ -1,9 +1,9 @@
-"""What the stores of one multiprocessor leave in its share of L2: parts of sectors, and what DRAM has not got yet.
+"""L2 partial sectors: partially written sectors and dirty lines in one SM's share of L2.
 
-A thread that walks along a row of its own stores each sector part by part.  L2 has room for few lines of which it has
-parts only: the one of its set that was stored to least recently goes, its parts are filled up from DRAM and written,
-and written again when the rest of them has come.  L2 keeps more lines that are whole and not yet written, but not all
-either: one that is stored to again after DRAM got it is written once more.  `walk stores` and `walk sums` of
+A thread that walks along a row of its own stores each sector part by part.  L2 has space for few partially written
+lines: the one of its set that was stored to least recently is evicted, its sectors are filled from DRAM and written,
+and written again when the rest of them has been stored.  L2 keeps more lines that are complete and dirty, but not all
+either: one that is stored to again after its write-back is written once more.  `walk stores` and `walk sums` of
 measurements/h200/parts_lost.csv: 270,336 threads that store 4 bytes at a time along rows of 512 bytes make DRAM read
 79 MB and write 235, of the 138 that they store.
 """
@@ -22,17 +22,17 @@ from warplens.model.sm.l2_share import asked_before
 from warplens.simc import compiled
 
 # `walk stores` of parts_lost.csv: fills begin with 4 MB of such lines; in sets of 16 they would with 12, all at once.
-PARTS = 0.2  # of the room of L2 that may hold lines with parts; assumed: fitted by hand to parts_lost.csv
+PARTS = 0.2  # share of L2's capacity for partially written lines; assumed: fitted by hand to parts_lost.csv
 WAYS = 4  # of a set; assumed: fitted by hand to parts_lost.csv
 SECTOR, HALF = 32.0, 16.0  # defined: bytes
-WHOLE = 31.5  # defined: and no less: thirds of a sector add up to that
-# What tells that a sector has been stored to, and filled up, from that it has been read.
+WHOLE = 31.5  # defined: tolerance: thirds of a sector add up to that
+# Flags that distinguish a sector that has been stored to, and filled, from one that has been read.
 STORED, FILLED = 1 << 41, 1 << 42  # defined: above all numbers of lines
 
 
 class PartialSectors(NamedTuple):
-    """Of lines with parts: tags, stamps (when they were stored to), covered (bytes of each sector);  of all lines that
-    DRAM has not got: written (tags), when.  No entries where so short a record cannot fill them."""
+    """Of partially written lines: tags, stamps (of stores), covered (bytes of each sector);  of all dirty lines:
+    written (tags), when.  No entries where a trace is too short to fill them."""
 
     tags: Any
     stamps: Any
@@ -42,7 +42,7 @@ class PartialSectors(NamedTuple):
 
 
 class StoredSectors(NamedTuple):
-    """Sectors words[first:last] of one line, of an access that has words[begin:end] and of which bytes_of() gives
+    """Sectors words[first:last] of one line, of an access that has words[begin:end] and for which bytes_of() gives
     `each`."""
 
     words: Any
@@ -54,7 +54,7 @@ class StoredSectors(NamedTuple):
 
 
 def book_of(parts: int, lines: int, words: int) -> PartialSectors:
-    """Of so many lines with parts, and lines that DRAM has not got, for a record of so many words."""
+    """Tables for so many partially written lines, and dirty lines, for a trace of so many words."""
     some = 0 if 2 * words < parts else max(parts // WAYS, 1) * WAYS
     every = 0 if 2 * words < lines else max(lines // p.WAYS, 1) * p.WAYS
     return PartialSectors(
@@ -64,16 +64,16 @@ def book_of(parts: int, lines: int, words: int) -> PartialSectors:
 
 @compiled
 def sides(words, at, first, last):  # type: ignore[no-untyped-def]
-    """Of the sectors on both sides of one how many the access has as well."""
+    """How many of the two neighbouring sectors the access covers as well."""
     before = at > first and words[at - 1] + 1 == words[at]
     return int(before) + int(at < last - 1 and words[at] + 1 == words[at + 1])
 
 
 @compiled
 def bytes_of(words, first, last, moved):  # type: ignore[no-untyped-def]
-    """What an access that moves so many bytes stores of a sector that lies alone, at an end of a row, and inside it.
+    """Bytes stored in a lone sector, at an end of a row, and inside it, by an access that moves `moved` bytes.
 
-    Rows of sectors begin somewhere in the first and end somewhere in the last, where another store may go on.
+    Rows of sectors begin somewhere in the first and end somewhere in the last, where another store may continue.
     """
     ends = inner = 0
     for at in range(first, last):
@@ -92,7 +92,7 @@ def bytes_of(words, first, last, moved):  # type: ignore[no-untyped-def]
 
 @compiled
 def stored_of(stored):  # type: ignore[no-untyped-def]
-    """Bytes that are stored of the sectors."""
+    """Bytes stored in the sectors."""
     found, each = 0.0, stored.each
     for at in range(stored.first, stored.last):
         beside = sides(stored.words, at, stored.begin, stored.end)
@@ -102,7 +102,7 @@ def stored_of(stored):  # type: ignore[no-untyped-def]
 
 @compiled
 def by_itself(line, supply):  # type: ignore[no-untyped-def]
-    """Whether a block stores whole sectors here: what others complete, or none does, dirty_sectors.py estimates."""
+    """Whether a block stores whole sectors here; other cases are estimated by dirty_sectors.py."""
     for n in range(supply.lows.size):
         if supply.lows[n] <= 4 * line + 3 and 4 * line < supply.highs[n]:
             return hashed(line + 23) < supply.whole[n]
@@ -111,9 +111,10 @@ def by_itself(line, supply):  # type: ignore[no-untyped-def]
 
 @compiled
 def left(line, stored, kept, known, book, clock):  # type: ignore[no-untyped-def]
-    """A store to sectors of a line: (parts that DRAM has to fill up, sectors that it has to write once more).
+    """Record a store to sectors of a line: (partial sectors that DRAM has to fill, sectors that it has to write once
+    more).
 
-    kept     whether L2 still has the line, if it had it;  known: what this SM has asked for (l2_share.asked_before)
+    kept     whether L2 still holds the line, if it ever did;  known: requests of this SM (l2_share.asked_before)
     """
     words, each, covered = stored.words, stored.each, book.covered
     if book.tags.size == 0:
@@ -146,7 +147,7 @@ def left(line, stored, kept, known, book, clock):  # type: ignore[no-untyped-def
 
 @compiled
 def parts_to_dram(gone, request, memory):  # type: ignore[no-untyped-def]
-    """What DRAM has to fill up and to write once more, as left() gives it: parts cost as sectors that lie alone."""
+    """DRAM's cost of the result of left(): partial sectors cost as much as lone ones."""
     filled, again = gone
     settings, counts = memory.settings.dram, memory.counts
     if again > 0:

@@ -1,4 +1,4 @@
-"""L2 port: the way of one SM to L2 and back, with its share of L2's bandwidth, and what L2 has of a line.
+"""L2 port: one SM's path to L2 and back, its share of L2's bandwidth, and L2 hits of a line.
 
 What it is   one server for requests, one for L2's replies, one for the SM's port.
 Formula      cycles of a reply = max(bytes / read_bytes, line_read_cycles), and bytes / port_bytes at the port.
@@ -17,16 +17,15 @@ from warplens.model.grid.request_coalescing import arriving
 from warplens.model.sm.l2_share import Asker, asked_before, keeps
 from warplens.simc import Record, compiled
 
-REQUEST = 16.0  # bytes to L2, of a line that a load asks for; assumed: fitted by hand to `mixed` of stores_loads.csv
-ONE_SECTOR = 1 << 40  # defined: what tells the bit of a sector from that of its 64 bytes
-MANY = 16  # multiprocessors of which some are beside either half of L2; source: near_halves.csv
+REQUEST = 16.0  # bytes to L2 per line of a load request; assumed: fitted by hand to `mixed` of stores_loads.csv
+ONE_SECTOR = 1 << 40  # defined: distinguishes the bit of a sector from that of its 64 bytes
+MANY = 16  # SMs of which some are near either L2 partition; source: near_halves.csv
 
 
 class L2Settings(NamedTuple):
-    """port_bytes: a cycle that the SM takes in;  read_bytes, write_bytes: a cycle of its share of L2
-    line_read_cycles, line_write_cycles   of a line at the least, of its share of L2
-    latency      of a load that hits, cycles;  partitions: of L2
-    """
+    """port_bytes: a cycle that the SM receives;  read_bytes, write_bytes: a cycle of its share of L2
+    line_read_cycles, line_write_cycles   of a line at least, of its share of L2
+    latency      of a load that hits, cycles;  partitions: of L2"""
 
     port_bytes: float
     read_bytes: float
@@ -38,8 +37,8 @@ class L2Settings(NamedTuple):
 
 
 class L2State(Record):
-    """port, replies, requests: until when the SM's port and L2's side of both ways are taken (cycles);
-    last_from_dram: when the last line from DRAM is there."""
+    """port, replies, requests: until when the SM's port and L2's side of both paths are busy (cycles);
+    last_from_dram: when the last line from DRAM arrives."""
 
     port: float
     replies: float
@@ -51,7 +50,7 @@ class LineRequest(NamedTuple):
     """One line of a warp-wide access.
 
     instruction, slot   of the warp that issued it;  wave: of its block
-    line, mask   its number, and the sectors that are wanted;  lone: the access wants neither of the lines beside it
+    line, mask   its number, and the requested sectors;  lone: the access covers neither neighbouring line
     at           when its tag has been looked up (cycles)
     """
 
@@ -66,8 +65,8 @@ class LineRequest(NamedTuple):
 
 @compiled
 def source_of(line, wave, supply):  # type: ignore[no-untyped-def]
-    """(whether the line comes from DRAM, what share of a sector DRAM then spends on it, what share of those who ask
-    for it one SM is, how many keys stand for all lines, which buffer has it: memory_supply.py)."""
+    """(whether the line comes from DRAM, share of a sector that DRAM then spends on it, share of one SM among its
+    requesters, number of keys that represent all lines, its buffer: memory_supply.py)."""
     sector = line * 4
     for n in range(supply.lows.size):
         if supply.lows[n] <= sector + 3 and sector < supply.highs[n]:
@@ -78,27 +77,27 @@ def source_of(line, wave, supply):  # type: ignore[no-untyped-def]
 
 @compiled
 def by_both(line, own, keys):  # type: ignore[no-untyped-def]
-    """Whether multiprocessors beside both halves of L2 ask for a line at the same time, of which one is the share `own`
-    (and `keys` says that each has a time of its own): for all of them it comes as for those beside its own half.  Of 16
-    and more neighbours some are beside either half, of 8 in one of five to three groups, of 2 seldom
-    (measurements/h200/near_halves.csv: 690 cycles alone and of 8, 590 of 16 to 132)."""
+    """Whether SMs near both partitions request a line at the same time, `own` being the share of one (`keys`: each
+    at its own time): all of them get it as fast as SMs near its home do.  Of 16 and more neighbours some
+    are near either partition, of 8 in one of five to three groups, of 2 seldom (measurements/h200/near_halves.csv:
+    690 cycles alone and of 8, 590 of 16 to 132)."""
     few = min(1.0 / (MANY * own), 1.0)
     return keys == 0 and hashed(line + 31) < few * few
 
 
 @compiled
 def ask(at, memory):  # type: ignore[no-untyped-def]
-    """A load asks for a line.  It does not wait for stores, but they wait for it."""
+    """Request a line for a load.  It does not wait for stores, but they wait for it."""
     l2 = memory.servers.l2
     l2.requests = max(l2.requests, at) + REQUEST / memory.settings.l2.write_bytes
 
 
 @compiled
 def look_up(request, half, wanted, valid, before, memory):  # type: ignore[no-untyped-def]
-    """L2 looks for so many wanted sectors of 64 bytes of a line, which begin with sector `half`; `valid`: what L1 has.
+    """L2 lookup of the requested sectors in 64 bytes of a line, from sector `half` on; `valid`: sectors in L1.
 
-    before   of the other half, as the result: (whether DRAM gives a line that this SM waits for, whether L2 had lost
-             it, whether SMs beside both partitions ask for it at the same time, pieces of 64 bytes that DRAM reads)
+    before   of the other half, as the result: (whether DRAM supplies a line that this SM waits for, whether L2 had
+             evicted it, whether SMs of both partitions request it at the same time, pieces of 64 bytes that DRAM reads)
     """
     far, lost, near, moved = before
     line, mask, counts, supply = request.line, request.mask, memory.counts, memory.supply
@@ -116,7 +115,7 @@ def look_up(request, half, wanted, valid, before, memory):  # type: ignore[no-un
         first = not asked_before(memory.asked, 4 * line + half)
         counts.l2_pieces += int(first)
         counts.l2_in_pieces += wanted * int(first)
-        # The other sector of these 64 bytes counts as a miss, too: it is mostly asked for while both come.
+        # The other sector of these 64 bytes counts as a miss, too: it is mostly requested while both are in flight.
         sector = 4 * line + half + (0 if mask >> half & 1 and not valid >> half & 1 else 1)
         new = not asked_before(memory.asked, ONE_SECTOR + sector) if wanted == 1 else first
     if first:

@@ -1,8 +1,8 @@
-"""What one multiprocessor knows of L2: what it has asked for, and which lines its share of L2 still holds.
+"""L2 share: what one SM has requested, and which lines its share of L2 still holds.
 
-Where warps come back to lines that L1 has lost, and more lines are in use at the same time than L2 has room for, DRAM
-gives them again: of rows that threads walk along (`walk 64 of every 64 words`: with 35 MB in use at the same time DRAM
-is read once, with 52 MB 9 times, with 69 MB 27 times), of rows that are read twice.
+Where warps reuse lines that L1 has evicted, and more lines are in use at the same time than fit in L2, DRAM reads them
+again: for rows that threads walk along (`walk 64 of every 64 words`: with 35 MB in use at the same time DRAM is read
+once, with 52 MB 9 times, with 69 MB 27 times), and for rows that are read twice.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from warplens.model.lru import find
 from warplens.simc import compiled
 
 ALL_PLACES = 1 << 22  # words; effort: memory of the simulation
-# defined: above all numbers of lines
-AT_HOME = 1 << 40  # what tells a line in the half of L2 where it is at home from its copy in the other
+# defined: above all line numbers
+AT_HOME = 1 << 40  # distinguishes a line in its home partition from its copy in the other
 TWO_HALVES = 2
-BUFFER = 22  # defined: lines of a buffer whose keys are its own: 2 to this power, 512 MiB
+BUFFER = 22  # defined: log2 of the lines of a buffer with keys of its own, 512 MiB
 
 
 class L2Share(NamedTuple):
-    """tags, stamps (of the last use), pieces (of 64 bytes that are there): of each entry;  waves: that asked for a line
-    last.  No entries where so short a record cannot fill the share."""
+    """tags, stamps (of the last use), pieces (of 64 bytes that are present): of each entry;  waves: last to request
+    a line. No entries where a trace is too short to fill the share."""
 
     tags: Any
     stamps: Any
@@ -34,13 +34,12 @@ class L2Share(NamedTuple):
 
 
 class Asker(NamedTuple):
-    """Who asks for a line.
+    """Requester of a line.
 
-    share     of the lines like this one of which this SM keeps book, in its share of L2: one of so many that ask for
-              them
-    keys      where many ask for them at times of their own, not 0: so many stand for all of them.  What others ask
-              for is seen in this way: as many ask for one of these keys as all ask for a line
-    at_home   the line is asked for in its home partition, as stores do, and no copy is made
+    share     of the lines like this one that this SM tracks, in its share of L2: one of the SMs that request them
+    keys      where many request them at their own times, not 0: number of keys that represent all lines, so that the
+              requests of other SMs are seen: one key is requested as often as all SMs request a line
+    at_home   the request goes to the home partition, as stores do, and no copy is made
     wave      of blocks
     """
 
@@ -51,7 +50,7 @@ class Asker(NamedTuple):
 
 
 def book_of(lines: int, words: int) -> L2Share:
-    """Of so many lines, for a record of so many words, with a line a word at the most."""
+    """Table for so many lines, for a trace of so many words, at most one line a word."""
     entries = 0 if TWO_HALVES * words < lines else max(lines // p.WAYS, 1) * p.WAYS
     waves = np.zeros(min(1 << (2 * words).bit_length(), ALL_PLACES) if entries else 1, np.uint8)
     return L2Share(np.full(entries, -1, np.int64), np.zeros(entries), np.zeros(entries, np.int64), waves)
@@ -59,8 +58,8 @@ def book_of(lines: int, words: int) -> L2Share:
 
 @compiled
 def keeps(line, pieces, asker, held, clock, partitions):  # type: ignore[no-untyped-def]
-    """Whether L2 still has these of the two pieces of a line, as it does from now on, or the wave of blocks has not
-    asked for the line yet (what blocks share, reuse_distance.py estimates)."""
+    """Whether L2 still holds these of the two pieces of a line, which it does from now on, or this is the first
+    request of the wave of blocks (reuse between blocks is estimated by reuse_distance.py)."""
     keys = asker.keys
     if held.tags.size == 0 or (keys == 0 and hashed(line + 13) >= asker.share):
         return True
@@ -91,9 +90,9 @@ def _found(line, pieces, held, clock):  # type: ignore[no-untyped-def]
 
 @compiled
 def asked_before(known, sector):  # type: ignore[no-untyped-def]
-    """Whether this multiprocessor has asked for these 64 bytes, so that they are in L2: a place of 2^27 for each,
-    seldom for two.  `known`: a bit for each place (ALL_PLACES), or where there are few their numbers, which the host's
-    caches hold."""
+    """Whether this SM has requested these 64 bytes, so that they are in L2: hashed into 2^27 entries, with few
+    collisions. `known`: a bit for each entry (ALL_PLACES), or where there are few their numbers, which fit the
+    host's caches."""
     place = int(hashed(sector + 5) * 16777216.0) + 16777216 * int(hashed(sector + 9) * 8.0)
     if known.size == ALL_PLACES:
         if known[place >> 5] >> (place & 31) & 1:

@@ -1,6 +1,6 @@
 """Load/store unit: serves one warp-wide access after the other, in shared memory, L1 or L2.
 
-What it is   one unit an SM works on what the four sub-partitions hand it; L1 sees the real addresses.
+What it is   one unit an SM serves the accesses of the four sub-partitions; L1 sees the real addresses.
 Formula      one access a sub-partition every issue_cycles; the unit takes max(wavefronts * 128 B / bytes_per_cycle,
              global_request_cycles), miss_request_cycles at least where sectors go to L2, and no longer than TAGS_AHEAD
              cycles less than the slowest bank of tags.
@@ -28,18 +28,18 @@ from warplens.model.trace.trace_decoder import sectors as sectors_of
 from warplens.simc import Record, compiled
 
 # assumed: fitted by hand to runs.csv
-TAGS_AHEAD = 8  # cycles that one bank of tags may be behind the others before the next access waits
-LOCAL_LINES = 1 << 16  # of a warp's local memory; defined: room
+TAGS_AHEAD = 8  # cycles that one tag bank may lag before the next access waits
+LOCAL_LINES = 1 << 16  # of a warp's local memory; defined: capacity
 
 
 class LoadStoreSettings(NamedTuple):
     """Cycles of the SM clock.
 
-    queue                    instructions of a sub-partition that wait at the most
+    queue                    queue entries of a sub-partition
     issue_cycles             of a sub-partition for one access;  wavefront_cycles: of it for one wavefront
-    global_request_cycles, miss_request_cycles   of the unit for one access at the least, and for one that misses L1
+    global_request_cycles, miss_request_cycles   minimum of the unit for one access, and for one that misses L1
     register_read_latency    until an access has read its registers
-    ideal_access             1 where accesses are taken as fully coalesced
+    ideal_access             1 where accesses are assumed to be fully coalesced
     """
 
     queue: float
@@ -52,7 +52,7 @@ class LoadStoreSettings(NamedTuple):
 
 
 class LoadStoreState(Record):
-    """free: until when the unit is taken (cycles)."""
+    """free: until when the unit is busy (cycles)."""
 
     free: float
 
@@ -60,8 +60,8 @@ class LoadStoreState(Record):
 class Access(NamedTuple):
     """A warp-wide access that is issued at cycle `at`.
 
-    instruction, kind   its number, and what it does (layout.py);  bytes: of a lane;  past_l1: a load that L1 forgets
-    entry               where its entry begins in the words of the record
+    instruction, kind   its number, and what it does (layout.py);  bytes: of a lane;  past_l1: a load that bypasses L1
+    entry               position of its entry in the words of the trace
     slot, sub_partition of its warp;  wave: of its block
     """
 
@@ -78,14 +78,14 @@ class Access(NamedTuple):
 
 @compiled
 def serve_access(access, words, memory):  # type: ignore[no-untyped-def]
-    """(when it leaves the queue, when its result is there, when its registers are read)."""
+    """(when it leaves the queue, when its result is available, when its registers are read)."""
     servers, settings, sp = memory.servers, memory.settings.load_store, access.sub_partition
     head, second = words[access.entry], words[access.entry + 1]
     sectors = sectors_of(head)
     wavefronts, lanes, _ = reached(second)
     waves = float(wavefronts)
     ideal = max(1.0, np.ceil(lanes * max(access.bytes, 4) / 128.0))
-    # One access a sub-partition every few cycles; the unit itself works without gaps on what all four hand it.
+    # One access a sub-partition every few cycles; the unit itself serves all four without gaps.
     begin = max(access.at + 1.0, memory.issue_free[sp])
     memory.issue_free[sp] = begin + settings.issue_cycles
     begin = max(begin, servers.load_store.free)
@@ -102,10 +102,10 @@ def serve_access(access, words, memory):  # type: ignore[no-untyped-def]
     looked_up, done, late, lines, crowded = serve_lines(access, words, sectors, lanes, free, memory)
     if access.kind == p.LOAD:
         memory.store_queue.loaded[access.slot] = servers.store_queue.lines
-        # Each lane's bytes go back one by one, also where all lanes asked for the same (`L1 hits, 16 B of one place`).
+        # Each lane's bytes are returned separately, also where all lanes read the same (`L1 hits, 16 B of one place`).
         waves = max(waves, ideal)
     if access.kind in (p.ATOMIC, p.REDUCE):
-        waves = 1.0  # each word goes to L2 once
+        waves = 1.0  # each word is sent to L2 once
     memory.issue_free[sp] = begin + max(settings.issue_cycles, settings.wavefront_cycles * waves)
     cost = max(waves * 128.0 / memory.settings.l1.bytes_per_cycle, settings.global_request_cycles)
     if memory.counts.l2_reads + memory.counts.l2_writes > moved:
@@ -121,7 +121,7 @@ def serve_access(access, words, memory):  # type: ignore[no-untyped-def]
 
 @compiled
 def take(free, cost, looked_up, memory):  # type: ignore[no-untyped-def]
-    """The unit is taken for `cost` cycles; all tags of the access have been looked up at `looked_up`."""
+    """Occupy the unit for `cost` cycles; all tags of the access have been looked up at `looked_up`."""
     servers, counts = memory.servers, memory.counts
     servers.load_store.free = max(max(servers.load_store.free, free + cost), looked_up + 1 - TAGS_AHEAD)
     counts.lsu_busy += cost
@@ -131,11 +131,12 @@ def take(free, cost, looked_up, memory):  # type: ignore[no-untyped-def]
 
 @compiled
 def serve_lines(access, words, sectors, lanes, free, memory):  # type: ignore[no-untyped-def]
-    """The lines of an access to global or local memory, in order of appearance; sectors of one line mostly stand
-    together: (when all tags have been looked up, when all lines are there, how much longer than others the slowest
-    atomic takes, lines that atomics change, of them those with more than one sector).
+    """Lines of an access to global or local memory, in order of appearance; sectors of one line are mostly consecutive:
+    (when all tags have been looked up, when all lines are available, extra latency of the slowest atomic, lines with
+    atomics, of them those with more than one sector).
 
-    What all sub-partitions share sees accesses in the order of their issue, also those that wait for their own."""
+    Units common to all sub-partitions see accesses in issue order, including those that wait for their own unit.
+    """
     servers, kind = memory.servers, access.kind
     looked_up, done = free, free + memory.settings.l1.latency
     late, lines, crowded, before = -memory.settings.atomics.latency_half, 0, 0, -1
