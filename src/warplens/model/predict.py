@@ -177,12 +177,12 @@ def _answer(
 def _simulated(chosen: SimulatedBlocks, instructions: int, scale: float) -> Simulated:
     n, whole = len(chosen.blocks), chosen.of_blocks
     if n == whole and scale > REPEATED:
-        why = f"the first {100 / scale:.0f} % of what one multiprocessor executes: the rest is taken to repeat it"
+        why = f"the first {100 / scale:.0f} % of what one SM executes: the rest is taken to repeat it"
         return Simulated(n, whole, instructions, why)
     if n == whole:
-        why = "all blocks of one multiprocessor; the others have the same work"
+        why = "all blocks of one SM; the others have the same work"
     else:
         waves_run = math.ceil(n / chosen.resident)
         waves_of = f"{waves_run} waves of {chosen.resident}"
-        why = f"{n} of the {whole} blocks of one multiprocessor, {waves_of}: the rest repeats them"
+        why = f"{n} of the {whole} blocks of one SM, {waves_of}: the rest repeats them"
     return Simulated(n, whole, instructions, why)
