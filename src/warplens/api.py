@@ -1,4 +1,4 @@
-"""compile, load, launch: from a CUDA file to counts.  Top to bottom, the architecture."""
+"""Public API: compile, load and launch: from a CUDA file to counts."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def compile(
 
 
 def read_source(path: Path) -> str:
-    """The text, in UTF-8 or else in Latin-1, as older editors write it.  UsageError."""
+    """Source text, decoded as UTF-8 or else Latin-1.  UsageError."""
     data = read_code(path)
     if b"\0" in data:
         raise UsageError(f"cannot read {path} as text: it holds bytes of 0; a cubin needs a name that ends in .cubin")
@@ -92,9 +92,9 @@ def load(path: str | Path | bytes, arch: str | None = None, kernel: str | None =
 
 
 def load_all(path: str | Path | bytes, arch: str | None = None, usual: str | None = None) -> list[Module]:
-    """The modules with kernels that a file has for one architecture: `arch`, or else `usual`, or else the newest.
+    """The modules with kernels of a file for one architecture: `arch`, or else `usual`, or else the newest.
 
-    A cubin is one, and has its own architecture.  CubinError or UsageError.
+    A cubin is one module, of its own architecture.  CubinError or UsageError.
     """
     data, said = (path, "") if isinstance(path, bytes) else (read_code(path), f"{path}: ")
     try:
@@ -122,7 +122,7 @@ def read_code(path: str | Path) -> bytes:
         raise UsageError(f"no such file: {path}") from None
     except IsADirectoryError:
         raise UsageError(f"{path} is a directory; give a .cu file, a .ptx file or a cubin") from None
-    except (OSError, ValueError) as error:  # ValueError: a path with a byte of 0
+    except (OSError, ValueError) as error:  # ValueError: a path with a NUL byte
         raise UsageError(f"cannot read {path}: {getattr(error, 'strerror', error)}") from None
 
 

@@ -1,6 +1,6 @@
 """Launchable kernel: a kernel of a module with its properties, launched with arrays and numbers.
 
-It joins what a cubin declares, the program, the variables of the module and the executor.
+It combines the cubin's declaration, the program, the variables of the module and the emulator.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class LaunchableKernel:
         self.variables = variables
         self.kernel = kernel
         self.name = name
-        self._programs = programs  # of the whole cubin, which is disassembled once
+        self._programs = programs  # programs of the whole cubin, disassembled once
 
     def __repr__(self) -> str:
         return visible(
@@ -90,7 +90,7 @@ class LaunchableKernel:
 
     @property
     def _named(self) -> Kernel:
-        """With its C++ name, for messages."""
+        """The kernel with its C++ name, for messages."""
         return replace(self.kernel, name=demangled(self.kernel.name))
 
     @cached_property

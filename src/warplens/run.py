@@ -1,4 +1,4 @@
-"""What one launch did: its counts, its time on a GPU, and reports of both."""
+"""Run: a finished launch: its counts, its time on a GPU, and reports of both."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ from warplens.report.metric_selection import picked
 from warplens.system.atomic_write import write_whole
 from warplens.version import __version__
 
-# A warp that executes so many times what warps of the launch do is taken to wait for a block that is not run.
+# A warp that executes so many times the launch's instructions a warp is assumed to wait for a block that is not run.
 PATIENCE, LEAST_BUDGET = 30, 100_000_000
 PACKAGES = {"nvrtc": "nvidia-cuda-nvrtc", "ptxas": "nvidia-cuda-nvcc", "nvdisasm": "nvidia-cuda-nvdisasm"}
 
 
 class FinishedLaunch(Protocol):
-    """The kernel of a run; a LaunchableKernel of api.py."""
+    """Finished launch: the kernel of a run; a LaunchableKernel (kernel.py)."""
 
     cubin: Cubin
     kernel: Kernel
@@ -53,9 +53,9 @@ class FinishedLaunch(Protocol):
 
 @dataclass(frozen=True)
 class ReplayState:
-    """The launch as it began: parameters, device memory and constant banks.
+    """Replay state: the launch as it began: parameters, device memory and constant banks.
 
-    Arrays that the kernel only reads are the host's own: who changes them changes what is run again.
+    Arrays that the kernel only reads are the host's own: changing them changes the rerun.
     """
 
     parameters: bytes
@@ -119,7 +119,7 @@ class Run:
 
     @property
     def _block(self) -> tuple[int, int, int, int, int]:
-        """What a block takes of a multiprocessor, as occupancy() and curves() want it."""
+        """Resources of a block on an SM, as arguments of occupancy() and curves()."""
         kernel = self.kernel.kernel
         threads = self.launch.threads_per_block
         return kernel.registers, threads, kernel.shared_bytes, self.launch.shared, kernel.barriers
@@ -181,7 +181,7 @@ class Run:
         return tuple(read_steps(found))
 
     def _record(self, at_once: int, blocks: tuple[int, ...]) -> WarpStreams:
-        """What the warps of these blocks issue; kept for the next question: another GPU, a cause removed."""
+        """Warp traces of these blocks; kept for later predictions: another GPU, a cause removed."""
         question = blocks, self.launch.blocks <= at_once
         if question not in self._recorded:
             streams = self._run_again(blocks, RECORD, at_once)
@@ -206,7 +206,7 @@ class Run:
         return {}
 
     def _described(self, gpu: str | None) -> Machine:
-        """The GPU asked for; UsageError if its machine code is another."""
+        """The requested GPU; UsageError if its machine code is another."""
         machine = described(gpu) if gpu else self.machine
         code = self.kernel.arch
         if code.rstrip("af") != machine.arch.rstrip("af"):
@@ -294,16 +294,16 @@ class Run:
 
 
 def sources_beside(folder: Path | None, program: Program) -> dict[str, str]:
-    """The files that the line table of a cubin in this folder names, as far as they are in it or below.
+    """Source files named by the line table of a cubin in this folder, if they are in it or below.
 
-    A cubin of somebody else may name any file, whose text would then stand in a report that is passed on; so what is
-    elsewhere, also by "..", by a link or in a hidden folder, is not read.
+    An untrusted cubin may name any file, whose text would then be in a report that is passed on; so files elsewhere,
+    also by "..", by a link or in a hidden folder, are not read.
     """
     found: dict[str, str] = {}
     if folder is None:
         return found
     for name in sorted({i.source.file for i in program.instructions if i.source}):
-        with suppress(OSError, ValueError, RuntimeError):  # not there, not below, no text, or a circle of links
+        with suppress(OSError, ValueError, RuntimeError):  # missing, not below, no text, or a link loop
             path = Path(name).resolve(strict=True)
             below = path.relative_to(folder.resolve())
             if path.is_file() and not any(part.startswith(".") for part in below.parts):
@@ -314,12 +314,12 @@ def sources_beside(folder: Path | None, program: Program) -> dict[str, str]:
 def write_text(path: str | Path, content: str) -> None:
     try:
         write_whole(Path(path), content.encode())
-    except (OSError, ValueError) as error:  # ValueError: a path with a byte of 0
+    except (OSError, ValueError) as error:  # ValueError: a path with a NUL byte
         raise UsageError(f"cannot write {path}: {getattr(error, 'strerror', error)}") from None
 
 
 def tool_versions(compiler: str) -> dict[str, str]:
-    """Versions of what took part; compiler: a key of PACKAGES, or "" where none did."""
+    """Versions of the tools used; compiler: a key of PACKAGES, or "" if none was."""
     from importlib.metadata import version
 
     names = filter(None, (compiler, "nvdisasm"))

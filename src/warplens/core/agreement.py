@@ -1,4 +1,4 @@
-"""Whether the emulator and a GPU agree on one launch."""
+"""Agreement: comparison of the emulator's and a GPU's metrics for one launch."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from warplens.core.metric import Metric
 
 @dataclass(frozen=True)
 class AgreementRow:
-    """One metric: what warplens says, what the GPU says, and whether that is the same."""
+    """Agreement row: one metric: warplens' value, the GPU's value, whether they are equal."""
 
     name: str
     emulated: Metric
@@ -20,7 +20,7 @@ class AgreementRow:
 
 @dataclass(frozen=True)
 class Agreement:
-    """outputs: the first difference in words, "" if all bytes are equal, None if they were not compared."""
+    """Agreement.  outputs: text of the first difference, "" if all bytes are equal, None if not compared."""
 
     title: str
     launch: Launch

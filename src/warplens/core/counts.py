@@ -1,4 +1,4 @@
-"""What the executor saw, instruction by instruction."""
+"""Counts: raw counts of a launch by instruction."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Counts = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class ReachedSectors:
-    """What the lanes of generic accesses did that reached one space; arrays as in a Trace."""
+    """Reached sectors: counts of the lanes of generic accesses that reached one space; arrays as in a Trace."""
 
     requests: Counts
     sectors: Counts
@@ -29,30 +29,30 @@ class ReachedSectors:
 
 @dataclass(frozen=True)
 class Trace:
-    """Raw counts of one launch.  Every array has one entry an instruction of the program, summed over the grid.
+    """Trace: raw counts of one launch.  Every array has one entry an instruction of the program, summed over the grid.
 
     executed          warp instructions executed (predicates ignored)
     threads           active lanes, summed;  threads_on: active lanes whose guard is true
     divergent         targets that the lanes of a branch chose beyond the first, summed over its executions
     parted            executions of a branch whose lanes chose more than one target
-    replays           issues of an executed instruction beyond the first: jumps with several targets, meetings whose
-                      lanes were let go by others;  replayed: active lanes of these, summed
+    replays           issues of an executed instruction beyond the first: jumps with several targets, barriers whose
+                      lanes were released by others;  replayed: active lanes of these, summed
     requests          memory instructions that at least one lane performed
     sectors           distinct 32-byte sectors (global, local), summed over requests
     tags              distinct 128-byte lines (global, local)
     wavefronts        passes of the shared-memory data stage (shared)
-    ideal             sectors (global, local) or wavefronts (shared) had the lanes' accesses been perfectly packed, at
-                      most as many as there were; of a copy from global to shared memory the sectors
+    ideal             sectors (global, local) or wavefronts (shared) if the lanes' accesses were perfectly packed, at
+                      most the actual number; of a copy from global to shared memory the sectors
     copy_ideal        of such a copy the wavefronts
-    copy_sectors      of such a copy what the L1 cache counts: past it, pairs of a source's line and a target's sector
-    bytes             that lanes touched, those that they share counted once
+    copy_sectors      of such a copy L1's count: bypassing L1, pairs of a source line and a target sector
+    bytes             that lanes touched, shared ones counted once
     generic_bytes     of a generic access: at how many different addresses, in all spaces together
-    reached           "shared" and "local": of generic accesses the part of these counts that is of lanes which
-                      reached that space; the rest reached global memory
-    blocks_run        of the grid;  seconds: on the host, with the filling of device memory
-    hazards           what the checks that were on have found
+    reached           "shared" and "local": the part of these counts of generic accesses whose lanes reached that
+                      space; the rest reached global memory
+    blocks_run        of the grid;  seconds: on the host, including filling device memory
+    hazards           findings of the enabled checks
     printed           by the kernel's printf, block after block in order of their numbers
-    counts_depend_on  what guards or branches depend on that is the order of warps or time, in words; "" if nothing
+    counts_depend_on  text: what order- or time-dependent value guards or branches depend on; "" if none
     addresses_depend_on  the same of addresses
     """
 
@@ -90,7 +90,7 @@ class Trace:
         return self.blocks_run < self.launch.blocks
 
     def provenance(self, of_addresses: bool) -> Provenance:
-        """Of what is summed from these counts; of_addresses: from those that follow from addresses too."""
+        """Provenance of sums of these counts; of_addresses: including those derived from addresses."""
         if self.sampled:
             return "sampled"
         return "modelled" if self.counts_depend_on or (of_addresses and self.addresses_depend_on) else "exact"

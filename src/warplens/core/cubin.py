@@ -1,4 +1,4 @@
-"""What a cubin says of its kernels."""
+"""Cubin: kernels, variables and relocations that a binary declares."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def chip_number(arch: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One kernel parameter: bytes [offset, offset + size) of the parameter block."""
+    """Parameter: bytes [offset, offset + size) of a kernel's parameter block."""
 
     ordinal: int
     offset: int
@@ -27,7 +27,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class SourceLine:
-    """A line of the source, counted from 1; `file` as the compiler was told it."""
+    """Source line, counted from 1; `file` as passed to the compiler."""
 
     file: str
     line: int
@@ -35,7 +35,7 @@ class SourceLine:
 
 @dataclass(frozen=True, slots=True)
 class Relocation:
-    """At `offset` of a constant bank or of the globals belongs the 8-byte address of `symbol` + `addend`."""
+    """Relocation: the 8-byte address of `symbol` + `addend` goes to `offset` of a constant bank or the globals."""
 
     offset: int
     symbol: str
@@ -44,7 +44,7 @@ class Relocation:
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """One entry function of a cubin.
+    """Kernel: one entry function of a cubin.
 
     name            as in the symbol table (mangled for C++ linkage)
     arch            "sm_90"
@@ -54,13 +54,13 @@ class Kernel:
     parameters      in order; parameter_base is their place in constant bank 0
     barriers        named barriers used
     max_threads     __launch_bounds__, or None
-    code            16 bytes an instruction, device functions behind the kernel's own code
+    code            16 bytes an instruction, device functions after the kernel's own code
     functions       offset in `code` of each function in it
     constants       constant bank -> initial bytes; bank 0 holds launch block and parameters
     relocations     addresses to be filled into constant bank 4
     lines           source line of each instruction, None where the compiler gave none
     cluster         size in blocks of the clusters that the kernel demands (__cluster_dims__), else (1, 1, 1)
-    branch_targets  offset of an indirect branch -> offsets it can go to, where the assembler lists them
+    branch_targets  offset of an indirect branch -> its target offsets, where the assembler lists them
     externs         functions it calls that are not in the cubin: the driver's
     """
 
@@ -96,7 +96,7 @@ class Kernel:
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """A `__device__` or `__constant__` variable: its place in the module's image, and its size in bytes."""
+    """Variable: a `__device__` or `__constant__` variable: offset in the module's image, and size in bytes."""
 
     offset: int
     size: int
@@ -104,11 +104,11 @@ class Variable:
 
 @dataclass(frozen=True, slots=True)
 class Cubin:
-    """A finished binary for one architecture.
+    """Cubin: a binary for one architecture.
 
-    `globals_image` holds the initial bytes of all `__device__` variables, `globals` their places in it, and
-    `relocations` the addresses to be filled into it; `constants` are the places of `__constant__` variables
-    in bank 3; `sources` maps file names to their text where it is known (compiled here), for listings;
+    `globals_image` holds the initial bytes of all `__device__` variables, `globals` their offsets in it, and
+    `relocations` the addresses to be filled into it; `constants` are the offsets of `__constant__` variables
+    in bank 3; `sources` maps file names to their text if known (compiled here), for listings;
     `folder` is that of the file that the user named: its line table may name sources there, and no others.
     """
 

@@ -1,6 +1,6 @@
 """Demangling: C++ names of kernels and variables from their symbols, by LLVM's demangler.
 
-"app::scale<float, 4>" for "_ZN3app5scaleIfLi4EEEvPT_"; a symbol that is no mangled name keeps its own.
+"app::scale<float, 4>" for "_ZN3app5scaleIfLi4EEEvPT_"; a symbol that is not mangled is returned unchanged.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def split_parameters(text: str) -> list[str]:
 @cache
 def _name_and_parameters(symbol: str) -> tuple[str, str]:
     text = demangle(symbol) if symbol.startswith("_Z") else ""
-    text = _ADDRESS.sub(r"\1", text).removeprefix("void ")  # the result of a kernel that is a template's instance
+    text = _ADDRESS.sub(r"\1", text).removeprefix("void ")  # return type of a template instance
     if not text.endswith(")"):
         return text or symbol, ""
     opening = _opening_bracket(text)

@@ -1,7 +1,7 @@
 """Device variables: `__device__` and `__constant__` variables of a module, as the host sets and reads them.
 
-Their values stay from launch to launch, as on a GPU, and stand where the cubin puts them: an image of all
-`__device__` variables, and constant bank 3.
+Their values persist from launch to launch, as on a GPU, at the offsets of the cubin: an image of all `__device__`
+variables, and constant bank 3.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ MOST_NAMED = 12  # in a message
 
 @dataclass(frozen=True)
 class DeviceVariable:
-    """One variable.  A cubin knows its size, not its type: whoever reads says which.
+    """Device variable.  A cubin has its size, not its type: the reader passes the type.
 
     name   as in the source, with its namespaces;  data: its bytes, in place;  constant: `__constant__`
     """
@@ -52,7 +52,7 @@ class DeviceVariable:
     def write(self, values: Any) -> None:
         """Sets it from the start on: numpy arrays and numbers as they are, bytes; shorter values leave the rest.
 
-        UsageError for values that are longer than the variable or that say nothing of their size.
+        UsageError for values that are longer than the variable or have no definite size.
         """
         if isinstance(values, bytes | bytearray):
             values = np.frombuffer(values, np.uint8)
@@ -69,7 +69,7 @@ class DeviceVariable:
 
 
 class Variables(Mapping[str, DeviceVariable]):
-    """The variables of a module by name; `variables["table"] = array` sets one.
+    """Variables: the variables of a module by name; `variables["table"] = array` sets one.
 
     image      all `__device__` variables, one after the other
     constants  constant bank 3
@@ -113,13 +113,13 @@ class Variables(Mapping[str, DeviceVariable]):
         return f"<Variables: {', '.join(self) or 'none'}>"
 
     def reset(self) -> None:
-        """Every variable as the cubin has it."""
+        """Resets every variable to its initial value in the cubin."""
         for image, content in zip((self.image, self.constants), self._initial, strict=True):
             image[:] = np.frombuffer(content, np.uint8)
         self._linked = {offset: bytes(self.image[offset : offset + 8]) for offset in self._linked}
 
     def changed(self, cubin: Cubin) -> dict[str, bytes]:
-        """The variables that no longer have their first bytes, by symbol."""
+        """The variables that no longer have their initial bytes, by symbol."""
         found = {}
         places = ((cubin.globals, self.image), (cubin.constants, self.constants))
         for (variables, image), first in zip(places, self._initial, strict=True):
@@ -130,8 +130,8 @@ class Variables(Mapping[str, DeviceVariable]):
         return found
 
     def link(self, cubin: Cubin, addresses: Mapping[str, int]) -> None:
-        """Puts the addresses of symbols where the image holds pointers to them; those that a kernel or the host has
-        changed since stay."""
+        """Applies relocations: writes addresses of symbols into the image; pointers that a kernel or the host has
+        changed since are kept."""
         for relocation in cubin.relocations:
             place = self.image[relocation.offset : relocation.offset + 8]
             if place.tobytes() == self._linked[relocation.offset]:

@@ -1,4 +1,4 @@
-"""What the checks found that is no fault: races, memory read before it is written, misused barriers."""
+"""Hazards: findings of --check other than faults: races, uninitialised reads, misused barriers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Severity = Literal["error", "warning", "note"]
 
 @dataclass(frozen=True, slots=True)
 class Party:
-    """A thread (threadIdx) at an instruction, and what it does there: "write", "read", "atomic", "wait"."""
+    """Party: a thread (threadIdx) at an instruction, and its action: "write", "read", "atomic", "wait"."""
 
     act: str
     thread: Dim3
@@ -26,10 +26,10 @@ class Party:
 
 @dataclass(frozen=True, slots=True)
 class Hazard:
-    """One finding of a check: a pair of places in the code (or one, or none), told at its first worst occurrence.
+    """Hazard: a finding of a check: a pair of code locations (or one, or none), reported at its first worst occurrence.
 
-    severity   error; warning: right only as long as the lanes of a warp go in step, or only a doubt; note: legal
-    message    one sentence without the places
+    severity   error; warning: correct only while the lanes of a warp run in lockstep, or uncertain; note: legal
+    message    the text without the locations
     parties    the threads of that occurrence, the earlier one first
     block      blockIdx of it;  times: occurrences in the launch (pairs of accesses, reads, arrivals)
     """
@@ -43,7 +43,7 @@ class Hazard:
 
 
 def checks_of(names: Sequence[str]) -> frozenset[Check]:
-    """The checks that are meant: "races,init" is two, "all" is all of them."""
+    """The selected checks: "races,init" is two, "all" is all of them."""
     given = [names] if isinstance(names, str) else names
     said = {part for name in given for part in name.replace(" ", "").split(",") if part}
     if unknown := sorted(said - {*CHECKS, "all"}):

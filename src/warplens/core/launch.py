@@ -1,4 +1,4 @@
-"""How a kernel is started."""
+"""Launch: the launch configuration of a kernel."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Dim3: TypeAlias = tuple[int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """grid and block as (x, y, z); `shared` is dynamic shared memory in bytes a block.
+    """Launch configuration: grid and block as (x, y, z); `shared` is dynamic shared memory in bytes a block.
 
     cooperative   all blocks are resident at once and may wait for each other (grid.sync())
     """

@@ -1,7 +1,7 @@
 """Memory opcodes: the address space and the action of every opcode that accesses memory.
 
-The one table that counters, the analyses of the executor, the model and the search for work queues read.  Opcodes are
-base opcodes ("LDG" of "LDG.E.128"); LDGSTS is listed with the space that it reads.
+The one table used by counters, the emulator's analyses, the model and the detection of work queues.  Opcodes are base
+opcodes ("LDG" of "LDG.E.128"); LDGSTS is listed with the space that it reads.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ Action = Literal["load", "store", "atomic", "reduction", "copy"]
 
 
 class MemoryOpcode(NamedTuple):
-    """space    "generic" decides between global, local and shared at run time, lane by lane
+    """space    "generic" is resolved to global, local or shared at run time, lane by lane
     action   "copy" is global to shared (LDGSTS); "reduction" is an atomic that returns nothing
     """
 
@@ -45,7 +45,7 @@ MEMORY: Mapping[str, MemoryOpcode] = {
 MBARRIERS = frozenset({"SYNCS", "ARRIVES"})  # barriers in shared memory (mbarrier); Nsight Compute counts no access
 EVERY_SPACE: tuple[MemorySpace, ...] = ("global", "local", "shared", "generic", "constant")
 EVERY_ACTION: tuple[Action, ...] = ("load", "store", "atomic", "reduction", "copy")
-DEVICE_WIDE: tuple[MemorySpace, ...] = ("global", "generic")  # spaces through which other blocks can be reached
+DEVICE_WIDE: tuple[MemorySpace, ...] = ("global", "generic")  # spaces shared with other blocks
 
 
 def opcodes(spaces: tuple[MemorySpace, ...], actions: tuple[Action, ...]) -> frozenset[str]:

@@ -1,4 +1,4 @@
-"""A number, what it is measured in, and where it comes from."""
+"""Metric: a number with its unit and provenance."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Machine code as data: instructions with their operands, blocks, loops."""
+"""Program: decoded machine code: instructions with operands, basic blocks, loops."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ File = Literal["R", "UR", "P", "UP", "B", "SB"]
 
 @dataclass(frozen=True, slots=True)
 class Register:
-    """A register operand.
+    """Register operand.
 
     file    R (32 lanes x 32 bit), UR (one 32-bit value a warp), P (32 lanes x 1 bit), UP, B (convergence
             barrier), SB (scoreboard)
@@ -31,11 +31,11 @@ class Register:
 
 @dataclass(frozen=True, slots=True)
 class Immediate:
-    """A number in the instruction.
+    """Immediate operand.
 
     bits   two's complement value for integers (may be negative); for floats the 32-bit word of the encoding
            (16 bits for each member of a half pair)
-    real   the number as printed where it is a float, else None
+    real   the number as printed if it is a float, else None
     """
 
     bits: int
@@ -44,7 +44,7 @@ class Immediate:
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """c[bank][index + offset]; `index` is None for a fixed place."""
+    """Constant operand: c[bank][index + offset]; `index` is None for a fixed offset."""
 
     bank: int
     offset: int
@@ -57,7 +57,7 @@ class Constant:
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """[base * scale + uniform + offset].
+    """Address operand: [base * scale + uniform + offset].
 
     wide     base is a 64-bit register pair (`.64`);  unsigned: a zero-extended 32-bit register (`.U32`)
     """
@@ -72,7 +72,7 @@ class Address:
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A place in the code, as byte offset in the kernel's section, and its name if it has one."""
+    """Label: byte offset in the kernel's section, and its name if it has one."""
 
     offset: int
     name: str = ""
@@ -80,7 +80,7 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class Special:
-    """A special register ("SR_TID.X") or the predicate file as a whole ("PR")."""
+    """Special register ("SR_TID.X"), or the predicate file as a whole ("PR")."""
 
     name: str
 
@@ -90,10 +90,10 @@ Operand = Register | Immediate | Constant | Address | Label | Special
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """What the compiler tells the scheduler (bits 105 to 125 of the encoding).
+    """Control code: scheduling fields set by the compiler (bits 105 to 125 of the encoding).
 
     stall           cycles before this warp may issue its next instruction
-    yield_hint      the scheduler is asked to switch warps
+    yield_hint      hint to the scheduler to switch warps
     write_barrier   scoreboard released when the result is written, or None
     read_barrier    scoreboard released when the sources have been read, or None
     wait_mask       bit k: wait for scoreboard k
@@ -108,7 +108,7 @@ class Control:
 
 @dataclass(frozen=True, slots=True)
 class Instruction:
-    """One machine instruction.
+    """Instruction: one machine instruction.
 
     offset    byte offset in the kernel's section (16 bytes an instruction)
     opcode    with its modifiers: "IMAD.WIDE.U32"
@@ -141,7 +141,7 @@ class Instruction:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A basic block: instructions [first, last] by index; successors by index of their first instruction."""
+    """Basic block: instructions [first, last] by index; successors by index of their first instruction."""
 
     first: int
     last: int
@@ -150,7 +150,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """A natural loop: its header and all its blocks, by index of their first instruction; depth from 1."""
+    """Natural loop: its header and all its blocks, by index of their first instruction; depth from 1."""
 
     header: int
     blocks: frozenset[int]
@@ -159,9 +159,9 @@ class Loop:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """The disassembled kernel.  `blocks` are in code order and cover every instruction once.
+    """Program: the disassembled kernel.  `blocks` are in code order and cover every instruction once.
 
-    crossed  whether lanes of a warp wait for each other in two places, as a launch has found out
+    crossed  whether lanes of a warp wait for each other in two places, as found by a launch
              (emulator/execute/grid.py)
     """
 
@@ -178,7 +178,7 @@ class Program:
 
     @property
     def body(self) -> tuple[Instruction, ...]:
-        """The instructions without the padding behind them: a branch to itself, then NOPs up to 128 bytes."""
+        """The instructions without the padding at the end: a branch to itself, then NOPs up to 128 bytes."""
         end = len(self.instructions)
         while end and self.instructions[end - 1].base == "NOP":
             end -= 1

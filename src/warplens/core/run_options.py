@@ -1,4 +1,4 @@
-"""How much of this machine a run may take."""
+"""Run options: limits of the emulation on this machine."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """What stands on the command line; None: the default.
+    """Run options of the command line; None: the default.
 
     threads   of this machine
     budget    instructions a warp may execute

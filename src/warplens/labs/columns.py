@@ -13,13 +13,13 @@ WORST_FIRST = ("sampled", "modelled", "measured", "exact")
 
 
 def metrics_in(text: str) -> tuple[str, ...]:
-    """The metrics that a column is made of."""
+    """The metrics that a column uses."""
     return tuple(IN_BRACES.findall(text)) or (text,)
 
 
 def value(text: str, metrics: Mapping[str, Metric], names: Names) -> Metric | None:
-    """The column's number, as trustworthy as the least of its parts; None where the rung has not all of them, and
-    where the expression divides by nothing (no requests, no sectors a request)."""
+    """The column's number, with the weakest provenance of its parts; None if the rung lacks one, or the expression
+    divides by zero (no requests, no sectors a request)."""
     parts = metrics_in(text)
     if any(part not in metrics for part in parts):
         return None

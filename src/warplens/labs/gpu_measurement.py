@@ -1,4 +1,4 @@
-"""A lab's rungs on this machine's GPU: their times, and their counters beside ours."""
+"""GPU measurement of a lab's rungs: times, and hardware counters compared with warplens'."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Counted = Mapping[str, Mapping[str, Metric]]
 
 
 def present(gpu: str) -> Gpu | None:
-    """This machine's GPU, if that is the one."""
+    """This machine's GPU, if it is the named one."""
     if detect() != gpu:
         return None
     try:
@@ -36,9 +36,9 @@ def present(gpu: str) -> Gpu | None:
 def times(
     rungs: Sequence[Rung], size: Size, gpu: Gpu, progress: Progress | None = None
 ) -> Iterator[MeasuredTime]:  # fmt: skip
-    """Those that can be timed, one after the other; `progress` is told how many of them are done.
+    """Times of the rungs that can be timed; `progress` is called with how many are done.
 
-    HardwareError and KernelFault as of hardware.time().
+    HardwareError and KernelFault as for hardware.time().
     """
     for done, rung in enumerate(rungs):
         if progress:
@@ -62,9 +62,9 @@ def counted(
     found: Sequence[MeasuredTime], rungs: Sequence[Rung], known: Counted, gpu: str, host: RunOptions
 ) -> list[MeasuredTime]:  # fmt: skip
     """The same rows with how many of Nsight Compute's counters were compared at the small size, and how many are
-    equal; as they are where there is no ncu.
+    equal; unchanged without ncu.
 
-    known   what ran at the small size before, metrics by rung; the others are run
+    known   metrics by rung of earlier runs at the small size; the other rungs are run
     """
     if shutil.which("ncu") is None:
         return list(found)
@@ -85,6 +85,6 @@ def counted(
 
 
 def ncu_version() -> str:
-    """ "2025.3.1.0", as ncu says of itself."""
+    """Version that ncu reports: "2025.3.1.0"."""
     said = subprocess.run(["ncu", "--version"], capture_output=True, text=True, check=False).stdout
     return said.partition("Version ")[2].split(" ")[0].strip() or "unknown"

@@ -1,4 +1,4 @@
-"""A rung that is a kernel."""
+"""Kernel rung: a rung that launches a kernel."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ QUANTITIES = "quantities.py"
 
 @dataclass(frozen=True)
 class KernelRung:
-    """A .cu file and its launch."""
+    """Kernel rung: a .cu file and its launch."""
 
     folder: Path
     lab: LabFile
@@ -60,9 +60,9 @@ class KernelRung:
         return RungResult(metrics, found, run.unpredicted, run=run)
 
     def quantities(self, run: Run, names: Names) -> dict[str, Metric]:
-        """What the lab's own quantities.py finds in a run; nothing where there is no such file.
+        """Quantities of a run, by the lab's quantities.py; none without such a file.
 
-        UsageError where it does not have the function that the rung names.
+        UsageError if it lacks the function that the rung names.
         """
         path = self.folder / QUANTITIES
         if not path.is_file():
@@ -71,7 +71,7 @@ class KernelRung:
         if function_of is None:
             raise UsageError(f"{path} has no function {self.entry.quantities}()")
         found: Mapping[str, float | int] = function_of(run, **keywords(function_of, names))
-        label = run.subject.memory_provenance  # what it looked at may depend on anything that the run has counted
+        label = run.subject.memory_provenance  # it may depend on anything that the run counted
         return {name: Metric(value, "", label) for name, value in found.items()}
 
     def program(self, gpu: str) -> Program:

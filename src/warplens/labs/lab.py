@@ -1,4 +1,4 @@
-"""A lab: its folder, what lab.toml says, and its rungs."""
+"""Lab: its folder, the contents of lab.toml, and its rungs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from warplens.launchspec.lab_toml import LabFile, RungEntry, read_lab_file
 
 @dataclass(frozen=True)
 class Lab:
-    """key: the folder's name."""
+    """Lab.  key: the folder's name."""
 
     folder: Path
     file: LabFile
@@ -32,7 +32,7 @@ class Lab:
         return self.folder.resolve().name
 
     def chosen(self, titles: Sequence[str]) -> tuple[Rung, ...]:
-        """The rungs named by title, number or file; all for none.  UsageError for one that is not there."""
+        """The rungs named by title, number or file; all if none is named.  UsageError for an unknown one."""
         if not titles:
             return self.rungs
         found: dict[str, Rung] = {}
@@ -45,7 +45,7 @@ class Lab:
         return tuple(found.values())
 
     def metrics_of(self, entry: RungEntry) -> tuple[str, ...]:
-        """The metrics that the table and the expected counts of a rung speak of."""
+        """The metrics used by the table and the expected counts of a rung."""
         shown = [name for text in self.file.columns.values() for name in metrics_in(text)]
         return tuple(dict.fromkeys([*shown, *entry.counts]))
 

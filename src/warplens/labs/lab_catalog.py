@@ -1,4 +1,4 @@
-"""Which labs there are; the folder is the list."""
+"""Lab catalog: the labs in this folder."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FOLDER = Path(__file__).parent
 
 
 def names() -> list[str]:
-    """Of the labs that come with warplens; _template is what `warplens new lab` copies."""
+    """Names of the labs shipped with warplens, without _template, which `warplens new lab` copies."""
     return sorted(path.parent.name for path in FOLDER.glob(f"[!_]*/{NAME}"))
 
 

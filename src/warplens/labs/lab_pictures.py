@@ -1,4 +1,4 @@
-"""From [[pictures]] of a lab.toml to SVG: what is drawn comes from the rungs as they ran.
+"""Lab pictures: [[pictures]] of a lab.toml to SVG, drawn from the rungs' runs.
 
     [[pictures]]
     file = "sectors"                 # pictures/sectors.svg
@@ -41,7 +41,7 @@ Table = Mapping[str, Any]
 
 
 class Gallery:
-    """The pictures of a lab that one of its sizes is for: "small" those of single warps, "full" those of times, and of
+    """Gallery: the pictures of a lab drawn at one size: "small" those of single warps, "full" those of times and
     machine code."""
 
     def __init__(self, lab: Lab, size: str) -> None:
@@ -51,7 +51,7 @@ class Gallery:
         self._points: dict[str, Roofline] = {}
 
     def see(self, done: FinishedRung) -> None:
-        """A rung that ran, in the order of the rungs."""
+        """Adds a finished rung, in the order of the rungs."""
         title, outcome = done.rung.entry.title, next(iter(done.outcomes.values()))
         if outcome.run is None:
             return
@@ -64,7 +64,7 @@ class Gallery:
             self._points |= {title: found[0]} if found else {}
 
     def drawn(self) -> dict[str, str]:
-        """SVG text by file; those of times read results.csv, which has to be written before."""
+        """SVG text by file; pictures of times read results.csv, which must be written before."""
         if self.size == "small":
             for table in self._of(OF_A_DEVICE):
                 self._drawn[table["file"]] = OF_A_DEVICE[table["draw"]](table)
@@ -95,7 +95,7 @@ def write_pictures(lab: Lab, drawn: Mapping[str, str]) -> None:
 
 
 def stale_pictures(lab: Lab, drawn: Mapping[str, str]) -> list[str]:
-    """A line for each picture that is missing or shows something else."""
+    """A line for each picture that is missing or out of date."""
     kept = {file: path(lab, file).read_text("utf-8") if path(lab, file).is_file() else "" for file in drawn}
     return [f"{FOLDER}/{file}.svg is not what is drawn today" for file in drawn if kept[file] != drawn[file]]
 
@@ -111,7 +111,7 @@ def banks(run: Run, table: Table) -> str:
 
 
 def warps(run: Run, table: Table) -> str:
-    """Threads that end or never reach memory are off; warps in which some lanes do what others do not, part."""
+    """Divergence by warp: threads that exit or never access memory are off; warps whose lanes diverge are marked."""
     block = table.get("block", 0)
     began: dict[int, int] = {}
     parted, working = set(), set()
@@ -134,7 +134,7 @@ def timeline(table: Table) -> str:
 
 
 def code(lab: Lab, table: Table) -> str:
-    """Of the rungs that are named, or all, as compiled for the H200."""
+    """Machine code of the named rungs, or all, compiled for the H200."""
     wanted = lab.chosen(table.get("rungs", ()))
     programs = {rung.entry.title: program for rung in wanted if (program := rung.program(GPU))}
     if not programs:
@@ -143,7 +143,7 @@ def code(lab: Lab, table: Table) -> str:
 
 
 def times(lab: Lab, table: Table, chosen: list[str]) -> str:
-    """Predicted as results.csv has it, measured as measured.csv; `size` is the name of the lab that is the size.
+    """Times: predicted from results.csv, measured from measured.csv; `size` is the lab's name that is the x axis.
 
     A rung has a point for the small and one for the full size; rungs that sweep that name are one line at full size.
     """
@@ -180,7 +180,7 @@ NEEDED = {"dram_timeline": "banks", "time_against_size": "size", "roofline_path"
 
 
 def _access(run: Run, table: Table, space: str) -> tuple[LaneAccess, int]:
-    """The access that is meant, by its number among those of its warp to this space, and where its buffer begins."""
+    """The selected access, by its number among its warp's accesses to this space, and the start of its buffer."""
     wanted = table.get("block", 0), table.get("warp", 0), table.get("access", 0)
     steps = (step for step in run.steps([wanted[0]]) if isinstance(step, LaneAccess) and step.space == space)
     found = [step for step in steps if step.warp == wanted[1] and step.lanes]

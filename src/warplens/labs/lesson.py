@@ -11,7 +11,7 @@ from warplens.report.html.lab_page import Part, Picture
 
 
 def lesson(lab: Lab) -> Sequence[Part]:
-    """The README in order of reading; the table alone where the lab has no README."""
+    """The README's parts in order; only the table if the lab has no README."""
     path = lab.folder / README
     if not path.is_file():
         return [Part("table", "")]
@@ -25,7 +25,7 @@ def lesson(lab: Lab) -> Sequence[Part]:
 
 
 def pictures(lab: Lab) -> dict[str, Picture]:
-    """By name: the drawings that --write left in pictures/."""
+    """The drawings in pictures/ (written by --write), by name."""
     found = {}
     for picture in lab.file.pictures:
         name = str(picture.get("file"))

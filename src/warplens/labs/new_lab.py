@@ -1,4 +1,4 @@
-"""A new lab: a folder that runs, to be changed."""
+"""New lab: creates a runnable lab folder from the template."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 
 def create(name: str, into: Path) -> Path:
-    """The folder `into`/`name` with a lab of two rungs.  UsageError for a wrong name, or where it is there already."""
+    """Creates `into`/`name` with a lab of two rungs.  UsageError for an invalid name, or if it exists already."""
     if not NAME.fullmatch(name):
         raise UsageError(f"a lab cannot be called {name!r}; possible are small letters, digits and _, a letter first")
     folder = into / name

@@ -1,4 +1,4 @@
-"""What a lab says of a rung's machine code: how often an opcode stands there, which loops were unrolled."""
+"""Opcode claims: checks a lab's expectations of machine code: opcode counts, unrolled loops."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LOOPS = "loops"
 
 
 def standing(program: Program) -> Counter[str]:
-    """How often each opcode, spelled in full, each idiom, and "loops" stand in the code."""
+    """Number of each opcode (in full), each idiom, and "loops" in the code."""
     found = Counter(instruction.opcode for instruction in program.body)
     found.update(idiom.name for idiom in idioms(program))
     found[LOOPS] = len(program.loops)
@@ -21,7 +21,7 @@ def standing(program: Program) -> Counter[str]:
 
 
 def miscoded(rung: Rung, names: Names, outcome: RungResult) -> tuple[str, ...]:
-    """What `code` of the rung's table expects and the compiler did not make."""
+    """Expectations of `code` in the rung's table that the compiled code does not meet."""
     if not rung.entry.code or outcome.run is None:
         return ()
     found = standing(outcome.run.kernel.program)

@@ -1,4 +1,4 @@
-"""Python that lies in a lab's folder (truth.py, rungs that are no kernels), loaded by its path."""
+"""Python file: loads Python from a lab's folder (truth.py, rungs without kernels) by path."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from warplens.launchspec.expression import Names
 
 
 def load(path: Path) -> ModuleType:
-    """UsageError where there is no such file or it does not run."""
+    """Loads the module.  UsageError if there is no such file or it fails."""
     spec = importlib.util.spec_from_file_location(f"warplens_lab_{path.parent.name}_{path.stem}", path)
     if spec is None or spec.loader is None or not path.is_file():
         raise UsageError(f"the lab has no {path}")
     module = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
-    except Exception as error:  # whatever its author wrote
+    except Exception as error:  # the file may raise anything
         raise UsageError(f"{path} does not run: {type(error).__name__}: {error}") from None
     return module
 
@@ -32,7 +32,7 @@ def function(module: ModuleType, name: str) -> Callable[..., Any] | None:
 
 
 def keywords(called: Callable[..., Any], names: Names) -> Mapping[str, Any]:
-    """The lab's names that a function asks for behind a `*`."""
+    """The lab's names that a function takes as keyword-only parameters."""
     wanted = [p.name for p in inspect.signature(called).parameters.values() if p.kind is p.KEYWORD_ONLY]
     missing = [name for name in wanted if name not in names]
     if missing:
@@ -41,6 +41,6 @@ def keywords(called: Callable[..., Any], names: Names) -> Mapping[str, Any]:
 
 
 def positional(called: Callable[..., Any]) -> Sequence[str]:
-    """The names of a function's parameters in their order."""
+    """The names of a function's positional parameters, in order."""
     kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     return [p.name for p in inspect.signature(called).parameters.values() if p.kind in kinds]

@@ -1,10 +1,10 @@
-"""A rung that is no kernel: a piece of Python that counts, predicts and measures for itself.
+"""Python rung: a rung without a kernel: Python that counts, predicts and measures by itself.
 
     def quantities(*, n): return {"bytes": 4 * n}            # exact numbers by name, for the columns
     def predicted(machine, *, n): return 12.5                # microseconds, from the machine's description
     def measured(gpu, *, n): return [12.1, 12.3, 12.2]       # microseconds of each run, on this machine's GPU
 
-Each is optional; behind the `*` stand the names of the lab that it wants.
+Each is optional; its keyword-only parameters are names of the lab.
 """
 
 from __future__ import annotations

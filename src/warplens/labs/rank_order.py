@@ -1,4 +1,4 @@
-"""Where prediction and measurement order two rungs differently."""
+"""Rank order: pairs of rungs that prediction and measurement order differently."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from itertools import combinations
 
 from warplens.report.lab.lab_table import LabRow
 
-TIE = 0.01  # predicted times so near together are in no order
+TIE = 0.01  # predicted times this close are unordered
 
 
 def differing(rows: Sequence[LabRow], gpu: str) -> tuple[tuple[str, str], ...]:
-    """Pairs of rungs of which the GPU takes the second as the quicker one and the model the first, or the reverse.
+    """Pairs of rungs whose order by time on the GPU is the reverse of the model's.
 
-    Measured times whose spreads (10th to 90th percentile) meet are in no order.
+    Measured times whose spreads (10th to 90th percentile) overlap are unordered.
     """
     return tuple((a.title, b.title) for a, b in combinations(rows, 2) if _modelled(a, b, gpu) * _measured(a, b) < 0)
 
 
 def _modelled(a: LabRow, b: LabRow, gpu: str) -> int:
-    """1 where `a` is slower, -1 where it is quicker, 0 where neither is known to be."""
+    """1 if `a` is slower, -1 if it is faster, 0 if unordered."""
     if gpu not in a.predicted or gpu not in b.predicted:
         return 0
     first, second = a.predicted[gpu].time_us, b.predicted[gpu].time_us

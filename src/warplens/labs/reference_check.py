@@ -1,4 +1,4 @@
-"""Reference check: whether a rung computes what truth.py says, and where not."""
+"""Reference check: compares a rung's results with those of truth.py."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from warplens.launchspec.pitched_array import Pitched
 
 FILE = "truth.py"
 SHOWN = 3  # elements
-PART = 1 << 22  # elements that are compared at once
+PART = 1 << 22  # elements compared at once
 
 
 class ReferenceCheck:
-    """What has to come out of one launch: made before it from the arguments, compared with them after it."""
+    """Reference check of one launch: expected results from the arguments before it, compared after it."""
 
     def __init__(self, folder: Path, entry: RungEntry, before: Sequence[Any], names: Names) -> None:
-        """UsageError where truth.py is missing or does not fit the kernel's arguments."""
+        """UsageError if truth.py is missing or does not fit the kernel's arguments."""
         self.module = load(folder / FILE)
         self.entry, self.names = entry, names
         truth = function(self.module, entry.truth)
@@ -39,7 +39,7 @@ class ReferenceCheck:
         self.expected: Mapping[str, Any] = truth(*map(seen, before), **keywords(truth, names))
 
     def differences(self, after: Sequence[Any]) -> tuple[str, ...]:
-        """For each result that differs its first elements, in words."""
+        """For each differing result, its first differing elements as text."""
         result = function(self.module, self.entry.result)
         found: Mapping[str, Any] = dict(zip(self.parameters, map(seen, after), strict=True))
         if result is not None:
@@ -50,7 +50,7 @@ class ReferenceCheck:
 
 
 def seen(value: Any) -> Any:
-    """An argument as truth.py sees it: a pitched array in the host's shape."""
+    """An argument as passed to truth.py: a pitched array in the host's shape."""
     return value.array if isinstance(value, Pitched) else value
 
 
@@ -74,7 +74,7 @@ def difference(name: str, expected: Any, found: Any, tolerance: float = 0) -> st
 
 
 def _wrong(wanted: NDArray[Any], got: NDArray[Any], tolerance: float) -> NDArray[np.intp]:
-    """Where they differ; a part after the other, so that arrays of a GiB need no copies of their size."""
+    """Indices of differences; compared in chunks, so that arrays of a GiB need no copies of their size."""
     parts = [slice(start, start + PART) for start in range(0, wanted.size, PART)]
     total = sum(float(np.nansum(np.abs(wanted[part].astype(np.float64)))) for part in parts) if tolerance else 0.0
     slack = tolerance * total / max(wanted.size, 1)

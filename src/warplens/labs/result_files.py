@@ -1,4 +1,4 @@
-"""results.csv and measured.csv of a lab: what was computed here, and what GPUs did."""
+"""Result files of a lab: results.csv (computed here) and measured.csv (measured on GPUs)."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ MEASURED_COLUMNS = (
     "counters_compared", "counters_equal", "warm_us",
 )  # fmt: skip
 TIMES = ("predicted_us", "predicted_low_us", "predicted_high_us")
-DIGITS = 4  # of modelled times: what is told of them, and less than differs between processors
+DIGITS = 4  # significant digits of modelled times: as printed; further ones differ between host processors
 
 
 @dataclass(frozen=True, slots=True)
 class ResultRecord:
-    """One rung at one size, as results.csv keeps it: its metrics, and its time on each GPU."""
+    """Result record: one rung at one size in results.csv: its metrics, and its time on each GPU."""
 
     metrics: Mapping[str, Metric]
     predicted: Mapping[str, Predicted]
@@ -38,7 +38,7 @@ Results = dict[Key, ResultRecord]
 
 
 def record(outcomes: Mapping[str, RungResult], names: Iterable[str]) -> ResultRecord:
-    """From what ran on each GPU; the counts are those of the first."""
+    """The record of the results for each GPU; the counts are those of the first."""
     first = next(iter(outcomes.values()))
     metrics = {name: first.metrics[name] for name in names if name in first.metrics}
     return ResultRecord(metrics, {gpu: found.predicted for gpu, found in outcomes.items() if found.predicted})
@@ -64,7 +64,7 @@ def text(kept: Iterable[str]) -> str:
 
 
 def read_results(folder: Path) -> Results:
-    """What results.csv says; nothing where there is none.  UsageError for a file that is another."""
+    """Reads results.csv; empty if there is none.  UsageError for a file of another format."""
     rows = _rows(folder / RESULTS, COLUMNS)
     found: dict[Key, tuple[dict[str, Metric], dict[str, dict[str, str]]]] = {}
     for row in rows:
@@ -109,7 +109,7 @@ def _maybe(row: Mapping[str, str], name: str) -> float | None:
 
 
 def write_measured(folder: Path, times: Iterable[MeasuredTime]) -> None:
-    """Adds to what is there; rows of the same GPU, size and rung are replaced."""
+    """Adds rows to measured.csv; rows of the same GPU, size and rung are replaced."""
     fresh = list(times)
     gone = {(time.gpu, time.size, time.rung) for time in fresh}
     kept = [time for time in read_measured(folder) if (time.gpu, time.size, time.rung) not in gone]

@@ -1,4 +1,4 @@
-"""From what is known of a lab's rungs to its table."""
+"""Result table: a lab's table from its rungs' records and measurements."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def sheet(
     lab: Lab, size: str, names: Names | None, gpus: Sequence[str], rungs: Sequence[Rung],
     records: Mapping[str, ResultRecord], measured: Times, unpredicted: Mapping[str, str] = {},
 ) -> LabTable:  # fmt: skip
-    """records, measured, unpredicted: by the rungs' titles; a row of `measured` that is no rung is a library's."""
+    """records, measured, unpredicted: by rung title; a row of `measured` for no rung is a library's."""
     first = machine(gpus[0])
     rows = tuple(
         row(lab, rung, names, first, records[rung.entry.title], measured.get(rung.entry.title), unpredicted)

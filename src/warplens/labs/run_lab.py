@@ -1,4 +1,4 @@
-"""Runs a lab: truth, counts, prediction, then time."""
+"""Lab runner: reference check, counts, prediction, then time."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ SIZES = ("small", "full")
 
 @dataclass(frozen=True)
 class Size:
-    """ "small", "full" or "n=1024,m=2" as it was typed, and the names that it replaces: None for the small ones."""
+    """Size: "small", "full" or "n=1024,m=2" as typed, and the names that it replaces: None for the small ones."""
 
     text: str
     names: Names | None
 
     @classmethod
     def parse(cls, text: str) -> Size:
-        """UsageError for what is none."""
+        """Parses a size.  UsageError if it is none."""
         if text in SIZES:
             return cls(text, None if text == "small" else {})
         if "=" not in text:
@@ -37,7 +37,7 @@ class Size:
 
 @dataclass(frozen=True)
 class FinishedRung:
-    """A rung that ran on each GPU.  wrong: results or counts that are not as they should be, in words."""
+    """Finished rung: ran for each GPU.  wrong: text of results or counts that differ from the expected ones."""
 
     rung: Rung
     outcomes: Mapping[str, RungResult] = field(repr=False)
@@ -47,7 +47,7 @@ class FinishedRung:
 def runs(
     lab: Lab, rungs: Sequence[Rung], size: Size, gpus: Sequence[str], host: RunOptions = USUAL, predict: bool = True
 ) -> Iterator[FinishedRung]:
-    """Each rung on each GPU, one after the other."""
+    """Runs each rung for each GPU, in order."""
     for rung in rungs:
         outcomes = {gpu: rung.run(gpu, size.names, host, predict) for gpu in gpus}
         results = [text for outcome in outcomes.values() for text in outcome.wrong]
@@ -58,7 +58,7 @@ def runs(
 
 
 def miscounted(lab: Lab, rung: Rung, size: Size, outcome: RungResult) -> tuple[str, ...]:
-    """The counts of lab.toml that did not come out."""
+    """The expected counts of lab.toml that are not met."""
     names = lab.file.names(rung.entry, size.names)
     told = []
     for metric, text in rung.entry.counts.items():
@@ -74,7 +74,7 @@ def tabled(
     lab: Lab, done: Sequence[ResultRecord], rungs: Sequence[Rung], size: Size, gpus: Sequence[str],
     unpredicted: Mapping[str, str], fresh: Mapping[str, MeasuredTime] = {},
 ) -> LabTable:  # fmt: skip
-    """The table of what ran: with times measured now, or else those recorded for the first GPU."""
+    """The table of finished rungs: with times measured now, or else those recorded for the first GPU."""
     measured = {**recorded(read_measured(lab.folder), size.text, gpus[0]), **fresh}
     records = {rung.entry.title: kept for rung, kept in zip(rungs, done, strict=True)}
     return sheet(lab, size.text, size.names, gpus, rungs, records, measured, unpredicted)

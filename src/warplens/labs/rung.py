@@ -1,4 +1,4 @@
-"""What every rung can do, whether it is a kernel or a piece of Python."""
+"""Rung: the interface of kernel rungs and Python rungs."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from warplens.run import Run
 
 @dataclass(frozen=True)
 class RungResult:
-    """What one rung did at one size on one GPU.
+    """Rung result: one rung at one size for one GPU.
 
-    metrics      by Nsight's names, or those that a piece of Python gives its numbers
-    unpredicted  why there is no time;  wrong: results that are not those of truth.py, in words
+    metrics      by Nsight's names, or those that a Python rung gives its numbers
+    unpredicted  why there is no time;  wrong: text of results that differ from truth.py's
     run          of a kernel: its machine code and addresses, for pages and pictures
     """
 
@@ -38,23 +38,23 @@ class RungResult:
 
 
 class Rung(Protocol):
-    """size: names that replace those of the lab, None for the small size."""
+    """Rung.  size: names that replace those of the lab, None for the small size."""
 
     @property
     def entry(self) -> RungEntry: ...
 
     def run(self, gpu: str, size: Names | None, host: RunOptions, predict: bool = True) -> RungResult:
-        """Executes it on the CPU, checks its result and asks the model for its time."""
+        """Executes it on the CPU, checks its result and predicts its time."""
         ...
 
     def program(self, gpu: str) -> Program | None:
-        """Its machine code for a GPU, at the full size; None where it is no kernel."""
+        """Its machine code for a GPU, at the full size; None if it is no kernel."""
         ...
 
     def job(self, size: Names | None) -> Job | None:
-        """The launch, to be counted on a GPU; None where it is no kernel."""
+        """The launch, to be counted on a GPU; None if it is no kernel."""
         ...
 
     def time(self, gpu: Gpu, size: Names | None) -> Timing | None:
-        """On this machine's GPU; None where it cannot be timed."""
+        """Time on this machine's GPU; None if it cannot be timed."""
         ...

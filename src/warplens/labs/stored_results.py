@@ -1,4 +1,4 @@
-"""Writes results.csv and the generated parts of a lab's README, or tells where they are out of date."""
+"""Stored results: writes results.csv and the generated parts of a lab's README, or lists stale ones."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from warplens.report.lab import markdown_table
 from warplens.system.atomic_write import write_whole
 
 README = "README.md"
-GPU = "h200"  # whose times are kept: the one that is calibrated
+GPU = "h200"  # the GPU whose times are stored: the calibrated one
 PART = re.compile(r"(<!-- begin: (?P<what>.+?) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
@@ -26,14 +26,14 @@ def computed(
     lab: Lab, size: Size, host: RunOptions = USUAL, predict: Callable[[Rung], bool] = lambda _: True,
     rungs: Sequence[Rung] = (),
 ) -> Iterator[tuple[FinishedRung, list[str]]]:  # fmt: skip
-    """Each rung, or those that are named, at one size, with its rows of results.csv."""
+    """Runs each rung, or the named ones, at one size; gives its rows of results.csv too."""
     for rung in rungs or lab.rungs:
         (done,) = runs(lab, [rung], size, [GPU], host, predict(rung))
         yield done, lines(size.text, rung.entry.title, kept(lab, done))
 
 
 def rows_kept(lab: Lab, size: str, times: bool = True) -> dict[str, list[str]]:
-    """The rows of results.csv of one size, by rung; without those of times where they are not asked for."""
+    """The rows of results.csv of one size, by rung; without those of times unless `times`."""
     path = lab.folder / RESULTS
     found: dict[str, list[str]] = {}
     for row in path.read_text(encoding="utf-8").splitlines()[1:] if path.is_file() else ():
@@ -44,7 +44,7 @@ def rows_kept(lab: Lab, size: str, times: bool = True) -> dict[str, list[str]]:
 
 
 def write(lab: Lab, fresh: Sequence[str], sizes: Sequence[Size]) -> None:
-    """The rows of these sizes anew, and the README after them."""
+    """Writes the rows of these sizes, then the README."""
     others = [size for size in ("small", "full") if size not in [size.text for size in sizes]]
     kept_rows = [row for size in others for rows in rows_kept(lab, size).values() for row in rows]
     write_whole(lab.folder / RESULTS, text([*kept_rows, *fresh]).encode())
@@ -52,13 +52,13 @@ def write(lab: Lab, fresh: Sequence[str], sizes: Sequence[Size]) -> None:
 
 
 def write_readme(lab: Lab) -> None:
-    """Its generated parts, from results.csv and measured.csv; a lab without a README needs none."""
+    """Writes the README's generated parts, from results.csv and measured.csv, if the lab has a README."""
     if (lab.folder / README).is_file():
         write_whole(lab.folder / README, regenerated(lab).encode())
 
 
 def regenerated(lab: Lab) -> str:
-    """README.md with its generated parts as they follow from results.csv and measured.csv."""
+    """README.md with its generated parts regenerated from results.csv and measured.csv."""
     page = (lab.folder / README).read_text(encoding="utf-8")
     return PART.sub(lambda part: f"{part[1]}{_part(lab, part['what'])}{part[3]}", page)
 
@@ -74,7 +74,7 @@ def _part(lab: Lab, what: str) -> str:
 
 
 def table(lab: Lab) -> str:
-    """The lab's table in Markdown: of its full size, or of the small one where that is all there is."""
+    """The lab's table in Markdown: of its full size, or of the small one if there is no other."""
     results = read_results(lab.folder)
     size = "small" if {of for of, _ in results} == {"small"} else "full"
     empty = ResultRecord({}, {})
@@ -90,7 +90,7 @@ def stale_rows(old: Sequence[str], new: Sequence[str]) -> list[str]:
 
 
 def stale_readme(lab: Lab) -> list[str]:
-    """A diff of README.md and what it would say now; [] if that is the same, and without a README."""
+    """A diff of README.md and its regenerated text; [] if equal, or without a README."""
     if not (lab.folder / README).is_file():
         return []
     old = (lab.folder / README).read_text(encoding="utf-8")

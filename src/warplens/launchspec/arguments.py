@@ -1,6 +1,6 @@
-"""Kernel arguments from text: "random f32[n]", "zeros:i32[n * m]", "file x.npy", "null", "n / 2".
+"""Argument parser: kernel arguments from text: "random f32[n]", "zeros:i32[n * m]", "file x.npy", "null", "n / 2".
 
-The same words stand on the command line and in a launch block; a colon or a blank parts kind and type.
+The syntax of the command line and of launch blocks; kind and type are separated by a colon or a blank.
 """
 
 from __future__ import annotations
@@ -53,11 +53,11 @@ _POSSIBLE = (
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """One argument of a launch.
+    """Argument: one argument of a launch.
 
     text    as the user wrote it, without the label
     label   "in" of "in=random f32[n]"; a name for messages, None if not given
-    source  what makes the array; or the number; or a structure's bytes; or None for a null pointer
+    source  the array's maker; or the number; or a structure's bytes; or None for a null pointer
     bytes   of the array's memory, 0 for numbers and null pointers
     pitch   of a pitched array in bytes, 0 for everything else
     """
@@ -71,8 +71,8 @@ class Argument:
     def make(self, size: int | None = None) -> NDArray[Any] | Pitched | np.generic | None:
         """The array, the number or None (a null pointer), the same at every call.
 
-        `size` is the parameter's in bytes.  Without it whole numbers take 4 bytes where they fit, else 8, and
-        floats 4.  UsageError if the argument cannot stand in a parameter of that size.
+        `size` is the parameter's in bytes.  Without it whole numbers take 4 bytes if they fit, else 8, and
+        floats 4.  UsageError if the argument does not fit a parameter of that size.
         """
         if isinstance(self.source, int | float):
             return scalar(self.source, _natural_size(self.source) if size is None else size)
@@ -99,10 +99,10 @@ def parse_argument(
 
     names      for sizes, parameters and numbers
     position   among the kernel's arguments, from 0: random data differs from one position to the next
-    folder     where relative paths of files begin; default: the working directory
-    alignment  of the rows of pitched arrays, in bytes;  pitches: what pitch(a) is for the pitched array labelled a
+    folder     base of relative file paths; default: the working directory
+    alignment  of the rows of pitched arrays, in bytes;  pitches: value of pitch(a) for the pitched array labelled a
 
-    UsageError says which argument, what is wrong, and what is possible.
+    UsageError names the argument, the error, and what is possible.
     """
     try:
         labelled = _LABEL.fullmatch(text.strip())
@@ -130,15 +130,15 @@ def parse_arguments(
 
 
 def labelled_numbers(texts: Sequence[str], names: Names) -> dict[str, Number]:
-    """Numbers among a kernel's arguments that bear a name, "n=1024": sizes may be said by it.  One that is called as a
-    known name is no other."""
+    """Labelled numbers among a kernel's arguments, "n=1024", usable in sizes.  Labels of
+    known names are ignored."""
     found: dict[str, Number] = {}
     for text in texts:
         labelled = _LABEL.fullmatch(text.strip())
         if labelled and labelled[1] not in names:
             try:
                 found[labelled[1]] = evaluate(labelled[2], {**found, **names})
-            except UsageError:  # an array, or wrong: parse_arguments() says so
+            except UsageError:  # an array, or wrong: parse_arguments() reports it
                 continue
     return found
 
@@ -146,9 +146,9 @@ def labelled_numbers(texts: Sequence[str], names: Names) -> dict[str, Number]:
 def variable_value(
     text: str, names: Names, position: int, folder: Path, size: int
 ) -> NDArray[Any] | np.generic | Number:
-    """What a `__device__` or `__constant__` variable of `size` bytes is set to: the words of an argument.
+    """Value of a `__device__` or `__constant__` variable of `size` bytes, in argument syntax.
 
-    UsageError if it is null, or a number where the variable is more than one.
+    UsageError if it is null, or a number for a variable of several.
     """
     source, made = _source(text.strip(), names, position, folder)
     if isinstance(source, int | float):
@@ -200,7 +200,7 @@ def _natural_size(value: Number) -> int:
 
 
 def _source(body: str, names: Names, position: int, folder: Path) -> tuple[Maker | Number | bytes | None, int]:
-    """What makes the argument, and the bytes of its array."""
+    """The argument's source, and the bytes of its array."""
     if body == "null":
         return None, 0
     if found := STRUCTURE.fullmatch(body):
@@ -266,7 +266,7 @@ def _shape(text: str, names: Names) -> tuple[int, ...]:
         raise UsageError(f"the size '{text}' is {min(sizes)}; possible are whole numbers from 0")
     if len(sizes) > MOST_AXES:
         raise UsageError(f"an array of {len(sizes)} sizes; at most {MOST_AXES} are possible")
-    _check_bytes(math.prod(max(size, 1) for size in sizes))  # beside a size of 0, too
+    _check_bytes(math.prod(max(size, 1) for size in sizes))  # also if another size is 0
     return sizes
 
 
@@ -280,7 +280,7 @@ def _gib(size: int) -> str:
 
 
 def _file(found: re.Match[str], names: Names, folder: Path) -> tuple[Maker, int]:
-    """A .npy file, or any other file as raw bytes of the type that is given."""
+    """A .npy file, or any other file as raw bytes of the given type."""
     path = folder / os.path.expanduser(found["path"])
     if not os.path.isfile(path):
         raise UsageError(f"there is no file {path}")
@@ -302,7 +302,7 @@ def _file(found: re.Match[str], names: Names, folder: Path) -> tuple[Maker, int]
 def _npy(path: Path, typed: InitialArray | None) -> NDArray[Any]:
     try:
         array = np.load(path, allow_pickle=False)
-    except Exception as error:  # a damaged file fails anywhere in numpy's readers, of archives too
+    except Exception as error:  # a damaged file fails anywhere in NumPy's readers, including those of archives
         raise UsageError(f"{path} cannot be read as a .npy file: {error}") from None
     if not isinstance(array, np.ndarray) or array.dtype.kind not in "iufb" or not array.dtype.isnative:
         raise UsageError(f"{path} does not hold plain numbers in this machine's byte order")

@@ -1,4 +1,4 @@
-"""What an array is made of: "f32", "i64", "f32x4", "float4"."""
+"""Element type of an array: "f32", "i64", "f32x4", "float4"."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _DTYPES: Mapping[str, type[np.number[Any]]] = {
     "i64": np.int64,
     "u64": np.uint64,
     "f16": np.float16,
-    "bf16": np.uint16,  # numpy has no bfloat16: the upper half of a float's bits
+    "bf16": np.uint16,  # NumPy has no bfloat16: the upper half of a float's bits
     "f32": np.float32,
     "f64": np.float64,
 }
@@ -46,7 +46,7 @@ _C_VECTOR = re.compile(rf"({'|'.join(_C_NAMES)})([1-4])?")
 
 @dataclass(frozen=True, slots=True)
 class ElementType:
-    """One element of an array: `lanes` numbers of the scalar type `scalar` side by side, without padding."""
+    """Element type: `lanes` numbers of the scalar type `scalar`, contiguous, without padding."""
 
     scalar: str
     lanes: int = 1
@@ -57,7 +57,7 @@ class ElementType:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """Of one lane."""
+        """NumPy type of one lane."""
         return np.dtype(_DTYPES[self.scalar])
 
     @property
@@ -66,11 +66,11 @@ class ElementType:
 
     @property
     def whole(self) -> bool:
-        """Holds whole numbers only."""
+        """Whether it holds whole numbers only."""
         return self.scalar[0] in "iu"
 
     def check(self, value: Number) -> None:
-        """UsageError if `value` is not one that a lane can hold (floats may be rounded)."""
+        """UsageError if a lane cannot hold `value` (floats may be rounded)."""
         if not self.whole:
             if abs(value) > _largest_float(self.scalar):
                 raise UsageError(f"{value} is too large for {self.scalar}")
@@ -80,7 +80,7 @@ class ElementType:
             raise UsageError(f"{self.scalar} holds whole numbers from {low} to {high}, not {value}")
 
     def rounded(self, values: NDArray[Any]) -> NDArray[Any]:
-        """`values` rounded to the nearest that a lane can hold, ties to even; bf16 still as float32."""
+        """`values` rounded to the nearest value of a lane, ties to even; bf16 still as float32."""
         if self.scalar != "bf16":
             return values.astype(self.dtype, copy=False)
         bits = values.astype(np.float32).view(np.uint32)
@@ -88,7 +88,7 @@ class ElementType:
         return ((bits + ties_to_even) & np.uint32(0xFFFF0000)).view(np.float32)
 
     def encoded(self, values: NDArray[Any]) -> NDArray[Any]:
-        """`values` as they lie in memory."""
+        """Memory representation of `values`."""
         near = self.rounded(values)
         if self.scalar != "bf16":
             return near

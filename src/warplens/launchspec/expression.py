@@ -1,7 +1,7 @@
-"""Arithmetic over names, as it stands in launches and arguments: "n / 128", "ceil(n/256)", "3.5f".
+"""Expressions: arithmetic over names in launches and arguments: "n / 128", "ceil(n/256)", "3.5f".
 
-Whole numbers are exact throughout: `/` gives a fraction, and a result that is not whole is refused, never
-rounded behind the reader's back.  Nothing is handed to Python's own evaluator.
+Whole numbers are exact throughout: `/` gives a fraction, and a result that is not whole is refused, never silently
+rounded.  Nothing is passed to Python's eval.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ Number: TypeAlias = int | float
 Names: TypeAlias = Mapping[str, Number]
 _Value: TypeAlias = int | float | Fraction
 
-_LONGEST = 200  # characters; keeps what walks the tree, 3 frames a level, far from the recursion limit
-LARGEST = 2**128  # no size or parameter is larger; of fractions both parts, or ((1/3)**99)**99 would run for ever
+_LONGEST = 200  # characters; keeps the tree walk, 3 frames a level, far from the recursion limit
+LARGEST = 2**128  # no size or parameter is larger; limits both parts of fractions, else ((1/3)**99)**99 never ends
 _POSSIBLE = "possible are numbers, names, + - * / // % ** << >>, min, max and ceil"
 _C_FLOAT = re.compile(r"(?<![\w.])(\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?)[fF]\b")
 
 
 def evaluate(text: str, names: Names | None = None) -> Number:
-    """The value of one expression; a float only where a float is written in it or is among the names."""
+    """The value of one expression; a float only if it contains one or a name is one."""
     values = evaluate_list(text, names)
     if len(values) != 1:
         raise UsageError(f"'{text.strip()}' is {len(values)} values where one number is wanted")
@@ -36,12 +36,12 @@ def evaluate(text: str, names: Names | None = None) -> Number:
 
 
 def evaluate_whole(text: str, names: Names | None = None) -> int:
-    """The value of one expression where only a whole number makes sense; 1e6 counts as whole."""
+    """The value of one expression that must be a whole number; 1e6 counts as whole."""
     return whole(text, evaluate(text, names))
 
 
 def evaluate_ratio(text: str, names: Names | None = None) -> Number | None:
-    """As evaluate(), but what is not whole is a float; None where it divides by zero."""
+    """As evaluate(), but a fraction becomes a float; None for a division by zero."""
     call = _parse(text)
     if len(call.args) != 1 or call.keywords:
         raise UsageError(f"'{text.strip()}' is not one number")
@@ -65,7 +65,7 @@ def evaluate_list(text: str, names: Names | None = None) -> tuple[Number, ...]:
 
 
 def evaluate_call(text: str, names: Names | None = None) -> tuple[tuple[Number, ...], dict[str, Number]]:
-    """What stands between the parentheses of a call, "0, 1000, seed=7": values in order and by keyword."""
+    """Arguments of a call, "0, 1000, seed=7": values in order and by keyword."""
     call, known = _parse(text), names or {}
     return (
         tuple(_finish(node, known) for node in call.args),

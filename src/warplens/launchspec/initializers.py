@@ -1,8 +1,7 @@
-"""What an array may hold when a kernel starts: one function a kind, named after it.
+"""Array initializers: one function a kind, named after it.
 
-A kind's function takes the array's description and the kind's own parameters ("random(0, 1000)"), refuses at
-once what cannot be, and answers with a function that makes the flat values; so nothing large is made before
-everything else is known to be right.
+A kind's function takes the array's description and the kind's own parameters ("random(0, 1000)"), validates them at
+once, and returns a function that makes the flat values; so nothing large is made before all else is validated.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ _DEFAULT_SEED = 0
 
 @dataclass(frozen=True, slots=True)
 class InitialArray:
-    """An array to be made: `shape` counts elements; `position` is its place among the kernel's arguments."""
+    """Initial array: `shape` counts elements; `position` is its index among the kernel's arguments."""
 
     element: ElementType
     shape: tuple[int, ...]
@@ -37,7 +36,7 @@ class InitialArray:
 
     @property
     def values(self) -> int:
-        """Numbers in it, every lane of every element."""
+        """Number of values: every lane of every element."""
         return math.prod(self.shape) * self.element.lanes
 
     @property
@@ -46,11 +45,11 @@ class InitialArray:
 
     @property
     def numpy_shape(self) -> tuple[int, ...]:
-        """Vector types have their lanes as a last axis: f32x4[n] is (n, 4)."""
+        """NumPy shape: vector types have their lanes as last axis: f32x4[n] is (n, 4)."""
         return self.shape if self.element.lanes == 1 else (*self.shape, self.element.lanes)
 
     def stream(self, seed: Number | None) -> Stream:
-        """Random numbers, the same at every start; without `seed=` every position has a stream of its own."""
+        """Random stream, reproducible; without `seed=` every position has its own."""
         if seed is None:
             return lambda: np.random.Generator(np.random.PCG64((_DEFAULT_SEED, self.position)))
         if seed < 0 or int(seed) != seed:
@@ -59,7 +58,7 @@ class InitialArray:
 
 
 def plan(kind: str, array: InitialArray, values: tuple[Number, ...], keywords: dict[str, Number]) -> Maker:
-    """The maker of `array`, filled in the manner of `kind`.  UsageError for parameters that cannot be."""
+    """The maker of `array` for `kind`.  UsageError for impossible parameters."""
     function = KINDS[kind]
     signature = inspect.signature(function)
     try:
@@ -81,7 +80,7 @@ def kind(function: Kind) -> Kind:
 def random(
     array: InitialArray, low: Number | None = None, high: Number | None = None, seed: Number | None = None
 ) -> Maker:
-    """Even over low <= x < high.  Floats: [-0.5, 0.5).  Integers: [0, 1000), or what the type holds of it."""
+    """Uniform over low <= x < high.  Floats: [-0.5, 0.5).  Integers: [0, 1000), or the part that the type can hold."""
     if (low is None) != (high is None):
         raise UsageError("random takes both ends of its range or none: random(0, 1000)")
     stream = array.stream(seed)
@@ -139,7 +138,7 @@ def permutation(array: InitialArray, seed: Number | None = None) -> Maker:
 
 @kind
 def empty(array: InitialArray) -> Maker:
-    """Nothing that a kernel should read: every byte 0xFF, NaN in floats and -1 in signed integers."""
+    """Uninitialised: every byte 0xFF, NaN in floats and -1 in signed integers."""
     return lambda: np.full(array.bytes, 0xFF, np.uint8).view(array.element.dtype)
 
 
@@ -167,12 +166,12 @@ def _random_float(array: InitialArray, stream: Stream, low: Number, high: Number
         drawn *= work(high - low)
         drawn += work(low)
         near = array.element.rounded(drawn)
-        near[near >= high] = low  # rounding may reach the end that does not belong to the range
+        near[near >= high] = low  # rounding may reach the excluded end of the range
         return array.element.encoded(near)
 
     return make
 
 
 def _work_type(element: ElementType) -> np.dtype[Any]:
-    """Whole numbers are made in their own type, floats in double precision and then rounded."""
+    """Type of generation: whole numbers in their own type, floats in double precision, then rounded."""
     return element.dtype if element.whole else np.dtype(np.float64)

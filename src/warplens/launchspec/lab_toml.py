@@ -1,4 +1,4 @@
-"""What a lab's folder says in lab.toml: its problem, its rungs and how each is launched.
+"""lab.toml reader: a lab's problem, its rungs and their launches.
 
     title = "Copies"
     [names]
@@ -8,7 +8,7 @@
     [1_plain]
     teaches = "..."
 
-[launch] holds for every rung, and a rung's table replaces single keys of it.  docs/labs.md tells all keys.
+[launch] applies to every rung, and a rung's table replaces single keys of it.  docs/labs.md lists all keys.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ WORK = ("bytes", "flops")
 
 @dataclass(frozen=True, slots=True)
 class RungEntry:
-    """One rung, as it is written.
+    """Rung entry: one rung, as written.
 
-    title, file   "2_tiled" and "2_tiled.cu";  launch: how it is started, with the names that it sets
-    teaches       one sentence;  published: quoted figures with their GPU
-    counts        metric -> expression over the lab's names that it has to equal
-    code          opcode, idiom or "loops" -> how often it has to stand in the machine code
-    work          "bytes" and "flops" -> expression: what has to be done at least
-    truth, result   functions of truth.py;  quantities: that of quantities.py, where there is such a file
+    title, file   "2_tiled" and "2_tiled.cu";  launch: its launch, with the names that it sets
+    teaches       one-line lesson;  published: quoted figures with their GPU
+    counts        metric -> expression over the lab's names that it must equal
+    code          opcode, idiom or "loops" -> required number in the machine code
+    work          "bytes" and "flops" -> expression: minimum work
+    truth, result   functions of truth.py;  quantities: that of quantities.py, if there is such a file
     """
 
     title: str
@@ -65,7 +65,7 @@ class RungEntry:
 
 @dataclass(frozen=True, slots=True)
 class LabFile:
-    """One lab.toml.
+    """Lab file: one lab.toml.
 
     launches   names of the full size and the launch of every rung
     small      names of the size that CI runs;  sample: blocks to run at full size, None for all
@@ -83,21 +83,21 @@ class LabFile:
     pictures: tuple[Mapping[str, Any], ...]
 
     def settings(self, rung: RungEntry, size: Names | None) -> dict[str, Number]:
-        """What replaces the lab's names for a rung: `size`, or the small one for None.
+        """Replacements of the lab's names for a rung: `size`, or the small one for None.
 
-        Names that the rung sets are the rung's idea and stay, unless the user gives others.
+        Names that the rung sets keep its values, unless the user gives others.
         """
         if size is not None:
             return dict(size)
         return {name: value for name, value in self.small.items() if name not in rung.launch.sets}
 
     def names(self, rung: RungEntry, size: Names | None) -> dict[str, Number]:
-        """All names of a rung in numbers."""
+        """All names of a rung, evaluated."""
         return self.launches.values({**rung.launch.sets, **self.settings(rung, size)})
 
 
 def read_lab_file(folder: Path) -> LabFile:
-    """UsageError with file and line for what is missing or makes no sense."""
+    """Reads lab.toml.  UsageError with file and line for missing or invalid entries."""
     path = folder / NAME
     try:
         text = path.read_text(encoding="utf-8")
@@ -107,7 +107,7 @@ def read_lab_file(folder: Path) -> LabFile:
 
 
 def launches_beside(file: Path) -> LaunchFile | None:
-    """The launches of a rung by the lab.toml beside it; None where there is none, or where it does not tell of it."""
+    """The launches of a rung by the lab.toml in its folder; None if there is none, or it lacks the rung."""
     if not (file.parent / NAME).is_file():
         return None
     lab = read_lab_file(file.parent)
@@ -196,7 +196,7 @@ class _Lab:
         )  # fmt: skip
 
     def _file_of(self, title: str) -> str:
-        """A rung is CUDA, or Python where it is no kernel."""
+        """File of a rung: CUDA, or Python if it is no kernel."""
         return f"{title}.py" if (self.path.parent / f"{title}.py").is_file() else f"{title}.cu"
 
     def _text(self, key: str, value: object, table: str | None) -> str:
@@ -206,7 +206,7 @@ class _Lab:
         return value
 
     def _numbers(self, table: object, title: str, names: Mapping[str, Any]) -> dict[str, Number]:
-        """Names that are replaced, with plain numbers."""
+        """Replaced names, with plain numbers."""
         if not isinstance(table, dict):
             self.reader.refuse(title, f"[{title}] replaces names by a table such as {{ n = 1024 }}", title)
         for name, value in table.items():

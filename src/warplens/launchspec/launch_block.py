@@ -1,4 +1,4 @@
-"""Launches from text: "64,64", and the comment block that says how a .cu file's kernels are started.
+"""Launch block: launches from text: "64,64", and the comment block with the launches of a .cu file's kernels.
 
     // /// warplens
     // n = 16777216
@@ -8,8 +8,8 @@
     // args = ["random f32[n]", "zeros f32[n]", "n"]
     // ///
 
-Between the first line and the last stands TOML, behind `//` and at most one blank (the manner of Python's
-PEP 723): names first, then one table a kernel.
+Between the first line and the last is TOML, after `//` and at most one blank (as in Python's PEP 723): names first,
+then one table a kernel.
 """
 
 from __future__ import annotations
@@ -39,17 +39,17 @@ _CROSSED = re.compile(r"\d+(\s*[xX]\s*\d+)+")
 
 @dataclass(frozen=True, slots=True)
 class KernelEntry:
-    """One table of the block, as it is written: sizes and arguments may still be expressions.
+    """Kernel entry: one table of the block, as written: sizes and arguments may still be expressions.
 
     title    the table's title
     name     the kernel: its plain name or a name expression such as "copy<float, 4>"; default: the title
-    grid, block   None where the block does not say
+    grid, block   None if the block does not set them
     shared   dynamic shared memory in bytes a block
     arch, options   for the compiler; default: those at the head of the block
     file, line      where the table begins
     cooperative     all blocks are resident at once
-    cluster         blocks of a cluster; None where the launch does not say it
-    variables       what `__device__` and `__constant__` variables hold, in the words of arguments
+    cluster         blocks of a cluster; None if the launch does not set it
+    variables       values of `__device__` and `__constant__` variables, in argument syntax
     sets            names of the file that this table replaces, as a rung of a lab does
 
     Flags replace single entries: `dataclasses.replace(entry, grid=(64, 64))`.
@@ -71,16 +71,16 @@ class KernelEntry:
     cluster: Size | None = None
 
     def clusters(self, names: Names) -> Dim3 | None:
-        """Blocks of a cluster in numbers.  UsageError with file and line."""
+        """Blocks of a cluster, evaluated.  UsageError with file and line."""
         return None if self.cluster is None else self._dim("cluster", self.cluster, names)
 
     def launch(self, names: Names) -> Launch:
-        """Grid, block and shared memory in numbers.  UsageError with file and line."""
+        """Grid, block and shared memory, evaluated.  UsageError with file and line."""
         grid, block = self._dim("grid", self.grid, names), self._dim("block", self.block, names)
         return Launch(grid, block, self._shared(names), self.cooperative)
 
     def arguments(self, names: Names, alignment: int = USUAL_ALIGNMENT) -> tuple[Argument, ...]:
-        """The arguments in order; relative paths of files begin at the .cu file's folder, rows of pitched arrays at
+        """The arguments in order; file paths are relative to the .cu file's folder, rows of pitched arrays begin at
         multiples of `alignment` bytes."""
         try:
             return parse_arguments(self.args, names, Path(self.file).parent, alignment)
@@ -110,7 +110,7 @@ class KernelEntry:
 
 @dataclass(frozen=True, slots=True)
 class LaunchFile:
-    """The block of one file: `names` in order, numbers or expressions over names above; kernels by title."""
+    """Launch file: the block of one file: `names` in order, as numbers or expressions; kernels by title."""
 
     file: str
     line: int
@@ -119,7 +119,7 @@ class LaunchFile:
     noun: str = "the launch block"
 
     def values(self, settings: Names | None = None) -> dict[str, Number]:
-        """All names in numbers; `settings` (from `--set n=1024`) replace names, and those below follow."""
+        """All names, evaluated; `settings` (from `--set n=1024`) replace names, and those below are recomputed."""
         chosen = settings or {}
         for name in chosen.keys() - self.names.keys():
             known = ", ".join(self.names) or "none"
@@ -161,7 +161,7 @@ def _checked(text: str, sizes: list[int]) -> Dim3:
 
 
 def _values(value: Any) -> Iterator[Any]:
-    """All that is no table and no list, however deep."""
+    """All leaf values of nested tables and lists."""
     if isinstance(value, dict | list):
         for part in value.values() if isinstance(value, dict) else value:
             yield from _values(part)
@@ -171,7 +171,7 @@ def _values(value: Any) -> Iterator[Any]:
 
 def read_launch_block(source: str, file: str) -> LaunchFile | None:
     """The launch block in the text of a .cu file, None if it has none.  UsageError with file and line."""
-    lines = source.split("\n")  # as compilers count them; str.splitlines also splits at form feeds
+    lines = source.split("\n")  # lines as compilers count them; str.splitlines also splits at form feeds
     opening = [number for number, line in enumerate(lines, 1) if _OPEN.fullmatch(line)]
     if not opening:
         return None
@@ -197,7 +197,7 @@ def _content(lines: list[str], opening: int, file: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """Reads one block; `content` begins in the line after `line`.  `noun`: what the whole is called in messages."""
+    """Block reader; `content` begins in the line after `line`.  `noun`: name of the block in messages."""
 
     file: str
     line: int
@@ -221,7 +221,7 @@ class Reader:
         except (
             ValueError,
             RecursionError,
-        ) as error:  # TOMLDecodeError, and numbers or nests beyond all measure
+        ) as error:  # TOMLDecodeError, and numbers or nesting beyond Python's limits
             reason = str(error)
             place = re.search(r" \(at line (\d+), column \d+\)", reason)
             line = self.line + (int(place[1]) if place else len(self.content))
@@ -306,7 +306,7 @@ class Reader:
         raise UsageError(f"{self.file}:{self._line_of(key, title)}: {reason}")
 
     def _line_of(self, key: str | None, title: str | None) -> int:
-        """Where `key` stands in the table (None: where the table begins), or else the block's first line."""
+        """Line of `key` in the table (None: of the table), or else the block's first line."""
         table: str | None = None
         found = self.line
         for number, text in enumerate(self.content, self.line + 1):

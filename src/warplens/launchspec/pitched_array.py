@@ -1,8 +1,8 @@
-"""Arrays whose rows begin at aligned addresses: what cudaMallocPitch and cudaMallocPitch3D give.
+"""Pitched arrays: rows begin at aligned addresses, as of cudaMallocPitch and cudaMallocPitch3D.
 
-A row is padded to a multiple of the GPU's alignment; element (row, column) lies at `row * pitch + column * size` bytes.
-The padding belongs to the allocation, as on a GPU: a kernel that reads it makes no fault, and finds bytes of 0xFF
-(NaN, or -1), which no result should have come from.
+A row is padded to a multiple of the GPU's alignment; element (row, column) is at `row * pitch + column * size` bytes.
+The padding belongs to the allocation, as on a GPU: a kernel that reads it does not fault, and gets bytes of 0xFF
+(NaN, or -1), so that results computed from it are visibly wrong.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from numpy.typing import DTypeLike, NDArray
 from warplens.errors import UsageError
 
 PADDING = 0xFF
-USUAL_ALIGNMENT = 512  # bytes: that of every GPU that is described
+USUAL_ALIGNMENT = 512  # bytes: that of every described GPU
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +90,7 @@ def pitch_of(row_bytes: int, alignment: int) -> int:
 
 
 def allocate(shape: Sequence[int], dtype: DTypeLike, alignment: int, row_axes: int = 1) -> Pitched:
-    """A buffer that holds nothing to be read: every byte is 0xFF.
+    """An uninitialised buffer: every byte is 0xFF.
 
     row_axes   how many of the last axes make up a row: 2 where elements are vectors with their lanes as last axis
     UsageError unless there are 2 or 3 axes of at least one element, without those lanes.
@@ -118,5 +118,5 @@ def padded(array: NDArray[Any], alignment: int, row_axes: int = 1) -> Pitched:
 
 
 def plain(value: Any) -> Any:
-    """The bytes behind a pitched array; everything else as it is."""
+    """The storage of a pitched array; any other value unchanged."""
     return value.storage if isinstance(value, Pitched) else value

@@ -1,4 +1,4 @@
-"""A structure passed by value: "struct(f32 0.5, i32 n, f32x3 (0, 0, 1))", laid out as C++ does."""
+"""Structure literal, passed by value: "struct(f32 0.5, i32 n, f32x3 (0, 0, 1))", with C++ layout."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _FIELD = re.compile(r"\s*(?P<type>[A-Za-z]\w*)\s+(?P<value>.+)", re.DOTALL)
 
 
 def structure(text: str, names: Names) -> bytes:
-    """The bytes of the fields "TYPE VALUE, TYPE VALUE ...", each aligned as C++ aligns it, and the whole as its widest.
+    """The bytes of the fields "TYPE VALUE, TYPE VALUE ...", each with C++ alignment, the whole padded to its widest.
 
-    A vector takes as many values in brackets as it has lanes, or one for all.  UsageError for a field that is not so.
+    A vector takes as many values in brackets as it has lanes, or one for all.  UsageError for a malformed field.
     """
     data, widest = bytearray(), 1
     for field in _fields(text):
@@ -38,7 +38,7 @@ def structure(text: str, names: Names) -> bytes:
 
 
 def _alignment(element: ElementType) -> int:
-    """float2 and float4 are aligned as a whole, double4 at 16 bytes, float3 as a float."""
+    """Alignment of a field: float2 and float4 as a whole, double4 at 16 bytes, float3 as a float."""
     return min(element.bytes, 16) if element.lanes in (2, 4) else element.dtype.itemsize
 
 

@@ -1,7 +1,7 @@
-"""LLVM's assembly, written as text right away.
+"""LLVM IR: written directly as text.
 
-What llvmlite.ir does with an object for every value, type and operand, a line of text does here: writing a kernel down
-takes a fifth of the time.  The words are llvmlite's.
+llvmlite.ir makes an object for every value, type and operand; here each instruction is a line of text, and emitting a
+kernel takes a fifth of the time.  The names are llvmlite's.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Writes instructions, one line each, at the end of a block."""
+"""IR builder: appends instructions, one line each, to a block."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ORDERS = {"==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
 
 
 class Going:
-    """What ends a block, and may yet be told more."""
+    """Terminator of a block, to which metadata can be added."""
 
     def __init__(self, block: BasicBlock, text: str) -> None:
         self.block, self.text = block, text
@@ -22,7 +22,7 @@ class Going:
         block.end = text
 
     def set_weights(self, weights: Sequence[int]) -> None:
-        """How often each way is taken, for who lays out the code."""
+        """Branch weights: how often each successor is taken, for code layout."""
         note = self.block.function.module.note(
             ", ".join(['!"branch_weights"', *(f"i32 {weight}" for weight in weights)])
         )
@@ -34,7 +34,7 @@ class Going:
 
 
 class IRBuilder:
-    """`block` is where it writes."""
+    """IR builder: appends to `block`."""
 
     def __init__(self, block: BasicBlock) -> None:
         self.block = block
@@ -45,7 +45,7 @@ class IRBuilder:
     def module(self) -> IRModule:
         return self.function.module
 
-    # Places
+    # Positions
 
     def append_basic_block(self, name: str = "b") -> BasicBlock:
         return self.function.append_basic_block(name)
@@ -196,7 +196,7 @@ class IRBuilder:
     def ptrtoint(self, x: Value, to: Type) -> Value:
         return self._cast("ptrtoint", x, to)
 
-    # Parts
+    # Elements of vectors and aggregates
 
     def extract_element(self, x: Value, at: Value) -> Value:
         return self._made(x.type.element, f"extractelement {x!r}, {at!r}")
@@ -220,7 +220,7 @@ class IRBuilder:
         return self._made(PTR, f"alloca {kind.text}")
 
     def load(self, place: Value, typ: Type, align: int | None = None, invariant: bool = False) -> Value:
-        """invariant: nobody writes there while the function runs."""
+        """Load.  invariant: not written while the function runs."""
         behind = f", align {align}" if align else ""
         if invariant:
             behind += f", !invariant.load {self.module.note('')}"
@@ -230,7 +230,7 @@ class IRBuilder:
         return self._made(typ, f"load atomic {typ.text}, ptr {place.text} {ordering}, align {align}")
 
     def store(self, value: Value, place: Value, align: int | None = None, passing: bool = False) -> None:
-        """passing: nobody is going to need it soon, so it passes the host's caches."""
+        """Store.  passing: nontemporal, bypasses the host's caches."""
         behind = f", align {align}" if align else ""
         if passing:
             behind += f", !nontemporal {self.module.note('i32 1')}"
@@ -240,7 +240,7 @@ class IRBuilder:
         return self._made(value.type, f"atomicrmw {word} {place!r}, {value!r} {ordering}")
 
     def gep(self, place: Value, indices: Sequence[Value], source_etype: Type) -> Value:
-        """A vector of addresses if one of these is a vector."""
+        """getelementptr: a vector of addresses if one of its operands is a vector."""
         kind: Type = PTR
         for part in (place, *indices):
             if isinstance(part.type, VectorType):
@@ -250,7 +250,7 @@ class IRBuilder:
     # Calls
 
     def call(self, function: Value, arguments: Sequence[Value], kind: FunctionType | None = None) -> Value:
-        """A function, or an address with the type of what stands there."""
+        """Call of a function, or of an address with its function type."""
         if kind is None:
             assert isinstance(function, Function)
             kind = function.function_type
@@ -263,12 +263,12 @@ class IRBuilder:
         return self._made(result, text)
 
     def go_to(self, function: Value, arguments: Sequence[Value], kind: FunctionType) -> None:
-        """Ends here, and gives what the function of the same type at this address does: a jump, no call."""
+        """Tail call: jumps to a function of the same type at this address and returns its result."""
         given = ", ".join(map(repr, arguments))
         result = self._made(kind.return_type, f"musttail call {kind.return_type.text} {function.text}({given})")
         self.ret(result)
 
-    # Ways
+    # Terminators
 
     def _end(self, text: str) -> Going:
         assert self.block.end is None, f"{self.block.label} ends twice"

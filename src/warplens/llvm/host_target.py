@@ -1,4 +1,4 @@
-"""The processor that this runs on, as LLVM knows it."""
+"""Host target: the host's processor as an LLVM target machine."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 @cache
 def host() -> tuple[str, str, str]:
-    """The version of the compiler, the host's processor and its features, as LLVM names them."""
+    """LLVM version, host CPU name and features, as LLVM names them."""
     import llvmlite.binding as llvm
 
     return version("llvmlite"), llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
@@ -20,16 +20,16 @@ def host() -> tuple[str, str, str]:
 
 @cache
 def target() -> Any:
-    """LLVM's machine that makes code for this host, of the small kind: calls and constants within 2 GiB.
+    """Target machine of this host, with the small code model: calls and constants within 2 GiB.
 
-    Calls that reach everywhere go through a register; where the host distrusts its branch predictor (IBRS), each waits
-    for the target to be known, which took a quarter of the time of a kernel with barriers.
+    Calls in the large model go through a register; on a host with restricted branch prediction (IBRS), each waits for
+    its target, which took a quarter of the time of a kernel with barriers.
     """
     import llvmlite.binding as llvm
 
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
-    # Computations that wait for the end of long straight code keep all that they need in registers until then.
+    # Computations sunk to the end of long straight-line code keep their operands in registers until then.
     llvm.set_option("warplens", "-disable-machine-sink")
     _, cpu, features = host()
     found = llvm.Target.from_default_triple()
@@ -38,14 +38,14 @@ def target() -> Any:
 
 @dataclass(frozen=True)
 class Loaded:
-    """Machine code in memory: where its exported symbols are.  The code lives as long as this."""
+    """Loaded machine code: addresses of its exported symbols.  The code is valid as long as this object."""
 
     addresses: Mapping[str, int]
     owner: Any
 
 
 def load(parts: Sequence[bytes], exported: Sequence[str]) -> Loaded:
-    """Object files, linked with each other.  Each goes to one piece of memory, so that all of it is within reach."""
+    """Links object files.  Each goes to one memory block, so that calls within it are in range."""
     import llvmlite.binding as llvm
 
     builder = llvm.JITLibraryBuilder()
@@ -57,12 +57,12 @@ def load(parts: Sequence[bytes], exported: Sequence[str]) -> Loaded:
     return Loaded({name: linked[name] for name in exported}, linked)
 
 
-_numbers = count()  # no name of a library can be used twice
+_numbers = count()  # library names must be unique
 
 
 @cache
 def _linker() -> Any:
     import llvmlite.binding as llvm
 
-    target()  # which initializes LLVM
+    target()  # initializes LLVM
     return llvm.create_lljit_compiler(use_jit_link=True)

@@ -1,4 +1,4 @@
-"""Modules, functions and blocks of LLVM's assembly."""
+"""IR module: modules, functions and basic blocks of LLVM IR as text."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from warplens.llvm.values import IRConstant, Value
 
 
 class IRModule:
-    """`globals` are its functions by name."""
+    """IR module; `globals` are its functions by name."""
 
     def __init__(self, name: str = "") -> None:
         self.name = name
@@ -22,7 +22,7 @@ class IRModule:
         return list(self.globals.values())
 
     def note(self, text: str) -> str:
-        """Metadata, by its number."""
+        """Adds metadata; returns its number."""
         return f"!{self._notes.setdefault(text, len(self._notes))}"
 
     def only(self, name: str) -> str:
@@ -39,7 +39,7 @@ class IRModule:
 
 
 class BasicBlock:
-    """A line an instruction; `end` is the one that goes elsewhere."""
+    """Basic block: a line an instruction; `end` is the terminator."""
 
     __slots__ = ("end", "function", "label", "lines")
 
@@ -55,7 +55,7 @@ class BasicBlock:
 
 
 class Function(Value):
-    """Declared, and defined as soon as it has a block."""
+    """Function: declared, and defined once it has a block."""
 
     __slots__ = (
         "args", "attributes", "blocks", "count", "function_type", "labels", "linkage", "module", "name", "noalias",
@@ -65,7 +65,7 @@ class Function(Value):
         super().__init__(PointerType(), f'@"{name}"')
         self.module, self.name, self.function_type = module, name, kind
         self.args = tuple(Value(a, f"%a{n}") for n, a in enumerate(kind.args))
-        self.noalias: Sequence[Value] = ()  # arguments that alone lead to where they point
+        self.noalias: Sequence[Value] = ()  # arguments that do not alias others
         self.attributes: set[str] = set()
         self.linkage = ""
         self.blocks: list[BasicBlock] = []

@@ -1,4 +1,4 @@
-"""LLVM's types.  Two of the same spelling are the same object."""
+"""LLVM types: interned, two of the same text are the same object."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any, ClassVar, TypeVar
 
 
 class Type:
-    """`text` is how LLVM spells it.  A vector or array has `element` and `count`, an integer `width`, a structure
-    `elements`, a function `return_type` and `args`."""
+    """LLVM type: `text` is its LLVM syntax.  A vector or array has `element` and `count`, an integer `width`, a
+    structure `elements`, a function `return_type` and `args`."""
 
     known: ClassVar[dict[str, Any]] = {}
     text: str

@@ -1,4 +1,4 @@
-"""LLVM's values: a type, and the text that stands for it as an operand."""
+"""LLVM values: a type, and the operand text."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ class Value:
 
 
 class _Poison:
-    """Any value at all."""
+    """Poison value."""
 
 
 POISON = _Poison()
 
 
 class IRConstant(Value):
-    """`constant` is a number, None for zero, POISON, bytes' worth of numbers or constants for what has several."""
+    """IR constant: `constant` is a number, None for zero, POISON, or numbers, bytes or constants of an aggregate."""
 
     __slots__ = ("constant",)
 
@@ -45,7 +45,7 @@ class IRConstant(Value):
 
     @staticmethod
     def splat(single: IRConstant, kind: Type) -> IRConstant:
-        """A vector constant in short form: 32 members cost more to make and to parse than to compile."""
+        """Splat vector constant, in short form: 32 members cost more to build and parse than to compile."""
         return IRConstant(kind, [single], f"splat ({single.type.text} {single.text})")
 
 

@@ -1,4 +1,4 @@
-"""Cluster memory: the blocks of a cluster, and the shared memory that they access of each other."""
+"""Cluster memory: the distributed shared memory of the blocks of a cluster."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from warplens.emulator.state.structs import ClusterState
 
 
 class ClusterMemory:
-    """The clusters of a worker.  Its blocks begin cluster after cluster, so that few wait at a time."""
+    """Cluster memory of a worker.  Its blocks start cluster after cluster, so that few wait at a time."""
 
     def __init__(self, configuration: WorkerConfiguration) -> None:
         self.configuration = configuration
@@ -21,7 +21,7 @@ class ClusterMemory:
         self.share = -(-configuration.shared_bytes // SHARE) * SHARE
 
     def enter(self, context: BlockContext, number: int) -> int:
-        """The number in the grid of the block that starts as `number`-th; `context` becomes its memory."""
+        """Grid number of the block started as `number`-th; `context` becomes its memory."""
         cluster, rank = divmod(number, self.size)
         if rank == 0:
             self.memory = aligned(self.share * self.size + SHARE, SHARE)

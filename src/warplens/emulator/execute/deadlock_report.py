@@ -1,4 +1,4 @@
-"""Deadlock report: where each warp of a block that hangs waits, and for which threads."""
+"""Deadlock report: where each warp of a hung block waits, and for which threads."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from warplens.emulator.state.structs import (
     WarpState,
 )
 
-MAX_PLACES = 12  # in the report; a block has at most 32 warps, most of which wait alike
+MAX_PLACES = 12  # in the report; a block has at most 32 warps, most of which wait at the same place
 
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """Lanes of a warp that wait at an instruction, and a text for what."""
+    """Wait: lanes of a warp waiting at an instruction, and the reason as text."""
 
     warp: int
     lanes: int

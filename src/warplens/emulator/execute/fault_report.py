@@ -12,7 +12,7 @@ from warplens.emulator.state.structs import FaultKind, WorkerEnv
 from warplens.errors import KernelFault
 
 ACTIONS = {"LDGSTS": "copy", "LD": "read", "ST": "write", "ATOM": "atomic", "RED": "atomic"}
-"""What an instruction does to memory, by the start of its opcode."""
+"""Memory action of an instruction, by the start of its opcode."""
 
 
 def place(program: Program, instruction: Instruction) -> str:
@@ -38,7 +38,7 @@ def format_fault(
 ) -> KernelFault:
     """The exception for a recorded fault.
 
-    hung     where the warps of a block that hangs wait;  syscall: the message of a system call that failed
+    hung     wait list of a hung block's warps;  syscall: the message of a system call that failed
     """
     fault = env.fault
     kind = FaultKind(fault.kind)
@@ -89,7 +89,7 @@ def _constant(fault: object, instruction: Instruction) -> str:
 
 
 def _action(instruction: Instruction) -> str:
-    """ "read", "write", "atomic" or "copy"; "access" where the opcode does not tell."""
+    """ "read", "write", "atomic" or "copy"; "access" for any other opcode."""
     return next((action for start, action in ACTIONS.items() if instruction.base.startswith(start)), "access")
 
 

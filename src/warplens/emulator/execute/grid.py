@@ -41,13 +41,13 @@ from warplens.errors import KernelFault, UsageError
 
 T = TypeVar("T")
 DEFAULT_BUDGET = 1_000_000_000  # warp instructions a warp may execute: some seconds here, a second on a GPU
-# To hand over to another thread and to join it again takes 1 ms, so that two threads lose where one has less left than
-# MIN_PARALLEL_SECONDS.  Work left is estimated from a probe chunk of at least PROBE_SECONDS: to begin a chunk takes
+# Starting another thread and joining it takes 1 ms, so two threads do not pay where one has less work left than
+# MIN_PARALLEL_SECONDS.  Work left is estimated from a probe chunk of at least PROBE_SECONDS: starting a chunk takes
 # 0.04 ms.  Each chunk has CHUNK_GROWTH times the blocks of all before it.
 MIN_PARALLEL_SECONDS, PROBE_SECONDS, CHUNK_GROWTH = 0.003, 0.0003, 3
 LONG_STEP = 10  # warp instructions to a long step, at most: ending a time slice takes as long as 15 instructions
 WAITING_FACTOR = 8  # a block that waits for others is assumed to take so many times what it has executed
-INSTRUCTIONS_PER_COPIED_BYTE = 1  # a warp instruction takes as long as to copy ten bytes
+INSTRUCTIONS_PER_COPIED_BYTE = 1  # a warp instruction takes as long as copying ten bytes
 
 
 def available_threads() -> int:
@@ -75,7 +75,7 @@ def run(
 ) -> LaunchTrace:
     """Executes every block, or a sample of so many; `memory` holds the results afterwards.
 
-    KernelFault if the kernel does something wrong; `memory` then holds what was written before.
+    KernelFault if the kernel faults; `memory` then holds what was written before the fault.
     """
     started = time.perf_counter()
     chosen = None if sample is None else sample_of(launch, sample, kernel.cluster_blocks)
@@ -94,7 +94,7 @@ def run(
 
 
 def with_restarts(tiers: TierPolicy, attempt: Callable[[TierPolicy, NativeCode, bool], T | Restart]) -> T:
-    """The result of the first attempt that ends; on this thread (True) until a signal comes."""
+    """The result of the first attempt that completes; on this thread (True) until a signal arrives."""
     code, on_this_thread = tiers.initial(), True
     while isinstance(outcome := attempt(tiers, code, on_this_thread), Restart):
         match outcome:
@@ -111,7 +111,7 @@ def with_restarts(tiers: TierPolicy, attempt: Callable[[TierPolicy, NativeCode, 
 
 
 class GridResult:
-    """Counts (read when needed), findings and output of the blocks that ran."""
+    """Grid result: counts (read when needed), findings and output of the blocks that ran."""
 
     def __init__(
         self, counts: Callable[[], dict[str, Any]], blocks: int, workers: Sequence[Worker], races: GlobalMemory | None
@@ -129,7 +129,7 @@ class GridResult:
 
 
 class GridExecution:
-    """One attempt at all blocks of a launch: which worker runs which blocks, and in which order."""
+    """Grid execution: one attempt at all blocks of a launch: assigns blocks to workers, in order."""
 
     def __init__(
         self, tiers: TierPolicy, code: NativeCode, state: LaunchState, memory: DeviceMemory, heap: Heap,
@@ -159,8 +159,8 @@ class GridExecution:
     def _run_grid(self, threads: int) -> Outcome:
         """Every block.  The first one shows how the kernel uses its buffers.
 
-        Where the order of blocks could matter, one thread runs them in order of their number; where that is found only
-        later, everything is run again in order.
+        If the order of blocks could matter, one thread runs them in order of their number; if that is found only
+        later, all are run again in order.
         """
         self.memory.fill(threads, lent=True)
         first = self.worker()
@@ -169,7 +169,7 @@ class GridExecution:
             return outcome
         self._tier_up(first, self.blocks - 1, threads)
         self._copy_often_read_arrays(first)
-        # A kernel that prints waits for Python most of the time, and threads would wait for each other.
+        # A kernel that prints waits for Python most of the time: threads would block each other.
         free = self.blocks > 2 and first.clusters is None and not first.driver.printed and commutes(first.touched())
         interleaved = free and self._prefers_interleaving(first)
         if not (interleaved or (free and threads > 1)):
@@ -184,7 +184,7 @@ class GridExecution:
         return self.drive([self.worker()], [(0, self.blocks)])
 
     def _run_in_any_order(self, first: Worker, threads: int, interleaved: bool) -> Outcome:
-        """One worker runs growing chunks until the estimate of what is left is worth more threads."""
+        """One worker runs growing chunks until the estimated remaining work pays for more threads."""
         if interleaved:
             first.interleave_warps()
         begun, left = 1, 0.0
@@ -207,7 +207,7 @@ class GridExecution:
         return self.drive([first, *others], self._chunks(begun, threads))
 
     def _run_sample(self, threads: int, sample: Sample) -> Outcome:
-        """The blocks of a sample, likewise: the first worker runs the ends of the grid, the others the rest."""
+        """Runs a sample: the first worker the ends of the grid, the others the rest."""
         self.blocks = self.driver.blocks = sample.size
         self.memory.fill(threads, lent=True)
         ends, chunks = self.worker(), [(block, 1) for block in sample.inner]
@@ -240,7 +240,7 @@ class GridExecution:
         return self.driver.drive(self.code, workers, chunks, finish)
 
     def _chunks(self, first: int, threads: int) -> list[Chunk]:
-        """Large chunks first, so that threads seldom synchronize, then small ones, so that all finish together."""
+        """Guided schedule: large chunks first (few synchronizations), then small ones (threads finish together)."""
         least = max(1, self.blocks // (256 * threads))
         chunks = []
         while first < self.blocks:
@@ -252,7 +252,7 @@ class GridExecution:
     # What the first block shows
 
     def _tier_up(self, first: Worker, blocks: int, threads: int) -> None:
-        """The blocks after the first run with compiled code if that pays.  Those that have begun cannot."""
+        """Switches the blocks not yet started to compiled code if that pays."""
         if self.code.places is not None:
             work = self.state.plan.executed(first.counters) * (WAITING_FACTOR if first.waiting else 1)
             self.code = self.tiers.tier_up(self.code, work, work * blocks, threads)
@@ -270,7 +270,7 @@ class GridExecution:
                 first.update_buffer(number)
 
     def _prefers_interleaving(self, first: Worker) -> bool:
-        """Whether warps should be interleaved, by the first block: their loops go through memory in long steps, and
+        """Whether to interleave warps, by the first block: their loops go through memory in long steps, and
         they synchronize only there."""
         configuration = self.state.configuration
         if self.code.run_interleaved is None or configuration.shared_bytes or configuration.checks or self.state.calls:
@@ -288,7 +288,7 @@ class GridExecution:
 
     @contextmanager
     def memory_held(self) -> Iterator[None]:
-        """After it no worker holds the memory of the launch any longer, whatever has happened."""
+        """Context manager: on exit, whatever has happened, no worker references the launch's memory."""
         try:
             yield
         finally:
@@ -300,7 +300,7 @@ class GridExecution:
             worker.release()
 
     def _collect(self, workers: Sequence[Worker], sample: Sample | None) -> GridResult:
-        """Notes which buffers were read and written; sums the counters."""
+        """Records which buffers were read and written; sums the counters."""
         touched = merged_use(workers)
         self.memory.written = frozenset(n for n, bits in enumerate(touched) if bits & ~Touch.READ)
         self.memory.read = frozenset(n for n, bits in enumerate(touched) if bits & ~Touch.WRITE)
@@ -314,7 +314,7 @@ class GridExecution:
         return partial(self.state.plan.read, total, self.code.weights)
 
     def error_of(self, fault: FaultOutcome, sample: Sample | None = None) -> BaseException:
-        """The exception for a fault, with what was printed until then.  Memory stays as it is at the fault."""
+        """The exception for a fault, with the output up to it.  Memory stays as at the fault."""
         worker = fault.worker
         assert worker is not None  # found in block order
         error = worker.driver.error
@@ -332,7 +332,7 @@ class GridExecution:
 
 
 def merged_use(workers: Sequence[Worker]) -> list[int]:
-    """How all of them used each buffer (bits of Touch)."""
+    """Use of each buffer by all workers (Touch bits, combined)."""
     first, *others = (worker.touched() for worker in workers)
     for used in others:
         first = [one | other for one, other in zip(first, used, strict=True)]

@@ -1,4 +1,4 @@
-"""Grid sample: chooses some blocks, and scales their counts to the whole grid."""
+"""Grid sample: chooses blocks, and scales their counts to the whole grid."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from warplens.core.counts import ReachedSectors
 from warplens.core.launch import Launch
 from warplens.errors import UsageError
 
-LEAST = 3  # the first, the last, and one between
-GOLDEN = (5**0.5 - 1) / 2  # multiples of it, without their whole part, lie evenly for any number of them
+LEAST = 3  # the first, the last, and one in between
+GOLDEN = (5**0.5 - 1) / 2  # fractional parts of its multiples are evenly spread for any count (golden-ratio sequence)
 
 
 @dataclass(frozen=True)
 class Sample:
-    """The first and the last block count for themselves, those between for all of `blocks` - 2."""
+    """Grid sample: first and last block count once, those between are scaled to `blocks` - 2."""
 
     blocks: int
     inner: tuple[int, ...]
@@ -47,8 +47,8 @@ class Sample:
 def sample_of(launch: Launch, wanted: int, cluster: int = 1) -> Sample | None:
     """`wanted` blocks; None if the grid has no more.  UsageError for too few, or where blocks wait for each other.
 
-    Between first and last, one from each of as many equal stretches, each at another place of its stretch: blocks at
-    equal distances could all be in one column of a two-dimensional grid.
+    Stratified: between first and last, one block of each equal stratum, at varying offsets: equidistant blocks could
+    all be in one column of a two-dimensional grid.
     """
     if wanted < LEAST:
         raise UsageError(f"a sample of {wanted} blocks: {LEAST} are needed, the first, the last and one between")

@@ -1,4 +1,4 @@
-"""Launch counts: the counters of a launch, read on first use, which takes as long as 50,000 instructions."""
+"""Launch counts: the counters of a launch, read on first use: reading takes as long as 50,000 instructions."""
 
 from __future__ import annotations
 

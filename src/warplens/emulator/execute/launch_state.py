@@ -16,7 +16,7 @@ from warplens.emulator.state.counter_layout import CounterLayout
 
 @dataclass(frozen=True)
 class WorkerConfiguration:
-    """Sizes and contents of a worker state that are the same for all launches of one configuration.
+    """Worker configuration: sizes and contents of a worker state common to all launches of one configuration.
 
     buffers   allocations of device memory;  stride: bytes of a warp's record
     banks     contents of the constant banks, of bank 0 without the parameters
@@ -37,7 +37,7 @@ class WorkerConfiguration:
     cluster: Dim3 = (1, 1, 1)
 
     def like(self, other: WorkerConfiguration) -> bool:
-        """Whether a worker state of one serves the other.  Plans, which hold programs, are compared by identity."""
+        """Whether a worker state of one serves the other.  Plans, which hold programs, compare by identity."""
         return self.plan is other.plan and self._rest == other._rest
 
     @property
@@ -50,7 +50,7 @@ class WorkerConfiguration:
 
 @dataclass(frozen=True)
 class LaunchState:
-    """What all workers of a launch share.
+    """Launch state: shared by all workers of a launch.
 
     parameters   of the kernel;  calls: whether it makes system calls;  stop: 1 asks native code to end
     """

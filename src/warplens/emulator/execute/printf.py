@@ -1,7 +1,7 @@
-"""printf as a kernel calls it: a format in device memory and a buffer of arguments.
+"""Device printf: formats a format string in device memory with a buffer of arguments.
 
-Arguments stand as C promotes them: 4 bytes for int, 8 for long, long long, double and pointers, each aligned to its
-size.  The output is that of C's printf for every conversion that CUDA knows (all but %n).
+Arguments have C's default promotions: 4 bytes for int, 8 for long, long long, double and pointers, each aligned to its
+size.  The output is that of C's printf for every conversion that CUDA supports (all but %n).
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ _CONVERSION = re.compile(
 )
 _WIDE = ("l", "ll", "j", "z", "t")
 _NARROW = {"hh": 1, "h": 2}
-LONGEST = 1 << 16  # bytes of a string that are still believed
+LONGEST = 1 << 16  # bytes of a string at most
 
 
 def text(format_at: int, arguments_at: int, read: Reader) -> tuple[str, int]:
-    """What one thread prints, and how many arguments it gave."""
+    """Output of one thread, and how many arguments it consumed."""
     buffer = _Buffer(arguments_at, read)
     written = _CONVERSION.sub(lambda found: _converted(found, buffer, read), string(format_at, read))
     return written, buffer.count
 
 
 def string(address: int, read: Reader) -> str:
-    """The string at an address, up to its zero."""
+    """The string at an address, up to its terminating zero."""
     content = bytearray()
     while len(content) < LONGEST:
         part = read(address + len(content), 64)
@@ -42,7 +42,7 @@ def string(address: int, read: Reader) -> str:
 
 
 class _Buffer:
-    """The arguments, one after the other."""
+    """Argument buffer: reads the arguments in order."""
 
     def __init__(self, start: int, read: Reader) -> None:
         self.at, self.read, self.count = start, read, 0
@@ -86,7 +86,7 @@ def _converted(found: re.Match[str], buffer: _Buffer, read: Reader) -> str:
         address = buffer.bits(8)
         shown = string(address, read)[:exact] if address else "(null)"
         return _padded(shown, flags.replace("0", ""), width, None)
-    return found[0]  # no conversion of printf's: as it stands
+    return found[0]  # not a printf conversion: printed unchanged
 
 
 def _narrowed(buffer: _Buffer, length: str | None, signed: bool) -> int:
@@ -121,7 +121,7 @@ def _real(buffer: _Buffer, kind: str, flags: str, precision: int | None) -> str:
 
 
 def _hexadecimal(value: float, precision: int | None) -> str:
-    """As C's %a: one digit before the point, no more behind it than asked for or needed."""
+    """As C's %a: one digit before the point, after it no more than the precision or the value needs."""
     if value != value or value in (float("inf"), float("-inf")):
         return str(value)
     sign, rest = ("-", value.hex()[1:]) if value.hex().startswith("-") else ("", value.hex())
@@ -143,7 +143,7 @@ def _hexadecimal(value: float, precision: int | None) -> str:
 
 
 def _padded(shown: str, flags: str, width: int, precision: int | None) -> str:
-    """To `width`; zeros go between the sign and the digits, and not beside a precision."""
+    """Pads to `width`; zeros go between the sign and the digits, and are ignored with a precision."""
     if "-" in flags:
         return shown.ljust(width)
     if "0" not in flags or precision is not None or shown.lstrip("+- ")[:3].lower() in ("inf", "nan"):

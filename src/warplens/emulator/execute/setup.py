@@ -1,4 +1,4 @@
-"""Setup: builds the launch state, and allocates what the driver keeps in device memory."""
+"""Setup: builds the launch state and allocates the driver's buffers in device memory."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def prepare(
     kernel: Kernel, program: Program, launch: Launch, parameters: bytes, memory: DeviceMemory,
     banks: dict[int, bytes] | None, multiprocessors: int, budget: int, checks: Checks,
 ) -> tuple[LaunchState, Heap]:  # fmt: skip
-    """The launch state; allocates what the driver keeps in device memory."""
+    """The launch state; allocates the driver's buffers in device memory."""
     syscalls.check(kernel)
     code = known(kernel, program, bool(checks))
     barrier = memory.allocate("the grid's barrier", np.zeros(64, np.uint8)) if launch.cooperative else 0
@@ -58,7 +58,7 @@ def prepare(
 
 @dataclass(frozen=True)
 class KernelSetup:
-    """What launches need of a program, computed once: to look at all instructions takes as long as the rest of setup.
+    """Kernel setup: what launches need of a program, computed once: the scan takes as long as the rest of setup.
 
     stride   bytes of a warp's record;  calls: whether it calls functions
     """
@@ -68,13 +68,13 @@ class KernelSetup:
     calls: bool
 
 
-_known: dict[tuple[str, bytes, bool], KernelSetup] = {}  # the latest program of each machine code
+_known: dict[tuple[str, bytes, bool], KernelSetup] = {}  # by machine code: its latest program
 
 
 def known(kernel: Kernel, program: Program, checked: bool = False) -> KernelSetup:
     name = kernel.arch, kernel.code, checked
     found = _known.get(name)
-    if found is None or found.plan.program is not program:  # which may have other lines of source
+    if found is None or found.plan.program is not program:  # it may have other source lines
         calls = any(i.base == "CALL" for i in program.instructions)
         found = _known[name] = KernelSetup(CounterLayout(program), saved_bytes(program), calls)
     return found
@@ -86,7 +86,7 @@ def _stack(kernel: Kernel, calls: bool) -> int:
 
 
 def tile_of(launch: Launch) -> int:
-    """How many lanes of a warp are adjacent along x; 0 if the warps of a block are not all alike."""
+    """How many lanes of a warp are adjacent along x; 0 if the warps of a block differ."""
     x, y, z = launch.block
     if x % 32 == 0 or y * z == 1:
         return 32

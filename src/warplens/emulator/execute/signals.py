@@ -1,8 +1,8 @@
 """Signals: stop native code that runs on the main thread.
 
-Python looks at signals between instructions of its own, and one call of machine code can take minutes.  To run it on
-another thread and to wait here takes as long as 50,000 warp instructions.  So it runs here, and the system writes each
-signal into a pipe, which a listener thread reads; it asks the native code to stop.
+Python handles signals between bytecodes, and one call of machine code can take minutes.  Running it on another thread
+and waiting here takes as long as 50,000 warp instructions.  So it runs here, and the system writes each signal into the
+wakeup pipe, which a listener thread reads; it asks the native code to stop.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ SETTLE_SECONDS = 1.0
 
 
 class SignalListener:
-    """The thread; it sets `stop`, and passes signals on to `next`, the wakeup descriptor that was set before."""
+    """Signal listener thread: sets `stop`, and forwards signals to `next`, the wakeup descriptor set before."""
 
     def __init__(self) -> None:
         self.stop: c_int32 | None = None
@@ -33,10 +33,10 @@ class SignalListener:
 
     def _listen(self) -> None:
         while received := os.read(self._reads, 64):
-            stop, other = self.stop, self.next  # which the main thread may change meanwhile
+            stop, other = self.stop, self.next  # the main thread may change them meanwhile
             signals = received.replace(MARK, b"")
             if signals and other != NO_FD:
-                with suppress(OSError):  # full, or closed: Python itself would ignore it
+                with suppress(OSError):  # full, or closed: Python ignores it too
                     os.write(other, signals)
             if signals and stop is not None:
                 stop.value = 1
@@ -44,7 +44,7 @@ class SignalListener:
                 self._settled.set()
 
     def settle(self) -> None:
-        """Waits until signals that came are handled: none may reach the next launch or the next listener."""
+        """Waits until pending signals are handled: none may reach the next launch or the next listener."""
         self._settled.clear()
         with suppress(OSError):
             os.write(self.writes, MARK)
@@ -61,7 +61,7 @@ os.register_at_fork(after_in_child=_listener.cache_clear)  # a child has no thre
 
 @contextmanager
 def stopped_by_signals(stop: c_int32) -> Iterator[None]:
-    """Within, a signal sets `stop`.  Python handles signals on the main thread only: on others nothing is done."""
+    """Context manager: a signal sets `stop`.  No-op except on the main thread, where Python handles signals."""
     if current_thread() is not main_thread():
         yield
         return

@@ -1,4 +1,4 @@
-"""System calls: vprintf, __assertfail, malloc and free, which the driver provides and no cubin holds.
+"""System calls: vprintf, __assertfail, malloc and free, provided by the driver and in no cubin.
 
 Generated code calls Python with the registers of the calling lanes: arguments begin at R4,
 a pointer takes an aligned pair, and the result goes to R4 and R5 (seen in the code that calls them).
@@ -25,12 +25,12 @@ from warplens.errors import UnsupportedInstruction
 
 PRINTED_BYTES = 1 << 20  # as much as CUDA's buffer holds by default
 HEAP_BYTES = 8 << 20  # cudaLimitMallocHeapSize, unless set
-HEAP_UNIT = 16  # what malloc aligns to
+HEAP_UNIT = 16  # alignment of malloc
 
 Hook = ctypes.CFUNCTYPE(
     ctypes.c_int32, *[ctypes.c_void_p] * 3, ctypes.c_int32, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_int32
 )
-"""(env, block, warp, place called, registers, lanes, place to return to) -> whether it ends here."""
+"""(env, block, warp, function called, registers, lanes, return point) -> whether the run ends here."""
 
 
 def provided() -> dict[str, int]:
@@ -39,7 +39,7 @@ def provided() -> dict[str, int]:
 
 
 def check(kernel: Kernel) -> None:
-    """UnsupportedInstruction if the kernel calls a function that is not provided here."""
+    """UnsupportedInstruction if the kernel calls a function that is not provided."""
     for name in kernel.externs:
         if name not in FUNCTIONS:
             raise UnsupportedInstruction(
@@ -49,13 +49,13 @@ def check(kernel: Kernel) -> None:
 
 
 class SystemCalls:
-    """System calls of one worker: what its blocks printed, the heap, and what went wrong."""
+    """System calls of one worker: output of its blocks, heap, errors."""
 
     def __init__(
         self, state: LaunchState, memory: DeviceMemory, buffers: ctypes.Array[BufferRange], heap: tuple[int, int] | None
     ) -> None:
         self.state, self.memory, self.buffers = state, memory, buffers
-        self.printed: list[tuple[int, str]] = []  # (block by number, text)
+        self.printed: list[tuple[int, str]] = []  # (block number, text)
         self.size = 0
         self.lost = 0  # calls of printf beyond PRINTED_BYTES
         self.fault = ""
@@ -71,7 +71,7 @@ class SystemCalls:
         )  # fmt: skip
         try:
             (self._vprintf, self._assertfail, self._malloc, self._free)[place - CODE_BASE // 16](call)
-        except BaseException as error:  # nothing may be raised through generated code
+        except BaseException as error:  # an exception cannot pass through generated code
             self.error = error
         if self.error or self.fault:
             self._record(WorkerEnv.from_address(env).fault, call, back)
@@ -153,7 +153,7 @@ class DeviceHeap:
         return 0
 
     def give_back(self, address: int) -> bool:
-        """False if malloc has not given it, or it has been freed already."""
+        """Frees it; False if malloc did not return it, or it has been freed already."""
         size = self.taken.pop(address, 0)
         if size:
             self.free.setdefault(size, []).append(address)
@@ -161,7 +161,7 @@ class DeviceHeap:
 
 
 class SystemCall:
-    """One call by the active lanes of a warp split: their registers, and memory as each of them sees it."""
+    """System call: one call by the active lanes of a warp split: their registers, and memory as each lane sees it."""
 
     def __init__(
         self, state: LaunchState, memory: DeviceMemory, block: Any, warp: Any, words: NDArray[np.uint32], mask: int
@@ -227,7 +227,7 @@ class SystemCall:
 
 
 def output(drivers: Sequence[SystemCalls]) -> str:
-    """What was printed, in order of the blocks' numbers; within a block as it ran."""
+    """The output, in order of the blocks' numbers; within a block in execution order."""
     if not any(driver.printed for driver in drivers):
         return ""
     everything = sorted((entry for driver in drivers for entry in driver.printed), key=lambda entry: entry[0])

@@ -1,6 +1,6 @@
 """Thread pool: threads that run native code, kept between launches.
 
-To start a thread takes as long as ten thousand instructions.
+Starting a thread takes as long as ten thousand instructions.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ Task = Callable[[], None]
 
 
 class TaskResult:
-    """`raised` has one entry once the task has ended; `ended` wakes the thread that waits for it.
+    """Task result: `raised` has one entry once the task has ended; `ended` wakes the waiting thread.
 
-    Ctrl-C may lose an entry of a queue: it can come after get() took the entry and before get() returns.
+    The queue only wakes: Ctrl-C between get() taking an entry and returning loses the entry.
     """
 
     def __init__(self) -> None:
@@ -39,7 +39,7 @@ class PoolThread:
                 task()
             except BaseException as error:
                 wrong = error
-            del task  # with all that it holds of a launch
+            del task  # with its references to the launch
             _idle.append(self)
             outcome.raised.append(wrong)
             outcome.ended.put(None)
@@ -51,7 +51,7 @@ os.register_at_fork(after_in_child=_idle.clear)  # a child has no threads
 
 
 class StartedTask:
-    """A task on a thread of its own."""
+    """Started task: runs on a pool thread of its own."""
 
     def __init__(self, task: Task) -> None:
         self._outcome = TaskResult()
@@ -62,7 +62,7 @@ class StartedTask:
         thread.tasks.put((task, self._outcome))
 
     def done(self, seconds: float | None = None) -> bool:
-        """Waits for the end, at most so long; whether it has come.  Raises what the task raised, once.
+        """Waits for the end, at most so long; whether it has ended.  Raises the task's exception, once.
 
         Ctrl-C interrupts the waiting, not the task.
         """

@@ -1,4 +1,4 @@
-"""Tier-up policy: which code runs a launch, threaded code, ready at once, or compiled code where that pays.
+"""Tier-up policy: runs a launch with threaded code, ready at once, or compiled code where that pays.
 
 Both compute and count the same.
 """
@@ -19,15 +19,15 @@ from warplens.emulator.jit.native_code import NativeCode
 from warplens.emulator.state.check_set import Checks
 from warplens.emulator.threaded.baseline_compiler import compile_threaded
 
-# To compile an instruction takes 2.5 ms; meanwhile a thread executes so many warp instructions of threaded code.
+# Compiling an instruction takes 2.5 ms; meanwhile a thread executes so many warp instructions of threaded code.
 BREAK_EVEN = 60_000
-# Threaded code may run for so many seconds: at least, and for each instruction of the kernel.
+# Time limit of threaded code in seconds: at least, and for each instruction of the kernel.
 MIN_THREADED_SECONDS, THREADED_SECONDS = 0.3, 0.003
 
 
 @dataclass(frozen=True)
 class TierPolicy:
-    """The two tiers for a kernel with blocks of one shape (`tile`: affine.py)."""
+    """Tier-up policy of a kernel for one block shape (`tile`: affine.py)."""
 
     kernel: Kernel
     program: Program
@@ -35,7 +35,7 @@ class TierPolicy:
     checks: Checks
 
     def initial(self) -> NativeCode:
-        """What a launch begins with: threaded code, unless compiled code is there or would pay."""
+        """Code that a launch begins with: threaded code, unless compiled code exists or would pay."""
         return self._threaded() or self.compiled()
 
     def compiled(self, tile: int | None = None) -> NativeCode:
@@ -43,11 +43,11 @@ class TierPolicy:
 
     @property
     def may_cross(self) -> bool:
-        """Whether lanes that hang may only seem to: lanes wait for each other, which this code does not resolve."""
+        """Whether a hang may be crossed lanes (waiting for each other in two places), unresolved by this code."""
         return uses_meeting(self.program) and not gives_way(self.program)
 
     def with_crossed_lanes(self) -> TierPolicy:
-        """The same for code that resolves it."""
+        """The same policy for code that resolves crossed lanes."""
         return replace(self, program=replace(self.program, crossed=True))
 
     def _threaded(self) -> NativeCode | None:
@@ -61,7 +61,7 @@ class TierPolicy:
         return None if compiled else compile_threaded(self.kernel, self.program, self.checks)
 
     def tier_up(self, code: NativeCode, done: int, left: int, threads: int) -> NativeCode:
-        """The code that continues a launch of which so many warp instructions are executed, and so many are left."""
+        """The code that continues a launch with `done` warp instructions executed and `left` remaining."""
         if code.places is None or os.environ.get("WARPLENS_TIER") == "steps":
             return code
         _executed[self._key] += done + left
@@ -77,7 +77,7 @@ class TierPolicy:
 
     @property
     def seconds(self) -> float:
-        """How long threaded code may run."""
+        """Time limit of threaded code."""
         if os.environ.get("WARPLENS_TIER") == "steps":
             return inf
         return max(MIN_THREADED_SECONDS, THREADED_SECONDS * len(self.program.instructions))

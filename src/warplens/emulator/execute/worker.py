@@ -18,9 +18,9 @@ from warplens.emulator.simt.block_scheduler import IDLE_TURN
 from warplens.emulator.state.structs import WARPSYNC, BlockState, Bounds, FaultKind, Status, Touch, WarpState, WorkerEnv
 
 SLICE = 1 << 16  # instructions in a warp's time slice: long against saving registers, short against a user's patience
-SHORT_SLICE = 1 << 13  # likewise where a warp may only find that it still has to wait
-BLOCK_TURNS = 4000  # of a block before others run: so many barriers, or a thousandth of that in idle turns
-STARTED_BYTES = 64 << 20  # of blocks that have only begun
+SHORT_SLICE = 1 << 13  # likewise for a warp that may only find that it still has to wait
+BLOCK_TURNS = 4000  # rounds of a block before others run: so many barriers, or a thousandth of that in idle rounds
+STARTED_BYTES = 64 << 20  # memory of blocks that have only begun
 MAX_WAITING = 2048  # blocks of a worker, unless the launch is cooperative
 
 
@@ -44,13 +44,13 @@ class Worker:
         self.spare: list[BlockContext] = []
         self.interleaved: InterleavedWarps | None = None
         self.listener: BlockListener | None = None
-        self.added = 0  # waiting blocks since the last time slices of all
+        self.added = 0  # waiting blocks added since all last had a time slice
         self.env.driver = cast(self.hook, c_void_p).value if self.hook else 0
         self.env.stop = addressof(launch_state.stop)
         self.env.side_by_side = int(launch_state.launch.cooperative or launch_state.launch.blocks <= MAX_WAITING)
 
     def release(self) -> None:
-        """Returns its state to the pool, once nothing runs any more and its counters have been read."""
+        """Returns its state to the pool, once no code runs in it and its counters have been read."""
         WORKER_STATES.give(self.state)
 
     def _take_buffer(self, number: int) -> None:
@@ -63,7 +63,7 @@ class Worker:
         self.launch_state.stop.value = 1
 
     def update_buffer(self, number: int) -> None:
-        """A buffer may have moved: describes it anew, and forgets the bounds that instructions have kept of it."""
+        """A buffer may have moved: updates its BufferRange, clears the bounds that instructions cached of it."""
         entry = self.buffers[number]
         self.memory.describe(number, entry)
         bounds = np.frombuffer(memoryview(self.state.bounds).cast("B"), np.uint64).reshape(-1, sizeof(Bounds) // 8)
@@ -79,7 +79,7 @@ class Worker:
 
     @property
     def _max_started(self) -> int:
-        """How many blocks start before one continues, if the whole grid may be resident on a GPU."""
+        """How many blocks start before a waiting one continues, if the whole grid may be resident on a GPU."""
         return STARTED_BYTES // max(self.context.size, 1) if self.env.side_by_side else 0
 
     def hung(self) -> tuple[BlockState, list[WarpState]]:
@@ -98,14 +98,14 @@ class Worker:
         return any(lanes for warp in self.hung()[1] for lanes in warp.barriers.waiting[:WARPSYNC])
 
     def interleave_warps(self) -> None:
-        """From now on several blocks run at a time, a time slice of each warp after the other."""
+        """From now on several blocks run at a time, their warps in turn, a time slice each."""
         self.interleaved = self.state.interleaved_warps()
 
     def run(self, code: NativeCode, chunks: Iterator[tuple[int, int]], finish: bool) -> Status:
         """Every block of the chunks (first, count).
 
-        Blocks that wait for others, or take long, stay resident and get time slices; without `finish` they are left
-        to the next run.
+        Blocks that wait for others, or take long, stay resident and get time slices; without `finish` only in the
+        next run.
         """
         self._bind_code(code)
         for first, count in chunks:
@@ -119,14 +119,14 @@ class Worker:
             self.env.steps, self.env.step_count = address(code.places), len(code.places)
 
     def _start(self, code: NativeCode, first: int, count: int) -> Status:
-        """Blocks first to first + count - 1, each until it is done or has to wait."""
+        """Runs blocks first to first + count - 1, each until it is done or has to wait."""
         begun = 0
         if self.interleaved is not None:
             begun, status = self._start_interleaved(code, self.interleaved, first, count)
             if status is not Status.READY:
                 return status
         while begun < count:
-            # Where blocks wait already, a further one is likely to wait too.
+            # If blocks wait already, the next one is likely to wait too.
             self.env.slice, self.env.turns = (SLICE // 8, IDLE_TURN) if self.waiting else (SLICE, BLOCK_TURNS)
             block, number, several = byref(self.context.block), first + begun, count - begun
             if self.listener:
@@ -147,7 +147,7 @@ class Worker:
             self.added += 1
             if len(self.waiting) < self._max_started:  # all start before one continues, as on a GPU
                 continue
-            if 2 * self.added <= len(self.waiting):  # so that all time slices together stay linear in the blocks
+            if 2 * self.added <= len(self.waiting):  # keeps the number of time slices linear in the blocks
                 continue
             self.added = 0
             status = self._run_time_slices(SHORT_SLICE)
@@ -163,7 +163,7 @@ class Worker:
     def _start_interleaved(
         self, code: NativeCode, interleaved: InterleavedWarps, first: int, count: int
     ) -> tuple[int, Status]:
-        """Runs several at a time; how many have begun.  READY: those that do not end wait with the others."""
+        """Runs several at a time; returns how many have begun.  READY: unfinished ones join the waiting blocks."""
         self.env.slice, self.env.turns = 0, 1  # to the end of a round
         blocks, several = address(interleaved.blocks), len(interleaved.contexts)
         result = code.run_interleaved(byref(self.env), blocks, several, first, count)
@@ -177,7 +177,7 @@ class Worker:
         return result >> 8, status
 
     def _finish(self, down_to: int = 0) -> Status:
-        """Time slices until no more than so many blocks wait: short while that helps, longer while it does not."""
+        """Runs time slices until at most `down_to` blocks wait: short ones while that helps, longer ones otherwise."""
         length = SHORT_SLICE
         while len(self.waiting) > down_to:
             before = len(self.waiting)
@@ -188,8 +188,8 @@ class Worker:
         return Status.DONE
 
     def _run_time_slices(self, length: int) -> Status:
-        """One time slice of so many instructions a warp for each waiting block, the latest first: all earlier ones
-        have begun, so what they wait for can only come from later ones."""
+        """One time slice of so many instructions a warp for each waiting block, the latest first: all earlier blocks
+        have begun, so they can only wait for later ones."""
         self.env.slice, self.env.turns = length, IDLE_TURN
         env, left = byref(self.env), []
         for context in reversed(self.waiting):

@@ -1,4 +1,4 @@
-"""Worker driver: runs workers on their threads, and watches for signals, progress and the time limit meanwhile."""
+"""Worker driver: runs workers on threads; polls signals, progress and the time limit."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from warplens.emulator.state.structs import FaultKind, Status
 Progress = Callable[[int, int], None]  # (blocks done, blocks of the launch)
 Chunk = tuple[int, int]  # first block, number of blocks
 POLL_SECONDS = 0.05
-WAKE_SECONDS = 0.5  # a signal that the system delivered to another thread waits until this one wakes
+WAKE_SECONDS = 0.5  # a signal delivered to another thread is handled when this one wakes
 
 
 class WorkerDriver:
-    """Runs chunks of blocks on workers.
+    """Worker driver: runs chunks of blocks on workers.
 
     blocks            of the launch, for `progress`
-    on_this_thread    whether a worker that runs alone may use the calling thread, until a signal comes
+    on_this_thread    whether a worker that runs alone may use the calling thread, until a signal arrives
     """
 
     def __init__(
@@ -82,16 +82,16 @@ class WorkerDriver:
         return failed[0] if failed else Status.DONE
 
     def _stop(self, tasks: list[StartedTask]) -> None:
-        """Waits for the end of all that still runs: it writes to arrays that the caller is about to have back."""
+        """Waits for all running tasks: they write to arrays that the caller is about to get back."""
         self.state.stop.value = 1
         for task in tasks:
             ended = False
             while not ended:
-                with suppress(BaseException):  # of the task, which comes once, or Ctrl-C once more
+                with suppress(BaseException):  # the task's own, raised once, or another Ctrl-C
                     ended = task.done()
 
     def _outcome(self, code: NativeCode, workers: list[Worker], status: Status) -> Outcome:
-        """Raises what went wrong in this process: while code was compiled, or arrays were copied."""
+        """The outcome of a run; raises errors of this process, in compiling code or copying arrays."""
         code.check()
         for worker in workers:
             worker.state.first_write.check()
@@ -109,13 +109,13 @@ class WorkerDriver:
         return FaultOutcome(workers[0] if in_order else None)
 
     def _poll_seconds(self, code: NativeCode) -> float:
-        """How long to wait for the workers before looking after them."""
+        """Polling interval of the workers."""
         if self.progress:
             return POLL_SECONDS
         return min(max(self._seconds_left(code), POLL_SECONDS), WAKE_SECONDS)
 
     def _seconds_left(self, code: NativeCode) -> float:
-        """How long the code may still take, if it is threaded code."""
+        """Time left for the code, if it is threaded code."""
         return inf if code.places is None else self.started + self.tiers.seconds - time.perf_counter()
 
     def _report_progress(self, workers: list[Worker]) -> None:

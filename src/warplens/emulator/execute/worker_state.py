@@ -1,6 +1,6 @@
 """Worker state: counters, records and block memory of a worker, pooled across launches of the same configuration.
 
-To make all that takes as long as ten thousand instructions.
+Building one takes as long as ten thousand instructions.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ MAX_POOLED, MAX_POOLED_BYTES = 8, 1 << 20  # pooled states, and the memory of a 
 
 @lru_cache(16)
 def bank(content: bytes) -> NDArray[np.uint8]:
-    """A constant bank with this content, which is never written."""
+    """A read-only constant bank with this content."""
     return np.frombuffer(content.ljust(BANK_BYTES, b"\0"), np.uint8)
 
 
 def no_buffer(number: int) -> None:
-    """Of a worker state that is in the pool."""
+    """First-write handler of a pooled worker state: does nothing."""
 
 
 class FirstWriteHook:
-    """Native code calls this before it first writes a buffer; `take` is the worker's handler.
+    """First-write hook: called by native code before it first writes a buffer; `take` is the worker's handler.
 
     An exception cannot pass through native code: it is kept in `failure`, and `failed` ends the run.
     """
@@ -50,7 +50,7 @@ class FirstWriteHook:
         self.failure: BaseException | None = None
 
     def called(self, number: int) -> None:
-        for _ in range(2):  # Ctrl-C may have come in the middle of a copy, and what is written must have been kept
+        for _ in range(2):  # Ctrl-C may interrupt a copy, and the backup must be complete before the write
             try:
                 return self.take(number)
             except BaseException as wrong:
@@ -58,7 +58,7 @@ class FirstWriteHook:
                 self.failed(number)
 
     def check(self) -> None:
-        """Raises what has gone wrong."""
+        """Raises the failure, if any."""
         if self.failure is not None:
             failure, self.failure = self.failure, None
             raise failure
@@ -69,7 +69,7 @@ class FirstWriteHook:
 
 
 class BlockContext:
-    """The memory of one resident block, and the code that it has begun with."""
+    """Block context: memory of one resident block, and the code that it began with."""
 
     code: NativeCode
 
@@ -82,7 +82,7 @@ class BlockContext:
         self.block.warps, self.block.shared, self.block.local = map(address, (self.warps, self.shared, self.local))
         self.kept: list[object] = (
             [*self._shadow_memory(configuration)] if configuration.checks else []
-        )  # what the block points to
+        )  # kept alive: the block points to them
 
     @property
     def size(self) -> int:
@@ -90,7 +90,7 @@ class BlockContext:
         return self.warps.size + self.shared.size + self.local.size
 
     def clear(self) -> None:
-        """Zeroes it: what a kernel reads that it has not written does not depend on the launches before.
+        """Zeroes it: uninitialised reads must not depend on earlier launches.
 
         Shared memory is cleared when a block begins.
         """
@@ -99,7 +99,7 @@ class BlockContext:
         memset(self.block.local, 0, self.local.size)
 
     def _shadow_memory(self, configuration: WorkerConfiguration) -> list[NDArray[np.uint8]]:
-        """Shadow memory of the block, for the checks."""
+        """Shadow memory of the block, for --check."""
         warps = configuration.launch.warps_per_block
         units = (
             -(-configuration.shared_bytes // unit(configuration.plan.program)) if "races" in configuration.checks else 0
@@ -119,7 +119,7 @@ class BlockContext:
 
 
 class InterleavedWarps:
-    """Blocks whose warps are interleaved.
+    """Interleaved warps: the contexts of blocks whose warps are interleaved.
 
     Runs of some thousand bytes are fetched at almost the speed of longer ones; the working set of so many warps stays
     in the host's L2.  (Additions of 2^24 floats: 22.4 ms with 8 interleaved warps, 15.5 with 128, 16.6 with 256.)
@@ -128,7 +128,7 @@ class InterleavedWarps:
     WARPS = 128
 
     def __init__(self, configuration: WorkerConfiguration, size: int) -> None:
-        """size: bytes of a context."""
+        """size: bytes of a block context."""
         several = min(-(-self.WARPS // configuration.launch.warps_per_block), MAX_POOLED_BYTES // size)
         self.contexts = [BlockContext(configuration) for _ in range(several)]
         self.blocks = np.array([addressof(context.block) for context in self.contexts], np.uint64)
@@ -141,7 +141,7 @@ class InterleavedWarps:
 
 
 class WorkerState:
-    """Counters, records of accesses and buffers, a block's memory, and `env`, which native code gets of it all."""
+    """Worker state: counters, access and buffer records, a block's memory, and `env`, native code's view of them."""
 
     def __init__(self, configuration: WorkerConfiguration) -> None:
         self.configuration = configuration
@@ -183,14 +183,14 @@ class WorkerState:
         self.context.clear()
 
     def interleaved_warps(self) -> InterleavedWarps:
-        """Cleared."""
+        """Cleared contexts for interleaved warps."""
         if self.interleaved is None:
             self.interleaved = InterleavedWarps(self.configuration, self.context.size)
         self.interleaved.clear()
         return self.interleaved
 
     def bind_launch(self, memory: DeviceMemory, parameters: bytes) -> None:
-        """Binds the buffers where they are now, and the kernel's parameters."""
+        """Binds the buffers at their current addresses, and the kernel's parameters."""
         memmove(self.env.bank[0] + self.configuration.parameters[0], parameters, len(parameters))
         for number, (entry, allocation) in enumerate(zip(self.buffers, memory.allocations, strict=False)):
             entry.low, entry.high, entry.touched = allocation.address, allocation.address + allocation.size, 0
@@ -205,7 +205,7 @@ class WorkerStatePool:
         self._lock = Lock()
 
     def take(self, configuration: WorkerConfiguration) -> WorkerState:
-        """A state as new."""
+        """A cleared state, pooled or new."""
         with self._lock:
             found = next((n for n, state in enumerate(self._free) if state.configuration.like(configuration)), None)
             state = None if found is None else self._free.pop(found)
@@ -215,7 +215,7 @@ class WorkerStatePool:
         return state
 
     def give(self, state: WorkerState) -> None:
-        """Returns a state that no code runs in any more; it is kept or dropped."""
+        """Returns a state that no code runs in; the pool keeps or drops it."""
         state.first_write.end()
         if state.configuration.checks or state.context.size > MAX_POOLED_BYTES:
             return

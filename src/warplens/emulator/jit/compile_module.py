@@ -26,17 +26,17 @@ from warplens.llvm.host_target import Loaded, host, load, target
 from warplens.system import disk_cache as disk
 from warplens.system import memory_advice
 
-# LLVM's level 1 as a whole makes code that is at most 5 % faster, and takes five times as long.
+# LLVM's -O1 pipeline makes code at most 5 % faster, and takes five times as long.
 PASSES = (
     "always_inliner", "sroa", "simplify_cfg", "new_gvn", "instruction_combine", "simplify_cfg", "aggressive_dce",
 )  # fmt: skip
 
-# Of large code: what new_gvn finds there is not worth its time, a tenth of the whole.
+# For large code: new_gvn takes a tenth of the compile time there and finds too little.
 LARGE_PASSES = ("always_inliner", "sroa", "simplify_cfg", "instruction_combine", "aggressive_dce")
 
 
 def compile_kernel(kernel: Kernel, program: Program, tile: int, checks: Checks = NO_CHECKS) -> NativeCode:
-    """The kernel in native code for a tile (affine.py); from disk if this host has compiled it before."""
+    """The kernel as native code for a tile (affine.py); from the disk cache if compiled before."""
     found = cached_code(kernel, program, tile, checks)
     if found is not None:
         return found
@@ -46,7 +46,7 @@ def compile_kernel(kernel: Kernel, program: Program, tile: int, checks: Checks =
 
 
 def cached_code(kernel: Kernel, program: Program, tile: int, checks: Checks = NO_CHECKS) -> NativeCode | None:
-    """The same, if it is in memory or on disk already."""
+    """The same, if cached in memory or on disk."""
     name = _name_of(kernel, program, tile, checks)
     if name in _loaded:
         return _loaded[name]
@@ -110,7 +110,7 @@ def passes_for(module: KernelModule) -> Sequence[str]:
 
 @contextmanager
 def _no_collection() -> Iterator[None]:
-    """Garbage collection would take a third of the time: many objects are made, and all of them stay."""
+    """Disables garbage collection, which would take a third of the time: many objects are made, and all stay."""
     was = gc.isenabled()
     gc.disable()
     try:
@@ -131,7 +131,7 @@ def library(windows: AddressWindows) -> RuntimeLibrary:
 
 
 def compile_ir(written: Any, names: Sequence[str] = PASSES) -> bytes:
-    """The object file of a module, after these LLVM passes, with the names of the routines that it calls."""
+    """The object file of a module, after these LLVM passes, with the names of the routines it calls."""
     import llvmlite.binding as llvm
 
     text = str(written)

@@ -15,7 +15,7 @@ RunDivergent = ctypes.CFUNCTYPE(
 
 
 class LazyDivergentCode:
-    """A stub for run_apart (warp_function.py), which compiles the function at its first call and patches the pointer.
+    """Lazy compilation stub of run_apart (warp_function.py): compiles it at the first call and patches the pointer.
 
     `place` is the address of the pointer by which compiled code calls run_apart; `make` compiles, loads, and returns
     run_apart's address.  An error stops the run and is kept in `failure`: an exception cannot pass through native

@@ -1,4 +1,4 @@
-"""Native code: a kernel in machine code of this host, as functions that ctypes calls."""
+"""Native code: a kernel as machine code of this host, callable by ctypes."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ RunBlock = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p)
 
 @dataclass(frozen=True)
 class NativeCode:
-    """A kernel in machine code of this host, which lives as long as what is in `loaded`.
+    """Native code of a kernel, valid as long as the modules in `loaded`.
 
     weights   what a hit of each instruction adds to its counters (counter_layout.py)
-    divergent the code for diverged warps, where it is a module of its own
+    divergent the code for diverged warps, if it is a module of its own
     places    of threaded code: the address of the record that each instruction starts with, or 0
     run_interleaved  of compiled code
     """

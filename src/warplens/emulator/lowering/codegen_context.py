@@ -25,7 +25,7 @@ from warplens.emulator.state.structs import WHOLE, FaultKind, WarpState, WorkerE
 from warplens.isa.dsl.decode import Binding
 from warplens.isa.dsl.warp_interface import Space
 
-ASK = 4096  # instructions of its budget that a time slice costs a warp which polls other blocks: an endless wait ends
+ASK = 4096  # instructions that a time slice of a warp that polls other blocks costs its budget: an endless wait ends
 # in seconds, and 200,000 work items may be taken from a queue
 
 # run_apart(env, block, warp, rest of the time slice, place, straight) -> Status
@@ -33,15 +33,15 @@ RUN_APART = llvm.FunctionType(I32, [PTR, PTR, PTR, I64, I32, I32])
 
 
 def number_of(place: ProgramPoint) -> int:
-    """Number by which the dispatcher knows a program point."""
+    """Dispatch number of a program point."""
     return place.first | (WHOLE if place.whole else 0)
 
 
 class KernelContext(ABC):
-    """Kernel context: what holds for all instructions of a module.
+    """Kernel context: properties common to all instructions of a module.
 
     large         whether long operations and accesses are outlined
-    restores      whether convergence barriers come back from registers
+    restores      whether convergence barriers are restored from registers
     uses_meeting  whether lanes wait for each other at convergence barriers
     gives_way     whether lanes may yield
     shares        whether warps poll other blocks in loops (sass/block_queue.py)
@@ -64,7 +64,7 @@ class KernelContext(ABC):
 
     @abstractmethod
     def usual(self, index: int, pattern: Pattern | None) -> Pattern | None:
-        """The pattern, if executions of the instruction in it are counted by themselves: one pattern an instruction."""
+        """The pattern, if its executions are counted separately: one pattern an instruction."""
 
 
 class TranslationUnit(KernelContext):
@@ -88,9 +88,9 @@ class TranslationUnit(KernelContext):
 class WarpBuilder:
     """Warp builder: a function of a running warp, with env, block and warp as its first arguments.
 
-    exec, fuel, resume_at  locals: the running lanes, instructions left of the time slice, where to resume
-    straight  local: whether the split comes from a whole warp and goes on at once, even if the time slice is over
-    dispatch, suspend, done, fault  blocks that take the next split, end the time slice, the warp, or the run
+    exec, fuel, resume_at  locals: the running lanes, instructions left of the time slice, resume point
+    straight  local: whether the split comes from a whole warp and continues at once, even if the time slice is over
+    dispatch, suspend, done, fault  blocks that pop the next split, end the time slice, the warp, or the run
     """
 
     t: KernelContext
@@ -145,9 +145,9 @@ class CodegenContext(WarpBuilder, ABC):
     """
 
     registers: LoweredRegisters
-    place: ProgramPoint  # whose code this is
+    place: ProgramPoint  # the program point of this code
     diverged = False  # the code emitted now is for diverged lanes
-    at: Instruction  # the instruction that is being translated, and its lanes
+    at: Instruction  # the instruction being lowered, and its lanes
     active: llvm.Value
     counters: llvm.Value
     wrapped: llvm.BasicBlock
@@ -166,21 +166,21 @@ class CodegenContext(WarpBuilder, ABC):
 
     @abstractmethod
     def row(self, index: int, space: Space = "global") -> llvm.Value:
-        """The address of an instruction's row of counters; of a generic access, of its lanes that reach a space."""
+        """The address of an instruction's row of counters; of a generic access, for its lanes that reach a space."""
 
     @abstractmethod
     def hit(self, index: int) -> llvm.Value:
-        """Where its executions with the known access pattern are counted."""
+        """Address of the counter of its executions with the known access pattern."""
 
     # Successors
 
     @abstractmethod
     def go_on(self, index: int, origin: int) -> None:
-        """Branches to the block that starts at an instruction; backwards costs fuel, and may end the time slice."""
+        """Branches to the block at an instruction; a backward branch spends fuel, and may end the time slice."""
 
     @abstractmethod
     def go_on_converted(self, index: int) -> None:
-        """Branches to a later block whose register representation all lanes have already."""
+        """Branches forward to a block whose register representation all lanes already have."""
 
     @abstractmethod
     def later(self, index: int, lanes: llvm.Value) -> llvm.Value:
@@ -192,10 +192,10 @@ class CodegenContext(WarpBuilder, ABC):
 
     @abstractmethod
     def spend_back(self, index: int, origin: int) -> llvm.Value:
-        """Takes the fuel of a backward branch; whether it is used up."""
+        """Spends the fuel of a backward branch; whether it is used up."""
 
     def spend(self, way: llvm.Value) -> llvm.Value:
-        """Takes the fuel of a backward branch over `way` instructions; whether it is used up.
+        """Spends the fuel of a backward branch over `way` instructions; whether it is used up.
 
         A warp that has polled other blocks ends its time slice, unless other splits of the warp are ready.
         """
@@ -210,7 +210,7 @@ class CodegenContext(WarpBuilder, ABC):
         return b.icmp_signed("<", b.load(self.fuel, typ=I64), i64(0))
 
     def end_turn(self, cost: int) -> None:
-        """The fuel is used up, and the warp's budget is charged so many instructions more."""
+        """Ends the time slice: fuel is used up, and the warp's budget is charged `cost` more instructions."""
         b, code = self.b, self.code
         unspent = b.sub(b.load(self.fuel, typ=I64), i64(cost))
         code.store(b.sub(code.load(WarpState, self.warp, "used"), unspent), WarpState, self.warp, "used")
@@ -218,7 +218,7 @@ class CodegenContext(WarpBuilder, ABC):
 
     @abstractmethod
     def wait_at(self, index: int) -> None:
-        """A whole warp waits for others; it resumes at an instruction."""
+        """Suspends a whole warp that waits for others; it resumes at an instruction."""
 
     @contextmanager
     def diverging(self) -> Iterator[None]:
@@ -228,7 +228,7 @@ class CodegenContext(WarpBuilder, ABC):
         self.diverged = before
 
     def fault_if(self, wrong: llvm.Value, kind: FaultKind, at: Instruction, **fields: llvm.Value) -> None:
-        """Stops the run where a lane of the mask `wrong` is set."""
+        """Stops the run if a lane of the mask `wrong` is set."""
         with self.code.when(self.code.nonzero(wrong), likely=False):
             self.record_fault(kind, self.number(at.index), wrong, **fields)
             self.b.branch(self.fault)

@@ -15,14 +15,12 @@ from warplens.emulator.state.counter_layout import DIVERGENT, ON, PARTED, REPLAY
 from warplens.emulator.state.structs import ALL_THREADS, BlockState, ClusterState, FaultKind, Reduce, WarpState
 from warplens.isa.dsl.lanes import U32, Pred
 
-TRY = (
-    8192  # instructions of its budget that a wait at an mbarrier costs a warp: one that never completes ends in seconds
-)
+TRY = 8192  # instructions that a wait at an mbarrier costs the warp's budget: one that never completes ends in seconds
 CLUSTER = 16  # the cluster's barrier, after the 16 of BAR
 
 
 class ControlFlow(InstructionPart):
-    """Control flow: of the active lanes."""
+    """Control flow of the active lanes."""
 
     def branch(self, target: Label, when: Pred | None = None, uniform: bool = False) -> None:
         b = self.b
@@ -47,8 +45,8 @@ class ControlFlow(InstructionPart):
             self._either(condition, target)
 
     def _diverge(self, taken: llvm.Value, there: int, after: int) -> None:
-        """Lanes of `taken` branch, the others fall through.  The smaller half runs first, the half that falls through
-        if they are equal: so an H200 does (measurements/README.md, "Which lanes run first")."""
+        """Lanes of `taken` branch, the others fall through.  The smaller split runs first, the fall-through one if
+        they are equal: as on an H200 (measurements/README.md, "Which lanes run first")."""
         b, code, here = self.b, self.code, self.at.index
         some, all_, mixed, none = (b.append_basic_block(n) for n in ("some", "all", "mixed", "none"))
         b.cbranch(b.icmp_signed("==", taken, i32(0)), none, some)
@@ -75,7 +73,7 @@ class ControlFlow(InstructionPart):
             self.f.go_on(after, here)
 
     def _push_other_half(self, place: int, lanes: llvm.Value, running: llvm.Value) -> None:
-        """These lanes resume at a program point later; the running split is now the others."""
+        """Pushes these lanes to resume at a program point; the others are now the running split."""
         self.b.call(self.runtime.stack.push_and_stale, [self.f.warp, self.f.later(place, lanes), lanes])
         self.b.store(running, self.f.exec)
 
@@ -97,9 +95,9 @@ class ControlFlow(InstructionPart):
         self.f.go_on(self.c.next_index(), self.at.index)
 
     def branch_unless_mask(self, mask: U32, target: Label, equal: bool) -> None:
-        """Lanes that do not exist or have exited are not missed: seen on an H200, where a warp of 8 threads passes
-        BRA.DIV with a mask of all lanes.  Lanes outside the mask do not matter.  A lane whose guard is false goes
-        along, but is not one of those wanted."""
+        """Nonexistent or exited lanes count as present: seen on an H200, where a warp of 8 threads passes BRA.DIV with
+        a mask of all lanes.  Lanes outside the mask do not matter.  A lane whose guard is false follows the others,
+        but does not count as present."""
         wanted = self.b.and_(self.c.first(mask).node, self.b.not_(self.c.exited()))
         missing = self.b.and_(wanted, self.b.not_(self.c.active_mask))
         self._either(self.b.icmp_signed("==" if equal else "!=", missing, i32(0)), target)
@@ -120,7 +118,7 @@ class ControlFlow(InstructionPart):
         b.branch(self.f.dispatch)
 
     def _spend_backwards(self, places: llvm.Value) -> None:
-        """As for branches, so that time goes on: what lies between here and an earlier place."""
+        """Spends fuel as branches do, so that time advances: the distance back to an earlier program point."""
         b = self.b
         back = b.sub(self.f.number(self.at.index), b.extract_element(places, self.c.first_lane()))
         spent = b.select(b.icmp_signed(">", back, i32(0)), back, i32(0))
@@ -157,7 +155,7 @@ class ControlFlow(InstructionPart):
         self.b.branch(self.f.fault)
 
     def yields(self) -> None:
-        """Yields to other splits; lanes that wait for one which only spins are released (simt/split_scheduler.py)."""
+        """Yields to other splits; lanes that wait for a spinning split are released (simt/split_scheduler.py)."""
         b, f = self.b, self.f
         if not f.place.whole or f.diverged:
             with self.code.when(b.call(self.runtime.splits.has_others, [f.warp])):
@@ -177,7 +175,7 @@ class ControlFlow(InstructionPart):
             b.branch(f.suspend)
 
     def cluster_arrive(self) -> None:
-        """In a cluster of one block, cluster_wait does all."""
+        """Arrives at the cluster's barrier; in a cluster of one block, cluster_wait does all."""
         if not self.runtime.clustered:
             return
         code = self.code
@@ -187,7 +185,7 @@ class ControlFlow(InstructionPart):
         self._open_cluster(cluster)
 
     def _open_cluster(self, cluster: llvm.Value) -> None:
-        """The barrier's next phase, if all that live have arrived."""
+        """Advances the barrier's phase if all live threads have arrived."""
         b, code = self.b, self.code
         arrived, live = (code.load(ClusterState, cluster, name) for name in ("arrived", "live"))
         with code.when(b.and_(b.icmp_signed(">=", arrived, live), code.nonzero(arrived))):
@@ -243,8 +241,8 @@ class ControlFlow(InstructionPart):
             b.branch(self.f.dispatch)
 
     def _coming(self) -> llvm.Value:
-        """Lanes whose guard is true.  If there is one, all of the split wait with it: of the rules that come into
-        question the one that fits what an H200 did (measurements/README.md)."""
+        """Lanes whose guard is true.  If there is one, the whole split waits with it: of the candidate rules the one
+        that fits an H200 (measurements/README.md)."""
         if self.condition is None:
             return self.c.mask
         coming = self.c.active_mask
@@ -260,12 +258,12 @@ class ControlFlow(InstructionPart):
         return self.c.u32(count), Pred(self.e, self.b.trunc(truth, I1))
 
     def fence(self) -> None:
-        """Memory is in order here: one thread runs a block, and order between blocks is not relied upon."""
+        """No-op: one thread runs a block, so its memory is in order; order between blocks is not relied upon."""
         if self.at.base in ("MEMBAR", "FENCE"):
             self.f.t.watch.fence(self.code, self.f.env, self.f.block, self.f.warp)
 
     def commit_copies(self) -> None:
-        """Copies are done at once: only the race detector needs the groups."""
+        """Commits a copy group: copies complete at once, only the race detector needs the groups."""
         self.f.t.watch.commit_copies(self.code, self.f.warp)
 
     def wait_for_copies(self, groups: int) -> None:

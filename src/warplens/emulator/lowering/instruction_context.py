@@ -114,7 +114,7 @@ class InstructionContext(PredicateFile):
         return self.code.load(WarpState, self.f.warp, "exited")
 
     def skip_unless(self, condition: llvm.Value) -> None:
-        """Goes on after the instruction if the condition, one for all lanes, is false."""
+        """Skips the instruction if the condition, uniform over the lanes, is false."""
         b = self.b
         here, past = (b.append_basic_block(n) for n in ("here", "past"))
         b.cbranch(condition, here, past)

@@ -48,7 +48,7 @@ def lower_instruction(
     split        whether it may be less than all living lanes
     """
     if instruction.base == "NOP":
-        f.t.watch.meet(f.code, f.warp, mask)  # what is left of a __syncwarp() of lanes that are together
+        f.t.watch.meet(f.code, f.warp, mask)  # a __syncwarp() of converged lanes compiles to this
         return
     b = f.b
     guard = instruction.guard

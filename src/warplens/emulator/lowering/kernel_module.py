@@ -47,8 +47,8 @@ def check_cluster(kernel: Kernel, checks: Checks) -> None:
 class KernelModule(TranslationUnit):
     """Kernel module: builds the module of one kernel.
 
-    tile     lanes of a warp that are adjacent along x (affine.py); with 0 nothing is assumed of threadIdx
-    weights  those that the code for whole warps counts with, for the module with the code for diverged warps
+    tile     lanes of a warp that are adjacent along x (affine.py); with 0 nothing is assumed about threadIdx
+    weights  those of the code for whole warps, for the module with the code for diverged warps
     """
 
     def __init__(
@@ -90,7 +90,7 @@ class KernelModule(TranslationUnit):
         return bind(instruction)
 
     def _parting(self) -> set[ProgramPoint]:
-        """Where lanes can resume when a whole warp diverges."""
+        """Program points where lanes can resume when a whole warp diverges."""
         known = self.shapes.states
         return {ProgramPoint(t) for p in known if p.whole for t in self._flow[p.first]} & set(known)
 
@@ -100,12 +100,12 @@ class KernelModule(TranslationUnit):
 
     @property
     def by_itself(self) -> bool:
-        """Whether diverged warps have a module of their own: not if a warp may start diverged, or calls the driver."""
+        """Whether diverged warps have a module of their own: not if a warp may start diverged, or makes syscalls."""
         return self.start.whole and bool(self.parting) and not self.kernel.externs
 
     def build(self) -> llvm.IRModule:
-        """run_blocks, run_abreast and run_block; the global `apart` takes the address of run_apart, if that is a module
-        of its own."""
+        """run_blocks, run_abreast and run_block; the global `apart` holds the address of run_apart, if that has a
+        module of its own."""
         function = llvm.Function(self.module, llvm.FunctionType(I32, [PTR, PTR, PTR]), "run_warp")
         function.linkage = "internal"
         beyond, places = llvm.GlobalVariable(self.module, PTR, "apart"), set(self.shapes.states)
@@ -113,7 +113,7 @@ class KernelModule(TranslationUnit):
         if self.by_itself:
             places = {place for place in places if place.whole}
         _attributes(function)
-        if not self.large:  # where warps wait at barriers a tenth faster, but slower to translate
+        if not self.large:  # a tenth faster where warps wait at barriers, but slower to compile
             function.attributes.add("alwaysinline")
         WarpFunction(self, function, places, beyond if self.by_itself else None).build()
         blocks = self.runtime.blocks
@@ -133,7 +133,7 @@ class KernelModule(TranslationUnit):
         return self.module
 
     def _keep_weights(self) -> None:
-        """A table: what a hit of each instruction adds to its columns; read with the counters."""
+        """Emits the weight table: what a hit of each instruction adds to its columns; read with the counters."""
         nothing = (0,) * len(AccessCounts().columns())
         rows = [self.weights[i].columns() if i in self.weights else nothing for i in range(len(self.bindings))]
         numbers = [number for row in rows for number in row]

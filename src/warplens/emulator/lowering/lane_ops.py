@@ -1,4 +1,4 @@
-"""Lane operations: the warp interface of isa/ as LLVM IR: special registers, cross-lane operations, and the rest."""
+"""Lane operations: the warp interface of isa/ as LLVM IR, with special registers and cross-lane operations."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ LANE_MASKS = {  # special registers that depend on the lane alone
 
 
 class LaneOps(InstructionContext):
-    """Lane operations: the interface isa/dsl/warp_interface.py of one instruction, each operation from its part.
+    """Lane operations: implements isa/dsl/warp_interface.py for one instruction, each operation from its part.
 
     Special registers and cross-lane operations are emitted here.
     """
@@ -91,7 +91,7 @@ class LaneOps(InstructionContext):
         raise unsupported(self.f.t.program, self.at)
 
     def clock(self) -> U64:
-        """Jumps backwards spend what they repeat, so the place in the code is what came since: together they grow."""
+        """Clock: fuel spent by backward jumps plus the position in the code since the last one; monotonic."""
         code, b = self.code, self.b
         spent = b.sub(code.load(WorkerEnv, self.f.env, "slice"), b.load(self.f.fuel, typ=I64))
         before = b.add(code.load(WarpState, self.f.warp, "used"), spent)
@@ -105,13 +105,13 @@ class LaneOps(InstructionContext):
         whole = self.b.call(made, [self.e.splat(word.node) for run in runs for word in run.words])
         return Data([self.u32(self.b.extract_value(whole, k)) for k in range(words)])
 
-    # Other lanes
+    # Cross-lane operations
 
     def ballot(self, p: Pred) -> U32:
         return self.u32(self.b.bitcast(self.b.and_(self._active, self.e.splat(p.node)), I32))
 
     def shuffle(self, value: U32, source: U32) -> U32:
-        """A lane that takes no part gives 0: what CUDA leaves open must not depend on how registers are kept."""
+        """An inactive lane gives 0: CUDA leaves it undefined, but it must not depend on register representation."""
         given = self.b.select(self._active, self.e.splat(value.node), llvm.IRConstant(V32, None))
         return self.u32(shuffled(self.code, given, self.e.splat(source.node)))
 
@@ -127,7 +127,7 @@ class LaneOps(InstructionContext):
 def formula_function(
     module: llvm.IRModule, name: str, words: int, runs: Sequence[Data], formula: Formula, quick: QuickFormula | None
 ) -> llvm.Function:
-    """A function that returns `words` words, formula(*runs); those of `quick` where they hold in all lanes."""
+    """A function that returns `words` words, formula(*runs); those of `quick` if valid in all lanes."""
     result = llvm.LiteralStructType([V32] * words)
     made, code = function(module, name, result, [V32 for run in runs for _ in run.words])
     emitter, left = LlvmEmitter(code.b), iter(made.args)

@@ -1,8 +1,8 @@
 """Memoized operations: slow scalar operations keep their last operand and its result.
 
-A kernel that divides by a number of the launch converts it, takes its reciprocal and converts back in every warp: a
-chain of a hundred cycles that everything else waits for.  A kept result is there at once, for the host's branch
-prediction does not wait for the comparison: a copy with a remainder in its index runs at 1.3 times the speed.
+A kernel that divides by a launch constant converts it, takes its reciprocal and converts back in every warp: a
+dependence chain of a hundred cycles.  A memoized result is available at once, since the host's branch prediction does
+not wait for the comparison: a copy with a remainder in its index runs at 1.3 times the speed.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def memoized(
         return emit()
     b, code = f.b, f.code
     (kind,) = binding.op.results
-    # The instruction accesses no memory: its record of the buffer used last is free.
+    # The instruction accesses no memory: its Bounds entry is free.
     place = code.at(code.load(WorkerEnv, f.env, "bounds"), b.mul(b.sext(f.number(at.index), I64), i64(sizeof(Bounds))))
     key = b.or_(b.zext(b.bitcast(operand, I32), I64), i64(VALID))
     result = code.variable(I32)
@@ -50,7 +50,7 @@ def memoized(
 
 
 def _one_word(at: Instruction, binding: Binding, arguments: Sequence[Any]) -> llvm.Value | None:
-    """The operand, where that is one word for all lanes, and so is the result."""
+    """The operand, if it and the result are one uniform word."""
     results, given = binding.op.results, [a for a in arguments if isinstance(a, Lanes)]
     if at.base not in SLOW or binding.op.takes_warp or len(results) != 1 or len(given) != 1:
         return None

@@ -27,11 +27,11 @@ from warplens.isa.dsl.warp_interface import AtomicOperation, Data, Space, Update
 
 
 class MemoryOps(InstructionPart):
-    """Memory operations: of the active lanes."""
+    """Memory operations of the active lanes."""
 
     @property
     def _access(self) -> ModuleType:
-        """How an access is emitted: inline, or outlined."""
+        """Module that emits accesses: inline or outlined."""
         return outlined if self.f.t.large else access_emission
 
     def _site(self, mask: llvm.Value | None = None, space: Space = "global", counted: bool = True) -> AccessSite:
@@ -52,7 +52,7 @@ class MemoryOps(InstructionPart):
 
     @property
     def _strong(self) -> bool:
-        """Whether the instruction may be used to wait for other blocks."""
+        """Whether the instruction may poll other blocks."""
         modifiers = self.at.modifiers
         return "STRONG" in modifiers and "SM" not in modifiers
 
@@ -65,7 +65,7 @@ class MemoryOps(InstructionPart):
         return address
 
     def formed(self, space: Space, at: Address) -> Any:
-        """The same; one number or an affine value where it is one."""
+        """The same, as a uniform or affine value where it is one."""
         wide = space in ("global", "generic")
         total = (self._wide_address(at) if wide else self._narrow_address(at)).node
         if isinstance(total, AffineValue):
@@ -94,8 +94,8 @@ class MemoryOps(InstructionPart):
         return total
 
     def _windows(self, address: llvm.Value) -> list[tuple[Space, llvm.Value, bool]]:
-        """Which lanes of a generic access reach which space, and whether they count there: in the shared memory of
-        another block of the cluster only as bytes (H200, ncu 2025.3.1, 2026-11-21)."""
+        """Lanes of a generic access by space, and whether they count there: in the shared memory of another block of
+        the cluster only as bytes (H200, ncu 2025.3.1, 2026-11-21)."""
         b = self.b
         high = b.trunc(b.lshr(address, self.e.number(address, 32)), V32)
         shared = b.bitcast(b.icmp_signed("==", high, self.e.splat(i32(abi.SHARED_WINDOW))), I32)
@@ -114,12 +114,12 @@ class MemoryOps(InstructionPart):
         return found
 
     def _of_this_block(self, address: llvm.Value) -> llvm.Value:
-        """Of generic addresses in the shared memory of the cluster."""
+        """Of generic addresses in the cluster's shared memory, those in this block's."""
         rank = self.b.lshr(self.b.trunc(address, V32), self.e.splat(i32(24)))
         return self.b.icmp_signed("==", rank, self.e.splat(self.code.load(BlockState, self.f.block, "rank")))
 
     def _near(self, address: llvm.Value, space: Space, mask: llvm.Value, size: int) -> llvm.Value:
-        """Generic addresses as addresses of one space, and counts the different ones of the lanes that reach it."""
+        """Converts generic addresses to one space, and counts the distinct ones of the lanes that reach it."""
         b = self.b
         low = b.trunc(b.lshr(address, self.e.number(address, size.bit_length() - 1)), V32)
         different = b.call(self.f.t.routines.count.distinct, [low, mask])
@@ -198,11 +198,11 @@ class MemoryOps(InstructionPart):
         return Data([self.c.u32(self.b.load(place, typ=V32)) for place in total])
 
     def _nothing(self) -> U32:
-        """The result of a load where no data is moved (a trace recording)."""
+        """Result of a load when no data is moved (trace recording)."""
         return self.c.u32(llvm.IRConstant(V32, None))
 
     def _keep(self, old: llvm.Value, mask: llvm.Value, total: Sequence[llvm.Value]) -> None:
-        """The words of a routine's result, in the lanes of a mask."""
+        """Writes the words of a routine's result, in the lanes of a mask."""
         parts = [old] if len(total) == 1 else [self.b.extract_value(old, k) for k in range(len(total))]
         for place, part in zip(total, parts, strict=True):
             before = self.b.load(place, typ=V32)
@@ -236,7 +236,7 @@ class MemoryOps(InstructionPart):
         routine = copy_routine(self.f.t.routines, bytes, fills, bypasses)
         site, lanes = self._site(), self.b.bitcast(self.e.splat(reads.node), I32)
         places, start = self.address("shared", to), self.address("global", source)
-        # Copied data is identified by its source address: two copies from one address write the same.
+        # Copied data is identified by its source address: two copies from one address write equal data.
         whence = [self.b.trunc(start, V32)] * (bytes // 4)
         self.f.t.watch.access(site, "shared", places, bytes, "store", whence, Ordering(copies=True))
         self.f.t.watch.access(self._site(self.b.and_(site.mask, lanes)), "global", start, bytes, "load")

@@ -1,4 +1,4 @@
-"""Outlined operations: in large kernels, long operations become functions: square roots, conversions."""
+"""Outlined operations: in large kernels, long ones (square roots, conversions) become functions."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ LONG = 30  # LLVM instructions from which an operation is outlined: a call takes
 
 @dataclass(frozen=True)
 class OutlinedOp:
-    """An operation as a function, and the types of its results."""
+    """Outlined operation: its function, and the types of its results."""
 
     function: llvm.Function
     kinds: tuple[type[Lanes], ...]
 
 
 class OutlinedOps:
-    """Outlining within one function of `module`; nothing is outlined unless the code is large."""
+    """Outlined operations of one function of `module`; nothing is outlined unless the code is large."""
 
     def __init__(self, module: llvm.IRModule, large: bool, tile: int) -> None:
         self.module, self.large, self.tile = module, large, tile
@@ -71,7 +71,7 @@ def _call(e: LlvmEmitter, written: OutlinedOp, arguments: Sequence[Any]) -> Any:
 
 
 def _key(op: Op, modifiers: Mapping[str, Any], arguments: Sequence[Any]) -> Any:
-    """What the code of an operation depends on; None if it is better inline: of affine values, and of one number."""
+    """Cache key of an operation's code; None if it is better inline: affine or uniform operands."""
     if not all(issubclass(kind, Lanes) for kind in op.results):
         return None
     parts: list[Any] = [id(op), repr(modifiers)]

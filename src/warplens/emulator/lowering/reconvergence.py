@@ -14,7 +14,7 @@ from warplens.isa.dsl.lanes import U32, Pred
 
 
 class Reconvergence(InstructionPart):
-    """Reconvergence: of the active lanes."""
+    """Reconvergence of the active lanes."""
 
     # Convergence barriers.  A barrier register holds, in every lane, the mask of the lanes that it waits for.
 
@@ -70,7 +70,7 @@ class Reconvergence(InstructionPart):
         return self.runtime.stack.popped_stale(self.code, self.f.warp, self.f.number(self.c.next_index()))
 
     def _joined(self, barrier: Register, need: llvm.Value, place: llvm.Value) -> llvm.Value:
-        """Lanes that wait here already join the split; which."""
+        """Lanes already waiting here, which join the split."""
         b, code = self.b, self.code
         joined = b.call(self.runtime.barriers.rejoin, [self.f.warp, i32(barrier.index), need, place])
         self.c.count(REPLAYED, b.zext(code.popcount(joined), I64))
@@ -78,7 +78,7 @@ class Reconvergence(InstructionPart):
         return joined
 
     def _rejoin(self, barrier: Register, need: llvm.Value) -> None:
-        """Lanes that wait here join a split that was popped from a stale slot; it issues the BSYNC with them."""
+        """Waiting lanes join a split popped from a stale slot, which issues the BSYNC with them."""
         b, code = self.b, self.code
         place = self.f.later(self.c.next_index(), self.c.mask)
         joined = self._joined(barrier, need, place)
@@ -94,7 +94,7 @@ class Reconvergence(InstructionPart):
             self._arrive(barrier.index, need, lanes, place)
 
     def _keep_to(self, barrier: Register, masks: llvm.Value, need: llvm.Value) -> None:
-        """Lanes of a merged split that set the barrier at another time wait for the lanes of then."""
+        """Lanes of a merged split that set the barrier at another time wait for their own mask."""
         b = self.b
         masks = self.e.splat(masks)
         lanes = b.bitcast(b.icmp_signed("==", masks, self.e.splat(need)), I32)
@@ -131,19 +131,19 @@ class Reconvergence(InstructionPart):
         self.f.go_on_converted(self.c.next_index())
 
     def _are_all(self, lanes: llvm.Value, need: llvm.Value) -> llvm.Value:
-        """Whether these are all of the needed lanes that have not left."""
+        """Whether these are all needed lanes that have not exited."""
         wanted = self.b.and_(need, self.b.not_(self.c.exited()))
         return self.b.icmp_signed("==", self.b.and_(lanes, wanted), wanted)
 
     def _arrive(self, slot: int, need: llvm.Value, lanes: llvm.Value, place: llvm.Value) -> None:
-        """Lanes wait at a slot; the warp's next split runs."""
+        """Suspends lanes at a slot; the warp's next split runs."""
         self.b.call(self.runtime.barriers.arrive, [self.f.env, self.f.warp, i32(slot), need, lanes, place])
         self.b.branch(self.f.dispatch)
 
     def _wait(self, slot: int, need: llvm.Value, barrier: Register | None = None) -> None:
-        """The split goes on if it is all that is needed, else its lanes wait.
+        """The split continues if it has all needed lanes, else its lanes wait.
 
-        barrier: of a BSYNC; lanes that restored it from a register issue the BSYNC again.
+        barrier: of a BSYNC; lanes that restored it from a register reissue the BSYNC.
         """
         b = self.b
         on, wait = (b.append_basic_block(n) for n in ("on", "wait"))
@@ -158,7 +158,7 @@ class Reconvergence(InstructionPart):
         self.f.go_on(self.c.next_index(), self.at.index)
 
     def _issue_again(self, slot: int, need: llvm.Value, lanes: llvm.Value) -> None:
-        """Lanes that restored a barrier from a register issue its BSYNC once more, unless it is empty."""
+        """Lanes that restored a barrier from a register reissue its BSYNC, unless it is empty."""
         if not self.f.t.restores:
             return
         restored = self.runtime.barriers.restored(self.code, self.f.warp, i32(slot))
@@ -186,10 +186,10 @@ class Reconvergence(InstructionPart):
 
     def _after_released(self, before: llvm.Value) -> None:
         """Released lanes diverge from the split that released them, as at a branch: the slot below becomes stale, and
-        the fewer run first.
+        the smaller split runs first.
 
-        Without the first, lanes of `jumps` and `sudoku_rows` that come to one place one after the other went on as one:
-        2 BSYNC of 161,006 and 651,969 issues more than on an H200 (measurements/h200/odd.csv, strangers.csv).
+        Without the stale slot, lanes of `jumps` and `sudoku_rows` that reach one place in succession merged: 2 BSYNC
+        of 161,006 and 651,969 issues more than on an H200 (measurements/h200/odd.csv, strangers.csv).
         """
         b, code, warp, stack = self.b, self.code, self.f.warp, self.runtime.stack
         stack.mark_stale(code, warp, b.lshr(code.bit(before), i32(1)))
@@ -213,7 +213,7 @@ class Reconvergence(InstructionPart):
         self._wait_apart(WARPSYNC, mask)
 
     def _wait_apart(self, slot: int, mask: U32) -> None:
-        """Each lane waits for the lanes of its own mask, and every different mask takes an issue."""
+        """Each lane waits for the lanes of its own mask; every distinct mask takes an issue."""
         self.f.diverged = True
         needs = self.code.variable(V32, self.e.splat(mask.node))
         place = self.f.later(self.c.next_index(), self.c.mask)
@@ -223,7 +223,7 @@ class Reconvergence(InstructionPart):
         self.b.branch(self.f.dispatch)
 
     def _in_own_mask(self, mask: U32) -> None:
-        """Lanes must be among those they wait for: an H200 raises "illegal instruction" for others."""
+        """Lanes must be in their own mask: an H200 raises "illegal instruction" for others."""
         own_bit = llvm.IRConstant(V32, [1 << lane for lane in range(LANES)])
         missing = self.c.u32(self.e.splat(mask.node)) & self.c.u32(own_bit)
         outside = self.b.bitcast(missing.eq(0).node, I32)
@@ -257,7 +257,7 @@ class Reconvergence(InstructionPart):
         b.branch(self.f.dispatch)
 
     def _end_yielding(self, places: llvm.Value, place: llvm.Value) -> None:
-        """Lanes that came last go on by themselves; those that waited take another issue."""
+        """The lanes that arrived last continue alone; those that waited take another issue."""
         b = self.b
         earlier = b.and_(b.bitcast(b.icmp_signed(">=", places, self.e.splat(i32(EARLIER))), I32), self.c.mask)
         different = b.call(self.f.t.routines.count.distinct, [places, self.c.mask])

@@ -28,18 +28,18 @@ FORMS = {"uniform": "uniform", "affine": "affine", "low": "pair", "high": "pair"
 
 
 def saved_space(last: Mapping[str, int]) -> int:
-    """Bytes that the registers up to these numbers take at most; runs reach up to seven beyond a name."""
+    """Maximum bytes of the registers up to these numbers; register runs extend up to seven past a name."""
     return -(-sum((VECTORS.get(file, 4) + 40) * (n + 8) for file, n in last.items() if n >= 0) // 64) * 64
 
 
-# Lanes that wait there hold what is read after it, while others run the code that they have run.
+# Registers of lanes suspended there stay live while other lanes run the same code.
 WAITS_FOR_LANES = ("BSYNC", "WARPSYNC", "BAR")
 
 
 class RegisterAllocation(LoweredRegisters):
-    """Register allocation: a local for each representation of a register that the code touches, made on first use.
+    """Register allocation: a local for each representation of a register in the code, made on first use.
 
-    In straight code values are remembered instead, and stored where it ends (settle): LLVM would find out the same.
+    In straight-line code values are forwarded instead, and stored at its end (settle), as LLVM would do.
     """
 
     e: LlvmEmitter
@@ -50,9 +50,9 @@ class RegisterAllocation(LoweredRegisters):
         self.f = function
         self.b = function.b
         self.locals: dict[Slot, llvm.Value] = {}
-        self.raw: dict[Slot, llvm.Value] = {}  # what was put there in this block, before its NaNs became the machine's
+        self.raw: dict[Slot, llvm.Value] = {}  # values stored in this block, before NaN canonicalisation
         self.straight = False
-        self.held: dict[Slot, llvm.Value] = {}  # in straight code: what the local holds, or will when it is settled
+        self.held: dict[Slot, llvm.Value] = {}  # in straight-line code: the local's value, stored or pending (settle)
         self.unsettled: dict[Slot, None] = {}
         known = kernel.shapes
         before = [None, *(i.base for i in kernel.program.instructions)]
@@ -74,7 +74,7 @@ class RegisterAllocation(LoweredRegisters):
             self.locals[slot] = place
         return self.locals[slot]
 
-    # What holds the numbers
+    # Locals
 
     def fetch(self, name: Name, form: Form, part: int) -> Any:
         slot = (name, form, part)
@@ -100,7 +100,7 @@ class RegisterAllocation(LoweredRegisters):
             self.b.store(node, self.local(slot))
 
     def settle(self) -> None:
-        """Stores held values to their locals: branches follow."""
+        """Stores held values to their locals, before branches."""
         for slot in self.unsettled:
             self.b.store(self.held[slot], self.local(slot))
         self.unsettled.clear()
@@ -108,7 +108,7 @@ class RegisterAllocation(LoweredRegisters):
         self.straight = False
 
     def begin(self, block: Any, state: State, split: bool) -> None:
-        """Straight code, until it is settled."""
+        """Begins straight-line code, until settle."""
         super().begin(block, state, split)
         self.straight = True
         self.raw.clear()
@@ -134,7 +134,7 @@ class RegisterAllocation(LoweredRegisters):
             self._check(guard)
 
     def _check(self, guard: Guard) -> None:
-        """The corners of the tile stay inside 32 bits, so all lanes do."""
+        """Checks that the corners of the tile stay inside 32 bits, so that all lanes do."""
         b, tile = self.b, self.f.t.tile
         base, x, y = guard.narrow.parts
         wide = b.sext(base, I64) if guard.signed else b.zext(base, I64)
@@ -158,10 +158,10 @@ class RegisterAllocation(LoweredRegisters):
         b.cbranch(fine, on, self.f.wrapped).set_weights([100000, 1])
         b.position_at_end(on)
 
-    # Saving: what is live at one of the places where execution goes on, in the form that it has there
+    # Saving: registers live at a resume point, in their representation there
 
     def slots(self, places: Iterable[tuple[State, Iterable[Name]]], touched: bool = True) -> list[Slot]:
-        """touched: only those that this code touches."""
+        """Slots live at these points; touched: only those that this code uses."""
         found: set[Slot] = set()
         for state, live in places:
             for name in live:
@@ -176,7 +176,7 @@ class RegisterAllocation(LoweredRegisters):
         return sorted(slot for slot in found if not touched or slot in self.locals)
 
     def layout(self, slots: Iterable[Slot]) -> dict[Slot, int]:
-        """Offset of each in the save area, in bytes."""
+        """Offset of each slot in the save area, in bytes."""
         offset, places = 0, {}
         for slot in sorted(slots, key=lambda s: (s[1] != "varying", s[0][0] == "P", s[1] != "pair", s)):
             kind = self.kind(slot[0], slot[1])
@@ -208,7 +208,7 @@ class RegisterAllocation(LoweredRegisters):
                 value = self.b.trunc(value, I1)
             self.b.store(value, self.local(slot))
 
-    # Operands that are no registers
+    # Non-register operands
 
     def immediate(self, kind: type[Lanes], bits: int) -> Any:
         width = llvm.IntType(kind.bits)
@@ -252,7 +252,7 @@ class RegisterAllocation(LoweredRegisters):
         return values
 
     def _within_bank(self, at: Constant, offset: llvm.Value, size: int) -> None:
-        """A GPU reads 0 past the end of a bank, and compute-sanitizer reports nothing; here it is a fault."""
+        """Bounds check of a bank: a GPU reads 0 past its end, unreported by compute-sanitizer; here it is a fault."""
         b, code, function = self.b, self.f.code, self.f
         first = self.e.splat(offset)
         end_of_bank = code.load(WorkerEnv, function.env, "bank_bytes", at.bank)

@@ -1,4 +1,4 @@
-"""Split dispatch: the time slice of a warp: takes the next split, suspends, ends."""
+"""Split dispatch: a warp's time slice: pops the next split, suspends, ends."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ LONG = 22  # log2 of the instructions that a split runs while others of its warp
 
 
 class SplitDispatch:
-    """Split dispatch: the part of a function that runs warps which both tiers share.
+    """Split dispatch: the part of run_warp common to both tiers.
 
     save    saves registers until the warp's next time slice
     branch  branches to the program point of this number, or to the block `lost` if there is none
-    stops   blocks that end the time slice where it is known which registers are live, and what saves those
+    stops   blocks that end the time slice where the live registers are known, and what saves those
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class SplitDispatch:
         return pc
 
     def build(self) -> tuple[llvm.BasicBlock, llvm.BasicBlock]:
-        """Takes the next split and branches to its pc.  Gives the blocks where it is known, and where it resumes."""
+        """Pops the next split and branches to its pc.  Returns the blocks where that is known, and where it resumes."""
         b = self.b
         chosen, go = (self.f.function.append_basic_block(n) for n in ("chosen", "go"))
         b.position_at_end(self.f.dispatch)
@@ -64,8 +64,8 @@ class SplitDispatch:
         return chosen, go
 
     def suspend(self) -> None:
-        """The time slice is over: saves registers; the split runs first in the next one.  But one that waits, or may
-        spin until other splits of the warp have run, goes to the bottom of the stack."""
+        """Ends the time slice: saves registers; the split runs first in the next one.  But one that waits, or may spin
+        until other splits of the warp have run, goes to the bottom of the stack."""
         b, code = self.b, self.code
         stopped = self.f.function.append_basic_block("stopped")
         for block, save in (self.f.suspend, self.save), *self.stops():
@@ -100,7 +100,7 @@ class SplitDispatch:
         b.ret(i32(Status.WAITING))
 
     def add_used(self) -> llvm.Value:
-        """The instructions that the warp has executed, those of this time slice included."""
+        """The instructions executed by the warp, including this time slice."""
         b, code = self.b, self.code
         used = b.sub(code.load(WorkerEnv, self.f.env, "slice"), b.load(self.f.fuel, typ=I64))
         total = b.add(code.load(WarpState, self.warp, "used"), used)

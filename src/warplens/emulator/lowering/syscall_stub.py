@@ -1,4 +1,4 @@
-"""System calls in generated code: out to Python with the lanes' registers, and back."""
+"""System call stub: calls Python with the lanes' registers, and returns."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HOOK = llvm.FunctionType(I32, [PTR, PTR, PTR, I32, PTR, I32, I32])
 
 
 def driver_block(function: CodegenContext) -> llvm.BasicBlock:
-    """The block that the dispatcher branches to for a number in PLACES."""
+    """Block of the dispatcher for a number in PLACES."""
     b = function.b
     here, block = b.block, function.function.append_basic_block("driver")
     b.position_at_end(block)
@@ -27,7 +27,7 @@ def driver_block(function: CodegenContext) -> llvm.BasicBlock:
 
 
 def call_driver(function: CodegenContext) -> None:
-    """The running lanes call, and resume where they return to.
+    """Emits the call by the running lanes, which resume at their return address.
 
     Code with calls keeps all registers as 32 numbers (uniformity.py).
     """

@@ -1,7 +1,7 @@
 """Warp function: SASS to an LLVM function that runs a warp until it ends, waits, or its time slice is over.
 
-A warp begins whole and stays so in most kernels.  The code for diverged warps is a function by itself, in a module of
-its own, so that only kernels that diverge wait for its compilation (jit/lazy_divergent_code.py).
+A warp begins converged and stays so in most kernels.  Code for diverged warps is a separate function, in its own
+module, so that only kernels that diverge wait for its compilation (jit/lazy_divergent_code.py).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from warplens.sass.flow_graph import waits
 class WarpFunction(CodegenContext):
     """Warp function: the body of run_warp(env, block, warp) -> Status, or of run_apart (lazy_divergent_code.py).
 
-    places  program points that the function has blocks for; a warp that resumes at another one leaves for run_apart
+    places  program points that have blocks in the function; a warp that resumes at another one jumps to run_apart
     beyond  the global that holds the address of run_apart
     """
 
@@ -66,7 +66,7 @@ class WarpFunction(CodegenContext):
         self.place = min(self.blocks)
 
     def build(self) -> None:
-        """run_warp: from the first instruction, or from where the warp stopped."""
+        """run_warp: from the first instruction, or from the warp's resume point."""
         b, code = self.b, self.code
         self._begin(code.load(WorkerEnv, self.env, "slice"))
         self.entries.add(self.t.start)
@@ -83,7 +83,7 @@ class WarpFunction(CodegenContext):
         self._end()
 
     def build_apart(self, entries: Iterable[ProgramPoint]) -> None:
-        """run_apart: from the pc of a split that has been popped already; `entries`: where whole warps can leave to."""
+        """run_apart: from the pc of an already popped split; `entries`: where whole warps can enter it."""
         b = self.b
         *_, fuel, pc, straight = self.function.args
         self._begin(fuel)
@@ -115,7 +115,7 @@ class WarpFunction(CodegenContext):
         self.layout = self.registers.layout(self.slots)
 
     def _apart_layout(self) -> dict[Slot, int]:
-        """Where the registers of diverged lanes are saved: the same for run_warp, which leaves, and run_apart."""
+        """Save area of diverged lanes' registers: the same for run_warp, which jumps to run_apart, and run_apart."""
         places = self._held_at(p for p in self.t.shapes.states if not p.whole)
         return self.registers.layout(self.registers.slots(places, touched=False))
 
@@ -123,7 +123,7 @@ class WarpFunction(CodegenContext):
         return [(self.t.shapes.states[p], self.t.shapes.live[p]) for p in sorted(places)]
 
     def _saved_at(self, places: Iterable[ProgramPoint]) -> list[Slot]:
-        """The registers live at the places that this code saves; the rest is only passed on (_leave)."""
+        """The registers live at the program points that this code saves; others are only passed on (_leave)."""
         return [slot for slot in self.registers.slots(self._held_at(places)) if slot in self.layout]
 
     def _end(self) -> None:
@@ -139,7 +139,7 @@ class WarpFunction(CodegenContext):
         b.ret(i32(Status.FAULT))
 
     def _resume(self, otherwise: Callable[[], None]) -> None:
-        """Restores registers: of a whole warp those live where it resumes, in large code those live at any entry."""
+        """Restores registers: of a whole warp those live at its resume point, in large code those live at any entry."""
         b = self.b
         apart = b.append_basic_block("apart")
         entries = [place for place in sorted(self.entries) if place.whole]
@@ -157,7 +157,7 @@ class WarpFunction(CodegenContext):
         otherwise()
 
     def _dispatched(self) -> Callable[[], None]:
-        """All program points are in this function; gives what restores the registers and dispatches to one."""
+        """All program points are in this function; returns the emitter that restores registers and dispatches."""
         chosen, _ = self.splits.build()
 
         def restored() -> None:
@@ -170,8 +170,8 @@ class WarpFunction(CodegenContext):
         self.registers.restore(self.code, self.saved, slots, self.layout)
 
     def _leave(self) -> Callable[[], None]:
-        """The split goes on in run_apart, with these registers and the rest of the time slice.  Gives what calls
-        run_apart with the registers as they were saved."""
+        """The split continues in run_apart, with these registers and the rest of the time slice.  Returns the emitter
+        of the call of run_apart with the saved registers."""
         b = self.b
         b.position_at_end(self.dispatch)
         self.splits.next_split()
@@ -199,7 +199,7 @@ class WarpFunction(CodegenContext):
                 switch.add_case(i32(number), self.driver)
 
     def wait_at(self, index: int) -> None:
-        """A whole warp waits for others; it resumes at an instruction."""
+        """Suspends a whole warp that waits for others; it resumes at an instruction."""
         block = self.function.append_basic_block("wait")
         self.b.branch(block)
         self.waits.append((block, ProgramPoint(index, whole=True)))
@@ -212,8 +212,8 @@ class WarpFunction(CodegenContext):
             self.b.ret(i32(Status.WAITING))
 
     def stop_at(self, place: ProgramPoint) -> llvm.BasicBlock:
-        """Ends the time slice of a split that resumes at this program point.  A whole warp saves only what is live:
-        registers that might be saved would have to be computed in every iteration of a loop."""
+        """Ends the time slice of a split that resumes at this program point.  A whole warp saves only live registers:
+        others would have to be computed in every iteration of a loop."""
         if not place.whole:
             return self.suspend
         if place not in self.stops:
@@ -313,7 +313,7 @@ class WarpFunction(CodegenContext):
         return i32(number_of(target))
 
     def _convert(self, target: ProgramPoint, lanes: llvm.Value | None) -> None:
-        """Registers take the representation of the target, where these lanes (None: the split) resume."""
+        """Converts registers to the representation of the target, where these lanes (None: the split) resume."""
         known = self.t.shapes
         moves = None
         if not known.leaves_whole[self.place] or self.diverged:

@@ -1,4 +1,4 @@
-"""Argument conversion: numbers in the bytes of their parameter, where nothing is lost; the elements of arrays checked.
+"""Argument conversion: numbers to the bytes of their parameter, losslessly; checks the element types of arrays.
 
 Rounding to the nearest float is no loss: 0.1 is a double in Python.  Neither is another sign of integers of the same
 width: -1 and 0xffffffff are the same 4 bytes.
@@ -20,7 +20,7 @@ LARGEST_BFLOAT16 = float.fromhex("0x1.FEp127")
 
 def number_bytes(value: Any, size: int, kind: ParameterType, label: str) -> bytes:
     """A number, structure or null pointer in the bytes of its parameter.  UsageError if it does not fit."""
-    if isinstance(value, np.ndarray):  # without axes
+    if isinstance(value, np.ndarray):  # zero-dimensional
         value = value[()]
     if isinstance(value, bytes):  # as they are
         return _sized(value, size, "bytes", label)
@@ -39,9 +39,9 @@ def number_bytes(value: Any, size: int, kind: ParameterType, label: str) -> byte
 
 
 def check_elements(given: np.dtype[Any], kind: ParameterType, label: str) -> None:
-    """UsageError where the parameter points to numbers of another type, or is none to be pointed to.
+    """UsageError if the parameter points to another element type, or is no pointer.
 
-    Bytes and vectors of integers (char*, uint4*) stand for data of any type, wider words for narrower data packed in
+    Bytes and vectors of integers (char*, uint4*) accept data of any type, wider words accept narrower data packed in
     them.
     """
     if not given.isnative:
@@ -68,13 +68,13 @@ def check_elements(given: np.dtype[Any], kind: ParameterType, label: str) -> Non
 
 
 def _as_type(value: Any, kind: ParameterType, element: ElementType, label: str) -> bytes:
-    """A number as the parameter's type holds it."""
+    """A number converted to the parameter's type."""
     if isinstance(value, np.void) or (isinstance(value, np.uint16) and element.scalar == "bf16"):
-        return _sized(value.tobytes(), element.bytes, str(value.dtype), label)  # numpy itself has no bfloat16: its bits
+        return _sized(value.tobytes(), element.bytes, str(value.dtype), label)  # NumPy has no bfloat16: its bits
     if not isinstance(value, bool | int | float | np.bool_ | np.integer | np.floating):
         _refuse(value, kind, label, "pass a number")
     number = value.item() if isinstance(value, np.generic) else value
-    if isinstance(number, np.floating):  # a long double has no other spelling in Python
+    if isinstance(number, np.floating):  # a long double: item() does not convert it
         number = float(number)
     if kind.boolean:
         if number not in (0, 1):
@@ -101,7 +101,7 @@ def _as_float(number: int | float, kind: ParameterType, element: ElementType, la
 
 
 def _python_number(value: Any, size: int, label: str) -> bytes:
-    """A number whose parameter's type is not known: integers and floats as what they are."""
+    """A number for a parameter of unknown type: integers as integers, floats as floats."""
     if isinstance(value, bool | int | float) and size not in (1, 2, 4, 8):
         raise UsageError(
             f"{label} is {_shown(value)}, and the kernel takes a structure of {size} bytes there: pass its bytes, or "

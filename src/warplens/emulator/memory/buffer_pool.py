@@ -1,6 +1,6 @@
 """Buffer pool: host memory of earlier launches, kept for the next.
 
-To touch fresh pages takes longer than to copy into them.
+The first touch of fresh pages takes longer than copying into them.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 
 Bytes = NDArray[np.uint8]
 Record = TypeVar("Record", bound=Structure | Array[Any])
-LINES = 128  # bytes that a host's cache fetches together, at most
+LINES = 128  # bytes that a host's cache fetches together (adjacent lines), at most
 # Bytes that this process keeps between launches; as much as the last launch had, up to the larger number: a launch that
 # adds 2^26 floats takes 105 ms with fresh pages and 75 with those of the one before.
 KEPT, MOST_KEPT = 1 << 26, 1 << 28
 
 
 def address(array: NDArray[Any]) -> int:
-    """Where the host has an array.  NumPy's `ctypes.data` makes two objects for it and takes five times as long."""
+    """Host address of an array.  NumPy's `ctypes.data` makes two objects for it and takes five times as long."""
     start: int = array.__array_interface__["data"][0]
     return start
 
@@ -35,7 +35,7 @@ def aligned(size: int, alignment: int = 4096) -> Bytes:
 
 
 def alone(kind: type[Record]) -> Record:
-    """A new record in cache lines of its own, against false sharing between threads."""
+    """A new record in cache lines of its own: no false sharing between threads."""
     return cast(Record, kind.from_buffer(aligned(-(-sizeof(kind) // LINES) * LINES, LINES).data))
 
 
@@ -55,7 +55,7 @@ class BufferPool:
         return aligned(size)
 
     def give(self, buffers: Iterable[Bytes]) -> None:
-        """Returns the buffers of a launch, to be kept or dropped."""
+        """Returns the buffers of a launch to the pool, which keeps or drops them."""
         given = [buffer for buffer in buffers if buffer.size]
         most = min(max(KEPT, sum(buffer.size for buffer in given)), MOST_KEPT)
         with self._lock:

@@ -1,9 +1,8 @@
-"""What a host's array held before the kernel wrote it there: put aside stretch by stretch, each when an instruction is
-about to write it for the first time.
+"""Copy-on-write backup of host arrays: saves each 16 KB chunk just before the kernel first writes it.
 
-It is on its way to the host's caches then anyway, and the copy passes them: of the 20 ms that it took to copy 256 MiB
-first, additions of 2^26 floats lose 12.  Of a stretch that holds one word over and over, as results mostly do before
-there are any, only the word is kept.
+The chunk is about to enter the host's caches anyway, and the copy bypasses them: of the 20 ms that it took to copy
+256 MiB in advance, additions of 2^26 floats lose 12.  Of a chunk that repeats one word, as result arrays mostly do
+before the launch, only the word is kept.
 """
 
 from __future__ import annotations
@@ -18,21 +17,21 @@ from warplens.emulator.memory.buffer_pool import SPARE, address, aligned
 from warplens.emulator.state.structs import BufferRange
 from warplens.system.memory_advice import in_small_pages
 
-SHIFT = 14  # of the bytes of a stretch: what 128 warps that go abreast write in a round
+SHIFT = 14  # log2 of the bytes of a chunk: what 128 interleaved warps write in a round
 STRETCH = 1 << SHIFT
 ROW = 4 * LANES  # bytes that machine code copies at a time
 ROWS = llvm.VectorType(I32, LANES)
-BEGUN, DONE, EVEN = 1, 2, 4  # EVEN: one word over and over
+BEGUN, DONE, EVEN = 1, 2, 4  # EVEN: the chunk repeats one word
 Bytes = NDArray[np.uint8]
 Pairs = list[tuple[Bytes, Bytes]]
 
 
 class CopyOnWrite:
-    """`array` as it was: in `before` where `done` says so by stretches, or a word of `even`; elsewhere in the array.
+    """Copy-on-write backup of `array`: old content of chunks that are `done`, in `before`, or as a word in `even`.
 
-    patience   how often an instruction may come to a stretch that is aside before the rest goes there at once: such an
-               instruction jumps about, and to look up where it is takes longer than to copy
-    few        only a few blocks run, anywhere: what they write must not bring the rest into memory
+    patience   how often an instruction may hit a saved chunk before all others are saved at once: its accesses jump
+               about, and the look-ups take longer than the copy
+    few        only a few blocks run, anywhere: saving what they write must not page in the rest
     """
 
     def __init__(self, array: Bytes, few: bool = False) -> None:
@@ -47,12 +46,12 @@ class CopyOnWrite:
         self.before[array.size - rest :] = array[array.size - rest :]
 
     def back(self) -> Pairs:
-        """(to, from) that make the array what it was, where it held more than one word over and over: that is there."""
+        """(to, from) copies that restore the array, but for chunks of one repeated word, which are restored here."""
         self._spread(self.array)
         return [(self.array[part], self.before[part]) for part in self._parts(BEGUN | DONE)]
 
     def rest(self) -> Pairs:
-        """(to, from) that make `before` all of what it was, likewise."""
+        """(to, from) copies that complete `before`, likewise."""
         self._spread(self.before)
         return [(self.before[part], self.array[part]) for part in self._parts(0)]
 
@@ -66,7 +65,7 @@ class CopyOnWrite:
 
 
 def put_aside(module: llvm.IRModule) -> llvm.Function:
-    """(buffer, number of a stretch): it is aside, or all are and the buffer says so."""
+    """put_aside(buffer, chunk number): saves the chunk, or all chunks, and marks the buffer so."""
     if found := module.globals.get("put_aside"):
         return found
     made, code = function(module, "put_aside", llvm.VoidType(), [PTR, I64])
@@ -92,7 +91,7 @@ def _is_done(code: StructuredBuilder, done: llvm.Value, number: llvm.Value) -> l
 
 
 def _one(module: llvm.IRModule) -> llvm.Function:
-    """(buffer, number of a stretch): it is aside; several threads may ask for it at once."""
+    """(buffer, chunk number): saves the chunk once; thread-safe."""
     if found := module.globals.get("put_one_aside"):
         return found
     made, code = function(module, "put_one_aside", llvm.VoidType(), [PTR, I64])
@@ -134,7 +133,7 @@ def _row(code: StructuredBuilder, source: llvm.Value, number: llvm.Value) -> llv
 
 
 def _rows_of(code: StructuredBuilder, source: llvm.Value, rows: llvm.Value, word: llvm.Value) -> llvm.Value:
-    """How many rows from the first on hold nothing but this word."""
+    """How many leading rows hold nothing but this word."""
     b, place = code.b, code.variable(I64, i64(0))
     alike = b.insert_element(llvm.IRConstant(ROWS, None), word, i32(0))
     alike = b.shuffle_vector(alike, alike, llvm.IRConstant(ROWS, None))

@@ -19,20 +19,20 @@ from warplens.emulator.state.structs import BufferRange
 from warplens.errors import UsageError
 
 ALIGNMENT = 512  # cudaMalloc gives at least 256
-WIDEST = 16  # bytes that a lane reads at once
-# Bytes from which an array stays where the host has it, mostly inside a line of the host's cache: a product of matrices
-# that reads it again and again runs at two thirds of its speed there.
+WIDEST = 16  # bytes of the widest access of a lane
+# Bytes from which an array is used in place, mostly misaligned to the host's cache lines: a matrix product that rereads
+# it runs at two thirds of its speed there.
 IN_PLACE = 1 << 20
 LINE = 64  # bytes
 SHARE = 1 << 23  # bytes that one thread copies at a time
-# Bytes between allocations that belong to nobody.  Hosts are slow where a load and a store are alike modulo 4096.
+# Guard gap in bytes between allocations.  Hosts are slow where a load and a store alias modulo 4096.
 GUARD = (1 << 16) + 1536
 NOTHING = np.zeros(0, np.uint8)
 LIMIT = 1 << 37  # the classifier numbers sectors with 32 bits
 
 
 def copy(pairs: list[tuple[NDArray[np.uint8], NDArray[np.uint8]]], threads: int) -> None:
-    """Each (to, from), in shares on several threads where there is much: to start them takes 0.2 ms."""
+    """Copies each (to, from), large ones split over several threads: starting them takes 0.2 ms."""
     if threads == 1 or sum(target.size for target, _ in pairs) <= SHARE:
         for pair in pairs:
             np.copyto(*pair)
@@ -48,9 +48,9 @@ def copy(pairs: list[tuple[NDArray[np.uint8], NDArray[np.uint8]]], threads: int)
 
 @dataclass(frozen=True)
 class Allocation:
-    """`size` bytes from `address`, and the host's array that it is filled with, which the host has at `start`.
+    """Allocation: `size` bytes from `address`, filled from the host's array at host address `start`.
 
-    ours   what the array held before the launch, of which nobody else knows
+    ours   private copy of what the array held before the launch
     """
 
     name: str
@@ -70,28 +70,28 @@ class Allocation:
 
 
 class DeviceMemory:
-    """Allocations one after the other, each followed by a guard; filled when the kernel starts.
+    """Device memory: consecutive allocations, each followed by a guard gap; filled when the kernel starts.
 
-    Large ones stay where the host has them.  Where the host lends them to be written there, too, their content is kept
-    when that is about to begin; otherwise they are then copied to memory of their own.
+    Large ones are used in place, in the host's arrays.  At the first write they are backed up if the host's array may
+    be written (copy_on_write.py), else copied to memory of their own.
     """
 
     def __init__(self) -> None:
         self.allocations: list[Allocation] = []
         self.top = GLOBAL_BASE
         self.host = NOTHING
-        self.base = 0  # where it stands
-        self.own: set[int] = set()  # allocations that have memory here; the others are where the host has them
-        self.kept: dict[int, CopyOnWrite] = {}  # of those that are written there, what they held before
+        self.base = 0  # host address of device memory
+        self.own: set[int] = set()  # allocations that have memory here; the others are used in place
+        self.kept: dict[int, CopyOnWrite] = {}  # backups of those that are written in place
         self.taking = Lock()
         self.threads, self.lent = 1, False
-        # Allocations that the kernel changed, by number; after a fault all, that it may have changed.
+        # Allocations that the kernel changed, by number; after a fault all that it may have changed.
         self.written: frozenset[int] = frozenset()
-        self.read: frozenset[int] = frozenset()  # whose content mattered to it
-        self.blank: frozenset[int] = frozenset()  # whose content does not matter when it runs again
+        self.read: frozenset[int] = frozenset()  # allocations whose content the kernel used
+        self.blank: frozenset[int] = frozenset()  # allocations whose content a rerun does not use
 
     def allocate(self, name: str, array: NDArray[Any], start: int | None = None) -> int:
-        """The address of a new allocation with this content, contiguous, which the host has at `start`."""
+        """The address of a new allocation with this contiguous content, at host address `start`."""
         place, size = self.top, array.nbytes
         self.top = -(-(place + size + GUARD) // ALIGNMENT) * ALIGNMENT
         if self.top - GLOBAL_BASE > LIMIT:
@@ -100,9 +100,9 @@ class DeviceMemory:
         return place
 
     def fill(self, threads: int = 1, lent: bool = False) -> None:
-        """Every allocation as the kernel finds it, also where it has run already.
+        """Sets every allocation to its content at launch, also after an earlier run.
 
-        threads   that copy;  lent: the host's arrays may be written where they are, as the launch's result
+        threads   that copy;  lent: the host's arrays may be written in place, as the launch's result
         """
         self.threads, self.lent = threads, lent
         self.own.update(n for n, a in enumerate(self.allocations) if n not in self.own and not self._may_stay(a))
@@ -111,7 +111,7 @@ class DeviceMemory:
             self._copy_in(self.own)
 
     def _have_room(self) -> None:
-        """Memory for allocations that cannot stay with the host; for all, at the distances that they have."""
+        """Reserves memory for allocations not used in place: for all, at the distances of their device addresses."""
         size = self.top - GLOBAL_BASE
         if self.host.size < size:
             try:
@@ -121,10 +121,10 @@ class DeviceMemory:
             self.base = address(self.host)
 
     def _may_stay(self, allocation: Allocation) -> bool:
-        """Whether it can be used where the host has it.
+        """Whether it can be used in place.
 
         Machine code moves up to 16 bytes a lane, and expects the host's addresses to be as good as the device's.
-        Arrays that overlap are buffers of their own.
+        Overlapping arrays get separate buffers.
         """
         if allocation.size < IN_PLACE or allocation.start % WIDEST:
             return False
@@ -143,13 +143,13 @@ class DeviceMemory:
                 self.own.add(number)
 
     def _copy_in(self, numbers: Iterable[int]) -> None:
-        """Allocations get memory of their own with their content, where that matters."""
+        """Copies allocations to memory of their own, with their content if the kernel uses it."""
         self._have_room()
         filled = [self.allocations[n] for n in sorted(numbers) if n not in self.blank]
         copy([(self._place(a), a.data) for a in filled], self.threads)
 
     def bring(self, number: int) -> bool:
-        """An allocation that has only been read gets memory of its own after all; False if that would not help."""
+        """Moves an allocation that was only read to memory of its own; False if that would not help."""
         allocation = self.allocations[number]
         if self.may_be_written(number) or allocation.start % LINE == 0:
             return False
@@ -158,14 +158,14 @@ class DeviceMemory:
         return True
 
     def may_be_written(self, number: int) -> bool:
-        """Whether an allocation has been taken, or has had memory here from the start."""
+        """Whether an allocation has been taken, or had memory of its own from the start."""
         return number in self.own or number in self.kept
 
     def again(self, whole: bool = True) -> None:
-        """As before the launch, to be filled once more: what the kernel reads and changes is kept as it was, for the
-        host's array has the result, or is about to take it if it may be written.  The rest stays with the host.
+        """Prepares a rerun: keeps the old content of what the kernel reads and changes, since the host's array has the
+        result, or will take it if it may be written.  The rest is used in place.
 
-        whole   the launch was: what no block has read may then be anything
+        whole   the whole grid ran: what no block has read need not be kept
         """
         self.blank = frozenset(n for n in self.written - self.read if whole)
         for number in self.written & self.read:
@@ -176,29 +176,29 @@ class DeviceMemory:
                 before = aside.before
             elif allocation.array.flags.writeable:
                 before = allocation.data.copy()
-            else:  # which keeps what it held
+            else:  # a read-only array keeps its content
                 continue
             self.allocations[number] = replace(allocation, array=before, start=address(before), ours=True)
 
     def undo(self) -> None:
-        """Of a launch that did not come to an end, or that only repeats another, nothing stays in the arrays."""
+        """Restores the arrays after a launch that did not finish, or that only repeats another."""
         if self.kept:
             copy([pair for aside in self.kept.values() for pair in aside.back()], self.threads)
 
     def release(self) -> None:
-        """The memory is given back until the next fill()."""
+        """Frees the memory until the next fill()."""
         SPARE.give((self.host, *(aside.before for aside in self.kept.values() if not aside.few)))
         self.host = NOTHING
         self.own.clear()
         self.kept.clear()
 
     def copy_back(self, allocation: int, target: NDArray[Any], threads: int = 1) -> None:
-        """What the kernel left in an allocation, by number."""
+        """Copies an allocation, by number, to `target` after the kernel."""
         if allocation in self.own:
             copy([(target.reshape(-1).view(np.uint8), self._place(self.allocations[allocation]))], threads)
 
     def view(self, number: int) -> NDArray[np.uint8]:
-        """What an allocation, by number, holds now."""
+        """Current content of an allocation, by number."""
         allocation = self.allocations[number]
         return self._place(allocation) if number in self.own else allocation.data
 
@@ -208,7 +208,7 @@ class DeviceMemory:
         return self.host[start : start + allocation.size]
 
     def describe(self, number: int, entry: BufferRange) -> None:
-        """Where an allocation is now, for machine code."""
+        """Fills the BufferRange of an allocation for machine code."""
         entry.delta, entry.own, aside = self.delta(number), self.may_be_written(number), self.kept.get(number)
         entry.in_stretches = aside is not None
         if aside is not None:
@@ -216,13 +216,13 @@ class DeviceMemory:
             entry.patience, entry.aside_even = aside.patience, address(aside.even)
 
     def delta(self, number: int) -> int:
-        """Host address = device address + this, in an allocation."""
+        """Host address minus device address of an allocation."""
         allocation = self.allocations[number]
         start = self.base + allocation.address - GLOBAL_BASE if number in self.own else allocation.start
         return start - allocation.address
 
     def nearest(self, address: int) -> tuple[Allocation, int] | None:
-        """The allocation that an address is closest to, and the distance: negative below it, else from its end."""
+        """The allocation nearest to an address, and the distance: negative below it, else from its end."""
 
         def distance(a: Allocation) -> int:
             return a.address - address if address < a.address else address - (a.address + a.size)

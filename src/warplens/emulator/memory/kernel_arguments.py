@@ -1,4 +1,4 @@
-"""Kernel arguments: a user's values as a kernel takes them, numbers as bytes, arrays as device buffers."""
+"""Kernel arguments: converts a user's values: numbers to parameter bytes, arrays to device buffers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from warplens.launchspec.pitched_array import Pitched
 
 @dataclass(frozen=True)
 class PassedArguments:
-    """The parameter block, and each array with the number of its allocation."""
+    """Passed arguments: the parameter block, and each array with the number of its allocation."""
 
     block: bytes
     arrays: tuple[tuple[NDArray[Any], int], ...]
@@ -32,7 +32,7 @@ def pass_arguments(
     types: Sequence[ParameterType] = (),
 ) -> PassedArguments:  # fmt: skip
     """Allocates the arrays; one that is passed twice is one buffer.  Numbers are converted to the types of the
-    parameters, as far as these are known.  UsageError for an argument that does not fit, or would be changed."""
+    parameters, where known.  UsageError for an argument that does not fit, or would lose value."""
     expected = kernel.parameters
     if len(args) != len(expected):
         sizes = ", ".join(f"{p.size} bytes" for p in expected)

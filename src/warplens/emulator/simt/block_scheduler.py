@@ -1,6 +1,6 @@
 """Block scheduler: block barriers, the warps of a block in turn, the blocks of a grid.
 
-Splits that wait at a block barrier are parked: out of the SIMT stack, until enough threads of the block have arrived.
+Splits waiting at a block barrier are parked: off the SIMT stack until enough threads of the block have arrived.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from warplens.emulator.state.structs import (
     WorkerEnv,
 )
 
-ABREAST_TURNS = 1 << 15  # time slices of blocks that are interleaved: rounds of their loops
+ABREAST_TURNS = 1 << 15  # time slices of interleaved blocks: rounds of their loops
 IDLE_TURN = 1000  # cost of a round without a barrier passed, in rounds that pass one, of the rounds a block may take
 
 
@@ -54,7 +54,7 @@ class BlockScheduler:
 
     @cached_property
     def exit_lanes(self) -> llvm.Function:
-        """exit_lanes(block, warp, mask): these lanes are finished."""
+        """exit_lanes(block, warp, mask): marks these lanes as exited."""
         made, code = function(self.module, "exit_lanes", VOID, [PTR, PTR, I32], inline=True)
         block, warp, mask = made.args
         b = code.b
@@ -84,7 +84,7 @@ class BlockScheduler:
 
     @cached_property
     def unpark(self) -> llvm.Function:
-        """unpark(warp, barrier): splits that wait there are ready."""
+        """unpark(warp, barrier): splits waiting there become ready."""
         made, code = function(self.module, "unpark", VOID, [PTR, I32], inline=True)
         warp, barrier = made.args
         b = code.b
@@ -92,7 +92,7 @@ class BlockScheduler:
         alone = b.and_(waits, b.icmp_signed("==", self.stack.count(code, warp), i32(0)))
         here = b.icmp_signed("==", code.load(WarpState, warp, "parked_at", 0), barrier)
         with b.if_else(b.and_(alone, here), likely=True) as (whole, parts):
-            with whole:  # of most warps: push without its calls, which would take as long as ten instructions
+            with whole:  # most warps: push inline; its calls would take as long as ten instructions
                 pc, mask = (code.load(WarpState, warp, f"parked_{name}", 0) for name in ("pc", "mask"))
                 self.stack.push_on_empty(code, warp, pc, mask)
                 code.store(0, WarpState, warp, "parked")
@@ -126,7 +126,7 @@ class BlockScheduler:
 
     @cached_property
     def open_barriers(self) -> llvm.Function:
-        """open_barriers(env, block): releases every block barrier at which enough threads are; whether one was."""
+        """open_barriers(env, block): releases every complete block barrier; whether there was one."""
         made, code = function(self.module, "open_barriers", I32, [PTR, PTR])
         env, block = made.args
         b = code.b
@@ -187,7 +187,7 @@ class BlockScheduler:
             mask = b.load(b.gep(masks, [w], source_etype=I32), typ=I32)
             self.stack.start(code, warp)
             code.store(mask, WarpState, warp, "exec")
-            code.store(b.not_(mask), WarpState, warp, "exited")  # no lane waits for those that do not exist
+            code.store(b.not_(mask), WarpState, warp, "exited")  # no lane waits for nonexistent ones
 
         code.each(code.load(WorkerEnv, env, "warps"), start)
         self.watch.start_block(code, env, block)
@@ -195,9 +195,9 @@ class BlockScheduler:
         return made
 
     def run_block(self, run_warp: llvm.Function) -> llvm.Function:
-        """run_block(env, block): warps in turn until the block is done, faults, or its turns are over."""
+        """run_block(env, block): warps in turn until the block is done, faults, or has used its rounds."""
         made, code = function(self.module, "run_block", I32, [PTR, PTR])
-        made.linkage = "external"  # Python gives waiting blocks their turns
+        made.linkage = "external"  # Python gives waiting blocks their time slices
         env, block = made.args
         b = code.b
         with code.when(b.icmp_signed("==", code.load(BlockState, block, "started"), i32(0))):
@@ -233,9 +233,9 @@ class BlockScheduler:
             stop = b.load_atomic(code.load(WorkerEnv, env, "stop"), "monotonic", 4, typ=I32)  # Python writes it
             with code.when(code.nonzero(stop), likely=False):
                 b.ret(i32(Status.STOPPED))
-            # A block that gets past a barrier moves on; one whose warps only use up their turns may wait for another.
+            # A block that passes a barrier makes progress; one whose warps only use up time slices may be waiting.
             cost = b.select(code.nonzero(opened), i64(1), i64(IDLE_TURN))
-            # Where a warp has asked what other blocks do, they go on now.
+            # If a warp has polled other blocks, those run now.
             alone = b.icmp_signed("==", code.load(WorkerEnv, env, "asked"), asked)
             b.store(b.select(alone, b.sub(b.load(left, typ=I64), cost), i64(0)), left)
 
@@ -245,7 +245,7 @@ class BlockScheduler:
 
     def run_blocks(self, one_block: llvm.Function) -> llvm.Function:
         """run_blocks(env, block, first, count): blocks first, first + 1 ... of the grid, x fastest, one after the
-        other.  Gives 256 * blocks finished + the status of the last."""
+        other.  Returns 256 * blocks finished + the status of the last."""
         made, code = function(self.module, "run_blocks", I64, [PTR, PTR, I64, I64])
         made.linkage = "external"
         env, block, number_of_first, count = made.args
@@ -269,10 +269,10 @@ class BlockScheduler:
 
     def run_abreast(self, one_block: llvm.Function) -> llvm.Function:
         """run_abreast(env, blocks, several, first, count): as run_blocks, but `several` blocks at a time, whose records
-        `blocks` leads to, one turn of each after the other.
+        `blocks` points to, in turn.
 
-        Gives 256 * blocks begun + the status of the last; READY where blocks do not come to an end: what is left of
-        them may be waiting for others.
+        Returns 256 * blocks begun + the status of the last; READY if blocks do not finish: the rest may be waiting
+        for others.
         """
         made, code = function(self.module, "run_abreast", I64, [PTR, PTR, I64, I64, I64])
         made.linkage = "external"
@@ -322,7 +322,7 @@ class BlockScheduler:
         return made
 
     def _put(self, code: StructuredBuilder, env: llvm.Value, block: llvm.Value, number: llvm.Value) -> None:
-        """ctaid of the block with this number."""
+        """Sets ctaid for the block with this number."""
         b = code.b
         width, height = (b.zext(code.load(WorkerEnv, env, "grid", axis), I64) for axis in range(2))
         row = b.udiv(number, width)
@@ -330,7 +330,7 @@ class BlockScheduler:
             code.store(b.trunc(value, I32), BlockState, block, "ctaid", axis)
 
     def _next_block(self, code: StructuredBuilder, env: llvm.Value, block: llvm.Value) -> None:
-        """ctaid of the next block, by addition: divisions would take as long as a short warp."""
+        """Advances ctaid to the next block by addition: divisions would take as long as a short warp."""
 
         def step(axis: int) -> None:
             code.bump(code.field(BlockState, block, "ctaid", axis), 1, I32)

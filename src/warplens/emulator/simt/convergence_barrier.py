@@ -1,7 +1,7 @@
 """Convergence barriers (BSSY, BSYNC) and WARPSYNC: arrival, completion, release.
 
-What a BSYNC does where functions save their barriers in registers was read off 364 warps (H200, measurements/README.md,
-Recursion).  In kernels whose lanes yield, convergence_barrier_yield.py decides about BSYNC.
+BSYNC of functions that save their barriers in registers was measured on 364 warps (H200, measurements/README.md,
+Recursion).  In kernels whose lanes yield, convergence_barrier_yield.py handles BSYNC.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from warplens.emulator.state.structs import (
 class ConvergenceBarriers:
     """Convergence barriers: owns `WarpState.barriers`; emits each of its functions on first use.
 
-    restores   whether barriers come back from registers: recursion does that
+    restores   whether barriers are restored from registers, as in recursion
     gives_way  whether lanes may yield: then a barrier is one register of the warp, kept here
     """
 
@@ -43,14 +43,14 @@ class ConvergenceBarriers:
         self.restores = restores
         self.gives_way = gives_way
 
-    # State, as other parts read and change it
+    # State, read and changed by other parts
 
     def waiting_at(self, code: StructuredBuilder, warp: llvm.Value, slot: llvm.Value | int) -> llvm.Value:
         """Lanes that wait at a slot."""
         return code.load(WarpState, warp, "barriers.waiting", slot)
 
     def waiting(self, code: StructuredBuilder, warp: llvm.Value, slots: int = WARPSYNC) -> llvm.Value:
-        """Lanes that wait at one of the first `slots`: a few loads, seldom executed."""
+        """Lanes that wait at any of the first `slots`: a few loads, seldom executed."""
         lanes: llvm.Value = i32(0)
         for slot in range(slots):
             lanes = code.b.or_(lanes, self.waiting_at(code, warp, slot))
@@ -65,7 +65,7 @@ class ConvergenceBarriers:
     def suspend(
         self, code: StructuredBuilder, warp: llvm.Value, lanes: llvm.Value, pc: llvm.Value, need: llvm.Value
     ) -> None:
-        """These lanes will resume at pc, and wait for `need` if they wait."""
+        """Suspends lanes: they resume at pc, and wait for `need` if they wait."""
         assign(code, warp, "resume_pc", lanes, pc)
         assign(code, warp, "barriers.need", lanes, need)
 
@@ -87,7 +87,7 @@ class ConvergenceBarriers:
         code.store(lanes, WarpState, warp, "barriers.lanes", slot)
 
     def needed(self, code: StructuredBuilder, warp: llvm.Value, slot: llvm.Value) -> llvm.Value:
-        """Lanes that a BSYNC waits for: those of the barrier, and those without which it was last passed."""
+        """Lanes that a BSYNC waits for: those of the barrier, and those skipped when it was last passed."""
         return code.b.or_(self.lanes(code, warp, slot), code.load(WarpState, warp, "barriers.skipped", slot))
 
     def set_skipped(
@@ -96,7 +96,7 @@ class ConvergenceBarriers:
         code.store(lanes, WarpState, warp, "barriers.skipped", slot)
 
     def clear_skipped(self, code: StructuredBuilder, warp: llvm.Value, lanes: llvm.Value) -> None:
-        """These lanes run again."""
+        """These lanes run again: they are no longer skipped at any barrier."""
         rest = code.b.not_(lanes)
         for slot in range(WARPSYNC):
             skipped = code.load(WarpState, warp, "barriers.skipped", slot)
@@ -137,10 +137,10 @@ class ConvergenceBarriers:
         made, code = function(self.module, "arrive", VOID, [PTR, PTR, I32, I32, I32, I32])
         env, warp, slot, need, mask, pc = made.args
         b = code.b
-        if not self.restores:  # lanes in no barrier (it was passed without them) wait for none but themselves
+        if not self.restores:  # lanes in no barrier (it was passed without them) wait only for themselves
             need = b.select(code.nonzero(need), need, mask)
         earlier = self.waiting_at(code, warp, slot)
-        # What lanes do together is done by the code of those that come last.
+        # The code of the lanes that arrive last handles the operation of all.
         together = b.select(b.icmp_signed("==", slot, i32(COLLECTIVE)), b.or_(mask, earlier), mask)
         assign(code, warp, "resume_pc", together, pc)
         assign(code, warp, "barriers.need", mask, need)
@@ -175,7 +175,7 @@ class ConvergenceBarriers:
         return made
 
     def _waiters(self, code: StructuredBuilder, slot: llvm.Value, need: llvm.Value, lanes: llvm.Value) -> llvm.Value:
-        """Which of these lanes wait: at a barrier that is saved in registers only those that are in it."""
+        """Which of these lanes wait: at a barrier saved in registers only those in it."""
         if not self.restores:
             return lanes
         at_bsync = code.b.icmp_signed("<", slot, i32(WARPSYNC))
@@ -188,7 +188,7 @@ class ConvergenceBarriers:
     def _arrived(self, code: StructuredBuilder, warp: llvm.Value, slot: llvm.Value, pc: llvm.Value) -> llvm.Value:
         """Lanes that wait at slot; with WARPSYNC.ALL only those that wait at the same pc.
 
-        Halves of a warp that come to two of them hang on an H200 (measurements/README.md).
+        Halves of a warp that arrive at two of them hang on an H200 (measurements/README.md).
         """
         b = code.b
         anywhere = b.icmp_signed("!=", slot, i32(EVERYBODY))
@@ -210,12 +210,12 @@ class ConvergenceBarriers:
     ) -> None:
         """Lanes of `need` resume if all of them wait or have exited.
 
-        again   whether they issue the instruction at which they waited once more
+        again   whether they reissue the instruction at which they waited
         coming  lanes that have just arrived
 
-        Barriers that are saved in registers (recursion) ask only whether their lanes wait, at any BSYNC; lanes that
-        come and are not in the barrier pass.  Lanes that wait elsewhere are then ready to issue their own BSYNC, when
-        it is their turn (read off an H200: measurements/README.md, Recursion).
+        Barriers saved in registers (recursion) require only that their lanes wait, at any BSYNC; arriving lanes that
+        are not in the barrier pass.  Lanes that wait elsewhere become ready to issue their own BSYNC, in their turn
+        (measured on an H200: measurements/README.md, Recursion).
         """
         b = code.b
         wanted = b.and_(need, b.not_(code.load(WarpState, warp, "exited")))
@@ -234,7 +234,7 @@ class ConvergenceBarriers:
                 b.call(self.stack.push, [warp, pc, passing])
         with code.when(b.and_(complete, code.nonzero(wanted))):
             with code.when(b.icmp_signed(">=", slot, i32(WARPSYNC))):
-                self.stack.mark_merged(code, warp)  # lanes of one BSSY, which may have run it at different times
+                self.stack.mark_merged(code, warp)  # lanes of one BSSY may have executed it at different times
             with code.when(self._is_sync(code, slot)):
                 self.watch.meet(code, warp, wanted)
             self.wait_no_longer(code, warp, slot, wanted)
@@ -252,7 +252,7 @@ class ConvergenceBarriers:
         code.b.call(self.stack.push_groups, [warp, lanes, code.field(WarpState, warp, "resume_pc")])
 
     def _ready_to_reissue(self, code: StructuredBuilder, warp: llvm.Value, lanes: llvm.Value) -> None:
-        """Lanes that wait at another BSYNC than the one passed do not pass theirs: they are ready to issue it."""
+        """Lanes that wait at another BSYNC than the passed one do not pass theirs: they become ready to reissue it."""
         b = code.b
         after = entries(code, warp, "resume_pc")
         assign(code, warp, "resume_pc", lanes, b.sub(after, LlvmEmitter(b).splat(i32(1))))
@@ -261,7 +261,7 @@ class ConvergenceBarriers:
         self.push_resumed(code, warp, lanes)
 
     def release_complete(self, code: StructuredBuilder, env: llvm.Value, warp: llvm.Value, from_slot: int) -> None:
-        """Lanes have left: those that waited only for them, at slots from `from_slot` on, resume and issue again."""
+        """Lanes have exited: those that waited only for them, at slots from `from_slot` on, resume and reissue."""
         b = code.b
 
         def release(slot: llvm.Value) -> None:
@@ -290,7 +290,7 @@ class ConvergenceBarriers:
     def rejoin(self) -> llvm.Function:
         """rejoin(warp, slot, need, pc) -> lanes that wait at slot, to resume at pc; they no longer wait.
 
-        Of barriers that are saved in registers, or where lanes yield, all of them; else those that wait for need.
+        With barriers saved in registers, or where lanes yield, all of them; else those that wait for need.
         """
         made, code = function(self.module, "rejoin", I32, [PTR, I32, I32, I32])
         warp, slot, need, pc = made.args

@@ -1,22 +1,22 @@
-"""BSYNC in kernels whose lanes yield, or wait for each other at two barriers: which lanes pass, and without which.
+"""BSYNC with yields or crossed lanes (waiting for each other at two barriers): which lanes pass, and which are skipped.
 
-Read off two to eight groups of lanes in 28 kernels (H200, measurements/h200/turns.csv and yielding.csv):
+Measured with two to eight groups of lanes in 28 kernels (H200, measurements/h200/turns.csv and yielding.csv):
 
-- A barrier is one register of the warp.  BSSY adds its lanes; a BSYNC that is passed empties it.  Lanes without which
-  it was passed are skipped: it still waits for them until they run again, or another BSSY names the barrier.
-- At a BSYNC lanes that are not in the barrier pass.  Those in it pass if the others wait, at any instruction; or
-  without those that are bypassable, if all that could run are bypassable and all lanes of the split are in it.
+- A barrier is one register of the warp.  BSSY adds its lanes; passing a BSYNC empties it.  Lanes without which it was
+  passed are skipped: it still waits for them until they run again, or another BSSY names the barrier.
+- At a BSYNC lanes outside the barrier pass.  Those in it pass if the others wait, at any instruction; or without the
+  bypassable ones, if all that could run are bypassable and all lanes of the split are in the barrier.
 - A BSYNC passed without some lanes resumes the lane that has the turn after them.  If it yielded it is no longer
-  bypassable, so the next BSYNC waits for it.  If it waits at another BSYNC and was one of those skipped, all that wait
-  with it issue that one again, and wait for the lane whose turn it is then; if it was not, or waits at a WARPSYNC, no
+  bypassable, so the next BSYNC waits for it.  If it waits at another BSYNC and was skipped, all that wait with it
+  reissue that BSYNC, and wait for the lane that has the turn then; if it was not skipped, or waits at a WARPSYNC, no
   BSYNC elsewhere is passed without lanes until it has run (`turn_pending`).
-- The turn's lane is no longer bypassable, too, when a split that waited makes place for one that yielded; when several
+- The turn's lane also stops being bypassable when a waiting split is replaced by one that yielded; when several
   pass and one of them had the turn; and when lanes outside the barrier pass while others are missing and lanes yielded
   at more than one pc.  If then none is missing, all yielded lanes are bypassable again; also when lanes of a stale
   split resume together with others that wait.
-- Lanes that pass a BSYNC issue it once more if several BSSY have added to its barrier and all that waited for it did so
-  there; or if others are missing and the lane whose turn it is waits there and was resumed (was no longer bypassable)
-  since it came; so do released lanes.  That gives the counts of 669 of 684 warps of 19 kernels (yielding_counts.csv).
+- Lanes that pass a BSYNC reissue it if several BSSY have added to its barrier and all that waited for it did so there;
+  or if others are missing and the turn's lane waits there and was resumed (stopped being bypassable) since it arrived;
+  so do released lanes.  That gives the counts of 669 of 684 warps of 19 kernels (yielding_counts.csv).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from warplens.emulator.state.structs import INSTRUCTION, ISSUES_AGAIN, WAIT_SLOT
 
 
 class YieldingBsync:
-    """BSYNC with yields: has no state of its own; emits each of its functions on first use."""
+    """BSYNC with yields: stateless; emits each of its functions on first use."""
 
     def __init__(self, stack: SimtStack, yields: YieldedLanes, barriers: ConvergenceBarriers) -> None:
         self.module = stack.module
@@ -92,8 +92,8 @@ class YieldingBsync:
         return made
 
     def _resume_turn(self, code: StructuredBuilder, warp: llvm.Value, need: llvm.Value) -> None:
-        """A barrier was passed without some of its lanes: the lane whose turn it is can no longer be bypassed; if it
-        waits at another BSYNC and is one of them, all that wait there issue that one again."""
+        """A barrier was passed without some of its lanes: the turn's lane is no longer bypassable; if it waits at
+        another BSYNC and is one of them, all that wait there reissue that BSYNC."""
         b, barriers = code.b, self.barriers
         turn = self.yields.turn(code, warp)
         now = code.bit(turn)
@@ -116,8 +116,8 @@ class YieldingBsync:
 
     @cached_property
     def issue_again(self) -> llvm.Function:
-        """issue_again(env, warp, pc): the split that was taken issues the BSYNC before its pc once more; it waits there
-        for the lane whose turn it is now, or passes.  Gives the lanes that pass."""
+        """issue_again(env, warp, pc): the popped split reissues the BSYNC before its pc; it waits there for the turn's
+        lane, or passes.  Returns the lanes that pass."""
         made, code = function(self.module, "issue_again", I32, [PTR, PTR, I32])
         env, warp, pc = made.args
         b = code.b
@@ -130,7 +130,7 @@ class YieldingBsync:
         return made
 
     def _missing(self, code: StructuredBuilder, warp: llvm.Value, need: llvm.Value, here: llvm.Value) -> llvm.Value:
-        """Needed lanes that are neither here nor wait, at any instruction, nor have exited."""
+        """Needed lanes that are not here, not waiting at any instruction, and not exited."""
         b = code.b
         waiting = self.barriers.waiting(code, warp, WAIT_SLOTS)
         return b.and_(need, b.not_(b.or_(b.or_(waiting, code.load(WarpState, warp, "exited")), here)))
@@ -138,15 +138,15 @@ class YieldingBsync:
     def _passed(
         self, code: StructuredBuilder, warp: llvm.Value, slot: llvm.Value, need: llvm.Value, lanes: llvm.Value
     ) -> None:
-        """These lanes wait no longer and the barrier is empty; its other lanes are skipped until they run again."""
+        """Releases these lanes and empties the barrier; its other lanes are skipped until they run again."""
         self.barriers.set_lanes(code, warp, slot, 0)
         self.barriers.set_skipped(code, warp, slot, code.b.and_(need, code.b.not_(lanes)))
         self.barriers.wait_no_longer(code, warp, slot, lanes)
 
     @cached_property
     def release(self) -> llvm.Function:
-        """release(env, warp, slot, bypassable) -> whether: lanes that wait at this BSYNC resume if all others in it
-        wait or are bypassable, and issue it once more."""
+        """release(env, warp, slot, bypassable) -> whether lanes waiting at this BSYNC resume: if all others in it wait
+        or are bypassable; they then reissue it."""
         made, code = function(self.module, "release", I1, [PTR, PTR, I32, I32])
         env, warp, slot, bypassable = made.args
         b, barriers = code.b, self.barriers

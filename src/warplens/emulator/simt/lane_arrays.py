@@ -10,12 +10,12 @@ from warplens.emulator.state.structs import WarpState
 
 
 def entries(code: StructuredBuilder, warp: llvm.Value, field: str) -> llvm.Value:
-    """All 32 entries."""
+    """All 32 entries of the field."""
     return code.b.load(code.field(WarpState, warp, field), typ=vector(I32), align=4)
 
 
 def assign(code: StructuredBuilder, warp: llvm.Value, field: str, lanes: llvm.Value, value: llvm.Value) -> None:
-    """Entries of these lanes become `value`: one for all, or 32."""
+    """Masked store: sets these lanes' entries to `value`, one for all or 32."""
     new = value if value.type == vector(I32) else LlvmEmitter(code.b).splat(value)
     chosen = code.b.select(code.b.bitcast(lanes, vector(I1)), new, entries(code, warp, field))
     code.b.store(chosen, code.field(WarpState, warp, field), align=4)

@@ -1,4 +1,4 @@
-"""SIMT runtime: the scheduling functions of one module, by the part of a warp's state that they own."""
+"""SIMT runtime: the scheduling functions of one module, grouped by the warp state they own."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from warplens.emulator.simt.yielded_lanes import YieldedLanes
 
 
 class SimtRuntime:
-    """The parts, each with what it needs of the others.
+    """SIMT runtime: its parts, each linked to those it uses.
 
-    stack     splits that can run
+    stack     splits that are ready
     yields    lanes that yielded, and the turn
     barriers  lanes that wait at BSYNC or WARPSYNC
     bsync     BSYNC in kernels whose lanes yield
@@ -32,7 +32,7 @@ class SimtRuntime:
         gives_way: bool,
         clustered: bool = False,
     ) -> None:
-        """barriers: block barriers that a block can use; restores: whether convergence barriers come back from
+        """barriers: block barriers that a block can use; restores: whether convergence barriers are restored from
         registers; gives_way: whether lanes may yield; clustered: whether blocks run in clusters."""
         self.clustered = clustered
         self.stack = SimtStack(module)

@@ -23,7 +23,7 @@ class SimtStack:
     def __init__(self, module: llvm.IRModule) -> None:
         self.module = module
 
-    # State, as other parts read and change it
+    # State, read and changed by other parts
 
     def count(self, code: StructuredBuilder, warp: llvm.Value) -> llvm.Value:
         """Number of splits on the stack."""
@@ -41,7 +41,7 @@ class SimtStack:
         return code.b.load(found, typ=I32)
 
     def start(self, code: StructuredBuilder, warp: llvm.Value) -> None:
-        """A warp that has not begun has one split, which its first time slice takes (clear)."""
+        """Initial stack of a warp: one split, which its first time slice pops (clear)."""
         code.store(1, WarpState, warp, "stack.count")
 
     def clear(self, code: StructuredBuilder, warp: llvm.Value) -> None:
@@ -57,7 +57,7 @@ class SimtStack:
         code.store(1, WarpState, warp, "stack.pop_keeps_turn")
 
     def take_keeps_turn(self, code: StructuredBuilder, warp: llvm.Value) -> llvm.Value:
-        """Whether this pop passes no turn; the next one does."""
+        """Whether this pop passes no turn; resets the flag."""
         keeps = code.nonzero(code.load(WarpState, warp, "stack.pop_keeps_turn"))
         code.store(0, WarpState, warp, "stack.pop_keeps_turn")
         return keeps
@@ -134,7 +134,7 @@ class SimtStack:
 
     @cached_property
     def push_groups(self) -> llvm.Function:
-        """push_groups(warp, mask, pcs): lanes of mask become ready, one split for each pc in pcs[lane]."""
+        """push_groups(warp, mask, pcs): pushes the lanes of mask, one split for each pc in pcs[lane]."""
         made, code = function(self.module, "push_groups", VOID, [PTR, I32, PTR])
         warp, mask, pcs = made.args
         b = code.b
@@ -153,7 +153,7 @@ class SimtStack:
         return made
 
     def issue_group(self, code: StructuredBuilder, values: llvm.Value, rest: llvm.Value) -> llvm.Value:
-        """Lanes of `rest` that one issue serves, of jump targets or masks of WARPSYNC.EXCLUSIVE.
+        """Lanes of `rest` served by one issue, for jump targets or masks of WARPSYNC.EXCLUSIVE.
 
         Those with the value of the lowest lane; if that is more than half of them, with that of the lowest of the
         others.
@@ -173,7 +173,7 @@ class SimtStack:
     def push_targets(self) -> llvm.Function:
         """push_targets(warp, mask, pcs) -> lanes of the replays, summed.
 
-        Lanes of mask jump to pcs[lane].  An issue serves one target, the others wait at the jump and issue it again.
+        Lanes of mask jump to pcs[lane].  An issue serves one target; the others wait at the jump and reissue it.
         """
         made, code = function(self.module, "push_targets", I64, [PTR, I32, PTR])
         warp, mask, pcs = made.args
@@ -217,9 +217,9 @@ class SimtStack:
     # Pop
 
     def pop(self, code: StructuredBuilder, warp: llvm.Value) -> tuple[llvm.Value, llvm.Value]:
-        """Takes the top of a stack that is not empty, its mask to warp.exec.  Its pc, and whether its slot was stale.
+        """Pops a nonempty stack, its mask to warp.exec.  Returns its pc, and whether its slot was stale.
 
-        A split that has still to issue its jump (AT_JUMP) keeps its lanes.
+        A split that has not issued its jump yet (AT_JUMP) keeps its lanes.
         """
         b = code.b
         last = b.sub(self.count(code, warp), i32(1))
@@ -265,7 +265,7 @@ class SimtStack:
         b.ret_void()
         return made
 
-    # What else replaces the top
+    # Resume and peek
 
     def resume_same_split(self, code: StructuredBuilder, warp: llvm.Value, pc: llvm.Value, lanes: llvm.Value) -> None:
         """Pushes the running split so that the next time slice pops it as it is now: stale if it was popped so."""

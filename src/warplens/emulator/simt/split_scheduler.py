@@ -1,8 +1,8 @@
-"""Split scheduler: which split of a warp runs next, and what YIELD, EXIT and BREAK do to the others.
+"""Split scheduler: selects the split of a warp that runs next; effects of YIELD, EXIT and BREAK.
 
-The top of the SIMT stack runs next.  Where the stack is empty, lanes are looked for from the lane that has the turn on,
-round the warp: all that yielded at one pc together, or those that wait at a BSYNC for none but bypassable lanes.  The
-turn passes on with every split that is taken, to the next lane that does not run.  docs/reconvergence.md has all rules.
+The top of the SIMT stack runs next.  If the stack is empty, lanes are searched round robin from the turn's lane: all
+that yielded at one pc together, or those that wait at a BSYNC for bypassable lanes only.  The turn advances with every
+popped split, to the next lane that does not run.  docs/reconvergence.md has all rules.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ TRUE, FALSE = llvm.IRConstant(I1, 1), llvm.IRConstant(I1, 0)
 
 
 class SplitScheduler:
-    """Split scheduler: has no state of its own; emits each of its functions on first use.
+    """Split scheduler: stateless; emits each of its functions on first use.
 
     gives_way  whether lanes may yield: else yields and bsync are not used
     """
@@ -43,7 +43,7 @@ class SplitScheduler:
 
     @cached_property
     def next_split(self) -> llvm.Function:
-        """next_split(env, warp): takes the split that runs next, mask to warp.exec; its pc, or -1 if there is none."""
+        """next_split(env, warp): pops the split that runs next, mask to warp.exec; its pc, or -1 if there is none."""
         made, code = function(self.module, "next_split", I32, [PTR, PTR], inline=True)
         env, warp = made.args
         if self.gives_way:
@@ -59,7 +59,7 @@ class SplitScheduler:
             code.b.ret(i32(-1))
 
     def _pop(self, code: StructuredBuilder, warp: llvm.Value) -> llvm.Value:
-        """Takes the top of the stack; one whose slot was stale runs with all lanes that are ready at its pc."""
+        """Pops the stack; a split from a stale slot runs with all lanes that are ready at its pc."""
         pc, stale = self.stack.pop(code, warp)
         with code.when(stale, likely=False):
             self.stack.gather_stale(code, warp, pc)
@@ -68,7 +68,7 @@ class SplitScheduler:
         return pc
 
     def _pop_or_reissue(self, code: StructuredBuilder, env: llvm.Value, warp: llvm.Value) -> None:
-        """Returns the split that runs next; one that only issues its BSYNC again may wait there instead."""
+        """Returns the popped split; one that reissues its BSYNC may wait there instead."""
         b = code.b
         before = code.load(WarpState, warp, "exec")
         turned = self._take_turn_if_empty(code, env, warp)
@@ -88,7 +88,7 @@ class SplitScheduler:
             b.ret(b.and_(pc, i32(ISSUES_AGAIN - 1)))
 
     def _take_turn_if_empty(self, code: StructuredBuilder, env: llvm.Value, warp: llvm.Value) -> llvm.Value:
-        """Where the stack is empty, lanes that yielded or wait at a BSYNC may become ready; whether there are any."""
+        """If the stack is empty, tries lanes that yielded or wait at a BSYNC; whether any became ready."""
         b = code.b
         lanes = self.yields.yielded(code, warp)
         empty = b.icmp_signed("==", self.stack.count(code, warp), i32(0))
@@ -102,8 +102,8 @@ class SplitScheduler:
         """take_turn(env, warp, resting, coming) -> whether lanes were made ready: from the turn on, lanes that yielded
         and are in `resting`, or that wait at a BSYNC and may be released.
 
-        Lanes that wait at a WARPSYNC and have the turn issue it once more, in vain; the lanes that yield just now
-        (`coming`) may be next.
+        Lanes that wait at a WARPSYNC and have the turn reissue it, in vain; the lanes now yielding (`coming`) may
+        be next.
         """
         made, code = function(self.module, "take_turn", I1, [PTR, PTR, I32, I32])
         env, warp, resting, coming = made.args
@@ -158,7 +158,7 @@ class SplitScheduler:
 
     @cached_property
     def yield_lanes(self) -> llvm.Function:
-        """yield_lanes(env, warp, pc, mask) -> whether others run now; lanes of mask then resume at `pc` later."""
+        """yield_lanes(env, warp, pc, mask) -> whether others run now; if so, lanes of mask resume at `pc` later."""
         made, code = function(self.module, "yield_lanes", I1, [PTR, PTR, I32, I32])
         env, warp, pc, mask = made.args
         b, yields = code.b, self.yields
@@ -179,8 +179,8 @@ class SplitScheduler:
 
     @cached_property
     def recheck(self) -> llvm.Function:
-        """recheck(env, warp): lanes have left; those that waited only for them are released, and issue their BSYNC
-        once more."""
+        """recheck(env, warp): lanes have exited; those that waited only for them are released and reissue their
+        BSYNC."""
         made, code = function(self.module, "recheck", VOID, [PTR, PTR])
         env, warp = made.args
         if self.gives_way:

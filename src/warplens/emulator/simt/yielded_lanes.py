@@ -1,4 +1,4 @@
-"""Yielded lanes: which lanes gave up the processor at YIELD or NANOSLEEP, and the round-robin turn among them.
+"""Yielded lanes: lanes that yielded at YIELD or NANOSLEEP, and their round-robin turn.
 
 Diverged splits are on the SIMT stack (simt_stack.py); yielded lanes are kept in `yielded`, scheduled round robin from
 lane `turn` (split_scheduler.py).  Until they run again they are bypassable: a BSYNC may be passed without them
@@ -82,14 +82,14 @@ class YieldedLanes:
         self.set_turn(code, warp, self.first_from(code, self.turn(code, warp), resting))
 
     def mark_resumed(self, code: StructuredBuilder, warp: llvm.Value) -> None:
-        """The lane whose turn it is can no longer be bypassed, though it has not run yet."""
+        """The turn's lane is no longer bypassable, though it has not run yet."""
         b = code.b
         now = code.bit(self.turn(code, warp))
         self.set_bypassable(code, warp, b.and_(self.bypassable(code, warp), b.not_(now)))
         code.store(b.or_(self.resumed(code, warp), now), WarpState, warp, "yielding.resumed")
 
     def mark_pending(self, code: StructuredBuilder, warp: llvm.Value, waiting: llvm.Value) -> None:
-        """The lane whose turn it is can no longer be bypassed; if it is one of `waiting`, its turn is pending."""
+        """The turn's lane is no longer bypassable; if it is one of `waiting`, its turn is pending."""
         b = code.b
         self.mark_resumed(code, warp)
         waits = b.and_(waiting, code.bit(self.turn(code, warp)))
@@ -99,13 +99,13 @@ class YieldedLanes:
         code.store(0, WarpState, warp, "yielding.turn_pending")
 
     def mark_all_bypassable(self, code: StructuredBuilder, warp: llvm.Value) -> None:
-        """All yielded lanes may be bypassed again."""
+        """All yielded lanes are bypassable again."""
         for name in ("turn_pending", "resumed"):
             code.store(0, WarpState, warp, f"yielding.{name}")
         self.set_bypassable(code, warp, code.b.or_(self.bypassable(code, warp), self.yielded(code, warp)))
 
     def taken(self, code: StructuredBuilder, warp: llvm.Value, lanes: llvm.Value) -> None:
-        """These lanes run now: what was noted of their turns is over, and the turn passes on."""
+        """These lanes run now: clears their resumed and pending marks, and passes the turn on."""
         b = code.b
         rest = b.not_(lanes)
         for name in ("bypassable", "turn_pending", "resumed"):

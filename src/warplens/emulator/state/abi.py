@@ -1,6 +1,6 @@
 """ABI: constant bank 0, special registers and address windows, as the driver sets them.
 
-All addresses are fixed numbers: what a kernel computes from them is the same on every machine.
+All addresses are constants: a kernel's arithmetic on them gives the same on every machine.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from warplens.core.launch import Dim3, Launch
 GLOBAL_BASE = 0x7F00_0000_0000  # device memory starts here
 SHARED_WINDOW = 0x7E00  # high word of generic addresses of shared memory
 LOCAL_WINDOW = 0x7D00  # likewise of local memory
-STACK_TOP = 0xFFFDC0  # what the driver puts into R1 on sm_90
+STACK_TOP = 0xFFFDC0  # R1 as the driver sets it on sm_90
 CALL_STACK = 1024  # cudaLimitStackSize, unless set
 BANK_BYTES = 65536
 
@@ -28,8 +28,8 @@ FIRST_ARGUMENT, ARGUMENTS = 4, 10  # of system calls, R4 to R13
 
 @dataclass(frozen=True)
 class ClusterWindows:
-    """Offsets at which a kernel reads its cluster: whether it was started in clusters (%is_explicit_cluster), then
-    three words each: %cluster_nctaid, its reciprocals as floats, %nclusterid; and %cluster_nctarank."""
+    """Cluster windows: offsets of a kernel's cluster data: launched in clusters (%is_explicit_cluster), then three
+    words each: %cluster_nctaid, its reciprocals as floats, %nclusterid; and %cluster_nctarank."""
 
     given: int
     size: int
@@ -40,7 +40,7 @@ class ClusterWindows:
 
 @dataclass(frozen=True)
 class ConstantBank0:
-    """Byte offsets in constant bank 0; None where the architecture has no such entry."""
+    """Constant bank 0: byte offsets; None where the architecture has no such entry."""
 
     block: int
     grid: int
@@ -75,8 +75,8 @@ def shared_base(arch: str) -> int:
 def launch_block(
     arch: str, initial: bytes, launch: Launch, multiprocessors: int, grid_barrier: int, cluster: Dim3 = (1, 1, 1)
 ) -> bytes:
-    """Constant bank 0 of a launch, but for the parameters.  grid_barrier: the address of what grid.sync() counts in; 0
-    lets it trap."""
+    """Constant bank 0 of a launch, without the parameters.  grid_barrier: address of the counter of grid.sync(); 0
+    makes it trap."""
     bank = bytearray(initial.ljust(BANK_BYTES, b"\0"))
     place = bank0(arch)
 
@@ -92,7 +92,7 @@ def launch_block(
     put(place.dynamic_shared, launch.shared)
     put(place.multiprocessors, multiprocessors)
     put(place.grid_barrier, grid_barrier >> 32, grid_barrier & 0xFFFFFFFF)
-    if place.clusters is not None:  # without any, each block is one (seen on an H200)
+    if place.clusters is not None:  # without clusters, each block is one (seen on an H200)
         clusters = place.clusters
         put(clusters.given, cluster != (1, 1, 1))
         put(clusters.size, *cluster)
@@ -105,8 +105,8 @@ def launch_block(
 
 
 def special_constants(arch: str) -> Mapping[str, int]:
-    """Special registers that are the same for every thread of every launch on our machine.  Counters of the profiler
-    are 0 without one, and the second byte of VIRTCFG is how many warps an SM holds (H200: 64)."""
+    """Special registers equal for every thread of every launch on our machine.  Profiler counters are 0 without a
+    profiler; the second byte of VIRTCFG is the warps of an SM (H200: 64)."""
     return {
         **{f"SR_PM{n}": 0 for n in range(8)},
         "SR_VIRTCFG": (48 if chip_number(arch) in (86, 89, 120) else 64) << 8,

@@ -14,5 +14,5 @@ NO_CHECKS: Checks = frozenset()
 RECORD: Checks = frozenset({"record"})
 LANES: Checks = frozenset({"lanes"})
 NOTHING_MOVES: Checks = frozenset(STILL.values())
-NEEDED: Checks = RECORD | {"needed"}  # with what slicing.py leaves of the program
-OF_ACCESSES: Checks = NOTHING_MOVES | {"needed"}  # which concern nothing but loads and stores
+NEEDED: Checks = RECORD | {"needed"}  # with the program slice of slicing.py
+OF_ACCESSES: Checks = NOTHING_MOVES | {"needed"}  # which concern only loads and stores

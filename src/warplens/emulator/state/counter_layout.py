@@ -1,8 +1,8 @@
 """Counter layout: the index of each count of a program in a worker's array of counters.
 
 First two entries a basic block (times executed, active lanes), then a row of columns an instruction, then an entry an
-instruction for the executions whose counts are known beforehand, then two rows a generic access, for the lanes that
-reach shared and local memory.
+instruction for executions with statically known counts, then two rows a generic access, for the lanes that reach
+shared and local memory.
 """
 
 from __future__ import annotations
@@ -24,31 +24,31 @@ COLUMNS = 8  # one cache line a row
 # LDGSTS has no executions of a known pattern: its entries there hold its sectors as L1 counts them.
 COPY_IDEAL = DIVERGENT  # of LDGSTS, which has no targets: the ideal on its shared side
 GENERIC_BYTES = DIVERGENT  # of a generic access: bytes at different addresses, in all spaces
-# The columns after DIVERGENT in the row of an instruction that accesses no memory but moves lanes.
+# The columns after DIVERGENT in the row of an instruction that accesses no memory but redirects lanes.
 PARTED, REPLAYS, REPLAYED = REQUESTS, SECTORS, TAGS
-# Instructions: of longer code most is in no inner loop, and the first launch waits for the compilation.
+# Instructions: most of longer code is outside inner loops, and the first launch waits for the compilation.
 LARGE = 300
 COPIES = opcodes(("global",), ("copy",))
 GENERIC = opcodes(("generic",), EVERY_ACTION)
-ELSEWHERE: tuple[Space, ...] = ("shared", "local")  # where lanes of a generic access count in rows of their own
-NOBODY = ("ACQBULK",)  # no lane of it counts as switched on: 2 warps, an H200, 2026-11-21, ncu 2025.3.1
+ELSEWHERE: tuple[Space, ...] = ("shared", "local")  # lanes of a generic access that reach these count in separate rows
+NOBODY = ("ACQBULK",)  # counts no lane as predicated on: 2 warps, an H200, 2026-11-21, ncu 2025.3.1
 MOVES_LANES = {"BRA", "BRX", "BRXU", "BSYNC", "CALL", "ENDCOLLECTIVE", "JMP", "RET", "WARPSYNC"}
 
 
 def takes_condition(instruction: Instruction) -> bool:
-    """`BRA P1, target`, `BREAK B0, P1`, `EXIT P1`: a predicate besides the guard selects lanes; only these are on."""
+    """`BRA P1, target`, `BREAK B0, P1`, `EXIT P1`: a second predicate selects lanes; only these are on."""
     wanted = {"BRA": 2, "BREAK": 2, "EXIT": 1}.get(instruction.opcode)
     return wanted is not None and len(instruction.operands) == wanted
 
 
 @dataclass(frozen=True)
 class Kinds:
-    """Instruction kinds, which decide how columns are read: an array each, 1 or 0 an instruction.
+    """Instruction kinds, which select how columns are read: an array each, 1 or 0 an instruction.
 
-    Whether it copies to shared memory, is a generic access, moves lanes, does not, is conditional, counts targets; and
-    the lengths of the basic blocks.
+    Copies to shared memory, is a generic access, redirects lanes, does not, is conditional, counts targets; and the
+    lengths of the basic blocks.
 
-    To multiply takes a quarter of the time of numpy's where().
+    Multiplying takes a quarter of the time of numpy's where().
     """
 
     copies: NDArray[np.int64]
@@ -70,7 +70,7 @@ class CounterLayout:
 
     @cached_property
     def generic(self) -> dict[int, int]:
-        """Generic accesses, by number of the instruction, and which of them each is."""
+        """Instruction number -> ordinal of each generic access."""
         found = (n for n, i in enumerate(self.program.instructions) if i.base in GENERIC)
         return {instruction: number for number, instruction in enumerate(found)}
 
@@ -92,7 +92,7 @@ class CounterLayout:
 
     @cached_property
     def _generic_start(self) -> int:
-        """First entry after the hits, where a line of the host's cache begins."""
+        """First entry after the hits, aligned to the host's cache lines."""
         return -(-self.hit(len(self.program.instructions)) // COLUMNS) * COLUMNS
 
     def block(self, number: int) -> int:
@@ -100,7 +100,7 @@ class CounterLayout:
         return 2 * number
 
     def row(self, instruction: int, space: Space = "global") -> int:
-        """First entry of an instruction's columns; of a generic access, of its lanes that reach a space."""
+        """First entry of an instruction's columns; of a generic access, for its lanes that reach a space."""
         if space in ELSEWHERE and instruction in self.generic:
             part = len(ELSEWHERE) * self.generic[instruction] + ELSEWHERE.index(space)
             return self._generic_start + COLUMNS * part
@@ -148,7 +148,7 @@ class CounterLayout:
         }
 
     def _parts(self, counters: NDArray[np.int64]) -> dict[Space, NDArray[np.int64]]:
-        """Columns for every instruction: of generic accesses the lanes that reached a space, else zeros."""
+        """Columns of every instruction by space: of generic accesses the lanes that reached it, else zeros."""
         n = len(self.program.instructions)
         parts = {space: np.zeros((COLUMNS, n), np.int64) for space in ELSEWHERE}
         if self.generic:

@@ -1,4 +1,4 @@
-"""Execution structures: ctypes records that Python and generated code share; code reaches fields by offset."""
+"""Execution structures: ctypes records shared by Python and generated code, which accesses fields by offset."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ ALL_THREADS = -1
 # A pc, as the stack and resume_pc hold it: the number of an instruction, and these bits.
 WHOLE = 1 << 20  # the copy of the code for a whole warp
 INSTRUCTION = WHOLE - 1
-ISSUES_AGAIN = WHOLE << 1  # the split issues the BSYNC before its pc once more; the bits above number the barrier;
+ISSUES_AGAIN = WHOLE << 1  # the split reissues the BSYNC before its pc; the bits above number the barrier;
 # the pcs of system calls (syscall_stub.py) are greater than all of these, without this bit
-AT_JUMP = 1 << 30  # the split has still to issue the jump that leads to its pc
+AT_JUMP = 1 << 30  # the split has not issued the jump to its pc yet
 EARLIER = WHOLE << 2  # in collective_pc: the lane was not among the last to arrive at a WARPSYNC.COLLECTIVE
 
 
 class Status(IntEnum):
     """Status: result of running a warp or a block for a time slice."""
 
-    READY = 0  # has more to do; its time slice is over
+    READY = 0  # its time slice is over, with work left
     WAITING = 1  # every split waits at a block barrier
     DONE = 2
     FAULT = 3
-    STOPPED = 4  # the user asked
+    STOPPED = 4  # requested by the user
 
 
 class Reduce(IntEnum):
@@ -46,7 +46,7 @@ class FaultKind(IntEnum):
     STRAY_CONSTANT = 7
     WRONG_LANES = 8  # lanes wait for a mask that they are not in
     DRIVER = 9  # reported by a system call
-    WRAPPED = 10  # no fault of the kernel: an index left 32 bits, which the compiled code relies on not to happen
+    WRAPPED = 10  # no kernel fault: an index left 32 bits, which compiled code assumes cannot happen
 
 
 class Fault(c.Structure):
@@ -66,12 +66,12 @@ class Fault(c.Structure):
 
 
 class BufferRange(c.Structure):
-    """One allocation of device memory, [low, high); `touched` is a set of Touch bits.
+    """Buffer range: one allocation of device memory, [low, high); `touched` is a set of Touch bits.
 
-    delta  host address = device address + delta;  own: whether that is memory of the device, which may be written, or
-    still the host's array
-    in_stretches  whether what it held must be put aside before a stretch is written: from `aside` on, and noted in
-    aside_done, words in aside_even;  patience: how often more one that is there may be asked for (copy_on_write.py)
+    delta  host address = device address + delta;  own: whether that is device memory, which may be written, or still
+    the host's array
+    in_stretches  whether a chunk must be backed up before it is written: data to `aside`, state to aside_done, words
+    to aside_even;  patience: how many more hits of saved chunks are allowed (copy_on_write.py)
     """
 
     _fields_ = [
@@ -82,9 +82,9 @@ class BufferRange(c.Structure):
 
 
 class Bounds(c.Structure):
-    """The buffer, or the stretch of it, that a memory instruction used last: accesses at [low, low + span) are good;
-    none at first.  `last` is the instruction's last address, `delta` the buffer's, `whole` the span that
-    all of it would have."""
+    """Bounds cache: the buffer, or chunk of it, that a memory instruction used last: accesses in [low, low + span) are
+    valid; none at first.  `last` is the instruction's last address, `delta` the buffer's, `whole` the span of the
+    whole buffer."""
 
     _fields_ = [
         ("low", c.c_uint64), ("span", c.c_uint64), ("last", c.c_uint64), ("delta", c.c_int64), ("whole", c.c_uint64),
@@ -100,7 +100,7 @@ class WorkerEnv(c.Structure):
         ("bounds", c.c_void_p),
         ("buffers", c.c_void_p),
         ("buffer_count", c.c_int64),
-        ("take", c.c_void_p),  # called with the number of a buffer that is about to be written for the first time
+        ("take", c.c_void_p),  # called with a buffer's number before its first write
         ("bank", c.c_void_p * 8),
         ("bank_bytes", c.c_int64 * 8),
         ("tid", c.c_void_p),  # warp, xyz, lane: int32
@@ -118,29 +118,29 @@ class WorkerEnv(c.Structure):
         ("stop", c.c_void_p),  # int32, set to 1 by Python
         ("done", c.c_int64),  # blocks finished
         ("findings", c.c_void_p),  # of the checks, where one is on
-        ("races", c.c_void_p),  # of --check races: what the workers share (race_state.GlobalShadow)
+        ("races", c.c_void_p),  # of --check races: state shared by the workers (race_state.GlobalShadow)
         ("driver", c.c_void_p),  # called for system calls
         ("steps", c.c_void_p),  # threaded code by place in the kernel, and that of system calls (template.py)
         ("step_count", c.c_int64),
-        ("far", c.c_int64),  # accesses a large part of a buffer away from the last one of their instruction
+        ("far", c.c_int64),  # accesses far, relative to the buffer's size, from the last one of their instruction
         ("side_by_side", c.c_int64),  # whether a warp that polls other blocks ends its time slice (sass/block_queue.py)
         ("asked", c.c_int64),  # time slices that ended because a warp had polled other blocks
-        ("log", c.c_void_p),  # of what warps issue, where that is recorded
+        ("log", c.c_void_p),  # of issued instructions, when recording
         ("fault", Fault),
     ]
 
 
 class ClusterState(c.Structure):
-    """Cluster: its living threads, those that have arrived at its barrier, and how often that has opened."""
+    """Cluster state: live threads, threads arrived at its barrier, and how often the barrier has opened."""
 
     _fields_ = [("live", c.c_int32), ("arrived", c.c_int32), ("phase", c.c_int32)]
 
 
 class BlockState(c.Structure):
-    """A resident block.  `need` is ALL_THREADS or the count that the barrier names.
+    """Block state: a resident block.  `need` is ALL_THREADS or the count that the barrier names.
 
-    rank, window, cluster   where it has a cluster: its number there, where the shared memory of all its blocks begins,
-    one after the other, and the ClusterState
+    rank, window, cluster   in a cluster: its rank, the start of the contiguous shared memory of all its blocks, and
+    the ClusterState
     """
 
     _fields_ = [
@@ -156,13 +156,13 @@ class BlockState(c.Structure):
         ("shared", c.c_void_p),
         ("local", c.c_void_p),
         ("shadow", c.c_void_p),  # of --check races: the accesses to each unit of shared memory
-        ("published", c.c_void_p),  # likewise, by barrier and warp: what those that have arrived had done
+        ("published", c.c_void_p),  # likewise, by barrier and warp: happens-before state of arrived warps
         ("written_shared", c.c_void_p),  # of --check init: which bytes have been written
         ("written_local", c.c_void_p),
         ("arrived", c.c_int32 * BARRIERS),
         ("need", c.c_int32 * BARRIERS),
-        ("sum", c.c_int32 * BARRIERS),  # of the predicates brought to a reducing barrier
-        ("lanes", c.c_int32 * BARRIERS),  # that brought one
+        ("sum", c.c_int32 * BARRIERS),  # of the predicates at a reducing barrier
+        ("lanes", c.c_int32 * BARRIERS),  # that contributed a predicate
         ("reduction", c.c_int32),  # of the last reducing barrier: a Reduce
         ("result", c.c_int32 * 2),  # its count, and whether all or any were true
     ]
@@ -241,7 +241,7 @@ class BarrierState(c.Structure):
 
 
 class WarpState(c.Structure):
-    """A warp: its running split, its other splits, its suspended lanes.  Saved registers follow this record."""
+    """Warp state: running split, other splits, suspended lanes.  Saved registers follow this record."""
 
     _fields_ = [
         ("stack", SimtStackState),
@@ -252,7 +252,7 @@ class WarpState(c.Structure):
         ("exited", c.c_uint32),  # lanes that have exited or never existed; set by EXIT
         ("begun", c.c_int32),  # registers have been saved: the warp resumes; set at the end of a time slice
         ("asked", c.c_int32),  # it has polled other blocks (sass/block_queue.py); cleared when its time slice ends so
-        ("reissued", c.c_uint32),  # lanes that execute an instruction again which has been counted; cleared on entry
+        ("reissued", c.c_uint32),  # lanes that reissue an instruction already counted; cleared on entry
         ("parked", c.c_int32),  # splits at block barriers; set by BAR, cleared when the barrier opens
         ("cluster_phase", c.c_int32),  # of the cluster's barrier at the warp's last arrival
         ("yielding", YieldState),
@@ -271,7 +271,7 @@ HEADER = -(-c.sizeof(WarpState) // 64) * 64  # where the saved registers begin
 
 
 class Touch:
-    """Bits of Buffer.touched: how the kernel used an allocation."""
+    """Touch: bits of BufferRange.touched: how the kernel used an allocation."""
 
     READ = 1
     WRITE = 2

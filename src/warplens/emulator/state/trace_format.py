@@ -6,14 +6,14 @@ Words have 32 bits.
   lanes.
 - An access: space << SPACE | sectors << SECTORS | number of the instruction; wavefronts | lanes << LANES | distinct
   words << DISTINCT; the numbers of the sectors (address / 32, low 32 bits; of local memory within the warp's own).
-- An atomic on global memory has in its second word also how many of its lanes collide: PASSES, lanes on the fullest
-  word of each sector, added up, and FULLEST, those on the fullest of all.
+- An atomic on global memory also has its lane collisions in the second word: PASSES, lanes on the most contended
+  word of each sector, summed, and FULLEST, those on the most contended of all.
 - A table in constant memory has lanes and distinct words, and instead of sectors the numbers of its bank's lines of 64
   bytes.
 """
 
 ENTER = 1 << 31
-# Bits at which a field begins, and how large it may be; the last field of a word begins at bit 0.
+# First bit of each field, and its limit; the last field of a word begins at bit 0.
 WARP, MOST_WARPS = 24, 0x7F
 MOST_BASIC_BLOCKS = 0xFFFFFF
 SPACE, MOST_SPACES = 28, 3
@@ -25,4 +25,4 @@ PASSES, MOST_PASSES = 20, 0x3F
 FULLEST, MOST_FULLEST = 26, 0x3F
 MOST_WAVEFRONTS = 0xFF
 GLOBAL, SHARED, LOCAL, TABLE = range(4)  # spaces
-ENTERED, ACCESSED = 3, 2  # words of an entry, sectors left out
+ENTERED, ACCESSED = 3, 2  # words of an entry without the sectors

@@ -1,4 +1,4 @@
-"""Kernels run piece by piece: ready at once, and slower by far than what is translated as a whole."""
+"""Baseline compiler: a kernel as threaded code; ready at once, and far slower than compiled code."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ _ready: dict[str, NativeCode] = {}
 
 
 def compile_threaded(kernel: Kernel, program: Program, checks: Checks) -> NativeCode | None:
-    """The kernel as steps; None where it has to be translated as a whole."""
+    """The kernel as threaded code; None if only the compiled tier can execute it."""
     chosen = str(kernel.cluster_blocks), str(program.crossed)
     name = disk.key(kernel.arch, kernel.code, program.name, *chosen, *sorted(checks), *kernel.externs)
     if name not in _ready:
         try:
             _ready[name] = _made(program, steps_of(kernel, program, checks))
             memory_advice.release("libllvmlite")
-        except (UnfitError, UnsupportedInstruction):  # which says so
+        except (UnfitError, UnsupportedInstruction):  # the compiled tier reports it
             return None
     return _ready[name]
 
@@ -64,7 +64,7 @@ _steppers: dict[str, Loaded] = {}
 
 
 def _stepper(program: Program, windows: AddressWindows, setting: TemplateSettings) -> Loaded:
-    """The loops around the pieces: run_blocks and run_block."""
+    """The block loops and the dispatch loop: run_blocks and run_block."""
     shown = (windows, sorted(setting.checks - OF_ACCESSES), setting.unit, setting.restores, setting.gives_way)
     name = disk.key("stepper", *host(), repr(shown))
     if name not in _steppers:

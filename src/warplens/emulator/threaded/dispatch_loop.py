@@ -1,4 +1,4 @@
-"""run_warp for kernels that are run piece by piece: the loop around the pieces."""
+"""Dispatch loop: run_warp of the threaded tier, which calls the handlers."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from warplens.emulator.threaded.template import ThreadedWarpState
 
 
 class DispatchLoop(WarpBuilder):
-    """The body of run_warp(env, block, warp) -> Status.  Env.steps leads from the number of a place to its step;
-    last in it stands that of the driver's functions."""
+    """Dispatch loop: the body of run_warp(env, block, warp) -> Status.  WorkerEnv.steps maps the number of a program
+    point to its ThreadedOp; its last entry is that of the system calls."""
 
     def __init__(self, context: HandlerContext) -> None:
         made = llvm.Function(context.module, llvm.FunctionType(I32, [PTR, PTR, PTR]), "run_warp")
@@ -53,14 +53,14 @@ class DispatchLoop(WarpBuilder):
         return self.function
 
     def _save(self) -> None:
-        """Registers stand where they survive."""
+        """Registers are in memory already; only marks the warp as begun."""
         self.code.store(1, WarpState, self.warp, "begun")
 
     def _branch(self, pc: llvm.Value, lost: llvm.BasicBlock) -> None:
         b, code = self.b, self.code
         known, beyond, found = (self.function.append_basic_block(n) for n in ("known", "beyond", "found"))
         wide = b.zext(pc, I64)
-        last = b.sub(code.load(WorkerEnv, self.env, "step_count"), i64(1))  # which is the driver's
+        last = b.sub(code.load(WorkerEnv, self.env, "step_count"), i64(1))  # the last entry is that of the system calls
         place = code.variable(I64, wide)
         b.cbranch(b.icmp_unsigned("<", wide, last), known, beyond)
         b.position_at_end(beyond)

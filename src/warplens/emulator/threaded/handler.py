@@ -1,9 +1,7 @@
-"""Pieces: machine code for one form of instruction, which finds its numbers in a step and its registers in memory.
+"""Handler: machine code of one template; operand numbers come from the threaded code, registers from memory.
 
-A piece is a function (env, block, warp, step) -> End; at its end it goes on to the next step's piece.  What it does is
-told by the same words as in a kernel that is translated as a whole (warp_function.py), in the manner of lanes
-apart: right under
-any mask.
+A handler is a function (env, block, warp, step) -> HandlerEnd, which ends with a jump to the next op's handler.  It is
+emitted by the same lowering as the compiled tier (warp_function.py), as code for diverged lanes: right under any mask.
 """
 
 from __future__ import annotations
@@ -53,14 +51,14 @@ NEXT = ctypes.sizeof(ThreadedOp)
 
 
 class HandlerEnd(IntEnum):
-    """What a piece gives that has no next one: a Status, or what the warp's turn goes on with."""
+    """Handler end: result of a handler that jumps to no other: a Status, or how the warp's time slice continues."""
 
     DISPATCH = 16
     SUSPEND = 17
 
 
 class HandlerContext(KernelContext):
-    """One module of pieces, for forms that `program` has in this setting."""
+    """Handler context: a module of handlers, for templates of `program` with these settings."""
 
     tile = 0
     large = True
@@ -74,12 +72,12 @@ class HandlerContext(KernelContext):
         self.gives_way, self.shares = setting.gives_way, setting.shares
 
     def usual(self, index: int, pattern: Pattern | None) -> Pattern | None:
-        """Executions are counted where they happen."""
+        """None: a handler counts every execution itself."""
         return None
 
 
 class HandlerRegisters(RegisterAllocation):
-    """All registers as 32 numbers, the uniform ones as one; in memory behind the warp's record (form.Held)."""
+    """Handler registers: 32 numbers each, uniform ones one; in memory after the warp's record (ThreadedWarpState)."""
 
     f: Handler
 
@@ -125,14 +123,14 @@ class HandlerRegisters(RegisterAllocation):
         self.b.store(value, self._address(name), align=4)
 
     def number(self, kind: llvm.Type, value: int) -> llvm.Value:
-        """`value` says where it stands in the step."""
+        """Loads it from the ThreadedOp; `value` encodes its offset there (template.SLOTS)."""
         offset = ThreadedOp.numbers.offset + 4 * ((value - SLOTS) // SPAN)
         word = self.b.load(self.f.code.at(self.f.step, offset), typ=I32, invariant=True)
         return word if kind is I32 else self.b.sext(word, kind)
 
 
 class AllMany(dict[Name, Uniformity]):
-    """The forms of registers that are always 32 numbers."""
+    """Register representations of the threaded tier: varying, always 32 numbers."""
 
     def get(self, name: Name, otherwise: Any = None) -> Any:
         return UNIFORM if name[0] in UNIFORM_FILES else VARYING
@@ -145,14 +143,14 @@ class AllMany(dict[Name, Uniformity]):
 
 
 class Everything(frozenset[Name]):
-    """All names."""
+    """The set of all register names."""
 
     def __contains__(self, name: object) -> bool:
         return True
 
 
 class Handler(CodegenContext):
-    """The function of a piece; `write` says what stands in it."""
+    """Handler: the function of one template; `write` emits its body."""
 
     def __init__(self, context: KernelContext, name: str) -> None:
         super().__init__(context, llvm.Function(context.module, PIECE, name))
@@ -171,7 +169,7 @@ class Handler(CodegenContext):
             self._ending("suspend", HandlerEnd.SUSPEND),
         )
         self.done, self.fault = self._ending("done", Status.DONE), self._ending("fault", Status.FAULT)
-        self.wrapped = self.fault  # no register is a line
+        self.wrapped = self.fault  # no register is affine
         self.registers = HandlerRegisters(self)
 
     def _ending(self, name: str, end: IntEnum) -> llvm.BasicBlock:
@@ -180,7 +178,7 @@ class Handler(CodegenContext):
         return block
 
     def write(self, form: Template) -> None:
-        """What an instruction of the form does; then on to the next step."""
+        """Emits the template's instruction, then the jump to the next op's handler."""
         mask = self.b.load(self.exec, typ=I32)
         if form.own is not None:
             self.at, binding = form.own()
@@ -197,17 +195,17 @@ class Handler(CodegenContext):
             self.follow()
 
     def follow(self, step: llvm.Value | None = None) -> None:
-        """On to a step; by itself to the one behind this."""
+        """Jumps to the handler of a ThreadedOp; by default of the next one."""
         step = self.code.at(self.step, NEXT) if step is None else step
         piece = self.b.load(step, typ=PTR, invariant=True)
         self.b.go_to(piece, [self.env, self.block, self.warp, step], PIECE)
 
     def of_step(self, name: str) -> llvm.Value:
-        """A field of the step."""
+        """A field of the ThreadedOp."""
         place = self.code.at(self.step, getattr(ThreadedOp, name).offset)
         return self.b.load(place, typ=I32, invariant=True)
 
-    # Numbers that differ between instructions of one form
+    # Numbers that differ between instructions of one template
 
     def number(self, index: int) -> llvm.Value:
         if index in (AHEAD, BACK):
@@ -226,7 +224,7 @@ class Handler(CodegenContext):
     def hit(self, index: int) -> llvm.Value:
         return self.code.at(self.counters, self.of_step("hit"))
 
-    # Ways on
+    # Successors
 
     def go_on(self, index: int, origin: int) -> None:
         if index == origin + 1:
@@ -247,7 +245,7 @@ class Handler(CodegenContext):
         return self.number(index)
 
     def all_later(self) -> None:
-        """Every step can be gone on at."""
+        """Nothing to do: lanes can resume at every ThreadedOp."""
 
     def spend_back(self, index: int, origin: int) -> llvm.Value:
         b = self.b

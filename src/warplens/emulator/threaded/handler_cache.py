@@ -1,4 +1,4 @@
-"""The pieces that kernels need, loaded: those that no kernel has needed before are compiled together, and kept."""
+"""Handler cache: compiled handlers by template; missing ones are compiled together and kept on disk."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from warplens.emulator.threaded.template import Template, TemplateSettings
 from warplens.llvm.host_target import Loaded, load
 from warplens.system import disk_cache as disk
 
-NAME = 64  # characters of a piece's name
+NAME = 64  # characters of a handler's name
 
 
 class HandlerCache:
-    """Addresses of pieces by the keys of their forms, for kernels with one library.
+    """Handler cache: handler addresses by template key, for kernels with one runtime library.
 
-    version   names what else the code depends on;  compiled: gives the object file of a module
+    version   names what else the code depends on;  compiled: returns the object file of a module
 
-    On disk each piece is the name of an object file; that begins with the number and the names of all in it.
+    On disk each handler maps to the name of an object file, which begins with the number and names of its handlers.
     """
 
     def __init__(self, version: str, library: RuntimeLibrary, compiled: Callable[[llvm.IRModule], bytes]) -> None:
@@ -32,7 +32,7 @@ class HandlerCache:
         self.loaded: list[Loaded] = []  # for the life of the process: code in use must not be freed
 
     def find(self, forms: Collection[Template], program: Program, setting: TemplateSettings) -> dict[Template, int]:
-        """The address of each."""
+        """The handler address of each template."""
         wanted = {self._name(form): form for form in forms if form.key not in self.addresses}
         self._recall([name for name in wanted if name not in self.by_name])
         missing = {name: form for name, form in wanted.items() if name not in self.by_name}

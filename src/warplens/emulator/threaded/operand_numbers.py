@@ -1,4 +1,4 @@
-"""How the numbers of an instruction are told from what it does."""
+"""Operand numbers: separates an instruction's operand numbers from its operation."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from warplens.core.program import Address, Constant, Immediate, Instruction, Lab
 
 
 def spelled(instruction: Instruction) -> tuple[tuple[object, ...], list[int]]:
-    """What an instruction is without its numbers, and these in order.  Of thousands: tuples of plain things."""
+    """The instruction without its numbers, and the numbers in order.  Plain tuples, as it runs for thousands."""
     spelling: list[object] = [instruction.opcode]
     numbers: list[int] = []
 
@@ -45,7 +45,7 @@ def spelled(instruction: Instruction) -> tuple[tuple[object, ...], list[int]]:
 
 
 def respelled(instruction: Instruction, numbers: list[int]) -> Instruction:
-    """The instruction with other numbers."""
+    """The instruction with other operand numbers."""
     left = iter(numbers)
 
     def register(r: Register | None) -> Register | None:

@@ -1,7 +1,7 @@
-"""The form of an instruction: what it does, without the numbers of its registers, its immediates and its targets.
+"""Template: an instruction without the numbers of its registers, immediates and targets.
 
-Instructions of one form share one piece of machine code (handler.py), which finds their numbers in a step (`Step`).  To
-write that code the form's own instruction is told: its operands have, for numbers, the places in the step.
+Instructions of one template share one handler (handler.py), which loads their numbers from a `ThreadedOp`.  The handler
+is lowered from the template's own instruction, whose operand numbers are offsets in the ThreadedOp.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ NUMBERS = 10  # of operands: sums with both carries have nine; with the rest 72 
 
 
 class ThreadedOp(c.Structure):
-    """One instruction as its piece finds it; steps stand one behind the other, in the order of the code.
+    """Threaded op: the record of one instruction, read by its handler; records are contiguous, in code order.
 
-    piece    the address of its code
-    index    its number; of the entry of a basic block that block's
-    row, hit    bytes into the counters: its row and its place for executions in the usual form
+    piece    the handler's address
+    index    the instruction's number; at the entry of a basic block the block's
+    row, hit    byte offsets in the counters: its row, and its entry for executions with the known access pattern
     elsewhere   likewise its rows for the lanes of a generic access that reach shared and local memory
-    target, way    where it may go instead of on: an instruction, and the bytes from here to its step
+    target, way    branch target: its instruction, and the bytes from here to its record
     numbers  of its operands: bytes from the warp's record to a register, immediates, offsets
     """
 
@@ -37,8 +37,8 @@ class ThreadedOp(c.Structure):
 
 
 class ThreadedWarpState(c.Structure):
-    """What stands behind a warp's record while pieces run it: its running split, then its registers as 32 numbers, of
-    the uniform ones one.  R has as many as the kernel needs."""
+    """Threaded warp state: follows a warp's record in the threaded tier: running split, then registers as 32 numbers,
+    uniform ones as one.  R has as many as the kernel needs."""
 
     _fields_ = [
         ("exec", c.c_uint32), ("resume_at", c.c_int32), ("fuel", c.c_int64), ("straight", c.c_int32),
@@ -47,36 +47,36 @@ class ThreadedWarpState(c.Structure):
     ]  # fmt: skip
 
 
-MOST_UNIFORM = 130  # a run may reach beyond
+MOST_UNIFORM = 130  # a register run may extend past it
 
 
 def held_space(last: Mapping[str, int]) -> int:
-    """Bytes that Held takes with registers up to these numbers; a run may reach beyond."""
+    """Bytes of a ThreadedWarpState with registers up to these numbers; a register run may extend past them."""
     return c.sizeof(ThreadedWarpState) + WIDTHS["R"] * (last["R"] + 16)
 
 
 WIDTHS = {"P": 4, "UP": 4, "UR": 4, "B": 128, "R": 128}  # bytes a register
 PLACES = {file: HEADER + getattr(ThreadedWarpState, file).offset for file in WIDTHS}
-NUMBERED = ("R", "UR", "P", "UP")  # of others the number decides what is done
-IMMEDIATE = cast(File, "I")  # the file of numbers that stand in the step
+NUMBERED = ("R", "UR", "P", "UP")  # in other files the number changes the operation
+IMMEDIATE = cast(File, "I")  # the file of numbers held in the ThreadedOp
 
-# In the form's own instruction a number from SLOTS on stands for a place in the step, SPAN for each.
-SLOTS, SPAN = 1 << 40, 64  # no number of any type that LLVM is told
+# In the template's own instruction a number from SLOTS on encodes an offset in the ThreadedOp, SPAN for each.
+SLOTS, SPAN = 1 << 40, 64  # larger than any number that reaches LLVM
 HERE = 1 << 50  # its own number
 AHEAD, BACK = HERE + 1000, HERE - 1000  # its target
-TARGETS = {"BRA", "BSSY", "CALL", "WARPSYNC"}  # whose label is no more than where to go
-LITERAL = {"PRMT", "UPRMT"}  # whose immediates say what is done: far more for what is only known when it runs
+TARGETS = {"BRA", "BSSY", "CALL", "WARPSYNC"}  # whose label is only a branch target
+LITERAL = {"PRMT", "UPRMT"}  # whose immediates select the operation: reading them at run time would cost far more
 
 
 class UnfitError(Exception):
-    """An instruction has no form that others could share."""
+    """An instruction has no template that others could share."""
 
 
 @dataclass(frozen=True)
 class TemplateSettings:
-    """What else the code of a form depends on.
+    """Template settings: what else a handler's code depends on.
 
-    shared_base, stack_top, checks, unit  as of Windows and Watch; the others as of Context
+    shared_base, stack_top, checks, unit  as of AddressWindows and the instrumentation; the others as of KernelContext
     """
 
     shared_base: int
@@ -91,16 +91,16 @@ class TemplateSettings:
 
 @dataclass(frozen=True, eq=False)
 class Template:
-    """`key` is equal for instructions of one form; `own` makes the form's own instruction and its binding."""
+    """Template: `key` is equal for its instructions; `own` makes its own instruction and the binding."""
 
     key: tuple[Any, ...]
     own: Callable[[], tuple[Instruction, Binding]] | None = None
 
 
 def entry(tries: bool, setting: TemplateSettings) -> Template:
-    """The step before a basic block; `tries`: it begins with an instruction that may be executed again and again."""
+    """The template at the entry of a basic block; `tries`: the block begins with an instruction that is retried."""
     return Template(("entry", tries, tuple(sorted(setting.checks))))
 
 
-LOST = Template(("lost",))  # behind the code: there is nothing to execute
-DRIVER = Template(("driver",))  # where the code of a function of the driver's would be
+LOST = Template(("lost",))  # after the code: nothing to execute
+DRIVER = Template(("driver",))  # at the address of a system call

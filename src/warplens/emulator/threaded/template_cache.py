@@ -1,4 +1,4 @@
-"""Which form an instruction has, found by how it is spelled; the few that are new are looked at closely."""
+"""Template cache: an instruction's template, by its text without numbers; only new ones are analysed."""
 
 from __future__ import annotations
 
@@ -32,27 +32,27 @@ from warplens.isa.dsl.half_pair import H2
 from warplens.isa.dsl.lanes import F64, Lanes, Pred
 from warplens.isa.dsl.warp_interface import Addend, Floats
 
-Word = Callable[[int], int]  # of the step, from a number of the instruction
-NEVER = 1 << 60  # numbers from here on are in no instruction: they say which one stands where
+Word = Callable[[int], int]  # of the ThreadedOp, from a number of the instruction
+NEVER = 1 << 60  # marker operands, in no instruction: identify which operand a number came from
 
 
 @dataclass(frozen=True)
 class OperandNumbers:
-    """What stands in an instruction's step; `target` is the instruction it may go to."""
+    """Operand numbers: the contents of an instruction's ThreadedOp; `target` is the instruction it may branch to."""
 
     words: list[int]
     target: int | None
 
 
 class TemplateCache:
-    """The forms of kernels in one setting."""
+    """Template cache: the templates of kernels with the same settings."""
 
     def __init__(self, setting: TemplateSettings) -> None:
         self.setting = setting
         self.moulds: dict[Any, TemplateInstance] = {}
 
     def of(self, instruction: Instruction) -> tuple[Template, OperandNumbers]:
-        """UnfitError where the instruction's numbers find no room in a step, or it has no meaning."""
+        """UnfitError if the instruction's numbers do not fit a ThreadedOp, or it has no semantics."""
         spelling, numbers = spelled(instruction)
         if instruction.base not in TARGETS and _names_places(instruction):
             spelling = (spelling, instruction.offset)
@@ -63,12 +63,12 @@ class TemplateCache:
 
 
 class TemplateInstance:
-    """What instructions of one spelling have in common: which numbers go to the step, and which decide what is done."""
+    """Template instance: for instructions equal but for numbers, which go to the ThreadedOp and which to the key."""
 
     def __init__(self, instruction: Instruction, count: int, setting: TemplateSettings, spelling: Any) -> None:
         self.instruction, self.spelling = instruction, spelling
         self.words: list[tuple[int, Word]] = []
-        self.codes: dict[int, int] = {}  # for the form's own instruction
+        self.codes: dict[int, int] = {}  # for the template's own instruction
         self.target: int | None = None
         self.forms: dict[tuple[int, ...], Template] = {}
         marked = respelled(instruction, [NEVER + n for n in range(count)])
@@ -98,10 +98,10 @@ class TemplateInstance:
         words = [word(numbers[n]) for n, word in self.words]
         return OperandNumbers(words, None if self.target is None else numbers[self.target])
 
-    # Which numbers go to the step
+    # Which numbers go to the ThreadedOp
 
     def _put(self, mark: int, *words: Word) -> None:
-        """A number's words stand in the step from the next free place on."""
+        """Assigns the next free slots of the ThreadedOp to a number's words."""
         n = mark - NEVER
         self.codes[n] = SLOTS + SPAN * len(self.words)
         self.words += [(n, word) for word in words]
@@ -145,7 +145,7 @@ class TemplateInstance:
             else:
                 self._put(mark, _low, lambda bits: _low(bits >> 32))
 
-    # The form's own instruction
+    # The template's own instruction
 
     def _own(self, codes: list[int]) -> tuple[Instruction, Binding]:
         fixed = isinstance(self.spelling[0], tuple)
@@ -157,7 +157,7 @@ class TemplateInstance:
         return at, replace(binding, sources=sources)
 
     def _in_step(self, kind: Any, operand: Any) -> Any:
-        """An immediate that goes to the step is read like a register."""
+        """An immediate held in the ThreadedOp is read like a register."""
         if not isinstance(operand, Immediate) or operand.bits not in self.codes.values():
             return operand
         return Register(IMMEDIATE, operand.bits, part="F32" if kind is Floats else "")
@@ -180,12 +180,12 @@ def _word(number: int) -> int:
 
 
 def _names_places(instruction: Instruction) -> bool:
-    """Whether the code names places in the kernel: then no other instruction is like it."""
+    """Whether the handler would contain program points of the kernel: then no other instruction can share it."""
     return instruction.base == "LEPC" or any(isinstance(o, Label) for o in instruction.operands)
 
 
 def _setting_of(instruction: Instruction, binding: Binding, setting: TemplateSettings) -> tuple[Any, ...]:
-    """What of the setting the instruction's code depends on."""
+    """The part of the settings that the instruction's code depends on."""
     if not binding.op.takes_warp:
         return ()
     checks = setting.checks - {"needed"} if binding.op.section == "load_store" else setting.checks - OF_ACCESSES

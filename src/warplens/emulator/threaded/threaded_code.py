@@ -1,4 +1,4 @@
-"""A kernel as steps: one for each instruction, with the piece that executes it and its numbers."""
+"""Threaded code: a kernel as one record an instruction: handler pointer and operand numbers."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ NOTHING = OperandNumbers([], None)
 
 @dataclass(frozen=True)
 class ThreadedCode:
-    """What stands in a kernel's steps, but for where its pieces are.
+    """Threaded code of a kernel, without the handler addresses.
 
-    forms    of each step;  table: the steps, as form.Step
-    starts   which step each place in the code begins with, -1 where nothing can go on; last the driver's
+    forms    template of each record;  table: the records (ThreadedOp)
+    starts   first record of each program point, -1 where nothing can resume; the last is that of system calls
     """
 
     forms: list[Template]
@@ -57,7 +57,7 @@ def setting_of(program: Program, checks: Checks) -> TemplateSettings:
 
 
 def steps_of(kernel: Kernel, program: Program, checks: Checks) -> ThreadedCode:
-    """UnfitError where the kernel has to be translated as a whole."""
+    """UnfitError if only the compiled tier can execute the kernel."""
     if kernel.cluster_blocks > 1 or highest(program)["UR"] > MOST_UNIFORM:
         raise UnfitError
     setting, plan = setting_of(program, checks), CounterLayout(program)

@@ -18,7 +18,7 @@ from warplens.isa.dsl.warp_interface import Space
 
 @dataclass(frozen=True, slots=True)
 class BlockEntry:
-    """Lanes of a warp begin basic block number `code` of the program.  lanes: a bit for each."""
+    """Block entry: lanes of a warp (a bit each) enter basic block number `code` of the program."""
 
     block: int
     warp: int
@@ -28,9 +28,9 @@ class BlockEntry:
 
 @dataclass(frozen=True, slots=True)
 class LaneAccess:
-    """Lanes of a warp execute a memory instruction, by its number, of `bytes` a lane.
+    """Lane access: lanes of a warp execute a memory instruction, by its number, of `bytes` a lane.
 
-    addresses   of all 32 lanes, of which those count that are in `lanes`; offsets where space is not "global"
+    addresses   of all 32 lanes, valid for those in `lanes`; offsets where space is not "global"
     """
 
     block: int
@@ -51,7 +51,7 @@ Step: TypeAlias = BlockEntry | LaneAccess
 
 
 def read_steps(streams: WarpTraces) -> Iterator[Step]:
-    """The log of a recording with lanes, in the order in which the warps ran."""
+    """The entries of a recording with lanes, in execution order."""
     spaces = {number: space for space, number in SPACES.items()}
     words, at, block, warp = streams.words.tolist(), 0, 0, 0
     while at < len(words):

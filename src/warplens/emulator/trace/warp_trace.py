@@ -1,4 +1,4 @@
-"""Warp trace: the instructions that each warp of some blocks issues, with the sectors that its accesses reach."""
+"""Warp trace: records the instructions that warps of chosen blocks issue, with the sectors they access."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from warplens.emulator.state.check_set import RECORD, Checks
 from warplens.emulator.state.structs import WorkerEnv
 from warplens.sass.block_queue import polls_other_blocks, waiting_loads
 
-LOG_WORDS = 1 << 26  # of 4 bytes; only those that are written take memory
+LOG_WORDS = 1 << 26  # of 4 bytes; only written ones take memory
 
 
 @dataclass(frozen=True)
 class WarpTraces:
-    """blocks   that were run, by number;  words: the log (trace_format.py);  whole: whether all of it fitted"""
+    """blocks   recorded, by number;  words: the log (trace_format.py);  whole: whether all of it fitted"""
 
     blocks: tuple[int, ...]
     words: NDArray[np.uint32]
@@ -40,14 +40,14 @@ def record(
     blocks: tuple[int, ...], *, banks: dict[int, bytes] | None = None, multiprocessors: int = 132,
     at_once: int = 0, log_words: int = LOG_WORDS, budget: int = DEFAULT_BUDGET, how: Checks = RECORD,
 ) -> WarpTraces:  # fmt: skip
-    """Runs these blocks, one after the other, and no others.
+    """Runs and records only these blocks, one after the other.
 
     Where blocks share their work or wait for each other, all are run and only these are recorded: of a cooperative
     launch, of code with a loop that waits, and of at most `at_once` blocks with a work queue (sass/block_queue.py).
 
     how   RECORD for the model of time, LANES for the addresses of every lane (lane_trace.py)
 
-    KernelFault as of run(), also where a block waits for one that is not run.
+    KernelFault as for run(), also if a block waits for one that is not run.
     """
     together = (
         launch.cooperative or bool(waiting_loads(program)) or (launch.blocks <= at_once and polls_other_blocks(program))
