@@ -45,7 +45,7 @@ def refusal(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 2) 
 def test_explain_tells_of_every_kernel_of_the_block(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", COPY, "--set", "n=4096"]) == 0
     out = capsys.readouterr().out
-    assert "\nnccopy: half of the sectors" in out
+    assert "\nnccopy: uncoalesced global loads: 50 % of sectors wasted" in out
     assert out.startswith("ccopy: ")
 
 

@@ -83,7 +83,7 @@ def parse_setting(text: str, names: Names | None = None) -> tuple[str, Number]:
     """ "n = 1 << 20" as name and value."""
     name, equals, value = text.partition("=")
     if not equals or not name.strip().isidentifier():
-        raise UsageError(f"expected NAME=VALUE, got '{text}'")
+        raise UsageError(f"expected NAME=VALUE such as n=1024, got '{text}'")
     return name.strip(), evaluate(value, names)
 
 

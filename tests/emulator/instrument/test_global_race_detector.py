@@ -69,7 +69,7 @@ def test_nothing_found_says_what_was_looked_for(capsys: pytest.CaptureFixture[st
     path.write_text(f'{block}extern "C" __global__ void own(int *x) {{ x[blockIdx.x * 32 + threadIdx.x]++; }}\n')
     assert main(["explain", str(path), "--check", "races"]) == 0
     told = " ".join(capsys.readouterr().out.split())
-    assert "memory, races: nothing found. Looked for: accesses out of bounds or misaligned; races in shared and" in told
+    assert "memory, races: nothing found. Looked for: out-of-bounds or misaligned accesses; races in shared and" in told
     assert "Not checked: init, barriers." in told
     assert "code that this launch did not execute" in told
 

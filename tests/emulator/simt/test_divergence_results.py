@@ -9,7 +9,6 @@ import pytest
 from numpy.typing import NDArray
 
 from helpers.kernel_launches import awkward_integers, kernel, on_host, same, written
-from warplens.errors import UnsupportedInstruction
 
 FILE = "k18_divergence.cu"
 
@@ -178,11 +177,6 @@ def test_switch(arch: str) -> None:
 
 def test_calls(arch: str) -> None:
     """Recursion, and function pointers that differ within a warp."""
-
-    if arch in ("sm_100", "sm_120"):
-        with pytest.raises(UnsupportedInstruction, match="P2R"):
-            written(SWITCH, "calls", arch).launch(1, 1, np.zeros(1, np.int32), np.zeros(1, np.int32), 1)
-        return
     n, fib = 203, [0, 1, 1, 2, 3, 5, 8, 13, 21]
     a = np.random.default_rng(6).integers(0, 20, n, dtype=np.int32)
     o = np.zeros(n, np.int32)

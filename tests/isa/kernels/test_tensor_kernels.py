@@ -28,6 +28,7 @@ def test_products_are_those_of_an_h200(name: str) -> None:
     """Bit for bit, but for which of the NaNs a double is."""
     form = FORMS[name]
     a, b, c, d = (measured()[f"{name}.{part}"] for part in "abcd")
+    a, b = (operand.view(np.float64) if operand.dtype == np.uint64 else operand for operand in (a, b))
     metadata = measured().get(f"{name}.m", np.zeros((len(a), 32), np.uint32))
     got = np.zeros_like(d)
     written(form.source, "product").launch(len(a), 32, a, b, c.view("V4"), got.view("V4"), metadata)

@@ -161,7 +161,7 @@ def test_every_report_tells_it(module: wl.Module) -> None:
     assert document["floor"]["limit"] == "issue"
     assert document["floor"]["bounds"][0]["name"] == "dram"
     assert document["prediction"] is None
-    assert "Least Time" in page([run.subject])
+    assert "Lower Bound per Unit" in page([run.subject])
 
 
 def test_a_gpu_of_another_architecture_gets_none(module: wl.Module) -> None:

@@ -1,6 +1,6 @@
 // Whose turn it is: which of the warps that could issue does, and when warps with the same work end.
 extern "C" {
-// Warp `who` records when it has done its part, from the moment at which all began; four chains of additions.
+// Warp `who` tells when it has done its part, from the moment at which all began; four chains of additions.
 __global__ void turn_add(long long* ticks, float* sink, int rounds, int who) {
   float a = F(0), b = F(1), c = F(2), d = F(3);
   __syncthreads();
@@ -26,7 +26,7 @@ __global__ void turn_load(long long* ticks, const float* x, float* sink, int rou
   if (threadIdx.x == 32 * who) ticks[0] = clock64() - t0;
   if (v == UNLIKELY) sink[0] = v;
 }
-// Every warp reads its part of memory that fits into L2, `rounds` times 4 loads at once, and records how long that took.
+// Every warp reads its part of memory that fits into L2, `rounds` times 4 loads at once, and tells how long that took.
 __global__ void turn_far(long long* ticks, const char* x, float* sink, int rounds, unsigned bytes, int meet) {
   unsigned at = (blockIdx.x * 7919u * 4096u + threadIdx.x * 4) & (bytes - 1);
   float sum = 0, v[4];
