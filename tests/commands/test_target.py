@@ -110,7 +110,7 @@ REFUSED = [
     (CUBIN, {"options": ("-O1",)}, "is compiled already"),
     (COPY, {"arch": "sm_70"}, "unknown architecture 'sm_70'; known are sm_75"),
     (COPY, {"settings": ("m=1",)}, "the launch block has no name 'm'; it has n"),
-    (COPY, {"settings": ("n",)}, "--set: expected NAME=VALUE, got 'n'"),
+    (COPY, {"settings": ("n",)}, "--set: expected NAME=VALUE such as n=1024, got 'n'"),
 ]
 
 
