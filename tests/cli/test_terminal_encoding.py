@@ -31,7 +31,7 @@ def test_a_terminal_without_unicode_gets_letters_that_it_has(encoding: str) -> N
                     PYTHONIOENCODING=encoding)  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
     assert " us" in done.stdout or encoding == "latin-1"
-    assert "90 % interval" in done.stdout or "Interval" in done.stdout
+    assert "Interval" in done.stdout
     assert done.stdout.isascii() or encoding == "latin-1"
     assert "?" not in done.stdout
 
