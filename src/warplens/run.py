@@ -19,7 +19,7 @@ from warplens.core.metric import Metrics
 from warplens.core.program import Program
 from warplens.counters.metrics import metrics
 from warplens.counters.occupancy import Occupancy, curves, occupancy, waves
-from warplens.emulator import LANES, RECORD, Checks, DeviceMemory, LaunchTrace, Step, WarpTraces, read_steps, record
+from warplens.emulator import LANES, RECORD, Checks, LaunchRequest, LaunchTrace, Step, WarpTraces, read_steps, record
 from warplens.errors import KernelFault, Unpredictable, UsageError
 from warplens.machine import Machine
 from warplens.machine import machine as described
@@ -52,18 +52,6 @@ class FinishedLaunch(Protocol):
 
 
 @dataclass(frozen=True)
-class ReplayState:
-    """Replay state: the launch as it began: parameters, device memory and constant banks.
-
-    Arrays that the kernel only reads are the host's own: changing them changes the rerun.
-    """
-
-    parameters: bytes
-    memory: DeviceMemory
-    banks: Mapping[int, bytes]
-
-
-@dataclass(frozen=True)
 class Run:
     """What one launch did: `run["metric"]` is a value, `run.metrics` all of them, `run.predict()` the time.
 
@@ -78,6 +66,8 @@ class Run:
     labels   names of the arguments;  title, file: what the user calls the kernel, and where it came from
     machine_from   who named the GPU ("--gpu", "WARPLENS_GPU", "this machine", "default", "none"), where known
     input_bytes    of the arrays that the kernel left unchanged; of all where it changed all
+    again          the request, to run blocks again: arrays that the kernel only reads are the host's own, so changing
+                   them changes the rerun
     prediction     of its time, as timed() made it;  unpredicted: why it could not
     what_if        the same with one cause removed, by its name
     """
@@ -92,7 +82,7 @@ class Run:
     file: str = ""
     machine_from: str = ""
     input_bytes: int = 0
-    again: ReplayState | None = None
+    again: LaunchRequest | None = None
     prediction: Prediction | None = None
     unpredicted: str = ""
     what_if: Mapping[str, Prediction] = field(default_factory=dict)
@@ -192,12 +182,8 @@ class Run:
         assert self.again is not None
         usual = int(self.trace.executed.sum()) // (self.launch.blocks * self.launch.warps_per_block)
         try:
-            return record(
-                self.kernel.kernel, self.kernel.program, self.launch, self.again.parameters, self.again.memory,
-                blocks, banks=dict(self.again.banks), multiprocessors=self.machine.multiprocessors,
-                budget=PATIENCE * usual + LEAST_BUDGET, how=how,
-                at_once=at_once,
-            )  # fmt: skip
+            patient = replace(self.again, budget=PATIENCE * usual + LEAST_BUDGET)
+            return record(patient, blocks, at_once=at_once, how=how)
         except KernelFault:
             raise Unpredictable(WAITING) from None
 
