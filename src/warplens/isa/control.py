@@ -133,7 +133,7 @@ def warpsync(w: Warp, mask: U32) -> None:
 @op("WARPSYNC.EXCLUSIVE", pipe="cbu", text="wait for the lanes {mask}, go on with no others")
 def warpsync_exclusive(w: Warp, mask: U32) -> None:
     """Stands before REDUX, which is over the lanes that are here: two tiles of a warp must not be here at once."""
-    w.converge_apart(mask)
+    w.converge_by_mask(mask)
 
 
 @op("WARPSYNC.ALL", pipe="cbu", text="wait for all lanes of the warp")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from warplens import llvm
 from warplens.emulator.access.bounds_check import checked
 from warplens.emulator.access.coalescing import Access
-from warplens.emulator.access.gather_scatter import AccessRoutines, give_words, nothing
+from warplens.emulator.access.gather_scatter import AccessRoutines, nothing, return_words
 from warplens.emulator.access.site import V32, deinterleaved, interleaved
 from warplens.emulator.codegen.emitter import LlvmEmitter
 from warplens.emulator.codegen.structured_builder import StructuredBuilder, i32, i64
@@ -88,7 +88,7 @@ def _routine(
 
     code.each_bit(site.mask, lane_of)
     whole = code.b.load(olds, typ=llvm.VectorType(I32, LANES * words), align=4)
-    give_words(code.b, deinterleaved(code.b, whole, LANES), result)
+    return_words(code.b, deinterleaved(code.b, whole, LANES), result)
     return made
 
 

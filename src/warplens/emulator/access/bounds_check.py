@@ -12,7 +12,7 @@ from warplens.emulator.access.trap import record_fault
 from warplens.emulator.codegen.emitter import LlvmEmitter
 from warplens.emulator.codegen.structured_builder import StructuredBuilder, function, i32, i64
 from warplens.emulator.codegen.vector_types import I1, I32, I64, PTR, vector
-from warplens.emulator.memory.copy_on_write import SHIFT, STRETCH, put_aside
+from warplens.emulator.memory.copy_on_write import CHUNK_BYTES, CHUNK_SHIFT, save_chunk
 from warplens.emulator.state.counter_layout import BYTES, IDEAL, REQUESTS, SECTORS, TAGS, WAVEFRONTS
 from warplens.emulator.state.structs import Bounds, BufferRange, Fault, FaultKind, Touch, WorkerEnv
 from warplens.isa.dsl.warp_interface import Space
@@ -259,14 +259,14 @@ def _remember(
     code.store(code.load(BufferRange, entry, "delta"), Bounds, bounds, "delta")
     code.store(_span(b, low, high, size), Bounds, bounds, "whole")
     first, end = code.variable(I64, low), code.variable(I64, high)
-    with code.when(_in_stretches(code, entry, touch)):
-        number = b.lshr(b.sub(address, low), i64(SHIFT))
-        b.call(put_aside(code.module), [entry, number])
-        with code.when(_in_stretches(code, entry, touch)):
-            begin = b.add(low, b.shl(number, i64(SHIFT)))
+    with code.when(_writes_chunks(code, entry, touch)):
+        number = b.lshr(b.sub(address, low), i64(CHUNK_SHIFT))
+        b.call(save_chunk(code.module), [entry, number])
+        with code.when(_writes_chunks(code, entry, touch)):
+            begin = b.add(low, b.shl(number, i64(CHUNK_SHIFT)))
             b.store(begin, first)
-            stretch_end = b.add(begin, i64(STRETCH))
-            b.store(b.select(b.icmp_unsigned("<", stretch_end, high), stretch_end, high), end)
+            chunk_end = b.add(begin, i64(CHUNK_BYTES))
+            b.store(b.select(b.icmp_unsigned("<", chunk_end, high), chunk_end, high), end)
     start = b.load(first, typ=I64)
     code.store(start, Bounds, bounds, "low")
     code.store(_span(b, start, b.load(end, typ=I64), size), Bounds, bounds, "span")
@@ -277,10 +277,10 @@ def _span(b: llvm.IRBuilder, low: llvm.Value, high: llvm.Value, size: llvm.Value
     return b.add(b.sub(b.sub(high, low), size), i64(1))
 
 
-def _in_stretches(code: StructuredBuilder, entry: llvm.Value, touch: llvm.Value) -> llvm.Value:
+def _writes_chunks(code: StructuredBuilder, entry: llvm.Value, touch: llvm.Value) -> llvm.Value:
     b = code.b
     writes = code.nonzero(b.and_(touch, i32(~Touch.READ)))
-    return b.and_(writes, code.nonzero(code.load(BufferRange, entry, "in_stretches")))
+    return b.and_(writes, code.nonzero(code.load(BufferRange, entry, "in_chunks")))
 
 
 def refuse(module: llvm.IRModule) -> llvm.Function:

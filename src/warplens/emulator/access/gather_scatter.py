@@ -50,7 +50,7 @@ class AccessRoutines:
         if space != "local" and size >= 4 and how == "load":
             self._try_halves(site, space, address, size, result)
         pointers = checked(self.count, site, space, address, size, Touch.READ, nothing(result), how)
-        give_words(site.b, gathered_words(site, space, pointers, size, signed), result)
+        return_words(site.b, gathered_words(site, space, pointers, size, signed), result)
         return made
 
     def gather_row(self, space: Space) -> llvm.Function:
@@ -185,12 +185,12 @@ class AccessRoutines:
         with site.code.when(half_warp.all_of(b, fits)):
             self._count_halves(site, space, pattern, single)
             with site.code.when(tight):
-                give_words(b, two_rows(site, space, pattern), result)
+                return_words(b, two_rows(site, space, pattern), result)
             if size == 4:
                 with site.code.when(half_warp.every_second(site.code, pattern)):
                     b.ret(_every_second(site, space, pattern.walks[0].first))
             pointers = site.pointers(space, address)
-            give_words(b, gathered_words(site, space, pointers, size, False), result)
+            return_words(b, gathered_words(site, space, pointers, size, False), result)
 
     def _count_halves(
         self, site: AccessSite, space: Space, pattern: half_warp.HalfWarpPattern, single: llvm.Value
@@ -233,7 +233,7 @@ def give(b: llvm.IRBuilder, value: llvm.Value | None) -> None:
         b.ret(value)
 
 
-def give_words(b: llvm.IRBuilder, words: Sequence[llvm.Value], result: llvm.Type) -> None:
+def return_words(b: llvm.IRBuilder, words: Sequence[llvm.Value], result: llvm.Type) -> None:
     if len(words) == 1:
         b.ret(words[0])
         return

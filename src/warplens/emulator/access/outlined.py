@@ -11,7 +11,7 @@ from typing import Any
 
 from warplens import llvm
 from warplens.emulator.access import access_emission
-from warplens.emulator.access.gather_scatter import AccessRoutines, give_words
+from warplens.emulator.access.gather_scatter import AccessRoutines, return_words
 from warplens.emulator.access.pattern import pattern_of
 from warplens.emulator.access.site import V32, AccessSite
 from warplens.emulator.analysis.affine import AffineValue
@@ -69,11 +69,11 @@ def load(
         inner, given = _inside(site, made, code, usual), made.args[len(COMMON) :]
         wrong = made.append_basic_block("wrong")
         got = access_emission.load(routines, inner, space, form.filled(given), size, signed, wrong)
-        give_words(code.b, got, result)
+        return_words(code.b, got, result)
         code.b.position_at_end(wrong)
         code.b.ret(undefined(result))
     whole = site.b.call(made, [*_common(site), *numbers])
-    access_emission.leave_on_fault(site, fault, site.b.append_basic_block("after"))
+    access_emission.return_on_fault(site, fault, site.b.append_basic_block("after"))
     return [whole] if words == 1 else [site.b.extract_value(whole, k) for k in range(words)]
 
 
@@ -101,7 +101,7 @@ def store(
         code.b.position_at_end(wrong)
         code.b.ret_void()
     site.b.call(made, [*_common(site), *numbers, *data])
-    access_emission.leave_on_fault(site, fault, site.b.append_basic_block("after"))
+    access_emission.return_on_fault(site, fault, site.b.append_basic_block("after"))
 
 
 def _key(site: AccessSite, form: OutlinedAccess, usual: bool) -> str:

@@ -219,7 +219,7 @@ class AbstractWarp(PredicateFile):
         """Reads no register by itself."""
 
     branch = branch_any = jump = call = exit = trap = _nothing
-    converge = converge_apart = collect = end_collective = block_barrier = fence = waits_until = _nothing
+    converge = converge_by_mask = collect = end_collective = block_barrier = fence = waits_until = _nothing
     commit_copies = wait_for_copies = _nothing
     cluster_arrive = cluster_wait = _nothing
 

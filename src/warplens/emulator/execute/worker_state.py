@@ -179,7 +179,7 @@ class WorkerState:
         memset(self.env.counters, 0, self.counters.nbytes)
         memset(addressof(self.bounds), 0, sizeof(self.bounds))
         memset(addressof(self.env.fault), 0, sizeof(Fault))
-        self.env.done = self.env.steps = self.env.step_count = self.env.far = self.env.log = 0
+        self.env.done = self.env.threaded_ops = self.env.threaded_op_count = self.env.far = self.env.log = 0
         self.context.clear()
 
     def interleaved_warps(self) -> InterleavedWarps:

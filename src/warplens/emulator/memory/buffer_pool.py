@@ -64,4 +64,4 @@ class BufferPool:
                 self._free.pop(0)
 
 
-SPARE = BufferPool()
+BUFFER_POOL = BufferPool()

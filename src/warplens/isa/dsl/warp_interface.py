@@ -233,7 +233,7 @@ class Warp(Protocol):
     def converge(self, mask: U32 | None) -> None:
         """WARPSYNC: wait for all non-exited lanes of mask (None: all lanes), go on together."""
 
-    def converge_apart(self, mask: U32) -> None:
+    def converge_by_mask(self, mask: U32) -> None:
         """WARPSYNC.EXCLUSIVE: the same, but lanes with other masks do not continue with those of mask."""
 
     def collect(self, mask: U32, target: Label) -> None:
