@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from warplens import llvm
@@ -208,11 +209,9 @@ class Instrumentation:
         if self.races:
             b.call(self.shadow.opened, [env, block, barrier])
 
-    @property
+    @cached_property
     def _places(self) -> llvm.Function:
         """(env, block, barrier): reports threads at a barrier of all threads that wait elsewhere or have exited."""
-        if found := self.module.globals.get("places_at_barrier"):
-            return found
         made, code = function(self.module, "places_at_barrier", VOID, [PTR, PTR, I32])
         env, block, barrier = made.args
         b = code.b
