@@ -67,7 +67,7 @@ def main() -> None:
         try:
             instructions, forms, first = alone(partial(ready, file, cache, "steps", False))
             _, _, known = alone(partial(ready, file, cache, "steps", True))
-            shutil.rmtree(Path(cache) / "piece")
+            shutil.rmtree(Path(cache) / "handler")
             _, _, new = alone(partial(ready, file, cache, "steps", True))
             _, _, whole = alone(partial(ready, file, cache, "whole", True))
         finally:

@@ -21,8 +21,8 @@ class Idiom:
     name          what they do together: "remainder by a variable"
     sentence      how one sees it, and what it costs where that is known
     instructions  their indexes in the program, ascending
-    lines         the source lines that they stand under, most instructions first
-    encloses      it is the shape of a whole loop, inside which other idioms and the loop's own work stand
+    lines         their source lines, those of most instructions first
+    encloses      it is the shape of a whole loop, which contains other idioms and the loop's own work
     """
 
     name: str

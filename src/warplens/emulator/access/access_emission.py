@@ -109,14 +109,14 @@ def store(
         if pattern.kind == "tile":
             whole = interleaved(b, words)
             places = _rows(site, space, pattern)
-            _prefetch(site, space, pattern, places, size, write=True)
+            _prefetch(site, space, pattern, places, write=True)
             for row, place in enumerate(places):
                 b.store(_part(b, whole, row), place, align=min(size, 16))
             b.branch(after)
             b.position_at_end(general)
         else:
             place = site.pointer(space, pattern.first)
-            _prefetch(site, space, pattern, [place], size, write=True)
+            _prefetch(site, space, pattern, [place], write=True)
             move(place)
     if site.guarded:
         _unless_idle(site, after)
@@ -212,19 +212,19 @@ def _loaded_words(site: AccessSite, space: Space, pattern: Pattern, size: int, s
     code, b = site.code, site.b
     if pattern.kind == "tile":
         places = _rows(site, space, pattern)
-        _prefetch(site, space, pattern, places, size)
+        _prefetch(site, space, pattern, places)
         rows = [_tile_row(site, place, pattern.step, size) for place in places]
         both = llvm.IRConstant(V32, list(range(LANES)))
         return [b.shuffle_vector(low, high, both) for low, high in zip(*rows, strict=True)]
     place = site.pointer(space, pattern.first)
     if space == "local":
         return _local_row(code, place, size)
-    _prefetch(site, space, pattern, [place], size)
+    _prefetch(site, space, pattern, [place])
     return _one(code, place, size, signed) if pattern.kind == "same" else _row(code, place, size, signed)
 
 
 def _prefetch(
-    site: AccessSite, space: Space, pattern: Pattern, rows: Sequence[llvm.Value], size: int, write: bool = False
+    site: AccessSite, space: Space, pattern: Pattern, rows: Sequence[llvm.Value], write: bool = False
 ) -> None:
     """The instruction is likely to go on as far from here as here is from its last place: in a loop, or in the next
     warp; and the next warp will run the same loop after this one, or is in the same round as this one where

@@ -18,7 +18,7 @@ from warplens.emulator.state.structs import Bounds, BufferRange, Fault, FaultKin
 from warplens.isa.dsl.warp_interface import Space
 
 
-def checked(
+def checked_pointers(
     count: CoalescingClassifier,
     site: AccessSite,
     space: Space,
@@ -29,7 +29,7 @@ def checked(
     how: Access = "load",
 ) -> llvm.Value:
     """Host pointers of the lanes, after check and count; the routine returns `idle` on a fault."""
-    deltas = guard(count, site, space, address, size, touch, idle)
+    deltas = check_bounds(count, site, space, address, size, touch, idle)
     site.add(REQUESTS, i64(1))
     if space == "shared":
         _count_shared(count, site, address, size, how)
@@ -40,7 +40,7 @@ def checked(
     return site.pointers(space, address, deltas)
 
 
-def guard(
+def check_bounds(
     count: CoalescingClassifier,
     site: AccessSite,
     space: Space,
@@ -61,7 +61,7 @@ def guard(
     with code.when(code.nonzero(wrong), likely=False):
         wide = address if space == "global" else b.zext(address, V64)
         settings = [site.index, wide, site.mask, wrong, i32(size), i32(touch), i32(SPACES.index(space))]
-        slow = look_up(count.module) if space == "global" else refuse(count.module)
+        slow = look_up(count.module) if space == "global" else record_stray_access(count.module)
         where = [] if deltas is None else [deltas]
         fine = b.call(slow, [site.env, site.block, site.warp, *settings, *where])
         with code.when(b.not_(fine)):
@@ -181,8 +181,8 @@ def look_up(module: llvm.IRModule) -> llvm.Function:
 
         def remember(entry: llvm.Value, number: llvm.Value) -> None:
             b.store(i32(1), found)
-            _take(code, env, entry, number, touch)
-            _remember(code, entry, bounds, a, wide_size, touch)
+            _make_writable(code, env, entry, number, touch)
+            _update_bounds(code, entry, bounds, a, wide_size, touch)
 
         with code.when(b.icmp_signed("==", b.load(found, typ=I32), i32(0))):
             each_buffer_with(code, env, a, wide_size, remember)
@@ -197,7 +197,7 @@ def look_up(module: llvm.IRModule) -> llvm.Function:
         b.ret(llvm.IRConstant(I1, 1))
     args = list(made.args[:-1])
     args[6] = lanes
-    b.ret(b.call(refuse(module), args))
+    b.ret(b.call(record_stray_access(module), args))
     return made
 
 
@@ -233,7 +233,9 @@ def each_buffer_with(
     code.each(code.load(WorkerEnv, env, "buffer_count"), buffer)
 
 
-def _take(code: StructuredBuilder, env: llvm.Value, entry: llvm.Value, number: llvm.Value, touch: llvm.Value) -> None:
+def _make_writable(
+    code: StructuredBuilder, env: llvm.Value, entry: llvm.Value, number: llvm.Value, touch: llvm.Value
+) -> None:
     """Before a buffer is written for the first time, Python gives it memory of its own: an array of the host that is
     only read stays where it is."""
     b = code.b
@@ -243,7 +245,7 @@ def _take(code: StructuredBuilder, env: llvm.Value, entry: llvm.Value, number: l
         b.call(code.load(WorkerEnv, env, "take"), [b.trunc(number, I32)], TAKE)
 
 
-def _remember(
+def _update_bounds(
     code: StructuredBuilder,
     entry: llvm.Value,
     bounds: llvm.Value,
@@ -283,11 +285,11 @@ def _writes_chunks(code: StructuredBuilder, entry: llvm.Value, touch: llvm.Value
     return b.and_(writes, code.nonzero(code.load(BufferRange, entry, "in_chunks")))
 
 
-def refuse(module: llvm.IRModule) -> llvm.Function:
+def record_stray_access(module: llvm.IRModule) -> llvm.Function:
     """Records the fault; false.  Python distinguishes out-of-bounds from misaligned accesses by the addresses."""
-    if found := module.globals.get("refuse"):
+    if found := module.globals.get("record_stray_access"):
         return found
-    made, code = function(module, "refuse", I1, ARGUMENTS)
+    made, code = function(module, "record_stray_access", I1, ARGUMENTS)
     env, block, warp, index, address, _, wrong, size, _, space = made.args
     b = code.b
     what = {"instruction": index, "lanes": wrong, "bytes": size, "space": space}

@@ -39,7 +39,7 @@ class OutlinedAccess:
         known = tuple(step if isinstance(step, int) else None for step in steps)
         return OutlinedAccess(f"i{address.bits}", known), [base, *(s for s in steps if not isinstance(s, int))]
 
-    def filled(self, numbers: Sequence[llvm.Value]) -> Any:
+    def rebuilt(self, numbers: Sequence[llvm.Value]) -> Any:
         if self.steps is None:
             return numbers[0]
         base, *rest = numbers
@@ -66,9 +66,9 @@ def load(
     made = routines.module.globals.get(name)
     if made is None:
         made, code = function(routines.module, name, result, [*COMMON, *(n.type for n in numbers)])
-        inner, given = _inside(site, made, code, usual), made.args[len(COMMON) :]
+        inner, given = _inner_site(site, made, code, usual), made.args[len(COMMON) :]
         wrong = made.append_basic_block("wrong")
-        got = access_emission.load(routines, inner, space, form.filled(given), size, signed, wrong)
+        got = access_emission.load(routines, inner, space, form.rebuilt(given), size, signed, wrong)
         return_words(code.b, got, result)
         code.b.position_at_end(wrong)
         code.b.ret(undefined(result))
@@ -93,9 +93,9 @@ def store(
     made = routines.module.globals.get(name)
     if made is None:
         made, code = function(routines.module, name, VOID, [*COMMON, *(v.type for v in (*numbers, *data))])
-        inner, given = _inside(site, made, code, usual), list(made.args[len(COMMON) :])
+        inner, given = _inner_site(site, made, code, usual), list(made.args[len(COMMON) :])
         wrong = made.append_basic_block("wrong")
-        place = form.filled(given[: len(numbers)])
+        place = form.rebuilt(given[: len(numbers)])
         access_emission.store(routines, inner, space, place, given[len(numbers) :], size, wrong)
         code.b.ret_void()
         code.b.position_at_end(wrong)
@@ -113,7 +113,7 @@ def _common(site: AccessSite) -> list[llvm.Value]:
     return [*site.common(), site.hits, site.mask]
 
 
-def _inside(site: AccessSite, made: llvm.Function, code: StructuredBuilder, usual: bool) -> AccessSite:
+def _inner_site(site: AccessSite, made: llvm.Function, code: StructuredBuilder, usual: bool) -> AccessSite:
     """The site inside the outlined function."""
     env, block, warp, index, counters, hits, mask = made.args[: len(COMMON)]
     return replace(

@@ -34,7 +34,7 @@ from warplens.emulator.instrument.race_state import (
     raise_to,
     tick,
 )
-from warplens.emulator.memory.buffer_pool import address, aligned, alone
+from warplens.emulator.memory.buffer_pool import address, aligned, in_own_cache_lines
 from warplens.emulator.memory.device_memory import DeviceMemory
 from warplens.emulator.state.structs import INSTRUCTION, BufferRange, WarpState, WorkerEnv
 
@@ -57,7 +57,7 @@ class GlobalMemory:
     def __init__(self, memory: DeviceMemory, launch: Launch, unit: int, heap: int | None) -> None:
         """heap: the number of the allocation from which malloc() serves; it is not watched, freed memory comes back."""
         buffers = [a for number, a in enumerate(memory.allocations) if number != heap]
-        self.record = alone(GlobalShadow)
+        self.record = in_own_cache_lines(GlobalShadow)
         base = buffers[0].address if buffers else 0
         size = buffers[-1].address + buffers[-1].size - base if buffers else 0
         units = min(-(-size // unit), MOST_UNITS)

@@ -168,7 +168,7 @@ class Instrumentation:
         b.ret_void()
         return made
 
-    # Blocks, barriers, lanes that meet
+    # Blocks, barriers, reconvergence
 
     def start_block(self, code: StructuredBuilder, env: llvm.Value, block: llvm.Value) -> None:
         if self.races:

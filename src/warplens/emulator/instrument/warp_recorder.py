@@ -134,7 +134,7 @@ class WarpRecorder:
             b.store(value, code.at(words, b.shl(at, i64(2))))
             code.bump(length)
             if how == "atomic":
-                self._most_alike(code, units, lanes, alike)
+                self._most_on_word(code, units, lanes, alike)
                 now = b.load(alike, typ=I32)
                 code.bump(passes, now, I32)
                 b.store(code.intrinsic("umax", now, b.load(fullest, typ=I32)), fullest)
@@ -163,7 +163,7 @@ class WarpRecorder:
         b.ret_void()
         return made
 
-    def _most_alike(self, code: StructuredBuilder, units: llvm.Value, lanes: llvm.Value, most: llvm.Value) -> None:
+    def _most_on_word(self, code: StructuredBuilder, units: llvm.Value, lanes: llvm.Value, most: llvm.Value) -> None:
         """To `most`: how many of these lanes are on the word that most of them want."""
 
         def word(_: llvm.Value, same: llvm.Value) -> None:
