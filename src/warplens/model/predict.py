@@ -17,12 +17,12 @@ from warplens.core.program import Program
 from warplens.counters.occupancy import Occupancy, waves
 from warplens.errors import UsageError
 from warplens.machine import Machine
-from warplens.model import layout as p
 from warplens.model.grid.inter_block_sync import waits_of
 from warplens.model.grid.memory_supply import Buffers, MemorySupply
 from warplens.model.grid.simulated_blocks import SimulatedBlocks, choose_blocks, with_neighbours
 from warplens.model.instruction.instruction_table import machine_code
 from warplens.model.instruction.sm_clock import at_its_clock
+from warplens.model.layout import REASONS
 from warplens.model.result.extrapolation import simulation_outcome
 from warplens.model.result.limit import limit_of
 from warplens.model.result.outcome import SimulationOutcome
@@ -90,9 +90,9 @@ def prediction_of(request: PredictionRequest, inputs: SimulationInput, out: Simu
     covered = bool(machine.calibrated) and not waiting_loads(program)
     low, high = interval(time_us, launch_us, covered)
     shortest, longest = interval(duration_us, launch_us - event_us, covered)
-    stalls = {name: float(out.stalls[n].sum()) / out.issued for n, name in enumerate(p.REASONS)}
+    stalls = {name: float(out.stalls[n].sum()) / out.issued for n, name in enumerate(REASONS)}
     at = {
-        int(i): {name: float(out.stalls[n, i]) for n, name in enumerate(p.REASONS) if out.stalls[n, i]}
+        int(i): {name: float(out.stalls[n, i]) for n, name in enumerate(REASONS) if out.stalls[n, i]}
         for i in np.flatnonzero(out.stalls.sum(0))
     }
     units = units_of(request, out, inputs.chosen.active)

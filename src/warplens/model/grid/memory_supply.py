@@ -19,16 +19,16 @@ from warplens.core.counts import Trace
 from warplens.core.program import Program
 from warplens.counters.opcodes import width
 from warplens.machine import Machine
-from warplens.model import layout as p
 from warplens.model.grid.atomic_units import FLOATS, WORDS, units_at_work
 from warplens.model.grid.dirty_sectors import ATOMIC, STORE, DirtySectors, stored
-from warplens.model.grid.first_touch import asked_first
+from warplens.model.grid.first_touch import first_touch_shares
 from warplens.model.grid.neighbours import apart, sharers
 from warplens.model.grid.request_coalescing import group_of
 from warplens.model.grid.sector_footprint import SectorFootprint, footprint
 from warplens.model.grid.simulated_blocks import SimulatedBlocks
 from warplens.model.grid.write_back import Evicted, write_back
 from warplens.model.instruction.instruction_table import InstructionTable, adds_floats, kind_of
+from warplens.model.layout import Kind
 from warplens.model.trace.warp_streams import WarpStreams, sectors_of
 
 ENOUGH = 1_000_000  # effort: sectors to analyse
@@ -179,10 +179,9 @@ class MemorySupply:
                     weight[n, wave] = min(1.0, new / wanted) if wanted else 0.0
                     known = now
                 read += 2 * f.of(total)
-        code_of = code.rows, code.firsts, code.lasts
         first = (
-            asked_first(beside, chosen.centres, at_once, *code_of) if chosen.centres
-            else asked_first(streams, streams.blocks, at_once, *code_of)
+            first_touch_shares(beside, chosen.centres, at_once, code) if chosen.centres
+            else first_touch_shares(streams, streams.blocks, at_once, code)
         )  # fmt: skip
         return MemorySupply(
             lows, highs, latency, weight, own, written.stores, written.fills, whole, keys, group, drift,
@@ -212,15 +211,16 @@ def _atomics(program: Program, widths: NDArray[np.int64]) -> NDArray[np.int64]:
     """By instruction: the columns that atomic_units.py reads."""
     kinds = [kind_of(i) for i in program.instructions]
     changes = [
-        0 if kind not in (p.ATOMIC, p.REDUCE) else FLOATS if adds_floats(i) else WORDS
+        0 if kind not in (Kind.ATOMIC, Kind.REDUCTION) else FLOATS if adds_floats(i) else WORDS
         for kind, i in zip(kinds, program.instructions, strict=True)
     ]
-    return np.stack([np.array(changes, np.int64), widths, np.array([kind == p.ATOMIC for kind in kinds], np.int64)], 1)
+    returns = np.array([kind == Kind.ATOMIC for kind in kinds], np.int64)
+    return np.stack([np.array(changes, np.int64), widths, returns], 1)
 
 
 def _reads_or_stores(kind: int) -> int:
-    if kind in (p.ATOMIC, p.REDUCE):
+    if kind in (Kind.ATOMIC, Kind.REDUCTION):
         return ATOMIC
-    if kind in (p.LOAD, p.COPY):
+    if kind in (Kind.LOAD, Kind.ASYNC_COPY):
         return 1
-    return STORE if kind == p.STORE else 0
+    return STORE if kind == Kind.STORE else 0

@@ -31,15 +31,15 @@ DOUBLES = frozenset({"DFMA", "DADD", "DMUL", "DSETP"})  # both registers of each
 
 
 def register_reads(program: Program, counted: Sequence[bool]) -> NDArray[np.int64]:
-    """(instruction, bank) -> registers read, 0 for instructions that are not `counted`; the second half of the
-    columns is for the case that another warp has issued before."""
-    reads = np.zeros((len(program.instructions), 2 * BANKS), np.int64)
+    """(instruction, 0 or 1, bank) -> registers read, 0 for instructions that are not `counted`; 1: if another warp has
+    issued before."""
+    reads = np.zeros((len(program.instructions), 2, BANKS), np.int64)
     for block in program.blocks:
         kept: dict[tuple[int, int], int] = {}
         for instruction in program.instructions[block.first : block.last + 1]:
             if counted[instruction.index]:
                 of_each = _in_passes if in_two_passes(instruction) else _in_one
-                reads[instruction.index] = of_each(_read(instruction, kept)) + of_each(_read(instruction, {}))
+                reads[instruction.index] = of_each(_read(instruction, kept)), of_each(_read(instruction, {}))
     return reads
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from warplens.core.metric import Metric
-from warplens.model import layout as p
-from warplens.model.instruction.instruction_table import PIPES
+from warplens.model.layout import PIPES, REASONS
 from warplens.model.result.l2_hit_rate import PIECE, L2Lookups, L2Requests, lookups
 from warplens.model.result.outcome import SimulationOutcome
 from warplens.model.result.prediction import Unit
@@ -64,7 +63,7 @@ def metrics_of(request: PredictionRequest, out: SimulationOutcome, duration_us: 
     if through_l1:
         found["l1tex__t_sector_hit_rate.pct"] = modelled(100 * counts.l1_hits / through_l1, "%")
     found["lts__t_sector_hit_rate.pct"] = modelled(_lookups(request, out).percent, "%")
-    for n, name in enumerate(p.REASONS[1:], 1):
+    for n, name in enumerate(REASONS[1:], 1):
         value = float(out.stalls[n].sum()) / out.issued
         found[f"smsp__average_warps_issue_stalled_{name}_per_issue_active.ratio"] = modelled(value, "inst")
     return found | rates(machine, request.program, request.trace, found, duration_us)
@@ -100,7 +99,7 @@ def units_of(request: PredictionRequest, out: SimulationOutcome, active: int) ->
         Unit("DRAM", moved * SECTOR / max(seconds, 1e-12) / 1e9, moved / max(best, 1e-12) * per_cycle, "GB/s"),
         Unit("block starts", starts, machine.speeds.block_rate, "blocks/cycle"),
     ]
-    for pipe, taken in zip(PIPES, out.busy, strict=False):
+    for pipe, taken in zip(PIPES, out.busy, strict=True):
         if taken and pipe not in ("none", "lsu"):
             found.append(Unit(f"{pipe} pipe", float(taken) / parts / cycles, 1.0, "busy"))
     return tuple(sorted((u for u in found if u.achieved > 0), key=lambda u: (-u.percent, u.name)))

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from warplens.model import layout as p
+from warplens.model.layout import StallReason
 from warplens.model.trace.trace_decoder import OF_WARP, basic_block
 from warplens.simc import Record, compiled
 
@@ -84,11 +85,11 @@ def start(place, started, warps, blocks, work, stalls, settings):  # type: ignor
         if work.starts[n] < work.ends[n]:
             first = basic_block(work.words[work.starts[n]])
             warps.position[slot] += OF_WARP
-            warps.now[slot], warps.until[slot] = work.firsts[first], work.lasts[first]
+            warps.now[slot], warps.until[slot] = work.code.firsts[first], work.code.lasts[first]
             begins = started + w * settings.warp_start_cycles
-            warps.mark[slot], warps.began[slot], warps.why[slot] = begins, begins, p.NOT_SELECTED
+            warps.mark[slot], warps.began[slot], warps.why[slot] = begins, begins, StallReason.NOT_SELECTED
             # All warps wait for code and parameters, cold in the caches at launch, which are available by then.
-            wait(slot, work.firsts[first], settings.first_block_cycles, p.NO_INSTRUCTION, warps, stalls)
+            wait(slot, work.code.firsts[first], settings.first_block_cycles, StallReason.NO_INSTRUCTION, warps, stalls)
             warps.base[slot] = warps.mark[slot]
             blocks.living[place] += 1
             blocks.wake[slot % blocks.wake.size] = min(blocks.wake[slot % blocks.wake.size], started)

@@ -17,6 +17,7 @@ import numpy as np
 from warplens.emulator.state.trace_format import ACCESSED, LOCAL, SHARED
 from warplens.model import layout as p
 from warplens.model.grid.atomic_packets import sent
+from warplens.model.layout import Kind
 from warplens.model.sm.l1_cache import bank_of, drop, load
 from warplens.model.sm.l1_store_queue import bits, lines_in, others, put
 from warplens.model.sm.l2_atomics import update
@@ -100,21 +101,21 @@ def serve_access(access, words, memory):  # type: ignore[no-untyped-def]
         waves = min(waves, ideal)
     moved = memory.counts.l2_reads + memory.counts.l2_writes
     looked_up, done, late, lines, crowded = serve_lines(access, words, sectors, lanes, free, memory)
-    if access.kind == p.LOAD:
+    if access.kind == Kind.LOAD:
         memory.store_queue.loaded[access.slot] = servers.store_queue.lines
         # Each lane's bytes are returned separately, also where all lanes read the same (`L1 hits, 16 B of one place`).
         waves = max(waves, ideal)
-    if access.kind in (p.ATOMIC, p.REDUCE):
+    if access.kind in (Kind.ATOMIC, Kind.REDUCTION):
         waves = 1.0  # each word is sent to L2 once
     memory.issue_free[sp] = begin + max(settings.issue_cycles, settings.wavefront_cycles * waves)
     cost = max(waves * 128.0 / memory.settings.l1.bytes_per_cycle, settings.global_request_cycles)
     if memory.counts.l2_reads + memory.counts.l2_writes > moved:
         cost = max(cost, settings.miss_request_cycles)
-    if access.kind in (p.ATOMIC, p.REDUCE):
+    if access.kind in (Kind.ATOMIC, Kind.REDUCTION):
         shape = lanes, access.bytes, sectors, lines, crowded
-        cost, done = sent(access.kind == p.ATOMIC, second, shape, free, late, memory)
+        cost, done = sent(access.kind == Kind.ATOMIC, second, shape, free, late, memory)
     take(free, cost, looked_up, memory)
-    if access.kind not in (p.STORE, p.REDUCE):
+    if access.kind not in (Kind.STORE, Kind.REDUCTION):
         done += settings.wavefront_cycles * (waves - 1) + (begin - free)
     return begin, done, begin + settings.register_read_latency
 
@@ -144,9 +145,9 @@ def serve_lines(access, words, sectors, lanes, free, memory):  # type: ignore[no
     last = begin + sectors
     shift = p.LOCAL_BASE + access.slot * LOCAL_LINES if space(words[access.entry]) == LOCAL else 0
     between = others(access.sub_partition, access.at, memory), lines_in(words, begin, last)
-    if kind == p.STORE:
+    if kind == Kind.STORE:
         memory.store_queue.last[access.sub_partition] = between[1]
-    each = bytes_of(words, begin, last if kind == p.STORE else begin, lanes * access.bytes)
+    each = bytes_of(words, begin, last if kind == Kind.STORE else begin, lanes * access.bytes)
     while position < last:
         line = (int(words[position]) >> 2) + shift
         mask, of_line = 0, position
@@ -160,13 +161,13 @@ def serve_lines(access, words, sectors, lanes, free, memory):  # type: ignore[no
         lone = line != before + 1 and (position == last or (np.int64(words[position]) >> 2) + shift != line + 1)
         before = line
         request = LineRequest(access.instruction, access.slot, access.wave, line, mask, lone, at)
-        if kind in (p.LOAD, p.COPY):
+        if kind in (Kind.LOAD, Kind.ASYNC_COPY):
             if access.past_l1:
                 drop(line, mask, memory.l1)
             done = max(done, load(request, memory))
-        elif kind == p.STORE:
+        elif kind == Kind.STORE:
             store_line(request, StoredSectors(words, of_line, position, begin, last, each), between, memory)
-        elif kind in (p.ATOMIC, p.REDUCE):
+        elif kind in (Kind.ATOMIC, Kind.REDUCTION):
             more = update(request, memory)
             late, lines, crowded = max(late, more), lines + 1, crowded + int(bits(mask) > 1)
     return looked_up, done, late, lines, crowded

@@ -20,6 +20,7 @@ from warplens.model import layout as p
 from warplens.model.grid.memory_supply import SupplyArrays
 from warplens.model.instruction.instruction_table import InstructionTable
 from warplens.model.instruction.sm_resources import SmResources
+from warplens.model.layout import LOAD_STORE_KINDS, Kind, Pipe, StallReason
 from warplens.model.sm import l2_partial_sectors
 from warplens.model.sm.activity import History
 from warplens.model.sm.block_barriers import go_on, release
@@ -49,17 +50,17 @@ def queue_up(sp, leave, memory):  # type: ignore[no-untyped-def]
 def access(slot, i, t, warps, blocks, work, memory):  # type: ignore[no-untyped-def]
     """Execute a memory instruction: (when its result is available, when its registers are read, whether the wait is
     long)."""
-    sp, kind, at = slot % blocks.wake.size, work.rows[i, p.KIND], warps.position[slot]
+    sp, kind, at = slot % blocks.wake.size, work.code.kind[i], warps.position[slot]
     unit, settings = memory.servers.load_store, memory.settings.load_store
-    done, read, leave, long = t + work.lats[i], t + settings.register_read_latency, t + 1, False
+    done, read, leave, long = t + work.code.latency[i], t + settings.register_read_latency, t + 1, False
     memory.store_queue.last[sp] = 0
-    if kind == p.EXCHANGE:
+    if kind == Kind.SHUFFLE:
         leave = max(t + 1.0, memory.issue_free[sp])
         memory.issue_free[sp] = leave + settings.issue_cycles
         leave = max(leave, unit.free)
         unit.free = max(unit.free, t + 1.0) + 1
-        done = leave + work.lats[i]
-    wave, size, past_l1 = blocks.wave[slot // work.warps], work.rows[i, p.BYTES], work.rows[i, p.OTHER] > 0
+        done = leave + work.code.latency[i]
+    wave, size, past_l1 = blocks.wave[slot // work.warps], work.code.lane_bytes[i], work.code.bypasses_l1[i] > 0
     while at < warps.stop[slot] and work.words[at] < ENTER and instruction(work.words[at]) == i:
         out, come, got = serve_access(Access(i, kind, size, past_l1, t, at, slot, sp, wave), work.words, memory)
         leave, done, read = max(leave, out), max(done, come), max(read, got)
@@ -67,9 +68,9 @@ def access(slot, i, t, warps, blocks, work, memory):  # type: ignore[no-untyped-
         at += length(work.words[at])
     warps.position[slot] = at
     queue_up(sp, leave, memory)
-    if kind in (p.STORE, p.REDUCE) and long:
-        warps.drained[slot] = memory.servers.l2.requests if kind == p.STORE else unit.free
-    if kind == p.COPY:
+    if kind in (Kind.STORE, Kind.REDUCTION) and long:
+        warps.drained[slot] = memory.servers.l2.requests if kind == Kind.STORE else unit.free
+    if kind == Kind.ASYNC_COPY:
         warps.copied[slot] = max(warps.copied[slot], done)
     return done, read, long
 
@@ -107,15 +108,12 @@ def simulate(
     """
     code, settings = kernel.code, kernel.settings
     number, slots = streams.starts.size // streams.warps, kernel.resources.places * streams.warps
-    work = SmWork(
-        streams.words, streams.starts, streams.ends, streams.warps, code.rows, code.cycles, code.latencies, code.firsts,
-        code.lasts,
-    )  # fmt: skip
+    work = SmWork(*streams.arrays, code)
     words = int((streams.ends - streams.starts).sum())
     memory = _memory(kernel, slots, words, asked_by_others, asked_now)
     blocks = _blocks(kernel.resources, number, settings)
-    results = Results(np.zeros((len(p.REASONS), code.rows.shape[0])), np.zeros(number), np.zeros(p.PIPES))
-    seen = np.zeros(code.rows.shape[0] // p.CODE_LINE + 1, np.int64)  # code lines that have been fetched
+    results = Results(np.zeros((len(StallReason), code.kind.size)), np.zeros(number), np.zeros(len(Pipe)))
+    seen = np.zeros(code.kind.size // p.CODE_LINE + 1, np.int64)  # code lines that have been fetched
     _run(_warps(slots), blocks, work, memory, idle(kernel.resources.sub_partitions), seen, results)
     history = History(blocks.began, results.ended, blocks.resided, memory.servers.dispatch.reports)
     return memory.counts, history, results
@@ -188,36 +186,37 @@ def _run(warps, blocks, work, memory, pipes, seen, results):  # type: ignore[no-
             blocks.next[TURN] += 1
             warps.order[slot] = blocks.next[TURN]
             place, i = slot // work.warps, warps.now[slot]
-            blocks.last[sp] = slot if work.rows[i, p.STAYS] > 0 else -1
-            kind = work.rows[i, p.KIND]
+            blocks.last[sp] = slot if work.code.stays[i] > 0 else -1
+            kind = work.code.kind[i]
             stalls[warps.why[slot], i] += t - warps.mark[slot]
-            stalls[p.SELECTED, i] += 1
+            stalls[StallReason.SELECTED, i] += 1
             counts.issued += 1
             serve(sp, slot, i, t, work, pipes, busy)
-            done, read, long = t + work.lats[i], t + settings.load_store.register_read_latency, False
-            if kind in (p.LOAD, p.STORE, p.ATOMIC, p.REDUCE, p.COPY, p.EXCHANGE):
+            done, read, long = t + work.code.latency[i], t + settings.load_store.register_read_latency, False
+            if kind in LOAD_STORE_KINDS:
                 done, read, long = access(slot, i, t, warps, blocks, work, memory)
-            if kind == p.TABLE:
+            if kind == Kind.CONSTANT_LOAD:
                 leave, done = look_up_constants(slot, i, t, warps, work, memory)
                 queue_up(sp, leave, memory)
-            if kind == p.TELL:
-                leave, done = serve_special_register(t, work.lats[i], memory)
+            if kind == Kind.SPECIAL_REGISTER:
+                leave, done = serve_special_register(t, work.code.latency[i], memory)
                 queue_up(sp, leave, memory)
-            if kind == p.GROUP:
+            if kind == Kind.COPY_GROUP:
                 done, long = warps.copied[slot], True
                 warps.groups[slot, warps.grouped[slot] % p.GROUPS] = done
                 warps.grouped[slot] += 1
-            for k, freed in ((work.rows[i, p.SETS], done), (work.rows[i, p.FREES], read)):
+            for k, freed in ((work.code.write_barrier[i], done), (work.code.read_barrier[i], read)):
                 if k >= 0 and freed > warps.board[slot, k]:
-                    warps.board[slot, k], warps.because[slot, k] = freed, p.LONG if long else p.SHORT
+                    reason = StallReason.LONG_SCOREBOARD if long else StallReason.SHORT_SCOREBOARD
+                    warps.board[slot, k], warps.because[slot, k] = freed, reason
             over = proceed(slot, i, t, warps, work, seen, stalls, settings.scheduler)
             arrival = t
-            if kind in (p.BARRIER, p.ARRIVE):
+            if kind in (Kind.BARRIER, Kind.BARRIER_ARRIVE):
                 servers.barriers.free = max(servers.barriers.free, t) + settings.barriers.arrival_cycles
                 arrival = servers.barriers.free
-                blocks.arrived[place, work.rows[i, p.NUMBER]] += 1
-                if kind == p.BARRIER and not over:
-                    warps.waiting[slot], warps.mark[slot], warps.base[slot] = work.rows[i, p.NUMBER], t + 1, p.NEVER
+                blocks.arrived[place, work.code.barrier[i]] += 1
+                if kind == Kind.BARRIER and not over:
+                    warps.waiting[slot], warps.mark[slot], warps.base[slot] = work.code.barrier[i], t + 1, p.NEVER
             if over:
                 warps.base[slot], warps.now[slot] = p.NEVER, -1
                 blocks.resided[blocks.held[place]] += t + 1 - warps.began[slot]
@@ -228,7 +227,7 @@ def _run(warps, blocks, work, memory, pipes, seen, results):  # type: ignore[no-
                 left -= 1
                 note_end(place, t, left, blocks, servers, settings.dispatch)
                 soonest = min(soonest, np.ceil(blocks.noted[blocks.next[NOTED] - 1]))
-            elif over or kind in (p.BARRIER, p.ARRIVE):
+            elif over or kind in (Kind.BARRIER, Kind.BARRIER_ARRIVE):
                 soonest = min(soonest, release(place, i, arrival, warps, blocks, work, stalls, settings.barriers))
         if soonest >= p.NEVER and left > 0:
             if not go_on(t, warps, blocks):

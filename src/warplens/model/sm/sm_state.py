@@ -8,6 +8,7 @@ import numpy as np
 
 from warplens.model.grid.atomic_packets import AtomicState
 from warplens.model.grid.memory_supply import SupplyArrays
+from warplens.model.instruction.instruction_table import InstructionTable
 from warplens.model.sm.block_barriers import BlockBarrierState
 from warplens.model.sm.block_dispatch import DispatchState
 from warplens.model.sm.constant_cache import ConstantLines, ConstantState
@@ -47,18 +48,13 @@ def idle_servers() -> Servers:
 
 
 class SmWork(NamedTuple):
-    """Input of the simulation.  words[starts[w]:ends[w]]: trace of warp w;  warps: of a block;  rows, cycles, lats:
-    of each instruction (instruction_table.py);  firsts, lasts: of each basic block."""
+    """Input of the simulation.  words[starts[w]:ends[w]]: trace of warp w;  warps: of a block."""
 
     words: Array
     starts: Array
     ends: Array
     warps: int
-    rows: Array
-    cycles: Array
-    lats: Array
-    firsts: Array
-    lasts: Array
+    code: InstructionTable
 
 
 class Warps(NamedTuple):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,15 @@ from warplens.emulator.state import trace_format as laid
 from warplens.model.address_hash import hashed
 from warplens.model.trace.trace_decoder import ENTER, OF_WARP, instruction, length, passes, reached, space
 from warplens.simc import compiled
+
+
+class TraceArrays(NamedTuple):
+    """Trace of each warp, words[starts[n]:ends[n]];  warps: of a block."""
+
+    words: NDArray[np.uint32]
+    starts: NDArray[np.int64]
+    ends: NDArray[np.int64]
+    warps: int
 
 
 @dataclass(frozen=True)
@@ -25,6 +34,10 @@ class WarpStreams:
     words: NDArray[np.uint32]
     starts: NDArray[np.int64]
     ends: NDArray[np.int64]
+
+    @property
+    def arrays(self) -> TraceArrays:
+        return TraceArrays(self.words, self.starts, self.ends, self.warps)
 
 
 def by_warp(streams: WarpTraces, warps: int) -> WarpStreams:
