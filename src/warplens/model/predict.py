@@ -17,8 +17,9 @@ from warplens.core.program import Program
 from warplens.counters.occupancy import Occupancy, waves
 from warplens.errors import UsageError
 from warplens.machine import Machine
+from warplens.model.grid.buffer_footprints import Buffers, RecordedGrid
 from warplens.model.grid.inter_block_sync import waits_of
-from warplens.model.grid.memory_supply import Buffers, MemorySupply
+from warplens.model.grid.memory_supply import MemorySupply
 from warplens.model.grid.simulated_blocks import SimulatedBlocks, choose_blocks, with_neighbours
 from warplens.model.instruction.instruction_table import machine_code
 from warplens.model.instruction.sm_clock import at_its_clock
@@ -77,7 +78,8 @@ def simulation_input(request: PredictionRequest, buffers: Buffers, recorded: Rec
     numbers = with_neighbours(chosen.centres, trace.launch.grid)
     neighbours = recorded(numbers) if numbers else part(sample, ())
     code = machine_code(program, machine.speeds)
-    supply = MemorySupply.of(program, code, sample, neighbours, chosen, machine, trace, buffers)
+    grid = RecordedGrid(program, code, trace, chosen, sample, neighbours)
+    supply = MemorySupply.of(grid, machine, buffers)
     return SimulationInput(chosen, code, streams, supply, sync)
 
 

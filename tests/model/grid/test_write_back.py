@@ -20,7 +20,7 @@ from warplens.model.grid.reuse_distance import ReuseDistance, reuse
 from warplens.model.grid.sector_footprint import NOTHING, SectorFootprint, footprint
 from warplens.model.grid.simulated_blocks import scattered, with_neighbours
 from warplens.model.grid.write_back import BEFORE, Evicted, WriteBack, write_back
-from warplens.model.trace.warp_streams import ReachedLines
+from warplens.model.trace.warp_streams import ReachedSectors
 
 TOTAL, SAMPLED = 4096, 1024
 MIB = 1 << 20
@@ -61,11 +61,11 @@ def test_blocks_side_by_side_share_what_is_still_there() -> None:
     assert seen(sectors, blocks).forgotten(8, 8).of(TOTAL) == pytest.approx(TOTAL, rel=0.2)
 
 
-def reached(sectors: list[int], covered: float, kind: int) -> ReachedLines:
+def reached(sectors: list[int], covered: float, kind: int) -> ReachedSectors:
     n = len(sectors)
-    return ReachedLines(
+    return ReachedSectors(
         np.array(sectors, np.uint32), np.zeros(n, np.int32), np.full(n, kind, np.uint8),
-        np.full(n, covered, np.float64), np.ones(n), 1.0,
+        np.full(n, covered, np.float64), np.zeros(n),
     )  # fmt: skip
 
 

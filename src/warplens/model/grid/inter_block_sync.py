@@ -32,7 +32,7 @@ from warplens.core.program import Program
 from warplens.counters.opcodes import width
 from warplens.machine import Speeds
 from warplens.model.grid.simulated_blocks import SimulatedBlocks
-from warplens.model.trace.warp_streams import ReachedLines, WarpStreams, sectors_of
+from warplens.model.trace.warp_streams import ReachedSectors, WarpStreams, sectors_of
 from warplens.sass.block_queue import PUBLISHES, waiting_loads
 
 WAITING = "its blocks wait for each other, and a prediction runs only some of them: measure it on a GPU"
@@ -84,7 +84,7 @@ def waits_of(
     return InterBlockSync(total / together * math.sqrt(2.0 * together / at_once) * speeds.look_back_cycles)
 
 
-def _looks(seen: ReachedLines) -> NDArray[np.float64]:
+def _looks(seen: ReachedSectors) -> NDArray[np.float64]:
     """Polls of each block."""
     return np.bincount(seen.blocks[seen.kinds == WAITED]) / seen.share
 
@@ -103,7 +103,7 @@ def _fenced(program: Program, loads: list[int]) -> bool:
     return bool(behind) and behind[0].base == "MEMBAR"
 
 
-def longest_chain(seen: ReachedLines, count: int) -> int:
+def longest_chain(seen: ReachedSectors, count: int) -> int:
     """Length of the longest chain of waits among `count` blocks; 0 where most wait for one word, which is a grid
     barrier."""
     waited = {block: set(seen.sectors[(seen.kinds == WAITED) & (seen.blocks == block)]) for block in range(count)}
@@ -117,7 +117,7 @@ def longest_chain(seen: ReachedLines, count: int) -> int:
     return max(links)
 
 
-def _says_first(seen: ReachedLines, count: int) -> bool:
+def _says_first(seen: ReachedSectors, count: int) -> bool:
     """Whether most blocks publish to the polled words before they wait themselves."""
     there = np.isin(seen.sectors, seen.sectors[seen.kinds == WAITED])
     first = others = 0

@@ -16,7 +16,7 @@ import numpy as np
 
 from warplens.emulator.state.trace_format import ACCESSED, LOCAL, SHARED
 from warplens.model import layout as p
-from warplens.model.grid.atomic_packets import sent
+from warplens.model.grid.atomic_packets import AtomicShape, send_atomic
 from warplens.model.layout import Kind
 from warplens.model.sm.l1_cache import bank_of, drop, load
 from warplens.model.sm.l1_store_queue import bits, lines_in, others, put
@@ -24,7 +24,7 @@ from warplens.model.sm.l2_atomics import update
 from warplens.model.sm.l2_partial_sectors import StoredSectors, by_itself, bytes_of, left, parts_to_dram, stored_of
 from warplens.model.sm.l2_port import LineRequest
 from warplens.model.sm.shared_memory import serve_shared
-from warplens.model.trace.trace_decoder import reached, space
+from warplens.model.trace.trace_decoder import passes, reached, space
 from warplens.model.trace.trace_decoder import sectors as sectors_of
 from warplens.simc import Record, compiled
 
@@ -112,8 +112,9 @@ def serve_access(access, words, memory):  # type: ignore[no-untyped-def]
     if memory.counts.l2_reads + memory.counts.l2_writes > moved:
         cost = max(cost, settings.miss_request_cycles)
     if access.kind in (Kind.ATOMIC, Kind.REDUCTION):
-        shape = lanes, access.bytes, sectors, lines, crowded
-        cost, done = sent(access.kind == Kind.ATOMIC, second, shape, free, late, memory)
+        all_passes, word_passes = passes(second)
+        shape = AtomicShape(lanes, access.bytes, sectors, lines, crowded, all_passes, word_passes)
+        cost, done = send_atomic(access.kind == Kind.ATOMIC, shape, free, late, memory)
     take(free, cost, looked_up, memory)
     if access.kind not in (Kind.STORE, Kind.REDUCTION):
         done += settings.wavefront_cycles * (waves - 1) + (begin - free)
