@@ -29,6 +29,7 @@ from warplens.model.grid.inter_block_sync import WAITING
 from warplens.model.trace.warp_streams import WarpStreams, by_warp
 from warplens.report.headline import headline
 from warplens.report.launch_view import LaunchView
+from warplens.report.limit_text import with_text
 from warplens.report.metric_selection import picked
 from warplens.system.atomic_write import write_whole
 from warplens.version import __version__
@@ -163,7 +164,7 @@ class Run:
         assert self.again is not None
         buffers = [(a.address, a.address + a.size) for a in self.again.memory.allocations]
         recorded = partial(self._record, resident.blocks * machine.multiprocessors)
-        return predict(self.kernel.program, self.trace, machine, resident, buffers, recorded, what_if)
+        return with_text(predict(self.kernel.program, self.trace, machine, resident, buffers, recorded, what_if))
 
     def steps(self, blocks: Sequence[int] = (0,)) -> tuple[Step, ...]:
         """What the warps of these blocks do, lane by lane, in the order in which they run: the basic blocks of code

@@ -6,7 +6,6 @@ represent the rest; L2 and DRAM serve it with its share of their bandwidth.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -20,12 +19,12 @@ from warplens.machine import Machine
 from warplens.model.grid.buffer_footprints import Buffers, RecordedGrid
 from warplens.model.grid.inter_block_sync import waits_of
 from warplens.model.grid.memory_supply import MemorySupply
-from warplens.model.grid.simulated_blocks import SimulatedBlocks, choose_blocks, with_neighbours
+from warplens.model.grid.simulated_blocks import choose_blocks, with_neighbours
 from warplens.model.instruction.instruction_table import machine_code
 from warplens.model.instruction.sm_clock import at_its_clock
 from warplens.model.layout import REASONS
+from warplens.model.result.bottleneck_analysis import StallTables, bottleneck_of
 from warplens.model.result.extrapolation import simulation_outcome
-from warplens.model.result.limit import limit_of
 from warplens.model.result.outcome import SimulationOutcome
 from warplens.model.result.prediction import WHAT_IF, Prediction, Simulated
 from warplens.model.result.prediction_metrics import interval, metrics_of, units_of
@@ -33,7 +32,6 @@ from warplens.model.result.request import PredictionRequest, SimulationInput
 from warplens.model.trace.warp_streams import WarpStreams, part
 from warplens.sass.block_queue import waiting_loads
 
-REPEATED = 1.1  # defined: from which on a prediction mentions it
 Recorder = Callable[[tuple[int, ...]], WarpStreams]
 
 
@@ -84,20 +82,22 @@ def simulation_input(request: PredictionRequest, buffers: Buffers, recorded: Rec
 
 
 def prediction_of(request: PredictionRequest, inputs: SimulationInput, out: SimulationOutcome) -> Prediction:
-    """Time, interval, metrics, limit and stalls of the launch."""
-    program, trace, machine = request.program, request.trace, request.machine
+    """Time, interval, metrics, bottleneck and stalls of the launch."""
+    machine, chosen = request.machine, inputs.chosen
     launch_us, event_us = machine.speeds.launch_microseconds, machine.speeds.event_microseconds
     time_us = launch_us + out.cycles / machine.boost_megahertz
     duration_us = time_us - event_us
-    covered = bool(machine.calibrated) and not waiting_loads(program)
+    covered = bool(machine.calibrated) and not waiting_loads(request.program)
     low, high = interval(time_us, launch_us, covered)
     shortest, longest = interval(duration_us, launch_us - event_us, covered)
-    stalls = {name: float(out.stalls[n].sum()) / out.issued for n, name in enumerate(REASONS)}
-    at = {
-        int(i): {name: float(out.stalls[n, i]) for n, name in enumerate(REASONS) if out.stalls[n, i]}
-        for i in np.flatnonzero(out.stalls.sum(0))
-    }
-    units = units_of(request, out, inputs.chosen.active)
+    stalls = StallTables(
+        {name: float(out.stalls[n].sum()) / out.issued for n, name in enumerate(REASONS)},
+        {
+            int(i): {name: float(out.stalls[n, i]) for n, name in enumerate(REASONS) if out.stalls[n, i]}
+            for i in np.flatnonzero(out.stalls.sum(0))
+        },
+    )
+    units = units_of(request, out, chosen.active)
     return Prediction(
         gpu=machine.key,
         time_us=time_us,
@@ -106,26 +106,12 @@ def prediction_of(request: PredictionRequest, inputs: SimulationInput, out: Simu
         duration_us=duration_us,
         duration_low_us=shortest,
         duration_high_us=longest,
-        limit=inputs.sync.limit(out.cycles) or limit_of(program, trace, machine, units, stalls, at, out, time_us),
+        bottleneck=bottleneck_of(request, inputs.sync, units, stalls, out, time_us),
         units=units,
         metrics=metrics_of(request, out, duration_us),
-        stalls=stalls,
-        stalls_at=at,
-        simulated=_simulated(inputs.chosen, int(out.issued), out.scale),
+        stalls=stalls.all,
+        stalls_at=stalls.at,
+        simulated=Simulated(len(chosen.blocks), chosen.of_blocks, int(out.issued), chosen.resident, out.scale),
         calibrated=machine.calibrated,
         coverage_measured=covered,
     )
-
-
-def _simulated(chosen: SimulatedBlocks, instructions: int, scale: float) -> Simulated:
-    n, whole = len(chosen.blocks), chosen.of_blocks
-    if n == whole and scale > REPEATED:
-        why = f"the first {100 / scale:.0f} % of what one SM executes: the rest is taken to repeat it"
-        return Simulated(n, whole, instructions, why)
-    if n == whole:
-        why = "all blocks of one SM; the others have the same work"
-    else:
-        waves_run = math.ceil(n / chosen.resident)
-        waves_of = f"{waves_run} waves of {chosen.resident}"
-        why = f"{n} of the {whole} blocks of one SM, {waves_of}: the rest repeats them"
-    return Simulated(n, whole, instructions, why)

@@ -48,13 +48,6 @@ class InterBlockSync:
     before: float = 0.0
     met: float = 0.0
 
-    def limit(self, cycles: float) -> str:
-        """Text for the limit of a launch of so many cycles, "" unless these waits dominate."""
-        if 2 * self.before <= cycles:
-            return ""
-        share = 100 * min(self.before / cycles, 1.0)
-        return f"each block waits for what one before it says ({share:.0f} % of the time)"
-
 
 def waits_of(
     program: Program,
