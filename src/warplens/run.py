@@ -26,7 +26,7 @@ from warplens.machine import machine as described
 from warplens.model import LeastTime, Prediction
 from warplens.model import floor as least_time
 from warplens.model.grid.inter_block_sync import WAITING
-from warplens.model.trace.warp_streams import WarpStreams, by_warp
+from warplens.model.trace.warp_streams import WarpStreams, order_by_warp
 from warplens.report.headline import headline
 from warplens.report.launch_view import LaunchView
 from warplens.report.limit_text import with_text
@@ -186,7 +186,7 @@ class Run:
         question = blocks, self.launch.blocks <= at_once
         if question not in self._recorded:
             streams = self._run_again(blocks, RECORD, at_once)
-            self._recorded[question] = by_warp(streams, self.launch.warps_per_block)
+            self._recorded[question] = order_by_warp(streams, self.launch.warps_per_block)
         return self._recorded[question]
 
     def _run_again(self, blocks: tuple[int, ...], how: Checks, at_once: int = 0) -> WarpTraces:

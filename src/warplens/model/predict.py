@@ -17,11 +17,11 @@ from warplens.counters.occupancy import Occupancy, waves
 from warplens.errors import UsageError
 from warplens.machine import Machine
 from warplens.model.grid.buffer_footprints import Buffers, RecordedGrid
-from warplens.model.grid.inter_block_sync import waits_of
+from warplens.model.grid.inter_block_sync import inter_block_sync
 from warplens.model.grid.memory_supply import MemorySupply
-from warplens.model.grid.simulated_blocks import choose_blocks, with_neighbours
+from warplens.model.grid.simulated_blocks import choose_blocks, neighbourhoods
 from warplens.model.instruction.instruction_table import machine_code
-from warplens.model.instruction.sm_clock import at_its_clock
+from warplens.model.instruction.sm_clock import with_sm_clock
 from warplens.model.layout import REASONS
 from warplens.model.result.bottleneck_analysis import StallTables, bottleneck_of
 from warplens.model.result.extrapolation import simulation_outcome
@@ -29,7 +29,7 @@ from warplens.model.result.outcome import SimulationOutcome
 from warplens.model.result.prediction import WHAT_IF, Prediction, Simulated
 from warplens.model.result.prediction_metrics import interval, metrics_of, units_of
 from warplens.model.result.request import PredictionRequest, SimulationInput
-from warplens.model.trace.warp_streams import WarpStreams, part
+from warplens.model.trace.warp_streams import WarpStreams, select_blocks
 from warplens.sass.block_queue import waiting_loads
 
 Recorder = Callable[[tuple[int, ...]], WarpStreams]
@@ -51,7 +51,7 @@ def predict(
         if name not in WHAT_IF:
             raise UsageError(f"what_if={name!r}: there are {', '.join(WHAT_IF)}")
     waves(machine, occupancy, trace.launch.blocks)
-    machine = at_its_clock(program, trace, machine)
+    machine = with_sm_clock(program, trace, machine)
     if "full_occupancy" in what_if:
         occupancy = full_occupancy(trace, machine, occupancy)
     request = PredictionRequest(program, trace, machine, occupancy, tuple(what_if))
@@ -70,11 +70,11 @@ def simulation_input(request: PredictionRequest, buffers: Buffers, recorded: Rec
     """Chooses blocks, records them, and estimates what the whole grid does to L2 and DRAM."""
     program, trace, machine = request.program, request.trace, request.machine
     chosen = choose_blocks(trace, machine, request.occupancy)
-    sync = waits_of(program, trace, chosen, machine.speeds, recorded)
-    sample = recorded(chosen.more)
-    streams = sample if set(chosen.simulated) <= set(chosen.more) else recorded(chosen.simulated)
-    numbers = with_neighbours(chosen.centres, trace.launch.grid)
-    neighbours = recorded(numbers) if numbers else part(sample, ())
+    sync = inter_block_sync(program, trace, chosen, machine.speeds, recorded)
+    sample = recorded(chosen.sample)
+    streams = sample if set(chosen.simulated) <= set(chosen.sample) else recorded(chosen.simulated)
+    numbers = neighbourhoods(chosen.centres, trace.launch.grid)
+    neighbours = recorded(numbers) if numbers else select_blocks(sample, ())
     code = machine_code(program, machine.speeds)
     grid = RecordedGrid(program, code, trace, chosen, sample, neighbours)
     supply = MemorySupply.of(grid, machine, buffers)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from warplens.core.counts import Trace
 from warplens.core.program import Program
 from warplens.counters.opcodes import width
-from warplens.model.grid.dirty_sectors import DirtySectors, SectorAccess, stored
+from warplens.model.grid.dirty_sectors import DirtySectors, SectorAccess, dirty_sectors
 from warplens.model.grid.neighbours import sharers
 from warplens.model.grid.sector_footprint import SectorFootprint, footprint
 from warplens.model.grid.simulated_blocks import SimulatedBlocks
@@ -138,7 +138,7 @@ def buffer_footprints(accesses: SampledAccesses, extents: BufferExtents) -> Buff
         found.lines.append(accesses.footprint(read, size, 2))
         found.writes.append(accesses.footprint(written, size, 0))
         lines = accesses.footprint(written, size, 2).of(accesses.grid.blocks)
-        found.dirty.append(stored(observed, inside.near if with_neighbours else inside.sample, lines, centre))
+        found.dirty.append(dirty_sectors(observed, inside.near if with_neighbours else inside.sample, lines, centre))
     return found
 
 

@@ -43,13 +43,15 @@ class DirtySectors:
     atomic: float = 0.0
 
 
-def stored(reached: ReachedSectors, mine: NDArray[np.bool_], lines: float, asked: NDArray[np.bool_]) -> DirtySectors:
+def dirty_sectors(
+    reached: ReachedSectors, mine: NDArray[np.bool_], lines: float, asked: NDArray[np.bool_]
+) -> DirtySectors:
     """mine: entries of `reached` in the buffer;  lines: of it that the grid writes
     asked: by entry of `reached`, whether its block is one of the sample; the others are neighbours"""
     changed = mine & (reached.kinds >= SectorAccess.STORE)
     if not (changed & asked).any():
         return DirtySectors()
-    sectors, pairs = reached.sectors[changed], _pairs(reached, changed)
+    sectors, pairs = reached.sectors[changed], _sector_block_keys(reached, changed)
     order = np.argsort(pairs, kind="stable")
     sectors, pairs = sectors[order], pairs[order]
     first = np.flatnonzero(np.diff(sectors, prepend=~sectors[:1]))
@@ -67,6 +69,6 @@ def stored(reached: ReachedSectors, mine: NDArray[np.bool_], lines: float, asked
     )  # fmt: skip
 
 
-def _pairs(reached: ReachedSectors, which: NDArray[np.bool_]) -> NDArray[np.uint64]:
+def _sector_block_keys(reached: ReachedSectors, which: NDArray[np.bool_]) -> NDArray[np.uint64]:
     """Sector and block packed into one integer."""
     return reached.sectors[which].astype(np.uint64) << np.uint64(32) | reached.blocks[which].astype(np.uint64)

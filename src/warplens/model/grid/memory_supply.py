@@ -26,8 +26,8 @@ from warplens.model.grid.buffer_footprints import (
     buffer_footprints,
 )
 from warplens.model.grid.first_touch import first_touch_shares
-from warplens.model.grid.neighbours import apart
-from warplens.model.grid.request_coalescing import group_of
+from warplens.model.grid.neighbours import progress_distance
+from warplens.model.grid.request_coalescing import coalesced_requests
 from warplens.model.grid.sector_footprint import SectorFootprint
 from warplens.model.grid.write_back import Evicted, write_back
 
@@ -58,7 +58,7 @@ class MemorySupply:
     stored sector.
 
     own            share of an SM among those that load a line of a buffer
-    keys           where blocks do not run in lockstep: lines that a wave of them loads, per SM (l2_share.keeps)
+    keys           where blocks do not run in lockstep: lines that a wave of them loads, per SM (l2_share.holds_line)
     group, drift   requests coalesced into one to L2 in lockstep; distance between blocks (request_coalescing.py)
     writing        share of the store work that is DRAM's; the rest is L2's
     read, stored   sectors that DRAM moves for the whole grid;  reached: distinct ones that loads reach
@@ -96,7 +96,7 @@ class MemorySupply:
         sharing = sharing_of(accesses, extents, footprints)
         evicted = Evicted.of(*footprints, total, machine)
         written = write_back(footprints.reads, footprints.writes, footprints.dirty, evicted, total, machine)
-        reads = [evicted.left_of(*each) for each in zip(*footprints, strict=True)]
+        reads = [evicted.dram_footprint(*each) for each in zip(*footprints, strict=True)]
         latency, weight = dram_shares(reads, grid)
         return MemorySupply(
             lows=extents.lows,
@@ -112,7 +112,7 @@ class MemorySupply:
             drift=sharing.drift,
             read=sum((2 * f.of(total) for f in reads if f.seen), start=written.filled),
             filled=written.filled,
-            both=_by_both(reads) if grid.chosen.active > 1 else 0.0,
+            both=_both_partitions_share(reads) if grid.chosen.active > 1 else 0.0,
             stored=written.sectors,
             writing=written.writing,
             reached=sum(2 * f.of(total) for f in reads),
@@ -120,7 +120,7 @@ class MemorySupply:
             first=first_touches(grid),
         )
 
-    def and_again(self, pieces: float, filled: float, written: float) -> MemorySupply:
+    def with_evictions(self, pieces: float, filled: float, written: float) -> MemorySupply:
         """With pieces of 64 bytes that DRAM reads again after early evictions, partial sectors that it fills, and
         sectors that it writes again."""
         return replace(
@@ -151,10 +151,10 @@ def sharing_of(accesses: SampledAccesses, extents: BufferExtents, footprints: Bu
         if sms <= 2:
             continue
         inside = accesses.within(extents.lows[n], extents.highs[n]).sample & loads
-        distance, found.drift[n] = apart(
+        distance, found.drift[n] = progress_distance(
             sample.sectors[inside] >> np.uint32(2), sample.blocks[inside], sample.progress[inside]
         )
-        found.group[n] = group_of(footprints.reads[n], grid.concurrent, active)
+        found.group[n] = coalesced_requests(footprints.reads[n], grid.concurrent, active)
         if distance > APART:
             found.keys[n] = lines.of(grid.concurrent) / active
     return found
@@ -205,7 +205,7 @@ def first_touches(grid: RecordedGrid) -> NDArray[np.float64]:
     return first_touch_shares(streams, blocks, grid.concurrent, grid.code)
 
 
-def _by_both(reads: Sequence[SectorFootprint]) -> float:
+def _both_partitions_share(reads: Sequence[SectorFootprint]) -> float:
     """Share of all these sectors that blocks of both L2 partitions reach."""
     every = sum(f.common + f.others for f in reads)
     return sum(f.by_both * (f.common + f.others) for f in reads) / every if every else 0.0

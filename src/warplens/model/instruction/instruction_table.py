@@ -13,8 +13,8 @@ from warplens.core.program import Constant, Immediate, Instruction, Program, Reg
 from warplens.counters.opcodes import width
 from warplens.isa.dsl.decode import bind
 from warplens.machine import Speeds
-from warplens.model.instruction.register_banks import in_two_passes, register_reads
-from warplens.model.instruction.wide_multiply import held_back
+from warplens.model.instruction.register_banks import register_reads, takes_two_passes
+from warplens.model.instruction.wide_multiply import extra_stalls
 from warplens.model.layout import Kind, Pipe
 from warplens.sass.block_queue import past_l1
 
@@ -97,14 +97,14 @@ def machine_code(program: Program, speeds: Speeds) -> InstructionTable:
     stall = column(stall_count(i) for i in code)
     return InstructionTable(
         kind=column(kind_of(i) for i in code),
-        stall=stall + held_back(program, stall),
+        stall=stall + extra_stalls(program, stall),
         stays=column(not i.control.yield_hint for i in code),
         write_barrier=column(scoreboard(i.control.write_barrier) for i in code),
         read_barrier=column(scoreboard(i.control.read_barrier) for i in code),
         wait_mask=column(i.control.wait_mask for i in code),
         pipe=column(first for first, _ in pipes),
         second_pipe=column(second for _, second in pipes),
-        pipe_cycles=np.array([taken(i, name, speeds) for i, name in zip(code, names, strict=True)], np.float64),
+        pipe_cycles=np.array([pipe_cycles(i, name, speeds) for i, name in zip(code, names, strict=True)], np.float64),
         latency=np.array([latency(i, name, speeds) for i, name in zip(code, names, strict=True)], np.float64),
         late_result=column(late),
         timely_result=column(name in TIMELY and not is_late for name, is_late in zip(names, late, strict=True)),
@@ -171,7 +171,7 @@ def constant_place(instruction: Instruction) -> tuple[int, int]:
 
 def pipes_of(instruction: Instruction, pipe: str, speeds: Speeds) -> tuple[int, int]:
     """(pipe that it takes, FMA_LITE meaning either half in turn; second pipe that it takes as well, 0: none)."""
-    if in_two_passes(instruction):
+    if takes_two_passes(instruction):
         return Pipe.FMA_HEAVY, Pipe.ALU
     halves = has_halves(speeds)
     if pipe == "fma":
@@ -215,22 +215,22 @@ def kind_of(instruction: Instruction) -> Kind:
     return Kind.VARIABLE if instruction.control.write_barrier is not None else Kind.FIXED
 
 
-def taken(instruction: Instruction, pipe: str, speeds: Speeds) -> float:
+def pipe_cycles(instruction: Instruction, pipe: str, speeds: Speeds) -> float:
     """Cycles for which an instruction occupies its pipe of the sub-partition."""
     if instruction.base == "SHFL":
         return speeds.pipe_shuffle
     if instruction.base in MATRICES or pipe == "tensor":
-        return _of_matrices(instruction, speeds)
+        return _matrix_cycles(instruction, speeds)
     if pipe in ("none", "lsu"):
         return 1.0
-    if in_two_passes(instruction):
+    if takes_two_passes(instruction):
         return speeds.pipe_fma_high
     if pipe == "fma" and has_halves(speeds):
         return 2 * speeds.pipe_fma
     return float(getattr(speeds, f"pipe_{pipe}"))
 
 
-def _of_matrices(instruction: Instruction, speeds: Speeds) -> float:
+def _matrix_cycles(instruction: Instruction, speeds: Speeds) -> float:
     """Pipe cycles by shape and type: `matrix` of the calibration."""
     named = (m.replace("x", "") for m in instruction.modifiers)  # 16816, but 16x8x16 for DMMA
     shape = next((m for m in named if m in SHAPES), "")
@@ -252,7 +252,7 @@ def latency(instruction: Instruction, pipe: str, speeds: Speeds) -> float:
         return 1.0
     if instruction.base in MATRICES or pipe == "tensor":
         # The result comes a fixed time after the pipe is free again: 18 cycles on an H200 for 6 shapes.
-        return speeds.latency_tensor - speeds.pipe_tensor + _of_matrices(instruction, speeds)
+        return speeds.latency_tensor - speeds.pipe_tensor + _matrix_cycles(instruction, speeds)
     name = LATENCIES.get(instruction.base) or "xu"
     if pipe == "fp64" and instruction.base not in LATENCIES:
         return max(speeds.latency_xu, speeds.pipe_fp64)

@@ -73,8 +73,8 @@ def bottleneck_of(
     out: SimulationOutcome, time_us: float,
 ) -> Bottleneck:  # fmt: skip
     machine, blocks = request.machine, request.trace.launch.blocks
-    if 2 * sync.before > out.cycles:
-        return Bottleneck(BlockChain(100 * min(sync.before / out.cycles, 1.0)))
+    if 2 * sync.chain_cycles > out.cycles:
+        return Bottleneck(BlockChain(100 * min(sync.chain_cycles / out.cycles, 1.0)))
     if time_us < 2 * machine.speeds.launch_microseconds:
         return Bottleneck(LaunchOverhead(machine.speeds.launch_microseconds, time_us))
     cause = _cause_in_sm(request.program, request.trace, units, stalls, out)

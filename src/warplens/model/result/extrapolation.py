@@ -12,8 +12,8 @@ from warplens.model.result.outcome import SimulationOutcome
 from warplens.model.result.prediction_metrics import SECTOR
 from warplens.model.result.request import PredictionRequest, SimulationInput
 from warplens.model.sm.activity import History, activity
-from warplens.model.sm.concurrent_sms import side_by_side
-from warplens.model.sm.l1_cache import LINE, lines_of
+from warplens.model.sm.concurrent_sms import simulate_sms
+from warplens.model.sm.l1_cache import LINE, l1_lines
 from warplens.model.sm.l2_partial_sectors import PARTS
 from warplens.model.sm.simulate import CacheLines, SimulatedKernel
 from warplens.model.sm.sm_settings import Settings, settings_of
@@ -26,22 +26,24 @@ def simulation_outcome(request: PredictionRequest, inputs: SimulationInput) -> S
     """Simulates the chosen blocks and scales the result to the grid."""
     machine, chosen, total = request.machine, inputs.chosen, request.trace.launch.blocks
     settings = settings_of(machine, chosen, inputs.supply, request.what_if)
-    kernel = SimulatedKernel(inputs.code, chosen.room, settings, inputs.supply.arrays(), cache_lines(request, chosen))
-    runs = side_by_side(kernel, inputs.streams, chosen)
+    kernel = SimulatedKernel(
+        inputs.code, chosen.resources, settings, inputs.supply.arrays(), cache_lines(request, chosen)
+    )
+    runs = simulate_sms(kernel, inputs.streams, chosen)
     histories = [run.history for run in runs]
     counts = mean_counts([run.counts for run in runs])
     simulated = max(counts.cycles, counts.last_store)
     # An SM with one block more than others ends last.
     executed = request.executed / total * chosen.of_blocks
-    scale = 1.0 if chosen.alongside else executed / max(counts.issued, 1.0)
+    scale = 1.0 if chosen.other_sms else executed / max(counts.issued, 1.0)
     cycles = cycles_of_all_blocks(simulated, scale, histories[0], chosen, request.what_if)
-    if inputs.sync.before:
+    if inputs.sync.chain_cycles:
         # Other blocks run while some wait, except for the first.
-        cycles = max(cycles, histories[0].ended[0] + inputs.sync.before)
-    cycles += inputs.sync.met
+        cycles = max(cycles, histories[0].ended[0] + inputs.sync.chain_cycles)
+    cycles += inputs.sync.grid_barrier_cycles
     of_all = executed * total / chosen.of_blocks / max(counts.issued, 1.0)
     evicted = (n * of_all for n in (counts.l2_lost, counts.l2_filled, counts.l2_rewritten))
-    supply = inputs.supply.and_again(*evicted)
+    supply = inputs.supply.with_evictions(*evicted)
     first_block = machine.speeds.first_block_cycles
     least = first_block + dram_cycles(settings, chosen, supply)
     if "ideal_access" not in request.what_if and least > cycles:
@@ -64,7 +66,7 @@ def cache_lines(request: PredictionRequest, chosen: SimulatedBlocks) -> CacheLin
     """Lines of L1, and of the SM's share of L2."""
     machine = request.machine
     l2 = machine.l2_bytes // LINE // chosen.active
-    l1 = lines_of(
+    l1 = l1_lines(
         machine.limits.unified_bytes_per_multiprocessor, request.occupancy.carveout_bytes, machine.speeds.l1_share
     )
     return CacheLines(l1, l2, int(PARTS * l2), int(machine.speeds.dirty_share * l2))
@@ -86,7 +88,7 @@ def cycles_of_all_blocks(
     scale   instructions of all its blocks / those simulated
     """
     number, total, resident = len(chosen.blocks), chosen.of_blocks, chosen.resident
-    if chosen.alongside or (number == total and "no_divergence" in what_if):
+    if chosen.other_sms or (number == total and "no_divergence" in what_if):
         return simulated
     if number == total:
         return simulated * max(scale, 1.0) if abs(scale - 1) > ROUNDING else simulated

@@ -28,7 +28,7 @@ class BlockBarrierState(Record):
 
 
 @compiled
-def release(place, i, arrival, warps, blocks, work, stalls, settings):  # type: ignore[no-untyped-def]
+def release_barriers(place, i, arrival, warps, blocks, work, stalls, settings):  # type: ignore[no-untyped-def]
     """Release complete barriers; returns when the first of their warps may issue."""
     soonest = p.NEVER
     for n in range(p.BLOCK_BARRIERS):
@@ -55,7 +55,7 @@ def release(place, i, arrival, warps, blocks, work, stalls, settings):  # type: 
 
 
 @compiled
-def go_on(t, warps, blocks):  # type: ignore[no-untyped-def]
+def release_all(t, warps, blocks):  # type: ignore[no-untyped-def]
     """Deadlock: barriers that wait for diverged lanes of the same warp.  Release all; returns whether there were
     any."""
     any_waits = False

@@ -53,7 +53,7 @@ class DispatchState(Record):
 
 
 @compiled
-def wait(slot, following, until, reason, warps, stalls):  # type: ignore[no-untyped-def]
+def stall_warp(slot, following, until, reason, warps, stalls):  # type: ignore[no-untyped-def]
     """Stall a warp for a reason before its next instruction."""
     if until > warps.mark[slot]:
         stalls[reason, following] += until - warps.mark[slot]
@@ -61,7 +61,7 @@ def wait(slot, following, until, reason, warps, stalls):  # type: ignore[no-unty
 
 
 @compiled
-def start(place, started, warps, blocks, work, stalls, settings):  # type: ignore[no-untyped-def]
+def start_block(place, started, warps, blocks, work, stalls, settings):  # type: ignore[no-untyped-def]
     """Start the next block in a block slot."""
     number = blocks.next[UPCOMING]
     blocks.next[UPCOMING] += 1
@@ -89,14 +89,16 @@ def start(place, started, warps, blocks, work, stalls, settings):  # type: ignor
             begins = started + w * settings.warp_start_cycles
             warps.mark[slot], warps.began[slot], warps.why[slot] = begins, begins, StallReason.NOT_SELECTED
             # All warps wait for code and parameters, cold in the caches at launch, which are available by then.
-            wait(slot, work.code.firsts[first], settings.first_block_cycles, StallReason.NO_INSTRUCTION, warps, stalls)
+            stall_warp(
+                slot, work.code.firsts[first], settings.first_block_cycles, StallReason.NO_INSTRUCTION, warps, stalls
+            )
             warps.base[slot] = warps.mark[slot]
             blocks.living[place] += 1
             blocks.wake[slot % blocks.wake.size] = min(blocks.wake[slot % blocks.wake.size], started)
 
 
 @compiled
-def seated(place, warps, blocks):  # type: ignore[no-untyped-def]
+def has_slots(place, warps, blocks):  # type: ignore[no-untyped-def]
     """Whether a block slot is free, and the sub-partitions have slots for all of its warps."""
     if blocks.living[place] > 0:
         return False
@@ -108,7 +110,7 @@ def seated(place, warps, blocks):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def note_end(place, t, left, blocks, servers, settings):  # type: ignore[no-untyped-def]
+def record_block_end(place, t, left, blocks, servers, settings):  # type: ignore[no-untyped-def]
     """A block has ended, `left` are left: the GPU records it, and some cycles later checks which SM has free slots.
 
     All SMs report their blocks' ends to one unit, one after the other.  The first ones come in a burst, later ones
@@ -122,7 +124,7 @@ def note_end(place, t, left, blocks, servers, settings):  # type: ignore[no-unty
 
 
 @compiled
-def come(t, warps, blocks, work, servers, stalls, settings):  # type: ignore[no-untyped-def]
+def dispatch_blocks(t, warps, blocks, work, servers, stalls, settings):  # type: ignore[no-untyped-def]
     """Start the blocks that fit, if the end of one has been recorded by now; returns when the next end will be.
 
     The GPU starts no more blocks a cycle than it records ends.
@@ -130,11 +132,11 @@ def come(t, warps, blocks, work, servers, stalls, settings):  # type: ignore[no-
     if blocks.next[SEEN] < blocks.next[NOTED] and blocks.noted[blocks.next[SEEN]] <= t:
         blocks.next[SEEN] += 1
         for place in range(blocks.held.size):
-            if blocks.next[UPCOMING] < blocks.began.size and seated(place, work.warps, blocks):
+            if blocks.next[UPCOMING] < blocks.began.size and has_slots(place, work.warps, blocks):
                 soon, each = t + SETTLE, settings.block_report_cycles
                 servers.dispatch.starts = max(servers.dispatch.starts, soon - TOGETHER * each) + each
                 started = max(np.ceil(max(servers.dispatch.starts, soon)), blocks.may_start[0])
-                start(place, started, warps, blocks, work, stalls, settings)
+                start_block(place, started, warps, blocks, work, stalls, settings)
     if blocks.next[UPCOMING] < blocks.began.size and blocks.next[SEEN] < blocks.next[NOTED]:
         return max(np.ceil(blocks.noted[blocks.next[SEEN]]), t + 1)
     return p.NEVER

@@ -113,7 +113,7 @@ def serve_special_register(t, late, memory):  # type: ignore[no-untyped-def]
     return leave, leave - 1.0 + late
 
 
-def no_constants() -> ConstantLines:
+def empty_constant_cache() -> ConstantLines:
     """An empty cache."""
     lines = BANKS * LINES_OF_BANK
     return ConstantLines(

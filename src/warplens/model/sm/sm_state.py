@@ -149,7 +149,7 @@ class Memory(NamedTuple):
     """Memory of the SM, and its view of L2 and DRAM.
 
     l1, store_queue, constants, l2_share, l2_partial   of the unit of that name
-    asked              pieces of 64 bytes that the SM has requested (l2_share.asked_before)
+    asked              pieces of 64 bytes that the SM has requested (l2_share.was_requested)
     asked_by_others, asked_now   first requests of lines: by other SMs, and by this one
     sectors_in_flight, updates   when each in-flight slot is free, of sectors that L1 waits for, and of atomics
     issue_free         when each sub-partition may issue an access

@@ -40,20 +40,20 @@ class WarpStreams:
         return TraceArrays(self.words, self.starts, self.ends, self.warps)
 
 
-def by_warp(streams: WarpTraces, warps: int) -> WarpStreams:
+def order_by_warp(streams: WarpTraces, warps: int) -> WarpStreams:
     order = np.argsort(np.array(streams.blocks, np.int64), kind="stable")
     numbers = np.array(streams.blocks, np.int64)[order]
     counts = np.zeros(numbers.size * warps, np.int64)
-    _put(streams.words, numbers, order, warps, counts, np.empty(0, np.uint32))
+    _append_entries(streams.words, numbers, order, warps, counts, np.empty(0, np.uint32))
     ends = np.cumsum(counts)
     starts = ends - counts
     words = np.empty(int(counts.sum()), np.uint32)
-    _put(streams.words, numbers, order, warps, starts.copy(), words)
+    _append_entries(streams.words, numbers, order, warps, starts.copy(), words)
     return WarpStreams(streams.blocks, warps, words, starts, ends)
 
 
 @compiled
-def _found(numbers, number):  # type: ignore[no-untyped-def]
+def _binary_search(numbers, number):  # type: ignore[no-untyped-def]
     """Binary search: position of a number among sorted numbers."""
     low, high = 0, numbers.size
     while low < high:
@@ -66,7 +66,7 @@ def _found(numbers, number):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _put(words, numbers, order, warps, place, made):  # type: ignore[no-untyped-def]
+def _append_entries(words, numbers, order, warps, place, made):  # type: ignore[no-untyped-def]
     """Append each entry at its warp's position, place[warp]; without space in `made` only count."""
     at, warp = 0, 0
     while at < words.size:
@@ -80,7 +80,7 @@ def _put(words, numbers, order, warps, place, made):  # type: ignore[no-untyped-
             continue
         if at + laid.ENTERED > words.size:
             break
-        block = order[_found(numbers, words[at + 1])]
+        block = order[_binary_search(numbers, words[at + 1])]
         warp = block * warps + (np.int64(words[at]) >> laid.WARP & laid.MOST_WARPS)
         if made.size:
             made[place[warp]] = ENTER | (words[at] & np.uint32(laid.MOST_BASIC_BLOCKS))
@@ -89,7 +89,7 @@ def _put(words, numbers, order, warps, place, made):  # type: ignore[no-untyped-
         at += laid.ENTERED
 
 
-def part(whole: WarpStreams, blocks: tuple[int, ...]) -> WarpStreams:
+def select_blocks(whole: WarpStreams, blocks: tuple[int, ...]) -> WarpStreams:
     """The streams of these blocks only, in this order."""
     place = {block: n for n, block in enumerate(whole.blocks)}
     places = np.array([place[block] for block in blocks], np.int64)
