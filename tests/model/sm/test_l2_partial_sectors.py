@@ -11,7 +11,13 @@ import pytest
 
 import warplens as wl
 from warplens.calibration import source_of
-from warplens.model.sm.l2_partial_sectors import StoredSectors, partial_sector_table, record_store, sector_bytes
+from warplens.model.sm.l2_partial_sectors import (
+    SectorBytes,
+    StoredSectors,
+    partial_sector_table,
+    record_store,
+    sector_bytes,
+)
 from warplens.model.sm.l2_share import ALL_PLACES
 
 MEASURED = Path(__file__).parents[3] / "measurements" / "h200" / "parts_lost.csv"
@@ -61,7 +67,7 @@ class Walk:
 
     def store(self, sector: int, each: float, kept: bool = True) -> tuple[int, int]:
         self.clock += 1
-        stored = StoredSectors(row(sector, 1), 0, 1, 0, 1, (float(each), float(each), float(each)))
+        stored = StoredSectors(row(sector, 1), 0, 1, 0, 1, SectorBytes(float(each), float(each), float(each)))
         found = record_store(sector // 4, stored, kept, self.known, self.book, self.clock)
         return int(found[0]), int(found[1])
 

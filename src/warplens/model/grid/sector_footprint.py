@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +28,14 @@ from warplens.model.grid.simulated_blocks import Grid
 ERRORS = 2.0  # standard errors by which an estimate may be below the whole buffer, which then counts as reached
 COMMON = 4  # assumed: sampled blocks, from which on a sector counts as common, unless random sharing gives as many
 MORE_THAN_CHANCE = 1.25  # assumed: times the number from random sharing
+
+
+class SectorClass(NamedTuple):
+    """Sectors that equally many blocks share, and their reuse distance."""
+
+    sectors: float
+    shared: float
+    reuse: ReuseDistance
 
 
 @dataclass(frozen=True)
@@ -71,11 +80,11 @@ class SectorFootprint:
         found = self.common * (1 - 2 ** (1 - self.widely)) + self.others * (1 - 2 ** (1 - self.shared))
         return found / every if every else 0.0
 
-    def _classes(self) -> tuple[tuple[float, float, ReuseDistance], ...]:
-        """(sectors, blocks that share each, reuse distance) of both classes."""
+    def _classes(self) -> tuple[SectorClass, SectorClass]:
         return (
-            (self.common, self.widely, self.commons_again), (self.others, self.shared, self.others_again)
-        )  # fmt: skip
+            SectorClass(self.common, self.widely, self.commons_again),
+            SectorClass(self.others, self.shared, self.others_again),
+        )
 
     def working_set(self, windows: NDArray[np.float64]) -> NDArray[np.float64]:
         """Distinct sectors that the last blocks have reached, for window sizes ascending from 0."""
@@ -113,7 +122,7 @@ class SectorFootprint:
 
         lost   of equidistant uses, some hit until so many blocks have passed
         """
-        return self._with_refetches([1 - again.hit_share(kept, lost) for _, _, again in self._classes()])
+        return self._with_refetches(*(1 - each.reuse.hit_share(kept, lost) for each in self._classes()))
 
     def dram_footprint(self, lines: SectorFootprint, kept: float, lost: float, beside: float) -> SectorFootprint:
         """Likewise where L2 holds `lines` and DRAM is read for these sectors; beside: share of the uses that may hit
@@ -126,12 +135,12 @@ class SectorFootprint:
                 full = 1 - kept / self.total  # share of the uses after L2 has filled up
                 unused = full * refetch_share(1 - line_again.hit_share(kept, lost), apart, beside)
             anew.append(unused)
-        return self._with_refetches(anew)
+        return self._with_refetches(*anew)
 
-    def _with_refetches(self, anew: list[float]) -> SectorFootprint:
-        """anew: share of the uses after the first that miss, of both classes."""
-        common = self.common * (1 + (self.widely - 1) * anew[0])
-        others = self.others * (1 + (self.shared - 1) * anew[1])
+    def _with_refetches(self, of_common: float, of_others: float) -> SectorFootprint:
+        """Shares of the uses after the first that miss, of both classes."""
+        common = self.common * (1 + (self.widely - 1) * of_common)
+        others = self.others * (1 + (self.shared - 1) * of_others)
         again = common - self.common + others - self.others
         return replace(
             self, common=common, widely=self.common * self.widely / common if common else 1.0,

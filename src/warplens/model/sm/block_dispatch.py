@@ -10,6 +10,7 @@ measurements/h200/seats.csv).
 
 from __future__ import annotations
 
+from enum import IntEnum
 from typing import NamedTuple
 
 import numpy as np
@@ -19,12 +20,20 @@ from warplens.model.layout import StallReason
 from warplens.model.trace.trace_decoder import OF_WARP, basic_block
 from warplens.simc import Record, compiled
 
-UPCOMING, TURN, NOTED, SEEN = range(4)  # of Blocks.next
 # source: block_places.csv
 LARGE_BLOCK = 1.5  # next block starts after so many times its warps' start cycles: 98 cycles of 32 warps
 SETTLE = 100  # minimum cycles for which a warp slot stays empty: 92 to 130 on an H200; source: block_places.csv
 # assumed: fitted by hand to `stays` of calibration.csv
 TOGETHER = 4  # blocks of one SM whose ends are reported at once, between those of the other SMs
+
+
+class Next(IntEnum):
+    """Index of Blocks.next: the next block, turn of a warp, block end to be noted, and noted end to be seen."""
+
+    BLOCK = 0
+    TURN = 1
+    NOTED = 2
+    SEEN = 3
 
 
 class DispatchSettings(NamedTuple):
@@ -63,8 +72,8 @@ def stall_warp(slot, following, until, reason, warps, stalls):  # type: ignore[n
 @compiled
 def start_block(place, started, warps, blocks, work, stalls, settings):  # type: ignore[no-untyped-def]
     """Start the next block in a block slot."""
-    number = blocks.next[UPCOMING]
-    blocks.next[UPCOMING] += 1
+    number = blocks.next[Next.BLOCK]
+    blocks.next[Next.BLOCK] += 1
     blocks.may_start[0] = started + max(
         settings.block_start_cycles + work.warps,
         LARGE_BLOCK * work.warps * settings.warp_start_cycles,
@@ -78,8 +87,8 @@ def start_block(place, started, warps, blocks, work, stalls, settings):  # type:
         slot, n = place * work.warps + at, number * work.warps + w
         blocks.seats[slot % blocks.wake.size] -= 1
         warps.position[slot], warps.stop[slot] = work.starts[n], work.ends[n]
-        blocks.next[TURN] += 1
-        warps.order[slot] = blocks.next[TURN]
+        blocks.next[Next.TURN] += 1
+        warps.order[slot] = blocks.next[Next.TURN]
         warps.board[slot, :] = 0
         warps.grouped[slot], warps.copied[slot], warps.drained[slot], warps.waiting[slot] = 0, 0.0, 0.0, -1
         if work.starts[n] < work.ends[n]:
@@ -119,8 +128,8 @@ def record_block_end(place, t, left, blocks, servers, settings):  # type: ignore
     early = 0.0 if blocks.began.size - left <= blocks.resident else TOGETHER * settings.block_report_cycles
     servers.dispatch.reports = max(servers.dispatch.reports + settings.block_report_cycles, t + 1 - early)
     blocks.arrived[place, :] = 0
-    blocks.noted[blocks.next[NOTED]] = max(servers.dispatch.reports, t + 1) + settings.block_end_cycles - SETTLE
-    blocks.next[NOTED] += 1
+    blocks.noted[blocks.next[Next.NOTED]] = max(servers.dispatch.reports, t + 1) + settings.block_end_cycles - SETTLE
+    blocks.next[Next.NOTED] += 1
 
 
 @compiled
@@ -129,14 +138,14 @@ def dispatch_blocks(t, warps, blocks, work, servers, stalls, settings):  # type:
 
     The GPU starts no more blocks a cycle than it records ends.
     """
-    if blocks.next[SEEN] < blocks.next[NOTED] and blocks.noted[blocks.next[SEEN]] <= t:
-        blocks.next[SEEN] += 1
+    if blocks.next[Next.SEEN] < blocks.next[Next.NOTED] and blocks.noted[blocks.next[Next.SEEN]] <= t:
+        blocks.next[Next.SEEN] += 1
         for place in range(blocks.held.size):
-            if blocks.next[UPCOMING] < blocks.began.size and has_slots(place, work.warps, blocks):
+            if blocks.next[Next.BLOCK] < blocks.began.size and has_slots(place, work.warps, blocks):
                 soon, each = t + SETTLE, settings.block_report_cycles
                 servers.dispatch.starts = max(servers.dispatch.starts, soon - TOGETHER * each) + each
                 started = max(np.ceil(max(servers.dispatch.starts, soon)), blocks.may_start[0])
                 start_block(place, started, warps, blocks, work, stalls, settings)
-    if blocks.next[UPCOMING] < blocks.began.size and blocks.next[SEEN] < blocks.next[NOTED]:
-        return max(np.ceil(blocks.noted[blocks.next[SEEN]]), t + 1)
+    if blocks.next[Next.BLOCK] < blocks.began.size and blocks.next[Next.SEEN] < blocks.next[Next.NOTED]:
+        return max(np.ceil(blocks.noted[blocks.next[Next.SEEN]]), t + 1)
     return p.NEVER

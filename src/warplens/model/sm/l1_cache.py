@@ -19,7 +19,7 @@ from warplens.model import layout as p
 from warplens.model.address_hash import hashed
 from warplens.model.lru import find
 from warplens.model.sm.dram_share import latency_deviation, load_latency, read_pieces
-from warplens.model.sm.l2_port import look_up_l2, send_request
+from warplens.model.sm.l2_port import L2Lookup, look_up_l2, send_request
 from warplens.simc import Record, compiled
 
 TAG_BANKS = 4  # source: `lines of a load` of calibration.csv
@@ -121,7 +121,7 @@ def serve_miss(request, entry, missing, memory):  # type: ignore[no-untyped-def]
         )
         if wanted:
             pairs += 1
-            before = far, lost, near, moved
+            before = L2Lookup(far, lost, near, moved)
             far, lost, near, moved = look_up_l2(request, half, wanted, valid[entry], before, memory)
     at = in_flight_slots(request.at, missing, memory)
     size = 32.0 * missing

@@ -73,6 +73,13 @@ class StoreQueue(NamedTuple):
     last: Any
 
 
+class StoredLines(NamedTuple):
+    """Lines that an access stores to, and that other sub-partitions store to before its next one."""
+
+    others: float
+    own: int
+
+
 def empty_store_queue(entries: int, warps: int, queue: int, parts: int) -> StoreQueue:
     return StoreQueue(
         np.full(entries, -p.NEVER), np.zeros(entries), np.zeros(entries), np.zeros(entries, np.int64),
@@ -124,7 +131,7 @@ def enqueue_store(request, stored, between, memory):  # type: ignore[no-untyped-
     """Queue sectors of one line, of which so many bytes are stored: L1 writes through, and what stays in L2 costs DRAM
     nothing.  Returns whether L2 still held the line, if it ever did.
 
-    between   lines stored to between two accesses of the sub-partition, by others and by this one
+    between   StoredLines between two accesses of the sub-partition
     """
     line, mask, at, queue = request.line, request.mask, request.at, memory.store_queue
     servers, settings, turn = memory.servers, memory.settings, memory.head[request.slot % memory.head.size]
@@ -135,7 +142,7 @@ def enqueue_store(request, stored, between, memory):  # type: ignore[no-untyped-
     if line < p.LOCAL_BASE:
         store_sectors(line, count_sectors(mask), at, memory)
     come, most = servers.store_queue.lines, settings.store_queue.lines
-    behind = max(come - queue.at[entry], between[1] - 1 + between[0] * (turn - queue.turn[entry]))
+    behind = max(come - queue.at[entry], between.own - 1 + between.others * (turn - queue.turn[entry]))
     joins = queue.leaves[entry] > at and queue.at[entry] > queue.loaded[request.slot] and behind < most - 1
     at_the_end = most - AT_THE_END <= behind <= most
     if there and not (at_the_end and queue.leaves[entry] > at):

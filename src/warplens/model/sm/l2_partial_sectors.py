@@ -41,6 +41,14 @@ class PartialSectors(NamedTuple):
     when: Any
 
 
+class SectorBytes(NamedTuple):
+    """Bytes that an access stores in a lone sector, at an end of a row of sectors, and inside it."""
+
+    lone: float
+    end: float
+    inner: float
+
+
 class StoredSectors(NamedTuple):
     """Sectors words[first:last] of one line, of an access that has words[begin:end] and for which sector_bytes() gives
     `each`."""
@@ -50,7 +58,7 @@ class StoredSectors(NamedTuple):
     last: int
     begin: int
     end: int
-    each: tuple[float, float, float]
+    each: SectorBytes
 
 
 def partial_sector_table(parts: int, lines: int, words: int) -> PartialSectors:
@@ -84,10 +92,11 @@ def sector_bytes(words, first, last, moved):  # type: ignore[no-untyped-def]
     rest = moved - HALF * ends - SECTOR * inner
     if ends + inner == 0 or rest + HALF * ends <= 0:
         each = min(moved / max(last - first, 1), SECTOR)
-        return each, each, each
+        return SectorBytes(each, each, each)
     if alone == 0:
-        return SECTOR, min((rest + HALF * ends) / max(ends, 1), SECTOR) if rest >= HALF * ends else HALF, SECTOR
-    return min(max(rest / alone, 1.0), SECTOR), HALF, SECTOR
+        end = min((rest + HALF * ends) / max(ends, 1), SECTOR) if rest >= HALF * ends else HALF
+        return SectorBytes(SECTOR, end, SECTOR)
+    return SectorBytes(min(max(rest / alone, 1.0), SECTOR), HALF, SECTOR)
 
 
 @compiled
@@ -96,7 +105,7 @@ def stored_bytes(stored):  # type: ignore[no-untyped-def]
     found, each = 0.0, stored.each
     for at in range(stored.first, stored.last):
         beside = count_neighbours(stored.words, at, stored.begin, stored.end)
-        found += each[0] if beside == 0 else each[1] if beside == 1 else each[2]
+        found += each.lone if beside == 0 else each.end if beside == 1 else each.inner
     return found
 
 
@@ -128,7 +137,7 @@ def record_store(line, stored, kept, known, book, clock):  # type: ignore[no-unt
     filled = again = 0
     for at in range(stored.first, stored.last):
         beside = count_neighbours(words, at, stored.begin, stored.end)
-        stores = each[0] if beside == 0 else each[1] if beside == 1 else each[2]
+        stores = each.lone if beside == 0 else each.end if beside == 1 else each.inner
         sector = 4 * entry + (int(words[at]) & 3)
         if not there and stores < WHOLE:
             for k in range(4 * entry, 4 * entry + 4):

@@ -19,7 +19,7 @@ from warplens.model import layout as p
 from warplens.model.grid.atomic_packets import AtomicShape, send_atomic
 from warplens.model.layout import Kind
 from warplens.model.sm.l1_cache import bank_of, invalidate, load_line
-from warplens.model.sm.l1_store_queue import competing_lines, count_lines, count_sectors, enqueue_store
+from warplens.model.sm.l1_store_queue import StoredLines, competing_lines, count_lines, count_sectors, enqueue_store
 from warplens.model.sm.l2_atomics import update_line
 from warplens.model.sm.l2_partial_sectors import (
     StoredSectors,
@@ -84,6 +84,19 @@ class Access(NamedTuple):
     wave: int
 
 
+class ServedLines(NamedTuple):
+    """looked_up, done    when all tags have been looked up, and when all lines are available
+    late               extra latency of the slowest atomic
+    lines, crowded     lines with atomics, and of them those with more than one sector
+    """
+
+    looked_up: float
+    done: float
+    late: float
+    lines: int
+    crowded: int
+
+
 @compiled
 def serve_access(access, words, memory):  # type: ignore[no-untyped-def]
     """(when it leaves the queue, when its result is available, when its registers are read)."""
@@ -107,7 +120,8 @@ def serve_access(access, words, memory):  # type: ignore[no-untyped-def]
         sectors = min(sectors, int(np.ceil(lanes * access.bytes / 32.0)))
         waves = min(waves, ideal)
     moved = memory.counts.l2_reads + memory.counts.l2_writes
-    looked_up, done, late, lines, crowded = serve_lines(access, words, sectors, lanes, free, memory)
+    served = serve_lines(access, words, sectors, lanes, free, memory)
+    done = served.done
     if access.kind == Kind.LOAD:
         memory.store_queue.loaded[access.slot] = servers.store_queue.lines
         # Each lane's bytes are returned separately, also where all lanes read the same (`L1 hits, 16 B of one place`).
@@ -120,9 +134,9 @@ def serve_access(access, words, memory):  # type: ignore[no-untyped-def]
         cost = max(cost, settings.miss_request_cycles)
     if access.kind in (Kind.ATOMIC, Kind.REDUCTION):
         all_passes, word_passes = passes(second)
-        shape = AtomicShape(lanes, access.bytes, sectors, lines, crowded, all_passes, word_passes)
-        cost, done = send_atomic(access.kind == Kind.ATOMIC, shape, free, late, memory)
-    occupy_unit(free, cost, looked_up, memory)
+        shape = AtomicShape(lanes, access.bytes, sectors, served.lines, served.crowded, all_passes, word_passes)
+        cost, done = send_atomic(access.kind == Kind.ATOMIC, shape, free, served.late, memory)
+    occupy_unit(free, cost, served.looked_up, memory)
     if access.kind not in (Kind.STORE, Kind.REDUCTION):
         done += settings.wavefront_cycles * (waves - 1) + (begin - free)
     return begin, done, begin + settings.register_read_latency
@@ -140,9 +154,8 @@ def occupy_unit(free, cost, looked_up, memory):  # type: ignore[no-untyped-def]
 
 @compiled
 def serve_lines(access, words, sectors, lanes, free, memory):  # type: ignore[no-untyped-def]
-    """Lines of an access to global or local memory, in order of appearance; sectors of one line are mostly consecutive:
-    (when all tags have been looked up, when all lines are available, extra latency of the slowest atomic, lines with
-    atomics, of them those with more than one sector).
+    """ServedLines of an access to global or local memory, in order of appearance; sectors of one line are mostly
+    consecutive.
 
     Units common to all sub-partitions see accesses in issue order, including those that wait for their own unit.
     """
@@ -152,9 +165,9 @@ def serve_lines(access, words, sectors, lanes, free, memory):  # type: ignore[no
     position = begin = access.entry + ACCESSED
     last = begin + sectors
     shift = p.LOCAL_BASE + access.slot * LOCAL_LINES if space(words[access.entry]) == LOCAL else 0
-    between = competing_lines(access.sub_partition, access.at, memory), count_lines(words, begin, last)
+    between = StoredLines(competing_lines(access.sub_partition, access.at, memory), count_lines(words, begin, last))
     if kind == Kind.STORE:
-        memory.store_queue.last[access.sub_partition] = between[1]
+        memory.store_queue.last[access.sub_partition] = between.own
     each = sector_bytes(words, begin, last if kind == Kind.STORE else begin, lanes * access.bytes)
     while position < last:
         line = (int(words[position]) >> 2) + shift
@@ -178,7 +191,7 @@ def serve_lines(access, words, sectors, lanes, free, memory):  # type: ignore[no
         elif kind in (Kind.ATOMIC, Kind.REDUCTION):
             more = update_line(request, memory)
             late, lines, crowded = max(late, more), lines + 1, crowded + int(count_sectors(mask) > 1)
-    return looked_up, done, late, lines, crowded
+    return ServedLines(looked_up, done, late, lines, crowded)
 
 
 @compiled

@@ -23,7 +23,7 @@ from warplens.model.instruction.sm_resources import SmResources
 from warplens.model.layout import LOAD_STORE_KINDS, Kind, Pipe, StallReason
 from warplens.model.sm.activity import History
 from warplens.model.sm.block_barriers import release_all, release_barriers
-from warplens.model.sm.block_dispatch import NOTED, TURN, dispatch_blocks, record_block_end, start_block
+from warplens.model.sm.block_dispatch import Next, dispatch_blocks, record_block_end, start_block
 from warplens.model.sm.constant_cache import empty_constant_cache, look_up_constants, serve_special_register
 from warplens.model.sm.l1_cache import L1Lines, l1_sets
 from warplens.model.sm.l1_store_queue import empty_store_queue
@@ -161,7 +161,7 @@ def _blocks(resources: SmResources, number: int, settings: Settings) -> Blocks:
     return Blocks(
         resident=resources.resident, seats=np.full(parts, resources.seats), held=np.full(places, -1, np.int64),
         wave=whole(places), living=whole(places), arrived=whole((places, p.BLOCK_BARRIERS)), wake=np.zeros(parts),
-        last=np.full(parts, -1), next=whole(4), may_start=np.full(1, settings.dispatch.first_resident_cycle),
+        last=np.full(parts, -1), next=whole(len(Next)), may_start=np.full(1, settings.dispatch.first_resident_cycle),
         began=np.zeros(number), resided=np.zeros(number), noted=np.zeros(number),
     )  # fmt: skip
 
@@ -183,8 +183,8 @@ def _run(warps, blocks, work, memory, pipes, seen, results):  # type: ignore[no-
             soonest = min(soonest, blocks.wake[sp])
             if slot < 0:
                 continue
-            blocks.next[TURN] += 1
-            warps.order[slot] = blocks.next[TURN]
+            blocks.next[Next.TURN] += 1
+            warps.order[slot] = blocks.next[Next.TURN]
             place, i = slot // work.warps, warps.now[slot]
             blocks.last[sp] = slot if work.code.stays[i] > 0 else -1
             kind = work.code.kind[i]
@@ -226,7 +226,7 @@ def _run(warps, blocks, work, memory, pipes, seen, results):  # type: ignore[no-
                 ended[blocks.held[place]] = t + 1
                 left -= 1
                 record_block_end(place, t, left, blocks, servers, settings.dispatch)
-                soonest = min(soonest, np.ceil(blocks.noted[blocks.next[NOTED] - 1]))
+                soonest = min(soonest, np.ceil(blocks.noted[blocks.next[Next.NOTED] - 1]))
             elif over or kind in (Kind.BARRIER, Kind.BARRIER_ARRIVE):
                 soonest = min(
                     soonest, release_barriers(place, i, arrival, warps, blocks, work, stalls, settings.barriers)

@@ -93,7 +93,7 @@ class Blocks(NamedTuple):
     held, wave   block in a slot, and number of earlier ones;  living: warps that have not ended
     arrived      warps at each barrier;  wake: when each scheduler has something to do again
     last         the warp that each continues with if it can, -1: none
-    next         number of the next block, of the next turn, of ends noted and seen (block_dispatch.py);  may_start:
+    next         numbers by block_dispatch.Next;  may_start:
                  earliest start of the next one
     began, resided   of every block: its start, and the resident cycles of its warps
     noted        when the GPU checks for free slots, because a block has ended
