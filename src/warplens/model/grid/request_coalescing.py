@@ -24,7 +24,7 @@ DRIFT = 0.02  # cycles by which blocks drift apart, per cycle since the launch
 MOST_APART = 1100.0  # cycles; assumed: fitted by hand to joined.csv
 
 
-def group_of(pieces: SectorFootprint, at_once: int, active: int) -> float:
+def coalesced_requests(pieces: SectorFootprint, at_once: int, active: int) -> float:
     """Requests for a piece of 64 bytes that are merged into one if all concurrent blocks run in lockstep."""
     different = pieces.of(at_once)
     blocks = pieces.each * at_once / different if different else 1.0
@@ -32,10 +32,10 @@ def group_of(pieces: SectorFootprint, at_once: int, active: int) -> float:
 
 
 @compiled
-def arriving(group, apart, since):  # type: ignore[no-untyped-def]
+def arrival_share(group, apart, since):  # type: ignore[no-untyped-def]
     """Share of the requests that arrive at L2, so many cycles after the launch began.
 
-    group   requests merged in lockstep;  apart: distance in progress between blocks (neighbours.apart)
+    group   requests merged in lockstep;  apart: distance in progress between blocks (neighbours.progress_distance)
     """
     spread = max(TOGETHER, max(min(DRIFT * since, MOST_APART), apart * since))
     return 1.0 / (1.0 + (group - 1.0) * TOGETHER / spread)

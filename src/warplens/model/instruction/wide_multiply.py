@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warplens.core.program import Program
-from warplens.model.instruction.register_banks import in_two_passes, sources
+from warplens.model.instruction.register_banks import sources, takes_two_passes
 
 NEXT = 2  # `mixture high, 4 warps`: 6.2 cycles from one to the next of a warp, where the stall count is 4
 # source: calibration.csv
@@ -21,7 +21,7 @@ LOWER = 7  # `mixture wide, one chain`: 16.2 with an IADD3 of the lower half, th
 DESTINATION = 16  # defined: bit of the encoding
 
 
-def held_back(program: Program, stalls: NDArray[np.int64]) -> NDArray[np.int64]:
+def extra_stalls(program: Program, stalls: NDArray[np.int64]) -> NDArray[np.int64]:
     """By instruction, the cycles that its warp waits after it beyond its stall count."""
     more = np.zeros(len(program.instructions), np.int64)
     for block in program.blocks:
@@ -32,7 +32,7 @@ def held_back(program: Program, stalls: NDArray[np.int64]) -> NDArray[np.int64]:
             if late > 0 and before is not None:
                 more[before] += late
                 t += late
-            if in_two_passes(i):
+            if takes_two_passes(i):
                 more[i.index] += NEXT
                 first = i.encoding >> DESTINATION & 0xFF
                 wide = "WIDE" in i.modifiers
