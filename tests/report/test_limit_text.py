@@ -9,15 +9,13 @@ import numpy as np
 import pytest
 
 import warplens as wl
-from helpers.validation_lists import the_lists
+from validation.lists import LISTS
 from warplens.counters.opcodes import access
 from warplens.machine import machines
 from warplens.run import Run
 
-LISTS = the_lists()
-FILES = (
-    LISTS.LIST, LISTS.PRACTICE, LISTS.FIELD, LISTS.LADDERS, LISTS.GUESTS, LISTS.VISITORS, LISTS.TRAVELLERS,
-    LISTS.NEWCOMERS, LISTS.WANDERERS, LISTS.SETTLERS,
+NAMES = (
+    "second", "practice", "field", "ladders", "guests", "visitors", "travellers", "newcomers", "wanderers", "settlers",
 )  # fmt: skip
 SOURCE = """
 __global__ void adds(unsigned* sums, int n) {
@@ -83,14 +81,14 @@ def agree(run: Run, found: wl.Prediction) -> None:
 
 def cases() -> Iterator[tuple[object, str]]:
     """The smallest size of each kernel of the validation lists, on one GPU after the other."""
-    first = {case.name.partition("/")[0]: case for file in FILES for case in reversed(list(LISTS.cases(file)))}
+    first = {kernel: case for name in NAMES for kernel, case in LISTS[name].first_cases().items()}
     gpus = machines()
-    for n, case in enumerate(first.values()):
-        yield pytest.param(case, gpus[n % len(gpus)], id=f"{case.name.partition('/')[0]}-{gpus[n % len(gpus)]}")
+    for n, (kernel, case) in enumerate(first.items()):
+        yield pytest.param(case, gpus[n % len(gpus)], id=f"{kernel}-{gpus[n % len(gpus)]}")
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("case", "gpu"), cases())
+@pytest.mark.parametrize(("case", "gpu"), list(cases()))
 def test_the_limit_follows_from_the_tables(case: object, gpu: str) -> None:
     try:
         run = case.target(gpu).run()  # type: ignore[attr-defined]

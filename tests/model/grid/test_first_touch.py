@@ -124,7 +124,7 @@ def test_seams_are_waited_for_as_on_an_h200(threads: int) -> None:
 def test_an_instruction_that_is_repeated_where_it_stands_is_passed_over() -> None:
     """Each look at an mbarrier is an access, and no basic block is entered for it."""
     x = np.arange(128, dtype=np.int32)
-    kernel = wl.compile(ROOT / "tests" / "kernels" / "field_library.cu", arch="sm_90")["barrier_phases"]
+    kernel = wl.compile(ROOT / "tests" / "validation" / "field" / "field_library.cu", arch="sm_90")["barrier_phases"]
     run = kernel.launch(1, 128, x, np.zeros_like(x), 50)
     code = machine_code(run.kernel.program, machine("h200").speeds)
     first = first_touch_shares(run._record(1, (0,)), (0,), 1, code)

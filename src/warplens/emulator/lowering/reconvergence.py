@@ -189,7 +189,7 @@ class Reconvergence(InstructionPart):
         the smaller split runs first.
 
         Without the stale slot, lanes of `jumps` and `sudoku_rows` that reach one place in succession merged: 2 BSYNC
-        of 161,006 and 651,969 issues more than on an H200 (measurements/h200/odd.csv, strangers.csv).
+        of 161,006 and 651,969 issues more than on an H200 (tests/validation: odd, strangers).
         """
         b, code, warp, stack = self.b, self.code, self.f.warp, self.runtime.stack
         stack.mark_stale(code, warp, b.lshr(code.bit(before), i32(1)))

@@ -13,7 +13,7 @@ from warplens.model.result.rates import rates
 from warplens.model.result.request import PredictionRequest
 
 # Half widths of the interval.  The cost of a launch is known to a twentieth (`empty`, `equal work ... 4 rounds` of the
-# calibration); the rest to 0.3, which holds 505 of the 523 launches of the first five lists of benchmarks/validation,
+# calibration); the rest to 0.3, which holds 505 of the 523 launches of the first five lists of tests/validation,
 # 97 %, with which the model has been examined, and 112 of the 118 of the sixth.  All of the time of GPUs without a
 # calibration: assumed; where blocks wait for each other: 1.1 of 132 blocks, 4 of 1,056 that all poll one word.
 LAUNCHED, CALIBRATED, PUBLISHED = 0.05, 0.3, 0.6  # source: the error of validation
