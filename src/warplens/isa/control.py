@@ -95,17 +95,17 @@ def nop(w: Warp) -> None:
     """Executes and counts, no more."""
 
 
-# Where lanes meet again
+# Reconvergence
 
 
-@op("BSSY", pipe="cbu", text="{barrier}: the lanes here will meet before {after}", ignores=STYLE)
+@op("BSSY", pipe="cbu", text="{barrier}: the lanes here reconverge before {after}", ignores=STYLE)
 def bssy(w: Warp, barrier: Register, after: Label) -> None:
     w.set_barrier(barrier)
 
 
 @op("BSYNC", pipe="cbu", text="wait for the lanes of {barrier}", ignores=STYLE)
 def bsync(w: Warp, barrier: Register) -> None:
-    w.meet(barrier)
+    w.reconverge(barrier)
 
 
 @op("BREAK", pipe="cbu", text="leave {barrier}: it no longer waits for these lanes", ignores=STYLE)

@@ -51,7 +51,7 @@ def check_bounds(
 ) -> llvm.Value | None:
     """Returns `idle` from the routine if a lane's access is out of bounds or misaligned.
 
-    Of addresses in global memory: what leads from each to the host's.
+    Of global addresses returns the offset from each to its host address.
     """
     b, code = site.b, site.code
     deltas = code.variable(V64) if space == "global" else None
@@ -161,8 +161,8 @@ ARGUMENTS = [PTR, PTR, PTR, I32, V64, I32, I32, I32, I32, I32]
 
 
 def look_up(module: llvm.IRModule) -> llvm.Function:
-    """Finds each lane's buffer; true if all are good.  Remembers the last, and how the buffers were used; the last
-    argument takes what leads from each lane's address to the host's."""
+    """Finds each lane's buffer; true if all are good.  Updates the bounds cache and the use of the buffers; the
+    last argument receives the offset from each lane's address to its host address."""
     if found := module.globals.get("look_up"):
         return found
     made, code = function(module, "look_up", I1, [*ARGUMENTS, PTR])
@@ -236,8 +236,8 @@ def each_buffer_with(
 def _make_writable(
     code: StructuredBuilder, env: llvm.Value, entry: llvm.Value, number: llvm.Value, touch: llvm.Value
 ) -> None:
-    """Before a buffer is written for the first time, Python gives it memory of its own: an array of the host that is
-    only read stays where it is."""
+    """Before a buffer is written for the first time, Python gives it memory of its own; a host array that is only read
+    is used in place."""
     b = code.b
     writes = code.nonzero(b.and_(touch, i32(~Touch.READ)))
     foreign = b.icmp_signed("==", code.load(BufferRange, entry, "own"), i64(0))

@@ -20,7 +20,7 @@ EVERY = i32(-1)
 
 
 class AccessRoutines:
-    """The access routines of one module, each emitted on first use."""
+    """Access routines of one module, each emitted on first use."""
 
     def __init__(self, module: llvm.IRModule, windows: AddressWindows) -> None:
         self.module = module
@@ -217,7 +217,7 @@ class AccessRoutines:
 
 
 def nothing(result: llvm.Type) -> llvm.Value | None:
-    """What a routine returns when it stops early."""
+    """Result of a routine that returns early."""
     if isinstance(result, llvm.VoidType):
         return None
     if isinstance(result, llvm.IntType):

@@ -18,7 +18,7 @@ HALF = LANES // 2
 
 @dataclass(frozen=True)
 class HalfWarpWalk:
-    """16 lanes at first, first + step ... last."""
+    """Half-warp walk: 16 lanes at first, first + step ... last."""
 
     first: llvm.Value
     step: llvm.Value
@@ -27,7 +27,7 @@ class HalfWarpWalk:
 
 @dataclass(frozen=True)
 class HalfWarpPattern:
-    """`regular`: both halves walk with a constant step of 0 to 31 bytes, all addresses aligned."""
+    """Half-warp pattern.  `regular`: both halves walk with a constant step of 0 to 31 bytes, all addresses aligned."""
 
     regular: llvm.Value
     walks: tuple[HalfWarpWalk, HalfWarpWalk]

@@ -25,7 +25,7 @@ COMMON = [PTR, PTR, PTR, I32, PTR, PTR, I32]  # env, block, warp, instruction, c
 
 @dataclass(frozen=True)
 class OutlinedAccess:
-    """The form of an address: `steps` of an affine one where they are known, None where they are arguments."""
+    """Outlined access: the form of an address: `steps` of an affine one, None where they are arguments."""
 
     kind: str
     steps: tuple[int | None, ...] | None

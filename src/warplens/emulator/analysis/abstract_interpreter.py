@@ -209,7 +209,7 @@ class AbstractWarp(PredicateFile):
         for barrier in self.convergence_barriers:
             self.leave(barrier)
 
-    def meet(self, barrier: Register) -> None:
+    def reconverge(self, barrier: Register) -> None:
         self.barrier_mask(barrier)
 
     def branch_unless_mask(self, mask: U32, target: Any, equal: bool) -> None:

@@ -43,7 +43,7 @@ def waits(block: BlockState, warps: Sequence[WarpState]) -> Iterator[Wait]:
             for (at, need), lanes in groups.items():
                 there = lanes if slot == FULL_WARP else warp.barriers.waiting[slot]
                 missing = need & ~there & ~warp.exited & 0xFFFFFFFF
-                word = "to meet again with" if slot < WARPSYNC else "for"
+                word = "to reconverge with" if slot < WARPSYNC else "for"
                 yield Wait(warp.index, lanes, at, f"{word} {format_lanes(missing or need)} of the warp")
 
 

@@ -52,7 +52,7 @@ class GlobalAccessEvent(c.Structure):
 
 
 class GlobalMemory:
-    """Shadow memory of one launch; untouched pages take none."""
+    """Global shadow memory of one launch; untouched pages take none."""
 
     def __init__(self, memory: DeviceMemory, launch: Launch, unit: int, heap: int | None) -> None:
         """heap: the number of the allocation from which malloc() serves; it is not watched, freed memory comes back."""
@@ -69,7 +69,7 @@ class GlobalMemory:
 
 
 class GlobalRaceDetector:
-    """The race detection routines of one module, for global memory."""
+    """Global race detector: the routines of one module for global memory."""
 
     def __init__(self, module: llvm.IRModule, unit: int) -> None:
         self.module, self.unit = module, unit

@@ -34,7 +34,7 @@ def unit(program: Program) -> int:
 
 
 class BarrierArrival(NamedTuple):
-    """Lanes that arrive at a block barrier: `mask` of the warp's `live` lanes, at an instruction."""
+    """Barrier arrival: lanes that arrive at a block barrier: `mask` of the warp's `live` lanes, at an instruction."""
 
     barrier: llvm.Value
     mask: llvm.Value
@@ -43,7 +43,7 @@ class BarrierArrival(NamedTuple):
 
 
 class Instrumentation:
-    """The checks of one kernel; `unit` is how many bytes of memory are watched as one."""
+    """Instrumentation of one kernel; `unit` is how many bytes of memory are watched as one."""
 
     def __init__(self, module: llvm.IRModule, unit: int, checks: Checks) -> None:
         self.module, self.checks = module, checks
@@ -270,10 +270,10 @@ class Instrumentation:
         if self.races:
             code.b.call(self.shadow.wait, [warp, i32(groups)])
 
-    def meet(self, code: StructuredBuilder, warp: llvm.Value, lanes: llvm.Value) -> None:
+    def reconverge(self, code: StructuredBuilder, warp: llvm.Value, lanes: llvm.Value) -> None:
         """Lanes of a warp have reconverged."""
         if self.races:
-            code.b.call(self.shadow.meet, [warp, lanes])
+            code.b.call(self.shadow.join_lanes, [warp, lanes])
 
 
 def _inside(code: StructuredBuilder, offset: llvm.Value, size: int, space_bytes: llvm.Value) -> llvm.Value:

@@ -46,7 +46,7 @@ from warplens.emulator.state.structs import BlockState, WarpState, WorkerEnv
 
 
 class RaceDetector:
-    """The race detection routines of one module, for shared memory."""
+    """Race detector: the routines of one module for shared memory."""
 
     def __init__(self, module: llvm.IRModule) -> None:
         self.module = module
@@ -68,9 +68,9 @@ class RaceDetector:
     # WarpClocks
 
     @cached_property
-    def meet(self) -> llvm.Function:
-        """meet(warp, lanes): joins the clocks of these lanes."""
-        made, code = function(self.module, "meet_lanes", VOID, [PTR, I32])
+    def join_lanes(self) -> llvm.Function:
+        """join_lanes(warp, lanes): joins the clocks of these lanes."""
+        made, code = function(self.module, "join_lanes", VOID, [PTR, I32])
         warp, lanes = made.args
         b = code.b
         order = code.load(WarpState, warp, "order")
@@ -116,7 +116,7 @@ class RaceDetector:
         made, code = function(self.module, "observe_in_order", VOID, [PTR, PTR, I32])
         block, warp, lanes = made.args
         self._take(code, block, warp, i32(MBARRIERS))
-        code.b.call(self.meet, [warp, lanes])
+        code.b.call(self.join_lanes, [warp, lanes])
         code.b.ret_void()
         return made
 
@@ -177,7 +177,7 @@ class RaceDetector:
             code.each(code.load(WarpState, warp, "parked"), waits)
             with code.when(code.nonzero(b.load(lanes, typ=I32))):
                 self._take(code, block, warp, barrier)
-                b.call(self.meet, [warp, b.load(lanes, typ=I32)])
+                b.call(self.join_lanes, [warp, b.load(lanes, typ=I32)])
 
         each_warp(code, env, block, of)
         b.store(llvm.IRConstant(V32, None), place, align=4)
@@ -200,7 +200,7 @@ class RaceDetector:
             code.store(0, WarpClocks, order, "known")
             self.commit(code, warp)  # what the block before has not waited for does not matter any more
             code.store(code.load(WarpClocks, order, "committed"), WarpClocks, order, "completed")
-            b.call(self.meet, [warp, i32(-1)])
+            b.call(self.join_lanes, [warp, i32(-1)])
 
         each_warp(code, env, block, begin)
         place = code.load(BlockState, block, "published")

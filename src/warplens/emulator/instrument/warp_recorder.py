@@ -23,13 +23,13 @@ LONGEST = 160  # words that one entry can take: an access of 16 bytes to local m
 
 
 class Log(ctypes.Structure):
-    """The log of a worker; words beyond its capacity are dropped, and counted in `used` all the same."""
+    """Log of a worker; words beyond its capacity are dropped, and counted in `used` all the same."""
 
     _fields_ = [("words", ctypes.c_void_p), ("used", ctypes.c_int64), ("room", ctypes.c_int64)]
 
 
 class WarpRecorder:
-    """The recording routines of one module."""
+    """Warp recorder: the recording routines of one module."""
 
     def __init__(self, module: llvm.IRModule) -> None:
         self.module = module
@@ -164,7 +164,7 @@ class WarpRecorder:
         return made
 
     def _most_on_word(self, code: StructuredBuilder, units: llvm.Value, lanes: llvm.Value, most: llvm.Value) -> None:
-        """To `most`: how many of these lanes are on the word that most of them want."""
+        """Stores to `most` how many of these lanes access the same word, at most."""
 
         def word(_: llvm.Value, same: llvm.Value) -> None:
             code.b.store(code.intrinsic("umax", code.b.load(most, typ=I32), code.popcount(same)), most)

@@ -58,7 +58,7 @@ class LaneOps(InstructionContext):
         self.commit_copies, self.wait_for_copies = flow.commit_copies, flow.wait_for_copies
         barriers = Reconvergence(self)
         self.set_barrier, self.set_barrier_mask = barriers.set_barrier, barriers.set_barrier_mask
-        self.barrier_mask, self.meet, self.leave = barriers.barrier_mask, barriers.meet, barriers.leave
+        self.barrier_mask, self.reconverge, self.leave = barriers.barrier_mask, barriers.reconverge, barriers.leave
         self.converge, self.converge_by_mask = barriers.converge, barriers.converge_by_mask
         self.collect, self.end_collective = barriers.collect, barriers.end_collective
 

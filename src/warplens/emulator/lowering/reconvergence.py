@@ -46,9 +46,9 @@ class Reconvergence(InstructionPart):
             return self.c.u32(self.runtime.barriers.lanes(self.code, self.f.warp, barrier.index))
         return self.c.u32(self.f.registers.word("B", barrier.index))
 
-    def meet(self, barrier: Register) -> None:
+    def reconverge(self, barrier: Register) -> None:
         if self.f.t.may_yield:
-            self._meet_yielding(barrier)
+            self._reconverge_yielding(barrier)
             return
         masks = self.barrier_mask(barrier).node
         need = self.c.first(self.c.u32(masks)).node
@@ -106,7 +106,7 @@ class Reconvergence(InstructionPart):
             b.call(self.runtime.barriers.arrive_each, arguments)
             b.store(b.and_(self.c.mask, lanes), self.f.exec)
 
-    def _meet_yielding(self, barrier: Register) -> None:
+    def _reconverge_yielding(self, barrier: Register) -> None:
         """BSYNC in a kernel whose lanes may yield."""
         b, code, warp = self.b, self.code, self.f.warp
         if self.f.place.whole:
@@ -152,7 +152,7 @@ class Reconvergence(InstructionPart):
         self._arrive(slot, need, self.c.mask, self.f.later(self.c.next_index(), self.c.mask))
         b.position_at_end(on)
         if slot in (WARPSYNC, FULL_WARP):
-            self.f.t.watch.meet(self.code, self.f.warp, self.c.mask)
+            self.f.t.watch.reconverge(self.code, self.f.warp, self.c.mask)
         if barrier is not None:
             self._issue_again(slot, need, self.c.mask)
         self.f.go_on(self.c.next_index(), self.at.index)

@@ -236,7 +236,7 @@ class ConvergenceBarriers:
             with code.when(b.icmp_signed(">=", slot, i32(WARPSYNC))):
                 self.stack.mark_merged(code, warp)  # lanes of one BSSY may have executed it at different times
             with code.when(self._is_sync(code, slot)):
-                self.watch.meet(code, warp, wanted)
+                self.watch.reconverge(code, warp, wanted)
             self.wait_no_longer(code, warp, slot, wanted)
             with code.when(again, likely=False):
                 pc = code.load(WarpState, warp, "resume_pc", code.lowest(wanted))

@@ -218,9 +218,9 @@ class Warp(Protocol):
     def trap(self) -> None: ...
 
     def set_barrier(self, barrier: Register) -> None:
-        """BSSY: the lanes of this split will meet at `barrier`."""
+        """BSSY: the lanes of this split will reconverge at `barrier`."""
 
-    def meet(self, barrier: Register) -> None:
+    def reconverge(self, barrier: Register) -> None:
         """BSYNC: wait for the lanes of `barrier`, go on together."""
 
     def leave(self, barrier: Register, when: Pred | None = None) -> None:
