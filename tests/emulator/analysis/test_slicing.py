@@ -156,7 +156,7 @@ class BySets(SliceDependences):
             return
         needed.add(at.index)
         spaces = spaces_of(at)
-        asked = used or (not written and self._gives(at.index))
+        asked = used or (not written and self._has_result_registers(at.index))
         if asked or (at.base in COPIES and "shared" not in still):
             moved |= spaces
         changed = {event.name for event in written if event.name[0] in GUARDS}
