@@ -121,6 +121,12 @@ def test_occupancy_by_numbers(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.startswith("the block: 50 % occupancy, limited by registers\n")
 
 
+@pytest.mark.parametrize(("registers", "status"), [("0", 0), ("255", 0), ("256", 2)])
+def test_a_thread_has_0_to_255_registers(registers: str, status: int, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["occupancy", "--registers", registers, "--block", "32", "--gpu", "h200"]) == status
+    assert ("a thread can have 0 to 255" in capsys.readouterr().err) == (status == 2)
+
+
 def test_occupancy_of_a_kernel(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["occupancy", CUBIN, "--kernel", "matmul_tiled", "--block", "1024", "--gpu", "h200"]) == 0
     out = capsys.readouterr().out

@@ -15,7 +15,8 @@ from warplens.counters.opcodes import access
 from warplens.machine import machines
 from warplens.model.layout import REASONS
 from warplens.model.result.bottleneck import BankConflicts, Bottleneck, Cause, MemoryLatency, VariableLatency
-from warplens.report.limit_text import WAITS, cause_text, limit_text
+from warplens.model.result.prediction import Simulated
+from warplens.report.limit_text import REPEATED, WAITS, cause_text, limit_text, simulated_text
 from warplens.run import Run
 
 NAMES = (
@@ -140,3 +141,9 @@ def test_what_a_kernel_does_not_do_is_no_limit(gpu: str) -> None:
         agree(run, found)
         assert "shared memory" not in found.limit, (name, found.limit)
         assert "atomic" in found.limit or name == "fill", (name, found.limit)
+
+
+def test_the_simulated_part_is_said_to_repeat_only_if_it_does() -> None:
+    assert simulated_text(Simulated(8, 8, 100, 8, REPEATED)) == "all blocks of one SM; the others have the same work"
+    assert simulated_text(Simulated(8, 8, 100, 8, 2.0)).startswith("the first 50 % of what one SM executes")
+    assert simulated_text(Simulated(9, 20, 100, 8)).startswith("9 of the 20 blocks of one SM, 2 waves of 8")
