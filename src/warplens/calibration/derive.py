@@ -1,7 +1,7 @@
 """Derivation: tables of a GPU's file computed from a record, each key with the trials it comes from.
 
-What follows from no single sweep (how long stores may wait, what a miss costs in addition to its bytes) stays with the
-architecture: the model of time is fitted for it on the same trials.
+What follows from no single sweep (how long stores may wait, what a miss costs in addition to its bytes) is fitted by
+hand to the same trials: the GPU's file has it behind these keys, each with a source of its own.
 """
 
 from __future__ import annotations
@@ -212,7 +212,7 @@ def toml(found: Mapping[str, Mapping[str, float]], source: str) -> str:
         document[table] = {key: int(value) if value.is_integer() else value for key, value in values.items()}
     document["calibration"] = {}
     for table in document:
-        text = source if table == "calibration" else f"derived: {source}"
+        text = source if table == "calibration" else f"measured: {source}"
         document[table]["source"] = tomlkit.string(text, literal="'" not in text)
     return tomlkit.dumps(document)
 
