@@ -57,7 +57,9 @@ def _load(key: str) -> Machine:
     channels = channels_from(divided, file) if divided else None
     host_link = host_link_from(linked, file) if linked else None
     limits = limits_from(shared, file if own else arch_file)
-    descriptions = Description(file, tables), Description(arch_file, shared), _reference()
+    descriptions = [Description(file, tables), Description(arch_file, shared)]
+    if file != REFERENCE:
+        descriptions.append(_reference())
     return machine_from(key, limits, descriptions, channels, host_link)
 
 

@@ -10,11 +10,12 @@ from dataclasses import Field, field, fields
 from typing import Any, NoReturn
 
 from warplens.errors import UsageError
+from warplens.machine.microarchitecture import Microarchitecture
 from warplens.machine.parameter import Tables
 from warplens.machine.unit_speeds import Speeds
 
 CALIBRATION = "calibration"
-RECORDS = (Speeds,)
+RECORDS = (Speeds, Microarchitecture)
 """Records of parameters, whose tables parameter.py reads."""
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from warplens.machine.dram_channels import Channels
 from warplens.machine.fields import CALIBRATION, RECORDS, flag, number, numbers, refuse, sources_of, text, texts, values
 from warplens.machine.host_link import HostLink
+from warplens.machine.microarchitecture import Microarchitecture
 from warplens.machine.parameter import Description, Parameter, Tables, parameters_of, refuse_unknown
 from warplens.machine.unit_speeds import Speeds
 
@@ -84,7 +85,7 @@ class Machine:
     dram_gigabytes_per_second   theoretical, 10^9 bytes
     sources         table -> where its numbers come from, "arch.<table>" for those of the architecture
     channels        how its DRAM is divided, where it is known;  host_link: likewise
-    speeds          what the model of time reads;  parameters: the same numbers, each with its unit and source
+    speeds, microarchitecture   what the model of time reads;  parameters: the same numbers, with unit and source
     calibrated      GPU, date, driver and tools of the micro-benchmarks that `speeds` come from; "" where they are
                     published numbers
     """
@@ -93,6 +94,7 @@ class Machine:
     limits: Limits
     sources: Mapping[str, str]
     speeds: Speeds
+    microarchitecture: Microarchitecture
     parameters: tuple[Parameter, ...]
     calibrated: str
     title: str = text("gpu")
@@ -139,11 +141,12 @@ def machine_from(
     arch_sources = sources_of(arch.tables, arch.file)
     sources = sources_of(own.tables, own.file) | {f"arch.{table}": text for table, text in arch_sources.items()}
     refuse_unknown(RECORDS, (own, arch))
-    speeds = parameters_of(Speeds, descriptions)
+    speeds, units = parameters_of(Speeds, descriptions), parameters_of(Microarchitecture, descriptions)
     return Machine(
         key=key, limits=limits, sources=sources, channels=channels, host_link=host_link,
         calibrated=sources.get(CALIBRATION, ""),
         speeds=Speeds(**{name: p.value for name, p in speeds.items()}),
-        parameters=tuple(speeds.values()),
+        microarchitecture=Microarchitecture(**{name: p.value for name, p in units.items()}),
+        parameters=(*speeds.values(), *units.values()),
         **values(Machine, own.tables, own.file),
     )  # fmt: skip

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from warplens.machine import Machine, Speeds
+from warplens.machine import Machine
 from warplens.model.grid.atomic_packets import AtomicSettings
 from warplens.model.grid.memory_supply import MemorySupply
 from warplens.model.grid.simulated_blocks import SimulatedBlocks
@@ -23,7 +23,6 @@ from warplens.model.sm.scheduler import SchedulerSettings
 from warplens.model.sm.shared_memory import SharedSettings
 
 SCATTER = ("least", "tenth", "quarter", "half", "three_quarters", "nine_tenths", "all_but_hundredth", "most")
-PACKET = 32.0  # bytes a cycle that one SM sends to L2 when no other does; source: `lines of a store`
 
 
 class Settings(NamedTuple):
@@ -44,7 +43,8 @@ class Settings(NamedTuple):
 
 def settings_of(machine: Machine, chosen: SimulatedBlocks, supply: MemorySupply, what_if: Sequence[str]) -> Settings:
     """Of one of the SMs that have blocks; `what_if`: causes to remove (WHAT_IF of prediction.py)."""
-    speeds, more = machine.speeds, 2.0 if "double_bandwidth" in what_if else 1.0
+    speeds, units = machine.speeds, machine.microarchitecture
+    more = 2.0 if "double_bandwidth" in what_if else 1.0
     spread = machine.multiprocessors / chosen.active
     return Settings(
         dispatch=DispatchSettings(
@@ -68,6 +68,7 @@ def settings_of(machine: Machine, chosen: SimulatedBlocks, supply: MemorySupply,
             global_request_cycles=speeds.global_request,
             miss_request_cycles=speeds.miss_request,
             register_read_latency=speeds.latency_store,
+            tag_lag_cycles=units.tag_lag_cycles,
             ideal_access=float("ideal_access" in what_if),
         ),
         shared=SharedSettings(
@@ -88,14 +89,18 @@ def settings_of(machine: Machine, chosen: SimulatedBlocks, supply: MemorySupply,
             latency=speeds.latency_l1,
             bytes_per_cycle=float(machine.limits.l1_bytes_per_cycle),
             sectors_in_flight=speeds.sectors_in_flight,
+            high_bits=int(units.tag_bank_high_bits),
+            low_bits=int(units.tag_bank_low_bits),
         ),
         store_queue=StoreQueueSettings(
             lines=speeds.store_lines,
+            draining_lines=units.draining_lines,
+            hold_cycles=units.hold_cycles,
             slack_cycles=speeds.store_slack_cycles,
             late_near_cycles=speeds.late_near_cycles / spread,
             late_far_cycles=speeds.late_far_cycles / spread,
         ),
-        l2=_l2(speeds, spread, more, supply),
+        l2=_l2(machine, spread, more, supply),
         atomics=AtomicSettings(
             word_cycles=speeds.atomic_word_cycles,
             sector_cycles=speeds.atomic_sector_cycles,
@@ -111,16 +116,19 @@ def settings_of(machine: Machine, chosen: SimulatedBlocks, supply: MemorySupply,
     )
 
 
-def _l2(speeds: Speeds, spread: float, more: float, supply: MemorySupply) -> L2Settings:
+def _l2(machine: Machine, spread: float, more: float, supply: MemorySupply) -> L2Settings:
+    speeds, units = machine.speeds, machine.microarchitecture
     read = speeds.l2_read_hot if supply.reached * 32 <= speeds.hot_bytes else speeds.l2_read
     return L2Settings(
         port_bytes=speeds.l2_port * more,
         read_bytes=min(read * spread, speeds.l2_port) * more,
-        write_bytes=min(speeds.l2_write * spread, PACKET) * more,
+        write_bytes=min(speeds.l2_write * spread, units.packet_bytes) * more,
         line_read_cycles=speeds.l2_line_read_cycles / spread,
         line_write_cycles=speeds.l2_line_write_cycles / spread,
+        request_bytes=units.request_bytes,
         latency=speeds.latency_l2,
         partitions=speeds.halves,
+        both_halves=units.both_halves,
     )
 
 
