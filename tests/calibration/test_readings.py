@@ -65,6 +65,18 @@ def dirty() -> float:
     return (2048 * 2**20 - float(row["dram__bytes_write.sum"])) / H200.l2_bytes + BEFORE
 
 
+def line_of_constants() -> float:
+    """Bytes: of words 32 bytes apart, read for the first time, so many waits less than of words 64 bytes apart."""
+    hit = of("constant walk, 2048 bytes by 256, 1 warps")
+    return 32 * (of("constant walk, cold, by 64 bytes") - hit) / (of("constant walk, cold, by 32 bytes") - hit)
+
+
+def lines_of_first_read() -> float:
+    """Of words 128 bytes apart one in so many lines waits as all words 256 bytes apart do, the others for a miss."""
+    miss = of("constant walk, 4096 bytes by 64, 1 warps")
+    return 2 * (of("constant walk, cold, by 256 bytes") - miss) / (of("constant walk, cold, by 128 bytes") - miss)
+
+
 def sharing_multiprocessors() -> float:
     """As many as load the same lines of DRAM in the time that those near the lines' home take: 640 cycles or less."""
     lines = [row for row in rows("near_halves.csv") if row["in_l2"] == "0" and row["apart_bytes"] == "512"]
@@ -89,6 +101,8 @@ READINGS: dict[str, Callable[[], float]] = {
     "l2_rates.halves": halves,
     "l2_rates.dirty_share": dirty,
     "dram_rates.lone_half": lone_half,
+    "constant_cache.line_bytes": line_of_constants,
+    "constant_cache.lines_of_first_read": lines_of_first_read,
     "store_queue.packet_bytes": lambda: 16 * 32 / of("lines of a store, stored_fours to 16 of 1, 1 multiprocessors"),
     "l2_port.both_halves": sharing_multiprocessors,
     "launch_cost.block_start_cycles": lambda: of("block starts, 32 of 32 threads, percentile 50"),
@@ -99,6 +113,14 @@ READINGS: dict[str, Callable[[], float]] = {
 COMPARED = {
     "l1_cache.tag_bank_high_bits": "model/sm/test_l1_tag_banks.py",
     "l1_cache.tag_bank_low_bits": "model/sm/test_l1_tag_banks.py",
+    "block_dispatch.large_block_factor": "model/sm/test_dispatch_start.py",
+    "block_dispatch.settle_cycles": "model/sm/test_block_dispatch.py",
+    "dram_pages.alike_bytes": "model/sm/test_dispatch_start.py",
+    **{f"matrix_shapes.{name}": "model/sm/test_matrix_pipe.py" for name in ("hmma", "imma", "bmma", "tf32", "dmma")},
+    "pipes.second_pipe_cycles": "model/sm/test_pipe_mixtures.py",
+    "pipes.late_result_cycles": "model/sm/test_pipe_mixtures.py",
+    **{f"pipes.wide_{name}_cycles": "model/sm/test_pipe_mixtures.py" for name in ("next", "result", "lower")},
+    "pipes.meeting_cycles": "model/sm/test_pipe_mixtures.py",
     "store_queue.hold_cycles": "model/sm/test_l1_store_merging.py",
     "store_queue.draining_lines": "model/sm/test_l1_hits.py",
 }

@@ -26,6 +26,30 @@ class Microarchitecture:
     [l2_port]
       request_bytes            that a request to load a line takes on the way of the packets
       both_halves              multiprocessors of which some are near either half of L2
+
+    [block_dispatch]
+      large_block_factor       a block begins after so many times the cycles in which the warps of the one before are
+                               started, or later
+      settle_cycles            for which a warp's slot stays empty at the least
+      ends_together            blocks of one multiprocessor whose ends are noted at once, between those of the others
+
+    [constant_cache], of one multiprocessor
+      sets, ways, line_bytes   of the cache that LDC reads
+      lines_of_first_read      that arrive together where no cache has them yet
+
+    [dram_pages]
+      alike_bytes              lines within as many have similar latencies
+
+    [pipes]
+      second_pipe_cycles       that an instruction takes of its second pipe, at the end of its time in the first
+      late_result_cycles       from the issue of a double or a special function to the issue slot that its result takes
+      wide_next_cycles         by which the next instruction of a warp issues later than the stall count of IMAD.HI and
+                               IMAD.WIDE, which pass their pipe twice
+      wide_result_cycles, wide_lower_cycles   from their issue until their result, or its lower half, can be read
+      meeting_cycles           of BSYNC beyond its stall count
+
+    [matrix_shapes], products of the instruction that takes pipe_cycles.tensor; smaller shapes take tensor_half
+      hmma, imma, qmma, bmma   by opcode;  tf32: HMMA of TF32;  dmma: takes tensor_double
     """
 
     tag_bank_high_bits: float = parameter("l1_cache", 0, 2**16 - 1, "mask")
@@ -36,3 +60,23 @@ class Microarchitecture:
     packet_bytes: float = parameter("store_queue", 1, 1024, "bytes/cycle")
     request_bytes: float = parameter("l2_port", 0, 128, "bytes")
     both_halves: float = parameter("l2_port", 1, 1024, "multiprocessors")
+    large_block_factor: float = parameter("block_dispatch", 0, 100, "factor")
+    settle_cycles: float = parameter("block_dispatch", 0, 10_000)
+    ends_together: float = parameter("block_dispatch", 0, 1000, "blocks")
+    constant_sets: float = parameter("constant_cache", 1, 1024, "sets")
+    constant_ways: float = parameter("constant_cache", 1, 64, "lines")
+    constant_line_bytes: float = parameter("constant_cache", 16, 256, "bytes")
+    constant_lines_of_first_read: float = parameter("constant_cache", 1, 64, "lines")
+    alike_bytes: float = parameter("dram_pages", 128, 2**21, "bytes")
+    second_pipe_cycles: float = parameter("pipes", 0, 64)
+    late_result_cycles: float = parameter("pipes", 0, 64)
+    wide_next_cycles: float = parameter("pipes", 0, 64)
+    wide_result_cycles: float = parameter("pipes", 0, 64)
+    wide_lower_cycles: float = parameter("pipes", 0, 64)
+    meeting_cycles: float = parameter("pipes", 0, 1000)
+    shape_hmma: float = parameter("matrix_shapes", 1, 2**20, "products")
+    shape_imma: float = parameter("matrix_shapes", 1, 2**20, "products")
+    shape_qmma: float = parameter("matrix_shapes", 1, 2**20, "products")
+    shape_bmma: float = parameter("matrix_shapes", 1, 2**20, "products")
+    shape_tf32: float = parameter("matrix_shapes", 1, 2**20, "products")
+    shape_dmma: float = parameter("matrix_shapes", 1, 2**20, "products")

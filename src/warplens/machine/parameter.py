@@ -22,7 +22,10 @@ Tables = Mapping[str, Any]
 Number = TypeVar("Number")
 KINDS = ("measured", "published", "assumed")
 TEXTS = ("source", "sources")  # of a table: of all its keys, and of some that have another
-PREFIXES = {"pipe_cycles": "pipe_", "latency_cycles": "latency_", "l2_rates": "l2_", "dram_scatter": "scatter_"}
+PREFIXES = {
+    "pipe_cycles": "pipe_", "latency_cycles": "latency_", "l2_rates": "l2_", "dram_scatter": "scatter_",
+    "constant_cache": "constant_", "matrix_shapes": "shape_",
+}  # fmt: skip
 
 
 def measured(value: Number, unit: str, source: str) -> Number:

@@ -54,7 +54,6 @@ REASONS = (
 WAYS = 16  # assumed: of L1 and L2
 FMA_LITE, FMA_HEAVY, ALU = 1, 2, 3  # defined: numbers of pipes
 PIPES = 16  # defined: capacity
-ALSO_CYCLES = 2  # cycles for which an instruction takes the second pipe, at the end of its time in the first
 SCOREBOARDS = 6  # defined: encoding
 BLOCK_BARRIERS = 16  # defined: PTX
 GROUPS = 8  # asynchronous copy groups that are tracked; defined: capacity

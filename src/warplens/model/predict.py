@@ -71,7 +71,7 @@ def predict(
         streams = recorded(chosen.simulated)
     near = with_neighbours(chosen.centres, trace.launch.grid)
     beside = recorded(near) if near else part(others, ())
-    code = machine_code(program, machine.speeds)
+    code = machine_code(program, machine)
     supply = MemorySupply.of(program, code, others, beside, chosen, machine, trace, buffers)
     return _answer(program, trace, machine, occupancy, chosen, code, streams, supply, what_if, waits)
 

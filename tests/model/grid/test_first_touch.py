@@ -38,7 +38,7 @@ def recording(source: str, grid: int, block: int, *arguments: Any) -> tuple[Warp
     run = wl.compile(source=source, arch="sm_90")[source.split("void ")[1].split("(")[0]].launch(
         grid, block, *arguments
     )
-    return run._record(grid, tuple(range(grid))), machine_code(run.kernel.program, machine("h200").speeds)
+    return run._record(grid, tuple(range(grid))), machine_code(run.kernel.program, machine("h200"))
 
 
 def test_a_seam_is_the_neighbours_who_reads_it_sooner() -> None:
@@ -126,7 +126,7 @@ def test_an_instruction_that_is_repeated_where_it_stands_is_passed_over() -> Non
     x = np.arange(128, dtype=np.int32)
     kernel = wl.compile(ROOT / "tests" / "kernels" / "field_library.cu", arch="sm_90")["barrier_phases"]
     run = kernel.launch(1, 128, x, np.zeros_like(x), 50)
-    code = machine_code(run.kernel.program, machine("h200").speeds)
+    code = machine_code(run.kernel.program, machine("h200"))
     first = asked_first(run._record(1, (0,)), (0,), 1, code.rows, code.firsts, code.lasts)
     assert (first == 1).all()
 

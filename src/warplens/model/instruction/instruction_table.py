@@ -11,13 +11,12 @@ from warplens.core.memory_opcodes import EVERY_ACTION, MEMORY, Action, opcodes
 from warplens.core.program import Constant, Immediate, Instruction, Program, Register
 from warplens.counters.opcodes import width
 from warplens.isa.dsl.decode import bind
-from warplens.machine import Speeds
+from warplens.machine import Machine, Speeds
 from warplens.model import layout as p
 from warplens.model.instruction.register_banks import in_two_passes, register_reads
 from warplens.model.instruction.wide_multiply import held_back
 from warplens.sass.block_queue import past_l1
 
-LINE = 64  # bytes of a constant-cache line; source: `table chain`, 64 apart
 PIPES = ("none", "fma_lite", "fma_heavy", "alu", "fp16", "fp64", "xu", "lsu", "cbu", "adu", "uniform", "tensor")
 ACTIONS: dict[Action, int] = {
     "load": p.LOAD, "store": p.STORE, "atomic": p.ATOMIC, "reduction": p.REDUCE, "copy": p.COPY,
@@ -28,14 +27,8 @@ KINDS = {
 }  # fmt: skip
 READING = ("fma", "fma_heavy", "alu", "fp16", "fp64")  # pipes whose instructions wait for register banks
 TIMELY, LATE = ("fma", "fma_heavy", "alu", "fp16"), ("fp64", "xu")  # results that compete for the register write port
-# Cycles of a BSYNC beyond its stall count: `two sides, all`; 4 to 14 for each group of lanes that arrives on its own.
-MEETING = 8  # source: `two sides, all` of calibration.csv
 SHARED_ONLY = frozenset({"SHFL", *opcodes(("shared",), EVERY_ACTION)})
-# Products of the matrix instructions that take as long as HMMA.16816; smaller shapes take tensor_half.
-# source: `matrix` of calibration.csv
-WHOLE = {"HMMA": 16 * 8 * 16, "IMMA": 16 * 8 * 32, "QMMA": 16 * 8 * 32, "BMMA": 16 * 8 * 256}
-MATRICES = frozenset({*WHOLE, "DMMA"})  # Nsight counts DMMA as fp64 pipe
-WHOLE_TF32, WHOLE_DOUBLE = 16 * 8 * 8, 16 * 8 * 4  # source: likewise
+MATRICES = frozenset({"HMMA", "IMMA", "QMMA", "BMMA", "DMMA"})  # Nsight counts DMMA as fp64 pipe
 # defined: rows x columns x depth
 SHAPES = {
     "884": 8 * 8 * 4, "1688": 16 * 8 * 8, "1684": 16 * 8 * 4, "16816": 16 * 8 * 16, "16832": 16 * 8 * 32,
@@ -56,18 +49,18 @@ class InstructionTable:
     lasts: NDArray[np.int64]
 
 
-def machine_code(program: Program, speeds: Speeds) -> InstructionTable:
+def machine_code(program: Program, machine: Machine) -> InstructionTable:
     n = len(program.instructions)
     rows = np.zeros((n, p.COLUMNS), np.int64)
     cycles, latencies = np.zeros(n), np.zeros(n)
     for instruction in program.instructions:
         i = instruction.index
         pipe = pipe_of(instruction)
-        rows[i, : p.READS] = _row(instruction, pipe, speeds)
-        cycles[i] = taken(instruction, pipe, speeds)
-        latencies[i] = latency(instruction, pipe, speeds)
+        rows[i, : p.READS] = _row(instruction, pipe, machine)
+        cycles[i] = taken(instruction, pipe, machine)
+        latencies[i] = latency(instruction, pipe, machine)
     rows[:, p.READS :] = register_reads(program, [pipe_of(i) in READING for i in program.instructions])
-    rows[:, p.STALL] += held_back(program, rows[:, p.STALL])
+    rows[:, p.STALL] += held_back(program, rows[:, p.STALL], machine.microarchitecture)
     firsts = np.array([block.first for block in program.blocks], np.int64)
     lasts = np.array([block.last for block in program.blocks], np.int64)
     return InstructionTable(rows, cycles, latencies, firsts, lasts)
@@ -80,8 +73,8 @@ def pipe_of(instruction: Instruction) -> str:
     return binding.op.pipe if binding else "none"
 
 
-def _row(instruction: Instruction, pipe: str, speeds: Speeds) -> list[int]:
-    control, base = instruction.control, instruction.base
+def _row(instruction: Instruction, pipe: str, machine: Machine) -> list[int]:
+    control, base, units = instruction.control, instruction.base, machine.microarchitecture
     kind = kind_of(instruction)
     depth, number = 0, 0
     numbers = [o.bits for o in instruction.operands if isinstance(o, Immediate)]
@@ -92,12 +85,13 @@ def _row(instruction: Instruction, pipe: str, speeds: Speeds) -> list[int]:
         depth = -(-numbers[1] // 32) if len(numbers) > 1 else 0
     place = next((o for o in instruction.operands if isinstance(o, Constant)), None)
     if kind == p.TABLE and place is not None:
-        depth, number = place.offset // LINE, place.bank
-    first, second = _pipes(instruction, pipe, speeds)
+        depth, number = place.offset // int(units.constant_line_bytes), place.bank
+    first, second = _pipes(instruction, pipe, machine.speeds)
     late = _is_late(instruction, pipe)
     is_global = kind in KINDS.values() and base not in SHARED_ONLY
+    stall = control.stall if control.stall <= 11 or control.yield_hint else 2
     return [
-        (control.stall if control.stall <= 11 or control.yield_hint else 2) + (MEETING if base == "BSYNC" else 0),
+        stall + (int(units.meeting_cycles) if base == "BSYNC" else 0),
         -1 if control.write_barrier is None else control.write_barrier,
         -1 if control.read_barrier is None else control.read_barrier,
         control.wait_mask,
@@ -161,12 +155,13 @@ def kind_of(instruction: Instruction) -> int:
     return p.VARIABLE if instruction.control.write_barrier is not None else p.FIXED
 
 
-def taken(instruction: Instruction, pipe: str, speeds: Speeds) -> float:
+def taken(instruction: Instruction, pipe: str, machine: Machine) -> float:
     """Cycles for which an instruction occupies its pipe of the sub-partition."""
+    speeds = machine.speeds
     if instruction.base == "SHFL":
         return speeds.pipe_shuffle
     if instruction.base in MATRICES or pipe == "tensor":
-        return _of_matrices(instruction, speeds)
+        return _of_matrices(instruction, machine)
     if pipe in ("none", "lsu"):
         return 1.0
     if in_two_passes(instruction):
@@ -176,13 +171,15 @@ def taken(instruction: Instruction, pipe: str, speeds: Speeds) -> float:
     return float(getattr(speeds, f"pipe_{pipe}"))
 
 
-def _of_matrices(instruction: Instruction, speeds: Speeds) -> float:
+def _of_matrices(instruction: Instruction, machine: Machine) -> float:
     """Pipe cycles by shape and type: `matrix` of the calibration."""
+    speeds, units = machine.speeds, machine.microarchitecture
     named = (m.replace("x", "") for m in instruction.modifiers)  # 16816, but 16x8x16 for DMMA
     shape = next((m for m in named if m in SHAPES), "")
     if instruction.base == "DMMA":
-        return speeds.pipe_tensor_double * max(1.0, SHAPES.get(shape, WHOLE_DOUBLE) / WHOLE_DOUBLE)
-    whole = WHOLE_TF32 if "TF32" in instruction.modifiers else WHOLE.get(instruction.base, WHOLE["HMMA"])
+        return speeds.pipe_tensor_double * max(1.0, SHAPES.get(shape, units.shape_dmma) / units.shape_dmma)
+    kind = "tf32" if "TF32" in instruction.modifiers else instruction.base.lower()
+    whole = float(getattr(units, f"shape_{kind}", units.shape_hmma))
     share = SHAPES.get(shape, whole) / whole
     return speeds.pipe_tensor_half if share < 1 else speeds.pipe_tensor * share
 
@@ -193,12 +190,13 @@ LATENCIES: dict[str, str] = {
 }  # fmt: skip
 
 
-def latency(instruction: Instruction, pipe: str, speeds: Speeds) -> float:
+def latency(instruction: Instruction, pipe: str, machine: Machine) -> float:
+    speeds = machine.speeds
     if instruction.base == "MEMBAR" and "CTA" in instruction.modifiers:
         return 1.0
     if instruction.base in MATRICES or pipe == "tensor":
         # The result comes a fixed time after the pipe is free again: 18 cycles on an H200 for 6 shapes.
-        return speeds.latency_tensor - speeds.pipe_tensor + _of_matrices(instruction, speeds)
+        return speeds.latency_tensor - speeds.pipe_tensor + _of_matrices(instruction, machine)
     name = LATENCIES.get(instruction.base) or "xu"
     if pipe == "fp64" and instruction.base not in LATENCIES:
         return max(speeds.latency_xu, speeds.pipe_fp64)

@@ -26,7 +26,14 @@ from warplens.model import layout as p
 from warplens.simc import compiled
 
 PAIR = 2  # registers of one bank for which it has to be free
-LATE_PLACE = 2  # cycles from a late instruction's issue to the issue slot that its result takes
+
+
+class PipeSettings(NamedTuple):
+    """second_cycles: for which an instruction takes its second pipe, at the end of its time in the first;
+    late_cycles: from a late instruction's issue to the issue slot that its result takes."""
+
+    second_cycles: float
+    late_cycles: float
 
 
 class Pipes(NamedTuple):
@@ -38,12 +45,13 @@ class Pipes(NamedTuple):
     turn: Any
     taken: Any
     issuer: Any
+    settings: PipeSettings
 
 
-def idle(parts: int) -> Pipes:
+def idle(parts: int, settings: PipeSettings) -> Pipes:
     """Idle pipes of so many sub-partitions."""
     free = np.zeros((parts, p.PIPES)), np.zeros((parts, p.BANKS))
-    return Pipes(*free, np.full(parts, p.FMA_HEAVY), np.zeros(parts), np.full(parts, -1))
+    return Pipes(*free, np.full(parts, p.FMA_HEAVY), np.zeros(parts), np.full(parts, -1), settings)
 
 
 @compiled
@@ -58,7 +66,7 @@ def free_from(sp, i, t, work, pipes):  # type: ignore[no-untyped-def]
     """(when the pipes can serve an instruction, its stall reason)."""
     free, reason, also = pipes.free[sp, chosen(sp, i, work, pipes)], p.MATH, work.rows[i, p.ALSO]
     if also > 0:
-        free = max(free, pipes.free[sp, also] - work.cycles[i] + p.ALSO_CYCLES)
+        free = max(free, pipes.free[sp, also] - work.cycles[i] + pipes.settings.second_cycles)
     if work.rows[i, p.TIMELY] > 0 and pipes.taken[sp] == max(free, t):
         free, reason = max(free, t) + 1, p.DISPATCH
     return free, reason
@@ -88,12 +96,12 @@ def serve(sp, slot, i, t, work, pipes, busy):  # type: ignore[no-untyped-def]
     pipes.free[sp, pipe] = max(pipes.free[sp, pipe], t) + work.cycles[i]
     busy[pipe] += work.cycles[i]
     if also > 0:
-        pipes.free[sp, also] = max(pipes.free[sp, also], t) + p.ALSO_CYCLES
-        busy[also] += p.ALSO_CYCLES
+        pipes.free[sp, also] = max(pipes.free[sp, also], t) + pipes.settings.second_cycles
+        busy[also] += pipes.settings.second_cycles
     if pipe == p.FMA_LITE or pipe == p.FMA_HEAVY:
         pipes.turn[sp] = p.FMA_LITE + p.FMA_HEAVY - pipe
     if work.rows[i, p.LATE] > 0:
-        pipes.taken[sp] = t + LATE_PLACE
+        pipes.taken[sp] = t + pipes.settings.late_cycles
     reads = reads_of(sp, slot, pipes)
     for bank in range(p.BANKS):
         pipes.banks[sp, bank] = max(pipes.banks[sp, bank], t) + work.rows[i, reads + bank]

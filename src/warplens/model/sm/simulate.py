@@ -116,7 +116,8 @@ def simulate(
     blocks = _blocks(kernel.resources, number, settings)
     results = Results(np.zeros((len(p.REASONS), code.rows.shape[0])), np.zeros(number), np.zeros(p.PIPES))
     seen = np.zeros(code.rows.shape[0] // p.CODE_LINE + 1, np.int64)  # code lines that have been fetched
-    _run(_warps(slots), blocks, work, memory, idle(kernel.resources.sub_partitions), seen, results)
+    pipes = idle(kernel.resources.sub_partitions, settings.pipes)
+    _run(_warps(slots), blocks, work, memory, pipes, seen, results)
     history = History(blocks.began, results.ended, blocks.resided, memory.servers.dispatch.reports)
     return memory.counts, history, results
 
@@ -129,7 +130,7 @@ def _memory(kernel: SimulatedKernel, slots: int, words: int, asked_by_others: Ar
             np.full(entries, -1, np.int64), np.zeros(entries), np.zeros(entries, np.int64), np.zeros(4 * entries)
         ),
         store_queue=nothing_stored(entries, slots, int(settings.store_queue.lines), parts),
-        constants=no_constants(),
+        constants=no_constants(settings.constants),
         l2_share=book_of(lines.l2, words),
         l2_partial=l2_partial_sectors.book_of(lines.partial, lines.dirty, words),
         asked=_nothing_asked(words),

@@ -15,10 +15,11 @@ from warplens.model.sm.block_barriers import BarrierSettings
 from warplens.model.sm.block_dispatch import DispatchSettings
 from warplens.model.sm.constant_cache import ConstantSettings
 from warplens.model.sm.dram_share import DramSettings
-from warplens.model.sm.l1_cache import L1Settings
+from warplens.model.sm.l1_cache import LINE, L1Settings
 from warplens.model.sm.l1_store_queue import StoreQueueSettings
 from warplens.model.sm.l2_port import L2Settings
 from warplens.model.sm.load_store_unit import LoadStoreSettings
+from warplens.model.sm.pipes import PipeSettings
 from warplens.model.sm.scheduler import SchedulerSettings
 from warplens.model.sm.shared_memory import SharedSettings
 
@@ -30,6 +31,7 @@ class Settings(NamedTuple):
 
     dispatch: DispatchSettings
     scheduler: SchedulerSettings
+    pipes: PipeSettings
     barriers: BarrierSettings
     load_store: LoadStoreSettings
     shared: SharedSettings
@@ -52,14 +54,18 @@ def settings_of(machine: Machine, chosen: SimulatedBlocks, supply: MemorySupply,
             first_resident_cycle=max(speeds.first_block_cycles - speeds.first_resident_cycles, 0.0),
             block_start_cycles=speeds.block_start_cycles,
             warp_start_cycles=speeds.warp_start_cycles,
+            large_block_factor=units.large_block_factor,
             block_end_cycles=speeds.block_end_cycles,
+            settle_cycles=units.settle_cycles,
             block_report_cycles=chosen.active / speeds.block_rate,
+            ends_together=units.ends_together,
         ),
         scheduler=SchedulerSettings(
             branch_latency=speeds.latency_branch,
             instruction_latency=speeds.latency_instruction,
             full_warps=float("no_divergence" in what_if),
         ),
+        pipes=PipeSettings(second_cycles=units.second_pipe_cycles, late_cycles=units.late_result_cycles),
         barriers=BarrierSettings(latency=speeds.latency_barrier, arrival_cycles=speeds.latency_barrier_arrival),
         load_store=LoadStoreSettings(
             queue=speeds.queue,
@@ -84,6 +90,9 @@ def settings_of(machine: Machine, chosen: SimulatedBlocks, supply: MemorySupply,
             line_cycles_alone=speeds.table_line_cycles,
             latency=speeds.latency_table,
             first_latency=speeds.latency_table_first,
+            sets=int(units.constant_sets),
+            ways=int(units.constant_ways),
+            first_lines=int(units.constant_lines_of_first_read),
         ),
         l1=L1Settings(
             latency=speeds.latency_l1,
@@ -141,6 +150,7 @@ def _dram(machine: Machine, active: int, more: float, supply: MemorySupply) -> D
         latency=speeds.latency_dram,
         latency_spread=speeds.latency_dram_spread,
         scatter=np.array([getattr(speeds, f"scatter_{share}") for share in SCATTER], np.float64),
+        page_shift=int(machine.microarchitecture.alike_bytes / LINE).bit_length() - 1,
         queue_cycles=speeds.latency_dram_queue,
         turn_cycles=speeds.latency_dram_turn * supply.writing,
         turn_growth=speeds.turn_growth,
