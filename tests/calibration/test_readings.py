@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import statistics
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,7 +12,6 @@ import pytest
 from warplens.calibration.derive import GATHERED, TABLES
 from warplens.calibration.readings import read
 from warplens.machine import machine, machines
-from warplens.model.grid.write_back import BEFORE
 
 FOLDER = Path(__file__).parents[2] / "measurements" / "h200"
 H200 = machine("h200")
@@ -62,7 +62,19 @@ def dirty() -> float:
     (row,) = (
         row for row in rows("calibration_counters.csv") if (row["what"], row["parameter"]) == ("write 4", "2048 MiB")
     )
-    return (2048 * 2**20 - float(row["dram__bytes_write.sum"])) / H200.l2_bytes + BEFORE
+    return (2048 * 2**20 - float(row["dram__bytes_write.sum"])) / H200.l2_bytes + H200.microarchitecture.dirty_before
+
+
+def merged_requests() -> float:
+    """Of what all multiprocessors read at the same time, the share that arrives at L2."""
+    (row,) = (row for row in rows("joined.csv") if row["what"] == "table of 132")
+    return float(row["l1_sectors_loaded"]) / float(row["l2_reads"])
+
+
+def dirty_before() -> float:
+    """What DRAM writes while a kernel only reads 256 MiB; the median."""
+    reading = [row for row in rows("calibration_counters.csv") if row["what"] == "read 4_4"]
+    return statistics.median(float(row["dram__bytes_write.sum"]) for row in reading) / H200.l2_bytes
 
 
 def line_of_constants() -> float:
@@ -103,6 +115,8 @@ READINGS: dict[str, Callable[[], float]] = {
     "dram_rates.lone_half": lone_half,
     "constant_cache.line_bytes": line_of_constants,
     "constant_cache.lines_of_first_read": lines_of_first_read,
+    "l2_merging.most_requests": merged_requests,
+    "l2_eviction.dirty_before": dirty_before,
     "store_queue.packet_bytes": lambda: 16 * 32 / of("lines of a store, stored_fours to 16 of 1, 1 multiprocessors"),
     "l2_port.both_halves": sharing_multiprocessors,
     "launch_cost.block_start_cycles": lambda: of("block starts, 32 of 32 threads, percentile 50"),
@@ -117,6 +131,8 @@ COMPARED = {
     "block_dispatch.settle_cycles": "model/sm/test_block_dispatch.py",
     "dram_pages.alike_bytes": "model/sm/test_dispatch_start.py",
     **{f"matrix_shapes.{name}": "model/sm/test_matrix_pipe.py" for name in ("hmma", "imma", "bmma", "tf32", "dmma")},
+    "l2_merging.together_cycles": "model/grid/test_request_coalescing.py",
+    **{p.name: "model/result/test_l2_hit_rate.py" for p in H200.parameters if p.name.startswith("l2_lookups.")},
     "pipes.second_pipe_cycles": "model/sm/test_pipe_mixtures.py",
     "pipes.late_result_cycles": "model/sm/test_pipe_mixtures.py",
     **{f"pipes.wide_{name}_cycles": "model/sm/test_pipe_mixtures.py" for name in ("next", "result", "lower")},

@@ -50,6 +50,27 @@ class Microarchitecture:
 
     [matrix_shapes], products of the instruction that takes pipe_cycles.tensor; smaller shapes take tensor_half
       hmma, imma, qmma, bmma   by opcode;  tf32: HMMA of TF32;  dmma: takes tensor_double
+
+    [l2_merging], of requests of several multiprocessors for one sector
+      most_requests            that are merged into one;  requesters: for each more that is merged
+      together_cycles          within which they are merged
+      drift, drift_cycles      by which blocks get apart in each cycle of a launch, and at the most
+
+    [l2_eviction], shares of its capacity unless said
+      dirty_before             that has been stored when a kernel begins: evicted from dirty_before_stays on of what is
+                               moved, all of it at dirty_before_leaves
+      twice, often             until lines that are read twice, or many times, in turn are evicted
+      stored_copies            of what is stored that stands in the second half as well, a share of these sectors
+      partial_lines, partial_ways   for lines of which sectors are stored in part, and the lines of a set of these
+      partial_evicted          of such sectors, a share of them, that are written to DRAM before the kernel ends
+      store_evicts             likewise for each store to a sector that several blocks complete
+      fills_from               of parts_share (unit_speeds.py), from which on DRAM is read to fill them
+
+    [l2_lookups], as Nsight Compute counts them
+      per_fill                 of a sector of which a part was stored that is filled;  code_readers: of one of code
+      launch, launch_misses    of an empty kernel, and those that miss
+      unseen, unseen_hits      that only the sum of all sources has
+      pages, pages_after       of page tables at the most, and sectors after which two thirds of them are done
     """
 
     tag_bank_high_bits: float = parameter("l1_cache", 0, 2**16 - 1, "mask")
@@ -80,3 +101,27 @@ class Microarchitecture:
     shape_bmma: float = parameter("matrix_shapes", 1, 2**20, "products")
     shape_tf32: float = parameter("matrix_shapes", 1, 2**20, "products")
     shape_dmma: float = parameter("matrix_shapes", 1, 2**20, "products")
+    merge_most_requests: float = parameter("l2_merging", 1, 64, "requests")
+    merge_requesters: float = parameter("l2_merging", 1, 1024, "multiprocessors")
+    merge_together_cycles: float = parameter("l2_merging", 0, 100_000)
+    merge_drift: float = parameter("l2_merging", 0, 1, "cycles/cycle")
+    merge_drift_cycles: float = parameter("l2_merging", 0, 100_000)
+    dirty_before: float = parameter("l2_eviction", 0, 1, "share")
+    dirty_before_stays: float = parameter("l2_eviction", 0, 10, "capacities")
+    dirty_before_leaves: float = parameter("l2_eviction", 0, 10, "capacities")
+    twice: float = parameter("l2_eviction", 0.1, 10, "capacities")
+    often: float = parameter("l2_eviction", 0.1, 10, "capacities")
+    stored_copies: float = parameter("l2_eviction", 0, 1, "share")
+    partial_lines: float = parameter("l2_eviction", 0, 1, "share")
+    partial_ways: float = parameter("l2_eviction", 1, 64, "lines")
+    partial_evicted: float = parameter("l2_eviction", 0, 1, "share")
+    store_evicts: float = parameter("l2_eviction", 0, 1, "share")
+    fills_from: float = parameter("l2_eviction", 0, 10, "share")
+    lookups_per_fill: float = parameter("l2_lookups", 0, 10, "lookups")
+    lookups_code_readers: float = parameter("l2_lookups", 0, 1024, "lookups")
+    lookups_launch: float = parameter("l2_lookups", 0, 100_000, "lookups")
+    lookups_launch_misses: float = parameter("l2_lookups", 0, 100_000, "lookups")
+    lookups_unseen: float = parameter("l2_lookups", 0, 100_000, "lookups")
+    lookups_unseen_hits: float = parameter("l2_lookups", 0, 100_000, "lookups")
+    lookups_pages: float = parameter("l2_lookups", 0, 10_000_000, "lookups")
+    lookups_pages_after: float = parameter("l2_lookups", 1, 100_000_000, "sectors")

@@ -30,7 +30,6 @@ from warplens.model.result.prediction_metrics import SECTOR, interval, metrics_o
 from warplens.model.sm.activity import activity
 from warplens.model.sm.concurrent_sms import side_by_side
 from warplens.model.sm.l1_cache import LINE, lines_of
-from warplens.model.sm.l2_partial_sectors import PARTS
 from warplens.model.sm.simulate import CacheLines, SimulatedKernel
 from warplens.model.sm.sm_settings import Settings, settings_of
 from warplens.model.sm.sm_state import Counters
@@ -92,7 +91,8 @@ def _run(
     unified = machine.limits.unified_bytes_per_multiprocessor
     of_l2 = machine.l2_bytes // LINE // chosen.active
     of_l1 = lines_of(unified, occupancy.carveout_bytes, machine.speeds.l1_share)
-    lines = CacheLines(of_l1, of_l2, int(PARTS * of_l2), int(machine.speeds.dirty_share * of_l2))
+    partial = int(machine.microarchitecture.partial_lines * of_l2)
+    lines = CacheLines(of_l1, of_l2, partial, int(machine.speeds.dirty_share * of_l2))
     kernel = SimulatedKernel(code, chosen.room, chosen_settings, supply.arrays(), lines)
     runs = side_by_side(kernel, streams, chosen)
     counts = Counters.mean([run.counts for run in runs])

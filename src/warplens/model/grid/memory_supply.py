@@ -150,7 +150,7 @@ class MemorySupply:
                 continue
             mine = (seen.sectors >= low) & (seen.sectors < high) & (seen.kinds != STORE)
             by, drift[n] = apart(seen.sectors[mine] >> np.uint32(2), seen.blocks[mine], seen.when[mine])
-            group[n] = group_of(reads[n], at_once, chosen.active)
+            group[n] = group_of(reads[n], at_once, chosen.active, machine.microarchitecture)
             if by > APART:
                 keys[n] = f.of(at_once) / chosen.active
         evicted = Evicted.of(reads, read_lines, writes, parts, total, machine)

@@ -93,7 +93,7 @@ def _lookups(
         reads, stores, atomics, (supply.read - supply.filled) / PIECE, first, supply.both, supply.filled,
         len(program.instructions) * INSTRUCTION,
     )  # fmt: skip
-    return lookups(asked, int(machine.speeds.halves))
+    return lookups(asked, int(machine.speeds.halves), machine.microarchitecture)
 
 
 def units_of(

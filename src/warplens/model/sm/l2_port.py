@@ -24,7 +24,8 @@ class L2Settings(NamedTuple):
     """port_bytes: a cycle that the SM receives;  read_bytes, write_bytes: a cycle of its share of L2
     line_read_cycles, line_write_cycles   of a line at least, of its share of L2
     request_bytes   to L2 per line of a load
-    latency      of a load that hits, cycles;  partitions: of L2;  both_halves: SMs of which some are near either"""
+    latency      of a load that hits, cycles;  partitions: of L2;  both_halves: SMs of which some are near either
+    partial_ways   of a set of partially written lines"""
 
     port_bytes: float
     read_bytes: float
@@ -35,6 +36,7 @@ class L2Settings(NamedTuple):
     latency: float
     partitions: float
     both_halves: float
+    partial_ways: int
 
 
 class L2State(Record):
@@ -106,7 +108,7 @@ def look_up(request, half, wanted, valid, before, memory):  # type: ignore[no-un
     near = by_both(line, own, keys, memory.settings.l2)
     if buffer >= 0:
         since = request.at - memory.settings.dispatch.first_block_cycles
-        arrive = arriving(supply.group[buffer], supply.drift[buffer], since)
+        arrive = arriving(supply.group[buffer], supply.drift[buffer], since, memory.settings.merging)
         counts.l2_joined += wanted * (1.0 - arrive)
     asker = Asker(own, keys, False, request.wave)
     clock, partitions = memory.servers.l1.clock, memory.settings.l2.partitions

@@ -132,7 +132,7 @@ def _memory(kernel: SimulatedKernel, slots: int, words: int, asked_by_others: Ar
         store_queue=nothing_stored(entries, slots, int(settings.store_queue.lines), parts),
         constants=no_constants(settings.constants),
         l2_share=book_of(lines.l2, words),
-        l2_partial=l2_partial_sectors.book_of(lines.partial, lines.dirty, words),
+        l2_partial=l2_partial_sectors.book_of(lines.partial, settings.l2.partial_ways, lines.dirty, words),
         asked=_nothing_asked(words),
         asked_by_others=asked_by_others,
         asked_now=asked_now,

@@ -10,6 +10,7 @@ import numpy as np
 from warplens.machine import Machine
 from warplens.model.grid.atomic_packets import AtomicSettings
 from warplens.model.grid.memory_supply import MemorySupply
+from warplens.model.grid.request_coalescing import MergeSettings
 from warplens.model.grid.simulated_blocks import SimulatedBlocks
 from warplens.model.sm.block_barriers import BarrierSettings
 from warplens.model.sm.block_dispatch import DispatchSettings
@@ -39,6 +40,7 @@ class Settings(NamedTuple):
     l1: L1Settings
     store_queue: StoreQueueSettings
     l2: L2Settings
+    merging: MergeSettings
     atomics: AtomicSettings
     dram: DramSettings
 
@@ -110,6 +112,7 @@ def settings_of(machine: Machine, chosen: SimulatedBlocks, supply: MemorySupply,
             late_far_cycles=speeds.late_far_cycles / spread,
         ),
         l2=_l2(machine, spread, more, supply),
+        merging=MergeSettings(units.merge_together_cycles, units.merge_drift, units.merge_drift_cycles),
         atomics=AtomicSettings(
             word_cycles=speeds.atomic_word_cycles,
             sector_cycles=speeds.atomic_sector_cycles,
@@ -138,6 +141,7 @@ def _l2(machine: Machine, spread: float, more: float, supply: MemorySupply) -> L
         latency=speeds.latency_l2,
         partitions=speeds.halves,
         both_halves=units.both_halves,
+        partial_ways=int(units.partial_ways),
     )
 
 
