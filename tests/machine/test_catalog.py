@@ -78,6 +78,17 @@ def test_every_number_has_a_source() -> None:
         assert all(p.unit and p.source.partition(": ")[2] for p in machine(name).parameters)
 
 
+PUBLICATION = re.compile(
+    r"CUDA C\+\+ Programming Guide|white paper|arXiv \d{4}\.\d{5}|RRZE gpu-benches|Chips and Cheese|github\.com/"
+)
+
+
+@pytest.mark.parametrize("name", machines())
+def test_what_was_published_names_the_publication(name: str) -> None:
+    published = [p for p in machine(name).parameters if p.kind == "published"]
+    assert [p.name for p in published if not PUBLICATION.search(p.source)] == []
+
+
 def test_what_is_inherited_is_not_repeated() -> None:
     """A description that lacks a number takes that of the H200, and says so."""
     h200, l4 = machine("h200"), machine("l4")

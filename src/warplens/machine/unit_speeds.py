@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from warplens.machine.parameter import parameter
+from warplens.machine.parameter import assumed, parameter
+
+BUSIEST = assumed(0.85, "share", "DRAM is not taken to be busier: waits of its loads would grow without end")
+"""Largest utilisation of DRAM for which a wait is derived from readings, and predicted."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from warplens.machine.parameter import assumed
+
 # Instruction kinds
 (
     FIXED,
@@ -51,7 +53,7 @@ REASONS = (
     DISPATCH,
     DRAINING,
 ) = range(14)
-WAYS = 16  # assumed: of L1 and L2
+WAYS = assumed(16, "lines of a set", "no trial reads the sets of L1 and L2")
 FMA_LITE, FMA_HEAVY, ALU = 1, 2, 3  # defined: numbers of pipes
 PIPES = 16  # defined: capacity
 SCOREBOARDS = 6  # defined: encoding

@@ -17,6 +17,7 @@ from warplens.core.program import Program
 from warplens.counters.occupancy import Occupancy, waves
 from warplens.errors import UsageError
 from warplens.machine import Machine
+from warplens.machine.parameter import assumed
 from warplens.model import layout as p
 from warplens.model.grid.inter_block_sync import InterBlockSync, waits_of
 from warplens.model.grid.memory_supply import Buffers, MemorySupply
@@ -36,8 +37,8 @@ from warplens.model.sm.sm_state import Counters
 from warplens.model.trace.warp_streams import WarpStreams, part
 from warplens.sass.block_queue import waiting_loads
 
-ROUNDING = 0.02  # of the repetition count of the simulated part; assumed: the error of an estimate
-REPEATED = 1.1  # defined: from which on a prediction mentions it
+ROUNDING = assumed(0.02, "share", "the error of the estimate how often the simulated part is repeated")
+REPEATED = assumed(1.1, "factor", "a prediction mentions repetitions from there on")
 Recorder = Callable[[tuple[int, ...]], WarpStreams]
 
 

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warplens.emulator.state import trace_format as laid
+from warplens.machine.parameter import assumed, measured
 from warplens.model.address_hash import hashed
 from warplens.model.grid.atomic_packets import pieces
 from warplens.model.layout import NEVER
@@ -25,18 +26,19 @@ from warplens.model.trace.trace_decoder import ENTER, OF_WARP, instruction, leng
 from warplens.model.trace.warp_streams import WarpStreams
 from warplens.simc import compiled
 
-ENOUGH = 200_000  # effort: passes to send: a fiftieth of a second
-TIMES = 4  # effort: repetitions, each with another address hash
+ENOUGH = assumed(200_000, "passes", "effort: to send, a fiftieth of a second")
+TIMES = assumed(4, "repetitions", "effort: each with another address hash")
 WORDS, FLOATS = 1, 2  # kinds of atomics: all integer operations take equally long
 KIND, BYTES, RETURNS = range(3)  # columns of an instruction: kind or 0; bytes a lane; whether a result is returned
-PLACES = 16  # of 8 KB; source: atomic_ports.csv
-# source: atomic_ports.csv
-BESIDE = 8  # ports from the first 8 KB of 16 to the second 8: half of them have a unit for both
-FARTHER = 12  # ports from 16 KB to the next; source: atomic_ports.csv
-# source: measurements/h200/flush.csv, loads of a warp after which blocks that started together are at random positions
-OUT_OF_STEP = 64
-STARTS = 4  # cycles between the first instructions of two SMs; assumed: fitted by hand to flush.csv
-CHAINS = 1 << 12  # effort: sectors tracked for float additions; sectors with the same hash share one entry
+PLACES = 16  # defined: of 8 KB, four bits of `place`
+# From the first 8 KB of 16 to the second 8: half of the ports have a unit for both; and from 16 KB to the next.
+BESIDE = measured(8, "ports", "measurements/h200/atomic_ports.csv")
+FARTHER = measured(12, "ports", "measurements/h200/atomic_ports.csv")
+# Of a warp, after which blocks that started together are at random positions.
+OUT_OF_STEP = measured(64, "loads", "measurements/h200/flush.csv")
+# Between the first instructions of two SMs.
+STARTS = assumed(4, "cycles", "fitted by hand to measurements/h200/flush.csv", "H200")
+CHAINS = assumed(1 << 12, "sectors", "effort: tracked for float additions; those with the same hash share an entry")
 
 
 @compiled

@@ -14,17 +14,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warplens.emulator.state import trace_format as laid
+from warplens.machine.parameter import assumed, measured
 from warplens.model import layout as p
 from warplens.model.address_hash import hashed
 from warplens.model.trace.trace_decoder import ENTER, OF_WARP, basic_block, instruction, length, space
 from warplens.model.trace.warp_streams import WarpStreams
 from warplens.simc import compiled
 
-ENOUGH = 400_000  # effort: 64-byte pieces to analyse, each with every block that reaches it
-MOST = 10 * ENOUGH  # effort: of 16 bytes each
-PHASES = 1024  # effort: between barriers; later ones count as one
-# source: `late` with 48 steps
-ALL_THE_SAME = 0.12  # share of a neighbour's earlier loads that is waited for nevertheless: measurements/h200/seams.csv
+ENOUGH = assumed(400_000, "pieces of 64 bytes", "effort: to analyse, each with every block that reaches it")
+MOST = assumed(10 * ENOUGH, "entries of 16 bytes", "effort: that all pieces have at the most")
+PHASES = assumed(1024, "phases between barriers", "effort: later ones count as one")
+# Of a neighbour's earlier loads that are waited for nevertheless.
+ALL_THE_SAME = measured(0.12, "share", "measurements/h200/seams.csv, `late` with 48 steps")
 
 
 def asked_first(

@@ -19,6 +19,7 @@ from warplens.core.counts import Trace
 from warplens.core.program import Program
 from warplens.counters.opcodes import width
 from warplens.machine import Machine
+from warplens.machine.parameter import assumed
 from warplens.model import layout as p
 from warplens.model.grid.atomic_units import FLOATS, WORDS, units_at_work
 from warplens.model.grid.dirty_sectors import ATOMIC, STORE, DirtySectors, stored
@@ -31,8 +32,8 @@ from warplens.model.grid.write_back import Evicted, write_back
 from warplens.model.instruction.instruction_table import InstructionTable, adds_floats, kind_of
 from warplens.model.trace.warp_streams import WarpStreams, sectors_of
 
-ENOUGH = 1_000_000  # effort: sectors to analyse
-APART = 0.5  # assumed: distance (1: random), above which blocks do not run in lockstep
+ENOUGH = assumed(1_000_000, "sectors", "effort: to analyse")
+APART = assumed(0.5, "of the distance in a random order", "blocks that are further apart do not run in lockstep")
 Buffers = Sequence[tuple[int, int]]
 Sides = tuple[NDArray[np.bool_], ...]  # sectors of randomly drawn blocks, and of neighbours
 

@@ -10,16 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warplens.machine import Machine
+from warplens.machine.parameter import assumed, measured
 from warplens.model.grid.dirty_sectors import WHOLE, DirtySectors
 from warplens.model.grid.sector_footprint import SectorFootprint
 
-READ, WRITTEN = 64, 32  # bytes a DRAM access; source: `read sectors` of calibration.csv
+# Of a DRAM access: the unit in which the model counts pieces, on any GPU.
+READ = measured(64, "bytes", "measurements/h200/calibration.csv, `read sectors`")
+WRITTEN = measured(32, "bytes", "measurements/h200/calibration.csv, `read sectors`")
 SECTOR = 32
 LINE = 128
-# assumed: none would count as covered otherwise
-NEARLY = 0.9  # share of a sector that stores of many blocks must cover: their number is an estimate
+# Of a sector that the stores of many blocks must cover.
+NEARLY = assumed(0.9, "share", "their number is an estimate: none would count as covered otherwise")
 TWO_HALVES = 2
-WINDOWS = 48  # effort: window sizes of a launch
+WINDOWS = assumed(48, "window sizes", "effort: of a launch")
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from warplens.model import layout as p
 from warplens.model.instruction.register_banks import in_two_passes, register_reads
 from warplens.model.instruction.wide_multiply import held_back
 from warplens.sass.block_queue import past_l1
+from warplens.sass.control_codes import LONGEST_STALL
 
 PIPES = ("none", "fma_lite", "fma_heavy", "alu", "fp16", "fp64", "xu", "lsu", "cbu", "adu", "uniform", "tensor")
 ACTIONS: dict[Action, int] = {
@@ -89,7 +90,7 @@ def _row(instruction: Instruction, pipe: str, machine: Machine) -> list[int]:
     first, second = _pipes(instruction, pipe, machine.speeds)
     late = _is_late(instruction, pipe)
     is_global = kind in KINDS.values() and base not in SHARED_ONLY
-    stall = control.stall if control.stall <= 11 or control.yield_hint else 2
+    stall = control.stall if control.stall <= LONGEST_STALL or control.yield_hint else 2
     return [
         stall + (int(units.meeting_cycles) if base == "BSYNC" else 0),
         -1 if control.write_barrier is None else control.write_barrier,

@@ -15,13 +15,14 @@ from warplens.counters.opcodes import access, category
 from warplens.counters.sections.shared_memory import conflicts
 from warplens.counters.vocabulary import ALL, SHARED, WAVEFRONTS, Counts
 from warplens.machine import Machine
+from warplens.machine.parameter import assumed
 from warplens.model import layout as p
 from warplens.model.instruction.instruction_table import kind_of
 from warplens.model.result.outcome import SimulationOutcome
 from warplens.model.result.prediction import Unit
 
-MANY_CONFLICTS = 1 / 3  # assumed: share from which on the limit names them
-BUSY = 80.0  # assumed: percent from which on a unit is the limit
+MANY_CONFLICTS = assumed(1 / 3, "share", "the limit names bank conflicts from there on")
+BUSY = assumed(80.0, "percent", "a unit that is as busy is the limit")
 LINE = 128  # defined: bytes of a warp access of 4 bytes a lane; a smaller access is limited by its instruction
 At = Mapping[int, Mapping[str, float]]
 

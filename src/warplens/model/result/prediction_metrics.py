@@ -9,6 +9,7 @@ from warplens.core.counts import Trace
 from warplens.core.metric import Metric
 from warplens.core.program import Program
 from warplens.machine import Machine
+from warplens.machine.parameter import assumed, measured
 from warplens.model import layout as p
 from warplens.model.result.l2_hit_rate import PIECE, L2Lookups, L2Requests, lookups
 from warplens.model.result.outcome import SimulationOutcome
@@ -18,11 +19,12 @@ from warplens.model.result.rates import rates
 if TYPE_CHECKING:
     from warplens.model.grid.memory_supply import MemorySupply
 
-# Half widths of the interval.  The cost of a launch is known to a twentieth (`empty`, `equal work ... 4 rounds` of the
-# calibration); the rest to 0.3, which holds 505 of the 523 launches of the first five lists of benchmarks/validation,
-# 97 %, with which the model has been examined, and 112 of the 118 of the sixth.  All of the time of GPUs without a
-# calibration: assumed; where blocks wait for each other: 1.1 of 132 blocks, 4 of 1,056 that all poll one word.
-LAUNCHED, CALIBRATED, PUBLISHED = 0.05, 0.3, 0.6  # source: the error of validation
+# Half widths of the interval: of the cost of a launch, and of the rest.  0.3 holds 505 of the 523 launches of the first
+# five lists of benchmarks/validation, 97 %, with which the model has been examined, and 112 of the 118 of the sixth.
+LAUNCHED = measured(0.05, "share", "measurements/h200/calibration.csv, `empty` and `equal work` of 4 rounds")
+CALIBRATED = measured(0.3, "share", "measurements/h200/validation_times.csv and those of later lists")
+# Of all of the time where a GPU is not calibrated, or blocks wait for each other.
+PUBLISHED = assumed(0.6, "share", "1.1 was seen of 132 blocks that wait, 4 of 1,056 that all poll one word")
 SECTOR = 32
 INSTRUCTION = 16  # defined: bytes
 

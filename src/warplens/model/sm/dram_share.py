@@ -4,7 +4,7 @@ What it is   one server for reads and writes, with the SM's share of the bandwid
 Formula      cycles of a read = 64 B a piece / read_bytes, times lone_half where the neighbour is not requested;
              latency = latency + scatter * latency_spread + queue_cycles * busy / (1 - busy) + read-write turnarounds,
              where busy is the share of the time so far that DRAM worked.
-Parameters   DramSettings; BUSIEST below.
+Parameters   DramSettings, and the largest utilisation of which waits are derived.
 Evidence     measurements/h200/lines_in_order.csv (which lines are slow together), near_halves.csv, calibration.csv.
 Known error  which lines are slow is drawn by a hash: right on average, not for each line.
 """
@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from warplens.machine.unit_speeds import BUSIEST
 from warplens.model.address_hash import hashed
 from warplens.simc import Record, compiled
 
-BUSIEST = 0.85  # maximum utilisation of DRAM; assumed: as in calibration/derive.py
 SECTOR, PIECE = 32.0, 64.0  # bytes; defined: of a write, and of a read
 
 

@@ -22,14 +22,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from warplens.machine.parameter import assumed
 from warplens.model import layout as p
 from warplens.model.sm.dram_share import store_sectors
 from warplens.model.sm.l1_cache import FAR, enter
 from warplens.model.sm.l2_share import Asker, keeps
 from warplens.simc import Record, compiled
 
-SECTOR = 32.0  # bytes of a sector, and of a packet
-ROUNDING = 0.5  # defined: bytes
+SECTOR = 32.0  # defined: bytes, of a sector and of a packet
+ROUNDING = assumed(0.5, "bytes", "a tolerance")
 
 
 class StoreQueueSettings(NamedTuple):

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from warplens.machine.parameter import assumed
 from warplens.model import layout as p
 from warplens.model.address_hash import hashed
 from warplens.model.lru import find
@@ -22,7 +23,7 @@ from warplens.model.sm.l2_share import asked_before
 from warplens.simc import compiled
 
 SECTOR, HALF = 32.0, 16.0  # defined: bytes
-WHOLE = 31.5  # defined: tolerance: thirds of a sector add up to that
+WHOLE = assumed(31.5, "bytes", "a tolerance: thirds of a sector add up to that")
 # Flags that distinguish a sector that has been stored to, and filled, from one that has been read.
 STORED, FILLED = 1 << 41, 1 << 42  # defined: above all numbers of lines
 
