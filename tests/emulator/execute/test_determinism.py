@@ -41,7 +41,8 @@ extern "C" __global__ void histogram(const int *a, int *bins, int *top, unsigned
 }
 extern "C" __global__ void rounding(const float *x, float *sum, int n) {  // float sums depend on their order
   int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < n) atomicAdd(sum, x[i]);
+  for (int k = 0; k < 500; ++k) i = i * 5 % n;  // long enough for several host threads to work at once
+  atomicAdd(sum, x[i]);
 }
 extern "C" __global__ void look_back(const int *x, int *y, volatile int *total, volatile int *flag) {
   __shared__ int s[64];
@@ -173,9 +174,13 @@ def test_histogram() -> None:
 
 def test_rounding() -> None:
     n = 4003
+    blocks = 400
     x = (np.random.default_rng(2).random(n) * 10.0 ** np.random.default_rng(3).integers(-3, 3, n)).astype(np.float32)
-    _, got = with_threads("rounding", 101, 40, x, np.zeros(1, np.float32), n)
-    np.testing.assert_allclose(got[0], x.astype(np.float64).sum(), rtol=n * 2.0**-24)
+    _, got = with_threads("rounding", blocks, 40, x, np.zeros(1, np.float32), n)
+    i = np.arange(40 * blocks)
+    for _ in range(500):
+        i = i * 5 % n
+    np.testing.assert_allclose(got[0], x[i].astype(np.float64).sum(), rtol=i.size * 2.0**-24)
 
 
 @pytest.mark.parametrize("blocks", [2, 40])
