@@ -1,35 +1,21 @@
-"""Where the speeds of an H200 come from, as tables for docs/calibration_sources.md.
-
-python docs/sources_table.py           how many there are of each kind
-python docs/sources_table.py rest      those that no record of `warplens calibrate` gives, one by one
-"""
+"""Where the numbers of an H200 come from: how many there are of each kind, for docs/calibration_sources.md."""
 
 from __future__ import annotations
 
-import sys
-import tomllib
-from pathlib import Path
-
-from warplens.machine import catalog, machine
+from warplens.calibration.derive import TABLES
+from warplens.machine import machine
 
 ROWS = {
     "derived": "`calibration/derive.py`, from the record and counters of its launches; `test_derive.py` rebuilds them",
-    "measured": "a measurement file, in one step; `tests/calibration/test_readings.py` reads them again",
+    "measured": "a measurement file; `tests/calibration/test_readings.py` reads them again, or names the test that compares them",
     "assumed": "fitted by hand or taken over: no program gives them",
 }
 
 
 def main() -> None:
-    h200 = machine("h200")
-    text = (Path(catalog.__file__).parent / catalog.REFERENCE).read_text(encoding="utf-8")
-    own = {f"{table}.{key}" for table, content in tomllib.loads(text).items() for key in content.get("sources", ())}
-    if sys.argv[1:] == ["rest"]:
-        print("| key | where it comes from |\n|---|---|")
-        for parameter in h200.parameters:
-            if parameter.name in own:
-                print(f"| `{parameter.name}` | {parameter.source} |")
-        return
-    kinds = [p.kind if p.name in own else "derived" for p in h200.parameters]
+    derived = {f"{table}.{key}" for table, formulas in TABLES.items() for key in formulas}
+    derived.add("launch_cost.event_microseconds")
+    kinds = ["derived" if p.name in derived else p.kind for p in machine("h200").parameters]
     print("| kind | numbers | where they come from |\n|---|--:|---|")
     for kind, words in ROWS.items():
         print(f"| {kind} | {kinds.count(kind)} | {words} |")

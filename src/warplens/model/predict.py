@@ -171,7 +171,7 @@ def _answer(
     limit = waits.limit(out.cycles) or limit_of(program, trace, machine, units, stalls, at, out, time_us)
     return Prediction(
         machine.key, time_us, low, high, duration_us, shortest, longest, limit, units, metrics, stalls, at, simulated,
-        machine.calibrated, coverage_measured=surely,
+        machine.calibrated, coverage_measured=surely, assumptions=machine.inherited,
     )  # fmt: skip
 
 
