@@ -7,7 +7,7 @@ from warplens.machine import machine
 
 ROWS = {
     "derived": "`calibration/derive.py`, from the record and counters of its launches; `test_derive.py` rebuilds them",
-    "measured": "a measurement file; `tests/calibration/test_readings.py` reads them again, or names the test that compares them",
+    "measured": "a measurement file; `tests/calibration/test_readings.py` reads it again, or names its test",
     "assumed": "fitted by hand or taken over: no program gives them",
 }
 

@@ -26,9 +26,10 @@ from warplens.machine import machine as described
 from warplens.model import LeastTime, Prediction
 from warplens.model import floor as least_time
 from warplens.model.grid.inter_block_sync import WAITING
-from warplens.model.trace.warp_streams import WarpStreams, by_warp
+from warplens.model.trace.warp_streams import WarpStreams, order_by_warp
 from warplens.report.headline import headline
 from warplens.report.launch_view import LaunchView
+from warplens.report.limit_text import with_text
 from warplens.report.metric_selection import picked
 from warplens.system.atomic_write import write_whole
 from warplens.version import __version__
@@ -163,7 +164,7 @@ class Run:
         assert self.again is not None
         buffers = [(a.address, a.address + a.size) for a in self.again.memory.allocations]
         recorded = partial(self._record, resident.blocks * machine.multiprocessors)
-        return predict(self.kernel.program, self.trace, machine, resident, buffers, recorded, what_if)
+        return with_text(predict(self.kernel.program, self.trace, machine, resident, buffers, recorded, what_if))
 
     def steps(self, blocks: Sequence[int] = (0,)) -> tuple[Step, ...]:
         """What the warps of these blocks do, lane by lane, in the order in which they run: the basic blocks of code
@@ -185,7 +186,7 @@ class Run:
         question = blocks, self.launch.blocks <= at_once
         if question not in self._recorded:
             streams = self._run_again(blocks, RECORD, at_once)
-            self._recorded[question] = by_warp(streams, self.launch.warps_per_block)
+            self._recorded[question] = order_by_warp(streams, self.launch.warps_per_block)
         return self._recorded[question]
 
     def _run_again(self, blocks: tuple[int, ...], how: Checks, at_once: int = 0) -> WarpTraces:

@@ -28,9 +28,9 @@ PLAIN = {0, 1, 2, 32, 128}  # sizes of a warp, a sector and a line among them
 FACTORS = {0.0, 0.5, 1.0, 2.0, 100.0, 1e3, 1e6, 1e9} | {float(2**n) for n in range(3, 25)}
 LEAST = 1e-3  # below are guards against divisions by zero and sums that do not come out
 EXPLAINED = {
-    ("dram_share.py", "scattered"): "the percentiles of [dram_scatter]",
+    ("dram_share.py", "latency_deviation"): "the percentiles of [dram_scatter]",
     ("warp_streams.py", "sectors_of"): "room for a list",
-    ("sector_footprint.py", "_by_chance"): "exp(50) is as good as infinite",
+    ("sector_footprint.py", "_expected_common"): "exp(50) is as good as infinite",
 }
 
 

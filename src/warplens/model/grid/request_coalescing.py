@@ -28,7 +28,7 @@ class MergeSettings(NamedTuple):
     most_apart: float
 
 
-def group_of(pieces: SectorFootprint, at_once: int, active: int, units: Microarchitecture) -> float:
+def coalesced_requests(pieces: SectorFootprint, at_once: int, active: int, units: Microarchitecture) -> float:
     """Requests for a piece of 64 bytes that are merged into one if all concurrent blocks run in lockstep."""
     different = pieces.of(at_once)
     blocks = pieces.each * at_once / different if different else 1.0
@@ -36,10 +36,10 @@ def group_of(pieces: SectorFootprint, at_once: int, active: int, units: Microarc
 
 
 @compiled
-def arriving(group, apart, since, settings):  # type: ignore[no-untyped-def]
+def arrival_share(group, apart, since, settings):  # type: ignore[no-untyped-def]
     """Share of the requests that arrive at L2, so many cycles after the launch began.
 
-    group   requests merged in lockstep;  apart: distance in progress between blocks (neighbours.apart)
+    group   requests merged in lockstep;  apart: distance in progress between blocks (neighbours.progress_distance)
     settings   MergeSettings
     """
     together = settings.together

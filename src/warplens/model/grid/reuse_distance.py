@@ -31,7 +31,7 @@ class ReuseDistance:
     power: float = 1.0
     turn: float = 0.0
 
-    def kept(self, kept: float, lost: float) -> float:
+    def hit_share(self, kept: float, lost: float) -> float:
         """Share of the uses after the first that hit if those within `kept` blocks do, and of equidistant ones some
         up to `lost` blocks."""
         if not self.gaps.size:
@@ -52,7 +52,7 @@ class ReuseDistance:
 NEVER_AGAIN = ReuseDistance()
 
 
-def reuse(gaps: NDArray[np.float64], uses: float, seen: float, total: int) -> ReuseDistance:
+def reuse_distance(gaps: NDArray[np.float64], uses: float, seen: float, total: int) -> ReuseDistance:
     """uses: blocks that share a sector;  seen: sampled ones;  total: blocks of the grid"""
     half = total / (2 * max(uses, 1.0))
     by_chance = 1 - (1 - half / total) ** max(seen, 1.0)

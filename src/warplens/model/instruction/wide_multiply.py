@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 from warplens.core.program import Program
 from warplens.machine import Microarchitecture
-from warplens.model.instruction.register_banks import in_two_passes, sources
+from warplens.model.instruction.register_banks import sources, takes_two_passes
 
 DESTINATION = 16  # defined: bit of the encoding
 
 
-def held_back(program: Program, stalls: NDArray[np.int64], units: Microarchitecture) -> NDArray[np.int64]:
+def extra_stalls(program: Program, stalls: NDArray[np.int64], units: Microarchitecture) -> NDArray[np.int64]:
     """By instruction, the cycles that its warp waits after it beyond its stall count."""
     later, result, lower = int(units.wide_next_cycles), int(units.wide_result_cycles), int(units.wide_lower_cycles)
     more = np.zeros(len(program.instructions), np.int64)
@@ -29,7 +29,7 @@ def held_back(program: Program, stalls: NDArray[np.int64], units: Microarchitect
             if late > 0 and before is not None:
                 more[before] += late
                 t += late
-            if in_two_passes(i):
+            if takes_two_passes(i):
                 more[i.index] += later
                 first = i.encoding >> DESTINATION & 0xFF
                 wide = "WIDE" in i.modifiers

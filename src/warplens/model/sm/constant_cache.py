@@ -79,10 +79,10 @@ def look_up_constants(slot, i, t, warps, work, memory):  # type: ignore[no-untyp
     stays = tags.size * settings.line_cycles_alone
     ready, missing = t, 0
     for k in range(count):
-        line = work.rows[i, p.DEPTH]
+        line = work.code.constant_line[i]
         if recorded:
             line = np.int64(work.words[at + ACCESSED + k])
-        line += LINES_OF_BANK * work.rows[i, p.NUMBER]
+        line += LINES_OF_BANK * work.code.constant_bank[i]
         entry, there = find(tags, stamps, settings.sets, settings.ways, line)
         unit.clock += 1
         stamps[entry] = unit.clock
@@ -101,7 +101,7 @@ def look_up_constants(slot, i, t, warps, work, memory):  # type: ignore[no-untyp
         tags[entry], fill[line] = line, ready
     leave = max(unit.free, t + 1.0)
     unit.free = leave + (different + missing) * settings.word_cycles
-    return leave, max(ready + (different - 1) * settings.replay_cycles, unit.free) + work.lats[i]
+    return leave, max(ready + (different - 1) * settings.replay_cycles, unit.free) + work.code.latency[i]
 
 
 @compiled
@@ -113,7 +113,7 @@ def serve_special_register(t, late, memory):  # type: ignore[no-untyped-def]
     return leave, leave - 1.0 + late
 
 
-def no_constants(settings: ConstantSettings) -> ConstantLines:
+def empty_constant_cache(settings: ConstantSettings) -> ConstantLines:
     """An empty cache."""
     lines, entries = BANKS * LINES_OF_BANK, settings.sets * settings.ways
     return ConstantLines(

@@ -53,7 +53,7 @@ class DramState(Record):
 
 
 @compiled
-def slow_with(line):  # type: ignore[no-untyped-def]
+def latency_group(line):  # type: ignore[no-untyped-def]
     """Group number of lines that are slow together: of each 1 KB the first and the third 256 bytes, and the others,
     as if two DRAM channels were interleaved (`seen in order` of measurements/h200/lines_in_order.csv: of two
     neighbours of slow lines one is slow, too, of those 256 bytes off no more than of others, 512 bytes off half)."""
@@ -61,11 +61,11 @@ def slow_with(line):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def scattered(line, near, dram):  # type: ignore[no-untyped-def]
+def latency_deviation(line, near, dram):  # type: ignore[no-untyped-def]
     """Deviation of a line's DRAM latency from the average, in spreads, from [dram_scatter].  The slowest tenth
     collides with other DRAM work and is random: of 8 lines anywhere the slowest takes 950 cycles, of 32 it takes
     1,240.  The others are alike within 4 KB, which are in one place: the near L2 partition, or the far one."""
-    u = hashed(slow_with(line) + 3)
+    u = hashed(latency_group(line) + 3)
     if u < 0.9:
         u = 0.9 * hashed((line >> dram.page_shift) + 1) * (0.5 if near else 1.0)
     n, low, high = 0, 0.0, 0.1
@@ -96,7 +96,7 @@ def read_pieces(pieces, lone, at, memory):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def store(at, reads, writes, dram):  # type: ignore[no-untyped-def]
+def add_store_work(at, reads, writes, dram):  # type: ignore[no-untyped-def]
     """Add DRAM's work on stores, in cycles: reads that fill sectors, and writes."""
     dram.free = max(dram.free, at) + reads + writes
     dram.stores = max(dram.stores, at) + reads + writes
@@ -113,12 +113,12 @@ def store_sectors(line, number, at, memory):  # type: ignore[no-untyped-def]
             if supply.stores[n] > 0:
                 reads = SECTOR * supply.fills[n] * number / settings.read_bytes
                 writes = SECTOR * supply.stores[n] * number / settings.write_bytes
-                store(at, reads, writes, memory.servers.dram)
+                add_store_work(at, reads, writes, memory.servers.dram)
             break
 
 
 @compiled
-def latency_of(spreads, memory):  # type: ignore[no-untyped-def]
+def load_latency(spreads, memory):  # type: ignore[no-untyped-def]
     """Latency of a load with so many spreads of deviation: reads queue, and wait for writes, longer the busier DRAM
     is and the more often it turns around."""
     dram, settings = memory.servers.dram, memory.settings.dram

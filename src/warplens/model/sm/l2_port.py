@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from warplens.model import layout as p
 from warplens.model.address_hash import hashed
-from warplens.model.grid.request_coalescing import arriving
-from warplens.model.sm.l2_share import Asker, asked_before, keeps
+from warplens.model.grid.request_coalescing import arrival_share
+from warplens.model.sm.l2_share import Requester, holds_line, was_requested
 from warplens.simc import Record, compiled
 
 ONE_SECTOR = 1 << 40  # defined: distinguishes the bit of a sector from that of its 64 bytes
@@ -66,20 +66,49 @@ class LineRequest(NamedTuple):
     at: float
 
 
+class LineSource(NamedTuple):
+    """Where a line comes from (memory_supply.py).
+
+    from_dram      whether it misses L2;  dram_share: of a sector that DRAM then reads for it
+    own, keys      share of one SM among its requesters; number of keys that represent all lines
+    buffer         its number, -1: none
+    """
+
+    from_dram: bool
+    dram_share: float
+    own: float
+    keys: float
+    buffer: int
+
+
+class L2Lookup(NamedTuple):
+    """Result of looking up the 64-byte pieces of a line.
+
+    far            whether DRAM supplies a line that this SM waits for;  lost: L2 has evicted it
+    near           SMs of both partitions request it at the same time
+    moved          pieces of 64 bytes that DRAM reads
+    """
+
+    far: bool
+    lost: bool
+    near: bool
+    moved: float
+
+
 @compiled
 def source_of(line, wave, supply):  # type: ignore[no-untyped-def]
-    """(whether the line comes from DRAM, share of a sector that DRAM then spends on it, share of one SM among its
-    requesters, number of keys that represent all lines, its buffer: memory_supply.py)."""
+    """LineSource of a line, for a wave of blocks."""
     sector = line * 4
     for n in range(supply.lows.size):
         if supply.lows[n] <= sector + 3 and sector < supply.highs[n]:
             then = min(wave, supply.latency.shape[1] - 1)
-            return hashed(line) < supply.latency[n, then], supply.weight[n, then], supply.own[n], supply.keys[n], n
-    return False, 0.0, 1.0, 0.0, -1
+            from_dram = hashed(line) < supply.latency[n, then]
+            return LineSource(from_dram, supply.weight[n, then], supply.own[n], supply.keys[n], n)
+    return LineSource(False, 0.0, 1.0, 0.0, -1)
 
 
 @compiled
-def by_both(line, own, keys, l2):  # type: ignore[no-untyped-def]
+def is_near_both_partitions(line, own, keys, l2):  # type: ignore[no-untyped-def]
     """Whether SMs near both partitions request a line at the same time, `own` being the share of one (`keys`: each
     at its own time): all of them get it as fast as SMs near its home do.  Of 16 and more neighbours some
     are near either partition, of 8 in one of five to three groups, of 2 seldom (measurements/h200/near_halves.csv:
@@ -89,40 +118,39 @@ def by_both(line, own, keys, l2):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def ask(at, memory):  # type: ignore[no-untyped-def]
+def send_request(at, memory):  # type: ignore[no-untyped-def]
     """Request a line for a load.  It does not wait for stores, but they wait for it."""
     l2, settings = memory.servers.l2, memory.settings.l2
     l2.requests = max(l2.requests, at) + settings.request_bytes / settings.write_bytes
 
 
 @compiled
-def look_up(request, half, wanted, valid, before, memory):  # type: ignore[no-untyped-def]
+def look_up_l2(request, half, wanted, valid, before, memory):  # type: ignore[no-untyped-def]
     """L2 lookup of the requested sectors in 64 bytes of a line, from sector `half` on; `valid`: sectors in L1.
 
-    before   of the other half, as the result: (whether DRAM supplies a line that this SM waits for, whether L2 had
-             evicted it, whether SMs of both partitions request it at the same time, pieces of 64 bytes that DRAM reads)
+    before   L2Lookup of the other half, to which the result adds
     """
     far, lost, near, moved = before
     line, mask, counts, supply = request.line, request.mask, memory.counts, memory.supply
-    comes, share, own, keys, buffer = source_of(line, request.wave, supply)
-    near = by_both(line, own, keys, memory.settings.l2)
+    from_dram, share, own, keys, buffer = source_of(line, request.wave, supply)
+    near = is_near_both_partitions(line, own, keys, memory.settings.l2)
     if buffer >= 0:
         since = request.at - memory.settings.dispatch.first_block_cycles
-        arrive = arriving(supply.group[buffer], supply.drift[buffer], since, memory.settings.merging)
+        arrive = arrival_share(supply.group[buffer], supply.drift[buffer], since, memory.settings.merging)
         counts.l2_joined += wanted * (1.0 - arrive)
-    asker = Asker(own, keys, False, request.wave)
+    asker = Requester(own, keys, False, request.wave)
     clock, partitions = memory.servers.l1.clock, memory.settings.l2.partitions
-    kept = keeps(line, 1 << (half >> 1), asker, memory.l2_share, clock, partitions)
+    kept = holds_line(line, 1 << (half >> 1), asker, memory.l2_share, clock, partitions)
     first = new = False
     if line < p.LOCAL_BASE:
-        first = not asked_before(memory.asked, 4 * line + half)
+        first = not was_requested(memory.asked, 4 * line + half)
         counts.l2_pieces += int(first)
         counts.l2_in_pieces += wanted * int(first)
         # The other sector of these 64 bytes counts as a miss, too: it is mostly requested while both are in flight.
         sector = 4 * line + half + (0 if mask >> half & 1 and not valid >> half & 1 else 1)
-        new = not asked_before(memory.asked, ONE_SECTOR + sector) if wanted == 1 else first
+        new = not was_requested(memory.asked, ONE_SECTOR + sector) if wanted == 1 else first
     if first:
-        far, moved = far or (comes and hashed(line + 29) < supply.first[request.instruction]), moved + share
+        far, moved = far or (from_dram and hashed(line + 29) < supply.first[request.instruction]), moved + share
     if not kept and (keys > 0 or not first):
         again = 1.0 - share if first else 1.0
         far, lost, new, moved = True, True, first, moved + again
@@ -130,4 +158,4 @@ def look_up(request, half, wanted, valid, before, memory):  # type: ignore[no-un
         counts.l2_misses += again * wanted
     if new:
         counts.l2_misses += share * wanted
-    return far, lost, near, moved
+    return L2Lookup(far, lost, near, moved)
