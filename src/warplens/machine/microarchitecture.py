@@ -71,6 +71,16 @@ class Microarchitecture:
       launch, launch_misses    of an empty kernel, and those that miss
       unseen, unseen_hits      that only the sum of all sources has
       pages, pages_after       of page tables at the most, and sectors after which two thirds of them are done
+
+    [first_touch]
+      waited_share             of the loads of lines that a neighbouring block has loaded before, that wait for DRAM
+                               nevertheless
+
+    [atomic_ports]
+      second_8kb               ports from those of the first 8 KB of 16 to those of the second 8
+      next_16kb                likewise from 16 KB to the next 16, of 64
+      lockstep_loads           of a warp, after which blocks that started together are at random places of their code
+      start_cycles             between the first instructions of two multiprocessors
     """
 
     tag_bank_high_bits: float = parameter("l1_cache", 0, 2**16 - 1, "mask")
@@ -125,3 +135,8 @@ class Microarchitecture:
     lookups_unseen_hits: float = parameter("l2_lookups", 0, 100_000, "lookups")
     lookups_pages: float = parameter("l2_lookups", 0, 10_000_000, "lookups")
     lookups_pages_after: float = parameter("l2_lookups", 1, 100_000_000, "sectors")
+    waited_share: float = parameter("first_touch", 0, 1, "share")
+    second_8kb: float = parameter("atomic_ports", 0, 1024, "ports")
+    next_16kb: float = parameter("atomic_ports", 0, 1024, "ports")
+    lockstep_loads: float = parameter("atomic_ports", 1, 10_000, "loads")
+    start_cycles: float = parameter("atomic_ports", 0, 1000)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warplens.emulator.state.trace_format import ACCESSED, GLOBAL
-from warplens.machine.parameter import assumed, measured
+from warplens.machine.parameter import assumed
 from warplens.model.address_hash import hashed
 from warplens.model.instruction.instruction_table import InstructionTable
 from warplens.model.layout import Kind
@@ -25,8 +25,6 @@ from warplens.simc import compiled
 ENOUGH = assumed(400_000, "pieces of 64 bytes", "effort: to analyse, each with every block that reaches it")
 MOST = assumed(10 * ENOUGH, "entries of 16 bytes", "effort: that all pieces have at the most")
 PHASES = assumed(1024, "phases between barriers", "effort: later ones count as one")
-# Of a neighbour's earlier loads that are waited for nevertheless.
-ALL_THE_SAME = measured(0.12, "share", "measurements/h200/seams.csv, `late` with 48 steps")
 
 
 class LoadedPieces(NamedTuple):
@@ -46,12 +44,13 @@ class LoadedPieces(NamedTuple):
 
 
 def first_touch_shares(
-    streams: WarpStreams, sampled: Sequence[int], at_once: int, code: InstructionTable
+    streams: WarpStreams, sampled: Sequence[int], at_once: int, code: InstructionTable, waited_share: float
 ) -> NDArray[np.float64]:
     """By instruction: of the pieces that a block loads first with it, the share that no other concurrently running
     block has loaded before.
 
     streams   of the blocks `sampled` and of those that share lines with them
+    waited_share   of what a neighbour has loaded before, that counts as loaded first
     """
 
     def read_loads(share: float, out: LoadedPieces) -> int:
@@ -73,7 +72,7 @@ def first_touch_shares(
     window = at_once / (float(loads.stages.max(initial=0)) + 1.0)
     _count_first_touches(loads, numbers, np.isin(numbers, np.array(sampled, np.int64)), at_once, window, counts)
     alone = np.where(counts.loads > 0, counts.first / np.maximum(counts.loads, 1.0), 1.0)
-    return alone + ALL_THE_SAME * (1 - alone)
+    return alone + waited_share * (1 - alone)
 
 
 class FirstTouchCounts(NamedTuple):

@@ -118,7 +118,7 @@ class MemorySupply:
             writing=written.writing,
             reached=sum(2 * f.of(total) for f in reads),
             of_units=total / grid.chosen.of_blocks / busy_atomic_units(grid, machine, extents.lows),
-            first=first_touches(grid),
+            first=first_touches(grid, machine.microarchitecture.waited_share),
         )
 
     def with_evictions(self, pieces: float, filled: float, written: float) -> MemorySupply:
@@ -196,16 +196,14 @@ def busy_atomic_units(grid: RecordedGrid, machine: Machine, lows: NDArray[np.int
         reply_cycles=speeds.l2_atomic_reply_cycles * per_port,
     )
     work = AtomicWork(grid.sample, atomic_table(grid.program), np.sort(lows), grid.blocks)
-    return busy_units(
-        work, chosen.active, chosen.resident, int(speeds.atomic_units), int(speeds.atomics_in_flight), cycles
-    )
+    return busy_units(work, chosen.active, chosen.resident, cycles, machine)
 
 
-def first_touches(grid: RecordedGrid) -> NDArray[np.float64]:
+def first_touches(grid: RecordedGrid, waited_share: float) -> NDArray[np.float64]:
     """By instruction (first_touch.py)."""
     centres = grid.chosen.centres
     streams, blocks = (grid.neighbourhoods, centres) if centres else (grid.sample, grid.sample.blocks)
-    return first_touch_shares(streams, blocks, grid.concurrent, grid.code)
+    return first_touch_shares(streams, blocks, grid.concurrent, grid.code, waited_share)
 
 
 def _both_partitions_share(reads: Sequence[SectorFootprint]) -> float:
