@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -12,6 +13,9 @@ import warplens as wl
 from helpers.validation_lists import the_lists
 from warplens.counters.opcodes import access
 from warplens.machine import machines
+from warplens.model.layout import REASONS
+from warplens.model.result.bottleneck import BankConflicts, Bottleneck, Cause, MemoryLatency, VariableLatency
+from warplens.report.limit_text import WAITS, cause_text, limit_text
 from warplens.run import Run
 
 LISTS = the_lists()
@@ -100,6 +104,25 @@ def test_the_limit_follows_from_the_tables(case: object, gpu: str) -> None:
     agree(run, found)
     assert found.units[0].percent < 100.05
     assert found.time_us >= run.floor(gpu).microseconds
+
+
+def test_every_cause_and_every_stall_reason_has_a_text() -> None:
+    assert all(cause_text.dispatch(cause) is not cause_text.dispatch(object) for cause in get_args(Cause))
+    queues = {"long_scoreboard", "short_scoreboard", "lg_throttle", "mio_throttle", "drain"}
+    assert set(WAITS) | queues == set(REASONS) - {"selected", "not_selected"}
+
+
+def test_the_sentence_has_the_figures() -> None:
+    latency = Bottleneck(MemoryLatency("DRAM", 2, 8), 1, 131, 132)
+    assert limit_text(latency) == (
+        "1 block leaves 131 of 132 SMs idle; in the others each thread has 2 loads of 8 bytes together in flight: "
+        "the latency of DRAM, not its bandwidth"
+    )
+    waits = VariableLatency(("shared memory", "shuffles"), 41.6, BankConflicts(31.0, 32.0))
+    assert limit_text(Bottleneck(waits, 132, 0, 132)) == (
+        "the latency of shared memory and shuffles (42 % of the warps' time); "
+        "97 % of the wavefronts of shared memory are bank conflicts"
+    )
 
 
 @pytest.mark.parametrize("gpu", ["h200", "l4", "rtx5090"])

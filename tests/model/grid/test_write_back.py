@@ -83,7 +83,7 @@ def test_what_a_block_stores_is_whole_or_a_part_alone_or_not() -> None:
 
 
 def test_a_sector_that_two_blocks_store_half_each_is_whole() -> None:
-    both = replace(reached([7, 7], 16, 2), blocks=np.array([0, 1], np.int32))
+    both = reached([7, 7], 16, 2)._replace(blocks=np.array([0, 1], np.int32))
     asked = np.array([True, False])
     assert dirty_sectors(both, np.ones(2, bool), 1, asked).partial == 0
     assert dirty_sectors(both, asked, 1, asked).partial == 1
