@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from enum import IntEnum
 
+from warplens.machine.parameter import assumed
+
 
 class Kind(IntEnum):
     """What an instruction does to the units of an SM.  FIXED, VARIABLE: arithmetic without and with a scoreboard."""
@@ -69,8 +71,7 @@ class StallReason(IntEnum):
 PIPES = tuple(pipe.name.lower() for pipe in Pipe)
 REASONS = tuple(reason.name.lower() for reason in StallReason)
 BANKS = 2  # of registers
-WAYS = 16  # assumed: of L1 and L2
-ALSO_CYCLES = 2  # cycles for which an instruction takes the second pipe, at the end of its time in the first
+WAYS = assumed(16, "lines of a set", "no trial reads the sets of L1 and L2")
 SCOREBOARDS = 6  # defined: encoding
 BLOCK_BARRIERS = 16  # defined: PTX
 GROUPS = 8  # asynchronous copy groups that are tracked; defined: capacity

@@ -75,7 +75,7 @@ def simulation_input(request: PredictionRequest, buffers: Buffers, recorded: Rec
     streams = sample if set(chosen.simulated) <= set(chosen.sample) else recorded(chosen.simulated)
     numbers = neighbourhoods(chosen.centres, trace.launch.grid)
     neighbours = recorded(numbers) if numbers else select_blocks(sample, ())
-    code = machine_code(program, machine.speeds)
+    code = machine_code(program, machine)
     grid = RecordedGrid(program, code, trace, chosen, sample, neighbours)
     supply = MemorySupply.of(grid, machine, buffers)
     return SimulationInput(chosen, code, streams, supply, sync)
@@ -114,4 +114,5 @@ def prediction_of(request: PredictionRequest, inputs: SimulationInput, out: Simu
         simulated=Simulated(len(chosen.blocks), chosen.of_blocks, int(out.issued), chosen.resident, out.scale),
         calibrated=machine.calibrated,
         coverage_measured=covered,
+        assumptions=machine.inherited,
     )

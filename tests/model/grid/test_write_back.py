@@ -19,7 +19,7 @@ from warplens.model.grid.neighbours import sharers
 from warplens.model.grid.reuse_distance import ReuseDistance, reuse_distance
 from warplens.model.grid.sector_footprint import NOTHING, SectorFootprint, footprint
 from warplens.model.grid.simulated_blocks import neighbourhoods, random_blocks
-from warplens.model.grid.write_back import BEFORE, Evicted, WriteBack, write_back
+from warplens.model.grid.write_back import Evicted, WriteBack, write_back
 from warplens.model.trace.warp_streams import ReachedSectors
 
 TOTAL, SAMPLED = 4096, 1024
@@ -115,7 +115,7 @@ def test_parts_of_sectors_are_filled_up_and_the_last_stores_stay_in_l2() -> None
     nothing = SectorFootprint(1, 0, 0, 1, 0, 1, 0, 0)
     whole = written([nothing], [million], [DirtySectors(lines=128 * TOTAL)], TOTAL, h200)
     assert whole.filled == 0
-    held = (h200.speeds.dirty_share - BEFORE) * h200.l2_bytes  # BEFORE: written as well
+    held = (h200.speeds.dirty_share - h200.microarchitecture.dirty_before) * h200.l2_bytes  # that is written as well
     assert whole.sectors * 32 == pytest.approx(64 * MIB - held, rel=0.01)
     assert 0.5 < whole.writing < 0.7  # of 64 MiB 28 stay
     few = replace(million, each=64, others=64 * TOTAL, accesses=64)  # 8 MiB: loads need not wait for DRAM to write them

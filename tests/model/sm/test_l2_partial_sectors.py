@@ -22,7 +22,7 @@ from warplens.model.sm.l2_share import ALL_PLACES
 
 MEASURED = Path(__file__).parents[3] / "measurements" / "h200" / "parts_lost.csv"
 WALKS = wl.compile(source=source_of("walks"), arch="sm_90")
-PARTS, LINES = 744, 6976
+PARTS, WAYS, LINES = 744, 4, 6976
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_a_sector_inside_a_row_is_whole_and_its_ends_are_halves() -> None:
 
 class Walk:
     def __init__(self) -> None:
-        self.book = partial_sector_table(PARTS, LINES, 1 << 20)
+        self.book = partial_sector_table(PARTS, WAYS, LINES, 1 << 20)
         self.known, self.clock = np.zeros(ALL_PLACES, np.uint32), 0.0
 
     def store(self, sector: int, each: float, kept: bool = True) -> tuple[int, int]:
@@ -100,8 +100,8 @@ def test_whole_sectors_are_written_once_more_where_too_many_wait() -> None:
 
 
 def test_a_short_record_needs_no_book() -> None:
-    assert partial_sector_table(PARTS, LINES, PARTS // 2 - 1).tags.size == 0
-    assert partial_sector_table(PARTS, LINES, LINES).written.size > 0
+    assert partial_sector_table(PARTS, WAYS, LINES, PARTS // 2 - 1).tags.size == 0
+    assert partial_sector_table(PARTS, WAYS, LINES, LINES).written.size > 0
 
 
 TABLE = """extern "C" __global__ void rows_table(const float* x, const float* t, float* sink, int words, int mask) {

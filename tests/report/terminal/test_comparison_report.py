@@ -17,7 +17,17 @@ from warplens.cli.main import main
 from warplens.counters.comparison import Comparison, LineShare, MetricRow, Share, compare
 from warplens.report.json.document import schema
 from warplens.report.launch_view import LaunchView
-from warplens.report.terminal.comparison_report import amount, causes, conflicts, document, instructions, more, show, side, verdict
+from warplens.report.terminal.comparison_report import (
+    amount,
+    causes,
+    conflicts,
+    document,
+    instructions,
+    more,
+    show,
+    side,
+    verdict,
+)
 from warplens.report.terminal.console_layout import console
 
 ROOT = Path(__file__).parents[3]

@@ -23,6 +23,8 @@ from numpy.typing import NDArray
 from warplens.core.program import Program
 from warplens.counters.opcodes import width
 from warplens.emulator.state import trace_format as laid
+from warplens.machine import Machine
+from warplens.machine.parameter import assumed
 from warplens.model.address_hash import hashed
 from warplens.model.grid.atomic_packets import AtomicShape, packets
 from warplens.model.instruction.instruction_table import adds_floats, kind_of
@@ -31,16 +33,10 @@ from warplens.model.trace.trace_decoder import ENTER, OF_WARP, instruction, leng
 from warplens.model.trace.warp_streams import WarpStreams
 from warplens.simc import compiled
 
-ENOUGH = 200_000  # effort: passes to send: a fiftieth of a second
-TIMES = 4  # effort: repetitions, each with another address hash
-PLACES = 16  # of 8 KB; source: atomic_ports.csv
-# source: atomic_ports.csv
-BESIDE = 8  # ports from the first 8 KB of 16 to the second 8: half of them have a unit for both
-FARTHER = 12  # ports from 16 KB to the next; source: atomic_ports.csv
-# source: measurements/h200/flush.csv, loads of a warp after which blocks that started together are at random positions
-OUT_OF_STEP = 64
-STARTS = 4  # cycles between the first instructions of two SMs; assumed: fitted by hand to flush.csv
-CHAINS = 1 << 12  # effort: sectors tracked for float additions; sectors with the same hash share one entry
+ENOUGH = assumed(200_000, "passes", "effort: to send, a fiftieth of a second")
+TIMES = assumed(4, "repetitions", "effort: each with another address hash")
+PLACES = 16  # defined: of 8 KB, four bits of `place`
+CHAINS = assumed(1 << 12, "sectors", "effort: tracked for float additions; those with the same hash share an entry")
 
 
 class AtomicKind(IntEnum):
@@ -84,13 +80,21 @@ class AtomicWork(NamedTuple):
     blocks: int
 
 
+class PortDistances(NamedTuple):
+    """Ports from the first 8 KB of 16 to the second 8, of which half have a unit for both; from 16 KB to the next."""
+
+    second_8kb: int
+    next_16kb: int
+
+
 class AtomicTrace(NamedTuple):
-    """words: of the trace;  table, lows: of AtomicWork;  speeds;  seed: of the address hash."""
+    """words: of the trace;  table, lows: of AtomicWork;  speeds, distances;  seed: of the address hash."""
 
     words: NDArray[np.uint32]
     table: AtomicTable
     lows: NDArray[np.int64]
     speeds: AtomicSpeeds
+    distances: PortDistances
     seed: int
 
 
@@ -149,13 +153,13 @@ def atomic_table(program: Program) -> AtomicTable:
 
 
 @compiled
-def unit_of(sector, ports, seed):  # type: ignore[no-untyped-def]
+def unit_of(sector, ports, distances, seed):  # type: ignore[no-untyped-def]
     """(port, unit) of a sector (address / 32): of 8 KB each slot of 512 bytes of every other two lines has its own."""
     kilobyte = sector >> 5
     place, second, group = (kilobyte & 7) << 1 | sector >> 3 & 1, kilobyte >> 3 & 1, kilobyte >> 4 & 3
     place ^= int(hashed((kilobyte >> 3) + 1000033 * seed) * PLACES)
     first = int(hashed((kilobyte >> 6) + 1000003 * seed) * ports)
-    port = (first + place + BESIDE * second + FARTHER * group) % ports
+    port = (first + place + distances.second_8kb * second + distances.next_16kb * group) % ports
     return port, 2 * port + (second ^ group & 1)
 
 
@@ -297,7 +301,7 @@ def _send_passes(trace, at, cost, m, sms, times):  # type: ignore[no-untyped-def
     for k in range(cost.passes):
         # Round robin over sectors: the trace does not record which sector has more passes.
         place = _place_in_buffer(np.int64(words[at + laid.ACCESSED + k * number // cost.passes]), trace.lows)
-        port, unit = unit_of(place, times.ports.size, trace.seed)
+        port, unit = unit_of(place, times.ports.size, trace.distances, trace.seed)
         slot = sms.sent[m] % sms.in_flight.shape[1]
         now = max(now + cost.packets / cost.passes, sms.in_flight[m, slot])
         times.ports[port] = max(times.ports[port], now) + cost.port_cycles
@@ -338,13 +342,12 @@ def _count_lines(words, at, number):  # type: ignore[no-untyped-def]
     return lines, crowded
 
 
-def busy_units(work: AtomicWork, sms: int, resident: int, units: int, slots: int, speeds: AtomicSpeeds) -> float:
+def busy_units(work: AtomicWork, sms: int, resident: int, speeds: AtomicSpeeds, machine: Machine) -> float:
     """Average number of atomic units that are busy, while so many SMs with so many resident blocks send their atomics
-    as fast as they can.
-
-    units   two a port;  slots: passes in flight of one SM
-    """
-    streams = work.streams
+    as fast as they can."""
+    streams, micro = work.streams, machine.microarchitecture
+    units, slots = int(machine.speeds.atomic_units), int(machine.speeds.atomics_in_flight)
+    distances = PortDistances(int(micro.second_8kb), int(micro.next_16kb))
     number, waits = np.zeros((2, streams.starts.size), np.int64)
     found = _count_passes(streams.words, streams.starts, streams.ends, work.table, number, waits)
     if found == 0:
@@ -357,10 +360,10 @@ def busy_units(work: AtomicWork, sms: int, resident: int, units: int, slots: int
     order = np.argsort(np.array(streams.blocks), kind="stable")
     numbers = order[blocks % order.size] * streams.warps + mine % streams.warps
     starts, ends = streams.starts[numbers], np.where(blocks < work.blocks, streams.ends[numbers], 0)
-    spread = number[numbers] * np.minimum(waits[numbers] / OUT_OF_STEP, 1.0)
+    spread = number[numbers] * np.minimum(waits[numbers] / micro.lockstep_loads, 1.0)
     busy, elapsed = 0.0, 0.0
     for seed in range(TIMES):
-        trace = AtomicTrace(streams.words, work.table, work.lows, speeds, seed)
+        trace = AtomicTrace(streams.words, work.table, work.lows, speeds, distances, seed)
         position, resume, resume_end = _start_positions(trace, starts, ends, blocks, spread)
         senders = SendingSms(
             position=position,
@@ -368,7 +371,7 @@ def busy_units(work: AtomicWork, sms: int, resident: int, units: int, slots: int
             resume=resume,
             resume_end=resume_end,
             turn=np.zeros(sms, np.int64),
-            ready=float(STARTS) * np.arange(sms, dtype=np.float64),
+            ready=micro.start_cycles * np.arange(sms, dtype=np.float64),
             heap=np.arange(sms),
             in_flight=np.zeros((sms, slots)),
             sent=np.zeros(sms, np.int64),

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from warplens.core.counts import Trace
 from warplens.core.program import Program
 from warplens.counters.opcodes import width
+from warplens.machine.parameter import assumed
 from warplens.model.grid.dirty_sectors import DirtySectors, SectorAccess, dirty_sectors
 from warplens.model.grid.neighbours import sharers
 from warplens.model.grid.sector_footprint import SectorFootprint, footprint
@@ -19,7 +20,7 @@ from warplens.model.instruction.instruction_table import InstructionTable, kind_
 from warplens.model.layout import Kind
 from warplens.model.trace.warp_streams import ReachedSectors, WarpStreams, sectors_of
 
-ENOUGH = 1_000_000  # effort: sectors to analyse
+ENOUGH = assumed(1_000_000, "sectors", "effort: to analyse")
 Buffers = Sequence[tuple[int, int]]
 
 

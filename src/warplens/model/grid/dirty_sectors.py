@@ -12,10 +12,11 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
+from warplens.machine.parameter import assumed
 from warplens.model.trace.warp_streams import ReachedSectors
 
 WHOLE = 32  # bytes
-ROUNDING = 0.01  # defined: tolerance for sums of thirds and fifths
+ROUNDING = assumed(0.01, "bytes", "a tolerance: thirds and fifths of a sector add up to a whole one")
 
 
 class SectorAccess(IntEnum):

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warplens.emulator.state.trace_format import ACCESSED, GLOBAL
+from warplens.machine.parameter import assumed
 from warplens.model.address_hash import hashed
 from warplens.model.instruction.instruction_table import InstructionTable
 from warplens.model.layout import Kind
@@ -21,11 +22,9 @@ from warplens.model.trace.trace_decoder import ENTER, OF_WARP, basic_block, inst
 from warplens.model.trace.warp_streams import WarpStreams
 from warplens.simc import compiled
 
-ENOUGH = 400_000  # effort: 64-byte pieces to analyse, each with every block that reaches it
-MOST = 10 * ENOUGH  # effort: of 16 bytes each
-PHASES = 1024  # effort: between barriers; later ones count as one
-# source: `late` with 48 steps
-ALL_THE_SAME = 0.12  # share of a neighbour's earlier loads that is waited for nevertheless: measurements/h200/seams.csv
+ENOUGH = assumed(400_000, "pieces of 64 bytes", "effort: to analyse, each with every block that reaches it")
+MOST = assumed(10 * ENOUGH, "entries of 16 bytes", "effort: that all pieces have at the most")
+PHASES = assumed(1024, "phases between barriers", "effort: later ones count as one")
 
 
 class LoadedPieces(NamedTuple):
@@ -45,12 +44,13 @@ class LoadedPieces(NamedTuple):
 
 
 def first_touch_shares(
-    streams: WarpStreams, sampled: Sequence[int], at_once: int, code: InstructionTable
+    streams: WarpStreams, sampled: Sequence[int], at_once: int, code: InstructionTable, waited_share: float
 ) -> NDArray[np.float64]:
     """By instruction: of the pieces that a block loads first with it, the share that no other concurrently running
     block has loaded before.
 
     streams   of the blocks `sampled` and of those that share lines with them
+    waited_share   of what a neighbour has loaded before, that counts as loaded first
     """
 
     def read_loads(share: float, out: LoadedPieces) -> int:
@@ -72,7 +72,7 @@ def first_touch_shares(
     window = at_once / (float(loads.stages.max(initial=0)) + 1.0)
     _count_first_touches(loads, numbers, np.isin(numbers, np.array(sampled, np.int64)), at_once, window, counts)
     alone = np.where(counts.loads > 0, counts.first / np.maximum(counts.loads, 1.0), 1.0)
-    return alone + ALL_THE_SAME * (1 - alone)
+    return alone + waited_share * (1 - alone)
 
 
 class FirstTouchCounts(NamedTuple):

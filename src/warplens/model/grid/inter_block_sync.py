@@ -32,13 +32,14 @@ from warplens.core.counts import Trace
 from warplens.core.program import Program
 from warplens.counters.opcodes import width
 from warplens.machine import Speeds
+from warplens.machine.parameter import assumed
 from warplens.model.grid.simulated_blocks import SimulatedBlocks
 from warplens.model.trace.warp_streams import ReachedSectors, WarpStreams, sectors_of
 from warplens.sass.block_queue import PUBLISHES, waiting_loads
 
 WAITING = "its blocks wait for each other, and a prediction runs only some of them: measure it on a GPU"
-FIRST_BLOCKS = 48  # effort: analysed
-ENOUGH = 200_000  # effort: sectors analysed
+FIRST_BLOCKS = assumed(48, "blocks", "effort: to analyse")
+ENOUGH = assumed(200_000, "sectors", "effort: to analyse")
 
 
 class FlagAccess(IntEnum):

@@ -15,7 +15,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from warplens.machine import Machine
+from warplens.machine import Machine, Microarchitecture
+from warplens.machine.parameter import assumed
 from warplens.model.grid.atomic_units import AtomicSpeeds, AtomicWork, atomic_table, busy_units
 from warplens.model.grid.buffer_footprints import (
     BufferExtents,
@@ -31,8 +32,8 @@ from warplens.model.grid.request_coalescing import coalesced_requests
 from warplens.model.grid.sector_footprint import SectorFootprint
 from warplens.model.grid.write_back import Evicted, write_back
 
-APART = 0.5  # assumed: distance (1: random), above which blocks do not run in lockstep
-WAVES = 64  # effort: waves of blocks that are told apart; later ones are like the last of these
+APART = assumed(0.5, "of the distance in a random order", "blocks that are further apart do not run in lockstep")
+WAVES = assumed(64, "waves of blocks", "effort: that are told apart; later ones are like the last of these")
 
 
 class SupplyArrays(NamedTuple):
@@ -93,7 +94,7 @@ class MemorySupply:
     def of(grid: RecordedGrid, machine: Machine, buffers: Buffers) -> MemorySupply:
         extents, accesses, total = BufferExtents.of(buffers), SampledAccesses.of(grid), grid.blocks
         footprints = buffer_footprints(accesses, extents)
-        sharing = sharing_of(accesses, extents, footprints)
+        sharing = sharing_of(accesses, extents, footprints, machine.microarchitecture)
         evicted = Evicted.of(*footprints, total, machine)
         written = write_back(footprints.reads, footprints.writes, footprints.dirty, evicted, total, machine)
         reads = [evicted.dram_footprint(*each) for each in zip(*footprints, strict=True)]
@@ -117,7 +118,7 @@ class MemorySupply:
             writing=written.writing,
             reached=sum(2 * f.of(total) for f in reads),
             of_units=total / grid.chosen.of_blocks / busy_atomic_units(grid, machine, extents.lows),
-            first=first_touches(grid),
+            first=first_touches(grid, machine.microarchitecture.waited_share),
         )
 
     def with_evictions(self, pieces: float, filled: float, written: float) -> MemorySupply:
@@ -140,7 +141,9 @@ class Sharing(NamedTuple):
     drift: NDArray[np.float64]
 
 
-def sharing_of(accesses: SampledAccesses, extents: BufferExtents, footprints: BufferFootprints) -> Sharing:
+def sharing_of(
+    accesses: SampledAccesses, extents: BufferExtents, footprints: BufferFootprints, units: Microarchitecture
+) -> Sharing:
     """How many SMs load the same lines, and how far apart in time."""
     grid, sample, (loads, _) = accesses.grid, accesses.sample, accesses.loads()
     active, number = grid.chosen.active, len(footprints.lines)
@@ -154,7 +157,7 @@ def sharing_of(accesses: SampledAccesses, extents: BufferExtents, footprints: Bu
         distance, found.drift[n] = progress_distance(
             sample.sectors[inside] >> np.uint32(2), sample.blocks[inside], sample.progress[inside]
         )
-        found.group[n] = coalesced_requests(footprints.reads[n], grid.concurrent, active)
+        found.group[n] = coalesced_requests(footprints.reads[n], grid.concurrent, active, units)
         if distance > APART:
             found.keys[n] = lines.of(grid.concurrent) / active
     return found
@@ -193,16 +196,14 @@ def busy_atomic_units(grid: RecordedGrid, machine: Machine, lows: NDArray[np.int
         reply_cycles=speeds.l2_atomic_reply_cycles * per_port,
     )
     work = AtomicWork(grid.sample, atomic_table(grid.program), np.sort(lows), grid.blocks)
-    return busy_units(
-        work, chosen.active, chosen.resident, int(speeds.atomic_units), int(speeds.atomics_in_flight), cycles
-    )
+    return busy_units(work, chosen.active, chosen.resident, cycles, machine)
 
 
-def first_touches(grid: RecordedGrid) -> NDArray[np.float64]:
+def first_touches(grid: RecordedGrid, waited_share: float) -> NDArray[np.float64]:
     """By instruction (first_touch.py)."""
     centres = grid.chosen.centres
     streams, blocks = (grid.neighbourhoods, centres) if centres else (grid.sample, grid.sample.blocks)
-    return first_touch_shares(streams, blocks, grid.concurrent, grid.code)
+    return first_touch_shares(streams, blocks, grid.concurrent, grid.code, waited_share)
 
 
 def _both_partitions_share(reads: Sequence[SectorFootprint]) -> float:

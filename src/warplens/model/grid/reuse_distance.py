@@ -14,9 +14,12 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-SHORT = 0.25  # assumed: gaps below half the average, relative to random ones: fewer mean that the order is not random
-SHARED_BY = 1.5  # assumed: blocks that share a sector, from which on their order matters
-ENOUGH = 16  # assumed: gaps that are a large enough sample
+from warplens.machine.parameter import assumed
+
+# Gaps between uses below half the average, relative to those in a random order.
+SHORT = assumed(0.25, "share", "fewer mean that the order is not random")
+SHARED_BY = assumed(1.5, "blocks", "from as many on that share a sector their order matters")
+ENOUGH = assumed(16, "gaps", "a large enough sample")
 
 
 @dataclass(frozen=True)

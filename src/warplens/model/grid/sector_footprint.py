@@ -20,14 +20,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from warplens.machine.parameter import assumed
 from warplens.model.grid.l2_partitions import allocated_lines, refetch_share
 from warplens.model.grid.neighbours import neighbours
 from warplens.model.grid.reuse_distance import NEVER_AGAIN, ReuseDistance, reuse_distance
 from warplens.model.grid.simulated_blocks import Grid
 
-ERRORS = 2.0  # standard errors by which an estimate may be below the whole buffer, which then counts as reached
-COMMON = 4  # assumed: sampled blocks, from which on a sector counts as common, unless random sharing gives as many
-MORE_THAN_CHANCE = 1.25  # assumed: times the number from random sharing
+# By which an estimate may be below the whole buffer, which then counts as reached.
+ERRORS = assumed(2.0, "standard errors", "nineteen of twenty estimates are nearer")
+COMMON = assumed(4, "sampled blocks", "a sector of so many is common, unless random sharing gives as many")
+MORE_THAN_CHANCE = assumed(1.25, "factor", "more than random sharing gives, by more than chance")
 
 
 class SectorClass(NamedTuple):

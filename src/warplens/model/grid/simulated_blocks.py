@@ -9,22 +9,24 @@ from itertools import product
 from warplens.core.counts import Trace
 from warplens.counters.occupancy import Occupancy
 from warplens.machine import Machine
+from warplens.machine.parameter import assumed
 from warplens.model.instruction.sm_resources import SmResources
 
-ENOUGH = 4_000_000  # effort: warp instructions to simulate: a second or less
-SEVERAL = 600_000  # effort: likewise, of more than one SM: a sixth of a second
-FOOTPRINT_BLOCKS = 2048  # effort: of the footprint's sample
-FOOTPRINT_INSTRUCTIONS = 4_000_000  # effort: likewise
-FOOTPRINT_SECTORS = 8_000_000  # effort: that the blocks of a sample reach: of more than a million some are taken
-# effort: more would leave no memory for the rest
-ALL_SECTORS = 40_000_000  # sectors that all blocks may reach where all are sampled
-LEAST_BLOCKS = 8  # effort: of a sample
-# effort: of a sample
-PAIRS_BLOCKS = 32  # if a block shares its data with one in 60, some pairs of these share it
-PAIRS_INSTRUCTIONS = 32_000_000  # effort: a quarter of a second of execution
-AT_ONCE = 2  # at most so many times the blocks that start at once are resident on an SM (31 of 16 were seen)
-CENTRES = 24  # effort: blocks sampled with all their neighbours
-CENTRES_INSTRUCTIONS = 4_000_000  # effort: of these
+ENOUGH = assumed(4_000_000, "warp instructions", "effort: to simulate, a second or less")
+SEVERAL = assumed(600_000, "warp instructions", "effort: likewise, of more than one SM: a sixth of a second")
+FOOTPRINT_BLOCKS = assumed(2048, "blocks", "effort: of the footprint's sample")
+FOOTPRINT_INSTRUCTIONS = assumed(4_000_000, "warp instructions", "effort: likewise")
+# That the blocks of a sample reach; of more than a million some are taken.
+FOOTPRINT_SECTORS = assumed(8_000_000, "sectors", "effort: likewise")
+# That all blocks may reach where all are sampled.
+ALL_SECTORS = assumed(40_000_000, "sectors", "effort: more would leave no memory for the rest")
+LEAST_BLOCKS = assumed(8, "blocks", "effort: of a sample, at least")
+PAIRS_BLOCKS = assumed(32, "blocks", "effort: if a block shares data with one in 60, some pairs of these do")
+PAIRS_INSTRUCTIONS = assumed(32_000_000, "warp instructions", "effort: a quarter of a second of execution")
+# Blocks that are resident on an SM at most, by those that start at once.
+AT_ONCE = assumed(2, "factor", "31 of 16 were seen on an H200 (measurements/h200/seats.csv)")
+CENTRES = assumed(24, "blocks", "effort: sampled with all their neighbours")
+CENTRES_INSTRUCTIONS = assumed(4_000_000, "warp instructions", "effort: of these")
 
 
 @dataclass(frozen=True)

@@ -12,14 +12,14 @@ from warplens.core.memory_opcodes import EVERY_ACTION, MEMORY, Action, opcodes
 from warplens.core.program import Constant, Immediate, Instruction, Program, Register
 from warplens.counters.opcodes import width
 from warplens.isa.dsl.decode import bind
-from warplens.machine import Speeds
+from warplens.machine import Machine, Speeds
 from warplens.model.instruction.register_banks import register_reads, takes_two_passes
 from warplens.model.instruction.wide_multiply import extra_stalls
 from warplens.model.layout import Kind, Pipe
 from warplens.sass.block_queue import past_l1
+from warplens.sass.control_codes import LONGEST_STALL
 
 Column = NDArray[np.int64]
-LINE = 64  # bytes of a constant-cache line; source: `table chain`, 64 apart
 ACTIONS: dict[Action, Kind] = {
     "load": Kind.LOAD, "store": Kind.STORE, "atomic": Kind.ATOMIC, "reduction": Kind.REDUCTION, "copy": Kind.ASYNC_COPY,
 }  # fmt: skip
@@ -29,14 +29,8 @@ KINDS = {
 }  # fmt: skip
 READING = ("fma", "fma_heavy", "alu", "fp16", "fp64")  # pipes whose instructions wait for register banks
 TIMELY, LATE = ("fma", "fma_heavy", "alu", "fp16"), ("fp64", "xu")  # results that compete for the register write port
-# Cycles of a BSYNC beyond its stall count: `two sides, all`; 4 to 14 for each group of lanes that arrives on its own.
-MEETING = 8  # source: `two sides, all` of calibration.csv
 SHARED_ONLY = frozenset({"SHFL", *opcodes(("shared",), EVERY_ACTION)})
-# Products of the matrix instructions that take as long as HMMA.16816; smaller shapes take tensor_half.
-# source: `matrix` of calibration.csv
-WHOLE = {"HMMA": 16 * 8 * 16, "IMMA": 16 * 8 * 32, "QMMA": 16 * 8 * 32, "BMMA": 16 * 8 * 256}
-MATRICES = frozenset({*WHOLE, "DMMA"})  # Nsight counts DMMA as fp64 pipe
-WHOLE_TF32, WHOLE_DOUBLE = 16 * 8 * 8, 16 * 8 * 4  # source: likewise
+MATRICES = frozenset({"HMMA", "IMMA", "QMMA", "BMMA", "DMMA"})  # Nsight counts DMMA as fp64 pipe
 # defined: rows x columns x depth
 SHAPES = {
     "884": 8 * 8 * 4, "1688": 16 * 8 * 8, "1684": 16 * 8 * 4, "16816": 16 * 8 * 16, "16832": 16 * 8 * 32,
@@ -87,25 +81,25 @@ class InstructionTable(NamedTuple):
     lasts: Column
 
 
-def machine_code(program: Program, speeds: Speeds) -> InstructionTable:
-    code = program.instructions
+def machine_code(program: Program, machine: Machine) -> InstructionTable:
+    code, units = program.instructions, machine.microarchitecture
     names = [pipe_of(i) for i in code]
-    pipes = [pipes_of(i, name, speeds) for i, name in zip(code, names, strict=True)]
+    pipes = [pipes_of(i, name, machine.speeds) for i, name in zip(code, names, strict=True)]
     late = [_is_late(i, name) for i, name in zip(code, names, strict=True)]
     barriers = [block_barrier(i) for i in code]
-    constants = [constant_place(i) for i in code]
-    stall = column(stall_count(i) for i in code)
+    constants = [constant_place(i, int(units.constant_line_bytes)) for i in code]
+    stall = column(stall_count(i, int(units.meeting_cycles)) for i in code)
     return InstructionTable(
         kind=column(kind_of(i) for i in code),
-        stall=stall + extra_stalls(program, stall),
+        stall=stall + extra_stalls(program, stall, units),
         stays=column(not i.control.yield_hint for i in code),
         write_barrier=column(scoreboard(i.control.write_barrier) for i in code),
         read_barrier=column(scoreboard(i.control.read_barrier) for i in code),
         wait_mask=column(i.control.wait_mask for i in code),
         pipe=column(first for first, _ in pipes),
         second_pipe=column(second for _, second in pipes),
-        pipe_cycles=np.array([pipe_cycles(i, name, speeds) for i, name in zip(code, names, strict=True)], np.float64),
-        latency=np.array([latency(i, name, speeds) for i, name in zip(code, names, strict=True)], np.float64),
+        pipe_cycles=np.array([pipe_cycles(i, name, machine) for i, name in zip(code, names, strict=True)], np.float64),
+        latency=np.array([latency(i, name, machine) for i, name in zip(code, names, strict=True)], np.float64),
         late_result=column(late),
         timely_result=column(name in TIMELY and not is_late for name, is_late in zip(names, late, strict=True)),
         bank_reads=register_reads(program, [name in READING for name in names]),
@@ -133,11 +127,12 @@ def pipe_of(instruction: Instruction) -> str:
     return binding.op.pipe if binding else "none"
 
 
-def stall_count(instruction: Instruction) -> int:
-    """Cycles until the warp's next instruction; a count above 11 without the yield hint lasts only 2."""
+def stall_count(instruction: Instruction, meeting_cycles: int) -> int:
+    """Cycles until the warp's next instruction, so many more after BSYNC; a long count without the yield hint lasts
+    only 2."""
     control = instruction.control
-    count = control.stall if control.stall <= 11 or control.yield_hint else 2
-    return count + (MEETING if instruction.base == "BSYNC" else 0)
+    count = control.stall if control.stall <= LONGEST_STALL or control.yield_hint else 2
+    return count + (meeting_cycles if instruction.base == "BSYNC" else 0)
 
 
 def scoreboard(number: int | None) -> int:
@@ -161,12 +156,12 @@ def groups_left(instruction: Instruction) -> int:
     return numbers[0] if kind_of(instruction) == Kind.COPY_WAIT and numbers else 0
 
 
-def constant_place(instruction: Instruction) -> tuple[int, int]:
+def constant_place(instruction: Instruction, line_bytes: int) -> tuple[int, int]:
     """(line, bank) of a load from constant memory."""
     place = next((o for o in instruction.operands if isinstance(o, Constant)), None)
     if kind_of(instruction) != Kind.CONSTANT_LOAD or place is None:
         return 0, 0
-    return place.offset // LINE, place.bank
+    return place.offset // line_bytes, place.bank
 
 
 def pipes_of(instruction: Instruction, pipe: str, speeds: Speeds) -> tuple[int, int]:
@@ -215,12 +210,13 @@ def kind_of(instruction: Instruction) -> Kind:
     return Kind.VARIABLE if instruction.control.write_barrier is not None else Kind.FIXED
 
 
-def pipe_cycles(instruction: Instruction, pipe: str, speeds: Speeds) -> float:
+def pipe_cycles(instruction: Instruction, pipe: str, machine: Machine) -> float:
     """Cycles for which an instruction occupies its pipe of the sub-partition."""
+    speeds = machine.speeds
     if instruction.base == "SHFL":
         return speeds.pipe_shuffle
     if instruction.base in MATRICES or pipe == "tensor":
-        return _matrix_cycles(instruction, speeds)
+        return _matrix_cycles(instruction, machine)
     if pipe in ("none", "lsu"):
         return 1.0
     if takes_two_passes(instruction):
@@ -230,13 +226,15 @@ def pipe_cycles(instruction: Instruction, pipe: str, speeds: Speeds) -> float:
     return float(getattr(speeds, f"pipe_{pipe}"))
 
 
-def _matrix_cycles(instruction: Instruction, speeds: Speeds) -> float:
+def _matrix_cycles(instruction: Instruction, machine: Machine) -> float:
     """Pipe cycles by shape and type: `matrix` of the calibration."""
+    speeds, units = machine.speeds, machine.microarchitecture
     named = (m.replace("x", "") for m in instruction.modifiers)  # 16816, but 16x8x16 for DMMA
     shape = next((m for m in named if m in SHAPES), "")
     if instruction.base == "DMMA":
-        return speeds.pipe_tensor_double * max(1.0, SHAPES.get(shape, WHOLE_DOUBLE) / WHOLE_DOUBLE)
-    whole = WHOLE_TF32 if "TF32" in instruction.modifiers else WHOLE.get(instruction.base, WHOLE["HMMA"])
+        return speeds.pipe_tensor_double * max(1.0, SHAPES.get(shape, units.shape_dmma) / units.shape_dmma)
+    kind = "tf32" if "TF32" in instruction.modifiers else instruction.base.lower()
+    whole = float(getattr(units, f"shape_{kind}", units.shape_hmma))
     share = SHAPES.get(shape, whole) / whole
     return speeds.pipe_tensor_half if share < 1 else speeds.pipe_tensor * share
 
@@ -247,12 +245,13 @@ LATENCIES: dict[str, str] = {
 }  # fmt: skip
 
 
-def latency(instruction: Instruction, pipe: str, speeds: Speeds) -> float:
+def latency(instruction: Instruction, pipe: str, machine: Machine) -> float:
+    speeds = machine.speeds
     if instruction.base == "MEMBAR" and "CTA" in instruction.modifiers:
         return 1.0
     if instruction.base in MATRICES or pipe == "tensor":
         # The result comes a fixed time after the pipe is free again: 18 cycles on an H200 for 6 shapes.
-        return speeds.latency_tensor - speeds.pipe_tensor + _matrix_cycles(instruction, speeds)
+        return speeds.latency_tensor - speeds.pipe_tensor + _matrix_cycles(instruction, machine)
     name = LATENCIES.get(instruction.base) or "xu"
     if pipe == "fp64" and instruction.base not in LATENCIES:
         return max(speeds.latency_xu, speeds.pipe_fp64)

@@ -15,6 +15,7 @@ from warplens.core.program import Instruction, Program
 from warplens.counters.opcodes import access, category
 from warplens.counters.sections.shared_memory import conflicts
 from warplens.counters.vocabulary import ALL, SHARED, WAVEFRONTS, Counts
+from warplens.machine.parameter import assumed
 from warplens.model.grid.inter_block_sync import InterBlockSync
 from warplens.model.instruction.instruction_table import kind_of
 from warplens.model.layout import Kind
@@ -37,8 +38,8 @@ from warplens.model.result.outcome import SimulationOutcome
 from warplens.model.result.prediction import Unit
 from warplens.model.result.request import PredictionRequest
 
-MANY_CONFLICTS = 1 / 3  # assumed: share from which on the limit names them
-BUSY = 80.0  # assumed: percent from which on a unit is the limit
+MANY_CONFLICTS = assumed(1 / 3, "share", "the limit names bank conflicts from there on")
+BUSY = assumed(80.0, "percent", "a unit that is as busy is the limit")
 LINE = 128  # defined: bytes of a warp access of 4 bytes a lane; a smaller access is limited by its instruction
 # Category of the instruction mix -> resource with a variable latency that its instructions use
 RESOURCES = {

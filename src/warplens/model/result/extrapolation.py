@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from warplens.machine.parameter import assumed
 from warplens.model.grid.memory_supply import MemorySupply
 from warplens.model.grid.simulated_blocks import SimulatedBlocks
 from warplens.model.result.outcome import SimulationOutcome
@@ -14,12 +15,11 @@ from warplens.model.result.request import PredictionRequest, SimulationInput
 from warplens.model.sm.activity import History, activity
 from warplens.model.sm.concurrent_sms import simulate_sms
 from warplens.model.sm.l1_cache import LINE, l1_lines
-from warplens.model.sm.l2_partial_sectors import PARTS
 from warplens.model.sm.simulate import CacheLines, SimulatedKernel
 from warplens.model.sm.sm_settings import Settings, settings_of
 from warplens.model.sm.sm_state import Counters
 
-ROUNDING = 0.02  # of the repetition count of the simulated part; assumed: the error of an estimate
+ROUNDING = assumed(0.02, "share", "the error of the estimate how often the simulated part is repeated")
 
 
 def simulation_outcome(request: PredictionRequest, inputs: SimulationInput) -> SimulationOutcome:
@@ -69,7 +69,7 @@ def cache_lines(request: PredictionRequest, chosen: SimulatedBlocks) -> CacheLin
     l1 = l1_lines(
         machine.limits.unified_bytes_per_multiprocessor, request.occupancy.carveout_bytes, machine.speeds.l1_share
     )
-    return CacheLines(l1, l2, int(PARTS * l2), int(machine.speeds.dirty_share * l2))
+    return CacheLines(l1, l2, int(machine.microarchitecture.partial_lines * l2), int(machine.speeds.dirty_share * l2))
 
 
 def mean_counts(counts: list[Counters]) -> Counters:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from warplens.core.metric import Metric
+from warplens.machine.parameter import Parameter
 from warplens.model.result.bottleneck import Bottleneck
 
 WHAT_IF = ("ideal_access", "no_bank_conflicts", "no_divergence", "full_occupancy", "double_bandwidth")
@@ -69,6 +70,8 @@ class Prediction:
     stalls_at    the same by instruction index: (reason -> warp cycles, summed over the simulated blocks)
     calibrated   "H200, 2026-11-21, driver ..." or "" where the GPU's tables are public numbers: then every output is
                  labelled `uncalibrated`
+    assumptions  numbers of the GPU that were read on another one, none where it is calibrated: how far they hold here
+                 nobody has measured
     coverage_measured   whether it was measured that such intervals hold 9 of 10 times: on this GPU, for launches whose
                  blocks do not wait for each other; elsewhere the interval is assumed
     """
@@ -89,6 +92,7 @@ class Prediction:
     calibrated: str = ""
     coverage_measured: bool = False
     limit: str = ""
+    assumptions: tuple[Parameter, ...] = ()
 
     def __repr__(self) -> str:
         interval = f"{self.low_us:.3g} to {self.high_us:.3g} us"

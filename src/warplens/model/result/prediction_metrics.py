@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from warplens.core.metric import Metric
+from warplens.machine.parameter import assumed, measured
 from warplens.model.layout import PIPES, REASONS
 from warplens.model.result.l2_hit_rate import PIECE, L2Lookups, L2Requests, lookups
 from warplens.model.result.outcome import SimulationOutcome
@@ -12,11 +13,12 @@ from warplens.model.result.prediction import Unit
 from warplens.model.result.rates import rates
 from warplens.model.result.request import PredictionRequest
 
-# Half widths of the interval.  The cost of a launch is known to a twentieth (`empty`, `equal work ... 4 rounds` of the
-# calibration); the rest to 0.3, which holds 505 of the 523 launches of the first five lists of tests/validation,
-# 97 %, with which the model has been examined, and 112 of the 118 of the sixth.  All of the time of GPUs without a
-# calibration: assumed; where blocks wait for each other: 1.1 of 132 blocks, 4 of 1,056 that all poll one word.
-LAUNCHED, CALIBRATED, PUBLISHED = 0.05, 0.3, 0.6  # source: the error of validation
+# Half widths of the interval: of the cost of a launch, and of the rest.  0.3 holds 505 of the 523 launches of the first
+# five lists of tests/validation, 97 %, with which the model has been examined, and 112 of the 118 of the sixth.
+LAUNCHED = measured(0.05, "share", "measurements/h200/calibration.csv, `empty` and `equal work` of 4 rounds")
+CALIBRATED = measured(0.3, "share", "tests/validation/first/h200/times.csv and those of later lists")
+# Of all of the time where a GPU is not calibrated, or blocks wait for each other.
+PUBLISHED = assumed(0.6, "share", "1.1 was seen of 132 blocks that wait, 4 of 1,056 that all poll one word")
 SECTOR = 32
 INSTRUCTION = 16  # defined: bytes
 
@@ -79,7 +81,7 @@ def _lookups(request: PredictionRequest, out: SimulationOutcome) -> L2Lookups:
         reads, stores, atomics, (supply.read - supply.filled) / PIECE, first, supply.both, supply.filled,
         len(request.program.instructions) * INSTRUCTION,
     )  # fmt: skip
-    return lookups(requests, int(request.machine.speeds.halves))
+    return lookups(requests, int(request.machine.speeds.halves), request.machine.microarchitecture)
 
 
 def units_of(request: PredictionRequest, out: SimulationOutcome, active: int) -> tuple[Unit, ...]:

@@ -20,12 +20,6 @@ from warplens.model.layout import StallReason
 from warplens.model.trace.trace_decoder import OF_WARP, basic_block
 from warplens.simc import Record, compiled
 
-# source: block_places.csv
-LARGE_BLOCK = 1.5  # next block starts after so many times its warps' start cycles: 98 cycles of 32 warps
-SETTLE = 100  # minimum cycles for which a warp slot stays empty: 92 to 130 on an H200; source: block_places.csv
-# assumed: fitted by hand to `stays` of calibration.csv
-TOGETHER = 4  # blocks of one SM whose ends are reported at once, between those of the other SMs
-
 
 class Next(IntEnum):
     """Index of Blocks.next: the next block, turn of a warp, block end to be noted, and noted end to be seen."""
@@ -42,16 +36,21 @@ class DispatchSettings(NamedTuple):
     first_block_cycles      from the launch until code and parameters are available to the first warps
     first_resident_cycle    when the first block becomes resident
     block_start_cycles      between two blocks of one SM, plus a cycle a warp;  warp_start_cycles: between its warps
-    block_end_cycles        from a block's end until its slot is reused
+    large_block_factor      next block starts at least so many times its warps' start cycles later
+    block_end_cycles        from a block's end until its slot is reused;  settle_cycles: of these, of an empty warp slot
     block_report_cycles     between the reported block ends of all SMs
+    ends_together           block ends of one SM that are reported at once
     """
 
     first_block_cycles: float
     first_resident_cycle: float
     block_start_cycles: float
     warp_start_cycles: float
+    large_block_factor: float
     block_end_cycles: float
+    settle_cycles: float
     block_report_cycles: float
+    ends_together: float
 
 
 class DispatchState(Record):
@@ -76,7 +75,7 @@ def start_block(place, started, warps, blocks, work, stalls, settings):  # type:
     blocks.next[Next.BLOCK] += 1
     blocks.may_start[0] = started + max(
         settings.block_start_cycles + work.warps,
-        LARGE_BLOCK * work.warps * settings.warp_start_cycles,
+        settings.large_block_factor * work.warps * settings.warp_start_cycles,
     )
     blocks.held[place], blocks.wave[place] = number, number // blocks.resident
     blocks.began[number] = started
@@ -125,10 +124,12 @@ def record_block_end(place, t, left, blocks, servers, settings):  # type: ignore
     All SMs report their blocks' ends to one unit, one after the other.  The first ones come in a burst, later ones
     between those of other SMs.
     """
-    early = 0.0 if blocks.began.size - left <= blocks.resident else TOGETHER * settings.block_report_cycles
+    together = settings.ends_together * settings.block_report_cycles
+    early = 0.0 if blocks.began.size - left <= blocks.resident else together
     servers.dispatch.reports = max(servers.dispatch.reports + settings.block_report_cycles, t + 1 - early)
     blocks.arrived[place, :] = 0
-    blocks.noted[blocks.next[Next.NOTED]] = max(servers.dispatch.reports, t + 1) + settings.block_end_cycles - SETTLE
+    noted = max(servers.dispatch.reports, t + 1) + settings.block_end_cycles - settings.settle_cycles
+    blocks.noted[blocks.next[Next.NOTED]] = noted
     blocks.next[Next.NOTED] += 1
 
 
@@ -142,8 +143,8 @@ def dispatch_blocks(t, warps, blocks, work, servers, stalls, settings):  # type:
         blocks.next[Next.SEEN] += 1
         for place in range(blocks.held.size):
             if blocks.next[Next.BLOCK] < blocks.began.size and has_slots(place, work.warps, blocks):
-                soon, each = t + SETTLE, settings.block_report_cycles
-                servers.dispatch.starts = max(servers.dispatch.starts, soon - TOGETHER * each) + each
+                soon, each = t + settings.settle_cycles, settings.block_report_cycles
+                servers.dispatch.starts = max(servers.dispatch.starts, soon - settings.ends_together * each) + each
                 started = max(np.ceil(max(servers.dispatch.starts, soon)), blocks.may_start[0])
                 start_block(place, started, warps, blocks, work, stalls, settings)
     if blocks.next[Next.BLOCK] < blocks.began.size and blocks.next[Next.SEEN] < blocks.next[Next.NOTED]:

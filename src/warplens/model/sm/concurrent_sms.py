@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warplens.errors import Unpredictable
+from warplens.machine.parameter import assumed
 from warplens.model import layout as p
 from warplens.model.grid.simulated_blocks import SimulatedBlocks
 from warplens.model.sm.activity import History
@@ -20,8 +21,7 @@ from warplens.model.sm.simulate import SimulatedKernel, simulate
 from warplens.model.sm.sm_state import Counters
 from warplens.model.trace.warp_streams import WarpStreams, select_blocks
 
-# effort: memory
-LINES = 1 << 20  # hashed line slots, with few collisions: launches simulated in this way request fewer lines
+LINES = assumed(1 << 20, "hashed lines", "effort: memory; launches simulated in this way request fewer lines")
 
 
 @dataclass(frozen=True)

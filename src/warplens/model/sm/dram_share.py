@@ -4,7 +4,7 @@ What it is   one server for reads and writes, with the SM's share of the bandwid
 Formula      cycles of a read = 64 B a piece / read_bytes, times lone_half where the neighbour is not requested;
              latency = latency + scatter * latency_spread + queue_cycles * busy / (1 - busy) + read-write turnarounds,
              where busy is the share of the time so far that DRAM worked.
-Parameters   DramSettings, from calibration/derive.py; PAGE and BUSIEST below.
+Parameters   DramSettings, and the largest utilisation of which waits are derived.
 Evidence     measurements/h200/lines_in_order.csv (which lines are slow together), near_halves.csv, calibration.csv.
 Known error  which lines are slow is drawn by a hash: right on average, not for each line.
 """
@@ -13,11 +13,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from warplens.machine.unit_speeds import BUSIEST
 from warplens.model.address_hash import hashed
 from warplens.simc import Record, compiled
 
-PAGE = 5  # log2 of the lines with similar DRAM latency, 4 KB; source: lines_in_order.csv
-BUSIEST = 0.85  # maximum utilisation of DRAM; assumed: as in calibration/derive.py
 SECTOR, PIECE = 32.0, 64.0  # bytes; defined: of a write, and of a read
 
 
@@ -25,6 +24,7 @@ class DramSettings(NamedTuple):
     """read_bytes, write_bytes: a cycle of the SM's share
     latency, latency_spread   of a load, and the unit of its deviations: cycles
     scatter                   deviations in spreads: the least, 10, 25, 50, 75, 90, 99 % and the most
+    page_shift                log2 of the lines with similar latency
     queue_cycles              wait of a load for a busy DRAM
     turn_cycles, turn_growth  likewise for turnarounds between reads and writes
     lone_half, lone_sector    cost factor of 64 bytes read, and of 32 written, without their neighbour"""
@@ -34,6 +34,7 @@ class DramSettings(NamedTuple):
     latency: float
     latency_spread: float
     scatter: Any
+    page_shift: int
     queue_cycles: float
     turn_cycles: float
     turn_growth: float
@@ -66,7 +67,7 @@ def latency_deviation(line, near, dram):  # type: ignore[no-untyped-def]
     1,240.  The others are alike within 4 KB, which are in one place: the near L2 partition, or the far one."""
     u = hashed(latency_group(line) + 3)
     if u < 0.9:
-        u = 0.9 * hashed((line >> PAGE) + 1) * (0.5 if near else 1.0)
+        u = 0.9 * hashed((line >> dram.page_shift) + 1) * (0.5 if near else 1.0)
     n, low, high = 0, 0.0, 0.1
     if u >= 0.99:
         n, low, high = 6, 0.99, 1.0

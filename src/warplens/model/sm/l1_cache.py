@@ -22,19 +22,20 @@ from warplens.model.sm.dram_share import latency_deviation, load_latency, read_p
 from warplens.model.sm.l2_port import L2Lookup, look_up_l2, send_request
 from warplens.simc import Record, compiled
 
-TAG_BANKS = 4  # source: `lines of a load` of calibration.csv
-# Tag bank bits: line numbers with an odd count of these bits (`lines of a load` of the calibration).
-FIRST_BITS, SECOND_BITS = 0b01010110101, 0b11101101111  # source: test_record.py compares all 196
+TAG_BANKS = 4  # defined: of the two bits of bank_of
 FAR = 16  # defined: flag next to the valid bit of a sector: it comes from DRAM
 LINE = 128  # bytes
 
 
 class L1Settings(NamedTuple):
-    """latency: of a hit, cycles;  bytes_per_cycle;  sectors_in_flight: maximum of misses, in sectors."""
+    """latency: of a hit, cycles;  bytes_per_cycle;  sectors_in_flight: maximum of misses, in sectors
+    high_bits, low_bits   of the line number, for the two bits of a tag bank's number"""
 
     latency: float
     bytes_per_cycle: float
     sectors_in_flight: float
+    high_bits: int
+    low_bits: int
 
 
 class L1State(Record):
@@ -190,8 +191,9 @@ def fill_line(mask, entry, missing, come, far, memory):  # type: ignore[no-untyp
 
 
 @compiled
-def bank_of(line):  # type: ignore[no-untyped-def]
-    return 2 * parity(line & FIRST_BITS) + parity(line & SECOND_BITS)
+def bank_of(line, l1):  # type: ignore[no-untyped-def]
+    """Bank of a line's tag, of L1Settings."""
+    return 2 * parity(line & l1.high_bits) + parity(line & l1.low_bits)
 
 
 @compiled

@@ -8,7 +8,7 @@ Formula      an SM sends a packet a cycle if no other does; where all send, L2 a
              Queued lines merge later stores to them, except those that a warp issues after a load.  So consecutive
              stores leave together unless too many others come between: those of the other sub-partitions do, if they
              have some waiting.  A store whose line is at the end of the queue misses it.
-Parameters   StoreQueueSettings, from calibration/derive.py; HELD and AT_THE_END below.
+Parameters   StoreQueueSettings.
 Evidence     `lines of a store` and `stores in a row` of the calibration; `mixed` and `gapped` of
              measurements/h200/stores_loads.csv; l1_leaving.csv: of one warp with 29 to 31 lines between a store misses
              its line, of four sub-partitions that store to 8 lines each and to the same again every time; with 35 and
@@ -22,25 +22,26 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from warplens.machine.parameter import assumed
 from warplens.model import layout as p
 from warplens.model.sm.dram_share import store_sectors
 from warplens.model.sm.l1_cache import FAR, allocate
 from warplens.model.sm.l2_share import Requester, holds_line
 from warplens.simc import Record, compiled
 
-SECTOR = 32.0  # bytes of a sector, and of a packet
-# source: stores_loads.csv
-HELD = 50  # minimum cycles for which a line waits: of eight stores to it, 48 cycles apart, all leave together
-ROUNDING = 0.5  # defined: bytes
-AT_THE_END = 4  # queue entries whose lines are draining; source: l1_leaving.csv
+SECTOR = 32.0  # defined: bytes, of a sector and of a packet
+ROUNDING = assumed(0.5, "bytes", "a tolerance")
 
 
 class StoreQueueSettings(NamedTuple):
-    """lines              queue capacity
+    """lines              queue capacity;  draining_lines: of these, at its end
+    hold_cycles        for which a line waits at least
     slack_cycles       by which the DRAM's work on stores may be late before the load/store unit waits
     late_near_cycles, late_far_cycles   of a store to a sector in flight to L1, from L2 and from DRAM"""
 
     lines: float
+    draining_lines: float
+    hold_cycles: float
     slack_cycles: float
     late_near_cycles: float
     late_far_cycles: float
@@ -144,7 +145,7 @@ def enqueue_store(request, stored, between, memory):  # type: ignore[no-untyped-
     come, most = servers.store_queue.lines, settings.store_queue.lines
     behind = max(come - queue.at[entry], between.own - 1 + between.others * (turn - queue.turn[entry]))
     joins = queue.leaves[entry] > at and queue.at[entry] > queue.loaded[request.slot] and behind < most - 1
-    at_the_end = most - AT_THE_END <= behind <= most
+    at_the_end = most - settings.store_queue.draining_lines <= behind <= most
     if there and not (at_the_end and queue.leaves[entry] > at):
         # Any sectors that L1 has (measurements/h200/l1_stores.csv), except those that are draining.
         memory.counts.l1_hits += count_sectors(mask)
@@ -210,4 +211,5 @@ def drain(entry, at, work, joins, memory):  # type: ignore[no-untyped-def]
         servers.load_store.free = max(servers.load_store.free, queue.freed[place])
         queue.freed[place] = begins
         servers.store_queue.lines += 1
-        queue.at[entry], queue.leaves[entry] = servers.store_queue.lines, max(begins, at + HELD)
+        queue.at[entry] = servers.store_queue.lines
+        queue.leaves[entry] = max(begins, at + memory.settings.store_queue.hold_cycles)

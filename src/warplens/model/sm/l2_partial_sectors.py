@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from warplens.machine.parameter import assumed
 from warplens.model import layout as p
 from warplens.model.address_hash import hashed
 from warplens.model.lru import find
@@ -21,22 +22,20 @@ from warplens.model.sm.dram_share import add_store_work
 from warplens.model.sm.l2_share import was_requested
 from warplens.simc import compiled
 
-# `walk stores` of parts_lost.csv: fills begin with 4 MB of such lines; in sets of 16 they would with 12, all at once.
-PARTS = 0.2  # share of L2's capacity for partially written lines; assumed: fitted by hand to parts_lost.csv
-WAYS = 4  # of a set; assumed: fitted by hand to parts_lost.csv
 SECTOR, HALF = 32.0, 16.0  # defined: bytes
-WHOLE = 31.5  # defined: tolerance: thirds of a sector add up to that
+WHOLE = assumed(31.5, "bytes", "a tolerance: thirds of a sector add up to that")
 # Flags that distinguish a sector that has been stored to, and filled, from one that has been read.
 STORED, FILLED = 1 << 41, 1 << 42  # defined: above all numbers of lines
 
 
 class PartialSectors(NamedTuple):
-    """Of partially written lines: tags, stamps (of stores), covered (bytes of each sector);  of all dirty lines:
-    written (tags), when.  No entries where a trace is too short to fill them."""
+    """Of partially written lines: tags, stamps (of stores), covered (bytes of each sector), ways (of a set);  of all
+    dirty lines: written (tags), when.  No entries where a trace is too short to fill them."""
 
     tags: Any
     stamps: Any
     covered: Any
+    ways: int
     written: Any
     when: Any
 
@@ -61,13 +60,14 @@ class StoredSectors(NamedTuple):
     each: SectorBytes
 
 
-def partial_sector_table(parts: int, lines: int, words: int) -> PartialSectors:
-    """Tables for so many partially written lines, and dirty lines, for a trace of so many words."""
-    some = 0 if 2 * words < parts else max(parts // WAYS, 1) * WAYS
+def partial_sector_table(parts: int, ways: int, lines: int, words: int) -> PartialSectors:
+    """Tables for so many partially written lines in sets of `ways`, and dirty lines, for a trace of so many words."""
+    some = 0 if 2 * words < parts else max(parts // ways, 1) * ways
     every = 0 if 2 * words < lines else max(lines // p.WAYS, 1) * p.WAYS
     return PartialSectors(
-        np.full(some, -1, np.int64), np.zeros(some), np.zeros(4 * some), np.full(every, -1, np.int64), np.zeros(every)
-    )
+        np.full(some, -1, np.int64), np.zeros(some), np.zeros(4 * some), ways, np.full(every, -1, np.int64),
+        np.zeros(every),
+    )  # fmt: skip
 
 
 @compiled
@@ -133,7 +133,7 @@ def record_store(line, stored, kept, known, book, clock):  # type: ignore[no-unt
     if book.written.size:
         at, waits = find(book.written, book.when, book.written.size // p.WAYS, p.WAYS, key)
         book.written[at], book.when[at] = key, clock
-    entry, there = find(book.tags, book.stamps, book.tags.size // WAYS, WAYS, key)
+    entry, there = find(book.tags, book.stamps, book.tags.size // book.ways, book.ways, key)
     filled = again = 0
     for at in range(stored.first, stored.last):
         beside = count_neighbours(words, at, stored.begin, stored.end)

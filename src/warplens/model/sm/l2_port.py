@@ -2,7 +2,7 @@
 
 What it is   one server for requests, one for L2's replies, one for the SM's port.
 Formula      cycles of a reply = max(bytes / read_bytes, line_read_cycles), and bytes / port_bytes at the port.
-Parameters   L2Settings; REQUEST and MANY below.  Which lines come from DRAM: grid/memory_supply.py.
+Parameters   L2Settings.  Which lines come from DRAM: grid/memory_supply.py.
 Evidence     measurements/h200/stores_loads.csv (`mixed`), near_halves.csv, joined.csv.
 Known error  requests of other SMs are a share of the bandwidth, not an order in time.
 """
@@ -17,23 +17,26 @@ from warplens.model.grid.request_coalescing import arrival_share
 from warplens.model.sm.l2_share import Requester, holds_line, was_requested
 from warplens.simc import Record, compiled
 
-REQUEST = 16.0  # bytes to L2 per line of a load request; assumed: fitted by hand to `mixed` of stores_loads.csv
 ONE_SECTOR = 1 << 40  # defined: distinguishes the bit of a sector from that of its 64 bytes
-MANY = 16  # SMs of which some are near either L2 partition; source: near_halves.csv
 
 
 class L2Settings(NamedTuple):
     """port_bytes: a cycle that the SM receives;  read_bytes, write_bytes: a cycle of its share of L2
     line_read_cycles, line_write_cycles   of a line at least, of its share of L2
-    latency      of a load that hits, cycles;  partitions: of L2"""
+    request_bytes   to L2 per line of a load
+    latency      of a load that hits, cycles;  partitions: of L2;  both_halves: SMs of which some are near either
+    partial_ways   of a set of partially written lines"""
 
     port_bytes: float
     read_bytes: float
     write_bytes: float
     line_read_cycles: float
     line_write_cycles: float
+    request_bytes: float
     latency: float
     partitions: float
+    both_halves: float
+    partial_ways: int
 
 
 class L2State(Record):
@@ -105,20 +108,20 @@ def source_of(line, wave, supply):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def is_near_both_partitions(line, own, keys):  # type: ignore[no-untyped-def]
+def is_near_both_partitions(line, own, keys, l2):  # type: ignore[no-untyped-def]
     """Whether SMs near both partitions request a line at the same time, `own` being the share of one (`keys`: each
     at its own time): all of them get it as fast as SMs near its home do.  Of 16 and more neighbours some
     are near either partition, of 8 in one of five to three groups, of 2 seldom (measurements/h200/near_halves.csv:
     690 cycles alone and of 8, 590 of 16 to 132)."""
-    few = min(1.0 / (MANY * own), 1.0)
+    few = min(1.0 / (l2.both_halves * own), 1.0)
     return keys == 0 and hashed(line + 31) < few * few
 
 
 @compiled
 def send_request(at, memory):  # type: ignore[no-untyped-def]
     """Request a line for a load.  It does not wait for stores, but they wait for it."""
-    l2 = memory.servers.l2
-    l2.requests = max(l2.requests, at) + REQUEST / memory.settings.l2.write_bytes
+    l2, settings = memory.servers.l2, memory.settings.l2
+    l2.requests = max(l2.requests, at) + settings.request_bytes / settings.write_bytes
 
 
 @compiled
@@ -130,10 +133,10 @@ def look_up_l2(request, half, wanted, valid, before, memory):  # type: ignore[no
     far, lost, near, moved = before
     line, mask, counts, supply = request.line, request.mask, memory.counts, memory.supply
     from_dram, share, own, keys, buffer = source_of(line, request.wave, supply)
-    near = is_near_both_partitions(line, own, keys)
+    near = is_near_both_partitions(line, own, keys, memory.settings.l2)
     if buffer >= 0:
         since = request.at - memory.settings.dispatch.first_block_cycles
-        arrive = arrival_share(supply.group[buffer], supply.drift[buffer], since)
+        arrive = arrival_share(supply.group[buffer], supply.drift[buffer], since, memory.settings.merging)
         counts.l2_joined += wanted * (1.0 - arrive)
     asker = Requester(own, keys, False, request.wave)
     clock, partitions = memory.servers.l1.clock, memory.settings.l2.partitions

@@ -11,12 +11,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from warplens.machine.parameter import assumed
 from warplens.model import layout as p
 from warplens.model.address_hash import hashed
 from warplens.model.lru import find
 from warplens.simc import compiled
 
-ALL_PLACES = 1 << 22  # words; effort: memory of the simulation
+ALL_PLACES = assumed(1 << 22, "words", "effort: memory of the simulation")
 # defined: above all line numbers
 AT_HOME = 1 << 40  # distinguishes a line in its home partition from its copy in the other
 TWO_HALVES = 2

@@ -2,9 +2,9 @@
 
 What it is   one unit an SM serves the accesses of the four sub-partitions; L1 sees the real addresses.
 Formula      one access a sub-partition every issue_cycles; the unit takes max(wavefronts * 128 B / bytes_per_cycle,
-             global_request_cycles), miss_request_cycles at least where sectors go to L2, and no longer than TAGS_AHEAD
-             cycles less than the slowest bank of tags.
-Parameters   LoadStoreSettings, from calibration/derive.py; TAGS_AHEAD below.
+             global_request_cycles), miss_request_cycles at least where sectors go to L2, and no longer than
+             tag_lag_cycles less than the slowest bank of tags.
+Parameters   LoadStoreSettings.
 Evidence     `lines of a load`, `L1 hits`, `chain` of measurements/h200/calibration.csv; runs.csv.
 """
 
@@ -35,8 +35,6 @@ from warplens.model.trace.trace_decoder import passes, reached, space
 from warplens.model.trace.trace_decoder import sectors as sectors_of
 from warplens.simc import Record, compiled
 
-# assumed: fitted by hand to runs.csv
-TAGS_AHEAD = 8  # cycles that one tag bank may lag before the next access waits
 LOCAL_LINES = 1 << 16  # of a warp's local memory; defined: capacity
 
 
@@ -47,6 +45,7 @@ class LoadStoreSettings(NamedTuple):
     issue_cycles             of a sub-partition for one access;  wavefront_cycles: of it for one wavefront
     global_request_cycles, miss_request_cycles   minimum of the unit for one access, and for one that misses L1
     register_read_latency    until an access has read its registers
+    tag_lag_cycles           that one tag bank may lag before the next access waits
     ideal_access             1 where accesses are assumed to be fully coalesced
     """
 
@@ -56,6 +55,7 @@ class LoadStoreSettings(NamedTuple):
     global_request_cycles: float
     miss_request_cycles: float
     register_read_latency: float
+    tag_lag_cycles: float
     ideal_access: float
 
 
@@ -146,7 +146,8 @@ def serve_access(access, words, memory):  # type: ignore[no-untyped-def]
 def occupy_unit(free, cost, looked_up, memory):  # type: ignore[no-untyped-def]
     """Occupy the unit for `cost` cycles; all tags of the access have been looked up at `looked_up`."""
     servers, counts = memory.servers, memory.counts
-    servers.load_store.free = max(max(servers.load_store.free, free + cost), looked_up + 1 - TAGS_AHEAD)
+    lag = memory.settings.load_store.tag_lag_cycles
+    servers.load_store.free = max(max(servers.load_store.free, free + cost), looked_up + 1 - lag)
     counts.lsu_busy += cost
     last = max(servers.store_queue.taken, max(servers.atomics.free, servers.dram.free))
     counts.last_store = max(counts.last_store, last)
@@ -175,7 +176,7 @@ def serve_lines(access, words, sectors, lanes, free, memory):  # type: ignore[no
         while position < last and (int(words[position]) >> 2) + shift == line:
             mask |= 1 << (int(words[position]) & 3)
             position += 1
-        bank = bank_of(line)
+        bank = bank_of(line, memory.settings.l1)
         at = max(servers.tag_banks[bank], free)
         servers.tag_banks[bank] = at + 1
         looked_up = max(looked_up, at)

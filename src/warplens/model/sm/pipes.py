@@ -27,7 +27,14 @@ from warplens.model.layout import Pipe, StallReason
 from warplens.simc import compiled
 
 PAIR = 2  # registers of one bank for which it has to be free
-LATE_PLACE = 2  # cycles from a late instruction's issue to the issue slot that its result takes
+
+
+class PipeSettings(NamedTuple):
+    """second_cycles: for which an instruction takes its second pipe, at the end of its time in the first;
+    late_cycles: from a late instruction's issue to the issue slot that its result takes."""
+
+    second_cycles: float
+    late_cycles: float
 
 
 class Pipes(NamedTuple):
@@ -39,12 +46,13 @@ class Pipes(NamedTuple):
     turn: Any
     taken: Any
     issuer: Any
+    settings: PipeSettings
 
 
-def idle_pipes(parts: int) -> Pipes:
+def idle_pipes(parts: int, settings: PipeSettings) -> Pipes:
     """Idle pipes of so many sub-partitions."""
     free = np.zeros((parts, len(Pipe))), np.zeros((parts, p.BANKS))
-    return Pipes(*free, np.full(parts, Pipe.FMA_HEAVY), np.zeros(parts), np.full(parts, -1))
+    return Pipes(*free, np.full(parts, Pipe.FMA_HEAVY), np.zeros(parts), np.full(parts, -1), settings)
 
 
 @compiled
@@ -60,7 +68,7 @@ def pipe_ready(sp, i, t, work, pipes):  # type: ignore[no-untyped-def]
     free, also = pipes.free[sp, pipe_number(sp, i, work, pipes)], work.code.second_pipe[i]
     reason = StallReason.MATH_PIPE_THROTTLE
     if also > 0:
-        free = max(free, pipes.free[sp, also] - work.code.pipe_cycles[i] + p.ALSO_CYCLES)
+        free = max(free, pipes.free[sp, also] - work.code.pipe_cycles[i] + pipes.settings.second_cycles)
     if work.code.timely_result[i] > 0 and pipes.taken[sp] == max(free, t):
         free, reason = max(free, t) + 1, StallReason.DISPATCH_STALL
     return free, reason
@@ -90,12 +98,12 @@ def occupy_pipes(sp, slot, i, t, work, pipes, busy):  # type: ignore[no-untyped-
     pipes.free[sp, pipe] = max(pipes.free[sp, pipe], t) + work.code.pipe_cycles[i]
     busy[pipe] += work.code.pipe_cycles[i]
     if also > 0:
-        pipes.free[sp, also] = max(pipes.free[sp, also], t) + p.ALSO_CYCLES
-        busy[also] += p.ALSO_CYCLES
+        pipes.free[sp, also] = max(pipes.free[sp, also], t) + pipes.settings.second_cycles
+        busy[also] += pipes.settings.second_cycles
     if pipe == Pipe.FMA_LITE or pipe == Pipe.FMA_HEAVY:
         pipes.turn[sp] = Pipe.FMA_LITE + Pipe.FMA_HEAVY - pipe
     if work.code.late_result[i] > 0:
-        pipes.taken[sp] = t + LATE_PLACE
+        pipes.taken[sp] = t + pipes.settings.late_cycles
     reads = reuse_row(sp, slot, pipes)
     for bank in range(p.BANKS):
         pipes.banks[sp, bank] = max(pipes.banks[sp, bank], t) + work.code.bank_reads[i, reads, bank]

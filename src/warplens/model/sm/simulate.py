@@ -114,7 +114,8 @@ def simulate(
     blocks = _blocks(kernel.resources, number, settings)
     results = Results(np.zeros((len(StallReason), code.kind.size)), np.zeros(number), np.zeros(len(Pipe)))
     seen = np.zeros(code.kind.size // p.CODE_LINE + 1, np.int64)  # code lines that have been fetched
-    _run(_warps(slots), blocks, work, memory, idle_pipes(kernel.resources.sub_partitions), seen, results)
+    pipes = idle_pipes(kernel.resources.sub_partitions, settings.pipes)
+    _run(_warps(slots), blocks, work, memory, pipes, seen, results)
     history = History(blocks.began, results.ended, blocks.resided, memory.servers.dispatch.reports)
     return memory.counts, history, results
 
@@ -127,9 +128,9 @@ def _memory(kernel: SimulatedKernel, slots: int, words: int, asked_by_others: Ar
             np.full(entries, -1, np.int64), np.zeros(entries), np.zeros(entries, np.int64), np.zeros(4 * entries)
         ),
         store_queue=empty_store_queue(entries, slots, int(settings.store_queue.lines), parts),
-        constants=empty_constant_cache(),
+        constants=empty_constant_cache(settings.constants),
         l2_share=l2_share_table(lines.l2, words),
-        l2_partial=partial_sector_table(lines.partial, lines.dirty, words),
+        l2_partial=partial_sector_table(lines.partial, settings.l2.partial_ways, lines.dirty, words),
         asked=_empty_request_table(words),
         asked_by_others=asked_by_others,
         asked_now=asked_now,
