@@ -31,7 +31,7 @@ class FatbinEntry:
     code: bytes
 
 
-def cubins_within(data: bytes) -> dict[str, list[bytes]]:
+def extract_cubins(data: bytes) -> dict[str, list[bytes]]:
     """By architecture, in the order of the file; {} where it holds no fatbin.
 
     CubinError for fatbins without a cubin that can be read, and for damaged ones.
