@@ -15,6 +15,7 @@ import warplens as wl
 from warplens.emulator import LaneAccess
 from warplens.machine import machine
 from warplens.machine.dram_banks import bus_use
+from warplens.report.pictures._axes import LEFT
 from warplens.report.pictures.dram_timeline import dram_timeline, marks
 from warplens.report.pictures.lanes_to_banks import lanes_to_banks, wavefronts
 from warplens.report.pictures.lanes_to_sectors import lanes_to_sectors
@@ -188,3 +189,4 @@ def test_the_slope_of_the_roof_is_one_in_powers_of_ten() -> None:
     assert (low - high) / decade_y == pytest.approx((ridge - left) / decade_x, rel=0.01)
     assert end == high
     assert right > ridge > left
+    assert left == pytest.approx(LEFT, abs=0.1)  # the roof begins at the edge
