@@ -1,0 +1,36 @@
+"""`warplens run`: a whole program, with its kernels executed and timed here."""
+
+from __future__ import annotations
+
+import click
+
+from warplens.cli.options import GPU
+from warplens.errors import UsageError
+from warplens.system.atomic_write import check_place
+
+
+@click.command(context_settings={"ignore_unknown_options": False, "allow_interspersed_args": False})
+@GPU[0]
+@click.option("--real-time", is_flag=True, help="Leave the program's clocks alone; events still have predicted times.")
+@click.option("--report", metavar="F", default="", help="Write the report to a file (default: stderr).")
+@click.option("--json", "json_file", metavar="F", default="", help="Write the report as JSON, too.")
+@click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
+def run(gpu: str | None, real_time: bool, report: str, json_file: str, command: tuple[str, ...]) -> None:
+    """Run a CUDA program without a GPU: count and time each kernel that it launches.
+
+    warplens analyses and predicts kernels for NVIDIA GPUs; it is no way to use CUDA programs without one.  Host code
+    runs as always, kernels are executed here, and the times that the program measures are those predicted for --gpu.
+
+    \b
+      warplens run -- ./app --size 4096
+      warplens run --gpu a100 --json run.json -- python app.py
+    """
+    from warplens.commands.run_program import ProgramOutput, run_program
+
+    for place in filter(None, (report, json_file)):
+        check_place(place)
+    if not command[0]:
+        raise UsageError("the command is empty")
+    code = run_program(command, gpu, real_time, ProgramOutput(report, json_file))
+    if code:
+        raise click.exceptions.Exit(code)

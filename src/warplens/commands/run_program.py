@@ -1,0 +1,44 @@
+"""Run program: executes a whole program, and writes its report where it is wanted."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from warplens.machine import choose
+from warplens.program import Options, Outcome, serve
+from warplens.report.json import program_document
+from warplens.report.json.document import text
+from warplens.report.terminal import program_report
+from warplens.report.terminal.console_layout import console
+from warplens.run import write_text
+
+
+@dataclass(frozen=True)
+class ProgramOutput:
+    """Program output: files for the report, "" for stderr, and for the JSON document, "" for none."""
+
+    report: str = ""
+    json: str = ""
+
+
+def run_program(command: Sequence[str], gpu: str | None, real_time: bool, output: ProgramOutput) -> int:
+    """The program's exit code.  UsageError where it cannot be started."""
+    machine, _ = choose(gpu, os.environ)
+    outcome = serve(command, Options(machine, real_time))
+    write(outcome, output)
+    return outcome.exit_code
+
+
+def write(outcome: Outcome, output: ProgramOutput) -> None:
+    if output.json:
+        write_text(output.json, text(program_document.document(outcome.view, outcome.exit_code)))
+    if output.report:
+        page = io.StringIO()
+        program_report.show(outcome.view, console(page))
+        write_text(output.report, page.getvalue())
+    else:
+        program_report.show(outcome.view, console(sys.stderr))
