@@ -82,6 +82,16 @@ def test_a_c_program_of_the_runtime_api(capfd: pytest.CaptureFixture[str], tmp_p
     assert "answered with error 801: cudaGraphCreate" in ran.err
 
 
+def test_launches_that_repeat_others_are_not_executed(
+    capfd: pytest.CaptureFixture[str], tmp_path: Path, registered: Path
+) -> None:
+    ran = run(capfd, tmp_path, registered, "repeat")
+    assert ran.out == "PASS\n", ran.err
+    kernel = ran.kernel("scale")
+    assert (kernel["launches"], kernel["executed"]) == (2001, 3)
+    assert kernel["time_us"] / 2001 == pytest.approx(kernel["low_us"] / 2001, rel=0.3)
+
+
 def test_a_fault_is_reported_and_stays(capfd: pytest.CaptureFixture[str], tmp_path: Path, registered: Path) -> None:
     ran = run(capfd, tmp_path, registered, "stray", options=("--real-time",))
     assert ran.out == "launch 0 synchronize cudaErrorIllegalAddress malloc cudaErrorIllegalAddress\n"
@@ -116,6 +126,14 @@ def test_ctrl_c_ends_with_the_report_so_far(capfd: pytest.CaptureFixture[str], t
     ran = run(capfd, tmp_path, "sleep", "100")
     assert ran.code == 130
     assert ran.document["ended"] == "interrupted by Ctrl-C"
+
+
+@pytest.mark.long
+def test_a_program_of_numba(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    pytest.importorskip("numba")
+    ran = run(capfd, tmp_path, sys.executable, PROGRAMS / "numba_add.py")
+    assert ran.out == "PASS\n", ran.err
+    assert ran.kernel("add")["launches"] == 1
 
 
 NVCC, GXX = shutil.which("nvcc"), shutil.which("g++")

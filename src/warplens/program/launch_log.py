@@ -15,15 +15,24 @@ class LaunchLog:
     def __init__(self, view: ProgramView) -> None:
         self.view = view
         self._groups: dict[tuple[str, Launch], LaunchGroup] = {}
+        self._answered: list[tuple[LaunchGroup, LaunchTime]] = []
 
-    def launched(self, kernel: str, launch: Launch, run: Run, time: LaunchTime) -> None:
+    def launched(self, kernel: str, launch: Launch, run: Run, time: LaunchTime) -> int:
+        """The number of this launch, for others that repeat it."""
         group = self._groups.get((kernel, launch))
         if group is None:
             group = self._groups[kernel, launch] = LaunchGroup(kernel, launch, limit=time.limit)
             group.metrics = {**run.metrics, **time.metrics}
             self.view.groups.append(group)
-        group.launches += 1
         group.executed += 1
+        self._answered.append((group, time))
+        self.repeated(len(self._answered) - 1)
+        return len(self._answered) - 1
+
+    def repeated(self, number: int) -> None:
+        """A launch that does what that one did."""
+        group, time = self._answered[number]
+        group.launches += 1
         group.unpredicted += not time.predicted
         group.time_us += time.time_us
         group.low_us += time.low_us

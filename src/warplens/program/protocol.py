@@ -23,6 +23,7 @@ class Operation(IntEnum):
     OCCUPANCY = 7
     UNLOAD = 8
     MISSING = 9
+    ASSEMBLE = 10
 
 
 class NoticeKind(IntEnum):
@@ -30,6 +31,7 @@ class NoticeKind(IntEnum):
     FREED = 2
     WRITTEN = 3
     COPIED = 4
+    REPEATED = 5
 
 
 class Status(IntEnum):
@@ -61,7 +63,8 @@ FUNCTION = Struct("<12I")
 PARAMETER = Struct("<II")
 GLOBAL = Struct("<QQ")
 LAUNCH = Struct("<12I")
-LAUNCHED = Struct("<qdii")
+LAUNCHED = Struct("<qdiIII")
+TOUCHED = Struct("<QII")
 OCCUPANCY = Struct("<IIII")
 WORD = Struct("<i")
 

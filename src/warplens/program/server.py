@@ -193,6 +193,8 @@ class Server:
                 return device.variable(*named(payload))
             case Operation.OCCUPANCY:
                 return device.occupancy(payload)
+            case Operation.ASSEMBLE:
+                return device.assemble(payload)
             case Operation.UNLOAD:
                 return device.unload(named(payload)[0])
         raise AssertionError(f"operation {operation} is not known")

@@ -93,6 +93,26 @@ static int scaled(void) {
     return wrong;
 }
 
+/* Launches that repeat others exactly: a fill and a sum onto it, over and over. */
+static int repeated(void) {
+    enum { N = 1 << 12, ROUNDS = 2000 };
+    float *x, *y, host[4], factor = 2;
+    int n = N, wrong = 0;
+    wrong += cudaMalloc((void **)&x, 4 * N) || cudaMalloc((void **)&y, 4 * N);
+    wrong += cudaMemset(x, 0x3f, 4 * N) || cudaMemcpyToSymbol(&factor_shadow, &factor, 4, 0, 1);
+    void *values[] = {&x, &y, &n};
+    for (int k = 0; k < ROUNDS; k++) {
+        wrong += cudaMemset(y, 0, 4 * N);
+        wrong += cudaLaunchKernel((void *)scale_stub, (dim3){N / 256, 1, 1}, (dim3){256, 1, 1}, values, 0, 0);
+    }
+    wrong += cudaMemcpy(host, y, 16, 2);
+    float once = host[3];
+    wrong += cudaLaunchKernel((void *)scale_stub, (dim3){N / 256, 1, 1}, (dim3){256, 1, 1}, values, 0, 0);
+    wrong += cudaMemcpy(host, y, 16, 2);
+    printf("%s\n", !wrong && once > 1 && host[3] == 2 * once ? "PASS" : "FAIL");
+    return wrong;
+}
+
 static int strayed(void) {
     int *x;
     cudaMalloc((void **)&x, 4096);
@@ -108,5 +128,7 @@ int main(int count, char **words) {
         cudaDeviceSynchronize();
         abort();
     }
+    if (count > 1 && !strcmp(words[1], "repeat"))
+        return repeated();
     return count > 1 ? strayed() : scaled();
 }

@@ -18,6 +18,12 @@ static int valid(const void *first, size_t bytes) {
     return !in_arena(first) || block_of((uint64_t)first, bytes);
 }
 
+static void note_written(uint64_t address, size_t bytes) {
+    struct block *block = block_of(address, bytes);
+    mark_written(block);
+    notify(WRITTEN, 0, block->address, bytes, 0);
+}
+
 static size_t extent_of(size_t width, size_t height, size_t depth, size_t pitch, size_t slice) {
     return (depth - 1) * slice + (height - 1) * pitch + width;
 }
@@ -66,7 +72,7 @@ CUresult copy_rows(const struct rows *r, enum copy_kind kind, CUstream stream, i
     enum engine engine = kind == HOST_TO_DEVICE ? COPY_IN : kind == DEVICE_TO_HOST ? COPY_OUT : ANY_ENGINE;
     int64_t end = queue_work(stream, engine, 0, duration);
     if (in_arena(r->to))
-        notify(WRITTEN, 0, (uint64_t)r->to, written, 0);
+        note_written((uint64_t)r->to, written);
     notify(COPIED, kind, 0, bytes, duration);
     if (kind != DEVICE_TO_DEVICE && (waits || !pinned)) /* the driver stages what is not page-locked, and waits for it */
         wait_until(end);
@@ -99,7 +105,7 @@ CUresult fill_rows(uint64_t to, size_t pitch, size_t width, size_t height, uint3
         fill((char *)to + y * pitch, width, value, element);
     int64_t duration = gpu.next_copy_ns + width * height / gpu.fill_rate;
     queue_work(stream, ANY_ENGINE, 0, duration);
-    notify(WRITTEN, 0, to, written, 0);
+    note_written(to, written);
     notify(COPIED, 5, 0, width * height, duration); /* 5: a fill */
     return SUCCESS;
 }

@@ -90,13 +90,12 @@ EXPORT CUresult cudaGetLastError(void) {
 static char *printed;
 static size_t printed_bytes;
 
-void keep_printed(char *text, size_t bytes) {
+void keep_printed(const char *text, size_t bytes) {
     if (bytes) {
         printed = realloc(printed, printed_bytes + bytes);
         memcpy(printed + printed_bytes, text, bytes);
         printed_bytes += bytes;
     }
-    free(text);
 }
 
 void show_printed(void) {

@@ -20,7 +20,7 @@ CUresult finish(CUresult status, int64_t cost_ns);
 void start_runtime(void);            /* the runtime API initializes by itself, and makes the primary context current */
 CUresult keep_error(CUresult error); /* the last error of the runtime API, of this thread */
 void keep_fault(CUresult fault);     /* of a kernel: every call after it fails */
-void keep_printed(char *text, size_t bytes); /* what a kernel printed: shown when the program waits for it */
+void keep_printed(const char *text, size_t bytes); /* what a kernel printed: shown when the program waits for it */
 void show_printed(void);
 
 /* Memory (memory.c): the blocks that the program has allocated, by address. */
@@ -30,7 +30,10 @@ enum block_kind { DEVICE_MEMORY = 1, PINNED_MEMORY, MANAGED_MEMORY, MODULE_MEMOR
 struct block {
     uint64_t address, size;
     enum block_kind kind;
+    uint64_t version; /* another one after every change of its content; unique among all blocks */
 };
+
+void mark_written(struct block *block);
 
 struct block *block_of(uint64_t address, uint64_t bytes); /* that holds these bytes; NULL if none does */
 CUresult allocate(uint64_t size, enum block_kind kind, uint64_t *address);
@@ -104,4 +107,10 @@ struct shape {
 CUresult launch(struct function *function, const struct shape *shape, void **values, void **extra);
 void apply_attributes(struct shape *shape, const launch_attribute *attributes, unsigned count);
 
-void *known_entry(const char *name);
+/* Repeats (repeat.c) */
+
+const struct launch_answer *find_repeat(const struct launch_request *request, const char *parameters, size_t bytes);
+void keep_repeat(const struct launch_request *request, const char *parameters, size_t bytes,
+                 const struct launch_answer *answer, const struct touched_block *touched);
+
+void *known_entry(const char *name); /* entry_points.c */

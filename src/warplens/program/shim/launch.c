@@ -42,6 +42,22 @@ static CUresult check(const struct function *function, const struct shape *shape
     return SUCCESS;
 }
 
+static CUresult execute(const struct launch_request *request, const char *block, size_t bytes,
+                        struct launch_answer *answer) {
+    struct rest rest = {NULL, 0};
+    CUresult status = ask(LAUNCH, request, sizeof *request, block, bytes, answer, sizeof *answer, &rest);
+    if (!status) {
+        struct touched_block *touched = (struct touched_block *)rest.data;
+        size_t list = answer->touched * sizeof *touched;
+        keep_repeat(request, block, bytes, answer, touched);
+        if (answer->fault)
+            keep_fault(answer->fault);
+        keep_printed(rest.data + list, rest.bytes - list);
+    }
+    free(rest.data);
+    return status;
+}
+
 CUresult launch(struct function *function, const struct shape *shape, void **values, void **extra) {
     if (!function)
         return INVALID_HANDLE;
@@ -55,20 +71,19 @@ CUresult launch(struct function *function, const struct shape *shape, void **val
                                      shape->shared, {c->x, c->y, c->z}, shape->cooperative};
     char *block = calloc(1, function->info.parameter_bytes + 1);
     gather(function, block, values, extra);
-    struct launch_answer answer;
-    struct rest printed = {NULL, 0};
-    status = ask(LAUNCH, &request, sizeof request, block, function->info.parameter_bytes, &answer, sizeof answer, &printed);
-    free(block);
-    if (status) {
-        free(printed.data);
-        return status;
-    }
-    keep_printed(printed.data, printed.bytes);
-    if (answer.fault)
-        keep_fault(answer.fault);
     advance_clock(LAUNCH_NS);
-    queue_work(shape->stream, COMPUTE, answer.share, answer.nanoseconds);
-    return SUCCESS;
+    const struct launch_answer *repeated = find_repeat(&request, block, function->info.parameter_bytes);
+    struct launch_answer answer;
+    if (repeated) {
+        answer = *repeated;
+        notify(REPEATED, answer.number, 0, 0, 0);
+    } else {
+        status = execute(&request, block, function->info.parameter_bytes, &answer);
+    }
+    free(block);
+    if (!status)
+        queue_work(shape->stream, COMPUTE, answer.share, answer.nanoseconds);
+    return status;
 }
 
 void apply_attributes(struct shape *shape, const launch_attribute *attributes, unsigned count) {

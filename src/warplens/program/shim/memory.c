@@ -12,7 +12,7 @@ enum { ALIGNMENT = 512, GUARD = (1 << 16) + 1536 };
 
 static struct block *blocks; /* by rising address */
 static size_t count, room;
-static uint64_t used;
+static uint64_t used, versions;
 
 static size_t place_of(uint64_t address) { /* of the first block behind an address */
     size_t low = 0, high = count;
@@ -50,7 +50,12 @@ static void insert(size_t place, struct block block) {
     }
     memmove(blocks + place + 1, blocks + place, (count - place) * sizeof *blocks);
     blocks[place] = block;
+    blocks[place].version = ++versions;
     count++;
+}
+
+void mark_written(struct block *block) {
+    block->version = ++versions;
 }
 
 static uint64_t end_of(size_t place) { /* where the next block may begin */
@@ -67,7 +72,7 @@ CUresult allocate(uint64_t size, enum block_kind kind, uint64_t *address) {
         if (end > limit)
             end = limit;
         if (start <= end && end - start >= size + GUARD) {
-            insert(place, (struct block){start, size, kind});
+            insert(place, (struct block){start, size, kind, 0});
             notify(ALLOCATED, kind, start, size, 0);
             used += size;
             *address = start;
@@ -96,7 +101,7 @@ CUresult release(uint64_t address, int must_be_host) {
 
 void add_module_memory(uint64_t address, uint64_t size) {
     if (size)
-        insert(place_of(address), (struct block){address, size, MODULE_MEMORY});
+        insert(place_of(address), (struct block){address, size, MODULE_MEMORY, 0});
 }
 
 void remove_module_memory(uint64_t address) {

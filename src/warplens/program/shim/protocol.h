@@ -6,9 +6,9 @@
 
 #include "cuda_types.h"
 
-enum operation { HELLO = 1, NOTICES, LOAD, FUNCTION, GLOBAL, LAUNCH, OCCUPANCY, UNLOAD, MISSING };
+enum operation { HELLO = 1, NOTICES, LOAD, FUNCTION, GLOBAL, LAUNCH, OCCUPANCY, UNLOAD, MISSING, ASSEMBLE };
 
-enum notice_kind { ALLOCATED = 1, FREED, WRITTEN, COPIED };
+enum notice_kind { ALLOCATED = 1, FREED, WRITTEN, COPIED, REPEATED };
 
 enum { ATTRIBUTES = 160 };
 
@@ -46,10 +46,18 @@ struct launch_request { /* the parameter block follows */
     uint32_t function, grid[3], block[3], shared, cluster[3], cooperative;
 };
 
-struct launch_answer { /* what the kernel printed follows */
+struct launch_answer { /* the blocks that it touched follow, then what the kernel printed */
     int64_t nanoseconds;
     double share; /* of the GPU that the grid occupies, at most 1 */
-    int32_t fault, padding;
+    int32_t fault;
+    uint32_t number;     /* of this answer, for a launch that repeats it */
+    uint32_t repeatable; /* whether it would do the same again, while these blocks stay as they are now */
+    uint32_t touched;
+};
+
+struct touched_block {
+    uint64_t address;
+    uint32_t written, padding;
 };
 
 struct occupancy_request {

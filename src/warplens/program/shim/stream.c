@@ -14,7 +14,7 @@ struct event {
 /* An event recorded while the stream is idle takes place when the work before it ended and, unless somebody has looked
    at it by then, when the next work begins, if that is so near.  Two events around a launch are then as far apart as its
    predicted time, which was calibrated so, however slow the host is that runs this. */
-enum { MOST_EARLY = 8, NEAR_NS = 1000000 };
+enum { MOST_EARLY = 8, NEAR_NS = 20000000 };
 
 struct stream {
     int64_t end;
