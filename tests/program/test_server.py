@@ -6,7 +6,6 @@ import os
 import shutil
 import signal
 import struct
-import subprocess
 import sys
 import threading
 import time
@@ -144,12 +143,8 @@ NVCC, GXX = shutil.which("nvcc"), shutil.which("g++")
     not (NVCC and GXX), reason="needs nvcc and g++; test_a_c_program_of_the_runtime_api has the same paths"
 )
 @pytest.mark.parametrize("runtime", ["static", "shared"])
-def test_a_program_that_nvcc_has_built(capfd: pytest.CaptureFixture[str], tmp_path: Path, runtime: str) -> None:
-    made = tmp_path / "saxpy"
-    subprocess.run(
-        [str(NVCC), "-arch=sm_90", "-cudart", runtime, "-o", str(made), str(PROGRAMS / "saxpy.cu")], check=True
-    )
-    ran = run(capfd, tmp_path, made)
+def test_a_program_that_nvcc_builds(capfd: pytest.CaptureFixture[str], tmp_path: Path, runtime: str) -> None:
+    ran = run(capfd, tmp_path, PROGRAMS / "saxpy.cu", "--", "unused", options=(f"--nvcc=-cudart={runtime}",))
     assert ran.code == 0, ran.out + ran.err
     assert ran.out.splitlines()[-1] == "PASS"
     assert "hello from 65536" in ran.out

@@ -14,16 +14,21 @@ from warplens.system.atomic_write import check_place
 @click.option("--real-time", is_flag=True, help="Leave the program's clocks alone; events still have predicted times.")
 @click.option("--report", metavar="F", default="", help="Write the report to a file (default: stderr).")
 @click.option("--json", "json_file", metavar="F", default="", help="Write the report as JSON, too.")
+@click.option("--nvcc", multiple=True, metavar="OPT", help="For nvcc, of .cu files: --nvcc=-O2, --nvcc=-Iinclude.")
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
-def run(gpu: str | None, real_time: bool, report: str, json_file: str, command: tuple[str, ...]) -> None:
+def run(
+    gpu: str | None, real_time: bool, report: str, json_file: str, nvcc: tuple[str, ...], command: tuple[str, ...]
+) -> None:  # fmt: skip
     """Run a CUDA program without a GPU: count and time each kernel that it launches.
 
     warplens analyses and predicts kernels for NVIDIA GPUs; it is no way to use CUDA programs without one.  Host code
     runs as always, kernels are executed here, and the times that the program measures are those predicted for --gpu.
+    COMMAND is a program with its arguments, or .cu files, which nvcc compiles first.
 
     \b
       warplens run -- ./app --size 4096
       warplens run --gpu a100 --json run.json -- python app.py
+      warplens run main.cu -- --size 4096
     """
     from warplens.commands.run_program import ProgramOutput, run_program
 
@@ -31,6 +36,6 @@ def run(gpu: str | None, real_time: bool, report: str, json_file: str, command: 
         check_place(place)
     if not command[0]:
         raise UsageError("the command is empty")
-    code = run_program(command, gpu, real_time, ProgramOutput(report, json_file))
+    code = run_program(command, gpu, real_time, ProgramOutput(report, json_file), nvcc)
     if code:
         raise click.exceptions.Exit(code)

@@ -6,10 +6,12 @@ import io
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
+from itertools import takewhile
 
 from warplens.machine import choose
-from warplens.program import Options, Outcome, serve
+from warplens.program import Options, Outcome, executable, serve
 from warplens.report.json import program_document
 from warplens.report.json.document import text
 from warplens.report.terminal import program_report
@@ -25,10 +27,23 @@ class ProgramOutput:
     json: str = ""
 
 
-def run_program(command: Sequence[str], gpu: str | None, real_time: bool, output: ProgramOutput) -> int:
-    """The program's exit code.  UsageError where it cannot be started."""
+def run_program(
+    command: Sequence[str], gpu: str | None, real_time: bool, output: ProgramOutput, nvcc: Sequence[str] = ()
+) -> int:
+    """The program's exit code.
+
+    command   of a program, or .cu files and the arguments of the program that they make, with `nvcc` as options
+    UsageError where it cannot be started, CompileError where it cannot be compiled.
+    """
     machine, _ = choose(gpu, os.environ)
-    outcome = serve(command, Options(machine, real_time))
+    with ExitStack() as stack:
+        if sources := list(takewhile(lambda word: word.endswith(".cu"), command)):
+            arguments = list(command[len(sources) :])
+            if arguments[:1] == ["--"]:
+                del arguments[0]
+            made = stack.enter_context(executable(sources, machine.arch, nvcc))
+            command = [str(made), *arguments]
+        outcome = serve(command, Options(machine, real_time))
     write(outcome, output)
     return outcome.exit_code
 

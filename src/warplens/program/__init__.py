@@ -5,6 +5,7 @@ process of `warplens run`, which shares the GPU's memory with it and executes an
 """
 
 from warplens.program.device import Options
+from warplens.program.nvcc_build import executable
 from warplens.program.server import Outcome, serve
 
-__all__ = ["Options", "Outcome", "serve"]
+__all__ = ["Options", "Outcome", "executable", "serve"]

@@ -37,7 +37,8 @@ class TimePredictor:
     def time(self, run: Run, function: LoadedFunction) -> LaunchTime:
         """The time of a launch that has just been executed; its memory is as the launch left it."""
         assert run.again is not None
-        key = function, run.kernel.kernel.cluster, run.launch, run.again.parameters, run.trace.executed.tobytes()
+        executed = run.counted.read()["executed"]
+        key = function, run.kernel.kernel.cluster, run.launch, run.again.parameters, executed.tobytes()
         found = self._known.get(key)
         if found is None:
             run.again.memory.again()
