@@ -1,9 +1,11 @@
 """Mutation run: small faults planted in src one at a time, and whether the tests notice.
 
     mutate.py check [--jobs N]             each mutant of sample.toml against the test that noticed it
-    mutate.py search COVERAGE OUT COUNT    COUNT mutants spread over src against all tests that run their lines
-    mutate.py again COVERAGE OUT           those of OUT that no test noticed once more, after tests were added
+    mutate.py search DATA TIMES OUT COUNT  COUNT mutants spread over src against the tests that run their lines
+    mutate.py again DATA TIMES OUT         those of OUT that no test noticed once more, after tests were added
     mutate.py keep OUT                     writes sample.toml from what a search found
+
+DATA is the coverage of each test, TIMES its time (README.md says how to collect them).
 
 `check` ends with 1 if a mutant survives that survivors.toml does not list, if a listed one is found no more in the
 sample, if more than one in five has gone with its code, or if less than nine in ten are caught.
@@ -20,8 +22,8 @@ import tomllib
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from queue import Queue
+from typing import TYPE_CHECKING
 
-from chosen_tests import Coverage
 from mutants import Mutant, all_mutants
 from planted import ROOT, Copy, Outcome
 
@@ -33,6 +35,9 @@ GONE = 0.2
 HOW = r" \((hangs|status -?\d+|cannot be imported)\)$"
 Name = tuple[str, str, str, int]
 
+if TYPE_CHECKING:
+    from chosen_tests import Coverage
+
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -40,24 +45,30 @@ def main() -> int:
     check_verb = verbs.add_parser("check")
     check_verb.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     search_verb = verbs.add_parser("search")
-    for name, kind in (("coverage", Path), ("out", Path), ("count", int)):
-        search_verb.add_argument(name, type=kind)
     again_verb = verbs.add_parser("again")
-    again_verb.add_argument("coverage", type=Path)
-    again_verb.add_argument("out", type=Path)
+    for verb in (search_verb, again_verb):
+        for name in ("data", "times", "out"):
+            verb.add_argument(name, type=Path)
+    search_verb.add_argument("count", type=int)
     verbs.add_parser("keep").add_argument("out", type=Path)
     asked = parser.parse_args()
     if asked.verb == "check":
         return check(asked.jobs)
     if asked.verb == "search":
         chosen = spread(all_mutants(SOURCES), asked.count)
-        search([mutant for first in range(5) for mutant in chosen[first::5]], Coverage(asked.coverage), asked.out)
+        search([mutant for first in range(5) for mutant in chosen[first::5]], _coverage(asked), asked.out)
     elif asked.verb == "again":
         missed = {_name(row) for row in results(asked.out).values() if row["caught"] is None}
-        search([m for m in all_mutants(SOURCES) if m.name in missed], Coverage(asked.coverage), asked.out, True)
+        search([m for m in all_mutants(SOURCES) if m.name in missed], _coverage(asked), asked.out, True)
     else:
         keep(asked.out)
     return 0
+
+
+def _coverage(asked: argparse.Namespace) -> Coverage:
+    from chosen_tests import Coverage  # needs coverage.py, `check` does not
+
+    return Coverage(asked.data, asked.times, SOURCES)
 
 
 def spread(mutants: list[Mutant], count: int) -> list[Mutant]:
@@ -72,7 +83,7 @@ def search(chosen: list[Mutant], coverage: Coverage, out: Path, again: bool = Fa
         for mutant in chosen:
             if not again and mutant.name in results(out):  # another process may write to it
                 continue
-            tests = coverage.tests(mutant, SOURCES)
+            tests = coverage.tests(mutant)
             outcome = copy.run(mutant, tests, BUDGET, coverage.failed) if tests else Outcome(None, True, 0.0)
             row = {"function": mutant.function, "line": mutant.line, "change": mutant.change, "number": mutant.number,
                    "caught": outcome.caught, "complete": outcome.complete, "seconds": round(outcome.seconds, 1),
