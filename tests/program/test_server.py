@@ -91,10 +91,22 @@ def test_launches_that_repeat_others_are_not_executed(
     assert kernel["time_us"] / 2001 == pytest.approx(kernel["low_us"] / 2001, rel=0.3)
 
 
+def test_copies_of_two_streams_overlap(capfd: pytest.CaptureFixture[str], tmp_path: Path, registered: Path) -> None:
+    ran = run(capfd, tmp_path, registered, "streams")
+    passed, microseconds = ran.out.split()
+    assert passed == "PASS", ran.err
+    one = ran.document["copies"]["host to device"]["time_us"]
+    assert one == pytest.approx((1 << 24) / 55_400 + 9.3, abs=0.1)  # the link of machine/h200.toml
+    assert one <= float(microseconds) < 1.6 * one
+
+
 def test_a_fault_is_reported_and_stays(capfd: pytest.CaptureFixture[str], tmp_path: Path, registered: Path) -> None:
-    ran = run(capfd, tmp_path, registered, "stray", options=("--real-time",))
+    report = tmp_path / "report.txt"
+    ran = run(capfd, tmp_path, registered, "stray", options=("--real-time", "--report", str(report)))
     assert ran.out == "launch 0 synchronize cudaErrorIllegalAddress malloc cudaErrorIllegalAddress\n"
     (fault,) = ran.document["faults"]
+    assert "\n" + fault + "\n" in "\n" + ran.err  # also where the report goes to a file
+    assert report.read_text().startswith(PURPOSE[:40])
     assert "out-of-bounds global write of 4 bytes" in fault
     assert "past the end of allocation 1 (4,096 bytes at 0x200000000000)" in fault
     assert "source.cu:7, stray at" in fault

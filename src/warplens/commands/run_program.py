@@ -55,5 +55,6 @@ def write(outcome: Outcome, output: ProgramOutput) -> None:
         page = io.StringIO()
         program_report.show(outcome.view, console(page))
         write_text(output.report, page.getvalue())
+        program_report.show_faults(outcome.view, console(sys.stderr))
     else:
         program_report.show(outcome.view, console(sys.stderr))

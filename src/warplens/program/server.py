@@ -9,6 +9,7 @@ import ctypes
 import os
 import secrets
 import selectors
+import shlex
 import signal
 import socket
 import struct
@@ -42,7 +43,7 @@ class Outcome:
 
 def serve(command: Sequence[str], options: Options) -> Outcome:
     """Runs the program to its end, or until Ctrl-C.  UsageError if it cannot be started."""
-    view = ProgramView(" ".join(command), options.gpu)
+    view = ProgramView(shlex.join(command), options.gpu)
     log = LaunchLog(view)
     if options.gpu.host_link is None:
         log.note(f"the link between the {options.gpu.title} and its host is not described: copies take the {LINK_OF}'s")

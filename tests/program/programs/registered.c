@@ -21,6 +21,8 @@ int cudaMalloc(void **pointer, size_t size);
 int cudaMallocManaged(void **pointer, size_t size, unsigned flags);
 int cudaFree(void *pointer);
 int cudaMemcpy(void *to, const void *from, size_t size, int kind);
+int cudaMallocHost(void **pointer, size_t size);
+int cudaMemcpyAsync(void *to, const void *from, size_t size, int kind, void *stream);
 int cudaMemset(void *to, int value, size_t size);
 int cudaMemcpyToSymbol(const void *symbol, const void *from, size_t size, size_t offset, int kind);
 int cudaDeviceSynchronize(void);
@@ -113,6 +115,22 @@ static int repeated(void) {
     return wrong;
 }
 
+/* Copies into the GPU and out of it on two streams, side by side; events on the default stream include both. */
+static int overlapped(void) {
+    enum { SIZE = 1 << 24 };
+    void *device[2], *host[2], *stream[2], *begin, *end;
+    int wrong = cudaEventCreate(&begin) || cudaEventCreate(&end);
+    for (int n = 0; n < 2; n++)
+        wrong += cudaMalloc(&device[n], SIZE) || cudaMallocHost(&host[n], SIZE) || cudaStreamCreate(&stream[n]);
+    float ms = 0;
+    wrong += cudaEventRecord(begin, 0);
+    wrong += cudaMemcpyAsync(device[0], host[0], SIZE, 1, stream[0]);
+    wrong += cudaMemcpyAsync(host[1], device[1], SIZE, 2, stream[1]);
+    wrong += cudaEventRecord(end, 0) || cudaDeviceSynchronize() || cudaEventElapsedTime(&ms, begin, end);
+    printf("%s %.1f\n", wrong ? "FAIL" : "PASS", 1000 * ms);
+    return wrong;
+}
+
 static int strayed(void) {
     int *x;
     cudaMalloc((void **)&x, 4096);
@@ -130,5 +148,7 @@ int main(int count, char **words) {
     }
     if (count > 1 && !strcmp(words[1], "repeat"))
         return repeated();
+    if (count > 1 && !strcmp(words[1], "streams"))
+        return overlapped();
     return count > 1 ? strayed() : scaled();
 }

@@ -59,7 +59,6 @@ CUresult fill_rows(uint64_t to, size_t pitch, size_t width, size_t height, uint3
 enum engine { COMPUTE, COPY_IN, COPY_OUT, ANY_ENGINE };
 
 int stream_known(CUstream stream);
-int64_t stream_end(CUstream stream); /* when what is queued will have ended */
 /* Queues work: it begins when the stream and the engine are free.  Gives its end. */
 int64_t queue_work(CUstream stream, enum engine engine, double share, int64_t duration);
 void stream_wait(CUstream stream, int64_t until);

@@ -61,9 +61,9 @@ int64_t device_end(void) {
     return last;
 }
 
-/* When work that is queued now may begin: the default stream waits for all others, and they for it. */
-static int64_t ready(struct stream *stream) {
-    int64_t at = stream->end > now() ? stream->end : now();
+/* When the work before ends: the default stream waits for all others, and they for it. */
+static int64_t end_before(struct stream *stream) {
+    int64_t at = stream->end;
     if (stream == &standard) {
         for (struct stream *s = streams; s; s = s->next)
             if (!s->separate && s->end > at)
@@ -72,6 +72,12 @@ static int64_t ready(struct stream *stream) {
         at = standard.end;
     }
     return at;
+}
+
+/* When work that is queued now may begin. */
+static int64_t ready(struct stream *stream) {
+    int64_t end = end_before(stream);
+    return end > now() ? end : now();
 }
 
 static int64_t room_for(double share, int64_t at, int64_t duration) {
@@ -98,6 +104,13 @@ static int64_t room_for(double share, int64_t at, int64_t duration) {
     return start;
 }
 
+static void move_early(struct stream *stream, int64_t start) {
+    for (int n = 0; n < stream->early_count; n++)
+        if (start - stream->early[n]->at < NEAR_NS)
+            stream->early[n]->at = start;
+    stream->early_count = 0;
+}
+
 int64_t queue_work(CUstream handle, enum engine engine, double share, int64_t duration) {
     struct stream *stream = found(handle);
     int64_t start = ready(stream);
@@ -108,18 +121,11 @@ int64_t queue_work(CUstream handle, enum engine engine, double share, int64_t du
             start = engines[engine];
         engines[engine] = start + duration;
     }
-    for (int n = 0; n < stream->early_count; n++)
-        if (start - stream->early[n]->at < NEAR_NS)
-            stream->early[n]->at = start;
-    stream->early_count = 0;
+    move_early(stream, start);
+    if (!stream->separate)
+        move_early(&standard, start);
     stream->end = start + duration;
     return stream->end;
-}
-
-int64_t stream_end(CUstream handle) {
-    struct stream *stream = found(handle);
-    int64_t end = ready(stream);
-    return end;
 }
 
 void stream_wait(CUstream handle, int64_t until) {
@@ -309,11 +315,11 @@ EXPORT CUresult cuEventRecord(CUevent handle, CUstream on) {
         status = INVALID_HANDLE;
     if (!status) {
         struct stream *stream = found(on);
-        int64_t at = ready(stream);
+        int64_t end = end_before(stream);
         settle_everywhere(event);
         event->recorded = 1;
-        event->at = at <= now() && now() - stream->end < NEAR_NS ? stream->end : at;
-        if (at <= now() && stream->early_count < MOST_EARLY)
+        event->at = now() - end < NEAR_NS ? end : now();
+        if (end <= now() && stream->early_count < MOST_EARLY)
             stream->early[stream->early_count++] = event;
     }
     return finish(status, EVENT_NS);

@@ -30,8 +30,7 @@ def show(view: ProgramView, out: Console) -> None:
     )
     if view.ended:
         out.print(Text(f"ended early: {view.ended}", "yellow"))
-    for fault in view.faults:
-        out.print(Text(fault, "red"))
+    show_faults(view, out)
     if view.groups:
         _show_times(view, out)
         _show_counters(view, out)
@@ -40,6 +39,11 @@ def show(view: ProgramView, out: Console) -> None:
         out.print(Text(f"\nnot provided, answered with error 801: {', '.join(view.missing)}"))
     for note in view.notes:
         out.print(Text(f"note: {note}", "dim"))
+
+
+def show_faults(view: ProgramView, out: Console) -> None:
+    for fault in view.faults:
+        out.print(Text(fault, "red"), soft_wrap=True)
 
 
 def ordered(view: ProgramView) -> list[LaunchGroup]:
