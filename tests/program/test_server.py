@@ -25,6 +25,7 @@ extern "C" __global__ void scale(const float* from, float* to, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) to[i] += factor * from[i];
 }
+extern "C" __global__ void endless(volatile int* x) { while (!*x) {} }
 extern "C" __global__ void stray(int* x) { x[100000 + threadIdx.x] = 1; }
 """
 LZ4, CUBIN = 0x2000, 2
@@ -109,8 +110,14 @@ def test_a_fault_is_reported_and_stays(capfd: pytest.CaptureFixture[str], tmp_pa
     assert report.read_text().startswith(PURPOSE[:40])
     assert "out-of-bounds global write of 4 bytes" in fault
     assert "past the end of allocation 1 (4,096 bytes at 0x200000000000)" in fault
-    assert "source.cu:7, stray at" in fault
+    assert "source.cu:8, stray at" in fault
     assert "block (0,0,0), thread (0,0,0)" in fault
+
+
+def test_an_endless_kernel_ends(capfd: pytest.CaptureFixture[str], tmp_path: Path, registered: Path) -> None:
+    ran = run(capfd, tmp_path, registered, "endless", options=("--budget", "100000"))
+    assert ran.out == "synchronize cudaErrorLaunchTimeout\n"
+    assert "endless loop? a warp executed more than 100,000 instructions" in ran.document["faults"][0]
 
 
 def test_a_program_that_crashes_leaves_its_report(

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import takewhile
+from typing import Any
 
 from warplens.machine import choose
 from warplens.program import Options, Outcome, executable, serve
@@ -28,11 +29,12 @@ class ProgramOutput:
 
 
 def run_program(
-    command: Sequence[str], gpu: str | None, real_time: bool, output: ProgramOutput, nvcc: Sequence[str] = ()
+    command: Sequence[str], gpu: str | None, output: ProgramOutput, nvcc: Sequence[str] = (), **wishes: Any
 ) -> int:
     """The program's exit code.
 
-    command   of a program, or .cu files and the arguments of the program that they make, with `nvcc` as options
+    command   of a program; or .cu files, to be compiled with `nvcc` as options, and the program's arguments
+    wishes    fields of Options
     UsageError where it cannot be started, CompileError where it cannot be compiled.
     """
     machine, _ = choose(gpu, os.environ)
@@ -43,7 +45,7 @@ def run_program(
                 del arguments[0]
             made = stack.enter_context(executable(sources, machine.arch, nvcc))
             command = [str(made), *arguments]
-        outcome = serve(command, Options(machine, real_time))
+        outcome = serve(command, Options(machine, **wishes))
     write(outcome, output)
     return outcome.exit_code
 

@@ -9,6 +9,7 @@ from warplens.core.launch import Launch
 from warplens.counters.occupancy import occupancy
 from warplens.emulator import available_threads
 from warplens.emulator import run as execute
+from warplens.emulator.execute.grid import DEFAULT_BUDGET
 from warplens.errors import CubinError, KernelFault, UnsupportedInstruction, UsageError
 from warplens.machine import Machine
 from warplens.program.arena import Arena, ArenaMemory
@@ -46,17 +47,18 @@ Answer = tuple[int, bytes]
 
 @dataclass(frozen=True)
 class Options:
-    """Options: the GPU, and whether the program's clocks stay real."""
+    """Options: the GPU, whether the program's clocks stay real, and how many instructions a warp may execute."""
 
     gpu: Machine
     real_time: bool = False
+    budget: int = DEFAULT_BUDGET
 
 
 class Device:
     """Device: answers the requests of one process."""
 
     def __init__(self, options: Options, log: LaunchLog) -> None:
-        self.gpu, self.log = options.gpu, log
+        self.gpu, self.budget, self.log = options.gpu, options.budget, log
         self.arena = Arena()
         self.predictor = TimePredictor(options.gpu)
         self.memo = LaunchMemo(self.arena)
@@ -150,7 +152,7 @@ class Device:
         try:
             counted = execute(
                 kernel.kernel, kernel.program, launch, request.parameters, memory, banks=banks,
-                threads=available_threads(), multiprocessors=self.gpu.multiprocessors,
+                threads=available_threads(), multiprocessors=self.gpu.multiprocessors, budget=self.budget,
             )  # fmt: skip
         except (KernelFault, UnsupportedInstruction, CubinError) as error:
             return self._fault(function.name, error)

@@ -46,11 +46,13 @@ static struct {
 static float factor_shadow;
 static void scale_stub(void) {}
 static void stray_stub(void) {}
+static void endless_stub(void) {}
 
 __attribute__((constructor)) static void enroll(void) {
     void **module = __cudaRegisterFatBinary(&wrapper);
     __cudaRegisterFunction(module, (char *)scale_stub, "scale", "scale", -1, 0, 0, 0, 0, 0);
     __cudaRegisterFunction(module, (char *)stray_stub, "stray", "stray", -1, 0, 0, 0, 0, 0);
+    __cudaRegisterFunction(module, (char *)endless_stub, "endless", "endless", -1, 0, 0, 0, 0, 0);
     __cudaRegisterVar(module, (char *)&factor_shadow, "factor", "factor", 0, 4, 1, 0);
     __cudaRegisterFatBinaryEnd(module);
 }
@@ -141,6 +143,16 @@ static int strayed(void) {
     return 0;
 }
 
+static int waited(void) {
+    int *x;
+    cudaMalloc((void **)&x, 4);
+    cudaMemset(x, 0, 4);
+    void *values[] = {&x};
+    cudaLaunchKernel((void *)endless_stub, (dim3){1, 1, 1}, (dim3){32, 1, 1}, values, 0, 0);
+    printf("synchronize %s\n", cudaGetErrorName(cudaDeviceSynchronize()));
+    return 0;
+}
+
 int main(int count, char **words) {
     if (count > 1 && !strcmp(words[1], "abort")) {
         cudaDeviceSynchronize();
@@ -148,6 +160,8 @@ int main(int count, char **words) {
     }
     if (count > 1 && !strcmp(words[1], "repeat"))
         return repeated();
+    if (count > 1 && !strcmp(words[1], "endless"))
+        return waited();
     if (count > 1 && !strcmp(words[1], "streams"))
         return overlapped();
     return count > 1 ? strayed() : scaled();
