@@ -21,9 +21,8 @@ import numpy as np
 import warplens as wl
 from warplens.errors import Unpredictable
 
-sys.path.insert(0, str(Path(__file__).parent / "validation"))
-from configurations import Configuration
-from lists import kernels
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+from validation.lists import Configuration, kernels
 
 LONGEST = 1000.0  # microseconds: what is asked for is asked of launches up to this
 ENOUGH = 2.0  # processor seconds

@@ -4,8 +4,8 @@
         visitors_lengths | travellers | travellers_lengths | newcomers | newcomers_lengths |
         wanderers | wanderers_lengths | settlers | settlers_lengths | long | stalls
 
-Predictions stand in benchmarks/validation/, written down before the launches were measured (those of `again` after);
-measurements in measurements/h200/.  The measured time is the median of CUDA events with L2 swept before each run.
+Predictions and measurements are in tests/validation/LIST/h200/; predictions.csv was written down before the launches
+were measured, again.csv after.  The measured time is the median of CUDA events with L2 swept before each run.
 """
 
 from __future__ import annotations
@@ -24,22 +24,15 @@ from warplens.machine import machine
 from warplens.model.result.prediction_metrics import interval
 
 ROOT = Path(__file__).parent.parent
+VALIDATION = ROOT / "tests" / "validation"
 LISTS = {
-    "first list": ("predictions.csv", "validation_times.csv"),
-    "second list": ("predictions_more.csv", "validation_times_more.csv"),
-    "third list": ("predictions_practice.csv", "validation_times_practice.csv"),
-    "fourth list": ("predictions_field.csv", "validation_times_field.csv"),
-    "fifth list": ("predictions_ladders.csv", "validation_times_ladders.csv"),
-    "sixth list": ("predictions_guests.csv", "validation_times_guests.csv"),
-    "seventh list": ("predictions_visitors.csv", "validation_times_visitors.csv"),
-    "eighth list": ("predictions_travellers.csv", "validation_times_travellers.csv"),
-    "ninth list": ("predictions_newcomers.csv", "validation_times_newcomers.csv"),
-    "tenth list": ("predictions_wanderers.csv", "validation_times_wanderers.csv"),
-    "eleventh list": ("predictions_settlers.csv", "validation_times_settlers.csv"),
-    "twelfth list": ("predictions_long.csv", "validation_times_long.csv"),
-}
+    "first list": "first", "second list": "second", "third list": "practice", "fourth list": "field",
+    "fifth list": "ladders", "sixth list": "guests", "seventh list": "visitors", "eighth list": "travellers",
+    "ninth list": "newcomers", "tenth list": "wanderers", "eleventh list": "settlers", "twelfth list": "long",
+}  # fmt: skip
+"""Each is a folder of tests/validation."""
 LADDERS, GUESTS, VISITORS, TRAVELLERS, NEWCOMERS, WANDERERS, SETTLERS, TWELFTH = list(LISTS)[4:]
-AGAIN = {f"{title}, again": (f"again/{ours}", theirs) for title, (ours, theirs) in list(LISTS.items())[:3]}
+AGAIN = {f"{title}, again": name for title, name in list(LISTS.items())[:3]}
 ALIKE = 0.03  # variants whose measured times differ by less have no order
 SHORT = 8  # microseconds: half of it is the launch itself
 MANY = 0.75  # of a list
@@ -89,15 +82,14 @@ def rows(path: Path) -> dict[str, Row]:
         return {row["name"]: row for row in csv.DictReader(line for line in file if not line.startswith("#"))}
 
 
-def launches(lists: Mapping[str, tuple[str, str]] = LISTS) -> dict[str, list[Launch]]:
+def launches(lists: Mapping[str, str] = LISTS, predictions: str = "predictions.csv") -> dict[str, list[Launch]]:
     """By list, those that were measured."""
     found = {}
-    for title, (predictions, times) in lists.items():
-        paths = ROOT / "benchmarks" / "validation" / predictions, ROOT / "measurements" / "h200" / times
-        if all(path.is_file() for path in paths):
-            predicted, measured = map(rows, paths)
-            told = {name: row for name, row in predicted.items() if row["time_us"]}  # the others were refused
-            found[title] = [Launch(name, row, measured[name]) for name, row in told.items() if name in measured]
+    for title, name in lists.items():
+        paths = (VALIDATION / name / "h200" / file for file in (predictions, "times.csv"))
+        predicted, measured = map(rows, paths)
+        told = {name: row for name, row in predicted.items() if row["time_us"]}  # the others were refused
+        found[title] = [Launch(name, row, measured[name]) for name, row in told.items() if name in measured]
     return found
 
 
@@ -251,9 +243,9 @@ def measured_stalls(row: Row) -> dict[str, float]:
 def top_stalls(title: str = SETTLERS) -> list[tuple[str, str, str, float, float]]:
     """Of each launch: its name, the reason that warps wait for most, predicted by the version of today (`again`) and
     measured, and the measured shares of both."""
-    again = rows(ROOT / "benchmarks" / "validation" / "again" / "stalls_settlers.csv")
+    again = rows(VALIDATION / LISTS[title] / "h200" / "stalls.csv")
     found = []
-    for name, row in rows(ROOT / "measurements" / "h200" / LISTS[title][1]).items():
+    for name, row in rows(VALIDATION / LISTS[title] / "h200" / "times.csv").items():
         stalls = measured_stalls(row)
         total, predicted = sum(stalls.values()), again[name]["top"]
         worst = max((reason for reason in stalls if reason != "selected"), key=lambda reason: stalls[reason])
@@ -297,7 +289,8 @@ def main() -> None:
         "wanderers_lengths": partial(lengths, title=WANDERERS), "settlers": partial(ladders, title=SETTLERS),
         "settlers_lengths": partial(lengths, title=SETTLERS), "long": long_launches, "stalls": stalls,
     }  # fmt: skip
-    for line in tables[sys.argv[1]](launches(AGAIN if sys.argv[1] == "again" else LISTS)):
+    found = launches(AGAIN, "again.csv") if sys.argv[1] == "again" else launches()
+    for line in tables[sys.argv[1]](found):
         print(line)
 
 

@@ -1,10 +1,9 @@
-"""Times and counters of a list on this machine's GPU: `measure.py OUT [--more | --practice | --field | --ladders |
---guests | --visitors | --travellers | --newcomers | --wanderers | --settlers |
---long] [--cubins FILE]`.
+"""Times and counters of a list on this machine's GPU: `measure.py OUT [--LIST] [--cubins FILE]`.
 
-OUT/validation_times.csv (or ..._more.csv ...): by CUDA events, L2 swept (cold) and with the same launch
-before (warm), with Nsight Compute's counters (caches emptied before each pass, clocks left alone) where `ncu` is found.
-Cubins may be compiled beforehand on another machine: `measure.py --compile FILE`, with an option those of one list.
+The list is a folder of tests/validation ("--settlers"), the first if none is named.  OUT/LIST.csv: times by CUDA
+events, L2 swept (cold) and with the same launch before (warm), with Nsight Compute's counters (caches emptied before
+each pass, clocks left alone) where `ncu` is found.  It is kept as the list's h200/times.csv.
+Cubins may be compiled beforehand on another machine: `measure.py --compile FILE [--LIST]`.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ import pickle
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -22,15 +21,12 @@ from typing import Any
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).parent))
-from configurations import Configuration
-from lists import LISTS, List, asked
-
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
+from validation.lists import Configuration, List, asked
 from warplens.core.launch import Launch
 from warplens.hardware import Gpu, Job, launch, open_gpu, time
 from warplens.hardware.ncu import CACHES, KEEP, read_csv
 
-KERNELS = Path(__file__).parents[2] / "tests" / "kernels"
 STALLS = (
     "barrier", "branch_resolving", "dispatch_stall", "drain", "gmma", "imc_miss", "lg_throttle", "long_scoreboard",
     "math_pipe_throttle", "membar", "mio_throttle", "misc", "no_instruction", "not_selected", "selected",
@@ -56,12 +52,12 @@ class Code:
     sizes: Mapping[str, tuple[int, ...]]
 
 
-def compiled(lists: Iterable[List]) -> dict[str, Code]:
+def compiled(chosen: List) -> dict[str, Code]:
     import warplens as wl
 
     found = {}
-    for file in {wanted.file for chosen in lists for wanted in chosen.launches()}:
-        module = wl.compile(KERNELS / f"{file}.cu")
+    for file in {wanted.file for wanted in chosen.configurations()}:
+        module = wl.compile(chosen.file(f"{file}.cu"))
         found[file] = Code(module.cubin.data, {k: tuple(p.size for p in module[k].parameters) for k in module})
     return found
 
@@ -83,7 +79,7 @@ def job(wanted: Configuration, code: Code) -> Job:
 
 
 def times(found: Mapping[str, Code], gpu: Gpu, chosen: List) -> Iterator[list[Any]]:
-    for wanted in chosen.launches():
+    for wanted in chosen.configurations():
         timing = time(job(wanted, found[wanted.file]), gpu)
         spread = (timing.microseconds, timing.low, timing.high, timing.warm, timing.megahertz)
         yield [wanted.name, wanted.family, *(f"{value:.4g}" if value < 10 else f"{value:.6g}" for value in spread)]
@@ -93,7 +89,7 @@ def times(found: Mapping[str, Code], gpu: Gpu, chosen: List) -> Iterator[list[An
 def counters(cubins: Path, folder: Path, chosen: List) -> list[dict[str, Any]]:
     """Of one launch each, in a process under Nsight Compute."""
     log = folder / "ncu.csv"
-    again = [sys.executable, __file__, "--once", "--cubins", str(cubins), *([chosen.option] if chosen.option else [])]
+    again = [sys.executable, __file__, "--once", "--cubins", str(cubins), f"--{chosen.name}"]
     profiler = ["ncu", *KEEP, *CACHES[True], "--csv", "--page", "raw", "--print-units", "base", "--log-file", str(log)]
     subprocess.run([*profiler, "--metrics", ",".join(COUNTERS), *again], check=True)
     return [{name: metric.value for name, metric in row.items()} for row in read_csv(log.read_text())]
@@ -102,13 +98,13 @@ def counters(cubins: Path, folder: Path, chosen: List) -> list[dict[str, Any]]:
 def main(words: list[str]) -> None:
     chosen = asked(words)
     if words[0] == "--compile":
-        Path(words[1]).write_bytes(pickle.dumps(compiled([chosen] if chosen.option else LISTS)))
+        Path(words[1]).write_bytes(pickle.dumps(compiled(chosen)))
         return
     cubins = Path(words[words.index("--cubins") + 1]) if "--cubins" in words else None
-    found = pickle.loads(cubins.read_bytes()) if cubins else compiled([chosen])
+    found = pickle.loads(cubins.read_bytes()) if cubins else compiled(chosen)
     gpu = open_gpu()
     if words[0] == "--once":
-        for wanted in chosen.launches():
+        for wanted in chosen.configurations():
             launch(job(wanted, found[wanted.file]), gpu)
         return
     folder = Path(words[0])
@@ -118,7 +114,7 @@ def main(words: list[str]) -> None:
         counted = counters(cubins, folder, chosen)
     tools = "NVRTC 13.0.88, CUDA events, ncu 2025.3.1 --cache-control all"
     tail = (gpu.name, str(date.today()), gpu.driver, tools)
-    with (folder / f"validation_times{chosen.suffix}.csv").open("w", newline="") as file:
+    with (folder / f"{chosen.name}.csv").open("w", newline="") as file:
         out = csv.writer(file, lineterminator="\n")
         out.writerow([*HEAD, *COUNTERS, *TAIL])
         for row, values in zip(rows, counted, strict=True):

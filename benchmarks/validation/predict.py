@@ -1,10 +1,7 @@
-"""Predictions for every configuration, without a GPU: `python benchmarks/validation/predict.py > predictions.csv`.
+"""Predictions of a list, without a GPU: `python benchmarks/validation/predict.py [--LIST] [NAMES] > predictions.csv`.
 
-With --more as the first word those of launches.toml (`predict.py --more > predictions_more.csv`), with --practice those
-of practice.toml, with --field those of field.toml, with --ladders those of ladders.toml, with --guests those of
-guests.toml, with --visitors those of visitors.toml, with --travellers those of travellers.toml, with
---newcomers those of newcomers.toml, with --wanderers those of wanderers.toml, with --settlers those
-of settlers.toml, with --long those of long.toml.
+The list is a folder of tests/validation ("--settlers"), the first if none is named; with NAMES only the launches whose
+names begin so.
 """
 
 from __future__ import annotations
@@ -16,8 +13,8 @@ from pathlib import Path
 
 from warplens.errors import Unpredictable
 
-sys.path.insert(0, str(Path(__file__).parent))
-from lists import kernels
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
+from validation.lists import kernels
 
 METRICS = {
     "dram_read_bytes": "dram__bytes_read.sum",

@@ -1,6 +1,6 @@
 """What warps wait for most, as predicted today for each launch of a list that was measured, without a GPU:
 
-    python benchmarks/validation/stalls.py --settlers > benchmarks/validation/again/stalls_settlers.csv
+    python benchmarks/validation/stalls.py --settlers > tests/validation/settlers/h200/stalls.csv
 
 No blind test: the list had been measured.  Cycles in which a warp issues are no wait.
 docs/validation_table.py compares.
@@ -13,8 +13,8 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
-from lists import kernels
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
+from validation.lists import kernels
 
 ISSUED = "selected"
 

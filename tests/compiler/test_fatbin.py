@@ -9,7 +9,7 @@ import pytest
 
 import warplens as wl
 from warplens.cli.main import main
-from warplens.compiler import cubins_within
+from warplens.compiler import extract_cubins
 from warplens.compiler.fatbin import fitting_entry
 from warplens.compiler.nvrtc import compile_source
 from warplens.errors import CubinError, UsageError
@@ -44,10 +44,10 @@ def program() -> bytes:
 
 
 def test_each_architecture_has_the_cubins_of_all_sources(program: bytes) -> None:
-    found = cubins_within(program)
+    found = extract_cubins(program)
     assert {arch: len(each) for arch, each in found.items()} == {"sm_80": 2, "sm_90": 2}
     assert found["sm_90"] == [compiled(COPY, "sm_90"), compiled(SCALE, "sm_90")]
-    assert cubins_within(b"nothing of that kind") == {}
+    assert extract_cubins(b"nothing of that kind") == {}
 
 
 def test_a_kernel_and_an_architecture_are_chosen(program: bytes) -> None:

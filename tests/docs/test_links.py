@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-FOLDERS = ("benchmarks", "docs", "measurements", "src")
+FOLDERS = ("benchmarks", "docs", "measurements", "src", "tests")
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted(page for folder in FOLDERS for page in (ROOT / folder).rglob("*.md"))]
 MECHANISMS = sorted((ROOT / "docs" / "mechanisms").glob("*.md"))
 WITH_PATHS = [ROOT / "docs" / "architecture.md", ROOT / "docs" / "model.md", *MECHANISMS]

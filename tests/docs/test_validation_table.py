@@ -6,7 +6,7 @@ from types import ModuleType
 
 import pytest
 
-from helpers.validation_lists import module_of
+from helpers.programs import module_of
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""Launches of the executor beside counters that an H200 gave: a file of measurements/h200 each."""
+"""Launches of the executor beside counters that an H200 gave."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from warplens.commands.target import Flags, Target, targets
+from validation.lists import FOLDER, LISTS
+from warplens.commands.target import Target
 from warplens.commands.validate import Emulated, with_record
 from warplens.core.run_options import USUAL, RunOptions
 
 ROOT = Path(__file__).parents[2]
-RECORDS = ROOT / "measurements" / "h200"
-
-
-KNOWN_DIFFERENCES = Path(__file__).parents[1] / "validation" / "counters" / "known_differences.toml"
+KNOWN_DIFFERENCES = FOLDER / "known_differences.toml"
+COUNTED = {name: path for name, one in LISTS.items() if (path := one.folder / "h200" / "counters.csv").is_file()}
+"""The record of each validation list that has one."""
 
 
 @cache
@@ -26,25 +26,18 @@ def known_differences(record: str) -> dict[str, Any]:
     return found
 
 
-def check(target: Target, record: str) -> None:
-    """Every counter is what it was there, but for exactly those that known_differences.toml lists."""
-    known = known_differences(record).get(target.title)
+def check(target: Target, name: str) -> None:
+    """Every counter of a list is what it was there, but for exactly those that known_differences.toml names."""
+    known = known_differences(name).get(target.title)
     # A kernel whose counts depend on the order of its blocks has one order with one host thread.
     host = RunOptions(threads=1) if known else USUAL
-    (agreement,) = with_record([Emulated(target, host, None)], str(RECORDS / record))
+    (agreement,) = with_record([Emulated(target, host, None)], str(COUNTED[name]))
     assert len(agreement.rows) > 40
     different = {r.name: (r.emulated.value, r.measured.value) for r in agreement.rows if not r.equal}
     assert sorted(different) == (known["counters"] if known else []), different
 
 
-def names(record: str) -> list[str]:
+def names(record: Path) -> list[str]:
     """The kernels of a record."""
-    with open(RECORDS / record, encoding="utf-8") as file:
+    with record.open(encoding="utf-8") as file:
         return [line.split(",")[0] for line in file if not line.startswith(("#", "kernel,"))]
-
-
-def found(files: str, name: str) -> Target:
-    """The launch that a launch block in one of these files of tests/kernels gives the kernel."""
-    sources = [file for file in sorted((ROOT / "tests" / "kernels").glob(files)) if f"[{name}]" in file.read_text()]
-    (target,) = (target for file in sources for target in targets(str(file), Flags(kernel=name)))
-    return target

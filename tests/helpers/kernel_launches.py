@@ -20,19 +20,24 @@ from warplens.kernel import LaunchableKernel
 
 ARCHITECTURES = ("sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120")
 KERNELS = Path(__file__).parents[1] / "kernels"
+VALIDATION = Path(__file__).parents[1] / "validation"
 FLAGS = ("-std=c11", "-O1", "-ffp-contract=off", "-fwrapv", "-fno-strict-aliasing", "-shared", "-fPIC")
 
 
 @cache
 def kernel(file: str, name: str, arch: str, *options: str) -> LaunchableKernel:
-    """A kernel of tests/kernels."""
+    """A kernel of a file of tests/kernels or of a validation list."""
     return module(file, arch, *options)[name]
 
 
 @cache
 def module(file: str, arch: str, *options: str) -> wl.Module:
-    """A file of tests/kernels."""
-    return wl.compile(KERNELS / file, arch=arch, options=options)
+    return wl.compile(source(file), arch=arch, options=options)
+
+
+def source(file: str) -> Path:
+    """A file of tests/kernels or of a validation list."""
+    return next(path for folder in (KERNELS, *VALIDATION.iterdir()) if (path := folder / file).is_file())
 
 
 def written(source: str, name: str, arch: str = "sm_90") -> LaunchableKernel:

@@ -24,15 +24,15 @@ from warplens.core.program import Instruction
 from warplens.isa.dsl.decode import bind
 
 TESTS = Path(__file__).parents[1]
-sys.path[:0] = [str(TESTS / folder) for folder in ("isa", "kernels", "validation/results", "")]
+sys.path[:0] = [str(TESTS / folder) for folder in ("isa", "kernels", "validation", "")]
 
 import ptx_forms  # noqa: E402
 from host_probes import on_host  # noqa: E402
 from probe_kernels import Probe, digest, module, probes, results  # noqa: E402
 from test_other_architectures import OTHERWISE, STRANGERS  # noqa: E402
-from test_results_of_lists import TRIED  # noqa: E402
+from test_results import TRIED  # noqa: E402
 
-from helpers.kernel_launches import ARCHITECTURES, KERNELS  # noqa: E402
+from helpers.kernel_launches import ARCHITECTURES, KERNELS, VALIDATION  # noqa: E402
 from helpers.tensor_launches import BYTE_FORMS, FORMS  # noqa: E402
 
 MEASURED = Path(__file__).parents[2] / "measurements" / "h200"
@@ -40,12 +40,11 @@ FILE = MEASURED / "opcodes.csv"
 COLUMNS = ["opcode", "architectures", "proven", "equal", "differ", "host", "kernels", "operands", "offset", "encoding"]
 ALL = "75 80 86 89 90 100 120"
 SOME = {"barriers": ALL, "patterns": ALL, "practice": ALL, "copies": "80 90 120"}
-SOME |= {path.stem: "100" for path in KERNELS.glob("field_*")}
+SOME |= {path.stem: "100" for path in VALIDATION.glob("field/*.cu")}
 """Where the tests run the kernels that they name, of files that not all architectures are tried with."""
-WHOLE = {path.stem: "75 80 86 89 90 120" for path in KERNELS.glob("field_*")}
-WHOLE |= {path.stem: ALL for path in KERNELS.glob("ladder_*")}
-WHOLE |= {path.stem: ALL for path in KERNELS.glob("odd_*")}
-WHOLE |= {path.stem: "90" for kind in ("guest", "visitor", "stranger") for path in KERNELS.glob(f"{kind}_*")}
+WHOLE = {path.stem: "75 80 86 89 90 120" for path in VALIDATION.glob("field/*.cu")}
+WHOLE |= {path.stem: ALL for name in ("ladders", "odd") for path in VALIDATION.glob(f"{name}/*.cu")}
+WHOLE |= {path.stem: "90" for name in ("guests", "visitors", "strangers") for path in VALIDATION.glob(f"{name}/*.cu")}
 WHOLE |= {"matrix_patterns": ALL, "everyday": "90", "spellings": ALL, "clusters": "90 100 120"}
 """Files of which all kernels were compared: with an H200 (measurements/README.md), elsewhere with sm_90 or numpy."""
 
@@ -107,7 +106,8 @@ def outcome(probe: Probe, arch: str, body: tuple[Instruction, ...]) -> Code:
 
 
 def kernels(arch: str, chosen: tuple[str, ...]) -> Iterator[Code]:
-    for path in sorted(path for path in KERNELS.glob("*.cu") if path.stem.startswith(chosen)):
+    files = sorted((*KERNELS.glob("*.cu"), *VALIDATION.glob("*/*.cu")), key=lambda path: path.name)
+    for path in (path for path in files if path.stem.startswith(chosen)):
         stem = path.stem.split("_")[0] if re.match(r"k\d\d_", path.stem) else path.stem
         whole = arch[3:] in WHOLE.get(stem, "").split()
         some = stem.startswith("k") or arch[3:] in SOME.get(stem, "").split()

@@ -11,14 +11,13 @@ import numpy as np
 import pytest
 
 from helpers import access_patterns, matrix_access_patterns
-from helpers.kernel_launches import ARCHITECTURES, KERNELS, module
-from helpers.validation_lists import the_lists
+from helpers.kernel_launches import ARCHITECTURES, module, source
+from validation.lists import LISTS, Case
 from warplens.commands.target import Flags, targets
 from warplens.core.cubin import chip_number
 from warplens.errors import CompileError
 
-lists = the_lists()
-ODD = sorted(path.name for path in KERNELS.glob("odd_*.cu"))
+ODD = sorted(path.name for path in LISTS["odd"].folder.glob("*.cu"))
 ELSEWHERE = [arch for arch in ARCHITECTURES if arch != "sm_90"]
 FIELD = [
     "atomic_places", "barrier_phases", "bins_4096", "bitonic_pairs", "cub_runs", "find_word", "frontier_bits", "im2col",
@@ -79,7 +78,7 @@ def agree(found: list[np.ndarray[Any, Any]], wanted: list[np.ndarray[Any, Any]])
 @pytest.mark.long
 @pytest.mark.parametrize(("file", "there"), [(f, a) for f in ODD for a in ELSEWHERE if compiles(f, a)])
 def test_odd_forms(file: str, there: str) -> None:
-    for target in targets(str(KERNELS / file)):
+    for target in targets(str(source(file))):
         if target.kernel.name in OTHERWISE and int(there[3:]) < 90:
             continue
         values = target.fresh_values()
@@ -93,35 +92,28 @@ def test_odd_forms(file: str, there: str) -> None:
     [(f, name, a) for f, names in STRANGERS.items() for name in names for a in ELSEWHERE if compiles(f, a)],
 )
 def test_strangers(file: str, name: str, there: str) -> None:
-    (target,) = targets(str(KERNELS / file), Flags(kernel=name))
+    (target,) = targets(str(source(file)), Flags(kernel=name))
     values = target.fresh_values()
     wanted, found = (left(file, name, a, target.launch, values) for a in ("sm_90", there))
     agree(found, wanted)
-
-
-def small(names: list[str], path: Any) -> Iterator[Any]:
-    """Of each of these kernels the first launch of the list."""
-    first = {case.flags.kernel: case for case in reversed(list(lists.cases(path)))}
-    for name in names:
-        yield first[name]
 
 
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("case", "there"),
     [
-        *(pytest.param(case, "sm_100", id=case.flags.kernel) for case in small(FIELD, lists.FIELD)),
+        *(pytest.param(LISTS["field"].first_cases()[name], "sm_100", id=name) for name in FIELD),
         *(
-            pytest.param(case, there, id=f"{case.flags.kernel}-{there}")
-            for case in small(PRACTICE, lists.PRACTICE)
+            pytest.param(LISTS["practice"].first_cases()[name], there, id=f"{name}-{there}")
+            for name in PRACTICE
             for there in ELSEWHERE
         ),
     ],
 )
-def test_launches_of_the_lists(case: Any, there: str) -> None:
+def test_launches_of_the_lists(case: Case, there: str) -> None:
     target = case.target()
     values = target.fresh_values()
-    wanted, found = (left(case.file.name, case.flags.kernel, a, target.launch, values) for a in ("sm_90", there))
+    wanted, found = (left(case.file.name, target.kernel.name, a, target.launch, values) for a in ("sm_90", there))
     agree(found, wanted)
 
 

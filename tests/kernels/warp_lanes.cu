@@ -1,6 +1,6 @@
 // Warp-level primitives with lanes outside the mask, and with lanes of the mask that have exited or are elsewhere.
 // Each is compiled three times: in code that all threads reach together (no BRA.DIV), in a branch and behind it
-// (BRA.DIV), and in a branch with a mask for each lane.  tests/validation/counters/warp_lanes.py has the cases.
+// (BRA.DIV), and in a branch with a mask for each lane.  tests/validation/warp_lanes.py has the cases.
 
 #define HERE(set) ((set) >> lane & 1)
 

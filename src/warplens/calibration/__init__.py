@@ -1,6 +1,6 @@
 """Calibration: micro-benchmarks by subject, their record, and the machine tables derived from it.
 
-Nothing here is validated on, and no kernel of benchmarks/validation is here.
+Nothing here is validated on, and no kernel of tests/validation is here.
 """
 
 from warplens.calibration.trial import Buffer, Trial, source_of, subjects, trials

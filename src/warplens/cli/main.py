@@ -330,12 +330,17 @@ def metrics(pattern: str | None) -> None:
 
 
 @cli.command()
-def gpus() -> None:
-    """List the GPUs that are known."""
+@click.option("--numbers", "gpu", metavar="GPU", help="The numbers of this GPU that predictions of its time rest on.")
+def gpus(gpu: str | None) -> None:
+    """List the GPUs that are known, or the numbers of one: value, unit, file and source."""
+    from warplens.machine import machine
+    from warplens.report.terminal import gpu_list, parameter_table
     from warplens.report.terminal.console_layout import console
-    from warplens.report.terminal.gpu_list import show
 
-    show(console())
+    if gpu is None:
+        gpu_list.show(console())
+        return
+    parameter_table.show(machine(gpu), console())
 
 
 cli.add_command(run)

@@ -57,7 +57,7 @@ def is_fatbin(data: bytes) -> bool:
     return data.startswith(MAGIC)
 
 
-def cubins_within(data: bytes) -> dict[str, list[bytes]]:
+def extract_cubins(data: bytes) -> dict[str, list[bytes]]:
     """By architecture, in the order of the file; {} where it holds no fatbin.
 
     CubinError for fatbins without a cubin, and for damaged ones.

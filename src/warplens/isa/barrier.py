@@ -68,7 +68,7 @@ def syncs_phasechk(w: Warp, at: Address, phase: U32) -> Pred:
 @op("SYNCS.PHASECHK.TRANS64.TRYWAIT", pipe="lsu", text="{to} = whether phase {phase} at {at} is over, after a wait")
 def syncs_trywait(w: Warp, at: Address, phase: U32) -> Pred:
     """The hardware waits for some time before it returns false: on an H200 the first try found the phase over in each
-    of 96 waits of a loop of arrivals (2026-11-21, `barrier_phases` of tests/kernels/field_library.cu)."""
+    of 96 waits of a loop of arrivals (2026-11-21, `barrier_phases` of tests/validation/field/field_library.cu)."""
     over = syncs_phasechk(w, at, phase)
     w.waits_until(over)
     return over

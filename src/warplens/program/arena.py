@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warplens.emulator import DeviceMemory
-from warplens.emulator.memory.buffer_pool import SPARE, address
+from warplens.emulator.memory.buffer_pool import BUFFER_POOL, address
 from warplens.emulator.memory.device_memory import Allocation
 from warplens.errors import UsageError
 
@@ -112,7 +112,7 @@ class ArenaMemory(DeviceMemory):
     def _place(self, allocation: Allocation) -> NDArray[np.uint8]:
         found = self._pieces.get(allocation.address)
         if found is None:
-            found = self._pieces[allocation.address] = SPARE.take(allocation.size)
+            found = self._pieces[allocation.address] = BUFFER_POOL.take(allocation.size)
         return found
 
     def delta(self, number: int) -> int:
@@ -122,5 +122,5 @@ class ArenaMemory(DeviceMemory):
 
     def release(self) -> None:
         super().release()
-        SPARE.give(self._pieces.values())
+        BUFFER_POOL.give(self._pieces.values())
         self._pieces.clear()

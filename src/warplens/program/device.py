@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from warplens.control_characters import visible
 from warplens.core.launch import Launch
 from warplens.counters.occupancy import occupancy
-from warplens.emulator import available_threads
+from warplens.emulator import DEFAULT_BUDGET, LaunchRequest, available_threads
 from warplens.emulator import run as execute
-from warplens.emulator.execute.grid import DEFAULT_BUDGET
 from warplens.errors import CubinError, KernelFault, UnsupportedInstruction, UsageError
 from warplens.machine import Machine
 from warplens.program.arena import Arena, ArenaMemory
@@ -23,13 +22,13 @@ from warplens.program.protocol import (
     OCCUPANCY,
     TOUCHED,
     WORD,
-    LaunchRequest,
+    LaunchMessage,
     Notice,
     NoticeKind,
     Status,
 )  # fmt: skip
 from warplens.program.time_prediction import TimePredictor
-from warplens.run import ReplayState, Run
+from warplens.run import Run
 
 FAULTS = {
     "STRAY": Status.ILLEGAL_ADDRESS,
@@ -130,39 +129,37 @@ class Device:
         found = occupancy(self.gpu, kernel.registers, threads, kernel.shared_bytes, shared, kernel.barriers)
         return Status.SUCCESS, WORD.pack(found.blocks)
 
-    def launch(self, request: LaunchRequest) -> Answer:
+    def launch(self, message: LaunchMessage) -> Answer:
         """Executes and times a launch.  A fault is none of the launch itself: it is told to the calls that follow."""
-        function = self.functions[request.function]
-        launch = Launch(request.grid, request.block, request.shared, request.cooperative)
+        function = self.functions[message.function]
+        launch = Launch(message.grid, message.block, message.shared, message.cooperative)
         try:
-            kernel = function.in_clusters(request.cluster)
+            kernel = function.in_clusters(message.cluster)
             kernel.check(launch, self.gpu)
         except UsageError as error:
             self.log.note(f"a launch was refused: {error}")
-            return (Status.TOO_LARGE if request.cooperative else Status.INVALID_CONFIGURATION), b""
+            return (Status.TOO_LARGE if message.cooperative else Status.INVALID_CONFIGURATION), b""
         if self.banned:
             return Status.SUCCESS, LAUNCHED.pack(0, 0.0, 0, 0, 0, 0)
-        key = request.function, request.cluster, launch, request.parameters
+        key = message.function, message.cluster, launch, message.parameters
         before = self.memo.before(key)
         repeated = self.memo.repeat(key, before)
         if repeated is not None:
             self.log.repeated(repeated.number)
             return Status.SUCCESS, self._answers[repeated.number] + _list(repeated.touched)
         memory, banks = self.arena.memory(), function.owner.banks(kernel.kernel)
+        request = LaunchRequest(
+            kernel.kernel, kernel.program, launch, message.parameters, memory, banks, self.gpu.multiprocessors,
+            self.budget,
+        )  # fmt: skip
         try:
-            counted = execute(
-                kernel.kernel, kernel.program, launch, request.parameters, memory, banks=banks,
-                threads=available_threads(), multiprocessors=self.gpu.multiprocessors, budget=self.budget,
-            )  # fmt: skip
+            counted = execute(request, threads=available_threads())
         except (KernelFault, UnsupportedInstruction, CubinError) as error:
             return self._fault(function.name, error)
         except BaseException:
             memory.undo()
             raise
-        run = Run(
-            kernel, launch, counted, self.gpu, title=function.name,
-            again=ReplayState(request.parameters, memory, banks),
-        )  # fmt: skip
+        run = Run(kernel, launch, counted, self.gpu, title=function.name, again=request)
         touched = self._touched(memory, function)
         time = self.predictor.time(run, function)
         memory.release()

@@ -81,8 +81,8 @@ class Notice:
 
 
 @dataclass(frozen=True, slots=True)
-class LaunchRequest:
-    """Launch request: a function by number; cluster (0, 0, 0): as the kernel demands."""
+class LaunchMessage:
+    """Launch message: a function by number; cluster (0, 0, 0): as the kernel demands."""
 
     function: int
     grid: Dim3
@@ -97,9 +97,9 @@ def notices(payload: bytes) -> Iterator[Notice]:
     return (Notice(*fields) for fields in NOTICE.iter_unpack(payload))
 
 
-def launch_request(payload: bytes) -> LaunchRequest:
+def launch_message(payload: bytes) -> LaunchMessage:
     function, gx, gy, gz, bx, by, bz, shared, cx, cy, cz, cooperative = LAUNCH.unpack_from(payload)
-    return LaunchRequest(
+    return LaunchMessage(
         function, (gx, gy, gz), (bx, by, bz), shared, (cx, cy, cz), bool(cooperative), payload[LAUNCH.size :]
     )
 

@@ -24,7 +24,7 @@ from warplens.errors import UsageError
 from warplens.program.device import Device, Options
 from warplens.program.device_attributes import LINK_OF, greeting
 from warplens.program.launch_log import LaunchLog
-from warplens.program.protocol import HEAD, Operation, answer, launch_request, named, notices, receive
+from warplens.program.protocol import HEAD, Operation, answer, launch_message, named, notices, receive
 from warplens.program.shim_library import NAMES, library
 from warplens.report.program_view import ProgramView
 
@@ -185,7 +185,7 @@ class Server:
     def _asked(self, device: Device, operation: int, payload: bytes) -> tuple[int, bytes]:
         match operation:
             case Operation.LAUNCH:
-                return device.launch(launch_request(payload))
+                return device.launch(launch_message(payload))
             case Operation.LOAD:
                 return device.load(payload)
             case Operation.FUNCTION:

@@ -1,4 +1,4 @@
-"""--check races says at most notes of kernels that are right: those of tests/kernels with a launch block."""
+"""--check races says at most notes of kernels that are right: those of the tests with a launch block."""
 
 from __future__ import annotations
 
@@ -10,19 +10,21 @@ import pytest
 from warplens.cli.main import main
 
 TIERS = ()  # whatever runs them in production
-KERNELS = Path(__file__).parents[2] / "kernels"
+TESTS = Path(__file__).parents[2]
 EXCEPTIONS = {"clusters.cu"}  # blocks in clusters are not checked
 FILES = [
-    file.name
-    for file in sorted(KERNELS.glob("*.cu"))
+    file
+    for file in sorted((*TESTS.glob("kernels/*.cu"), *TESTS.glob("validation/*/*.cu")), key=lambda file: file.name)
     if file.name not in EXCEPTIONS and "\n// /// warplens\n" in "\n" + file.read_text("utf-8")
 ]
 ALWAYS = {"report.cu", "stranger_particles.cu"}
 
 
-@pytest.mark.parametrize("name", [pytest.param(n, marks=() if n in ALWAYS else pytest.mark.long) for n in FILES])
-def test_right_kernels_have_no_race(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    main(["explain", str(KERNELS / name), "--check", "races", "--json", "--gpu", "none"])
+@pytest.mark.parametrize(
+    "file", [pytest.param(f, marks=() if f.name in ALWAYS else pytest.mark.long, id=f.name) for f in FILES]
+)
+def test_right_kernels_have_no_race(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["explain", str(file), "--check", "races", "--json", "--gpu", "none"])
     told = json.loads(capsys.readouterr().out)
     documents = told if isinstance(told, list) else [told]
     found = [hazard for document in documents for hazard in document.get("hazards", ())]  # one that failed has none

@@ -15,7 +15,7 @@ from warplens.model.result.prediction_metrics import interval
 
 ROOT = Path(__file__).parents[3]
 SPEEDS = machine("h200").speeds
-TIMES = sorted((ROOT / "measurements" / "h200").glob("validation_times*.csv"))
+TIMES = sorted((ROOT / "tests" / "validation").glob("*/h200/times.csv"))
 COPY = "__global__ void copy(const float* in, float* out) { int i = threadIdx.x; out[i] = in[i]; }"
 
 
@@ -23,10 +23,9 @@ def recorded() -> list[tuple[float, float]]:
     """(predicted event time, measured gpu__time_duration.sum) of the validation lists, in microseconds."""
     found = []
     for measured in TIMES:
-        path = ROOT / "benchmarks" / "validation" / measured.name.replace("validation_times", "predictions")
         with measured.open(newline="") as file:
             durations = {row["name"]: float(row["gpu__time_duration.sum"]) / 1000 for row in csv.DictReader(file)}
-        with path.open(newline="") as file:
+        with measured.with_name("predictions.csv").open(newline="") as file:
             found += [(float(row["time_us"]), durations[row["name"]]) for row in csv.DictReader(file) if row["time_us"]]
     return found
 

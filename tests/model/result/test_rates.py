@@ -14,7 +14,7 @@ from warplens.model.result.rates import WITH_PEAK
 from warplens.report.definitions import definitions
 
 ROOT = Path(__file__).parents[3]
-MEASURED = sorted((ROOT / "measurements" / "h200").glob("validation_times*.csv"))
+MEASURED = sorted((ROOT / "tests" / "validation").glob("*/h200/times.csv"))
 H200 = machine("h200")
 
 
@@ -43,9 +43,8 @@ def test_dram_throughput_of_the_published_predictions() -> None:
     """In points, as docs/metrics.md has it: predicted bytes and duration beside the measured ones."""
     found = []
     for path in MEASURED:
-        predictions = ROOT / "benchmarks" / "validation" / path.name.replace("validation_times", "predictions")
         measured = {row["name"]: row for row in read(path)}
-        for ours in read(predictions):
+        for ours in read(path.with_name("predictions.csv")):
             theirs = measured.get(ours["name"], {})
             if not ours["dram_read_bytes"] or not theirs.get("dram__bytes_read.sum"):
                 continue
