@@ -223,12 +223,17 @@ class LaunchableKernel:
             addresses |= {name: base + variable.offset for name, variable in self.cubin.globals.items()}
             variables.link(self.cubin, addresses)
         if kernel.relocations:
-            bank = bytearray(kernel.constants.get(4, b""))
-            for relocation in kernel.relocations:
-                target = addresses.get(relocation.symbol, 0) + relocation.addend
-                bank[relocation.offset : relocation.offset + 8] = target.to_bytes(8, "little")
-            banks[4] = bytes(bank)
+            banks[4] = address_bank(kernel, addresses)
         return banks, place
+
+
+def address_bank(kernel: Kernel, addresses: Mapping[str, int]) -> bytes:
+    """Constant bank 4 with the addresses of functions and `__device__` variables."""
+    bank = bytearray(kernel.constants.get(4, b""))
+    for relocation in kernel.relocations:
+        target = addresses.get(relocation.symbol, 0) + relocation.addend
+        bank[relocation.offset : relocation.offset + 8] = target.to_bytes(8, "little")
+    return bytes(bank)
 
 
 def dim3(size: Size, what: str) -> Dim3:

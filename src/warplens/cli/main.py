@@ -21,6 +21,7 @@ from warplens import __version__
 from warplens.cli.explain_verb import Output, on_many, on_one, print_guesses, report_error
 from warplens.cli.lab_verbs import lab, new
 from warplens.cli.options import CODE, GPU, GPUS, GUESS, HOST, LAUNCH, SAMPLE, options
+from warplens.cli.run_verb import run
 from warplens.cli.terminal_encoding import spell_out
 from warplens.core.run_options import RunOptions
 from warplens.errors import UsageError, WarplensError
@@ -342,6 +343,7 @@ def gpus(gpu: str | None) -> None:
     parameter_table.show(machine(gpu), console())
 
 
+cli.add_command(run)
 cli.add_command(lab)
 cli.add_command(new)
 

@@ -313,7 +313,7 @@ class GridExecution:
             hung = format_waits(*worker.hung(), program) if worker.env.fault.kind == FaultKind.DEADLOCK else ""
             budget, message = state.configuration.budget, worker.driver.fault
             error = format_fault(worker.env, program, state.launch, self.memory, budget, hung, message)
-            error.printed = syscalls.output([worker.driver])
+            error.printed, error.kind = syscalls.output([worker.driver]), FaultKind(worker.env.fault.kind).name
         if sample and isinstance(error, KernelFault):
             ran = f"only {sample.size:,} of {sample.blocks:,} blocks were run"
             error.args = (f"{error}\n  {ran}: those that wait for others need them all",)
