@@ -34,7 +34,7 @@ def ready(file: Path, cache: str, tier: str, libraries: bool) -> tuple[int, int,
     from warplens.emulator.jit import compile_module
     from warplens.emulator.state.check_set import NO_CHECKS
     from warplens.emulator.threaded import baseline_compiler
-    from warplens.emulator.threaded.threaded_code import steps_of
+    from warplens.emulator.threaded.threaded_code import threaded_code
     from warplens.isa import operations
     from warplens.system.disk_cache import fingerprint
 
@@ -51,7 +51,7 @@ def ready(file: Path, cache: str, tier: str, libraries: bool) -> tuple[int, int,
     else:
         compile_module.compile_kernel(kernel, program, 32)
     seconds = time.process_time() - start
-    return len(program.instructions), len(set(steps_of(kernel, program, NO_CHECKS).forms)), seconds
+    return len(program.instructions), len(set(threaded_code(kernel, program, NO_CHECKS).templates)), seconds
 
 
 def alone(work: Callable[[], tuple[int, int, float]]) -> tuple[int, int, float]:
@@ -67,7 +67,7 @@ def main() -> None:
         try:
             instructions, forms, first = alone(partial(ready, file, cache, "steps", False))
             _, _, known = alone(partial(ready, file, cache, "steps", True))
-            shutil.rmtree(Path(cache) / "piece")
+            shutil.rmtree(Path(cache) / "handler")
             _, _, new = alone(partial(ready, file, cache, "steps", True))
             _, _, whole = alone(partial(ready, file, cache, "whole", True))
         finally:

@@ -1,33 +1,24 @@
-"""Where the speeds of an H200 come from, as tables for docs/calibration_sources.md.
-
-python docs/sources_table.py           how many there are of each kind
-python docs/sources_table.py rest      those that no record of `warplens calibrate` gives, one by one
-"""
+"""Where the numbers of an H200 come from: how many there are of each kind, for docs/calibration_sources.md."""
 
 from __future__ import annotations
 
-import sys
-
+from warplens.calibration.derive import TABLES
 from warplens.machine import machine
 
-KINDS = {
+ROWS = {
     "derived": "`calibration/derive.py`, from the record and counters of its launches; `test_derive.py` rebuilds them",
-    "read": "a measurement file, in one step; `tests/calibration/test_readings.py` reads them again",
+    "measured": "a measurement file; `tests/calibration/test_readings.py` reads it again, or names its test",
     "assumed": "fitted by hand or taken over: no program gives them",
 }
 
 
 def main() -> None:
-    sources = {key: text.split(": ", 1) for key, text in machine("h200").speed_sources.items()}
-    if sys.argv[1:] == ["rest"]:
-        print("| key | where it comes from |\n|---|---|")
-        for key, (kind, text) in sources.items():
-            if kind != "derived":
-                print(f"| `{key}` | {kind}: {text} |")
-        return
-    print("| kind | speeds | where they come from |\n|---|--:|---|")
-    for kind, words in KINDS.items():
-        print(f"| {kind} | {sum(found == kind for found, _ in sources.values())} | {words} |")
+    derived = {f"{table}.{key}" for table, formulas in TABLES.items() for key in formulas}
+    derived.add("launch_cost.event_microseconds")
+    kinds = ["derived" if p.name in derived else p.kind for p in machine("h200").parameters]
+    print("| kind | numbers | where they come from |\n|---|--:|---|")
+    for kind, words in ROWS.items():
+        print(f"| {kind} | {kinds.count(kind)} | {words} |")
 
 
 if __name__ == "__main__":

@@ -31,7 +31,10 @@ def pytest_configure(config: pytest.Config) -> None:
         folder = tempfile.TemporaryDirectory(prefix="warplens-tests-")
         config.add_cleanup(folder.cleanup)
         os.environ["WARPLENS_CACHE"] = folder.name
-    config.stash[SNAPSHOTS] = Snapshots(config.getoption("--update-snapshots"))
+    update = config.getoption("--update-snapshots")
+    if update and (hasattr(config, "workerinput") or getattr(config.option, "numprocesses", None)):
+        raise pytest.UsageError("--update-snapshots writes one file: leave out --numprocesses, or give -n0")
+    config.stash[SNAPSHOTS] = Snapshots(update)
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

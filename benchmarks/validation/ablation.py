@@ -63,11 +63,16 @@ def sample(every: int) -> Iterator[tuple[Configuration, wl.Kernel, float]]:
                 yield launch, kernel, measured[launch.name]
 
 
+def rows(out: Path) -> list[list[str]]:
+    with out.open(encoding="utf-8", newline="") as file:
+        return list(csv.reader(file))
+
+
 def run(out: Path, every: int, part: tuple[int, int]) -> None:
     rules = tomllib.loads((HERE / "ablation.toml").read_text(encoding="utf-8"))["rule"]
     gpus = variants(rules)
     runs.described = gpus.__getitem__  # type: ignore[assignment]
-    done = {row[0] for row in csv.reader(open(out, encoding="utf-8"))} if out.exists() else set()
+    done = {row[0] for row in rows(out)} if out.exists() else set()
     for number, (launch, kernel, measured) in enumerate(sample(every)):
         if launch.name in done or number % part[1] != part[0]:
             continue
@@ -85,7 +90,7 @@ def run(out: Path, every: int, part: tuple[int, int]) -> None:
 def table(out: Path) -> None:
     rules = tomllib.loads((HERE / "ablation.toml").read_text(encoding="utf-8"))["rule"]
     errors: dict[str, dict[str, float]] = {}
-    for launch, rule, measured, predicted in csv.reader(open(out, encoding="utf-8")):
+    for launch, rule, measured, predicted in rows(out):
         errors.setdefault(rule, {})[launch] = 100 * abs(float(predicted) / float(measured) - 1)
     whole = errors[ALL]
     print("| Rule | Unit | Median | p90 | Worst | Launches that change |\n|---|---|--:|--:|--:|--:|")

@@ -15,7 +15,7 @@ from warplens.compiler import (
     assemble,
     check_architecture,
     compile_source,
-    cubins_within,
+    extract_cubins,
     is_cubin,
     is_ptx,
     read_cubin,
@@ -98,7 +98,7 @@ def load_all(path: str | Path | bytes, arch: str | None = None, usual: str | Non
     """
     data, said = (path, "") if isinstance(path, bytes) else (read_code(path), f"{path}: ")
     try:
-        within = {} if is_cubin(data) else cubins_within(data)
+        within = {} if is_cubin(data) else extract_cubins(data)
         chosen = arch or (usual if usual in within else max(within, key=chip_number, default=""))
         place = None if isinstance(path, bytes) else path
         made = [Module(_placed(read_cubin(code), place), {}) for code in within.get(chosen, [] if within else [data])]

@@ -64,8 +64,9 @@ class UnsupportedInstruction(WarplensError):
 class KernelFault(WarplensError):
     """The kernel itself did something wrong: stray or misaligned access, trap, deadlock, endless loop.
 
-    `printed` is what it printed until then.
+    `printed` is what it printed until then; `kind` the name of a FaultKind (emulator/state/structs.py).
     """
 
     exit_code = 3
     printed: str = ""
+    kind: str = ""

@@ -22,14 +22,14 @@ from warplens.core.hazard import checks_of
 from warplens.core.launch import Dim3, Launch
 from warplens.core.program import Program
 from warplens.counters.occupancy import occupancy
-from warplens.emulator import DeviceMemory, available_threads, pass_arguments, provided
+from warplens.emulator import DEFAULT_BUDGET, DeviceMemory, LaunchRequest, available_threads, pass_arguments, provided
 from warplens.emulator import run as execute
 from warplens.errors import KernelFault, UsageError
 from warplens.hardware.launch_job import Job
 from warplens.launchspec.pitched_array import plain
 from warplens.machine import Machine, choose
 from warplens.machine.launch_limits import check_cluster_size, check_cooperative, check_launch
-from warplens.run import ReplayState, Run
+from warplens.run import Run
 
 Size = int | Sequence[int]
 Progress = Callable[[int, int], None]
@@ -168,15 +168,14 @@ class LaunchableKernel:
         memory = DeviceMemory()
         passed = pass_arguments(self.kernel, self.name, args, labels, memory, self._types)
         banks, variables = self._link(memory)
-        limits = {} if budget is None else {"budget": budget}
+        request = LaunchRequest(
+            self.kernel, self.program, launch, passed.block, memory, banks, machine.multiprocessors,
+            budget or DEFAULT_BUDGET,
+        )  # fmt: skip
         checks = checks_of(check)
         threads = threads or available_threads()
         try:
-            counted = execute(
-                self.kernel, self.program, launch, passed.block, memory, banks=banks, threads=threads,
-                multiprocessors=machine.multiprocessors, progress=progress, checks=checks, sample=sample,
-                **limits,
-            )  # fmt: skip
+            counted = execute(request, threads=threads, progress=progress, checks=checks, sample=sample)
         except KernelFault:
             raise
         except BaseException:
@@ -193,8 +192,7 @@ class LaunchableKernel:
         inputs = arrays - memory.written or arrays
         input_bytes = sum(memory.allocations[position].size for position in inputs)
         memory.release()
-        again = ReplayState(passed.block, memory, banks)
-        return Run(self, launch, counted, machine, tuple(labels), checks, input_bytes=input_bytes, again=again)
+        return Run(self, launch, counted, machine, tuple(labels), checks, input_bytes=input_bytes, again=request)
 
     def job(self, launch: Launch, *args: Any) -> Job:
         """The launch with everything that it needs, to be repeated on a GPU.  UsageError as of launch()."""
@@ -225,12 +223,17 @@ class LaunchableKernel:
             addresses |= {name: base + variable.offset for name, variable in self.cubin.globals.items()}
             variables.link(self.cubin, addresses)
         if kernel.relocations:
-            bank = bytearray(kernel.constants.get(4, b""))
-            for relocation in kernel.relocations:
-                target = addresses.get(relocation.symbol, 0) + relocation.addend
-                bank[relocation.offset : relocation.offset + 8] = target.to_bytes(8, "little")
-            banks[4] = bytes(bank)
+            banks[4] = address_bank(kernel, addresses)
         return banks, place
+
+
+def address_bank(kernel: Kernel, addresses: Mapping[str, int]) -> bytes:
+    """Constant bank 4 with the addresses of functions and `__device__` variables."""
+    bank = bytearray(kernel.constants.get(4, b""))
+    for relocation in kernel.relocations:
+        target = addresses.get(relocation.symbol, 0) + relocation.addend
+        bank[relocation.offset : relocation.offset + 8] = target.to_bytes(8, "little")
+    return bytes(bank)
 
 
 def dim3(size: Size, what: str) -> Dim3:

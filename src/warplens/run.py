@@ -19,16 +19,17 @@ from warplens.core.metric import Metrics
 from warplens.core.program import Program
 from warplens.counters.metrics import metrics
 from warplens.counters.occupancy import Occupancy, curves, occupancy, waves
-from warplens.emulator import LANES, RECORD, Checks, DeviceMemory, LaunchTrace, Step, WarpTraces, read_steps, record
+from warplens.emulator import LANES, RECORD, Checks, LaunchRequest, LaunchTrace, Step, WarpTraces, read_steps, record
 from warplens.errors import KernelFault, Unpredictable, UsageError
 from warplens.machine import Machine
 from warplens.machine import machine as described
 from warplens.model import LeastTime, Prediction
 from warplens.model import floor as least_time
 from warplens.model.grid.inter_block_sync import WAITING
-from warplens.model.trace.warp_streams import WarpStreams, by_warp
+from warplens.model.trace.warp_streams import WarpStreams, order_by_warp
 from warplens.report.headline import headline
 from warplens.report.launch_view import LaunchView
+from warplens.report.limit_text import with_text
 from warplens.report.metric_selection import picked
 from warplens.system.atomic_write import write_whole
 from warplens.version import __version__
@@ -52,18 +53,6 @@ class FinishedLaunch(Protocol):
 
 
 @dataclass(frozen=True)
-class ReplayState:
-    """Replay state: the launch as it began: parameters, device memory and constant banks.
-
-    Arrays that the kernel only reads are the host's own: changing them changes the rerun.
-    """
-
-    parameters: bytes
-    memory: DeviceMemory
-    banks: Mapping[int, bytes]
-
-
-@dataclass(frozen=True)
 class Run:
     """What one launch did: `run["metric"]` is a value, `run.metrics` all of them, `run.predict()` the time.
 
@@ -78,6 +67,8 @@ class Run:
     labels   names of the arguments;  title, file: what the user calls the kernel, and where it came from
     machine_from   who named the GPU ("--gpu", "WARPLENS_GPU", "this machine", "default", "none"), where known
     input_bytes    of the arrays that the kernel left unchanged; of all where it changed all
+    again          the request, to run blocks again: arrays that the kernel only reads are the host's own, so changing
+                   them changes the rerun
     prediction     of its time, as timed() made it;  unpredicted: why it could not
     what_if        the same with one cause removed, by its name
     """
@@ -92,7 +83,7 @@ class Run:
     file: str = ""
     machine_from: str = ""
     input_bytes: int = 0
-    again: ReplayState | None = None
+    again: LaunchRequest | None = None
     prediction: Prediction | None = None
     unpredicted: str = ""
     what_if: Mapping[str, Prediction] = field(default_factory=dict)
@@ -163,7 +154,7 @@ class Run:
         assert self.again is not None
         buffers = [(a.address, a.address + a.size) for a in self.again.memory.allocations]
         recorded = partial(self._record, resident.blocks * machine.multiprocessors)
-        return predict(self.kernel.program, self.trace, machine, resident, buffers, recorded, what_if)
+        return with_text(predict(self.kernel.program, self.trace, machine, resident, buffers, recorded, what_if))
 
     def steps(self, blocks: Sequence[int] = (0,)) -> tuple[Step, ...]:
         """What the warps of these blocks do, lane by lane, in the order in which they run: the basic blocks of code
@@ -185,19 +176,15 @@ class Run:
         question = blocks, self.launch.blocks <= at_once
         if question not in self._recorded:
             streams = self._run_again(blocks, RECORD, at_once)
-            self._recorded[question] = by_warp(streams, self.launch.warps_per_block)
+            self._recorded[question] = order_by_warp(streams, self.launch.warps_per_block)
         return self._recorded[question]
 
     def _run_again(self, blocks: tuple[int, ...], how: Checks, at_once: int = 0) -> WarpTraces:
         assert self.again is not None
         usual = int(self.trace.executed.sum()) // (self.launch.blocks * self.launch.warps_per_block)
         try:
-            return record(
-                self.kernel.kernel, self.kernel.program, self.launch, self.again.parameters, self.again.memory,
-                blocks, banks=dict(self.again.banks), multiprocessors=self.machine.multiprocessors,
-                budget=PATIENCE * usual + LEAST_BUDGET, how=how,
-                at_once=at_once,
-            )  # fmt: skip
+            patient = replace(self.again, budget=PATIENCE * usual + LEAST_BUDGET)
+            return record(patient, blocks, at_once=at_once, how=how)
         except KernelFault:
             raise Unpredictable(WAITING) from None
 

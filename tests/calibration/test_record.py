@@ -36,7 +36,7 @@ def test_another_file_is_refused(tmp_path: Path) -> None:
 
 def test_the_tables_are_toml() -> None:
     parsed = tomllib.loads(toml({"pipe_cycles": {"fma": 1.05}}, "a GPU, a day"))
-    assert parsed["pipe_cycles"] == {"fma": 1.05, "source": "derived: a GPU, a day"}
+    assert parsed["pipe_cycles"] == {"fma": 1.05, "source": "measured: a GPU, a day"}
     assert parsed["calibration"] == {"source": "a GPU, a day"}
 
 

@@ -10,7 +10,7 @@ import pytest
 from digests import DIGESTS, digest
 
 import warplens as wl
-from warplens.calibration import Trial, source_of, trials
+from warplens.calibration import Trial, derive, source_of, trials
 from warplens.calibration.bench import SHARES, distribution
 from warplens.calibration.session import compiled
 from warplens.calibration.trial import subjects
@@ -74,3 +74,9 @@ def test_trials_are_those_that_the_record_was_measured_with(subject: str) -> Non
     with DIGESTS.open(newline="") as file:
         kept = {row["subject"]: row for row in csv.DictReader(file)}
     assert kept[subject] == digest(subject)
+
+
+def test_each_size_that_the_derivation_looks_up_has_a_trial() -> None:
+    names = {trial.name for trial in TRIALS}
+    assert {f"write 4 warm, {mib} MiB" for mib in derive.WRITTEN} <= names
+    assert {f"working set, {mib} MiB" for mib in derive.READ_AGAIN} <= names

@@ -121,6 +121,12 @@ def test_occupancy_by_numbers(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.startswith("the block: 50 % occupancy, limited by registers\n")
 
 
+@pytest.mark.parametrize(("registers", "status"), [("0", 0), ("255", 0), ("256", 2)])
+def test_a_thread_has_0_to_255_registers(registers: str, status: int, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["occupancy", "--registers", registers, "--block", "32", "--gpu", "h200"]) == status
+    assert ("a thread can have 0 to 255" in capsys.readouterr().err) == (status == 2)
+
+
 def test_occupancy_of_a_kernel(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["occupancy", CUBIN, "--kernel", "matmul_tiled", "--block", "1024", "--gpu", "h200"]) == 0
     out = capsys.readouterr().out
@@ -151,7 +157,17 @@ def test_gpus_lists_every_description(capsys: pytest.CaptureFixture[str]) -> Non
     assert listed == {path.stem for path in (ROOT / "src" / "warplens" / "machine").glob("*.toml")}
 
 
+def test_gpus_lists_the_numbers_of_one(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "250")
+    assert main(["gpus", "--numbers", "l4"]) == 0
+    out = capsys.readouterr().out
+    assert re.match(r"NVIDIA L4: \d+ numbers of its own and of sm_89; \d+ others are inherited from h200.toml\n", out)
+    assert re.search(r"^latency_cycles\.barrier +11 +cycles +h200\.toml +measured: ", out, re.M)
+    assert re.search(r"^dram_rates\.write_share +0\.979 +share +l4\.toml +published: ", out, re.M)
+
+
 REFUSED = [
+    (["gpus", "--numbers", "h300"], "error: no GPU 'h300' is known, only a10, a100"),
     (["explain"], "Missing argument 'FILE'"),
     (["explain", COPY, "--frob"], "No such option"),
     (["frob"], "No such command 'frob'"),

@@ -9,7 +9,8 @@ import pytest
 
 import warplens as wl
 from warplens.cli.main import main
-from warplens.compiler import cubins_within
+from warplens.compiler import extract_cubins
+from warplens.compiler.fatbin import fitting_entry
 from warplens.compiler.nvrtc import compile_source
 from warplens.errors import CubinError, UsageError
 
@@ -43,10 +44,10 @@ def program() -> bytes:
 
 
 def test_each_architecture_has_the_cubins_of_all_sources(program: bytes) -> None:
-    found = cubins_within(program)
+    found = extract_cubins(program)
     assert {arch: len(each) for arch, each in found.items()} == {"sm_80": 2, "sm_90": 2}
     assert found["sm_90"] == [compiled(COPY, "sm_90"), compiled(SCALE, "sm_90")]
-    assert cubins_within(b"nothing of that kind") == {}
+    assert extract_cubins(b"nothing of that kind") == {}
 
 
 def test_a_kernel_and_an_architecture_are_chosen(program: bytes) -> None:
@@ -71,7 +72,7 @@ def test_explain_takes_a_program(program: bytes, tmp_path: Path, capsys: pytest.
 @pytest.mark.parametrize(
     ("data", "told"),
     [
-        (fatbin(entry(CUBIN, 90, b"\x28\xb5\x2f\xfd", ZSTANDARD)), "sm_90 is compressed.*--compress-mode=none"),
+        (fatbin(entry(CUBIN, 90, b"\x28\xb5\x2f\xfd", ZSTANDARD)), "compressed code of the fatbin is damaged"),
         (fatbin(entry(PTX, 90, b".version 9.0")), "PTX alone.*cuobjdump -xptx"),
         (fatbin(entry(CUBIN, 90, bytes(80)))[:-8], "cut short"),
         (fatbin(struct.pack("<HHIQ", CUBIN, 0x101, 64, 1 << 40) + bytes(48)), "damaged"),
@@ -81,3 +82,20 @@ def test_explain_takes_a_program(program: bytes, tmp_path: Path, capsys: pytest.
 def test_others_say_what_is_wrong(data: bytes, told: str) -> None:
     with pytest.raises(CubinError, match=told):
         wl.load(data)
+
+
+def test_a_driver_takes_the_newest_code_of_the_generation_else_ptx() -> None:
+    held = fatbin(*(entry(CUBIN, n, b"%d" % n) for n in (80, 86)), *(entry(PTX, n, b"p%d" % n) for n in (75, 90)))
+    found = {arch: fitting_entry(held, arch) for arch in ("sm_75", "sm_80", "sm_89", "sm_90", "sm_120")}
+    assert {arch: each and each.code for arch, each in found.items()} == {
+        "sm_75": b"p75", "sm_80": b"80", "sm_89": b"86", "sm_90": b"p90", "sm_120": b"p90"
+    }  # fmt: skip
+    assert fitting_entry(fatbin(entry(CUBIN, 90, b"")), "sm_80") is None
+
+
+def test_compressed_code_is_decompressed() -> None:
+    packed = b"\x50abcde"
+    head = struct.pack("<HHIQIIIIQQQQ", CUBIN, 0x101, 64, 8, len(packed), 0, 0x10008, 90, 0, 0x2011, 0, 5)
+    found = fitting_entry(fatbin(head + packed + bytes(2)), "sm_90")
+    assert found is not None
+    assert found.code == b"abcde"

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from warplens.compiler import compile_source, read_cubin
-from warplens.compiler.host_code import without_host_code
+from warplens.compiler.host_code import strip_host_code
 from warplens.compiler.signature import plain_name
 from warplens.errors import CompileError
 
@@ -55,7 +55,7 @@ def test_a_file_with_main_and_headers_of_the_host_compiles():
 
 
 def test_lines_keep_their_numbers_and_host_functions_are_named():
-    part = without_host_code(EVERYDAY)
+    part = strip_host_code(EVERYDAY)
     assert part.left_out == ["Image", "~Image", "w", "main", "PYBIND11_MODULE"]
     for number, (was, left) in enumerate(zip(EVERYDAY.split("\n"), part.text.split("\n"), strict=True), 1):
         if 19 <= number <= 24 or "__host__ __device__" in was:
@@ -81,7 +81,7 @@ def test_lines_keep_their_numbers_and_host_functions_are_named():
     ],
 )
 def test_what_is_for_the_device_stays(function):
-    assert without_host_code(function).text == function
+    assert strip_host_code(function).text == function
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_what_is_for_the_device_stays(function):
                  "__host__ void only() { }", "struct S make() { return S{1}; }"],
 )  # fmt: skip
 def test_what_is_for_the_host_goes(function):
-    part = without_host_code(function)
+    part = strip_host_code(function)
     assert not part.text.strip()
     assert len(part.left_out) == 1
 
@@ -104,20 +104,20 @@ def test_what_is_for_the_host_goes(function):
     ],
 )
 def test_a_macro_that_writes_code_stays_although_a_function_of_the_host_follows(before, stays):
-    part = without_host_code(f"{before}\n{stays}\nint main() {{ return 0; }}")
+    part = strip_host_code(f"{before}\n{stays}\nint main() {{ return 0; }}")
     assert part.left_out == ["main"]
     assert part.text.rstrip() == f"{before}\n{stays}"
 
 
 def test_a_kernel_behind_brackets_of_two_branches_stays():
     kernel = "template <class T>\n__global__ void k(T* x) { x[0] = 1; }"
-    part = without_host_code(f"#if A\nint main() {{\n#else\nint main(int a) {{\n#endif\n  return 0;\n}}\n{kernel}")
+    part = strip_host_code(f"#if A\nint main() {{\n#else\nint main(int a) {{\n#endif\n  return 0;\n}}\n{kernel}")
     assert part.left_out == ["main"]
     assert part.text.endswith(kernel)
 
 
 def test_constructors_of_the_host_with_braces_in_their_lists_leave_declarations():
-    part = without_host_code("struct S { int a, b; S(int x) : a{x}, b(x) { f(); } int g() const { return a; } };")
+    part = strip_host_code("struct S { int a, b; S(int x) : a{x}, b(x) { f(); } int g() const { return a; } };")
     assert part.left_out == ["S", "g"]
     assert "".join(part.text.split()) == "structS{inta,b;S(intx);intg()const;};"
 

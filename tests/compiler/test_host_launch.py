@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from warplens.compiler.host_launch import allocations, constants, expanded, launched, launched_instance
+from warplens.compiler.host_launch import allocations, constants, expanded, instance_of_launch, launched
 
 SOURCE = """
 #include <cstdio>
@@ -60,8 +60,8 @@ def test_a_launch_is_read_through_macros_and_functions():
 
 
 def test_templates_are_those_that_are_launched():
-    assert launched_instance("product", SOURCE) == "product<16>"
-    assert launched_instance("mark", SOURCE) == launched_instance("nothing", SOURCE) == ""
+    assert instance_of_launch("product", SOURCE) == "product<16>"
+    assert instance_of_launch("mark", SOURCE) == instance_of_launch("nothing", SOURCE) == ""
 
 
 def test_vectors_of_thrust_and_separated_digits():

@@ -179,7 +179,7 @@ def test_an_unrolled_loop_is_proved_by_its_step() -> None:
 
 def test_inner_loop_of_the_tiled_product() -> None:
     (found,) = lesson("matmul_tiled", "inner loop")
-    assert found.sentence == "16 of its loads stand in a row, 64 bytes apart"
+    assert found.sentence == "16 of its loads are in sequence, 64 bytes apart"
     assert not lesson("matmul_naive", "inner loop")
 
 
@@ -304,7 +304,7 @@ extern "C" __global__ void structs(const Pair* x, Pair* z, int n) {
     [
         ("known", ["loop unrolled by 2"], "counter steps by 2"),
         ("pointers", ["loop unrolled by 4"], "a step apart"),
-        ("by_2", ["loop unrolled by 2"], "left over stands beside"),
+        ("by_2", ["loop unrolled by 2"], "remaining round is outside"),
         ("by_3", ["loop unrolled by 3"], "counter steps by 3"),
         ("kept", [], ""),
         ("structs", [], ""),  # two accesses of 16 bytes each are no two rounds

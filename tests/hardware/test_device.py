@@ -18,3 +18,5 @@ def test_the_driver_tells_its_version(tmp_path: Path, monkeypatch: pytest.Monkey
     assert device.driver_version() == ""
     (tmp_path / "version").write_text(SAID)
     assert device.driver_version() == "580.159.04"
+    (tmp_path / "version").write_text(SAID.replace("580.159.04", "580.65"))
+    assert device.driver_version() == "580.65"

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from helpers.report_runs import subject_of
 from warplens.core.metric import Metric
+from warplens.model.result.bottleneck import Bottleneck, MemoryLatency
 from warplens.model.result.prediction import Prediction, Simulated, Unit
 from warplens.report.launch_view import LaunchView
 
@@ -43,7 +44,8 @@ def made_up(subject: LaunchView, calibrated: str = "H200, 2026-11-21, driver 580
             body[0].index: {"wait": 250.0},
             store.index: {"long_scoreboard": 700.0, "wait": 50.0, "membar": 0.0},
         },
-        simulated=Simulated(264, 131_072, 4_200_000, "264 of 131,072 blocks: the second wave repeats the first"),
+        bottleneck=Bottleneck(MemoryLatency("DRAM", 1, 4)),
+        simulated=Simulated(264, 131_072, 4_200_000, why="264 of 131,072 blocks: the second wave repeats the first"),
         calibrated=calibrated,
         coverage_measured=bool(calibrated),
     )

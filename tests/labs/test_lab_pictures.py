@@ -10,7 +10,7 @@ import warplens as wl
 from warplens.labs.lab import Lab
 from warplens.labs.lab_pictures import Gallery, stale_pictures, write_pictures
 from warplens.labs.run_lab import Size
-from warplens.labs.stored_results import computed, write
+from warplens.labs.stored_results import run_and_record, write
 
 SMALL = Size.parse("small")
 CU = """extern "C" __global__ void copy(const float* in, float* out, int stride) {
@@ -55,7 +55,7 @@ def lab(folder: Path, toml: str = TOML) -> Lab:
 def test_pictures_are_drawn_from_the_addresses_of_the_run(tmp_path: Path) -> None:
     found = lab(tmp_path)
     gallery = Gallery(found, "small")
-    for done, _ in computed(found, SMALL, predict=lambda _: False):
+    for done, _ in run_and_record(found, SMALL, predict=lambda _: False):
         assert not done.wrong
         gallery.see(done)
     drawn = gallery.drawn()
@@ -84,7 +84,7 @@ def test_what_cannot_be_drawn_is_refused(tmp_path: Path, old: str, new: str, tol
 def test_an_access_that_is_not_there_is_told(tmp_path: Path) -> None:
     found = lab(tmp_path, TOML.replace("access = 0", "access = 5"))
     gallery = Gallery(found, "small")
-    (done, _) = next(iter(computed(found, SMALL, predict=lambda _: False)))
+    (done, _) = next(iter(run_and_record(found, SMALL, predict=lambda _: False)))
     with pytest.raises(wl.UsageError, match="picture banks: accesses to shared memory of warp 0 of block 0: 1, from 0"):
         gallery.see(done)
 
@@ -101,7 +101,7 @@ def test_pictures_of_times_are_drawn_from_the_full_size_and_the_kept_results(tmp
     (tmp_path / "truth.py").write_text("def truth(read, out, stride): return {'out': 2 * read + 1}")
     gallery, rows = Gallery(found, "full"), []
     for size in (SMALL, Size.parse("full")):
-        for done, fresh in computed(found, size):
+        for done, fresh in run_and_record(found, size):
             assert not done.wrong
             rows += fresh
             gallery.see(done)

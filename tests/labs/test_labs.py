@@ -13,7 +13,7 @@ from warplens.labs.lab import Lab
 from warplens.labs.lab_catalog import names
 from warplens.labs.lab_pictures import Gallery, stale_pictures
 from warplens.labs.run_lab import Size
-from warplens.labs.stored_results import computed, rows_kept, stale_readme, stale_rows
+from warplens.labs.stored_results import rows_kept, run_and_record, stale_readme, stale_rows
 
 DOCS = Path(__file__).parents[2] / "docs" / "labs.md"
 SMALL = Size.parse("small")
@@ -28,7 +28,7 @@ RUNGS = [(name, rung.entry.title) for name in names() for rung in find(name).run
 def test_every_rung_computes_counts_and_draws_what_its_lab_says(name: str, title: str, predicted: bool) -> None:
     lab = find(name)
     (rung,) = lab.chosen([title])
-    ((done, rows),) = computed(lab, SMALL, predict=lambda _: predicted, rungs=[rung])
+    ((done, rows),) = run_and_record(lab, SMALL, predict=lambda _: predicted, rungs=[rung])
     assert done.wrong == ()
     gallery = Gallery(lab, "small")
     gallery.see(done)

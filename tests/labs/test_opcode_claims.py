@@ -12,23 +12,23 @@ from warplens.core.run_options import USUAL
 from warplens.errors import KernelFault
 from warplens.labs.kernel_rung import KernelRung
 from warplens.labs.lab_catalog import find
-from warplens.labs.opcode_claims import miscoded, standing
+from warplens.labs.opcode_claims import code_mismatches, counts
 
 
 def test_code_that_does_not_stand_there_is_told() -> None:
     (rung,) = find("unrolling").chosen(["1_once"])
     assert isinstance(rung, KernelRung)
     outcome = rung.run("h200", None, USUAL, predict=False)
-    assert not miscoded(rung, {}, outcome)
+    assert not code_mismatches(rung, {}, outcome)
     wrong = replace(rung, entry=replace(rung.entry, code={"LDG.E": "2", "loop unrolled by 4": "1"}))
-    assert miscoded(wrong, {}, outcome) == (
+    assert code_mismatches(wrong, {}, outcome) == (
         "machine code: loop unrolled by 4 should stand there 1 times, and does 0 times",
     )
 
 
 def test_opcodes_are_not_taken_for_their_wider_forms() -> None:
     source = 'extern "C" __global__ void copy(const float4* in, float4* out) { out[threadIdx.x] = in[threadIdx.x]; }'
-    found = standing(wl.compile(source=source)["copy"].program)
+    found = counts(wl.compile(source=source)["copy"].program)
     assert (found["LDG.E.128"], found["LDG.E"], found["loops"]) == (1, 0, 0)
 
 

@@ -16,7 +16,7 @@ from warplens.labs.columns import value
 from warplens.labs.lab import Lab
 from warplens.labs.new_lab import create
 from warplens.labs.peak_share import limit, share
-from warplens.labs.rank_order import differing
+from warplens.labs.rank_order import rank_inversions
 from warplens.labs.reference_check import difference
 from warplens.labs.result_files import read_measured, read_results, write_measured
 from warplens.labs.run_lab import Size, runs
@@ -80,7 +80,8 @@ def row(title: str, predicted: float, low: float, high: float) -> LabRow:
 
 def test_orders_that_differ() -> None:
     rows = [row("1", 10, 20, 21), row("2", 12, 14, 15), row("3", 12.05, 18, 19), row("4", 30, 20.5, 22)]
-    assert differing(rows, "h200") == (("1", "2"), ("1", "3")), "2 and 3: predicted alike; 1 and 4: measured alike"
+    # 2 and 3 are predicted alike, 1 and 4 measured alike.
+    assert rank_inversions(rows, "h200") == (("1", "2"), ("1", "3"))
 
 
 def test_measured_rows_replace_those_of_the_same_rung(tmp_path: Path) -> None:

@@ -14,10 +14,11 @@ import pytest
 
 import warplens.machine
 from warplens.errors import Unpredictable, UsageError
-from warplens.machine import Limits, catalog, choose, detect, machine, machines
+from warplens.machine import Machine, catalog, choose, detect, machine, machines
+from warplens.machine.fields import PARAMETER_TABLES
 from warplens.machine.link_time import link_of
+from warplens.machine.parameter import KINDS, Description
 from warplens.machine.schema import limits_from, machine_from
-from warplens.machine.unit_speeds import TABLES
 
 FOLDER = Path(warplens.machine.__file__).parent
 ARCH_OF = {
@@ -33,8 +34,11 @@ def tables(path: str) -> dict[str, Any]:
     return found
 
 
-def limits_of_h200() -> Limits:
-    return limits_from(tables("arch/sm_90.toml"), "sm_90.toml")
+def h200_of(own: dict[str, Any], arch: dict[str, Any] | None = None) -> Machine:
+    """The H200 with this file of its own, and that of its architecture."""
+    arch = arch or tables("arch/sm_90.toml")
+    described = Description("h200.toml", own), Description("sm_90.toml", arch)
+    return machine_from("h200", limits_from(arch, "sm_90.toml"), described)
 
 
 def test_every_gpu_is_described() -> None:
@@ -68,8 +72,31 @@ def test_every_number_has_a_source() -> None:
     for name in machines():
         sources = machine(name).sources
         limits = {"threads", "launch", "registers", "shared", "barriers", "rates"}
-        assert set(sources) >= {"gpu", "memory"} | {f"arch.{table}" for table in limits | TABLES}
+        assert set(sources) >= {"gpu", "memory"} | {f"arch.{table}" for table in limits}
         assert all(sources.values())
+        assert {p.kind for p in machine(name).parameters} <= set(KINDS)
+        assert all(p.unit and p.source.partition(": ")[2] for p in machine(name).parameters)
+
+
+PUBLICATION = re.compile(
+    r"CUDA C\+\+ Programming Guide|white paper|arXiv \d{4}\.\d{5}|RRZE gpu-benches|Chips and Cheese|github\.com/"
+)
+
+
+@pytest.mark.parametrize("name", machines())
+def test_what_was_published_names_the_publication(name: str) -> None:
+    published = [p for p in machine(name).parameters if p.kind == "published"]
+    assert [p.name for p in published if not PUBLICATION.search(p.source)] == []
+
+
+def test_what_is_inherited_is_not_repeated() -> None:
+    """A description that lacks a number takes that of the H200, and says so."""
+    h200, l4 = machine("h200"), machine("l4")
+    assert h200.inherited == ()
+    values = {p.name: p.value for p in h200.parameters}
+    assert "latency_cycles.barrier" in {p.name for p in l4.inherited}
+    assert all(p.declared == "h200.toml" and p.value == values[p.name] for p in l4.inherited)
+    assert {p.declared for p in l4.parameters} == {"l4.toml", "sm_89.toml", "h200.toml"}
 
 
 @pytest.mark.parametrize("name", ["h200", "H200", "NVIDIA H200", "h-200", "Nvidia h_200"])
@@ -107,46 +134,59 @@ def test_an_absurd_value_is_refused_with_table_and_key(table: str, key: str, val
     wrong = tables("h200.toml")
     wrong[table][key] = value
     with pytest.raises(UsageError, match=rf"h200.toml: \[{table}\] {key}"):
-        machine_from(wrong, "h200", limits_of_h200(), tables("arch/sm_90.toml"), "sm_90.toml")
+        h200_of(wrong)
 
 
-def test_every_missing_key_is_refused_with_table_and_key() -> None:
+def test_every_missing_limit_is_refused_with_table_and_key() -> None:
     whole = tables("arch/sm_90.toml")
-
-    own = {table: content for table, content in tables("h200.toml").items() if table not in TABLES}
-
-    def read(holed: dict[str, Any]) -> None:
-        machine_from(own, "h200", limits_from(holed, "sm_90.toml"), holed, "sm_90.toml")
-
-    for table, content in whole.items():
-        for key in content.keys() - {"sources"}:
+    for table in whole.keys() - PARAMETER_TABLES:
+        for key in whole[table]:
             holed = copy.deepcopy(whole)
             del holed[table][key]
             with pytest.raises(UsageError, match=rf"sm_90.toml: \[{table}\] {key} is missing"):
-                read(holed)
+                h200_of(tables("h200.toml"), holed)
+
+
+def test_every_missing_parameter_is_refused_with_table_and_key() -> None:
+    whole, arch = tables("h200.toml"), tables("arch/sm_90.toml")
+    arch = {table: content for table, content in arch.items() if table not in PARAMETER_TABLES}
+    for table in PARAMETER_TABLES:
+        for key in whole[table].keys() - {"source", "sources"}:
+            holed = copy.deepcopy(whole)
+            del holed[table][key]
+            with pytest.raises(UsageError, match=rf"\[{table}\] {key} is missing"):
+                h200_of(holed, arch)
+
+
+def test_a_parameter_without_a_kind_is_refused() -> None:
+    wrong = tables("h200.toml")
+    wrong["clocks"]["source"] = "a guess"
+    with pytest.raises(UsageError, match=r"h200.toml: \[clocks\] matrix_megahertz: its source must begin with"):
+        h200_of(wrong)
 
 
 @pytest.mark.parametrize(("value", "file"), [(0, "h200.toml"), ("fast", "h200.toml"), (True, "h200.toml")])
 def test_an_absurd_speed_is_refused_with_table_and_key(value: object, file: str) -> None:
     wrong = tables("h200.toml")
-    wrong["latency_cycles"] = {"dram": value, "source": "a test"}
+    wrong["latency_cycles"]["dram"] = value
     with pytest.raises(UsageError, match=rf"{file}: \[latency_cycles\] dram must be a number"):
-        machine_from(wrong, "h200", limits_of_h200(), tables("arch/sm_90.toml"), "sm_90.toml")
+        h200_of(wrong)
 
 
 def test_a_gpus_own_speed_wins_over_the_architectures() -> None:
     own, shared = tables("h200.toml"), tables("arch/sm_90.toml")
-    own["latency_cycles"] = {"dram": 777, "source": "a test"}
-    described = machine_from(own, "h200", limits_of_h200(), shared, "sm_90.toml")
+    own["latency_cycles"]["dram"] = 777
+    del own["latency_cycles"]["l2"]
+    described = h200_of(own, shared)
     assert described.speeds.latency_dram == 777
     assert described.speeds.latency_l2 == shared["latency_cycles"]["l2"]
 
 
 def test_a_source_of_a_key_that_is_none_is_refused() -> None:
     shared = tables("arch/sm_90.toml")
-    shared["load_path"]["sources"]["queues"] = "assumed: a slip"
-    with pytest.raises(UsageError, match=r"sm_90.toml: \[load_path\] queues is no key"):
-        machine_from(tables("h200.toml"), "h200", limits_of_h200(), shared, "sm_90.toml")
+    shared["l2_rates"]["sources"]["queues"] = "assumed: a slip"
+    with pytest.raises(UsageError, match=r"sm_90.toml: \[l2_rates\] queues is no key"):
+        h200_of(tables("h200.toml"), shared)
 
 
 @pytest.mark.parametrize(
@@ -170,7 +210,7 @@ def test_a_misspelt_key_is_refused() -> None:
     wrong = tables("h200.toml")
     wrong["memory"]["l2_size"] = 1
     with pytest.raises(UsageError, match=r"\[memory\] l2_size is no key"):
-        machine_from(wrong, "h200", limits_of_h200(), tables("arch/sm_90.toml"), "sm_90.toml")
+        h200_of(wrong)
 
 
 def test_the_flag_goes_before_the_variable_before_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -266,8 +306,7 @@ def test_what_is_farther_from_the_multiprocessor_is_slower(name: str) -> None:
 def test_speeds_that_nobody_measured_for_this_model_say_so(name: str) -> None:
     gpu = machine(name)
     assert not gpu.calibrated
-    for table in ("pipe_cycles", "latency_cycles", "load_path", "l2_rates", "dram_rates", "launch_cost"):
-        assert gpu.sources.get(table, "not calibrated").startswith("not calibrated")
+    assert [p.name for p in gpu.parameters if p.kind == "measured" and p not in gpu.inherited] == []
 
 
 WAYS = (r"of (\d+) GB/s", r"(\d+) only written", r"(\d+) copied")

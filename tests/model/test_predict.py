@@ -17,9 +17,9 @@ from warplens.errors import Unpredictable, UsageError
 from warplens.machine import Machine, machine
 from warplens.model import WHAT_IF, Prediction
 from warplens.model.grid.sector_footprint import footprint
-from warplens.model.grid.simulated_blocks import choose_blocks, scattered
+from warplens.model.grid.simulated_blocks import choose_blocks, random_blocks
 from warplens.model.predict import predict
-from warplens.model.trace.warp_streams import WarpStreams, by_warp
+from warplens.model.trace.warp_streams import WarpStreams, order_by_warp
 
 LESSONS = Path(__file__).parents[1] / "kernels" / "lessons.cu"
 CHAIN = """extern "C" __global__ void chain(float* y, float k, int n) {
@@ -157,7 +157,7 @@ def test_machine_code_for_another_gpu_is_refused() -> None:
 
 
 def test_the_number_of_different_sectors_is_estimated_from_some_blocks(snapshot: Snapshot) -> None:
-    total, sampled = 4096, scattered(4096, 256)
+    total, sampled = 4096, random_blocks(4096, 256)
     assert len(set(sampled)) == 256
     apart = [(16 * b + k, n) for n, b in enumerate(sampled) for k in range(16)]
     rows = [(64 * (b // 64) + k, n) for n, b in enumerate(sampled) for k in range(64)]
@@ -174,10 +174,10 @@ def test_what_is_used_again_too_late_is_fetched_anew(snapshot: Snapshot) -> None
     cold = [(100 + 7919 * (4 * b + k) % 1024, b) for b in range(total) for k in range(4)]  # by four blocks, far apart
     for pairs, once, anew in ((hot, 4, 4), (cold, 1024, 4 * 1024)):
         sectors, blocks = (np.array(column) for column in zip(*pairs, strict=True))
-        sampled = np.isin(blocks, scattered(total, 512))
+        sampled = np.isin(blocks, random_blocks(total, 512))
         found = footprint(sectors[sampled].astype(np.uint32), blocks[sampled].astype(np.int64), 512, total, 1 << 30)
         assert snapshot(found.of(total)) == pytest.approx(once, rel=0.1)
-        assert snapshot(found.forgotten(8, 8).of(total)) == pytest.approx(anew, rel=0.1)
+        assert snapshot(found.miss_footprint(8, 8).of(total)) == pytest.approx(anew, rel=0.1)
 
 
 TABLE = """__constant__ unsigned table[64];
@@ -285,7 +285,7 @@ def on(run: wl.Run, described: Machine, recorded: Callable[[tuple[int, ...]], Wa
 def test_of_blocks_that_reach_more_than_can_be_recorded_some_are_looked_at() -> None:
     run = run_of("ccopy", 1 << 16)
     far = replace(run.trace, sectors=run.trace.sectors * (50_000_000 // int(run.trace.sectors.sum())))
-    few, every = (choose_blocks(trace, machine("h200"), run.occupancy).more for trace in (far, run.trace))
+    few, every = (choose_blocks(trace, machine("h200"), run.occupancy).sample for trace in (far, run.trace))
     assert len(few) < len(every) == run.launch.blocks
 
 
@@ -302,7 +302,7 @@ def test_what_could_not_be_recorded_is_not_predicted() -> None:
     def cut(blocks: tuple[int, ...]) -> WarpStreams:
         whole = run._run_again(blocks, RECORD)
         half = replace(whole, words=whole.words[: whole.words.size // 2], whole=False)
-        return by_warp(half, run.launch.warps_per_block)
+        return order_by_warp(half, run.launch.warps_per_block)
 
     with pytest.raises(Unpredictable, match="more than can be recorded"):
         on(run, machine("h200"), cut)

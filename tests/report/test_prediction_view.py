@@ -15,6 +15,7 @@ from helpers.made_up_predictions import STALLS, made_up, predicted
 from helpers.report_runs import subject_of
 from report.html.test_launch_page import read
 from warplens.core.metric import Metric
+from warplens.machine import machine
 from warplens.model import WHAT_IF
 from warplens.report import prediction_view
 from warplens.report.html.launch_page import page
@@ -54,6 +55,8 @@ def test_nine_of_ten_cases_are_told_only_where_that_was_measured(gpu: str, says:
     x = np.zeros(128, np.float32)
     prediction = wl.compile(source=source)["copy"].launch(1, 128, x, x.copy()).predict(gpu)
     assert prediction.coverage_measured == (gpu == "h200")
+    assert prediction.assumptions == machine(gpu).inherited
+    assert (f"`warplens gpus --numbers {gpu}` lists them" in prediction_view.calibration(prediction)) == (gpu != "h200")
     assert all(says in told for told in prediction_view.times(prediction).values())
 
 

@@ -116,7 +116,7 @@ def test_every_kind_of_file_may_be_damaged(folder):
     first, said = run_script(folder)
     assert said == ""
     files = sorted(path for path in folder.rglob("*") if path.is_file())
-    assert {path.parent.name for path in files} == {"cubin", "object", "piece", "ptx", "sass", "slice"}
+    assert {path.parent.name for path in files} == {"cubin", "handler", "object", "ptx", "sass", "slice"}
     for number, path in enumerate(files):
         damage = list(DAMAGE.values())[number % len(DAMAGE)]
         path.write_bytes(damage(path.read_bytes()))

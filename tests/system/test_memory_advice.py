@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import mmap
 import re
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -43,3 +45,13 @@ def test_it_leaves_when_it_has_done_its_work_and_comes_back(monkeypatch: pytest.
     assert launched(8) == 8
     assert code_of_llvm() < 1 << 20
     assert launched(9) == 9
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="advice is given on Linux alone")
+def test_small_pages_are_asked_for_whole_pages_within_the_range(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[int, int, int]] = []
+    monkeypatch.setattr(memory_advice, "_madvise", lambda: lambda *words: asked.append(words))
+    page = mmap.PAGESIZE
+    memory_advice.in_small_pages(10 * page + 1, 3 * page)
+    memory_advice.in_small_pages(10 * page + 1, page)  # no page lies in it completely
+    assert asked == [(11 * page, 2 * page, mmap.MADV_NOHUGEPAGE)]

@@ -1,7 +1,7 @@
 """Derivation: tables of a GPU's file computed from a record, each key with the trials it comes from.
 
-What follows from no single sweep (how long stores may wait, what a miss costs in addition to its bytes) stays with the
-architecture: the model of time is fitted for it on the same trials.
+What follows from no single sweep (how long stores may wait, what a miss costs in addition to its bytes) is fitted by
+hand to the same trials: the GPU's file has it behind these keys, each with a source of its own.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import tomlkit
 from warplens.calibration.readings import Row
 from warplens.calibration.trial import MIB
 from warplens.errors import UsageError
+from warplens.machine.unit_speeds import BUSIEST
 
 SUB_PARTITIONS = 4
 ADDRESS_CYCLES = 5  # from an integer instruction to a load that takes its result as its address (sass.md 6.4)
@@ -27,7 +28,6 @@ UNROLLED = 16  # barriers in the body of their loop
 TABLE_WORDS = 32  # that a warp's lanes ask for, each in a line of its own where they lie 64 bytes apart
 EMPTY_CYCLES = 300  # of launch_cost.first_block_cycles that an empty kernel spends, too (`once read`: 4 KiB to 4 MiB)
 GATHERED = 8 * 256 * 64  # words of a multiprocessor
-BUSIEST = 0.85  # as much of its bandwidth as DRAM is taken to give (model/sm/dram_share.py)
 NANO = 1e9
 PIECES_OF_EIGHT = 8  # in which an atomic leaves L1 whose lanes are on eight words of a sector, four on each
 SHORT = 50  # microseconds: what launches take longer under events is as much as they differ from run to run beyond
@@ -212,7 +212,7 @@ def toml(found: Mapping[str, Mapping[str, float]], source: str) -> str:
         document[table] = {key: int(value) if value.is_integer() else value for key, value in values.items()}
     document["calibration"] = {}
     for table in document:
-        text = source if table == "calibration" else f"derived: {source}"
+        text = source if table == "calibration" else f"measured: {source}"
         document[table]["source"] = tomlkit.string(text, literal="'" not in text)
     return tomlkit.dumps(document)
 

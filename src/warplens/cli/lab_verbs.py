@@ -110,7 +110,7 @@ def print_lab(
     """The table of the rungs, in the terminal, as JSON or as a page."""
     from warplens.commands.explain import gpus
     from warplens.labs.gpu_measurement import present, times
-    from warplens.labs.run_lab import kept, runs, tabled
+    from warplens.labs.run_lab import kept, runs, table_of
 
     rungs, chosen = found.chosen(titles), [key or "h200" for key in gpus(flags.gpu)]
     records, unpredicted = [], {}
@@ -126,7 +126,7 @@ def print_lab(
             page.add(first.subject)
     gpu = present(chosen[0])
     fresh = {time.rung: time for time in times(rungs, size, gpu)} if gpu else {}
-    table = tabled(found, records, rungs, size, chosen, unpredicted, fresh)
+    table = table_of(found, records, rungs, size, chosen, unpredicted, fresh)
     if as_json:
         from warplens.report.json.lab_document import document
 
@@ -197,11 +197,11 @@ def rewrite(labs: Sequence[Lab], sizes: Sequence[Size], host: RunOptions, only_t
 def recompute(found: Lab, sizes: Sequence[Size], host: RunOptions) -> Counted:
     """results.csv, README.md and pictures; the metrics of the small size by rung."""
     from warplens.labs.lab_pictures import Gallery, write_pictures
-    from warplens.labs.stored_results import GPU, computed, write
+    from warplens.labs.stored_results import GPU, run_and_record, write
 
     rows, galleries, ours = [], [Gallery(found, size.text) for size in sizes], {}
     for size, gallery in zip(sizes, galleries, strict=True):
-        for done, fresh in computed(found, size, host):
+        for done, fresh in run_and_record(found, size, host):
             refuse_wrong(done)
             rows += fresh
             gallery.see(done)
@@ -243,13 +243,13 @@ def find_stale(labs: Sequence[Lab], sizes: Sequence[Size], host: RunOptions) -> 
 
 def find_stale_parts(found: Lab, sizes: Sequence[Size], host: RunOptions) -> list[str]:
     from warplens.labs.lab_pictures import Gallery, stale_pictures
-    from warplens.labs.stored_results import computed, rows_kept, stale_readme, stale_rows
+    from warplens.labs.stored_results import rows_kept, run_and_record, stale_readme, stale_rows
 
     stale: list[str] = []
     for size in sizes:
         gallery = Gallery(found, size.text)
         old = rows_kept(found, size.text)
-        for done, fresh in computed(found, size, host):
+        for done, fresh in run_and_record(found, size, host):
             refuse_wrong(done)
             stale += stale_rows(old.pop(done.rung.entry.title, []), fresh)
             gallery.see(done)

@@ -21,6 +21,7 @@ from warplens import __version__
 from warplens.cli.explain_verb import Output, on_many, on_one, print_guesses, report_error
 from warplens.cli.lab_verbs import lab, new
 from warplens.cli.options import CODE, GPU, GPUS, GUESS, HOST, LAUNCH, SAMPLE, options
+from warplens.cli.run_verb import run
 from warplens.cli.terminal_encoding import spell_out
 from warplens.core.run_options import RunOptions
 from warplens.errors import UsageError, WarplensError
@@ -329,14 +330,20 @@ def metrics(pattern: str | None) -> None:
 
 
 @cli.command()
-def gpus() -> None:
-    """List the GPUs that are known."""
+@click.option("--numbers", "gpu", metavar="GPU", help="The numbers of this GPU that predictions of its time rest on.")
+def gpus(gpu: str | None) -> None:
+    """List the GPUs that are known, or the numbers of one: value, unit, file and source."""
+    from warplens.machine import machine
+    from warplens.report.terminal import gpu_list, parameter_table
     from warplens.report.terminal.console_layout import console
-    from warplens.report.terminal.gpu_list import show
 
-    show(console())
+    if gpu is None:
+        gpu_list.show(console())
+        return
+    parameter_table.show(machine(gpu), console())
 
 
+cli.add_command(run)
 cli.add_command(lab)
 cli.add_command(new)
 

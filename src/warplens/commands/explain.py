@@ -1,4 +1,4 @@
-"""From FILE, flags and a list of GPUs to runs with predictions: what `warplens explain` tells of.
+"""Explain: runs with predictions from FILE, flags and a list of GPUs, for `warplens explain`.
 
 Time is predicted for the GPU that the user names with --gpu or WARPLENS_GPU, else for the one of this machine, else
 for the default of the code's architecture; --gpu none is quicker, and has counts alone.
@@ -53,7 +53,7 @@ def causes(words: Sequence[str]) -> tuple[str, ...]:
 def kernels(file: str, flags: Flags, what_if: Sequence[str] = ()) -> list[list[Target]]:
     """The kernels that are meant, each on all the GPUs that are named.
 
-    UsageError where nobody says how they are started, where code for another architecture is asked for its time on a
+    UsageError where their launch is not given, where code for another architecture is asked for its time on a
     GPU, or --what-if is without a GPU.
     """
     by_gpu = [targets(file, replace(flags, gpu=gpu)) for gpu in gpus(flags.gpu)]
@@ -80,7 +80,7 @@ def timed(target: Target) -> bool:
 
 
 def run(target: Target, wish: ExplainRequest) -> Run:
-    """Executes the kernel, and predicts its time unless nobody wants it."""
+    """Executes the kernel, and predicts its time unless the request leaves it out."""
     done = target.run(wish.host, bar(target.title, wish.host.sample is None), wish.check)
     return done.timed(wish.what_if) if timed(target) else done
 

@@ -1,4 +1,4 @@
-"""A launch on this machine's GPU beside what warplens predicts for it."""
+"""Measurement: a launch on this machine's GPU, next to its prediction."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ from warplens.run import Run
 
 @dataclass(frozen=True, slots=True)
 class Flags:
-    """What the command line says of a launch, as it was typed; None or () where it says nothing.
+    """Flags of a launch, as typed; None or () where not given.
 
     kernel     one word of --kernel or several, each a name or regex:EXPR
     settings   "n=1024", from --set; they replace names of the launch block, or make
@@ -95,7 +95,7 @@ class Target:
 
     @property
     def started(self) -> bool:
-        """Whether the file itself says how the kernel is started."""
+        """Whether the file itself has the kernel's launch."""
         return self.entry.grid is not None
 
     @cached_property
@@ -169,7 +169,7 @@ class Target:
         value = flag(f"argument {place + 1}", argument.make, size)
         held = plain(value)
         if isinstance(held, np.ndarray):
-            held.flags.writeable = False  # nobody reads the results: they need not be copied back
+            held.flags.writeable = False  # the results are not read: they need not be copied back
         return value
 
     @property

@@ -49,7 +49,7 @@ def device_macros(*sources: str) -> frozenset[str]:
     return frozenset(found)
 
 
-def without_host_code(source: str, macros: frozenset[str] | None = None) -> HostCode:
+def strip_host_code(source: str, macros: frozenset[str] | None = None) -> HostCode:
     """Blanks out every function that no `__global__`, `__device__` or `constexpr` marks, nor one of the macros.
 
     macros   device_macros() of the files that belong together; those of this one if there are no others

@@ -94,7 +94,7 @@ def launched(name: str, source: str) -> HostLaunch | None:
     )  # fmt: skip
 
 
-def launched_instance(name: str, source: str) -> str:
+def instance_of_launch(name: str, source: str) -> str:
     """ "sum<float, 256>", of the first `sum<T, N><<<...>>>(...)`; "" if there is none."""
     plain = expanded(source)
     found = re.search(LAUNCH.format(re.escape(name)), plain, re.DOTALL)

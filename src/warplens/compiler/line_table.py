@@ -39,7 +39,7 @@ def line_tables(elf: ELFFile, names: Collection[str] = ()) -> dict[int, list[tup
                 start, at = previous
                 number, offset = divmod(start, 1 << SECTION_SHIFT)
                 tables.setdefault(number, []).append((offset, offset + state.address - start, at))
-            line = SourceLine(_as_told(_file(program, state.file), names), state.line)
+            line = SourceLine(_as_given(_file(program, state.file), names), state.line)
             previous = None if state.end_sequence else (state.address, line)
     return tables
 
@@ -90,5 +90,5 @@ def _file(program: Any, number: int) -> str:
     return f"{program['include_directory'][entry.dir_index - 1].decode(errors='replace')}/{name}"
 
 
-def _as_told(path: str, names: Collection[str]) -> str:
+def _as_given(path: str, names: Collection[str]) -> str:
     return next((name for name in names if path.endswith(f"/{name}")), path)

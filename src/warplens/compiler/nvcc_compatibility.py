@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from warplens.compiler.headers import FOR_HOSTS, HEADERS, PRELUDE, stand_in
-from warplens.compiler.host_code import device_macros, without_host_code
+from warplens.compiler.host_code import device_macros, strip_host_code
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"\n]+)[>"]', re.MULTILINE)
 ABSENT = re.compile(r'cannot open source file "([^"]+)"')
@@ -78,7 +78,7 @@ def device_part(source: str, name: str, directories: Sequence[Path], whole: bool
     """
     own_headers = local_headers(source, name)
     macros = device_macros(source, *own_headers.values())
-    found = without_host_code(source, macros)
+    found = strip_host_code(source, macros)
     headers = {PRELUDE_NAME: PRELUDE, **HEADERS}
     left_out, missing = list(found.left_out), []
     kernels = "__global__" in found.text
@@ -88,7 +88,7 @@ def device_part(source: str, name: str, directories: Sequence[Path], whole: bool
             continue
         if local is not None:
             text = local.read_text(encoding="utf-8", errors="replace")
-            own = without_host_code(text, macros)
+            own = strip_host_code(text, macros)
             left_out += own.left_out
             headers[header] = own.text
             kernels |= "__global__" in own.text

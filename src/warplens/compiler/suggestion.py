@@ -14,7 +14,7 @@ from typing import TypeGuard
 
 from warplens.compiler.c_types import TYPES
 from warplens.compiler.host_code import blanked
-from warplens.compiler.host_launch import HostLaunch, commas, launched, launched_instance
+from warplens.compiler.host_launch import HostLaunch, commas, instance_of_launch, launched
 from warplens.compiler.ptx import declared
 from warplens.compiler.signature import declarations, declared_name
 from warplens.core.cubin import Kernel
@@ -134,7 +134,7 @@ def instances(source: str, launched_only: bool = False) -> tuple[str, ...]:
     for parameters, name in TEMPLATE.findall(source):
         if name != "__launch_bounds__":
             guess = "" if launched_only else f"{name}<{', '.join(_instance(each) for each in commas(parameters))}>"
-            found.append(launched_instance(name, source) or guess)
+            found.append(instance_of_launch(name, source) or guess)
     return tuple(filter(None, found))
 
 

@@ -97,10 +97,10 @@ class Comparison:
     """How `second` differs from `first`; ratios are second over first.
 
     per_warp   counts of instructions are those of an average warp; where the two launches have different numbers of
-               warps, a warp's work means nothing and they are totals
+               warps, a warp's work is not comparable and they are totals
     rows       every metric that both have
-    classes, idioms, lines, causes   the same instructions sorted by what they are, what they serve, where they stand,
-               and the last two together; most of the difference first
+    classes, idioms, lines, causes   the same instructions by opcode class, idiom, source line, and line and idiom;
+               the largest difference first
     """
 
     first: str
@@ -113,7 +113,7 @@ class Comparison:
     causes: tuple[LineShare, ...]
 
     def row(self, name: str) -> MetricRow:
-        """UsageError for a metric that the two have not in common."""
+        """The row of a metric; UsageError if the two do not share it."""
         found = next((row for row in self.rows if row.name == name), None)
         if found is None:
             raise UsageError(f"no metric {name} in both; `warplens compare --all` lists those that differ")
@@ -133,7 +133,7 @@ def ratio(first: float, second: float) -> float | None:
 
 
 def compare(first: Side, second: Side) -> Comparison:
-    """Everything that follows from two launches."""
+    """Comparison of two launches."""
     warps = [launched_warps(side.trace.launch) for side in (first, second)]
     per_warp = warps[0] == warps[1]
     scale = warps[0] if per_warp else 1

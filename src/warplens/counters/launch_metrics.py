@@ -57,7 +57,7 @@ def launch_metrics(
 def curve_metrics(curves: Curves, reserved: int, most: int) -> dict[str, Metric]:
     """Resident warps at the points where Nsight Compute has them (read on an H200): 0 to 256 registers a thread; 0 to
     1,024 threads a block in sixteens; shared memory in steps of 512 bytes, those that the driver reserves included.
-    Points beyond `most` bytes, which the kernel may ask for in a block, hold no warp."""
+    Points beyond `most` bytes, the limit of a block of this kernel, have no warp."""
     registers, threads, shared = (dict(c) for c in (curves.registers, curves.block_threads, curves.shared_bytes))
     first, largest = min(threads), max(shared)
     beyond = largest // SHARED_STEP * SHARED_STEP + SHARED_STEP

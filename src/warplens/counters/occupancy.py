@@ -26,7 +26,7 @@ UNLIMITED = 2**31 - 1
 
 @dataclass(frozen=True, slots=True)
 class Occupancy:
-    """What one multiprocessor holds of a launch.
+    """Occupancy: what one SM holds of a launch.
 
     registers         a thread's, as launched: launch__registers_per_thread
     blocks, warps     resident at once; 0 if a block does not fit
@@ -34,9 +34,9 @@ class Occupancy:
     limits            blocks that each resource alone would admit: launch__occupancy_limit_*; one that the
                       kernel does not use admits as many as there are places for blocks, as Nsight prints it
     limiters          the resources that admit the fewest
-    carveout_bytes    shared memory of the multiprocessor: launch__shared_mem_config_size
+    carveout_bytes    shared memory of the SM: launch__shared_mem_config_size
     seats             warps for which a sub-partition has slots and registers
-    places            blocks that fit on the multiprocessor but for their warps and registers
+    places            blocks that fit on the SM but for their warps and registers
     """
 
     registers: int
@@ -52,7 +52,7 @@ class Occupancy:
 
 @dataclass(frozen=True, slots=True)
 class Curves:
-    """Resident warps of a multiprocessor, as (x, warps), with one quantity of the launch varied.
+    """Curves: resident warps of an SM, as (x, warps), with one quantity of the launch varied.
 
     registers       a thread, 1 to 249 in steps of 8 (registers are handed out in eights)
     block_threads   32 to the largest block in steps of 32

@@ -30,7 +30,7 @@ Totals = NDArray[Any]
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """What selections look at: opcode without and with its modifiers, memory access and the spaces that it reached.
+    """Site: what selections test: opcode without and with its modifiers, memory access and the spaces that it reached.
 
     A generic access is three of them: the instruction, with the lanes that reached global memory, and the lanes that
     reached shared and local memory.

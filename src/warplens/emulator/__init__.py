@@ -2,6 +2,7 @@
 
 from warplens.emulator.execute.grid import available_threads, run
 from warplens.emulator.execute.launch_counts import LaunchTrace
+from warplens.emulator.execute.launch_request import DEFAULT_BUDGET, LaunchRequest
 from warplens.emulator.execute.syscalls import provided
 from warplens.emulator.memory.device_memory import DeviceMemory
 from warplens.emulator.memory.kernel_arguments import pass_arguments
@@ -10,12 +11,14 @@ from warplens.emulator.trace.lane_trace import BlockEntry, LaneAccess, Step, rea
 from warplens.emulator.trace.warp_trace import WarpTraces, record
 
 __all__ = [
+    "DEFAULT_BUDGET",
     "LANES",
     "RECORD",
     "BlockEntry",
     "Checks",
     "DeviceMemory",
     "LaneAccess",
+    "LaunchRequest",
     "LaunchTrace",
     "Step",
     "WarpTraces",

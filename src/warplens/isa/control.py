@@ -95,17 +95,17 @@ def nop(w: Warp) -> None:
     """Executes and counts, no more."""
 
 
-# Where lanes meet again
+# Reconvergence
 
 
-@op("BSSY", pipe="cbu", text="{barrier}: the lanes here will meet before {after}", ignores=STYLE)
+@op("BSSY", pipe="cbu", text="{barrier}: the lanes here reconverge before {after}", ignores=STYLE)
 def bssy(w: Warp, barrier: Register, after: Label) -> None:
     w.set_barrier(barrier)
 
 
 @op("BSYNC", pipe="cbu", text="wait for the lanes of {barrier}", ignores=STYLE)
 def bsync(w: Warp, barrier: Register) -> None:
-    w.meet(barrier)
+    w.reconverge(barrier)
 
 
 @op("BREAK", pipe="cbu", text="leave {barrier}: it no longer waits for these lanes", ignores=STYLE)
@@ -133,7 +133,7 @@ def warpsync(w: Warp, mask: U32) -> None:
 @op("WARPSYNC.EXCLUSIVE", pipe="cbu", text="wait for the lanes {mask}, go on with no others")
 def warpsync_exclusive(w: Warp, mask: U32) -> None:
     """Stands before REDUX, which is over the lanes that are here: two tiles of a warp must not be here at once."""
-    w.converge_apart(mask)
+    w.converge_by_mask(mask)
 
 
 @op("WARPSYNC.ALL", pipe="cbu", text="wait for all lanes of the warp")

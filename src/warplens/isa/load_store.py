@@ -170,14 +170,14 @@ def atomic(
     return w.atomic(space, at, words, done)
 
 
-@op("ATOMG", pipe="lsu", text="{to} = global memory at {at}, which becomes it {operation} {value}",
+@op("ATOMG", pipe="lsu", text="{to} = atomic {operation} of {value} to global memory at {at}",
     ignores=CACHING + " FTZ RN")  # fmt: skip
 def atomg(w: Warp, at: Address, value: Register, *, operation: Operation, number: Number = "32") -> tuple[Data, Pred]:
     old = atomic(w, "global", at, value, operation, number, returns=True)
     return old, w.active
 
 
-@op("ATOM", pipe="lsu", text="{to} = generic address {at}, which becomes it {operation} {value}",
+@op("ATOM", pipe="lsu", text="{to} = atomic {operation} of {value} to generic address {at}",
     ignores=CACHING + " FTZ RN")  # fmt: skip
 def atom(w: Warp, at: Address, value: Register, *, operation: Operation, number: Number = "32") -> tuple[Data, Pred]:
     """Sums of floats are done in global memory only; the code after it handles lanes without the predicate."""
@@ -186,7 +186,7 @@ def atom(w: Warp, at: Address, value: Register, *, operation: Operation, number:
     return old, w.is_in("global", at) & w.active if only else w.active
 
 
-@op("RED", "REDG", pipe="lsu", text="global memory at {at} becomes it {operation} {value}",
+@op("RED", "REDG", pipe="lsu", text="reduction {operation} of {value} to global memory at {at}",
     ignores=CACHING + " FTZ RN")  # fmt: skip
 def red(w: Warp, at: Address, value: Register, *, operation: Operation, number: Number = "32") -> None:
     atomic(w, "global", at, value, operation, number, returns=False)
@@ -228,12 +228,12 @@ def atom_cast_spin(
     return Data([flag, flag.like(0)][: len(old.words)]), w.active
 
 
-@op("ATOMS", pipe="lsu", text="{to} = shared memory at {at}, which becomes it {operation} {value}")
+@op("ATOMS", pipe="lsu", text="{to} = atomic {operation} of {value} to shared memory at {at}")
 def atoms(w: Warp, at: Address, value: Register, *, operation: Operation, number: Number = "32") -> Data:
     return atomic(w, "shared", at, value, operation, number, returns=True)
 
 
-@op("ATOMS.POPC.INC", pipe="lsu", text="shared memory at {at} counts one for each lane", ignores="32")
+@op("ATOMS.POPC.INC", pipe="lsu", text="atomic ADD of 1 for each lane to shared memory at {at}", ignores="32")
 def atoms_popc_inc(w: Warp, at: Address) -> Data:
     one = U32(w.e, w.e.constant(U32, 1))
     return w.atomic("shared", at, Data([one]), AtomicOperation("add", together=True))

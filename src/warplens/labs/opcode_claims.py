@@ -12,7 +12,7 @@ from warplens.launchspec.expression import Names, evaluate_ratio
 LOOPS = "loops"
 
 
-def standing(program: Program) -> Counter[str]:
+def counts(program: Program) -> Counter[str]:
     """Number of each opcode (in full), each idiom, and "loops" in the code."""
     found = Counter(instruction.opcode for instruction in program.body)
     found.update(idiom.name for idiom in idioms(program))
@@ -20,11 +20,11 @@ def standing(program: Program) -> Counter[str]:
     return found
 
 
-def miscoded(rung: Rung, names: Names, outcome: RungResult) -> tuple[str, ...]:
+def code_mismatches(rung: Rung, names: Names, outcome: RungResult) -> tuple[str, ...]:
     """Expectations of `code` in the rung's table that the compiled code does not meet."""
     if not rung.entry.code or outcome.run is None:
         return ()
-    found = standing(outcome.run.kernel.program)
+    found = counts(outcome.run.kernel.program)
     wanted = {word: evaluate_ratio(text, names) for word, text in rung.entry.code.items()}
     return tuple(
         f"machine code: {word} should stand there {count} times, and does {found[word]} times"

@@ -10,7 +10,7 @@ from warplens.report.lab.lab_table import LabRow
 TIE = 0.01  # predicted times this close are unordered
 
 
-def differing(rows: Sequence[LabRow], gpu: str) -> tuple[tuple[str, str], ...]:
+def rank_inversions(rows: Sequence[LabRow], gpu: str) -> tuple[tuple[str, str], ...]:
     """Pairs of rungs whose order by time on the GPU is the reverse of the model's.
 
     Measured times whose spreads (10th to 90th percentile) overlap are unordered.

@@ -8,7 +8,7 @@ from warplens.core.metric import Metric
 from warplens.labs.columns import value
 from warplens.labs.lab import Lab
 from warplens.labs.peak_share import limit, share
-from warplens.labs.rank_order import differing
+from warplens.labs.rank_order import rank_inversions
 from warplens.labs.result_files import ResultRecord
 from warplens.labs.rung import Rung
 from warplens.launchspec.expression import Names
@@ -34,7 +34,7 @@ def sheet(
         key=lab.key, title=lab.file.title, lesson=lab.file.lesson, size=size, columns=tuple(lab.file.columns),
         gpus=tuple(gpus), limit=limit(entry.work, lab.file.names(entry, names), first), rows=rows,
         libraries=tuple(time for name, time in measured.items() if name not in titles),
-        orders=differing(rows, gpus[0]),
+        orders=rank_inversions(rows, gpus[0]),
     )  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from warplens.core.run_options import USUAL, RunOptions
 from warplens.errors import UsageError
 from warplens.labs.lab import Lab
-from warplens.labs.opcode_claims import miscoded
+from warplens.labs.opcode_claims import code_mismatches
 from warplens.labs.result_files import ResultRecord, read_measured, record
 from warplens.labs.result_table import recorded, sheet
 from warplens.labs.rung import Rung, RungResult
@@ -52,12 +52,12 @@ def runs(
         outcomes = {gpu: rung.run(gpu, size.names, host, predict) for gpu in gpus}
         results = [text for outcome in outcomes.values() for text in outcome.wrong]
         first = next(iter(outcomes.values()))
-        counts = miscounted(lab, rung, size, first)
-        code = miscoded(rung, lab.file.names(rung.entry, size.names), first)
+        counts = count_mismatches(lab, rung, size, first)
+        code = code_mismatches(rung, lab.file.names(rung.entry, size.names), first)
         yield FinishedRung(rung, outcomes, (*dict.fromkeys(results), *counts, *code))
 
 
-def miscounted(lab: Lab, rung: Rung, size: Size, outcome: RungResult) -> tuple[str, ...]:
+def count_mismatches(lab: Lab, rung: Rung, size: Size, outcome: RungResult) -> tuple[str, ...]:
     """The expected counts of lab.toml that are not met."""
     names = lab.file.names(rung.entry, size.names)
     told = []
@@ -70,7 +70,7 @@ def miscounted(lab: Lab, rung: Rung, size: Size, outcome: RungResult) -> tuple[s
     return tuple(told)
 
 
-def tabled(
+def table_of(
     lab: Lab, done: Sequence[ResultRecord], rungs: Sequence[Rung], size: Size, gpus: Sequence[str],
     unpredicted: Mapping[str, str], fresh: Mapping[str, MeasuredTime] = {},
 ) -> LabTable:  # fmt: skip

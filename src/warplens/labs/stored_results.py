@@ -22,7 +22,7 @@ GPU = "h200"  # the GPU whose times are stored: the calibrated one
 PART = re.compile(r"(<!-- begin: (?P<what>.+?) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
-def computed(
+def run_and_record(
     lab: Lab, size: Size, host: RunOptions = USUAL, predict: Callable[[Rung], bool] = lambda _: True,
     rungs: Sequence[Rung] = (),
 ) -> Iterator[tuple[FinishedRung, list[str]]]:  # fmt: skip

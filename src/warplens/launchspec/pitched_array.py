@@ -30,8 +30,8 @@ class Pitched:
     ((3, 5), 512, 1536)
 
     array     the elements in the host's shape, (rows, columns) or (slices, rows, columns): a view, so that writing to
-              it fills the buffer, and what a kernel wrote stands in it
-    pitch     bytes from the start of a row to that of the next: what the kernel has to be told
+              it fills the buffer, and receives what a kernel wrote
+    pitch     bytes from the start of a row to that of the next: an argument of the kernel
     storage   all bytes of the allocation, padding included
     """
 

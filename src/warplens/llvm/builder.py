@@ -13,7 +13,7 @@ I1, PTR = IntType(1), PointerType()
 ORDERS = {"==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
 
 
-class Going:
+class Terminator:
     """Terminator of a block, to which metadata can be added."""
 
     def __init__(self, block: BasicBlock, text: str) -> None:
@@ -23,10 +23,10 @@ class Going:
 
     def set_weights(self, weights: Sequence[int]) -> None:
         """Branch weights: how often each successor is taken, for code layout."""
-        note = self.block.function.module.note(
+        metadata = self.block.function.module.metadata(
             ", ".join(['!"branch_weights"', *(f"i32 {weight}" for weight in weights)])
         )
-        self.block.end = f"{self.text}, !prof {note}"
+        self.block.end = f"{self.text}, !prof {metadata}"
 
     def add_case(self, number: IRConstant, block: BasicBlock) -> None:
         self.cases.append(f"{number.type.text} {number.text}, label %{block.label}")
@@ -223,7 +223,7 @@ class IRBuilder:
         """Load.  invariant: not written while the function runs."""
         behind = f", align {align}" if align else ""
         if invariant:
-            behind += f", !invariant.load {self.module.note('')}"
+            behind += f", !invariant.load {self.module.metadata('')}"
         return self._made(typ, f"load {typ.text}, ptr {place.text}{behind}")
 
     def load_atomic(self, place: Value, ordering: str, align: int, typ: Type) -> Value:
@@ -233,7 +233,7 @@ class IRBuilder:
         """Store.  passing: nontemporal, bypasses the host's caches."""
         behind = f", align {align}" if align else ""
         if passing:
-            behind += f", !nontemporal {self.module.note('i32 1')}"
+            behind += f", !nontemporal {self.module.metadata('i32 1')}"
         self._write(f" store {value.type.text} {value.text}, ptr {place.text}{behind}")
 
     def atomic_rmw(self, word: str, place: Value, value: Value, ordering: str) -> Value:
@@ -270,17 +270,17 @@ class IRBuilder:
 
     # Terminators
 
-    def _end(self, text: str) -> Going:
+    def _end(self, text: str) -> Terminator:
         assert self.block.end is None, f"{self.block.label} ends twice"
-        return Going(self.block, f" {text}")
+        return Terminator(self.block, f" {text}")
 
     def branch(self, to: BasicBlock) -> None:
         self._end(f"br label %{to.label}")
 
-    def cbranch(self, p: Value, yes: BasicBlock, no: BasicBlock) -> Going:
+    def cbranch(self, p: Value, yes: BasicBlock, no: BasicBlock) -> Terminator:
         return self._end(f"br i1 {p.text}, label %{yes.label}, label %{no.label}")
 
-    def switch(self, number: Value, otherwise: BasicBlock) -> Going:
+    def switch(self, number: Value, otherwise: BasicBlock) -> Terminator:
         going = self._end(f"switch {number!r}, label %{otherwise.label}")
         self.block.end = f"{going.text} []"
         return going
@@ -308,7 +308,7 @@ class IRBuilder:
         yield self._way(yes, after), self._way(no, after)
         self.position_at_end(after)
 
-    def _weighed(self, going: Going, likely: bool | None) -> None:
+    def _weighed(self, going: Terminator, likely: bool | None) -> None:
         if likely is not None:
             going.set_weights([99, 1] if likely else [1, 99])
 

@@ -15,27 +15,27 @@ class IRModule:
         self.name = name
         self.globals: dict[str, Function] = {}
         self.variables: list[GlobalVariable] = []
-        self._notes: dict[str, int] = {}
+        self._metadata: dict[str, int] = {}
 
     @property
     def functions(self) -> list[Function]:
         return list(self.globals.values())
 
-    def note(self, text: str) -> str:
+    def metadata(self, text: str) -> str:
         """Adds metadata; returns its number."""
-        return f"!{self._notes.setdefault(text, len(self._notes))}"
+        return f"!{self._metadata.setdefault(text, len(self._metadata))}"
 
-    def only(self, name: str) -> str:
+    def text_of(self, name: str) -> str:
         """The text with the definition of this function alone; the others are declared."""
         others = (f.declaration for f in self.functions if f.name != name)
-        return "\n".join([*map(str, self.variables), *others, str(self.globals[name]), *self._written_notes, ""])
+        return "\n".join([*map(str, self.variables), *others, str(self.globals[name]), *self._metadata_lines, ""])
 
     @property
-    def _written_notes(self) -> list[str]:
-        return [f"!{number} = !{{{text}}}" for text, number in self._notes.items()]
+    def _metadata_lines(self) -> list[str]:
+        return [f"!{number} = !{{{text}}}" for text, number in self._metadata.items()]
 
     def __str__(self) -> str:
-        return "\n".join([*map(str, self.variables), *map(str, self.functions), *self._written_notes, ""])
+        return "\n".join([*map(str, self.variables), *map(str, self.functions), *self._metadata_lines, ""])
 
 
 class BasicBlock:

@@ -12,9 +12,12 @@ from warplens.errors import UsageError
 from warplens.machine.dram_channels import Channels, channels_from
 from warplens.machine.fields import sources_of, tables_of
 from warplens.machine.host_link import HostLink, host_link_from
+from warplens.machine.parameter import Description
 from warplens.machine.schema import Limits, Machine, limits_from, machine_from
 
 FOLDER = Path(__file__).parent
+REFERENCE = "h200.toml"
+"""Description that has every parameter, and from which the other GPUs inherit those that they lack."""
 MAKERS_WORDS = re.compile(r"\b(nvidia|geforce|tesla)\b|[^a-z0-9]")
 
 
@@ -42,7 +45,7 @@ def machine(name: str) -> Machine:
 
 @cache
 def _load(key: str) -> Machine:
-    """Limits of the architecture, overridden key by key by those of the GPU's own file."""
+    """The GPU's own file wins over that of its architecture, key by key."""
     file = f"{key}.toml"
     tables = _toml(FOLDER / file)
     sources_of(tables, file)
@@ -54,7 +57,17 @@ def _load(key: str) -> Machine:
     channels = channels_from(divided, file) if divided else None
     host_link = host_link_from(linked, file) if linked else None
     limits = limits_from(shared, file if own else arch_file)
-    return machine_from(tables, key, limits, shared, arch_file, channels, host_link)
+    descriptions = [Description(file, tables), Description(arch_file, shared)]
+    if file != REFERENCE:
+        descriptions.append(_reference())
+    return machine_from(key, limits, descriptions, channels, host_link)
+
+
+@cache
+def _reference() -> Description:
+    tables = _toml(FOLDER / REFERENCE)
+    sources_of(tables, REFERENCE)
+    return Description(REFERENCE, tables)
 
 
 @cache

@@ -10,9 +10,13 @@ from dataclasses import Field, field, fields
 from typing import Any, NoReturn
 
 from warplens.errors import UsageError
-from warplens.machine.unit_speeds import CALIBRATION, TABLES
+from warplens.machine.microarchitecture import Microarchitecture
+from warplens.machine.parameter import Tables
+from warplens.machine.unit_speeds import Speeds
 
-Tables = Mapping[str, Any]
+CALIBRATION = "calibration"
+RECORDS = (Speeds, Microarchitecture)
+"""Records of parameters, whose tables parameter.py reads."""
 
 
 def number(table: str, low: int, high: int) -> Any:
@@ -40,6 +44,9 @@ def tables_of(noun: type) -> frozenset[str]:
     return frozenset(f.metadata["table"] for f in fields(noun) if f.metadata)
 
 
+PARAMETER_TABLES = frozenset(table for record in RECORDS for table in tables_of(record))
+
+
 def sources_of(tables: Tables, file: str) -> dict[str, str]:
     """Table -> its `source`; a table without one is refused."""
     for table, content in tables.items():
@@ -56,7 +63,7 @@ def values(noun: type, tables: Tables, file: str) -> dict[str, Any]:
     known = {(f.metadata["table"], f.name) for f in wanted}
     sources_of(tables, file)
     for table, content in tables.items():
-        for key in content if table not in TABLES | {CALIBRATION} else ():
+        for key in content if table not in PARAMETER_TABLES | {CALIBRATION} else ():
             if key != "source" and (table, key) not in known:
                 refuse(file, table, key, "is no key of a description")
     return {f.name: _checked(f, tables, file) for f in wanted}

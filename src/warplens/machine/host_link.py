@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from warplens.machine.fields import Tables, number, values
+from warplens.machine.fields import number, values
+from warplens.machine.parameter import Tables
 
 
 @dataclass(frozen=True, slots=True)

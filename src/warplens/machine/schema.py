@@ -6,13 +6,15 @@ absurd: this is the only place where a key is declared.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from warplens.machine.dram_channels import Channels
-from warplens.machine.fields import Tables, flag, number, numbers, refuse, sources_of, text, texts, values
+from warplens.machine.fields import CALIBRATION, RECORDS, flag, number, numbers, refuse, sources_of, text, texts, values
 from warplens.machine.host_link import HostLink
-from warplens.machine.unit_speeds import CALIBRATION, Speeds, speed_sources, speeds_from
+from warplens.machine.microarchitecture import Microarchitecture
+from warplens.machine.parameter import Description, Parameter, Tables, parameters_of, refuse_unknown
+from warplens.machine.unit_speeds import Speeds
 
 KIB = 1024
 
@@ -82,9 +84,8 @@ class Machine:
     arch            what its code is compiled for
     dram_gigabytes_per_second   theoretical, 10^9 bytes
     sources         table -> where its numbers come from, "arch.<table>" for those of the architecture
-    speed_sources   "table.key" -> where that speed comes from
     channels        how its DRAM is divided, where it is known;  host_link: likewise
-    speeds          what the model of time reads
+    speeds, microarchitecture   what the model of time reads;  parameters: the same numbers, with unit and source
     calibrated      GPU, date, driver and tools of the micro-benchmarks that `speeds` come from; "" where they are
                     published numbers
     """
@@ -93,7 +94,8 @@ class Machine:
     limits: Limits
     sources: Mapping[str, str]
     speeds: Speeds
-    speed_sources: Mapping[str, str]
+    microarchitecture: Microarchitecture
+    parameters: tuple[Parameter, ...]
     calibrated: str
     title: str = text("gpu")
     arch: str = text("gpu")
@@ -104,6 +106,11 @@ class Machine:
     dram_gigabytes_per_second: int = number("memory", 10, 100_000)
     channels: Channels | None = None
     host_link: HostLink | None = None
+
+    @property
+    def inherited(self) -> tuple[Parameter, ...]:
+        """Parameters that were read on another GPU, whose description has them (parameter.py)."""
+        return tuple(p for p in self.parameters if p.declared not in (f"{self.key}.toml", f"{self.arch}.toml"))
 
     def __repr__(self) -> str:
         return f"<Machine {self.key}: {self.title}, {self.arch}, {self.multiprocessors} SMs>"
@@ -123,16 +130,23 @@ def limits_from(tables: Tables, file: str) -> Limits:
 
 
 def machine_from(
-    tables: Tables, key: str, limits: Limits, arch_tables: Tables, arch_file: str, channels: Channels | None = None,
+    key: str, limits: Limits, descriptions: Sequence[Description], channels: Channels | None = None,
     host_link: HostLink | None = None,
 ) -> Machine:  # fmt: skip
-    """The GPU in file `key`.toml; UsageError names table and key of what is missing or absurd."""
-    file = f"{key}.toml"
-    arch_sources = sources_of(arch_tables, arch_file)
-    sources = sources_of(tables, file) | {f"arch.{table}": text for table, text in arch_sources.items()}
+    """The GPU `key`; UsageError names table and key of what is missing or absurd.
+
+    descriptions   its own, that of its architecture, and the one from which it inherits parameters
+    """
+    own, arch = descriptions[:2]
+    arch_sources = sources_of(arch.tables, arch.file)
+    sources = sources_of(own.tables, own.file) | {f"arch.{table}": text for table, text in arch_sources.items()}
+    refuse_unknown(RECORDS, (own, arch))
+    speeds, units = parameters_of(Speeds, descriptions), parameters_of(Microarchitecture, descriptions)
     return Machine(
         key=key, limits=limits, sources=sources, channels=channels, host_link=host_link,
         calibrated=sources.get(CALIBRATION, ""),
-        speeds=speeds_from(arch_tables, tables, arch_file, file), speed_sources=speed_sources(arch_tables, tables),
-        **values(Machine, tables, file),
+        speeds=Speeds(**{name: p.value for name, p in speeds.items()}),
+        microarchitecture=Microarchitecture(**{name: p.value for name, p in units.items()}),
+        parameters=(*speeds.values(), *units.values()),
+        **values(Machine, own.tables, own.file),
     )  # fmt: skip

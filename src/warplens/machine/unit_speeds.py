@@ -1,22 +1,17 @@
 """Unit speeds: rates and latencies that the model of time reads, and their bounds.
 
-Cycles are those of a multiprocessor's clock.  The tables are in the architecture's file; the GPU's own file wins over
-it key by key, and names under [calibration] when and with what they were measured.
+Cycles are those of a multiprocessor's clock.  Which file a key is read from: parameter.py.  A GPU's own file names
+under [calibration] when and with what its numbers were measured.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
-from typing import Any
+from dataclasses import dataclass
 
-from warplens.errors import UsageError
+from warplens.machine.parameter import assumed, parameter
 
-Tables = Mapping[str, Any]
-
-
-def _number(table: str, low: float, high: float) -> Any:
-    return field(metadata={"table": table, "low": low, "high": high})
+BUSIEST = assumed(0.85, "share", "DRAM is not taken to be busier: waits of its loads would grow without end")
+"""Largest utilisation of DRAM for which a wait is derived from readings, and predicted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,167 +99,104 @@ class Speeds:
       block_end_cycles         from there to the first instruction of the block that takes its place
     """
 
-    pipe_fma: float = _number("pipe_cycles", 0.25, 64)
-    pipe_fma_heavy: float = _number("pipe_cycles", 0.25, 64)
-    pipe_fma_high: float = _number("pipe_cycles", 0.25, 64)
-    pipe_alu: float = _number("pipe_cycles", 0.25, 64)
-    pipe_fp16: float = _number("pipe_cycles", 0.25, 64)
-    pipe_fp64: float = _number("pipe_cycles", 0.25, 128)
-    pipe_xu: float = _number("pipe_cycles", 0.25, 128)
-    pipe_cbu: float = _number("pipe_cycles", 0.25, 64)
-    pipe_adu: float = _number("pipe_cycles", 0.25, 64)
-    pipe_uniform: float = _number("pipe_cycles", 0.25, 64)
-    pipe_tensor: float = _number("pipe_cycles", 0.25, 256)
-    pipe_tensor_half: float = _number("pipe_cycles", 0.25, 256)
-    pipe_tensor_double: float = _number("pipe_cycles", 0.25, 1024)
-    pipe_shuffle: float = _number("pipe_cycles", 0.25, 64)
-    latency_xu: float = _number("latency_cycles", 1, 1000)
-    latency_shuffle: float = _number("latency_cycles", 1, 1000)
-    latency_special_register: float = _number("latency_cycles", 1, 1000)
-    latency_constant: float = _number("latency_cycles", 1, 1000)
-    latency_table: float = _number("latency_cycles", 0, 1000)
-    latency_table_first: float = _number("latency_cycles", 0, 10000)
-    latency_tensor: float = _number("latency_cycles", 1, 1000)
-    latency_shared: float = _number("latency_cycles", 1, 1000)
-    latency_l1: float = _number("latency_cycles", 1, 1000)
-    latency_l2: float = _number("latency_cycles", 1, 5000)
-    latency_dram: float = _number("latency_cycles", 1, 10000)
-    latency_dram_spread: float = _number("latency_cycles", 0, 10000)
-    latency_dram_queue: float = _number("latency_cycles", 0, 10000)
-    latency_dram_turn: float = _number("latency_cycles", 0, 10000)
-    latency_shared_atomic: float = _number("latency_cycles", 1, 5000)
-    latency_global_atomic: float = _number("latency_cycles", 1, 10000)
-    latency_global_atomic_half: float = _number("latency_cycles", 0, 10000)
-    latency_barrier: float = _number("latency_cycles", 1, 1000)
-    latency_barrier_arrival: float = _number("latency_cycles", 0, 1000)
-    latency_branch: float = _number("latency_cycles", 1, 1000)
-    latency_store: float = _number("latency_cycles", 1, 1000)
-    latency_fence: float = _number("latency_cycles", 1, 10000)
-    hand_over_cycles: float = _number("latency_cycles", 0, 10000)
-    meeting_cycles: float = _number("latency_cycles", 0, 10000)
-    look_back_cycles: float = _number("latency_cycles", 0, 10000)
-    latency_instruction: float = _number("latency_cycles", 0, 10000)
-    queue: float = _number("load_path", 1, 64)
-    lsu_issue: float = _number("load_path", 0.25, 64)
-    global_request: float = _number("load_path", 0.25, 64)
-    shared_request: float = _number("load_path", 0.25, 64)
-    miss_request: float = _number("load_path", 0.25, 64)
-    store_slack_cycles: float = _number("load_path", 0, 1_000_000)
-    store_lines: float = _number("load_path", 1, 1000)
-    sectors_in_flight: float = _number("load_path", 16, 100_000)
-    atomics_in_flight: float = _number("load_path", 1, 100_000)
-    table_word_cycles: float = _number("load_path", 0, 100)
-    table_replay_cycles: float = _number("load_path", 0, 100)
-    table_line_cycles: float = _number("load_path", 0, 1000)
-    table_line_cycles_of_all: float = _number("load_path", 0, 100)
-    wavefront_cycles: float = _number("load_path", 0.25, 64)
-    l1_share: float = _number("load_path", 0.1, 1)
-    l2_port: float = _number("load_path", 1, 1024)
-    l2_read: float = _number("l2_rates", 1, 1024)
-    l2_read_hot: float = _number("l2_rates", 1, 1024)
-    hot_bytes: float = _number("l2_rates", 0, 2**30)
-    l2_write: float = _number("l2_rates", 1, 1024)
-    l2_line_read_cycles: float = _number("l2_rates", 0, 100)
-    l2_atomic_piece_cycles: float = _number("l2_rates", 0, 1000)
-    l2_atomic_lone_cycles: float = _number("l2_rates", 0, 1000)
-    l2_atomic_reply_cycles: float = _number("l2_rates", 0, 1000)
-    l2_line_write_cycles: float = _number("l2_rates", 0, 100)
-    late_near_cycles: float = _number("l2_rates", 0, 1000)
-    late_far_cycles: float = _number("l2_rates", 0, 1000)
-    atomic_word_cycles: float = _number("l2_rates", 0.1, 1000)
-    atomic_sector_cycles: float = _number("l2_rates", 0.01, 1000)
-    atomic_float_cycles: float = _number("l2_rates", 0.1, 1000)
-    atomic_units: float = _number("l2_rates", 1, 1024)
-    kept_share: float = _number("l2_rates", 0.1, 1)
-    parts_share: float = _number("l2_rates", 0.01, 1)
-    lost_share: float = _number("l2_rates", 0.1, 1)
-    halves: float = _number("l2_rates", 1, 2)
-    dirty_share: float = _number("l2_rates", 0, 1)
-    read_share: float = _number("dram_rates", 0.1, 1)
-    write_share: float = _number("dram_rates", 0.1, 1)
-    turn_cost: float = _number("dram_rates", 0, 2)
-    turn_growth: float = _number("dram_rates", 0, 1)
-    held_cost: float = _number("dram_rates", 0, 1)
-    lone_sector: float = _number("dram_rates", 1, 20)
-    lone_half: float = _number("dram_rates", 1, 10)
-    scatter_least: float = _number("dram_scatter", -10, 0)
-    scatter_tenth: float = _number("dram_scatter", -10, 0)
-    scatter_quarter: float = _number("dram_scatter", -10, 10)
-    scatter_half: float = _number("dram_scatter", -10, 10)
-    scatter_three_quarters: float = _number("dram_scatter", -10, 10)
-    scatter_nine_tenths: float = _number("dram_scatter", 0, 10)
-    scatter_all_but_hundredth: float = _number("dram_scatter", 0, 20)
-    scatter_most: float = _number("dram_scatter", 0, 100)
-    matrix_megahertz: float = _number("clocks", 0, 10_000)
-    launch_microseconds: float = _number("launch_cost", 0.1, 100)
-    event_microseconds: float = _number("launch_cost", 0, 100)
-    first_block_cycles: float = _number("launch_cost", 0, 100_000)
-    resident_cycles: float = _number("launch_cost", 0, 10_000)
-    first_resident_cycles: float = _number("launch_cost", 0, 10_000)
-    block_start_cycles: float = _number("launch_cost", 0, 10_000)
-    warp_start_cycles: float = _number("launch_cost", 0, 1000)
-    block_rate: float = _number("launch_cost", 0.001, 100)
-    block_end_cycles: float = _number("launch_cost", 0, 10_000)
-
-
-TABLES = frozenset(f.metadata["table"] for f in fields(Speeds))
-CALIBRATION = "calibration"
-TEXTS = ("source", "sources")  # of a table: of all its keys, and of some that have another
-
-
-def _key(name: str, table: str) -> str:
-    """The key of a field in its table: the name without the name of the table."""
-    if table in ("pipe_cycles", "latency_cycles", "l2_rates", "dram_scatter"):
-        for prefix in ("pipe_", "latency_", "l2_", "scatter_"):
-            if name.startswith(prefix):
-                return name.removeprefix(prefix)
-    return name
-
-
-_KEYS = {f.name: (f.metadata["table"], _key(f.name, f.metadata["table"])) for f in fields(Speeds)}
-
-
-def key_of(name: str) -> tuple[str, str]:
-    """A field's table, and its key there."""
-    return _KEYS[name]
-
-
-def speeds_from(arch: Tables, own: Tables, arch_file: str, file: str) -> Speeds:
-    """Both files' tables; UsageError names file, table and key of what is missing, unknown or absurd."""
-    known = {key_of(f.name) for f in fields(Speeds)}
-    for tables, name in ((arch, arch_file), (own, file)):
-        for table in TABLES & set(tables):
-            for key in (*tables[table], *tables[table].get("sources", ())):
-                if key not in TEXTS and (table, key) not in known:
-                    raise UsageError(f"{name}: [{table}] {key} is no key of a description")
-    return Speeds(**{f.name: _value(f.name, f.metadata, arch, own, arch_file, file) for f in fields(Speeds)})
-
-
-def speed_sources(arch: Tables, own: Tables) -> dict[str, str]:
-    """ "table.key" -> where the number comes from.
-
-    derived         by calibration/derive.py from a record that `warplens calibrate` wrote
-    read            from a measurement file, in one step (tests/calibration/test_readings.py)
-    assumed         fitted by hand or taken over: no program gives it
-    not calibrated  published, or taken over from another GPU
-    """
-    return {f"{table}.{key}": _source(table, key, arch, own) for table, key in map(key_of, _KEYS)}
-
-
-def _source(table: str, key: str, arch: Tables, own: Tables) -> str:
-    content = own[table] if key in own.get(table, {}) else arch[table]
-    return str(content.get("sources", {}).get(key, content["source"]))
-
-
-def _value(name: str, rule: Mapping[str, Any], arch: Tables, own: Tables, arch_file: str, file: str) -> float:
-    table, key = key_of(name)
-    mine = own.get(table, {})
-    value = mine.get(key, arch.get(table, {}).get(key))
-    where = file if key in mine else arch_file
-    if value is None:
-        raise UsageError(f"{arch_file}: [{table}] {key} is missing")
-    if isinstance(value, bool) or not isinstance(value, int | float) or not rule["low"] <= value <= rule["high"]:
-        raise UsageError(
-            f"{where}: [{table}] {key} must be a number from {rule['low']} to {rule['high']}, not {value!r}"
-        )
-    return float(value)
+    pipe_fma: float = parameter("pipe_cycles", 0.25, 64)
+    pipe_fma_heavy: float = parameter("pipe_cycles", 0.25, 64)
+    pipe_fma_high: float = parameter("pipe_cycles", 0.25, 64)
+    pipe_alu: float = parameter("pipe_cycles", 0.25, 64)
+    pipe_fp16: float = parameter("pipe_cycles", 0.25, 64)
+    pipe_fp64: float = parameter("pipe_cycles", 0.25, 128)
+    pipe_xu: float = parameter("pipe_cycles", 0.25, 128)
+    pipe_cbu: float = parameter("pipe_cycles", 0.25, 64)
+    pipe_adu: float = parameter("pipe_cycles", 0.25, 64)
+    pipe_uniform: float = parameter("pipe_cycles", 0.25, 64)
+    pipe_tensor: float = parameter("pipe_cycles", 0.25, 256)
+    pipe_tensor_half: float = parameter("pipe_cycles", 0.25, 256)
+    pipe_tensor_double: float = parameter("pipe_cycles", 0.25, 1024)
+    pipe_shuffle: float = parameter("pipe_cycles", 0.25, 64)
+    latency_xu: float = parameter("latency_cycles", 1, 1000)
+    latency_shuffle: float = parameter("latency_cycles", 1, 1000)
+    latency_special_register: float = parameter("latency_cycles", 1, 1000)
+    latency_constant: float = parameter("latency_cycles", 1, 1000)
+    latency_table: float = parameter("latency_cycles", 0, 1000)
+    latency_table_first: float = parameter("latency_cycles", 0, 10000)
+    latency_tensor: float = parameter("latency_cycles", 1, 1000)
+    latency_shared: float = parameter("latency_cycles", 1, 1000)
+    latency_l1: float = parameter("latency_cycles", 1, 1000)
+    latency_l2: float = parameter("latency_cycles", 1, 5000)
+    latency_dram: float = parameter("latency_cycles", 1, 10000)
+    latency_dram_spread: float = parameter("latency_cycles", 0, 10000)
+    latency_dram_queue: float = parameter("latency_cycles", 0, 10000)
+    latency_dram_turn: float = parameter("latency_cycles", 0, 10000)
+    latency_shared_atomic: float = parameter("latency_cycles", 1, 5000)
+    latency_global_atomic: float = parameter("latency_cycles", 1, 10000)
+    latency_global_atomic_half: float = parameter("latency_cycles", 0, 10000)
+    latency_barrier: float = parameter("latency_cycles", 1, 1000)
+    latency_barrier_arrival: float = parameter("latency_cycles", 0, 1000)
+    latency_branch: float = parameter("latency_cycles", 1, 1000)
+    latency_store: float = parameter("latency_cycles", 1, 1000)
+    latency_fence: float = parameter("latency_cycles", 1, 10000)
+    hand_over_cycles: float = parameter("latency_cycles", 0, 10000)
+    meeting_cycles: float = parameter("latency_cycles", 0, 10000)
+    look_back_cycles: float = parameter("latency_cycles", 0, 10000)
+    latency_instruction: float = parameter("latency_cycles", 0, 10000)
+    queue: float = parameter("load_path", 1, 64, "instructions")
+    lsu_issue: float = parameter("load_path", 0.25, 64)
+    global_request: float = parameter("load_path", 0.25, 64)
+    shared_request: float = parameter("load_path", 0.25, 64)
+    miss_request: float = parameter("load_path", 0.25, 64)
+    store_slack_cycles: float = parameter("load_path", 0, 1_000_000)
+    store_lines: float = parameter("load_path", 1, 1000, "lines")
+    sectors_in_flight: float = parameter("load_path", 16, 100_000, "sectors")
+    atomics_in_flight: float = parameter("load_path", 1, 100_000, "sectors")
+    table_word_cycles: float = parameter("load_path", 0, 100)
+    table_replay_cycles: float = parameter("load_path", 0, 100)
+    table_line_cycles: float = parameter("load_path", 0, 1000)
+    table_line_cycles_of_all: float = parameter("load_path", 0, 100)
+    wavefront_cycles: float = parameter("load_path", 0.25, 64)
+    l1_share: float = parameter("load_path", 0.1, 1, "share")
+    l2_port: float = parameter("load_path", 1, 1024, "bytes/cycle")
+    l2_read: float = parameter("l2_rates", 1, 1024, "bytes/cycle")
+    l2_read_hot: float = parameter("l2_rates", 1, 1024, "bytes/cycle")
+    hot_bytes: float = parameter("l2_rates", 0, 2**30, "bytes")
+    l2_write: float = parameter("l2_rates", 1, 1024, "bytes/cycle")
+    l2_line_read_cycles: float = parameter("l2_rates", 0, 100)
+    l2_atomic_piece_cycles: float = parameter("l2_rates", 0, 1000)
+    l2_atomic_lone_cycles: float = parameter("l2_rates", 0, 1000)
+    l2_atomic_reply_cycles: float = parameter("l2_rates", 0, 1000)
+    l2_line_write_cycles: float = parameter("l2_rates", 0, 100)
+    late_near_cycles: float = parameter("l2_rates", 0, 1000)
+    late_far_cycles: float = parameter("l2_rates", 0, 1000)
+    atomic_word_cycles: float = parameter("l2_rates", 0.1, 1000)
+    atomic_sector_cycles: float = parameter("l2_rates", 0.01, 1000)
+    atomic_float_cycles: float = parameter("l2_rates", 0.1, 1000)
+    atomic_units: float = parameter("l2_rates", 1, 1024, "units")
+    kept_share: float = parameter("l2_rates", 0.1, 1, "share")
+    parts_share: float = parameter("l2_rates", 0.01, 1, "share")
+    lost_share: float = parameter("l2_rates", 0.1, 1, "share")
+    halves: float = parameter("l2_rates", 1, 2, "partitions")
+    dirty_share: float = parameter("l2_rates", 0, 1, "share")
+    read_share: float = parameter("dram_rates", 0.1, 1, "share")
+    write_share: float = parameter("dram_rates", 0.1, 1, "share")
+    turn_cost: float = parameter("dram_rates", 0, 2, "share")
+    turn_growth: float = parameter("dram_rates", 0, 1, "share")
+    held_cost: float = parameter("dram_rates", 0, 1, "share")
+    lone_sector: float = parameter("dram_rates", 1, 20, "factor")
+    lone_half: float = parameter("dram_rates", 1, 10, "factor")
+    scatter_least: float = parameter("dram_scatter", -10, 0, "dram_spread")
+    scatter_tenth: float = parameter("dram_scatter", -10, 0, "dram_spread")
+    scatter_quarter: float = parameter("dram_scatter", -10, 10, "dram_spread")
+    scatter_half: float = parameter("dram_scatter", -10, 10, "dram_spread")
+    scatter_three_quarters: float = parameter("dram_scatter", -10, 10, "dram_spread")
+    scatter_nine_tenths: float = parameter("dram_scatter", 0, 10, "dram_spread")
+    scatter_all_but_hundredth: float = parameter("dram_scatter", 0, 20, "dram_spread")
+    scatter_most: float = parameter("dram_scatter", 0, 100, "dram_spread")
+    matrix_megahertz: float = parameter("clocks", 0, 10_000, "MHz")
+    launch_microseconds: float = parameter("launch_cost", 0.1, 100, "us")
+    event_microseconds: float = parameter("launch_cost", 0, 100, "us")
+    first_block_cycles: float = parameter("launch_cost", 0, 100_000)
+    resident_cycles: float = parameter("launch_cost", 0, 10_000)
+    first_resident_cycles: float = parameter("launch_cost", 0, 10_000)
+    block_start_cycles: float = parameter("launch_cost", 0, 10_000)
+    warp_start_cycles: float = parameter("launch_cost", 0, 1000)
+    block_rate: float = parameter("launch_cost", 0.001, 100, "blocks/cycle")
+    block_end_cycles: float = parameter("launch_cost", 0, 10_000)

@@ -1,60 +1,77 @@
-"""Array layout: column and slot indices of the SM simulation's inputs and outputs."""
+"""Array layout: enumerations of the SM simulation, and sizes of its arrays."""
 
 from __future__ import annotations
 
-# Instruction kinds
-(
-    FIXED,
-    VARIABLE,
-    LOAD,
-    STORE,
-    ATOMIC,
-    REDUCE,
-    COPY,
-    GROUP,
-    GROUP_WAIT,
-    BARRIER,
-    ARRIVE,
-    FENCE,
-    EXCHANGE,
-    TABLE,
-    END,
-    TELL,
-) = range(16)
-# Columns of the instruction table
-(STALL, SETS, FREES, WAITS, PIPE, KIND, BYTES, DEPTH, NUMBER, NEED, OTHER, ALSO, LATE, TIMELY, STAYS, READS) = range(16)
-# OTHER: 1 for an atomic that adds floats, and for a load that bypasses L1
-# ALSO: second pipe that it occupies, 0: none
-# LATE, TIMELY: the late result of the one takes an issue slot of the other (pipes.py)
-# STAYS: 1 if the scheduler should stay with the same warp
-# READS and following: registers that an instruction reads in each bank, then the same after another warp has issued
+from enum import IntEnum
+
+from warplens.machine.parameter import assumed
+
+
+class Kind(IntEnum):
+    """What an instruction does to the units of an SM.  FIXED, VARIABLE: arithmetic without and with a scoreboard."""
+
+    FIXED = 0
+    VARIABLE = 1
+    LOAD = 2
+    STORE = 3
+    ATOMIC = 4
+    REDUCTION = 5
+    ASYNC_COPY = 6
+    COPY_GROUP = 7
+    COPY_WAIT = 8
+    BARRIER = 9
+    BARRIER_ARRIVE = 10
+    FENCE = 11
+    SHUFFLE = 12
+    CONSTANT_LOAD = 13
+    EXIT = 14
+    SPECIAL_REGISTER = 15
+
+
+LOAD_STORE_KINDS = (Kind.LOAD, Kind.STORE, Kind.ATOMIC, Kind.REDUCTION, Kind.ASYNC_COPY, Kind.SHUFFLE)
+QUEUED_KINDS = (*LOAD_STORE_KINDS, Kind.CONSTANT_LOAD, Kind.SPECIAL_REGISTER)  # that pass a sub-partition's queue
+
+
+class Pipe(IntEnum):
+    """Pipes of a sub-partition.  FMA_LITE of an instruction: either half of the FMA pipe, in turn."""
+
+    NONE = 0
+    FMA_LITE = 1
+    FMA_HEAVY = 2
+    ALU = 3
+    FP16 = 4
+    FP64 = 5
+    XU = 6
+    LSU = 7
+    CBU = 8
+    ADU = 9
+    UNIFORM = 10
+    TENSOR = 11
+
+
+class StallReason(IntEnum):
+    """Stall reasons, in Nsight Compute's terms."""
+
+    SELECTED = 0
+    WAIT = 1
+    LONG_SCOREBOARD = 2
+    SHORT_SCOREBOARD = 3
+    BARRIER = 4
+    MATH_PIPE_THROTTLE = 5
+    LG_THROTTLE = 6
+    MIO_THROTTLE = 7
+    NOT_SELECTED = 8
+    BRANCH_RESOLVING = 9
+    NO_INSTRUCTION = 10
+    MEMBAR = 11
+    DISPATCH_STALL = 12
+    DRAIN = 13
+
+
+PIPES = tuple(pipe.name.lower() for pipe in Pipe)
+REASONS = tuple(reason.name.lower() for reason in StallReason)
 BANKS = 2  # of registers
-COLUMNS = READS + 2 * BANKS
-# Stall reasons, in Nsight Compute's terms
-REASONS = (
-    "selected", "wait", "long_scoreboard", "short_scoreboard", "barrier", "math_pipe_throttle", "lg_throttle",
-    "mio_throttle", "not_selected", "branch_resolving", "no_instruction", "membar", "dispatch_stall", "drain",
-)  # fmt: skip
-(
-    SELECTED,
-    WAIT,
-    LONG,
-    SHORT,
-    AT_BARRIER,
-    MATH,
-    LG,
-    MIO,
-    NOT_SELECTED,
-    BRANCHING,
-    NO_INSTRUCTION,
-    MEMBAR,
-    DISPATCH,
-    DRAINING,
-) = range(14)
-WAYS = 16  # assumed: of L1 and L2
-FMA_LITE, FMA_HEAVY, ALU = 1, 2, 3  # defined: numbers of pipes
-PIPES = 16  # defined: capacity
-ALSO_CYCLES = 2  # cycles for which an instruction takes the second pipe, at the end of its time in the first
+WAYS = assumed(16, "lines of a set", "no trial reads the sets of L1 and L2")
 SCOREBOARDS = 6  # defined: encoding
 BLOCK_BARRIERS = 16  # defined: PTX
 GROUPS = 8  # asynchronous copy groups that are tracked; defined: capacity

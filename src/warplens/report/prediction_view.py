@@ -105,7 +105,14 @@ def provenance(prediction: Prediction) -> str:
 
 
 def calibration(prediction: Prediction) -> str:
-    return prediction.calibrated or "uncalibrated: the speeds of this GPU are published numbers, not measured"
+    if prediction.calibrated:
+        return prediction.calibrated
+    published = "uncalibrated: the speeds of this GPU are published numbers, not measured"
+    if not prediction.assumptions:
+        return published
+    origin = prediction.assumptions[0].declared.removesuffix(".toml").upper()
+    count, listed = len(prediction.assumptions), f"`warplens gpus --numbers {prediction.gpu}` lists them"
+    return f"{published}; {count} others are those of an {origin}: {listed}"
 
 
 def spoken(microseconds: float) -> str:

@@ -8,8 +8,11 @@ scoreboards to wait for in 121:116.  Found by public reverse engineering (Jia et
 from __future__ import annotations
 
 from warplens.core.program import Control
+from warplens.machine.parameter import published
 
 NO_SCOREBOARD = 7
+LONGEST_STALL = published(11, "cycles", "Huerta et al., MICRO 2025, arXiv 2503.20481")
+"""Of a stall count without the yield hint: a larger one lasts only 1 or 2 cycles."""
 
 
 def control(encoding: int) -> Control:

@@ -20,8 +20,8 @@ from warplens.simc.typed_values import (
     TypedRecord,
     Value,
     constant,
-    known,
-    wider,
+    typed_value,
+    widest_kind,
 )
 
 SIGNS = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!="}
@@ -33,7 +33,7 @@ class Expressions:
     """Emits expressions into a builder.  from_python.py resolves names and inlines calls."""
 
     name: Callable[[str], Value]
-    called: Callable[[Callable[..., Any], Sequence[Value]], Value]
+    inline: Callable[[Callable[..., Any], Sequence[Value]], Value]
 
     def __init__(self, b: ir.IRBuilder, python: Callable[[Any], Callable[..., Any] | None]) -> None:
         """`python` returns the Python function of a compiled one."""
@@ -57,7 +57,7 @@ class Expressions:
         return self.n.truth(self.number(node)).value
 
     def _of_Constant(self, node: ast.Constant) -> Value:
-        return known(node.value)
+        return typed_value(node.value)
 
     def _of_Name(self, node: ast.Name) -> Value:
         return self.name(node.id)
@@ -75,7 +75,7 @@ class Expressions:
             for extent in whole.shape:
                 size = self.n.binary("Mult", size, extent)
             return size
-        return known(getattr(whole, node.attr))
+        return typed_value(getattr(whole, node.attr))
 
     def _of_Tuple(self, node: ast.Tuple) -> TypedGroup:
         return TypedGroup(tuple(self.value(e) for e in node.elts))
@@ -132,7 +132,7 @@ class Expressions:
         ways.append((self.truth(node.values[-1]), b.block))
         b.branch(after)
         self.open(after)
-        return TypedNumber("truth", self._met(ways))
+        return TypedNumber("truth", self._phi(ways))
 
     def _of_IfExp(self, node: ast.IfExp) -> TypedNumber:
         b = self.b
@@ -142,16 +142,16 @@ class Expressions:
         one, end_of_yes = self.number(node.body), b.block
         self.open(no)
         other, end_of_no = self.number(node.orelse), b.block
-        kind, ways = wider(one.kind, other.kind), []
+        kind, ways = widest_kind(one.kind, other.kind), []
         after = b.append_basic_block("after")
         for x, end in ((one, end_of_yes), (other, end_of_no)):
             b.position_at_end(end)
             ways.append((self.n.to(kind, x).value, end))
             b.branch(after)
         b.position_at_end(after)
-        return TypedNumber(kind, self._met(ways))
+        return TypedNumber(kind, self._phi(ways))
 
-    def _met(self, ways: Sequence[tuple[Any, ir.Block]]) -> Any:
+    def _phi(self, ways: Sequence[tuple[Any, ir.Block]]) -> Any:
         phi = self.b.phi(ways[0][0].type)
         for value, block in ways:
             phi.add_incoming(value, block)
@@ -167,7 +167,7 @@ class Expressions:
     def _of_Call(self, node: ast.Call) -> Value:
         function, arguments = self.value(node.func), [self.value(a) for a in node.args]
         if python := self.python(function):
-            return self.called(python, arguments)
+            return self.inline(python, arguments)
         if hasattr(function, "_fields"):
             return TypedGroup(tuple(arguments), function._fields)
         if function in (max, min):

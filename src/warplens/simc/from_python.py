@@ -31,8 +31,8 @@ from warplens.simc.typed_values import (
     TypedRecord,
     Value,
     constant,
-    known,
-    wider,
+    typed_value,
+    widest_kind,
 )
 
 
@@ -58,7 +58,7 @@ class InlinedCall:
 
 
 @cache
-def _parsed(function: Callable[..., Any]) -> ast.FunctionDef:
+def _function_tree(function: Callable[..., Any]) -> ast.FunctionDef:
     tree = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
     assert isinstance(tree, ast.FunctionDef)
     return tree
@@ -74,11 +74,11 @@ class FromPython(Expressions):
 
     # Functions
 
-    def called(self, function: Callable[..., Any], arguments: Sequence[Value]) -> Value:
+    def inline(self, function: Callable[..., Any], arguments: Sequence[Value]) -> Value:
         """Inline a function here; returns its result."""
         b, outside = self.b, self.call
         kinds = self.found.setdefault((function, _signature(arguments)), {})
-        tree, start = _parsed(function), b.append_basic_block("call")
+        tree, start = _function_tree(function), b.append_basic_block("call")
         b.branch(start)
         blocks = len(b.function.blocks)
         while True:
@@ -101,11 +101,11 @@ class FromPython(Expressions):
             b.branch(here.end)
         b.function.blocks.append(here.end)
         b.position_at_end(here.end)
-        return None if here.returned is None else self._loaded(here.returned)
+        return None if here.returned is None else self._load_result(here.returned)
 
-    def _loaded(self, places: Value) -> Value:
+    def _load_result(self, places: Value) -> Value:
         if isinstance(places, TypedGroup):
-            return TypedGroup(tuple(self._loaded(p) for p in places.items), places.names)
+            return TypedGroup(tuple(self._load_result(p) for p in places.items), places.names)
         if isinstance(places, TypedNumber):
             return TypedNumber(places.kind, self.b.load(places.value, typ=KINDS[places.kind]))
         return places
@@ -118,8 +118,8 @@ class FromPython(Expressions):
         """Stack slot of a name, for a number of this kind."""
         here = self._here()
         have = here.kinds.setdefault(name, kind)
-        if wider(have, kind) != have:
-            here.kinds[name] = wider(have, kind)
+        if widest_kind(have, kind) != have:
+            here.kinds[name] = widest_kind(have, kind)
             raise WidenedError(here)
         if name not in here.places:
             with self.b.goto_entry_block():
@@ -150,7 +150,7 @@ class FromPython(Expressions):
             return here.values[name]
         scope = here.function.__globals__
         if name in scope:
-            return known(scope[name])
+            return typed_value(scope[name])
         if hasattr(builtins, name):
             return getattr(builtins, name)
         raise CannotCompileError(f"{name} has no value")
@@ -217,7 +217,7 @@ class FromPython(Expressions):
         for extent in array.shape[len(given) :]:
             count = self.n.binary("Mult", count, extent)
         row = TypedArray(self.n.place(array, given), array.dtype, (count,))
-        self._counted(constant(0), count, constant(1), lambda i: self.n.store(row, [i], value))
+        self._loop(constant(0), count, constant(1), lambda i: self.n.store(row, [i], value))
 
     def _on_If(self, statement: ast.If) -> None:
         b, function = self.b, self.b.function
@@ -242,12 +242,12 @@ class FromPython(Expressions):
         b.position_at_end(test)
         b.cbranch(self.truth(statement.test), body, after)
         b.position_at_end(body)
-        self._looped(statement.body, test, after)
+        self._loop_body(statement.body, test, after)
         if not b.block.is_terminated:
             b.branch(test)
         self.open(after)
 
-    def _looped(self, body: Sequence[ast.stmt], again: ir.Block, after: ir.Block) -> None:
+    def _loop_body(self, body: Sequence[ast.stmt], again: ir.Block, after: ir.Block) -> None:
         loops = self._here().loops
         loops.append((again, after))
         self._body(body)
@@ -265,7 +265,7 @@ class FromPython(Expressions):
         for item in self.value(call).items:
             following = ir.Block(self.b.function, name="following")
             self._assign(statement.target, item)
-            self._looped(statement.body, following, after)
+            self._loop_body(statement.body, following, after)
             if not self.b.block.is_terminated:
                 self.b.branch(following)
             self.open(following)
@@ -275,16 +275,16 @@ class FromPython(Expressions):
     def _range(self, statement: ast.For, first: TypedNumber, last: TypedNumber, step: TypedNumber) -> None:
         def body(i: TypedNumber, again: ir.Block, after: ir.Block) -> None:
             self._assign(statement.target, i)
-            self._looped(statement.body, again, after)
+            self._loop_body(statement.body, again, after)
 
-        self._counted_to(first, last, step, body)
+        self._loop_range(first, last, step, body)
 
-    def _counted(
+    def _loop(
         self, first: TypedNumber, last: TypedNumber, step: TypedNumber, body: Callable[[TypedNumber], None]
     ) -> None:
-        self._counted_to(first, last, step, lambda i, *_: body(i))
+        self._loop_range(first, last, step, lambda i, *_: body(i))
 
-    def _counted_to(
+    def _loop_range(
         self,
         first: TypedNumber,
         last: TypedNumber,
@@ -319,12 +319,14 @@ class FromPython(Expressions):
     def _on_Return(self, statement: ast.Return) -> None:
         here = self._here()
         if statement.value is not None:
-            here.returned = self._returned(self.value(statement.value), "return")
+            here.returned = self._store_result(self.value(statement.value), "return")
         self.b.branch(here.end)
 
-    def _returned(self, value: Value, name: str) -> Value:
+    def _store_result(self, value: Value, name: str) -> Value:
         if isinstance(value, TypedGroup):
-            return TypedGroup(tuple(self._returned(v, f"{name}.{i}") for i, v in enumerate(value.items)), value.names)
+            return TypedGroup(
+                tuple(self._store_result(v, f"{name}.{i}") for i, v in enumerate(value.items)), value.names
+            )
         return self._keep(name, value) if isinstance(value, TypedNumber) else value
 
 

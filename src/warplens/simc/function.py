@@ -41,8 +41,8 @@ class CompiledFunction:
             self.ready[kinds] = self._made(kinds)
         run, returned, _ = self.ready[kinds]
         results = (ctypes.c_int64 * RESULTS)()
-        run(*(x for a in arguments for x in _flat(a)), results)
-        return _read(returned, iter(results))
+        run(*(x for a in arguments for x in _flatten(a)), results)
+        return _decode_result(returned, iter(results))
 
     def _made(self, kinds: tuple[Kind, ...]) -> tuple[Any, Any, Any]:
         mine = Path(inspect.getfile(self.python)).read_bytes()
@@ -50,7 +50,7 @@ class CompiledFunction:
         code = disk.remember("object", name, lambda: _object(self.python, kinds))
         loaded = load((code,), ("entry", "returned"))
         returned = json.loads(ctypes.string_at(loaded.addresses["returned"]))
-        types = [C_TYPES[t] for kind in kinds for t in _passed(kind)]
+        types = [C_TYPES[t] for kind in kinds for t in _c_types(kind)]
         run = ctypes.CFUNCTYPE(None, *types, ctypes.c_void_p)(loaded.addresses["entry"])
         return run, returned, loaded
 
@@ -74,7 +74,7 @@ def _kind(argument: Any) -> Kind:
     return "float" if isinstance(argument, float) else "int"
 
 
-def _passed(kind: Kind) -> list[str]:
+def _c_types(kind: Kind) -> list[str]:
     """C_TYPES of an argument as it is passed."""
     if isinstance(kind, str):
         return [kind]
@@ -82,10 +82,10 @@ def _passed(kind: Kind) -> list[str]:
         return ["pointer"]
     if len(kind) == 2:
         return ["pointer", *["int"] * kind[1]]
-    return [t for part in kind[2] for t in _passed(part)]
+    return [t for part in kind[2] for t in _c_types(part)]
 
 
-def _flat(argument: Any) -> Iterator[Any]:
+def _flatten(argument: Any) -> Iterator[Any]:
     if isinstance(argument, np.ndarray):
         yield argument.ctypes.data
         yield from argument.shape
@@ -93,15 +93,15 @@ def _flat(argument: Any) -> Iterator[Any]:
         yield argument.values.ctypes.data
     elif isinstance(argument, tuple):
         for part in argument:
-            yield from _flat(part)
+            yield from _flatten(part)
     else:
         yield argument
 
 
-def _read(returned: Any, results: Iterator[int]) -> Any:
+def _decode_result(returned: Any, results: Iterator[int]) -> Any:
     """Decode the result from 64-bit numbers and its kinds: a name, a list, or None."""
     if isinstance(returned, list):
-        return tuple(_read(r, results) for r in returned)
+        return tuple(_decode_result(r, results) for r in returned)
     if returned is None:
         return None
     bits = next(results)
@@ -117,14 +117,14 @@ def _object(python: Callable[..., Any], kinds: Sequence[Kind]) -> bytes:
     """Object file with `entry`, and in `returned` the kinds of the result."""
     import llvmlite.binding as llvm
 
-    module = llvm.parse_assembly(str(written(python, kinds)))
+    module = llvm.parse_assembly(str(llvm_module(python, kinds)))
     machine = target()
     builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=2))
     builder.getModulePassManager().run(module, builder)
     return bytes(machine.emit_object(module))
 
 
-def written(python: Callable[..., Any], kinds: Sequence[Kind]) -> Any:
+def llvm_module(python: Callable[..., Any], kinds: Sequence[Kind]) -> Any:
     """The LLVM module, before optimisation."""
     from llvmlite import ir
 
@@ -133,7 +133,7 @@ def written(python: Callable[..., Any], kinds: Sequence[Kind]) -> Any:
 
     types = {"int": INT, "float": FLOAT, "pointer": PTR}
     module = ir.Module(name=python.__qualname__)
-    passed = [types[t] for kind in kinds for t in _passed(kind)]
+    passed = [types[t] for kind in kinds for t in _c_types(kind)]
     function = ir.Function(module, ir.FunctionType(ir.VoidType(), [*passed, PTR]), "entry")
     for argument in function.args:
         if argument.type == PTR:
@@ -141,8 +141,8 @@ def written(python: Callable[..., Any], kinds: Sequence[Kind]) -> Any:
     b = ir.IRBuilder(function.append_basic_block("entry"))
     given = iter(function.args)
     values = [_value(kind, given) for kind in kinds]
-    result = FromPython(b, lambda f: f.python if isinstance(f, CompiledFunction) else None).called(python, values)
-    returned = json.dumps(_put(b, result, function.args[-1], iter(range(RESULTS)))).encode() + b"\0"
+    result = FromPython(b, lambda f: f.python if isinstance(f, CompiledFunction) else None).inline(python, values)
+    returned = json.dumps(_store_result(b, result, function.args[-1], iter(range(RESULTS)))).encode() + b"\0"
     b.ret_void()
     text = ir.GlobalVariable(module, ir.ArrayType(ir.IntType(8), len(returned)), "returned")
     text.initializer = ir.Constant(text.value_type, bytearray(returned))
@@ -167,7 +167,7 @@ def _value(kind: Kind, given: Iterator[Any]) -> Any:
     return TypedGroup(tuple(_value(part, given) for part in kind[2]), getattr(made, "_fields", ()))
 
 
-def _put(b: Any, result: Any, results: Any, places: Iterator[int]) -> Any:
+def _store_result(b: Any, result: Any, results: Any, places: Iterator[int]) -> Any:
     """Store the result; returns its kinds."""
     from llvmlite import ir
 
@@ -176,7 +176,7 @@ def _put(b: Any, result: Any, results: Any, places: Iterator[int]) -> Any:
     if result is None:
         return None
     if isinstance(result, TypedGroup):
-        return [_put(b, item, results, places) for item in result.items]
+        return [_store_result(b, item, results, places) for item in result.items]
     at = b.gep(results, [ir.Constant(ir.IntType(64), next(places))], source_etype=ir.IntType(64))
     b.store(Arithmetic(b).to("int", result).value if result.kind == "truth" else result.value, at)
     return result.kind

@@ -66,16 +66,16 @@ def constant(value: Any) -> TypedNumber:
     return TypedNumber(kind, ir.Constant(INT, int(value)))
 
 
-def known(value: Value) -> Value:
+def typed_value(value: Value) -> Value:
     """A Python object as a value in code: numbers and tuples become typed values, others are unchanged."""
     if isinstance(value, bool | int | float | np.number | np.bool_):
         return constant(value)
     if isinstance(value, tuple) and not hasattr(value, "_fields"):
-        return TypedGroup(tuple(known(v) for v in value))
+        return TypedGroup(tuple(typed_value(v) for v in value))
     return value
 
 
-def wider(one: str, other: str) -> str:
+def widest_kind(one: str, other: str) -> str:
     return WIDER[max(WIDER.index(one), WIDER.index(other))]
 
 
@@ -105,17 +105,17 @@ class Arithmetic:
             return TypedNumber("truth", self.b.fcmp_unordered("!=", x.value, ir.Constant(FLOAT, 0.0)))
         return TypedNumber("truth", self.b.icmp_signed("!=", x.value, ir.Constant(INT, 0)))
 
-    def alike(self, x: TypedNumber, y: TypedNumber, least: str = "int") -> tuple[str, Any, Any]:
+    def to_common_kind(self, x: TypedNumber, y: TypedNumber, least: str = "int") -> tuple[str, Any, Any]:
         """The common kind, and both numbers converted to it."""
-        kind = wider(wider(x.kind, y.kind), least)
+        kind = widest_kind(widest_kind(x.kind, y.kind), least)
         return kind, self.to(kind, x).value, self.to(kind, y).value
 
     def binary(self, name: str, x: TypedNumber, y: TypedNumber) -> TypedNumber:
         """`name`: the operator's class in Python's ast."""
         if name == "Div":
-            _, left, right = self.alike(x, y, "float")
+            _, left, right = self.to_common_kind(x, y, "float")
             return TypedNumber("float", self.b.fdiv(left, right))
-        kind, left, right = self.alike(x, y)
+        kind, left, right = self.to_common_kind(x, y)
         if kind == "float":
             made = {"Add": self.b.fadd, "Sub": self.b.fsub, "Mult": self.b.fmul}.get(name)
         else:
@@ -130,29 +130,29 @@ class Arithmetic:
         return {
             "Add": b.add, "Sub": b.sub, "Mult": b.mul, "BitAnd": b.and_, "BitOr": b.or_, "BitXor": b.xor,
             "LShift": b.shl, "RShift": b.lshr if unsigned else b.ashr,
-            "FloorDiv": b.udiv if unsigned else self._floored, "Mod": b.urem if unsigned else self._rest,
+            "FloorDiv": b.udiv if unsigned else self._floor_divide, "Mod": b.urem if unsigned else self._floor_modulo,
         }.get(name)  # fmt: skip
 
-    def _floored(self, x: Any, y: Any) -> Any:
+    def _floor_divide(self, x: Any, y: Any) -> Any:
         b = self.b
         if shift := _power_of_two(y):
             return b.ashr(x, ir.Constant(INT, shift[0]))
-        return b.add(b.sdiv(x, y), b.sext(self._uneven(b.srem(x, y), y), INT))
+        return b.add(b.sdiv(x, y), b.sext(self._rounds_down(b.srem(x, y), y), INT))
 
-    def _rest(self, x: Any, y: Any) -> Any:
+    def _floor_modulo(self, x: Any, y: Any) -> Any:
         b = self.b
         if _power_of_two(y):
             return b.and_(x, ir.Constant(INT, y.constant - 1))
         left = b.srem(x, y)
-        return b.add(left, b.select(self._uneven(left, y), y, ir.Constant(INT, 0)))
+        return b.add(left, b.select(self._rounds_down(left, y), y, ir.Constant(INT, 0)))
 
-    def _uneven(self, left: Any, y: Any) -> Any:
+    def _rounds_down(self, left: Any, y: Any) -> Any:
         """Whether a truncating division must be decremented: Python's rounds down."""
         b, zero = self.b, ir.Constant(INT, 0)
         return b.and_(b.icmp_signed("!=", left, zero), b.icmp_signed("<", b.xor(left, y), zero))
 
     def compare(self, sign: str, x: TypedNumber, y: TypedNumber) -> TypedNumber:
-        kind, left, right = self.alike(x, y)
+        kind, left, right = self.to_common_kind(x, y)
         if kind == "float":
             made = self.b.fcmp_unordered if sign == "!=" else self.b.fcmp_ordered
         else:
@@ -164,7 +164,7 @@ class Arithmetic:
         best = numbers[0]
         for other in numbers[1:]:
             better = self.compare(sign, other, best).value
-            kind, new, old = self.alike(other, best)
+            kind, new, old = self.to_common_kind(other, best)
             best = TypedNumber(kind, self.b.select(better, new, old))
         return best
 

@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all: written beside their place, then moved there."""
+"""Atomic write: a file appears whole or not at all: written next to its place, then renamed."""
 
 from __future__ import annotations
 

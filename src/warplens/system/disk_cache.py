@@ -121,7 +121,7 @@ def keep(kind: str, name: str, data: bytes) -> bytes:
 
 
 def _head(kind: str, name: str, data: bytes) -> bytes:
-    """What stands before the content."""
+    """Header of a file, before the content."""
     digest = hashlib.blake2b(f"{kind}/{name}\n".encode(), digest_size=DIGEST_BYTES)
     digest.update(data)
     return MAGIC + len(data).to_bytes(8, "little") + digest.digest()
@@ -143,7 +143,7 @@ def _folder(kind: str) -> Path | None:
 
 
 def _private(found: os.stat_result) -> bool:
-    """Whether it is this user's (or root's), and nobody else can write to it."""
+    """Whether it is this user's (or root's), and no other user can write to it."""
     if sys.platform == "win32":
         return True  # has access lists in place of modes, and folders of a user are closed to others
     return found.st_uid in (os.getuid(), 0) and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)

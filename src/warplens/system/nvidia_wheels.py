@@ -1,4 +1,4 @@
-"""NVIDIA's programs, as the wheels of the package index put them beside the Python packages."""
+"""NVIDIA wheels: locates the programs that wheels install next to the Python packages."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def program_of(package: str, name: str) -> tuple[Path, str] | None:
-    """Where the program stands, and the package's version from the wheel's own notes; None if it is not there."""
+    """Path of the program and the package's version from the wheel's metadata; None if it is missing."""
     wheels = find_spec("nvidia")
     for root in wheels.submodule_search_locations or [] if wheels else []:
         found = Path(root) / "cu13" / "bin" / name

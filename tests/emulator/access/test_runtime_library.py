@@ -27,7 +27,7 @@ def test_only_what_is_called_is_compiled_and_that_once(tmp_path: Path, monkeypat
     assert made == ["count_row_4"]
     row = with_calls('  %r = call <32 x i32> @"gather_row_global"(ptr null)\n', b"")
     parts = library.with_routines(row)
-    looks = {"look_up", "refuse", "put_aside", "put_one_aside"}  # for a buffer, also to write to it
+    looks = {"look_up", "record_stray_access", "save_chunk", "save_one_chunk"}  # for a buffer, also to write to it
     assert set(made) == {"count_row_4", "gather_row_global", "gather_global_4", "distinct"} | looks
     assert library.with_routines(row) == parts
     assert RuntimeLibrary(WINDOWS, "a test", watched).with_routines(row) == parts  # from disk

@@ -11,7 +11,7 @@ import warplens as wl
 from warplens.core.cubin import Kernel
 from warplens.core.launch import Launch
 from warplens.core.program import Program
-from warplens.emulator import DeviceMemory, pass_arguments, record
+from warplens.emulator import DeviceMemory, LaunchRequest, pass_arguments, record
 from warplens.emulator.analysis.liveness import GUARDS
 from warplens.emulator.analysis.slicing import (
     CONSTANT_LOADS,
@@ -86,8 +86,8 @@ def words(name: str, arch: str) -> np.ndarray:
     memory = DeviceMemory()
     passed = pass_arguments(kernel.kernel, name, args, (), memory)
     launch = Launch((2, 1, 1), (128, 1, 1), 0)
-    banks = kernel._link(memory)[0]
-    return record(kernel.kernel, kernel.program, launch, passed.block, memory, (0, 1), banks=banks).words
+    request = LaunchRequest(kernel.kernel, kernel.program, launch, passed.block, memory, kernel._link(memory)[0])
+    return record(request, (0, 1)).words
 
 
 def everything(kernel: Kernel, program: Program) -> ProgramSlice:
@@ -156,7 +156,7 @@ class BySets(SliceDependences):
             return
         needed.add(at.index)
         spaces = spaces_of(at)
-        asked = used or (not written and self._gives(at.index))
+        asked = used or (not written and self._has_result_registers(at.index))
         if asked or (at.base in COPIES and "shared" not in still):
             moved |= spaces
         changed = {event.name for event in written if event.name[0] in GUARDS}

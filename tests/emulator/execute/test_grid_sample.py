@@ -100,3 +100,11 @@ def test_which_blocks(blocks: int, wanted: int) -> None:
     assert inner.max() < blocks - 1
     assert (np.diff(inner) > 0).all()
     assert np.diff(inner, prepend=0, append=blocks - 1).max() <= 2 * (blocks / (wanted - 2) + 1)
+
+
+def test_first_and_last_block_are_in_every_sample() -> None:
+    source = 'extern "C" __global__ void mark(int* ran) { ran[blockIdx.x] = 1; }'
+    ran = np.zeros(100, np.int32)
+    run = wl.compile(source=source)["mark"].launch(100, 1, ran, sample=5)
+    assert run.trace.blocks_run == ran.sum() == 5
+    assert ran[0] == ran[99] == 1

@@ -47,6 +47,13 @@ __global__ void turned(const float* x, float* z, volatile int* ready, int n) {
   if (blockIdx.x + 1 < gridDim.x) while (!ready[blockIdx.x + 1]);
   ready[blockIdx.x] = 1;
 }
+__global__ void turned_by_atomics(const float* x, float* z, int* ready, int n) {
+  int stride = blockDim.x * gridDim.x;
+  for (int i = threadIdx.x + blockIdx.x * blockDim.x; i < n; i += stride) z[i] = x[i];
+  if (blockIdx.x == 0) return;
+  if (blockIdx.x + 1 < gridDim.x) while (!atomicAdd(ready + blockIdx.x + 1, 0));
+  atomicExch(ready + blockIdx.x, 1);
+}
 }
 """
 TIERS = ("whole",)  # steps do not see how far loops go
@@ -142,9 +149,10 @@ def test_where_a_later_block_reads_what_others_write_all_is_done_again_in_order(
     assert np.array_equal(z, expected.ravel())
 
 
-def test_blocks_that_wait_for_one_far_behind_them_end(module: Any, abreast: list[Worker]) -> None:
+@pytest.mark.parametrize("name", ["turned", "turned_by_atomics"])
+def test_blocks_that_wait_for_one_far_behind_them_end(module: Any, abreast: list[Worker], name: str) -> None:
     x, z, ready = numbers(8), np.zeros(N, np.float32), np.zeros(GRID, np.int32)
-    module["turned"].launch(GRID, BLOCK, x, z, ready, np.int32(N), threads=1)
+    module[name].launch(GRID, BLOCK, x, z, ready, np.int32(N), threads=1)
     assert abreast
     assert np.array_equal(z, x)
     assert ready[1:].all()

@@ -198,3 +198,9 @@ def test_a_full_heap_gives_null() -> None:
 def test_free_twice() -> None:
     with pytest.raises(KernelFault, match="which is free already"):
         written(LIST, "twice").launch(1, 1, np.zeros(1, np.int32))
+
+
+@pytest.mark.parametrize("text", ["", "a", 63 * "b", 64 * "c", 65 * "d", 200 * "e"])
+def test_a_string_ends_at_its_first_zero(text: str) -> None:
+    memory = text.encode() + b"\0" + 300 * b"x"
+    assert printf.string(0, lambda at, size: memory[at : at + size]) == text

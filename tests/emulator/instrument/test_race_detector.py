@@ -323,3 +323,22 @@ def test_what_was_found_is_labelled_as_the_counts_are(
     assert f"Checks <small>{label}</small>" in page.read_text()
     main(["explain", str(path), "-k", kernel, *how, *sample])
     assert f"Checks  {label}" in capsys.readouterr().out
+
+
+SHARED_INPUT = """
+extern "C" __global__ void copy_while_another_block_writes(int *in, int *out) {
+  __shared__ int s[32];
+  if (blockIdx.x == 1) { in[threadIdx.x] = 1; return; }
+  unsigned to = __cvta_generic_to_shared(s + threadIdx.x);
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" :: "r"(to), "l"(in + threadIdx.x) : "memory");
+  asm volatile("cp.async.wait_all;" ::: "memory");
+  out[threadIdx.x] = s[threadIdx.x];
+}
+"""
+
+
+def test_an_asynchronous_copy_reads_global_memory() -> None:
+    kernel = wl.compile(source=SHARED_INPUT)["copy_while_another_block_writes"]
+    found = kernel.launch(2, 32, np.zeros(32, np.int32), np.zeros(32, np.int32), check="races").hazards
+    race = next(hazard for hazard in found if "of blocks" in hazard.message)
+    assert {party.at.base for party in race.parties} == {"LDGSTS", "STG"}

@@ -66,7 +66,7 @@ def test_numbers_are_converted_to_the_type_of_the_parameter(
         (0, np.zeros(8, ">f4"), r"array of >f4 in another byte order .*astype\('float32'\)"),
         (0, 3, r"argument 1 \(f\) is 3, and the kernel takes a pointer there, float\*: pass an array, or None"),
         (1, np.zeros(8, np.int64), "array of int64, and the kernel takes int"),
-        (2, F, "array of float32, and the kernel takes double"),
+        (1, F, "array of float32, and the kernel takes int"), (2, F, "array of float32, and the kernel takes double"),
         (3, 16777217, r"argument 4 \(x\) is 16777217, and the kernel takes float there: .* write 16777216.0"),
         (3, 1e39, "largest number is 3.40282e"), (3, "2", "is a str, .*: pass a number"), (3, None, "pass a number"),
         (3, 1j, "pass a number"),

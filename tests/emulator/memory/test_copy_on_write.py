@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from helpers.kernel_launches import written
 from warplens.emulator.memory import device_memory
-from warplens.emulator.memory.copy_on_write import BEGUN, DONE, EVEN, STRETCH, CopyOnWrite
+from warplens.emulator.memory.copy_on_write import BEGUN, CHUNK_BYTES, DONE, EVEN, CopyOnWrite
 from warplens.errors import KernelFault
 
 pytestmark = pytest.mark.usefixtures("every_thread_works")
 
-WORDS = STRETCH // 4
+WORDS = CHUNK_BYTES // 4
 SOURCE = """
 extern "C" __global__ void strided(int *out, int n, int step, int *never) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -63,10 +63,10 @@ def test_after_a_fault_what_the_blocks_before_it_wrote_stands_among_what_was_the
     expected, i = before.copy(), np.arange(n)
     expected[i * step % n] = i
     assert np.array_equal(array, expected)
-    (aside,) = kept
-    for to, source in aside.rest():
+    (backup,) = kept
+    for to, source in backup.remaining_copies():
         to[:] = source
-    assert np.array_equal(aside.before, before.view(np.uint8))
+    assert np.array_equal(backup.before, before.view(np.uint8))
 
 
 def mixed(n: int) -> NDArray[np.int32]:
@@ -97,12 +97,12 @@ def test_of_what_holds_one_word_over_and_over_only_the_word_is_kept(kept: list[C
     n = 100 * WORDS
     array = mixed(n)
     written(SOURCE, "strided").launch(-(-n // 256), 256, array, n, 1, None, threads=1)
-    (aside,) = kept
-    assert [int(k) for k in np.flatnonzero(aside.done == BEGUN | DONE | EVEN)] == list(range(1, 100, 5))
-    assert aside.even[1::5].tolist() == [k * 1_000_003 for k in range(1, 100, 5)]
-    for to, source in aside.rest():
+    (backup,) = kept
+    assert [int(k) for k in np.flatnonzero(backup.done == BEGUN | DONE | EVEN)] == list(range(1, 100, 5))
+    assert backup.even[1::5].tolist() == [k * 1_000_003 for k in range(1, 100, 5)]
+    for to, source in backup.remaining_copies():
         to[:] = source
-    assert np.array_equal(aside.before, mixed(n).view(np.uint8))
+    assert np.array_equal(backup.before, mixed(n).view(np.uint8))
 
 
 def test_only_stretches_that_are_written_are_put_aside(kept: list[CopyOnWrite]) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from helpers.kernel_launches import kernel
 from warplens.core.launch import Launch
-from warplens.emulator import DeviceMemory, pass_arguments, record
+from warplens.emulator import DeviceMemory, LaunchRequest, pass_arguments, record
 from warplens.emulator.state import trace_format
 
 MEASURED = Path(__file__).parents[3] / "measurements" / "h200" / "recursion.csv"
@@ -38,9 +38,8 @@ def places(name: str, values: np.ndarray) -> list[list[tuple[int, int]]]:  # typ
     memory = DeviceMemory()
     passed = pass_arguments(recursive.kernel, name, arguments, (), memory)
     blocks, program = tuple(range(n // 32)), recursive.program
-    words = record(
-        recursive.kernel, program, Launch((n // 32, 1, 1), (32, 1, 1), 0), passed.block, memory, blocks
-    ).words
+    launch = Launch((n // 32, 1, 1), (32, 1, 1), 0)
+    words = record(LaunchRequest(recursive.kernel, program, launch, passed.block, memory), blocks).words
     clocks = {
         number: [i.index for i in program.instructions[block.first : block.last + 1] if "CLOCK" in i.text]
         for number, block in enumerate(program.blocks)

@@ -9,7 +9,7 @@ import pytest
 
 import warplens as wl
 from warplens.core.launch import Launch
-from warplens.emulator import DeviceMemory, pass_arguments, record
+from warplens.emulator import DeviceMemory, LaunchRequest, pass_arguments, record
 from warplens.emulator.state.trace_format import ENTER
 
 LESSONS = Path(__file__).parents[2] / "kernels" / "lessons.cu"
@@ -35,10 +35,8 @@ def test_the_record_of_all_blocks_is_what_the_counters_say(name: str) -> None:
     _, _, fresh = arguments(name)
     passed = pass_arguments(kernel.kernel, name, fresh, (), memory)
     launch = Launch((*grid, 1, 1)[:3], (*block, 1, 1)[:3], 0)
-    streams = record(
-        kernel.kernel, kernel.program, launch, passed.block, memory, tuple(range(launch.blocks)),
-        banks=kernel._link(memory)[0],
-    )  # fmt: skip
+    request = LaunchRequest(kernel.kernel, kernel.program, launch, passed.block, memory, kernel._link(memory)[0])
+    streams = record(request, tuple(range(launch.blocks)))
     assert streams.whole
     executed = np.zeros(len(kernel.program.instructions), np.int64)
     sectors, wavefronts = np.zeros_like(executed), np.zeros_like(executed)
@@ -67,15 +65,7 @@ def test_a_log_without_room_says_so() -> None:
     memory = DeviceMemory()
     passed = pass_arguments(kernel.kernel, "ccopy", args, (), memory)
     launch = Launch((*grid, 1, 1)[:3], (*block, 1, 1)[:3], 0)
-    streams = record(
-        kernel.kernel,
-        kernel.program,
-        launch,
-        passed.block,
-        memory,
-        (0, 1),
-        banks=kernel._link(memory)[0],
-        log_words=200,
-    )
+    request = LaunchRequest(kernel.kernel, kernel.program, launch, passed.block, memory, kernel._link(memory)[0])
+    streams = record(request, (0, 1), log_words=200)
     assert not streams.whole
     assert streams.words.size <= 200

@@ -11,10 +11,13 @@ from numpy.typing import NDArray
 
 import warplens as wl
 from helpers.snapshots import Snapshot
-from warplens.model.grid.atomic_units import unit_of
+from warplens.machine import machine
+from warplens.model.grid.atomic_units import PortDistances, unit_of
 
 MEASURED = Path(__file__).parents[3] / "measurements" / "h200"
 PORTS = 47
+UNITS = machine("h200").microarchitecture
+DISTANCES = PortDistances(int(UNITS.second_8kb), int(UNITS.next_16kb))
 FLUSH = """extern "C" __global__ void flush(const unsigned* x, unsigned* p, int loads, int words) {
   __shared__ unsigned own[4096];
   for (int k = threadIdx.x; k < 4096; k += blockDim.x) own[k] = 0;
@@ -33,7 +36,7 @@ def _rows(name: str) -> list[dict[str, str]]:
 
 def _modelled() -> NDArray[np.int64]:
     """(port, unit) of both halves of each KB of 2 MB."""
-    return np.array([[unit_of(32 * kb + 8 * n, PORTS, 1) for n in (0, 1)] for kb in range(2048)])
+    return np.array([[unit_of(32 * kb + 8 * n, PORTS, DISTANCES, 1) for n in (0, 1)] for kb in range(2048)])
 
 
 def _measured() -> NDArray[np.int64]:

@@ -14,12 +14,13 @@ import pytest
 import warplens as wl
 from helpers.snapshots import Snapshot
 from warplens.machine import machine
-from warplens.model import layout as p
-from warplens.model.grid.first_touch import ALL_THE_SAME, asked_first
+from warplens.model.grid.first_touch import first_touch_shares
 from warplens.model.instruction.instruction_table import InstructionTable, machine_code
+from warplens.model.layout import Kind
 from warplens.model.trace.trace_decoder import ENTER, basic_block, instruction, length
 from warplens.model.trace.warp_streams import WarpStreams
 
+WAITED_SHARE = machine("h200").microarchitecture.waited_share
 ROOT = Path(__file__).parents[3]
 with (ROOT / "measurements" / "h200" / "seams.csv").open(encoding="utf-8") as file:
     MEASURED = list(csv.DictReader(file))
@@ -39,13 +40,13 @@ def recording(source: str, grid: int, block: int, *arguments: Any) -> tuple[Warp
     run = wl.compile(source=source, arch="sm_90")[source.split("void ")[1].split("(")[0]].launch(
         grid, block, *arguments
     )
-    return run._record(grid, tuple(range(grid))), machine_code(run.kernel.program, machine("h200").speeds)
+    return run._record(grid, tuple(range(grid))), machine_code(run.kernel.program, machine("h200"))
 
 
 def test_a_seam_is_the_neighbours_who_reads_it_sooner() -> None:
     streams, code = recording(HALO, 40, 64, np.zeros(2560, np.float32), np.zeros(2560, np.float32), 2560)
-    first = asked_first(streams, range(40), 40, code.rows, code.firsts, code.lasts)
-    loads = np.flatnonzero((code.rows[:, p.KIND] == p.LOAD) & (code.rows[:, p.BYTES] == 4))
+    first = first_touch_shares(streams, range(40), 40, code, WAITED_SHARE)
+    loads = np.flatnonzero((code.kind == Kind.LOAD) & (code.lane_bytes == 4))
     shares = sorted(first[i] for i in loads)
     assert shares[0] < 0.2  # behind the barrier
     assert shares[-1] == 1.0  # its own
@@ -62,12 +63,12 @@ def slowly(streams: WarpStreams, asked: range, at_once: int, code: InstructionTa
             number = basic_block(streams.words[at])
             at += 2
             for i in range(code.firsts[number], code.lasts[number] + 1):
-                if any(code.rows[i, p.WAITS] >> board & 1 for board in pending):
+                if any(code.wait_mask[i] >> board & 1 for board in pending):
                     stage, pending = stage + 1, set()
                 if at < end and streams.words[at] < ENTER and instruction(streams.words[at]) == i:
                     size = length(streams.words[at])
-                    if code.rows[i, p.KIND] == p.LOAD:
-                        pending.add(int(code.rows[i, p.SETS]))
+                    if code.kind[i] == Kind.LOAD:
+                        pending.add(int(code.write_barrier[i]))
                         for sector in streams.words[at + 2 : at + size]:
                             key = int(sector) >> 1, block
                             stages[key] = min(stages.get(key, (1 << 30, 0)), (stage, i))
@@ -85,7 +86,7 @@ def slowly(streams: WarpStreams, asked: range, at_once: int, code: InstructionTa
             sooner = sooner or any(b < block and s < stage for b, s in others)
             if block in asked:
                 told[i].append(not sooner)
-    return {i: mean(each) + ALL_THE_SAME * (1 - mean(each)) for i, each in told.items()}
+    return {i: mean(each) + WAITED_SHARE * (1 - mean(each)) for i, each in told.items()}
 
 
 @pytest.mark.parametrize("at_once", [7, 16, 24])
@@ -98,7 +99,7 @@ def test_each_piece_by_itself_gives_the_same(at_once: int) -> None:
     }"""
     next_one = rng.integers(0, 60, 60).astype(np.int32)
     streams, code = recording(source, 24, 64, np.zeros(2048, np.int32), next_one, np.zeros(1536, np.int32))
-    first = asked_first(streams, range(24), at_once, code.rows, code.firsts, code.lasts)
+    first = first_touch_shares(streams, range(24), at_once, code, WAITED_SHARE)
     for i, share in slowly(streams, range(24), at_once, code).items():
         assert first[i] == pytest.approx(share), i
 
@@ -127,8 +128,8 @@ def test_an_instruction_that_is_repeated_where_it_stands_is_passed_over() -> Non
     x = np.arange(128, dtype=np.int32)
     kernel = wl.compile(ROOT / "tests" / "validation" / "field" / "field_library.cu", arch="sm_90")["barrier_phases"]
     run = kernel.launch(1, 128, x, np.zeros_like(x), 50)
-    code = machine_code(run.kernel.program, machine("h200").speeds)
-    first = asked_first(run._record(1, (0,)), (0,), 1, code.rows, code.firsts, code.lasts)
+    code = machine_code(run.kernel.program, machine("h200"))
+    first = first_touch_shares(run._record(1, (0,)), (0,), 1, code, WAITED_SHARE)
     assert (first == 1).all()
 
 
@@ -146,5 +147,5 @@ def test_few_pieces_that_are_asked_for_often_are_looked_at_in_part(
     """16 pieces, each asked for 1,000 times: half of the pieces is not half of what asks for them."""
     streams, code = recording(FEW, 100, 32, np.ones(2816, np.int32), np.zeros(3200, np.int32), 80)
     monkeypatch.setattr("warplens.model.grid.first_touch.ENOUGH", enough)
-    first = asked_first(streams, range(100), 100, code.rows, code.firsts, code.lasts)
+    first = first_touch_shares(streams, range(100), 100, code, WAITED_SHARE)
     assert ((first >= 0) & (first <= 1)).all()

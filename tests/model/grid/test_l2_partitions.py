@@ -13,7 +13,7 @@ import pytest
 from helpers.snapshots import Snapshot
 from warplens.machine import machine
 from warplens.model.grid.dirty_sectors import DirtySectors
-from warplens.model.grid.l2_partitions import beside_home, fetched_anew
+from warplens.model.grid.l2_partitions import allocated_lines, refetch_share
 from warplens.model.grid.reuse_distance import ReuseDistance
 from warplens.model.grid.sector_footprint import NOTHING, SectorFootprint
 from warplens.model.grid.write_back import Evicted
@@ -45,16 +45,16 @@ def misses(lines: int, pieces: int, uses: int) -> float:
 @pytest.mark.parametrize("lines", [1100, 1500, 2000, 4000])
 def test_uses_at_random_miss_as_often_as_in_caches_of_which_each_use_is_followed(lines: int, pieces: int) -> None:
     unused = np.linspace(1e-4, 1, 20_001)
-    places = lines * beside_home(1 - unused, -np.log(unused))
+    places = lines * allocated_lines(1 - unused, -np.log(unused))
     left = float(np.interp(-2 * HELD, -places, unused))  # until both halves are full
-    assert fetched_anew(left, pieces - 1.0, 1.0) == pytest.approx(misses(lines, pieces, 60_000), abs=0.03)
+    assert refetch_share(left, pieces - 1.0, 1.0) == pytest.approx(misses(lines, pieces, 60_000), abs=0.03)
 
 
 def test_what_atomics_change_stands_at_home_only() -> None:
-    assert fetched_anew(0.3, 0.0, 0.0) == pytest.approx(0.3)
-    assert fetched_anew(0.3, 0.0, 1.0) > 0.3  # a home that is asked more seldom forgets sooner
-    assert fetched_anew(0.0, 1.0, 1.0) == 0
-    assert fetched_anew(1.0, 1.0, 1.0) == 1
+    assert refetch_share(0.3, 0.0, 0.0) == pytest.approx(0.3)
+    assert refetch_share(0.3, 0.0, 1.0) > 0.3  # a home that is asked more seldom forgets sooner
+    assert refetch_share(0.0, 1.0, 1.0) == 0
+    assert refetch_share(1.0, 1.0, 1.0) == 1
 
 
 def anywhere(blocks: int, each: int, places: int) -> SectorFootprint:
@@ -78,7 +78,7 @@ def test_words_anywhere_come_from_dram_as_often_as_on_an_h200(mebibytes: int, st
         writes.append(SectorFootprint(blocks, 32, 0, 1, 32 * blocks, 1, 1 << 30, 32, 32))
         changes.append(DirtySectors(lines=8 * blocks))
     evicted = Evicted.of(reads, lines, writes, changes, blocks, machine("h200"))
-    left = [evicted.left_of(*each) for each in zip(reads, lines, writes, changes, strict=True)]
+    left = [evicted.dram_footprint(*each) for each in zip(reads, lines, writes, changes, strict=True)]
     with MEASURED.open(encoding="utf-8") as rows:
         table = {(r["what"], r["parameter"]): r for r in csv.DictReader(row for row in rows if row[0] != "#")}
     found = float(table[f"gather {streams}".strip(), f"{mebibytes} MiB"]["dram__bytes_read.sum"])

@@ -12,10 +12,13 @@ import pytest
 
 import warplens as wl
 from helpers.snapshots import Snapshot
-from warplens.model.grid.neighbours import apart
-from warplens.model.grid.request_coalescing import arriving, group_of
+from warplens.machine import machine
+from warplens.model.grid.neighbours import progress_distance
+from warplens.model.grid.request_coalescing import MergeSettings, arrival_share, coalesced_requests
 from warplens.model.grid.sector_footprint import SectorFootprint
 
+UNITS = machine("h200").microarchitecture
+MERGING = MergeSettings(UNITS.merge_together_cycles, UNITS.merge_drift, UNITS.merge_drift_cycles)
 RECORD = Path(__file__).parents[3] / "measurements" / "h200" / "joined.csv"
 LINE_BY_WORDS = """
 extern "C" __global__ void line_by_words(const float* x, float* sink, int rounds) {
@@ -50,35 +53,35 @@ def shared_by(blocks: int, all_blocks: int) -> SectorFootprint:
 @pytest.mark.parametrize("blocks", [2, 16, 24, 32, 66, 99, 132])
 def test_of_what_blocks_ask_for_in_step_so_much_arrives(blocks: int, snapshot: Snapshot) -> None:
     measured = arrived(f"table of {blocks}") if blocks > 2 else arrived("same table 16 KiB, 2 blocks, 0")
-    group = group_of(shared_by(blocks, blocks), blocks, blocks)
-    assert snapshot(arriving(group, 0.0, 5_000.0)) == pytest.approx(measured, abs=0.12)
+    group = coalesced_requests(shared_by(blocks, blocks), blocks, blocks, UNITS)
+    assert snapshot(arrival_share(group, 0.0, 5_000.0, MERGING)) == pytest.approx(measured, abs=0.12)
 
 
 @pytest.mark.parametrize("name", [name for name in record() if re.match(r"steps of tiles \d+, n \d+, (0|512) ", name)])
 def test_of_tiles_that_blocks_share_so_much_arrives(name: str, snapshot: Snapshot) -> None:
     edge, n, between = (int(number) for number in re.findall(r"\d+", name))
     across = n // edge
-    group = group_of(shared_by(across, across * across), across * across, 132)
+    group = coalesced_requests(shared_by(across, across * across), across * across, 132, UNITS)
     late = record()[name]["nanoseconds"] * 1.98 if across * across > 144 and between else 0.0
-    assert snapshot(arriving(group, 0.0, late)) == pytest.approx(arrived(name), abs=0.12)
+    assert snapshot(arrival_share(group, 0.0, late, MERGING)) == pytest.approx(arrived(name), abs=0.12)
 
 
 @pytest.mark.parametrize("stages", [1, 4, 16, 32])
 def test_who_has_waited_for_lines_of_its_own_is_joined_more_seldom(stages: int, snapshot: Snapshot) -> None:
     measured = arrived(f"table after {stages}", own=132 * 8 * stages)
-    group = group_of(shared_by(132, 132), 132, 132)
-    assert snapshot(arriving(group, 0.0, 800.0 * stages)) == pytest.approx(measured, abs=0.06)
+    group = coalesced_requests(shared_by(132, 132), 132, 132, UNITS)
+    assert snapshot(arrival_share(group, 0.0, 800.0 * stages, MERGING)) == pytest.approx(measured, abs=0.06)
 
 
 def test_blocks_that_come_to_a_line_at_times_of_their_own_are_joined_seldom() -> None:
-    assert arriving(4.0, 1.0, 20_000.0) > 0.9 > 0.3 > arriving(4.0, 0.0, 5_000.0)
+    assert arrival_share(4.0, 1.0, 20_000.0, MERGING) > 0.9 > 0.3 > arrival_share(4.0, 0.0, 5_000.0, MERGING)
 
 
 def test_the_first_of_many_asks_of_a_block_tells_whether_blocks_go_in_step() -> None:
     """Two warps of a block read the same lines one behind the other."""
     lines, blocks = np.tile(np.arange(8, dtype=np.uint32), 8), np.repeat(np.arange(4, dtype=np.int32), 16)
     when = np.tile(np.repeat([0.0, 1.0], 8), 4)
-    both, first = apart(lines, blocks, when)
+    both, first = progress_distance(lines, blocks, when)
     assert both == 1.0
     assert first == 0.0
 

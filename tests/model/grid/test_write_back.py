@@ -15,20 +15,20 @@ from helpers.snapshots import Snapshot
 from warplens.calibration import source_of, trials
 from warplens.calibration.trial import Buffer
 from warplens.machine import Machine, machine
-from warplens.model.grid.dirty_sectors import DirtySectors, stored
+from warplens.model.grid.dirty_sectors import DirtySectors, dirty_sectors
 from warplens.model.grid.neighbours import sharers
-from warplens.model.grid.reuse_distance import ReuseDistance, reuse
+from warplens.model.grid.reuse_distance import ReuseDistance, reuse_distance
 from warplens.model.grid.sector_footprint import NOTHING, SectorFootprint, footprint
-from warplens.model.grid.simulated_blocks import scattered, with_neighbours
-from warplens.model.grid.write_back import BEFORE, Evicted, WriteBack, write_back
-from warplens.model.trace.warp_streams import ReachedLines
+from warplens.model.grid.simulated_blocks import neighbourhoods, random_blocks
+from warplens.model.grid.write_back import Evicted, WriteBack, write_back
+from warplens.model.trace.warp_streams import ReachedSectors
 
 TOTAL, SAMPLED = 4096, 1024
 MIB = 1 << 20
 
 
 def seen(sectors: np.ndarray, blocks: np.ndarray) -> SectorFootprint:
-    some = np.isin(blocks, scattered(TOTAL, SAMPLED))
+    some = np.isin(blocks, random_blocks(TOTAL, SAMPLED))
     return footprint(sectors[some].astype(np.uint32), blocks[some].astype(np.int64), SAMPLED, TOTAL, 1 << 30)
 
 
@@ -43,7 +43,7 @@ def test_of_words_anywhere_so_many_are_fetched_anew_as_a_cache_misses(words: int
     for sector, block in zip(sectors.tolist(), blocks.tolist(), strict=True):
         misses += block - last.get(sector, -TOTAL) > 1000
         last[sector] = block
-    assert snapshot(seen(sectors, blocks).forgotten(1000, 1000).of(TOTAL)) == pytest.approx(misses, rel=0.12)
+    assert snapshot(seen(sectors, blocks).miss_footprint(1000, 1000).of(TOTAL)) == pytest.approx(misses, rel=0.12)
 
 
 def test_rows_that_are_read_in_turn_are_lost_bit_by_bit(snapshot: Snapshot) -> None:
@@ -51,39 +51,43 @@ def test_rows_that_are_read_in_turn_are_lost_bit_by_bit(snapshot: Snapshot) -> N
     blocks = np.repeat(np.arange(TOTAL), 4)
     sectors = blocks % 64 * 4 + np.tile(np.arange(4), TOTAL)
     found = seen(sectors, blocks)
-    assert found.forgotten(80, 200).of(TOTAL) == pytest.approx(256)
-    assert snapshot(found.forgotten(10, 20).of(TOTAL)) == pytest.approx(4 * TOTAL, rel=0.05)
-    assert 256 < found.forgotten(32, 96).of(TOTAL) < 3 * TOTAL
+    assert found.miss_footprint(80, 200).of(TOTAL) == pytest.approx(256)
+    assert snapshot(found.miss_footprint(10, 20).of(TOTAL)) == pytest.approx(4 * TOTAL, rel=0.05)
+    assert 256 < found.miss_footprint(32, 96).of(TOTAL) < 3 * TOTAL
 
 
 def test_blocks_side_by_side_share_what_is_still_there(snapshot: Snapshot) -> None:
     blocks = np.repeat(np.arange(TOTAL), 4)
     sectors = blocks // 4 * 4 + np.tile(np.arange(4), TOTAL)
-    assert snapshot(seen(sectors, blocks).forgotten(8, 8).of(TOTAL)) == pytest.approx(TOTAL, rel=0.2)
+    assert snapshot(seen(sectors, blocks).miss_footprint(8, 8).of(TOTAL)) == pytest.approx(TOTAL, rel=0.2)
 
 
-def reached(sectors: list[int], covered: float, kind: int) -> ReachedLines:
+def reached(sectors: list[int], covered: float, kind: int) -> ReachedSectors:
     n = len(sectors)
-    return ReachedLines(
+    return ReachedSectors(
         np.array(sectors, np.uint32), np.zeros(n, np.int32), np.full(n, kind, np.uint8),
-        np.full(n, covered, np.float64), np.ones(n), 1.0,
+        np.full(n, covered, np.float64), np.zeros(n),
     )  # fmt: skip
 
 
 def test_what_a_block_stores_is_whole_or_a_part_alone_or_not() -> None:
     every = np.ones(2, bool)
-    assert stored(reached([0, 100], 4, 2), every, 2, every) == DirtySectors(lone=1.0, partial=1.0, bytes=4.0, lines=2)
-    assert stored(reached([0, 1], 32, 2), every, 1, every) == DirtySectors(lone=0.0, partial=0.0, bytes=32, lines=1)
-    assert stored(reached([5, 5], 16, 2), every, 1, every).partial == 0  # both halves of one
-    assert stored(reached([5, 5], 6.4, 2), every, 1, every).bytes == 12.8
-    assert stored(reached([0, 100], 4, 1), every, 0, every) == DirtySectors()  # loads
+    assert dirty_sectors(reached([0, 100], 4, 2), every, 2, every) == DirtySectors(
+        lone=1.0, partial=1.0, bytes=4.0, lines=2
+    )
+    assert dirty_sectors(reached([0, 1], 32, 2), every, 1, every) == DirtySectors(
+        lone=0.0, partial=0.0, bytes=32, lines=1
+    )
+    assert dirty_sectors(reached([5, 5], 16, 2), every, 1, every).partial == 0  # both halves of one
+    assert dirty_sectors(reached([5, 5], 6.4, 2), every, 1, every).bytes == 12.8
+    assert dirty_sectors(reached([0, 100], 4, 1), every, 0, every) == DirtySectors()  # loads
 
 
 def test_a_sector_that_two_blocks_store_half_each_is_whole() -> None:
-    both = replace(reached([7, 7], 16, 2), blocks=np.array([0, 1], np.int32))
+    both = reached([7, 7], 16, 2)._replace(blocks=np.array([0, 1], np.int32))
     asked = np.array([True, False])
-    assert stored(both, np.ones(2, bool), 1, asked).partial == 0
-    assert stored(both, asked, 1, asked).partial == 1
+    assert dirty_sectors(both, np.ones(2, bool), 1, asked).partial == 0
+    assert dirty_sectors(both, asked, 1, asked).partial == 1
 
 
 def test_seams_that_neighbours_share_are_counted_once(snapshot: Snapshot) -> None:
@@ -94,10 +98,10 @@ def test_seams_that_neighbours_share_are_counted_once(snapshot: Snapshot) -> Non
     sectors = blocks * 4 + np.tile(np.arange(5), TOTAL)
     assert sectors.max() < TOTAL * 4 + 1
     distinct = np.unique(sectors).size
-    centres = scattered(TOTAL, 24)
-    near = np.isin(blocks, with_neighbours(centres, grid))
+    centres = random_blocks(TOTAL, 24)
+    near = np.isin(blocks, neighbourhoods(centres, grid))
     by = sharers(sectors[near].astype(np.uint32), blocks[near], centres, grid)
-    some = np.isin(blocks, scattered(TOTAL, SAMPLED))
+    some = np.isin(blocks, random_blocks(TOTAL, SAMPLED))
     found = footprint(
         sectors[some].astype(np.uint32), blocks[some].astype(np.int64), SAMPLED, TOTAL, 1 << 30, beside=by, grid=grid
     )  # fmt: skip
@@ -112,7 +116,7 @@ def test_parts_of_sectors_are_filled_up_and_the_last_stores_stay_in_l2() -> None
     nothing = SectorFootprint(1, 0, 0, 1, 0, 1, 0, 0)
     whole = written([nothing], [million], [DirtySectors(lines=128 * TOTAL)], TOTAL, h200)
     assert whole.filled == 0
-    held = (h200.speeds.dirty_share - BEFORE) * h200.l2_bytes  # BEFORE: written as well
+    held = (h200.speeds.dirty_share - h200.microarchitecture.dirty_before) * h200.l2_bytes  # that is written as well
     assert whole.sectors * 32 == pytest.approx(64 * MIB - held, rel=0.01)
     assert 0.5 < whole.writing < 0.7  # of 64 MiB 28 stay
     few = replace(million, each=64, others=64 * TOTAL, accesses=64)  # 8 MiB: loads need not wait for DRAM to write them
@@ -134,7 +138,7 @@ BYTES = """extern "C" __global__ void bytes(const unsigned char* x, unsigned* y,
 def test_a_buffer_that_is_nearly_whole_by_the_sample_is_whole(every: int) -> None:
     """Blocks that lie half a grid apart share 16 sectors: of 2048 drawn some 64 pairs do, more or less by chance."""
     total = 8 * TOTAL
-    blocks = np.repeat(np.array(scattered(total, 2048)), 16)
+    blocks = np.repeat(np.array(random_blocks(total, 2048)), 16)
     sectors = (blocks % (total // 2) * 16 + np.tile(np.arange(16), 2048)).astype(np.uint32)
     whole = total // 2 * 16
     found = footprint(sectors, blocks, 2048, total, every * whole).of(total)
@@ -144,7 +148,7 @@ def test_a_buffer_that_is_nearly_whole_by_the_sample_is_whole(every: int) -> Non
 @pytest.mark.parametrize("sampled", [500, 800, 1200])
 def test_few_pairs_of_blocks_that_share_all_tell_nothing_of_chance(sampled: int) -> None:
     """Four blocks have 64 sectors together: some 200 pairs are seen, and three of four only now and then."""
-    seen = np.array(scattered(4096, sampled))
+    seen = np.array(random_blocks(4096, sampled))
     sectors = np.repeat(seen % 1024 * 64, 64) + np.tile(np.arange(64), sampled)
     found = footprint(sectors.astype(np.uint32), np.repeat(seen, 64), sampled, 4096, 1 << 30)
     pairs = np.unique(seen % 1024, return_counts=True)[1]
@@ -166,7 +170,7 @@ def test_sectors_shared_by_as_many_and_by_chance_are_told_apart(uses: int, by_ch
     total, each = 1 << 14, 16
     rng, places = np.random.default_rng(1), total * each // uses
     of_all = rng.integers(0, places, total * each) if by_chance else rng.permutation(np.arange(total * each) % places)
-    seen = np.array(scattered(total, 2048))
+    seen = np.array(random_blocks(total, 2048))
     sectors = of_all.reshape(total, each)[seen].ravel().astype(np.uint32)
     found = footprint(sectors, np.repeat(seen, each), 2048, total, 1 << 30)
     assert snapshot(found.of(total)) == pytest.approx(np.unique(of_all).size, rel=0.06)
@@ -205,13 +209,15 @@ def test_what_is_used_again_comes_from_dram_as_often_as_on_an_h200(
         writes, changes = [anywhere, NOTHING], [DirtySectors(atomic=1.0, lines=pieces / 2), DirtySectors()]
     else:
         reads = [
-            SectorFootprint(blocks, 64, 0, 1, pieces, 2, pieces, 64, 64, others_again=reuse(gaps, 2, 2, blocks)),
+            SectorFootprint(
+                blocks, 64, 0, 1, pieces, 2, pieces, 64, 64, others_again=reuse_distance(gaps, 2, 2, blocks)
+            ),
             NOTHING,
         ]
         output = SectorFootprint(blocks, 128, 0, 1, 128 * blocks, 1, 1 << 30, 128, 128) if "stored" in what else NOTHING
         writes, changes = [NOTHING, output], [DirtySectors(), DirtySectors(lines=32 * blocks)]
     evicted = Evicted.of(reads, [held_by(f) for f in reads], writes, changes, blocks, machine("h200"))
-    left = [evicted.left_of(f, held_by(f), w, c) for f, w, c in zip(reads, writes, changes, strict=True)]
+    left = [evicted.dram_footprint(f, held_by(f), w, c) for f, w, c in zip(reads, writes, changes, strict=True)]
     assert snapshot(sum(f.of(blocks) for f in left) * 64) == pytest.approx(found[what, mebibytes], rel=0.1)
 
 
@@ -230,7 +236,7 @@ def test_the_last_blocks_have_reached_so_many_sectors(window: int, snapshot: Sna
         sectors = (shares * 8 + of_8).astype(np.uint32)
         found = footprint(sectors, blocks, TOTAL, TOTAL, 1 << 30)
         windows = np.concatenate([[0.0], np.geomspace(0.5, TOTAL, 48)])
-        assert snapshot(np.interp(window, windows, found.recent(windows))) == pytest.approx(
+        assert snapshot(np.interp(window, windows, found.working_set(windows))) == pytest.approx(
             recent(sectors, blocks, window), rel=0.25
         )
 

@@ -8,16 +8,15 @@ from helpers.kernel_launches import written_module
 from warplens.calibration import source_of
 from warplens.machine import machine
 from warplens.model.instruction.instruction_table import machine_code
-from warplens.model.layout import BANKS, READS
 
 
 def reads(name: str) -> tuple[float, float]:
     """Mean of each bank for the multiply-adds of the longest block of code."""
     program = written_module(source_of("operands"))[name].program
-    rows = machine_code(program, machine("h200").speeds).rows
+    reads = machine_code(program, machine("h200")).bank_reads
     longest = max(program.blocks, key=lambda block: block.last - block.first)
     inside = program.instructions[longest.first : longest.last + 1]
-    found = np.array([rows[i.index, READS : READS + BANKS] for i in inside if i.base == "FFMA"])
+    found = np.array([reads[i.index, 0] for i in inside if i.base == "FFMA"])
     even, odd = found.mean(0)
     return float(even), float(odd)
 
@@ -35,5 +34,5 @@ def test_what_is_marked_for_reuse_is_read_once() -> None:
 
 def test_memory_instructions_do_not_count() -> None:
     program = written_module(source_of("operands"))["fma_own_1"].program
-    rows = machine_code(program, machine("h200").speeds).rows
-    assert not any(rows[i.index, READS:].any() for i in program.instructions if i.base in ("LDC", "STG", "S2R"))
+    reads = machine_code(program, machine("h200")).bank_reads
+    assert not any(reads[i.index].any() for i in program.instructions if i.base in ("LDC", "STG", "S2R"))

@@ -47,7 +47,7 @@ def test_the_high_half_of_a_product_takes_twice_the_time_of_the_low() -> None:
       w[threadIdx.x + 64] = __umulhi(a, b);
     }"""
     program = wl.compile(source=source, arch="sm_90")["product"].program
-    cycles = machine_code(program, machine("h200").speeds).cycles
+    cycles = machine_code(program, machine("h200")).pipe_cycles
     high = [cycles[i.index] for i in program.instructions if i.base == "IMAD" and "HI" in i.modifiers]
     others = {"HI", "MOV", "WIDE"}
     low = [cycles[i.index] for i in program.instructions if i.base == "IMAD" and not others & set(i.modifiers)]

@@ -11,7 +11,7 @@ import warplens as wl
 from helpers.snapshots import Snapshot
 from warplens.calibration.readings import read
 from warplens.core.launch import Launch
-from warplens.emulator import DeviceMemory, pass_arguments, record
+from warplens.emulator import DeviceMemory, LaunchRequest, pass_arguments, record
 from warplens.emulator.state import trace_format
 
 RECORD = read(Path(__file__).parents[3] / "measurements" / "h200" / "calibration.csv")
@@ -115,10 +115,8 @@ def test_a_record_says_how_many_lanes_of_an_atomic_meet(module: wl.Module, name:
     memory = DeviceMemory()
     zeros = np.zeros(1000, np.uint64)
     passed = pass_arguments(kernel.kernel, name, [zeros, at], (), memory)
-    streams = record(
-        kernel.kernel, kernel.program, Launch((1, 1, 1), (27, 1, 1), 0), passed.block, memory, (0,),
-        banks=kernel._link(memory)[0],
-    )  # fmt: skip
+    launch, banks = Launch((1, 1, 1), (27, 1, 1), 0), kernel._link(memory)[0]
+    streams = record(LaunchRequest(kernel.kernel, kernel.program, launch, passed.block, memory, banks), (0,))
     fields = (
         (trace_format.PASSES, trace_format.MOST_PASSES), (trace_format.FULLEST, trace_format.MOST_FULLEST),
     )  # fmt: skip

@@ -12,7 +12,7 @@ import pytest
 
 import warplens as wl
 from helpers.snapshots import Snapshot
-from warplens.model.sm.dram_share import slow_with
+from warplens.model.sm.dram_share import latency_group
 
 MEASURED = Path(__file__).parents[3] / "measurements" / "h200"
 ONCE = """
@@ -76,7 +76,7 @@ def test_as_many_warps_are_active_in_launches_that_load_once(blocks: int, thread
 
 def test_lines_are_slow_with_those_with_which_an_h200s_were() -> None:
     """So many lines behind a slow one another is slow, too, as often as by this rule of those in the same kilobyte."""
-    alike = slow_with.python(np.arange(1 << 12))
+    alike = latency_group.python(np.arange(1 << 12))
     found = [r for r in rows("lines_in_order.csv") if (r["bytes_a_lane"], r["lines"]) == ("4", "in order")]
     many = [r for r in found if int(r["warps"]) > 8000]
     for apart in (1, 2, 3, 4, 5, 6, 8):

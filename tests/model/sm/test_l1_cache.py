@@ -9,7 +9,7 @@ import numpy as np
 
 from warplens.machine import machine
 from warplens.model import layout as p
-from warplens.model.sm.l1_cache import lines_of, sets_of, touched
+from warplens.model.sm.l1_cache import l1_lines, l1_sets, touch
 
 MEASURED = Path(__file__).parents[3] / "measurements" / "h200" / "l1_lines.csv"
 UNIFIED = machine("h200").limits.unified_bytes_per_multiprocessor
@@ -18,9 +18,9 @@ FULL = 0.85  # of all lines: what is read round after round and is fewer stays
 
 def left(carveout: int, lines: int) -> int:
     """Of lines that are touched one after the other, and then once more."""
-    entries = sets_of(lines_of(UNIFIED, carveout, 1.0)) * p.WAYS
+    entries = l1_sets(l1_lines(UNIFIED, carveout, 1.0)) * p.WAYS
     tags, stamps = np.full(entries, -1, np.int64), np.zeros(entries)
-    there = [touched(n % lines, tags, stamps, float(n))[1] for n in range(2 * lines)]
+    there = [touch(n % lines, tags, stamps, float(n))[1] for n in range(2 * lines)]
     return sum(there[lines:])
 
 
@@ -37,7 +37,7 @@ def test_what_fits_stays_and_of_more_nothing_does() -> None:
     found = rounds()
     assert len(found) == 54
     for carveout, lines, there in found:
-        room = lines_of(UNIFIED, carveout, 1.0)
+        room = l1_lines(UNIFIED, carveout, 1.0)
         if lines < FULL * room and room > 250:
             assert left(carveout, lines) > 0.97 * lines
             assert there > 0.97 * lines
@@ -48,5 +48,5 @@ def test_what_fits_stays_and_of_more_nothing_does() -> None:
 
 def test_lines_any_power_of_two_apart_fill_all_sets() -> None:
     for apart in (1, 2, 64, 1024, 8192):
-        sets = sets_of(lines_of(UNIFIED, 32 << 10, 1.0))
+        sets = l1_sets(l1_lines(UNIFIED, 32 << 10, 1.0))
         assert len({n * apart % sets for n in range(sets)}) == sets

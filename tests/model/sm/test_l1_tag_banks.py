@@ -15,12 +15,15 @@ from warplens.calibration import source_of, trials
 from warplens.calibration.readings import read
 from warplens.calibration.trial import Buffer, Trial
 from warplens.machine import machine
-from warplens.model.sm.l1_cache import FIRST_BITS, SECOND_BITS, bank_of
+from warplens.model.sm.l1_cache import L1Settings, bank_of
 
 MEASURED = Path(__file__).parents[3] / "measurements" / "h200"
 READ = read(MEASURED / "calibration.csv")
 with (MEASURED / "walks.csv").open(encoding="utf-8") as file:
     COUNTED = {f"{row['what']}, {row['parameter']}": row for row in csv.DictReader(file)}
+UNITS = machine("h200").microarchitecture
+HIGH, LOW = int(UNITS.tag_bank_high_bits), int(UNITS.tag_bank_low_bits)
+TAGS = L1Settings(0.0, 0.0, 0.0, HIGH, LOW)
 TRIALS = {trial.name: trial for trial in trials(132) if trial.subject in ("walks", "caches", "shared")}
 
 
@@ -77,7 +80,7 @@ def test_l2_loses_rows_of_which_too_many_are_in_use(parameter: str, near: float,
 
 def test_banks_of_tags_are_parities() -> None:
     for line in np.random.default_rng(2).integers(0, 1 << 30, 200).tolist():
-        assert bank_of(line) == 2 * ((line & FIRST_BITS).bit_count() & 1) + ((line & SECOND_BITS).bit_count() & 1)
+        assert bank_of(line, TAGS) == 2 * ((line & HIGH).bit_count() & 1) + ((line & LOW).bit_count() & 1)
 
 
 def test_two_lines_are_slow_where_they_share_a_bank() -> None:
@@ -86,7 +89,7 @@ def test_two_lines_are_slow_where_they_share_a_bank() -> None:
     for name, row in READ.items():
         if name.startswith("lines of a load, 2 at "):
             second = first + int(name.rsplit(" ", 1)[1])
-            assert (bank_of(first) == bank_of(second)) == (float(row["value"]) > 28), name
+            assert (bank_of(first, TAGS) == bank_of(second, TAGS)) == (float(row["value"]) > 28), name
 
 
 RUNS = """

@@ -12,12 +12,18 @@ import pytest
 import warplens as wl
 from helpers.snapshots import Snapshot
 from warplens.calibration import source_of
-from warplens.model.sm.l2_partial_sectors import StoredSectors, book_of, bytes_of, left
+from warplens.model.sm.l2_partial_sectors import (
+    SectorBytes,
+    StoredSectors,
+    partial_sector_table,
+    record_store,
+    sector_bytes,
+)
 from warplens.model.sm.l2_share import ALL_PLACES
 
 MEASURED = Path(__file__).parents[3] / "measurements" / "h200" / "parts_lost.csv"
 WALKS = wl.compile(source=source_of("walks"), arch="sm_90")
-PARTS, LINES = 744, 6976
+PARTS, WAYS, LINES = 744, 4, 6976
 
 
 @pytest.mark.parametrize(
@@ -48,22 +54,22 @@ def row(first: int, count: int) -> np.ndarray:
 
 
 def test_a_sector_inside_a_row_is_whole_and_its_ends_are_halves() -> None:
-    assert bytes_of(row(8, 4), 0, 4, 84) == (32, 16, 32)
-    assert bytes_of(row(8, 4), 0, 4, 128) == (32, 32, 32)
-    assert bytes_of(row(8, 32), 0, 32, 128) == (4, 4, 4)  # 32 lanes, each a word of a row of its own
-    assert bytes_of(row(8, 32)[::2].copy(), 0, 16, 64) == (4, 4, 4)
-    assert bytes_of(np.array([8, 9, 40], np.uint32), 0, 3, 40)[0] == 8
+    assert sector_bytes(row(8, 4), 0, 4, 84) == (32, 16, 32)
+    assert sector_bytes(row(8, 4), 0, 4, 128) == (32, 32, 32)
+    assert sector_bytes(row(8, 32), 0, 32, 128) == (4, 4, 4)  # 32 lanes, each a word of a row of its own
+    assert sector_bytes(row(8, 32)[::2].copy(), 0, 16, 64) == (4, 4, 4)
+    assert sector_bytes(np.array([8, 9, 40], np.uint32), 0, 3, 40)[0] == 8
 
 
 class Walk:
     def __init__(self) -> None:
-        self.book = book_of(PARTS, LINES, 1 << 20)
+        self.book = partial_sector_table(PARTS, WAYS, LINES, 1 << 20)
         self.known, self.clock = np.zeros(ALL_PLACES, np.uint32), 0.0
 
     def store(self, sector: int, each: float, kept: bool = True) -> tuple[int, int]:
         self.clock += 1
-        stored = StoredSectors(row(sector, 1), 0, 1, 0, 1, (float(each), float(each), float(each)))
-        found = left(sector // 4, stored, kept, self.known, self.book, self.clock)
+        stored = StoredSectors(row(sector, 1), 0, 1, 0, 1, SectorBytes(float(each), float(each), float(each)))
+        found = record_store(sector // 4, stored, kept, self.known, self.book, self.clock)
         return int(found[0]), int(found[1])
 
 
@@ -95,8 +101,8 @@ def test_whole_sectors_are_written_once_more_where_too_many_wait() -> None:
 
 
 def test_a_short_record_needs_no_book() -> None:
-    assert book_of(PARTS, LINES, PARTS // 2 - 1).tags.size == 0
-    assert book_of(PARTS, LINES, LINES).written.size > 0
+    assert partial_sector_table(PARTS, WAYS, LINES, PARTS // 2 - 1).tags.size == 0
+    assert partial_sector_table(PARTS, WAYS, LINES, LINES).written.size > 0
 
 
 TABLE = """extern "C" __global__ void rows_table(const float* x, const float* t, float* sink, int words, int mask) {

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from warplens.model.grid.neighbours import apart
-from warplens.model.sm.l2_share import Asker, book_of, keeps
+from warplens.model.grid.neighbours import progress_distance
+from warplens.model.sm.l2_share import Requester, holds_line, l2_share_table
 
 LINES, MANY = 3712, 1 << 20
 
@@ -15,13 +15,13 @@ def kept(
     asked: list[int], halves: int, wave: int = 1, share: float = 1.0, at_home: bool = False, keys: float = 0.0
 ) -> float:
     """Of lines that are asked for again, those that are still there."""
-    held = book_of(LINES, MANY)
+    held = l2_share_table(LINES, MANY)
     found: list[bool] = []
     first: list[bool] = []
     seen: set[int] = set()
     for n, line in enumerate(asked):
-        asker = Asker(share, keys, at_home, wave * n // len(asked) if wave > 1 else 0)
-        there = keeps(line, 3, asker, held, float(n), float(halves))
+        asker = Requester(share, keys, at_home, wave * n // len(asked) if wave > 1 else 0)
+        there = holds_line(line, 3, asker, held, float(n), float(halves))
         (found if line in seen else first).append(there)
         seen.add(line)
     assert np.mean(first) > 0.99  # of what is asked for the first time reuse.py tells; few places stand for two lines
@@ -55,8 +55,8 @@ def test_what_other_waves_or_others_ask_for_is_not_in_this_book() -> None:
 
 
 def test_a_short_record_needs_no_book() -> None:
-    assert book_of(LINES, LINES // 2 - 1).tags.size == 0
-    assert book_of(LINES, LINES).tags.size > 0
+    assert l2_share_table(LINES, LINES // 2 - 1).tags.size == 0
+    assert l2_share_table(LINES, LINES).tags.size > 0
 
 
 @pytest.mark.parametrize(("table", "least", "most"), [(0.5, 0.97, 1), (1.0, 0.6, 0.95), (2.0, 0.3, 0.6)])
@@ -67,15 +67,15 @@ def test_of_a_table_that_all_read_anywhere_l2_has_what_a_cache_would_have(
     of 132 times as many lines are: here only its own asks, which stand for those of all."""
     chance = np.random.default_rng(4)
     asked = chance.integers(0, int(132 * table * LINES), 12 * LINES).tolist()
-    held = book_of(LINES, MANY)
+    held = l2_share_table(LINES, MANY)
     found = []
     for n, line in enumerate(asked):
-        found.append(keeps(line, 3, Asker(1 / 132, table * LINES, False, 0), held, float(n), 1.0))
+        found.append(holds_line(line, 3, Requester(1 / 132, table * LINES, False, 0), held, float(n), 1.0))
     assert least <= np.mean(found[len(found) // 2 :]) <= most
 
 
 def test_blocks_in_step_are_told_from_those_that_come_at_any_time() -> None:
     lines, blocks = np.repeat(np.arange(500, dtype=np.uint32), 4), np.tile(np.arange(4, dtype=np.int32), 500)
-    assert apart(lines, blocks, np.repeat(np.linspace(0, 1, 500), 4)) == (0, 0)
-    assert apart(lines, blocks, np.random.default_rng(1).random(2000)) == pytest.approx((1, 1), abs=0.05)
-    assert apart(lines, np.zeros(2000, np.int32), np.linspace(0, 1, 2000)) == (0, 0)
+    assert progress_distance(lines, blocks, np.repeat(np.linspace(0, 1, 500), 4)) == (0, 0)
+    assert progress_distance(lines, blocks, np.random.default_rng(1).random(2000)) == pytest.approx((1, 1), abs=0.05)
+    assert progress_distance(lines, np.zeros(2000, np.int32), np.linspace(0, 1, 2000)) == (0, 0)

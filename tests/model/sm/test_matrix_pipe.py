@@ -35,6 +35,6 @@ def test_a_matrix_instruction_takes_as_long_as_its_shape(kind: str, operands: st
     letters = ("d", "t") * 4 if double else ("r", "s") * 4
     source = SOURCE % (kind, operands, *letters, LONGS if double else WORDS)
     program = wl.compile(source=source, arch="sm_90")["product"].program
-    code = machine_code(program, machine("h200").speeds)
-    found = [code.cycles[i.index] for i in program.instructions if i.base in ("HMMA", "IMMA", "DMMA")]
+    code = machine_code(program, machine("h200"))
+    found = [code.pipe_cycles[i.index] for i in program.instructions if i.base in ("HMMA", "IMMA", "DMMA")]
     assert found == [cycles]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
+import math
+import re
 import xml.etree.ElementTree as ET
 from collections import Counter
 
@@ -12,7 +15,8 @@ import warplens as wl
 from warplens.emulator import LaneAccess
 from warplens.machine import machine
 from warplens.machine.dram_banks import bus_use
-from warplens.report.pictures.dram_timeline import dram_timeline
+from warplens.report.pictures._axes import LEFT
+from warplens.report.pictures.dram_timeline import dram_timeline, marks
 from warplens.report.pictures.lanes_to_banks import lanes_to_banks, wavefronts
 from warplens.report.pictures.lanes_to_sectors import lanes_to_sectors
 from warplens.report.pictures.machine_code import machine_code
@@ -162,3 +166,27 @@ def test_marks_of_an_axis_and_its_name_end_at_one_line() -> None:
     for picture in pictures()[1::4]:
         ends = [text for text in ET.fromstring(picture).iter() if text.attrib.get("text-anchor") == "end"]
         assert len({text.attrib["x"] for text in ends if text.attrib["class"] == "tiny"}) == 1
+
+
+@pytest.mark.parametrize(("end", "at"), [(50, range(0, 51, 5)), (73, range(0, 74, 10)), (8, range(0, 9))])
+def test_marks_of_the_timeline_are_round_and_reach_the_end(end: int, at: range) -> None:
+    assert list(marks(end)) == list(at)
+
+
+def test_the_slope_of_the_roof_is_one_in_powers_of_ten() -> None:
+    found = Roofline("FP32", 40.0, 900.0, 60_000.0, 4000.0)
+    picture = roofline_path({"only": found})
+    curve = next(e for e in ET.fromstring(picture).iter() if e.attrib.get("class") == "curve")
+    numbers = [float(number) for number in re.findall(r"-?[0-9.]+", curve.attrib["d"])]
+    (left, low), (ridge, high), (right, end) = zip(numbers[::2], numbers[1::2], strict=True)
+    axes = [[float(n) for n in re.findall(r"-?[0-9.]+", e.attrib["d"])] for e in ET.fromstring(picture).iter()
+            if e.attrib.get("class") == "axis"]  # fmt: skip
+    columns = sorted(a[0] for a in axes if a[0] == a[2])
+    rows = sorted(a[1] for a in axes if a[1] == a[3])
+    # Marks are at 1, 2, 5 and 10: the widest gap is from 2 to 5.
+    decade_x = max(b - a for a, b in itertools.pairwise(columns)) / math.log10(2.5)
+    decade_y = max(b - a for a, b in itertools.pairwise(rows)) / math.log10(2.5)
+    assert (low - high) / decade_y == pytest.approx((ridge - left) / decade_x, rel=0.01)
+    assert end == high
+    assert right > ridge > left
+    assert left == pytest.approx(LEFT, abs=0.1)  # the roof begins at the edge

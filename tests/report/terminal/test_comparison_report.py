@@ -17,7 +17,17 @@ from warplens.cli.main import main
 from warplens.counters.comparison import Comparison, LineShare, MetricRow, Share, compare
 from warplens.report.json.document import schema
 from warplens.report.launch_view import LaunchView
-from warplens.report.terminal.comparison_report import amount, causes, document, instructions, more, show, side, verdict
+from warplens.report.terminal.comparison_report import (
+    amount,
+    causes,
+    conflicts,
+    document,
+    instructions,
+    more,
+    show,
+    side,
+    verdict,
+)
 from warplens.report.terminal.console_layout import console
 
 ROOT = Path(__file__).parents[3]
@@ -211,3 +221,22 @@ def test_a_sample_says_how_much_of_the_grid_was_run() -> None:
     sampled = wl.compile(COPY)["ccopy"].launch((32,), (128,), x, np.zeros_like(x), np.int32(4096), sample=8)
     assert sampled.subject.part == "8 of 32 blocks were run; counts are scaled"
     assert run("ccopy").subject.part == ""
+
+
+def test_bank_conflicts_that_one_kernel_has() -> None:
+    """Columns of 32 floats in shared memory: 31 conflicts a warp; with a column more none."""
+    source = """
+    template <int PITCH> __global__ void column(float* out) {
+      __shared__ float tile[32 * PITCH];
+      tile[threadIdx.x * PITCH] = threadIdx.x;
+      __syncwarp();
+      out[threadIdx.x] = tile[threadIdx.x * PITCH];
+    }
+    template __global__ void column<32>(float*);
+    template __global__ void column<33>(float*);
+    """
+    module = wl.compile(source=source)
+    runs = [module[f"column<{pitch}>"].launch(1, 32, np.zeros(32, np.float32)).subject for pitch in (33, 32)]
+    found = compare(*map(side, runs))
+    assert conflicts(found) == "has 62 bank conflicts where there were none"
+    assert conflicts(compare(*map(side, runs[::-1]))) == "has no bank conflicts instead of 62"

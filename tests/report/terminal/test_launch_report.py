@@ -13,7 +13,7 @@ from warplens.counters.occupancy import occupancy as resident
 from warplens.machine import machine
 from warplens.report import tables
 from warplens.report.block_resources import BlockResources
-from warplens.report.terminal import console_layout, launch_report, occupancy_report
+from warplens.report.terminal import console_layout, launch_report, occupancy_report, prediction_report
 
 
 def shown(name: str, width: int, monkeypatch: pytest.MonkeyPatch) -> str:
@@ -166,3 +166,13 @@ def test_colour_where_the_standard_output_is_a_terminal(file: io.StringIO, monke
     monkeypatch.setattr(console_layout.sys, "stdout", file)
     console_layout.console().print("words", style="red")
     assert ("\x1b[" in file.getvalue()) == file.isatty()
+
+
+def test_bars_are_cut_and_never_wrapped() -> None:
+    prediction = predicted("ccopy").prediction
+    assert prediction
+    out = console_layout.console(file := io.StringIO())
+    out.width = 44
+    out.print(prediction_report.speed_of_light(prediction, bars=True))
+    lines = file.getvalue().splitlines()
+    assert sum("█" in line or "─" in line for line in lines) == len(prediction.units)

@@ -1,4 +1,4 @@
-// Kernels on text, bytes and bits, as people write them (launches: benchmarks/validation/field.toml).
+// Kernels on text, bytes and bits, as people write them (launches: launches.toml).
 #include <cuda_fp16.h>
 using uint = unsigned;
 using uchar = unsigned char;

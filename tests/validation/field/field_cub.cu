@@ -1,4 +1,4 @@
-// Kernels written with CUB's blocks and warps, as people write them (launches: benchmarks/validation/field.toml).
+// Kernels written with CUB's blocks and warps, as people write them (launches: launches.toml).
 #include <cub/block/block_load.cuh>
 #include <cub/block/block_radix_sort.cuh>
 #include <cub/block/block_reduce.cuh>

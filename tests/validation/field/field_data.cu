@@ -1,5 +1,5 @@
 // Kernels that sort, search, count and link, as people write them: results and counters beside an H200's
-// (benchmarks/validation/field.toml has the launches).
+// (launches.toml has the launches).
 using uint = unsigned;
 using ulong = unsigned long long;
 

@@ -1,4 +1,4 @@
-// Layers of neural networks, as people write them (launches: benchmarks/validation/field.toml).
+// Layers of neural networks, as people write them (launches: launches.toml).
 #include <cuda_fp16.h>
 using uint = unsigned;
 

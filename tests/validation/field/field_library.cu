@@ -1,5 +1,5 @@
 // Kernels written with the barriers, pipelines and atomics of libcu++ and of cooperative groups, and with more of CUB
-// (launches: benchmarks/validation/field.toml).
+// (launches: launches.toml).
 #include <cooperative_groups.h>
 #include <cooperative_groups/memcpy_async.h>
 #include <cooperative_groups/scan.h>

@@ -1,4 +1,4 @@
-// Matrix products and co-operation of threads, as people write them (launches: benchmarks/validation/field.toml).
+// Matrix products and co-operation of threads, as people write them (launches: launches.toml).
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
 #include <cuda_bf16.h>

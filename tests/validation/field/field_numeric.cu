@@ -1,4 +1,4 @@
-// Numerical kernels, as people write them (launches: benchmarks/validation/field.toml).
+// Numerical kernels, as people write them (launches: launches.toml).
 using uint = unsigned;
 
 // 7-point stencil in 3-D: a thread goes up a column and keeps three numbers of it in registers.

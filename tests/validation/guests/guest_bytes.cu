@@ -1,4 +1,4 @@
-// Guests: bytes, codes, tables and graphs (launches: benchmarks/validation/guests.toml).
+// Guests: bytes, codes, tables and graphs (launches: launches.toml).
 using uint = unsigned;
 using uchar = unsigned char;
 using ushort = unsigned short;

@@ -1,4 +1,4 @@
-// Guests: numbers (launches: benchmarks/validation/guests.toml).
+// Guests: numbers (launches: launches.toml).
 using uint = unsigned;
 using ull = unsigned long long;
 

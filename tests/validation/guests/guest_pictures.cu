@@ -1,4 +1,4 @@
-// Guests: pictures and grids (launches: benchmarks/validation/guests.toml).
+// Guests: pictures and grids (launches: launches.toml).
 #include <cuda_fp16.h>
 using uint = unsigned;
 using uchar = unsigned char;

@@ -1,4 +1,4 @@
-// Guests, row by row: kernels as others would bring them (launches: benchmarks/validation/guests.toml).
+// Guests, row by row: kernels as others would bring them (launches: launches.toml).
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 using uint = unsigned;

@@ -1,4 +1,4 @@
-// Guests: products of matrices of bytes and halves (launches: benchmarks/validation/guests.toml).
+// Guests: products of matrices of bytes and halves (launches: launches.toml).
 #include <cuda_fp16.h>
 #include <mma.h>
 using namespace nvcuda;

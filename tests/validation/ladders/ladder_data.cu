@@ -1,4 +1,4 @@
-// Ladders of data: one task, climbed in several ways (launches: benchmarks/validation/ladders.toml).
+// Ladders of data: one task, climbed in several ways (launches: launches.toml).
 using uint = unsigned;
 using uchar = unsigned char;
 using ushort = unsigned short;

@@ -1,4 +1,4 @@
-// Ladders of matrices: one task, climbed in several ways (launches: benchmarks/validation/ladders.toml).
+// Ladders of matrices: one task, climbed in several ways (launches: launches.toml).
 #include <cuda_fp16.h>
 #include <mma.h>
 using namespace nvcuda;

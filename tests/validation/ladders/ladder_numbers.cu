@@ -1,4 +1,4 @@
-// Ladders of arithmetic: one task, climbed in several ways (launches: benchmarks/validation/ladders.toml).
+// Ladders of arithmetic: one task, climbed in several ways (launches: launches.toml).
 using uint = unsigned;
 using ulong = unsigned long long;
 

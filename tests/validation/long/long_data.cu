@@ -1,5 +1,5 @@
 // Launches of 0.3 to 10 ms on an H200: sorts, histograms, hash tables, graphs, strings and digests
-// (launches: benchmarks/validation/long.toml).
+// (launches: launches.toml).
 
 // Bitonic sort of 4,096 words in shared memory, 1,024 threads for each.
 extern "C" __global__ void __launch_bounds__(1024) bitonic_4096(unsigned* keys)

@@ -1,5 +1,5 @@
 // Launches of 0.3 to 10 ms on an H200: stencils, lattice methods and image filters
-// (launches: benchmarks/validation/long.toml).
+// (launches: launches.toml).
 
 // One Jacobi step of the five-point stencil on a grid of w x h points.
 extern "C" __global__ void jacobi_2d(const float* __restrict__ in, float* __restrict__ out, int w, int h)

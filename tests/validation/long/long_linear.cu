@@ -1,5 +1,5 @@
 // Launches of 0.3 to 10 ms on an H200: dense and sparse linear algebra, Fourier transforms
-// (launches: benchmarks/validation/long.toml).
+// (launches: launches.toml).
 #include <cuda_fp16.h>
 #include <mma.h>
 

@@ -1,5 +1,5 @@
 // Launches of 0.3 to 10 ms on an H200: particles, random paths, attention, rays and searches
-// (launches: benchmarks/validation/long.toml).
+// (launches: launches.toml).
 
 // Gravity of all bodies on each body, tiles in shared memory.
 extern "C" __global__ void nbody_tiles(const float4* __restrict__ bodies, float4* __restrict__ forces, int n,

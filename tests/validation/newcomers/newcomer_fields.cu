@@ -1,4 +1,4 @@
-// Newcomers: fields, particles, options, light and bits on the air (launches: benchmarks/validation/newcomers.toml).
+// Newcomers: fields, particles, options, light and bits on the air (launches: launches.toml).
 #include <cuda_fp16.h>
 using uchar = unsigned char;
 using uint = unsigned int;

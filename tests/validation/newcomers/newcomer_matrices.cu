@@ -1,4 +1,4 @@
-// Newcomers: products, factors and sparse matrices (launches: benchmarks/validation/newcomers.toml).
+// Newcomers: products, factors and sparse matrices (launches: launches.toml).
 #include <cuda_bf16.h>
 using uchar = unsigned char;
 

@@ -1,4 +1,4 @@
-// Newcomers: parts of networks (launches: benchmarks/validation/newcomers.toml).
+// Newcomers: parts of networks (launches: launches.toml).
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <mma.h>

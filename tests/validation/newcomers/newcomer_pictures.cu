@@ -1,4 +1,4 @@
-// Newcomers: pictures and surfaces (launches: benchmarks/validation/newcomers.toml).
+// Newcomers: pictures and surfaces (launches: launches.toml).
 #include <cuda_fp16.h>
 using uchar = unsigned char;
 using ushort = unsigned short;

@@ -1,4 +1,4 @@
-// Newcomers: segments, words, numbers and codes (launches: benchmarks/validation/newcomers.toml).
+// Newcomers: segments, words, numbers and codes (launches: launches.toml).
 using uchar = unsigned char;
 using ushort = unsigned short;
 using uint = unsigned int;

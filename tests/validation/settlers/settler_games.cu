@@ -1,4 +1,4 @@
-// Settlers: games and pictures (launches: benchmarks/validation/settlers.toml).
+// Settlers: games and pictures (launches: launches.toml).
 #include <cooperative_groups.h>
 #include <cstdint>
 namespace cg = cooperative_groups;

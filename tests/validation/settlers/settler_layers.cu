@@ -1,4 +1,4 @@
-// Settlers: layers of networks (launches: benchmarks/validation/settlers.toml).
+// Settlers: layers of networks (launches: launches.toml).
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <mma.h>

@@ -1,4 +1,4 @@
-// Settlers: kernels of large machines (launches: benchmarks/validation/settlers.toml).
+// Settlers: kernels of large machines (launches: launches.toml).
 #include <cstdint>
 
 // A link of a lattice (a complex matrix of 3 x 3) times the colours of its site.  Structures, a site a thread.

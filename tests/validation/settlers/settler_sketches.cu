@@ -1,4 +1,4 @@
-// Settlers: sketches, digests, primes, cards and codes (launches: benchmarks/validation/settlers.toml).
+// Settlers: sketches, digests, primes, cards and codes (launches: launches.toml).
 #include <cooperative_groups.h>
 #include <cstdint>
 namespace cg = cooperative_groups;

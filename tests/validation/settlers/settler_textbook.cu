@@ -1,4 +1,4 @@
-// Settlers: what books and courses begin with (launches: benchmarks/validation/settlers.toml).
+// Settlers: what books and courses begin with (launches: launches.toml).
 #include <cuda_pipeline.h>
 
 // C = A + B for matrices that stand row by row: the exercise with a thread for each row, for each column, for each

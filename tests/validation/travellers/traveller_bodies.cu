@@ -1,4 +1,4 @@
-// Travellers: meshes, flows, charges, stars and particles (launches: benchmarks/validation/travellers.toml).
+// Travellers: meshes, flows, charges, stars and particles (launches: launches.toml).
 using uchar = unsigned char;
 using ushort = unsigned short;
 using uint = unsigned int;

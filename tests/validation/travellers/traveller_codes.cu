@@ -1,4 +1,4 @@
-// Travellers: bytes, texts, tables and letters of life (launches: benchmarks/validation/travellers.toml).
+// Travellers: bytes, texts, tables and letters of life (launches: launches.toml).
 using uchar = unsigned char;
 using ushort = unsigned short;
 using uint = unsigned int;

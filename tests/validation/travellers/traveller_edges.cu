@@ -1,4 +1,4 @@
-// Travellers: graphs and sparse matrices (launches: benchmarks/validation/travellers.toml).
+// Travellers: graphs and sparse matrices (launches: launches.toml).
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 using uchar = unsigned char;

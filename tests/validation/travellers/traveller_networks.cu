@@ -1,4 +1,4 @@
-// Travellers: parts of networks (launches: benchmarks/validation/travellers.toml).
+// Travellers: parts of networks (launches: launches.toml).
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_fp8.h>

@@ -1,4 +1,4 @@
-// Travellers: pictures (launches: benchmarks/validation/travellers.toml).
+// Travellers: pictures (launches: launches.toml).
 #include <cuda_fp16.h>
 using uchar = unsigned char;
 using ushort = unsigned short;

@@ -1,4 +1,4 @@
-// Travellers: signals (launches: benchmarks/validation/travellers.toml).
+// Travellers: signals (launches: launches.toml).
 using uint = unsigned int;
 
 // A signal of pairs of 16 bits becomes an eighth as long: each number is 64 of them by 64 weights.

@@ -1,4 +1,4 @@
-// Visitors: fields on grids, transforms, systems of equations (launches: benchmarks/validation/visitors.toml).
+// Visitors: fields on grids, transforms, systems of equations (launches: launches.toml).
 using uint = unsigned;
 
 // Second derivatives of the eighth order in a cube of w x w x w; four points at each face stay as they are.

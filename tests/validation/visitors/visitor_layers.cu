@@ -1,4 +1,4 @@
-// Visitors: layers of networks, forwards and backwards (launches: benchmarks/validation/visitors.toml).
+// Visitors: layers of networks, forwards and backwards (launches: launches.toml).
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 using uint = unsigned;

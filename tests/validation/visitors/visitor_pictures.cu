@@ -1,4 +1,4 @@
-// Visitors: pictures and colours, and numbers for each of many (launches: benchmarks/validation/visitors.toml).
+// Visitors: pictures and colours, and numbers for each of many (launches: launches.toml).
 using uint = unsigned;
 using uchar = unsigned char;
 

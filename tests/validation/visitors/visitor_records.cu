@@ -1,4 +1,4 @@
-// Visitors: tables, keys, bits, series and graphs (launches: benchmarks/validation/visitors.toml).
+// Visitors: tables, keys, bits, series and graphs (launches: launches.toml).
 using uint = unsigned;
 using uchar = unsigned char;
 using ushort = unsigned short;

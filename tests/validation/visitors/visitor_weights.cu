@@ -1,5 +1,5 @@
 // Visitors: weights of four bits, caches of keys and values, products of bytes and halves (launches:
-// benchmarks/validation/visitors.toml).
+// launches.toml).
 #include <cuda_fp16.h>
 #include <mma.h>
 using namespace nvcuda;

@@ -1,4 +1,4 @@
-// Wanderers: codes, letters, edges and bits (launches: benchmarks/validation/wanderers.toml).
+// Wanderers: codes, letters, edges and bits (launches: launches.toml).
 #include <cstdint>
 
 // Product quantisation: vector i is coded by 16 bytes, each of which names one of 256 parts; a query's table says how

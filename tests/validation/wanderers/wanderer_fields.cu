@@ -1,4 +1,4 @@
-// Wanderers: water, cloth, molecules, orbits, meshes and points (launches: benchmarks/validation/wanderers.toml).
+// Wanderers: water, cloth, molecules, orbits, meshes and points (launches: launches.toml).
 #include <cuda_pipeline.h>
 #include <cstdint>
 

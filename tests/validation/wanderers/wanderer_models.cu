@@ -1,4 +1,4 @@
-// Wanderers: more parts of networks (launches: benchmarks/validation/wanderers.toml).
+// Wanderers: more parts of networks (launches: launches.toml).
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Wanderers: parts of networks and products (launches: benchmarks/validation/wanderers.toml).
+// Wanderers: parts of networks and products (launches: launches.toml).
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
 #include <cuda_bf16.h>

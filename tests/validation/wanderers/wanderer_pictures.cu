@@ -1,4 +1,4 @@
-// Wanderers: pictures (launches: benchmarks/validation/wanderers.toml).
+// Wanderers: pictures (launches: launches.toml).
 #include <cooperative_groups.h>
 #include <cstdint>
 namespace cg = cooperative_groups;

@@ -1,4 +1,4 @@
-// Wanderers: streams of codes, addresses, great numbers and samples (launches: benchmarks/validation/wanderers.toml).
+// Wanderers: streams of codes, addresses, great numbers and samples (launches: launches.toml).
 #include <cstdint>
 
 // Letters from 32 interleaved rANS streams a warp (12 bits of probability, refilled by 16 bits), `steps` letters each.

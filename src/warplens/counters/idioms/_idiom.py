@@ -18,11 +18,11 @@ from warplens.counters.idioms._def_use import DefUse, NameOf
 class Idiom:
     """Instructions that serve one purpose.
 
-    name          what they do together: "remainder by a variable"
-    sentence      how one sees it, and what it costs where that is known
+    name          of what they compute: "remainder by a variable"
+    sentence      the evidence, and the cost where it is known
     instructions  their indexes in the program, ascending
-    lines         the source lines that they stand under, most instructions first
-    encloses      it is the shape of a whole loop, inside which other idioms and the loop's own work stand
+    lines         their source lines, those of most instructions first
+    encloses      it is the shape of a whole loop, which contains other idioms and the loop's own work
     """
 
     name: str
@@ -34,7 +34,7 @@ class Idiom:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a recogniser reports; the name only where it differs from the recogniser's own."""
+    """Found idiom: result of a recogniser; `name` only where it differs from the recogniser's own."""
 
     sentence: str
     instructions: Iterable[int]

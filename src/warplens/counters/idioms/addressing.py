@@ -121,7 +121,7 @@ def spill(flow: DefUse) -> Iterator[Found]:
 
 @idiom("array in local memory")
 def local_array(flow: DefUse) -> Iterator[Found]:
-    """A local access whose place is computed: an array indexed by a variable cannot stand in registers."""
+    """A local access at a computed address: an array indexed by a variable cannot be in registers."""
     members = [i for i in flow.named("LDL", "STL") if set(flow.base_words(i)) - {STACK}]
     if members:
         yield Found("an array with a variable index lies in local memory, not in registers", members)

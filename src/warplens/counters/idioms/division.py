@@ -59,7 +59,7 @@ def _quotients(flow: DefUse, chain: set[int]) -> set[int]:
 
 
 def _finished(flow: DefUse, quotient: int) -> tuple[set[int], set[int], set[int]]:
-    """Quotients and remainders on their way to the right value, and what helps them."""
+    """Intermediate quotients and remainders, and the instructions that correct them."""
     others = {i for i in flow.sources(quotient) if flow.base(i) == "IABS"}
     copies = {i for i in flow.sources(quotient) if _copies_absolute(flow, i)}
     others |= copies | {i for j in copies for i in flow.sources(j)}
@@ -72,7 +72,7 @@ def _finished(flow: DefUse, quotient: int) -> tuple[set[int], set[int], set[int]
 
 
 def _corrected(flow: DefUse, values: set[int]) -> tuple[set[int], set[int]]:
-    """The values, those that a guarded instruction or a select puts in their place, and what decides it."""
+    """The values, their replacements by a guarded instruction or a select, and the instructions that decide it."""
     members: set[int] = set(values)
     deciding: set[int] = set()
     waiting = list(values)

@@ -22,7 +22,7 @@ Terms = Counter[object]
 
 @dataclass(frozen=True)
 class Body:
-    """A loop's pattern: how often each memory and floating-point opcode stands in it, and its inductions.
+    """A loop's pattern: how often it has each memory and floating-point opcode, and its inductions.
 
     steps    register -> what one round adds to it
     """
@@ -31,10 +31,6 @@ class Body:
     instructions: list[int]
     pattern: Counter[str]
     steps: dict[Word, Terms]
-
-    @property
-    def memory(self) -> bool:
-        return bool(self.pattern)
 
 
 def bodies(flow: DefUse) -> list[Body]:
@@ -60,28 +56,28 @@ def _key(instruction: Instruction) -> str:
 
 @idiom("unrolled loop", encloses=True)
 def unrolled(flow: DefUse) -> Iterator[Found]:
-    """A loop's body holds each memory and floating-point opcode k times as often as the loop that does what
-    is left over, and where both step through the same variable its step is k times theirs.  Without such a
-    loop: k times as often as beside the loop, where the k - 1 rounds that may be left over stand in a row; or
-    k times each, and a counter that steps by k, or addresses one step apart and a pointer that steps k times as
-    far.  A struct that takes two accesses is not taken for two rounds."""
+    """A loop's body has each memory and floating-point opcode k times as often as the remainder loop, and where
+    both step the same variable its step is k times that of the remainder loop.  Without a remainder loop: k times
+    as often as the code outside of the loop, which has the k - 1 remaining rounds in sequence; or k times each, and
+    a counter that steps by k, or addresses one step apart and a pointer that steps k times as far.  A struct that
+    takes two accesses is not taken for two rounds."""
     for body, rest in _pairs(flow):
         if rest is None:
-            yield from _without_rest(flow, body)
+            yield from _unrolled_without_loop(flow, body)
             continue
         factor = _ratio(body.pattern, rest.pattern)
         proof = _step_proof(body, rest, factor)
-        left = f"what is left over runs in the loop at {rest.loop.header * 16:#06x}"
+        left = f"the remainder runs in the loop at {rest.loop.header * 16:#06x}"
         yield Found(f"{factor} rounds in one{proof}; {left}", body.instructions, f"loop unrolled by {factor}")
 
 
 def _pairs(flow: DefUse) -> Iterator[tuple[Body, Body | None]]:
-    """Every innermost loop but those that do what another leaves over, and the loop that does so for it."""
+    """Every innermost loop except remainder loops, with its remainder loop."""
     found = bodies(flow)
     rests = {body.loop.header: _rest(flow, body, found) for body in found}
-    leftover = {rest.loop.header for rest in rests.values() if rest is not None}
+    remainders = {rest.loop.header for rest in rests.values() if rest is not None}
     for body in found:
-        if body.loop.header not in leftover:
+        if body.loop.header not in remainders:
             yield body, rests[body.loop.header]
 
 
@@ -109,7 +105,7 @@ def _ratio(large: Counter[str], small: Counter[str]) -> int:
 
 
 def _step_proof(body: Body, rest: Body, factor: int) -> str:
-    """How the induction shows it, "" where no variable is stepped in both."""
+    """Evidence from the induction variables, as text; "" where both loops step no common variable."""
     for word, terms in body.steps.items():
         once = rest.steps.get(word)
         if once and terms == Counter({t: factor * n for t, n in once.items()}):
@@ -118,19 +114,19 @@ def _step_proof(body: Body, rest: Body, factor: int) -> str:
     return f": the counter steps by {factor}" if factor in constant else ""
 
 
-def _without_rest(flow: DefUse, body: Body) -> Iterator[Found]:
-    if factor := _beside(flow, body):
-        left = "the one that may be left over stands" if factor == 2 else f"the {factor - 1} left over stand"
-        sentence = f"{factor} rounds in one; {left} beside the loop"
+def _unrolled_without_loop(flow: DefUse, body: Body) -> Iterator[Found]:
+    if factor := _factor_from_remainder(flow, body):
+        rest = "the remaining round is" if factor == 2 else f"the {factor - 1} remaining rounds are"
+        sentence = f"{factor} rounds in one; {rest} outside of the loop"
     elif (factor := reduce(gcd, body.pattern.values(), 0)) > 1 and (how := _advance(flow, body, factor)):
-        sentence = f"its memory and floating-point instructions stand {factor} times in one round, {how}"
+        sentence = f"its memory and floating-point instructions occur {factor} times in one round, {how}"
     else:
         return
     yield Found(sentence, body.instructions, f"loop unrolled by {factor}")
 
 
-def _beside(flow: DefUse, body: Body) -> int:
-    """k if the same source lines stand outside of all loops k - 1 times to the k times in this one, else 0."""
+def _factor_from_remainder(flow: DefUse, body: Body) -> int:
+    """k if the same source lines occur k - 1 times outside of all loops to k times in this one, else 0."""
     looped = {i for loop in flow.program.loops for i in flow.body(loop)}
     lines = _lines(flow, body)
     keys = (_key(i) for i in flow.instructions if i.index not in looped and i.source in lines)
@@ -143,10 +139,10 @@ def _beside(flow: DefUse, body: Body) -> int:
 
 
 def _advance(flow: DefUse, body: Body, factor: int) -> str:
-    """How one round goes on by `factor` rounds of the source: "" where nothing shows that it does."""
+    """Evidence that one round advances by `factor` rounds of the source, as text; "" if there is none."""
     constant = {abs(terms["1"]) for terms in body.steps.values() if set(terms) == {"1"}}
-    apart = {b - a for run in _runs(flow, body) for a, b in pairwise(sorted(run))}
-    if all(_stepped(flow, body, factor)) and constant & {factor * step for step in apart}:
+    steps_between = {b - a for run in _runs(flow, body) for a, b in pairwise(sorted(run))}
+    if all(_stepped(flow, body, factor)) and constant & {factor * step for step in steps_between}:
         return "a step apart"
     return f"and the counter steps by {factor}" if factor in constant else ""
 
@@ -179,7 +175,7 @@ def completely_unrolled(flow: DefUse) -> Iterator[Found]:
         floating = sum(n for key, n in body.pattern.items() if " " not in key)
         if len(best) >= 4 and floating >= len(best) and any(len(run) == 1 for run in runs):
             step = sorted(best)[1] - sorted(best)[0]
-            yield Found(f"{len(best)} of its loads stand in a row, {step} bytes apart", best.values())
+            yield Found(f"{len(best)} of its loads are in sequence, {step} bytes apart", best.values())
 
 
 def _even(places: list[int]) -> bool:

@@ -20,7 +20,7 @@ def bounds_check(flow: DefUse) -> Iterator[Found]:
     for index in _ends(flow):
         compares = _compares(flow, index)
         if compares and not _touched(flow, index):
-            yield Found("threads behind the end of the data leave at once", compares | {index})
+            yield Found("threads past the end of the data exit at once", compares | {index})
 
 
 @idiom("early exit")

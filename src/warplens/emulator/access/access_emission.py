@@ -55,7 +55,7 @@ def load(
     general, after = (b.append_basic_block(n) for n in ("general", "after"))
     if pattern is not None:
         _begin(routines, site, space, pattern, size, general)
-        keep(_moved_in(site, space, pattern, size, signed))
+        keep(_loaded_words(site, space, pattern, size, signed))
         b.branch(after)
         b.position_at_end(general)
     if site.guarded:
@@ -77,7 +77,7 @@ def load(
         made = b.call(routines.gather(space, size, signed), [*site.common(), numbers, site.mask])
     values = [b.extract_value(made, k) for k in range(len(results))] if len(results) > 1 else [made]
     keep([b.extract_element(v, code.lowest(site.mask)) for v in values] if one else values)
-    leave_on_fault(site, fault, after)
+    return_on_fault(site, fault, after)
     return [b.load(place, typ=I32 if one else V32) for place in results]
 
 
@@ -109,14 +109,14 @@ def store(
         if pattern.kind == "tile":
             whole = interleaved(b, words)
             places = _rows(site, space, pattern)
-            _fetch_ahead(site, space, pattern, places, size, write=True)
+            _prefetch(site, space, pattern, places, write=True)
             for row, place in enumerate(places):
                 b.store(_part(b, whole, row), place, align=min(size, 16))
             b.branch(after)
             b.position_at_end(general)
         else:
             place = site.pointer(space, pattern.first)
-            _fetch_ahead(site, space, pattern, [place], size, write=True)
+            _prefetch(site, space, pattern, [place], write=True)
             move(place)
     if site.guarded:
         _unless_idle(site, after)
@@ -130,10 +130,10 @@ def store(
         b.call(routines.scatter_row(space), [*site.common(), pattern.first, site.mask, *words])
     else:
         b.call(routines.scatter(space, size), [*site.common(), numbers, site.mask, *words])
-    leave_on_fault(site, fault, after)
+    return_on_fault(site, fault, after)
 
 
-def leave_on_fault(site: AccessSite, fault: llvm.BasicBlock, after: llvm.BasicBlock) -> None:
+def return_on_fault(site: AccessSite, fault: llvm.BasicBlock, after: llvm.BasicBlock) -> None:
     """Emitted after an access routine: branches to `fault` if it recorded one, else to `after`."""
     kind = site.code.load(Fault, site.code.field(WorkerEnv, site.env, "fault"), "kind")
     site.b.cbranch(site.code.nonzero(kind), fault, after).set_weights([1, 10000])
@@ -208,27 +208,27 @@ def _rows(site: AccessSite, space: Space, pattern: Pattern) -> list[llvm.Value]:
     return [site.pointer(space, pattern.first), site.pointer(space, _second(site.b, pattern))]
 
 
-def _moved_in(site: AccessSite, space: Space, pattern: Pattern, size: int, signed: bool) -> list[llvm.Value]:
+def _loaded_words(site: AccessSite, space: Space, pattern: Pattern, size: int, signed: bool) -> list[llvm.Value]:
     code, b = site.code, site.b
     if pattern.kind == "tile":
         places = _rows(site, space, pattern)
-        _fetch_ahead(site, space, pattern, places, size)
+        _prefetch(site, space, pattern, places)
         rows = [_tile_row(site, place, pattern.step, size) for place in places]
         both = llvm.IRConstant(V32, list(range(LANES)))
         return [b.shuffle_vector(low, high, both) for low, high in zip(*rows, strict=True)]
     place = site.pointer(space, pattern.first)
     if space == "local":
         return _local_row(code, place, size)
-    _fetch_ahead(site, space, pattern, [place], size)
+    _prefetch(site, space, pattern, [place])
     return _one(code, place, size, signed) if pattern.kind == "same" else _row(code, place, size, signed)
 
 
-def _fetch_ahead(
-    site: AccessSite, space: Space, pattern: Pattern, rows: Sequence[llvm.Value], size: int, write: bool = False
+def _prefetch(
+    site: AccessSite, space: Space, pattern: Pattern, rows: Sequence[llvm.Value], write: bool = False
 ) -> None:
     """The instruction is likely to go on as far from here as here is from its last place: in a loop, or in the next
     warp; and the next warp will run the same loop after this one, or is in the same round as this one where
-    warps go abreast (grid.py): then a row follows the one before.  Fetched ahead, a grid-stride loop of
+    warps are interleaved (grid.py): then a row follows the one before.  Prefetched, a grid-stride loop of
     additions runs at almost three times the speed, and a product of matrices whose rows are a multiple of 4096 bytes
     apart at twice.
     """

@@ -2,15 +2,15 @@
 
 What one costs was read on an H200 (measurements/h200/matrix_patterns.csv, copy_bypass.csv).
 
-- Through the L1 cache, the highest of the lanes on one place wins.  8-byte lanes go in half warps, 16-byte lanes in
-  quarters.  A group takes as many wavefronts as lanes meet in one bank, on the side where more do, those on the same
-  word included.
-- Past it (.BYPASS), the lowest wins: a lane whose place in shared memory a lower lane fills too is left out.  What
-  goes from one sector to one sector, each half to another half, is a piece; a piece counts as a sector.  Pieces go
-  together that come from one line, go to one line, move the same halves to the same halves, and whose sectors' numbers
-  are both even or both odd, or one even and one odd; but no two from one sector, or to one.
+- Through the L1 cache, the highest of the lanes on one place wins.  Lanes of 8 bytes are served in half warps, lanes
+  of 16 bytes in quarters.  A group takes as many wavefronts as the busiest bank has lanes, on the global or the shared
+  side, whichever has more; lanes on the same word included.
+- Past L1 (.BYPASS), the lowest lane wins: a lane whose place in shared memory a lower lane fills too does not count.
+  A sector transfer is what moves from one sector to one sector, each half to another half; it counts as a sector.
+  Sector transfers share a wavefront that come from one line, go to one line, move the same halves to the same halves,
+  and whose sectors' numbers are both even or both odd, or one even and one odd; but no two from one sector, or to one.
   L1 itself counts as sectors the pairs of a line that is read and a sector that is written (22 of 22 patterns).
-- With .ZFILL it stores the whole once more.
+- With .ZFILL the whole is stored once more.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from warplens import llvm
-from warplens.emulator.access.bounds_check import guard
+from warplens.emulator.access.bounds_check import check_bounds
 from warplens.emulator.access.gather_scatter import AccessRoutines
 from warplens.emulator.access.site import V32, AccessSite, further
 from warplens.emulator.codegen.emitter import LlvmEmitter
@@ -41,8 +41,8 @@ def copy_routine(routines: AccessRoutines, size: int, fills: bool, bypasses: boo
         low = b.and_(source, LlvmEmitter(b).number(source, size - 1))
         source, missing = b.sub(source, low), b.trunc(low, V32)
     none = llvm.IRConstant(I64, 0)
-    deltas = guard(routines.count, reading, "global", source, size, Touch.READ, none)
-    guard(routines.count, site, "shared", to, size, Touch.WRITE, none)
+    deltas = check_bounds(routines.count, reading, "global", source, size, Touch.READ, none)
+    check_bounds(routines.count, site, "shared", to, size, Touch.WRITE, none)
     sectors = _count(routines, site, reading, source, to, size, fills, bypasses)
     _move(site, reading, reading.pointers("global", source, deltas), to, size, missing, lowest=bypasses)
     b.ret(b.zext(sectors, I64))
@@ -69,11 +69,11 @@ def _move(
         word = gathered(b, further(b, pointers, "global", k), lanes, I32, site.env)
         word = b.select(lanes, word, nothing)
         if missing is not None:
-            word = b.and_(word, _kept(b, missing, size - 4 * k))
+            word = b.and_(word, _remaining_bits(b, missing, size - 4 * k))
         masked_scatter(b, word, further(b, places, "shared", k), active, lowest)
 
 
-def _kept(b: llvm.IRBuilder, missing: llvm.Value, remaining: int) -> llvm.Value:
+def _remaining_bits(b: llvm.IRBuilder, missing: llvm.Value, remaining: int) -> llvm.Value:
     """Which bits of a word stay that has `remaining` bytes of the access from its start on, the last ones missing."""
     number = LlvmEmitter(b).number
     stay = b.sub(number(missing, remaining), missing)
@@ -105,7 +105,7 @@ def _count(
     if bypasses:
         moving = _first_of_each(routines, code, units, site.mask)
         half = b.and_(_unit(b, source, 4), LlvmEmitter(b).splat(i32(1)))
-        moved = _Pieces(routines, code, sectors, b.lshr(to, LlvmEmitter(b).number(to, 5)), half, units)
+        moved = _SectorTransfers(routines, code, sectors, b.lshr(to, LlvmEmitter(b).number(to, 5)), half, units)
         takes = b.and_(moving, takes)
         read_sectors, _ = moved.count(takes)
         in_l1 = moved.to_sectors(takes)
@@ -171,7 +171,7 @@ def _first_of_each(
     return code.b.load(first, typ=I32)
 
 
-class _Pieces:
+class _SectorTransfers:
     """Sector-to-sector transfers of a copy that bypasses L1."""
 
     def __init__(
@@ -200,20 +200,20 @@ class _Pieces:
         )
 
     def count(self, mask: llvm.Value) -> tuple[llvm.Value, llvm.Value]:
-        """(pieces, wavefronts) of these lanes."""
+        """(sector transfers, wavefronts) of these lanes."""
         code, b = self.code, self.code.b
-        whole, pieces, passes = (code.variable(I32, i32(0)) for _ in range(3))
+        whole, transfers, passes = (code.variable(I32, i32(0)) for _ in range(3))
 
         def between(_: llvm.Value, lanes: llvm.Value) -> None:
-            """Two lanes from different halves are one piece: both halves move."""
+            """Two lanes from different halves are one transfer: both halves move."""
             halves = [b.and_(lanes, self.half), b.and_(lanes, b.not_(self.half))]
             both = b.and_(*(code.nonzero(h) for h in halves))
             b.store(b.or_(b.load(whole, typ=I32), b.select(both, lanes, i32(0))), whole)
-            code.bump(pieces, b.select(both, i32(1), code.popcount(lanes)), I32)
+            code.bump(transfers, b.select(both, i32(1), code.popcount(lanes)), I32)
 
         self.each(code, self.source, mask, lambda _, lanes: self.each(code, self.to, lanes, between))
         full = b.load(whole, typ=I32)
-        once = b.and_(mask, b.not_(b.and_(full, b.not_(self.half))))  # one lane for each piece
+        once = b.and_(mask, b.not_(b.and_(full, b.not_(self.half))))  # one lane for each transfer
 
         def together(_: llvm.Value, lanes: llvm.Value) -> None:
             for kind in self._kinds(full):
@@ -223,7 +223,7 @@ class _Pieces:
             self.each(code, self.lines[1], lanes, together)
 
         self.each(code, self.lines[0], once, from_line)
-        return b.load(pieces, typ=I32), b.load(passes, typ=I32)
+        return b.load(transfers, typ=I32), b.load(passes, typ=I32)
 
     def to_sectors(self, mask: llvm.Value) -> llvm.Value:
         """Pairs of a line that these lanes read and a sector that they write."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from warplens import llvm
-from warplens.emulator.access.bounds_check import checked
+from warplens.emulator.access.bounds_check import checked_pointers
 from warplens.emulator.access.coalescing import Access
-from warplens.emulator.access.gather_scatter import AccessRoutines, give_words, nothing
+from warplens.emulator.access.gather_scatter import AccessRoutines, nothing, return_words
 from warplens.emulator.access.site import V32, deinterleaved, interleaved
 from warplens.emulator.codegen.emitter import LlvmEmitter
 from warplens.emulator.codegen.structured_builder import StructuredBuilder, i32, i64
@@ -71,7 +71,7 @@ def _routine(
     result = V32 if words == 1 else llvm.LiteralStructType([V32] * words)
     made, site, address, data = routines.begin(name, result, space, [V32] * (words * (2 if compares else 1)))
     code = site.code
-    pointers = checked(routines.count, site, space, address, size, touch, nothing(result), how)
+    pointers = checked_pointers(routines.count, site, space, address, size, touch, nothing(result), how)
     values, wanted = _lanes(code, data[:words]), _lanes(code, data[words:]) if compares else None
     olds = code.variable(llvm.ArrayType(I32, LANES * words))
     places = code.variable(vector(PTR), pointers)
@@ -88,7 +88,7 @@ def _routine(
 
     code.each_bit(site.mask, lane_of)
     whole = code.b.load(olds, typ=llvm.VectorType(I32, LANES * words), align=4)
-    give_words(code.b, deinterleaved(code.b, whole, LANES), result)
+    return_words(code.b, deinterleaved(code.b, whole, LANES), result)
     return made
 
 
@@ -100,7 +100,7 @@ def compare_and_store_routine(routines: AccessRoutines, size: int) -> llvm.Funct
     words = size // 4
     made, site, address, data = routines.begin(name, V32, "shared", [V32] * (2 * words))
     code, zero = site.code, llvm.IRConstant(V32, None)
-    pointers = checked(routines.count, site, "shared", address, size, Touch.ORDERED, zero, "spin")
+    pointers = checked_pointers(routines.count, site, "shared", address, size, Touch.ORDERED, zero, "spin")
     wanted, values = _lanes(code, data[:words]), _lanes(code, data[words:])
     stored = code.variable(V32, zero)
     places = code.variable(vector(PTR), pointers)

@@ -12,13 +12,13 @@ from warplens.emulator.access.trap import record_fault
 from warplens.emulator.codegen.emitter import LlvmEmitter
 from warplens.emulator.codegen.structured_builder import StructuredBuilder, function, i32, i64
 from warplens.emulator.codegen.vector_types import I1, I32, I64, PTR, vector
-from warplens.emulator.memory.copy_on_write import SHIFT, STRETCH, put_aside
+from warplens.emulator.memory.copy_on_write import CHUNK_BYTES, CHUNK_SHIFT, save_chunk
 from warplens.emulator.state.counter_layout import BYTES, IDEAL, REQUESTS, SECTORS, TAGS, WAVEFRONTS
 from warplens.emulator.state.structs import Bounds, BufferRange, Fault, FaultKind, Touch, WorkerEnv
 from warplens.isa.dsl.warp_interface import Space
 
 
-def checked(
+def checked_pointers(
     count: CoalescingClassifier,
     site: AccessSite,
     space: Space,
@@ -29,7 +29,7 @@ def checked(
     how: Access = "load",
 ) -> llvm.Value:
     """Host pointers of the lanes, after check and count; the routine returns `idle` on a fault."""
-    deltas = guard(count, site, space, address, size, touch, idle)
+    deltas = check_bounds(count, site, space, address, size, touch, idle)
     site.add(REQUESTS, i64(1))
     if space == "shared":
         _count_shared(count, site, address, size, how)
@@ -40,7 +40,7 @@ def checked(
     return site.pointers(space, address, deltas)
 
 
-def guard(
+def check_bounds(
     count: CoalescingClassifier,
     site: AccessSite,
     space: Space,
@@ -51,7 +51,7 @@ def guard(
 ) -> llvm.Value | None:
     """Returns `idle` from the routine if a lane's access is out of bounds or misaligned.
 
-    Of addresses in global memory: what leads from each to the host's.
+    Of global addresses returns the offset from each to its host address.
     """
     b, code = site.b, site.code
     deltas = code.variable(V64) if space == "global" else None
@@ -61,7 +61,7 @@ def guard(
     with code.when(code.nonzero(wrong), likely=False):
         wide = address if space == "global" else b.zext(address, V64)
         settings = [site.index, wide, site.mask, wrong, i32(size), i32(touch), i32(SPACES.index(space))]
-        slow = look_up(count.module) if space == "global" else refuse(count.module)
+        slow = look_up(count.module) if space == "global" else record_stray_access(count.module)
         where = [] if deltas is None else [deltas]
         fine = b.call(slow, [site.env, site.block, site.warp, *settings, *where])
         with code.when(b.not_(fine)):
@@ -161,8 +161,8 @@ ARGUMENTS = [PTR, PTR, PTR, I32, V64, I32, I32, I32, I32, I32]
 
 
 def look_up(module: llvm.IRModule) -> llvm.Function:
-    """Finds each lane's buffer; true if all are good.  Remembers the last, and how the buffers were used; the last
-    argument takes what leads from each lane's address to the host's."""
+    """Finds each lane's buffer; true if all are good.  Updates the bounds cache and the use of the buffers; the
+    last argument receives the offset from each lane's address to its host address."""
     if found := module.globals.get("look_up"):
         return found
     made, code = function(module, "look_up", I1, [*ARGUMENTS, PTR])
@@ -181,8 +181,8 @@ def look_up(module: llvm.IRModule) -> llvm.Function:
 
         def remember(entry: llvm.Value, number: llvm.Value) -> None:
             b.store(i32(1), found)
-            _take(code, env, entry, number, touch)
-            _remember(code, entry, bounds, a, wide_size, touch)
+            _make_writable(code, env, entry, number, touch)
+            _update_bounds(code, entry, bounds, a, wide_size, touch)
 
         with code.when(b.icmp_signed("==", b.load(found, typ=I32), i32(0))):
             each_buffer_with(code, env, a, wide_size, remember)
@@ -197,7 +197,7 @@ def look_up(module: llvm.IRModule) -> llvm.Function:
         b.ret(llvm.IRConstant(I1, 1))
     args = list(made.args[:-1])
     args[6] = lanes
-    b.ret(b.call(refuse(module), args))
+    b.ret(b.call(record_stray_access(module), args))
     return made
 
 
@@ -233,9 +233,11 @@ def each_buffer_with(
     code.each(code.load(WorkerEnv, env, "buffer_count"), buffer)
 
 
-def _take(code: StructuredBuilder, env: llvm.Value, entry: llvm.Value, number: llvm.Value, touch: llvm.Value) -> None:
-    """Before a buffer is written for the first time, Python gives it memory of its own: an array of the host that is
-    only read stays where it is."""
+def _make_writable(
+    code: StructuredBuilder, env: llvm.Value, entry: llvm.Value, number: llvm.Value, touch: llvm.Value
+) -> None:
+    """Before a buffer is written for the first time, Python gives it memory of its own; a host array that is only read
+    is used in place."""
     b = code.b
     writes = code.nonzero(b.and_(touch, i32(~Touch.READ)))
     foreign = b.icmp_signed("==", code.load(BufferRange, entry, "own"), i64(0))
@@ -243,7 +245,7 @@ def _take(code: StructuredBuilder, env: llvm.Value, entry: llvm.Value, number: l
         b.call(code.load(WorkerEnv, env, "take"), [b.trunc(number, I32)], TAKE)
 
 
-def _remember(
+def _update_bounds(
     code: StructuredBuilder,
     entry: llvm.Value,
     bounds: llvm.Value,
@@ -259,14 +261,14 @@ def _remember(
     code.store(code.load(BufferRange, entry, "delta"), Bounds, bounds, "delta")
     code.store(_span(b, low, high, size), Bounds, bounds, "whole")
     first, end = code.variable(I64, low), code.variable(I64, high)
-    with code.when(_in_stretches(code, entry, touch)):
-        number = b.lshr(b.sub(address, low), i64(SHIFT))
-        b.call(put_aside(code.module), [entry, number])
-        with code.when(_in_stretches(code, entry, touch)):
-            begin = b.add(low, b.shl(number, i64(SHIFT)))
+    with code.when(_writes_chunks(code, entry, touch)):
+        number = b.lshr(b.sub(address, low), i64(CHUNK_SHIFT))
+        b.call(save_chunk(code.module), [entry, number])
+        with code.when(_writes_chunks(code, entry, touch)):
+            begin = b.add(low, b.shl(number, i64(CHUNK_SHIFT)))
             b.store(begin, first)
-            stretch_end = b.add(begin, i64(STRETCH))
-            b.store(b.select(b.icmp_unsigned("<", stretch_end, high), stretch_end, high), end)
+            chunk_end = b.add(begin, i64(CHUNK_BYTES))
+            b.store(b.select(b.icmp_unsigned("<", chunk_end, high), chunk_end, high), end)
     start = b.load(first, typ=I64)
     code.store(start, Bounds, bounds, "low")
     code.store(_span(b, start, b.load(end, typ=I64), size), Bounds, bounds, "span")
@@ -277,17 +279,17 @@ def _span(b: llvm.IRBuilder, low: llvm.Value, high: llvm.Value, size: llvm.Value
     return b.add(b.sub(b.sub(high, low), size), i64(1))
 
 
-def _in_stretches(code: StructuredBuilder, entry: llvm.Value, touch: llvm.Value) -> llvm.Value:
+def _writes_chunks(code: StructuredBuilder, entry: llvm.Value, touch: llvm.Value) -> llvm.Value:
     b = code.b
     writes = code.nonzero(b.and_(touch, i32(~Touch.READ)))
-    return b.and_(writes, code.nonzero(code.load(BufferRange, entry, "in_stretches")))
+    return b.and_(writes, code.nonzero(code.load(BufferRange, entry, "in_chunks")))
 
 
-def refuse(module: llvm.IRModule) -> llvm.Function:
+def record_stray_access(module: llvm.IRModule) -> llvm.Function:
     """Records the fault; false.  Python distinguishes out-of-bounds from misaligned accesses by the addresses."""
-    if found := module.globals.get("refuse"):
+    if found := module.globals.get("record_stray_access"):
         return found
-    made, code = function(module, "refuse", I1, ARGUMENTS)
+    made, code = function(module, "record_stray_access", I1, ARGUMENTS)
     env, block, warp, index, address, _, wrong, size, _, space = made.args
     b = code.b
     what = {"instruction": index, "lanes": wrong, "bytes": size, "space": space}

@@ -129,9 +129,9 @@ class CoalescingClassifier:
         """(byte addresses, lanes) -> wavefronts of a shared access of `size` bytes a lane.
 
         Lanes of 8 bytes are served in half warps, lanes of 16 in quarters; loads may serve two such groups at once
-        (_together).  An atomic serves one lane a bank at a time, but lanes on the same word at once where it only
-        counts them (ATOMS.POPC.INC); a try of the compare-and-store loop (ATOMS.CAST.SPIN) one a bank and no others,
-        with words of 8 bytes in each half warp.  That one and ATOMS.CAS make each of their passes twice
+        (_served_together).  An atomic serves one lane a bank at a time, but lanes on the same word at once where it
+        only counts them (ATOMS.POPC.INC); a try of the compare-and-store loop (ATOMS.CAST.SPIN) one a bank and no
+        others, with words of 8 bytes in each half warp.  That one and ATOMS.CAS make each of their passes twice
         (bounds_check.py).
         The rows of each matrix of LDSM and STSM are one such quarter, never merged with another.
         Read on an H200 (measurements/h200/access_patterns.csv, shared_merges.csv).
@@ -160,7 +160,7 @@ class CoalescingClassifier:
         parts = self._groups(code, units, mask, groups, banks)
         if how == "load" and groups > 1:
             merged = self._groups(code, units, mask, groups // 2, banks)
-            together = self._together(code, units, mask, groups // 2)
+            together = self._served_together(code, units, mask, groups // 2)
             pairs = [b.add(one, other) for one, other in zip(parts[::2], parts[1::2], strict=True)]
             parts = [
                 b.select(b.and_(may, b.icmp_signed("==", whole, i32(1))), i32(1), separate)
@@ -189,7 +189,9 @@ class CoalescingClassifier:
             passes.append(b.call(self.wavefronts(banks), [units, part]))
         return passes
 
-    def _together(self, code: StructuredBuilder, units: llvm.Value, mask: llvm.Value, groups: int) -> list[llvm.Value]:
+    def _served_together(
+        self, code: StructuredBuilder, units: llvm.Value, mask: llvm.Value, groups: int
+    ) -> list[llvm.Value]:
         """For each group of lanes whether its two parts are served at once if no two of their words share a bank.
 
         So it is where all active lanes agree with lane ^ 1, or all with lane ^ 2, unless that one is off.  In the lower

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from warplens import llvm
 from warplens.emulator.access import half_warp
-from warplens.emulator.access.bounds_check import checked
+from warplens.emulator.access.bounds_check import checked_pointers
 from warplens.emulator.access.coalescing import Access, CoalescingClassifier
 from warplens.emulator.access.site import V32, AccessSite, AddressWindows, deinterleaved, further, iota
 from warplens.emulator.codegen.emitter import LlvmEmitter
@@ -20,7 +20,7 @@ EVERY = i32(-1)
 
 
 class AccessRoutines:
-    """The access routines of one module, each emitted on first use."""
+    """Access routines of one module, each emitted on first use."""
 
     def __init__(self, module: llvm.IRModule, windows: AddressWindows) -> None:
         self.module = module
@@ -36,7 +36,7 @@ class AccessRoutines:
         env, block, warp, index, counters, addresses, mask, *data = made.args
         site = AccessSite(code, self.windows, env, block, warp, index, counters, mask)
         with code.when(code.b.icmp_signed("==", mask, i32(0))):
-            give(code.b, nothing(result))
+            return_value(code.b, nothing(result))
         return made, site, addresses, data
 
     def gather(self, space: Space, size: int, signed: bool, how: Access = "load") -> llvm.Function:
@@ -48,9 +48,9 @@ class AccessRoutines:
         result = V32 if words == 1 else llvm.LiteralStructType([V32] * words)
         made, site, address, _ = self.begin(name, result, space)
         if space != "local" and size >= 4 and how == "load":
-            self._try_halves(site, space, address, size, result)
-        pointers = checked(self.count, site, space, address, size, Touch.READ, nothing(result), how)
-        give_words(site.b, gathered_words(site, space, pointers, size, signed), result)
+            self._try_walks(site, space, address, size, result)
+        pointers = checked_pointers(self.count, site, space, address, size, Touch.READ, nothing(result), how)
+        return_words(site.b, gathered_words(site, space, pointers, size, signed), result)
         return made
 
     def gather_row(self, space: Space) -> llvm.Function:
@@ -143,7 +143,7 @@ class AccessRoutines:
             return found
         words = max(size // 4, 1)
         made, site, address, data = self.begin(name, llvm.VoidType(), space, [V32] * words)
-        pointers = checked(self.count, site, space, address, size, Touch.WRITE, None, how)
+        pointers = checked_pointers(self.count, site, space, address, size, Touch.WRITE, None, how)
         # Of the matrices that STSM stores to one row the last wins (measurements/h200/matrix_patterns.csv).
         parts = [EVERY] if how == "store" else [i32(0xFF << 8 * matrix) for matrix in range(4)]
         for part in parts:
@@ -170,11 +170,11 @@ class AccessRoutines:
         b.ret_void()
         return made
 
-    def _try_halves(self, site: AccessSite, space: Space, address: llvm.Value, size: int, result: llvm.Type) -> None:
+    def _try_walks(self, site: AccessSite, space: Space, address: llvm.Value, size: int, result: llvm.Type) -> None:
         """Returns from the routine if each half of a full warp walks with a constant step."""
         b = site.b
-        pattern = half_warp.halves(site.code, address, size)
-        tight, single = half_warp.dense(site.code, pattern), half_warp.one_walk(site.code, pattern)
+        pattern = half_warp.match_walks(site.code, address, size)
+        tight, single = half_warp.is_dense(site.code, pattern), half_warp.is_one_walk(site.code, pattern)
         fits = [pattern.regular, b.icmp_signed("==", site.mask, EVERY)]
         fits.append(tight if space == "shared" else b.or_(tight, single))
         fits += [site.inside(space, a, size) for w in pattern.walks for a in (w.first, w.last)]
@@ -183,32 +183,32 @@ class AccessRoutines:
             rows = half_warp.span(site.code, pattern, size.bit_length() - 1)
             fits.append(b.icmp_unsigned("<", rows, i32(128 // size)))
         with site.code.when(half_warp.all_of(b, fits)):
-            self._count_halves(site, space, pattern, single)
+            self._count_walks(site, space, pattern, single)
             with site.code.when(tight):
-                give_words(b, two_rows(site, space, pattern), result)
+                return_words(b, two_rows(site, space, pattern), result)
             if size == 4:
-                with site.code.when(half_warp.every_second(site.code, pattern)):
+                with site.code.when(half_warp.skips_every_second(site.code, pattern)):
                     b.ret(_every_second(site, space, pattern.walks[0].first))
             pointers = site.pointers(space, address)
-            give_words(b, gathered_words(site, space, pointers, size, False), result)
+            return_words(b, gathered_words(site, space, pointers, size, False), result)
 
-    def _count_halves(
+    def _count_walks(
         self, site: AccessSite, space: Space, pattern: half_warp.HalfWarpPattern, single: llvm.Value
     ) -> None:
         b, code, size = site.b, site.code, pattern.size
         site.add(REQUESTS, i64(1))
-        different = half_warp.places(code, pattern, size.bit_length() - 1)
+        different = half_warp.count_units(code, pattern, size.bit_length() - 1)
         if space == "shared":
-            # Halves that each stand on one place are served together, quarters of 16 bytes two at a time.
-            still = half_warp.still(code, pattern)
+            # Halves that each access one place are served together, quarters of 16 bytes two at a time.
+            still = half_warp.is_two_places(code, pattern)
             passes = {4: i64(1), 8: b.select(still, i64(1), i64(2)), 16: i64(2)}[size]
             site.add(WAVEFRONTS, passes)
             site.add(IDEAL, passes)
         else:
             different = b.select(single, i64(LANES), different)
-            sectors = half_warp.places(code, pattern, 5)
+            sectors = half_warp.count_units(code, pattern, 5)
             site.add(SECTORS, sectors)
-            site.add(TAGS, half_warp.places(code, pattern, 7))
+            site.add(TAGS, half_warp.count_units(code, pattern, 7))
             site.add(IDEAL, b.select(b.icmp_unsigned("<", sectors, i64(size)), sectors, i64(size)))
         site.add(BYTES, b.mul(different, i64(size)))
 
@@ -217,7 +217,7 @@ class AccessRoutines:
 
 
 def nothing(result: llvm.Type) -> llvm.Value | None:
-    """What a routine returns when it stops early."""
+    """Result of a routine that returns early."""
     if isinstance(result, llvm.VoidType):
         return None
     if isinstance(result, llvm.IntType):
@@ -226,14 +226,14 @@ def nothing(result: llvm.Type) -> llvm.Value | None:
     return zero if result == V32 else llvm.IRConstant(result, [zero] * len(result.elements))
 
 
-def give(b: llvm.IRBuilder, value: llvm.Value | None) -> None:
+def return_value(b: llvm.IRBuilder, value: llvm.Value | None) -> None:
     if value is None:
         b.ret_void()
     else:
         b.ret(value)
 
 
-def give_words(b: llvm.IRBuilder, words: Sequence[llvm.Value], result: llvm.Type) -> None:
+def return_words(b: llvm.IRBuilder, words: Sequence[llvm.Value], result: llvm.Type) -> None:
     if len(words) == 1:
         b.ret(words[0])
         return

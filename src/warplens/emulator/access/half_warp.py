@@ -18,7 +18,7 @@ HALF = LANES // 2
 
 @dataclass(frozen=True)
 class HalfWarpWalk:
-    """16 lanes at first, first + step ... last."""
+    """Half-warp walk: 16 lanes at first, first + step ... last."""
 
     first: llvm.Value
     step: llvm.Value
@@ -27,14 +27,14 @@ class HalfWarpWalk:
 
 @dataclass(frozen=True)
 class HalfWarpPattern:
-    """`regular`: both halves walk with a constant step of 0 to 31 bytes, all addresses aligned."""
+    """Half-warp pattern.  `regular`: both halves walk with a constant step of 0 to 31 bytes, all addresses aligned."""
 
     regular: llvm.Value
     walks: tuple[HalfWarpWalk, HalfWarpWalk]
     size: int
 
 
-def halves(code: StructuredBuilder, address: llvm.Value, size: int) -> HalfWarpPattern:
+def match_walks(code: StructuredBuilder, address: llvm.Value, size: int) -> HalfWarpPattern:
     """Matches an address vector as two half-warp walks."""
     b = code.b
     kind = address.type.element
@@ -73,7 +73,7 @@ def all_of(b: llvm.IRBuilder, conditions: Sequence[llvm.Value]) -> llvm.Value:
     return total
 
 
-def places(code: StructuredBuilder, pattern: HalfWarpPattern, shift: int) -> llvm.Value:
+def count_units(code: StructuredBuilder, pattern: HalfWarpPattern, shift: int) -> llvm.Value:
     """How many aligned units of 2^shift bytes the walks touch; steps must not skip one."""
     b = code.b
     spans = []
@@ -94,7 +94,7 @@ def _wide(b: llvm.IRBuilder, value: llvm.Value) -> llvm.Value:
     return value if value.type == I64 else b.zext(value, I64)
 
 
-def dense(code: StructuredBuilder, pattern: HalfWarpPattern) -> llvm.Value:
+def is_dense(code: StructuredBuilder, pattern: HalfWarpPattern) -> llvm.Value:
     """Whether each half is one place, or consecutive ones."""
     b = code.b
     checks = []
@@ -105,7 +105,7 @@ def dense(code: StructuredBuilder, pattern: HalfWarpPattern) -> llvm.Value:
     return all_of(b, checks)
 
 
-def one_walk(code: StructuredBuilder, pattern: HalfWarpPattern) -> llvm.Value:
+def is_one_walk(code: StructuredBuilder, pattern: HalfWarpPattern) -> llvm.Value:
     """Whether the second half continues where the first ends, with the same step above zero."""
     b = code.b
     first, second = pattern.walks
@@ -115,11 +115,11 @@ def one_walk(code: StructuredBuilder, pattern: HalfWarpPattern) -> llvm.Value:
     return all_of(b, [moving, follows, b.icmp_unsigned("==", first.step, second.step)])
 
 
-def every_second(code: StructuredBuilder, pattern: HalfWarpPattern) -> llvm.Value:
+def skips_every_second(code: StructuredBuilder, pattern: HalfWarpPattern) -> llvm.Value:
     """Whether a warp of one walk leaves out every second place."""
     b = code.b
     step = pattern.walks[0].step
-    return b.and_(one_walk(code, pattern), b.icmp_unsigned("==", step, llvm.IRConstant(step.type, 2 * pattern.size)))
+    return b.and_(is_one_walk(code, pattern), b.icmp_unsigned("==", step, llvm.IRConstant(step.type, 2 * pattern.size)))
 
 
 def span(code: StructuredBuilder, pattern: HalfWarpPattern, shift: int) -> llvm.Value:
@@ -132,7 +132,7 @@ def span(code: StructuredBuilder, pattern: HalfWarpPattern, shift: int) -> llvm.
     return b.sub(b.lshr(high, llvm.IRConstant(kind, shift)), b.lshr(low, llvm.IRConstant(kind, shift)))
 
 
-def still(code: StructuredBuilder, pattern: HalfWarpPattern) -> llvm.Value:
+def is_two_places(code: StructuredBuilder, pattern: HalfWarpPattern) -> llvm.Value:
     """Whether each half accesses one place."""
     b = code.b
     steps = b.or_(pattern.walks[0].step, pattern.walks[1].step)

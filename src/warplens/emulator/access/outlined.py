@@ -11,7 +11,7 @@ from typing import Any
 
 from warplens import llvm
 from warplens.emulator.access import access_emission
-from warplens.emulator.access.gather_scatter import AccessRoutines, give_words
+from warplens.emulator.access.gather_scatter import AccessRoutines, return_words
 from warplens.emulator.access.pattern import pattern_of
 from warplens.emulator.access.site import V32, AccessSite
 from warplens.emulator.analysis.affine import AffineValue
@@ -25,7 +25,7 @@ COMMON = [PTR, PTR, PTR, I32, PTR, PTR, I32]  # env, block, warp, instruction, c
 
 @dataclass(frozen=True)
 class OutlinedAccess:
-    """The form of an address: `steps` of an affine one where they are known, None where they are arguments."""
+    """Outlined access: the form of an address: `steps` of an affine one, None where they are arguments."""
 
     kind: str
     steps: tuple[int | None, ...] | None
@@ -39,7 +39,7 @@ class OutlinedAccess:
         known = tuple(step if isinstance(step, int) else None for step in steps)
         return OutlinedAccess(f"i{address.bits}", known), [base, *(s for s in steps if not isinstance(s, int))]
 
-    def filled(self, numbers: Sequence[llvm.Value]) -> Any:
+    def rebuilt(self, numbers: Sequence[llvm.Value]) -> Any:
         if self.steps is None:
             return numbers[0]
         base, *rest = numbers
@@ -66,14 +66,14 @@ def load(
     made = routines.module.globals.get(name)
     if made is None:
         made, code = function(routines.module, name, result, [*COMMON, *(n.type for n in numbers)])
-        inner, given = _inside(site, made, code, usual), made.args[len(COMMON) :]
+        inner, given = _inner_site(site, made, code, usual), made.args[len(COMMON) :]
         wrong = made.append_basic_block("wrong")
-        got = access_emission.load(routines, inner, space, form.filled(given), size, signed, wrong)
-        give_words(code.b, got, result)
+        got = access_emission.load(routines, inner, space, form.rebuilt(given), size, signed, wrong)
+        return_words(code.b, got, result)
         code.b.position_at_end(wrong)
         code.b.ret(undefined(result))
     whole = site.b.call(made, [*_common(site), *numbers])
-    access_emission.leave_on_fault(site, fault, site.b.append_basic_block("after"))
+    access_emission.return_on_fault(site, fault, site.b.append_basic_block("after"))
     return [whole] if words == 1 else [site.b.extract_value(whole, k) for k in range(words)]
 
 
@@ -93,15 +93,15 @@ def store(
     made = routines.module.globals.get(name)
     if made is None:
         made, code = function(routines.module, name, VOID, [*COMMON, *(v.type for v in (*numbers, *data))])
-        inner, given = _inside(site, made, code, usual), list(made.args[len(COMMON) :])
+        inner, given = _inner_site(site, made, code, usual), list(made.args[len(COMMON) :])
         wrong = made.append_basic_block("wrong")
-        place = form.filled(given[: len(numbers)])
+        place = form.rebuilt(given[: len(numbers)])
         access_emission.store(routines, inner, space, place, given[len(numbers) :], size, wrong)
         code.b.ret_void()
         code.b.position_at_end(wrong)
         code.b.ret_void()
     site.b.call(made, [*_common(site), *numbers, *data])
-    access_emission.leave_on_fault(site, fault, site.b.append_basic_block("after"))
+    access_emission.return_on_fault(site, fault, site.b.append_basic_block("after"))
 
 
 def _key(site: AccessSite, form: OutlinedAccess, usual: bool) -> str:
@@ -113,7 +113,7 @@ def _common(site: AccessSite) -> list[llvm.Value]:
     return [*site.common(), site.hits, site.mask]
 
 
-def _inside(site: AccessSite, made: llvm.Function, code: StructuredBuilder, usual: bool) -> AccessSite:
+def _inner_site(site: AccessSite, made: llvm.Function, code: StructuredBuilder, usual: bool) -> AccessSite:
     """The site inside the outlined function."""
     env, block, warp, index, counters, hits, mask = made.args[: len(COMMON)]
     return replace(

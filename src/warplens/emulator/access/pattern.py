@@ -16,7 +16,7 @@ from warplens.isa.dsl.warp_interface import Space
 
 @dataclass(frozen=True)
 class AccessCounts:
-    """What one execution adds to the columns of its instruction."""
+    """Access counts: what one execution adds to the counter columns of its instruction."""
 
     requests: int = 1
     sectors: int = 0

@@ -63,7 +63,7 @@ class RuntimeLibrary:
     def _part(self, name: str) -> bytes:
         if name not in self._parts:
             key = self._key("routine", name)
-            self._parts[name] = disk.remember("object", key, lambda: self.compiled(self._module.only(name)))
+            self._parts[name] = disk.remember("object", key, lambda: self.compiled(self._module.text_of(name)))
         return self._parts[name]
 
     def _key(self, *what: str) -> str:

@@ -24,8 +24,7 @@ SPACES: tuple[Space, ...] = ("global", "shared", "local", "generic")
 
 @dataclass(frozen=True)
 class AddressWindows:
-    """Where shared memory starts, and where the stack ends, in addresses as the kernel computes them; how many blocks a
-    cluster has."""
+    """Address windows: start of shared memory and end of the stack in the kernel's addresses; blocks of a cluster."""
 
     shared_base: int
     stack_top: int
@@ -34,7 +33,7 @@ class AddressWindows:
 
 @dataclass(frozen=True)
 class AccessSite:
-    """A memory instruction: the records it runs with, its number, its row of counters, its active lanes (i32).
+    """Access site: a memory instruction with the records it runs with, its number, counter row and active lanes (i32).
 
     hits      where executions in the usual form are counted; None in a routine
     usual     the form to count there, or None

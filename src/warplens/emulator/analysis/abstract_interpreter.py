@@ -209,7 +209,7 @@ class AbstractWarp(PredicateFile):
         for barrier in self.convergence_barriers:
             self.leave(barrier)
 
-    def meet(self, barrier: Register) -> None:
+    def reconverge(self, barrier: Register) -> None:
         self.barrier_mask(barrier)
 
     def branch_unless_mask(self, mask: U32, target: Any, equal: bool) -> None:
@@ -219,7 +219,7 @@ class AbstractWarp(PredicateFile):
         """Reads no register by itself."""
 
     branch = branch_any = jump = call = exit = trap = _nothing
-    converge = converge_apart = collect = end_collective = block_barrier = fence = waits_until = _nothing
+    converge = converge_by_mask = collect = end_collective = block_barrier = fence = waits_until = _nothing
     commit_copies = wait_for_copies = _nothing
     cluster_arrive = cluster_wait = _nothing
 

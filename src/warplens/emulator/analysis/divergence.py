@@ -66,14 +66,14 @@ def convergence_barriers(program: Program) -> list[Register]:
     return [named[index] for index in sorted(named)]
 
 
-def gives_way(program: Program) -> bool:
+def may_yield(program: Program) -> bool:
     """Whether a BSYNC may release lanes while others have yielded or wait elsewhere (simt/)."""
     return program.crossed or any(i.base in YIELDS for i in program.instructions)
 
 
 def early_passed_barriers(program: Program) -> frozenset[int]:
     """Convergence barriers that some lanes may pass before the others arrive."""
-    if gives_way(program):
+    if may_yield(program):
         return frozenset(barrier.index for barrier in convergence_barriers(program))
     return frozenset(barrier_of(i).index for i in program.instructions if i.base == "BREAK")
 

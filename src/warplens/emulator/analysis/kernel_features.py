@@ -13,7 +13,7 @@ def restores_barriers(program: Program) -> bool:
     return any(isinstance(to, Register) and to.file == "B" for to in targets)
 
 
-def uses_meeting(program: Program) -> bool:
+def uses_convergence_barriers(program: Program) -> bool:
     """Whether lanes wait for each other at a convergence barrier."""
     return any(i.base in ("BSYNC", "WARPSYNC") for i in program.instructions)
 

@@ -24,10 +24,6 @@ class RegisterAccess:
     name: Name
     guard: Guard
 
-    @property
-    def predicate(self) -> Name | None:
-        return None if self.guard is None else (self.guard.file, self.guard.index)
-
 
 class Liveness(Generic[P]):
     """Reads and writes of each block, recorded in order; then the usual backward dataflow.

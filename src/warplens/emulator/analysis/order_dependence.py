@@ -51,7 +51,7 @@ def dependence(kernel: Kernel, program: Program, warps: int) -> tuple[str, str]:
 
 
 def found(program: Program) -> tuple[Causes, Causes]:
-    """What reaches guards and branches, and what reaches addresses."""
+    """Causes that reach guards and branches, and causes that reach addresses."""
     flow = OrderDataflow(program)
     while flow.through_all():
         pass

@@ -60,7 +60,7 @@ def program_slice(kernel: Kernel, program: Program) -> ProgramSlice:
         key = disk.key("slice", kernel.arch, kernel.code, program.name)
         made = disk.remember("slice", key, lambda: json.dumps(_computed_slice(program)).encode())
         left_out, still = json.loads(made)
-        _known[name] = program, _without(program, frozenset(left_out), still)
+        _known[name] = program, _with_nops(program, frozenset(left_out), still)
     return _known[name][1]
 
 
@@ -75,7 +75,7 @@ def _computed_slice(program: Program) -> tuple[list[int], list[Still]]:
         still -= moved
 
 
-def _without(program: Program, left_out: frozenset[int], still: Sequence[Still]) -> ProgramSlice:
+def _with_nops(program: Program, left_out: frozenset[int], still: Sequence[Still]) -> ProgramSlice:
     kept = tuple(
         replace(i, opcode="NOP", guard=None, operands=()) if i.index in left_out else i for i in program.instructions
     )
@@ -193,7 +193,7 @@ class SliceDependences:
         reads = [(bits[e.name, e.guard], e.name) for e in events if not e.writes]
         return InstructionEffect(
             defines=_all(by_name.get(event.name, 0) for event in written),
-            has_undefined_results=not written and self._gives(at.index),
+            has_undefined_results=not written and self._has_result_registers(at.index),
             turned=[
                 (bit, bits[name, None]) for (name, guard), bit in bits.items()
                 if guard is not None and (guard.file, guard.index) in changed
@@ -205,7 +205,7 @@ class SliceDependences:
             copies=at.base in COPIES,
         )  # fmt: skip
 
-    def _gives(self, index: int) -> bool:
+    def _has_result_registers(self, index: int) -> bool:
         """Whether an instruction has registers for its results."""
         binding = self.bindings[index]
         return binding is None or any(target is not None and target.index >= 0 for target in binding.targets)

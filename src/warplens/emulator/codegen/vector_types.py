@@ -8,7 +8,7 @@ from warplens import llvm
 from warplens.isa.dsl.lanes import Float, Lanes
 
 LANES = 32
-I1, I8, I16, I32, I64, I128 = (llvm.IntType(n) for n in (1, 8, 16, 32, 64, 128))
+I1, I8, I16, I32, I64 = (llvm.IntType(n) for n in (1, 8, 16, 32, 64))
 FLOAT, DOUBLE = llvm.FloatType(), llvm.DoubleType()
 PTR = llvm.PointerType()
 NAN32 = 0x7FFFFFFF  # what every float operation gives for NaN

@@ -9,7 +9,7 @@ from warplens.core.program import Program
 from warplens.emulator.execute.fault_report import place
 from warplens.emulator.state.structs import (
     ALL_THREADS,
-    EVERYBODY,
+    FULL_WARP,
     INSTRUCTION,
     WAIT_SLOTS,
     WARPSYNC,
@@ -41,9 +41,9 @@ def waits(block: BlockState, warps: Sequence[WarpState]) -> Iterator[Wait]:
                 key = (warp.resume_pc[lane] & INSTRUCTION) - 1, warp.barriers.need[lane]
                 groups[key] = groups.get(key, 0) | 1 << lane
             for (at, need), lanes in groups.items():
-                there = lanes if slot == EVERYBODY else warp.barriers.waiting[slot]
+                there = lanes if slot == FULL_WARP else warp.barriers.waiting[slot]
                 missing = need & ~there & ~warp.exited & 0xFFFFFFFF
-                word = "to meet again with" if slot < WARPSYNC else "for"
+                word = "to reconverge with" if slot < WARPSYNC else "for"
                 yield Wait(warp.index, lanes, at, f"{word} {format_lanes(missing or need)} of the warp")
 
 

@@ -14,7 +14,6 @@ from functools import partial
 from typing import Any, TypeVar
 
 from warplens.core.counts import Counts
-from warplens.core.cubin import Kernel
 from warplens.core.launch import Launch
 from warplens.core.program import Program
 from warplens.emulator.analysis.order_dependence import dependence
@@ -23,6 +22,7 @@ from warplens.emulator.execute.deadlock_report import format_waits
 from warplens.emulator.execute.fault_report import format_fault
 from warplens.emulator.execute.grid_sample import Sample, sample_of
 from warplens.emulator.execute.launch_counts import LaunchTrace
+from warplens.emulator.execute.launch_request import LaunchRequest
 from warplens.emulator.execute.launch_state import LaunchState
 from warplens.emulator.execute.outcome import FaultOutcome, Finished, Outcome, Restart
 from warplens.emulator.execute.setup import Heap, prepare, tile_of
@@ -40,7 +40,6 @@ from warplens.emulator.state.structs import FaultKind, Touch
 from warplens.errors import KernelFault, UsageError
 
 T = TypeVar("T")
-DEFAULT_BUDGET = 1_000_000_000  # warp instructions a warp may execute: some seconds here, a second on a GPU
 # Starting another thread and joining it takes 1 ms, so two threads do not pay where one has less work left than
 # MIN_PARALLEL_SECONDS.  Work left is estimated from a probe chunk of at least PROBE_SECONDS: starting a chunk takes
 # 0.04 ms.  Each chunk has CHUNK_GROWTH times the blocks of all before it.
@@ -59,27 +58,17 @@ def available_threads() -> int:
 
 
 def run(
-    kernel: Kernel,
-    program: Program,
-    launch: Launch,
-    parameters: bytes,
-    memory: DeviceMemory,
-    *,
-    banks: dict[int, bytes] | None = None,
-    multiprocessors: int = 132,
-    threads: int | None = None,
-    budget: int = DEFAULT_BUDGET,
-    progress: Progress | None = None,
-    checks: Checks = NO_CHECKS,
-    sample: int | None = None,
-) -> LaunchTrace:
-    """Executes every block, or a sample of so many; `memory` holds the results afterwards.
+    request: LaunchRequest, *, threads: int | None = None, progress: Progress | None = None,
+    checks: Checks = NO_CHECKS, sample: int | None = None,
+) -> LaunchTrace:  # fmt: skip
+    """Executes every block, or a sample of so many; the request's memory holds the results afterwards.
 
-    KernelFault if the kernel faults; `memory` then holds what was written before the fault.
+    KernelFault if the kernel faults; the memory then holds what was written before the fault.
     """
     started = time.perf_counter()
+    kernel, program, launch, memory = request.kernel, request.program, request.launch, request.memory
     chosen = None if sample is None else sample_of(launch, sample, kernel.cluster_blocks)
-    state, heap = prepare(kernel, program, launch, parameters, memory, banks, multiprocessors, budget, checks)
+    state, heap = prepare(request, checks)
     # Accesses to global memory are recorded in the order in which one thread runs them.
     count = 1 if "races" in checks else threads or available_threads()
 
@@ -324,7 +313,7 @@ class GridExecution:
             hung = format_waits(*worker.hung(), program) if worker.env.fault.kind == FaultKind.DEADLOCK else ""
             budget, message = state.configuration.budget, worker.driver.fault
             error = format_fault(worker.env, program, state.launch, self.memory, budget, hung, message)
-            error.printed = syscalls.output([worker.driver])
+            error.printed, error.kind = syscalls.output([worker.driver]), FaultKind(worker.env.fault.kind).name
         if sample and isinstance(error, KernelFault):
             ran = f"only {sample.size:,} of {sample.blocks:,} blocks were run"
             error.args = (f"{error}\n  {ran}: those that wait for others need them all",)

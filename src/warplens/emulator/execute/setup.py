@@ -12,9 +12,9 @@ from warplens.core.launch import Launch
 from warplens.core.program import Program
 from warplens.emulator.analysis.kernel_features import highest
 from warplens.emulator.execute import syscalls
+from warplens.emulator.execute.launch_request import LaunchRequest
 from warplens.emulator.execute.launch_state import LaunchState, WorkerConfiguration
 from warplens.emulator.lowering.register_allocation import saved_space
-from warplens.emulator.memory.device_memory import DeviceMemory
 from warplens.emulator.state import abi
 from warplens.emulator.state.check_set import Checks
 from warplens.emulator.state.counter_layout import CounterLayout
@@ -24,21 +24,18 @@ from warplens.emulator.threaded.template import held_space
 Heap = tuple[int, int] | None  # number of its allocation, and its address
 
 
-def prepare(
-    kernel: Kernel, program: Program, launch: Launch, parameters: bytes, memory: DeviceMemory,
-    banks: dict[int, bytes] | None, multiprocessors: int, budget: int, checks: Checks,
-) -> tuple[LaunchState, Heap]:  # fmt: skip
+def prepare(request: LaunchRequest, checks: Checks) -> tuple[LaunchState, Heap]:
     """The launch state; allocates the driver's buffers in device memory."""
+    kernel, launch, memory = request.kernel, request.launch, request.memory
     syscalls.check(kernel)
-    code = known(kernel, program, bool(checks))
+    code = known(kernel, request.program, bool(checks))
     barrier = memory.allocate("the grid's barrier", np.zeros(64, np.uint8)) if launch.cooperative else 0
     heap = None
     if "malloc" in kernel.externs:
         number = len(memory.allocations)
         heap = number, memory.allocate("the heap of malloc", np.zeros(syscalls.HEAP_BYTES, np.uint8))
     initial = kernel.constants.get(0, b"")
-    first = abi.launch_block(kernel.arch, initial, launch, multiprocessors, barrier, kernel.cluster)
-    given = banks or {}
+    first = abi.launch_block(kernel.arch, initial, launch, request.multiprocessors, barrier, kernel.cluster)
     configuration = WorkerConfiguration(
         code.plan,
         launch,
@@ -46,13 +43,13 @@ def prepare(
         shared_bytes=kernel.shared_bytes + launch.shared,
         local_bytes=_stack(kernel, code.calls),
         stride=code.stride,
-        budget=budget,
+        budget=request.budget,
         checks=checks,
-        banks=(first, *(given.get(n, kernel.constants.get(n, b"")) for n in range(1, 8))),
-        parameters=(kernel.parameter_base, len(parameters)),
+        banks=(first, *(request.banks.get(n, kernel.constants.get(n, b"")) for n in range(1, 8))),
+        parameters=(kernel.parameter_base, len(request.parameters)),
         cluster=kernel.cluster,
     )
-    state = LaunchState(configuration, parameters, bool(kernel.externs), c_int32(0))
+    state = LaunchState(configuration, request.parameters, bool(kernel.externs), c_int32(0))
     return state, heap
 
 

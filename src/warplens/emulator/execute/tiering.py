@@ -12,8 +12,8 @@ from math import inf
 
 from warplens.core.cubin import Kernel
 from warplens.core.program import Program
-from warplens.emulator.analysis.divergence import gives_way
-from warplens.emulator.analysis.kernel_features import uses_meeting
+from warplens.emulator.analysis.divergence import may_yield
+from warplens.emulator.analysis.kernel_features import uses_convergence_barriers
 from warplens.emulator.jit.compile_module import cached_code, compile_kernel
 from warplens.emulator.jit.native_code import NativeCode
 from warplens.emulator.state.check_set import Checks
@@ -44,7 +44,7 @@ class TierPolicy:
     @property
     def may_cross(self) -> bool:
         """Whether a hang may be crossed lanes (waiting for each other in two places), unresolved by this code."""
-        return uses_meeting(self.program) and not gives_way(self.program)
+        return uses_convergence_barriers(self.program) and not may_yield(self.program)
 
     def with_crossed_lanes(self) -> TierPolicy:
         """The same policy for code that resolves crossed lanes."""

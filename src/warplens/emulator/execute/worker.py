@@ -116,7 +116,7 @@ class Worker:
 
     def _bind_code(self, code: NativeCode) -> None:
         if code.places is not None:
-            self.env.steps, self.env.step_count = address(code.places), len(code.places)
+            self.env.threaded_ops, self.env.threaded_op_count = address(code.places), len(code.places)
 
     def _start(self, code: NativeCode, first: int, count: int) -> Status:
         """Runs blocks first to first + count - 1, each until it is done or has to wait."""

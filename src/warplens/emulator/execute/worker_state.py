@@ -17,7 +17,7 @@ from warplens.emulator.execute.launch_state import WorkerConfiguration, thread_i
 from warplens.emulator.instrument.findings import FindingTable
 from warplens.emulator.instrument.instrumentation import unit
 from warplens.emulator.instrument.race_state import PUBLISHED, WarpClocks, row_bytes
-from warplens.emulator.memory.buffer_pool import address, aligned, alone
+from warplens.emulator.memory.buffer_pool import address, aligned, in_own_cache_lines
 from warplens.emulator.state.abi import BANK_BYTES
 from warplens.emulator.state.structs import BlockState, Bounds, BufferRange, Fault, Status, WarpState, WorkerEnv
 
@@ -78,7 +78,7 @@ class BlockContext:
         self.warps = aligned(configuration.stride * warps, 64)
         self.shared = aligned(configuration.shared_bytes + 64, 64)
         self.local = aligned(configuration.local_bytes * 32 * warps + 64, 64)
-        self.block = alone(BlockState)
+        self.block = in_own_cache_lines(BlockState)
         self.block.warps, self.block.shared, self.block.local = map(address, (self.warps, self.shared, self.local))
         self.kept: list[object] = (
             [*self._shadow_memory(configuration)] if configuration.checks else []
@@ -146,16 +146,16 @@ class WorkerState:
     def __init__(self, configuration: WorkerConfiguration) -> None:
         self.configuration = configuration
         launch, plan = configuration.launch, configuration.plan
-        self.counters: NDArray[np.int64] = np.ctypeslib.as_array(alone(c_int64 * plan.size))
-        self.bounds = alone(Bounds * len(plan.program.instructions))
-        self.buffers = alone(BufferRange * max(configuration.buffers, 1))
+        self.counters: NDArray[np.int64] = np.ctypeslib.as_array(in_own_cache_lines(c_int64 * plan.size))
+        self.bounds = in_own_cache_lines(Bounds * len(plan.program.instructions))
+        self.buffers = in_own_cache_lines(BufferRange * max(configuration.buffers, 1))
         self.findings = FindingTable()
         self.context = BlockContext(configuration)
         self.interleaved: InterleavedWarps | None = None
         self.tid, self.first_mask = thread_indices(launch.block)
         self.first_write = FirstWriteHook()
         self._first_write_callback = FirstWriteCallback(self.first_write.called)
-        env = self.env = alone(WorkerEnv)
+        env = self.env = in_own_cache_lines(WorkerEnv)
         env.take = cast(self._first_write_callback, c_void_p).value
         env.counters = address(self.counters)
         env.rows = env.counters + 8 * plan.row(0)
@@ -179,7 +179,7 @@ class WorkerState:
         memset(self.env.counters, 0, self.counters.nbytes)
         memset(addressof(self.bounds), 0, sizeof(self.bounds))
         memset(addressof(self.env.fault), 0, sizeof(Fault))
-        self.env.done = self.env.steps = self.env.step_count = self.env.far = self.env.log = 0
+        self.env.done = self.env.threaded_ops = self.env.threaded_op_count = self.env.far = self.env.log = 0
         self.context.clear()
 
     def interleaved_warps(self) -> InterleavedWarps:

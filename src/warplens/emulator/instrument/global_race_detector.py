@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import ctypes as c
 from collections.abc import Sequence
+from functools import cached_property
 
 from warplens import llvm
 from warplens.core.launch import Launch
@@ -23,10 +24,19 @@ from warplens.emulator.access.bounds_check import each_buffer_with
 from warplens.emulator.codegen.structured_builder import StructuredBuilder, function, i32, i64
 from warplens.emulator.codegen.vector_types import I8, I32, I64, PTR, vector
 from warplens.emulator.instrument.findings import EmittedFinding, FindingKind, emit_finding
-from warplens.emulator.instrument.race_state import VOID, GlobalShadow, How, Ordering, WarpClocks, raise_to, tick
-from warplens.emulator.memory.buffer_pool import address, aligned, alone
+from warplens.emulator.instrument.race_state import (
+    VOID,
+    GlobalShadow,
+    How,
+    Ordering,
+    WarpClocks,
+    block_number,
+    raise_to,
+    tick,
+)
+from warplens.emulator.memory.buffer_pool import address, aligned, in_own_cache_lines
 from warplens.emulator.memory.device_memory import DeviceMemory
-from warplens.emulator.state.structs import INSTRUCTION, BlockState, BufferRange, WarpState, WorkerEnv
+from warplens.emulator.state.structs import INSTRUCTION, BufferRange, WarpState, WorkerEnv
 
 V32, V64 = vector(I32), vector(I64)
 EVENTS = 1 << 24  # the latest that are remembered, 16 bytes each; what was done earlier counts as in order
@@ -42,12 +52,12 @@ class GlobalAccessEvent(c.Structure):
 
 
 class GlobalMemory:
-    """Shadow memory of one launch; untouched pages take none."""
+    """Global shadow memory of one launch; untouched pages take none."""
 
     def __init__(self, memory: DeviceMemory, launch: Launch, unit: int, heap: int | None) -> None:
         """heap: the number of the allocation from which malloc() serves; it is not watched, freed memory comes back."""
         buffers = [a for number, a in enumerate(memory.allocations) if number != heap]
-        self.record = alone(GlobalShadow)
+        self.record = in_own_cache_lines(GlobalShadow)
         base = buffers[0].address if buffers else 0
         size = buffers[-1].address + buffers[-1].size - base if buffers else 0
         units = min(-(-size // unit), MOST_UNITS)
@@ -59,7 +69,7 @@ class GlobalMemory:
 
 
 class GlobalRaceDetector:
-    """The race detection routines of one module, for global memory."""
+    """Global race detector: the routines of one module for global memory."""
 
     def __init__(self, module: llvm.IRModule, unit: int) -> None:
         self.module, self.unit = module, unit
@@ -73,11 +83,9 @@ class GlobalRaceDetector:
         _Access(self, code, made.args, how, size, ordering).build()
         return made
 
-    @property
+    @cached_property
     def release(self) -> llvm.Function:
         """release(env, block, warp): a fence publishes the clocks of the warp to later acquires."""
-        if found := self.module.globals.get("release_global"):
-            return found
         made, code = function(self.module, "release_global", VOID, [PTR, PTR, PTR])
         env, block, warp = made.args
         order, shared = code.load(WarpState, warp, "order"), code.load(WorkerEnv, env, "races")
@@ -87,12 +95,10 @@ class GlobalRaceDetector:
         code.b.ret_void()
         return made
 
-    @property
+    @cached_property
     def acquire(self) -> llvm.Function:
         """acquire(env, warp, event): what was released until this strong write is known; one so long ago that its event
         is overwritten acquires everything."""
-        if found := self.module.globals.get("acquire_global"):
-            return found
         made, code = function(self.module, "acquire_global", VOID, [PTR, PTR, I32])
         env, warp, event = made.args
         b = code.b
@@ -150,11 +156,9 @@ class GlobalRaceDetector:
         b.ret_void()
         return made
 
-    @property
+    @cached_property
     def _held(self) -> llvm.Function:
         """_held(env, address): the value of a unit of memory; 0 outside of the buffers, where the access will fault."""
-        if found := self.module.globals.get("held_global"):
-            return found
         made, code = function(self.module, "held_global", I32, [PTR, I64])
         env, place = made.args
         b = code.b
@@ -169,11 +173,9 @@ class GlobalRaceDetector:
         b.ret(i32(0))
         return made
 
-    @property
+    @cached_property
     def read_by(self) -> llvm.Function:
         """read_by(env, block, warp, unit, event, lane): updates the reads that a unit records."""
-        if found := self.module.globals.get("read_global"):
-            return found
         made, code = function(self.module, "read_global", VOID, [PTR, PTR, PTR, PTR, I32, I32])
         env, block, warp, unit, event, lane = made.args
         b = code.b
@@ -283,14 +285,6 @@ def part_of(code: StructuredBuilder, words: Sequence[llvm.Value], lane: llvm.Val
     word = b.load(b.gep(words[byte // 4], [b.zext(lane, I64)], source_etype=I32), typ=I32)
     mask = (1 << 8 * size) - 1
     return b.and_(b.lshr(word, i32(8 * (byte % 4))), i32(mask))
-
-
-def block_number(code: StructuredBuilder, env: llvm.Value, block: llvm.Value) -> llvm.Value:
-    """Of the block in the grid, x fastest."""
-    b = code.b
-    x, y, z = (code.load(BlockState, block, "ctaid", axis) for axis in range(3))
-    columns, rows = (code.load(WorkerEnv, env, "grid", axis) for axis in range(2))
-    return b.add(x, b.mul(columns, b.add(y, b.mul(rows, z))))
 
 
 def _row(code: StructuredBuilder, shared: llvm.Value, event: llvm.Value) -> llvm.Value:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from warplens import llvm
@@ -33,7 +34,7 @@ def unit(program: Program) -> int:
 
 
 class BarrierArrival(NamedTuple):
-    """Lanes that arrive at a block barrier: `mask` of the warp's `live` lanes, at an instruction."""
+    """Barrier arrival: lanes that arrive at a block barrier: `mask` of the warp's `live` lanes, at an instruction."""
 
     barrier: llvm.Value
     mask: llvm.Value
@@ -42,7 +43,7 @@ class BarrierArrival(NamedTuple):
 
 
 class Instrumentation:
-    """The checks of one kernel; `unit` is how many bytes of memory are watched as one."""
+    """Instrumentation of one kernel; `unit` is how many bytes of memory are watched as one."""
 
     def __init__(self, module: llvm.IRModule, unit: int, checks: Checks) -> None:
         self.module, self.checks = module, checks
@@ -167,7 +168,7 @@ class Instrumentation:
         b.ret_void()
         return made
 
-    # Blocks, barriers, lanes that meet
+    # Blocks, barriers, reconvergence
 
     def start_block(self, code: StructuredBuilder, env: llvm.Value, block: llvm.Value) -> None:
         if self.races:
@@ -208,11 +209,9 @@ class Instrumentation:
         if self.races:
             b.call(self.shadow.opened, [env, block, barrier])
 
-    @property
+    @cached_property
     def _places(self) -> llvm.Function:
         """(env, block, barrier): reports threads at a barrier of all threads that wait elsewhere or have exited."""
-        if found := self.module.globals.get("places_at_barrier"):
-            return found
         made, code = function(self.module, "places_at_barrier", VOID, [PTR, PTR, I32])
         env, block, barrier = made.args
         b = code.b
@@ -271,10 +270,10 @@ class Instrumentation:
         if self.races:
             code.b.call(self.shadow.wait, [warp, i32(groups)])
 
-    def meet(self, code: StructuredBuilder, warp: llvm.Value, lanes: llvm.Value) -> None:
+    def reconverge(self, code: StructuredBuilder, warp: llvm.Value, lanes: llvm.Value) -> None:
         """Lanes of a warp have reconverged."""
         if self.races:
-            code.b.call(self.shadow.meet, [warp, lanes])
+            code.b.call(self.shadow.join_lanes, [warp, lanes])
 
 
 def _inside(code: StructuredBuilder, offset: llvm.Value, size: int, space_bytes: llvm.Value) -> llvm.Value:

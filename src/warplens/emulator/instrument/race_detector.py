@@ -14,6 +14,7 @@ of a block: threads of one warp and warps.  The records are in race_state.py.
 from __future__ import annotations
 
 import ctypes as c
+from functools import cached_property
 
 from warplens import llvm
 from warplens.emulator.codegen.emitter import LlvmEmitter
@@ -45,7 +46,7 @@ from warplens.emulator.state.structs import BlockState, WarpState, WorkerEnv
 
 
 class RaceDetector:
-    """The race detection routines of one module, for shared memory."""
+    """Race detector: the routines of one module for shared memory."""
 
     def __init__(self, module: llvm.IRModule) -> None:
         self.module = module
@@ -66,12 +67,10 @@ class RaceDetector:
 
     # WarpClocks
 
-    @property
-    def meet(self) -> llvm.Function:
-        """meet(warp, lanes): joins the clocks of these lanes."""
-        if found := self.module.globals.get("meet_lanes"):
-            return found
-        made, code = function(self.module, "meet_lanes", VOID, [PTR, I32])
+    @cached_property
+    def join_lanes(self) -> llvm.Function:
+        """join_lanes(warp, lanes): joins the clocks of these lanes."""
+        made, code = function(self.module, "join_lanes", VOID, [PTR, I32])
         warp, lanes = made.args
         b = code.b
         order = code.load(WarpState, warp, "order")
@@ -96,11 +95,9 @@ class RaceDetector:
         b.ret_void()
         return made
 
-    @property
+    @cached_property
     def arrive(self) -> llvm.Function:
         """arrive(env, block, warp, place): publishes the clocks of the warp at a barrier, or MBARRIERS."""
-        if found := self.module.globals.get("arrive_in_order"):
-            return found
         made, code = function(self.module, "arrive_in_order", VOID, [PTR, PTR, PTR, I32])
         env, block, warp, barrier = made.args
         b = code.b
@@ -113,15 +110,13 @@ class RaceDetector:
         b.ret_void()
         return made
 
-    @property
+    @cached_property
     def observe(self) -> llvm.Function:
         """observe(block, warp, lanes): lanes that waited at an mbarrier acquire all mbarrier clocks."""
-        if found := self.module.globals.get("observe_in_order"):
-            return found
         made, code = function(self.module, "observe_in_order", VOID, [PTR, PTR, I32])
         block, warp, lanes = made.args
         self._take(code, block, warp, i32(MBARRIERS))
-        code.b.call(self.meet, [warp, lanes])
+        code.b.call(self.join_lanes, [warp, lanes])
         code.b.ret_void()
         return made
 
@@ -139,14 +134,12 @@ class RaceDetector:
         """The copies so far are one group."""
         code.bump(code.field(WarpClocks, code.load(WarpState, warp, "order"), "committed"), 1, I32)
 
-    @property
+    @cached_property
     def wait(self) -> llvm.Function:
         """wait(warp, groups): all groups but the last so many are complete.
 
         Lanes that part count the groups of all: then some pending copies are taken for complete.
         """
-        if found := self.module.globals.get("wait_for_copies"):
-            return found
         made, code = function(self.module, "wait_for_copies", VOID, [PTR, I32])
         warp, groups = made.args
         b = code.b
@@ -165,11 +158,9 @@ class RaceDetector:
         b.ret_void()
         return made
 
-    @property
+    @cached_property
     def opened(self) -> llvm.Function:
         """opened(env, block, barrier): before the waiting warps are released."""
-        if found := self.module.globals.get("opened_in_order"):
-            return found
         made, code = function(self.module, "opened_in_order", VOID, [PTR, PTR, I32])
         env, block, barrier = made.args
         b = code.b
@@ -186,7 +177,7 @@ class RaceDetector:
             code.each(code.load(WarpState, warp, "parked"), waits)
             with code.when(code.nonzero(b.load(lanes, typ=I32))):
                 self._take(code, block, warp, barrier)
-                b.call(self.meet, [warp, b.load(lanes, typ=I32)])
+                b.call(self.join_lanes, [warp, b.load(lanes, typ=I32)])
 
         each_warp(code, env, block, of)
         b.store(llvm.IRConstant(V32, None), place, align=4)
@@ -209,7 +200,7 @@ class RaceDetector:
             code.store(0, WarpClocks, order, "known")
             self.commit(code, warp)  # what the block before has not waited for does not matter any more
             code.store(code.load(WarpClocks, order, "committed"), WarpClocks, order, "completed")
-            b.call(self.meet, [warp, i32(-1)])
+            b.call(self.join_lanes, [warp, i32(-1)])
 
         each_warp(code, env, block, begin)
         place = code.load(BlockState, block, "published")

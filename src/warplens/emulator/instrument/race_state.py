@@ -108,6 +108,14 @@ def each_warp(code: StructuredBuilder, env: llvm.Value, block: llvm.Value, visit
     code.each(code.load(WorkerEnv, env, "warps"), number)
 
 
+def block_number(code: StructuredBuilder, env: llvm.Value, block: llvm.Value) -> llvm.Value:
+    """The number of a block in the grid, x fastest."""
+    b = code.b
+    x, y, z = (code.load(BlockState, block, "ctaid", axis) for axis in range(3))
+    columns, rows = (code.load(WorkerEnv, env, "grid", axis) for axis in range(2))
+    return b.add(x, b.mul(columns, b.add(y, b.mul(rows, z))))
+
+
 def row_at(code: StructuredBuilder, rows: llvm.Value, number: llvm.Value) -> llvm.Value:
     """The address of a row in a table with 32 numbers a row."""
     return code.at(rows, code.b.mul(code.widened(number), i64(128)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from functools import cached_property
 from typing import Any
 
 from warplens import llvm
@@ -11,9 +12,9 @@ from warplens.emulator.access.site import V32, V64, AccessSite
 from warplens.emulator.codegen.emitter import LlvmEmitter
 from warplens.emulator.codegen.structured_builder import StructuredBuilder, function, i32, i64
 from warplens.emulator.codegen.vector_types import I32, I64, PTR
-from warplens.emulator.instrument.race_state import How
+from warplens.emulator.instrument.race_state import How, block_number
 from warplens.emulator.state import trace_format
-from warplens.emulator.state.structs import BlockState, WarpState, WorkerEnv
+from warplens.emulator.state.structs import WarpState, WorkerEnv
 from warplens.isa.dsl.warp_interface import Space
 
 VOID = llvm.VoidType()
@@ -22,13 +23,13 @@ LONGEST = 160  # words that one entry can take: an access of 16 bytes to local m
 
 
 class Log(ctypes.Structure):
-    """The log of a worker; words beyond its capacity are dropped, and counted in `used` all the same."""
+    """Log of a worker; words beyond its capacity are dropped, and counted in `used` all the same."""
 
     _fields_ = [("words", ctypes.c_void_p), ("used", ctypes.c_int64), ("room", ctypes.c_int64)]
 
 
 class WarpRecorder:
-    """The recording routines of one module."""
+    """Warp recorder: the recording routines of one module."""
 
     def __init__(self, module: llvm.IRModule) -> None:
         self.module = module
@@ -46,17 +47,13 @@ class WarpRecorder:
         """Lanes of mask begin a basic block."""
         code.b.call(self._enter, [env, block, warp, number, mask])
 
-    @property
+    @cached_property
     def _enter(self) -> llvm.Function:
-        if found := self.module.globals.get("record_enter"):
-            return found
         made, code = function(self.module, "record_enter", VOID, [PTR, PTR, PTR, I32, I32])
         env, block, warp, number, mask = made.args
         b = code.b
         of_warp = b.shl(code.load(WarpState, warp, "index"), i32(trace_format.WARP))
-        x, y, z = (code.load(BlockState, block, "ctaid", axis) for axis in range(3))
-        columns, rows = (code.load(WorkerEnv, env, "grid", axis) for axis in range(2))
-        place = b.add(x, b.mul(columns, b.add(y, b.mul(rows, z))))
+        place = block_number(code, env, block)
         log, words = self._open(code, env)
         for n, word in enumerate((b.or_(b.or_(number, of_warp), i32(trace_format.ENTER)), place, mask)):
             b.store(word, code.at(words, 4 * n))
@@ -88,10 +85,8 @@ class WarpRecorder:
         """Lanes of mask read words of a constant bank at offsets of their own."""
         code.b.call(self._table, [env, number, offsets, mask])
 
-    @property
+    @cached_property
     def _table(self) -> llvm.Function:
-        if found := self.module.globals.get("record_table"):
-            return found
         made, code = function(self.module, "record_table", VOID, [PTR, I32, V32, I32])
         env, index, offsets, mask = made.args
         b = code.b
@@ -139,7 +134,7 @@ class WarpRecorder:
             b.store(value, code.at(words, b.shl(at, i64(2))))
             code.bump(length)
             if how == "atomic":
-                self._most_alike(code, units, lanes, alike)
+                self._most_on_word(code, units, lanes, alike)
                 now = b.load(alike, typ=I32)
                 code.bump(passes, now, I32)
                 b.store(code.intrinsic("umax", now, b.load(fullest, typ=I32)), fullest)
@@ -168,8 +163,8 @@ class WarpRecorder:
         b.ret_void()
         return made
 
-    def _most_alike(self, code: StructuredBuilder, units: llvm.Value, lanes: llvm.Value, most: llvm.Value) -> None:
-        """To `most`: how many of these lanes are on the word that most of them want."""
+    def _most_on_word(self, code: StructuredBuilder, units: llvm.Value, lanes: llvm.Value, most: llvm.Value) -> None:
+        """Stores to `most` how many of these lanes access the same word, at most."""
 
         def word(_: llvm.Value, same: llvm.Value) -> None:
             code.b.store(code.intrinsic("umax", code.b.load(most, typ=I32), code.popcount(same)), most)

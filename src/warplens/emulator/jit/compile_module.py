@@ -73,22 +73,22 @@ def _key(*parts: str | bytes) -> str:
 
 
 def _load_divergent(name: str, made: NativeCode, kernel: Kernel, program: Program, tile: int, checks: Checks) -> int:
-    """The address of run_apart."""
+    """The address of run_divergent."""
     known = made.weights.copy()
     code = disk.remember(
-        "object", disk.key("apart", name), lambda: compile_divergent(kernel, program, tile, checks, known)
+        "object", disk.key("divergent", name), lambda: compile_divergent(kernel, program, tile, checks, known)
     )
-    loaded = load(library_for(kernel, program).with_routines(code), ("run_apart", "weights"))
+    loaded = load(library_for(kernel, program).with_routines(code), ("run_divergent", "weights"))
     made.loaded.append(loaded)
     made.weights[:] = _weights(loaded, len(program.instructions))
-    return loaded.addresses["run_apart"]
+    return loaded.addresses["run_divergent"]
 
 
 _loaded: dict[str, NativeCode] = {}  # kept for the life of the process: code in use must not be freed
 
 
 def compile_object(kernel: Kernel, program: Program, tile: int, checks: Checks = NO_CHECKS) -> bytes:
-    """The object file with run_blocks, run_abreast and run_block."""
+    """The object file with run_blocks, run_interleaved and run_block."""
     signatures = library_for(kernel, program).signatures
     with _no_collection():
         module = KernelModule(kernel, program, tile, checks, library=signatures)
@@ -96,12 +96,12 @@ def compile_object(kernel: Kernel, program: Program, tile: int, checks: Checks =
 
 
 def compile_divergent(kernel: Kernel, program: Program, tile: int, checks: Checks, weights: NDArray[np.int64]) -> bytes:
-    """The object file with run_apart; `weights` are those of compile_object()."""
+    """The object file with run_divergent; `weights` are those of compile_object()."""
     signatures = library_for(kernel, program).signatures
     known = {n: AccessCounts(*map(int, row)) for n, row in enumerate(weights) if row.any()}
     with _no_collection():
         module = KernelModule(kernel, program, tile, checks, signatures, known)
-        return compile_ir(module.build_apart(), passes_for(module))
+        return compile_ir(module.build_divergent(), passes_for(module))
 
 
 def passes_for(module: KernelModule) -> Sequence[str]:
@@ -150,14 +150,14 @@ def _weights(loaded: Loaded, instructions: int) -> NDArray[np.int64]:
 
 
 def _load(code: bytes, kernel: Kernel, program: Program, make_divergent: Callable[[NativeCode], int]) -> NativeCode:
-    names = ("run_blocks", "run_block", "run_abreast", "weights", "apart")
+    names = ("run_blocks", "run_block", "run_interleaved", "weights", "divergent_code")
     loaded = load(library_for(kernel, program).with_routines(code), names)
     made = NativeCode(
         RunBlocks(loaded.addresses["run_blocks"]),
         RunBlock(loaded.addresses["run_block"]),
         _weights(loaded, len(program.instructions)),
         [loaded],
-        LazyDivergentCode(loaded.addresses["apart"], lambda: make_divergent(made)),
-        run_interleaved=RunInterleaved(loaded.addresses["run_abreast"]),
+        LazyDivergentCode(loaded.addresses["divergent_code"], lambda: make_divergent(made)),
+        run_interleaved=RunInterleaved(loaded.addresses["run_interleaved"]),
     )
     return made

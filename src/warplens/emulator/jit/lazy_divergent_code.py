@@ -15,11 +15,11 @@ RunDivergent = ctypes.CFUNCTYPE(
 
 
 class LazyDivergentCode:
-    """Lazy compilation stub of run_apart (warp_function.py): compiles it at the first call and patches the pointer.
+    """Lazy compilation stub of run_divergent (warp_function.py): compiles it at the first call, patches the pointer.
 
-    `place` is the address of the pointer by which compiled code calls run_apart; `make` compiles, loads, and returns
-    run_apart's address.  An error stops the run and is kept in `failure`: an exception cannot pass through native
-    code.
+    `place` is the address of the pointer by which compiled code calls run_divergent; `make` compiles, loads, and
+    returns run_divergent's address.  An error stops the run and is kept in `failure`: an exception cannot pass through
+    native code.
     """
 
     def __init__(self, place: int, make: Callable[[], int]) -> None:

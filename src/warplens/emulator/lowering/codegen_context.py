@@ -28,8 +28,8 @@ from warplens.isa.dsl.warp_interface import Space
 ASK = 4096  # instructions that a time slice of a warp that polls other blocks costs its budget: an endless wait ends
 # in seconds, and 200,000 work items may be taken from a queue
 
-# run_apart(env, block, warp, rest of the time slice, place, straight) -> Status
-RUN_APART = llvm.FunctionType(I32, [PTR, PTR, PTR, I64, I32, I32])
+# run_divergent(env, block, warp, rest of the time slice, place, straight) -> Status
+RUN_DIVERGENT = llvm.FunctionType(I32, [PTR, PTR, PTR, I64, I32, I32])
 
 
 def number_of(place: ProgramPoint) -> int:
@@ -42,8 +42,8 @@ class KernelContext(ABC):
 
     large         whether long operations and accesses are outlined
     restores      whether convergence barriers are restored from registers
-    uses_meeting  whether lanes wait for each other at convergence barriers
-    gives_way     whether lanes may yield
+    uses_convergence_barriers  whether lanes wait for each other at convergence barriers
+    may_yield     whether lanes may yield
     shares        whether warps poll other blocks in loops (sass/block_queue.py)
     """
 
@@ -54,8 +54,8 @@ class KernelContext(ABC):
     runtime: SimtRuntime
     routines: AccessRoutines
     restores: bool
-    uses_meeting: bool
-    gives_way: bool
+    uses_convergence_barriers: bool
+    may_yield: bool
     shares: bool
 
     @property
@@ -72,7 +72,7 @@ class TranslationUnit(KernelContext):
 
     by_start, number  blocks, and their numbers, by their first instruction
     start             where a warp begins
-    parting           where lanes may resume when a whole warp diverges
+    divergence_points           where lanes may resume when a whole warp diverges
     """
 
     kernel: Kernel
@@ -82,7 +82,7 @@ class TranslationUnit(KernelContext):
     shapes: UniformityFacts
     plan: CounterLayout
     start: ProgramPoint
-    parting: set[ProgramPoint]
+    divergence_points: set[ProgramPoint]
 
 
 class WarpBuilder:

@@ -136,7 +136,7 @@ class ControlFlow(InstructionPart):
             self.c.count(ON, b.zext(self.code.popcount(lanes), I64))
         b.call(self.runtime.blocks.exit_lanes, [self.f.block, self.f.warp, lanes])
         whole = self.f.place.whole
-        if self.f.t.uses_meeting and not whole:
+        if self.f.t.uses_convergence_barriers and not whole:
             with self.code.when(self.code.nonzero(lanes)):
                 b.call(self.runtime.splits.recheck, [self.f.env, self.f.warp])
         gone = self.f.done if whole else self.f.dispatch

@@ -48,7 +48,7 @@ def lower_instruction(
     split        whether it may be less than all living lanes
     """
     if instruction.base == "NOP":
-        f.t.watch.meet(f.code, f.warp, mask)  # a __syncwarp() of converged lanes compiles to this
+        f.t.watch.reconverge(f.code, f.warp, mask)  # a __syncwarp() of converged lanes compiles to this
         return
     b = f.b
     guard = instruction.guard

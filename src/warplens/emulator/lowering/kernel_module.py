@@ -13,12 +13,12 @@ from warplens.emulator.access.pattern import AccessCounts, Pattern
 from warplens.emulator.access.runtime_library import RoutineSignature, declare
 from warplens.emulator.access.site import AddressWindows
 from warplens.emulator.analysis.cfg import reachable_blocks, successors
-from warplens.emulator.analysis.divergence import gives_way
-from warplens.emulator.analysis.kernel_features import barriers_of, restores_barriers, uses_meeting
+from warplens.emulator.analysis.divergence import may_yield
+from warplens.emulator.analysis.kernel_features import barriers_of, restores_barriers, uses_convergence_barriers
 from warplens.emulator.analysis.uniformity import ProgramPoint, analyze_uniformity
 from warplens.emulator.codegen.vector_types import I32, PTR
 from warplens.emulator.instrument.instrumentation import Instrumentation, unit
-from warplens.emulator.lowering.codegen_context import RUN_APART, TranslationUnit
+from warplens.emulator.lowering.codegen_context import RUN_DIVERGENT, TranslationUnit
 from warplens.emulator.lowering.warp_function import WarpFunction
 from warplens.emulator.simt.simt_runtime import SimtRuntime
 from warplens.emulator.state import abi
@@ -62,10 +62,10 @@ class KernelModule(TranslationUnit):
         self.plan = CounterLayout(program)
         self.module = llvm.IRModule(name=f"{program.name}.{program.arch}")
         self.watch = Instrumentation(self.module, unit(program), checks)
-        self.restores, self.gives_way = restores_barriers(program), gives_way(program)
+        self.restores, self.may_yield = restores_barriers(program), may_yield(program)
         barriers = barriers_of(program)
         clustered = kernel.cluster_blocks > 1
-        self.runtime = SimtRuntime(self.module, self.watch, barriers, self.restores, self.gives_way, clustered)
+        self.runtime = SimtRuntime(self.module, self.watch, barriers, self.restores, self.may_yield, clustered)
         self.routines = AccessRoutines(self.module, windows_of(program, kernel.cluster_blocks))
         declare(self.module, library)
         self.bindings = [self._bind(i) for i in program.instructions]
@@ -73,13 +73,13 @@ class KernelModule(TranslationUnit):
         self.by_start = {block.first: block for block in program.blocks}
         self.number = {block.first: n for n, block in enumerate(program.blocks)}
         self.reached = reachable_blocks(program)
-        self.uses_meeting = uses_meeting(program)
+        self.uses_convergence_barriers = uses_convergence_barriers(program)
         self.shares = polls_other_blocks(program)
         blocks = [self.by_start[start] for start in sorted(self.reached)]
         self._flow = successors(program)
         self.shapes = analyze_uniformity(program, self.bindings, blocks, tile, self._flow)
         self.start = max(place for place in self.shapes.states if place.first == 0)
-        self.parting = self._parting()
+        self.divergence_points = self._divergence_points()
 
     def usual(self, index: int, pattern: Pattern | None) -> Pattern | None:
         if pattern is None or self.weights.setdefault(index, pattern.counts) != pattern.counts:
@@ -89,7 +89,7 @@ class KernelModule(TranslationUnit):
     def _bind(self, instruction: Instruction) -> Binding | None:
         return bind(instruction)
 
-    def _parting(self) -> set[ProgramPoint]:
+    def _divergence_points(self) -> set[ProgramPoint]:
         """Program points where lanes can resume when a whole warp diverges."""
         known = self.shapes.states
         return {ProgramPoint(t) for p in known if p.whole for t in self._flow[p.first]} & set(known)
@@ -99,36 +99,36 @@ class KernelModule(TranslationUnit):
         return len(self.program.instructions) > LARGE
 
     @property
-    def by_itself(self) -> bool:
+    def has_divergent_module(self) -> bool:
         """Whether diverged warps have a module of their own: not if a warp may start diverged, or makes syscalls."""
-        return self.start.whole and bool(self.parting) and not self.kernel.externs
+        return self.start.whole and bool(self.divergence_points) and not self.kernel.externs
 
     def build(self) -> llvm.IRModule:
-        """run_blocks, run_abreast and run_block; the global `apart` holds the address of run_apart, if that has a
-        module of its own."""
+        """run_blocks, run_interleaved and run_block; the global `divergent_code` holds the address of run_divergent, if
+        that has a module of its own."""
         function = llvm.Function(self.module, llvm.FunctionType(I32, [PTR, PTR, PTR]), "run_warp")
         function.linkage = "internal"
-        beyond, places = llvm.GlobalVariable(self.module, PTR, "apart"), set(self.shapes.states)
-        beyond.initializer = llvm.IRConstant(PTR, None)
-        if self.by_itself:
+        divergent_code, places = llvm.GlobalVariable(self.module, PTR, "divergent_code"), set(self.shapes.states)
+        divergent_code.initializer = llvm.IRConstant(PTR, None)
+        if self.has_divergent_module:
             places = {place for place in places if place.whole}
         _attributes(function)
         if not self.large:  # a tenth faster where warps wait at barriers, but slower to compile
             function.attributes.add("alwaysinline")
-        WarpFunction(self, function, places, beyond if self.by_itself else None).build()
+        WarpFunction(self, function, places, divergent_code if self.has_divergent_module else None).build()
         blocks = self.runtime.blocks
         one_block = blocks.run_block(function)
         blocks.run_blocks(one_block)
-        blocks.run_abreast(one_block)
+        blocks.run_interleaved(one_block)
         self._keep_weights()
         return self.module
 
-    def build_apart(self) -> llvm.IRModule:
-        """run_apart, for diverged warps."""
-        function = llvm.Function(self.module, RUN_APART, "run_apart")
+    def build_divergent(self) -> llvm.IRModule:
+        """run_divergent, for diverged warps."""
+        function = llvm.Function(self.module, RUN_DIVERGENT, "run_divergent")
         _attributes(function)
-        apart = [place for place in self.shapes.states if not place.whole]
-        WarpFunction(self, function, apart).build_apart(self.parting)
+        places = [place for place in self.shapes.states if not place.whole]
+        WarpFunction(self, function, places).build_divergent(self.divergence_points)
         self._keep_weights()
         return self.module
 

@@ -7,7 +7,7 @@ from typing import Literal
 
 from warplens import llvm
 from warplens.core.program import Instruction
-from warplens.emulator.access.gather_scatter import give_words
+from warplens.emulator.access.gather_scatter import return_words
 from warplens.emulator.access.site import V32
 from warplens.emulator.analysis.abstract_interpreter import affine_thread_index
 from warplens.emulator.codegen.emitter import LlvmEmitter
@@ -58,8 +58,8 @@ class LaneOps(InstructionContext):
         self.commit_copies, self.wait_for_copies = flow.commit_copies, flow.wait_for_copies
         barriers = Reconvergence(self)
         self.set_barrier, self.set_barrier_mask = barriers.set_barrier, barriers.set_barrier_mask
-        self.barrier_mask, self.meet, self.leave = barriers.barrier_mask, barriers.meet, barriers.leave
-        self.converge, self.converge_apart = barriers.converge, barriers.converge_apart
+        self.barrier_mask, self.reconverge, self.leave = barriers.barrier_mask, barriers.reconverge, barriers.leave
+        self.converge, self.converge_by_mask = barriers.converge, barriers.converge_by_mask
         self.collect, self.end_collective = barriers.collect, barriers.end_collective
 
     def special(self, name: str) -> U32:
@@ -133,10 +133,10 @@ def formula_function(
     emitter, left = LlvmEmitter(code.b), iter(made.args)
     given = [[U32(emitter, next(left)) for _ in run.words] for run in runs]
     if quick is None:
-        give_words(code.b, [emitter.splat(word.node) for word in formula(*given)], result)
+        return_words(code.b, [emitter.splat(word.node) for word in formula(*given)], result)
         return made
     found, same = quick(*given)
     with code.when(code.b.icmp_signed("==", code.b.bitcast(same.node, I32), i32(-1)), likely=True):
-        give_words(code.b, [emitter.splat(word.node) for word in found], result)
+        return_words(code.b, [emitter.splat(word.node) for word in found], result)
     code.b.ret(code.b.call(formula_function(module, f"{name} slowly", words, runs, formula, None), made.args))
     return made

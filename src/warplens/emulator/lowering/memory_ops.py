@@ -173,7 +173,7 @@ class MemoryOps(InstructionPart):
         self, routine: llvm.Function, site: AccessSite, address: llvm.Value, words: Sequence[U32]
     ) -> llvm.Value:
         made = self.b.call(routine, [*site.common(), address, site.mask, *(self.e.splat(w.node) for w in words)])
-        access_emission.leave_on_fault(site, self.f.fault, self.b.append_basic_block("after"))
+        access_emission.return_on_fault(site, self.f.fault, self.b.append_basic_block("after"))
         return made
 
     def atomic(
@@ -245,7 +245,7 @@ class MemoryOps(InstructionPart):
         sectors = self.b.call(routine, [*site.common(), start, site.mask, places, lanes])
         assert site.hits is not None
         self.code.bump(site.hits, sectors)
-        access_emission.leave_on_fault(site, self.f.fault, self.b.append_basic_block("after"))
+        access_emission.return_on_fault(site, self.f.fault, self.b.append_basic_block("after"))
 
     def _rows(self, matrices: int) -> AccessSite:
         return self._site(self.b.and_(self.c.active_mask, i32((1 << 8 * matrices) - 1)))

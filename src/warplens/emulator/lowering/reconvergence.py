@@ -9,7 +9,7 @@ from warplens.emulator.codegen.structured_builder import i32
 from warplens.emulator.codegen.vector_types import I1, I32, I64, LANES, is_vector
 from warplens.emulator.lowering.instruction_context import InstructionPart
 from warplens.emulator.state.counter_layout import ON, REPLAYED, REPLAYS
-from warplens.emulator.state.structs import COLLECTIVE, EARLIER, EVERYBODY, WARPSYNC, FaultKind
+from warplens.emulator.state.structs import COLLECTIVE, EARLIER, FULL_WARP, WARPSYNC, FaultKind
 from warplens.isa.dsl.lanes import U32, Pred
 
 
@@ -26,7 +26,7 @@ class Reconvergence(InstructionPart):
 
     def _set_barrier(self, barrier: Register, mask: U32, restored: bool) -> None:
         code, warp, barriers, slot = self.code, self.f.warp, self.runtime.barriers, barrier.index
-        if self.f.t.gives_way:
+        if self.f.t.may_yield:
             lanes = self.c.first(mask).node
             if not restored:
                 others = barriers.lanes(code, warp, slot)
@@ -42,13 +42,13 @@ class Reconvergence(InstructionPart):
             barriers.note_restored(code, warp, slot, llvm.IRConstant(I1, int(restored)))
 
     def barrier_mask(self, barrier: Register) -> U32:
-        if self.f.t.gives_way:
+        if self.f.t.may_yield:
             return self.c.u32(self.runtime.barriers.lanes(self.code, self.f.warp, barrier.index))
         return self.c.u32(self.f.registers.word("B", barrier.index))
 
-    def meet(self, barrier: Register) -> None:
-        if self.f.t.gives_way:
-            self._meet_yielding(barrier)
+    def reconverge(self, barrier: Register) -> None:
+        if self.f.t.may_yield:
+            self._reconverge_yielding(barrier)
             return
         masks = self.barrier_mask(barrier).node
         need = self.c.first(self.c.u32(masks)).node
@@ -106,7 +106,7 @@ class Reconvergence(InstructionPart):
             b.call(self.runtime.barriers.arrive_each, arguments)
             b.store(b.and_(self.c.mask, lanes), self.f.exec)
 
-    def _meet_yielding(self, barrier: Register) -> None:
+    def _reconverge_yielding(self, barrier: Register) -> None:
         """BSYNC in a kernel whose lanes may yield."""
         b, code, warp = self.b, self.code, self.f.warp
         if self.f.place.whole:
@@ -151,8 +151,8 @@ class Reconvergence(InstructionPart):
         b.position_at_end(wait)
         self._arrive(slot, need, self.c.mask, self.f.later(self.c.next_index(), self.c.mask))
         b.position_at_end(on)
-        if slot in (WARPSYNC, EVERYBODY):
-            self.f.t.watch.meet(self.code, self.f.warp, self.c.mask)
+        if slot in (WARPSYNC, FULL_WARP):
+            self.f.t.watch.reconverge(self.code, self.f.warp, self.c.mask)
         if barrier is not None:
             self._issue_again(slot, need, self.c.mask)
         self.f.go_on(self.c.next_index(), self.at.index)
@@ -172,7 +172,7 @@ class Reconvergence(InstructionPart):
             lanes = b.and_(lanes, b.bitcast(self.e.splat(when.node), I32))
             self.c.count(ON, b.zext(self.code.popcount(lanes), I64))
         staying = self.barrier_mask(barrier) & self.c.u32(b.not_(lanes))
-        if self.f.t.gives_way:
+        if self.f.t.may_yield:
             self.runtime.barriers.set_lanes(self.code, self.f.warp, barrier.index, staying.node)
         else:
             self.f.registers.take_from(barrier, staying)
@@ -205,14 +205,14 @@ class Reconvergence(InstructionPart):
             self._in_own_mask(mask)
             self._wait(WARPSYNC, self.c.first(mask).node)
         else:
-            self._wait(EVERYBODY, self.f.first_mask())
+            self._wait(FULL_WARP, self.f.first_mask())
 
-    def converge_apart(self, mask: U32) -> None:
+    def converge_by_mask(self, mask: U32) -> None:
         self._diverge_guarded()
         self._in_own_mask(mask)
-        self._wait_apart(WARPSYNC, mask)
+        self._wait_by_mask(WARPSYNC, mask)
 
-    def _wait_apart(self, slot: int, mask: U32) -> None:
+    def _wait_by_mask(self, slot: int, mask: U32) -> None:
         """Each lane waits for the lanes of its own mask; every distinct mask takes an issue."""
         self.f.diverged = True
         needs = self.code.variable(V32, self.e.splat(mask.node))
@@ -233,12 +233,12 @@ class Reconvergence(InstructionPart):
         place = self.runtime.barriers.collective_pc(self.code, self.f.warp)
         old = self.b.load(place, typ=V32, align=4)
         back = self.f.later(target.offset // 16, self.c.mask)
-        if self.f.t.gives_way:
+        if self.f.t.may_yield:
             old = self.b.or_(old, self.e.splat(i32(EARLIER)))
         there = self.e.splat(back)
         self.b.store(self.b.select(self.c.active_lanes, there, old), place, align=4)
         if is_vector(mask.node):
-            self._wait_apart(COLLECTIVE, mask)
+            self._wait_by_mask(COLLECTIVE, mask)
         else:
             self._wait(COLLECTIVE, self.c.first(mask).node)
 
@@ -246,7 +246,7 @@ class Reconvergence(InstructionPart):
         b = self.b
         place = self.runtime.barriers.collective_pc(self.code, self.f.warp)
         places = b.load(place, typ=V32, align=4)
-        if self.f.t.gives_way:
+        if self.f.t.may_yield:
             self._end_yielding(places, place)
             return
         away = b.bitcast(b.icmp_signed("!=", places, self.e.splat(self.f.number(self.c.next_index()))), I32)

@@ -15,7 +15,7 @@ from warplens.emulator.analysis.uniformity import ProgramPoint
 from warplens.emulator.analysis.uniformity_lattice import Name, State
 from warplens.emulator.codegen.structured_builder import i32, i64
 from warplens.emulator.codegen.vector_types import I1, I32, I64, PTR, vector
-from warplens.emulator.lowering.codegen_context import RUN_APART, CodegenContext, TranslationUnit, number_of
+from warplens.emulator.lowering.codegen_context import RUN_DIVERGENT, CodegenContext, TranslationUnit, number_of
 from warplens.emulator.lowering.instruction_context import unsupported
 from warplens.emulator.lowering.instruction_lowering import enter, lower_instruction
 from warplens.emulator.lowering.register_allocation import RegisterAllocation, Slot
@@ -27,10 +27,10 @@ from warplens.sass.flow_graph import waits
 
 
 class WarpFunction(CodegenContext):
-    """Warp function: the body of run_warp(env, block, warp) -> Status, or of run_apart (lazy_divergent_code.py).
+    """Warp function: the body of run_warp(env, block, warp) -> Status, or of run_divergent (lazy_divergent_code.py).
 
-    places  program points that have blocks in the function; a warp that resumes at another one jumps to run_apart
-    beyond  the global that holds the address of run_apart
+    places  program points that have blocks in the function; a warp that resumes at another one jumps to run_divergent
+    divergent_code  the global that holds the address of run_divergent
     """
 
     t: TranslationUnit
@@ -41,16 +41,16 @@ class WarpFunction(CodegenContext):
         translator: TranslationUnit,
         function: llvm.Function,
         places: Iterable[ProgramPoint],
-        beyond: llvm.Value | None = None,
+        divergent_code: llvm.Value | None = None,
     ) -> None:
         super().__init__(translator, function)
         self.splits = SplitDispatch(self, self._save, self._branch, self._stops)
-        self.beyond = beyond
+        self.divergent_code = divergent_code
         self.blocks = {place: function.append_basic_block(f"at_{16 * place.first:x}") for place in sorted(places)}
         self.dispatch = function.append_basic_block("dispatch")
         self.suspend = function.append_basic_block("suspend")
         self.done = function.append_basic_block("done")
-        if beyond is not None:
+        if divergent_code is not None:
             self.leave = function.append_basic_block("leave")
         self.stops: dict[ProgramPoint, llvm.BasicBlock] = {}
         self.waits: list[tuple[llvm.BasicBlock, ProgramPoint]] = []
@@ -77,13 +77,13 @@ class WarpFunction(CodegenContext):
         self.t.runtime.stack.clear(code, self.warp)
         b.store(code.load(WarpState, self.warp, "exec"), self.exec)
         b.branch(self.blocks[self.t.start])
-        otherwise = self._leave() if self.beyond is not None else self._dispatched()
+        otherwise = self._leave() if self.divergent_code is not None else self._dispatched()
         b.position_at_end(again)
         self._resume(otherwise)
         self._end()
 
-    def build_apart(self, entries: Iterable[ProgramPoint]) -> None:
-        """run_apart: from the pc of an already popped split; `entries`: where whole warps can enter it."""
+    def build_divergent(self, entries: Iterable[ProgramPoint]) -> None:
+        """run_divergent: from the pc of an already popped split; `entries`: where whole warps can enter it."""
         b = self.b
         *_, fuel, pc, straight = self.function.args
         self._begin(fuel)
@@ -93,7 +93,7 @@ class WarpFunction(CodegenContext):
         start = self.function.append_basic_block("start")
         b.branch(start)
         self._translate_all()
-        self.layout = self._apart_layout()
+        self.layout = self._divergent_layout()
         chosen, go = self.splits.build()
         b.position_at_end(start)
         self._restore(self.slots)
@@ -114,8 +114,8 @@ class WarpFunction(CodegenContext):
             self.slots = sorted({*self.slots, *((name, "varying", 0) for name in READ)})
         self.layout = self.registers.layout(self.slots)
 
-    def _apart_layout(self) -> dict[Slot, int]:
-        """Save area of diverged lanes' registers: the same for run_warp, which jumps to run_apart, and run_apart."""
+    def _divergent_layout(self) -> dict[Slot, int]:
+        """Save area of diverged lanes' registers: the same for run_divergent and for run_warp, which jumps to it."""
         places = self._held_at(p for p in self.t.shapes.states if not p.whole)
         return self.registers.layout(self.registers.slots(places, touched=False))
 
@@ -141,10 +141,10 @@ class WarpFunction(CodegenContext):
     def _resume(self, otherwise: Callable[[], None]) -> None:
         """Restores registers: of a whole warp those live at its resume point, in large code those live at any entry."""
         b = self.b
-        apart = b.append_basic_block("apart")
+        diverged = b.append_basic_block("diverged")
         entries = [place for place in sorted(self.entries) if place.whole]
         shares = [entries] if entries and self.t.large else [[place] for place in entries]
-        switch = b.switch(self.splits.next_split(), apart)
+        switch = b.switch(self.splits.next_split(), diverged)
         for share in shares:
             back = b.append_basic_block("back")
             b.position_at_end(back)
@@ -153,7 +153,7 @@ class WarpFunction(CodegenContext):
             for place in share:
                 switch.add_case(i32(number_of(place)), back)
                 on.add_case(i32(number_of(place)), self.blocks[place])
-        b.position_at_end(apart)
+        b.position_at_end(diverged)
         otherwise()
 
     def _dispatched(self) -> Callable[[], None]:
@@ -170,25 +170,25 @@ class WarpFunction(CodegenContext):
         self.registers.restore(self.code, self.saved, slots, self.layout)
 
     def _leave(self) -> Callable[[], None]:
-        """The split continues in run_apart, with these registers and the rest of the time slice.  Returns the emitter
-        of the call of run_apart with the saved registers."""
+        """The split continues in run_divergent, with these registers and the rest of the time slice.  Returns the
+        emitter of the call of run_divergent with the saved registers."""
         b = self.b
         b.position_at_end(self.dispatch)
         self.splits.next_split()
         b.branch(self.leave)
         b.position_at_end(self.leave)
         self.code.store(b.load(self.exec, typ=I32), WarpState, self.warp, "exec")
-        slots = self.registers.slots(self._held_at(self.t.parting), touched=False)
-        self.registers.save(self.code, self.saved, slots, self._apart_layout())
-        self._call_beyond()
-        return self._call_beyond
+        slots = self.registers.slots(self._held_at(self.t.divergence_points), touched=False)
+        self.registers.save(self.code, self.saved, slots, self._divergent_layout())
+        self._call_divergent()
+        return self._call_divergent
 
-    def _call_beyond(self) -> None:
+    def _call_divergent(self) -> None:
         b = self.b
         places = ((self.fuel, I64), (self.resume_at, I32), (self.straight, I32))
         rest = [b.load(place, typ=kind) for place, kind in places]
-        assert self.beyond is not None
-        b.ret(b.call(b.load(self.beyond, typ=PTR), [self.env, self.block, self.warp, *rest], RUN_APART))
+        assert self.divergent_code is not None
+        b.ret(b.call(b.load(self.divergent_code, typ=PTR), [self.env, self.block, self.warp, *rest], RUN_DIVERGENT))
 
     def _branch(self, pc: llvm.Value, lost: llvm.BasicBlock) -> None:
         switch = self.b.switch(pc, lost)
@@ -277,7 +277,7 @@ class WarpFunction(CodegenContext):
             return
         self._convert(target, None)
         if target not in self.blocks:
-            self._go_beyond(target, origin)
+            self._go_divergent(target, origin)
             return
         if index > origin:
             b.branch(self.blocks[target])
@@ -287,8 +287,8 @@ class WarpFunction(CodegenContext):
         spent = self.spend_back(index, origin)
         b.cbranch(spent, self.stop_at(target), self.blocks[target]).set_weights([1, 10000])
 
-    def _go_beyond(self, target: ProgramPoint, origin: int) -> None:
-        assert target in self.t.parting, target
+    def _go_divergent(self, target: ProgramPoint, origin: int) -> None:
+        assert target in self.t.divergence_points, target
         self.b.store(i32(number_of(target)), self.resume_at)
         self.b.store(i32(int(target.first > origin)), self.straight)
         if target.first <= origin:

@@ -34,7 +34,7 @@ def aligned(size: int, alignment: int = 4096) -> Bytes:
     return raw[start : start + size]
 
 
-def alone(kind: type[Record]) -> Record:
+def in_own_cache_lines(kind: type[Record]) -> Record:
     """A new record in cache lines of its own: no false sharing between threads."""
     return cast(Record, kind.from_buffer(aligned(-(-sizeof(kind) // LINES) * LINES, LINES).data))
 
@@ -64,4 +64,4 @@ class BufferPool:
                 self._free.pop(0)
 
 
-SPARE = BufferPool()
+BUFFER_POOL = BufferPool()

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from warplens import llvm
 from warplens.emulator.codegen.structured_builder import StructuredBuilder, function, i32, i64
 from warplens.emulator.codegen.vector_types import I8, I32, I64, LANES, PTR
-from warplens.emulator.memory.buffer_pool import SPARE, address, aligned
+from warplens.emulator.memory.buffer_pool import BUFFER_POOL, address, aligned
 from warplens.emulator.state.structs import BufferRange
 from warplens.system.memory_advice import in_small_pages
 
-SHIFT = 14  # log2 of the bytes of a chunk: what 128 interleaved warps write in a round
-STRETCH = 1 << SHIFT
+CHUNK_SHIFT = 14  # log2 of the bytes of a chunk: what 128 interleaved warps write in a round
+CHUNK_BYTES = 1 << CHUNK_SHIFT
 ROW = 4 * LANES  # bytes that machine code copies at a time
 ROWS = llvm.VectorType(I32, LANES)
 BEGUN, DONE, EVEN = 1, 2, 4  # EVEN: the chunk repeats one word
@@ -36,41 +36,41 @@ class CopyOnWrite:
 
     def __init__(self, array: Bytes, few: bool = False) -> None:
         self.array, self.few = array, few
-        self.before = aligned(array.size) if few else SPARE.take(array.size)
+        self.before = aligned(array.size) if few else BUFFER_POOL.take(array.size)
         if few:
             in_small_pages(address(self.before), array.size)
-        self.done = np.zeros(-(-array.size // STRETCH), np.uint8)
+        self.done = np.zeros(-(-array.size // CHUNK_BYTES), np.uint8)
         self.even = np.zeros(self.done.size, np.uint32)
         self.patience = array.size if few else 64 + self.done.size // 8
         rest = array.size % ROW
         self.before[array.size - rest :] = array[array.size - rest :]
 
-    def back(self) -> Pairs:
+    def restore_copies(self) -> Pairs:
         """(to, from) copies that restore the array, but for chunks of one repeated word, which are restored here."""
-        self._spread(self.array)
+        self._restore_repeated(self.array)
         return [(self.array[part], self.before[part]) for part in self._parts(BEGUN | DONE)]
 
-    def rest(self) -> Pairs:
+    def remaining_copies(self) -> Pairs:
         """(to, from) copies that complete `before`, likewise."""
-        self._spread(self.before)
+        self._restore_repeated(self.before)
         return [(self.before[part], self.array[part]) for part in self._parts(0)]
 
-    def _spread(self, to: Bytes) -> None:
+    def _restore_repeated(self, to: Bytes) -> None:
         for n in np.flatnonzero(self.done == BEGUN | DONE | EVEN):
-            to[n * STRETCH : (n + 1) * STRETCH].view(np.uint32)[:] = self.even[n]
+            to[n * CHUNK_BYTES : (n + 1) * CHUNK_BYTES].view(np.uint32)[:] = self.even[n]
 
     def _parts(self, state: int) -> list[slice]:
-        edges = np.flatnonzero(np.diff(self.done == state, prepend=False, append=False)) * STRETCH
+        edges = np.flatnonzero(np.diff(self.done == state, prepend=False, append=False)) * CHUNK_BYTES
         return [slice(first, end) for first, end in edges.reshape(-1, 2).tolist()]
 
 
-def put_aside(module: llvm.IRModule) -> llvm.Function:
-    """put_aside(buffer, chunk number): saves the chunk, or all chunks, and marks the buffer so."""
-    if found := module.globals.get("put_aside"):
+def save_chunk(module: llvm.IRModule) -> llvm.Function:
+    """save_chunk(buffer, chunk number): saves the chunk, or all chunks, and marks the buffer so."""
+    if found := module.globals.get("save_chunk"):
         return found
-    made, code = function(module, "put_aside", llvm.VoidType(), [PTR, I64])
+    made, code = function(module, "save_chunk", llvm.VoidType(), [PTR, I64])
     entry, number = made.args
-    b, done = code.b, code.load(BufferRange, made.args[0], "aside_done")
+    b, done = code.b, code.load(BufferRange, made.args[0], "saved_chunks")
     with code.when(b.not_(_is_done(code, done, number))):
         b.call(_one(module), [entry, number])
         b.ret_void()
@@ -78,9 +78,9 @@ def put_aside(module: llvm.IRModule) -> llvm.Function:
     code.store(left, BufferRange, entry, "patience")
     with code.when(b.icmp_signed("<", left, i64(0))):
         size = b.sub(code.load(BufferRange, entry, "high"), code.load(BufferRange, entry, "low"))
-        count = b.lshr(b.add(size, i64(STRETCH - 1)), i64(SHIFT))
+        count = b.lshr(b.add(size, i64(CHUNK_BYTES - 1)), i64(CHUNK_SHIFT))
         code.each(count, lambda n: b.call(_one(module), [entry, n]))
-        code.store(i64(0), BufferRange, entry, "in_stretches")
+        code.store(i64(0), BufferRange, entry, "in_chunks")
     b.ret_void()
     return made
 
@@ -92,28 +92,28 @@ def _is_done(code: StructuredBuilder, done: llvm.Value, number: llvm.Value) -> l
 
 def _one(module: llvm.IRModule) -> llvm.Function:
     """(buffer, chunk number): saves the chunk once; thread-safe."""
-    if found := module.globals.get("put_one_aside"):
+    if found := module.globals.get("save_one_chunk"):
         return found
-    made, code = function(module, "put_one_aside", llvm.VoidType(), [PTR, I64])
+    made, code = function(module, "save_one_chunk", llvm.VoidType(), [PTR, I64])
     entry, number = made.args
-    b, done = code.b, code.load(BufferRange, made.args[0], "aside_done")
+    b, done = code.b, code.load(BufferRange, made.args[0], "saved_chunks")
     place = code.at(done, number)
     before = b.atomic_rmw("or", place, llvm.IRConstant(I8, BEGUN), "seq_cst")
     with code.when(b.icmp_unsigned("==", before, llvm.IRConstant(I8, 0))):
         low, high = code.load(BufferRange, entry, "low"), code.load(BufferRange, entry, "high")
-        first = b.shl(number, i64(SHIFT))
+        first = b.shl(number, i64(CHUNK_SHIFT))
         left = b.sub(b.sub(high, low), first)
-        size = b.select(b.icmp_unsigned("<", left, i64(STRETCH)), left, i64(STRETCH))
+        size = b.select(b.icmp_unsigned("<", left, i64(CHUNK_BYTES)), left, i64(CHUNK_BYTES))
         source = b.inttoptr(b.add(b.add(low, first), code.load(BufferRange, entry, "delta")), PTR)
-        target = code.at(code.load(BufferRange, entry, "aside"), first)
+        target = code.at(code.load(BufferRange, entry, "backup"), first)
 
         rows = b.udiv(size, i64(ROW))
         state = code.variable(I8, llvm.IRConstant(I8, DONE))
-        with code.when(b.icmp_unsigned("==", size, i64(STRETCH))):
+        with code.when(b.icmp_unsigned("==", size, i64(CHUNK_BYTES))):
             word = b.load(source, typ=I32)
             even = b.icmp_unsigned("==", _rows_of(code, source, rows, word), rows)
             code.b.store(b.select(even, llvm.IRConstant(I8, DONE | EVEN), llvm.IRConstant(I8, DONE)), state)
-            b.store(word, code.at(code.load(BufferRange, entry, "aside_even"), b.shl(number, i64(2))))
+            b.store(word, code.at(code.load(BufferRange, entry, "repeated_words"), b.shl(number, i64(2))))
 
         def row(n: llvm.Value) -> None:
             at = b.mul(n, i64(ROW))

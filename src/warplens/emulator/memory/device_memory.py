@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warplens.emulator.memory.buffer_pool import SPARE, address
+from warplens.emulator.memory.buffer_pool import BUFFER_POOL, address
 from warplens.emulator.memory.copy_on_write import CopyOnWrite
 from warplens.emulator.state.abi import GLOBAL_BASE
 from warplens.emulator.state.structs import BufferRange
@@ -115,7 +115,7 @@ class DeviceMemory:
         size = self.top - GLOBAL_BASE
         if self.host.size < size:
             try:
-                self.host = SPARE.take(size)
+                self.host = BUFFER_POOL.take(size)
             except MemoryError:
                 raise UsageError(f"this machine has not enough memory for {size:,} bytes of buffers") from None
             self.base = address(self.host)
@@ -171,9 +171,9 @@ class DeviceMemory:
         for number in self.written & self.read:
             allocation = self.allocations[number]
             if number in self.kept:
-                aside = self.kept.pop(number)
-                copy(aside.rest(), self.threads)
-                before = aside.before
+                backup = self.kept.pop(number)
+                copy(backup.remaining_copies(), self.threads)
+                before = backup.before
             elif allocation.array.flags.writeable:
                 before = allocation.data.copy()
             else:  # a read-only array keeps its content
@@ -183,11 +183,11 @@ class DeviceMemory:
     def undo(self) -> None:
         """Restores the arrays after a launch that did not finish, or that only repeats another."""
         if self.kept:
-            copy([pair for aside in self.kept.values() for pair in aside.back()], self.threads)
+            copy([pair for backup in self.kept.values() for pair in backup.restore_copies()], self.threads)
 
     def release(self) -> None:
         """Frees the memory until the next fill()."""
-        SPARE.give((self.host, *(aside.before for aside in self.kept.values() if not aside.few)))
+        BUFFER_POOL.give((self.host, *(backup.before for backup in self.kept.values() if not backup.few)))
         self.host = NOTHING
         self.own.clear()
         self.kept.clear()
@@ -209,11 +209,11 @@ class DeviceMemory:
 
     def describe(self, number: int, entry: BufferRange) -> None:
         """Fills the BufferRange of an allocation for machine code."""
-        entry.delta, entry.own, aside = self.delta(number), self.may_be_written(number), self.kept.get(number)
-        entry.in_stretches = aside is not None
-        if aside is not None:
-            entry.aside, entry.aside_done = address(aside.before), address(aside.done)
-            entry.patience, entry.aside_even = aside.patience, address(aside.even)
+        entry.delta, entry.own, backup = self.delta(number), self.may_be_written(number), self.kept.get(number)
+        entry.in_chunks = backup is not None
+        if backup is not None:
+            entry.backup, entry.saved_chunks = address(backup.before), address(backup.done)
+            entry.patience, entry.repeated_words = backup.patience, address(backup.even)
 
     def delta(self, number: int) -> int:
         """Host address minus device address of an allocation."""

@@ -27,7 +27,7 @@ from warplens.emulator.state.structs import (
     WorkerEnv,
 )
 
-ABREAST_TURNS = 1 << 15  # time slices of interleaved blocks: rounds of their loops
+INTERLEAVED_TURNS = 1 << 15  # time slices of interleaved blocks: rounds of their loops
 IDLE_TURN = 1000  # cost of a round without a barrier passed, in rounds that pass one, of the rounds a block may take
 
 
@@ -267,14 +267,14 @@ class BlockScheduler:
         b.ret(b.or_(b.shl(count, i64(8)), i64(Status.DONE)))
         return made
 
-    def run_abreast(self, one_block: llvm.Function) -> llvm.Function:
-        """run_abreast(env, blocks, several, first, count): as run_blocks, but `several` blocks at a time, whose records
-        `blocks` points to, in turn.
+    def run_interleaved(self, one_block: llvm.Function) -> llvm.Function:
+        """run_interleaved(env, blocks, several, first, count): as run_blocks, but `several` blocks at a time, whose
+        records `blocks` points to, in turn.
 
         Returns 256 * blocks begun + the status of the last; READY if blocks do not finish: the rest may be waiting
         for others.
         """
-        made, code = function(self.module, "run_abreast", I64, [PTR, PTR, I64, I64, I64])
+        made, code = function(self.module, "run_interleaved", I64, [PTR, PTR, I64, I64, I64])
         made.linkage = "external"
         env, blocks, several, first, count = made.args
         b = code.b
@@ -307,7 +307,7 @@ class BlockScheduler:
             size = b.select(b.icmp_signed("<", left, several), left, several)
             code.each(size, begin)
             b.store(size, running)
-            b.store(i64(ABREAST_TURNS), turns)
+            b.store(i64(INTERLEAVED_TURNS), turns)
 
             def turn() -> None:
                 code.each(size, visit)

@@ -18,7 +18,7 @@ from warplens.emulator.simt.simt_stack import VOID, SimtStack
 from warplens.emulator.state.counter_layout import COLUMNS, REPLAYED, REPLAYS
 from warplens.emulator.state.structs import (
     COLLECTIVE,
-    EVERYBODY,
+    FULL_WARP,
     INSTRUCTION,
     WAIT_SLOTS,
     WARPSYNC,
@@ -31,17 +31,17 @@ class ConvergenceBarriers:
     """Convergence barriers: owns `WarpState.barriers`; emits each of its functions on first use.
 
     restores   whether barriers are restored from registers, as in recursion
-    gives_way  whether lanes may yield: then a barrier is one register of the warp, kept here
+    may_yield  whether lanes may yield: then a barrier is one register of the warp, kept here
     """
 
     def __init__(
-        self, module: llvm.IRModule, watch: Instrumentation, stack: SimtStack, restores: bool, gives_way: bool
+        self, module: llvm.IRModule, watch: Instrumentation, stack: SimtStack, restores: bool, may_yield: bool
     ) -> None:
         self.module = module
         self.watch = watch
         self.stack = stack
         self.restores = restores
-        self.gives_way = gives_way
+        self.may_yield = may_yield
 
     # State, read and changed by other parts
 
@@ -183,7 +183,7 @@ class ConvergenceBarriers:
 
     def _is_sync(self, code: StructuredBuilder, slot: llvm.Value) -> llvm.Value:
         b = code.b
-        return b.or_(*(b.icmp_signed("==", slot, i32(sync)) for sync in (WARPSYNC, EVERYBODY)))
+        return b.or_(*(b.icmp_signed("==", slot, i32(sync)) for sync in (WARPSYNC, FULL_WARP)))
 
     def _arrived(self, code: StructuredBuilder, warp: llvm.Value, slot: llvm.Value, pc: llvm.Value) -> llvm.Value:
         """Lanes that wait at slot; with WARPSYNC.ALL only those that wait at the same pc.
@@ -191,7 +191,7 @@ class ConvergenceBarriers:
         Halves of a warp that arrive at two of them hang on an H200 (measurements/README.md).
         """
         b = code.b
-        anywhere = b.icmp_signed("!=", slot, i32(EVERYBODY))
+        anywhere = b.icmp_signed("!=", slot, i32(FULL_WARP))
         same = suspended_at(code, warp, pc)
         return b.and_(self.waiting_at(code, warp, slot), b.select(anywhere, i32(-1), same))
 
@@ -236,7 +236,7 @@ class ConvergenceBarriers:
             with code.when(b.icmp_signed(">=", slot, i32(WARPSYNC))):
                 self.stack.mark_merged(code, warp)  # lanes of one BSSY may have executed it at different times
             with code.when(self._is_sync(code, slot)):
-                self.watch.meet(code, warp, wanted)
+                self.watch.reconverge(code, warp, wanted)
             self.wait_no_longer(code, warp, slot, wanted)
             with code.when(again, likely=False):
                 pc = code.load(WarpState, warp, "resume_pc", code.lowest(wanted))
@@ -272,7 +272,7 @@ class ConvergenceBarriers:
                 lane = code.lowest(rest)
                 need = code.load(WarpState, warp, "barriers.need", lane)
                 arrived = self._arrived(code, warp, slot, code.load(WarpState, warp, "resume_pc", lane))
-                again = llvm.IRConstant(I1, 1) if self.gives_way else b.icmp_signed("<", slot, i32(WARPSYNC))
+                again = llvm.IRConstant(I1, 1) if self.may_yield else b.icmp_signed("<", slot, i32(WARPSYNC))
                 self._release_if_complete(code, env, warp, slot, arrived, need, again)
                 b.store(b.and_(rest, b.not_(b.or_(need, code.bit(lane)))), left)
 
@@ -295,7 +295,7 @@ class ConvergenceBarriers:
         made, code = function(self.module, "rejoin", I32, [PTR, I32, I32, I32])
         warp, slot, need, pc = made.args
         lanes = code.b.and_(self.waiting_at(code, warp, slot), suspended_at(code, warp, pc))
-        if not (self.restores or self.gives_way):
+        if not (self.restores or self.may_yield):
             lanes = code.b.and_(lanes, equal(code, entries(code, warp, "barriers.need"), need))
         self.wait_no_longer(code, warp, slot, lanes)
         code.b.ret(lanes)

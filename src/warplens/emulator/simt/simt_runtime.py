@@ -29,15 +29,15 @@ class SimtRuntime:
         watch: Instrumentation,
         barriers: int,
         restores: bool,
-        gives_way: bool,
+        may_yield: bool,
         clustered: bool = False,
     ) -> None:
         """barriers: block barriers that a block can use; restores: whether convergence barriers are restored from
-        registers; gives_way: whether lanes may yield; clustered: whether blocks run in clusters."""
+        registers; may_yield: whether lanes may yield; clustered: whether blocks run in clusters."""
         self.clustered = clustered
         self.stack = SimtStack(module)
         self.yields = YieldedLanes(self.stack)
-        self.barriers = ConvergenceBarriers(module, watch, self.stack, restores, gives_way)
+        self.barriers = ConvergenceBarriers(module, watch, self.stack, restores, may_yield)
         self.bsync = YieldingBsync(self.stack, self.yields, self.barriers)
-        self.splits = SplitScheduler(self.stack, self.yields, self.barriers, self.bsync, gives_way)
+        self.splits = SplitScheduler(self.stack, self.yields, self.barriers, self.bsync, may_yield)
         self.blocks = BlockScheduler(module, watch, self.stack, barriers, clustered)

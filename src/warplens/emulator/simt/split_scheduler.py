@@ -25,19 +25,19 @@ TRUE, FALSE = llvm.IRConstant(I1, 1), llvm.IRConstant(I1, 0)
 class SplitScheduler:
     """Split scheduler: stateless; emits each of its functions on first use.
 
-    gives_way  whether lanes may yield: else yields and bsync are not used
+    may_yield  whether lanes may yield: else yields and bsync are not used
     """
 
     def __init__(
         self, stack: SimtStack, yields: YieldedLanes, barriers: ConvergenceBarriers, bsync: YieldingBsync,
-        gives_way: bool,
+        may_yield: bool,
     ) -> None:  # fmt: skip
         self.module = stack.module
         self.stack = stack
         self.yields = yields
         self.barriers = barriers
         self.bsync = bsync
-        self.gives_way = gives_way
+        self.may_yield = may_yield
 
     # The next split
 
@@ -46,7 +46,7 @@ class SplitScheduler:
         """next_split(env, warp): pops the split that runs next, mask to warp.exec; its pc, or -1 if there is none."""
         made, code = function(self.module, "next_split", I32, [PTR, PTR], inline=True)
         env, warp = made.args
-        if self.gives_way:
+        if self.may_yield:
             code.loop(lambda: TRUE, lambda: self._pop_or_reissue(code, env, warp))
             code.b.ret(i32(-1))
         else:
@@ -63,7 +63,7 @@ class SplitScheduler:
         pc, stale = self.stack.pop(code, warp)
         with code.when(stale, likely=False):
             self.stack.gather_stale(code, warp, pc)
-            if self.gives_way:
+            if self.may_yield:
                 self.yields.gather(code, warp, pc)
         return pc
 
@@ -183,9 +183,9 @@ class SplitScheduler:
         BSYNC."""
         made, code = function(self.module, "recheck", VOID, [PTR, PTR])
         env, warp = made.args
-        if self.gives_way:
+        if self.may_yield:
             code.each(i32(WARPSYNC), lambda slot: code.b.call(self.bsync.release, [env, warp, slot, i32(0)]))
-        self.barriers.release_complete(code, env, warp, from_slot=WARPSYNC if self.gives_way else 0)
+        self.barriers.release_complete(code, env, warp, from_slot=WARPSYNC if self.may_yield else 0)
         code.b.ret_void()
         return made
 

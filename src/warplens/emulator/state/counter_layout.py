@@ -31,7 +31,7 @@ LARGE = 300
 COPIES = opcodes(("global",), ("copy",))
 GENERIC = opcodes(("generic",), EVERY_ACTION)
 ELSEWHERE: tuple[Space, ...] = ("shared", "local")  # lanes of a generic access that reach these count in separate rows
-NOBODY = ("ACQBULK",)  # counts no lane as predicated on: 2 warps, an H200, 2026-11-21, ncu 2025.3.1
+NO_LANE_ON = ("ACQBULK",)  # counts no lane as predicated on: 2 warps, an H200, 2026-11-21, ncu 2025.3.1
 MOVES_LANES = {"BRA", "BRX", "BRXU", "BSYNC", "CALL", "ENDCOLLECTIVE", "JMP", "RET", "WARPSYNC"}
 
 
@@ -86,7 +86,7 @@ class CounterLayout:
             flow=flow,
             still=1 - flow,
             targets=1 - (copies | generic),
-            conditional=np.array([i.guard is not None or takes_condition(i) or i.base in NOBODY for i in every]),
+            conditional=np.array([i.guard is not None or takes_condition(i) or i.base in NO_LANE_ON for i in every]),
             lengths=np.array([block.last + 1 - block.first for block in self.program.blocks]),
         )
 

@@ -7,7 +7,7 @@ from enum import IntEnum
 
 READY_SLOTS = 32  # a split has at least one lane
 WAIT_SLOTS = 19  # B0 to B15, WARPSYNC, WARPSYNC.ALL, WARPSYNC.COLLECTIVE
-WARPSYNC, EVERYBODY, COLLECTIVE = 16, 17, 18
+WARPSYNC, FULL_WARP, COLLECTIVE = 16, 17, 18
 BARRIERS = 17  # 16 of BAR, and the cluster's
 ALL_THREADS = -1
 # A pc, as the stack and resume_pc hold it: the number of an instruction, and these bits.
@@ -70,14 +70,14 @@ class BufferRange(c.Structure):
 
     delta  host address = device address + delta;  own: whether that is device memory, which may be written, or still
     the host's array
-    in_stretches  whether a chunk must be backed up before it is written: data to `aside`, state to aside_done, words
-    to aside_even;  patience: how many more hits of saved chunks are allowed (copy_on_write.py)
+    in_chunks  whether a chunk must be backed up before it is written: data to `backup`, state to saved_chunks, words
+    to repeated_words;  patience: how many more hits of saved chunks are allowed (copy_on_write.py)
     """
 
     _fields_ = [
         ("low", c.c_uint64), ("high", c.c_uint64), ("touched", c.c_uint64), ("delta", c.c_int64), ("own", c.c_int64),
-        ("in_stretches", c.c_int64), ("aside", c.c_void_p), ("aside_done", c.c_void_p), ("patience", c.c_int64),
-        ("aside_even", c.c_void_p),
+        ("in_chunks", c.c_int64), ("backup", c.c_void_p), ("saved_chunks", c.c_void_p), ("patience", c.c_int64),
+        ("repeated_words", c.c_void_p),
     ]  # fmt: skip
 
 
@@ -120,8 +120,8 @@ class WorkerEnv(c.Structure):
         ("findings", c.c_void_p),  # of the checks, where one is on
         ("races", c.c_void_p),  # of --check races: state shared by the workers (race_state.GlobalShadow)
         ("driver", c.c_void_p),  # called for system calls
-        ("steps", c.c_void_p),  # threaded code by place in the kernel, and that of system calls (template.py)
-        ("step_count", c.c_int64),
+        ("threaded_ops", c.c_void_p),  # of each program point, then that of system calls (template.py)
+        ("threaded_op_count", c.c_int64),
         ("far", c.c_int64),  # accesses far, relative to the buffer's size, from the last one of their instruction
         ("side_by_side", c.c_int64),  # whether a warp that polls other blocks ends its time slice (sass/block_queue.py)
         ("asked", c.c_int64),  # time slices that ended because a warp had polled other blocks

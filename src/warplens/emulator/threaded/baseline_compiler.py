@@ -19,7 +19,7 @@ from warplens.emulator.threaded.dispatch_loop import DispatchLoop
 from warplens.emulator.threaded.handler import HandlerContext
 from warplens.emulator.threaded.handler_cache import HandlerCache
 from warplens.emulator.threaded.template import TemplateSettings, UnfitError
-from warplens.emulator.threaded.threaded_code import STEP, ThreadedCode, steps_of
+from warplens.emulator.threaded.threaded_code import OP, ThreadedCode, threaded_code
 from warplens.errors import UnsupportedInstruction
 from warplens.llvm.host_target import Loaded, host, load
 from warplens.system import disk_cache as disk
@@ -34,43 +34,43 @@ def compile_threaded(kernel: Kernel, program: Program, checks: Checks) -> Native
     name = disk.key(kernel.arch, kernel.code, program.name, *chosen, *sorted(checks), *kernel.externs)
     if name not in _ready:
         try:
-            _ready[name] = _made(program, steps_of(kernel, program, checks))
+            _ready[name] = _made(program, threaded_code(kernel, program, checks))
             memory_advice.release("libllvmlite")
         except (UnfitError, UnsupportedInstruction):  # the compiled tier reports it
             return None
     return _ready[name]
 
 
-def _made(program: Program, steps: ThreadedCode) -> NativeCode:
-    windows = AddressWindows(steps.setting.shared_base, steps.setting.stack_top)
-    pieces = _pieces(windows)
-    addresses = pieces.find(set(steps.forms), program, steps.setting)
-    table = steps.table.copy()
-    table["piece"] = [addresses[form] for form in steps.forms]
-    found = steps.starts >= 0
-    places = np.where(found, table.ctypes.data + STEP.itemsize * np.maximum(steps.starts, 0), 0).astype(np.uint64)
-    loop = _stepper(program, windows, steps.setting)
+def _made(program: Program, code: ThreadedCode) -> NativeCode:
+    windows = AddressWindows(code.setting.shared_base, code.setting.stack_top)
+    handlers = _handlers(windows)
+    addresses = handlers.find(set(code.templates), program, code.setting)
+    table = code.table.copy()
+    table["handler"] = [addresses[template] for template in code.templates]
+    found = code.starts >= 0
+    places = np.where(found, table.ctypes.data + OP.itemsize * np.maximum(code.starts, 0), 0).astype(np.uint64)
+    loop = _block_loops(program, windows, code.setting)
     weights = np.zeros((len(program.instructions), COLUMNS - REQUESTS), np.int64)
     run_blocks, run_block = RunBlocks(loop.addresses["run_blocks"]), RunBlock(loop.addresses["run_block"])
     return NativeCode(run_blocks, run_block, weights, [table], places=places)
 
 
 @cache
-def _pieces(windows: AddressWindows) -> HandlerCache:
+def _handlers(windows: AddressWindows) -> HandlerCache:
     return HandlerCache(disk.key(*host()), library(windows), compile_ir)
 
 
-_steppers: dict[str, Loaded] = {}
+_loops: dict[str, Loaded] = {}
 
 
-def _stepper(program: Program, windows: AddressWindows, setting: TemplateSettings) -> Loaded:
+def _block_loops(program: Program, windows: AddressWindows, setting: TemplateSettings) -> Loaded:
     """The block loops and the dispatch loop: run_blocks and run_block."""
-    shown = (windows, sorted(setting.checks - OF_ACCESSES), setting.unit, setting.restores, setting.gives_way)
-    name = disk.key("stepper", *host(), repr(shown))
-    if name not in _steppers:
+    shown = (windows, sorted(setting.checks - OF_ACCESSES), setting.unit, setting.restores, setting.may_yield)
+    name = disk.key("block loops", *host(), repr(shown))
+    if name not in _loops:
 
         def make() -> bytes:
-            module = llvm.IRModule(name="stepper")
+            module = llvm.IRModule(name="block loops")
             declare(module, library(windows).signatures)
             context = HandlerContext(module, program, setting)
             blocks = context.runtime.blocks
@@ -78,5 +78,5 @@ def _stepper(program: Program, windows: AddressWindows, setting: TemplateSetting
             return compile_ir(module)
 
         code = disk.remember("object", name, make)
-        _steppers[name] = load(library(windows).with_routines(code), ("run_blocks", "run_block"))
-    return _steppers[name]
+        _loops[name] = load(library(windows).with_routines(code), ("run_blocks", "run_block"))
+    return _loops[name]

@@ -9,13 +9,16 @@ from warplens.emulator.lowering.codegen_context import WarpBuilder
 from warplens.emulator.lowering.split_dispatch import SplitDispatch
 from warplens.emulator.lowering.syscall_stub import PLACES
 from warplens.emulator.state.structs import HEADER, Status, WarpState, WorkerEnv
-from warplens.emulator.threaded.handler import PIECE, HandlerContext, HandlerEnd
+from warplens.emulator.threaded.handler import HANDLER, HandlerContext, HandlerEnd
 from warplens.emulator.threaded.template import ThreadedWarpState
 
 
 class DispatchLoop(WarpBuilder):
-    """Dispatch loop: the body of run_warp(env, block, warp) -> Status.  WorkerEnv.steps maps the number of a program
-    point to its ThreadedOp; its last entry is that of the system calls."""
+    """Dispatch loop: the body of run_warp(env, block, warp) -> Status.
+
+    WorkerEnv.threaded_ops maps the number of a program point to its ThreadedOp; its last entry is that of the system
+    calls.
+    """
 
     def __init__(self, context: HandlerContext) -> None:
         made = llvm.Function(context.module, llvm.FunctionType(I32, [PTR, PTR, PTR]), "run_warp")
@@ -60,7 +63,7 @@ class DispatchLoop(WarpBuilder):
         b, code = self.b, self.code
         known, beyond, found = (self.function.append_basic_block(n) for n in ("known", "beyond", "found"))
         wide = b.zext(pc, I64)
-        last = b.sub(code.load(WorkerEnv, self.env, "step_count"), i64(1))  # the last entry is that of the system calls
+        last = b.sub(code.load(WorkerEnv, self.env, "threaded_op_count"), i64(1))  # that of the system calls
         place = code.variable(I64, wide)
         b.cbranch(b.icmp_unsigned("<", wide, last), known, beyond)
         b.position_at_end(beyond)
@@ -68,11 +71,11 @@ class DispatchLoop(WarpBuilder):
         driver = b.icmp_unsigned("<", b.sub(pc, i32(PLACES[0])), i32(len(PLACES)))
         b.cbranch(driver, known, lost)
         b.position_at_end(known)
-        where = b.gep(code.load(WorkerEnv, self.env, "steps"), [b.load(place, typ=I64)], source_etype=PTR)
-        step = b.load(where, typ=PTR)
-        b.cbranch(b.icmp_unsigned("==", step, llvm.IRConstant(PTR, None)), lost, found)
+        where = b.gep(code.load(WorkerEnv, self.env, "threaded_ops"), [b.load(place, typ=I64)], source_etype=PTR)
+        op = b.load(where, typ=PTR)
+        b.cbranch(b.icmp_unsigned("==", op, llvm.IRConstant(PTR, None)), lost, found)
         b.position_at_end(found)
-        end = b.call(b.load(step, typ=PTR), [self.env, self.block, self.warp, step], PIECE)
+        end = b.call(b.load(op, typ=PTR), [self.env, self.block, self.warp, op], HANDLER)
         switch = b.switch(end, self.dispatch)
         for status, block in ((HandlerEnd.SUSPEND, self.suspend), (Status.DONE, self.done), (Status.FAULT, self.fault)):
             switch.add_case(i32(status), block)

@@ -1,6 +1,6 @@
 """Handler: machine code of one template; operand numbers come from the threaded code, registers from memory.
 
-A handler is a function (env, block, warp, step) -> HandlerEnd, which ends with a jump to the next op's handler.  It is
+A handler is a function (env, block, warp, op) -> HandlerEnd, which ends with a jump to the next op's handler.  It is
 emitted by the same lowering as the compiled tier (warp_function.py), as code for diverged lanes: right under any mask.
 """
 
@@ -46,7 +46,7 @@ from warplens.emulator.threaded.template import (
 )
 from warplens.isa.dsl.warp_interface import Space
 
-PIECE = llvm.FunctionType(I32, [PTR, PTR, PTR, PTR])
+HANDLER = llvm.FunctionType(I32, [PTR, PTR, PTR, PTR])
 NEXT = ctypes.sizeof(ThreadedOp)
 
 
@@ -66,10 +66,10 @@ class HandlerContext(KernelContext):
     def __init__(self, module: llvm.IRModule, program: Program, setting: TemplateSettings) -> None:
         self.module, self.program = module, program
         self.watch = Instrumentation(module, setting.unit, setting.checks)
-        self.runtime = SimtRuntime(module, self.watch, BARRIERS, setting.restores, setting.gives_way)
+        self.runtime = SimtRuntime(module, self.watch, BARRIERS, setting.restores, setting.may_yield)
         self.routines = AccessRoutines(module, AddressWindows(setting.shared_base, setting.stack_top))
-        self.restores, self.uses_meeting = setting.restores, setting.uses_meeting
-        self.gives_way, self.shares = setting.gives_way, setting.shares
+        self.restores, self.uses_convergence_barriers = setting.restores, setting.uses_convergence_barriers
+        self.may_yield, self.shares = setting.may_yield, setting.shares
 
     def usual(self, index: int, pattern: Pattern | None) -> Pattern | None:
         """None: a handler counts every execution itself."""
@@ -81,14 +81,14 @@ class HandlerRegisters(RegisterAllocation):
 
     f: Handler
 
-    def __init__(self, piece: Handler) -> None:
-        self.e, self.f, self.b = piece.emitter, piece, piece.b
-        self.shapes = AllMany()
+    def __init__(self, handler: Handler) -> None:
+        self.e, self.f, self.b = handler.emitter, handler, handler.b
+        self.shapes = AllVarying()
         self.split = True
-        self.shared = Everything()
+        self.shared = AllNames()
         self.free = frozenset()
         self.flow = Liveness()
-        self.flow.begin(piece.place)
+        self.flow.begin(handler.place)
 
     def _address(self, name: Name) -> llvm.Value:
         file, index = name
@@ -125,11 +125,11 @@ class HandlerRegisters(RegisterAllocation):
     def number(self, kind: llvm.Type, value: int) -> llvm.Value:
         """Loads it from the ThreadedOp; `value` encodes its offset there (template.SLOTS)."""
         offset = ThreadedOp.numbers.offset + 4 * ((value - SLOTS) // SPAN)
-        word = self.b.load(self.f.code.at(self.f.step, offset), typ=I32, invariant=True)
+        word = self.b.load(self.f.code.at(self.f.op, offset), typ=I32, invariant=True)
         return word if kind is I32 else self.b.sext(word, kind)
 
 
-class AllMany(dict[Name, Uniformity]):
+class AllVarying(dict[Name, Uniformity]):
     """Register representations of the threaded tier: varying, always 32 numbers."""
 
     def get(self, name: Name, otherwise: Any = None) -> Any:
@@ -142,7 +142,7 @@ class AllMany(dict[Name, Uniformity]):
         assert shape == VARYING, (name, shape)
 
 
-class Everything(frozenset[Name]):
+class AllNames(frozenset[Name]):
     """The set of all register names."""
 
     def __contains__(self, name: object) -> bool:
@@ -153,9 +153,9 @@ class Handler(CodegenContext):
     """Handler: the function of one template; `write` emits its body."""
 
     def __init__(self, context: KernelContext, name: str) -> None:
-        super().__init__(context, llvm.Function(context.module, PIECE, name))
+        super().__init__(context, llvm.Function(context.module, HANDLER, name))
         self.function.attributes.add("nounwind")
-        self.step = self.function.args[3]
+        self.op = self.function.args[3]
         self.outlined_ops.large = False
         self.place = ProgramPoint(0)
         held = {
@@ -177,52 +177,52 @@ class Handler(CodegenContext):
         llvm.IRBuilder(block).ret(i32(end))
         return block
 
-    def write(self, form: Template) -> None:
+    def write(self, template: Template) -> None:
         """Emits the template's instruction, then the jump to the next op's handler."""
         mask = self.b.load(self.exec, typ=I32)
-        if form.own is not None:
-            self.at, binding = form.own()
+        if template.own is not None:
+            self.at, binding = template.own()
             lower_instruction(self, self.at, binding, mask, self.b.bitcast(mask, vector(I1)), split=True)
-        elif form.key == LOST.key:
-            self.record_fault(FaultKind.BAD_JUMP, self.of_step("index"))
+        elif template.key == LOST.key:
+            self.record_fault(FaultKind.BAD_JUMP, self.op_field("index"))
             self.b.branch(self.fault)
-        elif form.key == DRIVER.key:
+        elif template.key == DRIVER.key:
             call_driver(self)
         else:
-            _, tries, _ = form.key
-            enter(self, self.row(0), self.of_step("index"), mask, tries)
+            _, tries, _ = template.key
+            enter(self, self.row(0), self.op_field("index"), mask, tries)
         if not self.b.block.is_terminated:
             self.follow()
 
-    def follow(self, step: llvm.Value | None = None) -> None:
+    def follow(self, op: llvm.Value | None = None) -> None:
         """Jumps to the handler of a ThreadedOp; by default of the next one."""
-        step = self.code.at(self.step, NEXT) if step is None else step
-        piece = self.b.load(step, typ=PTR, invariant=True)
-        self.b.go_to(piece, [self.env, self.block, self.warp, step], PIECE)
+        op = self.code.at(self.op, NEXT) if op is None else op
+        handler = self.b.load(op, typ=PTR, invariant=True)
+        self.b.go_to(handler, [self.env, self.block, self.warp, op], HANDLER)
 
-    def of_step(self, name: str) -> llvm.Value:
+    def op_field(self, name: str) -> llvm.Value:
         """A field of the ThreadedOp."""
-        place = self.code.at(self.step, getattr(ThreadedOp, name).offset)
+        place = self.code.at(self.op, getattr(ThreadedOp, name).offset)
         return self.b.load(place, typ=I32, invariant=True)
 
     # Numbers that differ between instructions of one template
 
     def number(self, index: int) -> llvm.Value:
         if index in (AHEAD, BACK):
-            return self.of_step("target")
+            return self.op_field("target")
         further = index - self.at.index
         assert further in (0, 1), index
-        here = self.of_step("index")
+        here = self.op_field("index")
         return self.b.add(here, i32(1)) if further else here
 
     def row(self, index: int, space: Space = "global") -> llvm.Value:
         if space in ELSEWHERE and self.at.base in GENERIC:
-            further = self.b.add(self.of_step("elsewhere"), i32(8 * COLUMNS * ELSEWHERE.index(space)))
+            further = self.b.add(self.op_field("elsewhere"), i32(8 * COLUMNS * ELSEWHERE.index(space)))
             return self.code.at(self.counters, further)
-        return self.code.at(self.counters, self.of_step("row"))
+        return self.code.at(self.counters, self.op_field("row"))
 
     def hit(self, index: int) -> llvm.Value:
-        return self.code.at(self.counters, self.of_step("hit"))
+        return self.code.at(self.counters, self.op_field("hit"))
 
     # Successors
 
@@ -236,7 +236,7 @@ class Handler(CodegenContext):
             on = self.b.append_basic_block("on")
             self.b.cbranch(spent, self.suspend, on).set_weights([1, 10000])
             self.b.position_at_end(on)
-        self.follow(self.code.at(self.step, self.of_step("way")))
+        self.follow(self.code.at(self.op, self.op_field("way")))
 
     def go_on_converted(self, index: int) -> None:
         self.go_on(index, self.at.index)

@@ -31,24 +31,24 @@ class HandlerCache:
         self.by_name: dict[str, int] = {}
         self.loaded: list[Loaded] = []  # for the life of the process: code in use must not be freed
 
-    def find(self, forms: Collection[Template], program: Program, setting: TemplateSettings) -> dict[Template, int]:
+    def find(self, templates: Collection[Template], program: Program, setting: TemplateSettings) -> dict[Template, int]:
         """The handler address of each template."""
-        wanted = {self._name(form): form for form in forms if form.key not in self.addresses}
+        wanted = {self._name(template): template for template in templates if template.key not in self.addresses}
         self._recall([name for name in wanted if name not in self.by_name])
-        missing = {name: form for name, form in wanted.items() if name not in self.by_name}
+        missing = {name: template for name, template in wanted.items() if name not in self.by_name}
         if missing:
             self._make(missing, program, setting)
-        for name, form in wanted.items():
-            self.addresses[form.key] = self.by_name[name]
-        return {form: self.addresses[form.key] for form in forms}
+        for name, template in wanted.items():
+            self.addresses[template.key] = self.by_name[name]
+        return {template: self.addresses[template.key] for template in templates}
 
-    def _name(self, form: Template) -> str:
-        return disk.key("piece", self.version, repr(form.key))
+    def _name(self, template: Template) -> str:
+        return disk.key("handler", self.version, repr(template.key))
 
     def _recall(self, names: Iterable[str]) -> None:
         files: dict[bytes, list[str]] = defaultdict(list)
         for name in names:
-            if (file := disk.recall("piece", name)) is not None:
+            if (file := disk.recall("handler", name)) is not None:
                 files[file].append(name)
         for file in files:
             code = disk.recall("object", file.decode())
@@ -56,18 +56,18 @@ class HandlerCache:
                 self._load(code)
 
     def _make(self, missing: Mapping[str, Template], program: Program, setting: TemplateSettings) -> None:
-        module = llvm.IRModule(name="pieces")
+        module = llvm.IRModule(name="handlers")
         declare(module, self.library.signatures)
         context = HandlerContext(module, program, setting)
-        for name, form in missing.items():
-            Handler(context, name).write(form)
+        for name, template in missing.items():
+            Handler(context, name).write(template)
         names = "".join(missing).encode()
         code = len(missing).to_bytes(8, "little") + names + self.compiled(module)
         self._load(code)
-        file = disk.key("pieces", names)
+        file = disk.key("handlers", names)
         disk.keep("object", file, code)
         for name in missing:
-            disk.keep("piece", name, file.encode())
+            disk.keep("handler", name, file.encode())
 
     def _load(self, data: bytes) -> None:
         start = 8 + NAME * int.from_bytes(data[:8], "little")

@@ -7,44 +7,44 @@ from dataclasses import replace
 from warplens.core.program import Address, Constant, Immediate, Instruction, Label, Operand, Register
 
 
-def spelled(instruction: Instruction) -> tuple[tuple[object, ...], list[int]]:
+def split_numbers(instruction: Instruction) -> tuple[tuple[object, ...], list[int]]:
     """The instruction without its numbers, and the numbers in order.  Plain tuples, as it runs for thousands."""
-    spelling: list[object] = [instruction.opcode]
+    operation: list[object] = [instruction.opcode]
     numbers: list[int] = []
 
     def register(r: Register | None) -> None:
         if r is None:
-            spelling.append(None)
+            operation.append(None)
             return
-        spelling.append((r.file, r.index < 0, r.negate, r.absolute, r.invert, r.part))
+        operation.append((r.file, r.index < 0, r.negate, r.absolute, r.invert, r.part))
         numbers.append(r.index)
 
     register(instruction.guard)
     for o in instruction.operands:
         if isinstance(o, Register):
-            spelling.append((o.file, o.index < 0, o.negate, o.absolute, o.invert, o.part))
+            operation.append((o.file, o.index < 0, o.negate, o.absolute, o.invert, o.part))
             numbers.append(o.index)
         elif isinstance(o, Immediate):
-            spelling.append(Immediate)
+            operation.append(Immediate)
             numbers.append(o.bits)
         elif isinstance(o, Constant):
-            spelling.append((Constant, o.bank, o.negate, o.absolute, o.invert, o.part))
+            operation.append((Constant, o.bank, o.negate, o.absolute, o.invert, o.part))
             numbers.append(o.offset)
             register(o.index)
         elif isinstance(o, Address):
-            spelling.append((Address, o.scale, o.wide, o.unsigned))
+            operation.append((Address, o.scale, o.wide, o.unsigned))
             numbers.append(o.offset)
             register(o.base)
             register(o.uniform)
         elif isinstance(o, Label):
-            spelling.append((Label, o.offset > instruction.offset))
+            operation.append((Label, o.offset > instruction.offset))
             numbers.append(o.offset // 16)
         else:
-            spelling.append(o)
-    return tuple(spelling), numbers
+            operation.append(o)
+    return tuple(operation), numbers
 
 
-def respelled(instruction: Instruction, numbers: list[int]) -> Instruction:
+def with_numbers(instruction: Instruction, numbers: list[int]) -> Instruction:
     """The instruction with other operand numbers."""
     left = iter(numbers)
 

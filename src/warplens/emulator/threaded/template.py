@@ -22,7 +22,7 @@ NUMBERS = 10  # of operands: sums with both carries have nine; with the rest 72 
 class ThreadedOp(c.Structure):
     """Threaded op: the record of one instruction, read by its handler; records are contiguous, in code order.
 
-    piece    the handler's address
+    handler    the handler's address
     index    the instruction's number; at the entry of a basic block the block's
     row, hit    byte offsets in the counters: its row, and its entry for executions with the known access pattern
     elsewhere   likewise its rows for the lanes of a generic access that reach shared and local memory
@@ -31,7 +31,7 @@ class ThreadedOp(c.Structure):
     """
 
     _fields_ = [
-        ("piece", c.c_void_p), ("index", c.c_int32), ("row", c.c_int32), ("hit", c.c_int32), ("elsewhere", c.c_int32),
+        ("handler", c.c_void_p), ("index", c.c_int32), ("row", c.c_int32), ("hit", c.c_int32), ("elsewhere", c.c_int32),
         ("target", c.c_int32), ("way", c.c_int32), ("numbers", c.c_int32 * NUMBERS),
     ]  # fmt: skip
 
@@ -84,8 +84,8 @@ class TemplateSettings:
     checks: Checks
     unit: int
     restores: bool
-    uses_meeting: bool
-    gives_way: bool
+    uses_convergence_barriers: bool
+    may_yield: bool
     shares: bool
 
 

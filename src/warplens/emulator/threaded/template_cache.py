@@ -9,7 +9,7 @@ from typing import Any
 
 from warplens.core.program import Address, Constant, Immediate, Instruction, Label, Register
 from warplens.emulator.state.check_set import OF_ACCESSES
-from warplens.emulator.threaded.operand_numbers import respelled, spelled
+from warplens.emulator.threaded.operand_numbers import split_numbers, with_numbers
 from warplens.emulator.threaded.template import (
     AHEAD,
     BACK,
@@ -49,30 +49,30 @@ class TemplateCache:
 
     def __init__(self, setting: TemplateSettings) -> None:
         self.setting = setting
-        self.moulds: dict[Any, TemplateInstance] = {}
+        self.instances: dict[Any, TemplateInstance] = {}
 
     def of(self, instruction: Instruction) -> tuple[Template, OperandNumbers]:
         """UnfitError if the instruction's numbers do not fit a ThreadedOp, or it has no semantics."""
-        spelling, numbers = spelled(instruction)
+        operation, numbers = split_numbers(instruction)
         if instruction.base not in TARGETS and _names_places(instruction):
-            spelling = (spelling, instruction.offset)
-        mould = self.moulds.get(spelling)
-        if mould is None:
-            mould = self.moulds[spelling] = TemplateInstance(instruction, len(numbers), self.setting, spelling)
-        return mould.form(numbers), mould.step(numbers)
+            operation = (operation, instruction.offset)
+        instance = self.instances.get(operation)
+        if instance is None:
+            instance = self.instances[operation] = TemplateInstance(instruction, len(numbers), self.setting, operation)
+        return instance.template(numbers), instance.operand_numbers(numbers)
 
 
 class TemplateInstance:
     """Template instance: for instructions equal but for numbers, which go to the ThreadedOp and which to the key."""
 
-    def __init__(self, instruction: Instruction, count: int, setting: TemplateSettings, spelling: Any) -> None:
-        self.instruction, self.spelling = instruction, spelling
+    def __init__(self, instruction: Instruction, count: int, setting: TemplateSettings, operation: Any) -> None:
+        self.instruction, self.operation = instruction, operation
         self.words: list[tuple[int, Word]] = []
         self.codes: dict[int, int] = {}  # for the template's own instruction
         self.target: int | None = None
-        self.forms: dict[tuple[int, ...], Template] = {}
-        marked = respelled(instruction, [NEVER + n for n in range(count)])
-        _, before = spelled(instruction)
+        self.templates: dict[tuple[int, ...], Template] = {}
+        marked = with_numbers(instruction, [NEVER + n for n in range(count)])
+        _, before = split_numbers(instruction)
         binding = bind(marked)
         if binding is None:
             raise UnfitError
@@ -86,15 +86,16 @@ class TemplateInstance:
         self.literal = [n for n in range(count) if n not in self.codes]
         self.setting = _setting_of(instruction, binding, setting)
 
-    def form(self, numbers: list[int]) -> Template:
+    def template(self, numbers: list[int]) -> Template:
         values = tuple([numbers[n] for n in self.literal])
-        form = self.forms.get(values)
-        if form is None:
+        template = self.templates.get(values)
+        if template is None:
             codes = [self.codes.get(n, number) for n, number in enumerate(numbers)]
-            form = self.forms[values] = Template((self.spelling, values, self.setting), partial(self._own, codes))
-        return form
+            key = self.operation, values, self.setting
+            template = self.templates[values] = Template(key, partial(self._own, codes))
+        return template
 
-    def step(self, numbers: list[int]) -> OperandNumbers:
+    def operand_numbers(self, numbers: list[int]) -> OperandNumbers:
         words = [word(numbers[n]) for n, word in self.words]
         return OperandNumbers(words, None if self.target is None else numbers[self.target])
 
@@ -148,15 +149,15 @@ class TemplateInstance:
     # The template's own instruction
 
     def _own(self, codes: list[int]) -> tuple[Instruction, Binding]:
-        fixed = isinstance(self.spelling[0], tuple)
-        at = replace(respelled(self.instruction, codes), source=None)
+        fixed = isinstance(self.operation[0], tuple)
+        at = replace(with_numbers(self.instruction, codes), source=None)
         at = at if fixed else replace(at, offset=16 * HERE)
         binding = bind(at)
         assert binding is not None
-        sources = tuple((source, self._in_step(source.kind, operand)) for source, operand in binding.sources)
+        sources = tuple((source, self._in_op(source.kind, operand)) for source, operand in binding.sources)
         return at, replace(binding, sources=sources)
 
-    def _in_step(self, kind: Any, operand: Any) -> Any:
+    def _in_op(self, kind: Any, operand: Any) -> Any:
         """An immediate held in the ThreadedOp is read like a register."""
         if not isinstance(operand, Immediate) or operand.bits not in self.codes.values():
             return operand
@@ -164,7 +165,7 @@ class TemplateInstance:
 
 
 @cache
-def forms_in(setting: TemplateSettings) -> TemplateCache:
+def template_cache(setting: TemplateSettings) -> TemplateCache:
     return TemplateCache(setting)
 
 
@@ -192,4 +193,4 @@ def _setting_of(instruction: Instruction, binding: Binding, setting: TemplateSet
     near = (setting.shared_base, setting.stack_top, tuple(sorted(checks)), setting.unit, setting.shares)
     if instruction.base == "NOP" or binding.op.section in ("load_store", "warp", "special", "tensor"):
         return near
-    return (*near, setting.restores, setting.uses_meeting, setting.gives_way)
+    return (*near, setting.restores, setting.uses_convergence_barriers, setting.may_yield)

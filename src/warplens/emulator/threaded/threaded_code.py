@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from warplens.core.cubin import Kernel
 from warplens.core.program import Program
 from warplens.emulator.analysis.cfg import reachable_blocks
-from warplens.emulator.analysis.divergence import gives_way
-from warplens.emulator.analysis.kernel_features import highest, restores_barriers, uses_meeting
+from warplens.emulator.analysis.divergence import may_yield
+from warplens.emulator.analysis.kernel_features import highest, restores_barriers, uses_convergence_barriers
 from warplens.emulator.instrument.instrumentation import unit
 from warplens.emulator.lowering.kernel_module import windows_of
 from warplens.emulator.state.check_set import Checks
@@ -26,11 +26,11 @@ from warplens.emulator.threaded.template import (
     UnfitError,
     entry,
 )
-from warplens.emulator.threaded.template_cache import OperandNumbers, forms_in
+from warplens.emulator.threaded.template_cache import OperandNumbers, template_cache
 from warplens.sass.block_queue import polls_other_blocks
 from warplens.sass.flow_graph import waits
 
-STEP = np.dtype(ThreadedOp)
+OP = np.dtype(ThreadedOp)
 NOTHING = OperandNumbers([], None)
 
 
@@ -38,11 +38,11 @@ NOTHING = OperandNumbers([], None)
 class ThreadedCode:
     """Threaded code of a kernel, without the handler addresses.
 
-    forms    template of each record;  table: the records (ThreadedOp)
+    templates    template of each record;  table: the records (ThreadedOp)
     starts   first record of each program point, -1 where nothing can resume; the last is that of system calls
     """
 
-    forms: list[Template]
+    templates: list[Template]
     table: NDArray[np.void]
     starts: NDArray[np.int64]
     setting: TemplateSettings
@@ -52,50 +52,51 @@ def setting_of(program: Program, checks: Checks) -> TemplateSettings:
     windows = windows_of(program)
     return TemplateSettings(
         windows.shared_base, windows.stack_top, checks, unit(program), restores_barriers(program),
-        uses_meeting(program), gives_way(program), polls_other_blocks(program),
+        uses_convergence_barriers(program), may_yield(program), polls_other_blocks(program),
     )  # fmt: skip
 
 
-def steps_of(kernel: Kernel, program: Program, checks: Checks) -> ThreadedCode:
+def threaded_code(kernel: Kernel, program: Program, checks: Checks) -> ThreadedCode:
     """UnfitError if only the compiled tier can execute the kernel."""
     if kernel.cluster_blocks > 1 or highest(program)["UR"] > MOST_UNIFORM:
         raise UnfitError
     setting, plan = setting_of(program, checks), CounterLayout(program)
-    known_forms = forms_in(setting)
-    forms: list[Template] = []
+    cache = template_cache(setting)
+    templates: list[Template] = []
     rows: list[tuple[int, int, int, int, OperandNumbers]] = []
     known = reachable_blocks(program)
     entries = [entry(tries, setting) for tries in (False, True)]
     starts = np.full(len(program.instructions) + 1, -1, np.int64)
 
     def add(
-        form: Template, index: int, row: int = 0, hit: int = 0, elsewhere: int = 0, numbers: OperandNumbers = NOTHING
-    ) -> None:
-        forms.append(form)
+        template: Template, index: int, row: int = 0, hit: int = 0, elsewhere: int = 0,
+        numbers: OperandNumbers = NOTHING,
+    ) -> None:  # fmt: skip
+        templates.append(template)
         rows.append((index, 8 * row, 8 * hit, 8 * elsewhere, numbers))
 
     for number, block in enumerate(program.blocks):
         if block.first not in known:
             continue
-        starts[block.first] = len(forms)
+        starts[block.first] = len(templates)
         add(entries[waits(program.instructions[block.first])], number, plan.block(number))
         for index in range(block.first, block.last + 1):
             instruction = program.instructions[index]
             if instruction.base == "NOP" and "races" not in checks:
                 continue
-            form, numbers = known_forms.of(instruction)
+            template, numbers = cache.of(instruction)
             elsewhere = plan.row(index, ELSEWHERE[0]) if index in plan.generic else 0
-            add(form, index, plan.row(index), plan.hit(index), elsewhere, numbers)
+            add(template, index, plan.row(index), plan.hit(index), elsewhere, numbers)
         if block.last + 1 not in known:
             add(LOST, block.last)
     if kernel.externs:
-        starts[-1] = len(forms)
+        starts[-1] = len(templates)
         add(DRIVER, 0)
-    return ThreadedCode(forms, _table(rows, starts), starts, setting)
+    return ThreadedCode(templates, _table(rows, starts), starts, setting)
 
 
 def _table(rows: list[tuple[int, int, int, int, OperandNumbers]], starts: NDArray[np.int64]) -> NDArray[np.void]:
-    table = np.zeros(len(rows), STEP)
+    table = np.zeros(len(rows), OP)
     for k, name in enumerate(("index", "row", "hit", "elsewhere")):
         table[name] = [row[k] for row in rows]
     for n, (_, _, _, _, numbers) in enumerate(rows):
@@ -104,5 +105,5 @@ def _table(rows: list[tuple[int, int, int, int, OperandNumbers]], starts: NDArra
         if numbers.target is not None:
             if not 0 <= numbers.target < len(starts) - 1 or starts[numbers.target] < 0:
                 raise UnfitError
-            table["target"][n], table["way"][n] = numbers.target, (starts[numbers.target] - n) * STEP.itemsize
+            table["target"][n], table["way"][n] = numbers.target, (starts[numbers.target] - n) * OP.itemsize
     return table

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from ctypes import addressof
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from warplens.core.cubin import Kernel
-from warplens.core.launch import Launch
-from warplens.core.program import Program
 from warplens.emulator.analysis.slicing import program_slice
-from warplens.emulator.execute.grid import DEFAULT_BUDGET, GridExecution, with_restarts
+from warplens.emulator.execute.grid import GridExecution, with_restarts
+from warplens.emulator.execute.launch_request import LaunchRequest
 from warplens.emulator.execute.outcome import FaultOutcome, Restart
 from warplens.emulator.execute.setup import prepare, tile_of
 from warplens.emulator.execute.tiering import TierPolicy
 from warplens.emulator.instrument.warp_recorder import Log
 from warplens.emulator.jit.native_code import NativeCode
-from warplens.emulator.memory.device_memory import DeviceMemory
 from warplens.emulator.state.check_set import RECORD, Checks
 from warplens.emulator.state.structs import WorkerEnv
 from warplens.sass.block_queue import polls_other_blocks, waiting_loads
@@ -36,9 +33,8 @@ class WarpTraces:
 
 
 def record(
-    kernel: Kernel, program: Program, launch: Launch, parameters: bytes, memory: DeviceMemory,
-    blocks: tuple[int, ...], *, banks: dict[int, bytes] | None = None, multiprocessors: int = 132,
-    at_once: int = 0, log_words: int = LOG_WORDS, budget: int = DEFAULT_BUDGET, how: Checks = RECORD,
+    request: LaunchRequest, blocks: tuple[int, ...], *, at_once: int = 0, log_words: int = LOG_WORDS,
+    how: Checks = RECORD,
 ) -> WarpTraces:  # fmt: skip
     """Runs and records only these blocks, one after the other.
 
@@ -49,17 +45,18 @@ def record(
 
     KernelFault as for run(), also if a block waits for one that is not run.
     """
+    launch, memory, program = request.launch, request.memory, request.program
     together = (
         launch.cooperative or bool(waiting_loads(program)) or (launch.blocks <= at_once and polls_other_blocks(program))
     )
     if how == RECORD:
-        slim = program_slice(kernel, program)
-        program, how = slim.program, slim.checks
+        slim = program_slice(request.kernel, program)
+        request, how = replace(request, program=slim.program), slim.checks
     kept = len(memory.allocations)
-    state, heap = prepare(kernel, program, launch, parameters, memory, banks, multiprocessors, budget, how)
+    state, heap = prepare(request, how)
     words = np.empty(log_words, np.uint32)
     try:
-        tiers = TierPolicy(kernel, program, tile_of(launch), how)
+        tiers = TierPolicy(request.kernel, request.program, tile_of(launch), how)
 
         def attempt(tiers: TierPolicy, code: NativeCode, on_this_thread: bool) -> Log | Restart:
             grid = GridExecution(tiers, code, state, memory, heap, on_this_thread=on_this_thread)

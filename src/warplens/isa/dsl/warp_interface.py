@@ -218,9 +218,9 @@ class Warp(Protocol):
     def trap(self) -> None: ...
 
     def set_barrier(self, barrier: Register) -> None:
-        """BSSY: the lanes of this split will meet at `barrier`."""
+        """BSSY: the lanes of this split will reconverge at `barrier`."""
 
-    def meet(self, barrier: Register) -> None:
+    def reconverge(self, barrier: Register) -> None:
         """BSYNC: wait for the lanes of `barrier`, go on together."""
 
     def leave(self, barrier: Register, when: Pred | None = None) -> None:
@@ -233,7 +233,7 @@ class Warp(Protocol):
     def converge(self, mask: U32 | None) -> None:
         """WARPSYNC: wait for all non-exited lanes of mask (None: all lanes), go on together."""
 
-    def converge_apart(self, mask: U32) -> None:
+    def converge_by_mask(self, mask: U32) -> None:
         """WARPSYNC.EXCLUSIVE: the same, but lanes with other masks do not continue with those of mask."""
 
     def collect(self, mask: U32, target: Label) -> None:

@@ -1,4 +1,4 @@
-"""Bytes that are a whole round of channels apart lie in one channel: all who ask for them queue there."""
+"""Bytes that are a whole round of channels apart are in one channel: all their requests queue there."""
 
 from __future__ import annotations
 

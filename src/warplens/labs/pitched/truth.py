@@ -1,4 +1,4 @@
-"""The matrix product; columns behind the n-th do not belong to it."""
+"""The matrix product; columns after the n-th do not belong to it."""
 
 from __future__ import annotations
 

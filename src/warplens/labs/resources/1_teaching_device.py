@@ -1,4 +1,4 @@
-"""How many blocks a multiprocessor of the textbook's device holds, which has 1,536 threads, 8 blocks, 16,384 registers
+"""How many blocks an SM of the textbook's device holds, which has 1,536 threads, 8 blocks, 16,384 registers
 and 16,384 bytes of shared memory; each block takes its part for as long as it runs."""
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 // Each warp follows a chain through memory and waits for every step: only other warps can fill the time. Meanwhile each
-// thread keeps KEEP numbers in registers, and the more it keeps, the fewer blocks a multiprocessor holds.
+// thread keeps KEEP numbers in registers, and the more it keeps, the fewer blocks an SM holds.
 extern "C" __global__ void walk(const int* next, const float* in, float* out, int steps) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   float kept[KEEP];

@@ -1,4 +1,4 @@
-"""What a multiprocessor holds of a launch."""
+"""What an SM holds of a launch."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 // 8 x 16 elements a thread: 6 loads of 16 bytes from shared memory for 128 multiplications instead of 4 for 64.
-// That takes 240 registers, so eight warps a multiprocessor are all there are, and enough: each has 128 independent
+// That takes 240 registers, so eight warps an SM are all there are, and enough: each has 128 independent
 // multiplications to do.
 constexpr int M = 128, N = 256, K = 16;  // of a block's tile
 constexpr int TM = 8, TN = 16;            // of a thread's

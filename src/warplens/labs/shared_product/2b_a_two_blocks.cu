@@ -1,4 +1,4 @@
-// The same, and the compiler is told that two blocks of 1,024 threads shall fit into a multiprocessor. Left alone it took
+// The same, and the compiler is told that two blocks of 1,024 threads shall fit into an SM. Left alone it took
 // 34 registers a thread, two more than that allows.
 extern "C" __global__ void __launch_bounds__(1024, 2) product(const float* a, const float* b, float* c, int n) {
   __shared__ float as[32][32];

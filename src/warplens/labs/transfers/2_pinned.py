@@ -1,4 +1,4 @@
-"""From page-locked memory: the GPU fetches it by itself, as fast as the link carries it."""
+"""From page-locked memory: the GPU fetches it by DMA, as fast as the link carries it."""
 
 from __future__ import annotations
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from warplens.model.trace.trace_decoder import passes
 from warplens.simc import Record, compiled
 
 
@@ -39,45 +38,61 @@ class AtomicState(Record):
     sent: float
 
 
+class AtomicShape(NamedTuple):
+    """A warp-wide atomic.
+
+    lanes, lane_bytes      that take part, and bytes of each
+    sectors, lines, crowded_lines   that it reaches; lines with more than one of its sectors
+    passes, word_passes    of all its sectors, and of its fullest word: lanes on one word are serialised
+    """
+
+    lanes: int
+    lane_bytes: int
+    sectors: int
+    lines: int
+    crowded_lines: int
+    passes: int
+    word_passes: int
+
+
 @compiled
-def pieces(lanes, sectors, lines, crowded, all_passes, fullest, result):  # type: ignore[no-untyped-def]
+def packets(shape, result):  # type: ignore[no-untyped-def]
     """Packets in which an atomic leaves L1: one a sector and pass, one more for each line with more than one sector,
     and one more for every line if the result is returned (`passes` of the calibration)."""
-    turns = min(fullest, lanes - all_passes)
-    return all_passes + (turns + all_passes * lines / sectors if result else max(turns, crowded))
+    turns = min(shape.word_passes, shape.lanes - shape.passes)
+    if result:
+        return shape.passes + (turns + shape.passes * shape.lines / shape.sectors)
+    return shape.passes + max(turns, shape.crowded_lines)
 
 
 @compiled
-def sent(result, second, shape, free, late, memory):  # type: ignore[no-untyped-def]
+def send_atomic(result, shape, free, late, memory):  # type: ignore[no-untyped-def]
     """(cycles of the load/store unit for the atomic, when its result is available).
 
-    result   whether it is returned;  second: second trace word of the access
-    shape    lanes, bytes of each, sectors, lines, lines with more than one sector
+    result   whether it is returned
     free     when the load/store unit starts on it;  late: extra latency of its slowest line
     """
-    lanes, size, sectors, lines, crowded = shape
     servers, settings = memory.servers, memory.settings.atomics
-    all_passes, fullest = passes(second)
     # Lanes on one word are serialised, words of one sector are done together, faster where the whole sector is covered.
-    word = settings.sector_cycles if lanes * size == 32 * all_passes else settings.word_cycles
+    word = settings.sector_cycles if shape.lanes * shape.lane_bytes == 32 * shape.passes else settings.word_cycles
     behind = max(servers.atomics.free, free)
-    servers.atomics.free = behind + settings.sms_per_unit * all_passes * word
-    way = settings.packet_cycles * pieces(lanes, sectors, lines, crowded, all_passes, fullest, False)
-    way = max(way, settings.lone_cycles * all_passes * lines / sectors)
+    servers.atomics.free = behind + settings.sms_per_unit * shape.passes * word
+    way = settings.packet_cycles * packets(shape, False)
+    way = max(way, settings.lone_cycles * shape.passes * shape.lines / shape.sectors)
     if result:
-        way = max(way, settings.reply_cycles * all_passes)
+        way = max(way, settings.reply_cycles * shape.passes)
     servers.l2.replies = max(servers.l2.replies, free) + way  # loads use the same reply path
-    memory.counts.l2_updates += all_passes
-    memory.counts.l1_sectors += all_passes  # L1 counts a sector again for each pass, all as misses (l1_atomics.csv)
+    memory.counts.l2_updates += shape.passes
+    memory.counts.l1_sectors += shape.passes  # L1 counts a sector again for each pass, all as misses (l1_atomics.csv)
     there = max(servers.atomics.free, servers.l2.replies)
-    _take_place(sectors, there, memory)
-    cost = pieces(lanes, sectors, lines, crowded, all_passes, fullest, result)
+    _occupy_slots(shape.sectors, there, memory)
+    cost = packets(shape, result)
     # The units are FIFO: an atomic waits for those queued before it, not for those after it.
     return cost, max(max(behind, servers.l2.replies), free + cost) + settings.latency + late
 
 
 @compiled
-def _take_place(sectors, done, memory):  # type: ignore[no-untyped-def]
+def _occupy_slots(sectors, done, memory):  # type: ignore[no-untyped-def]
     """Occupy in-flight slots of L2 atomics until `done`: the load/store unit stalls only while no slot for another
     sector is free (`add and end`: a warp ends while its atomics are in flight)."""
     servers, updates = memory.servers, memory.updates

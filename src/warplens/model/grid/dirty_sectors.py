@@ -7,15 +7,25 @@ as much as four neighbouring ones (`store pieces` of the calibration).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import IntEnum
 
 import numpy as np
 from numpy.typing import NDArray
 
-from warplens.model.trace.warp_streams import ReachedLines
+from warplens.machine.parameter import assumed
+from warplens.model.trace.warp_streams import ReachedSectors
 
 WHOLE = 32  # bytes
-ROUNDING = 0.01  # defined: tolerance for sums of thirds and fifths
-STORE, ATOMIC = 2, 3  # defined: access kinds of a sector
+ROUNDING = assumed(0.01, "bytes", "a tolerance: thirds and fifths of a sector add up to a whole one")
+
+
+class SectorAccess(IntEnum):
+    """Kind of an access to a sector; ATOMIC both loads and stores."""
+
+    NONE = 0
+    LOAD = 1
+    STORE = 2
+    ATOMIC = 3
 
 
 @dataclass(frozen=True)
@@ -34,30 +44,32 @@ class DirtySectors:
     atomic: float = 0.0
 
 
-def stored(reached: ReachedLines, mine: NDArray[np.bool_], lines: float, asked: NDArray[np.bool_]) -> DirtySectors:
+def dirty_sectors(
+    reached: ReachedSectors, mine: NDArray[np.bool_], lines: float, asked: NDArray[np.bool_]
+) -> DirtySectors:
     """mine: entries of `reached` in the buffer;  lines: of it that the grid writes
     asked: by entry of `reached`, whether its block is one of the sample; the others are neighbours"""
-    changed = mine & (reached.kinds >= STORE)
+    changed = mine & (reached.kinds >= SectorAccess.STORE)
     if not (changed & asked).any():
         return DirtySectors()
-    sectors, pairs = reached.sectors[changed], _pairs(reached, changed)
+    sectors, pairs = reached.sectors[changed], _sector_block_keys(reached, changed)
     order = np.argsort(pairs, kind="stable")
     sectors, pairs = sectors[order], pairs[order]
     first = np.flatnonzero(np.diff(sectors, prepend=~sectors[:1]))
-    covered = np.where(reached.kinds == ATOMIC, WHOLE, reached.covered)[changed][order]
+    covered = np.where(reached.kinds == SectorAccess.ATOMIC, WHOLE, reached.covered)[changed][order]
     sums = np.minimum(np.add.reduceat(covered, first), WHOLE)
     blocks = np.add.reduceat((np.diff(pairs, prepend=~pairs[:1]) != 0).astype(np.int64), first)
     known, wanted = sectors[first], np.add.reduceat(asked[changed][order].astype(np.int64), first) > 0
-    read = np.isin(known, np.unique(reached.sectors[mine & (reached.kinds == 1)]))
+    read = np.isin(known, np.unique(reached.sectors[mine & (reached.kinds == SectorAccess.LOAD)]))
     parts = wanted & (sums < WHOLE - ROUNDING) & ~read
     lone = 1.0 - float(np.isin(known[wanted] ^ np.uint32(1), known).mean())
     some = bool(parts.any())
     return DirtySectors(
         lone, float(parts.sum() / wanted.sum()), float(sums[parts].mean()) if some else WHOLE, lines,
-        float(blocks[parts].mean()) if some else 1.0, float((reached.kinds[changed] == ATOMIC).mean()),
+        float(blocks[parts].mean()) if some else 1.0, float((reached.kinds[changed] == SectorAccess.ATOMIC).mean()),
     )  # fmt: skip
 
 
-def _pairs(reached: ReachedLines, which: NDArray[np.bool_]) -> NDArray[np.uint64]:
+def _sector_block_keys(reached: ReachedSectors, which: NDArray[np.bool_]) -> NDArray[np.uint64]:
     """Sector and block packed into one integer."""
     return reached.sectors[which].astype(np.uint64) << np.uint64(32) | reached.blocks[which].astype(np.uint64)

@@ -8,128 +8,188 @@ the number of its waits for loads, and by the barriers at which warps of a block
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from warplens.emulator.state import trace_format as laid
-from warplens.model import layout as p
+from warplens.emulator.state.trace_format import ACCESSED, GLOBAL
+from warplens.machine.parameter import assumed
 from warplens.model.address_hash import hashed
+from warplens.model.instruction.instruction_table import InstructionTable
+from warplens.model.layout import Kind
 from warplens.model.trace.trace_decoder import ENTER, OF_WARP, basic_block, instruction, length, space
 from warplens.model.trace.warp_streams import WarpStreams
 from warplens.simc import compiled
 
-ENOUGH = 400_000  # effort: 64-byte pieces to analyse, each with every block that reaches it
-MOST = 10 * ENOUGH  # effort: of 16 bytes each
-PHASES = 1024  # effort: between barriers; later ones count as one
-# source: `late` with 48 steps
-ALL_THE_SAME = 0.12  # share of a neighbour's earlier loads that is waited for nevertheless: measurements/h200/seams.csv
+ENOUGH = assumed(400_000, "pieces of 64 bytes", "effort: to analyse, each with every block that reaches it")
+MOST = assumed(10 * ENOUGH, "entries of 16 bytes", "effort: that all pieces have at the most")
+PHASES = assumed(1024, "phases between barriers", "effort: later ones count as one")
 
 
-def asked_first(
-    streams: WarpStreams, asked: Sequence[int], at_once: int, rows: NDArray[np.int64], firsts: NDArray[np.int64],
-    lasts: NDArray[np.int64],
-) -> NDArray[np.float64]:  # fmt: skip
+class LoadedPieces(NamedTuple):
+    """Loads of 64-byte pieces: number, block (index into WarpStreams.blocks), stage of its progress, instruction."""
+
+    pieces: NDArray[np.uint32]
+    blocks: NDArray[np.int32]
+    stages: NDArray[np.int32]
+    instructions: NDArray[np.int32]
+
+    @classmethod
+    def empty(cls, size: int) -> LoadedPieces:
+        return cls(np.empty(size, np.uint32), *(np.empty(size, np.int32) for _ in range(3)))
+
+    def select(self, which: Any) -> LoadedPieces:
+        return LoadedPieces(*(each[which] for each in self))
+
+
+def first_touch_shares(
+    streams: WarpStreams, sampled: Sequence[int], at_once: int, code: InstructionTable, waited_share: float
+) -> NDArray[np.float64]:
     """By instruction: of the pieces that a block loads first with it, the share that no other concurrently running
     block has loaded before.
 
-    streams   of the blocks `asked` and of those that share lines with them
+    streams   of the blocks `sampled` and of those that share lines with them
+    waited_share   of what a neighbour has loaded before, that counts as loaded first
     """
 
-    def loaded(share: float, *lists: NDArray[Any]) -> int:
-        code = rows, firsts, lasts, np.zeros(PHASES, np.int64)
-        return int(_loaded(streams.words, streams.starts, streams.ends, streams.warps, *code, share, *lists))
+    def read_loads(share: float, out: LoadedPieces) -> int:
+        return int(_read_loads(streams.arrays, code, np.zeros(PHASES, np.int64), share, out))
 
-    share = min(1.0, ENOUGH / max(loaded(1.0, *_lists(0)), 1))
-    made = _lists(min(loaded(share, *_lists(0)), MOST))  # a sample of few pieces may have more entries than expected
-    n = min(loaded(share, *made), MOST)
-    pieces, places, stages, by = (each[:n] for each in made)
-    numbers = np.array(streams.blocks, np.int64)[places]
-    order = np.lexsort((stages, numbers, pieces))
-    pieces, numbers, stages, by = pieces[order], numbers[order], stages[order], by[order]
+    nothing = LoadedPieces.empty(0)
+    share = min(1.0, ENOUGH / max(read_loads(1.0, nothing), 1))
+    # A sample of few pieces may have more entries than expected.
+    loads = LoadedPieces.empty(min(read_loads(share, nothing), MOST))
+    n = min(read_loads(share, loads), MOST)
+    loads = loads.select(slice(n))
+    numbers = np.array(streams.blocks, np.int64)[loads.blocks]
+    order = np.lexsort((loads.stages, numbers, loads.pieces))
+    loads, numbers = loads.select(order), numbers[order]
     new = np.ones(n, bool)
-    new[1:] = (pieces[1:] != pieces[:-1]) | (numbers[1:] != numbers[:-1])
-    pieces, numbers, stages, by = pieces[new], numbers[new], stages[new], by[new]
-    found = np.zeros((2, rows.shape[0]))
-    window = at_once / (float(stages.max(initial=0)) + 1.0)
-    _first(pieces, numbers, stages, by, np.isin(numbers, np.array(asked, np.int64)), at_once, window, found)
-    alone = np.where(found[0] > 0, found[1] / np.maximum(found[0], 1.0), 1.0)
-    return alone + ALL_THE_SAME * (1 - alone)
+    new[1:] = (loads.pieces[1:] != loads.pieces[:-1]) | (numbers[1:] != numbers[:-1])
+    loads, numbers = loads.select(new), numbers[new]
+    counts = FirstTouchCounts(np.zeros(code.kind.size), np.zeros(code.kind.size))
+    window = at_once / (float(loads.stages.max(initial=0)) + 1.0)
+    _count_first_touches(loads, numbers, np.isin(numbers, np.array(sampled, np.int64)), at_once, window, counts)
+    alone = np.where(counts.loads > 0, counts.first / np.maximum(counts.loads, 1.0), 1.0)
+    return alone + waited_share * (1 - alone)
 
 
-def _lists(room: int) -> tuple[NDArray[Any], ...]:
-    return tuple(np.empty(room, kind) for kind in (np.uint32, np.int32, np.int32, np.int32))
+class FirstTouchCounts(NamedTuple):
+    """By instruction: pieces that the sampled blocks load, and those of them that no block has loaded before."""
+
+    loads: NDArray[np.float64]
+    first: NDArray[np.float64]
 
 
 @compiled
-def _first(pieces, numbers, stages, by, asked, at_once, window, found):  # type: ignore[no-untyped-def]
-    """found: by instruction, pieces loaded by the blocks `asked`, and those that no block has loaded before."""
+def _count_first_touches(loads, numbers, sampled, at_once, window, counts):  # type: ignore[no-untyped-def]
+    """loads: sorted by piece and block;  numbers: of their blocks in the grid;  sampled: whether to count them."""
     start = 0
-    while start < pieces.size:
+    while start < loads.pieces.size:
         end = start
-        while end < pieces.size and pieces[end] == pieces[start]:
+        while end < loads.pieces.size and loads.pieces[end] == loads.pieces[start]:
             end += 1
         for k in range(start, end):
-            if asked[k]:
-                wave = numbers[k] // at_once
-                near = at_once if wave == 0 else window
-                first = True
-                at = k - 1
-                while first and at >= start and numbers[at] // at_once == wave:
-                    first = not (numbers[k] - numbers[at] > near or stages[at] < stages[k])
-                    at -= 1
-                at = k + 1
-                while first and at < end and numbers[at] // at_once == wave and numbers[at] - numbers[k] <= near:
-                    first = not stages[at] < stages[k]
-                    at += 1
-                found[0, by[k]] += 1.0
-                found[1, by[k]] += float(first)
+            if sampled[k]:
+                counts.loads[loads.instructions[k]] += 1.0
+                counts.first[loads.instructions[k]] += float(_is_first(k, start, end, loads, numbers, at_once, window))
         start = end
 
 
 @compiled
-def _loaded(words, starts, ends, warps, rows, firsts, lasts, base, share, pieces, blocks, stages, by):  # type: ignore[no-untyped-def]
-    """Number of pieces that global-memory loads reach; as many as fit are stored with block, stage and instruction."""
+def _is_first(k, start, end, loads, numbers, at_once, window):  # type: ignore[no-untyped-def]
+    """Whether none of the other loads of the same piece, start to end, comes before load k."""
+    stages, wave = loads.stages, numbers[k] // at_once
+    near = at_once if wave == 0 else window
+    at = k - 1
+    while at >= start and numbers[at] // at_once == wave:
+        if numbers[k] - numbers[at] > near or stages[at] < stages[k]:
+            return False
+        at -= 1
+    at = k + 1
+    while at < end and numbers[at] // at_once == wave and numbers[at] - numbers[k] <= near:
+        if stages[at] < stages[k]:
+            return False
+        at += 1
+    return True
+
+
+@compiled
+def _read_loads(trace, code, phase_stages, share, out):  # type: ignore[no-untyped-def]
+    """Number of pieces that global-memory loads reach; as many as fit into `out` are stored.
+
+    phase_stages   buffer for the first stage of each phase, which the slowest warp of a block decides
+    """
     n = 0
-    for block in range(starts.size // warps):
-        for k in range(base.size):
-            base[k] = 0
-        for writes in range(2):
-            if writes:
-                for k in range(1, base.size):
-                    base[k] += base[k - 1]
-            for warp in range(block * warps, (block + 1) * warps):
-                at, phase, stage, pending = starts[warp], 0, 0, 0
-                while at < ends[warp]:
-                    if words[at] < ENTER:  # access of an instruction that is repeated at the same place
-                        at += length(words[at])
-                        continue
-                    number = basic_block(words[at])
-                    at += OF_WARP
-                    for i in range(firsts[number], lasts[number] + 1):
-                        kind = rows[i, p.KIND]
-                        waits = rows[i, p.WAITS] & pending > 0 or (kind == p.GROUP_WAIT and pending >> 8 > 0)
-                        if waits:
-                            stage, pending = stage + 1, 0
-                        if kind == p.BARRIER:
-                            if not writes and phase + 1 < base.size:
-                                base[phase + 1] = max(base[phase + 1], stage)
-                            phase, stage = min(phase + 1, base.size - 1), 0
-                        while at < ends[warp] and words[at] < ENTER and instruction(words[at]) == i:
-                            size = length(words[at])
-                            asks = kind in (p.LOAD, p.COPY, p.ATOMIC, p.REDUCE) and space(words[at]) == laid.GLOBAL
-                            if asks and kind != p.REDUCE:
-                                pending |= 256 if kind == p.COPY else 1 << max(rows[i, p.SETS], 0)
-                            if asks and writes:
-                                before = np.uint32(0xFFFFFFFF)
-                                for k in range(at + laid.ACCESSED, at + size):
-                                    piece = words[k] >> np.uint32(1)
-                                    if piece != before and (share >= 1.0 or hashed(np.int64(piece) + 77) < share):
-                                        if n < pieces.size:
-                                            pieces[n], blocks[n] = piece, block
-                                            stages[n], by[n] = base[phase] + stage, i
-                                        n += 1
-                                    before = piece
-                            at += size
+    for block in range(trace.starts.size // trace.warps):
+        for k in range(phase_stages.size):
+            phase_stages[k] = 0
+        for warp in range(block * trace.warps, (block + 1) * trace.warps):
+            n = _walk_warp(trace, code, WarpWalk(block, warp, True), phase_stages, share, out, n)
+        for k in range(1, phase_stages.size):
+            phase_stages[k] += phase_stages[k - 1]
+        for warp in range(block * trace.warps, (block + 1) * trace.warps):
+            n = _walk_warp(trace, code, WarpWalk(block, warp, False), phase_stages, share, out, n)
+    return n
+
+
+class WarpWalk(NamedTuple):
+    """Walk over the trace of one warp of a block: to find the lengths of its phases, or to store its loads."""
+
+    block: int
+    warp: int
+    finds_phases: bool
+
+
+@compiled
+def _walk_warp(trace, code, walk, phase_stages, share, out, n):  # type: ignore[no-untyped-def]
+    """Pieces so far, n before this warp."""
+    words, end = trace.words, trace.ends[walk.warp]
+    at, phase, stage, pending = trace.starts[walk.warp], 0, 0, 0
+    while at < end:
+        if words[at] < ENTER:  # access of an instruction that is repeated at the same place
+            at += length(words[at])
+            continue
+        number = basic_block(words[at])
+        at += OF_WARP
+        for i in range(code.firsts[number], code.lasts[number] + 1):
+            kind = code.kind[i]
+            if code.wait_mask[i] & pending > 0 or (kind == Kind.COPY_WAIT and pending >> 8 > 0):
+                stage, pending = stage + 1, 0
+            if kind == Kind.BARRIER:
+                if walk.finds_phases and phase + 1 < phase_stages.size:
+                    phase_stages[phase + 1] = max(phase_stages[phase + 1], stage)
+                phase, stage = min(phase + 1, phase_stages.size - 1), 0
+            while at < end and words[at] < ENTER and instruction(words[at]) == i:
+                size = length(words[at])
+                if kind in (Kind.LOAD, Kind.ASYNC_COPY, Kind.ATOMIC, Kind.REDUCTION) and space(words[at]) == GLOBAL:
+                    if kind != Kind.REDUCTION:
+                        pending |= 256 if kind == Kind.ASYNC_COPY else 1 << max(code.write_barrier[i], 0)
+                    if not walk.finds_phases:
+                        sectors = SectorRange(words, at + ACCESSED, at + size)
+                        n = _store_pieces(sectors, walk.block, phase_stages[phase] + stage, i, share, out, n)
+                at += size
+    return n
+
+
+class SectorRange(NamedTuple):
+    """Sectors words[first:last] of an access."""
+
+    words: Any
+    first: int
+    last: int
+
+
+@compiled
+def _store_pieces(sectors, block, stage, i, share, out, n):  # type: ignore[no-untyped-def]
+    """Store the pieces of an access, each once; returns their number, n before."""
+    before = np.uint32(0xFFFFFFFF)
+    for k in range(sectors.first, sectors.last):
+        piece = sectors.words[k] >> np.uint32(1)
+        if piece != before and (share >= 1.0 or hashed(np.int64(piece) + 77) < share):
+            if n < out.pieces.size:
+                out.pieces[n], out.blocks[n], out.stages[n], out.instructions[n] = piece, block, stage, i
+            n += 1
+        before = piece
     return n

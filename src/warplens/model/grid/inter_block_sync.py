@@ -23,6 +23,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import IntEnum
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,32 +32,32 @@ from warplens.core.counts import Trace
 from warplens.core.program import Program
 from warplens.counters.opcodes import width
 from warplens.machine import Speeds
+from warplens.machine.parameter import assumed
 from warplens.model.grid.simulated_blocks import SimulatedBlocks
-from warplens.model.trace.warp_streams import ReachedLines, WarpStreams, sectors_of
+from warplens.model.trace.warp_streams import ReachedSectors, WarpStreams, sectors_of
 from warplens.sass.block_queue import PUBLISHES, waiting_loads
 
 WAITING = "its blocks wait for each other, and a prediction runs only some of them: measure it on a GPU"
-WAITED, SAID = 1, 2
-FIRST_BLOCKS = 48  # effort: analysed
-ENOUGH = 200_000  # effort: sectors analysed
+FIRST_BLOCKS = assumed(48, "blocks", "effort: to analyse")
+ENOUGH = assumed(200_000, "sectors", "effort: to analyse")
+
+
+class FlagAccess(IntEnum):
+    """Kinds of accesses to words by which blocks synchronise."""
+
+    POLL = 1
+    PUBLISH = 2
 
 
 @dataclass(frozen=True)
 class InterBlockSync:
-    """Extra cycles: before: of all waits for earlier blocks;  met: of the grid barriers."""
+    """Extra cycles: of all waits for earlier blocks, and of the grid barriers."""
 
-    before: float = 0.0
-    met: float = 0.0
-
-    def limit(self, cycles: float) -> str:
-        """Text for the limit of a launch of so many cycles, "" unless these waits dominate."""
-        if 2 * self.before <= cycles:
-            return ""
-        share = 100 * min(self.before / cycles, 1.0)
-        return f"each block waits for what one before it says ({share:.0f} % of the time)"
+    chain_cycles: float = 0.0
+    grid_barrier_cycles: float = 0.0
 
 
-def waits_of(
+def inter_block_sync(
     program: Program,
     trace: Trace,
     chosen: SimulatedBlocks,
@@ -67,16 +68,16 @@ def waits_of(
     if not loads or total < 2:
         return InterBlockSync()
     kinds = np.zeros(len(program.instructions), np.int64)
-    kinds[[i.index for i in program.instructions if i.base in PUBLISHES]] = SAID
-    kinds[loads] = WAITED
+    kinds[[i.index for i in program.instructions if i.base in PUBLISHES]] = FlagAccess.PUBLISH
+    kinds[loads] = FlagAccess.POLL
 
     count = min(total, FIRST_BLOCKS)
     seen = sectors_of(recorded(tuple(range(count))), kinds, np.full(kinds.size, 4), ENOUGH)
     links = longest_chain(seen, count)
     if links == 0:
-        return InterBlockSync(met=_met(_looks(seen), speeds))
-    if not _says_first(seen, count):
-        link = speeds.hand_over_cycles + _fenced(program, loads) * speeds.latency_fence
+        return InterBlockSync(grid_barrier_cycles=_grid_barrier_cycles(_poll_counts(seen), speeds))
+    if not _publishes_first(seen, count):
+        link = speeds.hand_over_cycles + _has_fence(program, loads) * speeds.latency_fence
         return InterBlockSync(total * links / max(count - 1, 1) * link)
     words = sum(trace.bytes[i] / (width(program.instructions[i]) / 8) for i in loads)
     at_once = max(words / max(sum(trace.requests[i] for i in loads), 1), 1.0)
@@ -84,12 +85,12 @@ def waits_of(
     return InterBlockSync(total / together * math.sqrt(2.0 * together / at_once) * speeds.look_back_cycles)
 
 
-def _looks(seen: ReachedLines) -> NDArray[np.float64]:
+def _poll_counts(seen: ReachedSectors) -> NDArray[np.float64]:
     """Polls of each block."""
-    return np.bincount(seen.blocks[seen.kinds == WAITED]) / seen.share
+    return np.bincount(seen.blocks[seen.kinds == FlagAccess.POLL]) / seen.share
 
 
-def _met(looks: NDArray[np.float64], speeds: Speeds) -> float:
+def _grid_barrier_cycles(looks: NDArray[np.float64], speeds: Speeds) -> float:
     """In the emulator a block polls twice at each grid barrier, first without success, but once at the last one:
     that extra poll is in the time of the simulated blocks."""
     if not looks.size:
@@ -97,17 +98,21 @@ def _met(looks: NDArray[np.float64], speeds: Speeds) -> float:
     return math.ceil(float(looks.mean()) / 2) * max(speeds.meeting_cycles - speeds.latency_l2, 0.0)
 
 
-def _fenced(program: Program, loads: list[int]) -> bool:
+def _has_fence(program: Program, loads: list[int]) -> bool:
     """Whether a fence lies between the spin wait and the block's own publishing store."""
     behind = [i for i in program.instructions if i.index > max(loads) and (i.base in PUBLISHES or i.base == "MEMBAR")]
     return bool(behind) and behind[0].base == "MEMBAR"
 
 
-def longest_chain(seen: ReachedLines, count: int) -> int:
+def longest_chain(seen: ReachedSectors, count: int) -> int:
     """Length of the longest chain of waits among `count` blocks; 0 where most wait for one word, which is a grid
     barrier."""
-    waited = {block: set(seen.sectors[(seen.kinds == WAITED) & (seen.blocks == block)]) for block in range(count)}
-    said = {block: set(seen.sectors[(seen.kinds == SAID) & (seen.blocks == block)]) for block in range(count)}
+    waited = {
+        block: set(seen.sectors[(seen.kinds == FlagAccess.POLL) & (seen.blocks == block)]) for block in range(count)
+    }
+    said = {
+        block: set(seen.sectors[(seen.kinds == FlagAccess.PUBLISH) & (seen.blocks == block)]) for block in range(count)
+    }
     if count > 4 and len(set().union(*waited.values())) <= 2:
         return 0
     links = [0] * count
@@ -117,13 +122,13 @@ def longest_chain(seen: ReachedLines, count: int) -> int:
     return max(links)
 
 
-def _says_first(seen: ReachedLines, count: int) -> bool:
+def _publishes_first(seen: ReachedSectors, count: int) -> bool:
     """Whether most blocks publish to the polled words before they wait themselves."""
-    there = np.isin(seen.sectors, seen.sectors[seen.kinds == WAITED])
+    there = np.isin(seen.sectors, seen.sectors[seen.kinds == FlagAccess.POLL])
     first = others = 0
     for block in range(1, count):
         mine = seen.kinds[there & (seen.blocks == block)]
-        if (mine == WAITED).any():
+        if (mine == FlagAccess.POLL).any():
             others += 1
-            first += int(mine[0] == SAID)
+            first += int(mine[0] == FlagAccess.PUBLISH)
     return 2 * first > others

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 Shares = NDArray[np.float64]
 
 
-def fetched_anew(unused: float, apart: float, beside: float) -> float:
+def refetch_share(unused: float, apart: float, beside: float) -> float:
     """Share of a piece's uses that read DRAM, if for `unused` uses of its line the reuse distance exceeds the L2
     capacity.
 
@@ -30,7 +30,7 @@ def fetched_anew(unused: float, apart: float, beside: float) -> float:
     return float(min(((1 - beside) * unused + beside * at_home) * pieces, 1.0))
 
 
-def beside_home(recent: Shares, uses: Shares) -> Shares:
+def allocated_lines(recent: Shares, uses: Shares) -> Shares:
     """Lines allocated at home and as copies: `recent` of them have been used recently, `uses` times each on average.
     Uses of one line are clustered where they are more than random ones would be."""
     unused = np.clip(1 - recent, 1e-9, 1.0)

@@ -32,7 +32,7 @@ def sharers(sectors: NDArray[np.uint32], blocks: Numbers, centres: Sequence[int]
     found = np.ones(of.size, np.int64)
     for x, y, z in offsets(grid):
         there = np.ones(of.size, bool)
-        for at, size, step in zip(places(of, grid), grid, (x, y, z), strict=True):
+        for at, size, step in zip(coordinates(of, grid), grid, (x, y, z), strict=True):
             there &= (at + step >= 0) & (at + step < size)
         wanted = place | np.where(there, of + x + grid[0] * (y + grid[1] * z), 0).astype(np.uint64)
         at = np.minimum(np.searchsorted(pairs, wanted), pairs.size - 1)
@@ -40,7 +40,7 @@ def sharers(sectors: NDArray[np.uint32], blocks: Numbers, centres: Sequence[int]
     return found
 
 
-def places(blocks: Numbers, grid: Grid) -> tuple[Numbers, Numbers, Numbers]:
+def coordinates(blocks: Numbers, grid: Grid) -> tuple[Numbers, Numbers, Numbers]:
     """x, y, z of block numbers."""
     return blocks % grid[0], blocks // grid[0] % grid[1], blocks // (grid[0] * grid[1])
 
@@ -48,12 +48,14 @@ def places(blocks: Numbers, grid: Grid) -> tuple[Numbers, Numbers, Numbers]:
 def neighbours(some: Numbers, others: Numbers, grid: Grid) -> NDArray[np.bool_]:
     """Whether two blocks are neighbours, pair by pair."""
     near = np.ones(some.size, bool)
-    for a, b in zip(places(some, grid), places(others, grid), strict=True):
+    for a, b in zip(coordinates(some, grid), coordinates(others, grid), strict=True):
         near &= abs(a - b) <= 1
     return near
 
 
-def apart(lines: NDArray[np.uint32], blocks: NDArray[np.int32], when: NDArray[np.float64]) -> tuple[float, float]:
+def progress_distance(
+    lines: NDArray[np.uint32], blocks: NDArray[np.int32], when: NDArray[np.float64]
+) -> tuple[float, float]:
     """(distance in progress between blocks that load the same line: 0 in lockstep, 1 random; when they first do).
 
     when   share of the warp's trace before each entry

@@ -12,30 +12,36 @@ the requests of 24 do, in short launches and in long ones (`steps ... 512 betwee
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
+from warplens.machine import Microarchitecture
 from warplens.model.grid.sector_footprint import SectorFootprint
 from warplens.simc import compiled
 
-MOST = 4.0  # requests merged into one; source: joined.csv: of 132 blocks 26 %
-ONE_MORE = 16  # requesters for each further merge; assumed: fitted by hand to joined.csv: of 16 blocks 63 %, of 32 31 %
-# source: joined.csv
-TOGETHER = 300.0  # cycles: a second load of one warp is merged up to 150; at 300 half are (`second 0 words on`)
-# assumed: fitted by hand to joined.csv: after 32 lines of their own 35 %
-DRIFT = 0.02  # cycles by which blocks drift apart, per cycle since the launch
-MOST_APART = 1100.0  # cycles; assumed: fitted by hand to joined.csv
+
+class MergeSettings(NamedTuple):
+    """Cycles: together: within which requests are merged;  drift, most_apart: by which blocks drift apart, per cycle
+    since the launch, and at most."""
+
+    together: float
+    drift: float
+    most_apart: float
 
 
-def group_of(pieces: SectorFootprint, at_once: int, active: int) -> float:
+def coalesced_requests(pieces: SectorFootprint, at_once: int, active: int, units: Microarchitecture) -> float:
     """Requests for a piece of 64 bytes that are merged into one if all concurrent blocks run in lockstep."""
     different = pieces.of(at_once)
     blocks = pieces.each * at_once / different if different else 1.0
-    return min(1 + max(min(blocks, active) - 1, 0.0) / ONE_MORE, MOST)
+    return min(1 + max(min(blocks, active) - 1, 0.0) / units.merge_requesters, units.merge_most_requests)
 
 
 @compiled
-def arriving(group, apart, since):  # type: ignore[no-untyped-def]
+def arrival_share(group, apart, since, settings):  # type: ignore[no-untyped-def]
     """Share of the requests that arrive at L2, so many cycles after the launch began.
 
-    group   requests merged in lockstep;  apart: distance in progress between blocks (neighbours.apart)
+    group   requests merged in lockstep;  apart: distance in progress between blocks (neighbours.progress_distance)
+    settings   MergeSettings
     """
-    spread = max(TOGETHER, max(min(DRIFT * since, MOST_APART), apart * since))
-    return 1.0 / (1.0 + (group - 1.0) * TOGETHER / spread)
+    together = settings.together
+    spread = max(together, max(min(settings.drift * since, settings.most_apart), apart * since))
+    return 1.0 / (1.0 + (group - 1.0) * together / spread)

@@ -14,9 +14,12 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-SHORT = 0.25  # assumed: gaps below half the average, relative to random ones: fewer mean that the order is not random
-SHARED_BY = 1.5  # assumed: blocks that share a sector, from which on their order matters
-ENOUGH = 16  # assumed: gaps that are a large enough sample
+from warplens.machine.parameter import assumed
+
+# Gaps between uses below half the average, relative to those in a random order.
+SHORT = assumed(0.25, "share", "fewer mean that the order is not random")
+SHARED_BY = assumed(1.5, "blocks", "from as many on that share a sector their order matters")
+ENOUGH = assumed(16, "gaps", "a large enough sample")
 
 
 @dataclass(frozen=True)
@@ -28,7 +31,7 @@ class ReuseDistance:
     power: float = 1.0
     turn: float = 0.0
 
-    def kept(self, kept: float, lost: float) -> float:
+    def hit_share(self, kept: float, lost: float) -> float:
         """Share of the uses after the first that hit if those within `kept` blocks do, and of equidistant ones some
         up to `lost` blocks."""
         if not self.gaps.size:
@@ -49,7 +52,7 @@ class ReuseDistance:
 NEVER_AGAIN = ReuseDistance()
 
 
-def reuse(gaps: NDArray[np.float64], uses: float, seen: float, total: int) -> ReuseDistance:
+def reuse_distance(gaps: NDArray[np.float64], uses: float, seen: float, total: int) -> ReuseDistance:
     """uses: blocks that share a sector;  seen: sampled ones;  total: blocks of the grid"""
     half = total / (2 * max(uses, 1.0))
     by_chance = 1 - (1 - half / total) ** max(seen, 1.0)

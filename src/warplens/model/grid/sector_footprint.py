@@ -15,18 +15,29 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from warplens.model.grid.l2_partitions import beside_home, fetched_anew
+from warplens.machine.parameter import assumed
+from warplens.model.grid.l2_partitions import allocated_lines, refetch_share
 from warplens.model.grid.neighbours import neighbours
-from warplens.model.grid.reuse_distance import NEVER_AGAIN, ReuseDistance, reuse
+from warplens.model.grid.reuse_distance import NEVER_AGAIN, ReuseDistance, reuse_distance
 from warplens.model.grid.simulated_blocks import Grid
 
-ERRORS = 2.0  # standard errors by which an estimate may be below the whole buffer, which then counts as reached
-COMMON = 4  # assumed: sampled blocks, from which on a sector counts as common, unless random sharing gives as many
-MORE_THAN_CHANCE = 1.25  # assumed: times the number from random sharing
+# By which an estimate may be below the whole buffer, which then counts as reached.
+ERRORS = assumed(2.0, "standard errors", "nineteen of twenty estimates are nearer")
+COMMON = assumed(4, "sampled blocks", "a sector of so many is common, unless random sharing gives as many")
+MORE_THAN_CHANCE = assumed(1.25, "factor", "more than random sharing gives, by more than chance")
+
+
+class SectorClass(NamedTuple):
+    """Sectors that equally many blocks share, and their reuse distance."""
+
+    sectors: float
+    shared: float
+    reuse: ReuseDistance
 
 
 @dataclass(frozen=True)
@@ -71,67 +82,67 @@ class SectorFootprint:
         found = self.common * (1 - 2 ** (1 - self.widely)) + self.others * (1 - 2 ** (1 - self.shared))
         return found / every if every else 0.0
 
-    def _classes(self) -> tuple[tuple[float, float, ReuseDistance], ...]:
-        """(sectors, blocks that share each, reuse distance) of both classes."""
+    def _classes(self) -> tuple[SectorClass, SectorClass]:
         return (
-            (self.common, self.widely, self.commons_again), (self.others, self.shared, self.others_again)
-        )  # fmt: skip
+            SectorClass(self.common, self.widely, self.commons_again),
+            SectorClass(self.others, self.shared, self.others_again),
+        )
 
-    def recent(self, windows: NDArray[np.float64]) -> NDArray[np.float64]:
+    def working_set(self, windows: NDArray[np.float64]) -> NDArray[np.float64]:
         """Distinct sectors that the last blocks have reached, for window sizes ascending from 0."""
-        found = sum(self._grown(windows, *each) for each in self._classes())
+        found = sum(self._working_set_growth(windows, *each) for each in self._classes())
         return np.minimum(found, self.most)
 
-    def copied(self, windows: NDArray[np.float64]) -> NDArray[np.float64]:
+    def partition_copies(self, windows: NDArray[np.float64]) -> NDArray[np.float64]:
         """Likewise, sectors that the other of two L2 partitions holds as well, less those that only that one holds
         (l2_partitions.py)."""
         found = np.zeros(windows.size)
         for sectors, shared, again in self._classes():
-            grown = self._grown(windows, sectors, shared, again)
+            grown = self._working_set_growth(windows, sectors, shared, again)
             if again.turn or not sectors:
                 found += grown * (0.5 + 0.5 * self.by_both)
             else:
                 uses = windows * shared / self.total
-                found += sectors * (beside_home(grown / sectors, uses) - grown / sectors)
+                found += sectors * (allocated_lines(grown / sectors, uses) - grown / sectors)
         return np.minimum(found, self.most)
 
-    def _grown(
+    def _working_set_growth(
         self, windows: NDArray[np.float64], sectors: float, shared: float, again: ReuseDistance
     ) -> NDArray[np.float64]:
         """Working-set growth (Denning, "The working set model", 1968): a window grows by uses whose previous use
         lies before it, that is after a longer gap, and by first uses."""
         middles, steps = (windows[1:] + windows[:-1]) / 2, np.diff(windows)
         left = 1 - middles / self.total
-        gone = 1 - np.array([again.kept(w, w) for w in middles])
+        gone = 1 - np.array([again.hit_share(w, w) for w in middles])
         first = np.maximum(1 - middles / max(self.total - again.span(shared), 1.0), 0.0)
         new = np.minimum((gone + (first - gone) / max(shared, 1.0)) / np.maximum(left, 1e-9), 1.0)
         grown = np.cumsum(sectors * shared / self.total * new * steps)
         return np.concatenate([[0.0], np.minimum(grown, sectors)])
 
-    def forgotten(self, kept: float, lost: float) -> SectorFootprint:
+    def miss_footprint(self, kept: float, lost: float) -> SectorFootprint:
         """Footprint if reuse after more than `kept` blocks misses: the sector has been evicted.
 
         lost   of equidistant uses, some hit until so many blocks have passed
         """
-        return self._fetched([1 - again.kept(kept, lost) for _, _, again in self._classes()])
+        return self._with_refetches(*(1 - each.reuse.hit_share(kept, lost) for each in self._classes()))
 
-    def left_in_l2(self, lines: SectorFootprint, kept: float, lost: float, beside: float) -> SectorFootprint:
+    def dram_footprint(self, lines: SectorFootprint, kept: float, lost: float, beside: float) -> SectorFootprint:
         """Likewise where L2 holds `lines` and DRAM is read for these sectors; beside: share of the uses that may hit
         a copy in the partition that is not their home (l2_partitions.py)."""
         anew = []
         for (_, shared, again), (_, line_shared, line_again) in zip(self._classes(), lines._classes(), strict=True):
-            unused = 1 - again.kept(kept, lost)
+            unused = 1 - again.hit_share(kept, lost)
             if not again.turn and line_again.gaps.size:
                 apart = min(max(line_shared / shared - 1, 0.0), 1.0)
                 full = 1 - kept / self.total  # share of the uses after L2 has filled up
-                unused = full * fetched_anew(1 - line_again.kept(kept, lost), apart, beside)
+                unused = full * refetch_share(1 - line_again.hit_share(kept, lost), apart, beside)
             anew.append(unused)
-        return self._fetched(anew)
+        return self._with_refetches(*anew)
 
-    def _fetched(self, anew: list[float]) -> SectorFootprint:
-        """anew: share of the uses after the first that miss, of both classes."""
-        common = self.common * (1 + (self.widely - 1) * anew[0])
-        others = self.others * (1 + (self.shared - 1) * anew[1])
+    def _with_refetches(self, of_common: float, of_others: float) -> SectorFootprint:
+        """Shares of the uses after the first that miss, of both classes."""
+        common = self.common * (1 + (self.widely - 1) * of_common)
+        others = self.others * (1 + (self.shared - 1) * of_others)
         again = common - self.common + others - self.others
         return replace(
             self, common=common, widely=self.common * self.widely / common if common else 1.0,
@@ -159,8 +170,8 @@ def footprint(
     _, times = np.unique(places, return_counts=True)
     again = np.flatnonzero(places[1:] == places[:-1])
     gaps = (pairs[again + 1] - pairs[again]).astype(np.float64)
-    chance = _anyone(pairs, again, sampled)
-    usual = (times >= COMMON).sum() <= MORE_THAN_CHANCE * chance * _by_chance(times)
+    chance = _pair_randomness(pairs, again, sampled)
+    usual = (times >= COMMON).sum() <= MORE_THAN_CHANCE * chance * _expected_common(times)
     limit = times.max() + 1 if usual else COMMON
     common = np.repeat(times, times - 1) >= limit  # by gap: whether its sector is common
     each, accesses = pairs.size / sampled / share, sectors.size / sampled / share
@@ -168,7 +179,7 @@ def footprint(
         shared = pairs.size / times.size
         return SectorFootprint(
             total, each, 0.0, 1.0, times.size / share, shared, most, times.size, accesses,
-            others_again=reuse(gaps, shared, shared, total),
+            others_again=reuse_distance(gaps, shared, shared, total),
         )  # fmt: skip
     many = times[times >= limit]
     few = times[times < limit]
@@ -176,12 +187,12 @@ def footprint(
     if beside.size and gaps.size:
         after, before = (blocks_of(pairs[again + n]) for n in (1, 0))
         met *= 1 - float(neighbours(after[~common], before[~common], grid).mean()) if (~common).any() else 1.0
-    shared = _shared(few, met, (total - 1) / max(sampled - 1, 1), chance)
+    shared = _mean_sharers(few, met, (total - 1) / max(sampled - 1, 1), chance)
     if beside.size:
         shared = 1 / float((1 / (shared - 1 + beside)).mean())
     others = max(float(few.sum()) * total / sampled / shared, float(few.size)) / share
     whole = most - many.size / share
-    met_by = max(_pairs_of_blocks(pairs, again[~common]), 1)
+    met_by = max(_count_block_pairs(pairs, again[~common]), 1)
     if met and 0 < whole <= others * (1 + ERRORS / math.sqrt(met_by)):
         others, shared = whole, shared * others / whole
     widely = float(many.mean()) * total / sampled if many.size else 1.0
@@ -189,19 +200,19 @@ def footprint(
     seen = float((few * gaps_of).sum() / gaps_of.sum()) if gaps_of.any() else 2.0  # sharers, by gap
     return SectorFootprint(
         total, each, many.size / share, widely, others, shared, most, times.size, accesses,
-        reuse(gaps[common], widely, widely * sampled / total, total),
-        reuse(gaps[~common], shared, seen, total),
+        reuse_distance(gaps[common], widely, widely * sampled / total, total),
+        reuse_distance(gaps[~common], shared, seen, total),
     )  # fmt: skip
 
 
-def _anyone(pairs: NDArray[np.uint64], again: NDArray[np.int64], sampled: int) -> float:
+def _pair_randomness(pairs: NDArray[np.uint64], again: NDArray[np.int64], sampled: int) -> float:
     """1 where any two blocks are equally likely to share a sector, 0 where a few share all."""
     every = max(sampled * (sampled - 1) / 2, 1.0)
     expected = -every * math.expm1(-again.size / every)
-    return min(_pairs_of_blocks(pairs, again) / expected, 1.0) if again.size else 0.0
+    return min(_count_block_pairs(pairs, again) / expected, 1.0) if again.size else 0.0
 
 
-def _shared(times: NDArray[np.int64], met: float, scale: float, anyone: float) -> float:
+def _mean_sharers(times: NDArray[np.int64], met: float, scale: float, anyone: float) -> float:
     """Average sharers of a sector, if pairs of sampled blocks share one `met` times.
 
     If all sectors have m sharers, a shared one has m; if sharing is random with mean m, it has m + 1.  Triples decide
@@ -217,7 +228,7 @@ def _shared(times: NDArray[np.int64], met: float, scale: float, anyone: float) -
     return (1 + more) * (1 - chance) + more / -math.expm1(-more) * chance
 
 
-def _by_chance(times: NDArray[np.int64]) -> float:
+def _expected_common(times: NDArray[np.int64]) -> float:
     """Expected sectors with COMMON sharers or more under uniform sharing, from those with one and two (Poisson)."""
     one, two = float((times == 1).sum()), float((times == 2).sum())
     if not one:
@@ -227,7 +238,7 @@ def _by_chance(times: NDArray[np.int64]) -> float:
     return one / max(mean, 1e-9) * (math.exp(min(mean, 50.0)) - fewer)
 
 
-def _pairs_of_blocks(pairs: NDArray[np.uint64], again: NDArray[np.int64]) -> int:
+def _count_block_pairs(pairs: NDArray[np.uint64], again: NDArray[np.int64]) -> int:
     """Distinct pairs of consecutive blocks that share a sector: each pair counts once, whether it shares one sector
     or many."""
     both = blocks_of(pairs[again]) << 32 | blocks_of(pairs[again + 1])

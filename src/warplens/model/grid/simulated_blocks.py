@@ -9,50 +9,53 @@ from itertools import product
 from warplens.core.counts import Trace
 from warplens.counters.occupancy import Occupancy
 from warplens.machine import Machine
+from warplens.machine.parameter import assumed
 from warplens.model.instruction.sm_resources import SmResources
 
-ENOUGH = 4_000_000  # effort: warp instructions to simulate: a second or less
-SEVERAL = 600_000  # effort: likewise, of more than one SM: a sixth of a second
-FOOTPRINT_BLOCKS = 2048  # effort: of the footprint's sample
-FOOTPRINT_INSTRUCTIONS = 4_000_000  # effort: likewise
-FOOTPRINT_SECTORS = 8_000_000  # effort: that the blocks of a sample reach: of more than a million some are taken
-# effort: more would leave no memory for the rest
-ALL_SECTORS = 40_000_000  # sectors that all blocks may reach where all are sampled
-LEAST_BLOCKS = 8  # effort: of a sample
-# effort: of a sample
-PAIRS_BLOCKS = 32  # if a block shares its data with one in 60, some pairs of these share it
-PAIRS_INSTRUCTIONS = 32_000_000  # effort: a quarter of a second of execution
-AT_ONCE = 2  # at most so many times the blocks that start at once are resident on an SM (31 of 16 were seen)
-CENTRES = 24  # effort: blocks sampled with all their neighbours
-CENTRES_INSTRUCTIONS = 4_000_000  # effort: of these
+ENOUGH = assumed(4_000_000, "warp instructions", "effort: to simulate, a second or less")
+SEVERAL = assumed(600_000, "warp instructions", "effort: likewise, of more than one SM: a sixth of a second")
+FOOTPRINT_BLOCKS = assumed(2048, "blocks", "effort: of the footprint's sample")
+FOOTPRINT_INSTRUCTIONS = assumed(4_000_000, "warp instructions", "effort: likewise")
+# That the blocks of a sample reach; of more than a million some are taken.
+FOOTPRINT_SECTORS = assumed(8_000_000, "sectors", "effort: likewise")
+# That all blocks may reach where all are sampled.
+ALL_SECTORS = assumed(40_000_000, "sectors", "effort: more would leave no memory for the rest")
+LEAST_BLOCKS = assumed(8, "blocks", "effort: of a sample, at least")
+PAIRS_BLOCKS = assumed(32, "blocks", "effort: if a block shares data with one in 60, some pairs of these do")
+PAIRS_INSTRUCTIONS = assumed(32_000_000, "warp instructions", "effort: a quarter of a second of execution")
+# Blocks that are resident on an SM at most, by those that start at once.
+AT_ONCE = assumed(2, "factor", "31 of 16 were seen on an H200 (measurements/h200/seats.csv)")
+CENTRES = assumed(24, "blocks", "effort: sampled with all their neighbours")
+CENTRES_INSTRUCTIONS = assumed(4_000_000, "warp instructions", "effort: of these")
 
 
 @dataclass(frozen=True)
 class SimulatedBlocks:
-    """blocks   of one SM, in order;  more: others, for the footprint only;  of_blocks: all blocks of that SM
+    """blocks   of one SM, in order;  of_blocks: all blocks of that SM
 
-    centres     blocks sampled with their neighbours in the grid, none where `more` are all
-    alongside   blocks of other SMs that are simulated as well
-    active      SMs that have a block;  room: SM resources for blocks
+    other_sms   blocks of other SMs that are simulated as well
+    sample      randomly drawn blocks, for the footprint only
+    centres     blocks sampled with their neighbours in the grid, none where `sample` are all
+    active      SMs that have a block;  resources: of an SM for blocks
     """
 
     blocks: tuple[int, ...]
-    alongside: tuple[tuple[int, ...], ...]
-    more: tuple[int, ...]
+    other_sms: tuple[tuple[int, ...], ...]
+    sample: tuple[int, ...]
     centres: tuple[int, ...]
     of_blocks: int
     active: int
-    room: SmResources
+    resources: SmResources
 
     @property
     def resident(self) -> int:
         """Blocks of an SM that start at once."""
-        return self.room.resident
+        return self.resources.resident
 
     @property
     def simulated(self) -> tuple[int, ...]:
         """Blocks of all simulated SMs."""
-        return tuple(dict.fromkeys(self.blocks + sum(self.alongside, ())))
+        return tuple(dict.fromkeys(self.blocks + sum(self.other_sms, ())))
 
 
 def choose_blocks(trace: Trace, machine: Machine, occupancy: Occupancy) -> SimulatedBlocks:
@@ -64,21 +67,21 @@ def choose_blocks(trace: Trace, machine: Machine, occupancy: Occupancy) -> Simul
     count = whole
     if whole * each > ENOUGH:
         count = min(max(int(ENOUGH / each) // resident, 1) * resident, whole)
-    blocks = tuple(min(k * active + _turn(k, active, whole >= 2 * resident), total - 1) for k in range(count))
+    blocks = tuple(min(k * active + _assigned_sm(k, active, whole >= 2 * resident), total - 1) for k in range(count))
     pairs = min(PAIRS_BLOCKS, int(PAIRS_INSTRUCTIONS / each))
     wanted = min(max(int(FOOTPRINT_INSTRUCTIONS / each), pairs, LEAST_BLOCKS), FOOTPRINT_BLOCKS)
     sectors = int(trace.sectors.sum())
     few = FOOTPRINT_SECTORS / max(sectors / total, 1.0)  # blocks
     sample = min(wanted, max(int(few), pairs, LEAST_BLOCKS))
     every = total <= wanted and sectors <= ALL_SECTORS
-    more = tuple(range(total)) if every else scattered(total, min(sample, total))
+    more = tuple(range(total)) if every else random_blocks(total, min(sample, total))
     around = len(offsets(trace.launch.grid)) + 1
     most = min(CENTRES_INSTRUCTIONS / each, few)
     centres = min(CENTRES, int(most / around)) if total > len(more) else 0
-    alongside = _alongside(total, active, int(SEVERAL / (whole * each))) if whole <= resident else ()
+    other_sms = _blocks_of_other_sms(total, active, int(SEVERAL / (whole * each))) if whole <= resident else ()
     places = min(max(occupancy.places, resident), AT_ONCE * resident, whole)
     room = SmResources(resident, places, occupancy.seats, machine.limits.sub_partitions)
-    return SimulatedBlocks(blocks, alongside, more, scattered(total, centres), whole, active, room)
+    return SimulatedBlocks(blocks, other_sms, more, random_blocks(total, centres), whole, active, room)
 
 
 Grid = tuple[int, int, int]
@@ -90,7 +93,7 @@ def offsets(grid: Grid) -> tuple[Grid, ...]:
     return tuple((x, y, z) for z, y, x in product(*steps[::-1]) if (x, y, z) != (0, 0, 0))
 
 
-def with_neighbours(centres: Sequence[int], grid: Grid) -> tuple[int, ...]:
+def neighbourhoods(centres: Sequence[int], grid: Grid) -> tuple[int, ...]:
     """Numbers of these blocks and of all their neighbours, each once."""
     found = dict.fromkeys(centres)
     for x, y, z in offsets(grid):
@@ -101,20 +104,20 @@ def with_neighbours(centres: Sequence[int], grid: Grid) -> tuple[int, ...]:
     return tuple(found)
 
 
-def _alongside(total: int, active: int, count: int) -> tuple[tuple[int, ...], ...]:
+def _blocks_of_other_sms(total: int, active: int, count: int) -> tuple[tuple[int, ...], ...]:
     """Blocks of `count` SMs except the first, all assigned from the start: the launch ends with the slowest, and
     short launches differ by their random DRAM latencies."""
     count = min(count, active)
     return tuple(tuple(range(n * active // count, total, active)) for n in range(1, count))
 
 
-def _turn(number: int, active: int, anyone: bool) -> int:
+def _assigned_sm(number: int, active: int, anyone: bool) -> int:
     """Which of the SMs' next blocks is the `number`th of this one.  The first are dealt out in order; with many
     waves each goes to the first SM with a free slot, so that no SM has all blocks of one kind."""
     return (number * 0x9E3779B1 >> 7) % active if anyone else 0
 
 
-def scattered(total: int, count: int) -> tuple[int, ...]:
+def random_blocks(total: int, count: int) -> tuple[int, ...]:
     """`count` pseudo-random blocks, the same in every run."""
     found: dict[int, None] = {}
     state = 0

@@ -10,36 +10,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warplens.machine import Machine
+from warplens.machine.parameter import assumed, measured
 from warplens.model.grid.dirty_sectors import WHOLE, DirtySectors
 from warplens.model.grid.sector_footprint import SectorFootprint
 
-READ, WRITTEN = 64, 32  # bytes a DRAM access; source: `read sectors` of calibration.csv
+# Of a DRAM access: the unit in which the model counts pieces, on any GPU.
+READ = measured(64, "bytes", "measurements/h200/calibration.csv, `read sectors`")
+WRITTEN = measured(32, "bytes", "measurements/h200/calibration.csv, `read sectors`")
 SECTOR = 32
 LINE = 128
-# assumed: between the two
-FILLS_FROM = 0.5  # of the partial-sector capacity: filled above it (of words all over 8 MiB a tenth, over 16 MiB all)
-# assumed: fitted by hand to `stores alone` of calibration_counters.csv
-PARTS_GO = 0.6  # share of partially written sectors that are evicted early
-# Likewise with each store to a sector that other blocks complete (`chance 1 bytes` to `chance 8 bytes` of
-# l2_patterns.csv: of sectors of 32 stores 0.35, of 16 0.25 to 0.32, of 8 none to 0.09, of 4 none).
-STORE_GOES = 0.015  # assumed: fitted by hand to these
-# assumed: none would count as covered otherwise
-NEARLY = 0.9  # share of a sector that stores of many blocks must cover: their number is an estimate
-# source: `read 4_4` of calibration_counters.csv
-BEFORE = 0.038  # share of L2 that is dirty before the kernel starts: a kernel that only reads makes DRAM write 2.4 MB
-# assumed: fitted by hand to these
-BEFORE_GOES = (0.35, 0.6)  # L2 capacities moved until the first, the last is evicted (`rounds together`: 0.4 to 0.5)
+# Of a sector that the stores of many blocks must cover.
+NEARLY = assumed(0.9, "share", "their number is an estimate: none would count as covered otherwise")
 TWO_HALVES = 2
-WINDOWS = 48  # effort: window sizes of a launch
-# measurements/h200/l2_again.csv: of data read twice 36 MiB are kept and 48 evicted, of a copy 16 and 24.
-STORED_BESIDE = 0.7  # assumed: fitted by hand to these
-# assumed: fitted by hand to these
-TWICE, OFTEN = 1.23, 2.15  # capacities up to which lines survive (`rounds together`: 30 and 64 MiB, in both halves)
+WINDOWS = assumed(48, "window sizes", "effort: of a launch")
 
 
 @dataclass(frozen=True)
 class Evicted:
-    """Reuse distances, in blocks, after which L2 has evicted a line (SectorFootprint.forgotten).
+    """Reuse distances, in blocks, after which L2 has evicted a line (SectorFootprint.miss_footprint).
 
     kept           reuse within so many blocks hits
     twice, often   equidistant reuse misses after so many, with two uses, or many: frequently reused lines are protected
@@ -63,36 +51,37 @@ class Evicted:
         machine: Machine,
     ) -> Evicted:
         """lines: footprints of the lines that are read"""
-        speeds, windows = machine.speeds, _windows(total)
-        room = _room(lines, writes, changes, windows, machine) / machine.l2_bytes / speeds.kept_share
+        speeds, units, windows = machine.speeds, machine.microarchitecture, _windows(total)
+        room = _occupied_bytes(lines, writes, changes, windows, machine) / machine.l2_bytes / speeds.kept_share
         stored, parts = (
-            blocks_that_move(share * machine.l2_bytes, reads, writes, total)
+            blocks_for_bytes(share * machine.l2_bytes, reads, writes, total)
             for share in (speeds.lost_share, speeds.parts_share)
         )
         kept, twice, often = (
-            float(np.interp(size, room, windows)) if room[-1] > size else float(total) for size in (1.0, TWICE, OFTEN)
+            float(np.interp(size, room, windows)) if room[-1] > size else float(total)
+            for size in (1.0, units.twice, units.often)
         )
         return Evicted(kept, twice, often, stored, parts, int(speeds.halves))
 
-    def left_of(
+    def dram_footprint(
         self, read: SectorFootprint, lines: SectorFootprint, write: SectorFootprint, change: DirtySectors
     ) -> SectorFootprint:
         """Footprint that DRAM is read for;  lines: of its lines;  write, change: of the stores to the same buffer"""
         lost = self.often - (self.often - self.twice) * min(2 / read.uses, 1.0)
-        beside = (self.halves - 1) * (1 - _at_home(lines, write, change))
-        return read.left_in_l2(lines, self.kept, max(lost, self.kept), beside)
+        beside = (self.halves - 1) * (1 - _atomic_share(lines, write, change))
+        return read.dram_footprint(lines, self.kept, max(lost, self.kept), beside)
 
 
 def _windows(total: int) -> NDArray[np.float64]:
     return np.concatenate([[0.0], np.geomspace(0.5, total, WINDOWS)])
 
 
-def _at_home(read: SectorFootprint, write: SectorFootprint, change: DirtySectors) -> float:
+def _atomic_share(read: SectorFootprint, write: SectorFootprint, change: DirtySectors) -> float:
     """Share of the uses that are atomics, which go to the line's home partition."""
     return min(change.atomic * write.accesses / read.accesses, 1.0) if read.accesses else 0.0
 
 
-def _room(
+def _occupied_bytes(
     lines: Sequence[SectorFootprint],
     writes: Sequence[SectorFootprint],
     changes: Sequence[DirtySectors],
@@ -103,10 +92,10 @@ def _room(
     the other may hold a copy of what is read, and of most of what is stored."""
     second, room = float(machine.speeds.halves == TWO_HALVES), np.zeros(windows.size)
     for r, w, change in zip(lines, writes, changes, strict=True):
-        beside = second * (1 - _at_home(r, w, change))
-        read = LINE * (r.recent(windows) + beside * r.copied(windows))
-        stored = WRITTEN * (1 + second * (1 - change.atomic) * STORED_BESIDE)
-        room += np.maximum(read, w.recent(windows) * stored)
+        beside = second * (1 - _atomic_share(r, w, change))
+        read = LINE * (r.working_set(windows) + beside * r.partition_copies(windows))
+        stored = WRITTEN * (1 + second * (1 - change.atomic) * machine.microarchitecture.stored_copies)
+        room += np.maximum(read, w.working_set(windows) * stored)
     return room
 
 
@@ -115,7 +104,7 @@ def bytes_moved(reads: Sequence[SectorFootprint], writes: Sequence[SectorFootpri
     return sum(max(r.of(blocks) * READ, w.of(blocks) * WRITTEN) for r, w in zip(reads, writes, strict=True))
 
 
-def blocks_that_move(
+def blocks_for_bytes(
     size: float, reads: Sequence[SectorFootprint], writes: Sequence[SectorFootprint], total: int
 ) -> float:
     """Blocks that move so many bytes through L2; all of them where they move less."""
@@ -150,21 +139,22 @@ def write_back(
     machine: Machine,
 ) -> WriteBack:
     """At the end L2 holds what passed through it last: DRAM does not write the dirty part of that."""
-    speeds = machine.speeds
+    speeds, units = machine.speeds, machine.microarchitecture
     number, moved = len(writes), bytes_moved(reads, writes, total)
-    many = moved > FILLS_FROM * speeds.parts_share * machine.l2_bytes
+    many = moved > units.fills_from * speeds.parts_share * machine.l2_bytes
     wrote, last, filled, stores, fills = (np.zeros(number) for _ in range(5))
     for n, (f, part) in enumerate(zip(writes, parts, strict=True)):
         if not f.seen:
             continue
-        together = f.forgotten(evicted.parts, evicted.parts).of(total)
-        partial = 0.0 if _completed(f, part, evicted, total) else part.partial
-        whole = f.forgotten(evicted.stored, evicted.stored).of(total)
+        together = f.miss_footprint(evicted.parts, evicted.parts).of(total)
+        partial = 0.0 if _is_completed(f, part, evicted, total) else part.partial
+        whole = f.miss_footprint(evicted.stored, evicted.stored).of(total)
         wrote[n] = partial * together + (1 - partial) * whole
         last[n] = partial * together + (1 - partial) * min(whole, f.of(total))
         filled[n] = partial * whole if many else 0.0
-    held = last * held_at_end(reads, writes, parts, evicted, total, machine)
-    before = BEFORE * machine.l2_bytes / SECTOR * float(np.interp(moved / machine.l2_bytes, BEFORE_GOES, (0.0, 1.0)))
+    held = last * resident_share(reads, writes, parts, evicted, total, machine)
+    leaves = np.interp(moved / machine.l2_bytes, (units.dirty_before_stays, units.dirty_before_leaves), (0.0, 1.0))
+    before = units.dirty_before * machine.l2_bytes / SECTOR * float(leaves)
     all_stored = float(wrote.sum())
     all_work = by_dram = 0.0
     both = min(sum(2 * f.of(total) for f in reads) / max(all_stored, 1.0), 1.0)  # 1 if as much is read as written
@@ -182,14 +172,14 @@ def write_back(
     return WriteBack(stores, fills, left, float(filled.sum()), by_dram / all_work if all_work else 0.0)
 
 
-def _completed(write: SectorFootprint, part: DirtySectors, evicted: Evicted, total: int) -> bool:
+def _is_completed(write: SectorFootprint, part: DirtySectors, evicted: Evicted, total: int) -> bool:
     """Whether several blocks store the parts of a sector, and all of it before it is evicted."""
-    together = write.forgotten(evicted.parts, evicted.parts).of(total)
+    together = write.miss_footprint(evicted.parts, evicted.parts).of(total)
     others = write.each * total / max(together, 1.0) / part.blocks  # ratio of blocks that complete a part
     return part.bytes * max(others, 1.0) >= NEARLY * WHOLE
 
 
-def held_at_end(
+def resident_share(
     reads: Sequence[SectorFootprint],
     writes: Sequence[SectorFootprint],
     parts: Sequence[DirtySectors],
@@ -202,16 +192,16 @@ def held_at_end(
     With two L2 partitions, what is read from both occupies twice the space, and half of what is stored does.  A line of
     which little was stored is held as a whole.
     """
-    speeds, second = machine.speeds, float(machine.speeds.halves == TWO_HALVES)
+    speeds, units, second = machine.speeds, machine.microarchitecture, float(machine.speeds.halves == TWO_HALVES)
     windows = _windows(total)
     room, shares, dirty = np.zeros(windows.size), [], np.zeros(windows.size)
     for r, w, part in zip(reads, writes, parts, strict=True):
-        recent, most = w.recent(windows), max(w.of(total), 1.0)
+        recent, most = w.working_set(windows), max(w.of(total), 1.0)
         lines = max(part.lines * LINE / SECTOR / most, 1.0)
         stored = recent * lines * SECTOR
-        room += np.maximum(r.recent(windows) * READ * (1 + second * r.by_both), stored * (1 + second / 2))
-        by_each = -math.expm1(-STORE_GOES * w.accesses * total / most)
-        go = 1 - part.partial * (by_each if _completed(w, part, evicted, total) else PARTS_GO)
+        room += np.maximum(r.working_set(windows) * READ * (1 + second * r.by_both), stored * (1 + second / 2))
+        by_each = -math.expm1(-units.store_evicts * w.accesses * total / most)
+        go = 1 - part.partial * (by_each if _is_completed(w, part, evicted, total) else units.partial_evicted)
         dirty += stored * go
         shares.append(np.minimum(recent / most, 1.0) * go)
     full = speeds.lost_share * machine.l2_bytes

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,31 +12,25 @@ from warplens.core.memory_opcodes import EVERY_ACTION, MEMORY, Action, opcodes
 from warplens.core.program import Constant, Immediate, Instruction, Program, Register
 from warplens.counters.opcodes import width
 from warplens.isa.dsl.decode import bind
-from warplens.machine import Speeds
-from warplens.model import layout as p
-from warplens.model.instruction.register_banks import in_two_passes, register_reads
-from warplens.model.instruction.wide_multiply import held_back
+from warplens.machine import Machine, Speeds
+from warplens.model.instruction.register_banks import register_reads, takes_two_passes
+from warplens.model.instruction.wide_multiply import extra_stalls
+from warplens.model.layout import Kind, Pipe
 from warplens.sass.block_queue import past_l1
+from warplens.sass.control_codes import LONGEST_STALL
 
-LINE = 64  # bytes of a constant-cache line; source: `table chain`, 64 apart
-PIPES = ("none", "fma_lite", "fma_heavy", "alu", "fp16", "fp64", "xu", "lsu", "cbu", "adu", "uniform", "tensor")
-ACTIONS: dict[Action, int] = {
-    "load": p.LOAD, "store": p.STORE, "atomic": p.ATOMIC, "reduction": p.REDUCE, "copy": p.COPY,
+Column = NDArray[np.int64]
+ACTIONS: dict[Action, Kind] = {
+    "load": Kind.LOAD, "store": Kind.STORE, "atomic": Kind.ATOMIC, "reduction": Kind.REDUCTION, "copy": Kind.ASYNC_COPY,
 }  # fmt: skip
 KINDS = {
     **{base: ACTIONS[op.action] for base, op in MEMORY.items() if op.space != "constant"},
-    "LDGDEPBAR": p.GROUP, "DEPBAR": p.GROUP_WAIT, "MEMBAR": p.FENCE, "SHFL": p.EXCHANGE,
+    "LDGDEPBAR": Kind.COPY_GROUP, "DEPBAR": Kind.COPY_WAIT, "MEMBAR": Kind.FENCE, "SHFL": Kind.SHUFFLE,
 }  # fmt: skip
 READING = ("fma", "fma_heavy", "alu", "fp16", "fp64")  # pipes whose instructions wait for register banks
 TIMELY, LATE = ("fma", "fma_heavy", "alu", "fp16"), ("fp64", "xu")  # results that compete for the register write port
-# Cycles of a BSYNC beyond its stall count: `two sides, all`; 4 to 14 for each group of lanes that arrives on its own.
-MEETING = 8  # source: `two sides, all` of calibration.csv
 SHARED_ONLY = frozenset({"SHFL", *opcodes(("shared",), EVERY_ACTION)})
-# Products of the matrix instructions that take as long as HMMA.16816; smaller shapes take tensor_half.
-# source: `matrix` of calibration.csv
-WHOLE = {"HMMA": 16 * 8 * 16, "IMMA": 16 * 8 * 32, "QMMA": 16 * 8 * 32, "BMMA": 16 * 8 * 256}
-MATRICES = frozenset({*WHOLE, "DMMA"})  # Nsight counts DMMA as fp64 pipe
-WHOLE_TF32, WHOLE_DOUBLE = 16 * 8 * 8, 16 * 8 * 4  # source: likewise
+MATRICES = frozenset({"HMMA", "IMMA", "QMMA", "BMMA", "DMMA"})  # Nsight counts DMMA as fp64 pipe
 # defined: rows x columns x depth
 SHAPES = {
     "884": 8 * 8 * 4, "1688": 16 * 8 * 8, "1684": 16 * 8 * 4, "16816": 16 * 8 * 16, "16832": 16 * 8 * 32,
@@ -44,33 +39,85 @@ SHAPES = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True)
-class InstructionTable:
-    """rows: (instruction, column of layout.py);  cycles: of its pipe;  latencies: until its result is available;
-    firsts, lasts: of each basic block."""
+class InstructionTable(NamedTuple):
+    """One entry an instruction in each column; firsts, lasts: first and last instruction of each basic block.
 
-    rows: NDArray[np.int64]
-    cycles: NDArray[np.float64]
-    latencies: NDArray[np.float64]
-    firsts: NDArray[np.int64]
-    lasts: NDArray[np.int64]
+    kind           what it does (layout.Kind)
+    stall          cycles until the warp's next instruction;  stays: 1 if the scheduler should stay with the warp
+    write_barrier, read_barrier   scoreboards that are released with its result, with its registers read; -1: none
+    wait_mask      scoreboards that it waits for, a bit each
+    pipe, second_pipe, pipe_cycles   pipe that it takes, and for how long; second one that it takes as well, 0: none
+    latency        cycles until its result is available
+    late_result, timely_result    a late result of one takes an issue slot of the other (pipes.py)
+    bank_reads     [1, bank]: registers that it reads in a bank; [0, bank]: if the warp itself has issued before
+    lane_bytes     that it moves;  is_global: 1 for memory other than shared;  bypasses_l1: 1 for loads past L1
+    barrier, barrier_warps        number of a block barrier, warps that it waits for, 0: all
+    groups_left    asynchronous copy groups that a COPY_WAIT leaves in flight
+    constant_line, constant_bank  of a CONSTANT_LOAD, without its register
+    """
+
+    kind: Column
+    stall: Column
+    stays: Column
+    write_barrier: Column
+    read_barrier: Column
+    wait_mask: Column
+    pipe: Column
+    second_pipe: Column
+    pipe_cycles: NDArray[np.float64]
+    latency: NDArray[np.float64]
+    late_result: Column
+    timely_result: Column
+    bank_reads: Column
+    lane_bytes: Column
+    is_global: Column
+    bypasses_l1: Column
+    barrier: Column
+    barrier_warps: Column
+    groups_left: Column
+    constant_line: Column
+    constant_bank: Column
+    firsts: Column
+    lasts: Column
 
 
-def machine_code(program: Program, speeds: Speeds) -> InstructionTable:
-    n = len(program.instructions)
-    rows = np.zeros((n, p.COLUMNS), np.int64)
-    cycles, latencies = np.zeros(n), np.zeros(n)
-    for instruction in program.instructions:
-        i = instruction.index
-        pipe = pipe_of(instruction)
-        rows[i, : p.READS] = _row(instruction, pipe, speeds)
-        cycles[i] = taken(instruction, pipe, speeds)
-        latencies[i] = latency(instruction, pipe, speeds)
-    rows[:, p.READS :] = register_reads(program, [pipe_of(i) in READING for i in program.instructions])
-    rows[:, p.STALL] += held_back(program, rows[:, p.STALL])
-    firsts = np.array([block.first for block in program.blocks], np.int64)
-    lasts = np.array([block.last for block in program.blocks], np.int64)
-    return InstructionTable(rows, cycles, latencies, firsts, lasts)
+def machine_code(program: Program, machine: Machine) -> InstructionTable:
+    code, units = program.instructions, machine.microarchitecture
+    names = [pipe_of(i) for i in code]
+    pipes = [pipes_of(i, name, machine.speeds) for i, name in zip(code, names, strict=True)]
+    late = [_is_late(i, name) for i, name in zip(code, names, strict=True)]
+    barriers = [block_barrier(i) for i in code]
+    constants = [constant_place(i, int(units.constant_line_bytes)) for i in code]
+    stall = column(stall_count(i, int(units.meeting_cycles)) for i in code)
+    return InstructionTable(
+        kind=column(kind_of(i) for i in code),
+        stall=stall + extra_stalls(program, stall, units),
+        stays=column(not i.control.yield_hint for i in code),
+        write_barrier=column(scoreboard(i.control.write_barrier) for i in code),
+        read_barrier=column(scoreboard(i.control.read_barrier) for i in code),
+        wait_mask=column(i.control.wait_mask for i in code),
+        pipe=column(first for first, _ in pipes),
+        second_pipe=column(second for _, second in pipes),
+        pipe_cycles=np.array([pipe_cycles(i, name, machine) for i, name in zip(code, names, strict=True)], np.float64),
+        latency=np.array([latency(i, name, machine) for i, name in zip(code, names, strict=True)], np.float64),
+        late_result=column(late),
+        timely_result=column(name in TIMELY and not is_late for name, is_late in zip(names, late, strict=True)),
+        bank_reads=register_reads(program, [name in READING for name in names]),
+        lane_bytes=column(width(i) // 8 for i in code),
+        is_global=column(kind_of(i) in KINDS.values() and i.base not in SHARED_ONLY for i in code),
+        bypasses_l1=column(past_l1(i) for i in code),
+        barrier=column(number for number, _ in barriers),
+        barrier_warps=column(warps for _, warps in barriers),
+        groups_left=column(groups_left(i) for i in code),
+        constant_line=column(line for line, _ in constants),
+        constant_bank=column(bank for _, bank in constants),
+        firsts=column(block.first for block in program.blocks),
+        lasts=column(block.last for block in program.blocks),
+    )
+
+
+def column(values: Iterable[int]) -> Column:
+    return np.fromiter(values, np.int64)
 
 
 def pipe_of(instruction: Instruction) -> str:
@@ -80,51 +127,53 @@ def pipe_of(instruction: Instruction) -> str:
     return binding.op.pipe if binding else "none"
 
 
-def _row(instruction: Instruction, pipe: str, speeds: Speeds) -> list[int]:
-    control, base = instruction.control, instruction.base
-    kind = kind_of(instruction)
-    depth, number = 0, 0
-    numbers = [o.bits for o in instruction.operands if isinstance(o, Immediate)]
-    if kind == p.GROUP_WAIT:
-        depth = numbers[0] if numbers else 0
-    if kind in (p.BARRIER, p.ARRIVE) and numbers:
-        number = numbers[0] % 16
-        depth = -(-numbers[1] // 32) if len(numbers) > 1 else 0
+def stall_count(instruction: Instruction, meeting_cycles: int) -> int:
+    """Cycles until the warp's next instruction, so many more after BSYNC; a long count without the yield hint lasts
+    only 2."""
+    control = instruction.control
+    count = control.stall if control.stall <= LONGEST_STALL or control.yield_hint else 2
+    return count + (meeting_cycles if instruction.base == "BSYNC" else 0)
+
+
+def scoreboard(number: int | None) -> int:
+    return -1 if number is None else number
+
+
+def immediates(instruction: Instruction) -> list[int]:
+    return [o.bits for o in instruction.operands if isinstance(o, Immediate)]
+
+
+def block_barrier(instruction: Instruction) -> tuple[int, int]:
+    """(number of a block barrier, warps that it waits for or 0 for all)."""
+    numbers = immediates(instruction)
+    if kind_of(instruction) not in (Kind.BARRIER, Kind.BARRIER_ARRIVE) or not numbers:
+        return 0, 0
+    return numbers[0] % 16, -(-numbers[1] // 32) if len(numbers) > 1 else 0
+
+
+def groups_left(instruction: Instruction) -> int:
+    numbers = immediates(instruction)
+    return numbers[0] if kind_of(instruction) == Kind.COPY_WAIT and numbers else 0
+
+
+def constant_place(instruction: Instruction, line_bytes: int) -> tuple[int, int]:
+    """(line, bank) of a load from constant memory."""
     place = next((o for o in instruction.operands if isinstance(o, Constant)), None)
-    if kind == p.TABLE and place is not None:
-        depth, number = place.offset // LINE, place.bank
-    first, second = _pipes(instruction, pipe, speeds)
-    late = _is_late(instruction, pipe)
-    is_global = kind in KINDS.values() and base not in SHARED_ONLY
-    return [
-        (control.stall if control.stall <= 11 or control.yield_hint else 2) + (MEETING if base == "BSYNC" else 0),
-        -1 if control.write_barrier is None else control.write_barrier,
-        -1 if control.read_barrier is None else control.read_barrier,
-        control.wait_mask,
-        first,
-        kind,
-        width(instruction) // 8,
-        depth,
-        number,
-        int(is_global),
-        int(past_l1(instruction) or adds_floats(instruction)),
-        second,
-        int(late),
-        int(pipe in TIMELY and not late),
-        int(not control.yield_hint),
-    ]
+    if kind_of(instruction) != Kind.CONSTANT_LOAD or place is None:
+        return 0, 0
+    return place.offset // line_bytes, place.bank
 
 
-def _pipes(instruction: Instruction, pipe: str, speeds: Speeds) -> tuple[int, int]:
+def pipes_of(instruction: Instruction, pipe: str, speeds: Speeds) -> tuple[int, int]:
     """(pipe that it takes, FMA_LITE meaning either half in turn; second pipe that it takes as well, 0: none)."""
-    if in_two_passes(instruction):
-        return p.FMA_HEAVY, p.ALU
+    if takes_two_passes(instruction):
+        return Pipe.FMA_HEAVY, Pipe.ALU
     halves = has_halves(speeds)
     if pipe == "fma":
-        return (p.FMA_LITE if halves else p.FMA_HEAVY), 0
+        return (Pipe.FMA_LITE if halves else Pipe.FMA_HEAVY), 0
     if pipe == "fp16" and halves and "MMA" not in instruction.modifiers:
-        return p.FMA_HEAVY, p.FMA_LITE
-    return PIPES.index(pipe), 0
+        return Pipe.FMA_HEAVY, Pipe.FMA_LITE
+    return Pipe[pipe.upper()], 0
 
 
 def has_halves(speeds: Speeds) -> bool:
@@ -146,43 +195,46 @@ def adds_floats(instruction: Instruction) -> bool:
     return not {"F16", "F16x2", "BF16_V2", "F32", "F64"}.isdisjoint(instruction.modifiers)
 
 
-def kind_of(instruction: Instruction) -> int:
+def kind_of(instruction: Instruction) -> Kind:
     if instruction.base == "BAR":
-        return p.ARRIVE if "ARV" in instruction.modifiers else p.BARRIER
+        return Kind.BARRIER_ARRIVE if "ARV" in instruction.modifiers else Kind.BARRIER
     if instruction.base == "LDC":
-        return p.TABLE
+        return Kind.CONSTANT_LOAD
     if instruction.base in ("S2R", "S2UR"):
-        return p.TELL
+        return Kind.SPECIAL_REGISTER
     if instruction.base == "EXIT":
-        return p.END
+        return Kind.EXIT
     kind = KINDS.get(instruction.base)
     if kind is not None:
         return kind
-    return p.VARIABLE if instruction.control.write_barrier is not None else p.FIXED
+    return Kind.VARIABLE if instruction.control.write_barrier is not None else Kind.FIXED
 
 
-def taken(instruction: Instruction, pipe: str, speeds: Speeds) -> float:
+def pipe_cycles(instruction: Instruction, pipe: str, machine: Machine) -> float:
     """Cycles for which an instruction occupies its pipe of the sub-partition."""
+    speeds = machine.speeds
     if instruction.base == "SHFL":
         return speeds.pipe_shuffle
     if instruction.base in MATRICES or pipe == "tensor":
-        return _of_matrices(instruction, speeds)
+        return _matrix_cycles(instruction, machine)
     if pipe in ("none", "lsu"):
         return 1.0
-    if in_two_passes(instruction):
+    if takes_two_passes(instruction):
         return speeds.pipe_fma_high
     if pipe == "fma" and has_halves(speeds):
         return 2 * speeds.pipe_fma
     return float(getattr(speeds, f"pipe_{pipe}"))
 
 
-def _of_matrices(instruction: Instruction, speeds: Speeds) -> float:
+def _matrix_cycles(instruction: Instruction, machine: Machine) -> float:
     """Pipe cycles by shape and type: `matrix` of the calibration."""
+    speeds, units = machine.speeds, machine.microarchitecture
     named = (m.replace("x", "") for m in instruction.modifiers)  # 16816, but 16x8x16 for DMMA
     shape = next((m for m in named if m in SHAPES), "")
     if instruction.base == "DMMA":
-        return speeds.pipe_tensor_double * max(1.0, SHAPES.get(shape, WHOLE_DOUBLE) / WHOLE_DOUBLE)
-    whole = WHOLE_TF32 if "TF32" in instruction.modifiers else WHOLE.get(instruction.base, WHOLE["HMMA"])
+        return speeds.pipe_tensor_double * max(1.0, SHAPES.get(shape, units.shape_dmma) / units.shape_dmma)
+    kind = "tf32" if "TF32" in instruction.modifiers else instruction.base.lower()
+    whole = float(getattr(units, f"shape_{kind}", units.shape_hmma))
     share = SHAPES.get(shape, whole) / whole
     return speeds.pipe_tensor_half if share < 1 else speeds.pipe_tensor * share
 
@@ -193,12 +245,13 @@ LATENCIES: dict[str, str] = {
 }  # fmt: skip
 
 
-def latency(instruction: Instruction, pipe: str, speeds: Speeds) -> float:
+def latency(instruction: Instruction, pipe: str, machine: Machine) -> float:
+    speeds = machine.speeds
     if instruction.base == "MEMBAR" and "CTA" in instruction.modifiers:
         return 1.0
     if instruction.base in MATRICES or pipe == "tensor":
         # The result comes a fixed time after the pipe is free again: 18 cycles on an H200 for 6 shapes.
-        return speeds.latency_tensor - speeds.pipe_tensor + _of_matrices(instruction, speeds)
+        return speeds.latency_tensor - speeds.pipe_tensor + _matrix_cycles(instruction, machine)
     name = LATENCIES.get(instruction.base) or "xu"
     if pipe == "fp64" and instruction.base not in LATENCIES:
         return max(speeds.latency_xu, speeds.pipe_fp64)

@@ -31,34 +31,37 @@ DOUBLES = frozenset({"DFMA", "DADD", "DMUL", "DSETP"})  # both registers of each
 
 
 def register_reads(program: Program, counted: Sequence[bool]) -> NDArray[np.int64]:
-    """(instruction, bank) -> registers read, 0 for instructions that are not `counted`; the second half of the
-    columns is for the case that another warp has issued before."""
-    reads = np.zeros((len(program.instructions), 2 * BANKS), np.int64)
+    """(instruction, 0 or 1, bank) -> registers read, 0 for instructions that are not `counted`; 1: if another warp has
+    issued before."""
+    reads = np.zeros((len(program.instructions), 2, BANKS), np.int64)
     for block in program.blocks:
         kept: dict[tuple[int, int], int] = {}
         for instruction in program.instructions[block.first : block.last + 1]:
             if counted[instruction.index]:
-                of_each = _in_passes if in_two_passes(instruction) else _in_one
-                reads[instruction.index] = of_each(_read(instruction, kept)) + of_each(_read(instruction, {}))
+                of_each = _count_two_pass_reads if takes_two_passes(instruction) else _count_reads
+                reads[instruction.index] = (
+                    of_each(_uncached_registers(instruction, kept)),
+                    of_each(_uncached_registers(instruction, {})),
+                )
     return reads
 
 
-def _in_one(read: list[tuple[int, int]]) -> list[int]:
+def _count_reads(read: list[tuple[int, int]]) -> list[int]:
     return [sum(register % BANKS == bank for _, register in read) for bank in range(BANKS)]
 
 
-def _in_passes(read: list[tuple[int, int]]) -> list[int]:
+def _count_two_pass_reads(read: list[tuple[int, int]]) -> list[int]:
     factors = [(operand, register) for operand, register in read if operand != ADDED]
     added = [one for one in read if one not in factors]
-    both = zip(_in_one(factors + added[:1]), _in_one(factors + added[1:]), strict=True)
+    both = zip(_count_reads(factors + added[:1]), _count_reads(factors + added[1:]), strict=True)
     return [max(first, 2) + max(second, 2) if max(first, second) > 1 else first + second for first, second in both]
 
 
-def in_two_passes(instruction: Instruction) -> bool:
+def takes_two_passes(instruction: Instruction) -> bool:
     return instruction.base == "IMAD" and not {"HI", "WIDE"}.isdisjoint(instruction.modifiers)
 
 
-def _read(instruction: Instruction, kept: dict[tuple[int, int], int]) -> list[tuple[int, int]]:
+def _uncached_registers(instruction: Instruction, kept: dict[tuple[int, int], int]) -> list[tuple[int, int]]:
     """(operand, register) that have to be read; updates `kept`, the reuse cache by operand and bank."""
     read = []
     asked: set[int] = set()
@@ -82,6 +85,6 @@ def sources(instruction: Instruction) -> list[tuple[int, int]]:
         if (operand == 1 and word >> FORM & 7 != ALL_REGISTERS) or register == NONE or register not in named:
             continue
         found.append((operand, register))
-        if double or (operand == ADDED and in_two_passes(instruction)):
+        if double or (operand == ADDED and takes_two_passes(instruction)):
             found.append((operand, register + 1))
     return found

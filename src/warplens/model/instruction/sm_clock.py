@@ -25,7 +25,7 @@ IN_CYCLES = (
 UNITS = MATRICES - {"DMMA"}
 
 
-def at_its_clock(program: Program, trace: Trace, machine: Machine) -> Machine:
+def with_sm_clock(program: Program, trace: Trace, machine: Machine) -> Machine:
     """`machine` at the clock of this launch, with speeds beyond L1 converted to cycles of that clock."""
     speeds = machine.speeds
     slower = speeds.matrix_megahertz / machine.boost_megahertz

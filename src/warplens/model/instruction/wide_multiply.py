@@ -11,18 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warplens.core.program import Program
-from warplens.model.instruction.register_banks import in_two_passes, sources
+from warplens.machine import Microarchitecture
+from warplens.model.instruction.register_banks import sources, takes_two_passes
 
-NEXT = 2  # `mixture high, 4 warps`: 6.2 cycles from one to the next of a warp, where the stall count is 4
-# source: calibration.csv
-RESULT = 9  # `mixture high, one chain`: 9.1 where it is 6; `high_lop` 14.1 with 5 + 5, `imad_high` 13.2 with 4 + 4
-# source: calibration.csv
-LOWER = 7  # `mixture wide, one chain`: 16.2 with an IADD3 of the lower half, then an IADD3.X of the upper one
 DESTINATION = 16  # defined: bit of the encoding
 
 
-def held_back(program: Program, stalls: NDArray[np.int64]) -> NDArray[np.int64]:
+def extra_stalls(program: Program, stalls: NDArray[np.int64], units: Microarchitecture) -> NDArray[np.int64]:
     """By instruction, the cycles that its warp waits after it beyond its stall count."""
+    later, result, lower = int(units.wide_next_cycles), int(units.wide_result_cycles), int(units.wide_lower_cycles)
     more = np.zeros(len(program.instructions), np.int64)
     for block in program.blocks:
         ready: dict[int, int] = {}
@@ -32,13 +29,13 @@ def held_back(program: Program, stalls: NDArray[np.int64]) -> NDArray[np.int64]:
             if late > 0 and before is not None:
                 more[before] += late
                 t += late
-            if in_two_passes(i):
-                more[i.index] += NEXT
+            if takes_two_passes(i):
+                more[i.index] += later
                 first = i.encoding >> DESTINATION & 0xFF
                 wide = "WIDE" in i.modifiers
-                ready[first] = t + (LOWER if wide else RESULT)
+                ready[first] = t + (lower if wide else result)
                 if wide:
-                    ready[first + 1] = t + RESULT
+                    ready[first + 1] = t + result
             t += int(stalls[i.index] + more[i.index])
             before = i.index
     return more

@@ -19,7 +19,7 @@ from warplens.core.program import Instruction, Program
 from warplens.counters.opcodes import category
 from warplens.errors import UsageError
 from warplens.machine import Machine
-from warplens.model.instruction.sm_clock import at_its_clock
+from warplens.model.instruction.sm_clock import with_sm_clock
 from warplens.model.result.prediction import Prediction
 
 CYCLES = "smsp__average_warps_active_per_inst_executed.ratio"
@@ -97,7 +97,7 @@ def factors(program: Program, trace: Trace, machine: Machine, prediction: Predic
     cycles, occupancy, active = (metric(prediction, name).value for name in (CYCLES, OCCUPANCY, ACTIVE))
     if not instructions or not occupancy or not active:
         raise UsageError("a launch that executes nothing has no cycles per instruction")
-    clock = at_its_clock(program, trace, machine).boost_megahertz
+    clock = with_sm_clock(program, trace, machine).boost_megahertz
     return Factors(
         prediction.time_us, cycles, instructions, occupancy, active / clock,
         _classes(program, executed, prediction, cycles * instructions),

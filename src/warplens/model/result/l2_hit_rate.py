@@ -21,17 +21,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from warplens.machine import Microarchitecture
+
 PIECE = 2  # sectors of a DRAM read
 TWO_HALVES = 2
-# source: calibration_lookups.csv
-FILL = 0.8  # lookups of a partially written sector that has to be filled (`write strided`: 0.77 to 0.81)
 CODE_SECTOR = 32
-# Of an H200: `empty`, `cold code`, `once read` and `once write` of calibration_lookups.csv.
-CODE_READERS = 8  # requests for each sector of the code; source: as above
-LAUNCH, LAUNCH_MISSES = 860, 176  # lookups of an empty kernel; source: as above
-UNSEEN, UNSEEN_HITS = 1250, 3100  # counted only in the sum of all sources; source: as above
-# source: as above; page lookups at most, and sectors after which nearly all are done
-PAGES, PAGES_AFTER = 13_000, 200_000
 
 
 @dataclass(frozen=True)
@@ -68,18 +62,20 @@ class L2Requests:
     code: float
 
 
-def lookups(asked: L2Requests, halves: int) -> L2Lookups:
+def lookups(asked: L2Requests, halves: int, units: Microarchitecture) -> L2Lookups:
+    """halves: of L2"""
     changes = asked.stores + asked.atomics
     pieces = min(asked.pieces, (asked.reads + asked.atomics) / max(asked.first, 1.0))
     code = asked.code / CODE_SECTOR
-    pages = 2 * PAGES * -math.expm1(-(asked.reads + changes) / PAGES_AFTER)
-    found = asked.reads + changes + FILL * asked.filled
+    pages = 2 * units.lookups_pages * -math.expm1(-(asked.reads + changes) / units.lookups_pages_after)
+    found = asked.reads + changes + units.lookups_per_fill * asked.filled
     missed = pieces * asked.first + asked.filled
-    more, more_missed = CODE_READERS * code, code
+    more, more_missed = units.lookups_code_readers * code, code
     if halves == TWO_HALVES:
         found += changes / 2 + pieces * (1 + asked.both)
         missed += pieces * (1 + asked.both * asked.first / 2)
         more, more_missed = more + code, 2 * code
-    everything = found + more + LAUNCH + UNSEEN + pages
-    hits = everything - missed - more_missed - LAUNCH_MISSES + UNSEEN_HITS - UNSEEN
+    everything = found + more + units.lookups_launch + units.lookups_unseen + pages
+    known = everything - missed - more_missed - units.lookups_launch_misses
+    hits = known + units.lookups_unseen_hits - units.lookups_unseen
     return L2Lookups(everything, hits)

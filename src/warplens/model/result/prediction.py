@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from warplens.core.metric import Metric
+from warplens.machine.parameter import Parameter
+from warplens.model.result.bottleneck import Bottleneck
 
 WHAT_IF = ("ideal_access", "no_bank_conflicts", "no_divergence", "full_occupancy", "double_bandwidth")
 """Causes of time that a prediction can do without."""
@@ -31,12 +33,19 @@ class Unit:
 
 @dataclass(frozen=True, slots=True)
 class Simulated:
-    """Share of the grid that the model ran, and why that is enough."""
+    """Share of the grid that the model ran, and why that is enough.
+
+    blocks, of_blocks   of one SM: simulated, and all;  instructions: of the simulated ones
+    resident            blocks of an SM that start at once;  repetitions: of the simulated part in the SM's work
+    why                 one line of text (report/limit_text.py)
+    """
 
     blocks: int
     of_blocks: int
     instructions: int
-    why: str
+    resident: int = 1
+    repetitions: float = 1.0
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +62,7 @@ class Prediction:
     time_us      between two CUDA events around the launch, with the interval low_us..high_us
     duration_us  of the kernel alone, Nsight Compute's gpu__time_duration.sum, with duration_low_us..duration_high_us
                  likewise
-    limit        one line of text: what the time is made of
+    limit        one line of text: what the time is made of;  bottleneck: the same with its figures
     units        speed of light, highest first
     metrics      Nsight Compute's names -> Metric with provenance "modelled"
     stalls       Nsight's stall reason ("long_scoreboard", "wait", "barrier", "selected" ...) -> warp cycles per issued
@@ -61,6 +70,8 @@ class Prediction:
     stalls_at    the same by instruction index: (reason -> warp cycles, summed over the simulated blocks)
     calibrated   "H200, 2026-11-21, driver ..." or "" where the GPU's tables are public numbers: then every output is
                  labelled `uncalibrated`
+    assumptions  numbers of the GPU that were read on another one, none where it is calibrated: how far they hold here
+                 nobody has measured
     coverage_measured   whether it was measured that such intervals hold 9 of 10 times: on this GPU, for launches whose
                  blocks do not wait for each other; elsewhere the interval is assumed
     """
@@ -72,7 +83,7 @@ class Prediction:
     duration_us: float
     duration_low_us: float
     duration_high_us: float
-    limit: str
+    bottleneck: Bottleneck
     units: tuple[Unit, ...]
     metrics: Mapping[str, Metric]
     stalls: Mapping[str, float]
@@ -80,6 +91,8 @@ class Prediction:
     simulated: Simulated
     calibrated: str = ""
     coverage_measured: bool = False
+    limit: str = ""
+    assumptions: tuple[Parameter, ...] = ()
 
     def __repr__(self) -> str:
         interval = f"{self.low_us:.3g} to {self.high_us:.3g} us"

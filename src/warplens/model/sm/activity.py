@@ -54,25 +54,25 @@ def activity(
     histories   of several SMs, each with its own blocks, or of one that represents all
     """
     if len(histories) > 1:
-        return _of_several(histories, chosen, machine, warps, total)
+        return _several_sms(histories, chosen, machine, warps, total)
     (history,) = histories
     whole = chosen.of_blocks
-    cycles, warp_cycles = _of_one(history, machine, warps)
+    cycles, warp_cycles = _single_sm(history, machine, warps)
     cycles, warp_cycles = cycles * longer, warp_cycles * longer
     fewer = 1 - (total - (whole - 1) * machine.multiprocessors) / machine.multiprocessors if whole > 1 else 0.0
     less, warps_less = cycles * (whole - 1) / whole, warp_cycles * (whole - 1) / whole
     if 1 < whole == history.ended.size:
-        less, warps_less = (value * longer for value in _of_one(history.without_last(), machine, warps))
+        less, warps_less = (value * longer for value in _single_sm(history.without_last(), machine, warps))
     share = chosen.active / machine.multiprocessors
     active = share * (cycles + fewer * (less - cycles))
     return Activity(active, share * (warp_cycles + fewer * (warps_less - warp_cycles)))
 
 
-def _of_several(
+def _several_sms(
     histories: Sequence[History], chosen: SimulatedBlocks, machine: Machine, warps: int, total: int
 ) -> Activity:
     share = chosen.active / machine.multiprocessors
-    each = np.array([_of_one(history, machine, warps) for history in histories])
+    each = np.array([_single_sm(history, machine, warps) for history in histories])
     cycles, warp_cycles = np.average(each, axis=0, weights=_weights(histories, chosen, total))
     return Activity(share * float(cycles), share * float(warp_cycles))
 
@@ -87,7 +87,7 @@ def _weights(histories: Sequence[History], chosen: SimulatedBlocks, total: int) 
     return weights
 
 
-def _of_one(history: History, machine: Machine, warps: int) -> tuple[float, float]:
+def _single_sm(history: History, machine: Machine, warps: int) -> tuple[float, float]:
     """(active cycles, warp cycles) of an SM with these blocks."""
     speeds = machine.speeds
     order = np.argsort(history.began)

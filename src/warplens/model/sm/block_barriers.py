@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from warplens.model import layout as p
+from warplens.model.layout import StallReason
 from warplens.simc import Record, compiled
 
 
@@ -27,13 +28,13 @@ class BlockBarrierState(Record):
 
 
 @compiled
-def release(place, i, arrival, warps, blocks, work, stalls, settings):  # type: ignore[no-untyped-def]
+def release_barriers(place, i, arrival, warps, blocks, work, stalls, settings):  # type: ignore[no-untyped-def]
     """Release complete barriers; returns when the first of their warps may issue."""
     soonest = p.NEVER
     for n in range(p.BLOCK_BARRIERS):
         need = blocks.living[place]
-        if n == work.rows[i, p.NUMBER] and work.rows[i, p.DEPTH] > 0:
-            need = work.rows[i, p.DEPTH]
+        if n == work.code.barrier[i] and work.code.barrier_warps[i] > 0:
+            need = work.code.barrier_warps[i]
         if blocks.arrived[place, n] == 0 or blocks.arrived[place, n] < need:
             continue
         blocks.arrived[place, n] = 0
@@ -42,10 +43,10 @@ def release(place, i, arrival, warps, blocks, work, stalls, settings):  # type: 
                 continue
             warps.waiting[slot] = -1
             freed, following = arrival + settings.latency, warps.now[slot]
-            stalls[p.AT_BARRIER, following] += max(freed - warps.mark[slot], 0.0)
+            stalls[StallReason.BARRIER, following] += max(freed - warps.mark[slot], 0.0)
             warps.mark[slot] = warps.base[slot] = freed
             for k in range(p.SCOREBOARDS):
-                if work.rows[following, p.WAITS] >> k & 1:
+                if work.code.wait_mask[following] >> k & 1:
                     warps.base[slot] = max(warps.base[slot], warps.board[slot, k])
             sp = slot % blocks.wake.size
             blocks.wake[sp] = min(blocks.wake[sp], warps.base[slot])
@@ -54,7 +55,7 @@ def release(place, i, arrival, warps, blocks, work, stalls, settings):  # type: 
 
 
 @compiled
-def go_on(t, warps, blocks):  # type: ignore[no-untyped-def]
+def release_all(t, warps, blocks):  # type: ignore[no-untyped-def]
     """Deadlock: barriers that wait for diverged lanes of the same warp.  Release all; returns whether there were
     any."""
     any_waits = False

@@ -10,20 +10,24 @@ measurements/h200/seats.csv).
 
 from __future__ import annotations
 
+from enum import IntEnum
 from typing import NamedTuple
 
 import numpy as np
 
 from warplens.model import layout as p
+from warplens.model.layout import StallReason
 from warplens.model.trace.trace_decoder import OF_WARP, basic_block
 from warplens.simc import Record, compiled
 
-UPCOMING, TURN, NOTED, SEEN = range(4)  # of Blocks.next
-# source: block_places.csv
-LARGE_BLOCK = 1.5  # next block starts after so many times its warps' start cycles: 98 cycles of 32 warps
-SETTLE = 100  # minimum cycles for which a warp slot stays empty: 92 to 130 on an H200; source: block_places.csv
-# assumed: fitted by hand to `stays` of calibration.csv
-TOGETHER = 4  # blocks of one SM whose ends are reported at once, between those of the other SMs
+
+class Next(IntEnum):
+    """Index of Blocks.next: the next block, turn of a warp, block end to be noted, and noted end to be seen."""
+
+    BLOCK = 0
+    TURN = 1
+    NOTED = 2
+    SEEN = 3
 
 
 class DispatchSettings(NamedTuple):
@@ -32,16 +36,21 @@ class DispatchSettings(NamedTuple):
     first_block_cycles      from the launch until code and parameters are available to the first warps
     first_resident_cycle    when the first block becomes resident
     block_start_cycles      between two blocks of one SM, plus a cycle a warp;  warp_start_cycles: between its warps
-    block_end_cycles        from a block's end until its slot is reused
+    large_block_factor      next block starts at least so many times its warps' start cycles later
+    block_end_cycles        from a block's end until its slot is reused;  settle_cycles: of these, of an empty warp slot
     block_report_cycles     between the reported block ends of all SMs
+    ends_together           block ends of one SM that are reported at once
     """
 
     first_block_cycles: float
     first_resident_cycle: float
     block_start_cycles: float
     warp_start_cycles: float
+    large_block_factor: float
     block_end_cycles: float
+    settle_cycles: float
     block_report_cycles: float
+    ends_together: float
 
 
 class DispatchState(Record):
@@ -52,7 +61,7 @@ class DispatchState(Record):
 
 
 @compiled
-def wait(slot, following, until, reason, warps, stalls):  # type: ignore[no-untyped-def]
+def stall_warp(slot, following, until, reason, warps, stalls):  # type: ignore[no-untyped-def]
     """Stall a warp for a reason before its next instruction."""
     if until > warps.mark[slot]:
         stalls[reason, following] += until - warps.mark[slot]
@@ -60,13 +69,13 @@ def wait(slot, following, until, reason, warps, stalls):  # type: ignore[no-unty
 
 
 @compiled
-def start(place, started, warps, blocks, work, stalls, settings):  # type: ignore[no-untyped-def]
+def start_block(place, started, warps, blocks, work, stalls, settings):  # type: ignore[no-untyped-def]
     """Start the next block in a block slot."""
-    number = blocks.next[UPCOMING]
-    blocks.next[UPCOMING] += 1
+    number = blocks.next[Next.BLOCK]
+    blocks.next[Next.BLOCK] += 1
     blocks.may_start[0] = started + max(
         settings.block_start_cycles + work.warps,
-        LARGE_BLOCK * work.warps * settings.warp_start_cycles,
+        settings.large_block_factor * work.warps * settings.warp_start_cycles,
     )
     blocks.held[place], blocks.wave[place] = number, number // blocks.resident
     blocks.began[number] = started
@@ -77,25 +86,27 @@ def start(place, started, warps, blocks, work, stalls, settings):  # type: ignor
         slot, n = place * work.warps + at, number * work.warps + w
         blocks.seats[slot % blocks.wake.size] -= 1
         warps.position[slot], warps.stop[slot] = work.starts[n], work.ends[n]
-        blocks.next[TURN] += 1
-        warps.order[slot] = blocks.next[TURN]
+        blocks.next[Next.TURN] += 1
+        warps.order[slot] = blocks.next[Next.TURN]
         warps.board[slot, :] = 0
         warps.grouped[slot], warps.copied[slot], warps.drained[slot], warps.waiting[slot] = 0, 0.0, 0.0, -1
         if work.starts[n] < work.ends[n]:
             first = basic_block(work.words[work.starts[n]])
             warps.position[slot] += OF_WARP
-            warps.now[slot], warps.until[slot] = work.firsts[first], work.lasts[first]
+            warps.now[slot], warps.until[slot] = work.code.firsts[first], work.code.lasts[first]
             begins = started + w * settings.warp_start_cycles
-            warps.mark[slot], warps.began[slot], warps.why[slot] = begins, begins, p.NOT_SELECTED
+            warps.mark[slot], warps.began[slot], warps.why[slot] = begins, begins, StallReason.NOT_SELECTED
             # All warps wait for code and parameters, cold in the caches at launch, which are available by then.
-            wait(slot, work.firsts[first], settings.first_block_cycles, p.NO_INSTRUCTION, warps, stalls)
+            stall_warp(
+                slot, work.code.firsts[first], settings.first_block_cycles, StallReason.NO_INSTRUCTION, warps, stalls
+            )
             warps.base[slot] = warps.mark[slot]
             blocks.living[place] += 1
             blocks.wake[slot % blocks.wake.size] = min(blocks.wake[slot % blocks.wake.size], started)
 
 
 @compiled
-def seated(place, warps, blocks):  # type: ignore[no-untyped-def]
+def has_slots(place, warps, blocks):  # type: ignore[no-untyped-def]
     """Whether a block slot is free, and the sub-partitions have slots for all of its warps."""
     if blocks.living[place] > 0:
         return False
@@ -107,33 +118,35 @@ def seated(place, warps, blocks):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def note_end(place, t, left, blocks, servers, settings):  # type: ignore[no-untyped-def]
+def record_block_end(place, t, left, blocks, servers, settings):  # type: ignore[no-untyped-def]
     """A block has ended, `left` are left: the GPU records it, and some cycles later checks which SM has free slots.
 
     All SMs report their blocks' ends to one unit, one after the other.  The first ones come in a burst, later ones
     between those of other SMs.
     """
-    early = 0.0 if blocks.began.size - left <= blocks.resident else TOGETHER * settings.block_report_cycles
+    together = settings.ends_together * settings.block_report_cycles
+    early = 0.0 if blocks.began.size - left <= blocks.resident else together
     servers.dispatch.reports = max(servers.dispatch.reports + settings.block_report_cycles, t + 1 - early)
     blocks.arrived[place, :] = 0
-    blocks.noted[blocks.next[NOTED]] = max(servers.dispatch.reports, t + 1) + settings.block_end_cycles - SETTLE
-    blocks.next[NOTED] += 1
+    noted = max(servers.dispatch.reports, t + 1) + settings.block_end_cycles - settings.settle_cycles
+    blocks.noted[blocks.next[Next.NOTED]] = noted
+    blocks.next[Next.NOTED] += 1
 
 
 @compiled
-def come(t, warps, blocks, work, servers, stalls, settings):  # type: ignore[no-untyped-def]
+def dispatch_blocks(t, warps, blocks, work, servers, stalls, settings):  # type: ignore[no-untyped-def]
     """Start the blocks that fit, if the end of one has been recorded by now; returns when the next end will be.
 
     The GPU starts no more blocks a cycle than it records ends.
     """
-    if blocks.next[SEEN] < blocks.next[NOTED] and blocks.noted[blocks.next[SEEN]] <= t:
-        blocks.next[SEEN] += 1
+    if blocks.next[Next.SEEN] < blocks.next[Next.NOTED] and blocks.noted[blocks.next[Next.SEEN]] <= t:
+        blocks.next[Next.SEEN] += 1
         for place in range(blocks.held.size):
-            if blocks.next[UPCOMING] < blocks.began.size and seated(place, work.warps, blocks):
-                soon, each = t + SETTLE, settings.block_report_cycles
-                servers.dispatch.starts = max(servers.dispatch.starts, soon - TOGETHER * each) + each
+            if blocks.next[Next.BLOCK] < blocks.began.size and has_slots(place, work.warps, blocks):
+                soon, each = t + settings.settle_cycles, settings.block_report_cycles
+                servers.dispatch.starts = max(servers.dispatch.starts, soon - settings.ends_together * each) + each
                 started = max(np.ceil(max(servers.dispatch.starts, soon)), blocks.may_start[0])
-                start(place, started, warps, blocks, work, stalls, settings)
-    if blocks.next[UPCOMING] < blocks.began.size and blocks.next[SEEN] < blocks.next[NOTED]:
-        return max(np.ceil(blocks.noted[blocks.next[SEEN]]), t + 1)
+                start_block(place, started, warps, blocks, work, stalls, settings)
+    if blocks.next[Next.BLOCK] < blocks.began.size and blocks.next[Next.SEEN] < blocks.next[Next.NOTED]:
+        return max(np.ceil(blocks.noted[blocks.next[Next.SEEN]]), t + 1)
     return p.NEVER

@@ -13,15 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warplens.errors import Unpredictable
+from warplens.machine.parameter import assumed
 from warplens.model import layout as p
 from warplens.model.grid.simulated_blocks import SimulatedBlocks
 from warplens.model.sm.activity import History
 from warplens.model.sm.simulate import SimulatedKernel, simulate
 from warplens.model.sm.sm_state import Counters
-from warplens.model.trace.warp_streams import WarpStreams, part
+from warplens.model.trace.warp_streams import WarpStreams, select_blocks
 
-# effort: memory
-LINES = 1 << 20  # hashed line slots, with few collisions: launches simulated in this way request fewer lines
+LINES = assumed(1 << 20, "hashed lines", "effort: memory; launches simulated in this way request fewer lines")
 
 
 @dataclass(frozen=True)
@@ -34,20 +34,20 @@ class Simulation:
     busy: NDArray[np.float64]
 
 
-def side_by_side(kernel: SimulatedKernel, streams: WarpStreams, chosen: SimulatedBlocks) -> list[Simulation]:
+def simulate_sms(kernel: SimulatedKernel, streams: WarpStreams, chosen: SimulatedBlocks) -> list[Simulation]:
     """One for each chosen SM.  Unpredictable where blocks have not been recorded or do not end."""
-    if not chosen.alongside:
+    if not chosen.other_sms:
         never = np.full(1, p.NEVER, np.float64)
-        return [_simulated(kernel, part(streams, chosen.blocks), never, never)]
+        return [_simulate_sm(kernel, select_blocks(streams, chosen.blocks), never, never)]
     before, now = np.full(LINES, p.NEVER, np.float64), np.full(LINES, p.NEVER, np.float64)
-    every = (chosen.blocks, *chosen.alongside)
+    every = (chosen.blocks, *chosen.other_sms)
     for blocks in every:
-        _simulated(kernel, part(streams, blocks), before, now)
+        _simulate_sm(kernel, select_blocks(streams, blocks), before, now)
     unused = np.full(LINES, p.NEVER, np.float64)
-    return [_simulated(kernel, part(streams, blocks), now, unused) for blocks in every]
+    return [_simulate_sm(kernel, select_blocks(streams, blocks), now, unused) for blocks in every]
 
 
-def _simulated(
+def _simulate_sm(
     kernel: SimulatedKernel, own: WarpStreams, before: NDArray[np.float64], now: NDArray[np.float64]
 ) -> Simulation:
     if (own.starts == own.ends).any():

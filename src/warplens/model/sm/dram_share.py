@@ -4,7 +4,7 @@ What it is   one server for reads and writes, with the SM's share of the bandwid
 Formula      cycles of a read = 64 B a piece / read_bytes, times lone_half where the neighbour is not requested;
              latency = latency + scatter * latency_spread + queue_cycles * busy / (1 - busy) + read-write turnarounds,
              where busy is the share of the time so far that DRAM worked.
-Parameters   DramSettings, from calibration/derive.py; PAGE and BUSIEST below.
+Parameters   DramSettings, and the largest utilisation of which waits are derived.
 Evidence     measurements/h200/lines_in_order.csv (which lines are slow together), near_halves.csv, calibration.csv.
 Known error  which lines are slow is drawn by a hash: right on average, not for each line.
 """
@@ -13,11 +13,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from warplens.machine.unit_speeds import BUSIEST
 from warplens.model.address_hash import hashed
 from warplens.simc import Record, compiled
 
-PAGE = 5  # log2 of the lines with similar DRAM latency, 4 KB; source: lines_in_order.csv
-BUSIEST = 0.85  # maximum utilisation of DRAM; assumed: as in calibration/derive.py
 SECTOR, PIECE = 32.0, 64.0  # bytes; defined: of a write, and of a read
 
 
@@ -25,6 +24,7 @@ class DramSettings(NamedTuple):
     """read_bytes, write_bytes: a cycle of the SM's share
     latency, latency_spread   of a load, and the unit of its deviations: cycles
     scatter                   deviations in spreads: the least, 10, 25, 50, 75, 90, 99 % and the most
+    page_shift                log2 of the lines with similar latency
     queue_cycles              wait of a load for a busy DRAM
     turn_cycles, turn_growth  likewise for turnarounds between reads and writes
     lone_half, lone_sector    cost factor of 64 bytes read, and of 32 written, without their neighbour"""
@@ -34,6 +34,7 @@ class DramSettings(NamedTuple):
     latency: float
     latency_spread: float
     scatter: Any
+    page_shift: int
     queue_cycles: float
     turn_cycles: float
     turn_growth: float
@@ -52,7 +53,7 @@ class DramState(Record):
 
 
 @compiled
-def slow_with(line):  # type: ignore[no-untyped-def]
+def latency_group(line):  # type: ignore[no-untyped-def]
     """Group number of lines that are slow together: of each 1 KB the first and the third 256 bytes, and the others,
     as if two DRAM channels were interleaved (`seen in order` of measurements/h200/lines_in_order.csv: of two
     neighbours of slow lines one is slow, too, of those 256 bytes off no more than of others, 512 bytes off half)."""
@@ -60,13 +61,13 @@ def slow_with(line):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def scattered(line, near, dram):  # type: ignore[no-untyped-def]
+def latency_deviation(line, near, dram):  # type: ignore[no-untyped-def]
     """Deviation of a line's DRAM latency from the average, in spreads, from [dram_scatter].  The slowest tenth
     collides with other DRAM work and is random: of 8 lines anywhere the slowest takes 950 cycles, of 32 it takes
     1,240.  The others are alike within 4 KB, which are in one place: the near L2 partition, or the far one."""
-    u = hashed(slow_with(line) + 3)
+    u = hashed(latency_group(line) + 3)
     if u < 0.9:
-        u = 0.9 * hashed((line >> PAGE) + 1) * (0.5 if near else 1.0)
+        u = 0.9 * hashed((line >> dram.page_shift) + 1) * (0.5 if near else 1.0)
     n, low, high = 0, 0.0, 0.1
     if u >= 0.99:
         n, low, high = 6, 0.99, 1.0
@@ -95,7 +96,7 @@ def read_pieces(pieces, lone, at, memory):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def store(at, reads, writes, dram):  # type: ignore[no-untyped-def]
+def add_store_work(at, reads, writes, dram):  # type: ignore[no-untyped-def]
     """Add DRAM's work on stores, in cycles: reads that fill sectors, and writes."""
     dram.free = max(dram.free, at) + reads + writes
     dram.stores = max(dram.stores, at) + reads + writes
@@ -112,12 +113,12 @@ def store_sectors(line, number, at, memory):  # type: ignore[no-untyped-def]
             if supply.stores[n] > 0:
                 reads = SECTOR * supply.fills[n] * number / settings.read_bytes
                 writes = SECTOR * supply.stores[n] * number / settings.write_bytes
-                store(at, reads, writes, memory.servers.dram)
+                add_store_work(at, reads, writes, memory.servers.dram)
             break
 
 
 @compiled
-def latency_of(spreads, memory):  # type: ignore[no-untyped-def]
+def load_latency(spreads, memory):  # type: ignore[no-untyped-def]
     """Latency of a load with so many spreads of deviation: reads queue, and wait for writes, longer the busier DRAM
     is and the more often it turns around."""
     dram, settings = memory.servers.dram, memory.settings.dram

@@ -18,23 +18,24 @@ from typing import Any, NamedTuple
 from warplens.model import layout as p
 from warplens.model.address_hash import hashed
 from warplens.model.lru import find
-from warplens.model.sm.dram_share import latency_of, read_pieces, scattered
-from warplens.model.sm.l2_port import ask, look_up
+from warplens.model.sm.dram_share import latency_deviation, load_latency, read_pieces
+from warplens.model.sm.l2_port import L2Lookup, look_up_l2, send_request
 from warplens.simc import Record, compiled
 
-TAG_BANKS = 4  # source: `lines of a load` of calibration.csv
-# Tag bank bits: line numbers with an odd count of these bits (`lines of a load` of the calibration).
-FIRST_BITS, SECOND_BITS = 0b01010110101, 0b11101101111  # source: test_record.py compares all 196
+TAG_BANKS = 4  # defined: of the two bits of bank_of
 FAR = 16  # defined: flag next to the valid bit of a sector: it comes from DRAM
 LINE = 128  # bytes
 
 
 class L1Settings(NamedTuple):
-    """latency: of a hit, cycles;  bytes_per_cycle;  sectors_in_flight: maximum of misses, in sectors."""
+    """latency: of a hit, cycles;  bytes_per_cycle;  sectors_in_flight: maximum of misses, in sectors
+    high_bits, low_bits   of the line number, for the two bits of a tag bank's number"""
 
     latency: float
     bytes_per_cycle: float
     sectors_in_flight: float
+    high_bits: int
+    low_bits: int
 
 
 class L1State(Record):
@@ -54,18 +55,18 @@ class L1Lines(NamedTuple):
     fill: Any
 
 
-def lines_of(unified: int, carveout: int, share: float) -> int:
+def l1_lines(unified: int, carveout: int, share: float) -> int:
     return int(share * (unified - carveout)) // LINE
 
 
-def sets_of(lines: int) -> int:
+def l1_sets(lines: int) -> int:
     """Number of sets, a prime: lines at any stride fill all sets, as in an H200 at strides of powers of two."""
     most = max(lines // p.WAYS + 1, 2)
     return next(sets for sets in range(most, 1, -1) if all(sets % n for n in range(2, sets)))
 
 
 @compiled
-def touched(line, tags, stamps, clock):  # type: ignore[no-untyped-def]
+def touch(line, tags, stamps, clock):  # type: ignore[no-untyped-def]
     """(entry of a line, whether it was a hit)."""
     entry, there = find(tags, stamps, tags.size // p.WAYS, p.WAYS, line)
     tags[entry], stamps[entry] = line, clock
@@ -73,7 +74,7 @@ def touched(line, tags, stamps, clock):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def drop(line, mask, l1):  # type: ignore[no-untyped-def]
+def invalidate(line, mask, l1):  # type: ignore[no-untyped-def]
     """Invalidate sectors of a line in L1."""
     entry, there = find(l1.tags, l1.stamps, l1.tags.size // p.WAYS, p.WAYS, line)
     if there:
@@ -81,21 +82,21 @@ def drop(line, mask, l1):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def enter(line, memory):  # type: ignore[no-untyped-def]
+def allocate(line, memory):  # type: ignore[no-untyped-def]
     """(entry of a line, whether it was a hit); a new one has no valid sector and no queued stores."""
     l1 = memory.l1
     memory.servers.l1.clock += 1
-    entry, there = touched(line, l1.tags, l1.stamps, memory.servers.l1.clock)
+    entry, there = touch(line, l1.tags, l1.stamps, memory.servers.l1.clock)
     if not there:
         l1.valid[entry], memory.store_queue.leaves[entry] = 0, -p.NEVER
     return entry, there
 
 
 @compiled
-def load(request, memory):  # type: ignore[no-untyped-def]
+def load_line(request, memory):  # type: ignore[no-untyped-def]
     """When the last of the requested sectors of a line is available."""
     l1, counts = memory.l1, memory.counts
-    entry, _ = enter(request.line, memory)
+    entry, _ = allocate(request.line, memory)
     ready, missing = request.at + memory.settings.l1.latency, 0
     for k in range(4):
         if request.mask >> k & 1:
@@ -107,11 +108,11 @@ def load(request, memory):  # type: ignore[no-untyped-def]
                 missing += 1
     if missing == 0:
         return ready
-    return max(ready, miss(request, entry, missing, memory))
+    return max(ready, serve_miss(request, entry, missing, memory))
 
 
 @compiled
-def miss(request, entry, missing, memory):  # type: ignore[no-untyped-def]
+def serve_miss(request, entry, missing, memory):  # type: ignore[no-untyped-def]
     """When the missing sectors of a line, of which so many are requested, are available."""
     l2, mask, valid = memory.settings.l2, request.mask, memory.l1.valid
     servers, far, lost, near, pairs, moved = memory.servers, False, False, False, 0, 0.0
@@ -121,26 +122,26 @@ def miss(request, entry, missing, memory):  # type: ignore[no-untyped-def]
         )
         if wanted:
             pairs += 1
-            before = far, lost, near, moved
-            far, lost, near, moved = look_up(request, half, wanted, valid[entry], before, memory)
-    at = start_of(request.at, missing, memory)
+            before = L2Lookup(far, lost, near, moved)
+            far, lost, near, moved = look_up_l2(request, half, wanted, valid[entry], before, memory)
+    at = in_flight_slots(request.at, missing, memory)
     size = 32.0 * missing
     servers.l2.port = max(servers.l2.port, at) + size / l2.port_bytes
-    ask(at, memory)
+    send_request(at, memory)
     fill_all_banks(servers.tag_banks)
     servers.l2.replies = max(servers.l2.replies, at) + max(size / l2.read_bytes, l2.line_read_cycles)
     waited = max(servers.l2.port, servers.l2.replies) - at
     memory.counts.l2_reads += missing
     read_pieces(moved, request.lone and pairs == 1, at, memory)
-    come = from_dram(request.line, at, waited, lost, near, memory) if far else at + waited + l2.latency
-    fill(request.mask, entry, missing, come, far, memory)
+    come = dram_arrival(request.line, at, waited, lost, near, memory) if far else at + waited + l2.latency
+    fill_line(request.mask, entry, missing, come, far, memory)
     # A full list of sectors in flight blocks the next access.
     servers.load_store.free = max(servers.load_store.free, at)
     return come
 
 
 @compiled
-def start_of(at, missing, memory):  # type: ignore[no-untyped-def]
+def in_flight_slots(at, missing, memory):  # type: ignore[no-untyped-def]
     """When so many in-flight sector slots are free."""
     state, flight = memory.servers.l1, memory.sectors_in_flight
     for _ in range(missing):
@@ -151,22 +152,22 @@ def start_of(at, missing, memory):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def from_dram(line, at, waited, lost, near, memory):  # type: ignore[no-untyped-def]
+def dram_arrival(line, at, waited, lost, near, memory):  # type: ignore[no-untyped-def]
     """When a line arrives from DRAM that is requested at `at`, with bandwidth available after `waited`.
 
-    lost   L2 has evicted it;  near: SMs of both partitions request it (l2_port.by_both)
+    lost   L2 has evicted it;  near: SMs of both partitions request it (l2_port.is_near_both_partitions)
     """
     dram, l2 = memory.settings.dram, memory.servers.l2
     waited = max(waited, memory.servers.dram.free - at)
-    off = dram.latency_spread * scattered(line, near, dram)
-    late = latency_of(off, memory)
-    asked = at if lost else first_asked(line, at, memory)
+    off = dram.latency_spread * latency_deviation(line, near, dram)
+    late = load_latency(off, memory)
+    asked = at if lost else first_request(line, at, memory)
     l2.last_from_dram = max(l2.last_from_dram, at + waited + late - off)
     return max(asked + waited + late, at + memory.settings.l2.latency)
 
 
 @compiled
-def first_asked(line, at, memory):  # type: ignore[no-untyped-def]
+def first_request(line, at, memory):  # type: ignore[no-untyped-def]
     """When the first SM has requested a line from DRAM that this one requests at `at`: later requests hit L2, or
     wait for the same fill."""
     before, now = memory.asked_by_others, memory.asked_now
@@ -178,7 +179,7 @@ def first_asked(line, at, memory):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def fill(mask, entry, missing, come, far, memory):  # type: ignore[no-untyped-def]
+def fill_line(mask, entry, missing, come, far, memory):  # type: ignore[no-untyped-def]
     """Record the missing sectors of a line in L1 from their arrival on."""
     l1, flight = memory.l1, memory.sectors_in_flight
     for n in range(missing):
@@ -190,12 +191,13 @@ def fill(mask, entry, missing, come, far, memory):  # type: ignore[no-untyped-de
 
 
 @compiled
-def bank_of(line):  # type: ignore[no-untyped-def]
-    return 2 * odd(line & FIRST_BITS) + odd(line & SECOND_BITS)
+def bank_of(line, l1):  # type: ignore[no-untyped-def]
+    """Bank of a line's tag, of L1Settings."""
+    return 2 * parity(line & l1.high_bits) + parity(line & l1.low_bits)
 
 
 @compiled
-def odd(bits):  # type: ignore[no-untyped-def]
+def parity(bits):  # type: ignore[no-untyped-def]
     """Whether an odd number of 16 bits is set."""
     bits ^= bits >> 8
     bits ^= bits >> 4

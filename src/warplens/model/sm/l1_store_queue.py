@@ -8,7 +8,7 @@ Formula      an SM sends a packet a cycle if no other does; where all send, L2 a
              Queued lines merge later stores to them, except those that a warp issues after a load.  So consecutive
              stores leave together unless too many others come between: those of the other sub-partitions do, if they
              have some waiting.  A store whose line is at the end of the queue misses it.
-Parameters   StoreQueueSettings, from calibration/derive.py; HELD and AT_THE_END below.
+Parameters   StoreQueueSettings.
 Evidence     `lines of a store` and `stores in a row` of the calibration; `mixed` and `gapped` of
              measurements/h200/stores_loads.csv; l1_leaving.csv: of one warp with 29 to 31 lines between a store misses
              its line, of four sub-partitions that store to 8 lines each and to the same again every time; with 35 and
@@ -22,25 +22,26 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from warplens.machine.parameter import assumed
 from warplens.model import layout as p
 from warplens.model.sm.dram_share import store_sectors
-from warplens.model.sm.l1_cache import FAR, enter
-from warplens.model.sm.l2_share import Asker, keeps
+from warplens.model.sm.l1_cache import FAR, allocate
+from warplens.model.sm.l2_share import Requester, holds_line
 from warplens.simc import Record, compiled
 
-SECTOR = 32.0  # bytes of a sector, and of a packet
-# source: stores_loads.csv
-HELD = 50  # minimum cycles for which a line waits: of eight stores to it, 48 cycles apart, all leave together
-ROUNDING = 0.5  # defined: bytes
-AT_THE_END = 4  # queue entries whose lines are draining; source: l1_leaving.csv
+SECTOR = 32.0  # defined: bytes, of a sector and of a packet
+ROUNDING = assumed(0.5, "bytes", "a tolerance")
 
 
 class StoreQueueSettings(NamedTuple):
-    """lines              queue capacity
+    """lines              queue capacity;  draining_lines: of these, at its end
+    hold_cycles        for which a line waits at least
     slack_cycles       by which the DRAM's work on stores may be late before the load/store unit waits
     late_near_cycles, late_far_cycles   of a store to a sector in flight to L1, from L2 and from DRAM"""
 
     lines: float
+    draining_lines: float
+    hold_cycles: float
     slack_cycles: float
     late_near_cycles: float
     late_far_cycles: float
@@ -73,7 +74,14 @@ class StoreQueue(NamedTuple):
     last: Any
 
 
-def nothing_stored(entries: int, warps: int, queue: int, parts: int) -> StoreQueue:
+class StoredLines(NamedTuple):
+    """Lines that an access stores to, and that other sub-partitions store to before its next one."""
+
+    others: float
+    own: int
+
+
+def empty_store_queue(entries: int, warps: int, queue: int, parts: int) -> StoreQueue:
     return StoreQueue(
         np.full(entries, -p.NEVER), np.zeros(entries), np.zeros(entries), np.zeros(entries, np.int64),
         np.zeros(entries), np.zeros(queue), np.zeros(warps), np.zeros(parts),
@@ -81,25 +89,25 @@ def nothing_stored(entries: int, warps: int, queue: int, parts: int) -> StoreQue
 
 
 @compiled
-def bits(mask):  # type: ignore[no-untyped-def]
+def count_sectors(mask):  # type: ignore[no-untyped-def]
     """Number of sectors in the mask of a line."""
     return (mask & 1) + (mask >> 1 & 1) + (mask >> 2 & 1) + (mask >> 3 & 1)
 
 
 @compiled
-def pieces(mask, covered):  # type: ignore[no-untyped-def]
+def count_packets(mask, covered):  # type: ignore[no-untyped-def]
     """Packets to L2 for the sectors of a line, of which so many bytes are stored."""
-    return bits(mask) + int(covered < SECTOR * bits(mask) - ROUNDING)
+    return count_sectors(mask) + int(covered < SECTOR * count_sectors(mask) - ROUNDING)
 
 
 @compiled
-def sending(number, l2):  # type: ignore[no-untyped-def]
+def packet_cycles(number, l2):  # type: ignore[no-untyped-def]
     """Cycles for so many packets of a line."""
     return max(SECTOR * number / l2.write_bytes, l2.line_write_cycles) if number > 0 else 0.0
 
 
 @compiled
-def lines_in(words, first, last):  # type: ignore[no-untyped-def]
+def count_lines(words, first, last):  # type: ignore[no-untyped-def]
     """Lines of the sectors words[first:last]; those of one line are mostly consecutive."""
     lines = 0
     for at in range(first, last):
@@ -108,7 +116,7 @@ def lines_in(words, first, last):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def others(sp, t, memory):  # type: ignore[no-untyped-def]
+def competing_lines(sp, t, memory):  # type: ignore[no-untyped-def]
     """Lines stored to between two accesses of a sub-partition: sub-partitions with waiting stores are served round
     robin (of 8 stores in a row to 4 lines most leave together, to 8 lines only where fewer than four sub-partitions
     store)."""
@@ -120,34 +128,34 @@ def others(sp, t, memory):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def put(request, stored, between, memory):  # type: ignore[no-untyped-def]
+def enqueue_store(request, stored, between, memory):  # type: ignore[no-untyped-def]
     """Queue sectors of one line, of which so many bytes are stored: L1 writes through, and what stays in L2 costs DRAM
     nothing.  Returns whether L2 still held the line, if it ever did.
 
-    between   lines stored to between two accesses of the sub-partition, by others and by this one
+    between   StoredLines between two accesses of the sub-partition
     """
     line, mask, at, queue = request.line, request.mask, request.at, memory.store_queue
     servers, settings, turn = memory.servers, memory.settings, memory.head[request.slot % memory.head.size]
-    entry, there = enter(line, memory)
-    asker = Asker(1.0, 0.0, True, request.wave)
+    entry, there = allocate(line, memory)
+    asker = Requester(1.0, 0.0, True, request.wave)
     halves = int(mask & 3 > 0) + 2 * int(mask & 12 > 0)
-    kept = keeps(line, halves, asker, memory.l2_share, servers.l1.clock, settings.l2.partitions)
+    kept = holds_line(line, halves, asker, memory.l2_share, servers.l1.clock, settings.l2.partitions)
     if line < p.LOCAL_BASE:
-        store_sectors(line, bits(mask), at, memory)
+        store_sectors(line, count_sectors(mask), at, memory)
     come, most = servers.store_queue.lines, settings.store_queue.lines
-    behind = max(come - queue.at[entry], between[1] - 1 + between[0] * (turn - queue.turn[entry]))
+    behind = max(come - queue.at[entry], between.own - 1 + between.others * (turn - queue.turn[entry]))
     joins = queue.leaves[entry] > at and queue.at[entry] > queue.loaded[request.slot] and behind < most - 1
-    at_the_end = most - AT_THE_END <= behind <= most
+    at_the_end = most - settings.store_queue.draining_lines <= behind <= most
     if there and not (at_the_end and queue.leaves[entry] > at):
         # Any sectors that L1 has (measurements/h200/l1_stores.csv), except those that are draining.
-        memory.counts.l1_hits += bits(mask)
+        memory.counts.l1_hits += count_sectors(mask)
     if not joins:
         queue.waiting[entry], queue.covered[entry] = 0, 0.0
-    sent = pieces(queue.waiting[entry], queue.covered[entry])
-    send = merge(request, entry, stored, sent, memory)
+    sent = count_packets(queue.waiting[entry], queue.covered[entry])
+    send = merge_store(request, entry, stored, sent, memory)
     queue.turn[entry] = turn
-    keep_in_l1(request, entry, memory)
-    leave(entry, at, send_cycles(send, sent, settings.l2), joins, memory)
+    update_l1(request, entry, memory)
+    drain(entry, at, send_cycles(send, sent, settings.l2), joins, memory)
     servers.load_store.free = max(servers.load_store.free, servers.dram.stores - settings.store_queue.slack_cycles)
     return kept
 
@@ -155,26 +163,26 @@ def put(request, stored, between, memory):  # type: ignore[no-untyped-def]
 @compiled
 def send_cycles(send, sent, l2):  # type: ignore[no-untyped-def]
     """Cycles for the packets of a line that has `send` of them now, and had `sent`."""
-    return sending(send, l2) - sending(sent, l2)
+    return packet_cycles(send, l2) - packet_cycles(sent, l2)
 
 
 @compiled
-def merge(request, entry, stored, sent, memory):  # type: ignore[no-untyped-def]
+def merge_store(request, entry, stored, sent, memory):  # type: ignore[no-untyped-def]
     """Merge a store's sectors into its queued line, of which `sent` packets have been counted; returns its packets."""
     queue, counts, mask = memory.store_queue, memory.counts, request.mask
-    sectors = bits(queue.waiting[entry])
+    sectors = count_sectors(queue.waiting[entry])
     queue.waiting[entry] |= mask
     queue.covered[entry] += stored
-    more = bits(queue.waiting[entry]) - sectors
-    send = pieces(queue.waiting[entry], queue.covered[entry])
-    counts.l1_merged += bits(mask) - more
+    more = count_sectors(queue.waiting[entry]) - sectors
+    send = count_packets(queue.waiting[entry], queue.covered[entry])
+    counts.l1_merged += count_sectors(mask) - more
     counts.l2_writes += more
     counts.l2_sent += send - sent
     return send
 
 
 @compiled
-def keep_in_l1(request, entry, memory):  # type: ignore[no-untyped-def]
+def update_l1(request, entry, memory):  # type: ignore[no-untyped-def]
     """Update the stored sectors in L1 as well."""
     l1, l2, settings = memory.l1, memory.servers.l2, memory.settings.store_queue
     for k in range(4):
@@ -189,7 +197,7 @@ def keep_in_l1(request, entry, memory):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def leave(entry, at, work, joins, memory):  # type: ignore[no-untyped-def]
+def drain(entry, at, work, joins, memory):  # type: ignore[no-untyped-def]
     """Drain a line to L2, which takes `work` cycles; `joins`: merged into the queue entry of its waiting stores."""
     servers, queue = memory.servers, memory.store_queue
     begins = max(servers.l2.requests, at)
@@ -203,4 +211,5 @@ def leave(entry, at, work, joins, memory):  # type: ignore[no-untyped-def]
         servers.load_store.free = max(servers.load_store.free, queue.freed[place])
         queue.freed[place] = begins
         servers.store_queue.lines += 1
-        queue.at[entry], queue.leaves[entry] = servers.store_queue.lines, max(begins, at + HELD)
+        queue.at[entry] = servers.store_queue.lines
+        queue.leaves[entry] = max(begins, at + memory.settings.store_queue.hold_cycles)

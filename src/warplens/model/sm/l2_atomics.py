@@ -11,35 +11,35 @@ from __future__ import annotations
 
 from warplens.model import layout as p
 from warplens.model.address_hash import hashed
-from warplens.model.sm.dram_share import read_pieces, scattered, store_sectors
-from warplens.model.sm.l1_cache import drop
-from warplens.model.sm.l1_store_queue import bits
+from warplens.model.sm.dram_share import latency_deviation, read_pieces, store_sectors
+from warplens.model.sm.l1_cache import invalidate
+from warplens.model.sm.l1_store_queue import count_sectors
 from warplens.model.sm.l2_port import source_of
-from warplens.model.sm.l2_share import asked_before
+from warplens.model.sm.l2_share import was_requested
 from warplens.simc import compiled
 
 WHOLE = 15  # defined: all sectors of a line
 
 
 @compiled
-def update(request, memory):  # type: ignore[no-untyped-def]
+def update_line(request, memory):  # type: ignore[no-untyped-def]
     """Change sectors of one line in L2 by atomics; returns their extra latency in cycles."""
     line, mask, counts, settings = request.line, request.mask, memory.counts, memory.settings
     if line >= p.LOCAL_BASE:
         return 0.0
-    drop(line, WHOLE, memory.l1)
+    invalidate(line, WHOLE, memory.l1)
     pairs, moved, far = int(mask & 3 > 0) + int(mask & 12 > 0), 0.0, False
     for half in (0, 2):
-        if mask >> half & 3 and not asked_before(memory.asked, 4 * line + half):
-            comes, share, _, _, _ = source_of(line, request.wave, memory.supply)
+        if mask >> half & 3 and not was_requested(memory.asked, 4 * line + half):
+            source = source_of(line, request.wave, memory.supply)
             counts.l2_pieces += 1
             counts.l2_in_pieces += (mask >> half & 1) + (mask >> half + 1 & 1)
-            moved += share
-            far = far or (comes and hashed(line + 29) < memory.supply.first[request.instruction])
+            moved += source.dram_share
+            far = far or (source.from_dram and hashed(line + 29) < memory.supply.first[request.instruction])
     read_pieces(moved, request.lone and pairs == 1, request.at, memory)
-    store_sectors(line, bits(mask), request.at, memory)
+    store_sectors(line, count_sectors(mask), request.at, memory)
     if far:
         waited = max(memory.servers.dram.free - request.at, 0.0)
-        off = settings.dram.latency_spread * scattered(line, False, settings.dram)
+        off = settings.dram.latency_spread * latency_deviation(line, False, settings.dram)
         return waited + settings.dram.latency - settings.atomics.latency + off
     return settings.atomics.latency_half if hashed(line + 7) < 0.5 else -settings.atomics.latency_half

@@ -11,12 +11,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from warplens.machine.parameter import assumed
 from warplens.model import layout as p
 from warplens.model.address_hash import hashed
 from warplens.model.lru import find
 from warplens.simc import compiled
 
-ALL_PLACES = 1 << 22  # words; effort: memory of the simulation
+ALL_PLACES = assumed(1 << 22, "words", "effort: memory of the simulation")
 # defined: above all line numbers
 AT_HOME = 1 << 40  # distinguishes a line in its home partition from its copy in the other
 TWO_HALVES = 2
@@ -33,7 +34,7 @@ class L2Share(NamedTuple):
     waves: Any
 
 
-class Asker(NamedTuple):
+class Requester(NamedTuple):
     """Requester of a line.
 
     share     of the lines like this one that this SM tracks, in its share of L2: one of the SMs that request them
@@ -49,7 +50,7 @@ class Asker(NamedTuple):
     wave: int
 
 
-def book_of(lines: int, words: int) -> L2Share:
+def l2_share_table(lines: int, words: int) -> L2Share:
     """Table for so many lines, for a trace of so many words, at most one line a word."""
     entries = 0 if TWO_HALVES * words < lines else max(lines // p.WAYS, 1) * p.WAYS
     waves = np.zeros(min(1 << (2 * words).bit_length(), ALL_PLACES) if entries else 1, np.uint8)
@@ -57,7 +58,7 @@ def book_of(lines: int, words: int) -> L2Share:
 
 
 @compiled
-def keeps(line, pieces, asker, held, clock, partitions):  # type: ignore[no-untyped-def]
+def holds_line(line, pieces, asker, held, clock, partitions):  # type: ignore[no-untyped-def]
     """Whether L2 still holds these of the two pieces of a line, which it does from now on, or this is the first
     request of the wave of blocks (reuse between blocks is estimated by reuse_distance.py)."""
     keys = asker.keys
@@ -66,9 +67,9 @@ def keeps(line, pieces, asker, held, clock, partitions):  # type: ignore[no-unty
     if keys > 0:
         line = (line >> BUFFER) * (1 << BUFFER) + int(hashed(line + 13) * keys)
     far = partitions == TWO_HALVES and hashed(line + 17) < 0.5
-    there = not (far and asker.at_home) and _found(line, pieces, held, clock)
+    there = not (far and asker.at_home) and _touch_entry(line, pieces, held, clock)
     if not there and far:
-        there = _found(line + AT_HOME, pieces, held, clock)
+        there = _touch_entry(line + AT_HOME, pieces, held, clock)
     waves = held.waves
     place, this = int(hashed(line + 19 + (pieces * AT_HOME if keys > 0 else 0)) * waves.size), asker.wave % 255 + 1
     again = waves[place] == this
@@ -77,7 +78,7 @@ def keeps(line, pieces, asker, held, clock, partitions):  # type: ignore[no-unty
 
 
 @compiled
-def _found(line, pieces, held, clock):  # type: ignore[no-untyped-def]
+def _touch_entry(line, pieces, held, clock):  # type: ignore[no-untyped-def]
     key = int(hashed(line) * 16777216.0) + 16777216 * int(hashed(line + 7) * 65536.0)
     entry, there = find(held.tags, held.stamps, held.tags.size // p.WAYS, p.WAYS, key)
     if not there:
@@ -89,7 +90,7 @@ def _found(line, pieces, held, clock):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def asked_before(known, sector):  # type: ignore[no-untyped-def]
+def was_requested(known, sector):  # type: ignore[no-untyped-def]
     """Whether this SM has requested these 64 bytes, so that they are in L2: hashed into 2^27 entries, with few
     collisions. `known`: a bit for each entry (ALL_PLACES), or where there are few their numbers, which fit the
     host's caches."""

@@ -23,10 +23,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from warplens.model import layout as p
+from warplens.model.layout import Pipe, StallReason
 from warplens.simc import compiled
 
 PAIR = 2  # registers of one bank for which it has to be free
-LATE_PLACE = 2  # cycles from a late instruction's issue to the issue slot that its result takes
+
+
+class PipeSettings(NamedTuple):
+    """second_cycles: for which an instruction takes its second pipe, at the end of its time in the first;
+    late_cycles: from a late instruction's issue to the issue slot that its result takes."""
+
+    second_cycles: float
+    late_cycles: float
 
 
 class Pipes(NamedTuple):
@@ -38,63 +46,65 @@ class Pipes(NamedTuple):
     turn: Any
     taken: Any
     issuer: Any
+    settings: PipeSettings
 
 
-def idle(parts: int) -> Pipes:
+def idle_pipes(parts: int, settings: PipeSettings) -> Pipes:
     """Idle pipes of so many sub-partitions."""
-    free = np.zeros((parts, p.PIPES)), np.zeros((parts, p.BANKS))
-    return Pipes(*free, np.full(parts, p.FMA_HEAVY), np.zeros(parts), np.full(parts, -1))
+    free = np.zeros((parts, len(Pipe))), np.zeros((parts, p.BANKS))
+    return Pipes(*free, np.full(parts, Pipe.FMA_HEAVY), np.zeros(parts), np.full(parts, -1), settings)
 
 
 @compiled
-def chosen(sp, i, work, pipes):  # type: ignore[no-untyped-def]
+def pipe_number(sp, i, work, pipes):  # type: ignore[no-untyped-def]
     """The pipe that an instruction would use."""
-    pipe = work.rows[i, p.PIPE]
-    return pipes.turn[sp] if pipe == p.FMA_LITE else pipe
+    pipe = work.code.pipe[i]
+    return pipes.turn[sp] if pipe == Pipe.FMA_LITE else pipe
 
 
 @compiled
-def free_from(sp, i, t, work, pipes):  # type: ignore[no-untyped-def]
+def pipe_ready(sp, i, t, work, pipes):  # type: ignore[no-untyped-def]
     """(when the pipes can serve an instruction, its stall reason)."""
-    free, reason, also = pipes.free[sp, chosen(sp, i, work, pipes)], p.MATH, work.rows[i, p.ALSO]
+    free, also = pipes.free[sp, pipe_number(sp, i, work, pipes)], work.code.second_pipe[i]
+    reason = StallReason.MATH_PIPE_THROTTLE
     if also > 0:
-        free = max(free, pipes.free[sp, also] - work.cycles[i] + p.ALSO_CYCLES)
-    if work.rows[i, p.TIMELY] > 0 and pipes.taken[sp] == max(free, t):
-        free, reason = max(free, t) + 1, p.DISPATCH
+        free = max(free, pipes.free[sp, also] - work.code.pipe_cycles[i] + pipes.settings.second_cycles)
+    if work.code.timely_result[i] > 0 and pipes.taken[sp] == max(free, t):
+        free, reason = max(free, t) + 1, StallReason.DISPATCH_STALL
     return free, reason
 
 
 @compiled
-def reads_of(sp, slot, pipes):  # type: ignore[no-untyped-def]
-    """Column of the first bank: the reuse cache is valid for the warp that issued last."""
-    return p.READS + (0 if pipes.issuer[sp] == slot else p.BANKS)
+def reuse_row(sp, slot, pipes):  # type: ignore[no-untyped-def]
+    """Row of InstructionTable.bank_reads: the reuse cache is valid for the warp that issued last."""
+    return int(pipes.issuer[sp] != slot)
 
 
 @compiled
-def read_from(sp, slot, i, t, work, pipes):  # type: ignore[no-untyped-def]
+def banks_ready(sp, slot, i, t, work, pipes):  # type: ignore[no-untyped-def]
     """When the banks can deliver the registers of a warp's instruction."""
-    ready, reads = t, reads_of(sp, slot, pipes)
+    ready, reads = t, reuse_row(sp, slot, pipes)
     for bank in range(p.BANKS):
-        number = work.rows[i, reads + bank]
+        number = work.code.bank_reads[i, reads, bank]
         if number > 0:
             ready = max(ready, pipes.banks[sp, bank] - (number != PAIR))
     return ready
 
 
 @compiled
-def serve(sp, slot, i, t, work, pipes, busy):  # type: ignore[no-untyped-def]
+def occupy_pipes(sp, slot, i, t, work, pipes, busy):  # type: ignore[no-untyped-def]
     """Occupy the pipes and banks with an instruction."""
-    pipe, also = chosen(sp, i, work, pipes), work.rows[i, p.ALSO]
-    pipes.free[sp, pipe] = max(pipes.free[sp, pipe], t) + work.cycles[i]
-    busy[pipe] += work.cycles[i]
+    pipe, also = pipe_number(sp, i, work, pipes), work.code.second_pipe[i]
+    pipes.free[sp, pipe] = max(pipes.free[sp, pipe], t) + work.code.pipe_cycles[i]
+    busy[pipe] += work.code.pipe_cycles[i]
     if also > 0:
-        pipes.free[sp, also] = max(pipes.free[sp, also], t) + p.ALSO_CYCLES
-        busy[also] += p.ALSO_CYCLES
-    if pipe == p.FMA_LITE or pipe == p.FMA_HEAVY:
-        pipes.turn[sp] = p.FMA_LITE + p.FMA_HEAVY - pipe
-    if work.rows[i, p.LATE] > 0:
-        pipes.taken[sp] = t + LATE_PLACE
-    reads = reads_of(sp, slot, pipes)
+        pipes.free[sp, also] = max(pipes.free[sp, also], t) + pipes.settings.second_cycles
+        busy[also] += pipes.settings.second_cycles
+    if pipe == Pipe.FMA_LITE or pipe == Pipe.FMA_HEAVY:
+        pipes.turn[sp] = Pipe.FMA_LITE + Pipe.FMA_HEAVY - pipe
+    if work.code.late_result[i] > 0:
+        pipes.taken[sp] = t + pipes.settings.late_cycles
+    reads = reuse_row(sp, slot, pipes)
     for bank in range(p.BANKS):
-        pipes.banks[sp, bank] = max(pipes.banks[sp, bank], t) + work.rows[i, reads + bank]
+        pipes.banks[sp, bank] = max(pipes.banks[sp, bank], t) + work.code.bank_reads[i, reads, bank]
     pipes.issuer[sp] = slot

@@ -16,8 +16,9 @@ import numpy as np
 
 from warplens.model import layout as p
 from warplens.model.address_hash import hashed
-from warplens.model.sm.block_dispatch import wait
-from warplens.model.sm.pipes import free_from, read_from
+from warplens.model.layout import QUEUED_KINDS, Kind, StallReason
+from warplens.model.sm.block_dispatch import stall_warp
+from warplens.model.sm.pipes import banks_ready, pipe_ready
 from warplens.model.trace.trace_decoder import ENTER, OF_WARP, basic_block, instruction, length
 from warplens.simc import compiled
 
@@ -32,7 +33,7 @@ class SchedulerSettings(NamedTuple):
 
 
 @compiled
-def lanes_of(mask):  # type: ignore[no-untyped-def]
+def count_lanes(mask):  # type: ignore[no-untyped-def]
     count = 0
     while mask:
         mask &= mask - np.uint32(1)
@@ -45,14 +46,14 @@ def next_block(words, at, stop, full):  # type: ignore[no-untyped-def]
     """Position of a warp's next basic block; `full`: of blocks run by a part of the lanes only as many as full warps
     would need."""
     while at < stop:
-        if words[at] >= ENTER and (not full or hashed(at) * 32.0 < lanes_of(words[at + 1])):
+        if words[at] >= ENTER and (not full or hashed(at) * 32.0 < count_lanes(words[at + 1])):
             return at
         at += OF_WARP if words[at] >= ENTER else length(words[at])
     return stop
 
 
 @compiled
-def pick(sp, t, warps, blocks, work, memory, pipes, stalls):  # type: ignore[no-untyped-def]
+def select_warp(sp, t, warps, blocks, work, memory, pipes, stalls):  # type: ignore[no-untyped-def]
     """(the warp that a scheduler issues now or -1, when one may be eligible)."""
     room = memory.queue[sp, memory.head[sp] % memory.queue.shape[1]]
     chosen, first, soonest = -1, np.int64(0), p.NEVER
@@ -61,14 +62,14 @@ def pick(sp, t, warps, blocks, work, memory, pipes, stalls):  # type: ignore[no-
             soonest = min(soonest, warps.base[slot])
             continue
         i = warps.now[slot]
-        free, reason = free_from(sp, i, t, work, pipes)
-        if work.rows[i, p.KIND] in (p.LOAD, p.STORE, p.ATOMIC, p.REDUCE, p.COPY, p.EXCHANGE, p.TABLE, p.TELL):
+        free, reason = pipe_ready(sp, i, t, work, pipes)
+        if work.code.kind[i] in QUEUED_KINDS:
             free = max(free, room)
-            reason = p.LG if work.rows[i, p.NEED] == 1 else p.MIO
+            reason = StallReason.LG_THROTTLE if work.code.is_global[i] == 1 else StallReason.MIO_THROTTLE
         if free > t:
             soonest = min(soonest, free)
         else:
-            reason = p.NOT_SELECTED
+            reason = StallReason.NOT_SELECTED
             block = blocks.held[slot // work.warps]
             older = block == first and warps.order[slot] < warps.order[chosen]
             if slot == blocks.last[sp] or (chosen != blocks.last[sp] and (block < first or older)) or chosen < 0:
@@ -77,27 +78,27 @@ def pick(sp, t, warps, blocks, work, memory, pipes, stalls):  # type: ignore[no-
             stalls[warps.why[slot], i] += t - warps.mark[slot]
             warps.mark[slot], warps.why[slot] = t, reason
     if chosen >= 0:
-        ready = read_from(sp, chosen, warps.now[chosen], t, work, pipes)
+        ready = banks_ready(sp, chosen, warps.now[chosen], t, work, pipes)
         if ready > t:
             blocks.last[sp] = chosen
-            hold(sp, t, warps, blocks, stalls)
+            stall_for_banks(sp, t, warps, blocks, stalls)
             return -1, ready
     return chosen, soonest
 
 
 @compiled
-def hold(sp, t, warps, blocks, stalls):  # type: ignore[no-untyped-def]
+def stall_for_banks(sp, t, warps, blocks, stalls):  # type: ignore[no-untyped-def]
     """A scheduler issues nothing: the chosen instruction waits for its registers."""
     for slot in range(sp, warps.base.size, blocks.wake.size):
-        if warps.base[slot] <= t and warps.why[slot] == p.NOT_SELECTED:
-            stalls[p.NOT_SELECTED, warps.now[slot]] += t - warps.mark[slot]
-            warps.mark[slot], warps.why[slot] = t, p.DISPATCH
+        if warps.base[slot] <= t and warps.why[slot] == StallReason.NOT_SELECTED:
+            stalls[StallReason.NOT_SELECTED, warps.now[slot]] += t - warps.mark[slot]
+            warps.mark[slot], warps.why[slot] = t, StallReason.DISPATCH_STALL
 
 
 @compiled
-def proceed(slot, i, t, warps, work, seen, stalls, settings):  # type: ignore[no-untyped-def]
+def advance_warp(slot, i, t, warps, work, seen, stalls, settings):  # type: ignore[no-untyped-def]
     """Advance a warp that has issued i: its next instruction and issue time; returns whether it has ended."""
-    ready, stalled = t + max(work.rows[i, p.STALL], 1), p.WAIT
+    ready, stalled = t + max(work.code.stall[i], 1), StallReason.WAIT
     at, stop = warps.position[slot], warps.stop[slot]
     while at < stop and work.words[at] < ENTER and instruction(work.words[at]) == i:
         at += length(work.words[at])
@@ -110,27 +111,28 @@ def proceed(slot, i, t, warps, work, seen, stalls, settings):  # type: ignore[no
             return True
         entered = basic_block(work.words[at])
         warps.position[slot] = at + OF_WARP
-        if work.firsts[entered] != i + 1:
-            ready, stalled = max(ready, t + settings.branch_latency), p.BRANCHING
-        warps.now[slot], warps.until[slot] = work.firsts[entered], work.lasts[entered]
-    following, depth = warps.now[slot], work.rows[i, p.DEPTH]
+        if work.code.firsts[entered] != i + 1:
+            ready, stalled = max(ready, t + settings.branch_latency), StallReason.BRANCH_RESOLVING
+        warps.now[slot], warps.until[slot] = work.code.firsts[entered], work.code.lasts[entered]
+    following, depth = warps.now[slot], work.code.groups_left[i]
     warps.mark[slot] = t + 1
-    wait(slot, following, ready, stalled, warps, stalls)
+    stall_warp(slot, following, ready, stalled, warps, stalls)
     line = following // p.CODE_LINE
     if settings.instruction_latency > 0 and seen[line] == 0:
         seen[line] = 1
         if line > 0:
-            wait(slot, following, t + settings.instruction_latency, p.NO_INSTRUCTION, warps, stalls)
-    if work.rows[i, p.KIND] == p.FENCE:
-        wait(slot, following, t + work.lats[i], p.MEMBAR, warps, stalls)
-    if work.rows[i, p.KIND] == p.GROUP_WAIT and depth < p.GROUPS and warps.grouped[slot] > depth:
-        wait(slot, following, warps.groups[slot, (warps.grouped[slot] - 1 - depth) % p.GROUPS], p.LONG, warps, stalls)
-    free, reason = 0.0, p.SHORT
+            stall_warp(slot, following, t + settings.instruction_latency, StallReason.NO_INSTRUCTION, warps, stalls)
+    if work.code.kind[i] == Kind.FENCE:
+        stall_warp(slot, following, t + work.code.latency[i], StallReason.MEMBAR, warps, stalls)
+    if work.code.kind[i] == Kind.COPY_WAIT and depth < p.GROUPS and warps.grouped[slot] > depth:
+        group = (warps.grouped[slot] - 1 - depth) % p.GROUPS
+        stall_warp(slot, following, warps.groups[slot, group], StallReason.LONG_SCOREBOARD, warps, stalls)
+    free, reason = 0.0, StallReason.SHORT_SCOREBOARD
     for k in range(p.SCOREBOARDS):
-        if work.rows[following, p.WAITS] >> k & 1 and warps.board[slot, k] > free:
+        if work.code.wait_mask[following] >> k & 1 and warps.board[slot, k] > free:
             free, reason = warps.board[slot, k], warps.because[slot, k]
-    wait(slot, following, free, reason, warps, stalls)
-    if work.rows[following, p.KIND] == p.END:
-        wait(slot, following, warps.drained[slot], p.DRAINING, warps, stalls)
-    warps.base[slot], warps.why[slot] = warps.mark[slot], p.NOT_SELECTED
+    stall_warp(slot, following, free, reason, warps, stalls)
+    if work.code.kind[following] == Kind.EXIT:
+        stall_warp(slot, following, warps.drained[slot], StallReason.DRAIN, warps, stalls)
+    warps.base[slot], warps.why[slot] = warps.mark[slot], StallReason.NOT_SELECTED
     return False

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from warplens.model import layout as p
+from warplens.model.layout import Kind
 from warplens.simc import compiled
 
 
@@ -35,12 +35,12 @@ def serve_shared(access, begin, free, waves, ideal, memory):  # type: ignore[no-
     if settings.ideal_banks > 0:
         waves = min(waves, ideal)
     cost = max(waves, settings.request_cycles)
-    if access.kind in (p.ATOMIC, p.REDUCE):
+    if access.kind in (Kind.ATOMIC, Kind.REDUCTION):
         cost = max(cost, waves)
     memory.servers.load_store.free = free + cost
     memory.issue_free[access.sub_partition] = begin + max(unit.issue_cycles, unit.wavefront_cycles * waves)
     memory.counts.lsu_busy += cost
-    late = settings.atomic_latency if access.kind == p.ATOMIC else settings.latency
+    late = settings.atomic_latency if access.kind == Kind.ATOMIC else settings.latency
     # Each register of a lane takes a cycle more than the one before (`chain shared`: 29.2, 30.2, 32.2 cycles).
     late += unit.wavefront_cycles * (waves - 1) + max(access.bytes // 4 - 1, 0)
     return begin, begin + late, begin + unit.register_read_latency

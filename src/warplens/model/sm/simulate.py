@@ -20,17 +20,18 @@ from warplens.model import layout as p
 from warplens.model.grid.memory_supply import SupplyArrays
 from warplens.model.instruction.instruction_table import InstructionTable
 from warplens.model.instruction.sm_resources import SmResources
-from warplens.model.sm import l2_partial_sectors
+from warplens.model.layout import LOAD_STORE_KINDS, Kind, Pipe, StallReason
 from warplens.model.sm.activity import History
-from warplens.model.sm.block_barriers import go_on, release
-from warplens.model.sm.block_dispatch import NOTED, TURN, come, note_end, start
-from warplens.model.sm.constant_cache import look_up_constants, no_constants, serve_special_register
-from warplens.model.sm.l1_cache import L1Lines, sets_of
-from warplens.model.sm.l1_store_queue import nothing_stored
-from warplens.model.sm.l2_share import ALL_PLACES, book_of
+from warplens.model.sm.block_barriers import release_all, release_barriers
+from warplens.model.sm.block_dispatch import Next, dispatch_blocks, record_block_end, start_block
+from warplens.model.sm.constant_cache import empty_constant_cache, look_up_constants, serve_special_register
+from warplens.model.sm.l1_cache import L1Lines, l1_sets
+from warplens.model.sm.l1_store_queue import empty_store_queue
+from warplens.model.sm.l2_partial_sectors import partial_sector_table
+from warplens.model.sm.l2_share import ALL_PLACES, l2_share_table
 from warplens.model.sm.load_store_unit import Access, serve_access
-from warplens.model.sm.pipes import idle, serve
-from warplens.model.sm.scheduler import pick, proceed
+from warplens.model.sm.pipes import idle_pipes, occupy_pipes
+from warplens.model.sm.scheduler import advance_warp, select_warp
 from warplens.model.sm.sm_settings import Settings
 from warplens.model.sm.sm_state import Array, Blocks, Counters, Memory, Results, SmWork, Warps, idle_servers
 from warplens.model.trace.trace_decoder import ENTER, instruction, length, space
@@ -39,43 +40,43 @@ from warplens.simc import compiled
 
 
 @compiled
-def queue_up(sp, leave, memory):  # type: ignore[no-untyped-def]
+def occupy_queue_entry(sp, leave, memory):  # type: ignore[no-untyped-def]
     """Occupy an entry in the memory-instruction queue of a sub-partition until the instruction leaves it."""
     memory.queue[sp, memory.head[sp] % memory.queue.shape[1]] = leave
     memory.head[sp] += 1
 
 
 @compiled
-def access(slot, i, t, warps, blocks, work, memory):  # type: ignore[no-untyped-def]
+def serve_memory_instruction(slot, i, t, warps, blocks, work, memory):  # type: ignore[no-untyped-def]
     """Execute a memory instruction: (when its result is available, when its registers are read, whether the wait is
     long)."""
-    sp, kind, at = slot % blocks.wake.size, work.rows[i, p.KIND], warps.position[slot]
+    sp, kind, at = slot % blocks.wake.size, work.code.kind[i], warps.position[slot]
     unit, settings = memory.servers.load_store, memory.settings.load_store
-    done, read, leave, long = t + work.lats[i], t + settings.register_read_latency, t + 1, False
+    done, read, leave, long = t + work.code.latency[i], t + settings.register_read_latency, t + 1, False
     memory.store_queue.last[sp] = 0
-    if kind == p.EXCHANGE:
+    if kind == Kind.SHUFFLE:
         leave = max(t + 1.0, memory.issue_free[sp])
         memory.issue_free[sp] = leave + settings.issue_cycles
         leave = max(leave, unit.free)
         unit.free = max(unit.free, t + 1.0) + 1
-        done = leave + work.lats[i]
-    wave, size, past_l1 = blocks.wave[slot // work.warps], work.rows[i, p.BYTES], work.rows[i, p.OTHER] > 0
+        done = leave + work.code.latency[i]
+    wave, size, past_l1 = blocks.wave[slot // work.warps], work.code.lane_bytes[i], work.code.bypasses_l1[i] > 0
     while at < warps.stop[slot] and work.words[at] < ENTER and instruction(work.words[at]) == i:
         out, come, got = serve_access(Access(i, kind, size, past_l1, t, at, slot, sp, wave), work.words, memory)
         leave, done, read = max(leave, out), max(done, come), max(read, got)
         long = long or space(work.words[at]) != SHARED
         at += length(work.words[at])
     warps.position[slot] = at
-    queue_up(sp, leave, memory)
-    if kind in (p.STORE, p.REDUCE) and long:
-        warps.drained[slot] = memory.servers.l2.requests if kind == p.STORE else unit.free
-    if kind == p.COPY:
+    occupy_queue_entry(sp, leave, memory)
+    if kind in (Kind.STORE, Kind.REDUCTION) and long:
+        warps.drained[slot] = memory.servers.l2.requests if kind == Kind.STORE else unit.free
+    if kind == Kind.ASYNC_COPY:
         warps.copied[slot] = max(warps.copied[slot], done)
     return done, read, long
 
 
-def _nothing_asked(words: int) -> Array:
-    """Empty table for l2_share.asked_before; a trace word requests two entries at most."""
+def _empty_request_table(words: int) -> Array:
+    """Empty table for l2_share.was_requested; a trace word requests two entries at most."""
     return np.zeros(min(1 << (3 * words).bit_length(), ALL_PLACES), np.uint32)
 
 
@@ -107,32 +108,30 @@ def simulate(
     """
     code, settings = kernel.code, kernel.settings
     number, slots = streams.starts.size // streams.warps, kernel.resources.places * streams.warps
-    work = SmWork(
-        streams.words, streams.starts, streams.ends, streams.warps, code.rows, code.cycles, code.latencies, code.firsts,
-        code.lasts,
-    )  # fmt: skip
+    work = SmWork(*streams.arrays, code)
     words = int((streams.ends - streams.starts).sum())
     memory = _memory(kernel, slots, words, asked_by_others, asked_now)
     blocks = _blocks(kernel.resources, number, settings)
-    results = Results(np.zeros((len(p.REASONS), code.rows.shape[0])), np.zeros(number), np.zeros(p.PIPES))
-    seen = np.zeros(code.rows.shape[0] // p.CODE_LINE + 1, np.int64)  # code lines that have been fetched
-    _run(_warps(slots), blocks, work, memory, idle(kernel.resources.sub_partitions), seen, results)
+    results = Results(np.zeros((len(StallReason), code.kind.size)), np.zeros(number), np.zeros(len(Pipe)))
+    seen = np.zeros(code.kind.size // p.CODE_LINE + 1, np.int64)  # code lines that have been fetched
+    pipes = idle_pipes(kernel.resources.sub_partitions, settings.pipes)
+    _run(_warps(slots), blocks, work, memory, pipes, seen, results)
     history = History(blocks.began, results.ended, blocks.resided, memory.servers.dispatch.reports)
     return memory.counts, history, results
 
 
 def _memory(kernel: SimulatedKernel, slots: int, words: int, asked_by_others: Array, asked_now: Array) -> Memory:
     settings, lines, parts = kernel.settings, kernel.lines, kernel.resources.sub_partitions
-    entries = sets_of(lines.l1) * p.WAYS
+    entries = l1_sets(lines.l1) * p.WAYS
     return Memory(
         l1=L1Lines(
             np.full(entries, -1, np.int64), np.zeros(entries), np.zeros(entries, np.int64), np.zeros(4 * entries)
         ),
-        store_queue=nothing_stored(entries, slots, int(settings.store_queue.lines), parts),
-        constants=no_constants(),
-        l2_share=book_of(lines.l2, words),
-        l2_partial=l2_partial_sectors.book_of(lines.partial, lines.dirty, words),
-        asked=_nothing_asked(words),
+        store_queue=empty_store_queue(entries, slots, int(settings.store_queue.lines), parts),
+        constants=empty_constant_cache(settings.constants),
+        l2_share=l2_share_table(lines.l2, words),
+        l2_partial=partial_sector_table(lines.partial, settings.l2.partial_ways, lines.dirty, words),
+        asked=_empty_request_table(words),
         asked_by_others=asked_by_others,
         asked_now=asked_now,
         sectors_in_flight=np.zeros(int(settings.l1.sectors_in_flight)),
@@ -163,7 +162,7 @@ def _blocks(resources: SmResources, number: int, settings: Settings) -> Blocks:
     return Blocks(
         resident=resources.resident, seats=np.full(parts, resources.seats), held=np.full(places, -1, np.int64),
         wave=whole(places), living=whole(places), arrived=whole((places, p.BLOCK_BARRIERS)), wake=np.zeros(parts),
-        last=np.full(parts, -1), next=whole(4), may_start=np.full(1, settings.dispatch.first_resident_cycle),
+        last=np.full(parts, -1), next=whole(len(Next)), may_start=np.full(1, settings.dispatch.first_resident_cycle),
         began=np.zeros(number), resided=np.zeros(number), noted=np.zeros(number),
     )  # fmt: skip
 
@@ -173,51 +172,52 @@ def _run(warps, blocks, work, memory, pipes, seen, results):  # type: ignore[no-
     servers, counts, settings, (stalls, ended, busy) = memory.servers, memory.counts, memory.settings, results
     left, t = ended.size, 0.0
     for place in range(min(blocks.resident, ended.size)):
-        start(place, blocks.may_start[0], warps, blocks, work, stalls, settings.dispatch)
+        start_block(place, blocks.may_start[0], warps, blocks, work, stalls, settings.dispatch)
     while left > 0:
-        soonest = come(t, warps, blocks, work, servers, stalls, settings.dispatch)
+        soonest = dispatch_blocks(t, warps, blocks, work, servers, stalls, settings.dispatch)
         for sp in range(blocks.wake.size):
             if blocks.wake[sp] > t:
                 soonest = min(soonest, blocks.wake[sp])
                 continue
-            slot, later = pick(sp, t, warps, blocks, work, memory, pipes, stalls)
+            slot, later = select_warp(sp, t, warps, blocks, work, memory, pipes, stalls)
             blocks.wake[sp] = t + 1 if slot >= 0 else max(np.ceil(later), t + 1)
             soonest = min(soonest, blocks.wake[sp])
             if slot < 0:
                 continue
-            blocks.next[TURN] += 1
-            warps.order[slot] = blocks.next[TURN]
+            blocks.next[Next.TURN] += 1
+            warps.order[slot] = blocks.next[Next.TURN]
             place, i = slot // work.warps, warps.now[slot]
-            blocks.last[sp] = slot if work.rows[i, p.STAYS] > 0 else -1
-            kind = work.rows[i, p.KIND]
+            blocks.last[sp] = slot if work.code.stays[i] > 0 else -1
+            kind = work.code.kind[i]
             stalls[warps.why[slot], i] += t - warps.mark[slot]
-            stalls[p.SELECTED, i] += 1
+            stalls[StallReason.SELECTED, i] += 1
             counts.issued += 1
-            serve(sp, slot, i, t, work, pipes, busy)
-            done, read, long = t + work.lats[i], t + settings.load_store.register_read_latency, False
-            if kind in (p.LOAD, p.STORE, p.ATOMIC, p.REDUCE, p.COPY, p.EXCHANGE):
-                done, read, long = access(slot, i, t, warps, blocks, work, memory)
-            if kind == p.TABLE:
+            occupy_pipes(sp, slot, i, t, work, pipes, busy)
+            done, read, long = t + work.code.latency[i], t + settings.load_store.register_read_latency, False
+            if kind in LOAD_STORE_KINDS:
+                done, read, long = serve_memory_instruction(slot, i, t, warps, blocks, work, memory)
+            if kind == Kind.CONSTANT_LOAD:
                 leave, done = look_up_constants(slot, i, t, warps, work, memory)
-                queue_up(sp, leave, memory)
-            if kind == p.TELL:
-                leave, done = serve_special_register(t, work.lats[i], memory)
-                queue_up(sp, leave, memory)
-            if kind == p.GROUP:
+                occupy_queue_entry(sp, leave, memory)
+            if kind == Kind.SPECIAL_REGISTER:
+                leave, done = serve_special_register(t, work.code.latency[i], memory)
+                occupy_queue_entry(sp, leave, memory)
+            if kind == Kind.COPY_GROUP:
                 done, long = warps.copied[slot], True
                 warps.groups[slot, warps.grouped[slot] % p.GROUPS] = done
                 warps.grouped[slot] += 1
-            for k, freed in ((work.rows[i, p.SETS], done), (work.rows[i, p.FREES], read)):
+            for k, freed in ((work.code.write_barrier[i], done), (work.code.read_barrier[i], read)):
                 if k >= 0 and freed > warps.board[slot, k]:
-                    warps.board[slot, k], warps.because[slot, k] = freed, p.LONG if long else p.SHORT
-            over = proceed(slot, i, t, warps, work, seen, stalls, settings.scheduler)
+                    reason = StallReason.LONG_SCOREBOARD if long else StallReason.SHORT_SCOREBOARD
+                    warps.board[slot, k], warps.because[slot, k] = freed, reason
+            over = advance_warp(slot, i, t, warps, work, seen, stalls, settings.scheduler)
             arrival = t
-            if kind in (p.BARRIER, p.ARRIVE):
+            if kind in (Kind.BARRIER, Kind.BARRIER_ARRIVE):
                 servers.barriers.free = max(servers.barriers.free, t) + settings.barriers.arrival_cycles
                 arrival = servers.barriers.free
-                blocks.arrived[place, work.rows[i, p.NUMBER]] += 1
-                if kind == p.BARRIER and not over:
-                    warps.waiting[slot], warps.mark[slot], warps.base[slot] = work.rows[i, p.NUMBER], t + 1, p.NEVER
+                blocks.arrived[place, work.code.barrier[i]] += 1
+                if kind == Kind.BARRIER and not over:
+                    warps.waiting[slot], warps.mark[slot], warps.base[slot] = work.code.barrier[i], t + 1, p.NEVER
             if over:
                 warps.base[slot], warps.now[slot] = p.NEVER, -1
                 blocks.resided[blocks.held[place]] += t + 1 - warps.began[slot]
@@ -226,12 +226,14 @@ def _run(warps, blocks, work, memory, pipes, seen, results):  # type: ignore[no-
             if over and blocks.living[place] == 0:
                 ended[blocks.held[place]] = t + 1
                 left -= 1
-                note_end(place, t, left, blocks, servers, settings.dispatch)
-                soonest = min(soonest, np.ceil(blocks.noted[blocks.next[NOTED] - 1]))
-            elif over or kind in (p.BARRIER, p.ARRIVE):
-                soonest = min(soonest, release(place, i, arrival, warps, blocks, work, stalls, settings.barriers))
+                record_block_end(place, t, left, blocks, servers, settings.dispatch)
+                soonest = min(soonest, np.ceil(blocks.noted[blocks.next[Next.NOTED] - 1]))
+            elif over or kind in (Kind.BARRIER, Kind.BARRIER_ARRIVE):
+                soonest = min(
+                    soonest, release_barriers(place, i, arrival, warps, blocks, work, stalls, settings.barriers)
+                )
         if soonest >= p.NEVER and left > 0:
-            if not go_on(t, warps, blocks):
+            if not release_all(t, warps, blocks):
                 break
             soonest = t + 1
         t = max(soonest, t + 1) if soonest < p.NEVER else t + 1

@@ -7,23 +7,24 @@ from typing import NamedTuple
 
 import numpy as np
 
-from warplens.machine import Machine, Speeds
+from warplens.machine import Machine
 from warplens.model.grid.atomic_packets import AtomicSettings
 from warplens.model.grid.memory_supply import MemorySupply
+from warplens.model.grid.request_coalescing import MergeSettings
 from warplens.model.grid.simulated_blocks import SimulatedBlocks
 from warplens.model.sm.block_barriers import BarrierSettings
 from warplens.model.sm.block_dispatch import DispatchSettings
 from warplens.model.sm.constant_cache import ConstantSettings
 from warplens.model.sm.dram_share import DramSettings
-from warplens.model.sm.l1_cache import L1Settings
+from warplens.model.sm.l1_cache import LINE, L1Settings
 from warplens.model.sm.l1_store_queue import StoreQueueSettings
 from warplens.model.sm.l2_port import L2Settings
 from warplens.model.sm.load_store_unit import LoadStoreSettings
+from warplens.model.sm.pipes import PipeSettings
 from warplens.model.sm.scheduler import SchedulerSettings
 from warplens.model.sm.shared_memory import SharedSettings
 
 SCATTER = ("least", "tenth", "quarter", "half", "three_quarters", "nine_tenths", "all_but_hundredth", "most")
-PACKET = 32.0  # bytes a cycle that one SM sends to L2 when no other does; source: `lines of a store`
 
 
 class Settings(NamedTuple):
@@ -31,6 +32,7 @@ class Settings(NamedTuple):
 
     dispatch: DispatchSettings
     scheduler: SchedulerSettings
+    pipes: PipeSettings
     barriers: BarrierSettings
     load_store: LoadStoreSettings
     shared: SharedSettings
@@ -38,13 +40,15 @@ class Settings(NamedTuple):
     l1: L1Settings
     store_queue: StoreQueueSettings
     l2: L2Settings
+    merging: MergeSettings
     atomics: AtomicSettings
     dram: DramSettings
 
 
 def settings_of(machine: Machine, chosen: SimulatedBlocks, supply: MemorySupply, what_if: Sequence[str]) -> Settings:
     """Of one of the SMs that have blocks; `what_if`: causes to remove (WHAT_IF of prediction.py)."""
-    speeds, more = machine.speeds, 2.0 if "double_bandwidth" in what_if else 1.0
+    speeds, units = machine.speeds, machine.microarchitecture
+    more = 2.0 if "double_bandwidth" in what_if else 1.0
     spread = machine.multiprocessors / chosen.active
     return Settings(
         dispatch=DispatchSettings(
@@ -52,14 +56,18 @@ def settings_of(machine: Machine, chosen: SimulatedBlocks, supply: MemorySupply,
             first_resident_cycle=max(speeds.first_block_cycles - speeds.first_resident_cycles, 0.0),
             block_start_cycles=speeds.block_start_cycles,
             warp_start_cycles=speeds.warp_start_cycles,
+            large_block_factor=units.large_block_factor,
             block_end_cycles=speeds.block_end_cycles,
+            settle_cycles=units.settle_cycles,
             block_report_cycles=chosen.active / speeds.block_rate,
+            ends_together=units.ends_together,
         ),
         scheduler=SchedulerSettings(
             branch_latency=speeds.latency_branch,
             instruction_latency=speeds.latency_instruction,
             full_warps=float("no_divergence" in what_if),
         ),
+        pipes=PipeSettings(second_cycles=units.second_pipe_cycles, late_cycles=units.late_result_cycles),
         barriers=BarrierSettings(latency=speeds.latency_barrier, arrival_cycles=speeds.latency_barrier_arrival),
         load_store=LoadStoreSettings(
             queue=speeds.queue,
@@ -68,6 +76,7 @@ def settings_of(machine: Machine, chosen: SimulatedBlocks, supply: MemorySupply,
             global_request_cycles=speeds.global_request,
             miss_request_cycles=speeds.miss_request,
             register_read_latency=speeds.latency_store,
+            tag_lag_cycles=units.tag_lag_cycles,
             ideal_access=float("ideal_access" in what_if),
         ),
         shared=SharedSettings(
@@ -83,19 +92,27 @@ def settings_of(machine: Machine, chosen: SimulatedBlocks, supply: MemorySupply,
             line_cycles_alone=speeds.table_line_cycles,
             latency=speeds.latency_table,
             first_latency=speeds.latency_table_first,
+            sets=int(units.constant_sets),
+            ways=int(units.constant_ways),
+            first_lines=int(units.constant_lines_of_first_read),
         ),
         l1=L1Settings(
             latency=speeds.latency_l1,
             bytes_per_cycle=float(machine.limits.l1_bytes_per_cycle),
             sectors_in_flight=speeds.sectors_in_flight,
+            high_bits=int(units.tag_bank_high_bits),
+            low_bits=int(units.tag_bank_low_bits),
         ),
         store_queue=StoreQueueSettings(
             lines=speeds.store_lines,
+            draining_lines=units.draining_lines,
+            hold_cycles=units.hold_cycles,
             slack_cycles=speeds.store_slack_cycles,
             late_near_cycles=speeds.late_near_cycles / spread,
             late_far_cycles=speeds.late_far_cycles / spread,
         ),
-        l2=_l2(speeds, spread, more, supply),
+        l2=_l2(machine, spread, more, supply),
+        merging=MergeSettings(units.merge_together_cycles, units.merge_drift, units.merge_drift_cycles),
         atomics=AtomicSettings(
             word_cycles=speeds.atomic_word_cycles,
             sector_cycles=speeds.atomic_sector_cycles,
@@ -111,16 +128,20 @@ def settings_of(machine: Machine, chosen: SimulatedBlocks, supply: MemorySupply,
     )
 
 
-def _l2(speeds: Speeds, spread: float, more: float, supply: MemorySupply) -> L2Settings:
+def _l2(machine: Machine, spread: float, more: float, supply: MemorySupply) -> L2Settings:
+    speeds, units = machine.speeds, machine.microarchitecture
     read = speeds.l2_read_hot if supply.reached * 32 <= speeds.hot_bytes else speeds.l2_read
     return L2Settings(
         port_bytes=speeds.l2_port * more,
         read_bytes=min(read * spread, speeds.l2_port) * more,
-        write_bytes=min(speeds.l2_write * spread, PACKET) * more,
+        write_bytes=min(speeds.l2_write * spread, units.packet_bytes) * more,
         line_read_cycles=speeds.l2_line_read_cycles / spread,
         line_write_cycles=speeds.l2_line_write_cycles / spread,
+        request_bytes=units.request_bytes,
         latency=speeds.latency_l2,
         partitions=speeds.halves,
+        both_halves=units.both_halves,
+        partial_ways=int(units.partial_ways),
     )
 
 
@@ -133,6 +154,7 @@ def _dram(machine: Machine, active: int, more: float, supply: MemorySupply) -> D
         latency=speeds.latency_dram,
         latency_spread=speeds.latency_dram_spread,
         scatter=np.array([getattr(speeds, f"scatter_{share}") for share in SCATTER], np.float64),
+        page_shift=int(machine.microarchitecture.alike_bytes / LINE).bit_length() - 1,
         queue_cycles=speeds.latency_dram_queue,
         turn_cycles=speeds.latency_dram_turn * supply.writing,
         turn_growth=speeds.turn_growth,

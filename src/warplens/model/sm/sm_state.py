@@ -8,6 +8,7 @@ import numpy as np
 
 from warplens.model.grid.atomic_packets import AtomicState
 from warplens.model.grid.memory_supply import SupplyArrays
+from warplens.model.instruction.instruction_table import InstructionTable
 from warplens.model.sm.block_barriers import BlockBarrierState
 from warplens.model.sm.block_dispatch import DispatchState
 from warplens.model.sm.constant_cache import ConstantLines, ConstantState
@@ -47,18 +48,13 @@ def idle_servers() -> Servers:
 
 
 class SmWork(NamedTuple):
-    """Input of the simulation.  words[starts[w]:ends[w]]: trace of warp w;  warps: of a block;  rows, cycles, lats:
-    of each instruction (instruction_table.py);  firsts, lasts: of each basic block."""
+    """Input of the simulation.  words[starts[w]:ends[w]]: trace of warp w;  warps: of a block."""
 
     words: Array
     starts: Array
     ends: Array
     warps: int
-    rows: Array
-    cycles: Array
-    lats: Array
-    firsts: Array
-    lasts: Array
+    code: InstructionTable
 
 
 class Warps(NamedTuple):
@@ -97,7 +93,7 @@ class Blocks(NamedTuple):
     held, wave   block in a slot, and number of earlier ones;  living: warps that have not ended
     arrived      warps at each barrier;  wake: when each scheduler has something to do again
     last         the warp that each continues with if it can, -1: none
-    next         number of the next block, of the next turn, of ends noted and seen (block_dispatch.py);  may_start:
+    next         numbers by block_dispatch.Next;  may_start:
                  earliest start of the next one
     began, resided   of every block: its start, and the resident cycles of its warps
     noted        when the GPU checks for free slots, because a block has ended
@@ -153,7 +149,7 @@ class Memory(NamedTuple):
     """Memory of the SM, and its view of L2 and DRAM.
 
     l1, store_queue, constants, l2_share, l2_partial   of the unit of that name
-    asked              pieces of 64 bytes that the SM has requested (l2_share.asked_before)
+    asked              pieces of 64 bytes that the SM has requested (l2_share.was_requested)
     asked_by_others, asked_now   first requests of lines: by other SMs, and by this one
     sectors_in_flight, updates   when each in-flight slot is free, of sectors that L1 waits for, and of atomics
     issue_free         when each sub-partition may issue an access

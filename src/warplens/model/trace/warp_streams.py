@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,8 +11,17 @@ from numpy.typing import NDArray
 from warplens.emulator import WarpTraces
 from warplens.emulator.state import trace_format as laid
 from warplens.model.address_hash import hashed
-from warplens.model.trace.trace_decoder import ENTER, OF_WARP, instruction, length, passes, reached, space
+from warplens.model.trace.trace_decoder import ENTER, OF_WARP, instruction, length, reached, space
 from warplens.simc import compiled
+
+
+class TraceArrays(NamedTuple):
+    """Trace of each warp, words[starts[n]:ends[n]];  warps: of a block."""
+
+    words: NDArray[np.uint32]
+    starts: NDArray[np.int64]
+    ends: NDArray[np.int64]
+    warps: int
 
 
 @dataclass(frozen=True)
@@ -26,21 +35,25 @@ class WarpStreams:
     starts: NDArray[np.int64]
     ends: NDArray[np.int64]
 
+    @property
+    def arrays(self) -> TraceArrays:
+        return TraceArrays(self.words, self.starts, self.ends, self.warps)
 
-def by_warp(streams: WarpTraces, warps: int) -> WarpStreams:
+
+def order_by_warp(streams: WarpTraces, warps: int) -> WarpStreams:
     order = np.argsort(np.array(streams.blocks, np.int64), kind="stable")
     numbers = np.array(streams.blocks, np.int64)[order]
     counts = np.zeros(numbers.size * warps, np.int64)
-    _put(streams.words, numbers, order, warps, counts, np.empty(0, np.uint32))
+    _append_entries(streams.words, numbers, order, warps, counts, np.empty(0, np.uint32))
     ends = np.cumsum(counts)
     starts = ends - counts
     words = np.empty(int(counts.sum()), np.uint32)
-    _put(streams.words, numbers, order, warps, starts.copy(), words)
+    _append_entries(streams.words, numbers, order, warps, starts.copy(), words)
     return WarpStreams(streams.blocks, warps, words, starts, ends)
 
 
 @compiled
-def _found(numbers, number):  # type: ignore[no-untyped-def]
+def _binary_search(numbers, number):  # type: ignore[no-untyped-def]
     """Binary search: position of a number among sorted numbers."""
     low, high = 0, numbers.size
     while low < high:
@@ -53,7 +66,7 @@ def _found(numbers, number):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _put(words, numbers, order, warps, place, made):  # type: ignore[no-untyped-def]
+def _append_entries(words, numbers, order, warps, place, made):  # type: ignore[no-untyped-def]
     """Append each entry at its warp's position, place[warp]; without space in `made` only count."""
     at, warp = 0, 0
     while at < words.size:
@@ -67,7 +80,7 @@ def _put(words, numbers, order, warps, place, made):  # type: ignore[no-untyped-
             continue
         if at + laid.ENTERED > words.size:
             break
-        block = order[_found(numbers, words[at + 1])]
+        block = order[_binary_search(numbers, words[at + 1])]
         warp = block * warps + (np.int64(words[at]) >> laid.WARP & laid.MOST_WARPS)
         if made.size:
             made[place[warp]] = ENTER | (words[at] & np.uint32(laid.MOST_BASIC_BLOCKS))
@@ -76,7 +89,7 @@ def _put(words, numbers, order, warps, place, made):  # type: ignore[no-untyped-
         at += laid.ENTERED
 
 
-def part(whole: WarpStreams, blocks: tuple[int, ...]) -> WarpStreams:
+def select_blocks(whole: WarpStreams, blocks: tuple[int, ...]) -> WarpStreams:
     """The streams of these blocks only, in this order."""
     place = {block: n for n, block in enumerate(whole.blocks)}
     places = np.array([place[block] for block in blocks], np.int64)
@@ -84,42 +97,49 @@ def part(whole: WarpStreams, blocks: tuple[int, ...]) -> WarpStreams:
     return WarpStreams(blocks, whole.warps, whole.words, whole.starts[warps], whole.ends[warps])
 
 
-@dataclass(frozen=True)
-class ReachedLines:
-    """Sectors that accesses to global memory reach, one by one: number, block (index into WarpStreams.blocks), kind,
-    bytes of it that the access covers, of an atomic the passes of an L2 atomic unit.
+class ReachedSectors(NamedTuple):
+    """Sectors that accesses to global memory reach, one entry each.
 
-    share   of all lines, from which these are a random sample;  when: share of the warp's trace before it
+    sectors, blocks   number of the sector, and index of the block into WarpStreams.blocks
+    kinds, covered    kind of the access, and bytes of the sector that it covers
+    progress          share of the warp's trace before the access
+    share             of all lines, from which these are a random sample
     """
 
     sectors: NDArray[np.uint32]
     blocks: NDArray[np.int32]
     kinds: NDArray[np.uint8]
     covered: NDArray[np.float64]
-    alike: NDArray[np.float64]
-    share: float
-    when: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+    progress: NDArray[np.float64]
+    share: float = 1.0
+
+    @classmethod
+    def empty(cls, size: int, share: float) -> ReachedSectors:
+        return cls(
+            np.empty(size, np.uint32), np.empty(size, np.int32), np.empty(size, np.uint8), np.empty(size),
+            np.empty(size), share,
+        )  # fmt: skip
+
+    def first(self, count: int) -> ReachedSectors:
+        return ReachedSectors(
+            self.sectors[:count].copy(), self.blocks[:count].copy(), self.kinds[:count].copy(),
+            self.covered[:count].copy(), self.progress[:count].copy(), self.share,
+        )  # fmt: skip
 
 
-def sectors_of(streams: WarpStreams, kinds: NDArray[np.int64], widths: NDArray[np.int64], most: int) -> ReachedLines:
+def sectors_of(streams: WarpStreams, kinds: NDArray[np.int64], widths: NDArray[np.int64], most: int) -> ReachedSectors:
     """kinds: by instruction, 0 is skipped;  widths: bytes a lane of it moves
 
     With more than `most` sectors, those of a random sample of all lines.
     """
 
-    def write(share: float, *lists: NDArray[Any]) -> int:
-        return int(_sectors(streams.words, streams.starts, streams.ends, streams.warps, kinds, widths, share, *lists))
+    def read(out: ReachedSectors) -> int:
+        return int(_read_sectors(streams.arrays, kinds, widths, out))
 
-    total = write(1.0, *_lists(0))
+    total = read(ReachedSectors.empty(0, 1.0))
     share = min(1.0, most / max(total, 1))
-    made = _lists(min(total, int(most * 1.2) + 1000))
-    n = write(share, *made)
-    sectors, blocks, found, covered, alike, when = (each[:n].copy() for each in made)
-    return ReachedLines(sectors, blocks, found, covered, alike, share, when)
-
-
-def _lists(room: int) -> tuple[NDArray[Any], ...]:
-    return tuple(np.empty(room, kind) for kind in (np.uint32, np.int32, np.uint8, np.float64, np.float64, np.float64))
+    reached = ReachedSectors.empty(min(total, int(most * 1.2) + 1000), share)
+    return reached.first(read(reached))
 
 
 @compiled
@@ -135,28 +155,45 @@ def bytes_of_each(words, first, last, moved):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _sectors(words, starts, ends, warps, kinds, widths, share, sectors, blocks, found, covered, alike, when):  # type: ignore[no-untyped-def]
-    """Number of sectors; as many as fit are stored."""
+def _read_sectors(trace, kinds, widths, out):  # type: ignore[no-untyped-def]
+    """Number of sectors in the sample; as many as fit into `out` are stored."""
     n = 0
-    for warp in range(starts.size):
-        at = starts[warp]
-        while at < ends[warp]:
-            if words[at] >= ENTER:
+    for warp in range(trace.starts.size):
+        at, end = trace.starts[warp], trace.ends[warp]
+        while at < end:
+            if trace.words[at] >= ENTER:
                 at += OF_WARP
                 continue
-            size = length(words[at])
-            kind = kinds[instruction(words[at])]
-            if space(words[at]) == laid.GLOBAL and kind > 0:
-                _, _, distinct = reached(words[at + 1])
-                moved = 1.0 * distinct * max(widths[instruction(words[at])], 4)
-                bytes_each = bytes_of_each(words, at + laid.ACCESSED, at + size, moved)
-                for k in range(at + laid.ACCESSED, at + size):
-                    if share >= 1.0 or hashed(np.int64(words[k] >> np.uint32(2)) + 77) < share:
-                        if n < sectors.size:
-                            sectors[n], blocks[n] = words[k], warp // warps
-                            found[n], covered[n] = kind, bytes_each
-                            when[n] = (at - starts[warp]) / (ends[warp] - starts[warp])
-                            alike[n] = passes(words[at + 1])[0] / (size - laid.ACCESSED)
-                        n += 1
-            at += size
+            kind = kinds[instruction(trace.words[at])]
+            if space(trace.words[at]) == laid.GLOBAL and kind > 0:
+                progress = (at - trace.starts[warp]) / (end - trace.starts[warp])
+                width = widths[instruction(trace.words[at])]
+                n = _store_sectors(trace, at, ReachingAccess(warp // trace.warps, kind, width, progress), out, n)
+            at += length(trace.words[at])
+    return n
+
+
+class ReachingAccess(NamedTuple):
+    """An access to global memory: fields of ReachedSectors, and bytes of each lane."""
+
+    block: int
+    kind: int
+    width: int
+    progress: float
+
+
+@compiled
+def _store_sectors(trace, at, access, out, n):  # type: ignore[no-untyped-def]
+    """Store the sectors of the access at a position of the trace; returns their number, n before."""
+    words, first, last = trace.words, at + laid.ACCESSED, at + length(trace.words[at])
+    _, _, distinct = reached(words[at + 1])
+    moved = 1.0 * distinct * max(access.width, 4)
+    bytes_each = bytes_of_each(words, first, last, moved)
+    for k in range(first, last):
+        if out.share >= 1.0 or hashed(np.int64(words[k] >> np.uint32(2)) + 77) < out.share:
+            if n < out.sectors.size:
+                out.sectors[n], out.blocks[n] = words[k], access.block
+                out.kinds[n], out.covered[n] = access.kind, bytes_each
+                out.progress[n] = access.progress
+            n += 1
     return n

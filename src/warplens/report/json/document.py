@@ -113,6 +113,10 @@ def prediction_part(prediction: Prediction, program: Program) -> Document:
         "duration_low_us": number(prediction.duration_low_us),
         "duration_high_us": number(prediction.duration_high_us),
         "coverage_measured": prediction.coverage_measured,
+        "assumptions": [
+            {"name": a.name, "value": number(a.value), "unit": a.unit, "source": a.source}
+            for a in prediction.assumptions
+        ],
         "limit": prediction.limit,
         "units": [
             {

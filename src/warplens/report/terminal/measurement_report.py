@@ -1,4 +1,4 @@
-"""Measured beside modelled."""
+"""Measurement report: measured values next to modelled ones."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ class ListingRow:
 
 
 def rows(listing: SassListing) -> list[ListingRow]:
-    """Every instruction in code order, without the padding behind the last one."""
+    """Every instruction in code order, without the padding after the last one."""
     name_of = constant_names(listing.kernel, listing.sources, listing.labels)
     return [_row(i, name_of, listing.trace) for i in listing.program.body]
 

@@ -2,8 +2,7 @@
 
 Each warp of the launch spends these cycles at least, and only resident warps spend them concurrently.  Waits for memory
 and for other long operations (scoreboards) come on top.  Diverged lanes are assumed to run one after the other, which
-is not measured.  Control bits: Huerta et al., MICRO 2025, arXiv 2503.20481: a count above 11 without the yield hint
-lasts only 1 or 2 cycles.
+is not measured.
 """
 
 from __future__ import annotations
@@ -12,8 +11,7 @@ from warplens.core.program import Instruction
 from warplens.counters.vocabulary import launched_warps
 from warplens.model.bounds.bound import Bound
 from warplens.model.bounds.launch_work import LaunchWork
-
-LONGEST_WITHOUT_HINT = 11  # source: arXiv 2503.20481
+from warplens.sass.control_codes import LONGEST_STALL
 
 
 def bound(work: LaunchWork) -> Bound | None:
@@ -32,6 +30,6 @@ def pace(instruction: Instruction) -> int:
     control = instruction.control
     if instruction.base == "EXIT":
         return 1
-    if control.stall > LONGEST_WITHOUT_HINT and not control.yield_hint:
+    if control.stall > LONGEST_STALL and not control.yield_hint:
         return 1
     return max(control.stall, 1)

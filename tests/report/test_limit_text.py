@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -12,6 +13,10 @@ import warplens as wl
 from validation.lists import LISTS, Case
 from warplens.counters.opcodes import access
 from warplens.machine import machines
+from warplens.model.layout import REASONS
+from warplens.model.result.bottleneck import BankConflicts, Bottleneck, Cause, MemoryLatency, VariableLatency
+from warplens.model.result.prediction import Simulated
+from warplens.report.limit_text import REPEATED, WAITS, cause_text, limit_text, simulated_text
 from warplens.run import Run
 
 NAMES = [name for name, one in LISTS.items() if one.predicted and name not in ("first", "long")]
@@ -107,6 +112,25 @@ def test_the_limit_follows_from_the_tables(group: list[Case], gpu: str) -> None:
         assert found.time_us >= run.floor(gpu).microseconds, case.name
 
 
+def test_every_cause_and_every_stall_reason_has_a_text() -> None:
+    assert all(cause_text.dispatch(cause) is not cause_text.dispatch(object) for cause in get_args(Cause))
+    queues = {"long_scoreboard", "short_scoreboard", "lg_throttle", "mio_throttle", "drain"}
+    assert set(WAITS) | queues == set(REASONS) - {"selected", "not_selected"}
+
+
+def test_the_sentence_has_the_figures() -> None:
+    latency = Bottleneck(MemoryLatency("DRAM", 2, 8), 1, 131, 132)
+    assert limit_text(latency) == (
+        "1 block leaves 131 of 132 SMs idle; in the others each thread has 2 loads of 8 bytes together in flight: "
+        "the latency of DRAM, not its bandwidth"
+    )
+    waits = VariableLatency(("shared memory", "shuffles"), 41.6, BankConflicts(31.0, 32.0))
+    assert limit_text(Bottleneck(waits, 132, 0, 132)) == (
+        "the latency of shared memory and shuffles (42 % of the warps' time); "
+        "97 % of the wavefronts of shared memory are bank conflicts"
+    )
+
+
 @pytest.mark.parametrize("gpu", ["h200", "l4", "rtx5090"])
 def test_what_a_kernel_does_not_do_is_no_limit(gpu: str) -> None:
     """Atomics were told as the latency of DRAM, as stores on their way and as the queue for shared memory."""
@@ -124,3 +148,9 @@ def test_what_a_kernel_does_not_do_is_no_limit(gpu: str) -> None:
         agree(run, found)
         assert "shared memory" not in found.limit, (name, found.limit)
         assert "atomic" in found.limit or name == "fill", (name, found.limit)
+
+
+def test_the_simulated_part_is_said_to_repeat_only_if_it_does() -> None:
+    assert simulated_text(Simulated(8, 8, 100, 8, REPEATED)) == "all blocks of one SM; the others have the same work"
+    assert simulated_text(Simulated(8, 8, 100, 8, 2.0)).startswith("the first 50 % of what one SM executes")
+    assert simulated_text(Simulated(9, 20, 100, 8)).startswith("9 of the 20 blocks of one SM, 2 waves of 8")

@@ -1,0 +1,126 @@
+"""Arena: the GPU's memory as one sparse file in memory, which the program maps at a fixed address.
+
+A device address is valid in the program as it is: pointers within device memory, managed and mapped memory need no
+translation there.  Here the file is mapped anywhere.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warplens.emulator import DeviceMemory
+from warplens.emulator.memory.buffer_pool import BUFFER_POOL, address
+from warplens.emulator.memory.device_memory import Allocation
+from warplens.errors import UsageError
+
+BASE = 0x2000_0000_0000  # in the program, and of device addresses
+BYTES = 1 << 37  # the emulator numbers sectors with 32 bits
+# The end of it: variables of modules, then what a launch itself needs (the heap of malloc, the grid's barrier).
+MODULES = BYTES - (8 << 30)
+LAUNCH = BYTES - (2 << 30)
+# Bytes in which a GPU hands out memory: an access that runs over the end of an allocation within them does no harm.
+GRANULARITY = 512
+
+ALLOCATED, PINNED, MANAGED, VARIABLES = 1, 2, 3, 4  # kinds of blocks, as in shim/device.h
+
+
+class Arena:
+    """Arena: `blocks`, the live allocations by device address, as arrays over the shared file."""
+
+    def __init__(self) -> None:
+        self.file = os.memfd_create("warplens arena", os.MFD_CLOEXEC)
+        try:
+            os.ftruncate(self.file, BYTES)
+            mapped = mmap.mmap(self.file, BYTES, mmap.MAP_SHARED)
+        except (OSError, ValueError) as error:
+            raise UsageError(f"no room for the GPU's memory: {error}; lift the limit on address space") from None
+        self.bytes: NDArray[np.uint8] = np.frombuffer(mapped, np.uint8)
+        self.start = address(self.bytes)
+        self.blocks: dict[int, Allocation] = {}
+        self.kinds: dict[int, int] = {}
+        self._sorted: list[Allocation] | None = None
+        self._top = BASE + MODULES
+        self._count = 0
+
+    def close(self) -> None:
+        """Gives the file back; the mapping goes with its last array."""
+        os.close(self.file)
+        self.blocks.clear()
+
+    def view(self, place: int, size: int) -> NDArray[np.uint8]:
+        return self.bytes[place - BASE : place - BASE + size]
+
+    def add(self, place: int, size: int, kind: int, name: str = "") -> None:
+        self._count += not name
+        whole = -(-size // GRANULARITY) * GRANULARITY
+        name = name or f"allocation {self._count} ({size:,} bytes at {place:#x})"
+        start = self.start + place - BASE
+        self.blocks[place] = Allocation(name, place, whole, self.view(place, whole), start)
+        self.kinds[place] = kind
+        self._sorted = None
+
+    def remove(self, place: int) -> None:
+        if self.blocks.pop(place, None) is not None:
+            del self.kinds[place]
+            self._sorted = None
+
+    def place_variables(self, content: NDArray[np.uint8], name: str) -> int:
+        """The address of a module's variables, which begin with this content."""
+        place = self._top
+        self._top = -(-(place + content.size + GRANULARITY) // GRANULARITY) * GRANULARITY
+        if self._top > BASE + LAUNCH:
+            raise UsageError("the variables of the program's modules take more than 6 GiB")
+        self.add(place, content.size, VARIABLES, name)
+        self.view(place, content.size)[:] = content
+        return place
+
+    @property
+    def allocations(self) -> list[Allocation]:
+        """By address."""
+        if self._sorted is None:
+            self._sorted = [self.blocks[place] for place in sorted(self.blocks)]
+        return self._sorted
+
+    def memory(self) -> ArenaMemory:
+        """Device memory for one launch."""
+        return ArenaMemory(self.allocations)
+
+
+class ArenaMemory(DeviceMemory):
+    """Device memory whose allocations are parts of an arena, at given addresses, used in place.
+
+    Where a rerun writes, each allocation has memory of its own, so that the program's stays as it is.
+    """
+
+    def __init__(self, allocations: Sequence[Allocation]) -> None:
+        super().__init__()
+        self.allocations = list(allocations)
+        self.top = BASE + LAUNCH
+        self._pieces: dict[int, NDArray[np.uint8]] = {}  # by device address
+
+    def _may_stay(self, allocation: Allocation) -> bool:
+        return allocation.address < BASE + LAUNCH
+
+    def _have_room(self) -> None:
+        """Each allocation has its own piece."""
+
+    def _place(self, allocation: Allocation) -> NDArray[np.uint8]:
+        found = self._pieces.get(allocation.address)
+        if found is None:
+            found = self._pieces[allocation.address] = BUFFER_POOL.take(allocation.size)
+        return found
+
+    def delta(self, number: int) -> int:
+        allocation = self.allocations[number]
+        start = address(self._place(allocation)) if number in self.own else allocation.start
+        return start - allocation.address
+
+    def release(self) -> None:
+        super().release()
+        BUFFER_POOL.give(self._pieces.values())
+        self._pieces.clear()

@@ -1,0 +1,197 @@
+"""Device: the GPU as one process of the program sees it: memory, modules, launches."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from warplens.control_characters import visible
+from warplens.core.launch import Launch
+from warplens.counters.occupancy import occupancy
+from warplens.emulator import DEFAULT_BUDGET, LaunchRequest, available_threads
+from warplens.emulator import run as execute
+from warplens.errors import CubinError, KernelFault, UnsupportedInstruction, UsageError
+from warplens.machine import Machine
+from warplens.program.arena import Arena, ArenaMemory
+from warplens.program.launch_log import LaunchLog
+from warplens.program.launch_memo import LaunchMemo, Touched
+from warplens.program.loaded_module import ImageError, LoadedFunction, LoadedModule, machine_code
+from warplens.program.protocol import (
+    GLOBAL,
+    LAUNCHED,
+    LOADED,
+    OCCUPANCY,
+    TOUCHED,
+    WORD,
+    LaunchMessage,
+    Notice,
+    NoticeKind,
+    Status,
+)  # fmt: skip
+from warplens.program.time_prediction import TimePredictor
+from warplens.run import Run
+
+FAULTS = {
+    "STRAY": Status.ILLEGAL_ADDRESS,
+    "STRAY_CONSTANT": Status.ILLEGAL_ADDRESS,
+    "MISALIGNED": Status.MISALIGNED,
+    "BUDGET": Status.TIMEOUT,
+    "DEADLOCK": Status.TIMEOUT,
+    "BAD_JUMP": Status.INVALID_PC,
+    "DRIVER": Status.ASSERT,
+}
+"""What a program sees of a fault, by its kind; of the others, "unspecified launch failure"."""
+COPIES = {1: "host to device", 2: "device to host", 3: "device to device", 5: "fill"}  # shim/copy.c
+Answer = tuple[int, bytes]
+
+
+@dataclass(frozen=True)
+class Options:
+    """Options: the GPU, whether the program's clocks stay real, and how many instructions a warp may execute."""
+
+    gpu: Machine
+    real_time: bool = False
+    budget: int = DEFAULT_BUDGET
+
+
+class Device:
+    """Device: answers the requests of one process."""
+
+    def __init__(self, options: Options, log: LaunchLog) -> None:
+        self.gpu, self.budget, self.log = options.gpu, options.budget, log
+        self.arena = Arena()
+        self.predictor = TimePredictor(options.gpu)
+        self.memo = LaunchMemo(self.arena)
+        self._answers: dict[int, bytes] = {}  # by number in the log
+        self.modules: dict[int, LoadedModule] = {}
+        self.functions: dict[int, LoadedFunction] = {}
+        self.banned = False  # after a fault nothing is executed any more
+
+    def close(self) -> None:
+        self.modules.clear()
+        self.functions.clear()
+        self.arena.close()
+
+    def notice(self, notice: Notice) -> None:
+        match notice.kind:
+            case NoticeKind.ALLOCATED:
+                self.arena.add(notice.address, notice.size, notice.detail)
+                self.memo.changed(notice.address)
+            case NoticeKind.FREED:
+                self.arena.remove(notice.address)
+                self.memo.changed(notice.address)
+            case NoticeKind.WRITTEN:
+                self.memo.changed(notice.address)
+            case NoticeKind.REPEATED:
+                self.log.repeated(notice.detail)
+            case NoticeKind.COPIED if notice.detail in COPIES:
+                self.log.copied(COPIES[notice.detail], notice.size, notice.nanoseconds)
+
+    def load(self, image: bytes) -> Answer:
+        try:
+            made = LoadedModule(image, self.gpu, self.arena)
+        except ImageError as error:
+            self.log.note(f"an image of the program cannot be loaded: {error}")
+            return error.status, b""
+        number = len(self.modules) + 1
+        self.modules[number] = made
+        sizes = made.module.variables.image.size, made.module.variables.constants.size
+        return Status.SUCCESS, LOADED.pack(number, 0, made.variables, sizes[0], made.constants, sizes[1])
+
+    def assemble(self, image: bytes) -> Answer:
+        """The cubin of PTX, or the one that an image is or holds."""
+        try:
+            return Status.SUCCESS, machine_code(image, self.gpu)
+        except ImageError as error:
+            self.log.note(f"code of the program cannot be linked: {error}")
+            return error.status, b""
+        except CubinError:
+            return Status.INVALID_IMAGE, b""
+
+    def unload(self, module: int) -> Answer:
+        self.modules[module].unload()
+        return Status.SUCCESS, b""
+
+    def function(self, module: int, symbol: str) -> Answer:
+        owner = self.modules[module]
+        if symbol not in owner.module.cubin.kernels:
+            return Status.NOT_FOUND, b""
+        number = len(self.functions) + 1
+        found = self.functions[number] = LoadedFunction(owner, symbol)
+        return Status.SUCCESS, found.record(number, self.gpu)
+
+    def variable(self, module: int, symbol: str) -> Answer:
+        found = self.modules[module].variable(symbol)
+        return (Status.SUCCESS, GLOBAL.pack(*found)) if found else (Status.NOT_FOUND, b"")
+
+    def occupancy(self, payload: bytes) -> Answer:
+        number, threads, shared, _ = OCCUPANCY.unpack(payload)
+        kernel = self.functions[number].kernel.kernel
+        found = occupancy(self.gpu, kernel.registers, threads, kernel.shared_bytes, shared, kernel.barriers)
+        return Status.SUCCESS, WORD.pack(found.blocks)
+
+    def launch(self, message: LaunchMessage) -> Answer:
+        """Executes and times a launch.  A fault is none of the launch itself: it is told to the calls that follow."""
+        function = self.functions[message.function]
+        launch = Launch(message.grid, message.block, message.shared, message.cooperative)
+        try:
+            kernel = function.in_clusters(message.cluster)
+            kernel.check(launch, self.gpu)
+        except UsageError as error:
+            self.log.note(f"a launch was refused: {error}")
+            return (Status.TOO_LARGE if message.cooperative else Status.INVALID_CONFIGURATION), b""
+        if self.banned:
+            return Status.SUCCESS, LAUNCHED.pack(0, 0.0, 0, 0, 0, 0)
+        key = message.function, message.cluster, launch, message.parameters
+        before = self.memo.before(key)
+        repeated = self.memo.repeat(key, before)
+        if repeated is not None:
+            self.log.repeated(repeated.number)
+            return Status.SUCCESS, self._answers[repeated.number] + _list(repeated.touched)
+        memory, banks = self.arena.memory(), function.owner.banks(kernel.kernel)
+        request = LaunchRequest(
+            kernel.kernel, kernel.program, launch, message.parameters, memory, banks, self.gpu.multiprocessors,
+            self.budget,
+        )  # fmt: skip
+        try:
+            counted = execute(request, threads=available_threads())
+        except (KernelFault, UnsupportedInstruction, CubinError) as error:
+            return self._fault(function.name, error)
+        except BaseException:
+            memory.undo()
+            raise
+        run = Run(kernel, launch, counted, self.gpu, title=function.name, again=request)
+        touched = self._touched(memory, function)
+        time = self.predictor.time(run, function)
+        memory.release()
+        number = self.log.launched(function.name, launch, run, time)
+        pure = not kernel.kernel.externs and self.memo.may_remember(touched)
+        self.memo.learn(key, before if pure else None, touched, number)
+        resident = run.occupancy.blocks * self.gpu.multiprocessors
+        share = min(1.0, launch.blocks / resident) if resident else 1.0
+        repeatable = pure and touched.idempotent
+        head = LAUNCHED.pack(round(time.time_us * 1000), share, 0, number, repeatable, len(touched.all))
+        if pure:
+            self._answers[number] = head
+        return Status.SUCCESS, head + _list(touched) + counted.printed.encode()
+
+    def _touched(self, memory: ArenaMemory, function: LoadedFunction) -> Touched:
+        """Of the arena's blocks; the module's constants count as read."""
+        known = self.arena.blocks
+        read, written = (
+            frozenset(memory.allocations[n].address for n in numbers) & known.keys()
+            for numbers in (memory.read, memory.written)
+        )
+        constants = frozenset({function.owner.constants} if function.owner.constants else ())
+        return Touched(read | constants, written)
+
+    def _fault(self, name: str, error: KernelFault | UnsupportedInstruction | CubinError) -> Answer:
+        self.banned = True
+        printed, status = "", Status.ILLEGAL_INSTRUCTION
+        if isinstance(error, KernelFault):
+            printed, status = error.printed, FAULTS.get(error.kind, Status.LAUNCH_FAILED)
+        self.log.faulted(visible(f"{name}: {error}"), status)
+        return Status.SUCCESS, LAUNCHED.pack(0, 1.0, status, 0, 0, 0) + printed.encode()
+
+
+def _list(touched: Touched) -> bytes:
+    return b"".join(TOUCHED.pack(block, block in touched.written, 0) for block in sorted(touched.all))

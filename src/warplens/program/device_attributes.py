@@ -1,0 +1,68 @@
+"""Device attributes: what a program is told of the GPU named (CU_DEVICE_ATTRIBUTE_*), and times of its copies."""
+
+from __future__ import annotations
+
+import hashlib
+
+from warplens.core.cubin import chip_number
+from warplens.machine import Machine, machine
+from warplens.machine.link_time import within
+from warplens.program import arena
+from warplens.program.protocol import GREETING
+
+COUNT = 160
+# Gigabytes of device memory: NVIDIA's product pages.  Others are taken to have 16.
+MEMORY = {
+    "a10": 24, "a100": 80, "b200": 180, "h100": 80, "h200": 141, "l4": 24, "l40s": 48, "rtx3080": 10, "rtx3090": 24,
+    "rtx4090": 24, "rtx5090": 32, "t4": 16,
+}  # fmt: skip
+LINK_OF = "h200"  # whose link to the host is taken for a GPU of which it is not described
+BUS_BITS = 384  # any: with it a program finds the bandwidth, 2 x clock x bits / 8
+FLAGS = (
+    15, 19, 31, 41, 78, 79, 80, 83, 89, 90, 91, 95, 115, 129,
+)  # fmt: skip
+"""Numbers of attributes that are 1 on every GPU here: overlap, mapped host memory, concurrent kernels, unified
+addresses, stream priorities, L1 of global and local memory, managed memory, concurrent access to it, preemption,
+registered pointers, cooperative launches, pools, function pointers."""
+
+
+def memory_bytes(gpu: Machine) -> int:
+    return min(MEMORY.get(gpu.key, 16) * 10**9, arena.MODULES)
+
+
+def attributes(gpu: Machine) -> list[int]:
+    """By number."""
+    limits, chip = gpu.limits, chip_number(gpu.arch)
+    named = {
+        1: limits.threads_per_block, 8: limits.shared_bytes_per_block_default, 9: 65536, 10: 32, 11: 2**31 - 1,
+        12: limits.registers_per_block, 13: gpu.boost_megahertz * 1000, 14: 512, 16: gpu.multiprocessors,
+        33: 1, 36: gpu.dram_gigabytes_per_second * 8 * 10**6 // (2 * BUS_BITS), 37: BUS_BITS, 38: gpu.l2_bytes,
+        39: limits.threads_per_multiprocessor, 40: 3, 51: limits.pitch_alignment_bytes, 75: chip // 10, 76: chip % 10,
+        81: limits.largest_carveout_bytes, 82: limits.registers_per_multiprocessor, 87: 2,
+        97: limits.shared_bytes_per_block_optin, 106: limits.blocks_per_multiprocessor,
+        111: limits.shared_bytes_reserved_per_block, 120: int(chip >= 90),
+    }  # fmt: skip
+    named |= dict(zip((2, 3, 4), limits.block_dimensions, strict=True))
+    named |= dict(zip((5, 6, 7), limits.grid_dimensions, strict=True))
+    named |= dict.fromkeys(FLAGS, 1)
+    return [named.get(number, 0) for number in range(COUNT)]
+
+
+def greeting(gpu: Machine, real_time: bool) -> bytes:
+    """What a program is told when it connects (struct greeting in shim/protocol.h)."""
+    link = gpu.host_link or machine(LINK_OF).host_link
+    assert link is not None
+    gigabyte = 10**9
+    rates = (
+        link.pageable_megabytes_per_second / 1000,
+        link.to_device_megabytes_per_second / 1000,
+        link.to_host_megabytes_per_second / 1000,
+        gigabyte / (within(gpu, gigabyte) * 1000),
+        gpu.dram_gigabytes_per_second * gpu.speeds.write_share,
+    )
+    digest = hashlib.blake2b(gpu.key.encode(), digest_size=16).digest()
+    return GREETING.pack(
+        arena.BASE, arena.BYTES, arena.MODULES, memory_bytes(gpu),
+        link.copy_nanoseconds, link.next_copy_nanoseconds, *rates,
+        int(real_time), 0, *attributes(gpu), gpu.title.encode(), digest,
+    )  # fmt: skip

@@ -1,0 +1,126 @@
+"""Protocol: messages of the library in the program (shim/protocol.h), as records."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import IntEnum
+from struct import Struct, calcsize
+
+from warplens.core.launch import Dim3
+
+HEAD = Struct("<II")  # operation, or status of an answer; bytes that follow
+
+
+class Operation(IntEnum):
+    HELLO = 1
+    NOTICES = 2
+    LOAD = 3
+    FUNCTION = 4
+    GLOBAL = 5
+    LAUNCH = 6
+    OCCUPANCY = 7
+    UNLOAD = 8
+    MISSING = 9
+    ASSEMBLE = 10
+
+
+class NoticeKind(IntEnum):
+    ALLOCATED = 1
+    FREED = 2
+    WRITTEN = 3
+    COPIED = 4
+    REPEATED = 5
+
+
+class Status(IntEnum):
+    """Status: codes of cudaError_t and CUresult."""
+
+    SUCCESS = 0
+    OUT_OF_MEMORY = 2
+    INVALID_CONFIGURATION = 9
+    INVALID_IMAGE = 200
+    NO_BINARY = 209
+    INVALID_PTX = 218
+    NOT_FOUND = 500
+    ILLEGAL_ADDRESS = 700
+    OUT_OF_RESOURCES = 701
+    TIMEOUT = 702
+    ASSERT = 710
+    ILLEGAL_INSTRUCTION = 715
+    MISALIGNED = 716
+    INVALID_PC = 718
+    LAUNCH_FAILED = 719
+    TOO_LARGE = 720
+    NOT_SUPPORTED = 801
+
+
+GREETING = Struct("<4Q7d2i160i256s16s")
+NOTICE = Struct("<IIQQq")
+LOADED = Struct("<IIQQQQ")
+FUNCTION = Struct("<12I")
+PARAMETER = Struct("<II")
+GLOBAL = Struct("<QQ")
+LAUNCH = Struct("<12I")
+LAUNCHED = Struct("<qdiIII")
+TOUCHED = Struct("<QII")
+OCCUPANCY = Struct("<IIII")
+WORD = Struct("<i")
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Notice: what a call did that needs no answer; `detail` is the kind of a block, or of a copy."""
+
+    kind: int
+    detail: int
+    address: int
+    size: int
+    nanoseconds: int
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchMessage:
+    """Launch message: a function by number; cluster (0, 0, 0): as the kernel demands."""
+
+    function: int
+    grid: Dim3
+    block: Dim3
+    shared: int
+    cluster: Dim3
+    cooperative: bool
+    parameters: bytes
+
+
+def notices(payload: bytes) -> Iterator[Notice]:
+    return (Notice(*fields) for fields in NOTICE.iter_unpack(payload))
+
+
+def launch_message(payload: bytes) -> LaunchMessage:
+    function, gx, gy, gz, bx, by, bz, shared, cx, cy, cz, cooperative = LAUNCH.unpack_from(payload)
+    return LaunchMessage(
+        function, (gx, gy, gz), (bx, by, bz), shared, (cx, cy, cz), bool(cooperative), payload[LAUNCH.size :]
+    )
+
+
+def named(payload: bytes) -> tuple[int, str]:
+    """A number, and a name behind it."""
+    (number,) = WORD.unpack_from(payload)
+    return number, payload[calcsize("i") :].decode(errors="replace")
+
+
+def receive(connection: socket.socket, size: int) -> bytes:
+    """So many bytes; b"" where the program has gone."""
+    parts = []
+    while size:
+        part = connection.recv(min(size, 1 << 20))
+        if not part:
+            return b""
+        parts.append(part)
+        size -= len(part)
+    return b"".join(parts)
+
+
+def answer(connection: socket.socket, status: int, payload: bytes = b"") -> None:
+    connection.sendall(HEAD.pack(status, len(payload)) + payload)

@@ -1,0 +1,111 @@
+/* Copies and fills: done at once on the arena, and timed by the link between host and GPU. */
+#include "device.h"
+
+#include <string.h>
+
+static enum copy_kind kind_of(const void *to, const void *from) {
+    struct block *target = block_of((uint64_t)to, 1), *source = block_of((uint64_t)from, 1);
+    int to_device = target && target->kind != PINNED_MEMORY, from_device = source && source->kind != PINNED_MEMORY;
+    return to_device ? (from_device ? DEVICE_TO_DEVICE : HOST_TO_DEVICE) : from_device ? DEVICE_TO_HOST : HOST_TO_HOST;
+}
+
+static int is_pinned(const void *pointer) {
+    return block_of((uint64_t)pointer, 1) != NULL;
+}
+
+/* A range in the arena must lie in one block; one outside is the host's. */
+static int valid(const void *first, size_t bytes) {
+    return !in_arena(first) || block_of((uint64_t)first, bytes);
+}
+
+static void note_written(uint64_t address, size_t bytes) {
+    struct block *block = block_of(address, bytes);
+    mark_written(block);
+    notify(WRITTEN, 0, block->address, bytes, 0);
+}
+
+static size_t extent_of(size_t width, size_t height, size_t depth, size_t pitch, size_t slice) {
+    return (depth - 1) * slice + (height - 1) * pitch + width;
+}
+
+static int64_t duration_of(enum copy_kind kind, int pinned, size_t bytes) {
+    double rate = kind == DEVICE_TO_DEVICE ? gpu.within_rate
+                  : kind == HOST_TO_DEVICE ? (pinned ? gpu.to_device_rate : gpu.pageable_rate)
+                                           : (pinned ? gpu.to_host_rate : gpu.pageable_rate);
+    return (kind == DEVICE_TO_DEVICE ? gpu.next_copy_ns : gpu.copy_ns) + bytes / rate;
+}
+
+static void move(const struct rows *r) {
+    int dense = r->height == 1 || (r->to_pitch == r->width && r->from_pitch == r->width);
+    for (size_t z = 0; z < r->depth; z++) {
+        char *to = r->to + z * r->to_slice;
+        const char *from = r->from + z * r->from_slice;
+        if (dense)
+            memmove(to, from, r->width * r->height);
+        for (size_t y = 0; y < r->height && !dense; y++)
+            memmove(to + y * r->to_pitch, from + y * r->from_pitch, r->width);
+    }
+}
+
+CUresult copy_rows(const struct rows *r, enum copy_kind kind, CUstream stream, int waits) {
+    if (!stream_known(stream))
+        return INVALID_HANDLE;
+    if (!r->width || !r->height || !r->depth)
+        return SUCCESS;
+    if (r->height > 1 && (r->to_pitch < r->width || r->from_pitch < r->width))
+        return INVALID_VALUE;
+    size_t written = extent_of(r->width, r->height, r->depth, r->to_pitch, r->to_slice);
+    size_t read = extent_of(r->width, r->height, r->depth, r->from_pitch, r->from_slice);
+    if (!valid(r->to, written) || !valid(r->from, read))
+        return INVALID_VALUE;
+    enum copy_kind found = kind_of(r->to, r->from);
+    int to_device = kind == HOST_TO_DEVICE || kind == DEVICE_TO_DEVICE;
+    int from_device = kind == DEVICE_TO_HOST || kind == DEVICE_TO_DEVICE;
+    if (kind != ANY_KIND && ((to_device && !in_arena(r->to)) || (from_device && !in_arena(r->from))))
+        return INVALID_VALUE;
+    if (kind == ANY_KIND)
+        kind = found;
+    move(r);
+    int pinned = is_pinned(kind == HOST_TO_DEVICE ? r->from : r->to);
+    size_t bytes = r->width * r->height * r->depth;
+    int64_t duration = kind == HOST_TO_HOST ? 0 : duration_of(kind, pinned, bytes);
+    enum engine engine = kind == HOST_TO_DEVICE ? COPY_IN : kind == DEVICE_TO_HOST ? COPY_OUT : ANY_ENGINE;
+    int64_t end = queue_work(stream, engine, 0, duration);
+    if (in_arena(r->to))
+        note_written((uint64_t)r->to, written);
+    notify(COPIED, kind, 0, bytes, duration);
+    if (kind != DEVICE_TO_DEVICE && (waits || !pinned)) /* the driver stages what is not page-locked, and waits for it */
+        wait_until(end);
+    return SUCCESS;
+}
+
+static void fill(char *to, size_t bytes, uint32_t value, int element) {
+    if (element == 1 || (value & 255) * 0x01010101u == (element == 2 ? value | value << 16 : value)) {
+        memset(to, value, bytes);
+        return;
+    }
+    for (size_t at = 0; at < bytes; at += element)
+        memcpy(to + at, &value, element);
+}
+
+/* `width` in bytes.  A fill does not make the host wait, but of pinned memory, which this leaves out. */
+CUresult fill_rows(uint64_t to, size_t pitch, size_t width, size_t height, uint32_t value, int element, CUstream stream,
+                   int waits) {
+    (void)waits;
+    if (!stream_known(stream))
+        return INVALID_HANDLE;
+    if (!width || !height)
+        return SUCCESS;
+    if ((height > 1 && pitch < width) || to % element)
+        return INVALID_VALUE;
+    size_t written = extent_of(width, height, 1, pitch, 0);
+    if (!block_of(to, written))
+        return INVALID_VALUE;
+    for (size_t y = 0; y < height; y++)
+        fill((char *)to + y * pitch, width, value, element);
+    int64_t duration = gpu.next_copy_ns + width * height / gpu.fill_rate;
+    queue_work(stream, ANY_ENGINE, 0, duration);
+    note_written(to, written);
+    notify(COPIED, 5, 0, width * height, duration); /* 5: a fill */
+    return SUCCESS;
+}

@@ -1,0 +1,105 @@
+/* Device: initialization, the lock around calls, and errors that stay. */
+#define _GNU_SOURCE
+#include "device.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct greeting gpu;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int initialized; /* 1 after cuInit or the first call of the runtime API; -1 if that failed */
+static CUresult failure;
+static CUresult fault, seen_fault; /* of a kernel; and once a call has answered with it */
+static __thread CUresult last_error;
+
+static CUresult connect_once(void) {
+    if (!initialized) {
+        failure = connect_server(&gpu);
+        initialized = failure ? -1 : 1;
+        if (!failure)
+            show_virtual_clock(!gpu.real_time);
+    }
+    return failure;
+}
+
+CUresult begin(enum needs needs) {
+    pthread_mutex_lock(&lock);
+    freeze_clock();
+    if (needs == NOTHING)
+        return SUCCESS;
+    if (initialized != 1)
+        return initialized ? failure : NOT_INITIALIZED;
+    CUcontext current;
+    if (needs >= CONTEXT && (cuCtxGetCurrent(&current), !current))
+        return INVALID_CONTEXT;
+    if (needs == CONTEXT_AND_NO_FAULT)
+        seen_fault = fault;
+    return seen_fault;
+}
+
+CUresult finish(CUresult status, int64_t cost_ns) {
+    advance_clock(cost_ns);
+    release_clock();
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
+EXPORT CUresult cuInit(unsigned flags) {
+    begin(NOTHING);
+    return finish(flags ? INVALID_VALUE : connect_once(), CALL_NS);
+}
+
+void start_runtime(void) {
+    static __thread int started; /* once a thread */
+    if (started)
+        return;
+    started = 1;
+    begin(NOTHING);
+    CUresult status = finish(connect_once(), 0);
+    CUcontext context;
+    cuCtxGetCurrent(&context);
+    if (!status && !context && !cuDevicePrimaryCtxRetain(&context, 0))
+        cuCtxSetCurrent(context);
+}
+
+void keep_fault(CUresult found) {
+    if (!fault)
+        fault = found;
+}
+
+CUresult keep_error(CUresult error) {
+    if (error)
+        last_error = error;
+    return error;
+}
+
+EXPORT CUresult cudaPeekAtLastError(void) {
+    start_runtime();
+    return seen_fault ? seen_fault : failure ? failure : last_error;
+}
+
+EXPORT CUresult cudaGetLastError(void) {
+    CUresult error = cudaPeekAtLastError();
+    last_error = SUCCESS;
+    return error;
+}
+
+static char *printed;
+static size_t printed_bytes;
+
+void keep_printed(const char *text, size_t bytes) {
+    if (bytes) {
+        printed = realloc(printed, printed_bytes + bytes);
+        memcpy(printed + printed_bytes, text, bytes);
+        printed_bytes += bytes;
+    }
+}
+
+void show_printed(void) {
+    if (printed_bytes)
+        fwrite(printed, 1, printed_bytes, stdout);
+    printed_bytes = 0;
+}

@@ -1,0 +1,115 @@
+/* Device: state that the entry points share.  begin() and finish() bracket every call of the driver API. */
+#pragma once
+
+#include "clock.h"
+#include "cuda_types.h"
+#include "driver.h"
+#include "protocol.h"
+
+/* Nanoseconds that calls take on the host, assumed: orders of magnitude of a current driver; not measured. */
+enum { CALL_NS = 200, LAUNCH_NS = 2000, EVENT_NS = 600, SYNCHRONIZE_NS = 1000, ALLOCATE_NS = 10000 };
+
+enum needs { NOTHING, INITIALIZED, CONTEXT, CONTEXT_AND_NO_FAULT };
+
+extern struct greeting gpu;
+
+/* Takes the lock, stops the clock, and gives the error that the call must answer with, if any. */
+CUresult begin(enum needs needs);
+CUresult finish(CUresult status, int64_t cost_ns);
+
+void start_runtime(void);            /* the runtime API initializes by itself, and makes the primary context current */
+CUresult keep_error(CUresult error); /* the last error of the runtime API, of this thread */
+void keep_fault(CUresult fault);     /* of a kernel: every call after it fails */
+void keep_printed(const char *text, size_t bytes); /* what a kernel printed: shown when the program waits for it */
+void show_printed(void);
+
+/* Memory (memory.c): the blocks that the program has allocated, by address. */
+
+enum block_kind { DEVICE_MEMORY = 1, PINNED_MEMORY, MANAGED_MEMORY, MODULE_MEMORY };
+
+struct block {
+    uint64_t address, size;
+    enum block_kind kind;
+    uint64_t version; /* another one after every change of its content; unique among all blocks */
+};
+
+void mark_written(struct block *block);
+
+struct block *block_of(uint64_t address, uint64_t bytes); /* that holds these bytes; NULL if none does */
+CUresult allocate(uint64_t size, enum block_kind kind, uint64_t *address);
+CUresult release(uint64_t address, int must_be_host);
+void add_module_memory(uint64_t address, uint64_t size);
+void remove_module_memory(uint64_t address);
+int in_arena(const void *pointer);
+uint64_t bytes_free(void);
+
+/* Copies (copy.c) */
+
+struct rows { /* a copy of rows; of one, where height and depth are 1 */
+    char *to;
+    const char *from;
+    size_t width, height, depth, to_pitch, from_pitch, to_slice, from_slice;
+};
+
+CUresult copy_rows(const struct rows *rows, enum copy_kind kind, CUstream stream, int waits);
+CUresult fill_rows(uint64_t to, size_t pitch, size_t width, size_t height, uint32_t value, int element, CUstream, int waits);
+
+/* Streams (stream.c) */
+
+enum engine { COMPUTE, COPY_IN, COPY_OUT, ANY_ENGINE };
+
+int stream_known(CUstream stream);
+/* Queues work: it begins when the stream and the engine are free.  Gives its end. */
+int64_t queue_work(CUstream stream, enum engine engine, double share, int64_t duration);
+void stream_wait(CUstream stream, int64_t until);
+int64_t device_end(void);
+
+/* Modules and functions (module.c) */
+
+struct parameter {
+    uint32_t offset, size;
+};
+
+struct function {
+    struct module *module;
+    const char *name;
+    int resolved, max_dynamic_shared, carveout;
+    struct function_info info;
+    struct parameter *parameters;
+    struct function *next;
+};
+
+struct module {
+    const void *image;
+    CUresult failed;
+    int loaded;
+    struct loaded_module place;
+    struct function *functions;
+    struct module *next;
+};
+
+struct module *new_module(const void *image);
+CUresult find_function(struct module *module, const char *name, struct function **function);
+struct function *declare_function(struct module *module, const char *name); /* looked up when it is first used */
+CUresult resolve(struct function *function);
+CUresult find_global(struct module *module, const char *name, uint64_t *address, uint64_t *size);
+
+/* Launches (launch.c) */
+
+struct shape {
+    dim3 grid, block, cluster;
+    size_t shared;
+    int cooperative;
+    CUstream stream;
+};
+
+CUresult launch(struct function *function, const struct shape *shape, void **values, void **extra);
+void apply_attributes(struct shape *shape, const launch_attribute *attributes, unsigned count);
+
+/* Repeats (repeat.c) */
+
+const struct launch_answer *find_repeat(const struct launch_request *request, const char *parameters, size_t bytes);
+void keep_repeat(const struct launch_request *request, const char *parameters, size_t bytes,
+                 const struct launch_answer *answer, const struct touched_block *touched);
+
+void *known_entry(const char *name); /* entry_points.c */

@@ -1,0 +1,83 @@
+/* Entry points by name: cuGetProcAddress, and functions for the names that are not provided. */
+#define _GNU_SOURCE
+#include "device.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Names whose numbered variants began with these versions; any other "_v2" is as old as CUDA 3.2. */
+static const struct {
+    const char *name;
+    int version;
+} begun[] = {
+    {"cuCtxCreate_v4", 12050},           {"cuCtxCreate_v2", 3020},          {"cuEventElapsedTime_v2", 12080},
+    {"cuMemAdvise_v2", 12020},           {"cuMemPrefetchAsync_v2", 12020},  {"cuDeviceGetUuid_v2", 11040},
+    {"cuDevicePrimaryCtxRelease_v2", 11000}, {"cuGetProcAddress_v2", 12000},
+};
+
+static int began(const char *name) {
+    for (size_t n = 0; n < sizeof begun / sizeof *begun; n++)
+        if (!strcmp(begun[n].name, name))
+            return begun[n].version;
+    return 0;
+}
+
+static void *own_handle(void) {
+    static void *handle;
+    Dl_info info;
+    if (!handle && dladdr((void *)own_handle, &info))
+        handle = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+    return handle;
+}
+
+void *known_entry(const char *name) {
+    void *handle = own_handle(), *found = handle ? dlsym(handle, name) : NULL;
+    Dl_info info, own;
+    if (!found || !dladdr(found, &info) || !dladdr((void *)known_entry, &own))
+        return NULL;
+    return info.dli_fbase == own.dli_fbase ? found : NULL; /* not one of a library that this one needs */
+}
+
+EXPORT CUresult cuGetProcAddress_v2(const char *symbol, void **entry, int version, uint64_t flags, int *found) {
+    (void)flags;
+    char name[128];
+    static const char *const variants[] = {"_v4", "_v3", "_v2", ""};
+    if (!symbol || !entry)
+        return INVALID_VALUE;
+    *entry = NULL;
+    for (int n = 0; n < 4 && !*entry; n++) {
+        snprintf(name, sizeof name, "%s%s", symbol, variants[n]);
+        if (began(name) <= version)
+            *entry = known_entry(name);
+    }
+    if (found)
+        *found = *entry ? 0 : 1; /* 1: the driver has no such symbol */
+    return *entry ? SUCCESS : NOT_FOUND;
+}
+
+EXPORT CUresult cuGetProcAddress(const char *symbol, void **entry, int version, uint64_t flags) {
+    return cuGetProcAddress_v2(symbol, entry, version, flags, NULL);
+}
+
+EXPORT CUresult cuGetExportTable(const void **table, const void *id) {
+    (void)id; /* private tables of NVIDIA's own libraries */
+    *table = NULL;
+    return NOT_FOUND;
+}
+
+static CUresult missing(const char *name) {
+    begin(NOTHING);
+    report_missing(name);
+    CUresult status = finish(NOT_SUPPORTED, CALL_NS);
+    return strncmp(name, "cuda", 4) ? status : keep_error(status);
+}
+
+/* What is not provided. */
+#define MISSING_ENTRY(name) \
+    EXPORT CUresult name(void) { \
+        return missing(#name); \
+    }
+#include "missing.h"

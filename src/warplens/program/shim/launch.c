@@ -1,0 +1,241 @@
+/* Launches, and attributes and occupancy of functions. */
+#include "device.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { BUFFER_END = 0, BUFFER_POINTER = 1, BUFFER_SIZE = 2 }; /* of `extra` (CU_LAUNCH_PARAM_*) */
+
+/* The parameter block: from pointers to the values, or a block as the caller laid it out. */
+static void gather(const struct function *function, char *block, void **values, void **extra) {
+    for (unsigned n = 0; values && n < function->info.parameter_count; n++)
+        memcpy(block + function->parameters[n].offset, values[n], function->parameters[n].size);
+    const void *given = NULL;
+    size_t size = 0;
+    for (; !values && extra && *extra != (void *)BUFFER_END; extra += 2) {
+        if (*extra == (void *)BUFFER_POINTER)
+            given = extra[1];
+        else if (*extra == (void *)BUFFER_SIZE)
+            size = *(size_t *)extra[1];
+    }
+    if (given)
+        memcpy(block, given, size < function->info.parameter_bytes ? size : function->info.parameter_bytes);
+}
+
+static int within(unsigned value, int attribute) {
+    return value >= 1 && value <= (unsigned)gpu.attributes[attribute];
+}
+
+static CUresult check(const struct function *function, const struct shape *shape) {
+    const dim3 *grid = &shape->grid, *block = &shape->block;
+    if (!(within(block->x, 2) && within(block->y, 3) && within(block->z, 4)))
+        return INVALID_CONFIGURATION;
+    if (!(within(grid->x, 5) && within(grid->y, 6) && within(grid->z, 7)))
+        return INVALID_CONFIGURATION;
+    unsigned threads = block->x * block->y * block->z;
+    if (threads > (unsigned)gpu.attributes[1])
+        return INVALID_CONFIGURATION;
+    if (threads > function->info.max_threads)
+        return LAUNCH_OUT_OF_RESOURCES;
+    if (shape->shared > (size_t)function->max_dynamic_shared)
+        return INVALID_VALUE;
+    return SUCCESS;
+}
+
+static CUresult execute(const struct launch_request *request, const char *block, size_t bytes,
+                        struct launch_answer *answer) {
+    struct rest rest = {NULL, 0};
+    CUresult status = ask(LAUNCH, request, sizeof *request, block, bytes, answer, sizeof *answer, &rest);
+    if (!status) {
+        struct touched_block *touched = (struct touched_block *)rest.data;
+        size_t list = answer->touched * sizeof *touched;
+        keep_repeat(request, block, bytes, answer, touched);
+        if (answer->fault)
+            keep_fault(answer->fault);
+        keep_printed(rest.data + list, rest.bytes - list);
+    }
+    free(rest.data);
+    return status;
+}
+
+CUresult launch(struct function *function, const struct shape *shape, void **values, void **extra) {
+    if (!function)
+        return INVALID_HANDLE;
+    CUresult status = resolve(function);
+    if (!status)
+        status = stream_known(shape->stream) ? check(function, shape) : INVALID_HANDLE;
+    if (status)
+        return status;
+    const dim3 *g = &shape->grid, *b = &shape->block, *c = &shape->cluster;
+    struct launch_request request = {function->info.id,  {g->x, g->y, g->z},  {b->x, b->y, b->z},
+                                     shape->shared, {c->x, c->y, c->z}, shape->cooperative};
+    char *block = calloc(1, function->info.parameter_bytes + 1);
+    gather(function, block, values, extra);
+    advance_clock(LAUNCH_NS);
+    const struct launch_answer *repeated = find_repeat(&request, block, function->info.parameter_bytes);
+    struct launch_answer answer;
+    if (repeated) {
+        answer = *repeated;
+        notify(REPEATED, answer.number, 0, 0, 0);
+    } else {
+        status = execute(&request, block, function->info.parameter_bytes, &answer);
+    }
+    free(block);
+    if (!status)
+        queue_work(shape->stream, COMPUTE, answer.share, answer.nanoseconds);
+    return status;
+}
+
+void apply_attributes(struct shape *shape, const launch_attribute *attributes, unsigned count) {
+    for (unsigned n = 0; n < count; n++) {
+        if (attributes[n].id == ATTRIBUTE_CLUSTER)
+            shape->cluster = attributes[n].value.cluster;
+        else if (attributes[n].id == ATTRIBUTE_COOPERATIVE)
+            shape->cooperative = attributes[n].value.number;
+    }
+}
+
+/* Launches of the driver API, which has no code of its own for a wrong configuration. */
+
+static CUresult launch_checked(CUfunction function, const struct shape *shape, void **values, void **extra) {
+    CUresult status = begin(CONTEXT_AND_NO_FAULT);
+    if (!status)
+        status = launch(function, shape, values, extra);
+    return finish(status == INVALID_CONFIGURATION ? INVALID_VALUE : status, 0);
+}
+
+EXPORT CUresult cuLaunchKernel(CUfunction function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+                               unsigned bz, unsigned shared, CUstream stream, void **values, void **extra) {
+    struct shape shape = {{gx, gy, gz}, {bx, by, bz}, {0, 0, 0}, shared, 0, stream};
+    return launch_checked(function, &shape, values, extra);
+}
+
+EXPORT CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+                                          unsigned by, unsigned bz, unsigned shared, CUstream stream, void **values) {
+    struct shape shape = {{gx, gy, gz}, {bx, by, bz}, {0, 0, 0}, shared, 1, stream};
+    return launch_checked(function, &shape, values, NULL);
+}
+
+EXPORT CUresult cuLaunchKernelEx(const driver_launch *c, CUfunction function, void **values, void **extra) {
+    struct shape shape = {c->grid, c->block, {0, 0, 0}, c->shared, 0, c->stream};
+    apply_attributes(&shape, c->attributes, c->attribute_count);
+    return launch_checked(function, &shape, values, extra);
+}
+
+/* Attributes: CU_FUNC_ATTRIBUTE_* */
+
+enum { MAX_DYNAMIC_SHARED = 8, CARVEOUT = 9 };
+
+EXPORT CUresult cuFuncGetAttribute(int *value, int attribute, CUfunction function) {
+    CUresult status = begin(CONTEXT_AND_NO_FAULT);
+    if (!status)
+        status = function ? resolve(function) : INVALID_HANDLE;
+    if (!status) {
+        const struct function_info *info = &function->info;
+        int known[] = {info->max_threads, info->shared_bytes, info->constant_bytes, info->local_bytes, info->registers,
+                       info->binary_version, info->binary_version, 0, function->max_dynamic_shared, function->carveout,
+                       0, info->cluster[0], info->cluster[1], info->cluster[2], 0, 0};
+        if (attribute < 0 || attribute >= (int)(sizeof known / sizeof *known))
+            status = INVALID_VALUE;
+        else
+            *value = known[attribute];
+    }
+    return finish(status, CALL_NS);
+}
+
+EXPORT CUresult cuFuncSetAttribute(CUfunction function, int attribute, int value) {
+    CUresult status = begin(CONTEXT_AND_NO_FAULT);
+    if (!status)
+        status = function ? resolve(function) : INVALID_HANDLE;
+    if (!status && attribute == MAX_DYNAMIC_SHARED) {
+        if (value < 0 || value > gpu.attributes[97] - (int)function->info.shared_bytes)
+            status = INVALID_VALUE;
+        else
+            function->max_dynamic_shared = value;
+    } else if (!status && attribute == CARVEOUT) {
+        function->carveout = value;
+    }
+    return finish(status, CALL_NS);
+}
+
+EXPORT CUresult cuKernelGetAttribute(int *value, int attribute, CUfunction kernel, CUdevice device) {
+    (void)device;
+    return cuFuncGetAttribute(value, attribute, kernel);
+}
+
+EXPORT CUresult cuKernelSetAttribute(int attribute, int value, CUfunction kernel, CUdevice device) {
+    (void)device;
+    return cuFuncSetAttribute(kernel, attribute, value);
+}
+
+EXPORT CUresult cuFuncSetCacheConfig(CUfunction function, int configuration) {
+    (void)function, (void)configuration;
+    return finish(begin(CONTEXT_AND_NO_FAULT), CALL_NS);
+}
+
+EXPORT CUresult cuFuncGetParamInfo(CUfunction function, size_t number, size_t *offset, size_t *size) {
+    CUresult status = begin(CONTEXT_AND_NO_FAULT);
+    if (!status)
+        status = resolve(function);
+    if (!status && number >= function->info.parameter_count)
+        status = INVALID_VALUE;
+    if (!status) {
+        *offset = function->parameters[number].offset;
+        if (size)
+            *size = function->parameters[number].size;
+    }
+    return finish(status, CALL_NS);
+}
+
+EXPORT CUresult cuKernelGetParamInfo(CUfunction kernel, size_t number, size_t *offset, size_t *size) {
+    return cuFuncGetParamInfo(kernel, number, offset, size);
+}
+
+/* Occupancy */
+
+EXPORT CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction function, int block, size_t shared) {
+    CUresult status = begin(CONTEXT_AND_NO_FAULT);
+    if (!status)
+        status = function && block > 0 ? resolve(function) : INVALID_VALUE;
+    struct occupancy_request request = {function ? function->info.id : 0, block, shared, 0};
+    int32_t found = 0;
+    if (!status)
+        status = ask(OCCUPANCY, &request, sizeof request, NULL, 0, &found, sizeof found, NULL);
+    if (!status)
+        *blocks = found;
+    return finish(status, CALL_NS);
+}
+
+EXPORT CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, CUfunction function, int block,
+                                                                     size_t shared, unsigned flags) {
+    (void)flags;
+    return cuOccupancyMaxActiveBlocksPerMultiprocessor(blocks, function, block, shared);
+}
+
+typedef size_t (*shared_of_block)(int block);
+
+/* The block size with the most resident threads, the largest of those. */
+EXPORT CUresult cuOccupancyMaxPotentialBlockSize(int *grid, int *block, CUfunction function, shared_of_block shared_of,
+                                                 size_t shared, int limit) {
+    int most = 0, threads;
+    CUresult status = cuFuncGetAttribute(&threads, 0, function);
+    if (!status && limit && limit < threads)
+        threads = limit;
+    for (int size = threads / 32 * 32; size > 0 && !status; size -= 32) {
+        int resident = 0;
+        status = cuOccupancyMaxActiveBlocksPerMultiprocessor(&resident, function, size, shared_of ? shared_of(size) : shared);
+        if (!status && resident * size > most) {
+            most = resident * size;
+            *block = size;
+            *grid = resident * gpu.attributes[16];
+        }
+    }
+    return status;
+}
+
+EXPORT CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, CUfunction function,
+                                                          shared_of_block shared_of, size_t shared, int limit,
+                                                          unsigned flags) {
+    (void)flags;
+    return cuOccupancyMaxPotentialBlockSize(grid, block, function, shared_of, shared, limit);
+}

@@ -1,0 +1,84 @@
+/* Protocol: messages to the process that owns the GPU's memory and executes kernels (program/protocol.py).
+
+   A message is a head of two words, operation and bytes, and its payload; an answer likewise, with a status in place of
+   the operation.  Notices are not answered: they are kept here and precede the next request. */
+#pragma once
+
+#include "cuda_types.h"
+
+enum operation { HELLO = 1, NOTICES, LOAD, FUNCTION, GLOBAL, LAUNCH, OCCUPANCY, UNLOAD, MISSING, ASSEMBLE };
+
+enum notice_kind { ALLOCATED = 1, FREED, WRITTEN, COPIED, REPEATED };
+
+enum { ATTRIBUTES = 160 };
+
+struct greeting { /* answer to HELLO: the GPU */
+    uint64_t arena, arena_bytes, allocatable_bytes, memory_bytes;
+    double copy_ns, next_copy_ns;                                     /* of a copy of nothing; behind another */
+    double pageable_rate, to_device_rate, to_host_rate, within_rate, fill_rate; /* bytes a nanosecond */
+    int32_t real_time, padding;
+    int32_t attributes[ATTRIBUTES];
+    char name[256];
+    unsigned char uuid[16];
+};
+
+struct notice {
+    uint32_t kind, detail;
+    uint64_t address, bytes;
+    int64_t nanoseconds;
+};
+
+struct loaded_module { /* answer to LOAD: the parts of the arena with its variables */
+    uint32_t id, padding;
+    uint64_t variables, variable_bytes, constants, constant_bytes;
+};
+
+struct function_info { /* answer to FUNCTION; offset and size of each parameter follow */
+    uint32_t id, registers, shared_bytes, local_bytes, constant_bytes, max_threads, binary_version;
+    uint32_t parameter_count, parameter_bytes, cluster[3];
+};
+
+struct global_info { /* answer to GLOBAL */
+    uint64_t address, bytes;
+};
+
+struct launch_request { /* the parameter block follows */
+    uint32_t function, grid[3], block[3], shared, cluster[3], cooperative;
+};
+
+struct launch_answer { /* the blocks that it touched follow, then what the kernel printed */
+    int64_t nanoseconds;
+    double share; /* of the GPU that the grid occupies, at most 1 */
+    int32_t fault;
+    uint32_t number;     /* of this answer, for a launch that repeats it */
+    uint32_t repeatable; /* whether it would do the same again, while these blocks stay as they are now */
+    uint32_t touched;
+};
+
+struct touched_block {
+    uint64_t address;
+    uint32_t written, padding;
+};
+
+struct occupancy_request {
+    uint32_t function, block_threads, shared, padding;
+};
+
+/* Connects this process; an error of CUDA's if there is nothing to connect to. */
+CUresult connect_server(struct greeting *greeting);
+
+/* Sends a request and waits.  The answer's payload: `answer_bytes` to `answer`; the rest, with a 0 behind, to a new
+   block at *rest, whose bytes are returned in *rest_bytes (where `rest` is not NULL). */
+struct rest {
+    char *data;
+    size_t bytes;
+};
+CUresult ask(enum operation operation, const void *head, size_t head_bytes, const void *tail, size_t tail_bytes,
+             void *answer, size_t answer_bytes, struct rest *rest);
+
+/* Queues a notice. */
+void notify(enum notice_kind kind, uint32_t detail, uint64_t address, uint64_t bytes, int64_t nanoseconds);
+void flush_notices(void);
+
+/* Names an entry point that is not provided; once each. */
+void report_missing(const char *name);

@@ -1,0 +1,70 @@
+/* Repeats: a launch that would do nothing new is not sent to the server.
+
+   That is one with the parameters of an earlier launch that wrote nothing of what it read, where all that it touched is
+   as that launch left it: it would write the same again. */
+#include "device.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROOM = 1 << 12, MOST_TOUCHED = 64 };
+
+struct repeat {
+    struct launch_request request;
+    char *parameters;
+    size_t bytes;
+    struct launch_answer answer;
+    struct {
+        uint64_t address, version;
+    } touched[MOST_TOUCHED];
+};
+
+static struct repeat *table[ROOM]; /* by a hash of request and parameters; another launch replaces one */
+
+static struct repeat **place_of(const struct launch_request *request, const char *parameters, size_t bytes) {
+    uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
+    const unsigned char *word = (const unsigned char *)request;
+    for (size_t n = 0; n < sizeof *request; n++)
+        hash = (hash ^ word[n]) * 0x100000001b3u;
+    for (size_t n = 0; n < bytes; n++)
+        hash = (hash ^ (unsigned char)parameters[n]) * 0x100000001b3u;
+    return &table[hash % ROOM];
+}
+
+const struct launch_answer *find_repeat(const struct launch_request *request, const char *parameters, size_t bytes) {
+    const struct repeat *found = *place_of(request, parameters, bytes);
+    if (!found || found->bytes != bytes || memcmp(&found->request, request, sizeof *request) ||
+        memcmp(found->parameters, parameters, bytes))
+        return NULL;
+    for (unsigned n = 0; n < found->answer.touched; n++) {
+        struct block *block = block_of(found->touched[n].address, 0);
+        if (!block || block->address != found->touched[n].address || block->version != found->touched[n].version)
+            return NULL;
+    }
+    return &found->answer;
+}
+
+void keep_repeat(const struct launch_request *request, const char *parameters, size_t bytes,
+                 const struct launch_answer *answer, const struct touched_block *touched) {
+    for (unsigned n = 0; n < answer->touched; n++) {
+        struct block *block = touched[n].written ? block_of(touched[n].address, 0) : NULL;
+        if (block)
+            mark_written(block);
+    }
+    if (!answer->repeatable || answer->touched > MOST_TOUCHED)
+        return;
+    struct repeat **place = place_of(request, parameters, bytes), *kept = *place;
+    if (kept)
+        free(kept->parameters);
+    else
+        kept = *place = calloc(1, sizeof *kept);
+    kept->request = *request;
+    kept->parameters = memcpy(malloc(bytes + 1), parameters, bytes);
+    kept->bytes = bytes;
+    kept->answer = *answer;
+    for (unsigned n = 0; n < answer->touched; n++) {
+        struct block *block = block_of(touched[n].address, 0);
+        kept->touched[n].address = touched[n].address;
+        kept->touched[n].version = block ? block->version : 0;
+    }
+}

@@ -1,0 +1,253 @@
+/* Memory of the runtime API: allocations, copies, fills, symbols. */
+#include "runtime.h"
+
+#include <string.h>
+
+/* Allocations.  Those of nothing succeed, unlike the driver's. */
+
+EXPORT CUresult cudaMalloc(void **pointer, size_t size) {
+    if (pointer && !size)
+        *pointer = NULL;
+    return RUNTIME(pointer && !size ? SUCCESS : cuMemAlloc_v2((CUdeviceptr *)pointer, size));
+}
+
+EXPORT CUresult cudaMallocManaged(void **pointer, size_t size, unsigned flags) {
+    return RUNTIME(cuMemAllocManaged((CUdeviceptr *)pointer, size, flags));
+}
+
+EXPORT CUresult cudaHostAlloc(void **pointer, size_t size, unsigned flags) {
+    if (pointer && !size)
+        *pointer = NULL;
+    return RUNTIME(pointer && !size ? SUCCESS : cuMemHostAlloc(pointer, size, flags));
+}
+
+EXPORT CUresult cudaMallocHost(void **pointer, size_t size) {
+    return cudaHostAlloc(pointer, size, 0);
+}
+
+EXPORT CUresult cudaMallocAsync(void **pointer, size_t size, CUstream stream) {
+    return RUNTIME(cuMemAllocAsync((CUdeviceptr *)pointer, size, stream));
+}
+
+EXPORT CUresult cudaMallocPitch(void **pointer, size_t *pitch, size_t width, size_t height) {
+    return RUNTIME(cuMemAllocPitch_v2((CUdeviceptr *)pointer, pitch, width, height, 4));
+}
+
+EXPORT CUresult cudaMalloc3D(pitched_pointer *pointer, extent size) {
+    CUdeviceptr address = 0;
+    size_t pitch = 0;
+    CUresult status = RUNTIME(cuMemAllocPitch_v2(&address, &pitch, size.width, size.height * size.depth, 4));
+    if (!status)
+        *pointer = (pitched_pointer){(void *)address, pitch, size.width, size.height};
+    return status;
+}
+
+EXPORT CUresult cudaFree(void *pointer) {
+    return RUNTIME(cuMemFree_v2((CUdeviceptr)pointer));
+}
+
+EXPORT CUresult cudaFreeHost(void *pointer) {
+    return RUNTIME(cuMemFreeHost(pointer));
+}
+
+EXPORT CUresult cudaFreeAsync(void *pointer, CUstream stream) {
+    return RUNTIME(cuMemFreeAsync((CUdeviceptr)pointer, stream));
+}
+
+EXPORT CUresult cudaMemGetInfo(size_t *available, size_t *total) {
+    return RUNTIME(cuMemGetInfo_v2(available, total));
+}
+
+EXPORT CUresult cudaHostGetDevicePointer(void **address, void *pointer, unsigned flags) {
+    (void)flags;
+    start_runtime();
+    struct block *block = block_of((uint64_t)pointer, 1);
+    *address = pointer;
+    return keep_error(block && block->kind == PINNED_MEMORY ? SUCCESS : INVALID_VALUE);
+}
+
+EXPORT CUresult cudaHostGetFlags(unsigned *flags, void *pointer) {
+    *flags = 3;
+    return RUNTIME(block_of((uint64_t)pointer, 1) ? SUCCESS : INVALID_VALUE);
+}
+
+EXPORT CUresult cudaPointerGetAttributes(pointer_attributes *found, const void *pointer) {
+    start_runtime();
+    begin(NOTHING);
+    struct block *block = block_of((uint64_t)pointer, 1);
+    static const int types[] = {0, 2, 1, 3, 2}; /* by kind of block */
+    *found = (pointer_attributes){.type = block ? types[block->kind] : 0, .device = block ? 0 : -2};
+    if (block) {
+        found->device_pointer = (void *)pointer;
+        found->host_pointer = found->type == 2 ? NULL : (void *)pointer;
+    }
+    return keep_error(finish(SUCCESS, CALL_NS));
+}
+
+EXPORT CUresult cudaMemPrefetchAsync(const void *pointer, size_t size, memory_location location, unsigned flags,
+                                     CUstream stream) {
+    (void)location, (void)flags;
+    start_runtime();
+    CUresult status = begin(CONTEXT_AND_NO_FAULT);
+    if (!status && !stream_known(stream))
+        status = INVALID_HANDLE;
+    if (!status && !block_of((uint64_t)pointer, size))
+        status = INVALID_VALUE;
+    return keep_error(finish(status, CALL_NS));
+}
+
+EXPORT CUresult cudaMemAdvise(const void *pointer, size_t size, int advice, memory_location location) {
+    (void)advice;
+    return cudaMemPrefetchAsync(pointer, size, location, 0, NULL);
+}
+
+/* Copies */
+
+static CUresult copy(const struct rows *rows, int kind, CUstream stream, int waits) {
+    start_runtime();
+    if (kind < HOST_TO_HOST || kind > ANY_KIND)
+        return keep_error(INVALID_MEMCPY_DIRECTION);
+    CUresult status = begin(CONTEXT_AND_NO_FAULT);
+    if (!status)
+        status = copy_rows(rows, kind, stream, waits);
+    if (waits)
+        show_printed();
+    return keep_error(finish(status, CALL_NS));
+}
+
+static CUresult copy_bytes(void *to, const void *from, size_t size, int kind, CUstream stream, int waits) {
+    struct rows rows = {to, from, size, 1, 1, size, size, 0, 0};
+    return copy(&rows, kind, stream, waits);
+}
+
+EXPORT CUresult cudaMemcpy(void *to, const void *from, size_t size, int kind) {
+    return copy_bytes(to, from, size, kind, NULL, 1);
+}
+
+EXPORT CUresult cudaMemcpyAsync(void *to, const void *from, size_t size, int kind, CUstream stream) {
+    return copy_bytes(to, from, size, kind, stream, 0);
+}
+
+EXPORT CUresult cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device, size_t size) {
+    return to_device || from_device ? RUNTIME(INVALID_DEVICE) : copy_bytes(to, from, size, DEVICE_TO_DEVICE, NULL, 1);
+}
+
+EXPORT CUresult cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device, size_t size,
+                                    CUstream stream) {
+    return to_device || from_device ? RUNTIME(INVALID_DEVICE) : copy_bytes(to, from, size, DEVICE_TO_DEVICE, stream, 0);
+}
+
+EXPORT CUresult cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
+                                  size_t height, int kind, CUstream stream) {
+    struct rows rows = {to, from, width, height, 1, to_pitch, from_pitch, 0, 0};
+    return copy(&rows, kind, stream, 0);
+}
+
+EXPORT CUresult cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
+                             int kind) {
+    struct rows rows = {to, from, width, height, 1, to_pitch, from_pitch, 0, 0};
+    return copy(&rows, kind, NULL, 1);
+}
+
+static CUresult copy_box(const copy_3d *c, CUstream stream, int waits) {
+    if (c->from_array || c->to_array)
+        return RUNTIME(NOT_SUPPORTED);
+    size_t to_slice = c->to.pitch * c->to.height, from_slice = c->from.pitch * c->from.height;
+    char *to = (char *)c->to.data + c->to_position.z * to_slice + c->to_position.y * c->to.pitch + c->to_position.x;
+    char *from = (char *)c->from.data + c->from_position.z * from_slice + c->from_position.y * c->from.pitch + c->from_position.x;
+    struct rows rows = {to, from, c->size.width, c->size.height, c->size.depth, c->to.pitch, c->from.pitch, to_slice, from_slice};
+    return copy(&rows, c->kind, stream, waits);
+}
+
+EXPORT CUresult cudaMemcpy3D(const copy_3d *c) {
+    return copy_box(c, NULL, 1);
+}
+
+EXPORT CUresult cudaMemcpy3DAsync(const copy_3d *c, CUstream stream) {
+    return copy_box(c, stream, 0);
+}
+
+/* Fills */
+
+static CUresult fill(void *to, size_t pitch, int value, size_t width, size_t height, CUstream stream) {
+    start_runtime();
+    CUresult status = begin(CONTEXT_AND_NO_FAULT);
+    if (!status)
+        status = fill_rows((uint64_t)to, pitch, width, height, value & 255, 1, stream, 0);
+    return keep_error(finish(status, CALL_NS));
+}
+
+EXPORT CUresult cudaMemset(void *to, int value, size_t size) {
+    return fill(to, 0, value, size, 1, NULL);
+}
+
+EXPORT CUresult cudaMemsetAsync(void *to, int value, size_t size, CUstream stream) {
+    return fill(to, 0, value, size, 1, stream);
+}
+
+EXPORT CUresult cudaMemset2D(void *to, size_t pitch, int value, size_t width, size_t height) {
+    return fill(to, pitch, value, width, height, NULL);
+}
+
+EXPORT CUresult cudaMemset2DAsync(void *to, size_t pitch, int value, size_t width, size_t height, CUstream stream) {
+    return fill(to, pitch, value, width, height, stream);
+}
+
+EXPORT CUresult cudaMemset3D(pitched_pointer to, int value, extent size) {
+    return fill(to.data, to.pitch, value, size.width, size.height * size.depth, NULL);
+}
+
+/* Symbols */
+
+static CUresult place_of(const void *symbol, uint64_t *address, uint64_t *size) {
+    start_runtime();
+    CUresult status = begin(CONTEXT_AND_NO_FAULT);
+    return finish(status ? status : symbol_of(symbol, address, size), CALL_NS);
+}
+
+EXPORT CUresult cudaGetSymbolAddress(void **pointer, const void *symbol) {
+    uint64_t address, size;
+    CUresult status = place_of(symbol, &address, &size);
+    if (!status)
+        *pointer = (void *)address;
+    return keep_error(status);
+}
+
+EXPORT CUresult cudaGetSymbolSize(size_t *bytes, const void *symbol) {
+    uint64_t address, size;
+    CUresult status = place_of(symbol, &address, &size);
+    if (!status)
+        *bytes = size;
+    return keep_error(status);
+}
+
+static CUresult copy_symbol(const void *symbol, void *other, size_t count, size_t offset, int kind, int to_symbol,
+                            CUstream stream, int waits) {
+    uint64_t address, size;
+    CUresult status = place_of(symbol, &address, &size);
+    if (!status && (offset > size || count > size - offset))
+        status = INVALID_VALUE;
+    if (status)
+        return keep_error(status);
+    void *place = (void *)(address + offset);
+    return to_symbol ? copy_bytes(place, other, count, kind, stream, waits)
+                     : copy_bytes(other, place, count, kind, stream, waits);
+}
+
+EXPORT CUresult cudaMemcpyToSymbol(const void *symbol, const void *from, size_t count, size_t offset, int kind) {
+    return copy_symbol(symbol, (void *)from, count, offset, kind, 1, NULL, 1);
+}
+
+EXPORT CUresult cudaMemcpyToSymbolAsync(const void *symbol, const void *from, size_t count, size_t offset, int kind,
+                                        CUstream stream) {
+    return copy_symbol(symbol, (void *)from, count, offset, kind, 1, stream, 0);
+}
+
+EXPORT CUresult cudaMemcpyFromSymbol(void *to, const void *symbol, size_t count, size_t offset, int kind) {
+    return copy_symbol(symbol, to, count, offset, kind, 0, NULL, 1);
+}
+
+EXPORT CUresult cudaMemcpyFromSymbolAsync(void *to, const void *symbol, size_t count, size_t offset, int kind,
+                                          CUstream stream) {
+    return copy_symbol(symbol, to, count, offset, kind, 0, stream, 0);
+}

@@ -1,0 +1,82 @@
+"""Launch memo: what is found again, and what is not."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from warplens.program import arena
+from warplens.program.launch_memo import PATIENCE, LaunchMemo, Touched
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="`warplens run` works on Linux alone")
+X, Y = arena.BASE, arena.BASE + (1 << 20)
+ADDS = Touched(read=frozenset({X, Y}), written=frozenset({Y}))
+
+
+@pytest.fixture
+def memory() -> Iterator[arena.Arena]:
+    made = arena.Arena()
+    for place in (X, Y):
+        made.add(place, 4096, arena.ALLOCATED)
+    yield made
+    made.close()
+
+
+def launched(memo: LaunchMemo, memory: arena.Arena, number: int) -> str:
+    """y += x, unless it was seen before."""
+    before = memo.before(("add",))
+    if memo.repeat(("add",), before):
+        return "repeated"
+    memory.blocks[Y].data[:] += memory.blocks[X].data
+    memo.learn(("add",), before, ADDS, number)
+    return "executed"
+
+
+def set_to(memo: LaunchMemo, memory: arena.Arena, block: int, value: int) -> None:
+    memory.blocks[block].data[:] = value
+    memo.changed(block)
+
+
+def test_the_third_launch_from_the_same_content_repeats_the_second(memory: arena.Arena) -> None:
+    memo = LaunchMemo(memory)
+    set_to(memo, memory, X, 3)
+    seen = []
+    for number in range(4):
+        set_to(memo, memory, Y, 1)
+        seen.append(launched(memo, memory, number))
+        assert (memory.blocks[Y].data == 4).all()
+    assert seen == ["executed", "executed", "repeated", "repeated"]
+    set_to(memo, memory, X, 4)
+    set_to(memo, memory, Y, 1)
+    assert launched(memo, memory, 5) == "executed"
+    assert (memory.blocks[Y].data == 5).all()
+
+
+def test_state_that_moves_on_is_given_up(memory: arena.Arena) -> None:
+    memo = LaunchMemo(memory)
+    set_to(memo, memory, X, 1)
+    assert {launched(memo, memory, n) for n in range(PATIENCE + 3)} == {"executed"}
+    assert (memory.blocks[Y].data == PATIENCE + 3).all()
+    assert memo.before(("add",)) is None
+
+
+def test_memory_that_the_host_writes_is_left_out(memory: arena.Arena) -> None:
+    memo = LaunchMemo(memory)
+    assert memo.may_remember(ADDS)
+    memory.add(Y, 4096, arena.MANAGED)
+    assert not memo.may_remember(ADDS)
+    assert not ADDS.idempotent
+    assert Touched(frozenset({X}), frozenset({Y})).idempotent
+
+
+def test_a_rerun_leaves_the_arena_as_it_is(memory: arena.Arena) -> None:
+    launch = memory.memory()
+    launch.fill(lent=False)
+    launch.take(0)
+    launch.view(0)[:] = 7
+    assert not memory.blocks[X].data.any()
+    assert np.all(launch.view(0) == 7)
+    launch.release()

@@ -1,0 +1,170 @@
+"""Whole programs: Python and C, driver and runtime API; faults, crashes, what is not provided."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import struct
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+import warplens as wl
+from helpers.whole_program import PROGRAMS, built, run
+from warplens.cli.main import main
+from warplens.report.program_view import PURPOSE
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="`warplens run` works on Linux alone")
+KERNELS = """
+__constant__ float factor;
+extern "C" __global__ void scale(const float* from, float* to, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) to[i] += factor * from[i];
+}
+extern "C" __global__ void endless(volatile int* x) { while (!*x) {} }
+extern "C" __global__ void stray(int* x) { x[100000 + threadIdx.x] = 1; }
+"""
+LZ4, CUBIN = 0x2000, 2
+
+
+def only_literals(data: bytes) -> bytes:
+    """As an LZ4 block."""
+    count, tail = divmod(len(data) - 15, 255)
+    return b"\xf0" + b"\xff" * count + bytes([tail]) + data
+
+
+@pytest.fixture(scope="module")
+def registered(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("registered")
+    code = wl.compile(source=KERNELS, arch="sm_90", options=["-lineinfo"]).cubin.data
+    packed = only_literals(code)
+    sizes = struct.pack("<HHIQIIIIQQQQ", CUBIN, 0x101, 64, len(packed), len(packed), 0, 0, 90, 0, LZ4, 0, len(code))
+    inside = sizes + packed
+    (folder / "kernels.fatbin").write_bytes(struct.pack("<IHHQ", 0xBA55ED50, 1, 16, len(inside)) + inside)
+    return built("registered.c", folder, "-lcudart")
+
+
+def test_a_python_program_of_the_driver_api(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    ran = run(capfd, tmp_path, sys.executable, PROGRAMS / "driver.py")
+    assert ran.code == 7, ran.err
+    passed, timed = ran.out.splitlines()
+    assert passed == "PASS"
+    kernel = ran.kernel("add")
+    assert (kernel["launches"], kernel["launch"]["grid"]) == (1, [256, 1, 1])
+    assert float(timed.split()[1]) == pytest.approx(kernel["time_us"], abs=0.1)
+    assert kernel["low_us"] < kernel["time_us"] < kernel["high_us"]
+    assert kernel["metrics"]["l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"]["value"] == 2 * (1 << 16) / 8
+    assert ran.document["copies"]["host to device"] == {"count": 2, "bytes": 1 << 19, "time_us": pytest.approx(73, 0.1)}
+    assert ran.document["copies"]["device to host"]["count"] == 2
+    assert " ".join(ran.err.split()).startswith(" ".join(PURPOSE.split()))
+
+
+def test_a_c_program_of_the_runtime_api(capfd: pytest.CaptureFixture[str], tmp_path: Path, registered: Path) -> None:
+    ran = run(capfd, tmp_path, registered)
+    assert ran.code == 0, ran.out + ran.err
+    first, *others = ran.out.splitlines()
+    passed, _, events, _, host = first.split()
+    assert passed == "PASS"
+    kernel = ran.kernel("scale")
+    assert kernel["launches"] == 4
+    assert kernel["time_us"] - 0.1 <= float(events) <= float(host)
+    assert others == [
+        "graph 801",
+        "too many cudaErrorInvalidConfiguration",
+        "last cudaErrorInvalidConfiguration then cudaSuccess",
+        "freed twice cudaErrorInvalidValue",
+    ]
+    assert ran.document["missing"] == ["cudaGraphCreate"]
+    assert "answered with error 801: cudaGraphCreate" in ran.err
+
+
+def test_launches_that_repeat_others_are_not_executed(
+    capfd: pytest.CaptureFixture[str], tmp_path: Path, registered: Path
+) -> None:
+    ran = run(capfd, tmp_path, registered, "repeat")
+    assert ran.out == "PASS\n", ran.err
+    kernel = ran.kernel("scale")
+    assert (kernel["launches"], kernel["executed"]) == (2001, 3)
+    assert kernel["time_us"] / 2001 == pytest.approx(kernel["low_us"] / 2001, rel=0.3)
+
+
+def test_copies_of_two_streams_overlap(capfd: pytest.CaptureFixture[str], tmp_path: Path, registered: Path) -> None:
+    ran = run(capfd, tmp_path, registered, "streams")
+    passed, microseconds = ran.out.split()
+    assert passed == "PASS", ran.err
+    one = ran.document["copies"]["host to device"]["time_us"]
+    assert one == pytest.approx((1 << 24) / 55_400 + 9.3, abs=0.1)  # the link of machine/h200.toml
+    assert one <= float(microseconds) < 1.6 * one
+
+
+def test_a_fault_is_reported_and_stays(capfd: pytest.CaptureFixture[str], tmp_path: Path, registered: Path) -> None:
+    report = tmp_path / "report.txt"
+    ran = run(capfd, tmp_path, registered, "stray", options=("--real-time", "--report", str(report)))
+    assert ran.out == "launch 0 synchronize cudaErrorIllegalAddress malloc cudaErrorIllegalAddress\n"
+    (fault,) = ran.document["faults"]
+    assert "\n" + fault + "\n" in "\n" + ran.err  # also where the report goes to a file
+    assert report.read_text().startswith(PURPOSE[:40])
+    assert "out-of-bounds global write of 4 bytes" in fault
+    assert "past the end of allocation 1 (4,096 bytes at 0x200000000000)" in fault
+    assert "source.cu:8, stray at" in fault
+    assert "block (0,0,0), thread (0,0,0)" in fault
+
+
+def test_an_endless_kernel_ends(capfd: pytest.CaptureFixture[str], tmp_path: Path, registered: Path) -> None:
+    ran = run(capfd, tmp_path, registered, "endless", options=("--budget", "100000"))
+    assert ran.out == "synchronize cudaErrorLaunchTimeout\n"
+    assert "endless loop? a warp executed more than 100,000 instructions" in ran.document["faults"][0]
+
+
+def test_a_program_that_crashes_leaves_its_report(
+    capfd: pytest.CaptureFixture[str], tmp_path: Path, registered: Path
+) -> None:
+    ran = run(capfd, tmp_path, registered, "abort")
+    assert ran.code == 128 + signal.SIGABRT
+    assert ran.document["kernels"] == []
+
+
+def test_a_program_without_cuda_and_one_that_is_not_there(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    ran = run(capfd, tmp_path, "sh", "-c", "echo here; exit 3")
+    assert (ran.code, ran.out) == (3, "here\n")
+    assert main(["run", "--", str(tmp_path / "nothing")]) == 2
+    assert "cannot run" in capfd.readouterr().err
+
+
+def test_ctrl_c_ends_with_the_report_so_far(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    def interrupt() -> None:
+        time.sleep(2)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Thread(target=interrupt).start()
+    ran = run(capfd, tmp_path, "sleep", "100")
+    assert ran.code == 130
+    assert ran.document["ended"] == "interrupted by Ctrl-C"
+
+
+@pytest.mark.long
+def test_a_program_of_numba(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    pytest.importorskip("numba")
+    ran = run(capfd, tmp_path, sys.executable, PROGRAMS / "numba_add.py")
+    assert ran.out == "PASS\n", ran.err
+    assert ran.kernel("add")["launches"] == 1
+
+
+NVCC, GXX = shutil.which("nvcc"), shutil.which("g++")
+
+
+@pytest.mark.long
+@pytest.mark.skipif(
+    not (NVCC and GXX), reason="needs nvcc and g++; test_a_c_program_of_the_runtime_api has the same paths"
+)
+@pytest.mark.parametrize("runtime", ["static", "shared"])
+def test_a_program_that_nvcc_builds(capfd: pytest.CaptureFixture[str], tmp_path: Path, runtime: str) -> None:
+    ran = run(capfd, tmp_path, PROGRAMS / "saxpy.cu", "--", "unused", options=(f"--nvcc=-cudart={runtime}",))
+    assert ran.code == 0, ran.out + ran.err
+    assert ran.out.splitlines()[-1] == "PASS"
+    assert "hello from 65536" in ran.out
+    assert {kernel["kernel"] for kernel in ran.document["kernels"]} == {"fill", "saxpy"}
