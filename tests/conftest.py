@@ -1,4 +1,8 @@
-"""The long tests: `make test` runs a fixed sample of them (helpers/selection.py), `make test-long` (`--long`) all."""
+"""What holds for all tests.
+
+Long tests: `make test` runs a fixed sample of them (helpers/selection.py), `make test-long` (`--long`) all.
+Snapshots of the model (helpers/snapshots.py): `--update-snapshots` writes those of the tests that run.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +14,15 @@ from collections.abc import Iterator
 import pytest
 
 from helpers.selection import selected
+from helpers.snapshots import SNAPSHOTS, Snapshots, snapshot
 from warplens.emulator.execute import grid
+
+__all__ = ["snapshot"]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--long", action="store_true", help="run all long tests, not a fixed sample of them")
+    parser.addoption("--update-snapshots", action="store_true", help="write the model's snapshots anew")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -23,6 +31,16 @@ def pytest_configure(config: pytest.Config) -> None:
         folder = tempfile.TemporaryDirectory(prefix="warplens-tests-")
         config.add_cleanup(folder.cleanup)
         os.environ["WARPLENS_CACHE"] = folder.name
+    update = config.getoption("--update-snapshots")
+    if update and (hasattr(config, "workerinput") or getattr(config.option, "numprocesses", None)):
+        raise pytest.UsageError("--update-snapshots writes one file: leave out --numprocesses, or give -n0")
+    config.stash[SNAPSHOTS] = Snapshots(update)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    snapshots = session.config.stash[SNAPSHOTS]
+    if snapshots.update:
+        snapshots.write()
 
 
 @pytest.hookimpl(tryfirst=True)  # while they stand in the order of their files

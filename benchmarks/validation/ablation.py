@@ -17,16 +17,16 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from configurations import Configuration
-from lists import LISTS, kernels
 
 import warplens as wl
 from warplens import run as runs
 from warplens.errors import Unpredictable
 from warplens.machine import Machine, machine
 
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
+from validation.lists import LISTS, Configuration, kernels
+
 HERE = Path(__file__).parent
-MEASURED = HERE.parents[1] / "measurements" / "h200"
 GPU, ALL = "h200", "all rules"
 Rule = dict[str, object]
 
@@ -49,25 +49,30 @@ def variants(rules: list[Rule]) -> dict[str, Machine]:
 def sample(every: int) -> Iterator[tuple[Configuration, wl.Kernel, float]]:
     """Every so many launches of all lists that have a measured time, in microseconds, with their kernels."""
     number = -1
-    for one in LISTS:
-        with open(MEASURED / f"validation_times{one.suffix}.csv", encoding="utf-8") as file:
+    for one in (one for one in LISTS.values() if one.predicted):
+        with (one.folder / "h200" / "times.csv").open(encoding="utf-8") as file:
             measured = {row["name"]: float(row["cold_us"]) for row in csv.DictReader(file)}
         wanted = []
-        for launch in one.launches():
+        for launch in one.configurations():
             if launch.name in measured:
                 number += 1
                 if number % every == every // 2:
                     wanted.append(launch.name)
-        for launch, kernel in kernels([one.option, *wanted] if wanted else []):
+        for launch, kernel in kernels([f"--{one.name}", *wanted] if wanted else []):
             if launch.name in wanted:
                 yield launch, kernel, measured[launch.name]
+
+
+def rows(out: Path) -> list[list[str]]:
+    with out.open(encoding="utf-8", newline="") as file:
+        return list(csv.reader(file))
 
 
 def run(out: Path, every: int, part: tuple[int, int]) -> None:
     rules = tomllib.loads((HERE / "ablation.toml").read_text(encoding="utf-8"))["rule"]
     gpus = variants(rules)
     runs.described = gpus.__getitem__  # type: ignore[assignment]
-    done = {row[0] for row in csv.reader(open(out, encoding="utf-8"))} if out.exists() else set()
+    done = {row[0] for row in rows(out)} if out.exists() else set()
     for number, (launch, kernel, measured) in enumerate(sample(every)):
         if launch.name in done or number % part[1] != part[0]:
             continue
@@ -85,7 +90,7 @@ def run(out: Path, every: int, part: tuple[int, int]) -> None:
 def table(out: Path) -> None:
     rules = tomllib.loads((HERE / "ablation.toml").read_text(encoding="utf-8"))["rule"]
     errors: dict[str, dict[str, float]] = {}
-    for launch, rule, measured, predicted in csv.reader(open(out, encoding="utf-8")):
+    for launch, rule, measured, predicted in rows(out):
         errors.setdefault(rule, {})[launch] = 100 * abs(float(predicted) / float(measured) - 1)
     whole = errors[ALL]
     print("| Rule | Unit | Median | p90 | Worst | Launches that change |\n|---|---|--:|--:|--:|--:|")

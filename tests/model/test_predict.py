@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import warplens as wl
+from helpers.snapshots import Snapshot
 from warplens.emulator import RECORD
 from warplens.errors import Unpredictable, UsageError
 from warplens.machine import Machine, machine
@@ -32,6 +33,7 @@ CHAIN = """extern "C" __global__ void chain(float* y, float k, int n) {
 }"""
 
 
+@cache
 def run_of(name: str, n: int = 1 << 16) -> wl.Run:
     kernel = wl.compile(LESSONS)[name]
     x = np.random.default_rng(1).random(n, np.float32)
@@ -49,25 +51,36 @@ def chain(n: int) -> wl.Run:
     return kernel.launch(1, 32, np.zeros(32, np.float32), np.float32(0.5), np.int32(n))
 
 
-def test_a_dependent_multiply_add_takes_four_cycles() -> None:
+def test_a_dependent_multiply_add_takes_four_cycles(snapshot: Snapshot) -> None:
     """Two lengths, so that what is not the chain falls out."""
     short, long = (chain(n).predict("h200") for n in (20, 40))
     cycles = (long.time_us - short.time_us) * machine("h200").boost_megahertz
-    assert cycles / (20 * 256) == pytest.approx(4, rel=0.03)
+    assert snapshot(cycles / (20 * 256)) == pytest.approx(4, rel=0.03)
+
+
+@pytest.mark.parametrize("name", ["nccopy", "matmul_tiled", "reduce_modulo"])
+def test_a_prediction_changes_only_on_purpose(name: str, snapshot: Snapshot) -> None:
+    found = run_of(name).predict("h200")
+    for number in (found.time_us, found.low_us, found.high_us):
+        snapshot(number)
+    for _, metric in sorted(found.metrics.items()):
+        snapshot(metric.value)
+    for _, share in sorted(found.stalls.items()):
+        snapshot(share)
 
 
 def test_the_same_question_has_the_same_answer_to_the_last_digit() -> None:
-    first, second = (run_of("nccopy").predict("h200") for _ in range(2))
+    first, second = (run_of.__wrapped__("nccopy").predict("h200") for _ in range(2))
     assert first == second
 
 
 @pytest.mark.parametrize("name", ["ccopy", "nccopy", "matmul_tiled", "reduce_modulo", "reduce_sequential"])
-def test_what_holds_for_any_kernel(name: str) -> None:
+def test_what_holds_for_any_kernel(name: str, snapshot: Snapshot) -> None:
     run = run_of(name)
     found = run.predict("h200")
     assert found.low_us < found.time_us < found.high_us
     assert found.time_us > run.floor("h200").microseconds
-    assert sum(found.stalls.values()) == pytest.approx(
+    assert snapshot(sum(found.stalls.values())) == pytest.approx(
         found.metrics["smsp__average_warp_latency_per_inst_issued.ratio"].value
     )
     assert found.stalls["selected"] == pytest.approx(1)
@@ -77,10 +90,10 @@ def test_what_holds_for_any_kernel(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["ccopy", "nccopy"])
-def test_a_stream_is_read_from_dram_once(name: str) -> None:
+def test_a_stream_is_read_from_dram_once(name: str, snapshot: Snapshot) -> None:
     n = 1 << 16
     read = run_of(name, n).predict("h200").metrics["dram__bytes_read.sum"].value
-    assert read == pytest.approx(4 * n, rel=0.02)
+    assert snapshot(read) == pytest.approx(4 * n, rel=0.02)
 
 
 @pytest.mark.parametrize("cause", WHAT_IF)
@@ -143,7 +156,7 @@ def test_machine_code_for_another_gpu_is_refused() -> None:
         run_of("ccopy").predict("a100")
 
 
-def test_the_number_of_different_sectors_is_estimated_from_some_blocks() -> None:
+def test_the_number_of_different_sectors_is_estimated_from_some_blocks(snapshot: Snapshot) -> None:
     total, sampled = 4096, random_blocks(4096, 256)
     assert len(set(sampled)) == 256
     apart = [(16 * b + k, n) for n, b in enumerate(sampled) for k in range(16)]
@@ -152,10 +165,10 @@ def test_the_number_of_different_sectors_is_estimated_from_some_blocks() -> None
     for pairs, true in ((apart, 16 * total), (rows, 64 * 64), (same, 64)):
         sectors, blocks = (np.array(column) for column in zip(*pairs, strict=True))
         found = footprint(sectors.astype(np.uint32), blocks.astype(np.int64), 256, total, 1 << 30)
-        assert found.of(total) == pytest.approx(true, rel=0.15)  # an estimate: 13 % here
+        assert snapshot(found.of(total)) == pytest.approx(true, rel=0.15)  # an estimate: 13 % here
 
 
-def test_what_is_used_again_too_late_is_fetched_anew() -> None:
+def test_what_is_used_again_too_late_is_fetched_anew(snapshot: Snapshot) -> None:
     total = 1024
     hot = [(k, b) for b in range(total) for k in range(4)]  # by every block
     cold = [(100 + 7919 * (4 * b + k) % 1024, b) for b in range(total) for k in range(4)]  # by four blocks, far apart
@@ -163,8 +176,8 @@ def test_what_is_used_again_too_late_is_fetched_anew() -> None:
         sectors, blocks = (np.array(column) for column in zip(*pairs, strict=True))
         sampled = np.isin(blocks, random_blocks(total, 512))
         found = footprint(sectors[sampled].astype(np.uint32), blocks[sampled].astype(np.int64), 512, total, 1 << 30)
-        assert found.of(total) == pytest.approx(once, rel=0.1)
-        assert found.miss_footprint(8, 8).of(total) == pytest.approx(anew, rel=0.1)
+        assert snapshot(found.of(total)) == pytest.approx(once, rel=0.1)
+        assert snapshot(found.miss_footprint(8, 8).of(total)) == pytest.approx(anew, rel=0.1)
 
 
 TABLE = """__constant__ unsigned table[64];
@@ -175,12 +188,12 @@ extern "C" __global__ void look(unsigned* y, int words, int n) {
 }"""
 
 
-def test_lanes_that_look_up_different_words_of_a_table_wait_for_each() -> None:
+def test_lanes_that_look_up_different_words_of_a_table_wait_for_each(snapshot: Snapshot) -> None:
     kernel, speeds = wl.compile(source=TABLE)["look"], machine("h200").speeds
     args = (np.int32(words) for words in (1, 9))
     times = [kernel.launch(1, 32, np.zeros(32, np.uint32), one, np.int32(1024)).predict("h200").time_us for one in args]
     cycles = (times[1] - times[0]) * machine("h200").boost_megahertz / 1024
-    assert cycles == pytest.approx(8 * speeds.table_replay_cycles, rel=0.05)
+    assert snapshot(cycles) == pytest.approx(8 * speeds.table_replay_cycles, rel=0.05)
 
 
 def test_a_multiprocessor_has_blocks_of_every_kind() -> None:
@@ -202,7 +215,7 @@ extern "C" __global__ void walk(unsigned* y, int mask, int n) {
 }"""
 
 
-def test_a_table_that_its_cache_cannot_hold_misses_line_after_line() -> None:
+def test_a_table_that_its_cache_cannot_hold_misses_line_after_line(snapshot: Snapshot) -> None:
     kernel, speeds = wl.compile(source=WALK)["walk"], machine("h200").speeds
 
     def cycles(words: int) -> float:
@@ -211,7 +224,7 @@ def test_a_table_that_its_cache_cannot_hold_misses_line_after_line() -> None:
         times = [run.predict("h200").time_us for run in out]
         return (times[1] - times[0]) * machine("h200").boost_megahertz / 1024
 
-    assert cycles(4096) - cycles(512) == pytest.approx(speeds.latency_table, rel=0.05)
+    assert snapshot(cycles(4096) - cycles(512)) == pytest.approx(speeds.latency_table, rel=0.05)
 
 
 LDC = """extern "C" __global__ void weights(unsigned* y, const unsigned* x, int n, unsigned zero, unsigned mask) {
@@ -230,14 +243,14 @@ LDC = """extern "C" __global__ void weights(unsigned* y, const unsigned* x, int 
 }"""
 
 
-def test_constant_loads_of_all_warps_go_through_one_unit() -> None:
+def test_constant_loads_of_all_warps_go_through_one_unit(snapshot: Snapshot) -> None:
     kernel = wl.compile(source="__constant__ unsigned held[64];\n" + LDC)["weights"]
     assert sum(i.base == "LDC" for i in kernel.program.instructions) >= 16
     many = np.zeros(1024, np.uint32)
     runs = [kernel.launch(1, 1024, many, many, np.int32(n), np.uint32(0), np.uint32(127)) for n in (16, 48)]
     times = [run.predict("h200").time_us for run in runs]
     cycles = (times[1] - times[0]) * machine("h200").boost_megahertz / (32 * 16 * 32)
-    assert cycles == pytest.approx(machine("h200").speeds.table_word_cycles, rel=0.15)
+    assert snapshot(cycles) == pytest.approx(machine("h200").speeds.table_word_cycles, rel=0.15)
 
 
 ADD = """extern "C" __global__ void add(float* y) { y[blockIdx.x * blockDim.x + threadIdx.x] += 1; }"""
@@ -250,7 +263,7 @@ BUSY = """extern "C" __global__ void busy(float* y, int n) {
 }"""
 
 
-def test_of_two_blocks_that_share_a_multiprocessor_the_first_ends_at_half_the_time() -> None:
+def test_of_two_blocks_that_share_a_multiprocessor_the_first_ends_at_half_the_time(snapshot: Snapshot) -> None:
     kernel, multiprocessors = wl.compile(source=BUSY)["busy"], machine("h200").multiprocessors
 
     def active(blocks: float) -> float:
@@ -258,9 +271,9 @@ def test_of_two_blocks_that_share_a_multiprocessor_the_first_ends_at_half_the_ti
         run = kernel.launch(grid, 1024, np.zeros(grid * 1024, np.float32), 512)
         return run.predict("h200").metrics["sm__warps_active.avg.pct_of_peak_sustained_active"].value
 
-    assert active(1) == pytest.approx(50, abs=3)  # an H200: 48.8
-    assert active(1.5) == pytest.approx(66, abs=3)  # 65.5, half of the multiprocessors with one block
-    assert active(2) == pytest.approx(75, abs=3)  # 74.0
+    assert snapshot(active(1)) == pytest.approx(50, abs=3)  # an H200: 48.8
+    assert snapshot(active(1.5)) == pytest.approx(66, abs=3)  # 65.5, half of the multiprocessors with one block
+    assert snapshot(active(2)) == pytest.approx(75, abs=3)  # 74.0
 
 
 def on(run: wl.Run, described: Machine, recorded: Callable[[tuple[int, ...]], WarpStreams]) -> Prediction:
@@ -272,7 +285,7 @@ def on(run: wl.Run, described: Machine, recorded: Callable[[tuple[int, ...]], Wa
 def test_of_blocks_that_reach_more_than_can_be_recorded_some_are_looked_at() -> None:
     run = run_of("ccopy", 1 << 16)
     far = replace(run.trace, sectors=run.trace.sectors * (50_000_000 // int(run.trace.sectors.sum())))
-    few, every = (choose_blocks(trace, machine("h200"), run.occupancy).more for trace in (far, run.trace))
+    few, every = (choose_blocks(trace, machine("h200"), run.occupancy).sample for trace in (far, run.trace))
     assert len(few) < len(every) == run.launch.blocks
 
 
@@ -310,11 +323,11 @@ def test_no_unit_does_more_than_it_can(what_if: tuple[str, ...]) -> None:
         assert all(unit.percent < 101 for unit in run.predict("h200", what_if).units)
 
 
-def test_a_chain_of_more_blocks_than_are_looked_at_takes_its_links() -> None:
+def test_a_chain_of_more_blocks_than_are_looked_at_takes_its_links(snapshot: Snapshot) -> None:
     source = """extern "C" __global__ void wait(volatile int* flag) {
       if (blockIdx.x) while (!flag[blockIdx.x - 1]);
       flag[blockIdx.x] = 1;
     }"""
     run = wl.compile(source=source)["wait"].launch(3000, 32, np.zeros(3000, np.int32))
     links = 3000 * machine("h200").speeds.hand_over_cycles / machine("h200").boost_megahertz
-    assert run.predict("h200").time_us == pytest.approx(links, rel=0.02)
+    assert snapshot(run.predict("h200").time_us) == pytest.approx(links, rel=0.02)

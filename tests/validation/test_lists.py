@@ -10,6 +10,11 @@ from helpers.programs import module_of
 from validation.lists import FOLDER, LISTS, List
 from warplens.commands.target import targets
 
+
+def test_every_folder_with_measurements_is_a_list() -> None:
+    assert sorted(LISTS) == sorted(folder.parent.name for folder in FOLDER.glob("*/h200"))
+
+
 PREDICTED = [one for one in LISTS.values() if one.predicted and one.name != "first"]
 
 
@@ -50,9 +55,7 @@ def test_the_top_stall_reason_is_right_in_nine_of_ten_launches() -> None:
 
 
 SHORT = ("cenergyTiled/nx=90,ny=70,atoms=60", "matAdd2D/w=102,h=25", "pixel_shuffle_quads/c=3,h=60,w=70")
-STALLS = module_of("docs/validation_table.py", "validation_table").rows(
-    FOLDER / "settlers" / "h200" / "stalls.csv"
-)
+STALLS = module_of("docs/validation_table.py", "validation_table").rows(FOLDER / "settlers" / "h200" / "stalls.csv")
 
 
 @pytest.mark.parametrize("name", [n if n in SHORT else pytest.param(n, marks=pytest.mark.long) for n in STALLS])

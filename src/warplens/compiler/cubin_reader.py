@@ -99,6 +99,7 @@ class _CubinReader:
         self.names = [section.name for section in in_order]
         self.symbols = list(self._symbols())
         self.arch = self._architecture()
+        self.addresses = self._relocations(".nv.constant4")
 
     def cubin(self) -> Cubin:
         image, variables = self._globals()
@@ -186,7 +187,7 @@ class _CubinReader:
             code=code,
             functions=self._functions(symbol),
             constants={bank: content for bank, content in constants.items() if content},
-            relocations=self._relocations(".nv.constant4"),
+            relocations=self.addresses,
             lines=lines_of(table, len(code) // INSTRUCTION_BYTES),
             branch_targets=own.branch_targets,
             externs=tuple(self.symbols[number].name for number in own.externs),

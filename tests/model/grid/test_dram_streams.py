@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import warplens as wl
+from helpers.snapshots import Snapshot
 from warplens.calibration.readings import read
 from warplens.calibration.trial import source_of
 
@@ -15,29 +16,29 @@ RECORD = read(Path(__file__).parents[3] / "measurements" / "h200" / "calibration
 ARCH = "sm_90"
 
 
-def test_stores_to_a_line_that_was_just_stored_to_hit() -> None:
+def test_stores_to_a_line_that_was_just_stored_to_hit(snapshot: Snapshot) -> None:
     """16 warps store 8 bytes each to one line: Nsight Compute counts 15 of 16 as hits (93.75 %)."""
     kernel = wl.compile(source=source_of("instructions"), arch=ARCH)["wide_256"]
     run = kernel.launch((1,), (512,), np.zeros(16, np.int64), np.zeros(1024, np.float32), np.float32(2))
     hits = run.predict("h200").metrics["l1tex__t_sector_hit_rate.pct"].value
-    assert hits == pytest.approx(100 * 15 / 16, abs=0.1)
+    assert snapshot(hits) == pytest.approx(100 * 15 / 16, abs=0.1)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize(("words", "threads"), [("4_4", 32), ("4_1", 128), ("1_1", 32)])
-def test_wide_loads_wait_no_longer_than_narrow_ones(words: str, threads: int) -> None:
+def test_wide_loads_wait_no_longer_than_narrow_ones(words: str, threads: int, snapshot: Snapshot) -> None:
     measured = float(RECORD[f"read {words}, 1 x {threads}"]["value"])
     n = 64 << 20
     kernel = wl.compile(source=source_of("streams"), arch=ARCH)[f"read_{words}"]
     run = kernel.launch((132,), (threads,), np.ones(n, np.float32), np.zeros(1024, np.float32), np.int64(n))
-    assert run.predict("h200").time_us == pytest.approx(measured, rel=0.08)
+    assert snapshot(run.predict("h200").time_us) == pytest.approx(measured, rel=0.08)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("mib", [16, 64, 256])
-def test_copies_take_turns_once_l2_is_full(mib: int) -> None:
+def test_copies_take_turns_once_l2_is_full(mib: int, snapshot: Snapshot) -> None:
     name = "copy 4_1, 8 x 256" if mib == 256 else f"copy 4_1, {mib} MiB"
     n = mib << 18
     kernel = wl.compile(source=source_of("streams"), arch=ARCH)["copy_4_1"]
     run = kernel.launch((1056,), (256,), np.ones(n, np.float32), np.zeros(n, np.float32), np.int64(n))
-    assert run.predict("h200").time_us == pytest.approx(float(RECORD[name]["value"]), rel=0.06)
+    assert snapshot(run.predict("h200").time_us) == pytest.approx(float(RECORD[name]["value"]), rel=0.06)

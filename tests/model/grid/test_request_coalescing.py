@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import warplens as wl
+from helpers.snapshots import Snapshot
 from warplens.machine import machine
 from warplens.model.grid.neighbours import progress_distance
 from warplens.model.grid.request_coalescing import MergeSettings, arrival_share, coalesced_requests
@@ -50,26 +51,26 @@ def shared_by(blocks: int, all_blocks: int) -> SectorFootprint:
 
 
 @pytest.mark.parametrize("blocks", [2, 16, 24, 32, 66, 99, 132])
-def test_of_what_blocks_ask_for_in_step_so_much_arrives(blocks: int) -> None:
+def test_of_what_blocks_ask_for_in_step_so_much_arrives(blocks: int, snapshot: Snapshot) -> None:
     measured = arrived(f"table of {blocks}") if blocks > 2 else arrived("same table 16 KiB, 2 blocks, 0")
     group = coalesced_requests(shared_by(blocks, blocks), blocks, blocks, UNITS)
-    assert arrival_share(group, 0.0, 5_000.0, MERGING) == pytest.approx(measured, abs=0.12)
+    assert snapshot(arrival_share(group, 0.0, 5_000.0, MERGING)) == pytest.approx(measured, abs=0.12)
 
 
 @pytest.mark.parametrize("name", [name for name in record() if re.match(r"steps of tiles \d+, n \d+, (0|512) ", name)])
-def test_of_tiles_that_blocks_share_so_much_arrives(name: str) -> None:
+def test_of_tiles_that_blocks_share_so_much_arrives(name: str, snapshot: Snapshot) -> None:
     edge, n, between = (int(number) for number in re.findall(r"\d+", name))
     across = n // edge
     group = coalesced_requests(shared_by(across, across * across), across * across, 132, UNITS)
     late = record()[name]["nanoseconds"] * 1.98 if across * across > 144 and between else 0.0
-    assert arrival_share(group, 0.0, late, MERGING) == pytest.approx(arrived(name), abs=0.12)
+    assert snapshot(arrival_share(group, 0.0, late, MERGING)) == pytest.approx(arrived(name), abs=0.12)
 
 
 @pytest.mark.parametrize("stages", [1, 4, 16, 32])
-def test_who_has_waited_for_lines_of_its_own_is_joined_more_seldom(stages: int) -> None:
+def test_who_has_waited_for_lines_of_its_own_is_joined_more_seldom(stages: int, snapshot: Snapshot) -> None:
     measured = arrived(f"table after {stages}", own=132 * 8 * stages)
     group = coalesced_requests(shared_by(132, 132), 132, 132, UNITS)
-    assert arrival_share(group, 0.0, 800.0 * stages, MERGING) == pytest.approx(measured, abs=0.06)
+    assert snapshot(arrival_share(group, 0.0, 800.0 * stages, MERGING)) == pytest.approx(measured, abs=0.06)
 
 
 def test_blocks_that_come_to_a_line_at_times_of_their_own_are_joined_seldom() -> None:
@@ -86,11 +87,11 @@ def test_the_first_of_many_asks_of_a_block_tells_whether_blocks_go_in_step() -> 
 
 
 @pytest.mark.parametrize("warps", [4, 16])
-def test_the_other_half_of_what_is_on_its_way_hits(warps: int) -> None:
+def test_the_other_half_of_what_is_on_its_way_hits(warps: int, snapshot: Snapshot) -> None:
     """A warp reads a line word by word: of each 64 bytes the second sector is asked for while both come from DRAM."""
     x = np.zeros(16 * 132 * warps * 32, np.float32)
     kernel = wl.compile(source=LINE_BY_WORDS, arch="sm_90")["line_by_words"]
     run = kernel.launch((132,), (32 * warps,), x, np.zeros(1, np.float32), np.int32(16))
     row = record()[f"line by words, {warps} warps"]
     measured = 100 * row["l2_hits"] / row["l2_sectors"]
-    assert run.predict("h200").metrics["lts__t_sector_hit_rate.pct"].value == pytest.approx(measured, abs=6)
+    assert snapshot(run.predict("h200").metrics["lts__t_sector_hit_rate.pct"].value) == pytest.approx(measured, abs=6)

@@ -11,6 +11,7 @@ import pytest
 
 import warplens as wl
 from helpers.kernel_launches import written_module
+from helpers.snapshots import Snapshot
 from warplens.calibration import source_of, trials
 from warplens.calibration.trial import Buffer
 from warplens.machine import Machine, machine
@@ -32,7 +33,7 @@ def seen(sectors: np.ndarray, blocks: np.ndarray) -> SectorFootprint:
 
 
 @pytest.mark.parametrize("words", [8192, 32768, 131072])
-def test_of_words_anywhere_so_many_are_fetched_anew_as_a_cache_misses(words: int) -> None:
+def test_of_words_anywhere_so_many_are_fetched_anew_as_a_cache_misses(words: int, snapshot: Snapshot) -> None:
     """Each block reads 64 words at random; a cache that holds what 1000 blocks move, least recently used first."""
     chance = np.random.default_rng(3)
     blocks = np.repeat(np.arange(TOTAL), 64)
@@ -42,23 +43,23 @@ def test_of_words_anywhere_so_many_are_fetched_anew_as_a_cache_misses(words: int
     for sector, block in zip(sectors.tolist(), blocks.tolist(), strict=True):
         misses += block - last.get(sector, -TOTAL) > 1000
         last[sector] = block
-    assert seen(sectors, blocks).miss_footprint(1000, 1000).of(TOTAL) == pytest.approx(misses, rel=0.12)
+    assert snapshot(seen(sectors, blocks).miss_footprint(1000, 1000).of(TOTAL)) == pytest.approx(misses, rel=0.12)
 
 
-def test_rows_that_are_read_in_turn_are_lost_bit_by_bit() -> None:
+def test_rows_that_are_read_in_turn_are_lost_bit_by_bit(snapshot: Snapshot) -> None:
     """64 rows of the grid, each block column reads the same 4 sectors: again after 64 blocks."""
     blocks = np.repeat(np.arange(TOTAL), 4)
     sectors = blocks % 64 * 4 + np.tile(np.arange(4), TOTAL)
     found = seen(sectors, blocks)
     assert found.miss_footprint(80, 200).of(TOTAL) == pytest.approx(256)
-    assert found.miss_footprint(10, 20).of(TOTAL) == pytest.approx(4 * TOTAL, rel=0.05)
+    assert snapshot(found.miss_footprint(10, 20).of(TOTAL)) == pytest.approx(4 * TOTAL, rel=0.05)
     assert 256 < found.miss_footprint(32, 96).of(TOTAL) < 3 * TOTAL
 
 
-def test_blocks_side_by_side_share_what_is_still_there() -> None:
+def test_blocks_side_by_side_share_what_is_still_there(snapshot: Snapshot) -> None:
     blocks = np.repeat(np.arange(TOTAL), 4)
     sectors = blocks // 4 * 4 + np.tile(np.arange(4), TOTAL)
-    assert seen(sectors, blocks).miss_footprint(8, 8).of(TOTAL) == pytest.approx(TOTAL, rel=0.2)
+    assert snapshot(seen(sectors, blocks).miss_footprint(8, 8).of(TOTAL)) == pytest.approx(TOTAL, rel=0.2)
 
 
 def reached(sectors: list[int], covered: float, kind: int) -> ReachedSectors:
@@ -89,7 +90,7 @@ def test_a_sector_that_two_blocks_store_half_each_is_whole() -> None:
     assert dirty_sectors(both, asked, 1, asked).partial == 1
 
 
-def test_seams_that_neighbours_share_are_counted_once() -> None:
+def test_seams_that_neighbours_share_are_counted_once(snapshot: Snapshot) -> None:
     """64 x 64 blocks of an image: each reaches 3 sectors of its own and 1 of each neighbour in its row."""
     grid = (64, 64, 1)
     number = np.arange(TOTAL)
@@ -104,7 +105,7 @@ def test_seams_that_neighbours_share_are_counted_once() -> None:
     found = footprint(
         sectors[some].astype(np.uint32), blocks[some].astype(np.int64), SAMPLED, TOTAL, 1 << 30, beside=by, grid=grid
     )  # fmt: skip
-    assert found.of(TOTAL) == pytest.approx(distinct, rel=0.02)
+    assert snapshot(found.of(TOTAL)) == pytest.approx(distinct, rel=0.02)
 
 
 def test_parts_of_sectors_are_filled_up_and_the_last_stores_stay_in_l2() -> None:
@@ -164,7 +165,7 @@ def written(
 
 @pytest.mark.parametrize("uses", [2, 8, 32])
 @pytest.mark.parametrize("by_chance", [False, True])
-def test_sectors_shared_by_as_many_and_by_chance_are_told_apart(uses: int, by_chance: bool) -> None:
+def test_sectors_shared_by_as_many_and_by_chance_are_told_apart(uses: int, by_chance: bool, snapshot: Snapshot) -> None:
     """Of 2^14 blocks with 16 uses each 2048 are seen: chance leaves out some sectors, and gives others many uses."""
     total, each = 1 << 14, 16
     rng, places = np.random.default_rng(1), total * each // uses
@@ -172,7 +173,7 @@ def test_sectors_shared_by_as_many_and_by_chance_are_told_apart(uses: int, by_ch
     seen = np.array(random_blocks(total, 2048))
     sectors = of_all.reshape(total, each)[seen].ravel().astype(np.uint32)
     found = footprint(sectors, np.repeat(seen, each), 2048, total, 1 << 30)
-    assert found.of(total) == pytest.approx(np.unique(of_all).size, rel=0.06)
+    assert snapshot(found.of(total)) == pytest.approx(np.unique(of_all).size, rel=0.06)
 
 
 def held_by(read: SectorFootprint) -> SectorFootprint:
@@ -191,7 +192,9 @@ AGAIN = Path(__file__).parents[3] / "measurements" / "h200" / "l2_again.csv"
     ("what", "mebibytes"),
     [("twice read", 32), ("twice read", 48), ("twice stored", 16), ("twice stored", 28), ("adds beside loads", 40)],
 )
-def test_what_is_used_again_comes_from_dram_as_often_as_on_an_h200(what: str, mebibytes: int) -> None:
+def test_what_is_used_again_comes_from_dram_as_often_as_on_an_h200(
+    what: str, mebibytes: int, snapshot: Snapshot
+) -> None:
     with AGAIN.open(encoding="utf-8") as lines:
         rows = csv.DictReader(line for line in lines if line[0] != "#")
         found = {(row["what"], int(row["mebibytes"])): float(row["dram__bytes_read.sum"]) for row in rows}
@@ -215,7 +218,7 @@ def test_what_is_used_again_comes_from_dram_as_often_as_on_an_h200(what: str, me
         writes, changes = [NOTHING, output], [DirtySectors(), DirtySectors(lines=32 * blocks)]
     evicted = Evicted.of(reads, [held_by(f) for f in reads], writes, changes, blocks, machine("h200"))
     left = [evicted.dram_footprint(f, held_by(f), w, c) for f, w, c in zip(reads, writes, changes, strict=True)]
-    assert sum(f.of(blocks) for f in left) * 64 == pytest.approx(found[what, mebibytes], rel=0.1)
+    assert snapshot(sum(f.of(blocks) for f in left) * 64) == pytest.approx(found[what, mebibytes], rel=0.1)
 
 
 def recent(sectors: np.ndarray, blocks: np.ndarray, window: int) -> float:
@@ -225,7 +228,7 @@ def recent(sectors: np.ndarray, blocks: np.ndarray, window: int) -> float:
 
 
 @pytest.mark.parametrize("window", [8, 100, 1000])
-def test_the_last_blocks_have_reached_so_many_sectors(window: int) -> None:
+def test_the_last_blocks_have_reached_so_many_sectors(window: int, snapshot: Snapshot) -> None:
     """Of a product: 64 blocks in a row share a row of one matrix, and each 64th a column of the other."""
     blocks = np.repeat(np.arange(TOTAL), 8)
     of_8 = np.tile(np.arange(8), TOTAL)
@@ -233,7 +236,7 @@ def test_the_last_blocks_have_reached_so_many_sectors(window: int) -> None:
         sectors = (shares * 8 + of_8).astype(np.uint32)
         found = footprint(sectors, blocks, TOTAL, TOTAL, 1 << 30)
         windows = np.concatenate([[0.0], np.geomspace(0.5, TOTAL, 48)])
-        assert np.interp(window, windows, found.working_set(windows)) == pytest.approx(
+        assert snapshot(np.interp(window, windows, found.working_set(windows))) == pytest.approx(
             recent(sectors, blocks, window), rel=0.25
         )
 
@@ -250,21 +253,23 @@ KEPT = {trial.name: trial for trial in trials(132) if trial.subject == "kept"}
 
 
 @pytest.mark.parametrize("name", ["loads beside stores, 16 MiB", "rounds together, 40 MiB"])
-def test_dram_writes_as_much_as_an_h200_counts(name: str) -> None:
+def test_dram_writes_as_much_as_an_h200_counts(name: str, snapshot: Snapshot) -> None:
     """What is read again and again takes the place of stores; a kernel that only reads makes DRAM write 2.4 MB."""
     trial = KEPT[name]
     arguments = [np.zeros(a.bytes // 4, np.float32) if isinstance(a, Buffer) else a for a in trial.args]
     run = written_module(source_of("kept"))[trial.kernel].launch((trial.grid,), (trial.block,), *arguments)
-    assert run.predict("h200").metrics["dram__bytes_write.sum"].value == pytest.approx(counted(name), rel=0.08)
+    assert snapshot(run.predict("h200").metrics["dram__bytes_write.sum"].value) == pytest.approx(
+        counted(name), rel=0.08
+    )
 
 
-def test_of_64_bytes_that_dram_gives_the_half_that_is_asked_for_next_hits() -> None:
+def test_of_64_bytes_that_dram_gives_the_half_that_is_asked_for_next_hits(snapshot: Snapshot) -> None:
     """A warp asks for 32 bytes, the next one for the rest while they come: of both and a look at home one hits."""
     n = 1 << 22
     arguments = np.ones(n, np.uint8), np.zeros(1, np.uint32), np.int32(n)
     found = wl.compile(source=BYTES)["bytes"].launch(264, 256, *arguments).predict("h200").metrics
-    assert found["dram__bytes_read.sum"].value == pytest.approx(n, rel=0.02)
-    assert found["lts__t_sector_hit_rate.pct"].value == pytest.approx(100 / 3, abs=8)
+    assert snapshot(found["dram__bytes_read.sum"].value) == pytest.approx(n, rel=0.02)
+    assert snapshot(found["lts__t_sector_hit_rate.pct"].value) == pytest.approx(100 / 3, abs=8)
 
 
 FIELDS = """struct Four { float v[4]; };
@@ -274,7 +279,7 @@ extern "C" __global__ void fields(Four* p) {
 }"""
 
 
-def test_a_store_leaves_with_the_one_before_it_to_the_same_sectors() -> None:
+def test_a_store_leaves_with_the_one_before_it_to_the_same_sectors(snapshot: Snapshot) -> None:
     """An H200 sends 4.49 M sectors of two stores to 4.19 M, and counts 47 % hits (calibration_lookups.csv)."""
     n = 1 << 18
     times = []
@@ -283,4 +288,4 @@ def test_a_store_leaves_with_the_one_before_it_to_the_same_sectors() -> None:
         times.append(kernel.launch(n // 256, 256, np.zeros(4 * n, np.float32)).predict("h200").metrics)
     rates = [found["l1tex__t_sector_hit_rate.pct"].value for found in times]
     assert rates[0] == 0
-    assert rates[1] == pytest.approx(47, abs=9)
+    assert snapshot(rates[1]) == pytest.approx(47, abs=9)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from helpers.snapshots import Snapshot
 from warplens.machine import machine
 from warplens.model.result.l2_hit_rate import L2Requests, lookups
 
@@ -33,21 +34,21 @@ def measured(name: str) -> dict[str, str]:
         ("fields four_store, 8 Mi", replace(NOTHING, stores=4194304, filled=3964552)),
     ],
 )
-def test_lookups_and_misses_are_those_that_an_h200_counts(name: str, asked: L2Requests) -> None:
+def test_lookups_and_misses_are_those_that_an_h200_counts(name: str, asked: L2Requests, snapshot: Snapshot) -> None:
     row, found = measured(name), lookups(asked, 2, UNITS)
-    assert found.all == pytest.approx(float(row["lts__t_sectors.sum"]), rel=0.05)
+    assert snapshot(found.all) == pytest.approx(float(row["lts__t_sectors.sum"]), rel=0.05)
     missed = float(row["lts__t_sectors_lookup_miss.sum"])
-    assert found.all - found.hits == pytest.approx(missed, rel=0.05, abs=0.02 * found.all)
+    assert snapshot(found.all - found.hits) == pytest.approx(missed, rel=0.05, abs=0.02 * found.all)
 
 
 @pytest.mark.parametrize("kib", [1, 16, 64, 256])
-def test_short_launches_have_the_hit_rates_that_nsight_compute_tells(kib: int) -> None:
+def test_short_launches_have_the_hit_rates_that_nsight_compute_tells(kib: int, snapshot: Snapshot) -> None:
     sectors = kib * 32
     read = lookups(replace(NOTHING, reads=sectors, pieces=sectors / 2, first=2), 2, UNITS)
-    assert read.percent == pytest.approx(float(measured(f"once read {kib} KiB")["hit_rate_of_few"]), abs=10)
+    assert snapshot(read.percent) == pytest.approx(float(measured(f"once read {kib} KiB")["hit_rate_of_few"]), abs=10)
 
 
-def test_one_half_needs_no_second_lookups() -> None:
+def test_one_half_needs_no_second_lookups(snapshot: Snapshot) -> None:
     asked = replace(NOTHING, reads=16 * MIB, pieces=8 * MIB, first=2)
     one, two = lookups(asked, 1, UNITS), lookups(asked, 2, UNITS)
-    assert two.all / one.all == pytest.approx(1.5, rel=0.03)
+    assert snapshot(two.all / one.all) == pytest.approx(1.5, rel=0.03)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import warplens as wl
+from helpers.snapshots import Snapshot
 from warplens.calibration import source_of
 from warplens.calibration.readings import read
 from warplens.calibration.subjects.stores import trials
@@ -49,9 +50,9 @@ def measured(name: str) -> float:
           for shape in ("16 of 1", "4 of 4") for many in (1, 132)),
     ],
 )  # fmt: skip
-def test_lines_cost_a_piece_for_each_sector_and_one_for_its_parts(name: str) -> None:
+def test_lines_cost_a_piece_for_each_sector_and_one_for_its_parts(name: str, snapshot: Snapshot) -> None:
     name = f"lines of a store, {name}"
-    assert modelled(TRIALS[name]) == pytest.approx(measured(name), rel=0.07)
+    assert snapshot(modelled(TRIALS[name])) == pytest.approx(measured(name), rel=0.07)
 
 
 @pytest.mark.parametrize(
@@ -62,22 +63,22 @@ def test_lines_cost_a_piece_for_each_sector_and_one_for_its_parts(name: str) -> 
         "row_of_4 to 32 of 1, 8 warps",  # too many lines
     ],
 )  # fmt: skip
-def test_stores_to_the_same_lines_leave_together_if_little_comes_between(name: str) -> None:
+def test_stores_to_the_same_lines_leave_together_if_little_comes_between(name: str, snapshot: Snapshot) -> None:
     name = f"stores in a row, {name}"
-    assert modelled(TRIALS[name]) == pytest.approx(measured(name), rel=0.3)
+    assert snapshot(modelled(TRIALS[name])) == pytest.approx(measured(name), rel=0.3)
 
 
 @pytest.mark.parametrize("between", ["nothing", "sums", "shared"])
 @pytest.mark.parametrize("shape", ["8 of 4", "16 of 2"])
-def test_a_load_from_shared_memory_lets_stores_of_many_warps_join(between: str, shape: str) -> None:
+def test_a_load_from_shared_memory_lets_stores_of_many_warps_join(between: str, shape: str, snapshot: Snapshot) -> None:
     """8 of 4: 347 us, 328 us and 195 us."""
     name = f"stores with {between} between, to {shape}, 64 warps"
-    assert modelled(TRIALS[name]) == pytest.approx(measured(name), rel=0.25)
+    assert snapshot(modelled(TRIALS[name])) == pytest.approx(measured(name), rel=0.25)
 
 
 @pytest.mark.parametrize("warps", [4, 8, 16])
 @pytest.mark.parametrize("loaded", ["nothing", "row", "row_past"])
-def test_loads_take_their_part_of_the_way_of_stores(loaded: str, warps: int) -> None:
+def test_loads_take_their_part_of_the_way_of_stores(loaded: str, warps: int, snapshot: Snapshot) -> None:
     """8 warps: 35.9 us without loads, 45.6 with a load past L1 for each store."""
     name = f"rows stored and {loaded} loaded, {warps} warps"
-    assert modelled(TRIALS[name]) == pytest.approx(measured(name), rel=0.2)
+    assert snapshot(modelled(TRIALS[name])) == pytest.approx(measured(name), rel=0.2)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import warplens as wl
+from helpers.snapshots import Snapshot
 from warplens.calibration import source_of, trials
 from warplens.calibration.readings import read
 from warplens.calibration.trial import Buffer, Trial
@@ -49,17 +50,17 @@ def predicted(trial: Trial, rounds: int = 1) -> Any:
         "shared load 4 B, step 32, 1 warps", "shared load 4 B, step 32, 8 warps", "shared load 16 B, step 4, 1 warps",
     ],
 )  # fmt: skip
-def test_wavefronts_take_as_many_cycles_as_on_an_h200(name: str) -> None:
+def test_wavefronts_take_as_many_cycles_as_on_an_h200(name: str, snapshot: Snapshot) -> None:
     """One warp gets a wavefront every other cycle, eight get one a cycle."""
     few, many = (predicted(TRIALS[name], rounds).time_us for rounds in (1, 3))
     cycles = (many - few) * machine("h200").boost_megahertz / 2 / TRIALS[name].per
-    assert cycles == pytest.approx(float(READ[name]["value"]), rel=0.06)
+    assert snapshot(cycles) == pytest.approx(float(READ[name]["value"]), rel=0.06)
 
 
-def test_a_walk_takes_as_long_as_on_an_h200() -> None:
+def test_a_walk_takes_as_long_as_on_an_h200(snapshot: Snapshot) -> None:
     """It waits for lines of its own that L1 holds, each word for 32 wavefronts."""
     name = "walk 256 of every 512 words, 1 arrays, 1 warps, 32 lanes"
-    assert predicted(TRIALS[name]).time_us == pytest.approx(float(READ[name]["value"]), rel=0.06)
+    assert snapshot(predicted(TRIALS[name]).time_us) == pytest.approx(float(READ[name]["value"]), rel=0.06)
 
 
 @pytest.mark.parametrize(
@@ -70,11 +71,11 @@ def test_a_walk_takes_as_long_as_on_an_h200() -> None:
         ("2 arrays, 64 warps", 0.26), ("4 arrays, 32 warps", 0.26),  # 69 MB: 27 times
     ],
 )  # fmt: skip
-def test_l2_loses_rows_of_which_too_many_are_in_use(parameter: str, near: float) -> None:
+def test_l2_loses_rows_of_which_too_many_are_in_use(parameter: str, near: float, snapshot: Snapshot) -> None:
     name = f"walk 64 of every 64 words, {parameter}, 32 lanes"
     found, metric = predicted(TRIALS[name]), "dram__bytes_read.sum"
-    assert found.metrics[metric].value == pytest.approx(float(COUNTED[name][metric]), rel=near)
-    assert found.time_us == pytest.approx(float(READ[name]["value"]), rel=0.25)
+    assert snapshot(found.metrics[metric].value) == pytest.approx(float(COUNTED[name][metric]), rel=near)
+    assert snapshot(found.time_us) == pytest.approx(float(READ[name]["value"]), rel=0.25)
 
 
 def test_banks_of_tags_are_parities() -> None:
@@ -108,7 +109,7 @@ extern "C" __global__ void runs(const float* x, float* sink, int apart) {
 """
 
 
-def test_what_comes_from_l2_takes_tags_once_more() -> None:
+def test_what_comes_from_l2_takes_tags_once_more(snapshot: Snapshot) -> None:
     """Runs of 16 words, 41 apart, of 64 warps a multiprocessor: 18.2 us on an H200 (runs.csv), and 1.2 of the launch.
 
     Without it 13.6; DRAM alone would take 12.
@@ -116,4 +117,4 @@ def test_what_comes_from_l2_takes_tags_once_more() -> None:
     apart, grid = 41, 132 * 16
     x = np.zeros(apart * grid * 128, np.float32)
     run = wl.compile(source=RUNS, arch="sm_90")["runs"].launch((grid,), (128,), x, np.zeros(4, np.float32), apart)
-    assert run.predict("h200").time_us == pytest.approx(19.4, rel=0.15)
+    assert snapshot(run.predict("h200").time_us) == pytest.approx(19.4, rel=0.15)

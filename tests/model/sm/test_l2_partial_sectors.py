@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import warplens as wl
+from helpers.snapshots import Snapshot
 from warplens.calibration import source_of
 from warplens.model.sm.l2_partial_sectors import (
     SectorBytes,
@@ -34,7 +35,7 @@ PARTS, WAYS, LINES = 744, 4, 6976
     ],
 )
 def test_dram_moves_as_much_for_parts_of_sectors_as_on_an_h200(
-    what: str, kernel: str, row: int, size: int, warps: int, near: float
+    what: str, kernel: str, row: int, size: int, warps: int, near: float, snapshot: Snapshot
 ) -> None:
     with MEASURED.open(encoding="utf-8") as lines:
         rows = csv.DictReader(line for line in lines if line[0] != "#")
@@ -45,7 +46,7 @@ def test_dram_moves_as_much_for_parts_of_sectors_as_on_an_h200(
     found = run.predict("h200").metrics
     for way in ("read", "write"):
         name = f"dram__bytes_{way}.sum"
-        assert found[name].value == pytest.approx(float(counted[name]), rel=near), name
+        assert snapshot(found[name].value) == pytest.approx(float(counted[name]), rel=near), name
 
 
 def row(first: int, count: int) -> np.ndarray:
@@ -117,7 +118,7 @@ TABLE = """extern "C" __global__ void rows_table(const float* x, const float* t,
 }"""
 
 
-def test_a_table_and_rows_that_are_in_use_at_the_same_time_push_each_other_out_of_l2() -> None:
+def test_a_table_and_rows_that_are_in_use_at_the_same_time_push_each_other_out_of_l2(snapshot: Snapshot) -> None:
     """Each word of the table is asked for by one thread or two of a multiprocessor, and by all others."""
     with MEASURED.open(encoding="utf-8") as lines:
         rows = csv.DictReader(line for line in lines if line[0] != "#")
@@ -127,4 +128,4 @@ def test_a_table_and_rows_that_are_in_use_at_the_same_time_push_each_other_out_o
     run = wl.compile(source=TABLE, arch="sm_90")["rows_table"].launch(1056, 256, *arrays, 64, words - 1)
     found = run.predict("h200")
     for name, near in (("dram__bytes_read.sum", 0.1), ("lts__t_sector_hit_rate.pct", 0.25)):
-        assert found.metrics[name].value == pytest.approx(float(counted[name]), rel=near)
+        assert snapshot(found.metrics[name].value) == pytest.approx(float(counted[name]), rel=near)
