@@ -190,7 +190,15 @@ AGAIN = Path(__file__).parents[3] / "measurements" / "h200" / "l2_again.csv"
 
 @pytest.mark.parametrize(
     ("what", "mebibytes"),
-    [("twice read", 32), ("twice read", 48), ("twice stored", 16), ("twice stored", 28), ("adds beside loads", 40)],
+    [
+        ("twice read", 32),
+        ("twice read", 48),
+        ("twice stored", 16),
+        ("twice stored", 20),
+        ("twice stored", 24),
+        ("twice stored", 28),
+        ("adds beside loads", 40),
+    ],
 )
 def test_what_is_used_again_comes_from_dram_as_often_as_on_an_h200(
     what: str, mebibytes: int, snapshot: Snapshot

@@ -46,3 +46,17 @@ def test_a_store_hits_a_line_that_is_there_and_a_load_its_sector(
     arguments = (np.int32(each) for each in (KINDS.index(first), sector, KINDS.index(then), sector2))
     run = wl.compile(source=TWO)["two"].launch(1, 32, x, sink, *arguments)
     assert run.predict("h200").metrics["l1tex__t_sector_hit_rate.pct"].value == pytest.approx(percent)
+
+
+@pytest.mark.parametrize(("kibibytes", "percent"), [(160, 50.0), (200, 50.0), (216, 50.0), (320, 0.0)])
+def test_what_is_read_twice_is_found_again_if_the_lines_of_l1_hold_it(kibibytes: int, percent: float) -> None:
+    """l1_share of 256 KB less a KB of shared memory are 222 KB; LRU keeps nothing of what is read in turn beyond."""
+    source = """extern "C" __global__ void twice(const float* x, float* sink, int n) {
+      float sum = 0;
+      for (int turn = 0; turn < 2; ++turn)
+        for (int i = threadIdx.x; i < n; i += 1024) sum += __ldca(x + i);
+      if (sum == 1234.5f) *sink = sum;
+    }"""
+    n = 256 * kibibytes
+    run = wl.compile(source=source)["twice"].launch(1, 1024, np.ones(n, np.float32), np.zeros(1, np.float32), n)
+    assert run.predict("h200").metrics["l1tex__t_sector_hit_rate.pct"].value == pytest.approx(percent, abs=8)
