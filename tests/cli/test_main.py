@@ -162,8 +162,12 @@ def test_gpus_lists_the_numbers_of_one(capsys: pytest.CaptureFixture[str], monke
     assert main(["gpus", "--numbers", "l4"]) == 0
     out = capsys.readouterr().out
     assert re.match(r"NVIDIA L4: \d+ numbers of its own and of sm_89; \d+ others are inherited from h200.toml\n", out)
-    assert re.search(r"^latency_cycles\.barrier +11 +cycles +h200\.toml +measured: ", out, re.M)
-    assert re.search(r"^dram_rates\.write_share +0\.979 +share +l4\.toml +published: ", out, re.M)
+    sections = out.split("\n\n")[1:]
+    assert all(re.match(r"  \w+\.toml: (measured|published|assumed): ", section) for section in sections)
+    (barrier,) = (section for section in sections if re.search(r"^latency_cycles\.barrier +11 +cycles$", section, re.M))
+    assert barrier.startswith("  h200.toml: measured: ")
+    (write,) = (section for section in sections if re.search(r"^dram_rates\.write_share +0\.979 +share$", section, re.M))
+    assert write.startswith("  l4.toml: published: ")
 
 
 REFUSED = [

@@ -1,8 +1,11 @@
-"""Parameter table: the numbers of a GPU that the time model reads, each with its unit, its file and its source."""
+"""Parameter table: the numbers of a GPU that the time model reads, with units, below their file and source."""
 
 from __future__ import annotations
 
+from itertools import groupby
+
 from rich.console import Console
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -12,15 +15,15 @@ from warplens.report.terminal.metric_table import spoken
 
 
 def show(machine: Machine, out: Console) -> None:
-    """A row for each number; first how many of them were read on another GPU."""
+    """How many of them were read on another GPU; then a row for each, those with one source together."""
     own = len(machine.parameters) - len(machine.inherited)
     files = sorted({p.declared for p in machine.inherited})
     rest = f"; {len(machine.inherited)} others are inherited from {', '.join(files)}" if files else ""
     out.print(Text(f"{machine.title}: {own} numbers of its own and of {machine.arch}{rest}", "bold"))
-    table = Table(box=None, padding=(0, GAP, 0, 0), pad_edge=False, header_style="dim", expand=True)
-    for head in ("Number", "Value", "Unit", "File"):
-        table.add_column(head, no_wrap=True, justify="right" if head == "Value" else "left")
-    table.add_column("Source", ratio=1)
-    for p in machine.parameters:
-        table.add_row(*(Text(cell) for cell in (p.name, spoken(p.value), p.unit, p.declared, p.source)))
-    out.print(table)
+    for (file, source), group in groupby(machine.parameters, lambda p: (p.declared, p.source)):
+        out.print()
+        out.print(Padding(Text(f"{file}: {source}", "dim"), (0, 0, 0, 2)))
+        table = Table(box=None, padding=(0, GAP, 0, 0), pad_edge=False, show_header=False)
+        for p in group:
+            table.add_row(Text(p.name), Text(spoken(p.value), justify="right"), Text(p.unit))
+        out.print(table)
