@@ -166,7 +166,9 @@ def test_gpus_lists_the_numbers_of_one(capsys: pytest.CaptureFixture[str], monke
     assert all(re.match(r"  \w+\.toml: (measured|published|assumed): ", section) for section in sections)
     (barrier,) = (section for section in sections if re.search(r"^latency_cycles\.barrier +11 +cycles$", section, re.M))
     assert barrier.startswith("  h200.toml: measured: ")
-    (write,) = (section for section in sections if re.search(r"^dram_rates\.write_share +0\.979 +share$", section, re.M))
+    (write,) = (
+        section for section in sections if re.search(r"^dram_rates\.write_share +0\.979 +share$", section, re.M)
+    )
     assert write.startswith("  l4.toml: published: ")
 
 
