@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import warplens as wl
+from helpers.kernel_launches import source
 from warplens.core.cubin import Kernel
 from warplens.core.launch import Launch
 from warplens.core.program import Program
@@ -173,7 +174,7 @@ class BySets(SliceDependences):
 
 @pytest.mark.parametrize("file", ["lessons", "k18_divergence", "k16_shuffle_vote", "guest_rows", "copies"])
 def test_bits_say_what_sets_say(file):
-    module = wl.compile(Path(__file__).parents[2] / "kernels" / f"{file}.cu")
+    module = wl.compile(source(f"{file}.cu"))
     for name in module:
         program = module[name].program
         for still in (frozenset(STILL), frozenset({"local"}), frozenset()):
