@@ -14,7 +14,7 @@ UV_LOCK := uv pip compile --universal --python-version 3.11 --fork-strategy fewe
 help:
 	@echo "make demo       explain and compare the two kernels of examples/copy.cu; writes report.html"
 	@echo "make test       the tests, with a fixed sample of the long ones"
-	@echo "make test-long  all tests"
+	@echo "make test-long  all tests, and faults planted in src that they must notice"
 	@echo "make check      ruff, mypy --strict, import-linter, and whether README.md is up to date"
 	@echo "make bench      speed of the executor and of the command line"
 	@echo "make readme     write the generated parts of README.md again"
@@ -32,6 +32,7 @@ test: $(VENV)/dev
 
 test-long: $(VENV)/dev
 	$(BIN)/python -m pytest --numprocesses auto --dist worksteal --long
+	$(BIN)/python benchmarks/mutation/mutate.py check
 
 check: $(VENV)/dev
 	$(BIN)/ruff check .

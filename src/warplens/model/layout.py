@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from enum import IntEnum
+from enum import IntEnum, unique
 
 from warplens.machine.parameter import assumed
 
 
+@unique
 class Kind(IntEnum):
     """What an instruction does to the units of an SM.  FIXED, VARIABLE: arithmetic without and with a scoreboard."""
 
@@ -32,6 +33,7 @@ LOAD_STORE_KINDS = (Kind.LOAD, Kind.STORE, Kind.ATOMIC, Kind.REDUCTION, Kind.ASY
 QUEUED_KINDS = (*LOAD_STORE_KINDS, Kind.CONSTANT_LOAD, Kind.SPECIAL_REGISTER)  # that pass a sub-partition's queue
 
 
+@unique
 class Pipe(IntEnum):
     """Pipes of a sub-partition.  FMA_LITE of an instruction: either half of the FMA pipe, in turn."""
 
@@ -49,6 +51,7 @@ class Pipe(IntEnum):
     TENSOR = 11
 
 
+@unique
 class StallReason(IntEnum):
     """Stall reasons, in Nsight Compute's terms."""
 

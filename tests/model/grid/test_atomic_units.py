@@ -68,3 +68,14 @@ def test_blocks_in_step_wait_for_each_other_at_the_same_words(loads: int, off: f
         return kernel.launch(528, 256, x, p, np.int32(loads), np.int32(words)).predict("h200").time_us
 
     assert snapshot(time_us(4096) - time_us(0)) == pytest.approx(rows[528, loads, 4096] - rows[528, loads, 0], rel=off)
+
+
+def test_chunks_of_64_kb_occupy_ports_at_the_measured_distances() -> None:
+    """16 ports in a row for each 8 KB, shifted by the distances of the description."""
+    found = _modelled()[:, :, 0].reshape(-1, 4, 2, 16)  # by 64 KB: 16 KB, 8 KB, the halves of its KB
+    for chunk in found:
+        of_first = {int(port) for port in chunk[0, 0]}
+        for group in range(4):
+            for second in range(2):
+                shift = DISTANCES.second_8kb * second + DISTANCES.next_16kb * group
+                assert {(int(port) - shift) % PORTS for port in chunk[group, second]} == of_first
