@@ -9,9 +9,11 @@ from helpers.kernel_launches import kernel, same, written
 from warplens.errors import KernelFault
 
 N = 128
+LIKE_AMPERE = (pytest.param(arch, marks=pytest.mark.long) for arch in ("sm_86", "sm_89"))  # opcode for opcode sm_80's
+FROM_AMPERE = ["sm_80", *LIKE_AMPERE, "sm_90", "sm_100", "sm_120"]
 
 
-@pytest.mark.parametrize("target", ["sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120"])
+@pytest.mark.parametrize("target", FROM_AMPERE)
 def test_phases(target: str) -> None:
     out = np.zeros(3 * N, np.int32)
     kernel("barriers.cu", "phases", target).launch(1, N, out)
@@ -42,7 +44,7 @@ def test_cluster_of_one_block(target: str) -> None:
     assert on == all_lanes - N  # ACQBULK has no lanes on: read on an H200 (validation.csv)
 
 
-@pytest.mark.parametrize("target", ["sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120"])
+@pytest.mark.parametrize("target", FROM_AMPERE)
 @pytest.mark.parametrize("name", ["copied_beside", "copied_instead"])
 def test_copies_arrive_at_a_barrier(name: str, target: str) -> None:
     """And the phase after the one that they end is not over."""
