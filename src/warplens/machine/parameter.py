@@ -1,6 +1,6 @@
 """Parameter: a number of the time model, with its unit and where it comes from.
 
-measured    read from a measurement: the file under measurements/, and the rows
+measured    read from a measurement: the file under measurements/ or of a list in tests/validation/, and the rows
 published   taken from a document, which is named
 assumed     chosen, or fitted by hand, because no program gives it: why, and for what it holds
 
