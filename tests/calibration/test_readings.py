@@ -138,7 +138,7 @@ COMPARED = {
     "pipes.second_pipe_cycles": "model/sm/test_pipe_mixtures.py",
     "pipes.late_result_cycles": "model/sm/test_pipe_mixtures.py",
     **{f"pipes.wide_{name}_cycles": "model/sm/test_pipe_mixtures.py" for name in ("next", "result", "lower")},
-    "pipes.meeting_cycles": "model/sm/test_pipe_mixtures.py",
+    "pipes.reconvergence_cycles": "model/sm/test_pipe_mixtures.py",
     "store_queue.hold_cycles": "model/sm/test_l1_store_merging.py",
     "store_queue.draining_lines": "model/sm/test_l1_hits.py",
 }

@@ -46,7 +46,7 @@ class Microarchitecture:
       wide_next_cycles         by which the next instruction of a warp issues later than the stall count of IMAD.HI and
                                IMAD.WIDE, which pass their pipe twice
       wide_result_cycles, wide_lower_cycles   from their issue until their result, or its lower half, can be read
-      meeting_cycles           of BSYNC beyond its stall count
+      reconvergence_cycles     of BSYNC beyond its stall count
 
     [matrix_shapes], products of the instruction that takes pipe_cycles.tensor; smaller shapes take tensor_half
       hmma, imma, qmma, bmma   by opcode;  tf32: HMMA of TF32;  dmma: takes tensor_double
@@ -104,7 +104,7 @@ class Microarchitecture:
     wide_next_cycles: float = parameter("pipes", 0, 64)
     wide_result_cycles: float = parameter("pipes", 0, 64)
     wide_lower_cycles: float = parameter("pipes", 0, 64)
-    meeting_cycles: float = parameter("pipes", 0, 1000)
+    reconvergence_cycles: float = parameter("pipes", 0, 1000)
     shape_hmma: float = parameter("matrix_shapes", 1, 2**20, "products")
     shape_imma: float = parameter("matrix_shapes", 1, 2**20, "products")
     shape_qmma: float = parameter("matrix_shapes", 1, 2**20, "products")

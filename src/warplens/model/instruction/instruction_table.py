@@ -88,7 +88,7 @@ def machine_code(program: Program, machine: Machine) -> InstructionTable:
     late = [_is_late(i, name) for i, name in zip(code, names, strict=True)]
     barriers = [block_barrier(i) for i in code]
     constants = [constant_place(i, int(units.constant_line_bytes)) for i in code]
-    stall = column(stall_count(i, int(units.meeting_cycles)) for i in code)
+    stall = column(stall_count(i, int(units.reconvergence_cycles)) for i in code)
     return InstructionTable(
         kind=column(kind_of(i) for i in code),
         stall=stall + extra_stalls(program, stall, units),
@@ -127,12 +127,12 @@ def pipe_of(instruction: Instruction) -> str:
     return binding.op.pipe if binding else "none"
 
 
-def stall_count(instruction: Instruction, meeting_cycles: int) -> int:
+def stall_count(instruction: Instruction, reconvergence_cycles: int) -> int:
     """Cycles until the warp's next instruction, so many more after BSYNC; a long count without the yield hint lasts
     only 2."""
     control = instruction.control
     count = control.stall if control.stall <= LONGEST_STALL or control.yield_hint else 2
-    return count + (meeting_cycles if instruction.base == "BSYNC" else 0)
+    return count + (reconvergence_cycles if instruction.base == "BSYNC" else 0)
 
 
 def scoreboard(number: int | None) -> int:
