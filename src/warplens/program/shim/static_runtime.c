@@ -3,7 +3,7 @@
    They are local functions of the object, found in its symbol table, and begin with a jump from then on.  Nothing of
    theirs is run. */
 #define _GNU_SOURCE
-#include "device.h"
+#include "static_runtime.h"
 
 #include <elf.h>
 #include <fcntl.h>
@@ -14,11 +14,6 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-struct jump { /* jmp *0(%rip); address */
-    unsigned char code[6];
-    void *target;
-} __attribute__((packed));
 
 static const Elf64_Shdr *section(const char *image, const char *name) {
     const Elf64_Ehdr *head = (const Elf64_Ehdr *)image;
@@ -36,15 +31,29 @@ static int is_readable(const char *image, size_t size) {
     return end && end <= size && !memcmp(image, ELFMAG, SELFMAG) && head->e_shnum;
 }
 
-static int replace(uintptr_t at, void *target) {
+struct jump jump_to(void *target) {
+    return (struct jump){{0xff, 0x25, 0, 0, 0, 0}, target};
+}
+
+int replace(uintptr_t at, const struct jump *code) {
     uintptr_t page = sysconf(_SC_PAGESIZE), first = at / page * page;
-    size_t length = at + sizeof(struct jump) - first;
-    struct jump jump = {{0xff, 0x25, 0, 0, 0, 0}, target};
+    size_t length = at + sizeof *code - first;
     if (mprotect((void *)first, length, PROT_READ | PROT_WRITE | PROT_EXEC))
         return 0;
-    memcpy((void *)at, &jump, sizeof jump);
+    memcpy((void *)at, code, sizeof *code);
     mprotect((void *)first, length, PROT_READ | PROT_EXEC);
     return 1;
+}
+
+uint64_t exported(const char *image, const char *name) {
+    const Elf64_Shdr *symbols = section(image, ".dynsym"), *strings = section(image, ".dynstr");
+    if (!symbols || !strings)
+        return 0;
+    const Elf64_Sym *table = (const Elf64_Sym *)(image + symbols->sh_offset);
+    for (size_t n = 0; n < symbols->sh_size / sizeof *table; n++)
+        if (!strcmp(image + strings->sh_offset + table[n].st_name, name))
+            return table[n].st_value;
+    return 0;
 }
 
 /* Bytes of a function, with what fills up to the next, as functions begin at multiples of 16. */
@@ -65,7 +74,8 @@ static void patch(const char *image, uintptr_t base) {
         if (strncmp(name, "cuda", 4) && strncmp(name, "__cuda", 6))
             continue;
         void *ours = known_entry(name);
-        if (!ours || room_of(&table[n]) < sizeof(struct jump) || replace(base + table[n].st_value, ours))
+        struct jump jump = jump_to(ours);
+        if (!ours || room_of(&table[n]) < sizeof jump || replace(base + table[n].st_value, &jump))
             continue;
         fputs("warplens: this system forbids to change code: build the program with `nvcc --cudart shared`\n", stderr);
         _exit(1);
@@ -80,8 +90,10 @@ static void patch_file(const char *path, uintptr_t base) {
     if (!fstat(file, &found) && found.st_size > (long)sizeof(Elf64_Ehdr)) {
         char *image = mmap(NULL, found.st_size, PROT_READ, MAP_PRIVATE, file, 0);
         if (image != MAP_FAILED) {
-            if (is_readable(image, found.st_size))
+            if (is_readable(image, found.st_size)) {
                 patch(image, base);
+                patch_python_bindings(path, image, base);
+            }
             munmap(image, found.st_size);
         }
     }
@@ -119,6 +131,7 @@ __attribute__((constructor)) static void patch_all(void) {
     if (!getenv("WARPLENS_SERVER"))
         return;
     patch_new_objects();
+    struct jump jump = jump_to(patch_new_objects);
     if (_r_debug.r_brk && _r_debug.r_brk % ALIGNMENT_OF_FUNCTIONS == 0) /* so that a jump has room there */
-        replace(_r_debug.r_brk, patch_new_objects);
+        replace(_r_debug.r_brk, &jump);
 }
