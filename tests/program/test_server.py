@@ -120,10 +120,11 @@ def test_a_static_runtime_in_a_library_that_is_loaded_later_is_replaced(
     plugin = built("plugin.c", tmp_path, "-shared", "-fPIC")
     lines = (
         "import ctypes, sys",
-        "print(*(ctypes.CDLL(sys.argv[1]).version_at_load() for _ in range(2)), ctypes.CDLL(sys.argv[1]).version_now())",
+        "plugin = ctypes.CDLL(sys.argv[1])",
+        "print(plugin.version_at_load(), plugin.version_now())",
     )
     ran = run(capfd, tmp_path, sys.executable, "-c", "; ".join(lines), plugin)
-    assert ran.out == "13000 13000 13000\n", ran.err
+    assert ran.out == "13000 13000\n", ran.err
 
 
 def test_the_runtime_of_cuda_bindings_is_replaced(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
