@@ -27,7 +27,7 @@ from warplens.program.protocol import (
     NoticeKind,
     Status,
 )  # fmt: skip
-from warplens.program.time_prediction import TimePredictor
+from warplens.program.time_prediction import MOST, TimePredictor
 from warplens.run import Run
 
 FAULTS = {
@@ -162,6 +162,8 @@ class Device:
         run = Run(kernel, launch, counted, self.gpu, title=function.name, again=request)
         touched = self._touched(memory, function)
         time = self.predictor.time(run, function)
+        if time.in_proportion:
+            self.log.note(f"{function.name}: launches beyond {MOST} different ones last in proportion to instructions")
         memory.release()
         number = self.log.launched(function.name, launch, run, time)
         pure = not kernel.kernel.externs and self.memo.may_remember(touched)
