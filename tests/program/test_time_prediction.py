@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import warplens as wl
-from warplens.core.launch import Launch
 from warplens.program import time_prediction
 from warplens.program.arena import BASE, GRANULARITY
 from warplens.program.time_prediction import LaunchTime, TimePredictor, without_addresses
@@ -46,10 +45,8 @@ def launched(predictor: TimePredictor, parameters: bytes, *executed: int) -> Lau
     run = SimpleNamespace(
         again=SimpleNamespace(parameters=parameters, memory=memory),
         counted=SimpleNamespace(executed=lambda: np.array(executed)),
-        kernel=SimpleNamespace(kernel=SimpleNamespace(cluster=(1, 1, 1))),
-        launch=Launch((1, 1, 1), (32, 1, 1)),
     )
-    return predictor.time(run, "kernel")  # type: ignore[arg-type]
+    return predictor.time(run, "configuration")  # type: ignore[arg-type]
 
 
 def test_launches_that_are_alike_are_predicted_once(predictor: TimePredictor) -> None:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
-import numpy as np
+import struct
+from dataclasses import dataclass, field, replace
 
 from warplens.core.metric import Metric
 from warplens.errors import Unpredictable, UsageError
 from warplens.machine import Machine
 from warplens.program.arena import BASE, BYTES, GRANULARITY, WORD_BYTES
-from warplens.program.loaded_module import LoadedFunction
+from warplens.program.loaded_module import LaunchConfiguration
 from warplens.run import Run
 
 MOST = 64  # predictions for a kernel and configuration: one takes 0.05 s and more
@@ -29,22 +28,21 @@ class LaunchTime:
     in_proportion: bool = False  # to that of another launch
 
     def scaled(self, factor: float) -> LaunchTime:
-        times = (factor * time for time in (self.time_us, self.low_us, self.high_us))
-        return LaunchTime(*times, self.limit, self.predicted, in_proportion=True)
+        return replace(
+            self, time_us=factor * self.time_us, low_us=factor * self.low_us, high_us=factor * self.high_us,
+            metrics={}, in_proportion=True,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)
 class PredictedLaunch:
-    """Predicted launch: what tells it from others of its kernel and configuration, and its time.
+    """Predicted launch: warp instructions, and time."""
 
-    parameters   without the addresses in them, which count by their alignment alone
-    executed     executions of each basic block;  instructions: their sum, in warp instructions
-    """
-
-    parameters: bytes
-    executed: bytes
     instructions: int
     time: LaunchTime
+
+
+Question = tuple[bytes, bytes]  # the parameters, without addresses, and the warp instructions of each basic block
 
 
 class TimePredictor:
@@ -57,25 +55,25 @@ class TimePredictor:
 
     def __init__(self, gpu: Machine) -> None:
         self.gpu = gpu
-        self._known: dict[tuple[object, ...], list[PredictedLaunch]] = {}
+        self._known: dict[LaunchConfiguration, dict[Question, PredictedLaunch]] = {}
 
-    def time(self, run: Run, function: LoadedFunction) -> LaunchTime:
+    def time(self, run: Run, configuration: LaunchConfiguration) -> LaunchTime:
         """The time of a launch that has just been executed; its memory is as the launch left it."""
         assert run.again is not None
         by_block = run.counted.executed()
-        executed, instructions = by_block.tobytes(), int(by_block.sum())
-        parameters = without_addresses(run.again.parameters)
-        known = self._known.setdefault((function, run.kernel.kernel.cluster, run.launch), [])
-        for found in known:
-            if found.executed == executed and found.parameters == parameters:
-                return found.time
+        known = self._known.setdefault(configuration, {})
+        question = without_addresses(run.again.parameters), by_block.tobytes()
+        found = known.get(question)
+        if found is not None:
+            return found.time
+        instructions = int(by_block.sum())
         if len(known) >= MOST:
-            nearest = min(known, key=lambda found: abs(found.instructions - instructions))
+            nearest = min(known.values(), key=lambda one: abs(one.instructions - instructions))
             return nearest.time.scaled(instructions / max(nearest.instructions, 1))
         run.again.memory.again()
         run.again.memory.release()
         time = self._predicted(run)
-        known.append(PredictedLaunch(parameters, executed, instructions, time))
+        known[question] = PredictedLaunch(instructions, time)
         return time
 
     def _predicted(self, run: Run) -> LaunchTime:
@@ -95,7 +93,7 @@ class TimePredictor:
 
 def without_addresses(parameters: bytes) -> bytes:
     """The parameter block with device addresses replaced by their offset from the allocation unit."""
-    words = np.frombuffer(parameters[: len(parameters) // WORD_BYTES * WORD_BYTES], np.uint64).copy()
-    addresses = (words >= BASE) & (words < BASE + BYTES)
-    words[addresses] %= GRANULARITY
-    return words.tobytes() + parameters[words.nbytes :]
+    whole = len(parameters) // WORD_BYTES
+    words = struct.unpack_from(f"<{whole}Q", parameters)
+    plain = (word % GRANULARITY if BASE <= word < BASE + BYTES else word for word in words)
+    return struct.pack(f"<{whole}Q", *plain) + parameters[whole * WORD_BYTES :]

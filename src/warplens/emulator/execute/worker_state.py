@@ -149,6 +149,8 @@ class WorkerState:
         self.counters: NDArray[np.int64] = np.ctypeslib.as_array(in_own_cache_lines(c_int64 * plan.size))
         self.bounds = in_own_cache_lines(Bounds * len(plan.program.instructions))
         self.buffers = in_own_cache_lines(BufferRange * configuration.buffers)
+        words = np.frombuffer(memoryview(self.buffers).cast("B"), np.uint64).reshape(-1, sizeof(BufferRange) // 8)
+        self._touched: NDArray[np.uint64] = words[:, BufferRange.touched.offset // 8]
         self.findings = FindingTable()
         self.context = BlockContext(configuration)
         self.interleaved: InterleavedWarps | None = None
@@ -197,8 +199,7 @@ class WorkerState:
     @property
     def touched(self) -> NDArray[np.uint64]:
         """The use of each buffer (Touch bits)."""
-        words = np.frombuffer(self.buffers, np.uint64).reshape(-1, sizeof(BufferRange) // 8)
-        return words[: self.env.buffer_count, BufferRange.touched.offset // 8].copy()
+        return self._touched[: self.env.buffer_count].copy()
 
 
 class WorkerStatePool:
