@@ -9,6 +9,7 @@ from __future__ import annotations
 import mmap
 import os
 from collections.abc import Sequence
+from ctypes import Array, memmove, sizeof
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 from warplens.emulator import DeviceMemory
 from warplens.emulator.memory.buffer_pool import BUFFER_POOL, address
 from warplens.emulator.memory.device_memory import Allocation
+from warplens.emulator.state.structs import BufferRange
 from warplens.errors import UsageError
 
 BASE = 0x2000_0000_0000  # in the program, and of device addresses
@@ -25,6 +27,7 @@ MODULES = BYTES - (8 << 30)
 LAUNCH = BYTES - (2 << 30)
 # Bytes in which a GPU hands out memory: an access that runs over the end of an allocation within them does no harm.
 GRANULARITY = 512
+WORD_BYTES = 8
 
 ALLOCATED, PINNED, MANAGED, VARIABLES = 1, 2, 3, 4  # kinds of blocks, as in shim/device.h
 
@@ -44,6 +47,7 @@ class Arena:
         self.blocks: dict[int, Allocation] = {}
         self.kinds: dict[int, int] = {}
         self._sorted: list[Allocation] | None = None
+        self._ranges: NDArray[np.uint64] | None = None
         self._top = BASE + MODULES
         self._count = 0
 
@@ -62,12 +66,12 @@ class Arena:
         start = self.start + place - BASE
         self.blocks[place] = Allocation(name, place, whole, self.view(place, whole), start)
         self.kinds[place] = kind
-        self._sorted = None
+        self._sorted = self._ranges = None
 
     def remove(self, place: int) -> None:
         if self.blocks.pop(place, None) is not None:
             del self.kinds[place]
-            self._sorted = None
+            self._sorted = self._ranges = None
 
     def place_variables(self, content: NDArray[np.uint8], name: str) -> int:
         """The address of a module's variables, which begin with this content."""
@@ -86,9 +90,25 @@ class Arena:
             self._sorted = [self.blocks[place] for place in sorted(self.blocks)]
         return self._sorted
 
+    @property
+    def ranges(self) -> NDArray[np.uint64]:
+        """BufferRanges of the allocations, as words: made once for many launches."""
+        if self._ranges is None:
+            found = self.allocations
+            self._ranges = np.zeros((len(found), sizeof(BufferRange) // WORD_BYTES), np.uint64)
+            places = np.array([block.address for block in found], np.uint64)
+            self._ranges[:, _column("low")] = places
+            self._ranges[:, _column("high")] = places + np.array([block.size for block in found], np.uint64)
+            self._ranges[:, _column("delta")] = np.array([block.start for block in found], np.uint64) - places
+        return self._ranges
+
     def memory(self) -> ArenaMemory:
         """Device memory for one launch."""
-        return ArenaMemory(self.allocations)
+        return ArenaMemory(self.allocations, self.ranges)
+
+
+def _column(field: str) -> int:
+    return int(getattr(BufferRange, field).offset) // WORD_BYTES
 
 
 class ArenaMemory(DeviceMemory):
@@ -97,14 +117,37 @@ class ArenaMemory(DeviceMemory):
     Where a rerun writes, each allocation has memory of its own, so that the program's stays as it is.
     """
 
-    def __init__(self, allocations: Sequence[Allocation]) -> None:
+    def __init__(self, allocations: Sequence[Allocation], ranges: NDArray[np.uint64]) -> None:
         super().__init__()
         self.allocations = list(allocations)
+        self._ranges = ranges
+        self._moved: set[int] = set()  # allocations whose content is not in the arena
         self.top = BASE + LAUNCH
         self._pieces: dict[int, NDArray[np.uint8]] = {}  # by device address
 
+    @property
+    def in_use(self) -> list[Allocation]:
+        """Those that it has touched: a program may have thousands of others."""
+        return [self.allocations[n] for n in sorted(self.read | self.written)]
+
     def _may_stay(self, allocation: Allocation) -> bool:
         return allocation.address < BASE + LAUNCH
+
+    def _unplaced(self) -> list[int]:
+        """Those of the launch itself."""
+        return [n for n in range(len(self._ranges), len(self.allocations)) if n not in self.own]
+
+    def again(self, whole: bool = True) -> None:
+        super().again(whole)
+        self._moved |= self.written & self.read
+
+    def describe_all(self, entries: Array[BufferRange]) -> None:
+        count = len(self._ranges)
+        memmove(entries, self._ranges.ctypes.data, self._ranges.nbytes)
+        for number in {*self.own, *self.kept, *self._moved, *range(count, len(self.allocations))}:
+            allocation, entry = self.allocations[number], entries[number]
+            entry.low, entry.high, entry.touched = allocation.address, allocation.address + allocation.size, 0
+            self.describe(number, entry)
 
     def _have_room(self) -> None:
         """Each allocation has its own piece."""
