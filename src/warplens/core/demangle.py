@@ -39,6 +39,7 @@ def plain_name(symbol: str) -> str:
     return full_name(symbol).rsplit("::", 1)[-1]
 
 
+@cache
 def cpp_names(symbol: str) -> tuple[str, ...]:
     """Spellings that select this kernel, the shortest first; the last ones distinguish overloads."""
     short, full, whole = plain_name(symbol), full_name(symbol), demangled(symbol)
@@ -46,6 +47,7 @@ def cpp_names(symbol: str) -> tuple[str, ...]:
     return short, full, whole.removeprefix(full.removesuffix(short)), whole, f"::{whole}", f"{whole}({types})"
 
 
+@cache
 def same_name(name: str) -> str:
     """Normal form of a name's spellings: "scale<float,4>" for "scale<float, 4u>"."""
     return re.sub(r"(?<![\w.])(\d+)[uUlL]+\b", r"\1", re.sub(r"\s+(?!\w)|(?<!\w)\s+", "", name))
