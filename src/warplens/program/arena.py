@@ -134,8 +134,9 @@ class ArenaMemory(DeviceMemory):
         return allocation.address < BASE + LAUNCH
 
     def _unplaced(self) -> list[int]:
-        """Those of the launch itself."""
-        return [n for n in range(len(self._ranges), len(self.allocations)) if n not in self.own]
+        """Of those of the launch itself: the others stay where they are."""
+        own = range(len(self._ranges), len(self.allocations))
+        return [n for n in own if n not in self.own and not self._may_stay(self.allocations[n])]
 
     def again(self, whole: bool = True) -> None:
         super().again(whole)
