@@ -13,7 +13,7 @@ import pytest
 
 from helpers.whole_program import PROGRAMS
 from warplens.commands.run_program import ProgramOutput, run_program
-from warplens.program import arena
+from warplens.program import arena, launch_memo
 from warplens.program.launch_memo import PATIENCE, LaunchMemo, Touched
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="`warplens run` works on Linux alone")
@@ -68,6 +68,17 @@ def test_state_that_moves_on_is_given_up(memory: arena.Arena) -> None:
     assert memo.before(("add",)) is None
 
 
+def test_launches_whose_parameters_never_repeat_are_forgotten(
+    memory: arena.Arena, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(launch_memo, "MOST_KEYS", 3)
+    memo = LaunchMemo(memory)
+    for number in range(10):
+        memo.learn((number,), None, ADDS, number)
+        assert memo.before((number,)) is not None
+    assert memo.before((5,)) is None
+
+
 def test_memory_that_the_host_writes_is_left_out(memory: arena.Arena) -> None:
     memo = LaunchMemo(memory)
     assert memo.may_remember(ADDS)
@@ -120,7 +131,7 @@ def test_results_and_counts_are_those_of_executing_each_launch(
     printed, kernels = outcome(capfd, tmp_path, memo=False)
     again, repeated = outcome(capfd, tmp_path, memo=True)
     assert again == printed
-    assert len(printed.splitlines()) == 40
+    assert len(printed.splitlines()) == 24
     executed = [kernel.pop("executed") for kernel in kernels]
     assert executed == [kernel["launches"] for kernel in kernels]
     assert sum(kernel.pop("executed") for kernel in repeated) < sum(executed)

@@ -16,7 +16,8 @@ from warplens.program.arena import ALLOCATED, VARIABLES, Arena
 
 Key = tuple[object, ...]
 Digests = dict[int, bytes]
-MOST_KEPT = 1 << 28  # bytes of copies
+MOST_KEPT = 1 << 27  # bytes of copies
+MOST_KEYS = 1 << 16  # launches with other parameters, some 500 bytes each
 PATIENCE = 6  # launches of a key without a repeat, until it is taken for one whose state moves on
 
 
@@ -101,11 +102,14 @@ class LaunchMemo:
         """After a launch that was executed."""
         for block in touched.written:
             self.changed(block)
+        if len(self._touched) >= MOST_KEYS:
+            self._touched.clear()
+            self._missed.clear()
         self._touched[key] = touched
         if before is None or not touched.all <= before.keys():
             return
         size = sum(self.arena.blocks[block].size for block in touched.written)
-        if size > MOST_KEPT // 4:
+        if size > MOST_KEPT // 2:
             return
         after = {block: (self._digest(block), self.arena.blocks[block].data.copy()) for block in touched.written}
         self._kept.setdefault(key, []).append(Remembered(before, after, touched, number))

@@ -68,7 +68,7 @@ def launch(name, at, other):
 steps = [(fill, 0, 0), (fill, 1, 5), (fill, 2, 0), (fill_part, 1), (put, 0), (move, 1, 0), (move, 2, 1)]
 steps += [(launch, name, at, other) for name in kernels for at, other in ((0, 1), (1, 2), (2, 0), (0, 2))]
 rounds = [choose.choices(steps, k=8) for _ in range(4)]
-for number in range(40):
+for number in range(24):
     for function, *arguments in choose.choice(rounds):
         function(*arguments)
     found = np.zeros((3, N), np.uint32)
