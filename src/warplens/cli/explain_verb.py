@@ -141,12 +141,6 @@ def on_many(found: Sequence[Sequence[Target]], wish: ExplainRequest, output: Out
     return True
 
 
-def print_guesses(found: Sequence[Target]) -> None:
-    """Prints the guessed launch blocks on stderr, each once."""
-    for file, guessed in dict.fromkeys((target.file, target.guessed) for target in found if target.guessed):
-        click.echo(visible(f"guessed; write it into {file} with your sizes:\n\n{guessed}\n"), err=True)
-
-
 def report_error(error: WarplensError, whose: str = "") -> int:
     """Prints the error on stderr, after what the kernel printed before it faulted; returns the exit code."""
     click.echo(visible(getattr(error, "printed", "")), err=True, nl=False)

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING
 import click
 
 from warplens import __version__
-from warplens.cli.explain_verb import Output, on_many, on_one, print_guesses, report_error
+from warplens.cli.explain_verb import Output, on_many, on_one, report_error
 from warplens.cli.lab_verbs import lab, new
-from warplens.cli.options import CODE, GPU, GPUS, GUESS, HOST, LAUNCH, SAMPLE, options
+from warplens.cli.options import CODE, GPU, GPUS, HOST, LAUNCH, SAMPLE, options
 from warplens.cli.run_verb import run
 from warplens.cli.terminal_encoding import spell_out
 from warplens.core.run_options import RunOptions
@@ -42,7 +42,7 @@ def cli() -> None:
 
 @cli.command()
 @click.argument("file")
-@options(LAUNCH, GUESS, CODE, GPUS, HOST, SAMPLE)
+@options(LAUNCH, CODE, GPUS, HOST, SAMPLE)
 @click.option("--what-if", "what_if", multiple=True, metavar="LIST",
               help="Predict also with ideal_access, no_bank_conflicts, no_divergence, full_occupancy or "
               "double_bandwidth.")  # fmt: skip
@@ -70,7 +70,6 @@ def explain(
 
     \b
       warplens explain copy.cu
-      warplens explain copy.cu --guess
       warplens explain copy.cu --what-if ideal_access
       warplens explain copy.cu --gpu a100,h200,rtx4090
       warplens explain copy.cu --kernel copy --grid 'n / 128' --block 128 --set n=65536 \\
@@ -85,7 +84,6 @@ def explain(
     checks_of(check)  # before a long run
     wish = ExplainRequest(host, check, causes(what_if))
     found = kernels(file, flags, wish.what_if)
-    print_guesses(found[0])
     if page and not as_csv:
         raise UsageError("--page is of --csv: add --csv")
     output = Output(as_json, as_csv, html, lines, asked(names, all(timed(t) for (t, *_) in found)) if names else None)
@@ -172,7 +170,7 @@ def sass(file: str, flags: Flags, host: RunOptions, static: bool, as_json: bool)
 
 @cli.command()
 @click.argument("words", nargs=-1, required=True, metavar="A B")
-@options(LAUNCH, GUESS, CODE, GPU, HOST, SAMPLE)
+@options(LAUNCH, CODE, GPU, HOST, SAMPLE)
 @click.option("--all", "everything", is_flag=True, help="All metrics that differ.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
 @click.option("--fail-on", "fail_on", multiple=True, metavar="BUDGET",
@@ -199,7 +197,6 @@ def compare(
 
     budgets = [read_budget(text) for text in fail_on]
     pair = two_targets(words, flags)
-    print_guesses(pair)
     here = all(timed(target) for target in pair)
     budgets = [replace(found, metric=asked([found.metric], here, "--fail-on")[0]) for found in budgets]
     runs = [run(target, ExplainRequest(host)) for target in pair]
