@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from warplens.control_characters import visible
 from warplens.core.launch import Launch
@@ -14,6 +14,7 @@ from warplens.machine import Machine
 from warplens.program.arena import Arena, ArenaMemory
 from warplens.program.launch_log import LaunchLog
 from warplens.program.launch_memo import LaunchMemo, Touched
+from warplens.program.launch_selection import LaunchSelection
 from warplens.program.loaded_module import ImageError, LoadedFunction, LoadedModule, machine_code
 from warplens.program.protocol import (
     GLOBAL,
@@ -46,17 +47,24 @@ Answer = tuple[int, bytes]
 
 @dataclass(frozen=True)
 class Options:
-    """Options: the GPU, whether the program's clocks stay real, and how many instructions a warp may execute."""
+    """Options: how a program is run.
+
+    real_time   its clocks stay real;  budget: instructions that a warp may execute
+    selection   which launches are counted;  timeout: seconds after which the program is ended
+    """
 
     gpu: Machine
     real_time: bool = False
     budget: int = DEFAULT_BUDGET
+    selection: LaunchSelection = field(default_factory=LaunchSelection)
+    timeout: float | None = None
 
 
 class Device:
     """Device: answers the requests of one process."""
 
-    def __init__(self, options: Options, log: LaunchLog) -> None:
+    def __init__(self, options: Options, log: LaunchLog, process: int) -> None:
+        self.process = process
         self.gpu, self.budget, self.log = options.gpu, options.budget, log
         self.arena = Arena()
         self.predictor = TimePredictor(options.gpu)
@@ -82,9 +90,11 @@ class Device:
             case NoticeKind.WRITTEN:
                 self.memo.changed(notice.address)
             case NoticeKind.REPEATED:
-                self.log.repeated(notice.detail)
+                self.log.repeated(self.process, notice.detail)
             case NoticeKind.COPIED if notice.detail in COPIES:
-                self.log.copied(COPIES[notice.detail], notice.size, notice.nanoseconds)
+                self.log.copied(self.process, COPIES[notice.detail], notice.size, notice.nanoseconds)
+            case NoticeKind.TIMED:
+                self.log.timed(self.process, notice.detail, notice.address, notice.nanoseconds)
 
     def load(self, image: bytes) -> Answer:
         try:
@@ -145,13 +155,14 @@ class Device:
         before = self.memo.before(key)
         repeated = self.memo.repeat(key, before)
         if repeated is not None:
-            self.log.repeated(repeated.number)
+            self.log.repeated(self.process, repeated.number)
             return Status.SUCCESS, self._answers[repeated.number] + _list(repeated.touched)
         memory, banks = self.arena.memory(), function.owner.banks(kernel.kernel)
         request = LaunchRequest(
             kernel.kernel, kernel.program, launch, message.parameters, memory, banks, self.gpu.multiprocessors,
             self.budget,
         )  # fmt: skip
+        self.log.view.running = function.name
         try:
             counted = execute(request, threads=available_threads())
         except (KernelFault, UnsupportedInstruction, CubinError) as error:
@@ -159,11 +170,13 @@ class Device:
         except BaseException:
             memory.undo()
             raise
+        finally:
+            self.log.view.running = ""
         run = Run(kernel, launch, counted, self.gpu, title=function.name, again=request)
         touched = self._touched(memory, function)
         time = self.predictor.time(run, function)
         memory.release()
-        number = self.log.launched(function.name, launch, run, time)
+        number = self.log.launched(self.process, function.name, run, time)
         pure = not kernel.kernel.externs and self.memo.may_remember(touched)
         self.memo.learn(key, before if pure else None, touched, number)
         resident = run.occupancy.blocks * self.gpu.multiprocessors

@@ -32,6 +32,7 @@ class NoticeKind(IntEnum):
     WRITTEN = 3
     COPIED = 4
     REPEATED = 5
+    TIMED = 6
 
 
 class Status(IntEnum):
@@ -71,7 +72,7 @@ WORD = Struct("<i")
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """Notice: what a call did that needs no answer; `detail` is the kind of a block, or of a copy."""
+    """Notice: what a call did that needs no answer; `detail` is the kind of a block, or of a copy, or a stream."""
 
     kind: int
     detail: int

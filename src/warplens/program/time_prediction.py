@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from warplens.core.metric import Metric
 from warplens.errors import Unpredictable, UsageError
 from warplens.machine import Machine
+from warplens.model import Prediction
 from warplens.program.loaded_module import LoadedFunction
 from warplens.run import Run
 
@@ -21,6 +22,8 @@ class LaunchTime:
     limit: str
     predicted: bool = True
     metrics: dict[str, Metric] = field(default_factory=dict)
+    prediction: Prediction | None = None
+    unpredicted: str = ""  # why there is no prediction
 
 
 class TimePredictor:
@@ -51,11 +54,14 @@ class TimePredictor:
             made = run.predict()
         except (Unpredictable, UsageError) as reason:
             return self._least(run, str(reason))
-        return LaunchTime(made.time_us, made.low_us, made.high_us, made.limit, metrics=dict(made.metrics))
+        return LaunchTime(
+            made.time_us, made.low_us, made.high_us, made.limit, metrics=dict(made.metrics), prediction=made
+        )
 
     def _least(self, run: Run, reason: str) -> LaunchTime:
         try:
             least = run.floor().microseconds + self.gpu.speeds.launch_microseconds
         except UsageError:
             least = self.gpu.speeds.launch_microseconds
-        return LaunchTime(least, least, least, f"not predicted: {reason}", predicted=False)
+        limit = f"not predicted: {reason}"
+        return LaunchTime(least, least, least, limit, predicted=False, unpredicted=reason)

@@ -70,10 +70,10 @@ CUresult copy_rows(const struct rows *r, enum copy_kind kind, CUstream stream, i
     size_t bytes = r->width * r->height * r->depth;
     int64_t duration = kind == HOST_TO_HOST ? 0 : duration_of(kind, pinned, bytes);
     enum engine engine = kind == HOST_TO_DEVICE ? COPY_IN : kind == DEVICE_TO_HOST ? COPY_OUT : ANY_ENGINE;
+    notify(COPIED, kind, 0, bytes, duration);
     int64_t end = queue_work(stream, engine, 0, duration);
     if (in_arena(r->to))
         note_written((uint64_t)r->to, written);
-    notify(COPIED, kind, 0, bytes, duration);
     if (kind != DEVICE_TO_DEVICE && (waits || !pinned)) /* the driver stages what is not page-locked, and waits for it */
         wait_until(end);
     return SUCCESS;
@@ -104,8 +104,8 @@ CUresult fill_rows(uint64_t to, size_t pitch, size_t width, size_t height, uint3
     for (size_t y = 0; y < height; y++)
         fill((char *)to + y * pitch, width, value, element);
     int64_t duration = gpu.next_copy_ns + width * height / gpu.fill_rate;
+    notify(COPIED, 5, 0, width * height, duration); /* 5: a fill */
     queue_work(stream, ANY_ENGINE, 0, duration);
     note_written(to, written);
-    notify(COPIED, 5, 0, width * height, duration); /* 5: a fill */
     return SUCCESS;
 }

@@ -8,7 +8,8 @@
 
 enum operation { HELLO = 1, NOTICES, LOAD, FUNCTION, GLOBAL, LAUNCH, OCCUPANCY, UNLOAD, MISSING, ASSEMBLE };
 
-enum notice_kind { ALLOCATED = 1, FREED, WRITTEN, COPIED, REPEATED };
+/* TIMED: the launch, copy or fill that was noticed last: `detail` is its stream, `address` when it begins. */
+enum notice_kind { ALLOCATED = 1, FREED, WRITTEN, COPIED, REPEATED, TIMED };
 
 enum { ATTRIBUTES = 160 };
 
