@@ -163,3 +163,15 @@ def test_wrong_options_are_said_before_the_program_runs(
     out, err = capfd.readouterr()
     assert says in err
     assert not out
+
+
+def test_explain_runs_a_program(capfd: pytest.CaptureFixture[str], registered: Path) -> None:
+    assert main(["explain", "--run", str(registered), "--gpu", "h200"]) == 0
+    out, err = capfd.readouterr()
+    assert "PASS" in out
+    assert "Kernel   scale of registered, sm_90" in out
+    assert not err
+    assert main(["explain", "--run", str(registered), "--metrics", EXECUTED, "--csv", "--kernel", "scale"]) == 0
+    assert f'"CC","{EXECUTED}"' in capfd.readouterr().out
+    assert main(["explain", "--run", str(registered), "--html", "page.html"]) == 2
+    assert "--html: not with --run" in capfd.readouterr().err

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import click
 
 from warplens import __version__
-from warplens.cli.explain_verb import Output, on_many, on_one, report_error
+from warplens.cli.explain_verb import Output, explain_program, explained, on_many, on_one, report_error
 from warplens.cli.lab_verbs import lab, new
 from warplens.cli.options import CODE, GPU, GPUS, HOST, LAUNCH, SAMPLE, options
 from warplens.cli.run_verb import run
@@ -41,8 +41,15 @@ def cli() -> None:
 
 
 @cli.command()
-@click.argument("file")
+@click.argument("file", required=False)
 @options(LAUNCH, CODE, GPUS, HOST, SAMPLE)
+@click.option(
+    "--from",
+    "saved",
+    metavar="F",
+    help="Explain a launch of `warplens run --save-launch`, or those that its --json F names.",
+)
+@click.option("--run", "whole", is_flag=True, help="Run FILE, a program, and explain each kernel that it launches.")
 @click.option("--what-if", "what_if", multiple=True, metavar="LIST",
               help="Predict also with ideal_access, no_bank_conflicts, no_divergence, full_occupancy or "
               "double_bandwidth.")  # fmt: skip
@@ -61,8 +68,9 @@ def cli() -> None:
 @click.option("--lines", type=click.IntRange(1), default=10, metavar="N", show_default=True,
               help="Source lines and instructions to show.")  # fmt: skip
 def explain(
-    file: str, flags: Flags, host: RunOptions, what_if: tuple[str, ...], check: tuple[str, ...], names: tuple[str, ...],
-    as_csv: bool, page: str | None, as_json: bool, html: str | None, lines: int,
+    file: str | None, saved: str | None, whole: bool, flags: Flags, host: RunOptions, what_if: tuple[str, ...],
+    check: tuple[str, ...], names: tuple[str, ...], as_csv: bool, page: str | None, as_json: bool, html: str | None,
+    lines: int,
 ) -> None:  # fmt: skip
     """Execute the kernels of FILE (.cu, .ptx, cubin or program) and report what they do and how long they take.
 
@@ -76,14 +84,24 @@ def explain(
                --arg 'in=random:f32[n]' --arg 'zeros:f32[n]' --arg n
       warplens explain copy.cu --check races,init
       warplens explain copy.cu --metrics gpu__time_duration.sum,regex:sectors --csv
+      warplens explain --run app.cu
+      warplens explain --from scale.npz
     """
-    from warplens.commands.explain import ExplainRequest, causes, kernels, timed
+    from warplens.commands.explain import ExplainRequest, causes, timed
     from warplens.core.hazard import checks_of
     from warplens.report.metric_selection import asked
 
+    if bool(file) == bool(saved):
+        raise UsageError("explain takes a FILE, or --from with one")
+    if whole:
+        others = {"--check": check, "--what-if": what_if, "--json": as_json, "--html": html}
+        if wrong := " and ".join(name for name, value in others.items() if value):
+            raise UsageError(f"{wrong}: not with --run; `warplens run` has options of its own")
+        explain_program(file or "", flags, names, as_csv)
+        return
     checks_of(check)  # before a long run
     wish = ExplainRequest(host, check, causes(what_if))
-    found = kernels(file, flags, wish.what_if)
+    found = explained(file, saved, flags, wish.what_if)
     if page and not as_csv:
         raise UsageError("--page is of --csv: add --csv")
     output = Output(as_json, as_csv, html, lines, asked(names, all(timed(t) for (t, *_) in found)) if names else None)

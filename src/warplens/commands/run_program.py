@@ -11,7 +11,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO, cast
 
 from warplens.errors import UsageError
 from warplens.machine import choose
@@ -33,7 +33,7 @@ class ProgramOutput:
 
     report   a file, "" for stderr;  json, trace: files for the JSON document and the timeline, "" for none
     page     of the report, or None;  as_csv: it is the raw page of Nsight Compute
-    metrics  names of metrics that are asked for, or None for all
+    metrics  names of metrics that are asked for, or None for all;  on_stdout: the report is, not on stderr
     """
 
     report: str = ""
@@ -42,6 +42,7 @@ class ProgramOutput:
     page: program_report.Page | None = None
     as_csv: bool = False
     metrics: Sequence[str] | None = None
+    on_stdout: bool = False
 
     def __post_init__(self) -> None:
         if self.as_csv and self.page not in ("raw", None):
@@ -92,11 +93,12 @@ def write(outcome: Outcome, output: ProgramOutput) -> None:
             program_report.show(view, console(page), output.shown, output.metrics)
         write_text(output.report, report or page.getvalue())
         program_report.show_faults(view, console(sys.stderr))
-    elif report is not None:
-        sys.stderr.write(f"==PROF== {PURPOSE}\n")  # readers of Nsight Compute's output leave such lines out
-        sys.stderr.write(report)
+        return
+    stream = sys.stdout if output.on_stdout else sys.stderr
+    if report is not None:
+        stream.write(f"==PROF== {PURPOSE}\n{report}")  # readers of Nsight Compute's output leave such lines out
     else:
-        program_report.show(view, console(Trimmed(sys.stderr)), output.shown, output.metrics)  # type: ignore[arg-type]
+        program_report.show(view, console(cast(TextIO, Trimmed(stream))), output.shown, output.metrics)
 
 
 def raw_page(view: ProgramView, names: Sequence[str] | None) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from warplens.control_characters import visible
@@ -28,7 +29,9 @@ from warplens.program.protocol import (
     NoticeKind,
     Status,
 )  # fmt: skip
+from warplens.program.saved_launch import SaveRequest, save
 from warplens.program.time_prediction import TimePredictor
+from warplens.report.program_view import SavedFile
 from warplens.run import Run
 
 FAULTS = {
@@ -50,7 +53,8 @@ class Options:
     """Options: how a program is run.
 
     real_time   its clocks stay real;  budget: instructions that a warp may execute
-    selection   which launches are counted;  timeout: seconds after which the program is ended
+    selection   which launches are counted;  saves: which are written to files
+    timeout     seconds after which the program is ended
     """
 
     gpu: Machine
@@ -58,6 +62,7 @@ class Options:
     budget: int = DEFAULT_BUDGET
     selection: LaunchSelection = field(default_factory=LaunchSelection)
     timeout: float | None = None
+    saves: tuple[SaveRequest, ...] = ()
 
 
 class Device:
@@ -72,6 +77,7 @@ class Device:
         self._answers: dict[int, bytes] = {}  # by number in the log
         self.modules: dict[int, LoadedModule] = {}
         self.functions: dict[int, LoadedFunction] = {}
+        self.saves = options.saves
         self.banned = False  # after a fault nothing is executed any more
 
     def close(self) -> None:
@@ -152,8 +158,9 @@ class Device:
         if self.banned:
             return Status.SUCCESS, LAUNCHED.pack(0, 0.0, 0, 0, 0, 0)
         key = message.function, message.cluster, launch, message.parameters
+        wanted = [save for save in self.saves if save.next(function.name)]
         before = self.memo.before(key)
-        repeated = self.memo.repeat(key, before)
+        repeated = None if wanted else self.memo.repeat(key, before)
         if repeated is not None:
             self.log.repeated(self.process, repeated.number)
             return Status.SUCCESS, self._answers[repeated.number] + _list(repeated.touched)
@@ -166,12 +173,14 @@ class Device:
         try:
             counted = execute(request, threads=available_threads())
         except (KernelFault, UnsupportedInstruction, CubinError) as error:
+            self._save(wanted, request, function)
             return self._fault(function.name, error)
         except BaseException:
             memory.undo()
             raise
         finally:
             self.log.view.running = ""
+        self._save(wanted, request, function)
         run = Run(kernel, launch, counted, self.gpu, title=function.name, again=request)
         touched = self._touched(memory, function)
         time = self.predictor.time(run, function)
@@ -181,11 +190,25 @@ class Device:
         self.memo.learn(key, before if pure else None, touched, number)
         resident = run.occupancy.blocks * self.gpu.multiprocessors
         share = min(1.0, launch.blocks / resident) if resident else 1.0
-        repeatable = pure and touched.idempotent
+        repeatable = pure and touched.idempotent and not self._to_be_saved(function.name)
         head = LAUNCHED.pack(round(time.time_us * 1000), share, 0, number, repeatable, len(touched.all))
         if pure:
             self._answers[number] = head
         return Status.SUCCESS, head + _list(touched) + counted.printed.encode()
+
+    def _to_be_saved(self, name: str) -> bool:
+        """Whether one of the next launches of this kernel must not be answered by the program's own library."""
+        return any(save.is_open and save.matches(name) for save in self.saves)
+
+    def _save(self, wanted: Sequence[SaveRequest], request: LaunchRequest, function: LoadedFunction) -> None:
+        code, program = function.owner.module.cubin.data, self.log.view.processes.get(self.process, "")
+        for found in wanted:
+            try:
+                save(found.file, request, code, function.name, program, self.gpu)
+            except OSError as error:
+                self.log.note(f"--save-launch: cannot write {found.file}: {error.strerror}")
+            else:
+                self.log.view.saved.append(SavedFile(function.name, found.number, found.file))
 
     def _touched(self, memory: ArenaMemory, function: LoadedFunction) -> Touched:
         """Of the arena's blocks; the module's constants count as read."""

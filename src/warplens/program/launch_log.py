@@ -12,7 +12,7 @@ from warplens.program.launch_selection import LaunchSelection, LaunchSelector
 from warplens.program.protocol import Status
 from warplens.program.time_prediction import LaunchTime
 from warplens.report.launch_view import LaunchView
-from warplens.report.program_view import CountedLaunch, LaunchGroup, ProgramView, Transfer
+from warplens.report.program_view import LaunchGroup, ProgramView, SelectedLaunch, Transfer
 from warplens.report.timeline import COPY, FILL, KERNEL, Track, Work
 from warplens.run import Run, sources_beside
 
@@ -41,7 +41,7 @@ class LaunchLog:
         self._executed: list[Executed] = []
         self._launches = 0
         # By process, until its time is known: the last work, its bytes, and the launch if it was counted.
-        self._last: dict[int, tuple[Work, int, CountedLaunch | None]] = {}
+        self._last: dict[int, tuple[Work, int, SelectedLaunch | None]] = {}
 
     def connected(self, process: int, name: str) -> None:
         self.view.processes[process] = name
@@ -83,7 +83,7 @@ class LaunchLog:
         group.high_us += time.high_us
         counted = None
         if self.selector.select(group.kernel, group.launch):
-            counted = CountedLaunch(self._launches, group.kernel, group.launch, done.arch, process, done.metrics)
+            counted = SelectedLaunch(self._launches, group.kernel, group.launch, done.arch, process, done.metrics)
             self.view.counted.append(counted)
             if group.first is None:
                 group.first, group.metrics = done.view, done.metrics

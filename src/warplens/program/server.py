@@ -67,6 +67,9 @@ def serve(command: Sequence[str], options: Options, view: ProgramView | None = N
             code = TIMED_OUT
     if reason := why_not_counted(command[0]) if not view.processes and not view.ended else stripped(command[0]):
         log.note(f"{Path(command[0]).name}: {reason}")
+    for save in options.saves:
+        if save.is_open:
+            log.note(f"--save-launch {save.kernel}:{save.number}: {save.kernel} was launched {save.launches} times")
     return Outcome(code, view)
 
 
@@ -133,12 +136,12 @@ class Server:
             connection.close()
             return
         self.log.connected(process, process_name(process))
+        self.vendor[process] = loaded(process)  # it waits for the greeting meanwhile
         device = Device(self.options, self.log, process)
         connection.sendmsg([b"\0"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array("i", [device.arena.file]))])
         answer(connection, 0, greeting(self.options.gpu, self.options.real_time))
         self.selector.register(connection, selectors.EVENT_READ)
         self.disconnected.pop(process, None)
-        self.vendor[process] = loaded(process)
         self.devices[connection] = process, device
 
     def _end(self, connection: socket.socket) -> None:

@@ -43,8 +43,8 @@ class LaunchGroup:
 
 
 @dataclass
-class CountedLaunch:
-    """Counted launch: a launch with its counters, exact and modelled, by Nsight Compute's names.
+class SelectedLaunch:
+    """Selected launch: a launch with its counters, exact and modelled, by Nsight Compute's names.
 
     number    of all launches of the program, from 0
     process   that launched it;  stream: 0 until its time is known
@@ -71,8 +71,8 @@ class ProgramFinding:
 
 
 @dataclass(frozen=True)
-class SavedLaunch:
-    """Saved launch: the number-th launch of a kernel, from 1, in a file for `warplens explain --from`."""
+class SavedFile:
+    """Saved file: the number-th launch of a kernel, from 1, in a file, for `warplens explain --from`."""
 
     kernel: str
     number: int
@@ -103,13 +103,13 @@ class ProgramView:
     command: str
     machine: Machine
     groups: list[LaunchGroup] = field(default_factory=list)
-    counted: list[CountedLaunch] = field(default_factory=list)
+    counted: list[SelectedLaunch] = field(default_factory=list)
     processes: dict[int, str] = field(default_factory=dict)
     transfers: dict[str, Transfer] = field(default_factory=dict)
     timeline: Timeline = field(default_factory=Timeline)
     checks: tuple[str, ...] | None = None
     findings: list[ProgramFinding] = field(default_factory=list)
-    saved: list[SavedLaunch] = field(default_factory=list)
+    saved: list[SavedFile] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)

@@ -9,7 +9,7 @@ from importlib.resources import files
 
 from warplens.report.json.document import Document, launch_part, number, shown
 from warplens.report.metric_selection import picked
-from warplens.report.program_view import PURPOSE, CountedLaunch, LaunchGroup, ProgramView
+from warplens.report.program_view import PURPOSE, LaunchGroup, ProgramView, SelectedLaunch
 
 VERSION = 1
 """Goes up when a key changes its meaning or goes away; a new key leaves it."""
@@ -75,7 +75,7 @@ def group_part(group: LaunchGroup, names: Sequence[str] | None) -> Document:
     }
 
 
-def counted_part(launch: CountedLaunch, names: Sequence[str] | None) -> Document:
+def counted_part(launch: SelectedLaunch, names: Sequence[str] | None) -> Document:
     return {
         "number": launch.number,
         "kernel": launch.kernel,
@@ -86,7 +86,7 @@ def counted_part(launch: CountedLaunch, names: Sequence[str] | None) -> Document
     }
 
 
-def metrics_part(counted: LaunchGroup | CountedLaunch, names: Sequence[str] | None) -> Document:
+def metrics_part(counted: LaunchGroup | SelectedLaunch, names: Sequence[str] | None) -> Document:
     return shown({name: metric for name, metric in picked(names, counted.metrics).items() if metric})
 
 
