@@ -18,6 +18,11 @@ extern "C" __global__ void scale(const float* from, float* to, int n) {
 }
 extern "C" __global__ void endless(volatile int* x) { while (!*x) {} }
 extern "C" __global__ void stray(int* x) { x[100000 + threadIdx.x] = 1; }
+extern "C" __global__ void racy(int* x) {
+    __shared__ int s[64];
+    s[threadIdx.x] = x[threadIdx.x];
+    x[threadIdx.x] = s[63 - threadIdx.x];
+}
 """
 LZ4, CUBIN = 0x2000, 2
 

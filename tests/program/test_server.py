@@ -80,7 +80,7 @@ def test_a_fault_is_reported_and_stays(capfd: pytest.CaptureFixture[str], tmp_pa
     assert "\n" + fault + "\n" in "\n" + ran.err  # also where the report goes to a file
     assert report.read_text().startswith(PURPOSE[:40])
     assert "out-of-bounds global write of 4 bytes" in fault
-    assert "past the end of allocation 1 (4,096 bytes at 0x200000000000)" in fault
+    assert "past the end of allocation 1 at 0x200000000000 (4,096 bytes)" in fault
     assert "source.cu:8, stray at" in fault
     assert "block (0,0,0), thread (0,0,0)" in fault
 

@@ -45,13 +45,16 @@ SELECTION = (
 @click.option(
     "--timeout", type=click.FloatRange(0, min_open=True), metavar="SECONDS", help="End the program after that."
 )
+@click.option("--check", "check", multiple=True, metavar="LIST",
+              help="Look for races, init (reads of what was never written), barriers, leaks, api (wrong or unasked "
+              "errors, directions of copies), or all; memory accesses are then checked to the byte.")  # fmt: skip
 @click.option("--save-launch", "saves", nargs=2, multiple=True, metavar="KERNEL:N F",
               help="Write the N-th launch of a kernel with its memory to a file, for `explain --from F`.")  # fmt: skip
 @click.option("--nvcc", multiple=True, metavar="OPT", help="For nvcc, of .cu files: --nvcc=-O2, --nvcc=-Iinclude.")
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
 def run(
     gpu: str | None, real_time: bool, budget: int | None, timeout: float | None, nvcc: tuple[str, ...],
-    command: tuple[str, ...], saves: tuple[tuple[str, str], ...], **asked: Any,
+    command: tuple[str, ...], saves: tuple[tuple[str, str], ...], check: tuple[str, ...], **asked: Any,
 ) -> None:  # fmt: skip
     """Run a CUDA program without a GPU: count and time each kernel that it launches.
 
@@ -65,9 +68,11 @@ def run(
       warplens run main.cu -- --size 4096
       warplens run --csv --page raw --log-file app.csv --launches all -- ./app
       warplens run --trace app.trace.json --page details -- ./app
+      warplens run --check all -- ./app
       warplens run --save-launch scale:1 scale.npz -- ./app
     """
     from warplens.commands.run_program import run_program
+    from warplens.program.program_check import program_checks_of
     from warplens.program.saved_launch import SaveRequest
 
     if not command[0]:
@@ -75,7 +80,7 @@ def run(
     for _, file in saves:
         check_place(file)
     requests = tuple(SaveRequest.of(word, file) for word, file in saves)
-    wishes = {"saves": requests, "real_time": real_time, "timeout": timeout} | (
+    wishes = {"saves": requests, "checks": program_checks_of(check), "real_time": real_time, "timeout": timeout} | (
         {} if budget is None else {"budget": budget}
     )
     code = run_program(command, gpu, output_of(asked), nvcc, selection=selection_of(asked), **wishes)

@@ -53,7 +53,7 @@ class Options:
     """Options: how a program is run.
 
     real_time   its clocks stay real;  budget: instructions that a warp may execute
-    selection   which launches are counted;  saves: which are written to files
+    selection   which launches are counted;  saves: which are written to files;  checks: of --check
     timeout     seconds after which the program is ended
     """
 
@@ -63,6 +63,7 @@ class Options:
     selection: LaunchSelection = field(default_factory=LaunchSelection)
     timeout: float | None = None
     saves: tuple[SaveRequest, ...] = ()
+    checks: tuple[str, ...] | None = None
 
 
 class Device:
@@ -71,7 +72,7 @@ class Device:
     def __init__(self, options: Options, log: LaunchLog, process: int) -> None:
         self.process = process
         self.gpu, self.budget, self.log = options.gpu, options.budget, log
-        self.arena = Arena()
+        self.arena = Arena(1) if log.check.on else Arena()
         self.predictor = TimePredictor(options.gpu)
         self.memo = LaunchMemo(self.arena)
         self._answers: dict[int, bytes] = {}  # by number in the log
@@ -93,7 +94,10 @@ class Device:
             case NoticeKind.FREED:
                 self.arena.remove(notice.address)
                 self.memo.changed(notice.address)
+            case NoticeKind.MISUSED:
+                self.log.check.misdirected(notice.detail, notice.size)
             case NoticeKind.WRITTEN:
+                self.arena.unwritten.discard(notice.address)
                 self.memo.changed(notice.address)
             case NoticeKind.REPEATED:
                 self.log.repeated(self.process, notice.detail)
@@ -171,7 +175,7 @@ class Device:
         )  # fmt: skip
         self.log.view.running = function.name
         try:
-            counted = execute(request, threads=available_threads())
+            counted = execute(request, threads=available_threads(), checks=self.log.check.kernel_checks)
         except (KernelFault, UnsupportedInstruction, CubinError) as error:
             self._save(wanted, request, function)
             return self._fault(function.name, error)
@@ -183,6 +187,8 @@ class Device:
         self._save(wanted, request, function)
         run = Run(kernel, launch, counted, self.gpu, title=function.name, again=request)
         touched = self._touched(memory, function)
+        self.log.check.launched(function.name, counted.hazards)
+        self.log.check.read_unwritten(function.name, self.arena, touched)
         time = self.predictor.time(run, function)
         memory.release()
         number = self.log.launched(self.process, function.name, run, time)
@@ -225,6 +231,7 @@ class Device:
         printed, status = "", Status.ILLEGAL_INSTRUCTION
         if isinstance(error, KernelFault):
             printed, status = error.printed, FAULTS.get(error.kind, Status.LAUNCH_FAILED)
+        self.log.check.faulted(name, visible(str(error)))
         self.log.faulted(visible(f"{name}: {error}"), status)
         return Status.SUCCESS, LAUNCHED.pack(0, 1.0, status, 0, 0, 0) + printed.encode()
 

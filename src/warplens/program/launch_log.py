@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from warplens.core.launch import Launch
 from warplens.core.metric import Metric
 from warplens.program.launch_selection import LaunchSelection, LaunchSelector
+from warplens.program.program_check import ProgramCheck
 from warplens.program.protocol import Status
 from warplens.program.time_prediction import LaunchTime
 from warplens.report.launch_view import LaunchView
@@ -34,8 +35,11 @@ class Executed:
 class LaunchLog:
     """Launch log: fills `view`; counts the launches that `selection` means."""
 
-    def __init__(self, view: ProgramView, selection: LaunchSelection | None = None) -> None:
+    def __init__(
+        self, view: ProgramView, selection: LaunchSelection | None = None, checks: Sequence[str] | None = None
+    ) -> None:  # fmt: skip
         self.view = view
+        self.check = ProgramCheck(view, checks)
         self.selector = LaunchSelector(selection or LaunchSelection())
         self._groups: dict[tuple[str, Launch], LaunchGroup] = {}
         self._executed: list[Executed] = []

@@ -24,6 +24,7 @@ class Operation(IntEnum):
     UNLOAD = 8
     MISSING = 9
     ASSEMBLE = 10
+    API_ERROR = 64
 
 
 class NoticeKind(IntEnum):
@@ -32,7 +33,8 @@ class NoticeKind(IntEnum):
     WRITTEN = 3
     COPIED = 4
     REPEATED = 5
-    TIMED = 6
+    TIMED = 32
+    MISUSED = 33
 
 
 class Status(IntEnum):
@@ -68,6 +70,8 @@ LAUNCHED = Struct("<qdiIII")
 TOUCHED = Struct("<QII")
 OCCUPANCY = Struct("<IIII")
 WORD = Struct("<i")
+CHECKS = Struct("<ii")  # behind the greeting
+API_ERROR = Struct("<II")
 
 
 @dataclass(frozen=True, slots=True)

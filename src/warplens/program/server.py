@@ -24,7 +24,17 @@ from warplens.program.device import Device, Options
 from warplens.program.device_attributes import LINK_OF, greeting
 from warplens.program.executable_file import stripped, why_not_counted
 from warplens.program.launch_log import LaunchLog
-from warplens.program.protocol import HEAD, Operation, answer, launch_message, named, notices, receive
+from warplens.program.protocol import (
+    API_ERROR,
+    CHECKS,
+    HEAD,
+    Operation,
+    answer,
+    launch_message,
+    named,
+    notices,
+    receive,
+)
 from warplens.program.shim_library import library
 from warplens.program.time_limit import TimeLimitReached, time_limit
 from warplens.program.vendor_libraries import DRIVER_TABLE, loaded, sentence
@@ -51,7 +61,7 @@ def serve(command: Sequence[str], options: Options, view: ProgramView | None = N
     UsageError if it cannot be started.
     """
     view = view or ProgramView(shlex.join(command), options.gpu)
-    log = LaunchLog(view, options.selection)
+    log = LaunchLog(view, options.selection, options.checks)
     if options.gpu.host_link is None:
         log.note(f"the link between the {options.gpu.title} and its host is not described: copies take the {LINK_OF}'s")
     with library() as folder, Server(options, log) as server, nothing_left():
@@ -119,6 +129,9 @@ class Server:
                         self.selector.unregister(ended)
                         running = False
                     elif isinstance(key.fileobj, socket.socket) and not self._answer(key.fileobj):
+                        device = self.devices[key.fileobj][1]
+                        if not device.banned:  # after a fault its memory is gone with its context
+                            self.log.check.ended(device.arena)
                         self._end(key.fileobj)
         finally:
             os.close(ended)
@@ -139,7 +152,8 @@ class Server:
         self.vendor[process] = loaded(process)  # it waits for the greeting meanwhile
         device = Device(self.options, self.log, process)
         connection.sendmsg([b"\0"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array("i", [device.arena.file]))])
-        answer(connection, 0, greeting(self.options.gpu, self.options.real_time))
+        checks = CHECKS.pack(self.log.check.on, 0)
+        answer(connection, 0, greeting(self.options.gpu, self.options.real_time) + checks)
         self.selector.register(connection, selectors.EVENT_READ)
         self.disconnected.pop(process, None)
         self.devices[connection] = process, device
@@ -168,6 +182,9 @@ class Server:
                 case Operation.NOTICES:
                     for notice in notices(payload):
                         device.notice(notice)
+                case Operation.API_ERROR:
+                    kind, error = API_ERROR.unpack_from(payload)
+                    self.log.check.api_error(kind, payload[API_ERROR.size :].decode(errors="replace"), error)
                 case Operation.MISSING if payload == DRIVER_TABLE:
                     if found := sentence(self.vendor[process] | loaded(process)):
                         self.log.note(found)

@@ -18,7 +18,9 @@ CUresult begin(enum needs needs);
 CUresult finish(CUresult status, int64_t cost_ns);
 
 void start_runtime(void);            /* the runtime API initializes by itself, and makes the primary context current */
-CUresult keep_error(CUresult error); /* the last error of the runtime API, of this thread */
+CUresult keep_error_of(const char *call, CUresult error); /* the last error of the runtime API, of this thread */
+#define keep_error(error) keep_error_of(__func__, error)
+void report_unseen_errors(void); /* at the end of the program, for --check */
 void keep_fault(CUresult fault);     /* of a kernel: every call after it fails */
 void keep_printed(const char *text, size_t bytes); /* what a kernel printed: shown when the program waits for it */
 void show_printed(void);

@@ -76,11 +76,14 @@ def _show_findings(view: ProgramView, out: Console) -> None:
     if not view.findings:
         out.print(Text(f"{checks}: nothing found", "green"))
         return
-    out.print(Text(f"{checks}: {count(len(view.findings), 'finding')}", "bold"))
-    for finding in view.findings:
+    others = [finding for finding in view.findings if finding.check != "memory"]  # which are shown as faults
+    besides = " besides the fault" if len(others) < len(view.findings) else ""
+    out.print(Text(f"\n{checks}: {count(len(others), 'finding')}{besides}", "bold"))
+    for finding in others:
         often = f" ({finding.times:,} times)" if finding.times > 1 else ""
         where = f"{finding.kernel}: " if finding.kernel else ""
-        text = f"{finding.severity}: {where}{finding.message}{often}"
+        first, *places = finding.message.split("\n")
+        text = "\n".join([f"{finding.severity}: {where}{first}{often}", *places])
         out.print(Text(text, SEVERITIES[finding.severity]), soft_wrap=True)
 
 
