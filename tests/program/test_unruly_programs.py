@@ -13,6 +13,8 @@ import pytest
 
 from helpers.whole_program import PROGRAMS, built, run
 from warplens.cli.main import main
+from warplens.errors import CubinError
+from warplens.program.device import Device
 from warplens.program.shim_library import compiler
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="`warplens run` works on Linux alone")
@@ -154,3 +156,15 @@ def test_why_nothing_was_counted_is_explained(
     subprocess.run([*compiler(), "-o", str(bare), str(code)], check=True)
     assert "bare: its file has no device code" in run(capfd, tmp_path, bare).document["notes"][0]
     assert run(capfd, tmp_path, PROGRAMS.parent / "programs" / "hello.sh").document["notes"] == []
+
+
+def test_a_launch_that_cannot_be_executed_is_refused(
+    capfd: pytest.CaptureFixture[str], tmp_path: Path, registered: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise CubinError("the code refers to f, which is in another file")
+
+    monkeypatch.setattr(Device, "launch", refuse)
+    ran = run(capfd, tmp_path, registered, "racy")
+    assert "launch 801" in ran.out
+    assert ran.document["notes"] == ["refused with error 801: the code refers to f, which is in another file"]

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import click
 
 from warplens import __version__
+from warplens.cli.build_verb import build
 from warplens.cli.explain_verb import Output, explain_program, explained, on_many, on_one, report_error
 from warplens.cli.lab_verbs import lab, new
 from warplens.cli.options import CODE, GPU, GPUS, HOST, LAUNCH, SAMPLE, options
@@ -359,6 +360,7 @@ def gpus(gpu: str | None) -> None:
 
 
 cli.add_command(run)
+cli.add_command(build)
 cli.add_command(lab)
 cli.add_command(new)
 

@@ -16,6 +16,7 @@ from typing import Any, TextIO, cast
 from warplens.errors import UsageError
 from warplens.machine import choose
 from warplens.program import Options, Outcome, executable, serve
+from warplens.program.nvcc_build import CUDA_SOURCE, SOURCES
 from warplens.report.json import program_document
 from warplens.report.json.document import text
 from warplens.report.program_view import PURPOSE, ProgramView
@@ -67,7 +68,8 @@ def run_program(
     machine, _ = choose(gpu, os.environ)
     shown = shlex.join(command)
     with ExitStack() as stack:
-        if sources := list(takewhile(lambda word: word.endswith(".cu"), command)):
+        if command[0].endswith(CUDA_SOURCE):
+            sources = list(takewhile(lambda word: word.endswith(SOURCES), command))
             arguments = list(command[len(sources) :])
             if arguments[:1] == ["--"]:
                 del arguments[0]

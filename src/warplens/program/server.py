@@ -19,6 +19,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from warplens.errors import WarplensError
 from warplens.program.child_process import nothing_left, start
 from warplens.program.device import Device, Options
 from warplens.program.device_attributes import LINK_OF, greeting
@@ -29,6 +30,7 @@ from warplens.program.protocol import (
     CHECKS,
     HEAD,
     Operation,
+    Status,
     answer,
     launch_message,
     named,
@@ -200,6 +202,14 @@ class Server:
         return True
 
     def _asked(self, device: Device, operation: int, payload: bytes) -> tuple[int, bytes]:
+        """What cannot be done is refused, and the program goes on."""
+        try:
+            return self._done(device, operation, payload)
+        except WarplensError as error:
+            self.log.note(f"refused with error {int(Status.NOT_SUPPORTED)}: {error}")
+            return Status.NOT_SUPPORTED, b""
+
+    def _done(self, device: Device, operation: int, payload: bytes) -> tuple[int, bytes]:
         match operation:
             case Operation.LAUNCH:
                 return device.launch(launch_message(payload))
