@@ -57,8 +57,23 @@ def test_a_mistake_is_found(
     assert others <= allowed | also.get(mistake, set()), findings
 
 
-def test_a_program_without_mistakes_passes(capfd: pytest.CaptureFixture[str], tmp_path: Path, registered: Path) -> None:
-    ran, findings = checked(capfd, tmp_path, registered, "none")
+def test_a_host_that_does_not_wait_is_found(
+    capfd: pytest.CaptureFixture[str], tmp_path: Path, registered: Path
+) -> None:
+    """Managed memory that a kernel writes, and page-locked memory that a copy writes."""
+    ran, findings = checked(capfd, tmp_path, registered, "early")
+    messages = sorted(one["message"] for one in findings)
+    assert len(messages) == 2, ran.err
+    for number, message in zip((3, 4), messages, strict=True):
+        assert message.startswith(f"the host accesses allocation {number} at 0x"), messages
+    assert ran.document["exit_code"] == 0
+
+
+@pytest.mark.parametrize("right", ["none", "waited"])
+def test_a_program_without_mistakes_passes(
+    capfd: pytest.CaptureFixture[str], tmp_path: Path, registered: Path, right: str
+) -> None:
+    ran, findings = checked(capfd, tmp_path, registered, right)
     assert (ran.code, findings) == (0, [])
     assert "--check memory,races,init,barriers,leaks,api: nothing found" in " ".join(ran.err.split())
     assert run(capfd, tmp_path, registered, "mistake", "leak").document["check"] is None

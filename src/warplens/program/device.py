@@ -94,6 +94,8 @@ class Device:
             case NoticeKind.FREED:
                 self.arena.remove(notice.address)
                 self.memo.changed(notice.address)
+            case NoticeKind.UNSYNCHRONIZED if block := self.arena.blocks.get(notice.address):
+                self.log.check.unsynchronized(block.name)
             case NoticeKind.MISUSED:
                 self.log.check.misdirected(notice.detail, notice.size)
             case NoticeKind.WRITTEN:

@@ -89,6 +89,12 @@ class ProgramCheck:
             message = f"a copy is said to be {DIRECTIONS[said]}, and its pointers are {DIRECTIONS[found]}"
             self._add(ProgramFinding("api", "error", message))
 
+    def unsynchronized(self, name: str) -> None:
+        """The host has touched memory that work in a stream writes."""
+        if "api" in self.checks:
+            message = f"the host accesses {name} before it has waited for the GPU, which writes it: synchronize first"
+            self._add(ProgramFinding("api", "error", message))
+
     def api_error(self, kind: int, call: str, error: int) -> None:
         """An error of a call, or one that the program has not looked at when it ends."""
         if "api" not in self.checks:

@@ -35,6 +35,7 @@ class NoticeKind(IntEnum):
     REPEATED = 5
     TIMED = 32
     MISUSED = 33
+    UNSYNCHRONIZED = 34
 
 
 class Status(IntEnum):

@@ -22,6 +22,7 @@ int cudaMallocManaged(void **pointer, size_t size, unsigned flags);
 int cudaFree(void *pointer);
 int cudaMemcpy(void *to, const void *from, size_t size, int kind);
 int cudaMallocHost(void **pointer, size_t size);
+int cudaFreeHost(void *pointer);
 int cudaMemcpyAsync(void *to, const void *from, size_t size, int kind, void *stream);
 int cudaMemset(void *to, int value, size_t size);
 int cudaMemcpyToSymbol(const void *symbol, const void *from, size_t size, size_t offset, int kind);
@@ -179,6 +180,21 @@ static int mistaken(const char *what) {
     if (!strcmp(what, "racy"))
         wrong += cudaLaunchKernel((void *)racy_stub, (dim3){1, 1, 1}, (dim3){64, 1, 1}, values, 0, 0);
     wrong += cudaLaunchKernel((void *)scale_stub, (dim3){4, 1, 1}, (dim3){256, 1, 1}, values, 0, 0);
+    if (!strcmp(what, "early") || !strcmp(what, "waited")) {
+        float *managed, *pinned, seen = 0;
+        wrong += cudaMallocManaged((void **)&managed, 4 * N, 1) || cudaMallocHost((void **)&pinned, 4 * N);
+        memset(managed, 0, 4 * N);
+        values[1] = &managed;
+        wrong += cudaLaunchKernel((void *)scale_stub, (dim3){4, 1, 1}, (dim3){256, 1, 1}, values, 0, 0);
+        if (!strcmp(what, "waited"))
+            cudaDeviceSynchronize();
+        seen += managed[7];
+        wrong += cudaMemcpyAsync(pinned, y, 4 * N, 2, 0);
+        if (!strcmp(what, "waited"))
+            cudaDeviceSynchronize();
+        wrong += seen + pinned[7] != 0;
+        wrong += cudaFree(managed) || cudaFreeHost(pinned);
+    }
     if (!strcmp(what, "unsynchronized"))
         return cudaLaunchKernel((void *)stray_stub, (dim3){1, 1, 1}, (dim3){32, 1, 1}, values, 0, 0);
     cudaDeviceSynchronize();

@@ -82,6 +82,8 @@ CUresult copy_rows(const struct rows *r, enum copy_kind kind, CUstream stream, i
     int64_t end = queue_work(stream, engine, 0, duration);
     if (in_arena(r->to))
         note_written((uint64_t)r->to, written);
+    if (kind == DEVICE_TO_HOST && pinned && !waits)
+        guard_from_host(block_of((uint64_t)r->to, 1), end);
     if (kind != DEVICE_TO_DEVICE && (waits || !pinned)) /* the driver stages what is not page-locked, and waits for it */
         wait_until(end);
     return SUCCESS;

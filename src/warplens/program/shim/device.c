@@ -29,8 +29,15 @@ static CUresult connect_once(void) {
     return failure;
 }
 
+static __thread int inside;
+
+int in_call(void) {
+    return inside;
+}
+
 CUresult begin(enum needs needs) {
     pthread_mutex_lock(&lock);
+    inside = 1;
     freeze_clock();
     if (needs == NOTHING)
         return SUCCESS;
@@ -46,7 +53,10 @@ CUresult begin(enum needs needs) {
 
 CUresult finish(CUresult status, int64_t cost_ns) {
     advance_clock(cost_ns);
+    if (gpu.checks)
+        settle_host_access();
     release_clock();
+    inside = 0;
     pthread_mutex_unlock(&lock);
     return status;
 }

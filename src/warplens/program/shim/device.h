@@ -45,6 +45,12 @@ void remove_module_memory(uint64_t address);
 int in_arena(const void *pointer);
 uint64_t bytes_free(void);
 
+/* Accesses by the host (host_access.c), for --check */
+
+int in_call(void); /* whether this thread is in a call of ours */
+void guard_from_host(struct block *block, int64_t end); /* which work that ends then writes */
+void settle_host_access(void);
+
 /* Copies (copy.c) */
 
 struct rows { /* a copy of rows; of one, where height and depth are 1 */

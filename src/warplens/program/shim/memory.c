@@ -67,7 +67,7 @@ CUresult allocate(uint64_t size, enum block_kind kind, uint64_t *address) {
     uint64_t limit = gpu.arena + gpu.allocatable_bytes;
     if (size > bytes_free())
         return OUT_OF_MEMORY;
-    for (size_t place = gpu.checks ? count : 0; place <= count; place++) {
+    for (size_t place = 0; place <= count; place++) {
         uint64_t start = end_of(place), end = place < count ? blocks[place].address : limit;
         if (end > limit)
             end = limit;
