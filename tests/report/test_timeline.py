@@ -93,7 +93,7 @@ class Terminal(io.StringIO):
 
 def test_progress_is_a_line_on_a_terminal() -> None:
     view = ProgramView("app", machine("h200"))
-    view.running = "add"
+    view.running = "executing add"
     terminal, file = Terminal(), io.StringIO()
     with program_progress.shown(view, terminal, patience=0.02):
         time.sleep(0.2)

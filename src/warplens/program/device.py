@@ -175,23 +175,24 @@ class Device:
             kernel.kernel, kernel.program, launch, message.parameters, memory, banks, self.gpu.multiprocessors,
             self.budget,
         )  # fmt: skip
-        self.log.view.running = function.name
+        self.log.view.running = f"executing {function.name}"
         try:
             counted = execute(request, threads=available_threads(), checks=self.log.check.kernel_checks)
         except (KernelFault, UnsupportedInstruction, CubinError) as error:
+            self.log.view.running = ""
             self._save(wanted, request, function)
             return self._fault(function.name, error)
         except BaseException:
             memory.undo()
             raise
-        finally:
-            self.log.view.running = ""
         self._save(wanted, request, function)
         run = Run(kernel, launch, counted, self.gpu, title=function.name, again=request)
         touched = self._touched(memory, function)
         self.log.check.launched(function.name, counted.hazards)
         self.log.check.read_unwritten(function.name, self.arena, touched)
+        self.log.view.running = f"predicting the time of {function.name}"
         time = self.predictor.time(run, function)
+        self.log.view.running = ""
         memory.release()
         number = self.log.launched(self.process, function.name, run, time)
         pure = not kernel.kernel.externs and self.memo.may_remember(touched)

@@ -66,16 +66,18 @@ def serve(command: Sequence[str], options: Options, view: ProgramView | None = N
     log = LaunchLog(view, options.selection, options.checks)
     if options.gpu.host_link is None:
         log.note(f"the link between the {options.gpu.title} and its host is not described: copies take the {LINK_OF}'s")
+    view.running = "compiling the library that answers CUDA's calls"
     with library() as folder, Server(options, log) as server, nothing_left():
+        view.running = ""
         child = start(command, folder, server.name)
         try:
             with time_limit(options.timeout):
                 code = server.run_until_end_of(child)
         except KeyboardInterrupt:
-            view.ended = "interrupted by Ctrl-C"
+            view.ended = "interrupted by Ctrl-C" + _meanwhile(view)
             code = SIGNALLED + signal.SIGINT
         except TimeLimitReached:
-            view.ended = f"after {options.timeout:g} s, the limit of --timeout"
+            view.ended = f"after {options.timeout:g} s, the limit of --timeout" + _meanwhile(view)
             code = TIMED_OUT
     if reason := why_not_counted(command[0]) if not view.processes and not view.ended else stripped(command[0]):
         log.note(f"{Path(command[0]).name}: {reason}")
@@ -83,6 +85,11 @@ def serve(command: Sequence[str], options: Options, view: ProgramView | None = N
         if save.is_open:
             log.note(f"--save-launch {save.kernel}:{save.number}: {save.kernel} was launched {save.launches} times")
     return Outcome(code, view)
+
+
+def _meanwhile(view: ProgramView) -> str:
+    """ ", executing scale": what the end came into."""
+    return f", {view.running}" if view.running else ""
 
 
 def process_name(process: int) -> str:

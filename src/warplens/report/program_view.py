@@ -97,7 +97,7 @@ class ProgramView:
     checks      that were on; None without --check;  findings: what they found
     missing   CUDA functions that the program called and that are not provided;  notes: sentences on assumptions
     faults    of kernels, as they were reported;  ended: why the report ends before the program, "" if it does not
-    running   the kernel that is being executed, "" for none
+    running   what `warplens run` does just now, such as "executing scale"; "" for nothing
     """
 
     command: str

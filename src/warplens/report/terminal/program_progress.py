@@ -58,4 +58,4 @@ def line(view: ProgramView, running: str, seconds: float, seconds_of_it: float) 
     """ "warplens: 12 launches in 34 s; executing scale for 5 s"."""
     launches = f"{view.launches:,} launch{'es' * (view.launches != 1)}"
     text = f"warplens: {launches} in {count(round(seconds), 'second')}"
-    return visible(f"{text}; executing {running} for {seconds_of_it:.0f} s" if running else text)
+    return visible(f"{text}; {running} for {seconds_of_it:.0f} s" if running else text)
