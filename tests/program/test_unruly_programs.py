@@ -64,10 +64,10 @@ def test_a_kernel_that_takes_too_long_is_stopped(
     capfd: pytest.CaptureFixture[str], tmp_path: Path, registered: Path
 ) -> None:
     started = time.monotonic()
-    ran = run(capfd, tmp_path, registered, "endless", options=("--timeout", "1.5", "--budget", str(10**15)))
+    ran = run(capfd, tmp_path, registered, "endless", options=("--timeout", "2.5", "--budget", str(10**15)))
     assert ran.code == 124
     assert time.monotonic() - started < 6
-    assert ran.document["ended"] == "after 1.5 s, the limit of --timeout, executing endless"
+    assert ran.document["ended"] == "after 2.5 s, the limit of --timeout, executing endless"
 
 
 def test_processes_that_a_program_leaves_behind_are_ended(

@@ -109,9 +109,12 @@ class Device:
                 self.log.timed(self.process, notice.detail, notice.address, notice.nanoseconds)
 
     def load(self, image: bytes) -> Answer:
+        self.log.view.running = "loading the program's code"
         try:
             made = LoadedModule(image, self.gpu, self.arena)
+            self.log.view.running = ""
         except ImageError as error:
+            self.log.view.running = ""
             self.log.note(f"an image of the program cannot be loaded: {error}")
             return error.status, b""
         number = len(self.modules) + 1
@@ -170,12 +173,12 @@ class Device:
         if repeated is not None:
             self.log.repeated(self.process, repeated.number)
             return Status.SUCCESS, self._answers[repeated.number] + _list(repeated.touched)
+        self.log.view.running = f"executing {function.name}"
         memory, banks = self.arena.memory(), function.owner.banks(kernel.kernel)
         request = LaunchRequest(
             kernel.kernel, kernel.program, launch, message.parameters, memory, banks, self.gpu.multiprocessors,
             self.budget,
         )  # fmt: skip
-        self.log.view.running = f"executing {function.name}"
         try:
             counted = execute(request, threads=available_threads(), checks=self.log.check.kernel_checks)
         except (KernelFault, UnsupportedInstruction, CubinError) as error:
