@@ -107,7 +107,8 @@ def test_the_timeline_is_a_trace(capfd: pytest.CaptureFixture[str], tmp_path: Pa
     ran = run(capfd, tmp_path, registered, "streams", options=("--trace", str(trace)))
     content = json.loads(trace.read_text())
     named = {event["args"]["name"] for event in content["traceEvents"] if event["name"] == "thread_name"}
-    assert named == {"stream 16", "stream 17"}
+    assert len(named) == 2
+    assert all(name.startswith("stream ") for name in named)
     events = [event for event in content["traceEvents"] if event["ph"] == "X"]
     assert [(event["name"], event["cat"], event["args"]["bytes"]) for event in events] == [
         ("host to device", "copy", 1 << 24), ("device to host", "copy", 1 << 24),

@@ -21,9 +21,9 @@ ADD, IN, ZERO = Work(KERNEL, "add"), Work(COPY, "host to device"), Work(FILL, "f
 @pytest.fixture
 def timeline() -> Timeline:
     made = Timeline()
-    made.add(Track(7, 1), IN, 1000, 400, 4096)
+    made.add(Track(7, 0), IN, 1000, 400, 4096)
     made.add(Track(7, 16), ADD, 1200, 400)
-    made.add(Track(7, 1), ZERO, 1800, 200, 64)
+    made.add(Track(7, 0), ZERO, 1800, 200, 64)
     return made
 
 
@@ -83,6 +83,9 @@ def test_the_trace_begins_at_nothing(timeline: Timeline) -> None:
     events = [event for event in content["traceEvents"] if event["ph"] == "X"]
     assert events[1] == {"ph": "X", "pid": 7, "tid": 16, "name": "add", "cat": "kernel", "ts": 0.2, "dur": 0.4}
     assert [event["ts"] for event in events] == [0, 0.2, 0.8]
+    assert [Track(7, 3, 1).title, Track(7, 0, 1).title, Track(7, 0).title] == [
+        "stream 3 of GPU 1", "default stream of GPU 1", "default stream",
+    ]  # fmt: skip
     assert json.loads("".join(chrome_trace(Timeline(), {}, "")))["traceEvents"] == []
 
 

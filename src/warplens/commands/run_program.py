@@ -109,7 +109,7 @@ def raw_page(view: ProgramView, names: Sequence[str] | None) -> str:
         RawLaunch(
             launch.kernel, launch.launch, launch.arch, launch.metrics, number, launch.process,
             Path(view.processes.get(launch.process, "")).name,
-            DEFAULT_STREAM if launch.stream in (0, OUR_DEFAULT_STREAM) else launch.stream,
+            DEFAULT_STREAM if launch.stream == OUR_DEFAULT_STREAM else launch.stream,
         )
         for number, launch in enumerate(view.counted)
     ]  # fmt: skip

@@ -101,14 +101,14 @@ class LaunchLog:
         transfer.time_us += nanoseconds / 1000
         self._last[process] = Work(FILL if direction == FILLS else COPY, direction), size, None
 
-    def timed(self, process: int, stream: int, start: int, duration: int) -> None:
-        """When the last work of a process begins, and how long it takes."""
-        work, size, counted = self._last.pop(process, (None, 0, None))
+    def timed(self, track: Track, start: int, duration: int) -> None:
+        """When the last work of a process, on a stream, begins, and how long it takes."""
+        work, size, counted = self._last.pop(track.process, (None, 0, None))
         if work is None:  # a launch that faulted
             return
-        self.view.timeline.add(Track(process, stream), work, start, duration, size)
+        self.view.timeline.add(track, work, start, duration, size)
         if counted:
-            counted.stream = stream
+            counted.stream = track.stream
 
     def faulted(self, message: str, status: Status) -> None:
         self.view.faults.append(f"{message}\n  the program sees error {int(status)} from here on")

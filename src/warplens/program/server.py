@@ -20,11 +20,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from warplens.errors import WarplensError
-from warplens.program.child_process import nothing_left, start
 from warplens.program.device import Device, Options
 from warplens.program.device_attributes import LINK_OF, greeting
-from warplens.program.executable_file import stripped, why_not_counted
 from warplens.program.launch_log import LaunchLog
+from warplens.program.process.child_process import nothing_left, start
+from warplens.program.process.executable_file import stripped, why_not_counted
+from warplens.program.process.time_limit import TimeLimitReached, time_limit
+from warplens.program.process.vendor_libraries import DRIVER_TABLE, loaded, sentence
 from warplens.program.protocol import (
     API_ERROR,
     CHECKS,
@@ -38,8 +40,6 @@ from warplens.program.protocol import (
     receive,
 )
 from warplens.program.shim_library import library
-from warplens.program.time_limit import TimeLimitReached, time_limit
-from warplens.program.vendor_libraries import DRIVER_TABLE, loaded, sentence
 from warplens.report.program_view import ProgramView
 
 SIGNALLED = 128  # a shell adds this to the signal that ended a program

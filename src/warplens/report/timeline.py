@@ -13,19 +13,26 @@ from numpy.typing import NDArray
 
 KERNEL, COPY, FILL = "kernel", "copy", "fill"
 KINDS = (KERNEL, COPY, FILL)
-DEFAULT_STREAM = 1  # its number in the library (shim/stream.c)
+DEFAULT_STREAM = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Track:
-    """Track: a stream of a process."""
+    """Track: a stream of a process, on one of its GPUs."""
 
     process: int
     stream: int
+    device: int = 0
 
     @property
     def title(self) -> str:
-        return "default stream" if self.stream == DEFAULT_STREAM else f"stream {self.stream}"
+        name = "default stream" if self.stream == DEFAULT_STREAM else f"stream {self.stream}"
+        return f"{name} of GPU {self.device}" if self.device else name
+
+    @property
+    def number(self) -> int:
+        """Of all streams of the process; those of GPUs have different ones, but for the default streams."""
+        return self.stream or self.device << 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,16 +149,16 @@ def chrome_trace(timeline: Timeline, process_names: dict[int, str], purpose: str
         for process, name in process_names.items()
     ]
     for track in timeline.tracks:
-        place = {"ph": "M", "pid": track.process, "tid": track.stream}
+        place = {"ph": "M", "pid": track.process, "tid": track.number}
         lines.append({**place, "name": "thread_name", "args": {"name": track.title}})
-        lines.append({**place, "name": "thread_sort_index", "args": {"sort_index": track.stream}})
+        lines.append({**place, "name": "thread_sort_index", "args": {"sort_index": track.number}})
     yield ",\n".join(json.dumps(line) for line in lines)
     begin = timeline.begin
     columns = (timeline.track, timeline.work, timeline.start, timeline.duration, timeline.size)
     for number, work, start, duration, size in zip(*columns, strict=True):
         track, done = timeline.tracks[number], timeline.works[work]
         event: dict[str, object] = {
-            "ph": "X", "pid": track.process, "tid": track.stream, "name": done.name, "cat": done.kind,
+            "ph": "X", "pid": track.process, "tid": track.number, "name": done.name, "cat": done.kind,
             "ts": (start - begin) / 1000, "dur": duration / 1000,
         }  # fmt: skip
         if size:

@@ -10,7 +10,7 @@ static enum copy_kind kind_of(const void *to, const void *from) {
 }
 
 /* Managed memory is both. */
-static int on_device(const void *pointer) {
+static int is_device_memory(const void *pointer) {
     struct block *block = block_of((uint64_t)pointer, 1);
     return block && (block->kind == DEVICE_MEMORY || block->kind == MODULE_MEMORY);
 }
@@ -67,7 +67,8 @@ CUresult copy_rows(const struct rows *r, enum copy_kind kind, CUstream stream, i
     enum copy_kind found = kind_of(r->to, r->from);
     int to_device = kind == HOST_TO_DEVICE || kind == DEVICE_TO_DEVICE;
     int from_device = kind == DEVICE_TO_HOST || kind == DEVICE_TO_DEVICE;
-    if (gpu.checks && kind != ANY_KIND && kind != found && (on_device(r->to) != to_device || on_device(r->from) != from_device))
+    int misused = is_device_memory(r->to) != to_device || is_device_memory(r->from) != from_device;
+    if (gpu.checks && misused && kind != ANY_KIND && kind != found)
         notify(MISUSED, kind, 0, found, 0);
     if (kind != ANY_KIND && ((to_device && !in_arena(r->to)) || (from_device && !in_arena(r->from))))
         return INVALID_VALUE;

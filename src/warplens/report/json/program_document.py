@@ -42,7 +42,12 @@ def document(view: ProgramView, exit_code: int, names: Sequence[str] | None = No
             "span_us": number((timeline.end - timeline.begin) / 1000),
             "busy_us": number(timeline.busy() / 1000),
             "streams": [
-                {"process": track.process, "stream": track.stream, "busy_us": number(timeline.busy_on(place) / 1000)}
+                {
+                    "process": track.process,
+                    "gpu": track.device,
+                    "stream": track.stream,
+                    "busy_us": number(timeline.busy_on(place) / 1000),
+                }
                 for place, track in enumerate(timeline.tracks)
             ],
         },

@@ -22,7 +22,7 @@ def show(timeline: Timeline, process_names: dict[int, str], out: Console) -> Non
     if not span:
         return
     tracks = sorted(range(len(timeline.tracks)), key=lambda n: -timeline.busy_on(n))[:MOST_ROWS]
-    tracks.sort(key=lambda n: (timeline.tracks[n].process, timeline.tracks[n].stream))
+    tracks.sort(key=lambda n: (timeline.tracks[n].process, timeline.tracks[n].number))
     several = len({timeline.tracks[n].process for n in tracks}) > 1
     titles = [_title(timeline, n, process_names if several else {}) for n in tracks]
     shares = [percent(timeline.busy_on(n) / span) for n in tracks]

@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from warplens.errors import UsageError
-from warplens.program.executable_file import why_not_started
+from warplens.program.process.executable_file import why_not_started
 from warplens.program.shim_library import NAMES
 
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER, PR_GET_CHILD_SUBREAPER = 1, 36, 37
