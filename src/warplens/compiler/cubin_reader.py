@@ -191,6 +191,7 @@ class _CubinReader:
             lines=lines_of(table, len(code) // INSTRUCTION_BYTES),
             branch_targets=own.branch_targets,
             externs=tuple(self.symbols[number].name for number in own.externs),
+            symbol=symbol.number,
         )
 
     def _shared_bytes(self, kernel: str) -> int:

@@ -62,6 +62,7 @@ class Kernel:
     cluster         size in blocks of the clusters that the kernel demands (__cluster_dims__), else (1, 1, 1)
     branch_targets  offset of an indirect branch -> its target offsets, where the assembler lists them
     externs         functions it calls that are not in the cubin: the driver's
+    symbol          its number in the cubin's symbol table; 0 where that is not known
     """
 
     name: str
@@ -81,6 +82,7 @@ class Kernel:
     cluster: tuple[int, int, int] = (1, 1, 1)
     branch_targets: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
     externs: tuple[str, ...] = ()
+    symbol: int = 0
 
     def __repr__(self) -> str:
         return f"<Kernel {self.name} for {self.arch}: {len(self.code) // 16} instructions, {self.registers} registers>"

@@ -10,6 +10,7 @@ import mmap
 import os
 from collections import deque
 from collections.abc import Sequence
+from ctypes import Array, memmove, sizeof
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 from warplens.emulator import DeviceMemory
 from warplens.emulator.memory.buffer_pool import BUFFER_POOL, address
 from warplens.emulator.memory.device_memory import Allocation
+from warplens.emulator.state.structs import BufferRange
 from warplens.errors import UsageError
 
 BASE = 0x2000_0000_0000  # in the program, and of device addresses
@@ -28,6 +30,7 @@ LAUNCH = BYTES - (2 << 30)
 GRANULARITY = 512
 MOST_FREED = 4096  # blocks that are remembered, for messages
 LOWEST = 1 << 16  # no host maps memory below
+WORD_BYTES = 8
 
 ALLOCATED, PINNED, MANAGED, VARIABLES = 1, 2, 3, 4  # kinds of blocks, as in shim/device.h
 
@@ -52,6 +55,7 @@ class Arena:
         self.unwritten: set[int] = set()  # blocks of device memory that nothing has written
         self.freed: deque[Allocation] = deque(maxlen=MOST_FREED)
         self._sorted: list[Allocation] | None = None
+        self._ranges: NDArray[np.uint64] | None = None
         self._top = BASE + MODULES
         self._count = 0
 
@@ -72,7 +76,7 @@ class Arena:
         self.kinds[place], self.sizes[place] = kind, size
         if kind == ALLOCATED:
             self.unwritten.add(place)
-        self._sorted = None
+        self._sorted = self._ranges = None
 
     def remove(self, place: int) -> None:
         if (block := self.blocks.pop(place, None)) is not None:
@@ -80,7 +84,7 @@ class Arena:
                 self.freed.append(block)
             del self.sizes[place]
             self.unwritten.discard(place)
-            self._sorted = None
+            self._sorted = self._ranges = None
 
     def place_variables(self, content: NDArray[np.uint8], name: str) -> int:
         """The address of a module's variables, which begin with this content."""
@@ -99,9 +103,30 @@ class Arena:
             self._sorted = [self.blocks[place] for place in sorted(self.blocks)]
         return self._sorted
 
+    @property
+    def ranges(self) -> NDArray[np.uint64]:
+        """BufferRanges of the allocations, as words: made once for many launches."""
+        if self._ranges is None:
+            self._ranges = ranges_of(self.allocations)
+        return self._ranges
+
     def memory(self) -> ArenaMemory:
         """Device memory for one launch."""
-        return ArenaMemory(self.allocations, self.freed)
+        return ArenaMemory(self.allocations, self.ranges, self.freed)
+
+
+def ranges_of(found: Sequence[Allocation]) -> NDArray[np.uint64]:
+    """BufferRanges of allocations, as words."""
+    ranges = np.zeros((len(found), sizeof(BufferRange) // WORD_BYTES), np.uint64)
+    places = np.array([block.address for block in found], np.uint64)
+    ranges[:, _column("low")] = places
+    ranges[:, _column("high")] = places + np.array([block.size for block in found], np.uint64)
+    ranges[:, _column("delta")] = np.array([block.start for block in found], np.uint64) - places
+    return ranges
+
+
+def _column(field: str) -> int:
+    return int(getattr(BufferRange, field).offset) // WORD_BYTES
 
 
 class ArenaMemory(DeviceMemory):
@@ -110,10 +135,14 @@ class ArenaMemory(DeviceMemory):
     Where a rerun writes, each allocation has memory of its own, so that the program's stays as it is.
     """
 
-    def __init__(self, allocations: Sequence[Allocation], freed: Sequence[Allocation] = ()) -> None:
+    def __init__(
+        self, allocations: Sequence[Allocation], ranges: NDArray[np.uint64], freed: Sequence[Allocation] = ()
+    ) -> None:  # fmt: skip
         super().__init__()
         self.freed = freed
         self.allocations = list(allocations)
+        self._ranges = ranges
+        self._moved: set[int] = set()  # allocations whose content is not in the arena
         self.top = BASE + LAUNCH
         self._pieces: dict[int, NDArray[np.uint8]] = {}  # by device address
 
@@ -131,8 +160,29 @@ class ArenaMemory(DeviceMemory):
             return "not an address of the GPU's memory: a host pointer that was given to the kernel?"
         return ""
 
+    @property
+    def in_use(self) -> list[Allocation]:
+        """Those that it has touched: a program may have thousands of others."""
+        return [self.allocations[n] for n in sorted(self.read | self.written)]
+
     def _may_stay(self, allocation: Allocation) -> bool:
         return allocation.address < BASE + LAUNCH
+
+    def _unplaced(self) -> list[int]:
+        """Those of the launch itself."""
+        return [n for n in range(len(self._ranges), len(self.allocations)) if n not in self.own]
+
+    def again(self, whole: bool = True) -> None:
+        super().again(whole)
+        self._moved |= self.written & self.read
+
+    def describe_all(self, entries: Array[BufferRange]) -> None:
+        count = len(self._ranges)
+        memmove(entries, self._ranges.ctypes.data, self._ranges.nbytes)
+        for number in {*self.own, *self.kept, *self._moved, *range(count, len(self.allocations))}:
+            allocation, entry = self.allocations[number], entries[number]
+            entry.low, entry.high, entry.touched = allocation.address, allocation.address + allocation.size, 0
+            self.describe(number, entry)
 
     def _have_room(self) -> None:
         """Each allocation has its own piece."""

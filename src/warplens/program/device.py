@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from warplens.control_characters import visible
-from warplens.core.launch import Launch
 from warplens.counters.occupancy import occupancy
 from warplens.emulator import DEFAULT_BUDGET, LaunchRequest, available_threads
 from warplens.emulator import run as execute
@@ -30,7 +29,7 @@ from warplens.program.protocol import (
     Status,
 )  # fmt: skip
 from warplens.program.saved_launch import SaveRequest, save
-from warplens.program.time_prediction import TimePredictor
+from warplens.program.time_prediction import MOST, TimePredictor
 from warplens.report.program_view import SavedFile
 from warplens.report.timeline import Track
 from warplens.run import Run
@@ -54,6 +53,7 @@ class Options:
     """Options: how a program is run.
 
     real_time   its clocks stay real;  budget: instructions that a warp may execute
+    memo        launches that repeat others are answered from memory
     selection   which launches are counted;  saves: which are written to files;  checks: of --check
     timeout     seconds after which the program is ended
     """
@@ -61,6 +61,7 @@ class Options:
     gpu: Machine
     real_time: bool = False
     budget: int = DEFAULT_BUDGET
+    memo: bool = True
     selection: LaunchSelection = field(default_factory=LaunchSelection)
     timeout: float | None = None
     saves: tuple[SaveRequest, ...] = ()
@@ -75,7 +76,7 @@ class Device:
         self.gpu, self.budget, self.log = options.gpu, options.budget, log
         self.arena = Arena(1) if log.check.on else Arena()
         self.predictor = TimePredictor(options.gpu)
-        self.memo = LaunchMemo(self.arena)
+        self.memo = LaunchMemo(self.arena, options.memo)
         self._answers: dict[int, bytes] = {}  # by number in the log
         self.modules: dict[int, LoadedModule] = {}
         self.functions: dict[int, LoadedFunction] = {}
@@ -102,6 +103,8 @@ class Device:
             case NoticeKind.WRITTEN:
                 self.arena.unwritten.discard(notice.address)
                 self.memo.changed(notice.address)
+            case NoticeKind.FILLED:
+                self.memo.filled(notice.address, notice.size, notice.nanoseconds, notice.detail)
             case NoticeKind.REPEATED:
                 self.log.repeated(self.process, notice.detail)
             case NoticeKind.COPIED if notice.detail in COPIES:
@@ -159,16 +162,15 @@ class Device:
     def launch(self, message: LaunchMessage) -> Answer:
         """Executes and times a launch.  A fault is none of the launch itself: it is told to the calls that follow."""
         function = self.functions[message.function]
-        launch = Launch(message.grid, message.block, message.shared, message.cooperative)
         try:
-            kernel = function.in_clusters(message.cluster)
-            kernel.check(launch, self.gpu)
+            configuration = function.configuration(message, self.gpu)
         except UsageError as error:
             self.log.note(f"a launch was refused: {error}")
             return (Status.TOO_LARGE if message.cooperative else Status.INVALID_CONFIGURATION), b""
         if self.banned:
             return Status.SUCCESS, LAUNCHED.pack(0, 0.0, 0, 0, 0, 0)
-        key = message.function, message.cluster, launch, message.parameters
+        kernel, launch = configuration.kernel, configuration.launch
+        key = configuration, message.parameters
         wanted = [save for save in self.saves if save.next(function.name)]
         before = self.memo.before(key)
         repeated = None if wanted else self.memo.repeat(key, before)
@@ -196,16 +198,16 @@ class Device:
         self.log.check.launched(function.name, counted.hazards)
         self.log.check.read_unwritten(function.name, self.arena, touched)
         self.log.view.running = f"predicting the time of {function.name}"
-        time = self.predictor.time(run, function)
+        time = self.predictor.time(run, configuration)
         self.log.view.running = ""
+        if time.in_proportion:
+            self.log.note(f"{function.name}: launches beyond {MOST} different ones last in proportion to instructions")
         memory.release()
         number = self.log.launched(self.process, function.name, run, time)
         pure = not kernel.kernel.externs and self.memo.may_remember(touched)
         self.memo.learn(key, before if pure else None, touched, number)
-        resident = run.occupancy.blocks * self.gpu.multiprocessors
-        share = min(1.0, launch.blocks / resident) if resident else 1.0
         repeatable = pure and touched.idempotent and not self._to_be_saved(function.name)
-        head = LAUNCHED.pack(round(time.time_us * 1000), share, 0, number, repeatable, len(touched.all))
+        head = LAUNCHED.pack(round(time.time_us * 1000), configuration.share, 0, number, repeatable, len(touched.all))
         if pure:
             self._answers[number] = head
         return Status.SUCCESS, head + _list(touched) + counted.printed.encode()

@@ -95,7 +95,9 @@ class LaunchLog:
         self._last[process] = Work(KERNEL, group.kernel), 0, counted
 
     def copied(self, process: int, direction: str, size: int, nanoseconds: int) -> None:
-        transfer = self.view.transfers.setdefault(direction, Transfer())
+        transfer = self.view.transfers.get(direction)
+        if transfer is None:
+            transfer = self.view.transfers[direction] = Transfer()
         transfer.copies += 1
         transfer.size += size
         transfer.time_us += nanoseconds / 1000

@@ -33,7 +33,7 @@ from warplens.emulator.memory.device_memory import Allocation, DeviceMemory
 from warplens.errors import CubinError, UsageError
 from warplens.kernel import LaunchableKernel, Progress
 from warplens.machine import Machine
-from warplens.program.arena import Arena
+from warplens.program.arena import ArenaMemory, ranges_of
 from warplens.run import Run
 
 FORMAT, VERSION = "warplens launch", 1
@@ -156,11 +156,7 @@ class SavedLaunch:
             if kept is not None:
                 data[:] = kept
             made.append(Allocation(entry["name"], entry["address"], entry["size"], data, address(data)))
-        arena = Arena(granularity=1)
-        memory = arena.memory()
-        memory.allocations += made
-        arena.close()
-        return memory
+        return ArenaMemory(made, ranges_of(made))
 
     def run(self, host: RunOptions = USUAL, progress: Progress | None = None, check: tuple[str, ...] = ()) -> Run:
         """Executes it.  UsageError where the GPU refuses it, KernelFault from the kernel itself."""

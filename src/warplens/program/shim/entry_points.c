@@ -16,6 +16,7 @@ static const struct {
     {"cuCtxCreate_v4", 12050},           {"cuCtxCreate_v2", 3020},          {"cuEventElapsedTime_v2", 12080},
     {"cuMemAdvise_v2", 12020},           {"cuMemPrefetchAsync_v2", 12020},  {"cuDeviceGetUuid_v2", 11040},
     {"cuDevicePrimaryCtxRelease_v2", 11000}, {"cuGetProcAddress_v2", 12000},
+    {"cuCtxGetDevice_v2", 13000},        {"cuCtxSynchronize_v2", 13000},
 };
 
 static int began(const char *name) {

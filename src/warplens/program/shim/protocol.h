@@ -12,7 +12,7 @@ enum operation { HELLO = 1, NOTICES, LOAD, FUNCTION, GLOBAL, LAUNCH, OCCUPANCY, 
    `bytes` twice its GPU, and 1 where the stream is the default one.
    MISUSED: a copy whose direction, `detail`, is not that of its pointers, which is `bytes`.
    UNSYNCHRONIZED: a block that the host has touched before it waited for the work that writes it. */
-enum notice_kind { ALLOCATED = 1, FREED, WRITTEN, COPIED, REPEATED, TIMED = 32, MISUSED, UNSYNCHRONIZED };
+enum notice_kind { ALLOCATED = 1, FREED, WRITTEN, COPIED, REPEATED, TIMED = 32, MISUSED, UNSYNCHRONIZED, FILLED = 48 };
 
 enum { ATTRIBUTES = 160 };
 
