@@ -18,12 +18,16 @@ from warplens.report.timeline import COPY, FILL, KERNEL, KINDS, Timeline, Track,
 ADD, IN, ZERO = Work(KERNEL, "add"), Work(COPY, "host to device"), Work(FILL, "fill")
 
 
+def add(timeline: Timeline, track: Track, work: Work, start: int, duration: int, size: int = 0) -> None:
+    timeline.add(timeline.number_of_track(track), timeline.number_of_work(work), start, duration, size)
+
+
 @pytest.fixture
 def timeline() -> Timeline:
     made = Timeline()
-    made.add(Track(7, 0), IN, 1000, 400, 4096)
-    made.add(Track(7, 16), ADD, 1200, 400)
-    made.add(Track(7, 0), ZERO, 1800, 200, 64)
+    add(made, Track(7, 0), IN, 1000, 400, 4096)
+    add(made, Track(7, 16), ADD, 1200, 400)
+    add(made, Track(7, 0), ZERO, 1800, 200, 64)
     return made
 
 
@@ -40,9 +44,9 @@ def test_buckets_hold_all_of_the_time() -> None:
     made, plain = Timeline(), np.zeros((len(KINDS), 1000), int)
     for start in range(0, 1000, 40):
         work, length = (ADD, IN, ZERO)[random.integers(3)], int(random.integers(1, 41))
-        made.add(Track(1, 1), work, 5000 + start, length)
+        add(made, Track(1, 1), work, 5000 + start, length)
         plain[KINDS.index(work.kind), start : start + length] = 1
-    made.add(Track(1, 2), ADD, 5999, 1)  # up to the end
+    add(made, Track(1, 2), ADD, 5999, 1)  # up to the end
     for count in (1, 8, 50):
         expected = plain.reshape(len(KINDS), count, -1).sum(axis=2)
         np.testing.assert_allclose(made.buckets(0, count), expected, atol=1e-6)
@@ -66,7 +70,7 @@ def test_the_chart_shows_streams_over_time(timeline: Timeline) -> None:
 def test_many_streams_are_cut_and_counted() -> None:
     made, out = Timeline(), io.StringIO()
     for stream in range(40):
-        made.add(Track(1 + stream % 2, stream), ADD, 10 * stream, 10 + stream)
+        add(made, Track(1 + stream % 2, stream), ADD, 10 * stream, 10 + stream)
     timeline_chart.show(made, {1: "one", 2: "two"}, Console(file=out, width=100))
     lines = out.getvalue().splitlines()
     assert "28 more streams: --trace F writes all" in lines[2]

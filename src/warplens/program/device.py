@@ -31,7 +31,6 @@ from warplens.program.protocol import (
 from warplens.program.saved_launch import SaveRequest, save
 from warplens.program.time_prediction import MOST, TimePredictor
 from warplens.report.program_view import SavedFile
-from warplens.report.timeline import Track
 from warplens.run import Run
 
 FAULTS = {
@@ -110,8 +109,8 @@ class Device:
             case NoticeKind.COPIED if notice.detail in COPIES:
                 self.log.copied(self.process, COPIES[notice.detail], notice.size, notice.nanoseconds)
             case NoticeKind.TIMED:
-                track = Track(self.process, 0 if notice.size & 1 else notice.detail, notice.size >> 1)
-                self.log.timed(track, notice.address, notice.nanoseconds)
+                place = self.process, 0 if notice.size & 1 else notice.detail, notice.size >> 1
+                self.log.timed(place, notice.address, notice.nanoseconds)
 
     def load(self, image: bytes) -> Answer:
         self.log.view.running = "loading the program's code"

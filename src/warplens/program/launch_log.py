@@ -30,6 +30,7 @@ class Executed:
     time: LaunchTime
     metrics: Mapping[str, Metric]
     view: LaunchView | None
+    work: int  # of the timeline
 
 
 class LaunchLog:
@@ -44,8 +45,11 @@ class LaunchLog:
         self._groups: dict[tuple[str, Launch], LaunchGroup] = {}
         self._executed: list[Executed] = []
         self._launches = 0
+        self._first_alone = self.selector.selection == LaunchSelection()
+        self._copies: dict[str, int] = {}  # by direction: of the timeline
+        self._tracks: dict[tuple[int, int, int], int] = {}  # process, stream, device: of the timeline
         # By process, until its time is known: the last work, its bytes, and the launch if it was counted.
-        self._last: dict[int, tuple[Work, int, SelectedLaunch | None]] = {}
+        self._last: dict[int, tuple[int, int, SelectedLaunch | None]] = {}
 
     def connected(self, process: int, name: str) -> None:
         self.view.processes[process] = name
@@ -64,7 +68,8 @@ class LaunchLog:
             metrics = {**run.metrics, **time.metrics}
             if group.first is None:
                 view = self._view(run, time, process)
-        self._executed.append(Executed(group, run.kernel.arch, time, metrics, view))
+        work = self.view.timeline.number_of_work(Work(KERNEL, kernel))
+        self._executed.append(Executed(group, run.kernel.arch, time, metrics, view, work))
         self.repeated(process, len(self._executed) - 1)
         return len(self._executed) - 1
 
@@ -86,13 +91,14 @@ class LaunchLog:
         group.low_us += time.low_us
         group.high_us += time.high_us
         counted = None
-        if self.selector.select(group.kernel, group.launch):
+        known = self._first_alone and group.metrics  # so that none is counted any more
+        if not known and self.selector.select(group.kernel, group.launch):
             counted = SelectedLaunch(self._launches, group.kernel, group.launch, done.arch, process, done.metrics)
             self.view.counted.append(counted)
             if group.first is None:
                 group.first, group.metrics = done.view, done.metrics
         self._launches += 1
-        self._last[process] = Work(KERNEL, group.kernel), 0, counted
+        self._last[process] = done.work, 0, counted
 
     def copied(self, process: int, direction: str, size: int, nanoseconds: int) -> None:
         transfer = self.view.transfers.get(direction)
@@ -101,16 +107,23 @@ class LaunchLog:
         transfer.copies += 1
         transfer.size += size
         transfer.time_us += nanoseconds / 1000
-        self._last[process] = Work(FILL if direction == FILLS else COPY, direction), size, None
+        work = self._copies.get(direction)
+        if work is None:
+            made = Work(FILL if direction == FILLS else COPY, direction)
+            work = self._copies[direction] = self.view.timeline.number_of_work(made)
+        self._last[process] = work, size, None
 
-    def timed(self, track: Track, start: int, duration: int) -> None:
-        """When the last work of a process, on a stream, begins, and how long it takes."""
-        work, size, counted = self._last.pop(track.process, (None, 0, None))
+    def timed(self, place: tuple[int, int, int], start: int, duration: int) -> None:
+        """When the last work of a process begins, and how long it takes; place: process, stream, GPU."""
+        work, size, counted = self._last.pop(place[0], (None, 0, None))
         if work is None:  # a launch that faulted
             return
+        track = self._tracks.get(place)
+        if track is None:
+            track = self._tracks[place] = self.view.timeline.number_of_track(Track(*place))
         self.view.timeline.add(track, work, start, duration, size)
         if counted:
-            counted.stream = track.stream
+            counted.stream = place[1]
 
     def faulted(self, message: str, status: Status) -> None:
         self.view.faults.append(f"{message}\n  the program sees error {int(status)} from here on")

@@ -64,15 +64,24 @@ class Timeline:
     def __len__(self) -> int:
         return len(self.start)
 
-    def add(self, track: Track, work: Work, start: int, duration: int, size: int = 0) -> None:
+    def number_of_track(self, track: Track) -> int:
+        """Its place in `tracks`."""
         if track not in self._numbers:
             self._numbers[track] = len(self.tracks)
             self.tracks.append(track)
+        return self._numbers[track]
+
+    def number_of_work(self, work: Work) -> int:
+        """Its place in `works`."""
         if work not in self._numbers:
             self._numbers[work] = len(self.works)
             self.works.append(work)
-        self.track.append(self._numbers[track])
-        self.work.append(self._numbers[work])
+        return self._numbers[work]
+
+    def add(self, track: int, work: int, start: int, duration: int, size: int = 0) -> None:
+        """By numbers: a program may launch often."""
+        self.track.append(track)
+        self.work.append(work)
         self.start.append(start)
         self.duration.append(duration)
         self.size.append(size)
