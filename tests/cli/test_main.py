@@ -116,7 +116,7 @@ def test_html_that_cannot_be_written(tmp_path: Path, capsys: pytest.CaptureFixtu
 
 REFUSED = [
     (["gpus", "--numbers", "h300"], "error: no GPU 'h300' is known, only a10, a100"),
-    (["explain"], "Missing argument 'FILE'"),
+    (["explain"], "explain takes a FILE, or --from with one"),
     (["explain", COPY, "--frob"], "No such option"),
     (["frob"], "No such command 'frob'"),
     (["explain", "gone.cu"], "error: no such file: gone.cu\n"),

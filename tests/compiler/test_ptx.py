@@ -11,7 +11,6 @@ from cuda.bindings import nvrtc
 
 import warplens
 from warplens.cli.main import main
-from warplens.commands.target import Flags, targets
 from warplens.compiler import ptx
 from warplens.errors import CompileError, UsageError
 
@@ -66,12 +65,6 @@ def test_ptx_is_explained_with_the_lines_of_its_source(file, capsys):
     said = capsys.readouterr().out
     assert f"ptxas {version(ptx.PACKAGE)}" in " ".join(said.split())
     assert "if (i < n) y[i] = a * x[i]" in said
-
-
-def test_a_guess_knows_floats_from_integers(file):
-    (target,) = targets(str(file), Flags(guess=True))
-    assert [np.asarray(value).dtype.kind for value in target.values()] == ["u", "u", "f", "i"]
-    target.run()
 
 
 def test_what_is_no_ptx_or_for_another_gpu_is_said(file, text, capsys):

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import importlib.metadata
+import os
+import shutil
 import stat
+import subprocess
 from pathlib import Path
 
 import pytest
 
+from warplens.cli.main import main
 from warplens.errors import CompileError, UsageError
+from warplens.program import nvcc_toolchain
 from warplens.program.nvcc_build import executable
 
 STANDS_IN = """#!/bin/sh
@@ -63,3 +69,128 @@ def test_what_is_missing_or_refused_is_said(compilers: Path, monkeypatch: pytest
     monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(UsageError, match=r"install g\+\+"), executable(["main.cu"], "sm_90", []):
         pass
+
+
+def calls(folder: Path) -> list[str]:
+    return (folder / "calls").read_text().splitlines()
+
+
+def test_build_passes_on_what_is_not_its_own(compilers: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (compilers / "util.cpp").write_text("int util")
+    (compilers / "more.a").write_text("an archive")
+    words = ["-Iinclude", "-I", "more", "-DN=4", "-rdc=true", "-O2", "-std=c++17", "-lm", "-Xcompiler", "-Wall,-o3"]
+    command = ["build", "main.cu", *words[:4], "-o", "app", "more.a", *words[4:], "util.cpp", "--gpu", "a100"]
+    assert main(command) == 0
+    said = capfd.readouterr()
+    assert said.err == "app: for sm_80; run it with `warplens run -- ./app`\n"
+    (built,) = (call for call in calls(compilers) if " -o " in call)
+    assert built.startswith(f"-arch=sm_80 -lineinfo {' '.join(words)} -o ")
+    assert built.endswith("program main.cu more.a util.cpp")
+    assert sum("-MM" in call for call in calls(compilers)) == 2
+    assert (compilers / "app").stat().st_mode & stat.S_IXUSR
+    (compilers / "more.a").write_text("another archive")
+    assert main(command) == 0
+    assert sum(" -o " in call for call in calls(compilers)) == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "arch"),
+    [
+        (("--arch", "sm_120"), "-arch=sm_120 -lineinfo"),
+        (("--arch=sm_75",), "-arch=sm_75 -lineinfo"),
+        (("-arch=sm_80",), "-lineinfo -arch=sm_80"),
+        (("-gencode", "arch=compute_90,code=sm_90"), "-lineinfo -gencode arch=compute_90,code=sm_90"),
+        ((), "-arch=sm_90 -lineinfo"),
+    ],
+)
+def test_the_architecture_is_named_once(
+    compilers: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], arch: str
+) -> None:
+    monkeypatch.setenv("WARPLENS_GPU", "h200")
+    assert main(["build", "main.cu", *words, "--output", "app"]) == 0
+    assert calls(compilers)[-1].startswith(f"{arch} -o")
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("main.cpp",), "build takes .cu files"),
+        (("main.cu", "--arch", "sm_1"), "unknown architecture 'sm_1'"),
+        (("main.cu", "--arch", "sm_90", "--gpu", "t4"), "--gpu and --arch both name an architecture"),
+        (("main.cu", "-o", "/nowhere/at/all"), "/nowhere/at"),
+        (("gone.cu",), "no such file: gone.cu"),
+        ((), "Missing argument"),
+    ],
+)
+def test_wrong_words_of_build(
+    compilers: Path, capfd: pytest.CaptureFixture[str], words: tuple[str, ...], says: str
+) -> None:
+    assert main(["build", *words]) == 2
+    assert says in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("output", "says"),
+    [
+        ("main.cu:1:10: fatal error: helper.h: No such file or directory", "helper.h is in none of the folders"),
+        ("ptxas fatal   : Unresolved extern function 'f'", "add -rdc=true, and all files"),
+        ("/usr/bin/ld: cannot find -lmine: No such file", "the library libmine is in none of the folders"),
+        ("undefined reference to `cublasCreate_v2'", "cublas is a library of NVIDIA that is not among the wheels"),
+    ],
+)
+def test_what_nvcc_says_is_explained(compilers: Path, output: str, says: str) -> None:
+    (compilers / "nvcc").write_text(f"#!/bin/sh\n[ $1 = --version ] && exit\ncat <<'END'\n{output}\nEND\nexit 1\n")
+    with pytest.raises(CompileError) as refused, executable(["main.cu"], "sm_90", []):
+        pass
+    assert output in str(refused.value)
+    assert says in str(refused.value).splitlines()[-1]
+
+
+def test_parts_of_the_wheels_that_are_missing_are_named(
+    compilers: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the files of all parts in a folder, and without one or another."""
+    (compilers / "nvcc").unlink()
+    (compilers / "g++").rename(compilers / "clang++")
+    monkeypatch.setenv("PATH", str(compilers))
+    root = tmp_path / "cu13"
+    for part in ("bin/nvcc", *(part for part, _ in nvcc_toolchain.PARTS)):
+        (root / part).parent.mkdir(parents=True, exist_ok=True)
+        (root / part).touch()
+    monkeypatch.setattr(nvcc_toolchain, "program_of", lambda package, name: (root / "bin/nvcc", "13.0.88"))
+    monkeypatch.setattr(nvcc_toolchain, "version", lambda package: "13.0.42")
+    assert nvcc_toolchain.nvcc_command() == [str(root / "bin/nvcc"), f"-L{root}/lib", "-ccbin", "clang++"]
+    (root / "lib/libcudart_static.a").unlink()
+    (root / "bin/crt").unlink()
+    missing = r'pip install "nvidia-cuda-crt==13.0.\*" "nvidia-cuda-runtime==13.0.\*"$'
+    with pytest.raises(UsageError, match=missing):
+        nvcc_toolchain.nvcc_command()
+
+    def absent(package: str) -> str:
+        raise importlib.metadata.PackageNotFoundError(package)
+
+    for found in (absent, lambda package: "13.5.37"):
+        monkeypatch.setattr(nvcc_toolchain, "version", found)
+        with pytest.raises(UsageError, match=r'"nvidia-nvvm==13.0.\*"$'):
+            nvcc_toolchain.nvcc_command()
+    monkeypatch.setattr(nvcc_toolchain, "program_of", lambda package, name: None)
+    with pytest.raises(UsageError, match=r'pip install "warplens\[build\]"'):
+        nvcc_toolchain.nvcc_command()
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not (shutil.which("nvcc") and shutil.which("g++")), reason="needs nvcc and g++")
+def test_files_with_separate_device_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "three.h").write_text("#define THREE 3\n")
+    (tmp_path / "seven.cpp").write_text("int seven() { return SEVEN; }\n")
+    (tmp_path / "twice.cu").write_text("__device__ int twice(int x) { return 2 * x; }\n")
+    (tmp_path / "main.cu").write_text("""#include "three.h"
+    int seven();
+    extern __device__ int twice(int x);
+    __global__ void k(int *x, int n) { *x = twice(n) + THREE; }
+    int main(int count, char **) { if (count > 9) k<<<1, 1>>>(nullptr, 1); return seven(); }""")
+    words = ["main.cu", "twice.cu", "seven.cpp", "-I", "folder", "-DSEVEN=7", "-rdc=true", "-o", "app"]
+    assert main(["build", *words, "--gpu", "h200"]) == 0
+    assert subprocess.run([os.path.abspath("app")], check=False).returncode == 7

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -13,8 +14,8 @@ from warplens.errors import UsageError, WarplensError
 from warplens.system.atomic_write import check_place
 
 if TYPE_CHECKING:
-    from warplens.commands.explain import ExplainRequest
-    from warplens.commands.target import Target
+    from warplens.commands.explain import Explained, ExplainRequest
+    from warplens.commands.target import Flags
     from warplens.core.hazard import Hazard
     from warplens.run import Run
 
@@ -41,13 +42,44 @@ class Output:
             raise UsageError("--html has all metrics: use --metrics without it, or with --csv or --json")
 
 
-def on_one(found: Sequence[Sequence[Target]], wish: ExplainRequest, output: Output) -> bool:
+def explained(
+    file: str | None, saved: str | None, flags: Flags, what_if: Sequence[str]
+) -> Sequence[Sequence[Explained]]:  # fmt: skip
+    """The kernels of FILE, or the launches of --from, each on all the GPUs that are named."""
+    from warplens.commands.explain import kernels
+    from warplens.commands.saved_launches import saved_launches
+
+    return saved_launches(saved, flags) if saved else kernels(file or "", flags, what_if)
+
+
+def explain_program(file: str, flags: Flags, names: Sequence[str], as_csv: bool) -> None:
+    """Runs a program, and reports each kernel that it launches."""
+    from warplens.commands.run_program import ProgramOutput, run_program
+    from warplens.program.launch_selection import LaunchSelection
+    from warplens.report.metric_selection import asked
+
+    words = (flags.kernel,) if isinstance(flags.kernel, str) else flags.kernel or ("",)
+    if len(words) > 1:
+        raise UsageError("--run takes one --kernel: use regex:A|B")
+    metrics = asked(names) if names else None
+    output = ProgramOutput(
+        page=None if as_csv or names else "details", as_csv=as_csv, metrics=metrics, on_stdout=True
+    )  # fmt: skip
+    code = run_program(
+        [file if os.sep in file or file.endswith(".cu") else f"./{file}"], flags.gpu, output, flags.options,
+        selection=LaunchSelection.of(kernel_name=words[0]),
+    )  # fmt: skip
+    if code:
+        raise click.exceptions.Exit(code)
+
+
+def on_one(found: Sequence[Sequence[Explained]], wish: ExplainRequest, output: Output) -> bool:
     """The whole report of each kernel.  False if a check found something."""
     from warplens.commands.explain import run
 
     errors_and_warnings: list[Hazard] = []  # not the runs, which hold their arrays
 
-    def executed(target: Target) -> Run:
+    def executed(target: Explained) -> Run:
         done = run(target, wish)
         errors_and_warnings.extend(hazard for hazard in done.hazards if hazard.severity != "note")
         return done
@@ -98,7 +130,7 @@ def on_one(found: Sequence[Sequence[Target]], wish: ExplainRequest, output: Outp
     return not errors_and_warnings
 
 
-def on_many(found: Sequence[Sequence[Target]], wish: ExplainRequest, output: Output) -> bool:
+def on_many(found: Sequence[Sequence[Explained]], wish: ExplainRequest, output: Output) -> bool:
     """A row for each GPU; the page has the whole reports, --metrics and --csv the metrics on each GPU."""
     from warplens.commands.explain import answers
     from warplens.report import raw_page
@@ -139,12 +171,6 @@ def on_many(found: Sequence[Sequence[Target]], wish: ExplainRequest, output: Out
                 out.rule(style="dim")
             gpu_table.show(title, rows, out)
     return True
-
-
-def print_guesses(found: Sequence[Target]) -> None:
-    """Prints the guessed launch blocks on stderr, each once."""
-    for file, guessed in dict.fromkeys((target.file, target.guessed) for target in found if target.guessed):
-        click.echo(visible(f"guessed; write it into {file} with your sizes:\n\n{guessed}\n"), err=True)
 
 
 def report_error(error: WarplensError, whose: str = "") -> int:

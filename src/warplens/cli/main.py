@@ -18,9 +18,10 @@ from typing import TYPE_CHECKING
 import click
 
 from warplens import __version__
-from warplens.cli.explain_verb import Output, on_many, on_one, print_guesses, report_error
+from warplens.cli.build_verb import build
+from warplens.cli.explain_verb import Output, explain_program, explained, on_many, on_one, report_error
 from warplens.cli.lab_verbs import lab, new
-from warplens.cli.options import CODE, GPU, GPUS, GUESS, HOST, LAUNCH, SAMPLE, options
+from warplens.cli.options import CODE, GPU, GPUS, HOST, LAUNCH, SAMPLE, options
 from warplens.cli.run_verb import run
 from warplens.cli.terminal_encoding import spell_out
 from warplens.core.run_options import RunOptions
@@ -41,8 +42,15 @@ def cli() -> None:
 
 
 @cli.command()
-@click.argument("file")
-@options(LAUNCH, GUESS, CODE, GPUS, HOST, SAMPLE)
+@click.argument("file", required=False)
+@options(LAUNCH, CODE, GPUS, HOST, SAMPLE)
+@click.option(
+    "--from",
+    "saved",
+    metavar="F",
+    help="Explain a launch of `warplens run --save-launch`, or those that its --json F names.",
+)
+@click.option("--run", "whole", is_flag=True, help="Run FILE, a program, and explain each kernel that it launches.")
 @click.option("--what-if", "what_if", multiple=True, metavar="LIST",
               help="Predict also with ideal_access, no_bank_conflicts, no_divergence, full_occupancy or "
               "double_bandwidth.")  # fmt: skip
@@ -61,8 +69,9 @@ def cli() -> None:
 @click.option("--lines", type=click.IntRange(1), default=10, metavar="N", show_default=True,
               help="Source lines and instructions to show.")  # fmt: skip
 def explain(
-    file: str, flags: Flags, host: RunOptions, what_if: tuple[str, ...], check: tuple[str, ...], names: tuple[str, ...],
-    as_csv: bool, page: str | None, as_json: bool, html: str | None, lines: int,
+    file: str | None, saved: str | None, whole: bool, flags: Flags, host: RunOptions, what_if: tuple[str, ...],
+    check: tuple[str, ...], names: tuple[str, ...], as_csv: bool, page: str | None, as_json: bool, html: str | None,
+    lines: int,
 ) -> None:  # fmt: skip
     """Execute the kernels of FILE (.cu, .ptx, cubin or program) and report what they do and how long they take.
 
@@ -70,22 +79,30 @@ def explain(
 
     \b
       warplens explain copy.cu
-      warplens explain copy.cu --guess
       warplens explain copy.cu --what-if ideal_access
       warplens explain copy.cu --gpu a100,h200,rtx4090
       warplens explain copy.cu --kernel copy --grid 'n / 128' --block 128 --set n=65536 \\
                --arg 'in=random:f32[n]' --arg 'zeros:f32[n]' --arg n
       warplens explain copy.cu --check races,init
       warplens explain copy.cu --metrics gpu__time_duration.sum,regex:sectors --csv
+      warplens explain --run app.cu
+      warplens explain --from scale.npz
     """
-    from warplens.commands.explain import ExplainRequest, causes, kernels, timed
+    from warplens.commands.explain import ExplainRequest, causes, timed
     from warplens.core.hazard import checks_of
     from warplens.report.metric_selection import asked
 
+    if bool(file) == bool(saved):
+        raise UsageError("explain takes a FILE, or --from with one")
+    if whole:
+        others = {"--check": check, "--what-if": what_if, "--json": as_json, "--html": html}
+        if wrong := " and ".join(name for name, value in others.items() if value):
+            raise UsageError(f"{wrong}: not with --run; `warplens run` has options of its own")
+        explain_program(file or "", flags, names, as_csv)
+        return
     checks_of(check)  # before a long run
     wish = ExplainRequest(host, check, causes(what_if))
-    found = kernels(file, flags, wish.what_if)
-    print_guesses(found[0])
+    found = explained(file, saved, flags, wish.what_if)
     if page and not as_csv:
         raise UsageError("--page is of --csv: add --csv")
     output = Output(as_json, as_csv, html, lines, asked(names, all(timed(t) for (t, *_) in found)) if names else None)
@@ -172,7 +189,7 @@ def sass(file: str, flags: Flags, host: RunOptions, static: bool, as_json: bool)
 
 @cli.command()
 @click.argument("words", nargs=-1, required=True, metavar="A B")
-@options(LAUNCH, GUESS, CODE, GPU, HOST, SAMPLE)
+@options(LAUNCH, CODE, GPU, HOST, SAMPLE)
 @click.option("--all", "everything", is_flag=True, help="All metrics that differ.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
 @click.option("--fail-on", "fail_on", multiple=True, metavar="BUDGET",
@@ -199,7 +216,6 @@ def compare(
 
     budgets = [read_budget(text) for text in fail_on]
     pair = two_targets(words, flags)
-    print_guesses(pair)
     here = all(timed(target) for target in pair)
     budgets = [replace(found, metric=asked([found.metric], here, "--fail-on")[0]) for found in budgets]
     runs = [run(target, ExplainRequest(host)) for target in pair]
@@ -344,6 +360,7 @@ def gpus(gpu: str | None) -> None:
 
 
 cli.add_command(run)
+cli.add_command(build)
 cli.add_command(lab)
 cli.add_command(new)
 

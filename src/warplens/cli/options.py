@@ -34,12 +34,6 @@ LAUNCH = (
     click.option("--cluster", metavar="SIZE", help="Blocks of a cluster (sm_90 on): 2 or 2,2."),
     click.option("--cooperative", is_flag=True, help="All blocks resident at once, for grid.sync()."),
 )  # fmt: skip
-GUESS = (
-    click.option(
-        "--guess", is_flag=True,
-        help="Without a launch block: start kernels as their declarations and the file's host code suggest.",
-    ),
-)  # fmt: skip
 CODE = (
     click.option("--arch", metavar="SM", help="Compile for this architecture, such as sm_90 (default: the GPU's)."),
     click.option("--option", "options", multiple=True, metavar="OPT", help="For the compiler: --option=-O1."),
@@ -68,7 +62,6 @@ SAMPLE = (
 HOST_FLAGS = ("threads", "budget", "sample")
 FLAGS = (
     "kernel", "grid", "block", "args", "shared", "settings", "cluster", "cooperative", "arch", "gpu", "options",
-    "guess",
 )  # fmt: skip
 
 

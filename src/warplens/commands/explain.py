@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 from warplens.commands.kernel_selection import is_source
 from warplens.commands.target import Flags, Target, targets, unstarted
 from warplens.core.run_options import RunOptions
 from warplens.errors import UsageError
-from warplens.machine import machine, same_code
+from warplens.kernel import LaunchableKernel, Progress
+from warplens.machine import Machine, machine, same_code
 from warplens.machine.gpu_choice import NONE
 from warplens.model import WHAT_IF
 from warplens.report.terminal.gpu_table import GpuAnswer
@@ -28,6 +30,22 @@ class ExplainRequest:
     host: RunOptions
     check: tuple[str, ...] = ()
     what_if: tuple[str, ...] = ()
+
+
+class Explained(Protocol):
+    """What is explained: a kernel of a file with its launch (a Target), or a launch that a program has made."""
+
+    @property
+    def title(self) -> str: ...
+    @property
+    def kernel(self) -> LaunchableKernel: ...
+    @property
+    def machine(self) -> Machine: ...
+    @property
+    def machine_from(self) -> str: ...
+    def run(
+        self, host: RunOptions = ..., progress: Progress | None = None, check: tuple[str, ...] = ()
+    ) -> Run: ...  # fmt: skip
 
 
 def gpus(named: str | None) -> list[str | None]:
@@ -70,22 +88,22 @@ def kernels(file: str, flags: Flags, what_if: Sequence[str] = ()) -> list[list[T
     return [list(same) for same in zip(*by_gpu, strict=True)]
 
 
-def foreign(target: Target) -> bool:
+def foreign(target: Explained) -> bool:
     return not same_code(target.kernel.arch, target.machine.arch)
 
 
-def timed(target: Target) -> bool:
+def timed(target: Explained) -> bool:
     """Whether its time is predicted."""
     return target.machine_from != NONE and not foreign(target)
 
 
-def run(target: Target, wish: ExplainRequest) -> Run:
+def run(target: Explained, wish: ExplainRequest) -> Run:
     """Executes the kernel, and predicts its time unless the request leaves it out."""
     done = target.run(wish.host, bar(target.title, wish.host.sample is None), wish.check)
     return done.timed(wish.what_if) if timed(target) else done
 
 
-def answers(same: Sequence[Target], wish: ExplainRequest) -> Iterator[GpuAnswer]:
+def answers(same: Sequence[Explained], wish: ExplainRequest) -> Iterator[GpuAnswer]:
     """One kernel on one GPU after the other; a GPU that refuses the launch says why."""
     for target in same:
         try:

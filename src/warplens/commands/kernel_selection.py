@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from warplens.api import Module, compile, load_all, read_source
-from warplens.compiler.suggestion import instances, launch_block
+from warplens.compiler.signature import kernels as declared_kernels
 from warplens.core.demangle import full_name
 from warplens.core.kernel_name import REGEX, base_name, expression_of, found_in
 from warplens.errors import UsageError
@@ -21,30 +21,26 @@ SOURCES = (".cu", ".cuh", ".cpp", ".cc", ".h", ".ptx")
 
 @dataclass(frozen=True, slots=True)
 class SelectableCode:
-    """A file, and what is said of its compilation: --arch, the GPU's architecture, --option, --guess."""
+    """A file, and what is said of its compilation: --arch, the GPU's architecture, --option."""
 
     file: str
     arch: str | None
     usual_arch: str
     options: tuple[str, ...] = ()
-    guess: bool = False
 
 
 Found = tuple[KernelEntry, Module]
 
 
-def selected(code: SelectableCode, words: Sequence[str]) -> tuple[LaunchFile | None, str, list[Found]]:
-    """The launch block, what was guessed of it, and the kernels that the words mean, each once; all without a word."""
+def selected(code: SelectableCode, words: Sequence[str]) -> tuple[LaunchFile | None, list[Found]]:
+    """The launch block, and the kernels that the words mean, each once; all without a word."""
     file = code.file
     if not is_source(file):
-        return None, "", [(_bare(file, name), module) for module, name in _of_binary(code, words)]
-    block, guessed = launches(file), ""
-    modules = _Modules(code)
-    if code.guess and not block:
-        block = read_launch_block(guessed := _guessed(modules, words), f"{file} (guessed)")
+        return None, [(_bare(file, name), module) for module, name in _of_binary(code, words)]
+    block, modules = launches(file), _Modules(code)
     found = [entry for word in words or (None,) for entry in _entries(block, modules, word)]
     once = {entry.title: entry for entry in found}
-    return block, guessed, [(entry, modules.of(entry)) for entry in once.values()]
+    return block, [(entry, modules.of(entry)) for entry in once.values()]
 
 
 def launches(file: str) -> LaunchFile | None:
@@ -78,8 +74,8 @@ def kernel_of(module: Module, entry: KernelEntry, file: str) -> LaunchableKernel
 def _of_binary(code: SelectableCode, words: Sequence[str]) -> list[tuple[Module, str]]:
     """The kernels that are meant in the modules of a file that is compiled already."""
     file = code.file
-    if code.options or code.guess:
-        raise UsageError(f"{file} is compiled already: --option and --guess are for source files")
+    if code.options:
+        raise UsageError(f"{file} is compiled already: --option is for source files")
     modules = load_all(file, code.arch, code.usual_arch)
     if not words:
         return [(module, name) for module in modules for name in _all(module, file)]
@@ -121,18 +117,6 @@ class _Modules:
         return self.of(_bare(self.file, ""))
 
 
-def _guessed(modules: _Modules, words: Sequence[str]) -> str:
-    """A launch block for the kernels of the file that are meant; of templates alone one instance each is guessed."""
-    file, source = modules.file, read_source(Path(modules.file))
-    titles = [entry.name for word in words for entry in _entries(None, modules, word)]
-    if not words:
-        titles = list(modules.plain)
-        known = {name.partition("<")[0] for name in titles}
-        titles += [each for each in instances(source, bool(titles)) if each.partition("<")[0] not in known]
-    entries = [_bare(file, title) for title in dict.fromkeys(titles)]
-    return launch_block({each.title: kernel_of(modules.of(each), each, file).kernel for each in entries}, source)
-
-
 def _entries(block: LaunchFile | None, modules: _Modules, word: str | None) -> list[KernelEntry]:
     """The tables of the launch block that are meant, or bare ones for kernels that have none."""
     entries = list(block.kernels.values()) if block else []
@@ -158,8 +142,8 @@ def _instances(word: str, module: Module) -> list[str]:
 
 def _all(module: Module, file: str) -> list[str]:
     if not len(module):
-        found = instances(read_source(Path(file))) if is_source(file) else ()
-        named = f"only templates: say which instance, such as --kernel '{found[0]}'" if found else "no kernels"
+        found = [name for name, _ in declared_kernels(read_source(Path(file)))] if is_source(file) else ()
+        named = f"only templates: say which instance, such as --kernel '{found[0]}<float>'" if found else "no kernels"
         raise UsageError(f"{file} has {named}")
     return list(module)
 

@@ -6,18 +6,27 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from warplens.commands.target import Flags, Target, targets
+from warplens.commands.explain import Explained
+from warplens.commands.saved_launches import saved_launches
+from warplens.commands.target import Flags, targets
 from warplens.errors import UsageError
+from warplens.program.saved_launch import is_saved_launch
 
 
-def two_targets(words: Sequence[str], flags: Flags) -> tuple[Target, Target]:
-    """FILE A B, FILE:A FILE:B, two files of one kernel each (or with --kernel), or a file of two.  UsageError."""
+def two_targets(words: Sequence[str], flags: Flags) -> tuple[Explained, Explained]:
+    """FILE A B, FILE:A FILE:B, two files of one kernel each (or with --kernel), a file of two, or two saved launches.
+
+    UsageError.
+    """
 
     def split(word: str) -> tuple[str, str | None]:
         """At the first colon behind the name of a file: kernels may have colons too."""
         places = [at for at, letter in enumerate(word) if letter == ":" and Path(word[:at]).is_file()]
         return (word[: places[0]], word[places[0] + 1 :]) if places and not Path(word).is_file() else (word, None)
 
+    if len(words) == 2 and all(map(is_saved_launch, words)):
+        (first,), (second,) = ([same[0] for same in saved_launches(word, flags)] for word in words)
+        return first, second
     if len(words) == 3:
         named: list[tuple[str, str | None]] = [(words[0], words[1]), (words[0], words[2])]
     else:

@@ -21,9 +21,9 @@ import numpy as np
 
 from warplens.api import read_source
 from warplens.commands.kernel_selection import SelectableCode, is_source, kernel_of, selected
+from warplens.compiler.launch_template import is_program, launch_template
 from warplens.compiler.parameter_type import ParameterType, variable_types
 from warplens.compiler.signature import declarations
-from warplens.compiler.suggestion import launch_block
 from warplens.core.cubin import Kernel
 from warplens.core.launch import Launch
 from warplens.core.run_options import USUAL, RunOptions
@@ -47,7 +47,6 @@ class Flags:
     kernel     one word of --kernel or several, each a name or regex:EXPR
     settings   "n=1024", from --set; they replace names of the launch block, or make
                names where there is no block; "table=random:f32[256]" sets a variable of the module
-    guess      without a launch block: start kernels as launch_block() has it
     """
 
     kernel: str | tuple[str, ...] | None = None
@@ -61,7 +60,6 @@ class Flags:
     options: tuple[str, ...] = ()
     cooperative: bool = False
     cluster: str | None = None
-    guess: bool = False
 
 
 SUGGESTED = 8  # kernels in one launch block that a message writes
@@ -78,7 +76,6 @@ class Target:
     names          the launch block's names and --set, in numbers
     kept           arrays of the target that ran last: all targets of a file have this in common
     variables      what variables of the module are set to, in the words of arguments
-    guessed        the launch block that was guessed for the file, "" where none was asked for or it says all itself
     """
 
     file: str
@@ -91,7 +88,6 @@ class Target:
     flags: Flags
     kept: dict[Made, Any] = field(repr=False)
     variables: Mapping[str, str] = field(default_factory=dict)
-    guessed: str = ""
 
     @property
     def started(self) -> bool:
@@ -275,10 +271,16 @@ def unstarted(found: Sequence[Target], missing: str = "--grid, --block and --arg
     if not is_source(first.file):
         return f"{reason}; {first.title} {takes(first.kernel)}"
     kernels = {target.title: target.kernel.kernel for target in found[:SUGGESTED]}
-    block = launch_block(kernels, read_source(Path(first.file)))
+    source = read_source(Path(first.file))
+    whole = (
+        f"{first.file} is a program: `warplens run {first.file}` runs it and counts all that it launches "
+        "(`warplens explain --run` does, too).  For kernels alone: "
+        if is_program(source)
+        else ""
+    )
     return (
-        f"{reason}, or write a launch block into the file, such as this with your sizes (`warplens explain --guess` "
-        f"tries it as it is):\n\n{block}"
+        f"{whole}{reason}, or write a launch block into the file, such as this with your sizes:\n\n"
+        f"{launch_template(kernels, source)}"
     )
 
 
@@ -292,9 +294,9 @@ def targets(file: str, flags: Flags = NO_FLAGS) -> list[Target]:
     """
     machine, machine_from = choose(flags.gpu, os.environ)
     kept: dict[Made, Any] = {}
-    code = SelectableCode(file, flags.arch, machine.arch, flags.options, flags.guess)
+    code = SelectableCode(file, flags.arch, machine.arch, flags.options)
     words = (flags.kernel,) if isinstance(flags.kernel, str) else flags.kernel or ()
-    block, guessed, found = selected(code, words)
+    block, found = selected(code, words)
     taken = {name for _, module in found for name in module.variables} - (block.names.keys() if block else set())
     said = {text: text.partition("=")[0].strip() for text in flags.settings}
     fills = {name: text.partition("=")[2] for text, name in said.items() if name in taken}
@@ -307,7 +309,7 @@ def targets(file: str, flags: Flags = NO_FLAGS) -> list[Target]:
         kernel = _clustered(kernel_of(module, entry, file), entry, flags, names)
         variables = {**entry.variables, **{name: text for name, text in fills.items() if name in module.variables}}
         chosen = fitting(kernel.arch, machine, machine_from)
-        made.append(Target(file, entry.title, kernel, *chosen, entry, names, flags, kept, variables, guessed))
+        made.append(Target(file, entry.title, kernel, *chosen, entry, names, flags, kept, variables))
     return made
 
 

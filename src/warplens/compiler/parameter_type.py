@@ -13,7 +13,6 @@ from warplens.core.demangle import parameter_types
 from warplens.launchspec.element_type import ElementType, parse_element
 
 POINTER_BYTES = 8
-GUESSES = {"T", "scalar_t"}  # names of template parameters: types only where a launch is guessed
 VARIABLE = re.compile(r"\b__(?:device|constant|managed)__\s+([^;={}(),]+)(?=[;={])")
 QUALIFIER = re.compile(
     r"\b(const|static|extern|volatile|restrict|__restrict(__)?|__grid_constant__|struct|std::(?=\w+_t\b))"
@@ -70,14 +69,14 @@ def variable_types(sources: Mapping[str, str]) -> dict[str, ParameterType]:
     return {
         name: ParameterType(name, spelled, False, parse_element(TYPES[spelled]))
         for name, (spelled, *others) in ((name, tuple(kinds)) for name, kinds in found.items())
-        if name and not others and spelled in TYPES and spelled not in GUESSES
+        if name and not others and spelled in TYPES
     }
 
 
 def _type(name: str, spelled: str, size: int) -> ParameterType:
     base = spelled.rstrip("*")
     pointer = base != spelled
-    known = base in TYPES and base not in GUESSES and len(spelled) <= len(base) + 1
+    known = base in TYPES and len(spelled) <= len(base) + 1
     element = parse_element(TYPES[base]) if known else None
     if pointer:
         return ParameterType(name, spelled, True, element) if size == POINTER_BYTES else ParameterType(name)

@@ -27,15 +27,6 @@ HINTS = (
     ("Unsupported .version", 'this PTX is newer than ptxas here: pip install -U "nvidia-cuda-nvcc", or give the cubin'),
     ("SM version|compiled for architecture", "--arch names the architecture, where no --gpu does"),
 )
-TYPES = {"f32": "float", "f64": "double", "u32": "unsigned", "s32": "int", "b32": "int"}
-
-
-def declared(source: str, symbol: str) -> tuple[str, ...]:
-    """Parameters of a kernel as C++ would declare them: PTX calls floats and integers of 32 bits what they are, while
-    8 bytes may be a pointer or a number ("")."""
-    entry = re.search(rf"\.entry\s+{re.escape(symbol)}\s*\(([^()]*)\)", source)
-    kinds = re.findall(r"\.param\s+(?:\.align\s+\d+\s+)?\.(\w+)[^,]*", entry[1]) if entry else []
-    return tuple(f"{TYPES[kind]} p{place}" if kind in TYPES else "" for place, kind in enumerate(kinds))
 
 
 def is_ptx(name: str, text: str = "") -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import mmap
 import os
+from collections import deque
 from collections.abc import Sequence
 from ctypes import Array, memmove, sizeof
 
@@ -27,6 +28,8 @@ MODULES = BYTES - (8 << 30)
 LAUNCH = BYTES - (2 << 30)
 # Bytes in which a GPU hands out memory: an access that runs over the end of an allocation within them does no harm.
 GRANULARITY = 512
+MOST_FREED = 4096  # blocks that are remembered, for messages
+LOWEST = 1 << 16  # no host maps memory below
 WORD_BYTES = 8
 
 ALLOCATED, PINNED, MANAGED, VARIABLES = 1, 2, 3, 4  # kinds of blocks, as in shim/device.h
@@ -35,7 +38,9 @@ ALLOCATED, PINNED, MANAGED, VARIABLES = 1, 2, 3, 4  # kinds of blocks, as in shi
 class Arena:
     """Arena: `blocks`, the live allocations by device address, as arrays over the shared file."""
 
-    def __init__(self) -> None:
+    def __init__(self, granularity: int = GRANULARITY) -> None:
+        """granularity: of the end of an allocation, in bytes; 1 for checks"""
+        self.granularity = granularity
         self.file = os.memfd_create("warplens arena", os.MFD_CLOEXEC)
         try:
             os.ftruncate(self.file, BYTES)
@@ -46,6 +51,9 @@ class Arena:
         self.start = address(self.bytes)
         self.blocks: dict[int, Allocation] = {}
         self.kinds: dict[int, int] = {}
+        self.sizes: dict[int, int] = {}  # as the program asked for them
+        self.unwritten: set[int] = set()  # blocks of device memory that nothing has written
+        self.freed: deque[Allocation] = deque(maxlen=MOST_FREED)
         self._sorted: list[Allocation] | None = None
         self._ranges: NDArray[np.uint64] | None = None
         self._top = BASE + MODULES
@@ -61,16 +69,21 @@ class Arena:
 
     def add(self, place: int, size: int, kind: int, name: str = "") -> None:
         self._count += not name
-        whole = -(-size // GRANULARITY) * GRANULARITY
-        name = name or f"allocation {self._count} ({size:,} bytes at {place:#x})"
+        whole = -(-size // self.granularity) * self.granularity
+        name = name or f"allocation {self._count} at {place:#x}"
         start = self.start + place - BASE
         self.blocks[place] = Allocation(name, place, whole, self.view(place, whole), start)
-        self.kinds[place] = kind
+        self.kinds[place], self.sizes[place] = kind, size
+        if kind == ALLOCATED:
+            self.unwritten.add(place)
         self._sorted = self._ranges = None
 
     def remove(self, place: int) -> None:
-        if self.blocks.pop(place, None) is not None:
-            del self.kinds[place]
+        if (block := self.blocks.pop(place, None)) is not None:
+            if self.kinds.pop(place) != VARIABLES:
+                self.freed.append(block)
+            del self.sizes[place]
+            self.unwritten.discard(place)
             self._sorted = self._ranges = None
 
     def place_variables(self, content: NDArray[np.uint8], name: str) -> int:
@@ -94,17 +107,22 @@ class Arena:
     def ranges(self) -> NDArray[np.uint64]:
         """BufferRanges of the allocations, as words: made once for many launches."""
         if self._ranges is None:
-            found = self.allocations
-            self._ranges = np.zeros((len(found), sizeof(BufferRange) // WORD_BYTES), np.uint64)
-            places = np.array([block.address for block in found], np.uint64)
-            self._ranges[:, _column("low")] = places
-            self._ranges[:, _column("high")] = places + np.array([block.size for block in found], np.uint64)
-            self._ranges[:, _column("delta")] = np.array([block.start for block in found], np.uint64) - places
+            self._ranges = ranges_of(self.allocations)
         return self._ranges
 
     def memory(self) -> ArenaMemory:
         """Device memory for one launch."""
-        return ArenaMemory(self.allocations, self.ranges)
+        return ArenaMemory(self.allocations, self.ranges, self.freed)
+
+
+def ranges_of(found: Sequence[Allocation]) -> NDArray[np.uint64]:
+    """BufferRanges of allocations, as words."""
+    ranges = np.zeros((len(found), sizeof(BufferRange) // WORD_BYTES), np.uint64)
+    places = np.array([block.address for block in found], np.uint64)
+    ranges[:, _column("low")] = places
+    ranges[:, _column("high")] = places + np.array([block.size for block in found], np.uint64)
+    ranges[:, _column("delta")] = np.array([block.start for block in found], np.uint64) - places
+    return ranges
 
 
 def _column(field: str) -> int:
@@ -117,13 +135,30 @@ class ArenaMemory(DeviceMemory):
     Where a rerun writes, each allocation has memory of its own, so that the program's stays as it is.
     """
 
-    def __init__(self, allocations: Sequence[Allocation], ranges: NDArray[np.uint64]) -> None:
+    def __init__(
+        self, allocations: Sequence[Allocation], ranges: NDArray[np.uint64], freed: Sequence[Allocation] = ()
+    ) -> None:  # fmt: skip
         super().__init__()
+        self.freed = freed
         self.allocations = list(allocations)
         self._ranges = ranges
         self._moved: set[int] = set()  # allocations whose content is not in the arena
         self.top = BASE + LAUNCH
         self._pieces: dict[int, NDArray[np.uint8]] = {}  # by device address
+
+    def watched_for_races(self, allocation: Allocation) -> bool:
+        """Variables of modules lie too far from the rest."""
+        return allocation.address < BASE + MODULES
+
+    def remark(self, address: int) -> str:
+        for old in reversed(self.freed):
+            if old.address <= address < old.address + old.size:
+                return f"use after free: in {old.name} ({old.size:,} bytes), which was freed"
+        if address < LOWEST:
+            return "a null pointer, or an offset from one"
+        if not BASE <= address < BASE + BYTES:
+            return "not an address of the GPU's memory: a host pointer that was given to the kernel?"
+        return ""
 
     @property
     def in_use(self) -> list[Allocation]:

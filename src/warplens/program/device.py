@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from warplens.control_characters import visible
 from warplens.counters.occupancy import occupancy
@@ -13,6 +14,7 @@ from warplens.machine import Machine
 from warplens.program.arena import Arena, ArenaMemory
 from warplens.program.launch_log import LaunchLog
 from warplens.program.launch_memo import LaunchMemo, Touched
+from warplens.program.launch_selection import LaunchSelection
 from warplens.program.loaded_module import ImageError, LoadedFunction, LoadedModule, machine_code
 from warplens.program.protocol import (
     GLOBAL,
@@ -26,7 +28,9 @@ from warplens.program.protocol import (
     NoticeKind,
     Status,
 )  # fmt: skip
+from warplens.program.saved_launch import SaveRequest, save
 from warplens.program.time_prediction import MOST, TimePredictor
+from warplens.report.program_view import SavedFile
 from warplens.run import Run
 
 FAULTS = {
@@ -45,26 +49,37 @@ Answer = tuple[int, bytes]
 
 @dataclass(frozen=True)
 class Options:
-    """Options: the GPU, whether the program's clocks stay real, how many instructions a warp may execute, and whether
-    launches that repeat others are answered from memory."""
+    """Options: how a program is run.
+
+    real_time   its clocks stay real;  budget: instructions that a warp may execute
+    memo        launches that repeat others are answered from memory
+    selection   which launches are counted;  saves: which are written to files;  checks: of --check
+    timeout     seconds after which the program is ended
+    """
 
     gpu: Machine
     real_time: bool = False
     budget: int = DEFAULT_BUDGET
     memo: bool = True
+    selection: LaunchSelection = field(default_factory=LaunchSelection)
+    timeout: float | None = None
+    saves: tuple[SaveRequest, ...] = ()
+    checks: tuple[str, ...] | None = None
 
 
 class Device:
     """Device: answers the requests of one process."""
 
-    def __init__(self, options: Options, log: LaunchLog) -> None:
+    def __init__(self, options: Options, log: LaunchLog, process: int) -> None:
+        self.process = process
         self.gpu, self.budget, self.log = options.gpu, options.budget, log
-        self.arena = Arena()
+        self.arena = Arena(1) if log.check.on else Arena()
         self.predictor = TimePredictor(options.gpu)
         self.memo = LaunchMemo(self.arena, options.memo)
         self._answers: dict[int, bytes] = {}  # by number in the log
         self.modules: dict[int, LoadedModule] = {}
         self.functions: dict[int, LoadedFunction] = {}
+        self.saves = options.saves
         self.banned = False  # after a fault nothing is executed any more
 
     def close(self) -> None:
@@ -80,19 +95,30 @@ class Device:
             case NoticeKind.FREED:
                 self.arena.remove(notice.address)
                 self.memo.changed(notice.address)
+            case NoticeKind.UNSYNCHRONIZED if block := self.arena.blocks.get(notice.address):
+                self.log.check.unsynchronized(block.name)
+            case NoticeKind.MISUSED:
+                self.log.check.misdirected(notice.detail, notice.size)
             case NoticeKind.WRITTEN:
+                self.arena.unwritten.discard(notice.address)
                 self.memo.changed(notice.address)
             case NoticeKind.FILLED:
                 self.memo.filled(notice.address, notice.size, notice.nanoseconds, notice.detail)
             case NoticeKind.REPEATED:
-                self.log.repeated(notice.detail)
+                self.log.repeated(self.process, notice.detail)
             case NoticeKind.COPIED if notice.detail in COPIES:
-                self.log.copied(COPIES[notice.detail], notice.size, notice.nanoseconds)
+                self.log.copied(self.process, COPIES[notice.detail], notice.size, notice.nanoseconds)
+            case NoticeKind.TIMED:
+                place = self.process, 0 if notice.size & 1 else notice.detail, notice.size >> 1
+                self.log.timed(place, notice.address, notice.nanoseconds)
 
     def load(self, image: bytes) -> Answer:
+        self.log.view.running = "loading the program's code"
         try:
             made = LoadedModule(image, self.gpu, self.arena)
+            self.log.view.running = ""
         except ImageError as error:
+            self.log.view.running = ""
             self.log.note(f"an image of the program cannot be loaded: {error}")
             return error.status, b""
         number = len(self.modules) + 1
@@ -144,37 +170,60 @@ class Device:
             return Status.SUCCESS, LAUNCHED.pack(0, 0.0, 0, 0, 0, 0)
         kernel, launch = configuration.kernel, configuration.launch
         key = configuration, message.parameters
+        wanted = [save for save in self.saves if save.next(function.name)]
         before = self.memo.before(key)
-        repeated = self.memo.repeat(key, before)
+        repeated = None if wanted else self.memo.repeat(key, before)
         if repeated is not None:
-            self.log.repeated(repeated.number)
+            self.log.repeated(self.process, repeated.number)
             return Status.SUCCESS, self._answers[repeated.number] + _list(repeated.touched)
+        self.log.view.running = f"executing {function.name}"
         memory, banks = self.arena.memory(), function.owner.banks(kernel.kernel)
         request = LaunchRequest(
             kernel.kernel, kernel.program, launch, message.parameters, memory, banks, self.gpu.multiprocessors,
             self.budget,
         )  # fmt: skip
         try:
-            counted = execute(request, threads=available_threads())
+            counted = execute(request, threads=available_threads(), checks=self.log.check.kernel_checks)
         except (KernelFault, UnsupportedInstruction, CubinError) as error:
+            self.log.view.running = ""
+            self._save(wanted, request, function)
             return self._fault(function.name, error)
         except BaseException:
             memory.undo()
             raise
+        self._save(wanted, request, function)
         run = Run(kernel, launch, counted, self.gpu, title=function.name, again=request)
         touched = self._touched(memory, function)
+        self.log.check.launched(function.name, counted.hazards)
+        self.log.check.read_unwritten(function.name, self.arena, touched)
+        self.log.view.running = f"predicting the time of {function.name}"
         time = self.predictor.time(run, configuration)
+        self.log.view.running = ""
         if time.in_proportion:
             self.log.note(f"{function.name}: launches beyond {MOST} different ones last in proportion to instructions")
         memory.release()
-        number = self.log.launched(function.name, launch, run, time)
+        number = self.log.launched(self.process, function.name, run, time)
         pure = not kernel.kernel.externs and self.memo.may_remember(touched)
         self.memo.learn(key, before if pure else None, touched, number)
-        repeatable = pure and touched.idempotent
+        repeatable = pure and touched.idempotent and not self._to_be_saved(function.name)
         head = LAUNCHED.pack(round(time.time_us * 1000), configuration.share, 0, number, repeatable, len(touched.all))
         if pure:
             self._answers[number] = head
         return Status.SUCCESS, head + _list(touched) + counted.printed.encode()
+
+    def _to_be_saved(self, name: str) -> bool:
+        """Whether one of the next launches of this kernel must not be answered by the program's own library."""
+        return any(save.is_open and save.matches(name) for save in self.saves)
+
+    def _save(self, wanted: Sequence[SaveRequest], request: LaunchRequest, function: LoadedFunction) -> None:
+        code, program = function.owner.module.cubin.data, self.log.view.processes.get(self.process, "")
+        for found in wanted:
+            try:
+                save(found.file, request, code, function.name, program, self.gpu)
+            except OSError as error:
+                self.log.note(f"--save-launch: cannot write {found.file}: {error.strerror}")
+            else:
+                self.log.view.saved.append(SavedFile(function.name, found.number, found.file))
 
     def _touched(self, memory: ArenaMemory, function: LoadedFunction) -> Touched:
         """Of the arena's blocks; the module's constants count as read."""
@@ -191,6 +240,7 @@ class Device:
         printed, status = "", Status.ILLEGAL_INSTRUCTION
         if isinstance(error, KernelFault):
             printed, status = error.printed, FAULTS.get(error.kind, Status.LAUNCH_FAILED)
+        self.log.check.faulted(name, visible(str(error)))
         self.log.faulted(visible(f"{name}: {error}"), status)
         return Status.SUCCESS, LAUNCHED.pack(0, 1.0, status, 0, 0, 0) + printed.encode()
 

@@ -1,10 +1,10 @@
-"""nvcc build: compiles the .cu files of a program with nvcc and the machine's g++; kept by content in the cache."""
+"""nvcc build: compiles the files of a program with nvcc and a C++ compiler; kept by content in the cache."""
 
 from __future__ import annotations
 
 import json
+import re
 import shlex
-import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -12,27 +12,37 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from warplens.errors import CompileError, UsageError
+from warplens.program.nvcc_toolchain import nvcc_command
 from warplens.system import disk_cache
 from warplens.system.atomic_write import write_whole
-from warplens.system.nvidia_wheels import program_of
 
 LONGEST_SECONDS = 900
-NO_NVCC = 'a .cu file is compiled by nvcc, which is missing: pip install "warplens[build]", or install CUDA 13'
-NO_HOST_COMPILER = "nvcc needs a C++ compiler for the host's code, and there is none: install g++"
+CUDA_SOURCE = ".cu"
+SOURCES = (CUDA_SOURCE, ".cpp", ".cc", ".cxx", ".c")
+OBJECTS = (".o", ".a", ".so")
+ARCHITECTURE = re.compile(r"--?(arch|gpu-architecture|gencode|generate-code|gpu-code|code)(=.*)?")
+HINTS = (
+    (r"(\S+): No such file or directory", "{0} is in none of the folders that are searched: add its folder with -I"),
+    (r"ptxas fatal.*Unresolved extern", "a function is in another file: add -rdc=true, and all files"),
+    (r"cannot find -l([\w.+-]+)", "the library lib{0} is in none of the folders that are searched: name its folder "
+     "with -L"),
+    (r"cannot find (lib\w+)", "{0} is not installed"),
+    (r"unsupported GNU version|unsupported clang version", "-ccbin COMPILER names an older compiler, or add "
+     "-allow-unsupported-compiler"),
+    (r"undefined reference to `(cublas|cudnn|cufft|cusparse|cusolver|curand)", "{0} is a library of NVIDIA that is not "
+     "among the wheels here, and that needs NVIDIA's driver: the program cannot run here with it"),
+)  # fmt: skip
+"""What nvcc's output means, and what to do."""
 
 
 @contextmanager
 def executable(sources: Sequence[str], arch: str, options: Sequence[str]) -> Iterator[Path]:
-    """Context manager: the program made of these files.
+    """Context manager: the program made of these files, in the cache.
 
     UsageError if a file or a compiler is missing, CompileError with nvcc's output.
     """
-    for source in sources:
-        if not Path(source).is_file():
-            raise UsageError(f"no such file: {source}")
-    command = [*_nvcc(), f"-arch={arch}", "-lineinfo", *options]
+    data, key = _made(sources, arch, options)
     name = Path(sources[0]).stem
-    data, key = _built(command, sources)
     kept = disk_cache.directory()
     with tempfile.TemporaryDirectory(prefix="warplens-") as folder:
         place = (Path(folder) if kept is None else kept / "nvcc" / f"{key}.d") / name
@@ -42,16 +52,22 @@ def executable(sources: Sequence[str], arch: str, options: Sequence[str]) -> Ite
         yield place
 
 
-def _nvcc() -> list[str]:
-    """nvcc of the machine, or of its wheel, which must be told where its libraries are."""
-    if not (shutil.which("g++") or shutil.which("clang++")):
-        raise UsageError(NO_HOST_COMPILER)
-    if found := shutil.which("nvcc"):
-        return [found]
-    wheel = program_of("nvidia-cuda-nvcc", "nvcc")
-    if wheel is None:
-        raise UsageError(NO_NVCC)
-    return [str(wheel[0]), f"-L{wheel[0].parent.parent / 'lib'}"]
+def build(sources: Sequence[str], output: str, arch: str, options: Sequence[str]) -> None:
+    """Writes the program made of these files.  UsageError, CompileError as executable()."""
+    data, _ = _made(sources, arch, options)
+    try:
+        write_whole(Path(output), data, 0o755)
+    except OSError as error:
+        raise UsageError(f"cannot write {output}: {error.strerror}") from None
+
+
+def _made(sources: Sequence[str], arch: str, options: Sequence[str]) -> tuple[bytes, str]:
+    """The program, and its key in the cache."""
+    for source in sources:
+        if not Path(source).is_file():
+            raise UsageError(f"no such file: {source}")
+    own = [] if any(ARCHITECTURE.fullmatch(option) for option in options) else [f"-arch={arch}"]
+    return _built([*nvcc_command(), *own, "-lineinfo", *options], sources)
 
 
 def _built(command: list[str], sources: Sequence[str]) -> tuple[bytes, str]:
@@ -73,7 +89,9 @@ def _content(file: Path) -> bytes:
 
 def _includes(command: list[str], sources: Sequence[str]) -> list[str]:
     """The files of a make rule, "main.o : main.cu \\ ...", but for those of the system."""
-    rules = b"\n".join(_run([*command, "-MM", source]) for source in sources).decode(errors="replace")
+    rules = b"\n".join(_run([*command, "-MM", source]) for source in sources if source.endswith(SOURCES)).decode(
+        errors="replace"
+    )
     words = shlex.split(rules.replace("\\\n", " "))
     return sorted({word for word in words if not word.endswith(":") and Path(word).is_file()})
 
@@ -92,5 +110,10 @@ def _run(command: list[str]) -> bytes:
         raise CompileError(f"nvcc took over {LONGEST_SECONDS} s") from None
     if done.returncode:
         output = (done.stderr + done.stdout).decode(errors="replace").strip()
-        raise CompileError(f"nvcc refused the program:\n{output}")
+        raise CompileError(f"nvcc refused the program:\n{output}{_hints(output)}")
     return done.stdout
+
+
+def _hints(output: str) -> str:
+    found = [(re.search(cause, output), hint) for cause, hint in HINTS]
+    return "".join(f"\n({hint.format(*match.groups())})" for match, hint in found if match)

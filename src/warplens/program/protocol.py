@@ -25,6 +25,7 @@ class Operation(IntEnum):
     UNLOAD = 8
     MISSING = 9
     ASSEMBLE = 10
+    API_ERROR = 64
 
 
 class NoticeKind:
@@ -35,6 +36,9 @@ class NoticeKind:
     WRITTEN = 3
     COPIED = 4
     REPEATED = 5
+    TIMED = 32
+    MISUSED = 33
+    UNSYNCHRONIZED = 34
     FILLED = 48
 
 
@@ -71,10 +75,12 @@ LAUNCHED = Struct("<qdiIII")
 TOUCHED = Struct("<QII")
 OCCUPANCY = Struct("<IIII")
 WORD = Struct("<i")
+CHECKS = Struct("<ii")  # behind the greeting
+API_ERROR = Struct("<II")
 
 
 class Notice(NamedTuple):
-    """Notice: what a call did that needs no answer; `detail` is the kind of a block, or of a copy,
+    """Notice: what a call did that needs no answer; `detail` is the kind of a block, or of a copy, or a stream,
     or the bytes of a fill's element, whose value is in the place of the time."""
 
     kind: int

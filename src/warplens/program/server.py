@@ -5,7 +5,6 @@ All happens on one thread: a launch is executed while the process that asked for
 
 from __future__ import annotations
 
-import ctypes
 import os
 import secrets
 import selectors
@@ -14,23 +13,39 @@ import signal
 import socket
 import struct
 import subprocess
+import time
 from array import array
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from warplens.errors import UsageError
+from warplens.errors import WarplensError
 from warplens.program.device import Device, Options
 from warplens.program.device_attributes import LINK_OF, greeting
 from warplens.program.launch_log import LaunchLog
-from warplens.program.protocol import HEAD, Operation, answer, launch_message, named, notices, receive
-from warplens.program.shim_library import NAMES, library
+from warplens.program.process.child_process import nothing_left, start
+from warplens.program.process.executable_file import stripped, why_not_counted
+from warplens.program.process.time_limit import TimeLimitReached, time_limit
+from warplens.program.process.vendor_libraries import DRIVER_TABLE, loaded, sentence
+from warplens.program.protocol import (
+    API_ERROR,
+    CHECKS,
+    HEAD,
+    Operation,
+    Status,
+    answer,
+    launch_message,
+    named,
+    notices,
+    receive,
+)
+from warplens.program.shim_library import library
 from warplens.report.program_view import ProgramView
 
-PR_SET_PDEATHSIG = 1
-PATIENCE_SECONDS = 2.0  # for a program to end when it is asked to
 SIGNALLED = 128  # a shell adds this to the signal that ended a program
+TIMED_OUT = 124  # as of timeout(1)
+OPERATIONS = frozenset(Operation)
+EARLY_SECONDS = 0.5  # a connection that ends so long before its process was closed by the program
 
 
 @dataclass(frozen=True)
@@ -41,55 +56,48 @@ class Outcome:
     view: ProgramView
 
 
-def serve(command: Sequence[str], options: Options) -> Outcome:
-    """Runs the program to its end, or until Ctrl-C.  UsageError if it cannot be started."""
-    view = ProgramView(shlex.join(command), options.gpu)
-    log = LaunchLog(view)
+def serve(command: Sequence[str], options: Options, view: ProgramView | None = None) -> Outcome:
+    """Runs the program to its end, or until Ctrl-C or the time limit, and leaves none of its processes.
+
+    view   what is filled, also while the program runs
+    UsageError if it cannot be started.
+    """
+    view = view or ProgramView(shlex.join(command), options.gpu)
+    log = LaunchLog(view, options.selection, options.checks)
     if options.gpu.host_link is None:
         log.note(f"the link between the {options.gpu.title} and its host is not described: copies take the {LINK_OF}'s")
-    with library() as folder, Server(options, log) as server:
+    view.running = "compiling the library that answers CUDA's calls"
+    with library() as folder, Server(options, log) as server, nothing_left():
+        view.running = ""
         child = start(command, folder, server.name)
         try:
-            code = server.run_until_end_of(child)
+            with time_limit(options.timeout):
+                code = server.run_until_end_of(child)
         except KeyboardInterrupt:
-            view.ended = "interrupted by Ctrl-C"
+            view.ended = "interrupted by Ctrl-C" + _meanwhile(view)
             code = SIGNALLED + signal.SIGINT
-        finally:
-            stop(child, server.processes)
+        except TimeLimitReached:
+            view.ended = f"after {options.timeout:g} s, the limit of --timeout" + _meanwhile(view)
+            code = TIMED_OUT
+    if reason := why_not_counted(command[0]) if not view.processes and not view.ended else stripped(command[0]):
+        log.note(f"{Path(command[0]).name}: {reason}")
+    for save in options.saves:
+        if save.is_open:
+            log.note(f"--save-launch {save.kernel}:{save.number}: {save.kernel} was launched {save.launches} times")
     return Outcome(code, view)
 
 
-def start(command: Sequence[str], folder: Path, server: str) -> subprocess.Popen[bytes]:
-    """The program, with the library before all others."""
-    paths = [str(folder), *filter(None, [os.environ.get("LD_LIBRARY_PATH")])]
-    preloaded = [str(folder / NAMES[0]), *filter(None, [os.environ.get("LD_PRELOAD")])]
-    environment = os.environ | {
-        "LD_LIBRARY_PATH": ":".join(paths), "LD_PRELOAD": ":".join(preloaded), "WARPLENS_SERVER": server,
-    }  # fmt: skip
-    prctl = ctypes.CDLL(None).prctl
+def _meanwhile(view: ProgramView) -> str:
+    """ ", executing scale": what the end came into."""
+    return f", {view.running}" if view.running else ""
 
-    def end_with_parent() -> None:
-        prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
 
+def process_name(process: int) -> str:
+    """Of the file that it executes; the number where it has gone."""
     try:
-        return subprocess.Popen(command, env=environment, preexec_fn=end_with_parent)
-    except OSError as error:
-        raise UsageError(f"cannot run {command[0]}: {error.strerror}") from None
-
-
-def stop(child: subprocess.Popen[bytes], others: Sequence[int]) -> None:
-    """Ends what still runs: the program, and its processes that use the GPU."""
-    for process in others:
-        if process != child.pid:
-            with suppress(OSError):
-                os.kill(process, signal.SIGTERM)
-    if child.poll() is None:
-        child.terminate()
-        try:
-            child.wait(PATIENCE_SECONDS)
-        except (subprocess.TimeoutExpired, KeyboardInterrupt):
-            child.kill()
-            child.wait()
+        return Path(os.readlink(f"/proc/{process}/exe")).name
+    except OSError:
+        return str(process)
 
 
 class Server:
@@ -104,6 +112,8 @@ class Server:
         self.selector = selectors.DefaultSelector()
         self.selector.register(self.socket, selectors.EVENT_READ)
         self.devices: dict[socket.socket, tuple[int, Device]] = {}
+        self.disconnected: dict[int, float] = {}  # processes, and when
+        self.vendor: dict[int, frozenset[str]] = {}  # files of libraries by NVIDIA that a process has loaded
 
     def __enter__(self) -> Server:
         return self
@@ -113,11 +123,6 @@ class Server:
             self._end(connection)
         self.selector.close()
         self.socket.close()
-
-    @property
-    def processes(self) -> list[int]:
-        """Those that are connected."""
-        return [process for process, _ in self.devices.values()]
 
     def run_until_end_of(self, child: subprocess.Popen[bytes]) -> int:
         """The exit code of the program, once it and all that it started on the GPU have ended."""
@@ -133,10 +138,15 @@ class Server:
                         self.selector.unregister(ended)
                         running = False
                     elif isinstance(key.fileobj, socket.socket) and not self._answer(key.fileobj):
+                        device = self.devices[key.fileobj][1]
+                        if not device.banned:  # after a fault its memory is gone with its context
+                            self.log.check.ended(device.arena)
                         self._end(key.fileobj)
         finally:
             os.close(ended)
         code = child.wait()
+        if time.monotonic() - self.disconnected.get(child.pid, time.monotonic()) > EARLY_SECONDS:
+            self.log.note("the program closed its connection to `warplens run`: what it did after that is not known")
         return code if code >= 0 else SIGNALLED - code
 
     def _connect(self) -> None:
@@ -147,14 +157,19 @@ class Server:
         if user != os.getuid() or not head or HEAD.unpack_from(head)[0] != Operation.HELLO:
             connection.close()
             return
-        device = Device(self.options, self.log)
+        self.log.connected(process, process_name(process))
+        self.vendor[process] = loaded(process)  # it waits for the greeting meanwhile
+        device = Device(self.options, self.log, process)
         connection.sendmsg([b"\0"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array("i", [device.arena.file]))])
-        answer(connection, 0, greeting(self.options.gpu, self.options.real_time))
+        checks = CHECKS.pack(self.log.check.on, 0)
+        answer(connection, 0, greeting(self.options.gpu, self.options.real_time) + checks)
         self.selector.register(connection, selectors.EVENT_READ)
+        self.disconnected.pop(process, None)
         self.devices[connection] = process, device
 
     def _end(self, connection: socket.socket) -> None:
-        _, device = self.devices.pop(connection)
+        process, device = self.devices.pop(connection)
+        self.disconnected[process] = time.monotonic()
         self.selector.unregister(connection)
         connection.close()
         device.close()
@@ -166,27 +181,47 @@ class Server:
             if not head:
                 return False
             operation, size = HEAD.unpack(head)
+            if operation not in OPERATIONS:
+                raise UnknownOperation(operation)
             payload = receive(connection, size)
             if size and not payload:
                 return False
-            device = self.devices[connection][1]
+            process, device = self.devices[connection]
             match operation:
                 case Operation.NOTICES:
                     for notice in notices(payload):
                         device.notice(notice)
+                case Operation.API_ERROR:
+                    kind, error = API_ERROR.unpack_from(payload)
+                    self.log.check.api_error(kind, payload[API_ERROR.size :].decode(errors="replace"), error)
+                case Operation.MISSING if payload == DRIVER_TABLE:
+                    if found := sentence(self.vendor[process] | loaded(process)):
+                        self.log.note(found)
                 case Operation.MISSING:
                     self.log.missed(payload.decode(errors="replace"))
                 case _:
                     answer(connection, *self._asked(device, operation, payload))
         except OSError:  # it has ended meanwhile
             return False
+        except (struct.error, KeyError, UnknownOperation):  # the program wrote into the socket
+            self.log.note("the program wrote into its connection to `warplens run`, which is closed now")
+            return False
         return True
 
     def _asked(self, device: Device, operation: int, payload: bytes) -> tuple[int, bytes]:
+        """What cannot be done is refused, and the program goes on."""
+        try:
+            return self._done(device, operation, payload)
+        except WarplensError as error:
+            self.log.note(f"refused with error {int(Status.NOT_SUPPORTED)}: {error}")
+            return Status.NOT_SUPPORTED, b""
+
+    def _done(self, device: Device, operation: int, payload: bytes) -> tuple[int, bytes]:
         match operation:
             case Operation.LAUNCH:
                 return device.launch(launch_message(payload))
             case Operation.LOAD:
+                self.vendor[device.process] |= loaded(device.process)
                 return device.load(payload)
             case Operation.FUNCTION:
                 return device.function(*named(payload))
@@ -198,4 +233,8 @@ class Server:
                 return device.assemble(payload)
             case Operation.UNLOAD:
                 return device.unload(named(payload)[0])
-        raise AssertionError(f"operation {operation} is not known")
+        raise UnknownOperation(operation)
+
+
+class UnknownOperation(Exception):
+    """No operation of the protocol has this number."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from warplens.core.metric import Metric
 from warplens.errors import Unpredictable, UsageError
 from warplens.machine import Machine
+from warplens.model import Prediction
 from warplens.program.arena import BASE, BYTES, GRANULARITY, WORD_BYTES
 from warplens.program.loaded_module import LaunchConfiguration
 from warplens.run import Run
@@ -25,12 +26,15 @@ class LaunchTime:
     limit: str
     predicted: bool = True
     metrics: dict[str, Metric] = field(default_factory=dict)
+    prediction: Prediction | None = None
+    unpredicted: str = ""  # why there is no prediction
     in_proportion: bool = False  # to that of another launch
 
     def scaled(self, factor: float) -> LaunchTime:
         return replace(
             self, time_us=factor * self.time_us, low_us=factor * self.low_us, high_us=factor * self.high_us,
-            metrics={}, in_proportion=True,
+            metrics={}, in_proportion=True, prediction=None,
+            unpredicted=self.unpredicted or "its time is in proportion to that of another launch",
         )  # fmt: skip
 
 
@@ -81,14 +85,17 @@ class TimePredictor:
             made = run.predict()
         except (Unpredictable, UsageError) as reason:
             return self._least(run, str(reason))
-        return LaunchTime(made.time_us, made.low_us, made.high_us, made.limit, metrics=dict(made.metrics))
+        return LaunchTime(
+            made.time_us, made.low_us, made.high_us, made.limit, metrics=dict(made.metrics), prediction=made
+        )
 
     def _least(self, run: Run, reason: str) -> LaunchTime:
         try:
             least = run.floor().microseconds + self.gpu.speeds.launch_microseconds
         except UsageError:
             least = self.gpu.speeds.launch_microseconds
-        return LaunchTime(least, least, least, f"not predicted: {reason}", predicted=False)
+        limit = f"not predicted: {reason}"
+        return LaunchTime(least, least, least, limit, predicted=False, unpredicted=reason)
 
 
 def without_addresses(parameters: bytes) -> bytes:

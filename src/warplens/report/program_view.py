@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from warplens.core.hazard import Severity
 from warplens.core.launch import Launch
 from warplens.core.metric import Metric
 from warplens.machine import Machine
+from warplens.report.launch_view import LaunchView
+from warplens.report.timeline import Timeline
 
 PURPOSE = (
     "warplens analyses and predicts kernels for NVIDIA GPUs; it is no way to use CUDA programs without one.  "
@@ -22,7 +25,7 @@ class LaunchGroup:
     executed   launches that were executed; the others repeated one of these exactly
     time_us    predicted, of all together, with the interval low_us..high_us
     limit      what the time of the first launch is made of, or why it is not predicted
-    metrics    of the first launch, by Nsight Compute's names, exact and modelled
+    first      the first of them that was counted, if any was
     unpredicted   launches without a prediction: their time is the least that the GPU's units allow
     """
 
@@ -35,7 +38,45 @@ class LaunchGroup:
     low_us: float = 0.0
     high_us: float = 0.0
     limit: str = ""
+    first: LaunchView | None = None
     metrics: Mapping[str, Metric] = field(default_factory=dict)
+
+
+@dataclass
+class SelectedLaunch:
+    """Selected launch: a launch with its counters, exact and modelled, by Nsight Compute's names.
+
+    number    of all launches of the program, from 0
+    process   that launched it;  stream: 0 until its time is known
+    """
+
+    number: int
+    kernel: str
+    launch: Launch
+    arch: str
+    process: int
+    metrics: Mapping[str, Metric]
+    stream: int = 0
+
+
+@dataclass
+class ProgramFinding:
+    """Program finding: what --check found: of a kernel, or of the host's calls; `times`: how often."""
+
+    check: str
+    severity: Severity
+    message: str
+    kernel: str | None = None
+    times: int = 1
+
+
+@dataclass(frozen=True)
+class SavedFile:
+    """Saved file: the number-th launch of a kernel, from 1, in a file, for `warplens explain --from`."""
+
+    kernel: str
+    number: int
+    file: str
 
 
 @dataclass
@@ -51,19 +92,39 @@ class Transfer:
 class ProgramView:
     """Program view: `groups` in the order of their first launch; `transfers` by "host to device" and so on.
 
+    processes   names of the processes that used the GPU, by number
+    counted     the launches that were selected to be counted
+    checks      that were on; None without --check;  findings: what they found
     missing   CUDA functions that the program called and that are not provided;  notes: sentences on assumptions
     faults    of kernels, as they were reported;  ended: why the report ends before the program, "" if it does not
+    running   what `warplens run` does just now, such as "executing scale"; "" for nothing
     """
 
     command: str
     machine: Machine
     groups: list[LaunchGroup] = field(default_factory=list)
+    counted: list[SelectedLaunch] = field(default_factory=list)
+    processes: dict[int, str] = field(default_factory=dict)
     transfers: dict[str, Transfer] = field(default_factory=dict)
+    timeline: Timeline = field(default_factory=Timeline)
+    checks: tuple[str, ...] | None = None
+    findings: list[ProgramFinding] = field(default_factory=list)
+    saved: list[SavedFile] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     ended: str = ""
+    running: str = ""
 
     @property
     def kernel_us(self) -> float:
         return sum(group.time_us for group in self.groups)
+
+    @property
+    def launches(self) -> int:
+        return sum(group.launches for group in self.groups)
+
+    @property
+    def failed_check(self) -> bool:
+        """Whether --check found more than notes."""
+        return any(finding.severity != "note" for finding in self.findings)

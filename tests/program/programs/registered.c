@@ -22,6 +22,7 @@ int cudaMallocManaged(void **pointer, size_t size, unsigned flags);
 int cudaFree(void *pointer);
 int cudaMemcpy(void *to, const void *from, size_t size, int kind);
 int cudaMallocHost(void **pointer, size_t size);
+int cudaFreeHost(void *pointer);
 int cudaMemcpyAsync(void *to, const void *from, size_t size, int kind, void *stream);
 int cudaMemset(void *to, int value, size_t size);
 int cudaMemcpyToSymbol(const void *symbol, const void *from, size_t size, size_t offset, int kind);
@@ -47,12 +48,14 @@ static float factor_shadow;
 static void scale_stub(void) {}
 static void stray_stub(void) {}
 static void endless_stub(void) {}
+static void racy_stub(void) {}
 
 __attribute__((constructor)) static void enroll(void) {
     void **module = __cudaRegisterFatBinary(&wrapper);
     __cudaRegisterFunction(module, (char *)scale_stub, "scale", "scale", -1, 0, 0, 0, 0, 0);
     __cudaRegisterFunction(module, (char *)stray_stub, "stray", "stray", -1, 0, 0, 0, 0, 0);
     __cudaRegisterFunction(module, (char *)endless_stub, "endless", "endless", -1, 0, 0, 0, 0, 0);
+    __cudaRegisterFunction(module, (char *)racy_stub, "racy", "racy", -1, 0, 0, 0, 0, 0);
     __cudaRegisterVar(module, (char *)&factor_shadow, "factor", "factor", 0, 4, 1, 0);
     __cudaRegisterFatBinaryEnd(module);
 }
@@ -153,11 +156,62 @@ static int waited(void) {
     return 0;
 }
 
+/* Mistakes, for --check; each in a program of its own. */
+static int mistaken(const char *what) {
+    enum { N = 1000 };
+    static float host[N + 1];
+    float *x, *y;
+    int n = N, wrong = cudaMalloc((void **)&x, 4 * N) || cudaMalloc((void **)&y, 4 * N) || cudaMemset(y, 0, 4 * N);
+    void *values[] = {&x, &y, &n}, *pointer = &host;
+    if (strcmp(what, "unwritten"))
+        wrong += cudaMemset(x, 0, 4 * N);
+    if (!strcmp(what, "misdirected"))
+        wrong += cudaMemcpy(x, y, 16, 1); /* from host to device */
+    if (!strcmp(what, "refused"))
+        wrong += !cudaMemcpy(host, host + 1, 16, 2); /* from device to host */
+    if (!strcmp(what, "unasked"))
+        cudaLaunchKernel((void *)scale_stub, (dim3){1, 1, 1}, (dim3){2048, 1, 1}, values, 0, 0);
+    if (!strcmp(what, "freed"))
+        wrong += cudaFree(x) || cudaMalloc(&pointer, 4 * N);
+    if (!strcmp(what, "host"))
+        values[0] = &pointer;
+    if (!strcmp(what, "beyond"))
+        n = N + 1;
+    if (!strcmp(what, "racy"))
+        wrong += cudaLaunchKernel((void *)racy_stub, (dim3){1, 1, 1}, (dim3){64, 1, 1}, values, 0, 0);
+    wrong += cudaLaunchKernel((void *)scale_stub, (dim3){4, 1, 1}, (dim3){256, 1, 1}, values, 0, 0);
+    if (!strcmp(what, "early") || !strcmp(what, "waited")) {
+        float *managed, *pinned, seen = 0;
+        wrong += cudaMallocManaged((void **)&managed, 4 * N, 1) || cudaMallocHost((void **)&pinned, 4 * N);
+        memset(managed, 0, 4 * N);
+        values[1] = &managed;
+        wrong += cudaLaunchKernel((void *)scale_stub, (dim3){4, 1, 1}, (dim3){256, 1, 1}, values, 0, 0);
+        if (!strcmp(what, "waited"))
+            cudaDeviceSynchronize();
+        seen += managed[7];
+        wrong += cudaMemcpyAsync(pinned, y, 4 * N, 2, 0);
+        if (!strcmp(what, "waited"))
+            cudaDeviceSynchronize();
+        wrong += seen + pinned[7] != 0;
+        wrong += cudaFree(managed) || cudaFreeHost(pinned);
+    }
+    if (!strcmp(what, "unsynchronized"))
+        return cudaLaunchKernel((void *)stray_stub, (dim3){1, 1, 1}, (dim3){32, 1, 1}, values, 0, 0);
+    cudaDeviceSynchronize();
+    if (strcmp(what, "leak"))
+        cudaFree(x), cudaFree(y);
+    if (!strcmp(what, "freed"))
+        cudaFree(pointer);
+    return wrong;
+}
+
 int main(int count, char **words) {
     if (count > 1 && !strcmp(words[1], "abort")) {
         cudaDeviceSynchronize();
         abort();
     }
+    if (count > 2 && !strcmp(words[1], "mistake"))
+        return mistaken(words[2]);
     if (count > 1 && !strcmp(words[1], "repeat"))
         return repeated();
     if (count > 1 && !strcmp(words[1], "endless"))

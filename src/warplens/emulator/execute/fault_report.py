@@ -105,6 +105,8 @@ def _access(fault: object, instruction: Instruction, address: int, memory: Devic
             f"out-of-bounds {space} {what} of {length} at {address:#x}: outside the {space} memory of the block{many}"
         )
     head = f"out-of-bounds global {what} of {length} at {address:#x}{many}"
+    if known := memory.remark(address):
+        return f"{head}: {known}"
     nearest = memory.nearest(address)
     if nearest is None:
         return f"{head}: the kernel has no buffers"

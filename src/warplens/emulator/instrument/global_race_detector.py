@@ -56,7 +56,7 @@ class GlobalMemory:
 
     def __init__(self, memory: DeviceMemory, launch: Launch, unit: int, heap: int | None) -> None:
         """heap: the number of the allocation from which malloc() serves; it is not watched, freed memory comes back."""
-        buffers = [a for number, a in enumerate(memory.allocations) if number != heap]
+        buffers = [a for number, a in enumerate(memory.allocations) if number != heap and memory.watched_for_races(a)]
         self.record = in_own_cache_lines(GlobalShadow)
         base = buffers[0].address if buffers else 0
         size = buffers[-1].address + buffers[-1].size - base if buffers else 0
@@ -65,7 +65,8 @@ class GlobalMemory:
         self.kept.append(aligned(128 * min(launch.blocks, MOST_BLOCKS)))
         self.record.units, self.record.events, self.record.released = map(address, self.kept)
         self.record.base, self.record.bytes = base, units * unit
-        self.unwatched = max(size - units * unit, 0)
+        end = base + units * unit
+        self.unwatched = sum(min(a.size, max(a.address + a.size - end, 0)) for a in buffers)
 
 
 class GlobalRaceDetector:

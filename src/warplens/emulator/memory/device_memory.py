@@ -237,6 +237,14 @@ class DeviceMemory:
         start = self.base + allocation.address - GLOBAL_BASE if number in self.own else allocation.start
         return start - allocation.address
 
+    def watched_for_races(self, allocation: Allocation) -> bool:
+        """Whether it may be; the watched ones should lie together."""
+        return True
+
+    def remark(self, address: int) -> str:
+        """What is known of an address outside of all allocations, "" for nothing."""
+        return ""
+
     def nearest(self, address: int) -> tuple[Allocation, int] | None:
         """The allocation nearest to an address, and the distance: negative below it, else from its end."""
 

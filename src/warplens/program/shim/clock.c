@@ -38,7 +38,15 @@ void advance_clock(int64_t ns) {
     change(offset + ns, begun);
 }
 
+static int64_t waited;
+
+int64_t waited_until(void) {
+    return waited;
+}
+
 void wait_until(int64_t virtual_ns) {
+    if (virtual_ns > waited)
+        waited = virtual_ns;
     if (virtual_ns > now())
         advance_clock(virtual_ns - now());
 }

@@ -11,5 +11,6 @@ int64_t now(void);               /* virtual monotonic nanoseconds; within a call
 void freeze_clock(void);         /* a call begins */
 void advance_clock(int64_t ns);  /* the call takes so long */
 void wait_until(int64_t virtual_ns);
+int64_t waited_until(void); /* the latest time that somebody has waited for */
 void release_clock(void);        /* the call ends */
 void show_virtual_clock(int on); /* whether the program's clocks show it (host_clock.c) */

@@ -9,6 +9,12 @@ static enum copy_kind kind_of(const void *to, const void *from) {
     return to_device ? (from_device ? DEVICE_TO_DEVICE : HOST_TO_DEVICE) : from_device ? DEVICE_TO_HOST : HOST_TO_HOST;
 }
 
+/* Managed memory is both. */
+static int is_device_memory(const void *pointer) {
+    struct block *block = block_of((uint64_t)pointer, 1);
+    return block && (block->kind == DEVICE_MEMORY || block->kind == MODULE_MEMORY);
+}
+
 static int is_pinned(const void *pointer) {
     return block_of((uint64_t)pointer, 1) != NULL;
 }
@@ -61,6 +67,9 @@ CUresult copy_rows(const struct rows *r, enum copy_kind kind, CUstream stream, i
     enum copy_kind found = kind_of(r->to, r->from);
     int to_device = kind == HOST_TO_DEVICE || kind == DEVICE_TO_DEVICE;
     int from_device = kind == DEVICE_TO_HOST || kind == DEVICE_TO_DEVICE;
+    int misused = is_device_memory(r->to) != to_device || is_device_memory(r->from) != from_device;
+    if (gpu.checks && misused && kind != ANY_KIND && kind != found)
+        notify(MISUSED, kind, 0, found, 0);
     if (kind != ANY_KIND && ((to_device && !in_arena(r->to)) || (from_device && !in_arena(r->from))))
         return INVALID_VALUE;
     if (kind == ANY_KIND)
@@ -70,10 +79,12 @@ CUresult copy_rows(const struct rows *r, enum copy_kind kind, CUstream stream, i
     size_t bytes = r->width * r->height * r->depth;
     int64_t duration = kind == HOST_TO_HOST ? 0 : duration_of(kind, pinned, bytes);
     enum engine engine = kind == HOST_TO_DEVICE ? COPY_IN : kind == DEVICE_TO_HOST ? COPY_OUT : ANY_ENGINE;
+    notify(COPIED, kind, 0, bytes, duration);
     int64_t end = queue_work(stream, engine, 0, duration);
     if (in_arena(r->to))
         note_written((uint64_t)r->to, written);
-    notify(COPIED, kind, 0, bytes, duration);
+    if (kind == DEVICE_TO_HOST && pinned && !waits)
+        guard_from_host(block_of((uint64_t)r->to, 1), end);
     if (kind != DEVICE_TO_DEVICE && (waits || !pinned)) /* the driver stages what is not page-locked, and waits for it */
         wait_until(end);
     return SUCCESS;
@@ -105,11 +116,11 @@ CUresult fill_rows(uint64_t to, size_t pitch, size_t width, size_t height, uint3
     for (size_t y = 0; y < height && !repeated; y++)
         fill((char *)to + y * pitch, width, value, element);
     int64_t duration = gpu.next_copy_ns + width * height / gpu.fill_rate;
+    notify(COPIED, 5, 0, width * height, duration); /* 5: a fill */
     queue_work(stream, ANY_ENGINE, 0, duration);
     if (!repeated)
         note_written(to, written);
     if (height == 1 && !repeated)
         keep_fill(to, width, value, element);
-    notify(COPIED, 5, 0, width * height, duration); /* 5: a fill */
     return SUCCESS;
 }

@@ -14,6 +14,10 @@ static int initialized; /* 1 after cuInit or the first call of the runtime API; 
 static CUresult failure;
 static CUresult fault, seen_fault; /* of a kernel; and once a call has answered with it */
 static __thread CUresult last_error;
+static CUresult unasked; /* an error since the program last asked for the last error, and the call that gave it */
+static const char *unasked_call;
+enum { MOST_REPORTED = 1000 };
+static int reported;
 
 static CUresult connect_once(void) {
     if (!initialized) {
@@ -25,8 +29,15 @@ static CUresult connect_once(void) {
     return failure;
 }
 
+static __thread int inside;
+
+int in_call(void) {
+    return inside;
+}
+
 CUresult begin(enum needs needs) {
     pthread_mutex_lock(&lock);
+    inside = 1;
     freeze_clock();
     if (needs == NOTHING)
         return SUCCESS;
@@ -42,7 +53,10 @@ CUresult begin(enum needs needs) {
 
 CUresult finish(CUresult status, int64_t cost_ns) {
     advance_clock(cost_ns);
+    if (gpu.checks)
+        settle_host_access();
     release_clock();
+    inside = 0;
     pthread_mutex_unlock(&lock);
     return status;
 }
@@ -70,14 +84,31 @@ void keep_fault(CUresult found) {
         fault = found;
 }
 
-CUresult keep_error(CUresult error) {
-    if (error)
+CUresult keep_error_of(const char *call, CUresult error) {
+    if (error) {
         last_error = error;
+        if (gpu.checks && error != NOT_READY && error != NOT_SUPPORTED && reported < MOST_REPORTED) {
+            begin(NOTHING);
+            reported++;
+            if (strstr(call, "aunch")) /* which has no answer of its own in `kernel<<<...>>>` */
+                unasked = error, unasked_call = call;
+            report_error(ANSWERED, call, error);
+            finish(SUCCESS, 0);
+        }
+    }
     return error;
+}
+
+void report_unseen_errors(void) {
+    if (gpu.checks && unasked)
+        report_error(NOT_ASKED_FOR, unasked_call, unasked);
+    if (gpu.checks && fault && !seen_fault)
+        report_error(NOT_SEEN, "", fault);
 }
 
 EXPORT CUresult cudaPeekAtLastError(void) {
     start_runtime();
+    unasked = SUCCESS;
     return seen_fault ? seen_fault : failure ? failure : last_error;
 }
 

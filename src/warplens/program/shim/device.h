@@ -18,7 +18,9 @@ CUresult begin(enum needs needs);
 CUresult finish(CUresult status, int64_t cost_ns);
 
 void start_runtime(void);            /* the runtime API initializes by itself, and makes the primary context current */
-CUresult keep_error(CUresult error); /* the last error of the runtime API, of this thread */
+CUresult keep_error_of(const char *call, CUresult error); /* the last error of the runtime API, of this thread */
+#define keep_error(error) keep_error_of(__func__, error)
+void report_unseen_errors(void); /* at the end of the program, for --check */
 void keep_fault(CUresult fault);     /* of a kernel: every call after it fails */
 void keep_printed(const char *text, size_t bytes); /* what a kernel printed: shown when the program waits for it */
 void show_printed(void);
@@ -42,6 +44,12 @@ void add_module_memory(uint64_t address, uint64_t size);
 void remove_module_memory(uint64_t address);
 int in_arena(const void *pointer);
 uint64_t bytes_free(void);
+
+/* Accesses by the host (host_access.c), for --check */
+
+int in_call(void); /* whether this thread is in a call of ours */
+void guard_from_host(struct block *block, int64_t end); /* which work that ends then writes */
+void settle_host_access(void);
 
 /* Copies (copy.c) */
 

@@ -43,7 +43,7 @@ static CUresult check(const struct function *function, const struct shape *shape
 }
 
 static CUresult execute(const struct launch_request *request, const char *block, size_t bytes,
-                        struct launch_answer *answer) {
+                        struct launch_answer *answer, CUstream stream) {
     struct rest rest = {NULL, 0};
     CUresult status = ask(LAUNCH, request, sizeof *request, block, bytes, answer, sizeof *answer, &rest);
     if (!status) {
@@ -53,6 +53,10 @@ static CUresult execute(const struct launch_request *request, const char *block,
         if (answer->fault)
             keep_fault(answer->fault);
         keep_printed(rest.data + list, rest.bytes - list);
+        int64_t end = queue_work(stream, COMPUTE, answer->share, answer->nanoseconds);
+        for (uint32_t n = 0; n < answer->touched; n++)
+            if (touched[n].written && block_of(touched[n].address, 0))
+                guard_from_host(block_of(touched[n].address, 0), end);
     }
     free(rest.data);
     return status;
@@ -77,12 +81,11 @@ CUresult launch(struct function *function, const struct shape *shape, void **val
     if (repeated) {
         answer = *repeated;
         notify(REPEATED, answer.number, 0, 0, 0);
+        queue_work(shape->stream, COMPUTE, answer.share, answer.nanoseconds);
     } else {
-        status = execute(&request, block, function->info.parameter_bytes, &answer);
+        status = execute(&request, block, function->info.parameter_bytes, &answer, shape->stream);
     }
     free(block);
-    if (!status)
-        queue_work(shape->stream, COMPUTE, answer.share, answer.nanoseconds);
     return status;
 }
 

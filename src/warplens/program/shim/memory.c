@@ -12,7 +12,7 @@ enum { ALIGNMENT = 512, GUARD = (1 << 16) + 1536 };
 
 static struct block *blocks; /* by rising address */
 static size_t count, room;
-static uint64_t used, versions;
+static uint64_t used, versions, next; /* with --check, where the next block begins */
 
 static size_t place_of(uint64_t address) { /* of the first block behind an address */
     size_t low = 0, high = count;
@@ -71,7 +71,11 @@ CUresult allocate(uint64_t size, enum block_kind kind, uint64_t *address) {
         uint64_t start = end_of(place), end = place < count ? blocks[place].address : limit;
         if (end > limit)
             end = limit;
+        if (start < next) /* none is where a freed one was */
+            start = next;
         if (start <= end && end - start >= size + GUARD) {
+            if (gpu.checks)
+                next = (start + size + GUARD + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
             insert(place, (struct block){start, size, kind, 0});
             notify(ALLOCATED, kind, start, size, 0);
             used += size;

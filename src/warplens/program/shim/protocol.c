@@ -1,6 +1,6 @@
 /* Protocol: connection to the server, requests, notices. */
 #define _GNU_SOURCE
-#include "protocol.h"
+#include "device.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -109,6 +109,7 @@ void flush_notices(void) {
 }
 
 __attribute__((destructor)) static void flush_last(void) {
+    report_unseen_errors();
     flush_notices();
 }
 
@@ -140,6 +141,13 @@ CUresult ask(enum operation operation, const void *head, size_t head_bytes, cons
     else
         free(data);
     return words[0];
+}
+
+void report_error(enum error_kind kind, const char *call, CUresult error) {
+    uint32_t words[2] = {kind, error}, head[2] = {API_ERROR, sizeof words + strlen(call)};
+    flush_notices();
+    if (connection >= 0 && !(put(head, sizeof head) && put(words, sizeof words) && put(call, strlen(call))))
+        lose();
 }
 
 void report_missing(const char *name) {

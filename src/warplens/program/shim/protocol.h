@@ -6,9 +6,13 @@
 
 #include "cuda_types.h"
 
-enum operation { HELLO = 1, NOTICES, LOAD, FUNCTION, GLOBAL, LAUNCH, OCCUPANCY, UNLOAD, MISSING, ASSEMBLE };
+enum operation { HELLO = 1, NOTICES, LOAD, FUNCTION, GLOBAL, LAUNCH, OCCUPANCY, UNLOAD, MISSING, ASSEMBLE, API_ERROR = 64 };
 
-enum notice_kind { ALLOCATED = 1, FREED, WRITTEN, COPIED, REPEATED, FILLED = 48 };
+/* TIMED: the launch, copy or fill that was noticed last: `detail` is its stream, `address` when it begins,
+   `bytes` twice its GPU, and 1 where the stream is the default one.
+   MISUSED: a copy whose direction, `detail`, is not that of its pointers, which is `bytes`.
+   UNSYNCHRONIZED: a block that the host has touched before it waited for the work that writes it. */
+enum notice_kind { ALLOCATED = 1, FREED, WRITTEN, COPIED, REPEATED, TIMED = 32, MISUSED, UNSYNCHRONIZED, FILLED = 48 };
 
 enum { ATTRIBUTES = 160 };
 
@@ -20,6 +24,7 @@ struct greeting { /* answer to HELLO: the GPU */
     int32_t attributes[ATTRIBUTES];
     char name[256];
     unsigned char uuid[16];
+    int32_t checks, unused; /* whether misuse is looked for */
 };
 
 struct notice {
@@ -79,6 +84,11 @@ CUresult ask(enum operation operation, const void *head, size_t head_bytes, cons
 /* Queues a notice. */
 void notify(enum notice_kind kind, uint32_t detail, uint64_t address, uint64_t bytes, int64_t nanoseconds);
 void flush_notices(void);
+
+/* An error that a call has answered with (--check): when it does; at the end of the program where nobody has asked for
+   it; or of a kernel, at the end, where no call has answered with it. */
+enum error_kind { ANSWERED, NOT_ASKED_FOR, NOT_SEEN };
+void report_error(enum error_kind kind, const char *call, CUresult error);
 
 /* Names an entry point that is not provided; once each. */
 void report_missing(const char *name);

@@ -121,6 +121,7 @@ int64_t queue_work(CUstream handle, enum engine engine, double share, int64_t du
             start = engines[engine];
         engines[engine] = start + duration;
     }
+    notify(TIMED, stream->id, start, stream == &standard, duration);
     move_early(stream, start);
     if (!stream->separate)
         move_early(&standard, start);

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
+from rich.table import Table
 from rich.text import Text
 
+from warplens.core.metric import Metric
 from warplens.report.definitions import Definition
 from warplens.report.json.document import number
 from warplens.report.launch_view import LaunchView, blocks_of
@@ -22,12 +24,17 @@ def show(subject: LaunchView, names: Sequence[str], out: Console) -> None:
     out.print(Text(f"{subject.title} of {subject.file}, {blocks_of(subject.launch)}{where}", "bold"))
     if subject.unpredicted:
         out.print(Text(f"no prediction: {subject.unpredicted}"))
+    out.print(table_of(names, subject.all_metrics))
+
+
+def table_of(names: Sequence[str] | None, metrics: Mapping[str, Metric]) -> Table:
+    """A row a metric: value, unit, provenance."""
     table = grid_of("Metric", "Value")
     table.add_column("Unit", no_wrap=True)
     table.add_column("Provenance", no_wrap=True)
-    for name, metric in picked(names, subject.all_metrics).items():
+    for name, metric in picked(names, metrics).items():
         table.add_row(name, *((spoken(metric.value), metric.unit, metric.provenance) if metric else (NOT_THERE,)))
-    out.print(table)
+    return table
 
 
 def show_all(subjects: Sequence[LaunchView], names: Sequence[str], out: Console) -> None:

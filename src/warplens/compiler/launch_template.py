@@ -1,0 +1,71 @@
+"""Launch template: a launch block to be filled in, for kernels that have none.
+
+Parameters have the names and types of their declarations; sizes are examples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from warplens.compiler.host_code import strip_host_code
+from warplens.compiler.parameter_type import ParameterType, types_of
+from warplens.compiler.signature import declarations
+from warplens.core.cubin import Kernel
+
+SIZES = {1: (1 << 20,), 2: (1024, 1024)}  # examples for one name and for two; for three:
+SIDE = 128
+THREADS = 256
+
+
+def is_program(source: str) -> bool:
+    """Whether the file has `main`."""
+    return "main" in strip_host_code(source).left_out
+
+
+def launch_template(kernels: Mapping[str, Kernel], source: str) -> str:
+    """The comment block for kernels, by title."""
+    sizes: dict[str, int] = {}
+    tables = [_table(title, kernel, source, sizes) for title, kernel in kernels.items()]
+    names = [f"{name} = {value}" for name, value in sizes.items()]
+    lines = [line for table in (names, *tables) if table for line in ("", *table)][1:]
+    body = "\n".join(f"// {line}".rstrip() for line in lines)
+    return f"// /// warplens\n{body}\n// ///"
+
+
+def _table(title: str, kernel: Kernel, source: str, sizes: dict[str, int]) -> list[str]:
+    count = len(kernel.parameters)
+    types = types_of(kernel, {"": source}) or (ParameterType(),) * count
+    declared = declarations(source, kernel.name, count) or ("",) * count
+    own = [kind.name for kind in types if _is_size(kind)][:3] or ["n"]
+    examples = SIZES.get(len(own), (SIDE,) * len(own))
+    for name, example in zip(own, examples, strict=True):
+        sizes.setdefault(name, example)
+    extent, threads = " * ".join(own), min(kernel.max_threads or THREADS, THREADS)
+    words = [
+        _argument(kind, text, parameter.size, extent, own)
+        for kind, text, parameter in zip(types, declared, kernel.parameters, strict=True)
+    ]
+    return [
+        f"[{title}]" if title.isidentifier() else f'["{title}"]',
+        f'grid = "ceil({extent} / {threads})"' if len(own) == 1 else f'grid = "ceil(({extent}) / {threads})"',
+        f"block = {threads}",
+        *([f"args = [{', '.join(words)}]"] if words else []),
+    ]
+
+
+def _is_size(kind: ParameterType) -> bool:
+    number = kind.element
+    return bool(kind.name and number and not kind.pointer and number.whole and number.bytes >= 4)
+
+
+def _argument(kind: ParameterType, declared: str, size: int, extent: str, own: list[str]) -> str:
+    """In quotes, as in `args`."""
+    label, element = f"{kind.name} = " if kind.name else "", kind.element
+    if kind.pointer or (size == 8 and element is None):
+        fill = "random" if "const" in declared else "zeros"
+        return f'"{label}{fill} {element.name}[{extent}]"' if element else f'"{label}{fill} u8[({extent}) * 16]"'
+    if kind.name in own:
+        return f'"{kind.name}"'
+    if element is None and size not in (1, 2, 4):
+        return f'"{label}struct({", ".join(["f32 0"] * (size // 4) + ["u8 0"] * (size % 4))})"'
+    return f'"{label}{1.0 if element and not element.whole else 1}"'
