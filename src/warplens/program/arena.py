@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import mmap
 import os
-from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from warplens.emulator import DeviceMemory
 from warplens.emulator.memory.buffer_pool import BUFFER_POOL, address
+from warplens.emulator.memory.device_heap import HEAP_BYTES, DeviceHeap
 from warplens.emulator.memory.device_memory import Allocation
 from warplens.errors import UsageError
 
@@ -26,7 +26,7 @@ LAUNCH = BYTES - (2 << 30)
 # Bytes in which a GPU hands out memory: an access that runs over the end of an allocation within them does no harm.
 GRANULARITY = 512
 
-ALLOCATED, PINNED, MANAGED, VARIABLES = 1, 2, 3, 4  # kinds of blocks, as in shim/device.h
+ALLOCATED, PINNED, MANAGED, VARIABLES, HEAP = 1, 2, 3, 4, 5  # kinds of blocks; the first as in shim/device.h
 
 
 class Arena:
@@ -43,6 +43,8 @@ class Arena:
         self.start = address(self.bytes)
         self.blocks: dict[int, Allocation] = {}
         self.kinds: dict[int, int] = {}
+        self.heap_bytes = HEAP_BYTES  # cudaLimitMallocHeapSize
+        self.heap: DeviceHeap | None = None
         self._sorted: list[Allocation] | None = None
         self._top = BASE + MODULES
         self._count = 0
@@ -55,12 +57,14 @@ class Arena:
     def view(self, place: int, size: int) -> NDArray[np.uint8]:
         return self.bytes[place - BASE : place - BASE + size]
 
-    def add(self, place: int, size: int, kind: int, name: str = "") -> None:
-        self._count += not name
-        whole = -(-size // GRANULARITY) * GRANULARITY
-        name = name or f"allocation {self._count} ({size:,} bytes at {place:#x})"
-        start = self.start + place - BASE
-        self.blocks[place] = Allocation(name, place, whole, self.view(place, whole), start)
+    def add(self, place: int, size: int, kind: int, name: str = "", content: int = 0) -> None:
+        """`content`: its address in the arena, of a block that the program has mapped elsewhere."""
+        known = self.blocks.get(place)
+        self._count += not name and known is None
+        whole = size if content else -(-size // GRANULARITY) * GRANULARITY
+        name = name or (known.name if known else f"allocation {self._count} ({size:,} bytes at {place:#x})")
+        start = self.start + (content or place) - BASE
+        self.blocks[place] = Allocation(name, place, whole, self.view(content or place, whole), start)
         self.kinds[place] = kind
         self._sorted = None
 
@@ -71,13 +75,24 @@ class Arena:
 
     def place_variables(self, content: NDArray[np.uint8], name: str) -> int:
         """The address of a module's variables, which begin with this content."""
-        place = self._top
-        self._top = -(-(place + content.size + GRANULARITY) // GRANULARITY) * GRANULARITY
-        if self._top > BASE + LAUNCH:
-            raise UsageError("the variables of the program's modules take more than 6 GiB")
-        self.add(place, content.size, VARIABLES, name)
+        place = self._reserve(content.size, VARIABLES, name)
         self.view(place, content.size)[:] = content
         return place
+
+    def _reserve(self, size: int, kind: int, name: str) -> int:
+        place = self._top
+        self._top = -(-(place + size + GRANULARITY) // GRANULARITY) * GRANULARITY
+        if self._top > BASE + LAUNCH:
+            raise UsageError("the variables of the program's modules, and its kernels' heap, take more than 6 GiB")
+        self.add(place, size, kind, name)
+        return place
+
+    def place_heap(self) -> DeviceHeap:
+        """The heap of malloc in kernels; placed at first use."""
+        if self.heap is None:
+            place = self._reserve(self.heap_bytes, HEAP, "the heap of malloc")
+            self.heap = DeviceHeap(0, place, self.heap_bytes)
+        return self.heap
 
     @property
     def allocations(self) -> list[Allocation]:
@@ -88,7 +103,7 @@ class Arena:
 
     def memory(self) -> ArenaMemory:
         """Device memory for one launch."""
-        return ArenaMemory(self.allocations)
+        return ArenaMemory(self)
 
 
 class ArenaMemory(DeviceMemory):
@@ -97,14 +112,30 @@ class ArenaMemory(DeviceMemory):
     Where a rerun writes, each allocation has memory of its own, so that the program's stays as it is.
     """
 
-    def __init__(self, allocations: Sequence[Allocation]) -> None:
+    def __init__(self, arena: Arena) -> None:
         super().__init__()
-        self.allocations = list(allocations)
+        self.allocations = list(arena.allocations)
         self.top = BASE + LAUNCH
+        self.opened_heap: DeviceHeap | None = None  # as the launch leaves it
+        self._arena = arena
         self._pieces: dict[int, NDArray[np.uint8]] = {}  # by device address
 
+    def place_heap(self) -> tuple[int, int]:
+        """That of the program: what a kernel allocates stays until it is freed."""
+        start = self._arena.place_heap().start
+        numbers = {block.address: number for number, block in enumerate(self.allocations)}
+        if start not in numbers:
+            self.allocations.append(self._arena.blocks[start])
+        return numbers.get(start, len(self.allocations) - 1), start
+
+    def open_heap(self, number: int, start: int) -> DeviceHeap:
+        """As it was before the launch, also in a rerun."""
+        assert self._arena.heap is not None
+        self.opened_heap = self._arena.heap.copy(number)
+        return self.opened_heap
+
     def _may_stay(self, allocation: Allocation) -> bool:
-        return allocation.address < BASE + LAUNCH
+        return not BASE + LAUNCH <= allocation.address < BASE + BYTES
 
     def _have_room(self) -> None:
         """Each allocation has its own piece."""

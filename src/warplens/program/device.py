@@ -14,7 +14,8 @@ from warplens.machine import Machine
 from warplens.program.arena import Arena, ArenaMemory
 from warplens.program.launch_log import LaunchLog
 from warplens.program.launch_memo import LaunchMemo, Touched
-from warplens.program.loaded_module import ImageError, LoadedFunction, LoadedModule, machine_code
+from warplens.program.linker import link
+from warplens.program.loaded_module import ImageError, LoadedFunction, LoadedModule
 from warplens.program.protocol import (
     GLOBAL,
     LAUNCHED,
@@ -46,9 +47,11 @@ Answer = tuple[int, bytes]
 
 @dataclass(frozen=True)
 class Options:
-    """Options: the GPU, whether the program's clocks stay real, and how many instructions a warp may execute."""
+    """Options: the GPU, how many of them, whether the program's clocks stay real, and how many instructions a warp may
+    execute."""
 
     gpu: Machine
+    gpus: int = 1
     real_time: bool = False
     budget: int = DEFAULT_BUDGET
 
@@ -84,7 +87,12 @@ class Device:
             case NoticeKind.REPEATED:
                 self.log.repeated(notice.detail)
             case NoticeKind.COPIED if notice.detail in COPIES:
-                self.log.copied(COPIES[notice.detail], notice.size, notice.nanoseconds)
+                self.log.copied(COPIES[notice.detail], notice.size, notice.more)
+            case NoticeKind.MAPPED:
+                self.arena.add(notice.address, notice.size, notice.detail, content=notice.more)
+                self.memo.changed(notice.address)
+            case NoticeKind.HEAP_LIMIT:
+                self.arena.heap_bytes = notice.size
 
     def load(self, image: bytes) -> Answer:
         try:
@@ -97,10 +105,10 @@ class Device:
         sizes = made.module.variables.image.size, made.module.variables.constants.size
         return Status.SUCCESS, LOADED.pack(number, 0, made.variables, sizes[0], made.constants, sizes[1])
 
-    def assemble(self, image: bytes) -> Answer:
-        """The cubin of PTX, or the one that an image is or holds."""
+    def link(self, pieces: bytes) -> Answer:
+        """The cubin made of pieces of code."""
         try:
-            return Status.SUCCESS, machine_code(image, self.gpu)
+            return Status.SUCCESS, link(pieces, self.gpu)
         except ImageError as error:
             self.log.note(f"code of the program cannot be linked: {error}")
             return error.status, b""
@@ -160,6 +168,7 @@ class Device:
             memory.undo()
             raise
         run = Run(kernel, launch, counted, self.gpu, title=function.name, again=request)
+        self.arena.heap = memory.opened_heap or self.arena.heap
         touched = self._touched(memory, function)
         time = self.predictor.time(run, function)
         memory.release()

@@ -19,11 +19,12 @@ MEMORY = {
 LINK_OF = "h200"  # whose link to the host is taken for a GPU of which it is not described
 BUS_BITS = 384  # any: with it a program finds the bandwidth, 2 x clock x bits / 8
 FLAGS = (
-    15, 19, 31, 41, 78, 79, 80, 83, 89, 90, 91, 95, 115, 129,
+    15, 19, 31, 41, 78, 79, 80, 83, 89, 90, 91, 95, 96, 99, 102, 115, 129,
 )  # fmt: skip
 """Numbers of attributes that are 1 on every GPU here: overlap, mapped host memory, concurrent kernels, unified
 addresses, stream priorities, L1 of global and local memory, managed memory, concurrent access to it, preemption,
-registered pointers, cooperative launches, pools, function pointers."""
+registered pointers, cooperative launches, also on several GPUs, registered memory of the host, virtual memory,
+pools, function pointers."""
 
 
 def memory_bytes(gpu: Machine) -> int:
@@ -48,7 +49,7 @@ def attributes(gpu: Machine) -> list[int]:
     return [named.get(number, 0) for number in range(COUNT)]
 
 
-def greeting(gpu: Machine, real_time: bool) -> bytes:
+def greeting(gpu: Machine, gpus: int, real_time: bool) -> bytes:
     """What a program is told when it connects (struct greeting in shim/protocol.h)."""
     link = gpu.host_link or machine(LINK_OF).host_link
     assert link is not None
@@ -64,5 +65,5 @@ def greeting(gpu: Machine, real_time: bool) -> bytes:
     return GREETING.pack(
         arena.BASE, arena.BYTES, arena.MODULES, memory_bytes(gpu),
         link.copy_nanoseconds, link.next_copy_nanoseconds, *rates,
-        int(real_time), 0, *attributes(gpu), gpu.title.encode(), digest,
+        int(real_time), gpus, *attributes(gpu), gpu.title.encode(), digest,
     )  # fmt: skip

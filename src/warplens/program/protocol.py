@@ -23,7 +23,7 @@ class Operation(IntEnum):
     OCCUPANCY = 7
     UNLOAD = 8
     MISSING = 9
-    ASSEMBLE = 10
+    LINK = 10
 
 
 class NoticeKind(IntEnum):
@@ -32,6 +32,8 @@ class NoticeKind(IntEnum):
     WRITTEN = 3
     COPIED = 4
     REPEATED = 5
+    MAPPED = 6
+    HEAP_LIMIT = 7
 
 
 class Status(IntEnum):
@@ -71,13 +73,17 @@ WORD = Struct("<i")
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """Notice: what a call did that needs no answer; `detail` is the kind of a block, or of a copy."""
+    """Notice: what a call did that needs no answer.
+
+    detail   kind of a block, or of a copy
+    more     nanoseconds of a copy; of a block that is mapped elsewhere the address of its content in the arena
+    """
 
     kind: int
     detail: int
     address: int
     size: int
-    nanoseconds: int
+    more: int
 
 
 @dataclass(frozen=True, slots=True)

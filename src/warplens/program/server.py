@@ -149,7 +149,7 @@ class Server:
             return
         device = Device(self.options, self.log)
         connection.sendmsg([b"\0"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array("i", [device.arena.file]))])
-        answer(connection, 0, greeting(self.options.gpu, self.options.real_time))
+        answer(connection, 0, greeting(self.options.gpu, self.options.gpus, self.options.real_time))
         self.selector.register(connection, selectors.EVENT_READ)
         self.devices[connection] = process, device
 
@@ -194,8 +194,8 @@ class Server:
                 return device.variable(*named(payload))
             case Operation.OCCUPANCY:
                 return device.occupancy(payload)
-            case Operation.ASSEMBLE:
-                return device.assemble(payload)
+            case Operation.LINK:
+                return device.link(payload)
             case Operation.UNLOAD:
                 return device.unload(named(payload)[0])
         raise AssertionError(f"operation {operation} is not known")

@@ -24,8 +24,6 @@ from warplens.emulator.state.structs import BlockState, BufferRange, FaultKind, 
 from warplens.errors import UnsupportedInstruction
 
 PRINTED_BYTES = 1 << 20  # as much as CUDA's buffer holds by default
-HEAP_BYTES = 8 << 20  # cudaLimitMallocHeapSize, unless set
-HEAP_UNIT = 16  # alignment of malloc
 
 Hook = ctypes.CFUNCTYPE(
     ctypes.c_int32, *[ctypes.c_void_p] * 3, ctypes.c_int32, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_int32
@@ -60,7 +58,7 @@ class SystemCalls:
         self.lost = 0  # calls of printf beyond PRINTED_BYTES
         self.fault = ""
         self.error: BaseException | None = None
-        self.heap = DeviceHeap(*heap) if heap else None
+        self.heap = memory.open_heap(*heap) if heap else None
 
     def called(self, env: int, block: int, warp: int, place: int, registers: int, lanes: int, back: int) -> int:
         """The syscall callback.  The caller keeps it alive: stored on self it would make a reference cycle."""
@@ -121,43 +119,6 @@ class SystemCalls:
                 call.mask = 1 << lane
                 self.fault = f"free of {pointer:#x}, which malloc did not give or which is free already"
                 return
-
-
-class DeviceHeap:
-    """Device heap of malloc: freed blocks are reused for requests of their size.  Empty at every launch."""
-
-    def __init__(self, number: int, start: int) -> None:
-        self.number, self.top, self.end = number, start, start + HEAP_BYTES
-        self.taken: dict[int, int] = {}  # address -> bytes
-        self.free: dict[int, list[int]] = {}  # bytes -> addresses
-
-    def take(self, size: int) -> int:
-        """The address; 0 if no memory is left."""
-        size = -(-max(size, 1) // HEAP_UNIT) * HEAP_UNIT
-        if at := self._freed(size):
-            return at
-        if self.top + size > self.end:
-            return 0
-        at, self.top = self.top, self.top + size
-        self.taken[at] = size
-        return at
-
-    def _freed(self, size: int) -> int:
-        """A freed block of this size, or, once the heap has been used up, of the next larger one."""
-        sizes = [size] if self.top + size <= self.end else sorted(s for s in self.free if s >= size)
-        for found in sizes:
-            if self.free.get(found):
-                at = self.free[found].pop()
-                self.taken[at] = found
-                return at
-        return 0
-
-    def give_back(self, address: int) -> bool:
-        """Frees it; False if malloc did not return it, or it has been freed already."""
-        size = self.taken.pop(address, 0)
-        if size:
-            self.free.setdefault(size, []).append(address)
-        return size > 0
 
 
 class SystemCall:

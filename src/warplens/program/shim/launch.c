@@ -1,5 +1,5 @@
 /* Launches, and attributes and occupancy of functions. */
-#include "device.h"
+#include "capture.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -58,31 +58,56 @@ static CUresult execute(const struct launch_request *request, const char *block,
     return status;
 }
 
-CUresult launch(struct function *function, const struct shape *shape, void **values, void **extra) {
+/* Checks a launch, and gives its parameter block; the caller frees it. */
+CUresult prepare_launch(struct function *function, const struct shape *shape, void **values, void **extra, char **block) {
     if (!function)
         return INVALID_HANDLE;
     CUresult status = resolve(function);
     if (!status)
-        status = stream_known(shape->stream) ? check(function, shape) : INVALID_HANDLE;
+        status = check(function, shape);
     if (status)
         return status;
+    *block = calloc(1, function->info.parameter_bytes + 1);
+    gather(function, *block, values, extra);
+    return SUCCESS;
+}
+
+CUresult launch_block(struct function *function, const struct shape *shape, const char *block) {
     const dim3 *g = &shape->grid, *b = &shape->block, *c = &shape->cluster;
     struct launch_request request = {function->info.id,  {g->x, g->y, g->z},  {b->x, b->y, b->z},
                                      shape->shared, {c->x, c->y, c->z}, shape->cooperative};
-    char *block = calloc(1, function->info.parameter_bytes + 1);
-    gather(function, block, values, extra);
-    advance_clock(LAUNCH_NS);
     const struct launch_answer *repeated = find_repeat(&request, block, function->info.parameter_bytes);
     struct launch_answer answer;
+    CUresult status = SUCCESS;
     if (repeated) {
         answer = *repeated;
         notify(REPEATED, answer.number, 0, 0, 0);
     } else {
         status = execute(&request, block, function->info.parameter_bytes, &answer);
     }
-    free(block);
     if (!status)
         queue_work(shape->stream, COMPUTE, answer.share, answer.nanoseconds);
+    return status;
+}
+
+CUresult launch(struct function *function, const struct shape *shape, void **values, void **extra) {
+    int captured;
+    CUresult status = check_capture(shape->stream, &captured);
+    if (status)
+        return status;
+    function = on_device(function, found_stream(shape->stream)->device);
+    if (captured) {
+        struct work work;
+        status = kernel_work(&work, function, shape, values, extra);
+        return status ? status : capture_work(shape->stream, &work);
+    }
+    char *block;
+    status = prepare_launch(function, shape, values, extra, &block);
+    if (status)
+        return status;
+    advance_clock(LAUNCH_NS);
+    status = launch_block(function, shape, block);
+    free(block);
     return status;
 }
 
@@ -128,6 +153,7 @@ enum { MAX_DYNAMIC_SHARED = 8, CARVEOUT = 9 };
 
 EXPORT CUresult cuFuncGetAttribute(int *value, int attribute, CUfunction function) {
     CUresult status = begin(CONTEXT_AND_NO_FAULT);
+    function = on_device(function, current_device());
     if (!status)
         status = function ? resolve(function) : INVALID_HANDLE;
     if (!status) {
@@ -145,6 +171,7 @@ EXPORT CUresult cuFuncGetAttribute(int *value, int attribute, CUfunction functio
 
 EXPORT CUresult cuFuncSetAttribute(CUfunction function, int attribute, int value) {
     CUresult status = begin(CONTEXT_AND_NO_FAULT);
+    function = on_device(function, current_device());
     if (!status)
         status = function ? resolve(function) : INVALID_HANDLE;
     if (!status && attribute == MAX_DYNAMIC_SHARED) {

@@ -6,9 +6,9 @@
 
 #include "cuda_types.h"
 
-enum operation { HELLO = 1, NOTICES, LOAD, FUNCTION, GLOBAL, LAUNCH, OCCUPANCY, UNLOAD, MISSING, ASSEMBLE };
+enum operation { HELLO = 1, NOTICES, LOAD, FUNCTION, GLOBAL, LAUNCH, OCCUPANCY, UNLOAD, MISSING, LINK };
 
-enum notice_kind { ALLOCATED = 1, FREED, WRITTEN, COPIED, REPEATED };
+enum notice_kind { ALLOCATED = 1, FREED, WRITTEN, COPIED, REPEATED, MAPPED, HEAP_LIMIT };
 
 enum { ATTRIBUTES = 160 };
 
@@ -16,7 +16,7 @@ struct greeting { /* answer to HELLO: the GPU */
     uint64_t arena, arena_bytes, allocatable_bytes, memory_bytes;
     double copy_ns, next_copy_ns;                                     /* of a copy of nothing; behind another */
     double pageable_rate, to_device_rate, to_host_rate, within_rate, fill_rate; /* bytes a nanosecond */
-    int32_t real_time, padding;
+    int32_t real_time, devices;
     int32_t attributes[ATTRIBUTES];
     char name[256];
     unsigned char uuid[16];
@@ -25,7 +25,7 @@ struct greeting { /* answer to HELLO: the GPU */
 struct notice {
     uint32_t kind, detail;
     uint64_t address, bytes;
-    int64_t nanoseconds;
+    int64_t more;
 };
 
 struct loaded_module { /* answer to LOAD: the parts of the arena with its variables */
@@ -76,8 +76,9 @@ struct rest {
 CUresult ask(enum operation operation, const void *head, size_t head_bytes, const void *tail, size_t tail_bytes,
              void *answer, size_t answer_bytes, struct rest *rest);
 
-/* Queues a notice. */
-void notify(enum notice_kind kind, uint32_t detail, uint64_t address, uint64_t bytes, int64_t nanoseconds);
+/* Queues a notice.  `more`: nanoseconds of a copy, the place in the arena of a block that is mapped elsewhere. */
+void notify(enum notice_kind kind, uint32_t detail, uint64_t address, uint64_t bytes, int64_t more);
+int arena_file(void); /* to map parts of the arena elsewhere */
 void flush_notices(void);
 
 /* Names an entry point that is not provided; once each. */

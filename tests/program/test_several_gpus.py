@@ -1,0 +1,35 @@
+"""Several GPUs: `warplens run --gpus N`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from helpers.whole_program import built, run, write_kernels
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="`warplens run` works on Linux alone")
+KERNELS = """
+__device__ int factor;
+extern "C" __global__ void fill(int* x, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) x[i] = factor;
+}
+"""
+
+
+def test_each_gpu_has_its_variables_and_its_time(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    write_kernels(tmp_path, KERNELS)
+    ran = run(capfd, tmp_path, built("devices.c", tmp_path, "-lcudart"), options=("--gpus", "2"))
+    *lines, microseconds = ran.out.splitlines()
+    assert lines == [
+        "devices 2 third cudaErrorInvalidDevice",
+        "of device 0: 10",
+        "of device 1: 11",
+        "peer 1 again cudaErrorPeerAccessAlreadyEnabled off cudaErrorPeerAccessNotEnabled",
+        "copied 11 bus 0000:02:00.0 is 1 current 0",
+    ], ran.err
+    kernel = ran.kernel("fill")
+    assert kernel["launches"] == 4
+    assert float(microseconds) == pytest.approx(kernel["time_us"] / 4, rel=0.1)  # not after that of the other GPU
