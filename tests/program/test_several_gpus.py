@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from helpers.whole_program import built, run, write_kernels
+from helpers.whole_program import PROGRAMS, built, run, write_kernels
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="`warplens run` works on Linux alone")
 KERNELS = """
@@ -33,3 +33,13 @@ def test_each_gpu_has_its_variables_and_its_time(capfd: pytest.CaptureFixture[st
     kernel = ran.kernel("fill")
     assert kernel["launches"] == 4
     assert float(microseconds) == pytest.approx(kernel["time_us"] / 4, rel=0.1)  # not after that of the other GPU
+
+
+def test_nvml_lists_them(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    ran = run(capfd, tmp_path, sys.executable, PROGRAMS / "nvml.py", options=("--gpus", "2"))
+    before, first, second, power = ran.out.splitlines()
+    assert before == "before 1"
+    assert first.startswith("NVIDIA H200 SXM 40 ")
+    assert first.endswith(" True")
+    assert first != second  # by their last digits
+    assert power == "Not Supported"

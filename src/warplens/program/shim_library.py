@@ -1,6 +1,6 @@
 """Shim library: compiles the C sources in shim/ with the machine's compiler, at first use.
 
-It is kept in the disk cache, and put into a folder under the names that programs load: libcuda and libcudart.
+It is kept in the disk cache, and put into a folder under the names that programs load: libcuda, libcudart and NVML.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ from warplens.system import disk_cache
 from warplens.system.atomic_write import write_whole
 
 SOURCES = Path(__file__).parent / "shim"
-NAMES = ("libcuda.so.1", "libcuda.so", "libcudart.so.13", "libcudart.so")  # the first is its own
+NAMES = (  # the first is its own
+    "libcuda.so.1", "libcuda.so", "libcudart.so.13", "libcudart.so", "libnvidia-ml.so.1", "libnvidia-ml.so",
+)  # fmt: skip
 FLAGS = (
     "-O2", "-std=gnu11", "-fPIC", "-shared", "-fvisibility=hidden", "-Wl,-soname,libcuda.so.1",
     f"-Wl,--version-script={SOURCES / 'symbols.map'}",
