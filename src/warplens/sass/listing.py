@@ -9,12 +9,13 @@ import json
 import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import overload
 
 from warplens.core.cubin import Cubin, Kernel
-from warplens.core.program import Instruction, Program
+from warplens.core.program import Constant, Instruction, Label, Program, Special
 from warplens.errors import CubinError, UsageError
 from warplens.sass.control_codes import control
 from warplens.sass.flow_graph import basic_blocks, natural_loops
@@ -56,7 +57,9 @@ class Listing(Mapping[str, Program]):
         if name not in self._programs:
             if name not in self._lines:
                 raise CubinError(f"nvdisasm shows no code for kernel {name}")
-            self._programs[name] = program(self.cubin.kernels[name], self._lines[name])
+            kernel = self.cubin.kernels[name]
+            linked = [line for function in kernel.linked for line in self._lines.get(function, [])]
+            self._programs[name] = program(kernel, [*self._lines[name], *linked])
         return self._programs[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -96,11 +99,23 @@ def _instruction(kernel: Kernel, index: int, predicate: str, opcode: str, text: 
         if not word.startswith("@"):  # P2R's source, the predicate file, is shown in the place of its guard
             destination, rest = text.split(",", 1)
             text = f"{destination},{word},{rest}"
+    start = max((place for place in kernel.linked.values() if place <= offset), default=0)  # of its section
+    operands = parse_operands(opcode, text, encoding, offset - start, kernel.places)
+    if offset in kernel.data_addresses:
+        address = Constant(bank=4, offset=kernel.data_addresses[offset])
+        operands = tuple(address if isinstance(operand, Special) else operand for operand in operands)
+    if start:
+        operands = tuple(
+            replace(operand, offset=start + operand.offset)
+            if isinstance(operand, Label) and not operand.name
+            else operand
+            for operand in operands
+        )
     return Instruction(
         offset=offset,
         opcode=opcode,
         guard=parse_guard(guards[0]) if guards else None,
-        operands=parse_operands(opcode, text, encoding, offset, kernel.functions),
+        operands=operands,
         text=text,
         control=control(encoding),
         encoding=encoding,

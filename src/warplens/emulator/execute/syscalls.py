@@ -7,22 +7,24 @@ a pointer takes an aligned pair, and the result goes to R4 and R5 (seen in the c
 from __future__ import annotations
 
 import ctypes
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from warplens.core.cubin import Kernel
+from warplens.core.cubin import CODE_BASE, FUNCTIONS, Kernel
 from warplens.core.demangle import demangled
 from warplens.emulator.execute import printf
 from warplens.emulator.execute.launch_state import LaunchState, thread_indices
 from warplens.emulator.memory.device_memory import DeviceMemory
 from warplens.emulator.state import abi
-from warplens.emulator.state.abi import ARGUMENTS, CODE_BASE, FIRST_ARGUMENT, FUNCTIONS
+from warplens.emulator.state.abi import ARGUMENTS, FIRST_ARGUMENT
 from warplens.emulator.state.structs import BlockState, BufferRange, FaultKind, Touch, WarpState, WorkerEnv
 from warplens.errors import UnsupportedInstruction
 
+DEVICE_RUNTIME = re.compile("CDP|cuda_device_runtime|^cuda[A-Z]")  # of names in libcudadevrt
 PRINTED_BYTES = 1 << 20  # as much as CUDA's buffer holds by default
 
 Hook = ctypes.CFUNCTYPE(
@@ -39,6 +41,10 @@ def provided() -> dict[str, int]:
 def check(kernel: Kernel) -> None:
     """UnsupportedInstruction if the kernel calls a function that is not provided."""
     for name in kernel.externs:
+        if DEVICE_RUNTIME.search(name):
+            raise UnsupportedInstruction(
+                f"{demangled(kernel.name)} launches kernels itself (dynamic parallelism), which is not executed here"
+            )
         if name not in FUNCTIONS:
             raise UnsupportedInstruction(
                 f"{demangled(kernel.name)} calls {name}, a function of the driver that is not provided here; "
