@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-
 FUNCTIONS = ("vprintf", "__assertfail", "malloc", "free")  # system calls: functions that no cubin holds
 CODE_BASE = 1 << 30  # their addresses: after all code
 

@@ -9,13 +9,12 @@ import json
 import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import overload
 
 from warplens.core.cubin import Cubin, Kernel
-from warplens.core.program import Constant, Instruction, Label, Program, Special
+from warplens.core.program import Constant, Instruction, Label, Operand, Program, Special
 from warplens.errors import CubinError, UsageError
 from warplens.sass.control_codes import control
 from warplens.sass.flow_graph import basic_blocks, natural_loops
@@ -104,13 +103,7 @@ def _instruction(kernel: Kernel, index: int, predicate: str, opcode: str, text: 
     if offset in kernel.data_addresses:
         address = Constant(bank=4, offset=kernel.data_addresses[offset])
         operands = tuple(address if isinstance(operand, Special) else operand for operand in operands)
-    if start:
-        operands = tuple(
-            replace(operand, offset=start + operand.offset)
-            if isinstance(operand, Label) and not operand.name
-            else operand
-            for operand in operands
-        )
+    operands = tuple(_moved(operand, start) for operand in operands) if start else operands
     return Instruction(
         offset=offset,
         opcode=opcode,
@@ -121,6 +114,13 @@ def _instruction(kernel: Kernel, index: int, predicate: str, opcode: str, text: 
         encoding=encoding,
         source=kernel.lines[index],
     )
+
+
+def _moved(operand: Operand, start: int) -> Operand:
+    """Labels without a name are places in the section, which begins at `start`."""
+    if isinstance(operand, Label) and not operand.name:
+        return Label(start + operand.offset)
+    return operand
 
 
 def _compact(document: bytes) -> bytes:

@@ -19,8 +19,8 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import cast
 
-from warplens.core.memory_opcodes import DEVICE_WIDE, opcodes
 from warplens.core.cubin import CODE_BASE
+from warplens.core.memory_opcodes import DEVICE_WIDE, opcodes
 from warplens.core.program import Address, Constant, File, Immediate, Label, Operand, Register, Special
 from warplens.errors import CubinError
 

@@ -37,6 +37,12 @@ int cuMemUnmap(unsigned long long address, size_t size);
 int cuMemRelease(unsigned long long handle);
 int cuMemAddressFree(unsigned long long address, size_t size);
 
+int cudaStreamGetId(void *stream, unsigned long long *id);
+int cudaStreamGetId_ptsz(void *stream, unsigned long long *id);
+int cudaMemcpy2DAsync_ptsz(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
+                           int kind, void *stream);
+int cudaStreamSynchronize_ptsz(void *stream);
+
 enum { HOST_TO_DEVICE = 1, DEVICE_TO_HOST = 2, UNIT = 2 << 20 };
 
 static void count_stub(void) {}
@@ -146,6 +152,21 @@ static void mapped(void) {
     printf(" leaked %zu\n", before - after);
 }
 
+/* The variants of --default-stream per-thread; one with arguments on the stack. */
+static void per_thread(void) {
+    unsigned long long legacy, own, again;
+    int from[2][3] = {{1, 2, 3}, {4, 5, 6}}, to[2][2];
+    void *x;
+    OK(cudaMalloc(&x, sizeof from));
+    OK(cudaMemcpy(x, from, sizeof from, HOST_TO_DEVICE));
+    OK(cudaStreamGetId_ptsz(0, &own));
+    OK(cudaStreamGetId(0, &legacy));
+    OK(cudaStreamGetId((void *)2, &again));
+    OK(cudaMemcpy2DAsync_ptsz(to, 8, (int *)x + 1, 12, 8, 2, DEVICE_TO_HOST, 0));
+    OK(cudaStreamSynchronize_ptsz(0));
+    printf("per thread %d %d, copied %d %d\n", own != legacy, own == again, to[0][0], to[1][1]);
+}
+
 /* A list that one kernel makes with malloc, and the next walks and frees. */
 static void heap(void) {
     void *list, *sum;
@@ -170,6 +191,7 @@ int main(int count_, char **words) {
     pooled();
     arrays();
     mapped();
+    per_thread();
     char handle[64];
     void *x;
     OK(cudaMalloc(&x, 64));

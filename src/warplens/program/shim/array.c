@@ -252,3 +252,11 @@ EXPORT CUresult cudaMemcpyToArray(struct array *to, size_t x, size_t y, const vo
 EXPORT CUresult cudaMemcpyFromArray(void *to, struct array *from, size_t x, size_t y, size_t bytes, int kind) {
     return RUNTIME(copy_run(from, (position){x, y, 0}, to, bytes, kind, 0));
 }
+
+EXPORT CUresult cudaMemcpyArrayToArray(struct array *to, size_t to_x, size_t to_y, struct array *from, size_t x, size_t y,
+                                       size_t bytes, int kind) {
+    size_t width = from && to && from->element == to->element ? bytes / from->element : 0;
+    copy_3d c = {.from_array = from, .from_position = {from ? x / from->element : 0, y, 0}, .to_array = to,
+                 .to_position = {to ? to_x / to->element : 0, to_y, 0}, .size = {width, 1, 1}, .kind = kind};
+    return RUNTIME(width ? copy(&c, NULL, 1) : INVALID_VALUE);
+}

@@ -43,6 +43,7 @@ CUresult begin(enum needs needs) {
 CUresult finish(CUresult status, int64_t cost_ns) {
     advance_clock(cost_ns);
     release_clock();
+    end_per_thread();
     pthread_mutex_unlock(&lock);
     return status;
 }
@@ -57,12 +58,15 @@ void start_runtime(void) {
     if (started)
         return;
     started = 1;
+    int per_thread = is_per_thread(); /* of the call that comes after */
     begin(NOTHING);
     CUresult status = finish(connect_once(), 0);
     CUcontext context;
     cuCtxGetCurrent(&context);
     if (!status && !context && !cuDevicePrimaryCtxRetain(&context, 0))
         cuCtxSetCurrent(context);
+    if (per_thread)
+        mark_per_thread();
 }
 
 void keep_fault(CUresult found) {

@@ -73,6 +73,11 @@ int of_device(const void *pointer); /* an address that is none of the host's own
 int is_host(const struct block *block);
 uint64_t bytes_free(int device);
 
+/* Per-thread default streams (per_thread.c): whether a stream of 0 is this thread's, until the call ends. */
+void mark_per_thread(void);
+int is_per_thread(void);
+void end_per_thread(void);
+
 /* Copies (copy.c) */
 
 struct rows { /* a copy of rows; of one, where height and depth are 1 */

@@ -47,7 +47,7 @@ EXPORT CUresult cudaGetDeviceProperties(struct device_properties *p, int device)
             .constants = a[9], .major = a[75], .minor = a[76], .texture_alignment = a[14],
             .texture_pitch_alignment = a[51], .multiprocessors = a[16], .maps_host_memory = a[19],
             .surface_alignment = a[14], .concurrent_kernels = a[31], .bus = device_attribute(PCI_BUS, device), .engines = a[40], .unified = a[41],
-            .bus_width = a[37], .l2 = a[38], .threads_per_multiprocessor = a[39], .priorities = a[78],
+            .bus_width = a[37], .l2 = a[38], .persisting_l2 = a[108], .policy_window = a[109], .host_register = a[99], .threads_per_multiprocessor = a[39], .priorities = a[78],
             .global_l1 = a[79], .local_l1 = a[80], .shared_per_multiprocessor = a[81],
             .registers_per_multiprocessor = a[82], .managed = a[83], .concurrent_managed = a[89], .preemption = a[90],
             .registered_pointers = a[91], .cooperative = a[95], .shared_optin = a[97],

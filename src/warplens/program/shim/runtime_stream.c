@@ -45,6 +45,14 @@ EXPORT CUresult cudaStreamGetDevice(CUstream stream, int *device) {
     return RUNTIME(cuStreamGetDevice(stream, device));
 }
 
+EXPORT CUresult cudaStreamSetAttribute(CUstream stream, int attribute, const void *value) {
+    return RUNTIME(cuStreamSetAttribute(stream, attribute, value));
+}
+
+EXPORT CUresult cudaStreamGetAttribute(CUstream stream, int attribute, void *value) {
+    return RUNTIME(cuStreamGetAttribute(stream, attribute, value));
+}
+
 EXPORT CUresult cudaStreamCopyAttributes(CUstream to, CUstream from) {
     return RUNTIME(cuStreamCopyAttributes(to, from));
 }

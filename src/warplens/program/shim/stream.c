@@ -3,6 +3,10 @@
 
 #include "driver.h"
 
+#include <string.h>
+
+enum { ACCESS_POLICY = 1, SYNCHRONIZATION_POLICY = 3, PRIORITY = 8 }; /* CUstreamAttrID */
+
 EXPORT CUresult cuStreamCreateWithPriority(CUstream *handle, unsigned flags, int priority) {
     CUresult status = begin(CONTEXT_AND_NO_FAULT);
     if (!status && (!handle || flags > 1))
@@ -99,9 +103,37 @@ EXPORT CUresult cuStreamAttachMemAsync(CUstream handle, CUdeviceptr address, siz
     return finish(status, CALL_NS);
 }
 
+/* Attributes: wishes about caches, which are kept and given back. */
+
+EXPORT CUresult cuStreamSetAttribute(CUstream handle, int attribute, const void *value) {
+    CUresult status = begin_with(handle);
+    if (!status && !(value && (attribute == ACCESS_POLICY || attribute == SYNCHRONIZATION_POLICY || attribute == PRIORITY)))
+        status = INVALID_VALUE;
+    if (!status && attribute == ACCESS_POLICY)
+        memcpy(found_stream(handle)->access_policy, value, sizeof found_stream(handle)->access_policy);
+    else if (!status && attribute == PRIORITY)
+        found_stream(handle)->priority = *(const int *)value;
+    return finish(status, CALL_NS);
+}
+
+EXPORT CUresult cuStreamGetAttribute(CUstream handle, int attribute, void *value) {
+    CUresult status = begin_with(handle);
+    if (!status && !(value && (attribute == ACCESS_POLICY || attribute == SYNCHRONIZATION_POLICY || attribute == PRIORITY)))
+        status = INVALID_VALUE;
+    if (!status && attribute == ACCESS_POLICY)
+        memcpy(value, found_stream(handle)->access_policy, sizeof found_stream(handle)->access_policy);
+    else if (!status)
+        *(int *)value = attribute == PRIORITY ? found_stream(handle)->priority : 1; /* 1: automatic */
+    return finish(status, CALL_NS);
+}
+
 EXPORT CUresult cuStreamCopyAttributes(CUstream to, CUstream from) {
     CUresult status = begin_with(to);
-    return finish(status ? status : stream_known(from) ? SUCCESS : INVALID_HANDLE, CALL_NS);
+    if (!status && !stream_known(from))
+        status = INVALID_HANDLE;
+    if (!status)
+        memcpy(found_stream(to)->access_policy, found_stream(from)->access_policy, sizeof found_stream(to)->access_policy);
+    return finish(status, CALL_NS);
 }
 
 /* Functions of the host that a stream calls: here, when they are queued, as all work before them is done. */

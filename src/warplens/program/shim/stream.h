@@ -29,6 +29,7 @@ struct stream {
     int64_t end;
     int separate, priority; /* separate: does not wait for the default stream (CU_STREAM_NON_BLOCKING) */
     int device, destroyable;
+    char access_policy[32]; /* cudaAccessPolicyWindow: a wish */
     unsigned long long id;
     struct event *early[MOST_EARLY];
     int early_count;

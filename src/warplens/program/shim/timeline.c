@@ -50,10 +50,10 @@ struct stream *first_stream(void) {
 
 struct stream *found_stream(CUstream handle) {
     struct timeline *timeline = timeline_of(current_device());
+    if (handle == (CUstream)2 || (!handle && is_per_thread()))
+        return &timeline->per_thread;
     if (!handle || handle == (CUstream)1)
         return &timeline->standard;
-    if (handle == (CUstream)2)
-        return &timeline->per_thread;
     for (int n = 0; n < MOST_DEVICES; n++)
         if (handle == &timelines[n].standard)
             return handle;
