@@ -11,6 +11,7 @@ import pytest
 import warplens as wl
 from helpers.whole_program import PROGRAMS, run
 from warplens.compiler import compile_source
+from warplens.compiler.nv_info import RECURSIVE_STACK
 from warplens.machine import machine
 from warplens.program.linker import PIECE, PieceKind, link
 from warplens.system.nvidia_wheels import program_of
@@ -52,11 +53,31 @@ __device__ int scale(int x) {
 """
 
 
+DOWN = """
+__device__ int step(int n);
+__device__ int sum(int n) { return n ? n + step(n - 1) : 0; }
+extern "C" __global__ void add(int* to) { *to = sum(*to); }
+"""
+BACK = "__device__ int sum(int n); __device__ int step(int n) { return sum(n); }"
+
+
+def linked(**files: str) -> wl.Module:
+    pieces = [compile_source(text, f"{name}.cu", "sm_90", ["-rdc=true"])[0] for name, text in files.items()]
+    payload = b"".join(PIECE.pack(PieceKind.CUBIN, len(piece)) + piece for piece in pieces)
+    return wl.load(link(payload, machine("h200")))
+
+
+def test_the_stack_of_recursion_is_bounded() -> None:
+    kernel = linked(a=DOWN, b=BACK)["add"]
+    x = np.array([50], np.int32)
+    kernel.launch((1,), (1,), x)
+    assert x[0] == 50 * 51 // 2
+    assert kernel.kernel.local_bytes == RECURSIVE_STACK
+
+
 def test_files_that_are_compiled_by_themselves_are_one_program() -> None:
     """As nvcc -rdc=true does: functions, variables and texts of another file, printf called by name."""
-    pieces = [compile_source(text, name, "sm_90", ["-rdc=true"])[0] for text, name in ((MAIN, "a.cu"), (OTHER, "b.cu"))]
-    payload = b"".join(PIECE.pack(PieceKind.CUBIN, len(piece)) + piece for piece in pieces)
-    kernel = wl.load(link(payload, machine("h200")))["both"]
+    kernel = linked(a=MAIN, b=OTHER)["both"]
     x = np.zeros(8, np.int32)
     run = kernel.launch((1,), (8,), x)
     assert x.tolist() == [100, 99, 98, 121, 96, 95, 142, 93]
