@@ -1,5 +1,5 @@
 /* Copies and fills: done at once on the arena, and timed by the link between host and GPU. */
-#include "capture.h"
+#include "graphs/capture.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* Parameters of copies: the boxes of both APIs, which may lie in arrays, as rows of bytes. */
-#include "array.h"
+#include "memory_kinds/array.h"
 
 #include "device.h"
 

@@ -1,5 +1,5 @@
 /* Events of the driver API. */
-#include "capture.h"
+#include "graphs/capture.h"
 
 #include "driver.h"
 

@@ -1,5 +1,5 @@
 /* Launches, and attributes and occupancy of functions. */
-#include "capture.h"
+#include "graphs/capture.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Memory of the driver API: allocations, copies, fills. */
-#include "capture.h"
+#include "graphs/capture.h"
 
 #include "driver.h"
 

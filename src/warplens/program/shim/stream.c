@@ -1,5 +1,5 @@
 /* Streams of the driver API, and functions of the host that they call. */
-#include "capture.h"
+#include "graphs/capture.h"
 
 #include "driver.h"
 

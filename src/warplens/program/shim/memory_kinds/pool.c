@@ -1,7 +1,7 @@
 /* Memory pools, and allocations in the order of a stream.
 
    Memory that is freed to a pool can be had again at once: work is executed when it is queued. */
-#include "capture.h"
+#include "graphs/capture.h"
 
 #include "driver.h"
 

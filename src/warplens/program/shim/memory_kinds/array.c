@@ -1,7 +1,7 @@
 /* Arrays of both APIs, and copies of them.  Kernels read them through textures, which are not provided. */
 #include "array.h"
 
-#include "capture.h"
+#include "graphs/capture.h"
 #include "runtime.h"
 
 #include <stdlib.h>

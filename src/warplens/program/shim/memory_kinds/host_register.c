@@ -3,7 +3,7 @@
 
    Ranges that share a page belong to one region, which is made anew when one joins it. */
 #define _GNU_SOURCE
-#include "capture.h"
+#include "graphs/capture.h"
 
 #include "runtime.h"
 
