@@ -53,7 +53,9 @@ def test_nodes_run_in_the_order_of_their_edges(capfd: pytest.CaptureFixture[str]
     ], ran.err
 
 
-def test_what_a_capture_forbids(capfd: pytest.CaptureFixture[str], tmp_path: Path, graphs: Path) -> None:
+def test_what_a_capture_forbids_and_a_graph_keeps(
+    capfd: pytest.CaptureFixture[str], tmp_path: Path, graphs: Path
+) -> None:
     ran = run(capfd, tmp_path, graphs, "refused")
     assert ran.out.splitlines() == [
         "default cudaErrorStreamCaptureUnsupported",
@@ -62,6 +64,7 @@ def test_what_a_capture_forbids(capfd: pytest.CaptureFixture[str], tmp_path: Pat
         "other stream cudaErrorStreamCaptureUnmatched unjoined cudaErrorStreamCaptureUnjoined",
         "legacy cudaErrorStreamCaptureImplicit then cudaErrorStreamCaptureInvalidated",
         "not capturing cudaErrorIllegalState",
+        "destroyed with the graph 0 with what was made of it 1",
     ], ran.err
 
 

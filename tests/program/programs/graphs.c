@@ -42,6 +42,8 @@ int cudaGraphExecKernelNodeSetParams(void *exec, void *node, const kernel_parame
 int cudaGraphInstantiate(void **exec, void *graph, unsigned long long flags);
 int cudaGraphExecUpdate(void *exec, void *graph, void *result);
 int cudaGraphLaunch(void *exec, void *stream);
+int cudaUserObjectCreate(void **object, void *data, void (*destroy)(void *), unsigned count, unsigned flags);
+int cudaGraphRetainUserObject(void *graph, void *object, unsigned count, unsigned flags);
 int cudaGraphExecDestroy(void *exec);
 int cudaGraphDestroy(void *graph);
 
@@ -234,6 +236,25 @@ static float timed(int branches) {
     return ms;
 }
 
+static int destroyed;
+
+static void destroy(void *data) {
+    destroyed += *(int *)data;
+}
+
+static void owned(void) {
+    static int one = 1;
+    void *object, *graph, *exec;
+    OK(cudaUserObjectCreate(&object, &one, destroy, 1, 1));
+    OK(cudaGraphCreate(&graph, 0));
+    OK(cudaGraphRetainUserObject(graph, object, 1, 1)); /* moved */
+    OK(cudaGraphInstantiate(&exec, graph, 0));
+    OK(cudaGraphDestroy(graph));
+    printf("destroyed with the graph %d", destroyed);
+    OK(cudaGraphExecDestroy(exec));
+    printf(" with what was made of it %d\n", destroyed);
+}
+
 int main(int count, char **words) {
     OK(cudaMalloc((void **)&x, BYTES));
     OK(cudaMalloc((void **)&y, BYTES));
@@ -243,7 +264,7 @@ int main(int count, char **words) {
     else if (!strcmp(what, "nodes"))
         of_nodes();
     else if (!strcmp(what, "refused"))
-        refused();
+        refused(), owned();
     else
         printf("%.3f %.3f\n", 1000 * timed(1), 1000 * timed(0));
     return 0;

@@ -59,6 +59,7 @@ void destroy_graph(struct graph *graph) {
         next = node->next;
         drop_node(node);
     }
+    release_all(graph);
     free(graph);
 }
 
@@ -87,6 +88,7 @@ struct graph *clone_graph(const struct graph *graph) {
         for (size_t k = 0; k < n->before.count; k++)
             add_tip(&made[n->place]->before, made[n->before.nodes[k]->place]);
     free(made);
+    retain_as(clone, graph);
     return clone;
 }
 

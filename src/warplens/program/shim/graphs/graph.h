@@ -68,6 +68,7 @@ struct node {
 struct graph {
     struct node *first, **last;
     size_t count;
+    struct retained *retained; /* user objects */
 };
 
 struct graph_exec {
@@ -84,6 +85,10 @@ struct node *copy_of(const struct node *node, const struct graph *clone);
 struct node *new_node(struct graph *graph, const struct tips *before, const struct work *work); /* takes the work over */
 void add_tip(struct tips *tips, struct node *node); /* once each */
 void set_tips(struct tips *tips, struct node *const *nodes, size_t count);
+
+/* user_object.c */
+void retain_as(struct graph *clone, const struct graph *graph);
+void release_all(struct graph *graph);
 
 /* work.c */
 CUresult kernel_work(struct work *work, struct function *function, const struct shape *shape, void **values, void **extra);
