@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-typedef struct {
+typedef struct any_parameters {
     int type, reserved[3];
     union {
         long long room[29];
