@@ -84,3 +84,24 @@ def test_files_that_are_compiled_by_themselves_are_one_program() -> None:
     assert run.counted.printed == "other 5\nmain 121\n"
     other = next(i for i in kernel.program.instructions if i.source and i.source.file.endswith("b.cu"))
     assert other.offset >= min(kernel.kernel.linked.values()) > 0
+
+
+SHAPES = """
+struct Shape { __device__ virtual int area() = 0; };
+struct Square : Shape { int side; __device__ Square(int n) : side(n) {} __device__ int area() override; };
+extern "C" __global__ void make(Shape** to) { *to = new Square(7); }
+extern "C" __global__ void use(Shape** from, int* to) { to[threadIdx.x] = (*from)->area() + threadIdx.x; }
+"""
+AREA = SHAPES.split("extern")[0] + "__device__ int Square::area() { return side * side; }"
+
+
+def test_virtual_functions_are_called_in_another_kernel_than_made_the_object(
+    capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """A function has the same address in all kernels of a program."""
+    module = linked(shapes=SHAPES, area=AREA)
+    make, use = module["make"].kernel, module["use"].kernel
+    assert make.functions["_ZN6Square4areaEv"] == use.functions["_ZN6Square4areaEv"]
+    (tmp_path / "shapes.cubin").write_bytes(module.cubin.data)
+    ran = run(capfd, tmp_path, sys.executable, PROGRAMS / "shapes.py", tmp_path / "shapes.cubin")
+    assert ran.out == "areas [49, 50, 51, 52]\n", ran.err

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
@@ -185,7 +186,7 @@ class _CubinReader:
             barriers=own.barriers if own.barriers is not None else flags >> 20 & 0x7F,
             max_threads=own.max_threads,
             cluster=own.cluster,
-            code=b"".join(map(self._code, linked)),
+            code=self._joined(linked),
             functions=self._functions(linked),
             constants={bank: content for bank, content in constants.items() if content},
             relocations=(*self.addresses, *relocations),
@@ -241,9 +242,16 @@ class _CubinReader:
             raise CubinError(f"the code of {name} has {len(code)} bytes, no multiple of {INSTRUCTION_BYTES}")
         return code
 
+    def _joined(self, linked: Mapping[str, int]) -> bytes:
+        code = b""
+        for section, place in linked.items():
+            code = code.ljust(place, b"\0") + self._code(section)
+        return code
+
     def _lines(self, linked: Mapping[str, int]) -> tuple[SourceLine | None, ...]:
         found: list[SourceLine | None] = []
-        for section in linked:
+        for section, place in linked.items():
+            found += [None] * (place // INSTRUCTION_BYTES - len(found))
             found += lines_of(self.tables.get(self.numbers[section], []), len(self._code(section)) // INSTRUCTION_BYTES)
         return tuple(found)
 
@@ -253,7 +261,10 @@ class _CubinReader:
 
     def _linked(self, section: str) -> dict[str, int]:
         """Sections of a kernel's code, with their places in it: its own, and those of functions that were compiled by
-        themselves, which relocations lead to."""
+        themselves: those that relocations lead to, or where any has its address taken, all, in the same places in
+        every kernel, as one kernel may store an address and another call it."""
+        if self.addresses_taken:
+            return {section: 0} | self.common
         places: dict[str, int] = {}
         size, waiting = 0, [section]
         while waiting:
@@ -262,6 +273,32 @@ class _CubinReader:
                 places[name] = size
                 size += len(self._code(name))
                 waiting += self._called(name) if self.has_functions else ()
+        return places
+
+    @cached_property
+    def addresses_taken(self) -> bool:
+        """Whether data or code has the address of a function in a section of its own."""
+        data = (e["r_info_sym"] for name in (".nv.global.init", ".nv.constant4") for e in self._relocated(name))
+        code = (
+            entry["r_info_sym"]
+            for name in (self.names if self.has_functions else ())
+            if name.startswith(".text.")
+            for entry in self._relocated(name)
+            if entry["r_info_type"] in HALVES and self.symbols[entry["r_info_sym"]].section != name
+        )
+        sections = {self.symbols[n].section for n in (*data, *code) if self.symbols[n].type == "STT_FUNC"}
+        return any(name.startswith(".text.") and not self._is_kernel(name) for name in sections)
+
+    @cached_property
+    def common(self) -> dict[str, int]:
+        """Places of all functions, behind the longest kernel."""
+        code = [name for name in self.names if name.startswith(".text.")]
+        place = max(len(self._code(name)) for name in code if self._is_kernel(name))
+        places = {}
+        for name in code:
+            if not self._is_kernel(name):
+                places[name] = place
+                place += len(self._code(name))
         return places
 
     def _called(self, section: str) -> list[str]:

@@ -25,6 +25,7 @@ from warplens.system.nvidia_wheels import program_of
 Line = tuple[str, str, str]
 """Predicate, opcode with modifiers, operands."""
 
+GAP: Line = ("", "NOP", "")
 INSTRUCTION_BYTES = 16
 LONGEST_SECONDS = 300  # nvdisasm takes some 10 us an instruction
 MISSING = "nvdisasm is missing: pip install nvidia-cuda-nvdisasm"
@@ -57,8 +58,11 @@ class Listing(Mapping[str, Program]):
             if name not in self._lines:
                 raise CubinError(f"nvdisasm shows no code for kernel {name}")
             kernel = self.cubin.kernels[name]
-            linked = [line for function in kernel.linked for line in self._lines.get(function, [])]
-            self._programs[name] = program(kernel, [*self._lines[name], *linked])
+            lines = list(self._lines[name])
+            for function, place in kernel.linked.items():
+                lines += [GAP] * (place // INSTRUCTION_BYTES - len(lines))
+                lines += self._lines.get(function, [])
+            self._programs[name] = program(kernel, lines)
         return self._programs[name]
 
     def __iter__(self) -> Iterator[str]:
