@@ -197,8 +197,8 @@ def _place(base: str, text: str, operand: Operand, offset: int, functions: Mappi
         return Label(functions[name], name)
     if isinstance(operand, Special):
         raise CubinError(
-            f"the code refers to {name}, which does not stand with it: functions that are compiled by themselves and "
-            "linked (nvcc -rdc=true) are not executed; compile all of them with the kernel"
+            f"the code refers to {name}, which does not stand with it: link files that are compiled by themselves "
+            "(nvcc -rdc=true) first"
         )
     return operand
 
