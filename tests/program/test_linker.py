@@ -92,6 +92,11 @@ struct Square : Shape { int side; __device__ Square(int n) : side(n) {} __device
 extern "C" __global__ void make(Shape** to) { *to = new Square(7); }
 extern "C" __global__ void use(Shape** from, int* to) { to[threadIdx.x] = (*from)->area() + threadIdx.x; }
 """
+CALLS = """
+extern "C" __device__ int elsewhere();
+extern "C" __global__ void make(int** to) { **to = elsewhere(); }
+extern "C" __global__ void use(int** from, int* to) { *to = **from; }
+"""
 AREA = SHAPES.split("extern")[0] + "__device__ int Square::area() { return side * side; }"
 
 
@@ -105,3 +110,11 @@ def test_virtual_functions_are_called_in_another_kernel_than_made_the_object(
     (tmp_path / "shapes.cubin").write_bytes(module.cubin.data)
     ran = run(capfd, tmp_path, sys.executable, PROGRAMS / "shapes.py", tmp_path / "shapes.cubin")
     assert ran.out == "areas [49, 50, 51, 52]\n", ran.err
+
+
+def test_code_that_was_not_linked_fails_as_a_kernel_fails(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "main.cubin").write_bytes(compile_source(CALLS, "a.cu", "sm_90", ["-rdc=true"])[0])
+    ran = run(capfd, tmp_path, sys.executable, PROGRAMS / "shapes.py", tmp_path / "main.cubin")
+    assert (ran.code, ran.out) == (1, "")
+    assert "failed 715" in ran.err
+    assert "make calls elsewhere, which is not in its code" in ran.document["faults"][0]

@@ -156,11 +156,11 @@ class Device:
             self.log.repeated(repeated.number)
             return Status.SUCCESS, self._answers[repeated.number] + _list(repeated.touched)
         memory, banks = self.arena.memory(), function.owner.banks(kernel.kernel)
-        request = LaunchRequest(
-            kernel.kernel, kernel.program, launch, message.parameters, memory, banks, self.gpu.multiprocessors,
-            self.budget,
-        )  # fmt: skip
         try:
+            request = LaunchRequest(
+                kernel.kernel, kernel.program, launch, message.parameters, memory, banks, self.gpu.multiprocessors,
+                self.budget,
+            )  # fmt: skip
             counted = execute(request, threads=available_threads())
         except (KernelFault, UnsupportedInstruction, CubinError) as error:
             return self._fault(function.name, error)

@@ -47,8 +47,8 @@ def check(kernel: Kernel) -> None:
             )
         if name not in FUNCTIONS:
             raise UnsupportedInstruction(
-                f"{demangled(kernel.name)} calls {name}, a function of the driver that is not provided here; "
-                f"there are {', '.join(FUNCTIONS)}"
+                f"{demangled(kernel.name)} calls {name}, which is not in its code, and no function of the driver that "
+                f"is provided here ({', '.join(FUNCTIONS)}); link files that nvcc -rdc=true has compiled first"
             )
 
 
