@@ -65,15 +65,15 @@ class Gpu:
             self.cupy.cuda.runtime.profilerStop()
 
     def times(
-        self, kernel: str, grid: int | tuple[int, ...], block: int, *args: Any, shared: int = 0, runs: int = 9,
-        read_before: Any = None, stored_before: bool = False,
+        self, kernel: str, grid: int | tuple[int, ...], block: int | tuple[int, ...], *args: Any, shared: int = 0,
+        runs: int = 9, read_before: Any = None, stored_before: bool = False,
     ) -> list[float]:  # fmt: skip
         """Microseconds between events around each launch, rising.
 
         read_before     an array that L2 has;  stored_before: what has been stored waits in L2 to be written
         """
         found, sweep = self.module.get_function(kernel), self.module.get_function("sweep_l2")
-        sizes = grid if isinstance(grid, tuple) else (grid,)
+        sizes, threads = (size if isinstance(size, tuple) else (size,) for size in (grid, block))
         done = []
         for _ in range(runs + 1):
             start, end = self.cupy.cuda.Event(), self.cupy.cuda.Event()
@@ -84,13 +84,15 @@ class Gpu:
             if read_before is not None:
                 sweep((1056,), (256,), (read_before, self.sink, read_before.nbytes // 16))
             start.record()
-            found(sizes, (block,), args, shared_mem=shared)
+            found(sizes, threads, args, shared_mem=shared)
             end.record()
             end.synchronize()
             done.append(1000 * self.cupy.cuda.get_elapsed_time(start, end))
         return sorted(done[1:])
 
-    def time(self, kernel: str, grid: int | tuple[int, ...], block: int, *args: Any, **how: Any) -> float:
+    def time(
+        self, kernel: str, grid: int | tuple[int, ...], block: int | tuple[int, ...], *args: Any, **how: Any
+    ) -> float:
         return statistics.median(self.times(kernel, grid, block, *args, **how))
 
     def sweep(self) -> None:

@@ -152,7 +152,7 @@ class Run:
         machine = self._described(gpu)
         resident = occupancy(machine, *self._block)
         assert self.again is not None
-        buffers = [(a.address, a.address + a.size) for a in self.again.memory.allocations]
+        buffers = [(a.address, a.address + a.size) for a in self.again.memory.in_use]
         recorded = partial(self._record, resident.blocks * machine.multiprocessors)
         return with_text(predict(self.kernel.program, self.trace, machine, resident, buffers, recorded, what_if))
 

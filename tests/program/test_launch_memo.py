@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+from helpers.whole_program import PROGRAMS
+from warplens.commands.run_program import ProgramOutput, run_program
 from warplens.program import arena
 from warplens.program.launch_memo import PATIENCE, LaunchMemo, Touched
 
@@ -80,3 +85,45 @@ def test_a_rerun_leaves_the_arena_as_it_is(memory: arena.Arena) -> None:
     assert not memory.blocks[X].data.any()
     assert np.all(launch.view(0) == 7)
     launch.release()
+
+
+def test_a_fill_is_known_without_hashing_but_for_a_partly_filled_block(memory: arena.Arena) -> None:
+    memo = LaunchMemo(memory)
+    memo._touched["key",] = Touched(frozenset({X}), frozenset())
+    memo.filled(X, 4096, 7, 4)
+    filled = memo.before(("key",))
+    memo.changed(X)
+    assert memo.before(("key",)) != filled
+    memo.filled(X, 4096, 7, 4)
+    assert memo.before(("key",)) == filled
+    memo.filled(X, 4096, 8, 4)
+    assert memo.before(("key",)) != filled
+    memo.changed(X)
+    hashed = memo.before(("key",))
+    memo.changed(X)
+    memo.filled(X, 4000, 7, 4)
+    assert memo.before(("key",)) == hashed
+
+
+def outcome(capfd: pytest.CaptureFixture[str], folder: Path, memo: bool) -> tuple[str, list[dict[str, Any]]]:
+    """What the program printed, and its kernels."""
+    capfd.readouterr()
+    place = folder / "run.json"
+    command = [sys.executable, str(PROGRAMS / "repeats.py")]
+    assert run_program(command, "h200", ProgramOutput(json=str(place)), memo=memo) == 0
+    return capfd.readouterr().out, json.loads(place.read_text())["kernels"]
+
+
+def test_results_and_counts_are_those_of_executing_each_launch(
+    capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    printed, kernels = outcome(capfd, tmp_path, memo=False)
+    again, repeated = outcome(capfd, tmp_path, memo=True)
+    assert again == printed
+    assert len(printed.splitlines()) == 40
+    executed = [kernel.pop("executed") for kernel in kernels]
+    assert executed == [kernel["launches"] for kernel in kernels]
+    assert sum(kernel.pop("executed") for kernel in repeated) < sum(executed)
+    for one, other in zip(kernels, repeated, strict=True):
+        assert one["time_us"] == pytest.approx(other["time_us"])
+        assert all(one[key] == other[key] for key in ("kernel", "launch", "launches", "metrics"))

@@ -114,6 +114,29 @@ def test_a_fault_is_reported_and_stays(capfd: pytest.CaptureFixture[str], tmp_pa
     assert "block (0,0,0), thread (0,0,0)" in fault
 
 
+def test_a_static_runtime_in_a_library_that_is_loaded_later_is_replaced(
+    capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    plugin = built("plugin.c", tmp_path, "-shared", "-fPIC")
+    lines = (
+        "import ctypes, sys",
+        "plugin = ctypes.CDLL(sys.argv[1])",
+        "print(plugin.version_at_load(), plugin.version_now())",
+    )
+    ran = run(capfd, tmp_path, sys.executable, "-c", "; ".join(lines), plugin)
+    assert ran.out == "13000 13000\n", ran.err
+
+
+def test_the_runtime_of_cuda_bindings_is_replaced(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    lines = (
+        "from cuda.bindings import driver, runtime",
+        "print(runtime.cudaGetDeviceProperties(0)[1].name, *map(int, runtime.cudaDeviceSynchronize()))",
+        "print(*map(int, driver.cuCtxGetDevice() + driver.cuCtxSynchronize()))",
+    )
+    ran = run(capfd, tmp_path, sys.executable, "-c", "\n".join(lines))
+    assert ran.out == "b'NVIDIA H200 SXM' 0\n0 0 0\n", ran.err
+
+
 def test_an_endless_kernel_ends(capfd: pytest.CaptureFixture[str], tmp_path: Path, registered: Path) -> None:
     ran = run(capfd, tmp_path, registered, "endless", options=("--budget", "100000"))
     assert ran.out == "synchronize cudaErrorLaunchTimeout\n"

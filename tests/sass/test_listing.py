@@ -11,7 +11,7 @@ import pytest
 from warplens.compiler import compile_source, read_cubin
 from warplens.core.program import Address, Immediate, Label, Register, Special
 from warplens.errors import CubinError, UsageError
-from warplens.sass import disassemble
+from warplens.sass import disassemble, listing
 
 MEASURED = Path(__file__).parents[1] / "data" / "kernels.sm_90.cubin"
 
@@ -135,3 +135,16 @@ def test_the_tool_is_started_once(monkeypatch, tmp_path):
     monkeypatch.setattr(subprocess, "run", never)
     assert disassemble(cubin, "f") == first
     assert list(disassemble(cubin)) == ["f"]
+
+
+def test_a_kernel_of_a_large_cubin_is_read_alone(monkeypatch):
+    cubin = read_cubin(MEASURED.read_bytes())
+    whole = disassemble(cubin, "ccopy")
+    monkeypatch.setattr(listing, "LARGE", 1)
+    asked = []
+    nvdisasm = listing._nvdisasm
+    monkeypatch.setattr(listing, "_nvdisasm", lambda data, symbol: asked.append(symbol) or nvdisasm(data, symbol))
+    monkeypatch.setenv("WARPLENS_CACHE", "off")
+    alone = disassemble(cubin)
+    assert alone["ccopy"] == whole
+    assert asked == [cubin.kernels["ccopy"].symbol]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,13 +10,13 @@ from pathlib import Path
 from warplens.api import Module, compile, load_all, read_source
 from warplens.compiler.suggestion import instances, launch_block
 from warplens.core.demangle import full_name
+from warplens.core.kernel_name import REGEX, base_name, expression_of, found_in
 from warplens.errors import UsageError
 from warplens.kernel import LaunchableKernel
 from warplens.launchspec.lab_toml import launches_beside
 from warplens.launchspec.launch_block import KernelEntry, LaunchFile, read_launch_block
 
 SOURCES = (".cu", ".cuh", ".cpp", ".cc", ".h", ".ptx")
-REGEX = "regex:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,14 +59,10 @@ def is_source(file: str) -> bool:
 def matching(word: str, names: Iterable[str]) -> list[str]:
     """Those of the names that a word means: one of them, all that are called so without namespaces and template
     arguments, or those in which the expression of regex:EXPR is found."""
-    known = list(names)
-    if not word.startswith(REGEX):
-        return [name for name in known if name == word] or [name for name in known if _base(name) == word]
-    try:
-        expression = re.compile(word.removeprefix(REGEX))
-    except re.error as error:
-        raise UsageError(f"--kernel: {word!r} is not a regular expression: {error}") from None
-    return [name for name in known if expression.search(name) or expression.search(_base(name))]
+    known, expression = list(names), expression_of(word, "--kernel")
+    if expression is None:
+        return [name for name in known if name == word] or [name for name in known if base_name(name) == word]
+    return [name for name in known if found_in(expression, name)]
 
 
 def kernel_of(module: Module, entry: KernelEntry, file: str) -> LaunchableKernel:
@@ -167,11 +162,6 @@ def _all(module: Module, file: str) -> list[str]:
         named = f"only templates: say which instance, such as --kernel '{found[0]}'" if found else "no kernels"
         raise UsageError(f"{file} has {named}")
     return list(module)
-
-
-def _base(name: str) -> str:
-    """ "scale" of "app::scale<float, 4>" and of "app::scale(float*)"."""
-    return re.sub(r"\(.*\)$", "", name).partition("<")[0].rpartition("::")[2]
 
 
 def _unknown(word: str, file: str, known: Iterable[str]) -> UsageError:

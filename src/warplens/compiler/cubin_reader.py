@@ -193,6 +193,7 @@ class _CubinReader:
             lines=self._lines(linked),
             branch_targets=self._branch_targets(linked),
             externs=self._externs(linked),
+            symbol=symbol.number,
             linked={section.removeprefix(".text."): place for section, place in linked.items() if place},
             data_addresses=data,
         )

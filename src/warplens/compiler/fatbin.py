@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from warplens.compiler import lz4, zstd
+from warplens.compiler import lz4, system_codecs, zstd
 from warplens.core.cubin import chip_number
 from warplens.errors import CubinError
 
@@ -39,8 +39,10 @@ class FatbinEntry:
     def code(self) -> bytes:
         """Decompressed.  CubinError for damaged code."""
         if self.flags & ZSTD:
-            return zstd.decompress(self.stored)
-        return lz4.decompress(self.stored, self.size) if self.flags & LZ4 else self.stored
+            return system_codecs.zstd(self.stored, self.size) or zstd.decompress(self.stored)
+        if self.flags & LZ4:
+            return system_codecs.lz4(self.stored, self.size) or lz4.decompress(self.stored, self.size)
+        return self.stored
 
 
 def fitting_entry(data: bytes, arch: str) -> FatbinEntry | None:

@@ -65,6 +65,7 @@ class Kernel:
     cluster         size in blocks of the clusters that the kernel demands (__cluster_dims__), else (1, 1, 1)
     branch_targets  offset of an indirect branch -> its target offsets, where the assembler lists them
     externs         functions it calls that are not in the cubin: the driver's
+    symbol          its number in the cubin's symbol table; 0 where that is not known
     linked          offset in `code` of functions that were compiled by themselves (nvcc -rdc=true), in order
     data_addresses  offset of an instruction whose number is half of a variable's address -> where bank 4 has it
     """
@@ -86,6 +87,7 @@ class Kernel:
     cluster: tuple[int, int, int] = (1, 1, 1)
     branch_targets: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
     externs: tuple[str, ...] = ()
+    symbol: int = 0
     linked: Mapping[str, int] = field(default_factory=dict)
     data_addresses: Mapping[int, int] = field(default_factory=dict)
 

@@ -62,7 +62,7 @@ def call(w: Warp, target: Operand, other: Label | None = None) -> None:
     if isinstance(target, Label):
         w.call(target)
     elif isinstance(target, Immediate):  # a function of the driver, which linked code calls by its name
-        w.jump(*(U32(w.e, w.e.constant(U32, word)) for word in (target.bits, 0)))
+        w.jump(U32(w.e, w.e.constant(U32, target.bits)), U32(w.e, w.e.constant(U32, 0)))
     else:
         assert isinstance(target, Register)
         low, high = w.stored(target, 2).words

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import mmap
 import os
+from ctypes import Array, memmove, sizeof
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,7 @@ from warplens.emulator import DeviceMemory
 from warplens.emulator.memory.buffer_pool import BUFFER_POOL, address
 from warplens.emulator.memory.device_heap import HEAP_BYTES, DeviceHeap
 from warplens.emulator.memory.device_memory import Allocation
+from warplens.emulator.state.structs import BufferRange
 from warplens.errors import UsageError
 
 BASE = 0x2000_0000_0000  # in the program, and of device addresses
@@ -25,6 +27,7 @@ MODULES = BYTES - (8 << 30)
 LAUNCH = BYTES - (2 << 30)
 # Bytes in which a GPU hands out memory: an access that runs over the end of an allocation within them does no harm.
 GRANULARITY = 512
+WORD_BYTES = 8
 
 ALLOCATED, PINNED, MANAGED, VARIABLES, HEAP = 1, 2, 3, 4, 5  # kinds of blocks; the first as in shim/device.h
 
@@ -46,6 +49,7 @@ class Arena:
         self.heap_bytes = HEAP_BYTES  # cudaLimitMallocHeapSize
         self.heap: DeviceHeap | None = None
         self._sorted: list[Allocation] | None = None
+        self._ranges: NDArray[np.uint64] | None = None
         self._top = BASE + MODULES
         self._count = 0
 
@@ -66,12 +70,12 @@ class Arena:
         start = self.start + (content or place) - BASE
         self.blocks[place] = Allocation(name, place, whole, self.view(content or place, whole), start)
         self.kinds[place] = kind
-        self._sorted = None
+        self._sorted = self._ranges = None
 
     def remove(self, place: int) -> None:
         if self.blocks.pop(place, None) is not None:
             del self.kinds[place]
-            self._sorted = None
+            self._sorted = self._ranges = None
 
     def place_variables(self, content: NDArray[np.uint8], name: str) -> int:
         """The address of a module's variables, which begin with this content."""
@@ -101,9 +105,25 @@ class Arena:
             self._sorted = [self.blocks[place] for place in sorted(self.blocks)]
         return self._sorted
 
+    @property
+    def ranges(self) -> NDArray[np.uint64]:
+        """BufferRanges of the allocations, as words: made once for many launches."""
+        if self._ranges is None:
+            found = self.allocations
+            self._ranges = np.zeros((len(found), sizeof(BufferRange) // WORD_BYTES), np.uint64)
+            places = np.array([block.address for block in found], np.uint64)
+            self._ranges[:, _column("low")] = places
+            self._ranges[:, _column("high")] = places + np.array([block.size for block in found], np.uint64)
+            self._ranges[:, _column("delta")] = np.array([block.start for block in found], np.uint64) - places
+        return self._ranges
+
     def memory(self) -> ArenaMemory:
         """Device memory for one launch."""
         return ArenaMemory(self)
+
+
+def _column(field: str) -> int:
+    return int(getattr(BufferRange, field).offset) // WORD_BYTES
 
 
 class ArenaMemory(DeviceMemory):
@@ -115,6 +135,8 @@ class ArenaMemory(DeviceMemory):
     def __init__(self, arena: Arena) -> None:
         super().__init__()
         self.allocations = list(arena.allocations)
+        self._ranges = arena.ranges
+        self._moved: set[int] = set()  # allocations whose content is not in the arena
         self.top = BASE + LAUNCH
         self.opened_heap: DeviceHeap | None = None  # as the launch leaves it
         self._arena = arena
@@ -123,10 +145,10 @@ class ArenaMemory(DeviceMemory):
     def place_heap(self) -> tuple[int, int]:
         """That of the program: what a kernel allocates stays until it is freed."""
         start = self._arena.place_heap().start
-        numbers = {block.address: number for number, block in enumerate(self.allocations)}
-        if start not in numbers:
-            self.allocations.append(self._arena.blocks[start])
-        return numbers.get(start, len(self.allocations) - 1), start
+        if start not in {block.address for block in self.allocations}:
+            of_launch = self.allocations[len(self._ranges) :]
+            self.allocations, self._ranges = [*self._arena.allocations, *of_launch], self._arena.ranges
+        return next(n for n, block in enumerate(self.allocations) if block.address == start), start
 
     def open_heap(self, number: int, start: int) -> DeviceHeap:
         """As it was before the launch, also in a rerun."""
@@ -134,8 +156,29 @@ class ArenaMemory(DeviceMemory):
         self.opened_heap = self._arena.heap.copy(number)
         return self.opened_heap
 
+    @property
+    def in_use(self) -> list[Allocation]:
+        """Those that it has touched: a program may have thousands of others."""
+        return [self.allocations[n] for n in sorted(self.read | self.written)]
+
     def _may_stay(self, allocation: Allocation) -> bool:
         return not BASE + LAUNCH <= allocation.address < BASE + BYTES
+
+    def _unplaced(self) -> list[int]:
+        """Those of the launch itself."""
+        return [n for n in range(len(self._ranges), len(self.allocations)) if n not in self.own]
+
+    def again(self, whole: bool = True) -> None:
+        super().again(whole)
+        self._moved |= self.written & self.read
+
+    def describe_all(self, entries: Array[BufferRange]) -> None:
+        count = len(self._ranges)
+        memmove(entries, self._ranges.ctypes.data, self._ranges.nbytes)
+        for number in {*self.own, *self.kept, *self._moved, *range(count, len(self.allocations))}:
+            allocation, entry = self.allocations[number], entries[number]
+            entry.low, entry.high, entry.touched = allocation.address, allocation.address + allocation.size, 0
+            self.describe(number, entry)
 
     def _have_room(self) -> None:
         """Each allocation has its own piece."""

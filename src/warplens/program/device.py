@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from warplens.control_characters import visible
-from warplens.core.launch import Launch
 from warplens.counters.occupancy import occupancy
 from warplens.emulator import DEFAULT_BUDGET, LaunchRequest, available_threads
 from warplens.emulator import run as execute
@@ -28,7 +27,7 @@ from warplens.program.protocol import (
     NoticeKind,
     Status,
 )  # fmt: skip
-from warplens.program.time_prediction import TimePredictor
+from warplens.program.time_prediction import MOST, TimePredictor
 from warplens.run import Run
 
 FAULTS = {
@@ -47,13 +46,14 @@ Answer = tuple[int, bytes]
 
 @dataclass(frozen=True)
 class Options:
-    """Options: the GPU, how many of them, whether the program's clocks stay real, and how many instructions a warp may
-    execute."""
+    """Options: the GPU, how many of them, whether the program's clocks stay real, how many instructions a warp may
+    execute, and whether launches that repeat others are answered from memory."""
 
     gpu: Machine
     gpus: int = 1
     real_time: bool = False
     budget: int = DEFAULT_BUDGET
+    memo: bool = True
 
 
 class Device:
@@ -63,7 +63,7 @@ class Device:
         self.gpu, self.budget, self.log = options.gpu, options.budget, log
         self.arena = Arena()
         self.predictor = TimePredictor(options.gpu)
-        self.memo = LaunchMemo(self.arena)
+        self.memo = LaunchMemo(self.arena, options.memo)
         self._answers: dict[int, bytes] = {}  # by number in the log
         self.modules: dict[int, LoadedModule] = {}
         self.functions: dict[int, LoadedFunction] = {}
@@ -84,6 +84,8 @@ class Device:
                 self.memo.changed(notice.address)
             case NoticeKind.WRITTEN:
                 self.memo.changed(notice.address)
+            case NoticeKind.FILLED:
+                self.memo.filled(notice.address, notice.size, notice.more, notice.detail)
             case NoticeKind.REPEATED:
                 self.log.repeated(notice.detail)
             case NoticeKind.COPIED if notice.detail in COPIES:
@@ -140,16 +142,15 @@ class Device:
     def launch(self, message: LaunchMessage) -> Answer:
         """Executes and times a launch.  A fault is none of the launch itself: it is told to the calls that follow."""
         function = self.functions[message.function]
-        launch = Launch(message.grid, message.block, message.shared, message.cooperative)
         try:
-            kernel = function.in_clusters(message.cluster)
-            kernel.check(launch, self.gpu)
+            configuration = function.configuration(message, self.gpu)
         except UsageError as error:
             self.log.note(f"a launch was refused: {error}")
             return (Status.TOO_LARGE if message.cooperative else Status.INVALID_CONFIGURATION), b""
         if self.banned:
             return Status.SUCCESS, LAUNCHED.pack(0, 0.0, 0, 0, 0, 0)
-        key = message.function, message.cluster, launch, message.parameters
+        kernel, launch = configuration.kernel, configuration.launch
+        key = configuration, message.parameters
         before = self.memo.before(key)
         repeated = self.memo.repeat(key, before)
         if repeated is not None:
@@ -170,15 +171,15 @@ class Device:
         run = Run(kernel, launch, counted, self.gpu, title=function.name, again=request)
         self.arena.heap = memory.opened_heap or self.arena.heap
         touched = self._touched(memory, function)
-        time = self.predictor.time(run, function)
+        time = self.predictor.time(run, configuration)
+        if time.in_proportion:
+            self.log.note(f"{function.name}: launches beyond {MOST} different ones last in proportion to instructions")
         memory.release()
         number = self.log.launched(function.name, launch, run, time)
         pure = not kernel.kernel.externs and self.memo.may_remember(touched)
         self.memo.learn(key, before if pure else None, touched, number)
-        resident = run.occupancy.blocks * self.gpu.multiprocessors
-        share = min(1.0, launch.blocks / resident) if resident else 1.0
         repeatable = pure and touched.idempotent
-        head = LAUNCHED.pack(round(time.time_us * 1000), share, 0, number, repeatable, len(touched.all))
+        head = LAUNCHED.pack(round(time.time_us * 1000), configuration.share, 0, number, repeatable, len(touched.all))
         if pure:
             self._answers[number] = head
         return Status.SUCCESS, head + _list(touched) + counted.printed.encode()

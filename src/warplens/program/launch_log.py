@@ -39,7 +39,9 @@ class LaunchLog:
         group.high_us += time.high_us
 
     def copied(self, direction: str, size: int, nanoseconds: int) -> None:
-        transfer = self.view.transfers.setdefault(direction, Transfer())
+        transfer = self.view.transfers.get(direction)
+        if transfer is None:
+            transfer = self.view.transfers[direction] = Transfer()
         transfer.copies += 1
         transfer.size += size
         transfer.time_us += nanoseconds / 1000

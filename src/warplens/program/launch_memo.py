@@ -52,10 +52,10 @@ class Remembered:
 
 
 class LaunchMemo:
-    """Launch memo: launches by kernel, shape and parameters."""
+    """Launch memo: launches by kernel, shape and parameters; `on`: False remembers none."""
 
-    def __init__(self, arena: Arena) -> None:
-        self.arena = arena
+    def __init__(self, arena: Arena, on: bool = True) -> None:
+        self.arena, self.on = arena, on
         self._digests: Digests = {}  # of blocks that have not changed since
         self._touched: dict[Key, Touched] = {}
         self._kept: dict[Key, list[Remembered]] = {}
@@ -66,9 +66,14 @@ class LaunchMemo:
         """The content of a block has changed, or the block has gone."""
         self._digests.pop(block, None)
 
+    def filled(self, block: int, size: int, value: int, element: int) -> None:
+        """A block has one value throughout: that is known without hashing it, but for what lies behind its end."""
+        if self.arena.blocks[block].size == size:
+            self._digests[block] = f"{value:x} {element}".encode()
+
     def may_remember(self, touched: Touched) -> bool:
         """Memory that the host may write without a call is left out."""
-        return all(self.arena.kinds.get(block) in (ALLOCATED, VARIABLES) for block in touched.all)
+        return self.on and all(self.arena.kinds.get(block) in (ALLOCATED, VARIABLES) for block in touched.all)
 
     def before(self, key: Key) -> Digests | None:
         """Digests of what a launch with this key touches; None if that is not known, or not worth it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 
 from warplens.api import Module
@@ -9,12 +10,14 @@ from warplens.compiler import assemble, is_cubin, read_cubin
 from warplens.compiler.fatbin import fitting_entry, is_fatbin
 from warplens.core.cubin import Kernel, chip_number
 from warplens.core.device_variables import CONSTANT_BANK
+from warplens.core.launch import Dim3, Launch
+from warplens.counters.occupancy import occupancy
 from warplens.emulator import provided
 from warplens.errors import CompileError, CubinError, WarplensError
 from warplens.kernel import LaunchableKernel, address_bank
 from warplens.machine import Machine
 from warplens.program.arena import Arena
-from warplens.program.protocol import FUNCTION, PARAMETER, Status
+from warplens.program.protocol import FUNCTION, PARAMETER, LaunchMessage, Status
 
 
 class ImageError(WarplensError):
@@ -91,6 +94,20 @@ class LoadedModule:
         return banks
 
 
+@dataclass(frozen=True, eq=False)
+class LaunchConfiguration:
+    """Launch configuration: a kernel with grid, block, shared memory and cluster, checked; the same object for equal
+    launches.
+
+    share   of the GPU that the grid occupies, at most 1
+    """
+
+    function: LoadedFunction
+    kernel: LaunchableKernel
+    launch: Launch
+    share: float
+
+
 class LoadedFunction:
     """Loaded function: a kernel of a loaded module; `name` as a reader calls it."""
 
@@ -98,9 +115,26 @@ class LoadedFunction:
         self.owner = owner
         self.kernel = owner.module[symbol]
         self.name = owner.module.spoken(symbol)
-        self._clusters: dict[tuple[int, int, int], LaunchableKernel] = {}
+        self._clusters: dict[Dim3, LaunchableKernel] = {}
+        self._configurations: dict[tuple[object, ...], LaunchConfiguration] = {}
 
-    def in_clusters(self, size: tuple[int, int, int]) -> LaunchableKernel:
+    def configuration(self, message: LaunchMessage, gpu: Machine) -> LaunchConfiguration:
+        """That of a launch.  UsageError if the GPU refuses it."""
+        asked = message.grid, message.block, message.shared, message.cooperative
+        found = self._configurations.get((asked, message.cluster))
+        if found is None:
+            kernel, launch = self.in_clusters(message.cluster), Launch(*asked)
+            kernel.check(launch, gpu)
+            used = kernel.kernel
+            resident = gpu.multiprocessors * occupancy(
+                gpu, used.registers, launch.threads_per_block, used.shared_bytes, launch.shared, used.barriers
+            ).blocks  # fmt: skip
+            share = min(1.0, launch.blocks / resident) if resident else 1.0
+            found = LaunchConfiguration(self, kernel, launch, share)
+            self._configurations[asked, message.cluster] = found
+        return found
+
+    def in_clusters(self, size: Dim3) -> LaunchableKernel:
         """The kernel as a launch with this attribute starts it; (0, 0, 0): without it."""
         if not any(size):
             return self.kernel

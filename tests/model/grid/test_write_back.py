@@ -20,7 +20,7 @@ from warplens.model.grid.neighbours import sharers
 from warplens.model.grid.reuse_distance import ReuseDistance, reuse_distance
 from warplens.model.grid.sector_footprint import NOTHING, SectorFootprint, footprint
 from warplens.model.grid.simulated_blocks import neighbourhoods, random_blocks
-from warplens.model.grid.write_back import Evicted, WriteBack, write_back
+from warplens.model.grid.write_back import Evicted, WriteBack, blocks_for_bytes, bytes_moved, write_back
 from warplens.model.trace.warp_streams import ReachedSectors
 
 TOTAL, SAMPLED = 4096, 1024
@@ -125,6 +125,19 @@ def test_parts_of_sectors_are_filled_up_and_the_last_stores_stay_in_l2() -> None
     assert parts.filled == 512 * TOTAL
     assert parts.sectors > whole.sectors
     assert parts.stores[0] > 4 * whole.stores[0]  # a sector alone
+    beside = written([nothing], [million], [DirtySectors(0.0, 1.0, 4.0, 512 * TOTAL)], TOTAL, h200)
+    assert beside.fills[0] == 1  # each sector is filled once
+    assert parts.fills[0] == pytest.approx(2 * h200.speeds.lone_half)
+
+
+@pytest.mark.parametrize("blocks", [1, 100, TOTAL])
+def test_so_many_blocks_move_so_many_bytes(blocks: int) -> None:
+    """Each block reads 256 sectors of its own and stores 512: more than the whole grid moves is all blocks."""
+    own = SectorFootprint(TOTAL, 256, 0, 1, 256 * TOTAL, 1, 1 << 30, 256, 256)
+    stored = SectorFootprint(TOTAL, 512, 0, 1, 512 * TOTAL, 1, 1 << 30, 512, 512)
+    size = bytes_moved([own, NOTHING], [NOTHING, stored], blocks)
+    assert blocks_for_bytes(size, [own, NOTHING], [NOTHING, stored], TOTAL) == pytest.approx(blocks)
+    assert blocks_for_bytes(2 * size * TOTAL, [own, NOTHING], [NOTHING, stored], TOTAL) == TOTAL
 
 
 BYTES = """extern "C" __global__ void bytes(const unsigned char* x, unsigned* y, int n) {

@@ -13,6 +13,9 @@ from ctypes import addressof
 from functools import partial
 from typing import Any, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from warplens.core.counts import Counts
 from warplens.core.launch import Launch
 from warplens.core.program import Program
@@ -79,7 +82,9 @@ def run(
     seconds = time.perf_counter() - started
     found = result.hazards(program, launch, memory) if checks else ()
     depends = partial(dependence, kernel, program, launch.blocks * launch.warps_per_block)
-    return LaunchTrace(launch, result.counts, result.blocks, seconds, found, result.printed, depends)
+    return LaunchTrace(
+        launch, result.counts, result.blocks, seconds, found, result.printed, depends, result.executed
+    )  # fmt: skip
 
 
 def with_restarts(tiers: TierPolicy, attempt: Callable[[TierPolicy, NativeCode, bool], T | Restart]) -> T:
@@ -100,12 +105,14 @@ def with_restarts(tiers: TierPolicy, attempt: Callable[[TierPolicy, NativeCode, 
 
 
 class GridResult:
-    """Grid result: counts (read when needed), findings and output of the blocks that ran."""
+    """Grid result: counts and warp instructions by basic block (read when needed), findings and output of the blocks
+    that ran."""
 
     def __init__(
-        self, counts: Callable[[], dict[str, Any]], blocks: int, workers: Sequence[Worker], races: GlobalMemory | None
-    ) -> None:
-        self.counts, self.blocks = counts, blocks
+        self, counts: Callable[[], dict[str, Any]], executed: Callable[[], NDArray[np.int64]], blocks: int,
+        workers: Sequence[Worker], races: GlobalMemory | None,
+    ) -> None:  # fmt: skip
+        self.counts, self.executed, self.blocks = counts, executed, blocks
         self.findings: list[FindingTable] = [worker.findings for worker in workers]
         self.races = races
         self.printed = syscalls.output([worker.driver for worker in workers])
@@ -248,7 +255,8 @@ class GridExecution:
 
     def _copy_often_read_arrays(self, first: Worker) -> None:
         """Arrays that are misaligned in the host's memory are copied if the first block shows that this will pay."""
-        read = [n for n, used in enumerate(first.touched()) if used == Touch.READ and n not in self.memory.own]
+        only_read = np.flatnonzero(first.touched() == Touch.READ).tolist()
+        read = [n for n in only_read if n not in self.memory.own]
         if not read:
             return
         instructions = self.blocks * self.state.plan.executed(first.counters)
@@ -291,16 +299,23 @@ class GridExecution:
     def _collect(self, workers: Sequence[Worker], sample: Sample | None) -> GridResult:
         """Records which buffers were read and written; sums the counters."""
         touched = merged_use(workers)
-        self.memory.written = frozenset(n for n, bits in enumerate(touched) if bits & ~Touch.READ)
-        self.memory.read = frozenset(n for n, bits in enumerate(touched) if bits & ~Touch.WRITE)
+        self.memory.written = frozenset(np.flatnonzero(touched & ~np.uint64(Touch.READ)).tolist())
+        self.memory.read = frozenset(np.flatnonzero(touched & ~np.uint64(Touch.WRITE)).tolist())
+        plan = self.state.plan
         if sample is None:
-            return GridResult(self._counts(workers), self.blocks, workers, self.races)
-        of_ends, of_inner = self._counts(workers[:1]), self._counts(workers[1:])
-        return GridResult(lambda: sample.scaled(of_ends(), of_inner()), self.blocks, workers, self.races)
+            total = total_of(workers)
+            read, executed = partial(plan.read, total, self.code.weights), partial(plan.executed_by_block, total)
+            return GridResult(read, executed, self.blocks, workers, self.races)
+        of_ends = partial(plan.read, total_of(workers[:1]), self.code.weights)
+        of_inner = partial(plan.read, total_of(workers[1:]), self.code.weights)
+        first = [block.first for block in plan.program.blocks]
 
-    def _counts(self, workers: Sequence[Worker]) -> Callable[[], dict[str, Any]]:
-        total: Counts = sum((w.counters for w in workers[1:]), workers[0].counters.copy())
-        return partial(self.state.plan.read, total, self.code.weights)
+        def scaled() -> dict[str, Any]:
+            return sample.scaled(of_ends(), of_inner())
+
+        return GridResult(
+            scaled, lambda: np.add.reduceat(scaled()["executed"], first), self.blocks, workers, self.races
+        )  # fmt: skip
 
     def error_of(self, fault: FaultOutcome, sample: Sample | None = None) -> BaseException:
         """The exception for a fault, with the output up to it.  Memory stays as at the fault."""
@@ -320,9 +335,13 @@ class GridExecution:
         return error
 
 
-def merged_use(workers: Sequence[Worker]) -> list[int]:
+def total_of(workers: Sequence[Worker]) -> Counts:
+    return sum((worker.counters for worker in workers[1:]), workers[0].counters.copy())
+
+
+def merged_use(workers: Sequence[Worker]) -> NDArray[np.uint64]:
     """Use of each buffer by all workers (Touch bits, combined)."""
     first, *others = (worker.touched() for worker in workers)
     for used in others:
-        first = [one | other for one, other in zip(first, used, strict=True)]
+        first |= used
     return first

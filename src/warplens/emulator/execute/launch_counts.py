@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from warplens.core.counts import Trace
 from warplens.core.hazard import Hazard
 from warplens.core.launch import Launch
@@ -14,7 +17,9 @@ from warplens.core.launch import Launch
 
 @dataclass(frozen=True)
 class LaunchTrace:
-    """read   the arrays of a Trace, by name;  dependence: its last two fields;  the rest as in Trace"""
+    """read   the arrays of a Trace, by name;  dependence: its last two fields;  the rest as in Trace
+    executed   warp instructions by basic block: read in a twentieth of the time
+    """
 
     launch: Launch
     read: Callable[[], dict[str, Any]]
@@ -23,6 +28,7 @@ class LaunchTrace:
     hazards: tuple[Hazard, ...]
     printed: str
     dependence: Callable[[], tuple[str, str]]
+    executed: Callable[[], NDArray[np.int64]]
 
     @cached_property
     def trace(self) -> Trace:

@@ -18,7 +18,7 @@ from warplens.emulator.state.counter_layout import CounterLayout
 class WorkerConfiguration:
     """Worker configuration: sizes and contents of a worker state common to all launches of one configuration.
 
-    buffers   allocations of device memory;  stride: bytes of a warp's record
+    buffers   room for allocations of device memory;  stride: bytes of a warp's record
     banks     contents of the constant banks, of bank 0 without the parameters
     parameters   their offset in bank 0 and their size, in bytes
     cluster   its size in blocks

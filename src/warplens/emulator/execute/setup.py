@@ -36,7 +36,7 @@ def prepare(request: LaunchRequest, checks: Checks) -> tuple[LaunchState, Heap]:
     configuration = WorkerConfiguration(
         code.plan,
         launch,
-        buffers=len(memory.allocations),
+        buffers=1 << len(memory.allocations).bit_length(),
         shared_bytes=kernel.shared_bytes + launch.shared,
         local_bytes=_stack(kernel, code.calls),
         stride=code.stride,

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from ctypes import addressof, byref, c_void_p, cast, sizeof
 
 import numpy as np
+from numpy.typing import NDArray
 
 from warplens.emulator.execute.cluster_memory import ClusterMemory
 from warplens.emulator.execute.launch_state import LaunchState
@@ -69,8 +70,9 @@ class Worker:
         bounds = np.frombuffer(memoryview(self.state.bounds).cast("B"), np.uint64).reshape(-1, sizeof(Bounds) // 8)
         bounds[bounds[:, 0] == entry.low, 1] = 0
 
-    def touched(self) -> list[int]:
-        return [entry.touched for entry in self.buffers]
+    def touched(self) -> NDArray[np.uint64]:
+        """The use of each buffer (Touch bits)."""
+        return self.state.touched
 
     def _number(self, block: BlockState) -> int:
         x, y, z = block.ctaid
@@ -208,7 +210,7 @@ class Worker:
         return Status.DONE
 
 
-def commutes(touched: list[int]) -> bool:
+def commutes(touched: NDArray[np.uint64]) -> bool:
     """Whether blocks may run in any order, or in parallel: no buffer is both read and written, and atomics commute."""
     atomics = (Touch.ADD, Touch.MIN, Touch.MAX, Touch.AND, Touch.OR, Touch.XOR)
-    return all(bits in (0, Touch.READ, Touch.WRITE, *atomics) for bits in touched)
+    return all(bits in (Touch.READ, Touch.WRITE, *atomics) for bits in touched[touched != 0].tolist())

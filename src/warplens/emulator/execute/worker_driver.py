@@ -14,6 +14,7 @@ from warplens.emulator.execute.outcome import FaultOutcome, Finished, Outcome, R
 from warplens.emulator.execute.signals import stopped_by_signals
 from warplens.emulator.execute.thread_pool import StartedTask
 from warplens.emulator.execute.tiering import TierPolicy
+from warplens.emulator.execute.time_limit import stopped_after
 from warplens.emulator.execute.worker import Worker
 from warplens.emulator.jit.native_code import NativeCode
 from warplens.emulator.state.structs import FaultKind, Status
@@ -41,8 +42,9 @@ class WorkerDriver:
     def drive(self, code: NativeCode, workers: list[Worker], chunks: list[Chunk], finish: bool) -> Outcome:
         """Runs the chunks; `finish`: until no block of them waits."""
         self.state.stop.value = 0
-        if self.on_this_thread and len(workers) == 1 and code.places is None:
-            with stopped_by_signals(self.state.stop):
+        if self.on_this_thread and len(workers) == 1:
+            limit = self._seconds_left(code)
+            with stopped_by_signals(self.state.stop), stopped_after(limit, self.state.stop):
                 status = workers[0].run(code, iter(chunks), finish)
         else:
             status = self._on_threads(code, workers, iter(chunks), finish)

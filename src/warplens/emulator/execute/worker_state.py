@@ -148,7 +148,9 @@ class WorkerState:
         launch, plan = configuration.launch, configuration.plan
         self.counters: NDArray[np.int64] = np.ctypeslib.as_array(in_own_cache_lines(c_int64 * plan.size))
         self.bounds = in_own_cache_lines(Bounds * len(plan.program.instructions))
-        self.buffers = in_own_cache_lines(BufferRange * max(configuration.buffers, 1))
+        self.buffers = in_own_cache_lines(BufferRange * configuration.buffers)
+        words = np.frombuffer(memoryview(self.buffers).cast("B"), np.uint64).reshape(-1, sizeof(BufferRange) // 8)
+        self._touched: NDArray[np.uint64] = words[:, BufferRange.touched.offset // 8]
         self.findings = FindingTable()
         self.context = BlockContext(configuration)
         self.interleaved: InterleavedWarps | None = None
@@ -160,7 +162,6 @@ class WorkerState:
         env.counters = address(self.counters)
         env.rows = env.counters + 8 * plan.row(0)
         env.bounds, env.buffers = addressof(self.bounds), addressof(self.buffers)
-        env.buffer_count = configuration.buffers
         env.tid, env.first_mask = address(self.tid), address(self.first_mask)
         env.grid[:], env.block[:] = launch.grid, launch.block
         env.warps, env.threads = launch.warps_per_block, launch.threads_per_block
@@ -192,9 +193,13 @@ class WorkerState:
     def bind_launch(self, memory: DeviceMemory, parameters: bytes) -> None:
         """Binds the buffers at their current addresses, and the kernel's parameters."""
         memmove(self.env.bank[0] + self.configuration.parameters[0], parameters, len(parameters))
-        for number, (entry, allocation) in enumerate(zip(self.buffers, memory.allocations, strict=False)):
-            entry.low, entry.high, entry.touched = allocation.address, allocation.address + allocation.size, 0
-            memory.describe(number, entry)
+        self.env.buffer_count = len(memory.allocations)
+        memory.describe_all(self.buffers)
+
+    @property
+    def touched(self) -> NDArray[np.uint64]:
+        """The use of each buffer (Touch bits)."""
+        return self._touched[: self.env.buffer_count].copy()
 
 
 class WorkerStatePool:

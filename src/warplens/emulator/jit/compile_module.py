@@ -46,12 +46,15 @@ def compile_kernel(kernel: Kernel, program: Program, tile: int, checks: Checks =
 
 
 def cached_code(kernel: Kernel, program: Program, tile: int, checks: Checks = NO_CHECKS) -> NativeCode | None:
-    """The same, if cached in memory or on disk."""
+    """The same, if cached in memory or on disk; what is not on disk is not looked for again."""
     name = _name_of(kernel, program, tile, checks)
     if name in _loaded:
         return _loaded[name]
-    code = disk.recall("object", name)
-    return None if code is None else _keep(name, code, kernel, program, tile, checks)
+    code = None if name in _absent else disk.recall("object", name)
+    if code is None:
+        _absent.add(name)
+        return None
+    return _keep(name, code, kernel, program, tile, checks)
 
 
 def _keep(name: str, code: bytes, kernel: Kernel, program: Program, tile: int, checks: Checks) -> NativeCode:
@@ -84,6 +87,7 @@ def _load_divergent(name: str, made: NativeCode, kernel: Kernel, program: Progra
     return loaded.addresses["run_divergent"]
 
 
+_absent: set[str] = set()  # looking takes 0.2 ms, as long as a small launch
 _loaded: dict[str, NativeCode] = {}  # kept for the life of the process: code in use must not be freed
 
 

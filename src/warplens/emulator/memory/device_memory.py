@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
+from ctypes import Array
 from dataclasses import dataclass, replace
 from functools import cached_property
 from threading import Lock
@@ -91,6 +92,11 @@ class DeviceMemory:
         self.read: frozenset[int] = frozenset()  # allocations whose content the kernel used
         self.blank: frozenset[int] = frozenset()  # allocations whose content a rerun does not use
 
+    @property
+    def in_use(self) -> list[Allocation]:
+        """The allocations that matter to the launch."""
+        return self.allocations
+
     def allocate(self, name: str, array: NDArray[Any], start: int | None = None) -> int:
         """The address of a new allocation with this contiguous content, at host address `start`."""
         place, size = self.top, array.nbytes
@@ -114,10 +120,14 @@ class DeviceMemory:
         threads   that copy;  lent: the host's arrays may be written in place, as the launch's result
         """
         self.threads, self.lent = threads, lent
-        self.own.update(n for n, a in enumerate(self.allocations) if n not in self.own and not self._may_stay(a))
+        self.own.update(self._unplaced())
         self.undo()
         if self.own:
             self._copy_in(self.own)
+
+    def _unplaced(self) -> list[int]:
+        """Numbers of allocations that need memory of their own."""
+        return [n for n, a in enumerate(self.allocations) if n not in self.own and not self._may_stay(a)]
 
     def _have_room(self) -> None:
         """Reserves memory for allocations not used in place: for all, at the distances of their device addresses."""
@@ -216,8 +226,14 @@ class DeviceMemory:
         start = allocation.address - GLOBAL_BASE
         return self.host[start : start + allocation.size]
 
+    def describe_all(self, entries: Array[BufferRange]) -> None:
+        """Fills the BufferRanges of all allocations, which nothing has touched."""
+        for number, (entry, allocation) in enumerate(zip(entries, self.allocations, strict=False)):
+            entry.low, entry.high, entry.touched = allocation.address, allocation.address + allocation.size, 0
+            self.describe(number, entry)
+
     def describe(self, number: int, entry: BufferRange) -> None:
-        """Fills the BufferRange of an allocation for machine code."""
+        """Fills the BufferRange of an allocation for machine code, all but its place."""
         entry.delta, entry.own, backup = self.delta(number), self.may_be_written(number), self.kept.get(number)
         entry.in_chunks = backup is not None
         if backup is not None:

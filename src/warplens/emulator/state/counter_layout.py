@@ -112,7 +112,12 @@ class CounterLayout:
 
     def executed(self, counters: NDArray[np.int64]) -> int:
         """Warp instructions."""
-        return int(counters[: 2 * len(self.program.blocks) : 2] @ self.kinds.lengths)
+        return int(self.executed_by_block(counters).sum())
+
+    def executed_by_block(self, counters: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Warp instructions of each basic block."""
+        executed: NDArray[np.int64] = counters[: 2 * len(self.program.blocks) : 2] * self.kinds.lengths
+        return executed
 
     def read(self, counters: NDArray[np.int64], weights: NDArray[np.int64]) -> dict[str, Any]:
         """Counters as arrays, an entry per instruction; `weights`: what a hit adds to the columns from REQUESTS on."""

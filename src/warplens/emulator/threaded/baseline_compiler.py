@@ -25,13 +25,12 @@ from warplens.llvm.host_target import Loaded, host, load
 from warplens.system import disk_cache as disk
 from warplens.system import memory_advice
 
-_ready: dict[str, NativeCode] = {}
+_ready: dict[tuple[object, ...], NativeCode] = {}
 
 
 def compile_threaded(kernel: Kernel, program: Program, checks: Checks) -> NativeCode | None:
     """The kernel as threaded code; None if only the compiled tier can execute it."""
-    chosen = str(kernel.cluster_blocks), str(program.crossed)
-    name = disk.key(kernel.arch, kernel.code, program.name, *chosen, *sorted(checks), *kernel.externs)
+    name = kernel.arch, kernel.code, program.name, kernel.cluster_blocks, program.crossed, checks, kernel.externs
     if name not in _ready:
         try:
             _ready[name] = _made(program, threaded_code(kernel, program, checks))

@@ -94,10 +94,28 @@ def cycles_of_all_blocks(
         return simulated * max(scale, 1.0) if abs(scale - 1) > ROUNDING else simulated
     if number < 2 * resident:
         return simulated * (total / number)
-    # The rest runs at the rate of the blocks after the first wave.
-    ends = np.sort(history.ended)
-    rate = (ends[-1] - ends[resident - 1]) / (number - resident)
-    return float(simulated + rate * (total - number))
+    return float(simulated + block_cycles(history, resident) * (total - number))
+
+
+def block_cycles(history: History, resident: int) -> float:
+    """Cycles that each further block adds, from those after the first wave.
+
+    The SM is full until its last block begins: the time from the end of the first wave to then, divided by the blocks
+    executed in it, of which those in progress count in part.  Where blocks end in step, little or nothing is executed
+    in that time; then the average time of a block, of which `resident` run at once (Little's law).
+    """
+    first, last = float(np.sort(history.ended)[resident - 1]), float(history.began.max())
+    executed = blocks_executed(history, last) - blocks_executed(history, first)
+    if executed >= resident / 2:
+        return (last - first) / executed
+    later = np.argsort(history.began, kind="stable")[resident:]
+    return float((history.ended - history.began)[later].mean()) / resident
+
+
+def blocks_executed(history: History, until: float) -> float:
+    """Blocks executed until then, in parts too."""
+    passed = (until - history.began) / np.maximum(history.ended - history.began, 1.0)
+    return float(np.clip(passed, 0.0, 1.0).sum())
 
 
 def dram_cycles(settings: Settings, chosen: SimulatedBlocks, supply: MemorySupply) -> float:

@@ -42,6 +42,7 @@ class LoadStoreSettings(NamedTuple):
     """Cycles of the SM clock.
 
     queue                    queue entries of a sub-partition
+    requests_in_flight       loads that wait for a line, also for one that another has requested; at most
     issue_cycles             of a sub-partition for one access;  wavefront_cycles: of it for one wavefront
     global_request_cycles, miss_request_cycles   minimum of the unit for one access, and for one that misses L1
     register_read_latency    until an access has read its registers
@@ -50,6 +51,7 @@ class LoadStoreSettings(NamedTuple):
     """
 
     queue: float
+    requests_in_flight: float
     issue_cycles: float
     wavefront_cycles: float
     global_request_cycles: float
@@ -60,9 +62,10 @@ class LoadStoreSettings(NamedTuple):
 
 
 class LoadStoreState(Record):
-    """free: until when the unit is busy (cycles)."""
+    """free: until when the unit is busy (cycles);  waited: loads that had to wait for a line so far."""
 
     free: float
+    waited: float
 
 
 class Access(NamedTuple):
@@ -124,6 +127,8 @@ def serve_access(access, words, memory):  # type: ignore[no-untyped-def]
     done = served.done
     if access.kind == Kind.LOAD:
         memory.store_queue.loaded[access.slot] = servers.store_queue.lines
+        if done > served.looked_up + memory.settings.l1.latency:
+            done = wait_for_line(free, done, memory)
         # Each lane's bytes are returned separately, also where all lanes read the same (`L1 hits, 16 B of one place`).
         waves = max(waves, ideal)
     if access.kind in (Kind.ATOMIC, Kind.REDUCTION):
@@ -151,6 +156,20 @@ def occupy_unit(free, cost, looked_up, memory):  # type: ignore[no-untyped-def]
     counts.lsu_busy += cost
     last = max(servers.store_queue.taken, max(servers.atomics.free, servers.dram.free))
     counts.last_store = max(counts.last_store, last)
+
+
+@compiled
+def wait_for_line(free, done, memory):  # type: ignore[no-untyped-def]
+    """When the result of a load is available that waits for a line until `done`.  One for which no slot is free blocks
+    the unit: whether it misses L1 or asks for a line that another load has requested makes no difference
+    (measurements/h200/requests_in_flight.csv)."""
+    state, flight = memory.servers.load_store, memory.requests_in_flight
+    place = int(state.waited) % flight.size
+    late = max(flight[place] - free, 0.0)
+    state.waited += 1
+    state.free = max(state.free, free + late)
+    flight[place] = max(done, free + late)
+    return flight[place]
 
 
 @compiled

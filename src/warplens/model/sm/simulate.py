@@ -134,6 +134,7 @@ def _memory(kernel: SimulatedKernel, slots: int, words: int, asked_by_others: Ar
         asked=_empty_request_table(words),
         asked_by_others=asked_by_others,
         asked_now=asked_now,
+        requests_in_flight=np.zeros(int(settings.load_store.requests_in_flight)),
         sectors_in_flight=np.zeros(int(settings.l1.sectors_in_flight)),
         updates=np.zeros(int(settings.atomics.sectors_in_flight)),
         issue_free=np.zeros(parts),

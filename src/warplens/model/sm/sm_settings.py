@@ -71,6 +71,7 @@ def settings_of(machine: Machine, chosen: SimulatedBlocks, supply: MemorySupply,
         barriers=BarrierSettings(latency=speeds.latency_barrier, arrival_cycles=speeds.latency_barrier_arrival),
         load_store=LoadStoreSettings(
             queue=speeds.queue,
+            requests_in_flight=speeds.requests_in_flight,
             issue_cycles=speeds.lsu_issue,
             wavefront_cycles=speeds.wavefront_cycles,
             global_request_cycles=speeds.global_request,

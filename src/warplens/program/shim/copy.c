@@ -134,11 +134,15 @@ CUresult fill_rows(uint64_t to, size_t pitch, size_t width, size_t height, uint3
         work.fill = (struct fill_work){to, pitch, value, element, width / element, height};
         return capture_work(stream, &work);
     }
-    for (size_t y = 0; y < height; y++)
+    int repeated = height == 1 && is_filled(to, width, value, element);
+    for (size_t y = 0; y < height && !repeated; y++)
         fill((char *)to + y * pitch, width, value, element);
     int64_t duration = gpu.next_copy_ns + width * height / gpu.fill_rate;
     queue_work(stream, ANY_ENGINE, 0, duration);
-    note_written(to, written);
+    if (!repeated)
+        note_written(to, written);
+    if (height == 1 && !repeated)
+        keep_fill(to, width, value, element);
     notify(COPIED, 5, 0, width * height, duration); /* 5: a fill */
     return SUCCESS;
 }

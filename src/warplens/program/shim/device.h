@@ -159,6 +159,8 @@ void apply_attributes(struct shape *shape, const launch_attribute *attributes, u
 const struct launch_answer *find_repeat(const struct launch_request *request, const char *parameters, size_t bytes);
 void keep_repeat(const struct launch_request *request, const char *parameters, size_t bytes,
                  const struct launch_answer *answer, const struct touched_block *touched);
+int is_filled(uint64_t to, uint64_t bytes, uint32_t value, int element); /* as keep_fill() said of it */
+void keep_fill(uint64_t to, uint64_t bytes, uint32_t value, int element);
 
 void *known_entry(const char *name); /* entry_points.c */
 CUresult not_provided(const char *name); /* named at the end; NOT_SUPPORTED */

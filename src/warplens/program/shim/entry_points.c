@@ -21,6 +21,8 @@ static const struct {
     {"cuDeviceGetUuid_v2", 11040},
     {"cuDevicePrimaryCtxRelease_v2", 11000},
     {"cuGetProcAddress_v2", 12000},
+    {"cuCtxGetDevice_v2", 13000},
+    {"cuCtxSynchronize_v2", 13000},
     {"cuStreamBeginCapture_v2", 10010},
     {"cuStreamGetCaptureInfo_v3", 12030},
     {"cuStreamUpdateCaptureDependencies_v2", 12030},

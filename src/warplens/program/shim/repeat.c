@@ -1,6 +1,6 @@
-/* Repeats: a launch that would do nothing new is not sent to the server.
+/* Repeats: a launch that would do nothing new is not sent to the server, and a fill that would change nothing not done.
 
-   That is one with the parameters of an earlier launch that wrote nothing of what it read, where all that it touched is
+   Such a launch is one with the parameters of an earlier launch that wrote nothing of what it read, where all that it touched is
    as that launch left it: it would write the same again. */
 #include "device.h"
 
@@ -67,4 +67,34 @@ void keep_repeat(const struct launch_request *request, const char *parameters, s
         kept->touched[n].address = touched[n].address;
         kept->touched[n].version = block ? block->version : 0;
     }
+}
+
+/* Fills of whole blocks, by their address.  Memory that the host may write without a call is left out. */
+
+enum { LARGE = 1 << 20 }; /* bytes from which the server is told: hashing so many takes it a millisecond */
+
+static struct fill {
+    uint64_t address, size, version;
+    uint32_t value;
+    int element;
+} fills[256];
+
+static struct fill *fill_of(uint64_t to) {
+    return &fills[(to >> 9) % (sizeof fills / sizeof *fills)];
+}
+
+int is_filled(uint64_t to, uint64_t bytes, uint32_t value, int element) {
+    const struct fill *kept = fill_of(to);
+    const struct block *block = block_of(to, 0);
+    return block && kept->address == to && kept->size == bytes && kept->value == value && kept->element == element &&
+           kept->version == block->version;
+}
+
+void keep_fill(uint64_t to, uint64_t bytes, uint32_t value, int element) {
+    const struct block *block = block_of(to, 0);
+    if (!block || block->kind != DEVICE_MEMORY || block->address != to || block->size != bytes)
+        return;
+    *fill_of(to) = (struct fill){to, bytes, block->version, value, element};
+    if (bytes >= LARGE)
+        notify(FILLED, element, to, bytes, value);
 }

@@ -3,7 +3,7 @@
    They are local functions of the object, found in its symbol table, and begin with a jump from then on.  Nothing of
    theirs is run. */
 #define _GNU_SOURCE
-#include "device.h"
+#include "static_runtime.h"
 
 #include <elf.h>
 #include <fcntl.h>
@@ -15,11 +15,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-struct jump { /* jmp *0(%rip); address */
-    unsigned char code[6];
-    void *target;
-} __attribute__((packed));
-
 static const Elf64_Shdr *section(const char *image, const char *name) {
     const Elf64_Ehdr *head = (const Elf64_Ehdr *)image;
     const Elf64_Shdr *sections = (const Elf64_Shdr *)(image + head->e_shoff);
@@ -30,22 +25,35 @@ static const Elf64_Shdr *section(const char *image, const char *name) {
     return NULL;
 }
 
-static int has_code(const char *image, size_t size) {
+static int is_readable(const char *image, size_t size) {
     const Elf64_Ehdr *head = (const Elf64_Ehdr *)image;
     size_t end = size < sizeof *head ? 0 : head->e_shoff + (size_t)head->e_shnum * sizeof(Elf64_Shdr);
-    return end && end <= size && !memcmp(image, ELFMAG, SELFMAG) && head->e_shnum && section(image, ".nv_fatbin");
+    return end && end <= size && !memcmp(image, ELFMAG, SELFMAG) && head->e_shnum;
 }
 
-static void replace(uintptr_t at, void *target) {
+struct jump jump_to(void *target) {
+    return (struct jump){{0xff, 0x25, 0, 0, 0, 0}, target};
+}
+
+int replace(uintptr_t at, const struct jump *code) {
     uintptr_t page = sysconf(_SC_PAGESIZE), first = at / page * page;
-    size_t length = at + sizeof(struct jump) - first;
-    struct jump jump = {{0xff, 0x25, 0, 0, 0, 0}, target};
-    if (mprotect((void *)first, length, PROT_READ | PROT_WRITE | PROT_EXEC)) {
-        fputs("warplens: this system forbids to change code: build the program with `nvcc --cudart shared`\n", stderr);
-        _exit(1);
-    }
-    memcpy((void *)at, &jump, sizeof jump);
+    size_t length = at + sizeof *code - first;
+    if (mprotect((void *)first, length, PROT_READ | PROT_WRITE | PROT_EXEC))
+        return 0;
+    memcpy((void *)at, code, sizeof *code);
     mprotect((void *)first, length, PROT_READ | PROT_EXEC);
+    return 1;
+}
+
+uint64_t exported(const char *image, const char *name) {
+    const Elf64_Shdr *symbols = section(image, ".dynsym"), *strings = section(image, ".dynstr");
+    if (!symbols || !strings)
+        return 0;
+    const Elf64_Sym *table = (const Elf64_Sym *)(image + symbols->sh_offset);
+    for (size_t n = 0; n < symbols->sh_size / sizeof *table; n++)
+        if (!strcmp(image + strings->sh_offset + table[n].st_name, name))
+            return table[n].st_value;
+    return 0;
 }
 
 /* Bytes of a function, with what fills up to the next, as functions begin at multiples of 16. */
@@ -71,13 +79,16 @@ static void patch(const char *image, uintptr_t base) {
         is_cuda12 = !strcmp(names + table[n].st_name, "cudaGetDeviceProperties_v2"); /* which CUDA 13 has not */
     for (size_t n = 0; n < symbols->sh_size / sizeof *table; n++) {
         const char *name = names + table[n].st_name;
-        if (ELF64_ST_TYPE(table[n].st_info) != STT_FUNC || table[n].st_shndx == SHN_UNDEF)
+        if (table[n].st_info != ELF64_ST_INFO(STB_LOCAL, STT_FUNC) || table[n].st_shndx == SHN_UNDEF)
             continue;
         if (strncmp(name, "cuda", 4) && strncmp(name, "__cuda", 6))
             continue;
         void *ours = entry_for(name, is_cuda12);
-        if (ours && room_of(&table[n]) >= sizeof(struct jump))
-            replace(base + table[n].st_value, ours);
+        struct jump jump = jump_to(ours);
+        if (!ours || room_of(&table[n]) < sizeof jump || replace(base + table[n].st_value, &jump))
+            continue;
+        fputs("warplens: this system forbids to change code: build the program with `nvcc --cudart shared`\n", stderr);
+        _exit(1);
     }
 }
 
@@ -89,28 +100,48 @@ static void patch_file(const char *path, uintptr_t base) {
     if (!fstat(file, &found) && found.st_size > (long)sizeof(Elf64_Ehdr)) {
         char *image = mmap(NULL, found.st_size, PROT_READ, MAP_PRIVATE, file, 0);
         if (image != MAP_FAILED) {
-            if (has_code(image, found.st_size))
+            if (is_readable(image, found.st_size)) {
                 patch(image, base);
+                patch_python_bindings(path, image, base);
+            }
             munmap(image, found.st_size);
         }
     }
     close(file);
 }
 
-static int patch_object(struct dl_phdr_info *object, size_t size, void *first) {
-    (void)size;
-    int is_program = *(int *)first; /* whose name is empty */
-    *(int *)first = 0;
-    if (is_program)
-        patch_file("/proc/self/exe", object->dlpi_addr);
-    else if (strchr(object->dlpi_name, '/'))
-        patch_file(object->dlpi_name, object->dlpi_addr);
-    return 0;
+static void patch_object(const struct link_map *object) {
+    if (object == _r_debug.r_map) /* the program, whose name is empty */
+        patch_file("/proc/self/exe", object->l_addr);
+    else if (strchr(object->l_name, '/'))
+        patch_file(object->l_name, object->l_addr);
 }
+
+/* Objects that are loaded later, as Python's extension modules are: the dynamic linker calls a function for debuggers
+   (link.h: r_brk) when an object has been mapped, and before its constructors, which register its kernels.  Each is
+   patched once: where one of the same name comes to the same place, it has been unloaded meanwhile. */
+
+static struct link_map *newest;
+
+static void patch_new_objects(void) {
+    if (_r_debug.r_state == RT_DELETE)
+        newest = NULL; /* may go */
+    if (_r_debug.r_state != RT_CONSISTENT)
+        return;
+    struct link_map *object = newest ? newest->l_next : _r_debug.r_map, *last = newest;
+    for (; object; last = object, object = object->l_next)
+        patch_object(object);
+    newest = last;
+}
+
+enum { ALIGNMENT_OF_FUNCTIONS = 16 };
 
 /* Before the constructors of the program, which register its kernels. */
 __attribute__((constructor)) static void patch_all(void) {
-    int first = 1;
-    if (getenv("WARPLENS_SERVER"))
-        dl_iterate_phdr(patch_object, &first);
+    if (!getenv("WARPLENS_SERVER"))
+        return;
+    patch_new_objects();
+    struct jump jump = jump_to(patch_new_objects);
+    if (_r_debug.r_brk && _r_debug.r_brk % ALIGNMENT_OF_FUNCTIONS == 0) /* so that a jump has room there */
+        replace(_r_debug.r_brk, &jump);
 }

@@ -1,0 +1,39 @@
+"""Time limit: code is stopped once it has run too long, and no other."""
+
+from __future__ import annotations
+
+import time
+from ctypes import c_int32
+from math import inf
+
+from warplens.emulator.execute import time_limit
+from warplens.emulator.execute.time_limit import POLL_SECONDS, stopped_after
+
+
+def stopped(flag: c_int32, seconds: float) -> bool:
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end and not flag.value:
+        time.sleep(0.005)
+    return bool(flag.value)
+
+
+def test_code_is_stopped_after_its_time_and_other_code_is_not() -> None:
+    short, long, done = c_int32(0), c_int32(0), c_int32(0)
+    with stopped_after(0.01, done):
+        pass
+    with stopped_after(inf, long), stopped_after(0.01, short):
+        assert stopped(short, 20 * POLL_SECONDS)
+    assert not long.value
+    assert not done.value
+
+
+def test_a_watchdog_that_sleeps_is_woken(monkeypatch) -> None:
+    monkeypatch.setattr(time_limit, "POLL_SECONDS", 0.001)
+    watchdog = time_limit.Watchdog()
+    for _ in range(2):
+        flag = c_int32(0)
+        number = watchdog.begin(0.0, flag)
+        assert stopped(flag, 5)
+        watchdog.end(number)
+        time.sleep(0.2)
+        assert watchdog._asleep

@@ -1,0 +1,63 @@
+"""Arena: what machine code is told of the blocks, also of thousands."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from warplens.emulator.memory.device_memory import DeviceMemory
+from warplens.emulator.state.structs import BufferRange
+from warplens.program import arena
+from warplens.program.arena import Arena, ArenaMemory
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="`warplens run` works on Linux alone")
+PITCH = 1 << 16
+
+
+@pytest.fixture
+def blocks() -> Iterator[Arena]:
+    made = Arena()
+    for n in range(3000):
+        made.add(arena.BASE + n * PITCH, 512, arena.ALLOCATED)
+    yield made
+    made.close()
+
+
+def described(memory: ArenaMemory, how: type[DeviceMemory]) -> list[tuple[int, ...]]:
+    entries = (BufferRange * len(memory.allocations))()
+    entries[0].touched = entries[7].touched = 1  # of an earlier launch
+    how.describe_all(memory, entries)
+    return [(e.low, e.high, e.touched, e.delta, e.own, e.in_chunks) for e in entries]
+
+
+def same(memory: ArenaMemory) -> None:
+    assert described(memory, ArenaMemory) == described(memory, DeviceMemory)
+
+
+def test_the_table_is_that_of_each_block(blocks: Arena) -> None:
+    blocks.remove(arena.BASE + 5 * PITCH)
+    memory = blocks.memory()
+    memory.allocate("the launch's own", np.zeros(64, np.uint8))
+    memory.fill(lent=True)
+    same(memory)
+    memory.take(3)
+    same(memory)
+    memory.read = memory.written = frozenset({3})
+    memory.again()
+    memory.release()
+    memory.fill()
+    same(memory)
+    memory.take(3)
+    same(memory)
+
+
+def test_a_block_that_comes_or_goes_is_in_the_next_table(blocks: Arena) -> None:
+    first = blocks.memory()
+    blocks.remove(arena.BASE)
+    blocks.add(arena.BASE + 256, 256, arena.ALLOCATED)
+    assert described(first, ArenaMemory)[0][0] == arena.BASE
+    assert described(blocks.memory(), ArenaMemory)[0][0] == arena.BASE + 256
+    same(blocks.memory())
