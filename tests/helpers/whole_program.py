@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import struct
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,9 +11,11 @@ from typing import Any
 
 import pytest
 
+import warplens as wl
 from warplens.cli.main import main
 from warplens.program.shim_library import compiler, library
 
+CUBIN = 2  # kind of an entry of a fatbin
 PROGRAMS = Path(__file__).parent.parent / "program" / "programs"
 
 
@@ -36,6 +39,13 @@ def run(capfd: pytest.CaptureFixture[str], folder: Path, *command: object, optio
     code = main(["run", "--gpu", "h200", "--json", str(place), *options, "--", *map(str, command)])
     out, err = capfd.readouterr()
     return Ran(code, out, err, json.loads(place.read_text()))
+
+
+def write_kernels(folder: Path, source: str) -> None:
+    """kernels.fatbin, which the C programs include: machine code for the H200, as nvcc packs it."""
+    code = wl.compile(source=source, arch="sm_90", options=["-lineinfo"]).cubin.data
+    entry = struct.pack("<HHIQIIIIQQQQ", CUBIN, 0x101, 64, len(code), 0, 0, 0, 90, 0, 0, 0, 0) + code
+    (folder / "kernels.fatbin").write_bytes(struct.pack("<IHHQ", 0xBA55ED50, 1, 16, len(entry)) + entry)
 
 
 def built(name: str, folder: Path, *more: str) -> Path:

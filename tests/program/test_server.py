@@ -44,13 +44,13 @@ def test_a_c_program_of_the_runtime_api(capfd: pytest.CaptureFixture[str], tmp_p
     assert kernel["launches"] == 4
     assert kernel["time_us"] - 0.1 <= float(events) <= float(host)
     assert others == [
-        "graph 801",
+        "memory 801",
         "too many cudaErrorInvalidConfiguration",
         "last cudaErrorInvalidConfiguration then cudaSuccess",
         "freed twice cudaErrorInvalidValue",
     ]
-    assert ran.document["missing"] == ["cudaGraphCreate"]
-    assert "answered with error 801: cudaGraphCreate" in ran.err
+    assert ran.document["missing"] == ["cudaImportExternalMemory"]
+    assert "answered with error 801: cudaImportExternalMemory" in ran.err
 
 
 def test_launches_that_repeat_others_are_not_executed(

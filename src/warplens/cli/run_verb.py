@@ -36,10 +36,14 @@ SELECTION = (
     click.option("--launch-skip", "-s", type=click.IntRange(0), default=0, metavar="N", help="Skip the first N."),
     click.option("--launch-count", "-c", type=click.IntRange(1), metavar="N", help="Count N launches at most."),
 )  # fmt: skip
+MOST_GPUS = 16  # MOST_DEVICES in program/shim/device.h
 
 
 @click.command(context_settings={"ignore_unknown_options": False, "allow_interspersed_args": False})
 @GPU[0]
+@click.option(
+    "--gpus", type=click.IntRange(1, MOST_GPUS), default=1, metavar="N", show_default=True, help="So many of this GPU."
+)
 @click.option("--real-time", is_flag=True, help="Leave the program's clocks alone; events still have predicted times.")
 @HOST[1]
 @click.option(
@@ -53,7 +57,7 @@ SELECTION = (
 @click.option("--nvcc", multiple=True, metavar="OPT", help="For nvcc, of .cu files: --nvcc=-O2, --nvcc=-Iinclude.")
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
 def run(
-    gpu: str | None, real_time: bool, budget: int | None, timeout: float | None, nvcc: tuple[str, ...],
+    gpu: str | None, gpus: int, real_time: bool, budget: int | None, timeout: float | None, nvcc: tuple[str, ...],
     command: tuple[str, ...], saves: tuple[tuple[str, str], ...], check: tuple[str, ...], **asked: Any,
 ) -> None:  # fmt: skip
     """Run a CUDA program without a GPU: count and time each kernel that it launches.
@@ -80,9 +84,8 @@ def run(
     for _, file in saves:
         check_place(file)
     requests = tuple(SaveRequest.of(word, file) for word, file in saves)
-    wishes = {"saves": requests, "checks": program_checks_of(check), "real_time": real_time, "timeout": timeout} | (
-        {} if budget is None else {"budget": budget}
-    )
+    wishes: dict[str, Any] = {"saves": requests, "checks": program_checks_of(check), "timeout": timeout}
+    wishes |= {"gpus": gpus, "real_time": real_time} | ({} if budget is None else {"budget": budget})
     code = run_program(command, gpu, output_of(asked), nvcc, selection=selection_of(asked), **wishes)
     if code:
         raise click.exceptions.Exit(code)

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 from warplens.compiler.architecture import ARCHITECTURES
 from warplens.compiler.line_table import INSTRUCTION_BYTES, line_tables, lines_of
-from warplens.compiler.nv_info import FunctionAttributes, function_attributes, kernel_attributes
+from warplens.compiler.nv_info import FunctionAttributes, KernelAttributes, function_attributes, kernel_attributes
 from warplens.core.cubin import Cubin, Kernel, Relocation, SourceLine, Variable, chip_number
 from warplens.errors import CubinError
 
@@ -27,6 +28,8 @@ RESERVED_SHARED_BYTES = 0x400
 """The driver's own part of shared memory, counted in .nv.shared.<kernel> from sm_90 on."""
 
 MODULE_BANKS = (3, 4)
+HALVES = {0x38: 0, 0x39: 4}  # relocations: the lower and the upper half of an address, and its place in there
+OBJECTS = ("STT_OBJECT", "STT_LOPROC")  # of variables; the second of constants that the linker may merge
 KERNEL_BANKS = (0, 2)
 LARGEST_IMAGE = 1 << 30
 """Bytes of __device__ variables that are still believed; above, the file is taken for damaged."""
@@ -99,7 +102,10 @@ class _CubinReader:
         self.names = [section.name for section in in_order]
         self.symbols = list(self._symbols())
         self.arch = self._architecture()
+        self.first_named = {symbol.name: symbol.number for symbol in reversed(self.symbols)}
         self.addresses = self._relocations(".nv.constant4")
+        self.tables = line_tables(self.elf, self.sources)
+        self.has_functions = not all(self._is_kernel(name) for name in self.names if name.startswith(".text."))
 
     def cubin(self) -> Cubin:
         image, variables = self._globals()
@@ -155,24 +161,20 @@ class _CubinReader:
 
     def _kernels(self) -> Iterator[Kernel]:
         attributes = function_attributes(self._bytes(".nv.info"))
-        tables = line_tables(self.elf, self.sources)
         for symbol in self.symbols:
-            # a device function has no launch block, so no constant bank 0
-            if symbol.section == f".text.{symbol.name}" and f".nv.constant0.{symbol.name}" in self.sections:
-                table = tables.get(self.numbers[symbol.section], [])
-                yield self._kernel(symbol, attributes.get(symbol.number, FunctionAttributes()), table)
+            if symbol.section == f".text.{symbol.name}" and self._is_kernel(symbol.section):
+                yield self._kernel(symbol, attributes.get(symbol.number, FunctionAttributes()))
 
-    def _kernel(
-        self, symbol: _Symbol, function: FunctionAttributes, table: list[tuple[int, int, SourceLine]]
-    ) -> Kernel:
+    def _kernel(self, symbol: _Symbol, function: FunctionAttributes) -> Kernel:
         name = symbol.name
-        code = self._bytes(symbol.section)
-        if not code or len(code) % INSTRUCTION_BYTES:
-            raise CubinError(f"the code of {name} has {len(code)} bytes, no multiple of {INSTRUCTION_BYTES}")
-        own = kernel_attributes(self._bytes(f".nv.info.{name}"))
+        own = self._attributes(symbol.section)
+        linked = self._linked(symbol.section)
+        data, relocations = self._data_addresses(linked)
         flags, info = self.sections[symbol.section]["sh_flags"], self.sections[symbol.section]["sh_info"]
         constants = {bank: self._bytes(f".nv.constant{bank}.{name}") for bank in KERNEL_BANKS}
         constants |= {bank: self._bytes(f".nv.constant{bank}") for bank in MODULE_BANKS}
+        if relocations:
+            constants[4] = constants[4].ljust(relocations[-1].offset + 8, b"\0")
         return Kernel(
             name=name,
             arch=self.arch,
@@ -184,15 +186,126 @@ class _CubinReader:
             barriers=own.barriers if own.barriers is not None else flags >> 20 & 0x7F,
             max_threads=own.max_threads,
             cluster=own.cluster,
-            code=code,
-            functions=self._functions(symbol),
+            code=self._joined(linked),
+            functions=self._functions(linked),
             constants={bank: content for bank, content in constants.items() if content},
-            relocations=self.addresses,
-            lines=lines_of(table, len(code) // INSTRUCTION_BYTES),
-            branch_targets=own.branch_targets,
-            externs=tuple(self.symbols[number].name for number in own.externs),
+            relocations=(*self.addresses, *relocations),
+            lines=self._lines(linked),
+            branch_targets=self._branch_targets(linked),
+            externs=self._externs(linked),
             symbol=symbol.number,
+            linked={section.removeprefix(".text."): place for section, place in linked.items() if place},
+            data_addresses=data,
         )
+
+    def _data_addresses(self, linked: Mapping[str, int]) -> tuple[dict[int, int], list[Relocation]]:
+        """Of instructions that the linker gives the half of a variable's address (R_CUDA_ABS32_LO_32, _HI_32): where it
+        stands in constant bank 4, and what is filled in there, behind what the compiler has in this bank."""
+        places: dict[int, int] = {}
+        slots: dict[tuple[str, int], int] = {}
+        free = -(-len(self._bytes(".nv.constant4")) // 8) * 8
+        for section, start in linked.items():
+            for entry in self._relocated(section):
+                symbol, kind = self.symbols[entry["r_info_sym"]], entry["r_info_type"]
+                if kind in HALVES and symbol.section.startswith(".nv.global"):
+                    slot = slots.setdefault((self._unique(symbol), entry["r_addend"]), free + 8 * len(slots))
+                    places[start + entry["r_offset"]] = slot + HALVES[kind]
+        return places, [Relocation(slot, name, addend) for (name, addend), slot in slots.items()]
+
+    def _relocated(self, section: str) -> Iterator[Any]:
+        for table in (self.sections.get(f".rela{section}"), self.sections.get(f".rel{section}")):
+            if table is not None:
+                yield from table.iter_relocations()
+
+    def _unique(self, symbol: _Symbol) -> str:
+        """Local names of several files may be the same once they are linked."""
+        first = self.first_named[symbol.name]
+        return symbol.name if first == symbol.number else f"{symbol.name}.{symbol.number}"
+
+    def _attributes(self, section: str) -> KernelAttributes:
+        return kernel_attributes(self._bytes(f".nv.info.{section.removeprefix('.text.')}"))
+
+    def _branch_targets(self, linked: Mapping[str, int]) -> dict[int, tuple[int, ...]]:
+        return {
+            place + offset: tuple(place + target for target in targets)
+            for section, place in linked.items()
+            for offset, targets in self._attributes(section).branch_targets.items()
+        }
+
+    def _externs(self, linked: Mapping[str, int]) -> tuple[str, ...]:
+        named = (self.symbols[number] for section in linked for number in self._attributes(section).externs)
+        return tuple(dict.fromkeys(symbol.name for symbol in named if symbol.section not in linked))
+
+    def _code(self, section: str) -> bytes:
+        code = self._bytes(section)
+        if not code or len(code) % INSTRUCTION_BYTES:
+            name = section.removeprefix(".text.")
+            raise CubinError(f"the code of {name} has {len(code)} bytes, no multiple of {INSTRUCTION_BYTES}")
+        return code
+
+    def _joined(self, linked: Mapping[str, int]) -> bytes:
+        code = b""
+        for section, place in linked.items():
+            code = code.ljust(place, b"\0") + self._code(section)
+        return code
+
+    def _lines(self, linked: Mapping[str, int]) -> tuple[SourceLine | None, ...]:
+        found: list[SourceLine | None] = []
+        for section, place in linked.items():
+            found += [None] * (place // INSTRUCTION_BYTES - len(found))
+            found += lines_of(self.tables.get(self.numbers[section], []), len(self._code(section)) // INSTRUCTION_BYTES)
+        return tuple(found)
+
+    def _is_kernel(self, section: str) -> bool:
+        """A device function has no launch block, so no constant bank 0."""
+        return f".nv.constant0.{section.removeprefix('.text.')}" in self.sections
+
+    def _linked(self, section: str) -> dict[str, int]:
+        """Sections of a kernel's code, with their places in it: its own, and those of functions that were compiled by
+        themselves: those that relocations lead to, or where any has its address taken, all, in the same places in
+        every kernel, as one kernel may store an address and another call it."""
+        if self.addresses_taken:
+            return {section: 0} | self.common
+        places: dict[str, int] = {}
+        size, waiting = 0, [section]
+        while waiting:
+            name = waiting.pop(0)
+            if name not in places:
+                places[name] = size
+                size += len(self._code(name))
+                waiting += self._called(name) if self.has_functions else ()
+        return places
+
+    @cached_property
+    def addresses_taken(self) -> bool:
+        """Whether data or code has the address of a function in a section of its own."""
+        data = (e["r_info_sym"] for name in (".nv.global.init", ".nv.constant4") for e in self._relocated(name))
+        code = (
+            entry["r_info_sym"]
+            for name in (self.names if self.has_functions else ())
+            if name.startswith(".text.")
+            for entry in self._relocated(name)
+            if entry["r_info_type"] in HALVES and self.symbols[entry["r_info_sym"]].section != name
+        )
+        sections = {self.symbols[n].section for n in (*data, *code) if self.symbols[n].type == "STT_FUNC"}
+        return any(name.startswith(".text.") and not self._is_kernel(name) for name in sections)
+
+    @cached_property
+    def common(self) -> dict[str, int]:
+        """Places of all functions, behind the longest kernel."""
+        code = [name for name in self.names if name.startswith(".text.")]
+        place = max(len(self._code(name)) for name in code if self._is_kernel(name))
+        places = {}
+        for name in code:
+            if not self._is_kernel(name):
+                places[name] = place
+                place += len(self._code(name))
+        return places
+
+    def _called(self, section: str) -> list[str]:
+        named = (self.symbols[entry["r_info_sym"]] for entry in self._relocated(section))
+        inside = (symbol.section for symbol in named if symbol.type == "STT_FUNC")
+        return [name for name in inside if name.startswith(".text.") and not self._is_kernel(name)]
 
     def _shared_bytes(self, kernel: str) -> int:
         section = self.sections.get(f".nv.shared.{kernel}")
@@ -201,9 +314,10 @@ class _CubinReader:
         reserved = RESERVED_SHARED_BYTES if chip_number(self.arch) >= 90 else 0
         return max(0, int(section["sh_size"]) - reserved)
 
-    def _functions(self, kernel: _Symbol) -> dict[str, int]:
-        inside = (s for s in self.symbols if s.section == kernel.section and s.type == "STT_FUNC")
-        return {symbol.name: symbol.value for symbol in sorted(inside, key=lambda symbol: symbol.value)}
+    def _functions(self, linked: Mapping[str, int]) -> dict[str, int]:
+        inside = (s for s in self.symbols if s.section in linked and s.type == "STT_FUNC")
+        placed = [(linked[symbol.section] + symbol.value, symbol.name) for symbol in inside]
+        return {name: place for place, name in sorted(placed, key=lambda one: one[0])}
 
     def _globals(self) -> tuple[bytes, dict[str, Variable]]:
         """Initialised variables first, so that places in .nv.global.init stay what they are."""
@@ -217,9 +331,9 @@ class _CubinReader:
 
     def _variables(self, section: str, start: int) -> dict[str, Variable]:
         return {
-            symbol.name: Variable(start + symbol.value, symbol.size)
+            self._unique(symbol): Variable(start + symbol.value, symbol.size)
             for symbol in self.symbols
-            if symbol.section == section and symbol.type == "STT_OBJECT"
+            if symbol.section == section and symbol.type in OBJECTS
         }
 
     def _relocations(self, section: str) -> tuple[Relocation, ...]:

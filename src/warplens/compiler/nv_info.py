@@ -30,6 +30,10 @@ class Attribute(IntEnum):
     NUM_BARRIERS = 0x4C
 
 
+UNKNOWN = 0xFFFFFFFF  # stack of a kernel whose functions call themselves, as the linker says it
+RECURSIVE_STACK = 16384  # bytes for these: sixteen times the driver's default
+
+
 @dataclass(frozen=True, slots=True)
 class FunctionAttributes:
     """From the module's .nv.info, for one function symbol: registers a thread and stack bytes a thread."""
@@ -71,7 +75,7 @@ def function_attributes(section: bytes) -> dict[int, FunctionAttributes]:
             registers[symbol] = count
         elif attribute in (Attribute.FRAME_SIZE, Attribute.MIN_STACK_SIZE):
             symbol, size = struct.unpack("<II", value)
-            stack[symbol] = max(size, stack.get(symbol, 0))
+            stack[symbol] = max(RECURSIVE_STACK if size == UNKNOWN else size, stack.get(symbol, 0))
     return {
         symbol: FunctionAttributes(registers.get(symbol, 0), stack.get(symbol, 0))
         for symbol in registers.keys() | stack.keys()

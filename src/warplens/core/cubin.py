@@ -8,6 +8,9 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
+FUNCTIONS = ("vprintf", "__assertfail", "malloc", "free")  # system calls: functions that no cubin holds
+CODE_BASE = 1 << 30  # their addresses: after all code
+
 
 @cache
 def chip_number(arch: str) -> int:
@@ -63,6 +66,8 @@ class Kernel:
     branch_targets  offset of an indirect branch -> its target offsets, where the assembler lists them
     externs         functions it calls that are not in the cubin: the driver's
     symbol          its number in the cubin's symbol table; 0 where that is not known
+    linked          offset in `code` of functions that were compiled by themselves (nvcc -rdc=true), in order
+    data_addresses  offset of an instruction whose number is half of a variable's address -> where bank 4 has it
     """
 
     name: str
@@ -83,9 +88,19 @@ class Kernel:
     branch_targets: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
     externs: tuple[str, ...] = ()
     symbol: int = 0
+    linked: Mapping[str, int] = field(default_factory=dict)
+    data_addresses: Mapping[int, int] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"<Kernel {self.name} for {self.arch}: {len(self.code) // 16} instructions, {self.registers} registers>"
+
+    @property
+    def places(self) -> dict[str, int]:
+        """Code addresses of all functions that it names; those that are not provided have the last one."""
+        addresses = {name: CODE_BASE + 16 * n for n, name in enumerate(FUNCTIONS)}
+        return {name: addresses.get(name, CODE_BASE + 16 * len(FUNCTIONS)) for name in self.externs} | dict(
+            self.functions
+        )
 
     @property
     def cluster_blocks(self) -> int:

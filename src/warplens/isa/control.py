@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from warplens.core.program import Label, Operand, Register
+from warplens.core.program import Immediate, Label, Operand, Register
 from warplens.isa.dsl.lanes import U32, U64, Pred
 from warplens.isa.dsl.op import op
 from warplens.isa.dsl.warp_interface import Warp
@@ -61,6 +61,8 @@ def brx(w: Warp, place: U64, base: Label) -> None:
 def call(w: Warp, target: Operand, other: Label | None = None) -> None:
     if isinstance(target, Label):
         w.call(target)
+    elif isinstance(target, Immediate):  # a function of the driver, which linked code calls by its name
+        w.jump(U32(w.e, w.e.constant(U32, target.bits)), U32(w.e, w.e.constant(U32, 0)))
     else:
         assert isinstance(target, Register)
         low, high = w.stored(target, 2).words

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from warplens.emulator import DeviceMemory
 from warplens.emulator.memory.buffer_pool import BUFFER_POOL, address
+from warplens.emulator.memory.device_heap import HEAP_BYTES, DeviceHeap
 from warplens.emulator.memory.device_memory import Allocation
 from warplens.emulator.state.structs import BufferRange
 from warplens.errors import UsageError
@@ -32,7 +33,7 @@ MOST_FREED = 4096  # blocks that are remembered, for messages
 LOWEST = 1 << 16  # no host maps memory below
 WORD_BYTES = 8
 
-ALLOCATED, PINNED, MANAGED, VARIABLES = 1, 2, 3, 4  # kinds of blocks, as in shim/device.h
+ALLOCATED, PINNED, MANAGED, VARIABLES, HEAP = 1, 2, 3, 4, 5  # kinds of blocks; the first as in shim/device.h
 
 
 class Arena:
@@ -54,6 +55,8 @@ class Arena:
         self.sizes: dict[int, int] = {}  # as the program asked for them
         self.unwritten: set[int] = set()  # blocks of device memory that nothing has written
         self.freed: deque[Allocation] = deque(maxlen=MOST_FREED)
+        self.heap_bytes = HEAP_BYTES  # cudaLimitMallocHeapSize
+        self.heap: DeviceHeap | None = None
         self._sorted: list[Allocation] | None = None
         self._ranges: NDArray[np.uint64] | None = None
         self._top = BASE + MODULES
@@ -67,12 +70,14 @@ class Arena:
     def view(self, place: int, size: int) -> NDArray[np.uint8]:
         return self.bytes[place - BASE : place - BASE + size]
 
-    def add(self, place: int, size: int, kind: int, name: str = "") -> None:
-        self._count += not name
-        whole = -(-size // self.granularity) * self.granularity
-        name = name or f"allocation {self._count} at {place:#x}"
-        start = self.start + place - BASE
-        self.blocks[place] = Allocation(name, place, whole, self.view(place, whole), start)
+    def add(self, place: int, size: int, kind: int, name: str = "", content: int = 0) -> None:
+        """`content`: its address in the arena, of a block that the program has mapped elsewhere."""
+        known = self.blocks.get(place)
+        self._count += not name and known is None
+        whole = size if content else -(-size // self.granularity) * self.granularity
+        name = name or (known.name if known else f"allocation {self._count} at {place:#x}")
+        start = self.start + (content or place) - BASE
+        self.blocks[place] = Allocation(name, place, whole, self.view(content or place, whole), start)
         self.kinds[place], self.sizes[place] = kind, size
         if kind == ALLOCATED:
             self.unwritten.add(place)
@@ -88,13 +93,24 @@ class Arena:
 
     def place_variables(self, content: NDArray[np.uint8], name: str) -> int:
         """The address of a module's variables, which begin with this content."""
-        place = self._top
-        self._top = -(-(place + content.size + GRANULARITY) // GRANULARITY) * GRANULARITY
-        if self._top > BASE + LAUNCH:
-            raise UsageError("the variables of the program's modules take more than 6 GiB")
-        self.add(place, content.size, VARIABLES, name)
+        place = self._reserve(content.size, VARIABLES, name)
         self.view(place, content.size)[:] = content
         return place
+
+    def _reserve(self, size: int, kind: int, name: str) -> int:
+        place = self._top
+        self._top = -(-(place + size + GRANULARITY) // GRANULARITY) * GRANULARITY
+        if self._top > BASE + LAUNCH:
+            raise UsageError("the variables of the program's modules, and its kernels' heap, take more than 6 GiB")
+        self.add(place, size, kind, name)
+        return place
+
+    def place_heap(self) -> DeviceHeap:
+        """The heap of malloc in kernels; placed at first use."""
+        if self.heap is None:
+            place = self._reserve(self.heap_bytes, HEAP, "the heap of malloc")
+            self.heap = DeviceHeap(0, place, self.heap_bytes)
+        return self.heap
 
     @property
     def allocations(self) -> list[Allocation]:
@@ -112,7 +128,7 @@ class Arena:
 
     def memory(self) -> ArenaMemory:
         """Device memory for one launch."""
-        return ArenaMemory(self.allocations, self.ranges, self.freed)
+        return ArenaMemory(self)
 
 
 def ranges_of(found: Sequence[Allocation]) -> NDArray[np.uint64]:
@@ -135,23 +151,23 @@ class ArenaMemory(DeviceMemory):
     Where a rerun writes, each allocation has memory of its own, so that the program's stays as it is.
     """
 
-    def __init__(
-        self, allocations: Sequence[Allocation], ranges: NDArray[np.uint64], freed: Sequence[Allocation] = ()
-    ) -> None:  # fmt: skip
+    def __init__(self, arena: Arena, allocations: Sequence[Allocation] | None = None) -> None:
+        """allocations   that stand elsewhere, in the place of those of the arena"""
         super().__init__()
-        self.freed = freed
-        self.allocations = list(allocations)
-        self._ranges = ranges
+        self.allocations = list(arena.allocations if allocations is None else allocations)
+        self._ranges = arena.ranges if allocations is None else ranges_of(allocations)
         self._moved: set[int] = set()  # allocations whose content is not in the arena
         self.top = BASE + LAUNCH
+        self.opened_heap: DeviceHeap | None = None  # as the launch leaves it
+        self._arena = arena
         self._pieces: dict[int, NDArray[np.uint8]] = {}  # by device address
 
     def watched_for_races(self, allocation: Allocation) -> bool:
-        """Variables of modules lie too far from the rest."""
-        return allocation.address < BASE + MODULES
+        """Variables of modules, and what is mapped elsewhere, lie too far from the rest."""
+        return BASE <= allocation.address < BASE + MODULES
 
     def remark(self, address: int) -> str:
-        for old in reversed(self.freed):
+        for old in reversed(self._arena.freed):
             if old.address <= address < old.address + old.size:
                 return f"use after free: in {old.name} ({old.size:,} bytes), which was freed"
         if address < LOWEST:
@@ -160,13 +176,27 @@ class ArenaMemory(DeviceMemory):
             return "not an address of the GPU's memory: a host pointer that was given to the kernel?"
         return ""
 
+    def place_heap(self) -> tuple[int, int]:
+        """That of the program: what a kernel allocates stays until it is freed."""
+        start = self._arena.place_heap().start
+        if start not in {block.address for block in self.allocations}:
+            of_launch = self.allocations[len(self._ranges) :]
+            self.allocations, self._ranges = [*self._arena.allocations, *of_launch], self._arena.ranges
+        return next(n for n, block in enumerate(self.allocations) if block.address == start), start
+
+    def open_heap(self, number: int, start: int) -> DeviceHeap:
+        """As it was before the launch, also in a rerun."""
+        assert self._arena.heap is not None
+        self.opened_heap = self._arena.heap.copy(number)
+        return self.opened_heap
+
     @property
     def in_use(self) -> list[Allocation]:
         """Those that it has touched: a program may have thousands of others."""
         return [self.allocations[n] for n in sorted(self.read | self.written)]
 
     def _may_stay(self, allocation: Allocation) -> bool:
-        return allocation.address < BASE + LAUNCH
+        return not BASE + LAUNCH <= allocation.address < BASE + BYTES
 
     def _unplaced(self) -> list[int]:
         """Of those of the launch itself: the others stay where they are."""

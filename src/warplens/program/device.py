@@ -15,7 +15,8 @@ from warplens.program.arena import Arena, ArenaMemory
 from warplens.program.launch_log import LaunchLog
 from warplens.program.launch_memo import LaunchMemo, Touched
 from warplens.program.launch_selection import LaunchSelection
-from warplens.program.loaded_module import ImageError, LoadedFunction, LoadedModule, machine_code
+from warplens.program.linker import link
+from warplens.program.loaded_module import ImageError, LoadedFunction, LoadedModule
 from warplens.program.protocol import (
     GLOBAL,
     LAUNCHED,
@@ -51,13 +52,14 @@ Answer = tuple[int, bytes]
 class Options:
     """Options: how a program is run.
 
-    real_time   its clocks stay real;  budget: instructions that a warp may execute
-    memo        launches that repeat others are answered from memory
+    gpus        how many there are;  real_time: the program's clocks stay real
+    budget      instructions that a warp may execute;  memo: launches that repeat others are answered from memory
     selection   which launches are counted;  saves: which are written to files;  checks: of --check
     timeout     seconds after which the program is ended
     """
 
     gpu: Machine
+    gpus: int = 1
     real_time: bool = False
     budget: int = DEFAULT_BUDGET
     memo: bool = True
@@ -103,14 +105,19 @@ class Device:
                 self.arena.unwritten.discard(notice.address)
                 self.memo.changed(notice.address)
             case NoticeKind.FILLED:
-                self.memo.filled(notice.address, notice.size, notice.nanoseconds, notice.detail)
+                self.memo.filled(notice.address, notice.size, notice.more, notice.detail)
             case NoticeKind.REPEATED:
                 self.log.repeated(self.process, notice.detail)
             case NoticeKind.COPIED if notice.detail in COPIES:
-                self.log.copied(self.process, COPIES[notice.detail], notice.size, notice.nanoseconds)
+                self.log.copied(self.process, COPIES[notice.detail], notice.size, notice.more)
             case NoticeKind.TIMED:
                 place = self.process, 0 if notice.size & 1 else notice.detail, notice.size >> 1
-                self.log.timed(place, notice.address, notice.nanoseconds)
+                self.log.timed(place, notice.address, notice.more)
+            case NoticeKind.MAPPED:
+                self.arena.add(notice.address, notice.size, notice.detail, content=notice.more)
+                self.memo.changed(notice.address)
+            case NoticeKind.HEAP_LIMIT:
+                self.arena.heap_bytes = notice.size
 
     def load(self, image: bytes) -> Answer:
         self.log.view.running = "loading the program's code"
@@ -126,10 +133,10 @@ class Device:
         sizes = made.module.variables.image.size, made.module.variables.constants.size
         return Status.SUCCESS, LOADED.pack(number, 0, made.variables, sizes[0], made.constants, sizes[1])
 
-    def assemble(self, image: bytes) -> Answer:
-        """The cubin of PTX, or the one that an image is or holds."""
+    def link(self, pieces: bytes) -> Answer:
+        """The cubin made of pieces of code."""
         try:
-            return Status.SUCCESS, machine_code(image, self.gpu)
+            return Status.SUCCESS, link(pieces, self.gpu)
         except ImageError as error:
             self.log.note(f"code of the program cannot be linked: {error}")
             return error.status, b""
@@ -178,21 +185,23 @@ class Device:
             return Status.SUCCESS, self._answers[repeated.number] + _list(repeated.touched)
         self.log.view.running = f"executing {function.name}"
         memory, banks = self.arena.memory(), function.owner.banks(kernel.kernel)
-        request = LaunchRequest(
-            kernel.kernel, kernel.program, launch, message.parameters, memory, banks, self.gpu.multiprocessors,
-            self.budget,
-        )  # fmt: skip
         try:
+            request = LaunchRequest(
+                kernel.kernel, kernel.program, launch, message.parameters, memory, banks, self.gpu.multiprocessors,
+                self.budget,
+            )  # fmt: skip
             counted = execute(request, threads=available_threads(), checks=self.log.check.kernel_checks)
         except (KernelFault, UnsupportedInstruction, CubinError) as error:
             self.log.view.running = ""
-            self._save(wanted, request, function)
+            if isinstance(error, KernelFault):
+                self._save(wanted, request, function)
             return self._fault(function.name, error)
         except BaseException:
             memory.undo()
             raise
         self._save(wanted, request, function)
         run = Run(kernel, launch, counted, self.gpu, title=function.name, again=request)
+        self.arena.heap = memory.opened_heap or self.arena.heap
         touched = self._touched(memory, function)
         self.log.check.launched(function.name, counted.hazards)
         self.log.check.read_unwritten(function.name, self.arena, touched)

@@ -17,13 +17,14 @@ MEMORY = {
     "rtx4090": 24, "rtx5090": 32, "t4": 16,
 }  # fmt: skip
 LINK_OF = "h200"  # whose link to the host is taken for a GPU of which it is not described
+ACCESS_WINDOW = 1 << 27  # bytes of an access policy window; with three quarters of L2 for it, as an A100 has
 BUS_BITS = 384  # any: with it a program finds the bandwidth, 2 x clock x bits / 8
 FLAGS = (
-    15, 19, 31, 41, 78, 79, 80, 83, 89, 90, 91, 95, 115, 129,
+    15, 19, 31, 41, 78, 79, 80, 83, 89, 90, 91, 95, 99, 102, 115, 129,
 )  # fmt: skip
 """Numbers of attributes that are 1 on every GPU here: overlap, mapped host memory, concurrent kernels, unified
 addresses, stream priorities, L1 of global and local memory, managed memory, concurrent access to it, preemption,
-registered pointers, cooperative launches, pools, function pointers."""
+registered pointers, cooperative launches, registered memory of the host, virtual memory, pools, function pointers."""
 
 
 def memory_bytes(gpu: Machine) -> int:
@@ -40,6 +41,7 @@ def attributes(gpu: Machine) -> list[int]:
         39: limits.threads_per_multiprocessor, 40: 3, 51: limits.pitch_alignment_bytes, 75: chip // 10, 76: chip % 10,
         81: limits.largest_carveout_bytes, 82: limits.registers_per_multiprocessor, 87: 2,
         97: limits.shared_bytes_per_block_optin, 106: limits.blocks_per_multiprocessor,
+        108: gpu.l2_bytes * 3 // 4 if chip >= 80 else 0, 109: ACCESS_WINDOW if chip >= 80 else 0,
         111: limits.shared_bytes_reserved_per_block, 120: int(chip >= 90),
     }  # fmt: skip
     named |= dict(zip((2, 3, 4), limits.block_dimensions, strict=True))
@@ -48,7 +50,7 @@ def attributes(gpu: Machine) -> list[int]:
     return [named.get(number, 0) for number in range(COUNT)]
 
 
-def greeting(gpu: Machine, real_time: bool) -> bytes:
+def greeting(gpu: Machine, gpus: int, real_time: bool) -> bytes:
     """What a program is told when it connects (struct greeting in shim/protocol.h)."""
     link = gpu.host_link or machine(LINK_OF).host_link
     assert link is not None
@@ -64,5 +66,5 @@ def greeting(gpu: Machine, real_time: bool) -> bytes:
     return GREETING.pack(
         arena.BASE, arena.BYTES, arena.MODULES, memory_bytes(gpu),
         link.copy_nanoseconds, link.next_copy_nanoseconds, *rates,
-        int(real_time), 0, *attributes(gpu), gpu.title.encode(), digest,
+        int(real_time), gpus, *attributes(gpu), gpu.title.encode(), digest,
     )  # fmt: skip

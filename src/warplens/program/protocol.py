@@ -24,7 +24,7 @@ class Operation(IntEnum):
     OCCUPANCY = 7
     UNLOAD = 8
     MISSING = 9
-    ASSEMBLE = 10
+    LINK = 10
     API_ERROR = 64
 
 
@@ -36,6 +36,8 @@ class NoticeKind:
     WRITTEN = 3
     COPIED = 4
     REPEATED = 5
+    MAPPED = 6
+    HEAP_LIMIT = 7
     TIMED = 32
     MISUSED = 33
     UNSYNCHRONIZED = 34
@@ -80,14 +82,18 @@ API_ERROR = Struct("<II")
 
 
 class Notice(NamedTuple):
-    """Notice: what a call did that needs no answer; `detail` is the kind of a block, or of a copy, or a stream,
-    or the bytes of a fill's element, whose value is in the place of the time."""
+    """Notice: what a call did that needs no answer.
+
+    detail   kind of a block, or of a copy, or a stream, or the bytes of a fill's element
+    more     nanoseconds of a copy or launch, or a fill's value; of a block that is mapped elsewhere the address of its
+             content
+    """
 
     kind: int
     detail: int
     address: int
     size: int
-    nanoseconds: int
+    more: int
 
 
 @dataclass(frozen=True, slots=True)

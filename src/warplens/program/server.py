@@ -162,7 +162,7 @@ class Server:
         device = Device(self.options, self.log, process)
         connection.sendmsg([b"\0"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array("i", [device.arena.file]))])
         checks = CHECKS.pack(self.log.check.on, 0)
-        answer(connection, 0, greeting(self.options.gpu, self.options.real_time) + checks)
+        answer(connection, 0, greeting(self.options.gpu, self.options.gpus, self.options.real_time) + checks)
         self.selector.register(connection, selectors.EVENT_READ)
         self.disconnected.pop(process, None)
         self.devices[connection] = process, device
@@ -229,8 +229,8 @@ class Server:
                 return device.variable(*named(payload))
             case Operation.OCCUPANCY:
                 return device.occupancy(payload)
-            case Operation.ASSEMBLE:
-                return device.assemble(payload)
+            case Operation.LINK:
+                return device.link(payload)
             case Operation.UNLOAD:
                 return device.unload(named(payload)[0])
         raise UnknownOperation(operation)

@@ -1,6 +1,6 @@
 """Shim library: compiles the C sources in shim/ with the machine's compiler, at first use.
 
-It is kept in the disk cache, and put into a folder under the names that programs load: libcuda and libcudart.
+It is kept in the disk cache, and put into a folder under the names that programs load: libcuda, libcudart and NVML.
 """
 
 from __future__ import annotations
@@ -21,10 +21,12 @@ from warplens.system import disk_cache
 from warplens.system.atomic_write import write_whole
 
 SOURCES = Path(__file__).parent / "shim"
-NAMES = ("libcuda.so.1", "libcuda.so", "libcudart.so.13", "libcudart.so")  # the first is its own
+NAMES = (  # the first is its own
+    "libcuda.so.1", "libcuda.so", "libcudart.so.13", "libcudart.so", "libnvidia-ml.so.1", "libnvidia-ml.so",
+)  # fmt: skip
 FLAGS = (
     "-O2", "-std=gnu11", "-fPIC", "-shared", "-fvisibility=hidden", "-Wl,-soname,libcuda.so.1",
-    f"-Wl,--version-script={SOURCES / 'symbols.map'}",
+    f"-Wl,--version-script={SOURCES / 'symbols.map'}", f"-I{SOURCES}",
 )  # fmt: skip
 LIBRARIES = ("-ldl", "-lpthread")
 LONGEST_SECONDS = 300
@@ -52,7 +54,7 @@ def library() -> Iterator[Path]:
     if sys.platform != "linux" or os.uname().machine != "x86_64":
         raise UsageError("`warplens run` works on Linux on x86-64 alone")
     command = compiler()
-    sources = {path.name: path.read_bytes() for path in sorted(SOURCES.iterdir())}
+    sources = {path.name: path.read_bytes() for path in sorted(SOURCES.rglob("*.*")) if path.is_file()}
     version = _run([*command, "--version"]).stdout
     name = disk_cache.key("shim", *command, version, *(part for file in sources.items() for part in file))
     data = disk_cache.remember("shim", name, lambda: _compiled(command))
@@ -67,7 +69,7 @@ def library() -> Iterator[Path]:
 def _compiled(command: list[str]) -> bytes:
     with tempfile.TemporaryDirectory(prefix="warplens-") as folder:
         made = Path(folder) / NAMES[0]
-        sources = sorted(str(path) for path in SOURCES.glob("*.c"))
+        sources = sorted(str(path) for path in SOURCES.rglob("*.c"))
         done = _run([*command, *FLAGS, "-o", str(made), *sources, *LIBRARIES])
         if done.returncode:
             log = (done.stderr + done.stdout).decode(errors="replace").strip()

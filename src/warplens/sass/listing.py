@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import overload
 
 from warplens.core.cubin import Cubin, Kernel
-from warplens.core.program import Instruction, Program
+from warplens.core.program import Constant, Instruction, Label, Operand, Program, Special
 from warplens.errors import CubinError, UsageError
 from warplens.sass.control_codes import control
 from warplens.sass.flow_graph import basic_blocks, natural_loops
@@ -25,6 +25,7 @@ from warplens.system.nvidia_wheels import program_of
 Line = tuple[str, str, str]
 """Predicate, opcode with modifiers, operands."""
 
+GAP: Line = ("", "NOP", "")
 INSTRUCTION_BYTES = 16
 LONGEST_SECONDS = 300  # nvdisasm takes some 10 us an instruction
 # Bytes of code of a cubin from which each kernel is disassembled by itself.  CuPy's has 383 kernels and 9 MB: all take
@@ -58,10 +59,16 @@ class Listing(Mapping[str, Program]):
             raise UsageError(f"no kernel {name!r} in this cubin; it has {', '.join(self.cubin.kernels)}")
         if name not in self._programs:
             kernel = self.cubin.kernels[name]
-            lines = self._lines_of(kernel.symbol) if self._large and kernel.symbol else self._lines
+            lines = (
+                self._lines_of(kernel.symbol) if self._large and kernel.symbol and not kernel.linked else self._lines
+            )
             if name not in lines:
                 raise CubinError(f"nvdisasm shows no code for kernel {name}")
-            self._programs[name] = program(kernel, lines[name])
+            listed = list(lines[name])
+            for function, place in kernel.linked.items():
+                listed += [GAP] * (place // INSTRUCTION_BYTES - len(listed))
+                listed += lines.get(function, [])
+            self._programs[name] = program(kernel, listed)
         return self._programs[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -113,16 +120,29 @@ def _instruction(kernel: Kernel, index: int, predicate: str, opcode: str, text: 
         if not word.startswith("@"):  # P2R's source, the predicate file, is shown in the place of its guard
             destination, rest = text.split(",", 1)
             text = f"{destination},{word},{rest}"
+    start = max((place for place in kernel.linked.values() if place <= offset), default=0)  # of its section
+    operands = parse_operands(opcode, text, encoding, offset - start, kernel.places)
+    if offset in kernel.data_addresses:
+        address = Constant(bank=4, offset=kernel.data_addresses[offset])
+        operands = tuple(address if isinstance(operand, Special) else operand for operand in operands)
+    operands = tuple(_moved(operand, start) for operand in operands) if start else operands
     return Instruction(
         offset=offset,
         opcode=opcode,
         guard=parse_guard(guards[0]) if guards else None,
-        operands=parse_operands(opcode, text, encoding, offset, kernel.functions),
+        operands=operands,
         text=text,
         control=control(encoding),
         encoding=encoding,
         source=kernel.lines[index],
     )
+
+
+def _moved(operand: Operand, start: int) -> Operand:
+    """Labels without a name are places in the section, which begins at `start`."""
+    if isinstance(operand, Label) and not operand.name:
+        return Label(start + operand.offset)
+    return operand
 
 
 def _compact(document: bytes) -> bytes:

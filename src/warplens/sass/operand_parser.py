@@ -19,6 +19,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import cast
 
+from warplens.core.cubin import CODE_BASE
 from warplens.core.memory_opcodes import DEVICE_WIDE, opcodes
 from warplens.core.program import Address, Constant, File, Immediate, Label, Operand, Register, Special
 from warplens.errors import CubinError
@@ -26,6 +27,9 @@ from warplens.errors import CubinError
 NUMBER = r"-?0x[0-9a-f]+"
 REGISTER = re.compile(
     r"(?P<sign>[-~!]?)(?P<bar>\|?)(?P<file>UR|R|UP|P|B|SB)(?P<index>\d+|Z|T)\|?(?P<suffix>(?:\.\w+)*)"
+)
+CODE_ADDRESS = re.compile(
+    r"32@(?P<half>lo|hi)\(\(?(?:fun@fdesc\()?(?P<name>[^\s()]+)\)?(?: \+ (?P<addend>0x[0-9a-f]+))?\)\)?"
 )
 INTEGER = re.compile(NUMBER)
 REAL = re.compile(r"[-+]?(?:\d+(?:\.\d*)?(?:e[-+]?\d+)?|INF|[QS]?NAN)", re.IGNORECASE)
@@ -66,6 +70,8 @@ def parse_operands(
     """
     base, *modifiers = opcode.split(".")
     text = MISPLACED.sub(r"\1,desc[", text)
+    if "@" in text:
+        text = CODE_ADDRESS.sub(lambda match: _half_of_address(match, functions), text)
     pieces = [part.strip() for piece in PARTS.split(text) for part in _two_addresses(piece)] if text else []
     operands = [_operand(piece) for piece in pieces]
     if pieces and (base in JUMPS | RELATIVE_JUMPS or opcode in JUMPS):
@@ -75,6 +81,14 @@ def parse_operands(
     if opcode in KEEPS:
         operands.append(operands[0])
     return tuple(_with_float_bits(operands, encoding))
+
+
+def _half_of_address(match: re.Match[str], functions: Mapping[str, int]) -> str:
+    """`32@lo((f + 0x60))` of a function that stands with the code, as a number."""
+    if match["name"] not in functions:
+        return match[0]
+    place = functions[match["name"]] + int(match["addend"] or "0", 16)
+    return hex(place & 0xFFFFFFFF if match["half"] == "lo" else place >> 32)
 
 
 def parse_guard(text: str) -> Register | None:
@@ -177,12 +191,14 @@ def _place(base: str, text: str, operand: Operand, offset: int, functions: Mappi
     if isinstance(operand, Immediate):
         return Label(operand.bits)
     name = text.strip("`()")
+    if functions.get(name, 0) >= CODE_BASE:  # of the driver, not in the code
+        return Immediate(functions[name])
     if name in functions and (isinstance(operand, Special) or base == "RET"):
         return Label(functions[name], name)
     if isinstance(operand, Special):
         raise CubinError(
-            f"the code refers to {name}, which does not stand with it: functions that are compiled by themselves and "
-            "linked (nvcc -rdc=true) are not executed; compile all of them with the kernel"
+            f"the code refers to {name}, which does not stand with it: link files that are compiled by themselves "
+            "(nvcc -rdc=true) first"
         )
     return operand
 

@@ -30,10 +30,7 @@ def prepare(request: LaunchRequest, checks: Checks) -> tuple[LaunchState, Heap]:
     syscalls.check(kernel)
     code = known(kernel, request.program, bool(checks))
     barrier = memory.allocate("the grid's barrier", np.zeros(64, np.uint8)) if launch.cooperative else 0
-    heap = None
-    if "malloc" in kernel.externs:
-        number = len(memory.allocations)
-        heap = number, memory.allocate("the heap of malloc", np.zeros(syscalls.HEAP_BYTES, np.uint8))
+    heap = memory.place_heap() if {"malloc", "free"} & set(kernel.externs) else None
     initial = kernel.constants.get(0, b"")
     first = abi.launch_block(kernel.arch, initial, launch, request.multiprocessors, barrier, kernel.cluster)
     configuration = WorkerConfiguration(

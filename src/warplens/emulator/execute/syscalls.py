@@ -7,25 +7,25 @@ a pointer takes an aligned pair, and the result goes to R4 and R5 (seen in the c
 from __future__ import annotations
 
 import ctypes
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from warplens.core.cubin import Kernel
+from warplens.core.cubin import CODE_BASE, FUNCTIONS, Kernel
 from warplens.core.demangle import demangled
 from warplens.emulator.execute import printf
 from warplens.emulator.execute.launch_state import LaunchState, thread_indices
 from warplens.emulator.memory.device_memory import DeviceMemory
 from warplens.emulator.state import abi
-from warplens.emulator.state.abi import ARGUMENTS, CODE_BASE, FIRST_ARGUMENT, FUNCTIONS
+from warplens.emulator.state.abi import ARGUMENTS, FIRST_ARGUMENT
 from warplens.emulator.state.structs import BlockState, BufferRange, FaultKind, Touch, WarpState, WorkerEnv
 from warplens.errors import UnsupportedInstruction
 
+DEVICE_RUNTIME = re.compile("CDP|cuda_device_runtime|^cuda[A-Z]")  # of names in libcudadevrt
 PRINTED_BYTES = 1 << 20  # as much as CUDA's buffer holds by default
-HEAP_BYTES = 8 << 20  # cudaLimitMallocHeapSize, unless set
-HEAP_UNIT = 16  # alignment of malloc
 
 Hook = ctypes.CFUNCTYPE(
     ctypes.c_int32, *[ctypes.c_void_p] * 3, ctypes.c_int32, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_int32
@@ -41,10 +41,14 @@ def provided() -> dict[str, int]:
 def check(kernel: Kernel) -> None:
     """UnsupportedInstruction if the kernel calls a function that is not provided."""
     for name in kernel.externs:
+        if DEVICE_RUNTIME.search(name):
+            raise UnsupportedInstruction(
+                f"{demangled(kernel.name)} launches kernels itself (dynamic parallelism), which is not executed here"
+            )
         if name not in FUNCTIONS:
             raise UnsupportedInstruction(
-                f"{demangled(kernel.name)} calls {name}, a function of the driver that is not provided here; "
-                f"there are {', '.join(FUNCTIONS)}"
+                f"{demangled(kernel.name)} calls {name}, which is not in its code, and no function of the driver that "
+                f"is provided here ({', '.join(FUNCTIONS)}); link files that nvcc -rdc=true has compiled first"
             )
 
 
@@ -60,7 +64,7 @@ class SystemCalls:
         self.lost = 0  # calls of printf beyond PRINTED_BYTES
         self.fault = ""
         self.error: BaseException | None = None
-        self.heap = DeviceHeap(*heap) if heap else None
+        self.heap = memory.open_heap(*heap) if heap else None
 
     def called(self, env: int, block: int, warp: int, place: int, registers: int, lanes: int, back: int) -> int:
         """The syscall callback.  The caller keeps it alive: stored on self it would make a reference cycle."""
@@ -121,43 +125,6 @@ class SystemCalls:
                 call.mask = 1 << lane
                 self.fault = f"free of {pointer:#x}, which malloc did not give or which is free already"
                 return
-
-
-class DeviceHeap:
-    """Device heap of malloc: freed blocks are reused for requests of their size.  Empty at every launch."""
-
-    def __init__(self, number: int, start: int) -> None:
-        self.number, self.top, self.end = number, start, start + HEAP_BYTES
-        self.taken: dict[int, int] = {}  # address -> bytes
-        self.free: dict[int, list[int]] = {}  # bytes -> addresses
-
-    def take(self, size: int) -> int:
-        """The address; 0 if no memory is left."""
-        size = -(-max(size, 1) // HEAP_UNIT) * HEAP_UNIT
-        if at := self._freed(size):
-            return at
-        if self.top + size > self.end:
-            return 0
-        at, self.top = self.top, self.top + size
-        self.taken[at] = size
-        return at
-
-    def _freed(self, size: int) -> int:
-        """A freed block of this size, or, once the heap has been used up, of the next larger one."""
-        sizes = [size] if self.top + size <= self.end else sorted(s for s in self.free if s >= size)
-        for found in sizes:
-            if self.free.get(found):
-                at = self.free[found].pop()
-                self.taken[at] = found
-                return at
-        return 0
-
-    def give_back(self, address: int) -> bool:
-        """Frees it; False if malloc did not return it, or it has been freed already."""
-        size = self.taken.pop(address, 0)
-        if size:
-            self.free.setdefault(size, []).append(address)
-        return size > 0
 
 
 class SystemCall:

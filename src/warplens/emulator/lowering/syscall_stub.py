@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from warplens import llvm
+from warplens.core.cubin import CODE_BASE, FUNCTIONS
 from warplens.emulator.analysis.liveness import Name
 from warplens.emulator.codegen.structured_builder import i32
 from warplens.emulator.codegen.vector_types import I1, I32, LANES, PTR, vector
 from warplens.emulator.lowering.codegen_context import CodegenContext
-from warplens.emulator.state.abi import ARGUMENTS, CODE_BASE, FIRST_ARGUMENT, FUNCTIONS
+from warplens.emulator.state.abi import ARGUMENTS, FIRST_ARGUMENT
 from warplens.emulator.state.structs import WorkerEnv
 
 RETURN_ADDRESS = 20  # R20 and R21

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from warplens.emulator.memory.buffer_pool import BUFFER_POOL, address
 from warplens.emulator.memory.copy_on_write import CopyOnWrite
+from warplens.emulator.memory.device_heap import HEAP_BYTES, DeviceHeap
 from warplens.emulator.state.abi import GLOBAL_BASE
 from warplens.emulator.state.structs import BufferRange
 from warplens.errors import UsageError
@@ -104,6 +105,14 @@ class DeviceMemory:
             raise UsageError(f"the buffers take more than {LIMIT >> 30} GiB of device memory")
         self.allocations.append(Allocation(name, place, size, array, address(array) if start is None else start))
         return place
+
+    def place_heap(self) -> tuple[int, int]:
+        """Number and address of a new allocation for malloc in the kernel."""
+        return len(self.allocations), self.allocate("the heap of malloc", np.zeros(HEAP_BYTES, np.uint8))
+
+    def open_heap(self, number: int, start: int) -> DeviceHeap:
+        """The heap at the begin of a run: empty."""
+        return DeviceHeap(number, start)
 
     def fill(self, threads: int = 1, lent: bool = False) -> None:
         """Sets every allocation to its content at launch, also after an earlier run.

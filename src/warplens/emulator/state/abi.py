@@ -21,8 +21,6 @@ STACK_TOP = 0xFFFDC0  # R1 as the driver sets it on sm_90
 CALL_STACK = 1024  # cudaLimitStackSize, unless set
 BANK_BYTES = 65536
 
-FUNCTIONS = ("vprintf", "__assertfail", "malloc", "free")  # system calls: functions that no cubin holds
-CODE_BASE = 1 << 30  # their addresses: after all code
 FIRST_ARGUMENT, ARGUMENTS = 4, 10  # of system calls, R4 to R13
 
 

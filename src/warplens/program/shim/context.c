@@ -1,4 +1,4 @@
-/* Context: devices and contexts of the driver API.  There is one device; all contexts share its memory. */
+/* Contexts of the driver API.  All contexts of a device share its memory. */
 #define _GNU_SOURCE
 #include "device.h"
 
@@ -7,21 +7,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { VERSION = 13000, MOST_PUSHED = 16, LIMITS = 16 };
+enum { VERSION = 13000, MOST_PUSHED = 16, LIMITS = 16, HEAP = 2 /* CU_LIMIT_MALLOC_HEAP_SIZE */ };
 
 struct context {
     unsigned flags;
-    int live;
+    int live, device;
+    unsigned long long peers; /* devices whose memory it may access, a bit each */
 };
 
-static struct context primary;
-static int retained;
+static struct context primary[MOST_DEVICES];
+static int retained[MOST_DEVICES];
 static __thread struct context *stack[MOST_PUSHED]; /* of this thread; the last is current */
 static __thread int pushed;
 static size_t limits[LIMITS] = {1024, 1 << 20, 8 << 20}; /* stack, printf, heap of malloc: the driver's defaults */
 
 static struct context *current(void) {
     return pushed ? stack[pushed - 1] : NULL;
+}
+
+int current_device(void) {
+    return pushed ? current()->device : 0;
 }
 
 EXPORT CUresult cuDriverGetVersion(int *version) {
@@ -31,100 +36,25 @@ EXPORT CUresult cuDriverGetVersion(int *version) {
     return SUCCESS;
 }
 
-/* Devices */
-
-static CUresult begin_on(CUdevice device) {
-    CUresult status = begin(INITIALIZED);
-    return status ? status : device ? INVALID_DEVICE : SUCCESS;
-}
-
-EXPORT CUresult cuDeviceGetCount(int *count) {
-    CUresult status = begin(INITIALIZED);
-    if (!status)
-        *count = 1;
-    return finish(status, CALL_NS);
-}
-
-EXPORT CUresult cuDeviceGet(CUdevice *device, int ordinal) {
-    CUresult status = begin_on(ordinal);
-    if (!status)
-        *device = ordinal;
-    return finish(status, CALL_NS);
-}
-
-EXPORT CUresult cuDeviceGetName(char *name, int length, CUdevice device) {
-    CUresult status = begin_on(device);
-    if (!status)
-        snprintf(name, length, "%s", gpu.name);
-    return finish(status, CALL_NS);
-}
-
-EXPORT CUresult cuDeviceGetUuid_v2(char *uuid, CUdevice device) {
-    CUresult status = begin_on(device);
-    if (!status)
-        memcpy(uuid, gpu.uuid, sizeof gpu.uuid);
-    return finish(status, CALL_NS);
-}
-
-EXPORT CUresult cuDeviceGetUuid(char *uuid, CUdevice device) {
-    return cuDeviceGetUuid_v2(uuid, device);
-}
-
-EXPORT CUresult cuDeviceGetPCIBusId(char *text, int length, CUdevice device) {
-    CUresult status = begin_on(device);
-    if (!status)
-        snprintf(text, length, "0000:01:00.0");
-    return finish(status, CALL_NS);
-}
-
-EXPORT CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice device) {
-    CUresult status = begin_on(device);
-    if (!status)
-        *bytes = gpu.memory_bytes;
-    return finish(status, CALL_NS);
-}
-
-EXPORT CUresult cuDeviceGetAttribute(int *value, int attribute, CUdevice device) {
-    CUresult status = begin_on(device);
-    if (!status && (attribute <= 0 || attribute >= ATTRIBUTES || !value))
-        status = INVALID_VALUE;
-    if (!status)
-        *value = gpu.attributes[attribute];
-    return finish(status, CALL_NS);
-}
-
-EXPORT CUresult cuDeviceComputeCapability(int *major, int *minor, CUdevice device) {
-    CUresult status = cuDeviceGetAttribute(major, 75, device);
-    return status ? status : cuDeviceGetAttribute(minor, 76, device);
-}
-
-EXPORT CUresult cuDeviceCanAccessPeer(int *can, CUdevice device, CUdevice peer) {
-    CUresult status = begin_on(device);
-    if (!status && peer)
-        status = INVALID_DEVICE;
-    if (!status)
-        *can = 0;
-    return finish(status, CALL_NS);
-}
-
 /* Primary context */
 
 EXPORT CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device) {
     CUresult status = begin_on(device);
     if (!status) {
-        retained++;
-        primary.live = 1;
-        *context = &primary;
+        retained[device]++;
+        primary[device].live = 1;
+        primary[device].device = device;
+        *context = &primary[device];
     }
     return finish(status, CALL_NS);
 }
 
 EXPORT CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device) {
     CUresult status = begin_on(device);
-    if (!status && !retained)
+    if (!status && !retained[device])
         status = INVALID_CONTEXT;
     if (!status)
-        retained--;
+        retained[device]--;
     return finish(status, CALL_NS);
 }
 
@@ -135,15 +65,15 @@ EXPORT CUresult cuDevicePrimaryCtxReset_v2(CUdevice device) {
 EXPORT CUresult cuDevicePrimaryCtxSetFlags_v2(CUdevice device, unsigned flags) {
     CUresult status = begin_on(device);
     if (!status)
-        primary.flags = flags;
+        primary[device].flags = flags;
     return finish(status, CALL_NS);
 }
 
 EXPORT CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned *flags, int *active) {
     CUresult status = begin_on(device);
     if (!status) {
-        *flags = primary.flags;
-        *active = retained > 0;
+        *flags = primary[device].flags;
+        *active = retained[device] > 0;
     }
     return finish(status, CALL_NS);
 }
@@ -156,7 +86,7 @@ EXPORT CUresult cuCtxCreate_v2(CUcontext *context, unsigned flags, CUdevice devi
         status = OUT_OF_MEMORY;
     if (!status) {
         struct context *made = calloc(1, sizeof *made);
-        *made = (struct context){flags, 1};
+        *made = (struct context){flags, 1, device, 0};
         *context = stack[pushed++] = made;
     }
     return finish(status, CALL_NS);
@@ -219,7 +149,7 @@ EXPORT CUresult cuCtxPopCurrent_v2(CUcontext *context) {
 EXPORT CUresult cuCtxGetDevice(CUdevice *device) {
     CUresult status = begin(CONTEXT);
     if (!status)
-        *device = 0;
+        *device = current_device();
     return finish(status, CALL_NS);
 }
 
@@ -258,6 +188,8 @@ EXPORT CUresult cuCtxSetLimit(int limit, size_t value) {
     CUresult status = begin(CONTEXT);
     if (!status && (limit < 0 || limit >= LIMITS))
         status = INVALID_VALUE;
+    if (!status && limit == HEAP)
+        notify(HEAP_LIMIT, 0, 0, value, 0);
     if (!status)
         limits[limit] = value;
     return finish(status, CALL_NS);
@@ -269,7 +201,7 @@ EXPORT CUresult cuCtxGetStreamPriorityRange(int *least, int *greatest) {
         if (least)
             *least = 0;
         if (greatest)
-            *greatest = -5;
+            *greatest = GREATEST_PRIORITY;
     }
     return finish(status, CALL_NS);
 }
@@ -292,4 +224,36 @@ EXPORT CUresult cuProfilerStart(void) {
 
 EXPORT CUresult cuProfilerStop(void) {
     return finish(begin(CONTEXT), CALL_NS);
+}
+
+EXPORT CUresult cuProfilerInitialize(const char *configuration, const char *output, int mode) {
+    (void)configuration, (void)output, (void)mode;
+    return finish(begin(INITIALIZED), CALL_NS);
+}
+
+EXPORT CUresult cuCtxResetPersistingL2Cache(void) {
+    return finish(begin(CONTEXT), CALL_NS);
+}
+
+/* Memory of other devices.  All of them can reach all others. */
+
+static CUresult change_peer(CUcontext peer, int enable) {
+    CUresult status = begin(CONTEXT_AND_NO_FAULT);
+    if (status)
+        return status;
+    if (!peer || peer->device == current_device())
+        return INVALID_CONTEXT;
+    unsigned long long bit = 1ull << peer->device;
+    if (enable == !!(current()->peers & bit))
+        return enable ? PEER_ACCESS_ALREADY_ENABLED : PEER_ACCESS_NOT_ENABLED;
+    current()->peers ^= bit;
+    return SUCCESS;
+}
+
+EXPORT CUresult cuCtxEnablePeerAccess(CUcontext peer, unsigned flags) {
+    return flags ? INVALID_VALUE : finish(change_peer(peer, 1), CALL_NS);
+}
+
+EXPORT CUresult cuCtxDisablePeerAccess(CUcontext peer) {
+    return finish(change_peer(peer, 0), CALL_NS);
 }

@@ -1,11 +1,11 @@
 /* Copies and fills: done at once on the arena, and timed by the link between host and GPU. */
-#include "device.h"
+#include "graphs/capture.h"
 
 #include <string.h>
 
 static enum copy_kind kind_of(const void *to, const void *from) {
     struct block *target = block_of((uint64_t)to, 1), *source = block_of((uint64_t)from, 1);
-    int to_device = target && target->kind != PINNED_MEMORY, from_device = source && source->kind != PINNED_MEMORY;
+    int to_device = target && !is_host(target), from_device = source && !is_host(source);
     return to_device ? (from_device ? DEVICE_TO_DEVICE : HOST_TO_DEVICE) : from_device ? DEVICE_TO_HOST : HOST_TO_HOST;
 }
 
@@ -19,15 +19,38 @@ static int is_pinned(const void *pointer) {
     return block_of((uint64_t)pointer, 1) != NULL;
 }
 
-/* A range in the arena must lie in one block; one outside is the host's. */
+/* Between two GPUs; whose link to each other is not described: it is taken to be as fast as that to the host. */
+static int between_devices(const void *to, const void *from) {
+    struct block *target = block_of((uint64_t)to, 1), *source = block_of((uint64_t)from, 1);
+    return target && source && target->device != source->device;
+}
+
+/* A range of the GPU must lie in one block, or in several that are mapped side by side; one outside is the host's. */
 static int valid(const void *first, size_t bytes) {
-    return !in_arena(first) || block_of((uint64_t)first, bytes);
+    uint64_t at = (uint64_t)first, end = at + bytes;
+    if (!of_device(first))
+        return 1;
+    while (at < end) {
+        struct block *block = block_of(at, 1);
+        if (!block)
+            return 0;
+        at = block->address + block->size;
+        if (block->kind != MAPPED_MEMORY)
+            break;
+    }
+    return at >= end;
 }
 
 static void note_written(uint64_t address, size_t bytes) {
-    struct block *block = block_of(address, bytes);
-    mark_written(block);
-    notify(WRITTEN, 0, block->address, bytes, 0);
+    struct block *block;
+    for (uint64_t at = address; at < address + bytes && (block = block_of(at, 1)); at = block->address + block->size) {
+        mark_written(block);
+        notify(WRITTEN, 0, block->address, bytes, 0);
+    }
+}
+
+static int reachable(const void *pointer) {
+    return of_device(pointer) || is_pinned(pointer);
 }
 
 static size_t extent_of(size_t width, size_t height, size_t depth, size_t pitch, size_t slice) {
@@ -54,10 +77,10 @@ static void move(const struct rows *r) {
 }
 
 CUresult copy_rows(const struct rows *r, enum copy_kind kind, CUstream stream, int waits) {
-    if (!stream_known(stream))
-        return INVALID_HANDLE;
-    if (!r->width || !r->height || !r->depth)
-        return SUCCESS;
+    int captured;
+    CUresult status = check_capture(stream, &captured);
+    if (status || !r->width || !r->height || !r->depth)
+        return status;
     if (r->height > 1 && (r->to_pitch < r->width || r->from_pitch < r->width))
         return INVALID_VALUE;
     size_t written = extent_of(r->width, r->height, r->depth, r->to_pitch, r->to_slice);
@@ -70,18 +93,23 @@ CUresult copy_rows(const struct rows *r, enum copy_kind kind, CUstream stream, i
     int misused = is_device_memory(r->to) != to_device || is_device_memory(r->from) != from_device;
     if (gpu.checks && misused && kind != ANY_KIND && kind != found)
         notify(MISUSED, kind, 0, found, 0);
-    if (kind != ANY_KIND && ((to_device && !in_arena(r->to)) || (from_device && !in_arena(r->from))))
+    if (kind != ANY_KIND && ((to_device && !reachable(r->to)) || (from_device && !reachable(r->from))))
         return INVALID_VALUE;
+    if (captured) {
+        struct work work = {.type = COPY_WORK, .device = current_device(), .copy = copy_of_rows(r, kind)};
+        return capture_work(stream, &work);
+    }
     if (kind == ANY_KIND)
         kind = found;
     move(r);
     int pinned = is_pinned(kind == HOST_TO_DEVICE ? r->from : r->to);
     size_t bytes = r->width * r->height * r->depth;
-    int64_t duration = kind == HOST_TO_HOST ? 0 : duration_of(kind, pinned, bytes);
-    enum engine engine = kind == HOST_TO_DEVICE ? COPY_IN : kind == DEVICE_TO_HOST ? COPY_OUT : ANY_ENGINE;
+    int peers = kind == DEVICE_TO_DEVICE && between_devices(r->to, r->from);
+    int64_t duration = kind == HOST_TO_HOST ? 0 : duration_of(peers ? DEVICE_TO_HOST : kind, pinned, bytes);
+    enum engine engine = kind == HOST_TO_DEVICE ? COPY_IN : peers || kind == DEVICE_TO_HOST ? COPY_OUT : ANY_ENGINE;
     notify(COPIED, kind, 0, bytes, duration);
     int64_t end = queue_work(stream, engine, 0, duration);
-    if (in_arena(r->to))
+    if (reachable(r->to))
         note_written((uint64_t)r->to, written);
     if (kind == DEVICE_TO_HOST && pinned && !waits)
         guard_from_host(block_of((uint64_t)r->to, 1), end);
@@ -103,15 +131,20 @@ static void fill(char *to, size_t bytes, uint32_t value, int element) {
 CUresult fill_rows(uint64_t to, size_t pitch, size_t width, size_t height, uint32_t value, int element, CUstream stream,
                    int waits) {
     (void)waits;
-    if (!stream_known(stream))
-        return INVALID_HANDLE;
-    if (!width || !height)
-        return SUCCESS;
+    int captured;
+    CUresult status = check_capture(stream, &captured);
+    if (status || !width || !height)
+        return status;
     if ((height > 1 && pitch < width) || to % element)
         return INVALID_VALUE;
     size_t written = extent_of(width, height, 1, pitch, 0);
-    if (!block_of(to, written))
+    if (!block_of(to, 1) || !valid((void *)to, written))
         return INVALID_VALUE;
+    if (captured) {
+        struct work work = {.type = FILL_WORK, .device = current_device()};
+        work.fill = (struct fill_work){to, pitch, value, element, width / element, height};
+        return capture_work(stream, &work);
+    }
     int repeated = height == 1 && is_filled(to, width, value, element);
     for (size_t y = 0; y < height && !repeated; y++)
         fill((char *)to + y * pitch, width, value, element);

@@ -30,13 +30,29 @@ enum {
     INVALID_DEVICE = 101,
     INVALID_IMAGE = 200,
     INVALID_CONTEXT = 201,
+    PEER_ACCESS_UNSUPPORTED = 217,
     FILE_NOT_FOUND = 301,
+    OPERATING_SYSTEM = 304,
     INVALID_HANDLE = 400,
+    ILLEGAL_STATE = 401,
     NOT_FOUND = 500,
     NOT_READY = 600,
     LAUNCH_OUT_OF_RESOURCES = 701,
-    PEER_ACCESS_UNSUPPORTED = 217,
+    PEER_ACCESS_ALREADY_ENABLED = 704,
+    PEER_ACCESS_NOT_ENABLED = 705,
+    HOST_MEMORY_ALREADY_REGISTERED = 712,
+    HOST_MEMORY_NOT_REGISTERED = 713,
     NOT_SUPPORTED = 801,
+    CAPTURE_UNSUPPORTED = 900,
+    CAPTURE_INVALIDATED = 901,
+    CAPTURE_MERGE = 902,
+    CAPTURE_UNMATCHED = 903,
+    CAPTURE_UNJOINED = 904,
+    CAPTURE_ISOLATION = 905,
+    CAPTURE_IMPLICIT = 906,
+    CAPTURED_EVENT = 907,
+    CAPTURE_WRONG_THREAD = 908,
+    GRAPH_EXEC_UPDATE_FAILURE = 910,
     UNKNOWN = 999,
 };
 
@@ -79,7 +95,7 @@ typedef struct {
     int type;
     const void *host;
     CUdeviceptr device;
-    void *array;
+    struct array *array;
     size_t pitch;
 } copy_side;
 
@@ -104,15 +120,30 @@ typedef struct {
 } pitched_pointer;
 
 typedef struct { /* cudaMemcpy3DParms */
-    void *from_array;
+    struct array *from_array;
     position from_position;
     pitched_pointer from;
-    void *to_array;
+    struct array *to_array;
     position to_position;
     pitched_pointer to;
     extent size;
     int kind;
 } copy_3d;
+
+typedef struct { /* a side of CUDA_MEMCPY3D; x in bytes */
+    size_t x, y, z, level;
+    int type;
+    const void *host;
+    CUdeviceptr device;
+    struct array *array;
+    void *context; /* of CUDA_MEMCPY3D_PEER; else reserved */
+    size_t pitch, height;
+} box_side;
+
+typedef struct { /* CUDA_MEMCPY3D */
+    box_side from, to;
+    size_t width, height, depth; /* width in bytes */
+} box_copy;
 
 typedef struct { /* cudaMemLocation */
     int type, id;
@@ -132,5 +163,55 @@ typedef struct { /* cudaFuncAttributes */
     int reserved[16];
 } function_attributes;
 
+typedef struct { /* cudaChannelFormatDesc: bits of each channel; kind: 0 signed, 1 unsigned, 2 float */
+    int bits[4];
+    int kind;
+} channel_format;
+
 typedef void (*stream_callback)(CUstream, CUresult, void *);
 typedef void (*host_function)(void *);
+
+typedef struct { /* cudaGraphEdgeData */
+    unsigned char from_port, to_port, type, reserved[5];
+} edge_data;
+
+typedef struct { /* CUDA_KERNEL_NODE_PARAMS; cudaKernelNodeParams is as far as `extra` */
+    void *function;
+    dim3 grid, block;
+    unsigned shared;
+    void **values, **extra;
+    void *kernel, *context;
+} kernel_parameters;
+
+typedef struct { /* cudaMemPoolProps */
+    int kind, handle_types;
+    memory_location location;
+    void *security;
+    size_t most;
+    unsigned short usage;
+    unsigned char reserved[54];
+} pool_properties;
+
+typedef struct { /* cudaMemAccessDesc */
+    memory_location location;
+    int access; /* 0 none, 1 read, 3 read and write */
+} memory_access;
+
+typedef struct { /* cudaMemAllocNodeParams */
+    pool_properties pool;
+    const memory_access *accesses;
+    size_t access_count, size;
+    void *pointer;
+} allocation_parameters;
+
+typedef struct { /* cudaGraphExecUpdateResultInfo */
+    int result;
+    struct node *node, *from;
+} update_result;
+
+typedef struct { /* cudaGraphInstantiateParams */
+    unsigned long long flags;
+    CUstream stream;
+    struct node *node;
+    int result;
+} instantiation;

@@ -57,6 +57,7 @@ CUresult finish(CUresult status, int64_t cost_ns) {
         settle_host_access();
     release_clock();
     inside = 0;
+    end_per_thread();
     pthread_mutex_unlock(&lock);
     return status;
 }
@@ -71,12 +72,15 @@ void start_runtime(void) {
     if (started)
         return;
     started = 1;
+    int per_thread = is_per_thread(); /* of the call that comes after */
     begin(NOTHING);
     CUresult status = finish(connect_once(), 0);
     CUcontext context;
     cuCtxGetCurrent(&context);
     if (!status && !context && !cuDevicePrimaryCtxRetain(&context, 0))
         cuCtxSetCurrent(context);
+    if (per_thread)
+        mark_per_thread();
 }
 
 void keep_fault(CUresult found) {

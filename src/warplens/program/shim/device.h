@@ -6,6 +6,8 @@
 #include "driver.h"
 #include "protocol.h"
 
+enum { MOST_DEVICES = 16, GREATEST_PRIORITY = -5, PCI_BUS = 33 /* CU_DEVICE_ATTRIBUTE_PCI_BUS_ID */ };
+
 /* Nanoseconds that calls take on the host, assumed: orders of magnitude of a current driver; not measured. */
 enum { CALL_NS = 200, LAUNCH_NS = 2000, EVENT_NS = 600, SYNCHRONIZE_NS = 1000, ALLOCATE_NS = 10000 };
 
@@ -17,6 +19,10 @@ extern struct greeting gpu;
 CUresult begin(enum needs needs);
 CUresult finish(CUresult status, int64_t cost_ns);
 
+CUresult begin_on(CUdevice device);  /* of calls that name a device */
+int current_device(void);            /* of this thread's current context */
+int device_attribute(int attribute, CUdevice device);
+void give_uuid(char *uuid, CUdevice device);
 void start_runtime(void);            /* the runtime API initializes by itself, and makes the primary context current */
 CUresult keep_error_of(const char *call, CUresult error); /* the last error of the runtime API, of this thread */
 #define keep_error(error) keep_error_of(__func__, error)
@@ -27,13 +33,31 @@ void show_printed(void);
 
 /* Memory (memory.c): the blocks that the program has allocated, by address. */
 
-enum block_kind { DEVICE_MEMORY = 1, PINNED_MEMORY, MANAGED_MEMORY, MODULE_MEMORY };
+enum block_kind {
+    DEVICE_MEMORY = 1,
+    PINNED_MEMORY,
+    MANAGED_MEMORY,
+    MODULE_MEMORY,
+    GRAPH_MEMORY, /* of a node that allocates */
+    BACKING,      /* content of memory that is mapped elsewhere; the server does not know it */
+    HOST_BACKING, /* likewise, of registered memory of the host */
+    MAPPED_MEMORY,
+    REGISTERED_MEMORY,
+};
+
+struct pool; /* pool.c */
 
 struct block {
     uint64_t address, size;
     enum block_kind kind;
+    int device;
+    struct pool *pool;
     uint64_t version; /* another one after every change of its content; unique among all blocks */
 };
+
+/* Addresses that programs reserve (cuMemAddressReserve), apart from the arena. */
+#define RESERVED_START (gpu.arena + (1ull << 40))
+#define RESERVED_BYTES (1ull << 40)
 
 void mark_written(struct block *block);
 
@@ -42,8 +66,19 @@ CUresult allocate(uint64_t size, enum block_kind kind, uint64_t *address);
 CUresult release(uint64_t address, int must_be_host);
 void add_module_memory(uint64_t address, uint64_t size);
 void remove_module_memory(uint64_t address);
-int in_arena(const void *pointer);
-uint64_t bytes_free(void);
+void leave_pool(struct block *block); /* pool.c: a block that goes */
+void release_backing(uint64_t address);
+struct block *add_mapped(struct block block, uint64_t content);
+void remove_mapped(uint64_t address);
+struct block *block_from(uint64_t address);
+int of_device(const void *pointer); /* an address that is none of the host's own memory */
+int is_host(const struct block *block);
+uint64_t bytes_free(int device);
+
+/* Per-thread default streams (per_thread.c): whether a stream of 0 is this thread's, until the call ends. */
+void mark_per_thread(void);
+int is_per_thread(void);
+void end_per_thread(void);
 
 /* Accesses by the host (host_access.c), for --check */
 
@@ -59,6 +94,11 @@ struct rows { /* a copy of rows; of one, where height and depth are 1 */
     size_t width, height, depth, to_pitch, from_pitch, to_slice, from_slice;
 };
 
+CUresult rows_of(const copy_3d *copy, struct rows *rows);
+copy_3d copy_of_rows(const struct rows *rows, enum copy_kind kind);
+copy_3d copy_of_bytes(void *to, const void *from, size_t size, enum copy_kind kind);
+copy_3d copy_of_box(const box_copy *box);
+box_copy box_of_copy(const copy_3d *copy);
 CUresult copy_rows(const struct rows *rows, enum copy_kind kind, CUstream stream, int waits);
 CUresult fill_rows(uint64_t to, size_t pitch, size_t width, size_t height, uint32_t value, int element, CUstream, int waits);
 
@@ -70,7 +110,7 @@ int stream_known(CUstream stream);
 /* Queues work: it begins when the stream and the engine are free.  Gives its end. */
 int64_t queue_work(CUstream stream, enum engine engine, double share, int64_t duration);
 void stream_wait(CUstream stream, int64_t until);
-int64_t device_end(void);
+int64_t device_end(int device);
 
 /* Modules and functions (module.c) */
 
@@ -81,6 +121,7 @@ struct parameter {
 struct function {
     struct module *module;
     const char *name;
+    const void *host; /* the address of its stub, where the runtime API knows it */
     int resolved, max_dynamic_shared, carveout;
     struct function_info info;
     struct parameter *parameters;
@@ -93,12 +134,17 @@ struct module {
     int loaded;
     struct loaded_module place;
     struct function *functions;
+    int device;                       /* of its variables */
+    struct module *on[MOST_DEVICES]; /* the same image on other devices, once used there */
     struct module *next;
 };
 
 struct module *new_module(const void *image);
 CUresult find_function(struct module *module, const char *name, struct function **function);
 struct function *declare_function(struct module *module, const char *name); /* looked up when it is first used */
+struct function *on_device(struct function *function, int device);
+struct module *module_on(struct module *module, int device);
+struct function *known_function(const void *handle); /* NULL if it is none */
 CUresult resolve(struct function *function);
 CUresult find_global(struct module *module, const char *name, uint64_t *address, uint64_t *size);
 
@@ -112,6 +158,8 @@ struct shape {
 };
 
 CUresult launch(struct function *function, const struct shape *shape, void **values, void **extra);
+CUresult prepare_launch(struct function *function, const struct shape *shape, void **values, void **extra, char **block);
+CUresult launch_block(struct function *function, const struct shape *shape, const char *block);
 void apply_attributes(struct shape *shape, const launch_attribute *attributes, unsigned count);
 
 /* Repeats (repeat.c) */
@@ -123,3 +171,4 @@ int is_filled(uint64_t to, uint64_t bytes, uint32_t value, int element); /* as k
 void keep_fill(uint64_t to, uint64_t bytes, uint32_t value, int element);
 
 void *known_entry(const char *name); /* entry_points.c */
+CUresult not_provided(const char *name); /* named at the end; NOT_SUPPORTED */

@@ -3,6 +3,8 @@
 
 #include "cuda_types.h"
 
+struct pool; /* CUmemoryPool */
+
 #pragma GCC visibility push(default)
 CUresult cuInit(unsigned flags);
 CUresult cuDriverGetVersion(int *version);
@@ -27,6 +29,31 @@ CUresult cuMemAlloc_v2(CUdeviceptr *address, size_t size);
 CUresult cuMemAllocPitch_v2(CUdeviceptr *address, size_t *pitch, size_t width, size_t height, unsigned element);
 CUresult cuMemAllocManaged(CUdeviceptr *address, size_t size, unsigned flags);
 CUresult cuMemHostAlloc(void **address, size_t size, unsigned flags);
+CUresult cuDevicePrimaryCtxReset_v2(CUdevice device);
+CUresult cuDeviceCanAccessPeer(int *can, CUdevice device, CUdevice peer);
+CUresult cuDeviceGetByPCIBusId(CUdevice *device, const char *text);
+CUresult cuDeviceGetP2PAttribute(int *value, int attribute, CUdevice from, CUdevice to);
+CUresult cuDeviceGetTexture1DLinearMaxWidth(size_t *width, int format, unsigned channels, CUdevice device);
+CUresult cuCtxGetDevice(CUdevice *device);
+CUresult cuCtxEnablePeerAccess(CUcontext peer, unsigned flags);
+CUresult cuCtxDisablePeerAccess(CUcontext peer);
+CUresult cuCtxResetPersistingL2Cache(void);
+CUresult cuMemAllocFromPoolAsync(CUdeviceptr *address, size_t size, struct pool *pool, CUstream stream);
+CUresult cuMemPoolCreate(struct pool **pool, const pool_properties *properties);
+CUresult cuMemPoolDestroy(struct pool *pool);
+CUresult cuMemPoolTrimTo(struct pool *pool, size_t keep);
+CUresult cuMemPoolSetAttribute(struct pool *pool, int attribute, const void *value);
+CUresult cuMemPoolGetAttribute(struct pool *pool, int attribute, void *value);
+CUresult cuMemPoolSetAccess(struct pool *pool, const memory_access *accesses, size_t count);
+CUresult cuMemPoolGetAccess(int *access, struct pool *pool, const memory_location *location);
+CUresult cuDeviceSetMemPool(CUdevice device, struct pool *pool);
+CUresult cuDeviceGetMemPool(struct pool **pool, CUdevice device);
+CUresult cuDeviceGetDefaultMemPool(struct pool **pool, CUdevice device);
+CUresult cuMemHostRegister_v2(void *pointer, size_t size, unsigned flags);
+CUresult cuMemHostUnregister(void *pointer);
+CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *address, void *pointer, unsigned flags);
+CUresult cuMemHostGetFlags(unsigned *flags, void *pointer);
+CUresult cuMemRangeGetAttribute(void *data, size_t bytes, int attribute, CUdeviceptr address, size_t size);
 CUresult cuMemAllocAsync(CUdeviceptr *address, size_t size, CUstream stream);
 CUresult cuMemFree_v2(CUdeviceptr address);
 CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream);
@@ -48,7 +75,16 @@ CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags);
 CUresult cuStreamGetFlags(CUstream stream, unsigned *flags);
 CUresult cuStreamGetPriority(CUstream stream, int *priority);
 CUresult cuStreamGetId(CUstream stream, unsigned long long *id);
-CUresult cuStreamIsCapturing(CUstream stream, int *status);
+CUresult cuStreamGetDevice(CUstream stream, CUdevice *device);
+CUresult cuStreamAttachMemAsync(CUstream stream, CUdeviceptr address, size_t size, unsigned flags);
+CUresult cuStreamSetAttribute(CUstream stream, int attribute, const void *value);
+CUresult cuStreamGetAttribute(CUstream stream, int attribute, void *value);
+CUresult cuOccupancyMaxActiveClusters(int *clusters, CUfunction function, const driver_launch *launch);
+CUresult cuOccupancyMaxPotentialClusterSize(int *blocks, CUfunction function, const driver_launch *launch);
+CUresult cuStreamCopyAttributes(CUstream to, CUstream from);
+CUresult cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned flags);
+CUresult cuFuncGetParamInfo(CUfunction function, size_t number, size_t *offset, size_t *size);
+CUresult cuMemsetD16Async(CUdeviceptr to, unsigned short value, size_t count, CUstream stream);
 CUresult cuStreamAddCallback(CUstream stream, stream_callback call, void *data, unsigned flags);
 CUresult cuLaunchHostFunc(CUstream stream, host_function call, void *data);
 CUresult cuEventCreate(CUevent *event, unsigned flags);

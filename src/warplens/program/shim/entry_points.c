@@ -13,10 +13,30 @@ static const struct {
     const char *name;
     int version;
 } begun[] = {
-    {"cuCtxCreate_v4", 12050},           {"cuCtxCreate_v2", 3020},          {"cuEventElapsedTime_v2", 12080},
-    {"cuMemAdvise_v2", 12020},           {"cuMemPrefetchAsync_v2", 12020},  {"cuDeviceGetUuid_v2", 11040},
-    {"cuDevicePrimaryCtxRelease_v2", 11000}, {"cuGetProcAddress_v2", 12000},
-    {"cuCtxGetDevice_v2", 13000},        {"cuCtxSynchronize_v2", 13000},
+    {"cuCtxCreate_v4", 12050},
+    {"cuCtxCreate_v2", 3020},
+    {"cuEventElapsedTime_v2", 12080},
+    {"cuMemAdvise_v2", 12020},
+    {"cuMemPrefetchAsync_v2", 12020},
+    {"cuDeviceGetUuid_v2", 11040},
+    {"cuDevicePrimaryCtxRelease_v2", 11000},
+    {"cuGetProcAddress_v2", 12000},
+    {"cuCtxGetDevice_v2", 13000},
+    {"cuCtxSynchronize_v2", 13000},
+    {"cuStreamBeginCapture_v2", 10010},
+    {"cuStreamGetCaptureInfo_v3", 12030},
+    {"cuStreamUpdateCaptureDependencies_v2", 12030},
+    {"cuGraphAddDependencies_v2", 12030},
+    {"cuGraphRemoveDependencies_v2", 12030},
+    {"cuGraphNodeGetDependencies_v2", 12030},
+    {"cuGraphNodeGetDependentNodes_v2", 12030},
+    {"cuGraphGetEdges_v2", 12030},
+    {"cuGraphAddNode_v2", 12030},
+    {"cuGraphExecUpdate_v2", 12000},
+    {"cuGraphAddKernelNode_v2", 12000},
+    {"cuGraphKernelNodeGetParams_v2", 12000},
+    {"cuGraphKernelNodeSetParams_v2", 12000},
+    {"cuGraphExecKernelNodeSetParams_v2", 12000},
 };
 
 static int began(const char *name) {
@@ -49,6 +69,8 @@ EXPORT CUresult cuGetProcAddress_v2(const char *symbol, void **entry, int versio
     if (!symbol || !entry)
         return INVALID_VALUE;
     *entry = NULL;
+    if (!strcmp(symbol, "cuGraphInstantiate")) /* as cuda.h calls it; the older one has other parameters */
+        symbol = "cuGraphInstantiateWithFlags";
     for (int n = 0; n < 4 && !*entry; n++) {
         snprintf(name, sizeof name, "%s%s", symbol, variants[n]);
         if (began(name) <= version)
@@ -73,7 +95,7 @@ EXPORT CUresult cuGetExportTable(const void **table, const void *id) {
     return NOT_FOUND;
 }
 
-static CUresult missing(const char *name) {
+CUresult not_provided(const char *name) {
     begin(NOTHING);
     report_missing(name);
     CUresult status = finish(NOT_SUPPORTED, CALL_NS);
@@ -83,6 +105,6 @@ static CUresult missing(const char *name) {
 /* What is not provided. */
 #define MISSING_ENTRY(name) \
     EXPORT CUresult name(void) { \
-        return missing(#name); \
+        return not_provided(#name); \
     }
 #include "missing.h"

@@ -1,5 +1,5 @@
 /* Launches, and attributes and occupancy of functions. */
-#include "device.h"
+#include "graphs/capture.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -62,22 +62,27 @@ static CUresult execute(const struct launch_request *request, const char *block,
     return status;
 }
 
-CUresult launch(struct function *function, const struct shape *shape, void **values, void **extra) {
+/* Checks a launch, and gives its parameter block; the caller frees it. */
+CUresult prepare_launch(struct function *function, const struct shape *shape, void **values, void **extra, char **block) {
     if (!function)
         return INVALID_HANDLE;
     CUresult status = resolve(function);
     if (!status)
-        status = stream_known(shape->stream) ? check(function, shape) : INVALID_HANDLE;
+        status = check(function, shape);
     if (status)
         return status;
+    *block = calloc(1, function->info.parameter_bytes + 1);
+    gather(function, *block, values, extra);
+    return SUCCESS;
+}
+
+CUresult launch_block(struct function *function, const struct shape *shape, const char *block) {
     const dim3 *g = &shape->grid, *b = &shape->block, *c = &shape->cluster;
     struct launch_request request = {function->info.id,  {g->x, g->y, g->z},  {b->x, b->y, b->z},
                                      shape->shared, {c->x, c->y, c->z}, shape->cooperative};
-    char *block = calloc(1, function->info.parameter_bytes + 1);
-    gather(function, block, values, extra);
-    advance_clock(LAUNCH_NS);
     const struct launch_answer *repeated = find_repeat(&request, block, function->info.parameter_bytes);
     struct launch_answer answer;
+    CUresult status = SUCCESS;
     if (repeated) {
         answer = *repeated;
         notify(REPEATED, answer.number, 0, 0, 0);
@@ -85,6 +90,26 @@ CUresult launch(struct function *function, const struct shape *shape, void **val
     } else {
         status = execute(&request, block, function->info.parameter_bytes, &answer, shape->stream);
     }
+    return status;
+}
+
+CUresult launch(struct function *function, const struct shape *shape, void **values, void **extra) {
+    int captured;
+    CUresult status = check_capture(shape->stream, &captured);
+    if (status)
+        return status;
+    function = on_device(function, found_stream(shape->stream)->device);
+    if (captured) {
+        struct work work;
+        status = kernel_work(&work, function, shape, values, extra);
+        return status ? status : capture_work(shape->stream, &work);
+    }
+    char *block;
+    status = prepare_launch(function, shape, values, extra, &block);
+    if (status)
+        return status;
+    advance_clock(LAUNCH_NS);
+    status = launch_block(function, shape, block);
     free(block);
     return status;
 }
@@ -123,122 +148,4 @@ EXPORT CUresult cuLaunchKernelEx(const driver_launch *c, CUfunction function, vo
     struct shape shape = {c->grid, c->block, {0, 0, 0}, c->shared, 0, c->stream};
     apply_attributes(&shape, c->attributes, c->attribute_count);
     return launch_checked(function, &shape, values, extra);
-}
-
-/* Attributes: CU_FUNC_ATTRIBUTE_* */
-
-enum { MAX_DYNAMIC_SHARED = 8, CARVEOUT = 9 };
-
-EXPORT CUresult cuFuncGetAttribute(int *value, int attribute, CUfunction function) {
-    CUresult status = begin(CONTEXT_AND_NO_FAULT);
-    if (!status)
-        status = function ? resolve(function) : INVALID_HANDLE;
-    if (!status) {
-        const struct function_info *info = &function->info;
-        int known[] = {info->max_threads, info->shared_bytes, info->constant_bytes, info->local_bytes, info->registers,
-                       info->binary_version, info->binary_version, 0, function->max_dynamic_shared, function->carveout,
-                       0, info->cluster[0], info->cluster[1], info->cluster[2], 0, 0};
-        if (attribute < 0 || attribute >= (int)(sizeof known / sizeof *known))
-            status = INVALID_VALUE;
-        else
-            *value = known[attribute];
-    }
-    return finish(status, CALL_NS);
-}
-
-EXPORT CUresult cuFuncSetAttribute(CUfunction function, int attribute, int value) {
-    CUresult status = begin(CONTEXT_AND_NO_FAULT);
-    if (!status)
-        status = function ? resolve(function) : INVALID_HANDLE;
-    if (!status && attribute == MAX_DYNAMIC_SHARED) {
-        if (value < 0 || value > gpu.attributes[97] - (int)function->info.shared_bytes)
-            status = INVALID_VALUE;
-        else
-            function->max_dynamic_shared = value;
-    } else if (!status && attribute == CARVEOUT) {
-        function->carveout = value;
-    }
-    return finish(status, CALL_NS);
-}
-
-EXPORT CUresult cuKernelGetAttribute(int *value, int attribute, CUfunction kernel, CUdevice device) {
-    (void)device;
-    return cuFuncGetAttribute(value, attribute, kernel);
-}
-
-EXPORT CUresult cuKernelSetAttribute(int attribute, int value, CUfunction kernel, CUdevice device) {
-    (void)device;
-    return cuFuncSetAttribute(kernel, attribute, value);
-}
-
-EXPORT CUresult cuFuncSetCacheConfig(CUfunction function, int configuration) {
-    (void)function, (void)configuration;
-    return finish(begin(CONTEXT_AND_NO_FAULT), CALL_NS);
-}
-
-EXPORT CUresult cuFuncGetParamInfo(CUfunction function, size_t number, size_t *offset, size_t *size) {
-    CUresult status = begin(CONTEXT_AND_NO_FAULT);
-    if (!status)
-        status = resolve(function);
-    if (!status && number >= function->info.parameter_count)
-        status = INVALID_VALUE;
-    if (!status) {
-        *offset = function->parameters[number].offset;
-        if (size)
-            *size = function->parameters[number].size;
-    }
-    return finish(status, CALL_NS);
-}
-
-EXPORT CUresult cuKernelGetParamInfo(CUfunction kernel, size_t number, size_t *offset, size_t *size) {
-    return cuFuncGetParamInfo(kernel, number, offset, size);
-}
-
-/* Occupancy */
-
-EXPORT CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction function, int block, size_t shared) {
-    CUresult status = begin(CONTEXT_AND_NO_FAULT);
-    if (!status)
-        status = function && block > 0 ? resolve(function) : INVALID_VALUE;
-    struct occupancy_request request = {function ? function->info.id : 0, block, shared, 0};
-    int32_t found = 0;
-    if (!status)
-        status = ask(OCCUPANCY, &request, sizeof request, NULL, 0, &found, sizeof found, NULL);
-    if (!status)
-        *blocks = found;
-    return finish(status, CALL_NS);
-}
-
-EXPORT CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, CUfunction function, int block,
-                                                                     size_t shared, unsigned flags) {
-    (void)flags;
-    return cuOccupancyMaxActiveBlocksPerMultiprocessor(blocks, function, block, shared);
-}
-
-typedef size_t (*shared_of_block)(int block);
-
-/* The block size with the most resident threads, the largest of those. */
-EXPORT CUresult cuOccupancyMaxPotentialBlockSize(int *grid, int *block, CUfunction function, shared_of_block shared_of,
-                                                 size_t shared, int limit) {
-    int most = 0, threads;
-    CUresult status = cuFuncGetAttribute(&threads, 0, function);
-    if (!status && limit && limit < threads)
-        threads = limit;
-    for (int size = threads / 32 * 32; size > 0 && !status; size -= 32) {
-        int resident = 0;
-        status = cuOccupancyMaxActiveBlocksPerMultiprocessor(&resident, function, size, shared_of ? shared_of(size) : shared);
-        if (!status && resident * size > most) {
-            most = resident * size;
-            *block = size;
-            *grid = resident * gpu.attributes[16];
-        }
-    }
-    return status;
-}
-
-EXPORT CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, CUfunction function,
-                                                          shared_of_block shared_of, size_t shared, int limit,
-                                                          unsigned flags) {
-    (void)flags;
-    return cuOccupancyMaxPotentialBlockSize(grid, block, function, shared_of, shared, limit);
 }

@@ -42,6 +42,37 @@ struct module *new_module(const void *image) {
     return made;
 }
 
+/* Each device has its own variables: the image is loaded again where it is first used on another one. */
+struct module *module_on(struct module *module, int device) {
+    if (!module || module->device == device)
+        return module;
+    if (!module->on[device]) {
+        struct module *made = module->on[device] = new_module(module->image);
+        made->device = device;
+    }
+    return module->on[device];
+}
+
+struct function *on_device(struct function *function, int device) {
+    if (!function || function->module->device == device)
+        return function;
+    struct module *module = module_on(function->module, device);
+    for (struct function *f = module->functions; f; f = f->next)
+        if (!strcmp(f->name, function->name))
+            return f;
+    struct function *made = declare_function(module, function->name);
+    made->host = function->host;
+    return made;
+}
+
+struct function *known_function(const void *handle) {
+    for (struct module *m = modules; m; m = m->next)
+        for (struct function *f = m->functions; f; f = f->next)
+            if (f == handle)
+                return f;
+    return NULL;
+}
+
 static CUresult load(struct module *module) {
     if (module->loaded || module->failed)
         return module->failed;
@@ -127,6 +158,7 @@ static CUresult load_copy(CUmodule *handle, const void *image) {
         char *kept = calloc(1, size + 1); /* the caller may free its own */
         memcpy(kept, data, size);
         struct module *made = new_module(kept);
+        made->device = current_device();
         status = load(made);
         if (status)
             modules = made->next;

@@ -14,7 +14,7 @@
 
 enum { MOST_NOTICES = 1024 };
 
-static int connection = -1;
+static int connection = -1, arena_descriptor = -1;
 static struct notice notices[MOST_NOTICES];
 static unsigned notice_count;
 
@@ -92,13 +92,17 @@ CUresult connect_server(struct greeting *greeting) {
     void *wanted = (void *)greeting->arena;
     void *arena = mmap(wanted, greeting->arena_bytes, PROT_READ | PROT_WRITE,
                        MAP_SHARED | MAP_NORESERVE | MAP_FIXED_NOREPLACE, file, 0);
-    close(file);
+    arena_descriptor = file;
     if (arena != wanted) {
         fprintf(stderr, "warplens: no room for the GPU's memory at %p: lift the limit on address space (ulimit -v)\n", wanted);
         return OUT_OF_MEMORY;
     }
     pthread_atfork(NULL, NULL, forget_parent);
     return SUCCESS;
+}
+
+int arena_file(void) {
+    return arena_descriptor;
 }
 
 void flush_notices(void) {
@@ -113,8 +117,8 @@ __attribute__((destructor)) static void flush_last(void) {
     flush_notices();
 }
 
-void notify(enum notice_kind kind, uint32_t detail, uint64_t address, uint64_t bytes, int64_t nanoseconds) {
-    notices[notice_count++] = (struct notice){kind, detail, address, bytes, nanoseconds};
+void notify(enum notice_kind kind, uint32_t detail, uint64_t address, uint64_t bytes, int64_t more) {
+    notices[notice_count++] = (struct notice){kind, detail, address, bytes, more};
     if (notice_count == MOST_NOTICES)
         flush_notices();
 }

@@ -6,13 +6,15 @@
 
 #include "cuda_types.h"
 
-enum operation { HELLO = 1, NOTICES, LOAD, FUNCTION, GLOBAL, LAUNCH, OCCUPANCY, UNLOAD, MISSING, ASSEMBLE, API_ERROR = 64 };
+enum operation { HELLO = 1, NOTICES, LOAD, FUNCTION, GLOBAL, LAUNCH, OCCUPANCY, UNLOAD, MISSING, LINK, API_ERROR = 64 };
 
 /* TIMED: the launch, copy or fill that was noticed last: `detail` is its stream, `address` when it begins,
    `bytes` twice its GPU, and 1 where the stream is the default one.
    MISUSED: a copy whose direction, `detail`, is not that of its pointers, which is `bytes`.
    UNSYNCHRONIZED: a block that the host has touched before it waited for the work that writes it. */
-enum notice_kind { ALLOCATED = 1, FREED, WRITTEN, COPIED, REPEATED, TIMED = 32, MISUSED, UNSYNCHRONIZED, FILLED = 48 };
+enum notice_kind {
+    ALLOCATED = 1, FREED, WRITTEN, COPIED, REPEATED, MAPPED, HEAP_LIMIT, TIMED = 32, MISUSED, UNSYNCHRONIZED, FILLED = 48
+};
 
 enum { ATTRIBUTES = 160 };
 
@@ -20,7 +22,7 @@ struct greeting { /* answer to HELLO: the GPU */
     uint64_t arena, arena_bytes, allocatable_bytes, memory_bytes;
     double copy_ns, next_copy_ns;                                     /* of a copy of nothing; behind another */
     double pageable_rate, to_device_rate, to_host_rate, within_rate, fill_rate; /* bytes a nanosecond */
-    int32_t real_time, padding;
+    int32_t real_time, devices;
     int32_t attributes[ATTRIBUTES];
     char name[256];
     unsigned char uuid[16];
@@ -30,7 +32,7 @@ struct greeting { /* answer to HELLO: the GPU */
 struct notice {
     uint32_t kind, detail;
     uint64_t address, bytes;
-    int64_t nanoseconds;
+    int64_t more;
 };
 
 struct loaded_module { /* answer to LOAD: the parts of the arena with its variables */
@@ -81,8 +83,9 @@ struct rest {
 CUresult ask(enum operation operation, const void *head, size_t head_bytes, const void *tail, size_t tail_bytes,
              void *answer, size_t answer_bytes, struct rest *rest);
 
-/* Queues a notice. */
-void notify(enum notice_kind kind, uint32_t detail, uint64_t address, uint64_t bytes, int64_t nanoseconds);
+/* Queues a notice.  `more`: nanoseconds of a copy, the place in the arena of a block that is mapped elsewhere. */
+void notify(enum notice_kind kind, uint32_t detail, uint64_t address, uint64_t bytes, int64_t more);
+int arena_file(void); /* to map parts of the arena elsewhere */
 void flush_notices(void);
 
 /* An error that a call has answered with (--check): when it does; at the end of the program where nobody has asked for

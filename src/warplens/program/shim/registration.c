@@ -10,7 +10,7 @@ struct registered {
     struct module *module;
     const char *name;
     struct function *function;
-    uint64_t address, size;
+    uint64_t size, address[MOST_DEVICES];
 };
 
 static struct registered *table; /* open addressing by host address; a power of two entries */
@@ -48,18 +48,19 @@ static struct registered *registered(const void *host) {
 /* A function by its stub, or by the handle that __cudaGetKernel gave. */
 CUresult function_of(const void *host, struct function **function) {
     struct registered *entry = registered(host);
-    if (!entry || !entry->function)
-        return INVALID_DEVICE_FUNCTION;
-    *function = entry->function;
-    return SUCCESS;
+    *function = entry ? entry->function : known_function(host);
+    return *function ? SUCCESS : INVALID_DEVICE_FUNCTION;
 }
 
 CUresult symbol_of(const void *host, uint64_t *address, uint64_t *size) {
     struct registered *entry = registered(host);
     if (!entry)
         return INVALID_SYMBOL;
-    CUresult status = entry->address ? SUCCESS : find_global(entry->module, entry->name, &entry->address, &entry->size);
-    *address = entry->address;
+    int device = current_device();
+    CUresult status = SUCCESS;
+    if (!entry->address[device])
+        status = find_global(module_on(entry->module, device), entry->name, &entry->address[device], &entry->size);
+    *address = entry->address[device];
     *size = entry->size;
     return status == NOT_FOUND ? INVALID_SYMBOL : status;
 }
@@ -113,6 +114,7 @@ EXPORT void __cudaRegisterFunction(void **module, const char *host, char *stub, 
     struct registered *entry = enter(host);
     entry->module = (struct module *)module;
     entry->function = declare_function(entry->module, name);
+    entry->function->host = host;
 }
 
 EXPORT void __cudaRegisterVar(void **module, char *host, char *device, const char *name, int external, size_t size,

@@ -38,9 +38,7 @@ struct device_properties { /* cudaDeviceProp of CUDA 13 */
 
 EXPORT CUresult cudaGetDeviceProperties(struct device_properties *p, int device) {
     start_runtime();
-    CUresult status = begin(INITIALIZED);
-    if (!status && device)
-        status = INVALID_DEVICE;
+    CUresult status = begin_on(device);
     if (!status) {
         const int32_t *a = gpu.attributes;
         *p = (struct device_properties){
@@ -48,8 +46,8 @@ EXPORT CUresult cudaGetDeviceProperties(struct device_properties *p, int device)
             .pitch = a[11], .threads_per_block = a[1], .block = {a[2], a[3], a[4]}, .grid = {a[5], a[6], a[7]},
             .constants = a[9], .major = a[75], .minor = a[76], .texture_alignment = a[14],
             .texture_pitch_alignment = a[51], .multiprocessors = a[16], .maps_host_memory = a[19],
-            .surface_alignment = a[14], .concurrent_kernels = a[31], .bus = a[33], .engines = a[40], .unified = a[41],
-            .bus_width = a[37], .l2 = a[38], .threads_per_multiprocessor = a[39], .priorities = a[78],
+            .surface_alignment = a[14], .concurrent_kernels = a[31], .bus = device_attribute(PCI_BUS, device), .engines = a[40], .unified = a[41],
+            .bus_width = a[37], .l2 = a[38], .persisting_l2 = a[108], .policy_window = a[109], .host_register = a[99], .threads_per_multiprocessor = a[39], .priorities = a[78],
             .global_l1 = a[79], .local_l1 = a[80], .shared_per_multiprocessor = a[81],
             .registers_per_multiprocessor = a[82], .managed = a[83], .concurrent_managed = a[89], .preemption = a[90],
             .registered_pointers = a[91], .cooperative = a[95], .shared_optin = a[97],
@@ -57,7 +55,7 @@ EXPORT CUresult cudaGetDeviceProperties(struct device_properties *p, int device)
             .function_pointers = a[129], .numa_id = -1, .host_numa = -1,
         };
         memcpy(p->name, gpu.name, sizeof p->name);
-        memcpy(p->uuid, gpu.uuid, sizeof p->uuid);
+        give_uuid((char *)p->uuid, device);
     }
     return keep_error(finish(status, CALL_NS));
 }
@@ -67,22 +65,33 @@ EXPORT CUresult cudaGetDeviceCount(int *count) {
 }
 
 EXPORT CUresult cudaGetDevice(int *device) {
-    return RUNTIME(cuDeviceGet(device, 0));
+    return RUNTIME(cuCtxGetDevice(device));
 }
 
 EXPORT CUresult cudaSetDevice(int device) {
-    CUdevice found;
-    return RUNTIME(cuDeviceGet(&found, device));
+    CUcontext context;
+    start_runtime();
+    CUresult status = cuDevicePrimaryCtxRetain(&context, device);
+    return keep_error(status ? status : cuCtxSetCurrent(context));
 }
 
 EXPORT CUresult cudaInitDevice(int device, unsigned device_flags, unsigned flags) {
     (void)device_flags, (void)flags;
-    return cudaSetDevice(device);
+    CUdevice found;
+    return RUNTIME(cuDeviceGet(&found, device)); /* without making it current */
 }
 
 EXPORT CUresult cudaChooseDevice(int *device, const struct device_properties *wanted) {
-    (void)wanted;
-    return cudaGetDevice(device);
+    (void)wanted; /* all are the same */
+    return RUNTIME(cuDeviceGet(device, 0));
+}
+
+EXPORT CUresult cudaSetValidDevices(const int *devices, int count) {
+    CUdevice found;
+    CUresult status = SUCCESS;
+    for (int n = 0; n < count && !status; n++)
+        status = cuDeviceGet(&found, devices[n]);
+    return RUNTIME(status);
 }
 
 EXPORT CUresult cudaSetDeviceFlags(unsigned flags) {
@@ -138,20 +147,62 @@ EXPORT CUresult cudaDeviceGetPCIBusId(char *text, int length, int device) {
     return RUNTIME(cuDeviceGetPCIBusId(text, length, device));
 }
 
+EXPORT CUresult cudaDeviceGetByPCIBusId(int *device, const char *text) {
+    return RUNTIME(cuDeviceGetByPCIBusId(device, text));
+}
+
 EXPORT CUresult cudaDeviceCanAccessPeer(int *can, int device, int peer) {
-    CUdevice found;
-    *can = 0;
-    return RUNTIME(device || peer ? INVALID_DEVICE : cuDeviceGet(&found, 0));
+    return RUNTIME(cuDeviceCanAccessPeer(can, device, peer));
+}
+
+EXPORT CUresult cudaDeviceGetP2PAttribute(int *value, int attribute, int from, int to) {
+    return RUNTIME(cuDeviceGetP2PAttribute(value, attribute, from, to));
 }
 
 EXPORT CUresult cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
-    (void)peer, (void)flags;
-    return RUNTIME(INVALID_DEVICE);
+    CUcontext context;
+    start_runtime();
+    CUresult status = cuDevicePrimaryCtxRetain(&context, peer);
+    if (!status)
+        status = cuCtxEnablePeerAccess(context, flags);
+    return keep_error(status == INVALID_CONTEXT ? INVALID_DEVICE : status);
 }
 
 EXPORT CUresult cudaDeviceDisablePeerAccess(int peer) {
-    (void)peer;
-    return RUNTIME(INVALID_DEVICE);
+    CUcontext context;
+    start_runtime();
+    CUresult status = cuDevicePrimaryCtxRetain(&context, peer);
+    if (!status)
+        status = cuCtxDisablePeerAccess(context);
+    return keep_error(status == INVALID_CONTEXT ? PEER_ACCESS_NOT_ENABLED : status);
+}
+
+EXPORT CUresult cudaDeviceGetSharedMemConfig(int *configuration) {
+    *configuration = 1; /* banks of four bytes */
+    return RUNTIME(SUCCESS);
+}
+
+EXPORT CUresult cudaCtxResetPersistingL2Cache(void) {
+    return RUNTIME(cuCtxResetPersistingL2Cache());
+}
+
+EXPORT CUresult cudaDeviceGetTexture1DLinearMaxWidth(size_t *width, const channel_format *format, int device) {
+    unsigned channels = 0;
+    while (format && channels < 4 && format->bits[channels])
+        channels++;
+    return RUNTIME(cuDeviceGetTexture1DLinearMaxWidth(width, 0, channels, device));
+}
+
+EXPORT CUresult cudaDeviceGetDefaultMemPool(struct pool **pool, int device) {
+    return RUNTIME(cuDeviceGetDefaultMemPool(pool, device));
+}
+
+EXPORT CUresult cudaDeviceGetMemPool(struct pool **pool, int device) {
+    return RUNTIME(cuDeviceGetMemPool(pool, device));
+}
+
+EXPORT CUresult cudaDeviceSetMemPool(int device, struct pool *pool) {
+    return RUNTIME(cuDeviceSetMemPool(device, pool));
 }
 
 EXPORT CUresult cudaDriverGetVersion(int *version) {

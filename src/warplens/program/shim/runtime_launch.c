@@ -55,8 +55,8 @@ static CUresult value_of(const void *host, int attribute, int *value) {
 }
 
 EXPORT CUresult cudaFuncGetAttributes(function_attributes *found, const void *host) {
-    int values[10];
-    for (int n = 0; n < 10; n++) {
+    int values[16];
+    for (int n = 0; n < 16; n++) {
         CUresult status = value_of(host, n, &values[n]);
         if (status)
             return keep_error(status);
@@ -64,7 +64,8 @@ EXPORT CUresult cudaFuncGetAttributes(function_attributes *found, const void *ho
     *found = (function_attributes){
         .shared_bytes = values[1], .constant_bytes = values[2], .local_bytes = values[3], .max_threads = values[0],
         .registers = values[4], .ptx_version = values[5], .binary_version = values[6], .cache_mode = values[7],
-        .max_dynamic_shared = values[8], .carveout = values[9]};
+        .max_dynamic_shared = values[8], .carveout = values[9],
+        .cluster_must_be_set = values[10], .cluster = {values[11], values[12], values[13]}};
     return SUCCESS;
 }
 
@@ -119,4 +120,29 @@ EXPORT CUresult cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, const v
         *bytes = most < gpu.attributes[97] - used ? most : gpu.attributes[97] - used;
     }
     return RUNTIME(status);
+}
+
+/* The runtime's description of a launch differs in the type of a size. */
+static driver_launch as_driver(const runtime_launch *c) {
+    return (driver_launch){c->grid, c->block, c->shared, c->stream, c->attributes, c->attribute_count};
+}
+
+EXPORT CUresult cudaOccupancyMaxActiveClusters(int *clusters, const void *host, const runtime_launch *c) {
+    struct function *function;
+    CUresult status = c ? function_of(host, &function) : INVALID_VALUE;
+    driver_launch launch = c ? as_driver(c) : (driver_launch){0};
+    return RUNTIME(status ? status : cuOccupancyMaxActiveClusters(clusters, function, &launch));
+}
+
+EXPORT CUresult cudaOccupancyMaxPotentialClusterSize(int *blocks, const void *host, const runtime_launch *c) {
+    struct function *function;
+    CUresult status = c ? function_of(host, &function) : INVALID_VALUE;
+    driver_launch launch = c ? as_driver(c) : (driver_launch){0};
+    return RUNTIME(status ? status : cuOccupancyMaxPotentialClusterSize(blocks, function, &launch));
+}
+
+EXPORT CUresult cudaFuncGetParamInfo(const void *host, size_t number, size_t *offset, size_t *size) {
+    struct function *function;
+    CUresult status = function_of(host, &function);
+    return RUNTIME(status ? status : cuFuncGetParamInfo(function, number, offset, size));
 }

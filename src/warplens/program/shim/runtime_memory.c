@@ -1,4 +1,5 @@
 /* Memory of the runtime API: allocations, copies, fills, symbols. */
+#include "driver.h"
 #include "runtime.h"
 
 #include <string.h>
@@ -58,25 +59,24 @@ EXPORT CUresult cudaMemGetInfo(size_t *available, size_t *total) {
     return RUNTIME(cuMemGetInfo_v2(available, total));
 }
 
+EXPORT CUresult cudaMallocFromPoolAsync(void **pointer, size_t size, struct pool *pool, CUstream stream) {
+    return RUNTIME(cuMemAllocFromPoolAsync((CUdeviceptr *)pointer, size, pool, stream));
+}
+
 EXPORT CUresult cudaHostGetDevicePointer(void **address, void *pointer, unsigned flags) {
-    (void)flags;
-    start_runtime();
-    struct block *block = block_of((uint64_t)pointer, 1);
-    *address = pointer;
-    return keep_error(block && block->kind == PINNED_MEMORY ? SUCCESS : INVALID_VALUE);
+    return RUNTIME(cuMemHostGetDevicePointer_v2((CUdeviceptr *)address, pointer, flags));
 }
 
 EXPORT CUresult cudaHostGetFlags(unsigned *flags, void *pointer) {
-    *flags = 3;
-    return RUNTIME(block_of((uint64_t)pointer, 1) ? SUCCESS : INVALID_VALUE);
+    return RUNTIME(cuMemHostGetFlags(flags, pointer));
 }
 
 EXPORT CUresult cudaPointerGetAttributes(pointer_attributes *found, const void *pointer) {
     start_runtime();
     begin(NOTHING);
     struct block *block = block_of((uint64_t)pointer, 1);
-    static const int types[] = {0, 2, 1, 3, 2}; /* by kind of block */
-    *found = (pointer_attributes){.type = block ? types[block->kind] : 0, .device = block ? 0 : -2};
+    int type = !block ? 0 : is_host(block) ? 1 : block->kind == MANAGED_MEMORY ? 3 : 2;
+    *found = (pointer_attributes){.type = type, .device = block ? block->device : -2};
     if (block) {
         found->device_pointer = (void *)pointer;
         found->host_pointer = found->type == 2 ? NULL : (void *)pointer;
@@ -94,6 +94,10 @@ EXPORT CUresult cudaMemPrefetchAsync(const void *pointer, size_t size, memory_lo
     if (!status && !block_of((uint64_t)pointer, size))
         status = INVALID_VALUE;
     return keep_error(finish(status, CALL_NS));
+}
+
+EXPORT CUresult cudaMemRangeGetAttribute(void *data, size_t bytes, int attribute, const void *pointer, size_t size) {
+    return RUNTIME(cuMemRangeGetAttribute(data, bytes, attribute, (CUdeviceptr)pointer, size));
 }
 
 EXPORT CUresult cudaMemAdvise(const void *pointer, size_t size, int advice, memory_location location) {
@@ -128,13 +132,19 @@ EXPORT CUresult cudaMemcpyAsync(void *to, const void *from, size_t size, int kin
     return copy_bytes(to, from, size, kind, stream, 0);
 }
 
+static CUresult copy_between(void *to, int to_device, const void *from, int from_device, size_t size, CUstream stream,
+                             int waits) {
+    int known = to_device >= 0 && to_device < gpu.devices && from_device >= 0 && from_device < gpu.devices;
+    return known ? copy_bytes(to, from, size, DEVICE_TO_DEVICE, stream, waits) : RUNTIME(INVALID_DEVICE);
+}
+
 EXPORT CUresult cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device, size_t size) {
-    return to_device || from_device ? RUNTIME(INVALID_DEVICE) : copy_bytes(to, from, size, DEVICE_TO_DEVICE, NULL, 1);
+    return copy_between(to, to_device, from, from_device, size, NULL, 1);
 }
 
 EXPORT CUresult cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device, size_t size,
                                     CUstream stream) {
-    return to_device || from_device ? RUNTIME(INVALID_DEVICE) : copy_bytes(to, from, size, DEVICE_TO_DEVICE, stream, 0);
+    return copy_between(to, to_device, from, from_device, size, stream, 0);
 }
 
 EXPORT CUresult cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
@@ -147,24 +157,6 @@ EXPORT CUresult cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t
                              int kind) {
     struct rows rows = {to, from, width, height, 1, to_pitch, from_pitch, 0, 0};
     return copy(&rows, kind, NULL, 1);
-}
-
-static CUresult copy_box(const copy_3d *c, CUstream stream, int waits) {
-    if (c->from_array || c->to_array)
-        return RUNTIME(NOT_SUPPORTED);
-    size_t to_slice = c->to.pitch * c->to.height, from_slice = c->from.pitch * c->from.height;
-    char *to = (char *)c->to.data + c->to_position.z * to_slice + c->to_position.y * c->to.pitch + c->to_position.x;
-    char *from = (char *)c->from.data + c->from_position.z * from_slice + c->from_position.y * c->from.pitch + c->from_position.x;
-    struct rows rows = {to, from, c->size.width, c->size.height, c->size.depth, c->to.pitch, c->from.pitch, to_slice, from_slice};
-    return copy(&rows, c->kind, stream, waits);
-}
-
-EXPORT CUresult cudaMemcpy3D(const copy_3d *c) {
-    return copy_box(c, NULL, 1);
-}
-
-EXPORT CUresult cudaMemcpy3DAsync(const copy_3d *c, CUstream stream) {
-    return copy_box(c, stream, 0);
 }
 
 /* Fills */
@@ -191,6 +183,10 @@ EXPORT CUresult cudaMemset2D(void *to, size_t pitch, int value, size_t width, si
 
 EXPORT CUresult cudaMemset2DAsync(void *to, size_t pitch, int value, size_t width, size_t height, CUstream stream) {
     return fill(to, pitch, value, width, height, stream);
+}
+
+EXPORT CUresult cudaMemset3DAsync(pitched_pointer to, int value, extent size, CUstream stream) {
+    return fill(to.data, to.pitch, value, size.width, size.height * size.depth, stream);
 }
 
 EXPORT CUresult cudaMemset3D(pitched_pointer to, int value, extent size) {

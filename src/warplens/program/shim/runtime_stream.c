@@ -42,13 +42,19 @@ EXPORT CUresult cudaStreamGetId(CUstream stream, unsigned long long *id) {
 }
 
 EXPORT CUresult cudaStreamGetDevice(CUstream stream, int *device) {
-    unsigned flags;
-    *device = 0;
-    return RUNTIME(cuStreamGetFlags(stream, &flags));
+    return RUNTIME(cuStreamGetDevice(stream, device));
 }
 
-EXPORT CUresult cudaStreamIsCapturing(CUstream stream, int *status) {
-    return RUNTIME(cuStreamIsCapturing(stream, status));
+EXPORT CUresult cudaStreamSetAttribute(CUstream stream, int attribute, const void *value) {
+    return RUNTIME(cuStreamSetAttribute(stream, attribute, value));
+}
+
+EXPORT CUresult cudaStreamGetAttribute(CUstream stream, int attribute, void *value) {
+    return RUNTIME(cuStreamGetAttribute(stream, attribute, value));
+}
+
+EXPORT CUresult cudaStreamCopyAttributes(CUstream to, CUstream from) {
+    return RUNTIME(cuStreamCopyAttributes(to, from));
 }
 
 EXPORT CUresult cudaStreamAddCallback(CUstream stream, stream_callback call, void *data, unsigned flags) {
@@ -60,9 +66,8 @@ EXPORT CUresult cudaLaunchHostFunc(CUstream stream, host_function call, void *da
 }
 
 EXPORT CUresult cudaStreamAttachMemAsync(CUstream stream, void *pointer, size_t size, unsigned flags) {
-    (void)pointer, (void)size, (void)flags;
-    unsigned known;
-    return RUNTIME(cuStreamGetFlags(stream, &known));
+    struct block *block = block_of((uint64_t)pointer, size); /* a size of 0: all of it */
+    return RUNTIME(cuStreamAttachMemAsync(stream, (CUdeviceptr)pointer, size ? size : block ? block->size : 0, flags));
 }
 
 EXPORT CUresult cudaEventCreate(CUevent *event) {
@@ -82,8 +87,7 @@ EXPORT CUresult cudaEventRecord(CUevent event, CUstream stream) {
 }
 
 EXPORT CUresult cudaEventRecordWithFlags(CUevent event, CUstream stream, unsigned flags) {
-    (void)flags;
-    return RUNTIME(cuEventRecord(event, stream));
+    return RUNTIME(cuEventRecordWithFlags(event, stream, flags));
 }
 
 EXPORT CUresult cudaEventSynchronize(CUevent event) {

@@ -61,19 +61,29 @@ static size_t room_of(const Elf64_Sym *function) {
     return function->st_value % 16 ? function->st_size : (function->st_size + 15) / 16 * 16;
 }
 
+static void *entry_for(const char *name, int is_cuda12) {
+    char old[128];
+    snprintf(old, sizeof old, "%s_12", name);
+    void *found = is_cuda12 ? known_entry(old) : NULL;
+    return found ? found : known_entry(name);
+}
+
 static void patch(const char *image, uintptr_t base) {
     const Elf64_Shdr *symbols = section(image, ".symtab"), *strings = section(image, ".strtab");
     if (!symbols || !strings)
         return;
     const Elf64_Sym *table = (const Elf64_Sym *)(image + symbols->sh_offset);
     const char *names = image + strings->sh_offset;
+    int is_cuda12 = 0;
+    for (size_t n = 0; n < symbols->sh_size / sizeof *table && !is_cuda12; n++)
+        is_cuda12 = !strcmp(names + table[n].st_name, "cudaGetDeviceProperties_v2"); /* which CUDA 13 has not */
     for (size_t n = 0; n < symbols->sh_size / sizeof *table; n++) {
         const char *name = names + table[n].st_name;
         if (table[n].st_info != ELF64_ST_INFO(STB_LOCAL, STT_FUNC) || table[n].st_shndx == SHN_UNDEF)
             continue;
         if (strncmp(name, "cuda", 4) && strncmp(name, "__cuda", 6))
             continue;
-        void *ours = known_entry(name);
+        void *ours = entry_for(name, is_cuda12);
         struct jump jump = jump_to(ours);
         if (!ours || room_of(&table[n]) < sizeof jump || replace(base + table[n].st_value, &jump))
             continue;

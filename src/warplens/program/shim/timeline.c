@@ -1,0 +1,188 @@
+/* Timeline: when the work that is queued will begin and end, in virtual time.
+
+   Work is executed when it is queued, which is a legal order; only its time is simulated. */
+#include "stream.h"
+
+#include <stdlib.h>
+
+/* Kernels that are running: they share a GPU while their grids leave room. */
+enum { MOST_RUNNING = 128 };
+
+static struct timeline {
+    struct stream standard, per_thread, branch;
+    int64_t engines[ANY_ENGINE];
+    struct {
+        int64_t end;
+        double share;
+    } running[MOST_RUNNING];
+} timelines[MOST_DEVICES];
+
+static struct stream *streams;
+static unsigned long long ids = 1;
+static unsigned polls; /* in a row that answered "not ready" */
+
+static void enter(struct stream *stream, int device) {
+    stream->device = device;
+    stream->id = ids++;
+    stream->next = streams;
+    streams = stream;
+}
+
+static struct timeline *timeline_of(int device) {
+    struct timeline *found = &timelines[device];
+    if (!found->standard.id) {
+        found->standard.device = device;
+        found->standard.id = ids++;
+        enter(&found->per_thread, device);
+        found->branch.separate = 1;
+        enter(&found->branch, device);
+    }
+    return found;
+}
+
+struct stream *default_stream(int device) {
+    return &timeline_of(device)->standard;
+}
+
+struct stream *first_stream(void) {
+    return streams;
+}
+
+struct stream *found_stream(CUstream handle) {
+    struct timeline *timeline = timeline_of(current_device());
+    if (handle == (CUstream)2 || (!handle && is_per_thread()))
+        return &timeline->per_thread;
+    if (!handle || handle == (CUstream)1)
+        return &timeline->standard;
+    for (int n = 0; n < MOST_DEVICES; n++)
+        if (handle == &timelines[n].standard)
+            return handle;
+    for (struct stream *s = streams; s; s = s->next)
+        if (s == handle)
+            return s;
+    return NULL;
+}
+
+int stream_known(CUstream handle) {
+    return found_stream(handle) != NULL;
+}
+
+struct stream *new_stream(unsigned flags, int priority) {
+    struct stream *made = calloc(1, sizeof *made);
+    made->separate = flags & 1;
+    made->priority = priority;
+    made->destroyable = 1;
+    enter(made, current_device());
+    return made;
+}
+
+void remove_stream(struct stream *stream) {
+    struct stream **at = &streams;
+    while (*at != stream)
+        at = &(*at)->next;
+    *at = stream->next;
+    free(stream->tips.nodes);
+    free(stream);
+}
+
+int64_t device_end(int device) {
+    int64_t last = default_stream(device)->end;
+    for (struct stream *s = streams; s; s = s->next)
+        if (s->device == device && s->end > last)
+            last = s->end;
+    return last;
+}
+
+/* The default stream waits for all others of its device, and they for it. */
+int64_t end_before(struct stream *stream) {
+    int64_t at = stream->end;
+    struct stream *standard = default_stream(stream->device);
+    if (stream == standard) {
+        for (struct stream *s = streams; s; s = s->next)
+            if (!s->separate && s->device == stream->device && s->end > at)
+                at = s->end;
+    } else if (!stream->separate && standard->end > at) {
+        at = standard->end;
+    }
+    return at;
+}
+
+int64_t ready(struct stream *stream) {
+    int64_t end = end_before(stream);
+    return end > now() ? end : now();
+}
+
+static int64_t room_for(struct timeline *t, double share, int64_t at, int64_t duration) {
+    int64_t start = at;
+    for (;;) {
+        double taken = 0;
+        int64_t next = INT64_MAX;
+        for (int n = 0; n < MOST_RUNNING; n++)
+            if (t->running[n].end > start) {
+                taken += t->running[n].share;
+                if (t->running[n].end < next)
+                    next = t->running[n].end;
+            }
+        if (taken + share <= 1.0 || next == INT64_MAX)
+            break;
+        start = next;
+    }
+    int oldest = 0;
+    for (int n = 1; n < MOST_RUNNING; n++)
+        if (t->running[n].end < t->running[oldest].end)
+            oldest = n;
+    t->running[oldest].end = start + duration;
+    t->running[oldest].share = share;
+    return start;
+}
+
+static void move_early(struct stream *stream, int64_t start) {
+    for (int n = 0; n < stream->early_count; n++)
+        if (start - stream->early[n]->at < NEAR_NS)
+            stream->early[n]->at = start;
+    stream->early_count = 0;
+}
+
+int64_t queue_work(CUstream handle, enum engine engine, double share, int64_t duration) {
+    struct stream *stream = found_stream(handle);
+    struct timeline *timeline = timeline_of(stream->device);
+    int64_t start = ready(stream);
+    if (engine == COMPUTE) {
+        start = room_for(timeline, share, start, duration);
+    } else if (engine != ANY_ENGINE) {
+        if (timeline->engines[engine] > start)
+            start = timeline->engines[engine];
+        timeline->engines[engine] = start + duration;
+    }
+    move_early(stream, start);
+    struct stream *launched_into = stream->parent ? stream->parent : stream;
+    if (stream->parent)
+        move_early(stream->parent, start);
+    if (!launched_into->separate)
+        move_early(default_stream(launched_into->device), start);
+    stream->end = start + duration;
+    return stream->end;
+}
+
+void stream_wait(CUstream handle, int64_t until) {
+    struct stream *stream = found_stream(handle);
+    if (until > stream->end)
+        stream->end = until;
+}
+
+struct stream *open_branch(struct stream *parent, int device, int64_t from) {
+    struct stream *branch = &timeline_of(device)->branch;
+    branch->parent = parent;
+    branch->end = from;
+    return branch;
+}
+
+/* Whether a time has come.  A program that polls has nothing else to do: soon the clock jumps there. */
+CUresult poll_until(int64_t at) {
+    if (at > now() && ++polls < 8)
+        return NOT_READY;
+    wait_until(at);
+    polls = 0;
+    show_printed();
+    return SUCCESS;
+}

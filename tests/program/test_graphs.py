@@ -1,0 +1,76 @@
+"""Graphs: captured and made of nodes, updated, timed, refused as a GPU refuses."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from helpers.whole_program import built, run, write_kernels
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="`warplens run` works on Linux alone")
+KERNELS = """
+extern "C" __global__ void add(const float* x, float* y, int n) {
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) y[i] += x[i];
+}
+extern "C" __global__ void scale(float* x, float factor, int n) {
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) x[i] *= factor;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def graphs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("graphs")
+    write_kernels(folder, KERNELS)
+    return built("graphs.c", folder, "-lcudart")
+
+
+def test_captured_streams_are_launched_and_updated(
+    capfd: pytest.CaptureFixture[str], tmp_path: Path, graphs: Path
+) -> None:
+    ran = run(capfd, tmp_path, graphs, "capture")
+    assert ran.out.splitlines() == [
+        "types 0 2 0 1 3 roots 2 edges 4",
+        "before the launch 1 calls 0",
+        "after three 8 calls 3",
+        "updated 4",
+        "other topology cudaErrorGraphExecUpdateFailure result 2",
+    ], ran.err
+    assert ran.kernel("add")["launches"] == 4
+    assert ran.document["missing"] == []
+
+
+def test_nodes_run_in_the_order_of_their_edges(capfd: pytest.CaptureFixture[str], tmp_path: Path, graphs: Path) -> None:
+    ran = run(capfd, tmp_path, graphs, "nodes")
+    assert ran.out.splitlines() == [
+        "types 1 2 0 4 5 3 7 roots 1 edges 6",
+        "nodes 3 calls 10",
+        "same kernel 1 factor 3",
+        "changed 8",
+        "cycle cudaErrorInvalidValue",
+    ], ran.err
+
+
+def test_what_a_capture_forbids_and_a_graph_keeps(
+    capfd: pytest.CaptureFixture[str], tmp_path: Path, graphs: Path
+) -> None:
+    ran = run(capfd, tmp_path, graphs, "refused")
+    assert ran.out.splitlines() == [
+        "default cudaErrorStreamCaptureUnsupported",
+        "wait cudaErrorStreamCaptureUnsupported status 2 end cudaErrorStreamCaptureInvalidated graph 0",
+        "malloc cudaErrorStreamCaptureUnsupported end cudaErrorStreamCaptureInvalidated",
+        "other stream cudaErrorStreamCaptureUnmatched unjoined cudaErrorStreamCaptureUnjoined",
+        "legacy cudaErrorStreamCaptureImplicit then cudaErrorStreamCaptureInvalidated",
+        "not capturing cudaErrorIllegalState",
+        "destroyed with the graph 0 with what was made of it 1",
+    ], ran.err
+
+
+def test_branches_of_a_graph_run_side_by_side(capfd: pytest.CaptureFixture[str], tmp_path: Path, graphs: Path) -> None:
+    ran = run(capfd, tmp_path, graphs)
+    branches, chain = map(float, ran.out.split())
+    each = ran.kernel("scale")["time_us"] / 4
+    assert branches == pytest.approx(each, rel=0.02)
+    assert chain == pytest.approx(2 * each, rel=0.02)
