@@ -33,7 +33,7 @@ from warplens.emulator.memory.device_memory import Allocation, DeviceMemory
 from warplens.errors import CubinError, UsageError
 from warplens.kernel import LaunchableKernel, Progress
 from warplens.machine import Machine
-from warplens.program.arena import ArenaMemory, ranges_of
+from warplens.program.arena import Arena, ArenaMemory
 from warplens.run import Run
 
 FORMAT, VERSION = "warplens launch", 1
@@ -156,7 +156,10 @@ class SavedLaunch:
             if kept is not None:
                 data[:] = kept
             made.append(Allocation(entry["name"], entry["address"], entry["size"], data, address(data)))
-        return ArenaMemory(made, ranges_of(made))
+        arena = Arena(granularity=1)  # for the heap of malloc, which is empty
+        memory = ArenaMemory(arena, made)
+        arena.close()
+        return memory
 
     def run(self, host: RunOptions = USUAL, progress: Progress | None = None, check: tuple[str, ...] = ()) -> Run:
         """Executes it.  UsageError where the GPU refuses it, KernelFault from the kernel itself."""
