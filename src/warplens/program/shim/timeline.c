@@ -156,6 +156,8 @@ int64_t queue_work(CUstream handle, enum engine engine, double share, int64_t du
     }
     move_early(stream, start);
     struct stream *launched_into = stream->parent ? stream->parent : stream;
+    int is_default = launched_into == default_stream(launched_into->device);
+    notify(TIMED, launched_into->id, start, 2 * launched_into->device + is_default, duration);
     if (stream->parent)
         move_early(stream->parent, start);
     if (!launched_into->separate)
