@@ -126,6 +126,7 @@ READINGS: dict[str, Callable[[], float]] = {
 
 COMPARED = {
     "load_path.requests_in_flight": "model/sm/test_requests_in_flight.py",
+    **{p: "model/sm/test_instruction_cache.py" for p in READ if p.startswith("instruction_cache.")},
     "l1_cache.tag_bank_high_bits": "model/sm/test_l1_tag_banks.py",
     "l1_cache.tag_bank_low_bits": "model/sm/test_l1_tag_banks.py",
     "block_dispatch.large_block_factor": "model/sm/test_dispatch_start.py",

@@ -37,6 +37,12 @@ class Microarchitecture:
       sets, ways, line_bytes   of the cache that LDC reads
       lines_of_first_read      that arrive together where no cache has them yet
 
+    [instruction_cache], of one multiprocessor
+      lines, near_lines        of 128 bytes, of its cache and of the larger one behind it
+      ahead_lines              that are fetched with the one that is executed
+      ready_lines              of a launch's code that are there when they are first executed
+      near_cycles, far_cycles, first_cycles   between two lines from the larger cache, from L2 and from DRAM
+
     [dram_pages]
       alike_bytes              lines within as many have similar latencies
 
@@ -98,6 +104,13 @@ class Microarchitecture:
     constant_ways: float = parameter("constant_cache", 1, 64, "lines")
     constant_line_bytes: float = parameter("constant_cache", 16, 256, "bytes")
     constant_lines_of_first_read: float = parameter("constant_cache", 1, 64, "lines")
+    code_lines: float = parameter("instruction_cache", 1, 100_000, "lines")
+    code_near_lines: float = parameter("instruction_cache", 1, 1_000_000, "lines")
+    code_ahead_lines: float = parameter("instruction_cache", 0, 64, "lines")
+    code_ready_lines: float = parameter("instruction_cache", 0, 1_000_000, "lines")
+    code_near_cycles: float = parameter("instruction_cache", 0, 10_000)
+    code_far_cycles: float = parameter("instruction_cache", 0, 10_000)
+    code_first_cycles: float = parameter("instruction_cache", 0, 10_000)
     alike_bytes: float = parameter("dram_pages", 128, 2**21, "bytes")
     second_pipe_cycles: float = parameter("pipes", 0, 64)
     late_result_cycles: float = parameter("pipes", 0, 64)

@@ -24,7 +24,8 @@ KINDS = ("measured", "published", "assumed")
 TEXTS = ("source", "sources")  # of a table: of all its keys, and of some that have another
 PREFIXES = {
     "pipe_cycles": "pipe_", "latency_cycles": "latency_", "l2_rates": "l2_", "dram_scatter": "scatter_",
-    "constant_cache": "constant_", "matrix_shapes": "shape_", "l2_merging": "merge_", "l2_lookups": "lookups_",
+    "constant_cache": "constant_", "instruction_cache": "code_", "matrix_shapes": "shape_", "l2_merging": "merge_",
+    "l2_lookups": "lookups_",
 }  # fmt: skip
 
 

@@ -37,7 +37,6 @@ class Speeds:
       hand_over_cycles         from the store by which a block publishes to the store of the block that waits for it
       meeting_cycles           that a meeting of all multiprocessors takes more than that of one block
       look_back_cycles         of one look at what earlier blocks have published
-      instruction              of code that the multiprocessor has not executed yet, per 128 bytes
 
     [load_path], one multiprocessor
       queue                    memory instructions that a sub-partition holds before they are served
@@ -139,7 +138,6 @@ class Speeds:
     hand_over_cycles: float = parameter("latency_cycles", 0, 10000)
     meeting_cycles: float = parameter("latency_cycles", 0, 10000)
     look_back_cycles: float = parameter("latency_cycles", 0, 10000)
-    latency_instruction: float = parameter("latency_cycles", 0, 10000)
     queue: float = parameter("load_path", 1, 64, "instructions")
     lsu_issue: float = parameter("load_path", 0.25, 64)
     global_request: float = parameter("load_path", 0.25, 64)

@@ -48,9 +48,10 @@ def test_code_that_is_fetched_late_takes_longer() -> None:
     x = np.ones(1056 * 128, np.float32)
     run = launched("mixed", x, np.zeros_like(x), np.int32(4))
     h200 = machine("h200")
-    slow = replace(h200, speeds=replace(h200.speeds, latency_instruction=h200.speeds.latency_instruction + 2000))
-    fast, slower = (replace(run, machine=gpu).predict().time_us for gpu in (h200, slow))
-    assert slower > fast + 0.5  # 2,000 cycles are 1 us, of which the launch hides some
+    late = replace(h200.microarchitecture, code_ready_lines=0.0, code_near_cycles=1000.0)
+    fast, slower = (replace(run, machine=replace(h200, microarchitecture=m)).predict().time_us
+                    for m in (h200.microarchitecture, late))  # fmt: skip
+    assert slower > fast + 0.5  # 1,000 cycles are half a microsecond, of which the launch hides some
 
 
 def test_without_divergence_a_warp_goes_through_either_side_as_often_as_half_of_its_lanes() -> None:

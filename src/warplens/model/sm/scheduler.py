@@ -18,17 +18,16 @@ from warplens.model import layout as p
 from warplens.model.address_hash import hashed
 from warplens.model.layout import QUEUED_KINDS, Kind, StallReason
 from warplens.model.sm.block_dispatch import stall_warp
+from warplens.model.sm.instruction_cache import enter_line
 from warplens.model.sm.pipes import banks_ready, pipe_ready
 from warplens.model.trace.trace_decoder import ENTER, OF_WARP, basic_block, instruction, length
 from warplens.simc import compiled
 
 
 class SchedulerSettings(NamedTuple):
-    """branch_latency, instruction_latency: cycles until the target of a branch, and code on first fetch, issue
-    full_warps   1 where divergence is removed"""
+    """branch_latency: cycles until the target of a branch issues;  full_warps: 1 where divergence is removed"""
 
     branch_latency: float
-    instruction_latency: float
     full_warps: float
 
 
@@ -96,9 +95,9 @@ def stall_for_banks(sp, t, warps, blocks, stalls):  # type: ignore[no-untyped-de
 
 
 @compiled
-def advance_warp(slot, i, t, warps, work, seen, stalls, settings):  # type: ignore[no-untyped-def]
+def advance_warp(slot, i, t, warps, work, memory, stalls):  # type: ignore[no-untyped-def]
     """Advance a warp that has issued i: its next instruction and issue time; returns whether it has ended."""
-    ready, stalled = t + max(work.code.stall[i], 1), StallReason.WAIT
+    settings, ready, stalled = memory.settings.scheduler, t + max(work.code.stall[i], 1), StallReason.WAIT
     at, stop = warps.position[slot], warps.stop[slot]
     while at < stop and work.words[at] < ENTER and instruction(work.words[at]) == i:
         at += length(work.words[at])
@@ -118,10 +117,9 @@ def advance_warp(slot, i, t, warps, work, seen, stalls, settings):  # type: igno
     warps.mark[slot] = t + 1
     stall_warp(slot, following, ready, stalled, warps, stalls)
     line = following // p.CODE_LINE
-    if settings.instruction_latency > 0 and seen[line] == 0:
-        seen[line] = 1
-        if line > 0:
-            stall_warp(slot, following, t + settings.instruction_latency, StallReason.NO_INSTRUCTION, warps, stalls)
+    if line != i // p.CODE_LINE:
+        fetched = enter_line(line, t + 1, memory.servers.code, memory.code, memory.settings.code)
+        stall_warp(slot, following, fetched, StallReason.NO_INSTRUCTION, warps, stalls)
     if work.code.kind[i] == Kind.FENCE:
         stall_warp(slot, following, t + work.code.latency[i], StallReason.MEMBAR, warps, stalls)
     if work.code.kind[i] == Kind.COPY_WAIT and depth < p.GROUPS and warps.grouped[slot] > depth:

@@ -25,6 +25,7 @@ from warplens.model.sm.activity import History
 from warplens.model.sm.block_barriers import release_all, release_barriers
 from warplens.model.sm.block_dispatch import Next, dispatch_blocks, record_block_end, start_block
 from warplens.model.sm.constant_cache import empty_constant_cache, look_up_constants, serve_special_register
+from warplens.model.sm.instruction_cache import no_code_lines
 from warplens.model.sm.l1_cache import L1Lines, l1_sets
 from warplens.model.sm.l1_store_queue import empty_store_queue
 from warplens.model.sm.l2_partial_sectors import partial_sector_table
@@ -113,9 +114,8 @@ def simulate(
     memory = _memory(kernel, slots, words, asked_by_others, asked_now)
     blocks = _blocks(kernel.resources, number, settings)
     results = Results(np.zeros((len(StallReason), code.kind.size)), np.zeros(number), np.zeros(len(Pipe)))
-    seen = np.zeros(code.kind.size // p.CODE_LINE + 1, np.int64)  # code lines that have been fetched
     pipes = idle_pipes(kernel.resources.sub_partitions, settings.pipes)
-    _run(_warps(slots), blocks, work, memory, pipes, seen, results)
+    _run(_warps(slots), blocks, work, memory, pipes, results)
     history = History(blocks.began, results.ended, blocks.resided, memory.servers.dispatch.reports)
     return memory.counts, history, results
 
@@ -128,6 +128,7 @@ def _memory(kernel: SimulatedKernel, slots: int, words: int, asked_by_others: Ar
             np.full(entries, -1, np.int64), np.zeros(entries), np.zeros(entries, np.int64), np.zeros(4 * entries)
         ),
         store_queue=empty_store_queue(entries, slots, int(settings.store_queue.lines), parts),
+        code=no_code_lines(kernel.code.kind.size),
         constants=empty_constant_cache(settings.constants),
         l2_share=l2_share_table(lines.l2, words),
         l2_partial=partial_sector_table(lines.partial, settings.l2.partial_ways, lines.dirty, words),
@@ -169,7 +170,7 @@ def _blocks(resources: SmResources, number: int, settings: Settings) -> Blocks:
 
 
 @compiled
-def _run(warps, blocks, work, memory, pipes, seen, results):  # type: ignore[no-untyped-def]
+def _run(warps, blocks, work, memory, pipes, results):  # type: ignore[no-untyped-def]
     servers, counts, settings, (stalls, ended, busy) = memory.servers, memory.counts, memory.settings, results
     left, t = ended.size, 0.0
     for place in range(min(blocks.resident, ended.size)):
@@ -211,7 +212,7 @@ def _run(warps, blocks, work, memory, pipes, seen, results):  # type: ignore[no-
                 if k >= 0 and freed > warps.board[slot, k]:
                     reason = StallReason.LONG_SCOREBOARD if long else StallReason.SHORT_SCOREBOARD
                     warps.board[slot, k], warps.because[slot, k] = freed, reason
-            over = advance_warp(slot, i, t, warps, work, seen, stalls, settings.scheduler)
+            over = advance_warp(slot, i, t, warps, work, memory, stalls)
             arrival = t
             if kind in (Kind.BARRIER, Kind.BARRIER_ARRIVE):
                 servers.barriers.free = max(servers.barriers.free, t) + settings.barriers.arrival_cycles

@@ -16,6 +16,7 @@ from warplens.model.sm.block_barriers import BarrierSettings
 from warplens.model.sm.block_dispatch import DispatchSettings
 from warplens.model.sm.constant_cache import ConstantSettings
 from warplens.model.sm.dram_share import DramSettings
+from warplens.model.sm.instruction_cache import InstructionCacheSettings
 from warplens.model.sm.l1_cache import LINE, L1Settings
 from warplens.model.sm.l1_store_queue import StoreQueueSettings
 from warplens.model.sm.l2_port import L2Settings
@@ -36,6 +37,7 @@ class Settings(NamedTuple):
     barriers: BarrierSettings
     load_store: LoadStoreSettings
     shared: SharedSettings
+    code: InstructionCacheSettings
     constants: ConstantSettings
     l1: L1Settings
     store_queue: StoreQueueSettings
@@ -64,7 +66,6 @@ def settings_of(machine: Machine, chosen: SimulatedBlocks, supply: MemorySupply,
         ),
         scheduler=SchedulerSettings(
             branch_latency=speeds.latency_branch,
-            instruction_latency=speeds.latency_instruction,
             full_warps=float("no_divergence" in what_if),
         ),
         pipes=PipeSettings(second_cycles=units.second_pipe_cycles, late_cycles=units.late_result_cycles),
@@ -85,6 +86,15 @@ def settings_of(machine: Machine, chosen: SimulatedBlocks, supply: MemorySupply,
             latency=speeds.latency_shared,
             atomic_latency=speeds.latency_shared_atomic,
             ideal_banks=float("no_bank_conflicts" in what_if),
+        ),
+        code=InstructionCacheSettings(
+            lines=units.code_lines,
+            near_lines=units.code_near_lines,
+            ahead_lines=units.code_ahead_lines,
+            ready_lines=units.code_ready_lines,
+            near_cycles=units.code_near_cycles,
+            far_cycles=units.code_far_cycles,
+            first_cycles=units.code_first_cycles,
         ),
         constants=ConstantSettings(
             word_cycles=speeds.table_word_cycles,

@@ -13,6 +13,7 @@ from warplens.model.sm.block_barriers import BlockBarrierState
 from warplens.model.sm.block_dispatch import DispatchState
 from warplens.model.sm.constant_cache import ConstantLines, ConstantState
 from warplens.model.sm.dram_share import DramState
+from warplens.model.sm.instruction_cache import CodeLines, InstructionCacheState
 from warplens.model.sm.l1_cache import TAG_BANKS, L1Lines, L1State
 from warplens.model.sm.l1_store_queue import StoreQueue, StoreQueueState
 from warplens.model.sm.l2_partial_sectors import PartialSectors
@@ -31,6 +32,7 @@ class Servers(NamedTuple):
     dispatch: DispatchState
     barriers: BlockBarrierState
     load_store: LoadStoreState
+    code: InstructionCacheState
     constants: ConstantState
     l1: L1State
     tag_banks: Array
@@ -42,8 +44,8 @@ class Servers(NamedTuple):
 
 def idle_servers() -> Servers:
     return Servers(
-        DispatchState(), BlockBarrierState(), LoadStoreState(), ConstantState(), L1State(), np.zeros(TAG_BANKS),
-        StoreQueueState(), L2State(), AtomicState(), DramState(),
+        DispatchState(), BlockBarrierState(), LoadStoreState(), InstructionCacheState(), ConstantState(), L1State(),
+        np.zeros(TAG_BANKS), StoreQueueState(), L2State(), AtomicState(), DramState(),
     )  # fmt: skip
 
 
@@ -148,7 +150,7 @@ class Counters(Record):
 class Memory(NamedTuple):
     """Memory of the SM, and its view of L2 and DRAM.
 
-    l1, store_queue, constants, l2_share, l2_partial   of the unit of that name
+    l1, store_queue, code, constants, l2_share, l2_partial   of the unit of that name (code: instruction_cache.py)
     asked              pieces of 64 bytes that the SM has requested (l2_share.was_requested)
     asked_by_others, asked_now   first requests of lines: by other SMs, and by this one
     requests_in_flight, sectors_in_flight, updates   when each in-flight slot is free: of loads that wait for a line, of
@@ -159,6 +161,7 @@ class Memory(NamedTuple):
 
     l1: L1Lines
     store_queue: StoreQueue
+    code: CodeLines
     constants: ConstantLines
     l2_share: L2Share
     l2_partial: PartialSectors
