@@ -68,7 +68,6 @@ def read(gpu: Gpu, row: dict[str, str]) -> dict[str, float]:
         gpu.start("all_16384", gpu.multiprocessors, 32, *flush)
         gpu.sweep()
         gpu.start(name, blocks, threads, first, cycles, gpu.sink, *numbers)
-        gpu.cupy.cuda.Device().synchronize()
         found.append([float(one.get().mean()) for one in (first, cycles)])
     cold, warm = (statistics.median(column) for column in zip(*found[1:], strict=True))
     issues = each * warps / 4

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
+from math import prod
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -41,19 +42,19 @@ class NoGpu:
     def sweep(self) -> None:
         pass
 
-    def start(self, kernel: str, grid: Any, block: int, *args: Any, shared: int = 0, carveout: int = -1) -> None:
+    def start(self, kernel: str, grid: Any, block: Any, *args: Any, shared: int = 0, carveout: int = -1) -> None:
         assert len(args) == len(self.kernels[kernel].parameters), kernel
         sizes = grid if isinstance(grid, tuple) else (grid,)
         assert all(0 < size < 2**31 for size in sizes)
-        assert 0 < block <= 1024
+        assert 0 < prod(block if isinstance(block, tuple) else (block,)) <= 1024
         assert shared <= 227 << 10
         self.started.append(kernel)
 
-    def times(self, kernel: str, grid: Any, block: int, *args: Any, runs: int = 9, **how: Any) -> list[float]:
+    def times(self, kernel: str, grid: Any, block: Any, *args: Any, runs: int = 9, **how: Any) -> list[float]:
         self.start(kernel, grid, block, *args)
         return [1.0] * runs
 
-    def time(self, kernel: str, grid: Any, block: int, *args: Any, **how: Any) -> float:
+    def time(self, kernel: str, grid: Any, block: Any, *args: Any, **how: Any) -> float:
         return self.times(kernel, grid, block, *args)[0]
 
 
