@@ -135,6 +135,7 @@ def test_wrong_words_of_build(
         ("main.cu:1:10: fatal error: helper.h: No such file or directory", "helper.h is in none of the folders"),
         ("ptxas fatal   : Unresolved extern function 'f'", "add -rdc=true, and all files"),
         ("/usr/bin/ld: cannot find -lmine: No such file", "the library libmine is in none of the folders"),
+        ("in function `_start': undefined reference to `main'", "`warplens explain FILE` analyses kernels alone"),
         ("undefined reference to `cublasCreate_v2'", "cublas is a library of NVIDIA that is not among the wheels"),
     ],
 )

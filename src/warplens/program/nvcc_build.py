@@ -26,6 +26,7 @@ HINTS = (
     (r"ptxas fatal.*Unresolved extern", "a function is in another file: add -rdc=true, and all files"),
     (r"cannot find -l([\w.+-]+)", "the library lib{0} is in none of the folders that are searched: name its folder "
      "with -L"),
+    (r"undefined reference to `main'", "the program has no main(): `warplens explain FILE` analyses kernels alone"),
     (r"cannot find (lib\w+)", "{0} is not installed"),
     (r"unsupported GNU version|unsupported clang version", "-ccbin COMPILER names an older compiler, or add "
      "-allow-unsupported-compiler"),
