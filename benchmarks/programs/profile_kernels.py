@@ -6,8 +6,6 @@ profile.py SOURCES OUT.csv [NAME ...]
 from __future__ import annotations
 
 import csv
-import os
-import signal
 import subprocess
 import sys
 import tempfile
@@ -19,7 +17,7 @@ from warplens.hardware.ncu import CACHES, COUNTERS, KEEP
 
 DURATION = "gpu__time_duration.sum"
 KERNELS = 8  # of a program, at most
-SECONDS = 20  # after which a program is ended; ncu writes what it has
+SECONDS = 20  # after which a program is ended
 SHAPE = {"Kernel Name": "kernel", "Grid Size": "grid", "Block Size": "block"}
 
 
@@ -29,15 +27,16 @@ def profiled(program: Program, sources: Path, log: Path) -> list[dict[str, str]]
         "ncu", *KEEP, *CACHES[True], "--kernel-id", ":::1", "--launch-count", str(KERNELS), "--kill", "yes", "--csv",
         "--page", "raw", "--print-units", "base", "--log-file", str(log), "--metrics", ",".join(metrics),
     ]  # fmt: skip
-    began = subprocess.Popen(
-        f"{' '.join(ncu)} {program.command}", shell=True, cwd=program.place(sources), stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL, start_new_session=True,
-    )  # fmt: skip
-    try:
-        began.wait(SECONDS)
-    except subprocess.TimeoutExpired:
-        os.killpg(began.pid, signal.SIGTERM)
-        began.wait()
+    # The program alone is killed: ncu then writes what it has.
+    command = f"{' '.join(ncu)} timeout --signal KILL {SECONDS} {program.command}"
+    subprocess.run(
+        command,
+        shell=True,
+        cwd=program.place(sources),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        check=False,
+    )
     lines = log.read_text(encoding="utf-8").splitlines() if log.exists() else []
     rows = list(csv.DictReader(line for line in lines if line.startswith('"')))[1:]
     return [
