@@ -1,0 +1,43 @@
+"""Transforms: mechanical changes of a kernel's source, one file a change, named after it; the folder is the list.
+
+In: the parsed source of one kernel (`KernelSource`) and how it is launched (`LaunchFacts`).
+Out: `Change`s, each a set of edits and what becomes of the launch; or `Refusal`s, with the line and the reason.
+
+A change keeps what the kernel computes, or says which rounding or order it alters.  Transforms do not know whether a
+change is faster: commands/suggest.py executes and times it, and compares the outputs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
+
+from warplens.transform._change import Change, Edit, LaunchChange, Refusal, Transform
+from warplens.transform._kernel_source import KernelSource, LaunchFacts
+
+__all__ = [
+    "Change",
+    "Edit",
+    "KernelSource",
+    "LaunchChange",
+    "LaunchFacts",
+    "Refusal",
+    "Transform",
+    "changes",
+    "transforms",
+]
+
+
+@cache
+def transforms() -> tuple[Transform, ...]:
+    """Of every file in this folder, in order of their names."""
+    names = sorted(module.name for module in iter_modules(__path__) if not module.name.startswith("_"))
+    return tuple(getattr(import_module(f"{__name__}.{name}"), name) for name in names)
+
+
+def changes(kernel: KernelSource, launch: LaunchFacts) -> Iterator[Change | Refusal]:
+    """What all transforms propose for a kernel."""
+    for transform in transforms():
+        yield from transform(kernel, launch)

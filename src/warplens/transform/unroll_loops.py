@@ -1,0 +1,62 @@
+"""Unroll loops: `#pragma unroll` in front of a loop, with another factor, or taken away.
+
+More of a loop's loads are in flight at once, and fewer instructions count and branch; too far unrolled it costs
+registers and instruction cache.
+"""
+
+from __future__ import annotations
+
+import re
+
+from tree_sitter import Node
+
+from warplens.transform._change import Change, Edit, Proposals, transform
+from warplens.transform._kernel_source import KernelSource, LaunchFacts
+
+FACTORS = (4, 8)
+LOOPS = ("for_statement", "while_statement", "do_statement")
+PRAGMA = re.compile(r"#\s*pragma\s+(?:unroll(?:\s*\(?\s*(\w+)\s*\)?)?|nounroll)\s*$")
+
+
+@transform()
+def unroll_loops(kernel: KernelSource, launch: LaunchFacts) -> Proposals:
+    for loop in kernel.find(*LOOPS):
+        if any(True for child in loop.children for _ in kernel.find(*LOOPS, within=child)):
+            continue  # the innermost one
+        pragma, line = _pragma(kernel, loop), kernel.line(loop)
+        if pragma is not None:
+            start, end, found = pragma
+            for factor in FACTORS:
+                if found[1] != str(factor):
+                    yield Change(
+                        "", f"unroll the loop by {factor}", line, (Edit(start, end, f"#pragma unroll {factor}"),)
+                    )
+            if found[1] is not None or "nounroll" in found[0]:
+                yield Change(
+                    "", "let the compiler choose how far the loop is unrolled", line, (_removed(kernel, start, end),)
+                )
+            continue
+        start = loop.start_byte
+        for factor in (1, *FACTORS):
+            text = f"#pragma unroll {factor}\n{kernel.indent(loop)}"
+            if _own_line(kernel, loop):
+                title = "keep the loop as it is written" if factor == 1 else f"unroll the loop by {factor}"
+                yield Change("", title, line, (Edit(start, start, text),))
+
+
+def _own_line(kernel: KernelSource, loop: Node) -> bool:
+    start = kernel.data.rfind(b"\n", 0, loop.start_byte) + 1
+    return not kernel.data[start : loop.start_byte].strip()
+
+
+def _pragma(kernel: KernelSource, loop: Node) -> tuple[int, int, re.Match[str]] | None:
+    """Bytes and match of the `#pragma unroll` in the line before a loop."""
+    end = kernel.data.rfind(b"\n", 0, loop.start_byte)
+    start = kernel.data.rfind(b"\n", 0, max(end, 0)) + 1
+    text = kernel.data[start:end].decode() if end > 0 else ""
+    found = PRAGMA.search(text)
+    return (start + len(text[: found.start()].encode()), end, found) if found else None
+
+
+def _removed(kernel: KernelSource, start: int, end: int) -> Edit:
+    return Edit(kernel.data.rfind(b"\n", 0, start) + 1, end + 1, "")
