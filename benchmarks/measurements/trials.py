@@ -9,7 +9,7 @@ from gpu import Gpu
 
 from warplens.calibration.trial import Buffer, Trial, source_of, trials
 
-FILES = ("calibration_active", "calibration_counters", "calibration_lookups", "walks")
+FILES = ("calibration_active", "calibration_counters", "calibration_lookups", "throughputs", "walks")
 SOURCE = ""
 MOST_BYTES = 2 << 30  # Nsight Compute keeps a copy of what a kernel writes
 

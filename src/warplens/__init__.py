@@ -12,6 +12,7 @@
     run["smsp__inst_executed.sum"]                   # a metric under its Nsight Compute name
     run.metrics.to_frame()                           # all of them: value, unit, provenance
     prediction = run.predict("h200")                 # .time_us .duration_us .limit .metrics .stalls
+    wl.advise(run, gpu="h200")                       # what is wrong, and what it costs at the most
     wl.report(run, "report.html")
 
 Errors that the user can mend are subclasses of WarplensError.
@@ -25,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 from warplens.version import __version__
 
 if TYPE_CHECKING:
+    from warplens.advice.advise import Advice, advise
     from warplens.api import Module, compile, empty_pitched, load, pitched, report
     from warplens.core.metric import Metric, Metrics
     from warplens.errors import (
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
     from warplens.run import Run
 
 _HOMES = {
+    "advice.advise": ("Advice", "advise"),
     "api": ("Module", "compile", "empty_pitched", "load", "pitched", "report"),
     "kernel": ("LaunchableKernel",),
     "errors": (
@@ -57,6 +60,7 @@ _HOMES = {
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
+    "Advice",
     "CompileError",
     "CubinError",
     "HardwareError",
@@ -73,6 +77,7 @@ __all__ = [
     "UsageError",
     "WarplensError",
     "__version__",
+    "advise",
     "compile",
     "empty_pitched",
     "load",

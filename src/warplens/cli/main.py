@@ -23,6 +23,7 @@ from warplens.cli.explain_verb import Output, explain_program, explained, on_man
 from warplens.cli.lab_verbs import lab, new
 from warplens.cli.options import CODE, GPU, GPUS, HOST, LAUNCH, SAMPLE, options
 from warplens.cli.run_verb import run
+from warplens.cli.suggest_verb import suggest
 from warplens.cli.terminal_encoding import spell_out
 from warplens.core.run_options import RunOptions
 from warplens.errors import UsageError, WarplensError
@@ -361,6 +362,7 @@ def gpus(gpu: str | None) -> None:
 
 cli.add_command(run)
 cli.add_command(build)
+cli.add_command(suggest)
 cli.add_command(lab)
 cli.add_command(new)
 

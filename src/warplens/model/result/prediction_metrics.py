@@ -10,8 +10,9 @@ from warplens.model.layout import PIPES, REASONS
 from warplens.model.result.l2_hit_rate import PIECE, L2Lookups, L2Requests, lookups
 from warplens.model.result.outcome import SimulationOutcome
 from warplens.model.result.prediction import Unit
-from warplens.model.result.rates import rates
+from warplens.model.result.rates import ARCH, rates
 from warplens.model.result.request import PredictionRequest
+from warplens.model.result.throughputs import throughputs
 
 # Half widths of the interval: of the cost of a launch, and of the rest.  0.3 holds 505 of the 523 launches of the first
 # five lists of tests/validation, 97 %, with which the model has been examined, and 112 of the 118 of the sixth.
@@ -53,7 +54,7 @@ def metrics_of(request: PredictionRequest, out: SimulationOutcome, duration_us: 
         "smsp__average_warps_active_per_inst_executed.ratio": modelled(
             resident * sm_active * machine.multiprocessors / executed, "cycle"
         ),
-        "smsp__average_warp_latency_per_inst_issued.ratio": modelled(out.stalls.sum() / out.issued, "cycle"),
+        "smsp__average_warp_latency_per_inst_issued.ratio": modelled(float(out.stalls.sum()) / out.issued, "cycle"),
         "sm__inst_executed.avg.per_cycle_active": modelled(
             executed / machine.multiprocessors / sm_active, "inst/cycle"
         ),
@@ -64,11 +65,15 @@ def metrics_of(request: PredictionRequest, out: SimulationOutcome, duration_us: 
     through_l1 = float(counts.l1_sectors + counts.l2_writes + counts.l1_merged)
     if through_l1:
         found["l1tex__t_sector_hit_rate.pct"] = modelled(100 * counts.l1_hits / through_l1, "%")
-    found["lts__t_sector_hit_rate.pct"] = modelled(_lookups(request, out).percent, "%")
+    looked_up = _lookups(request, out)
+    found["lts__t_sector_hit_rate.pct"] = modelled(looked_up.percent, "%")
     for n, name in enumerate(REASONS[1:], 1):
         value = float(out.stalls[n].sum()) / out.issued
         found[f"smsp__average_warps_issue_stalled_{name}_per_issue_active.ratio"] = modelled(value, "inst")
-    return found | rates(machine, request.program, request.trace, found, duration_us)
+    found |= rates(machine, request.program, request.trace, found, duration_us)
+    if machine.arch.rstrip("af") == ARCH:
+        found |= throughputs(request, out, looked_up, elapsed, found)
+    return found
 
 
 def _lookups(request: PredictionRequest, out: SimulationOutcome) -> L2Lookups:

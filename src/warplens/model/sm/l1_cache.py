@@ -132,6 +132,7 @@ def serve_miss(request, entry, missing, memory):  # type: ignore[no-untyped-def]
     servers.l2.replies = max(servers.l2.replies, at) + max(size / l2.read_bytes, l2.line_read_cycles)
     waited = max(servers.l2.port, servers.l2.replies) - at
     memory.counts.l2_reads += missing
+    memory.counts.l2_read_lines += 1
     read_pieces(moved, request.lone and pairs == 1, at, memory)
     come = dram_arrival(request.line, at, waited, lost, near, memory) if far else at + waited + l2.latency
     fill_line(request.mask, entry, missing, come, far, memory)

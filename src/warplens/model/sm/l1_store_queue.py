@@ -178,6 +178,7 @@ def merge_store(request, entry, stored, sent, memory):  # type: ignore[no-untype
     counts.l1_merged += count_sectors(mask) - more
     counts.l2_writes += more
     counts.l2_sent += send - sent
+    counts.l2_changed_lines += int(sent == 0)
     return send
 
 

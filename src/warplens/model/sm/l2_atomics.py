@@ -28,6 +28,8 @@ def update_line(request, memory):  # type: ignore[no-untyped-def]
     if line >= p.LOCAL_BASE:
         return 0.0
     invalidate(line, WHOLE, memory.l1)
+    counts.l2_changed_lines += 1
+    counts.l2_atomic_packets += count_sectors(mask) + 1
     pairs, moved, far = int(mask & 3 > 0) + int(mask & 12 > 0), 0.0, False
     for half in (0, 2):
         if mask >> half & 3 and not was_requested(memory.asked, 4 * line + half):

@@ -118,6 +118,7 @@ def serve_access(access, words, memory):  # type: ignore[no-untyped-def]
         return serve_shared(access, begin, free, waves, ideal, memory)
     if sectors == 0:
         servers.load_store.free = free + 1
+        memory.counts.wavefronts += 1
         return begin, begin + memory.settings.l1.latency, begin + settings.register_read_latency
     if settings.ideal_access > 0:
         sectors = min(sectors, int(np.ceil(lanes * access.bytes / 32.0)))
@@ -135,6 +136,7 @@ def serve_access(access, words, memory):  # type: ignore[no-untyped-def]
         waves = 1.0  # each word is sent to L2 once
     memory.issue_free[sp] = begin + max(settings.issue_cycles, settings.wavefront_cycles * waves)
     cost = max(waves * 128.0 / memory.settings.l1.bytes_per_cycle, settings.global_request_cycles)
+    memory.counts.wavefronts += waves
     if memory.counts.l2_reads + memory.counts.l2_writes > moved:
         cost = max(cost, settings.miss_request_cycles)
     if access.kind in (Kind.ATOMIC, Kind.REDUCTION):

@@ -40,6 +40,7 @@ def serve_shared(access, begin, free, waves, ideal, memory):  # type: ignore[no-
     memory.servers.load_store.free = free + cost
     memory.issue_free[access.sub_partition] = begin + max(unit.issue_cycles, unit.wavefront_cycles * waves)
     memory.counts.lsu_busy += cost
+    memory.counts.wavefronts += max(waves, 1.0)  # one also where all lanes are off
     late = settings.atomic_latency if access.kind == Kind.ATOMIC else settings.latency
     # Each register of a lane takes a cycle more than the one before (`chain shared`: 29.2, 30.2, 32.2 cycles).
     late += unit.wavefront_cycles * (waves - 1) + max(access.bytes // 4 - 1, 0)

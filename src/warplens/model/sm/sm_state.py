@@ -119,11 +119,13 @@ class Blocks(NamedTuple):
 class Counters(Record):
     """cycles, issued                 of the SM, and its warp instructions
     last_store                     when the last store is done (cycles)
-    lsu_busy                       cycles of the load/store unit
+    lsu_busy, wavefronts           cycles of the load/store unit;  of these with data
     l1_sectors, l1_hits, l1_merged   sectors of loads and atomics, hits of loads and stores, stores to pending
                                      sectors
     l2_reads, l2_writes, l2_updates   sectors of loads, of stores, words of atomics;  l2_sent: packets of stores
     l2_misses, l2_joined           of the reads: from DRAM; coalesced with those of other SMs
+    l2_read_lines, l2_changed_lines   lines that loads request from L2, that stores and atomics send there
+    l2_atomic_packets                packets of atomics
     l2_pieces, l2_in_pieces        64-byte pieces that this SM requests first, and sectors requested of them then
     l2_lost, l2_filled, l2_rewritten   DRAM: pieces read again, sectors filled, sectors written again"""
 
@@ -145,6 +147,10 @@ class Counters(Record):
     l2_rewritten: float
     l2_sent: float
     l2_joined: float
+    l2_read_lines: float
+    l2_changed_lines: float
+    l2_atomic_packets: float
+    wavefronts: float
 
 
 class Memory(NamedTuple):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from warplens.control_characters import visible
 
@@ -76,3 +78,21 @@ class Bar:
         self.progress.update(self.task, completed=done, total=blocks, refresh=True)
         if done >= blocks:
             self.progress.stop()
+
+
+@contextmanager
+def steps(title: str) -> Iterator[Callable[[str, int, int], None]]:
+    """To be called with what is done next, its number and how many there are; one line on stderr, on a terminal."""
+    if not sys.stderr.isatty():
+        yield lambda what, done, of: None
+        return
+    width = shutil.get_terminal_size().columns - 1
+
+    def show(what: str, done: int, of: int) -> None:
+        line = f"{title}: {done + 1} of {of}: {what}"
+        print(f"\r\x1b[K{visible(line)[:width]}", end="", file=sys.stderr, flush=True)
+
+    try:
+        yield show
+    finally:
+        print("\r\x1b[K", end="", file=sys.stderr, flush=True)

@@ -1,0 +1,89 @@
+"""Advise: the findings of a run, each with the time that removing its cause would save at the most."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from warplens.advice.significance import NOISE
+from warplens.errors import Unpredictable
+from warplens.machine import machine as described
+from warplens.report.finding_text import format_finding
+from warplens.rules import Finding, findings
+from warplens.run import Run
+
+# The cause that the model can take away, by rule; for the others no upper bound is known.
+REMOVED = {
+    "uncoalesced_access": "ideal_access",
+    "narrow_access": "ideal_access",
+    "bank_conflicts": "no_bank_conflicts",
+    "inactive_lanes": "no_divergence",
+    "low_occupancy": "full_occupancy",
+}
+
+
+@dataclass(frozen=True)
+class Advice:
+    """One finding, and what it is worth on a GPU.
+
+    text      the finding in a sentence;  line: of the source, None where it is not known
+    gpu       its name;  time_us: predicted, as the kernel is
+    without_us   predicted with the cause removed: no change of the source can gain more by this; None: not known
+    """
+
+    finding: Finding
+    text: str
+    line: int | None
+    gpu: str
+    time_us: float | None
+    without_us: float | None
+
+    @property
+    def gain(self) -> float | None:
+        """Upper bound of the time saved, as a share of the time."""
+        return None if self.without_us is None or not self.time_us else max(1 - self.without_us / self.time_us, 0.0)
+
+    @property
+    def worth_it(self) -> bool:
+        """Whether it may gain more than the error of a predicted ratio."""
+        return self.gain is None or self.gain >= NOISE
+
+    def __str__(self) -> str:
+        if self.gain is None:
+            return self.text
+        if not self.worth_it:
+            return f"{self.text}; no measurable gain expected on {self.gpu}"
+        return f"{self.text}; at most {self.gain:.0%} less time on {self.gpu} without it"
+
+
+def advise(run: Run, gpu: str | None = None) -> list[Advice]:
+    """What is wrong with a launch, first what may gain most.
+
+    gpu   its name (default: the one of the launch)
+    UsageError for a GPU that is not known, or whose machine code is another.
+
+    >>> x = np.zeros(1 << 20, np.float32)
+    >>> run = wl.compile("examples/copy.cu")["nccopy"].launch(8192, 128, x, x.copy(), np.int32(x.size))
+    >>> [advice.finding.fault for advice in wl.advise(run, gpu="h200")]
+    ['uncoalesced_access']
+    """
+    found = findings(run.subject)
+    machine = described(gpu) if gpu else run.machine
+    times: dict[str, float | None] = {}
+
+    def predicted(*what_if: str) -> float | None:
+        try:
+            return run.predict(machine.key, what_if).time_us
+        except Unpredictable:
+            return None
+
+    now = predicted() if found else None
+    for cause in {REMOVED[finding.fault] for finding in found if finding.fault in REMOVED}:
+        times[cause] = predicted(cause) if now is not None else None
+    made = [
+        Advice(
+            finding, format_finding(finding, run.subject), finding.line.line if finding.line else None, machine.title,
+            now, times.get(REMOVED.get(finding.fault, "")),
+        )
+        for finding in found
+    ]  # fmt: skip
+    return sorted(made, key=lambda advice: -(advice.gain if advice.gain is not None else advice.finding.weight))

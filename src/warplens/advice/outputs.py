@@ -1,0 +1,63 @@
+"""Outputs: whether a changed kernel leaves the same in memory as the original.
+
+Integers and everything that a change keeps exactly are compared bit by bit.  Where a change rounds floats differently
+or adds them in another order, they may differ by TOLERANCE of |expected| + the mean |expected|: n additions in another
+order differ by at most n eps of the sum of magnitudes, and in practice by sqrt(n) eps; 1e-5 is 84 eps of a float.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+TOLERANCE = {2: 1e-2, 4: 1e-5, 8: 1e-12}  # by bytes of a float
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """exact   whether all bytes are equal;  differs: the arrays that differ too much, with the first such element"""
+
+    exact: bool
+    differs: Mapping[str, str]
+
+    @property
+    def equal(self) -> bool:
+        return not self.differs
+
+
+def compare_outputs(
+    names: Sequence[str], expected: Sequence[Any], found: Sequence[Any], tolerant: bool, scratch: Sequence[str] = ()
+) -> Comparison:
+    """Arrays after two launches; arguments that are no arrays are left out.
+
+    tolerant   whether floats may differ by TOLERANCE;  scratch: arrays whose content afterwards does not matter
+    """
+    exact, differs = True, {}
+    for name, before, after in zip(names, expected, found, strict=True):
+        if not isinstance(before, np.ndarray) or name in scratch:
+            continue
+        if before.tobytes() == after.tobytes():
+            continue
+        exact = False
+        where = _differing(before.reshape(-1), after.reshape(-1), tolerant)
+        if where.size:
+            at = int(where[0])
+            of = f"{where.size:,} of {before.size:,} elements differ"
+            differs[name] = f"{name}[{at}] is {after.reshape(-1)[at]} instead of {before.reshape(-1)[at]}; {of}"
+    return Comparison(exact, differs)
+
+
+def _differing(before: NDArray[Any], after: NDArray[Any], tolerant: bool) -> NDArray[np.intp]:
+    if not tolerant or before.dtype.kind != "f":
+        size = before.dtype.itemsize
+        left, right = (np.frombuffer(of.tobytes(), np.uint8).reshape(-1, size) for of in (before, after))
+        return np.flatnonzero((left != right).any(axis=1))
+    wide, other = before.astype(np.float64), after.astype(np.float64)
+    finite = np.abs(wide[np.isfinite(wide)])
+    room = TOLERANCE.get(before.dtype.itemsize, 0.0) * (np.abs(wide) + (finite.mean() if finite.size else 0.0))
+    alike = (wide == other) | (np.abs(wide - other) <= room) | (np.isnan(wide) & np.isnan(other))
+    return np.flatnonzero(~alike)

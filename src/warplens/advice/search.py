@@ -1,0 +1,151 @@
+"""Search: executes what the transforms propose, keeps the change that gains most, and begins again with it.
+
+The slow part, executing and timing a version, is the caller's `evaluate`.  After the first round only transforms that
+gained something, and those that answer to a fault that was not there before, are tried again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from warplens.advice.significance import NOISE
+from warplens.errors import UsageError
+from warplens.transform import Change, KernelSource, LaunchFacts, Refusal, transforms
+from warplens.transform._change import edited
+
+MOST_STEPS = 5
+
+Outcome: TypeAlias = Literal["equal", "same code", "outputs differ", "not compiled", "fault", "not timed"]
+
+
+@dataclass(frozen=True)
+class Version:
+    """A version of the kernel: source and launch.
+
+    grid, block, shared   of the launch, None where the original's hold
+    """
+
+    text: str
+    grid: tuple[int, int, int] | None = None
+    block: tuple[int, int, int] | None = None
+    shared: int | None = None
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """A version that was executed.
+
+    time_us   predicted, None where it has none;  counts: by metric name;  exact: whether outputs are equal bit for bit
+    note      why it is not offered
+    facts     of its launch, with the faults that the rules find in it
+    """
+
+    outcome: Outcome
+    facts: LaunchFacts
+    time_us: float | None = None
+    note: str = ""
+    exact: bool = True
+    counts: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Step:
+    """A change that was tried on `before`, and what came of it."""
+
+    change: Change
+    before: Version
+    after: Version
+    evaluation: Evaluation
+    time_before_us: float | None
+    counts_before: dict[str, float]
+
+    @property
+    def gain(self) -> float:
+        """Share of the time before that is saved."""
+        after, before = self.evaluation.time_us, self.time_before_us
+        return 1 - after / before if after and before else 0.0
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """steps: those kept, one on top of the other;  tried: all others;  refused: changes that were not made"""
+
+    start: Version
+    begin: Evaluation
+    steps: tuple[Step, ...]
+    tried: tuple[Step, ...]
+    refused: tuple[Refusal, ...]
+
+    @property
+    def end(self) -> Version:
+        return self.steps[-1].after if self.steps else self.start
+
+    @property
+    def time_us(self) -> float | None:
+        return self.steps[-1].evaluation.time_us if self.steps else self.begin.time_us
+
+
+Evaluate: TypeAlias = Callable[[Version, Change | None], Evaluation]
+Progress: TypeAlias = Callable[[str, int, int], None]
+
+
+def search(start: Version, kernel: str, evaluate: Evaluate, progress: Progress) -> Suggestion:
+    """kernel: its name in the source;  progress: called with what is tried, its number, and how many there are."""
+    progress("the kernel as it is", 0, 1)
+    begin = now = evaluate(start, None)
+    version, steps, tried, refused = start, list[Step](), list[Step](), list[Refusal]()
+    wanted = {transform.name for transform in transforms()}
+    known: set[Version] = {start}
+    while len(steps) < MOST_STEPS:
+        changes = list(_proposals(version, kernel, now.facts, wanted, refused if not steps else []))
+        candidates = {_applied(version, now, change): change for change in changes}
+        done = []
+        for number, (after, change) in enumerate(candidates.items()):
+            if after in known:
+                continue
+            known.add(after)
+            progress(change.title, number, len(candidates))
+            found = evaluate(after, change)
+            done.append(Step(change, version, after, found, now.time_us, now.counts))
+        good = sorted((s for s in done if s.evaluation.outcome == "equal" and s.gain >= NOISE), key=lambda s: -s.gain)
+        best = good[0] if good else None
+        tried += [step for step in done if step is not best]
+        if best is None:
+            break
+        steps.append(best)
+        before = now.facts.faults
+        version, now = best.after, best.evaluation
+        new = now.facts.faults - before
+        wanted = {step.change.transform for step in good} | {t.name for t in transforms() if new & set(t.mends)}
+    return Suggestion(start, begin, tuple(steps), tuple(tried), tuple(dict.fromkeys(refused)))
+
+
+def _proposals(
+    version: Version, kernel: str, facts: LaunchFacts, wanted: set[str], refused: list[Refusal]
+) -> Iterator[Change]:
+    try:
+        source = KernelSource(version.text, kernel)
+    except UsageError as error:
+        refused.append(Refusal("", 0, str(error)))
+        return
+    for transform in transforms():
+        if transform.name in wanted:
+            for found in transform(source, facts):
+                if isinstance(found, Change):
+                    yield found
+                else:
+                    refused.append(found)
+
+
+def _applied(version: Version, now: Evaluation, change: Change) -> Version:
+    launch, facts = change.launch, now.facts
+    grid = launch.grid
+    if grid is None and launch.grid_over != (1, 1, 1):
+        x, y, z = (-(-size // over) for size, over in zip(facts.grid, launch.grid_over, strict=True))
+        grid = (x, y, z)
+    return Version(
+        edited(version.text, change.edits), grid or version.grid, launch.block or version.block,
+        version.shared if launch.shared is None else launch.shared,
+    )  # fmt: skip

@@ -1,0 +1,73 @@
+"""Suggestion view: what a search for faster versions found, as reports show it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class FindingView:
+    """text: the finding in a sentence;  line: of the source or None;  gain: upper bound as a share of the time, None
+    where it is not known;  worth_it: whether that is more than the error of a predicted ratio"""
+
+    fault: str
+    text: str
+    line: int | None
+    gain: float | None
+    worth_it: bool
+
+
+@dataclass(frozen=True)
+class ChangeView:
+    """One change that is kept.
+
+    before_us, after_us   predicted;  outputs: how they compare with the original's
+    promise   what callers must keep to from now on, "" for nothing;  counts: before and after, by metric
+    """
+
+    title: str
+    transform: str
+    line: int
+    before_us: float
+    after_us: float
+    outputs: str
+    promise: str
+    counts: Mapping[str, tuple[float, float]]
+
+    @property
+    def gain(self) -> float:
+        return 1 - self.after_us / self.before_us
+
+
+@dataclass(frozen=True)
+class RejectedView:
+    """A change that is not offered, and why;  line: 0 where it has none"""
+
+    title: str
+    line: int
+    reason: str
+
+
+@dataclass(frozen=True)
+class SuggestionView:
+    """Of one kernel.
+
+    low_us, high_us   interval of the time before;  sizes: of the launch that changed, as words
+    """
+
+    title: str
+    gpu: str
+    before_us: float | None
+    low_us: float | None
+    high_us: float | None
+    after_us: float | None
+    unpredicted: str
+    findings: Sequence[FindingView]
+    changes: Sequence[ChangeView]
+    rejected: Sequence[RejectedView]
+    refused: Sequence[RejectedView]
+    launch: str
+    diff: str
+    noise: float
+    ratio_error: float

@@ -1,0 +1,60 @@
+"""Search over versions of a kernel, with times that the test sets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from warplens.advice import NOISE, Evaluation, Version, search
+from warplens.transform import Change, LaunchFacts
+
+SOURCE = """__global__ void add(const float* x, float* y, int n) {
+  for (int i = threadIdx.x; i < n; i += blockDim.x) {
+    y[i] += x[i];
+  }
+}
+"""
+FACTS = LaunchFacts((1, 1, 1), (256, 1, 1))
+
+
+def timed(time_of: Callable[[str], float]) -> Callable[[Version, Change | None], Evaluation]:
+    return lambda version, change: Evaluation("equal", FACTS, time_of(version.text), counts={})
+
+
+def quiet(what: str, done: int, of: int) -> None:
+    pass
+
+
+def test_the_change_that_gains_most_is_kept_and_the_search_goes_on_from_it() -> None:
+    def time_of(text: str) -> float:
+        return 10.0 - 2.0 * ("unroll 8" in text) - 1.0 * ("unroll 4" in text) - 3.0 * ("__restrict__" in text)
+
+    found = search(Version(SOURCE), "add", timed(time_of), quiet)
+    assert [step.change.transform for step in found.steps] == ["restrict_pointers", "unroll_loops"]
+    assert found.time_us == 5.0
+    assert "float* __restrict__ y" in found.end.text
+    assert "#pragma unroll 8\n  for" in found.end.text
+
+
+def test_a_gain_below_the_noise_of_the_model_is_not_claimed() -> None:
+    found = search(Version(SOURCE), "add", timed(lambda text: 10.0 - 10 * (NOISE - 0.01) * ("restrict" in text)), quiet)
+    assert not found.steps
+    assert found.time_us == 10.0
+
+
+def test_a_version_whose_outputs_differ_is_never_kept() -> None:
+    def evaluate(version: Version, change: Change | None) -> Evaluation:
+        if change is None:
+            return Evaluation("equal", FACTS, 10.0)
+        return Evaluation("outputs differ", FACTS, None, "y[0] is 1 instead of 2")
+
+    found = search(Version(SOURCE), "add", evaluate, quiet)
+    assert not found.steps
+    assert found.tried
+
+
+def test_a_kernel_that_cannot_be_found_in_the_source_is_a_refusal() -> None:
+    found = search(Version("#define K __global__ void add(int* x) {}\nK"), "add", timed(lambda text: 1.0), quiet)
+    assert not found.steps
+    assert [refusal.reason for refusal in found.refused] == [
+        "the source has no definition of a kernel add: it may be made by a macro"
+    ]

@@ -1,0 +1,89 @@
+"""Suggest, end to end: a change that is kept, those that are not, and what is written."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from importlib.resources import files
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from warplens.commands.suggest import Suggested, SuggestRequest, suggest
+from warplens.commands.target import Flags, targets
+from warplens.core.run_options import RunOptions
+from warplens.errors import UsageError
+from warplens.report.json import suggestion_document
+from warplens.report.terminal.suggestion_report import brief
+
+TRANSPOSE = Path(__file__).parents[2] / "src/warplens/labs/transpose/3_tiled.cu"
+BLOCK = """// /// warplens
+// n = 256
+// [transpose]
+// grid = ["n / 32", "n / 32"]
+// block = [32, 8]
+// args = ["random f32[n * n]", "zeros f32[n * n]", "n", "n"]
+// ///
+"""
+
+
+def quiet(what: str, done: int, of: int) -> None:
+    pass
+
+
+def suggested(path: Path, *scratch: str) -> Suggested:
+    (target,) = targets(str(path), Flags(gpu="h200"))
+    return suggest(target, SuggestRequest(RunOptions(), scratch), quiet)
+
+
+@pytest.fixture(scope="module")
+def padded(tmp_path_factory: pytest.TempPathFactory) -> Suggested:
+    path = tmp_path_factory.mktemp("suggest") / "transpose.cu"
+    path.write_text(BLOCK + TRANSPOSE.read_text())
+    return suggested(path)
+
+
+def test_the_tile_is_padded_and_outputs_are_equal(padded: Suggested) -> None:
+    (step,) = padded.suggestion.steps
+    assert step.change.transform == "pad_shared_rows"
+    assert step.evaluation.exact
+    assert padded.fresh == "equal bit for bit"
+    assert "+  __shared__ float tile[32][33];" in padded.diff()
+    assert padded.source == padded.suggestion.end.text
+
+
+def test_the_finding_has_an_upper_bound_that_the_change_does_not_exceed(padded: Suggested) -> None:
+    (finding,) = padded.view.findings
+    assert finding.fault == "bank_conflicts"
+    assert finding.gain is not None
+    assert padded.view.changes[0].gain <= finding.gain + padded.view.ratio_error
+
+
+def test_every_other_change_has_its_reason(padded: Suggested) -> None:
+    reasons = {found.title: found.reason for found in padded.view.rejected}
+    assert reasons["make the pointers __restrict__, and const where they are only read"]
+    assert all(reasons.values())
+
+
+def test_brief_forms_are_short(padded: Suggested) -> None:
+    assert len(brief(padded.view).split("\n")) <= 15
+    assert len(suggestion_document.text([padded.view], brief=True).encode()) <= 2048
+
+
+def test_the_document_keeps_to_its_schema(padded: Suggested) -> None:
+    schema = json.loads(files("warplens.report.json").joinpath("suggestion_schema.json").read_text(encoding="utf-8"))
+    document = json.loads(suggestion_document.text([padded.view]))
+    jsonschema.validate(document, schema)
+    (kernel,) = document["kernels"]
+    assert kernel["changes"][0]["counts"]["memory_l1_wavefronts_shared"]["after"] == 4096
+
+
+def test_machine_code_cannot_be_changed(padded: Suggested) -> None:
+    with pytest.raises(UsageError, match=r"suggest changes CUDA source; transpose\.cubin has none"):
+        suggest(replace(padded.target, file="transpose.cubin"), SuggestRequest(RunOptions()), quiet)
+
+
+def test_an_unknown_scratch_array(padded: Suggested) -> None:
+    with pytest.raises(UsageError, match="no argument is called data; there are in, out, rows, columns"):
+        suggest(padded.target, SuggestRequest(RunOptions(), ("data",)), quiet)
