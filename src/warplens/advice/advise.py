@@ -25,6 +25,12 @@ REMOVED = {
 class Advice:
     """One finding, and what it is worth on a GPU.
 
+    >>> x = np.zeros(1 << 16, np.float32)
+    >>> run = wl.compile("examples/copy.cu")["nccopy"].launch(512, 128, x, x.copy(), np.int32(x.size))
+    >>> (advice,) = wl.advise(run, gpu="h200")
+    >>> advice.gpu, advice.line, advice.worth_it
+    ('NVIDIA H200 SXM', 22, False)
+
     text      the finding in a sentence;  line: of the source, None where it is not known
     gpu       its name;  time_us: predicted, as the kernel is
     without_us   predicted with the cause removed: no change of the source can gain more by this; None: not known
