@@ -15,9 +15,9 @@ SAMPLE = ("add4 2^20", "matmul_coarse2 256", "reduce_sequential 2^18", "gs 2^20"
 # Points between prediction and measurement: the p90 of all 75 launches of the list (docs/mechanisms/throughputs.md).
 POINTS = {
     "sm__throughput": 4.0,
-    "l1tex__throughput": 8.0,
+    "l1tex__throughput": 6.0,
     "lts__throughput": 12.0,
-    "gpu__compute_memory_throughput": 8.0,
+    "gpu__compute_memory_throughput": 6.0,
 }
 
 
