@@ -61,3 +61,12 @@ def test_a_block_that_comes_or_goes_is_in_the_next_table(blocks: Arena) -> None:
     assert described(first, ArenaMemory)[0][0] == arena.BASE
     assert described(blocks.memory(), ArenaMemory)[0][0] == arena.BASE + 256
     same(blocks.memory())
+
+
+def test_less_than_512_bytes_behind_an_allocation_can_be_reached_unless_bounds_are_checked() -> None:
+    """HeCBench's histogram writes the word behind a buffer of 1,024 bytes, without harm on an H200."""
+    for made, reach in ((Arena(), {1000: 1024, 1024: 1536}), (Arena(1), {1000: 1000, 1024: 1024})):
+        for size, whole in reach.items():
+            made.add(arena.BASE, size, arena.ALLOCATED)
+            assert made.blocks[arena.BASE].size == whole
+        made.close()

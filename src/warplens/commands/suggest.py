@@ -177,7 +177,11 @@ class Bench:
             return Evaluation("fault", unknown, note=str(error).splitlines()[0])
         compared = compare_outputs(self.names, self.original[1], values, change.effect != "exact", self.request.scratch)
         if not compared.equal:
-            return Evaluation("outputs differ", unknown, note="; ".join(compared.differs.values()))
+            note = "; ".join(compared.differs.values())
+            if change.effect == "order":
+                flags = " ".join(f"--scratch {name}" for name in compared.differs)
+                note += f"; if nobody reads that afterwards, add {flags}"
+            return Evaluation("outputs differ", unknown, note=note)
         timed = run.timed()
         self.runs[version] = timed
         outcome: Outcome = "equal" if timed.prediction else "not timed"

@@ -27,7 +27,8 @@ BYTES = 1 << 37  # the emulator numbers sectors with 32 bits
 # The end of it: variables of modules, then what a launch itself needs (the heap of malloc, the grid's barrier).
 MODULES = BYTES - (8 << 30)
 LAUNCH = BYTES - (2 << 30)
-# Bytes in which a GPU hands out memory: an access that runs over the end of an allocation within them does no harm.
+# Bytes in which a GPU hands out memory.  An access that runs over the end of an allocation by less does no harm there,
+# as pages are larger: also behind one that fills its last 512 bytes.
 GRANULARITY = 512
 MOST_FREED = 4096  # blocks that are remembered, for messages
 LOWEST = 1 << 16  # no host maps memory below
@@ -74,7 +75,8 @@ class Arena:
         """`content`: its address in the arena, of a block that the program has mapped elsewhere."""
         known = self.blocks.get(place)
         self._count += not name and known is None
-        whole = size if content else -(-size // self.granularity) * self.granularity
+        fixed = content or self.granularity == 1
+        whole = size if fixed else (size // self.granularity + 1) * self.granularity
         name = name or (known.name if known else f"allocation {self._count} at {place:#x}")
         start = self.start + (content or place) - BASE
         self.blocks[place] = Allocation(name, place, whole, self.view(content or place, whole), start)
