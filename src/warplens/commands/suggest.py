@@ -28,9 +28,9 @@ from warplens.advice import (
     search,
 )
 from warplens.advice.search import Outcome, Progress
-from warplens.api import read_source
-from warplens.commands.kernel_selection import is_source
-from warplens.commands.target import Target, targets
+from warplens.api import compile, read_source
+from warplens.commands.kernel_selection import is_source, kernel_of
+from warplens.commands.target import Target
 from warplens.core.run_options import RunOptions
 from warplens.errors import CompileError, KernelFault, UnsupportedInstruction, UsageError
 from warplens.launchspec.arguments import parse_argument
@@ -142,16 +142,21 @@ class Bench:
         """The kernel of a version, in a file of the same name in a folder of its own.  CompileError."""
         path = self.folder / Path(self.target.file).name
         path.write_text(version.text, encoding="utf-8")
+        flags, entry = self.target.flags, self.target.entry
         beside = f"-I{Path(self.target.file).absolute().parent}"
-        flags = self.target.flags
+        names = (entry.name,) if set("<:") & set(entry.name) else ()
+        module = compile(
+            path, arch=self.target.kernel.arch, options=(*entry.options, *flags.options, beside), names=names
+        )
+        kernel = kernel_of(module, entry, str(path))
+        if self.target.kernel.kernel.cluster != (1, 1, 1):
+            kernel = kernel.in_clusters(self.target.kernel.kernel.cluster)
         sizes = {
             key: ",".join(map(str, size)) if isinstance(size, tuple) else str(size)
             for key, size in (("grid", version.grid), ("block", version.block), ("shared", version.shared))
             if size is not None
         }
-        flags = replace(flags, kernel=self.target.title, options=(*flags.options, beside), **sizes)  # type: ignore[arg-type]
-        (found,) = targets(str(path), flags)
-        return found
+        return replace(self.target, kernel=kernel, flags=replace(flags, **sizes))  # type: ignore[arg-type]
 
     def evaluate(self, version: Version, change: Change | None) -> Evaluation:
         unknown = LaunchFacts((1, 1, 1), (1, 1, 1))
@@ -168,7 +173,7 @@ class Bench:
             return Evaluation("not compiled", unknown, note=str(error).splitlines()[0])
         code = target.kernel.kernel.code
         if code in self.code.values() and not (version.grid or version.block or version.shared):
-            return Evaluation("same code", unknown, note="the machine code does not change")
+            return Evaluation("same code", unknown, note="same machine code as a version before")
         self.code[version] = code
         values = self.target.fresh_values()
         try:
