@@ -19,6 +19,10 @@ from warplens.emulator.execute import grid
 
 __all__ = ["snapshot"]
 
+# NVRTC keeps what it parsed of the headers at the top of a source for the next source of the process with the same
+# ones: cooperative_groups.h takes 0.3 s instead of 2 s.  The machine code is the same.
+PRECOMPILED_HEADERS = "-pch"
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--long", action="store_true", help="run all long tests, not a fixed sample of them")
@@ -30,7 +34,9 @@ def pytest_configure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):
         folder = tempfile.TemporaryDirectory(prefix="warplens-tests-")
         config.add_cleanup(folder.cleanup)
-        os.environ["WARPLENS_CACHE"] = folder.name
+        os.environ["WARPLENS_CACHE"] = f"{folder.name}/cache"
+        os.environ["WARPLENS_TEST_SOURCES"] = f"{folder.name}/sources"
+        os.environ["NVRTC_APPEND_FLAGS"] = PRECOMPILED_HEADERS
     update = config.getoption("--update-snapshots")
     if update and (hasattr(config, "workerinput") or getattr(config.option, "numprocesses", None)):
         raise pytest.UsageError("--update-snapshots writes one file: leave out --numprocesses, or give -n0")

@@ -14,6 +14,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from helpers.source_files import source_file
 from warplens.cli.main import main
 from warplens.report.json.document import schema
 
@@ -68,20 +69,26 @@ def test_json_is_one_document_and_nothing_else(capsys: pytest.CaptureFixture[str
     assert {line["file"] for line in document["lines"]} == {COPY}
 
 
-def test_json_is_the_same_in_every_process() -> None:
+@pytest.mark.parametrize(
+    ("more", "other"),
+    [
+        ((), {"WARPLENS_THREADS": "2", "LC_ALL": "C", "NO_COLOR": "1"}),
+        (("--gpu", "none"), {"WARPLENS_THREADS": "2", "WARPLENS_CACHE": "off", "HOME": "/nonexistent"}),
+        pytest.param((), {"WARPLENS_CACHE": "off"}, marks=pytest.mark.long),  # compiles the model: 20 s
+    ],
+)
+def test_json_is_the_same_in_every_process(more: tuple[str, ...], other: dict[str, str]) -> None:
     environments = [
         {"PYTHONHASHSEED": "1", "WARPLENS_THREADS": "1", "COLUMNS": "40", "TZ": "Asia/Tokyo"},
-        {"PYTHONHASHSEED": "2", "WARPLENS_THREADS": "2", "LC_ALL": "C", "NO_COLOR": "1"},
-        {"PYTHONHASHSEED": "3", "WARPLENS_THREADS": "2", "WARPLENS_CACHE": "off", "HOME": "/nonexistent"},
+        {"PYTHONHASHSEED": "2"} | other,
     ]
     runs = [
-        command("explain", REPORT, "--kernel", "odd", "--arch", "sm_90", "--json", **environment)
+        command("explain", REPORT, "--kernel", "odd", "--arch", "sm_90", "--json", *more, **environment)
         for environment in environments
     ]
-    written = [run.communicate()[0] for run in runs]
-    assert written[0].startswith(b'{\n "version": 2,')
-    assert written[1] == written[0]
-    assert written[2] == written[0]
+    first, second = (run.communicate()[0] for run in runs)
+    assert first.startswith(b'{\n "version": 2,')
+    assert second == first
 
 
 def test_json_keeps_the_path_as_it_was_given(
@@ -228,15 +235,13 @@ extern "C" __global__ void fine(float *o) { o[0] = 1; }
 """
 
 
-def test_a_kernel_that_cannot_be_executed_here_is_exit_4(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "k.cu").write_text(UNSUPPORTED)
-    error = refusal(capsys, "explain", str(tmp_path / "k.cu"), "-k", "texture", "--arch", "sm_90", code=4)
+def test_a_kernel_that_cannot_be_executed_here_is_exit_4(capsys: pytest.CaptureFixture[str]) -> None:
+    error = refusal(capsys, "explain", str(source_file(UNSUPPORTED)), "-k", "texture", "--arch", "sm_90", code=4)
     assert "texture instructions are not emulated" in error
 
 
-def test_json_has_the_error_of_each_kernel(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "k.cu").write_text(UNSUPPORTED)
-    assert main(["explain", str(tmp_path / "k.cu"), "--arch", "sm_90", "--json"]) == 4
+def test_json_has_the_error_of_each_kernel(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", str(source_file(UNSUPPORTED)), "--arch", "sm_90", "--json"]) == 4
     first, second = json.loads(capsys.readouterr().out)
     for document in (first, second):
         jsonschema.validate(document, schema())
@@ -264,6 +269,7 @@ def test_json_of_an_error(
     assert document["error"]["message"] in said
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-", "<&- >&- 2>&-"])
 @pytest.mark.parametrize(
     ("arguments", "code"), [(["explain", COPY, *SMALL], 0), (["gpus"], 0), (["explain", "gone.cu"], 2), (["--help"], 0)]

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import warplens as wl
+from helpers.source_files import source_file
 from warplens.cli.main import main
 from warplens.commands.target import Flags, targets
 from warplens.errors import KernelFault, UsageError
@@ -31,8 +32,7 @@ extern "C" __global__ void another(float* x) { x[0] = 1; }
 
 @pytest.fixture(params=["source", "cubin"])
 def file(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    source = tmp_path / "k.cu"
-    source.write_text(SOURCE)
+    source = source_file(SOURCE)
     if request.param == "source":
         return str(source)
     cubin = tmp_path / "k.cubin"
@@ -55,9 +55,8 @@ def test_words_mean(file: str, words: tuple[str, ...], found: set[str]) -> None:
     assert set(names) == found
 
 
-def test_tables_of_the_launch_block_come_first(tmp_path: Path) -> None:
-    (tmp_path / "k.cu").write_text(SOURCE)
-    assert [t.title for t in targets(str(tmp_path / "k.cu"), Flags(kernel="regex:other"))] == ["other"]
+def test_tables_of_the_launch_block_come_first() -> None:
+    assert [t.title for t in targets(str(source_file(SOURCE)), Flags(kernel="regex:other"))] == ["other"]
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from helpers.source_files import source_file
 from warplens.commands.target import Flags, Target, targets
 from warplens.core.launch import Launch
 from warplens.errors import UsageError
@@ -21,10 +22,8 @@ def one(file: str, **flags: object) -> Target:
     return target
 
 
-def written(folder: Path, text: str) -> str:
-    path = folder / "k.cu"
-    path.write_text(text)
-    return str(path)
+def written(text: str) -> str:
+    return str(source_file(text))
 
 
 def test_without_a_kernel_all_tables_of_the_block() -> None:
@@ -63,8 +62,8 @@ def test_all_kernels_of_a_cubin_can_be_looked_at_without_a_launch() -> None:
     assert all(target.kernel.program.instructions for target in found)
 
 
-def test_cpp_names_are_found_as_they_are_written(tmp_path: Path) -> None:
-    file = written(tmp_path, "__global__ void plain(int* x) { *x = 1; }\n"
+def test_cpp_names_are_found_as_they_are_written() -> None:
+    file = written("__global__ void plain(int* x) { *x = 1; }\n"
                              "namespace a { __global__ void inner(int* x) { *x = 2; } }\n"
                              "template <class T> __global__ void typed(T* x) { *x = 3; }\n")  # fmt: skip
     for name in ("plain", "a::inner", "typed<int>"):
@@ -73,15 +72,15 @@ def test_cpp_names_are_found_as_they_are_written(tmp_path: Path) -> None:
         assert target.title == name
 
 
-def test_the_architecture_is_the_gpus_unless_said(tmp_path: Path) -> None:
-    file = written(tmp_path, 'extern "C" __global__ void k() {}')
+def test_the_architecture_is_the_gpus_unless_said() -> None:
+    file = written('extern "C" __global__ void k() {}')
     assert targets(file, Flags(gpu="a100"))[0].kernel.arch == "sm_80"
     assert targets(file, Flags(gpu="a100", arch="sm_75"))[0].kernel.arch == "sm_75"
     assert targets(CUBIN, Flags(gpu="a100", kernel="ccopy"))[0].kernel.arch == "sm_90"
 
 
-def test_options_reach_the_compiler(tmp_path: Path) -> None:
-    file = written(tmp_path, 'extern "C" __global__ void k(int* x) { *x = SIZE; }')
+def test_options_reach_the_compiler() -> None:
+    file = written('extern "C" __global__ void k(int* x) { *x = SIZE; }')
     assert one(file, options=("-DSIZE=3",)).kernel.instructions > 0
 
 
@@ -177,8 +176,8 @@ def seen(target: Target) -> list[float]:
     return out.tolist()
 
 
-def test_variables_are_set_by_the_block_and_by_set(tmp_path: Path) -> None:
-    file = written(tmp_path, VARIABLES)
+def test_variables_are_set_by_the_block_and_by_set() -> None:
+    file = written(VARIABLES)
     target = one(file, kernel="k")
     assert seen(target) == seen(target) == [0, 3, 6, 9]  # whatever the kernel did to ns::factor
     assert seen(one(file, kernel="k", settings=("table=full(2):f32[2]", "ns::factor=n"))) == [8, 8, 0, 0]
@@ -186,22 +185,22 @@ def test_variables_are_set_by_the_block_and_by_set(tmp_path: Path) -> None:
 
 def test_variables_of_a_cubin(tmp_path: Path) -> None:
     path = tmp_path / "k.cubin"
-    path.write_bytes(one(written(tmp_path, VARIABLES), kernel="k").kernel.cubin.data)
+    path.write_bytes(one(written(VARIABLES), kernel="k").kernel.cubin.data)
     assert seen(one(str(path), kernel="k", settings=("table=ones:f32[4]",))) == [1, 1, 1, 1]
 
 
-def test_a_number_that_a_constant_is_set_to_may_stand_in_sizes(tmp_path: Path) -> None:
+def test_a_number_that_a_constant_is_set_to_may_stand_in_sizes() -> None:
     source = """__constant__ int channels = 3;
     extern "C" __global__ void k(float* x) { x[blockIdx.x] = channels; }"""
     asked = Flags("k", "channels * 2", "1", ("zeros f32[channels * 2]",), settings=("channels=5",))
-    (target,) = targets(written(tmp_path, source), asked)
+    (target,) = targets(written(source), asked)
     (out,) = target.fresh_values()
     target.run_with([out])
     assert out.tolist() == [5] * 10
 
 
-def test_cooperative_by_the_block_or_by_flag(tmp_path: Path) -> None:
-    file = written(tmp_path, VARIABLES)
+def test_cooperative_by_the_block_or_by_flag() -> None:
+    file = written(VARIABLES)
     assert one(file, kernel="all").run().launch.cooperative
     assert not one(file, kernel="k").launch.cooperative
     assert one(file, kernel="k", cooperative=True).launch.cooperative
@@ -217,6 +216,6 @@ def test_cooperative_by_the_block_or_by_flag(tmp_path: Path) -> None:
         ("tabel=2", "no name 'tabel'"),
     ],
 )
-def test_refuses_what_a_variable_cannot_hold(tmp_path: Path, setting: str, says: str) -> None:
+def test_refuses_what_a_variable_cannot_hold(setting: str, says: str) -> None:
     with pytest.raises(UsageError, match=says):
-        one(written(tmp_path, VARIABLES), kernel="k", settings=(setting,)).run()
+        one(written(VARIABLES), kernel="k", settings=(setting,)).run()

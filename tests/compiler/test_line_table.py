@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -13,17 +14,22 @@ import warplens as wl
 SECRET = "what nobody else may read"
 
 
-def page(tmp_path: Path, named: str, as_bytes: bool = False) -> str:
-    """The report of a cubin in tmp_path/own whose line table names this file."""
-    code = f'extern "C" __global__ void f(float* y) {{\n#line 1 "{named}"\n  y[threadIdx.x] += 1;\n}}'
-    data = wl.compile(source=code, arch="sm_90").cubin.data
-    assert named.encode() in data or Path(named).name.encode() in data
+def pages(tmp_path: Path, *named: str, as_bytes: bool = False) -> Iterator[str]:
+    """Reports of the kernels of a cubin in tmp_path/own, whose line table names a file for each."""
+    kernels = (
+        f'extern "C" __global__ void f{number}(float* y) {{\n#line 1 "{name}"\n  y[threadIdx.x] += {number};\n}}\n'
+        for number, name in enumerate(named)
+    )
+    data = wl.compile(source="".join(kernels), arch="sm_90").cubin.data
+    assert all(name.encode() in data or Path(name).name.encode() in data for name in named)
     cubin = tmp_path / "own" / "f.cubin"
     cubin.write_bytes(data)
-    run = wl.load(data if as_bytes else cubin)["f"].launch(1, 32, np.zeros(32, np.float32))
-    assert any(i.source and i.source.file == named for i in run.kernel.program.instructions)
-    run.report(tmp_path / "page.html")
-    return (tmp_path / "page.html").read_text(encoding="utf-8")
+    module = wl.load(data if as_bytes else cubin)
+    for number, name in enumerate(named):
+        run = module[f"f{number}"].launch(1, 32, np.zeros(32, np.float32))
+        assert any(i.source and i.source.file == name for i in run.kernel.program.instructions)
+        run.report(tmp_path / "page.html")
+        yield (tmp_path / "page.html").read_text(encoding="utf-8")
 
 
 @pytest.fixture
@@ -38,25 +44,27 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("name", ["own/f.cu", "own/deep/f.cu", "other/../own/f.cu"])
-def test_shown(folder: Path, name: str) -> None:
-    assert SECRET in page(folder, f"{folder}/{name}")
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        "other/f.cu", "own/../other/f.cu", "own/link.cu", "own/linked/f.cu", "own/.hidden/f.cu", "own/.f",
-        "own/pipe.cu", "own/none.cu", "own",
-    ],
+SHOWN = ("own/f.cu", "own/deep/f.cu", "other/../own/f.cu")
+HIDDEN = (
+    "other/f.cu", "own/../other/f.cu", "own/link.cu", "own/linked/f.cu", "own/.hidden/f.cu", "own/.f", "own/pipe.cu",
+    "own/none.cu", "own",
 )  # fmt: skip
-def test_not_shown(folder: Path, name: str) -> None:
-    assert SECRET not in page(folder, f"{folder}/{name}")
+
+
+def test_shown(folder: Path) -> None:
+    for name, page in zip(SHOWN, pages(folder, *(f"{folder}/{name}" for name in SHOWN)), strict=True):
+        assert SECRET in page, name
+
+
+def test_not_shown(folder: Path) -> None:
+    for name, page in zip(HIDDEN, pages(folder, *(f"{folder}/{name}" for name in HIDDEN)), strict=True):
+        assert SECRET not in page, name
 
 
 def test_a_cubin_without_a_file_has_nothing_beside_it(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder / "own")
-    assert SECRET not in page(folder, f"{folder}/own/f.cu", as_bytes=True)
+    (page,) = pages(folder, f"{folder}/own/f.cu", as_bytes=True)
+    assert SECRET not in page
 
 
 def test_ptx_may_name_sources_beside_it_alone(folder: Path) -> None:

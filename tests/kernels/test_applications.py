@@ -26,6 +26,7 @@ def test_sgemm(arch: str) -> None:
         same(c, product(a, b))
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(("n", "block"), [(37, (7, 5)), (33, (32, 4)), (1, (16, 16))])
 def test_naive(arch: str, n: int, block: tuple[int, int]) -> None:
     rng = np.random.default_rng(n)
@@ -35,6 +36,7 @@ def test_naive(arch: str, n: int, block: tuple[int, int]) -> None:
     same(c, product(a, b))
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(("w", "h"), [(67, 35), (32, 16), (1, 1), (5, 40)])
 def test_st2(arch: str, w: int, h: int) -> None:
     a, o, want = fractions(np.random.default_rng(w), h, w), np.ones((h, w), np.float32), np.ones((h, w), np.float32)
@@ -125,6 +127,7 @@ def test_nb(arch: str) -> None:
     assert not a[:, 3].any()
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("n", [1, 40, 1000])
 def test_softmax(arch: str, n: int) -> None:
     """expf is within 2 units in the last place (CUDA C++ Programming Guide), of terms, sum and quotient: 8 in all."""

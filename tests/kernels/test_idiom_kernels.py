@@ -45,6 +45,7 @@ def test_philox(arch: str) -> None:
         assert o[i].tolist() == list(c)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("n", [2, 64, 256])
 def test_bitonic(arch: str, n: int) -> None:
     a = np.random.default_rng(n).integers(-99, 99, (3, n), dtype=np.int32)
@@ -72,6 +73,7 @@ def test_bsearch(arch: str) -> None:
         same(o, np.searchsorted(a, q, "left").astype(np.int32))
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(("lg", "threads"), [(1, 32), (5, 40), (9, 96)])
 def test_fft(arch: str, lg: int, threads: int) -> None:
     n, rng = 1 << lg, np.random.default_rng(lg)
@@ -109,6 +111,7 @@ def test_pl(arch: str) -> None:
         assert o[i] == c + sum(bit << k for k, bit in enumerate(p))
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(("w", "h"), [(37, 19), (3, 3), (1, 5)])
 def test_life(arch: str, w: int, h: int) -> None:
     a = np.random.default_rng(w).integers(0, 2, (h, w), dtype=np.uint8)

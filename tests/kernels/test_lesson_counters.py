@@ -55,6 +55,7 @@ def test_every_kernel_is_here() -> None:
     assert set(H200) == set(module())
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("name", sorted(H200))
 def test_counts(name: str) -> None:
     run, wrong, compared = launched(name), {}, set()

@@ -11,6 +11,7 @@ from helpers.kernel_launches import fractions, kernel, same
 FILE = "lessons.cu"
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("n", [1003, 31, 1])
 def test_copies(arch: str, n: int) -> None:
     x = fractions(np.random.default_rng(n), n)
@@ -20,6 +21,7 @@ def test_copies(arch: str, n: int) -> None:
         same(y, want)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("n", [1003, 4096, 7, 0])
 def test_adds(arch: str, n: int) -> None:
     rng = np.random.default_rng(n)
@@ -32,6 +34,7 @@ def test_adds(arch: str, n: int) -> None:
         assert not z[whole:].any()
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     ("name", "n", "grid", "block"),
     [
@@ -47,6 +50,7 @@ def test_matmuls(arch: str, name: str, n: int, grid: tuple[int, int], block: tup
     same(c, product(a, b))
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("block", [256, 64, 16, 1])
 def test_reductions(arch: str, block: int) -> None:
     x = np.random.default_rng(block).integers(-1000, 1000, 5 * block, dtype=np.int32)
@@ -57,6 +61,7 @@ def test_reductions(arch: str, block: int) -> None:
         assert y[5] == 0
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("block", [256, 128, 64])
 def test_reduce_unroll8_warp(arch: str, block: int) -> None:
     x = np.random.default_rng(block).integers(-1000, 1000, 24 * block, dtype=np.int32)

@@ -16,18 +16,30 @@ from warplens.report.html.lab_page import prose
 SMALL = ("--size", "small")
 
 
-def test_the_page_has_the_lesson_the_pictures_and_a_report_for_each_rung(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("lab", "sentence", "heading", "rungs", "sweeps", "folded", "roofline"),
+    [
+        ("banks", "Shared memory has 32 banks of 4 bytes", "Patterns", 13, 1, 6, False),
+        pytest.param(  # 40 s; strides and offsets are folded
+            "coalescing", "A warp executes a load for its 32 lanes at the same time.", "Strides", 70, 2, 60, True,
+            marks=pytest.mark.long,
+        ),
+    ],
+)  # fmt: skip
+def test_the_page_has_the_lesson_the_pictures_and_a_report_for_each_rung(
+    tmp_path: Path, lab: str, sentence: str, heading: str, rungs: int, sweeps: int, folded: int, roofline: bool
+) -> None:
     path = tmp_path / "lab.html"
-    assert main(["lab", "coalescing", *SMALL, "--html", str(path)]) == 0
+    assert main(["lab", lab, *SMALL, "--html", str(path)]) == 0
     page = path.read_text()
-    assert "A warp executes a load for its 32 lanes at the same time." in page
-    assert "<h2>Strides</h2>" in page
-    assert page.count('class="picture"') == len(pictures(find("coalescing"))) + 1  # and the roofline
+    assert sentence in page
+    assert f"<h2>{heading}</h2>" in page
+    assert page.count('class="picture"') == len(pictures(find(lab))) + roofline
     linked = set(re.findall(r'href="(lab_rungs/[^"]+)"', page))
-    assert len(linked) == 70
+    assert len(linked) == rungs
     assert {str(file.relative_to(tmp_path)) for file in (tmp_path / "lab_rungs").iterdir()} == linked
-    assert page.count("<button") == 2  # one for the strides, one for the offsets
-    assert page.count('<tr data-of="') == 60
+    assert page.count("<button") == sweeps
+    assert page.count('<tr data-of="') == folded
 
 
 def test_a_lab_without_readme_has_its_title_and_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -35,7 +47,9 @@ def test_a_lab_without_readme_has_its_title_and_table(tmp_path: Path, monkeypatc
     assert main(["new", "lab", "mine"]) == 0
     (tmp_path / "mine" / "README.md").unlink()
     assert main(["lab", "./mine", "--size", "n=4096", "--html", "mine.html"]) == 0
-    assert "<h1>mine: what this lab shows</h1>" in Path("mine.html").read_text()
+    page = Path("mine.html").read_text()
+    assert "<h1>mine: what this lab shows</h1>" in page
+    assert page.count('class="picture"') == 1  # the roofline of its two rungs
 
 
 def test_a_folder_that_cannot_be_made_is_told_before_anything_runs(

@@ -74,6 +74,7 @@ def test_the_same_question_has_the_same_answer_to_the_last_digit() -> None:
     assert first == second
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("name", ["ccopy", "nccopy", "matmul_tiled", "reduce_modulo", "reduce_sequential"])
 def test_what_holds_for_any_kernel(name: str, snapshot: Snapshot) -> None:
     run = run_of(name)
@@ -96,6 +97,7 @@ def test_a_stream_is_read_from_dram_once(name: str, snapshot: Snapshot) -> None:
     assert snapshot(read) == pytest.approx(4 * n, rel=0.02)
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("cause", WHAT_IF)
 @pytest.mark.parametrize("name", ["nccopy", "reduce_modulo"])
 def test_without_a_cause_a_kernel_is_not_slower(name: str, cause: str) -> None:

@@ -18,6 +18,7 @@ RECORD = H200 / "random_programs.csv"
 KEPT = read_record(str(RECORD))
 
 
+@pytest.mark.every(3)
 @pytest.mark.long
 @pytest.mark.parametrize("seed", sorted(int(name[1:]) for name, *_ in KEPT))
 def test_counts_as_on_an_h200(seed: int) -> None:
@@ -36,6 +37,7 @@ WITH_YIELD = {int(row["seed"]): row for row in csv.DictReader((H200 / "random_yi
 MATTER_OF_TIME = {398}  # how often warps try for one word
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("seed", sorted(WITH_YIELD.keys() - MATTER_OF_TIME))
 def test_lanes_that_give_way_are_counted_as_on_an_h200(seed: int) -> None:
     program = generate(seed)

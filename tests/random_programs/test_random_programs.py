@@ -20,6 +20,7 @@ def unequal(seeds: range, arch: str) -> dict[int, str]:
     return {seed: what for seed, what in differences(seeds, arch) if what}
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("arch", ARCHITECTURES)
 def test_same_as_interpreted(arch: str) -> None:
     first = 1000 * ARCHITECTURES.index(arch)
@@ -34,6 +35,7 @@ def test_more_of_them(arch: str, part: int) -> None:
     assert unequal(range(first, first + 10), arch) == {}
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("seed", "arch"),
     [

@@ -37,6 +37,7 @@ def measured() -> dict[tuple[str, ...], list[dict[str, float]]]:
 KERNELS = sorted({launch[0] for launch in measured()})
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     "name", [pytest.param(n, marks=[pytest.mark.long] * ("16" in n and "by" not in n)) for n in KERNELS]
 )

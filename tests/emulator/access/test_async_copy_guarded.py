@@ -50,6 +50,7 @@ def arguments(row: dict[str, str]) -> list[np.ndarray | np.int32]:
     return [np.concatenate([on, switched(row["others"]), 1 - on]), data, np.zeros(64, kind)]
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("name", sorted({row["kernel"] for row in rows()}))
 def test_counts(name: str) -> None:
     for row in rows():

@@ -158,6 +158,7 @@ def check(name: str, size: int, seed: int, count: int) -> None:
         raise AssertionError("every pattern is right alone, their sum is not")
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("size", TYPES)
 @pytest.mark.parametrize("name", OPCODE)
 def test_patterns(name: str, size: int) -> None:

@@ -97,6 +97,7 @@ CASES: dict[str, tuple[str, Any, Any, Callable[[], list[Any]]]] = {
 }  # fmt: skip
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("case", CASES)
 def test_as_with_32_numbers(case: str, arch: str, monkeypatch: pytest.MonkeyPatch) -> None:
     name, blocks, threads, arguments = CASES[case]

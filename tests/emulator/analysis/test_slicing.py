@@ -95,6 +95,7 @@ def everything(kernel: Kernel, program: Program) -> ProgramSlice:
     return ProgramSlice(program, RECORD)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("name", sorted(MOVED))
 def test_the_words_are_those_of_a_recording_of_everything(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     slim = words(name, "sm_90")
@@ -172,6 +173,7 @@ class BySets(SliceDependences):
         wanted |= {(e.name, e.guard) for e in events if not e.writes and (moves or places(at, e.name))}
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("file", ["lessons", "k18_divergence", "k16_shuffle_vote", "guest_rows", "copies"])
 def test_bits_say_what_sets_say(file):
     module = wl.compile(source(f"{file}.cu"))

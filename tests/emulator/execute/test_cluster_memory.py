@@ -39,6 +39,7 @@ def emulated(name: str) -> Emulated:
     return Emulated(target, USUAL, None)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("name", NAMES)
 def test_counts_as_on_an_h200(name: str) -> None:
     (agreement,) = with_record([emulated(name)], RECORD)
@@ -97,6 +98,7 @@ def test_without_clusters_on_later_architectures(there: str) -> None:
     assert (out.reshape(6, 6)[:, :5] == [[b % 3, 2, 0, 1, 1] for b in range(6)]).all()
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("there", ["sm_100", "sm_120"])
 @pytest.mark.parametrize("name", NAMES[:-1])  # %nwarpid, in the last, is 48 on sm_120
 def test_the_same_on_later_architectures(name: str, there: str) -> None:

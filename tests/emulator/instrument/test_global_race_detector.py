@@ -39,6 +39,7 @@ def severity(found: tuple[Hazard, ...]) -> str:
     return next((word for word in ("error", "warning", "note") if word in {h.severity for h in found}), "clean")
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("arch", ["sm_90", pytest.param("sm_80", marks=pytest.mark.long)])
 @pytest.mark.parametrize(
     ("truth", "name"),

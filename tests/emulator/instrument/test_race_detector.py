@@ -12,6 +12,7 @@ import pytest
 from planted_faults import ALARMS, ALSO_RACES, CHECK_OF, FAULTS, NOT_FOUND, SOURCE, Planted, planted
 
 import warplens as wl
+from helpers.source_files import source_file
 from warplens.cli.main import main
 from warplens.errors import KernelFault, UsageError
 from warplens.report.json.document import schema
@@ -44,6 +45,7 @@ def launched(p: Planted, *check: str, threads: int = 1) -> wl.Run:
     )
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("p", chosen())
 def test_planted(p: Planted) -> None:
     if p.name not in NOT_FOUND and (p.truth == "memory" or p.name in FAULTS):
@@ -316,8 +318,7 @@ def test_what_was_found_is_labelled_as_the_counts_are(
     kernel: str, sample: tuple[str, ...], label: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A sample has not seen all blocks, and where addresses depend on the order of warps, what they meet does too."""
-    path, page = tmp_path / "labels.cu", tmp_path / "page.html"
-    path.write_text(LABELS)
+    path, page = source_file(LABELS), tmp_path / "page.html"
     how = ["--grid", "64", "--block", "64", "--arg", "zeros:i32[65]", "--gpu", "none", "--check", "races"]
     main(["explain", str(path), "-k", kernel, *how, *sample, "--html", str(page)])
     assert f"Checks <small>{label}</small>" in page.read_text()

@@ -24,6 +24,7 @@ def test_loc(arch: str, n: int) -> None:
     same(o, want)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("n", [0, 5, 22])
 def test_locv(arch: str, n: int) -> None:
     threads, rng = 40, np.random.default_rng(n)
@@ -83,6 +84,7 @@ def test_sw_one_way(arch: str, which: int) -> None:
     same(o[:32].copy(), want)
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("which", [0, 1, 2, 3, 4, 5, 6, 7, 8])
 def test_swu(arch: str, which: int) -> None:
     n = 40
@@ -119,6 +121,7 @@ def test_calls(arch: str) -> None:
         same(o, np.array(want, np.int32))
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("n", [1, 2, 33])
 def test_rec(arch: str, n: int) -> None:
     threads = 40
@@ -138,6 +141,7 @@ def work(a: NDArray[Any], i: int, n: int) -> int:
     return -1
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("n", [1, 6, 30])
 def test_ws(arch: str, n: int) -> None:
     """One warp writes, the other reads, with named barriers between; then calls under divergence."""

@@ -35,6 +35,7 @@ def test_cg1(arch: str, threads: int) -> None:
     same(o, want)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(("grid", "block"), [(1, 32), (5, 64), ((3, 2, 4), (8, 3, 2)), (300, 32)])
 def test_cg2(arch: str, grid: int | tuple[int, ...], block: int | tuple[int, ...]) -> None:
     """o[i] = 1 + o[i + 1], some of which have been added to already: each is 2 or more, and nobody reads a zero."""
@@ -59,6 +60,7 @@ extern "C" __global__ void phases(int *o, int n, int turns) {
 """
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(("blocks", "threads"), [(1, 64), (40, 96), (264, 32)])
 def test_many_barriers_of_the_grid(arch: str, blocks: int, threads: int) -> None:
     n, turns = blocks * threads, 6

@@ -39,6 +39,7 @@ def test_shf(arch: str) -> None:
         same(d, swapped)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("threads", [64, 40, 1])
 def test_vote(arch: str, threads: int) -> None:
     a = np.random.default_rng(threads).integers(-2, 14, 64, dtype=np.int32)
@@ -162,6 +163,7 @@ def test_wscan(arch: str) -> None:
         same(y, want)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("threads", [1000, 1024, 33, 1])
 def test_scan(arch: str, threads: int) -> None:
     x = np.random.default_rng(threads).integers(-99, 99, threads, dtype=np.int32)

@@ -37,6 +37,7 @@ def test_halves_are_added_side_by_side(count: int) -> None:
     assert not summed[count:].any()
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("blackwell", ["sm_100", "sm_120"])
 @pytest.mark.parametrize("wanted", [(1, 8), (1, 2, 7), (3,), (1, 2, 3, 4, 5, 6, 7, 8)])
 def test_of_32_bytes_only_those_words_come_that_are_used(blackwell: str, wanted: tuple[int, ...]) -> None:
@@ -65,6 +66,7 @@ def test_what_has_no_meaning_yet_stops_in_words() -> None:
         k.launch(1, 32, np.zeros(512, np.float16), np.zeros(16, np.float16))
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("target", ["sm_90", "sm_120"])
 @pytest.mark.parametrize("way", ["cas", "exch"])
 def test_16_bytes_in_shared_memory_are_swapped(way: str, target: str) -> None:
@@ -111,6 +113,7 @@ redux.sync.{how}.f32 %f2, %f1, -1; st.global.f32 [%rd5], %f2; ret; }}
 """
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize("lost", [0, 1, 32])
 @pytest.mark.parametrize("way", ["min", "max"])
 @pytest.mark.parametrize("absolute", ["", ".abs"])

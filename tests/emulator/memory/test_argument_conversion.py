@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import warplens as wl
+from helpers.source_files import source_file
 from warplens.commands.target import Flags, targets
 from warplens.compiler.parameter_type import types_of
 from warplens.errors import UsageError
@@ -134,9 +134,8 @@ def test_a_type_that_may_be_another_is_unknown(source: str) -> None:
 @pytest.mark.parametrize(
     ("arg", "says"), [("32.0", ""), ("2", ""), ("16777217.0", ""), ("32.5", r"argument 2 \(n\) is 32.5, .* int there")]
 )
-def test_numbers_of_the_command_line(tmp_path: Path, arg: str, says: str) -> None:
-    source = tmp_path / "k.cu"
-    source.write_text('extern "C" __global__ void k(int* out, int n) { out[0] = n; }')
+def test_numbers_of_the_command_line(arg: str, says: str) -> None:
+    source = source_file('extern "C" __global__ void k(int* out, int n) { out[0] = n; }')
     (target,) = targets(str(source), Flags(grid="1", block="1", args=("zeros:i32[1]", arg)))
     if says:
         with pytest.raises(UsageError, match=says):
@@ -161,10 +160,9 @@ extern "C" __global__ void k(float* x) { x[0] = f(scale); x[1] = table[0]; x[2] 
         ("flag=1", 3, 1.0), ("whole=struct(f32 1, f32 2)", 3, 2.0), ("scale=full(2) f32[1]", 0, 4.0),
     ],
 )  # fmt: skip
-def test_variables_are_set_to_numbers_of_their_types(tmp_path: Path, setting: str, place: int, held: float) -> None:
-    (tmp_path / "k.cu").write_text(VARIABLES)
+def test_variables_are_set_to_numbers_of_their_types(setting: str, place: int, held: float) -> None:
     flags = Flags(grid="1", block="1", args=("zeros f32[4]",), settings=(setting,))
-    (target,) = targets(str(tmp_path / "k.cu"), flags)
+    (target,) = targets(str(source_file(VARIABLES)), flags)
     values = target.fresh_values()
     target.run_with(values)
     assert values[0][place] == held
@@ -180,9 +178,8 @@ def test_variables_are_set_to_numbers_of_their_types(tmp_path: Path, setting: st
         ("scale=16777217", "16777216.0"),
     ],
 )  # fmt: skip
-def test_variables_are_not_set_to_numbers_that_would_be_changed(tmp_path: Path, setting: str, says: str) -> None:
-    (tmp_path / "k.cu").write_text(VARIABLES)
+def test_variables_are_not_set_to_numbers_that_would_be_changed(setting: str, says: str) -> None:
     flags = Flags(grid="1", block="1", args=("zeros f32[4]",), settings=(setting,))
-    (target,) = targets(str(tmp_path / "k.cu"), flags)
+    (target,) = targets(str(source_file(VARIABLES)), flags)
     with pytest.raises(UsageError, match=says):
         target.run()

@@ -48,6 +48,7 @@ def stop(done: int, blocks: int) -> None:
     raise KeyboardInterrupt
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("step", [1, 37, 12_347])  # row by row; lanes, then warps, in other stretches
 @pytest.mark.parametrize("more", [0, 1, 31, 77])  # words behind the last stretch

@@ -13,6 +13,7 @@ LIKE_AMPERE = (pytest.param(arch, marks=pytest.mark.long) for arch in ("sm_86", 
 FROM_AMPERE = ["sm_80", *LIKE_AMPERE, "sm_90", "sm_100", "sm_120"]
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("target", FROM_AMPERE)
 def test_phases(target: str) -> None:
     out = np.zeros(3 * N, np.int32)
@@ -25,6 +26,7 @@ def test_phases(target: str) -> None:
     same(out, want)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("target", ["sm_75", "sm_90", "sm_100"])
 @pytest.mark.parametrize("lucky", [True, False])
 def test_reductions(target: str, lucky: bool) -> None:
@@ -44,6 +46,7 @@ def test_cluster_of_one_block(target: str) -> None:
     assert on == all_lanes - N  # ACQBULK has no lanes on: read on an H200 (validation.csv)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("target", FROM_AMPERE)
 @pytest.mark.parametrize("name", ["copied_beside", "copied_instead"])
 def test_copies_arrive_at_a_barrier(name: str, target: str) -> None:

@@ -51,6 +51,7 @@ def test_order_as_on_an_h200(name: str) -> None:
     assert orders == [row["steps (number:lanes)"].split() for row in ROWS if row["kernel"] == name]
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("name", COUNTED)
 def test_counts_as_on_an_h200(name: str) -> None:
     """Issues, branches and threads of each warp alone."""

@@ -30,6 +30,7 @@ def numbers(text: str) -> np.ndarray:  # type: ignore[type-arg]
     return np.array(text.split(), np.int32)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("name", COUNTED)
 def test_issues_and_their_lanes(name: str) -> None:
     measured = [row for row in rows("parting.csv") if row["kernel"] == name and not row["values"].startswith(OPEN)]

@@ -47,6 +47,7 @@ __global__ void again(int *lock, int *sum) {  // lanes that were let go come bac
 """
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("name", ["global_lock", "shared_lock", "sleeping", "tickets", "up", "down"])
 def test_every_lane_gets_the_lock(name: str, arch: str) -> None:
     for grid, block in ((1, 32), (1, 70), (2, 33)):

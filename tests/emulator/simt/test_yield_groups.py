@@ -32,6 +32,7 @@ EQUAL = ["top", "mid", "outer", "if", "ifs", "ifs2", "ifloop", "two", "two_sync"
 EQUAL += ["both", "three"]
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("name", EQUAL)
 def test_order_as_on_an_h200(name: str) -> None:
     """The other kernels of the file differ in some warps, which is open (docs/executor.md)."""
@@ -50,6 +51,7 @@ COUNTED = list(csv.DictReader((RECORDS / "yielding_counts.csv").read_text(encodi
 OPEN = {("branchy", 4), ("branchy", 5), ("break", 3), ("elseloop", 1), ("ifloop", 1), ("nest", 4), ("three", 4)}
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("name", sorted({row["kernel"] for row in COUNTED}))
 def test_counts_as_on_an_h200(name: str) -> None:
     """Issues, branches and threads of each warp alone; what is open is a meeting issued once more or less."""

@@ -23,6 +23,7 @@ def measured() -> dict[str, NDArray[Any]]:
         return dict(file)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("name", [*QUICK, *(pytest.param(n, marks=pytest.mark.long) for n in FORMS if n not in QUICK)])
 def test_products_are_those_of_an_h200(name: str) -> None:
     """Bit for bit, but for which of the NaNs a double is."""

@@ -111,6 +111,7 @@ def expected(a: Words, b: Words, c: Words, kinds: tuple[str, str], result: str) 
     return words
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("name", KINDS)
 def test_sums_are_exact_to_their_last_place(name: str) -> None:
     form, (kind, result) = FORMS[name], KINDS[name]
@@ -135,6 +136,7 @@ def test_sums_are_exact_to_their_last_place(name: str) -> None:
     same(got.reshape(len(warps), -1), np.array(wanted, np.uint32))
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize("target", ["sm_89", "sm_120"])
 @pytest.mark.parametrize("name", BYTE_FORMS)
 def test_sums_of_byte_floats(name: str, target: str) -> None:
@@ -158,6 +160,7 @@ def test_sums_of_byte_floats(name: str, target: str) -> None:
     same(got.reshape(len(warps), -1), np.array(wanted, np.uint32))
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("name", BYTE_FORMS)
 def test_whole_numbers_in_byte_floats(name: str) -> None:
     """Small ones are exact however they are summed: the same from QMMA and from HMMA of halves."""

@@ -45,6 +45,7 @@ def _measured() -> NDArray[np.int64]:
     return np.array([[(int(r[a]) - 1, 2 * (int(r[a]) - 1) + int(r[b])) for a, b in both] for r in rows])
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("kilobytes", [1, 8, 16, 32, 64, 256])
 def test_so_many_ports_and_units_have_a_part_of_memory(kilobytes: int, snapshot: Snapshot) -> None:
     """On the average over a page: how many there are, and how many places of 256 bytes the busiest of them has."""

@@ -41,6 +41,7 @@ def misses(lines: int, pieces: int, uses: int) -> float:
     return found / uses
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("pieces", [1, 2])
 @pytest.mark.parametrize("lines", [1100, 1500, 2000, 4000])
 def test_uses_at_random_miss_as_often_as_in_caches_of_which_each_use_is_followed(lines: int, pieces: int) -> None:

@@ -50,6 +50,7 @@ def shared_by(blocks: int, all_blocks: int) -> SectorFootprint:
     return SectorFootprint(all_blocks, 16.0, 0.0, 1.0, 16.0 * all_blocks / blocks, blocks, 1 << 20, 16)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("blocks", [2, 16, 24, 32, 66, 99, 132])
 def test_of_what_blocks_ask_for_in_step_so_much_arrives(blocks: int, snapshot: Snapshot) -> None:
     measured = arrived(f"table of {blocks}") if blocks > 2 else arrived("same table 16 KiB, 2 blocks, 0")
@@ -57,6 +58,7 @@ def test_of_what_blocks_ask_for_in_step_so_much_arrives(blocks: int, snapshot: S
     assert snapshot(arrival_share(group, 0.0, 5_000.0, MERGING)) == pytest.approx(measured, abs=0.12)
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("name", [name for name in record() if re.match(r"steps of tiles \d+, n \d+, (0|512) ", name)])
 def test_of_tiles_that_blocks_share_so_much_arrives(name: str, snapshot: Snapshot) -> None:
     edge, n, between = (int(number) for number in re.findall(r"\d+", name))
@@ -66,6 +68,7 @@ def test_of_tiles_that_blocks_share_so_much_arrives(name: str, snapshot: Snapsho
     assert snapshot(arrival_share(group, 0.0, late, MERGING)) == pytest.approx(arrived(name), abs=0.12)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("stages", [1, 4, 16, 32])
 def test_who_has_waited_for_lines_of_its_own_is_joined_more_seldom(stages: int, snapshot: Snapshot) -> None:
     measured = arrived(f"table after {stages}", own=132 * 8 * stages)

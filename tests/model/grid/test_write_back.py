@@ -176,6 +176,7 @@ def written(
     return write_back(reads, writes, parts, evicted, total, gpu)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("uses", [2, 8, 32])
 @pytest.mark.parametrize("by_chance", [False, True])
 def test_sectors_shared_by_as_many_and_by_chance_are_told_apart(uses: int, by_chance: bool, snapshot: Snapshot) -> None:
@@ -201,6 +202,7 @@ def held_by(read: SectorFootprint) -> SectorFootprint:
 AGAIN = Path(__file__).parents[3] / "measurements" / "h200" / "l2_again.csv"
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("what", "mebibytes"),
     [

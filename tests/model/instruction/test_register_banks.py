@@ -22,6 +22,7 @@ FEW, MANY = 4, 12  # rounds: what surrounds them does not count
 ROWS = list(csv.DictReader((ROOT / "measurements/h200/register_banks.csv").open()))
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("row", ROWS, ids=[f"{row['pattern']} {row['warps']}" for row in ROWS])
 def test_an_instruction_takes_as_long_as_on_an_h200(row: dict[str, str], snapshot: Snapshot) -> None:
     kernel, times = wl.load(register_banks.cubin(row["pattern"]))["own"], []

@@ -42,6 +42,7 @@ def test_durations_of_the_validation_lists_are_as_near_as_their_event_times() ->
     assert inside > 0.9 * len(launches)
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("gpu", machines())
 def test_the_duration_is_the_event_time_without_what_events_add(gpu: str) -> None:
     speeds = machine(gpu).speeds

@@ -18,6 +18,7 @@ def cycles(number: int, total: int, scale: float = 1.0, what_if: tuple[str, ...]
     return cycles_of_all_blocks(1000.0, scale, history, chosen, what_if)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("scale", "expected"), [(1.0, 1000), (1 + ROUNDING / 2, 1000), (1.5, 1500), (0.5, 1000), (0.9, 1000)]
 )

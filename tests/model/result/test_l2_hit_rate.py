@@ -23,6 +23,7 @@ def measured(name: str) -> dict[str, str]:
         return next(row for row in csv.DictReader(file) if row["trial"] == name)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("name", "asked"),
     [
@@ -41,6 +42,7 @@ def test_lookups_and_misses_are_those_that_an_h200_counts(name: str, asked: L2Re
     assert snapshot(found.all - found.hits) == pytest.approx(missed, rel=0.05, abs=0.02 * found.all)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("kib", [1, 16, 64, 256])
 def test_short_launches_have_the_hit_rates_that_nsight_compute_tells(kib: int, snapshot: Snapshot) -> None:
     sectors = kib * 32

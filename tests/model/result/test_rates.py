@@ -61,6 +61,7 @@ def test_dram_throughput_of_the_published_predictions() -> None:
     assert sorted(found)[int(0.9 * len(found))] < 6.35
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(("name", "bits"), [("ccopy", 18), ("nccopy", 18), ("ccopy", 20), ("nccopy", 20)])
 def test_beside_an_h200(name: str, bits: int, snapshot: Snapshot) -> None:
     row = next(row for row in rows() if row["name"] == f"{name} 2^{bits}")

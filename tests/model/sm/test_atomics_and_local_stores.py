@@ -79,6 +79,7 @@ def test_stores_to_local_memory_go_on_to_l2(module: wl.Module, snapshot: Snapsho
     assert snapshot(run.predict("h200").time_us) == pytest.approx(measured, rel=0.25)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("words", "blocks", "threads"), [(1, 132, 32), (64, 132, 32), (64, 132, 128), (520, 132, 128), (520, 528, 256)]
 )
@@ -91,6 +92,7 @@ def test_few_units_work_where_all_come_to_the_same_place_at_the_same_time(
     assert snapshot(run.predict("h200").time_us) == pytest.approx(measured, rel=0.25)
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize(("words", "step"), [(1, 1), (2, 1), (4, 1), (8, 1), (32, 1), (16, 4), (32, 8), (32, 1056)])
 def test_a_multiprocessor_sends_atomics_in_pieces(module: wl.Module, words: int, step: int, snapshot: Snapshot) -> None:
     p = np.zeros(1 << 20, np.uint32)
@@ -106,6 +108,7 @@ def test_floats_wait_only_for_those_on_their_own_word(module: wl.Module, snapsho
     assert snapshot(run.predict("h200").time_us) == pytest.approx(measured, rel=0.25)
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize(("name", "size"), [("chosen", 4), ("chosen_long", 8)])
 @pytest.mark.parametrize("most", [1, 2, 5, 8, 20, 64, 1000])
 def test_a_record_says_how_many_lanes_of_an_atomic_meet(module: wl.Module, name: str, size: int, most: int) -> None:

@@ -39,6 +39,7 @@ def test_warps_with_more_to_do_are_spread_over_the_sub_partitions(name: str, sna
     assert snapshot(predicted(name).time_us) == pytest.approx(float(TIMES[name]["value"]), rel=0.05)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     "name",
     [

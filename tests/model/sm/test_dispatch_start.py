@@ -68,6 +68,7 @@ def test_one_unit_tells_a_multiprocessor_its_special_registers(snapshot: Snapsho
     assert snapshot(1980 * (many - one)) == pytest.approx(64 * (cycles[32] - cycles[1]), rel=0.1)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(("blocks", "threads"), [(132, 1024), (264, 1024), (1056, 256), (8448, 128)])
 def test_as_many_warps_are_active_in_launches_that_load_once(blocks: int, threads: int, snapshot: Snapshot) -> None:
     found, row = launched("in_1", blocks, threads)

@@ -20,6 +20,7 @@ CASES = [  # instructions of the loop, executed of every 128, warps of the SM
     (512, 128, 4), (2048, 128, 8), (4096, 128, 4), (4096, 128, 8), (12288, 128, 4), (12288, 128, 8), (12288, 128, 16),
     (512, 32, 4), (8192, 32, 4),
 ]  # fmt: skip
+QUICK = 4096  # instructions; those of 12,288 take 25 s
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +41,8 @@ def cycles(loops: ModuleType, size: int, executed: int, warps: int, gpu: Machine
     return (times[1] - times[0]) * gpu.boost_megahertz / (size * executed / 128 * warps / 4)
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.every(2)
+@pytest.mark.parametrize("case", [c if c[0] <= QUICK else pytest.param(c, marks=pytest.mark.long) for c in CASES])
 def test_loops_longer_than_a_cache_take_as_long_as_on_an_h200(loops: ModuleType, case: tuple[int, int, int]) -> None:
     with ROWS.open(encoding="utf-8") as file:
         (row,) = (

@@ -16,6 +16,7 @@ BESIDE = """extern "C" __global__ void beside(const float* x, float* sums, int n
 }"""
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("n", [0, 1, 2, 6])
 def test_an_atomic_is_a_miss(n: int) -> None:
     """As `embedding_backward` of the visitors: of one load and two atomics that reach as many sectors 43.8 % of the

@@ -29,6 +29,7 @@ def readings() -> list[tuple[int, int, int, float]]:
     return [(*(int(row[key]) for key in keys), int(row["sectors"]) / int(row["requests"])) for row in rows]
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize(("words", "apart", "turn", "sectors"), readings())
 def test_l1_counts_a_sector_for_each_lane_on_its_fullest_word(
     words: int, apart: int, turn: int, sectors: float, snapshot: Snapshot

@@ -37,6 +37,7 @@ def whole_sectors() -> dict[tuple[str, int, str, int], float]:
     return found
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize(("case", "percent"), whole_sectors().items(), ids=str)
 def test_a_store_hits_a_line_that_is_there_and_a_load_its_sector(
     case: tuple[str, int, str, int], percent: float
@@ -48,6 +49,7 @@ def test_a_store_hits_a_line_that_is_there_and_a_load_its_sector(
     assert run.predict("h200").metrics["l1tex__t_sector_hit_rate.pct"].value == pytest.approx(percent)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(("kibibytes", "percent"), [(160, 50.0), (200, 50.0), (216, 50.0), (320, 0.0)])
 def test_what_is_read_twice_is_found_again_if_the_lines_of_l1_hold_it(kibibytes: int, percent: float) -> None:
     """l1_share of 256 KB less a KB of shared memory are 222 KB; LRU keeps nothing of what is read in turn beyond."""

@@ -36,6 +36,7 @@ CASES = [(1, 1, 4, between) for between in (14, 20, 24, 26, 28, 32, 36, 44, 56)]
 CASES += [(132, 4, 8, between) for between in (0, 2, 4, 8)]
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize(("many", "warps", "own", "between"), CASES)
 def test_a_store_to_a_line_that_is_leaving_misses(
     many: int, warps: int, own: int, between: int, snapshot: Snapshot

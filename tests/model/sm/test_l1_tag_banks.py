@@ -41,6 +41,7 @@ def predicted(trial: Trial, rounds: int = 1) -> Any:
     return kernel.launch((trial.grid,), (trial.block,), *arguments, shared=trial.shared).predict("h200")
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize(
     "name",
     [
@@ -63,6 +64,7 @@ def test_a_walk_takes_as_long_as_on_an_h200(snapshot: Snapshot) -> None:
     assert snapshot(predicted(TRIALS[name]).time_us) == pytest.approx(float(READ[name]["value"]), rel=0.06)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("parameter", "near"),
     [

@@ -28,6 +28,7 @@ def kept(
     return float(np.mean(found))
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(("lines", "halves", "least", "most"), [
     (LINES // 2, 1, 0.99, 1), (LINES * 2, 1, 0, 0.02), (LINES // 2, 2, 0.98, 1), (LINES * 4 // 5, 1, 0.5, 0.9),
 ])  # fmt: skip

@@ -17,6 +17,7 @@ SOURCE = """extern "C" __global__ void product(double* d, unsigned* w) {
 WORDS, LONGS = '"r"(a), "r"(b)', '"d"(x), "d"(y)'
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize(
     ("kind", "operands", "cycles"),
     [

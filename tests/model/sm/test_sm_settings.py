@@ -11,6 +11,7 @@ from warplens.machine import machine
 from warplens.model.sm.sm_settings import _l2
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(("share", "hot"), [(0.01, True), (0.99, True), (1.01, False), (4.0, False)])
 def test_what_fits_into_the_hot_part_of_l2_is_read_at_its_rate(share: float, hot: bool) -> None:
     h200 = machine("h200")

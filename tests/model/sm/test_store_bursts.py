@@ -22,6 +22,7 @@ def measured(what: str, parameter: str) -> float:
     return float(row["value"])
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("kib", [1024, 4096, 8192])
 @pytest.mark.parametrize(("name", "arrays"), [("burst_copy_1", 2), ("burst_sum", 3)])
 def test_what_is_stored_waits_for_what_was_asked_for_before(
