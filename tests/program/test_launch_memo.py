@@ -164,3 +164,14 @@ def test_much_memory_is_hashed_only_where_a_sample_was_seen_before(
     memo.changed(X), memo.changed(Y)
     assert launched(memo, memory, 24) == "executed"
     assert memory.blocks[Y].data[70] == 10
+
+
+def test_what_lies_behind_the_end_of_a_filled_block_counts(memory: arena.Arena) -> None:
+    memo = LaunchMemo(memory)
+    memo._touched["key",] = Touched(frozenset({X}), frozenset())
+    memo.filled(X, 4096, 7, 4)
+    filled = memo.before(("key",))
+    memory.blocks[X].data[4097] = 5  # by a kernel that runs over the end
+    memo.changed(X)
+    memo.filled(X, 4096, 7, 4)
+    assert memo.before(("key",)) != filled

@@ -76,9 +76,10 @@ class LaunchMemo:
         self._digests.pop(block, None)
 
     def filled(self, block: int, size: int, value: int, element: int) -> None:
-        """A block has one value throughout: that is known without hashing it, but for what lies behind its end."""
-        if self.arena.blocks[block].size == size:
-            self._digests[block] = f"{value:x} {element}".encode()
+        """A block has one value throughout: that is known without hashing it; what lies behind its end is kept."""
+        if self.arena.sizes[block] == size:
+            behind = self.arena.blocks[block].data[size:].tobytes()
+            self._digests[block] = f"{size} {value:x} {element} ".encode() + behind
 
     def may_remember(self, touched: Touched) -> bool:
         """Memory that the host may write without a call is left out."""
