@@ -116,12 +116,12 @@ def test_a_fill_is_known_without_hashing_but_for_a_partly_filled_block(memory: a
     assert memo.before(("key",)) == hashed
 
 
-def outcome(capfd: pytest.CaptureFixture[str], folder: Path, memo: bool) -> tuple[str, list[dict[str, Any]]]:
+def outcome(capfd: pytest.CaptureFixture[str], folder: Path, **wishes: Any) -> tuple[str, list[dict[str, Any]]]:
     """What the program printed, and its kernels."""
     capfd.readouterr()
     place = folder / "run.json"
     command = [sys.executable, str(PROGRAMS / "repeats.py")]
-    assert run_program(command, "h200", ProgramOutput(json=str(place)), memo=memo) == 0
+    assert run_program(command, "h200", ProgramOutput(json=str(place)), **wishes) == 0
     return capfd.readouterr().out, json.loads(place.read_text())["kernels"]
 
 
@@ -138,3 +138,40 @@ def test_results_and_counts_are_those_of_executing_each_launch(
     for one, other in zip(kernels, repeated, strict=True):
         assert one["time_us"] == pytest.approx(other["time_us"])
         assert all(one[key] == other[key] for key in ("kernel", "launch", "launches", "metrics"))
+
+
+def test_much_memory_is_hashed_only_where_a_sample_was_seen_before(
+    memory: arena.Arena, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(launch_memo, "LARGE", 4096)
+    monkeypatch.setattr(launch_memo, "SAMPLES", 4)
+    memo = LaunchMemo(memory)
+    hashed: list[int] = []
+    real = memo._digest
+    monkeypatch.setattr(memo, "_digest", lambda block: (hashed.append(block), real(block))[1])
+
+    def round_of(x: int, number: int) -> str:
+        set_to(memo, memory, X, x)
+        set_to(memo, memory, Y, 1)
+        return launched(memo, memory, number)
+
+    assert {round_of(n, n) for n in range(10, 20)} == {"executed"}
+    assert not hashed
+    assert [round_of(15, n) for n in range(20, 23)] == ["executed", "repeated", "repeated"]
+    assert (memory.blocks[Y].data == 16).all()
+    memory.blocks[X].data[70] = 9  # outside of the sample
+    memory.blocks[Y].data[:] = 1
+    memo.changed(X), memo.changed(Y)
+    assert launched(memo, memory, 24) == "executed"
+    assert memory.blocks[Y].data[70] == 10
+
+
+def test_what_lies_behind_the_end_of_a_filled_block_counts(memory: arena.Arena) -> None:
+    memo = LaunchMemo(memory)
+    memo._touched["key",] = Touched(frozenset({X}), frozenset())
+    memo.filled(X, 4096, 7, 4)
+    filled = memo.before(("key",))
+    memory.blocks[X].data[4097] = 5  # by a kernel that runs over the end
+    memo.changed(X)
+    memo.filled(X, 4096, 7, 4)
+    assert memo.before(("key",)) != filled

@@ -16,7 +16,11 @@ PROGRAM = [("app::add<float>", SMALL), ("app::add<float>", LARGE), ("scale", SMA
 
 def selected(selection: LaunchSelection, launches: Sequence[tuple[str, Launch]] = PROGRAM) -> list[int]:
     selector = LaunchSelector(selection)
-    found = [n for n, launch in enumerate(launches) if selector.select(*launch)]
+    found = []
+    for number, launch in enumerate(launches):
+        expected = selector.selects(*launch)
+        assert selector.select(*launch) == expected
+        found += [number] * expected
     assert selector.selected == len(found)
     return found
 

@@ -27,11 +27,12 @@ REPORT = (
 SELECTION = (
     click.option(
         "--kernel-name", "-k", default="", metavar="NAME|regex:EXPR",
-        help="Count launches of these kernels; all are executed and timed.",
+        help="Count launches of these kernels.",
     ),
     click.option(
         "--launches", default="first", metavar="first|all|every:N", show_default=True,
-        help="Count the first launch of each kernel and shape, all, or every N-th.",
+        help="Count the first launch of each kernel and shape, all, or every N-th.  The others are executed without "
+        "counters, which takes less time, and last as long as a counted one, in proportion to their instructions.",
     ),
     click.option("--launch-skip", "-s", type=click.IntRange(0), default=0, metavar="N", help="Skip the first N."),
     click.option("--launch-count", "-c", type=click.IntRange(1), metavar="N", help="Count N launches at most."),

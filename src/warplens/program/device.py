@@ -30,7 +30,7 @@ from warplens.program.protocol import (
     Status,
 )  # fmt: skip
 from warplens.program.saved_launch import SaveRequest, save
-from warplens.program.time_prediction import MOST, TimePredictor
+from warplens.program.time_prediction import MOST, MOST_GRIDS, TimePredictor
 from warplens.report.program_view import SavedFile
 from warplens.run import Run
 
@@ -179,7 +179,10 @@ class Device:
         key = configuration, message.parameters
         wanted = [save for save in self.saves if save.next(function.name)]
         before = self.memo.before(key)
-        repeated = None if wanted else self.memo.repeat(key, before)
+        selector = self.log.selector
+        selected = selector.selects(function.name, launch)
+        executes = wanted or (selected and not selector.all)  # the counters of an earlier one may not be known
+        repeated = None if executes else self.memo.repeat(key, before)
         if repeated is not None:
             self.log.repeated(self.process, repeated.number)
             return Status.SUCCESS, self._answers[repeated.number] + _list(repeated.touched)
@@ -190,7 +193,10 @@ class Device:
                 kernel.kernel, kernel.program, launch, message.parameters, memory, banks, self.gpu.multiprocessors,
                 self.budget,
             )  # fmt: skip
-            counted = execute(request, threads=available_threads(), checks=self.log.check.kernel_checks)
+            counts = selected or self.log.check.on or self.predictor.wants_counters(configuration)
+            counted = execute(
+                request, threads=available_threads(), checks=self.log.check.kernel_checks, counted=counts
+            )  # fmt: skip
         except (KernelFault, UnsupportedInstruction, CubinError) as error:
             self.log.view.running = ""
             if isinstance(error, KernelFault):
@@ -206,15 +212,19 @@ class Device:
         self.log.check.launched(function.name, counted.hazards)
         self.log.check.read_unwritten(function.name, self.arena, touched)
         self.log.view.running = f"predicting the time of {function.name}"
-        time = self.predictor.time(run, configuration)
+        time = self.predictor.time(run, configuration, selected)
         self.log.view.running = ""
-        if time.in_proportion:
-            self.log.note(f"{function.name}: launches beyond {MOST} different ones last in proportion to instructions")
+        if time.in_proportion and selected:
+            self.log.note(
+                f"{function.name}: launches beyond {MOST} different ones, and similar grids beyond {MOST_GRIDS}, last "
+                "in proportion to instructions"
+            )
         memory.release()
         number = self.log.launched(self.process, function.name, run, time)
         pure = not kernel.kernel.externs and self.memo.may_remember(touched)
         self.memo.learn(key, before if pure else None, touched, number)
-        repeatable = pure and touched.idempotent and not self._to_be_saved(function.name)
+        needed = self._to_be_saved(function.name) or (not counts and selector.may_select(function.name, launch))
+        repeatable = pure and touched.idempotent and not needed
         head = LAUNCHED.pack(round(time.time_us * 1000), configuration.share, 0, number, repeatable, len(touched.all))
         if pure:
             self._answers[number] = head

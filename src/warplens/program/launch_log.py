@@ -62,9 +62,10 @@ class LaunchLog:
             group = self._groups[kernel, launch] = LaunchGroup(kernel, launch, limit=time.limit)
             self.view.groups.append(group)
         group.executed += 1
+        group.uncounted += not run.counted.counted
         metrics: Mapping[str, Metric] = {}
         view = None
-        if self.selector.may_select(kernel, launch):
+        if run.counted.counted and self.selector.may_select(kernel, launch):
             metrics = {**run.metrics, **time.metrics}
             if group.first is None:
                 view = self._view(run, time, process)

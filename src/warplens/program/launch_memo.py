@@ -2,11 +2,15 @@
 
 A kernel is a function of what it reads.  What it touches is known after it has run, so the second launch with the same
 parameters is executed too, with digests of these blocks before and copies after; the third finds them.
+
+Where that is much memory, it is not hashed before a sample of it has been seen twice: most launches on much memory
+move its state on, and hashing takes as long as executing them.
 """
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +22,9 @@ Key = tuple[object, ...]
 Digests = dict[int, bytes]
 MOST_KEPT = 1 << 27  # bytes of copies
 MOST_KEYS = 1 << 16  # launches with other parameters, some 500 bytes each
+LARGE = 1 << 22  # bytes to hash, from which on a sample is taken first: a hundredth of a second
+SAMPLES, SAMPLE_BYTES = 256, 64  # of each block: evenly spread pieces
+MOST_SAMPLES = 64  # launches of a key with other samples, until it is taken for one whose state moves on
 PATIENCE = 6  # launches of a key without a repeat, until it is taken for one whose state moves on
 
 
@@ -61,6 +68,7 @@ class LaunchMemo:
         self._touched: dict[Key, Touched] = {}
         self._kept: dict[Key, list[Remembered]] = {}
         self._missed: dict[Key, int] = {}
+        self._samples: dict[Key, set[bytes]] = {}
         self._size = 0
 
     def changed(self, block: int) -> None:
@@ -68,9 +76,10 @@ class LaunchMemo:
         self._digests.pop(block, None)
 
     def filled(self, block: int, size: int, value: int, element: int) -> None:
-        """A block has one value throughout: that is known without hashing it, but for what lies behind its end."""
-        if self.arena.blocks[block].size == size:
-            self._digests[block] = f"{value:x} {element}".encode()
+        """A block has one value throughout: that is known without hashing it; what lies behind its end is kept."""
+        if self.arena.sizes[block] == size:
+            behind = self.arena.blocks[block].data[size:].tobytes()
+            self._digests[block] = f"{size} {value:x} {element} ".encode() + behind
 
     def may_remember(self, touched: Touched) -> bool:
         """Memory that the host may write without a call is left out."""
@@ -81,7 +90,26 @@ class LaunchMemo:
         touched = self._touched.get(key)
         if touched is None or self._missed.get(key, 0) > PATIENCE or not self.may_remember(touched):
             return None
+        unknown = [block for block in sorted(touched.all) if block not in self._digests]
+        if sum(self.arena.blocks[block].size for block in unknown) > LARGE and self._is_new(key, unknown):
+            return None
         return {block: self._digest(block) for block in touched.all}
+
+    def _is_new(self, key: Key, blocks: Iterable[int]) -> bool:
+        """Whether no launch with this key has begun with a sample like that of these blocks."""
+        seen = self._samples.setdefault(key, set())
+        if len(seen) >= MOST_SAMPLES:
+            return True
+        digest = hashlib.blake2b(digest_size=16)
+        for block in blocks:
+            data = self.arena.blocks[block].data
+            step = max(data.size // SAMPLES, SAMPLE_BYTES)
+            pieces = data[: data.size // step * step].reshape(-1, step)[:, :SAMPLE_BYTES]
+            digest.update(np.ascontiguousarray(pieces).data)
+        sample = digest.digest()
+        new = sample not in seen
+        seen.add(sample)
+        return new
 
     def repeat(self, key: Key, before: Digests | None) -> Remembered | None:
         """Puts the results of an earlier launch in their places, if there is one that began like this."""
@@ -105,6 +133,7 @@ class LaunchMemo:
         if len(self._touched) >= MOST_KEYS:
             self._touched.clear()
             self._missed.clear()
+            self._samples.clear()
         self._touched[key] = touched
         if before is None or not touched.all <= before.keys():
             return

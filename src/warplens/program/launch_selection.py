@@ -55,19 +55,30 @@ class LaunchSelector:
         self._passed = 0  # launches that match
         self._seen: Counter[tuple[str, Launch]] = Counter()
 
-    def select(self, kernel: str, launch: Launch) -> bool:
-        """Whether the next launch is counted."""
-        if not self._matches(kernel):
+    @property
+    def all(self) -> bool:
+        """Whether all launches are counted."""
+        return self.selection == LaunchSelection(every=1)
+
+    def selects(self, kernel: str, launch: Launch) -> bool:
+        """Whether the next launch is counted, if it is this one."""
+        if not self._in_range or not self._matches(kernel):
             return False
-        place = self._passed - self.selection.skip
-        self._passed += 1
-        if place < 0 or self.selected == self.selection.count:
-            return False
-        self._seen[kernel, launch] += 1
         every = self.selection.every
-        chosen = place % every == 0 if every else self._seen[kernel, launch] == 1
-        self.selected += chosen
+        return (self._passed - self.selection.skip) % every == 0 if every else not self._seen[kernel, launch]
+
+    def select(self, kernel: str, launch: Launch) -> bool:
+        """The same, for the launch that has been made."""
+        chosen = self.selects(kernel, launch)
+        if self._matches(kernel):
+            self._seen[kernel, launch] += self._in_range
+            self._passed += 1
+            self.selected += chosen
         return chosen
+
+    @property
+    def _in_range(self) -> bool:
+        return self._passed >= self.selection.skip and self.selected != self.selection.count
 
     def may_select(self, kernel: str, launch: Launch) -> bool:
         """Whether one of the next launches of this kernel and configuration can be counted."""

@@ -23,6 +23,8 @@ class LaunchGroup:
     """Launch group: the launches of one kernel in one shape.
 
     executed   launches that were executed; the others repeated one of these exactly
+    uncounted  launches that were executed without counters: their time is that of a counted one, in proportion to
+               their instructions
     time_us    predicted, of all together, with the interval low_us..high_us
     limit      what the time of the first launch is made of, or why it is not predicted
     first      the first of them that was counted, if any was
@@ -33,6 +35,7 @@ class LaunchGroup:
     launch: Launch
     launches: int = 0
     executed: int = 0
+    uncounted: int = 0
     unpredicted: int = 0
     time_us: float = 0.0
     low_us: float = 0.0
@@ -123,6 +126,11 @@ class ProgramView:
     @property
     def launches(self) -> int:
         return sum(group.launches for group in self.groups)
+
+    @property
+    def uncounted(self) -> int:
+        """Launches executed without counters."""
+        return sum(group.uncounted for group in self.groups)
 
     @property
     def failed_check(self) -> bool:

@@ -169,8 +169,8 @@ def _begin(
     far = pattern.distance
     runtime_rows = pattern.kind == "tile" and not isinstance(far, int)
     misaligned = b.or_(first, far) if runtime_rows else first
-    counted_here = pattern.kind == "row" and space == "global"
-    aligned = size if counted_here else pattern.aligned
+    counted_here = site.counted and pattern.kind == "row" and space == "global"
+    aligned = size if counted_here or (space == "global" and not site.counted) else pattern.aligned
     if aligned > 1:
         low = b.and_(misaligned, llvm.IRConstant(kind, aligned - 1))
         checks.append(b.icmp_signed("==", low, llvm.IRConstant(kind, 0)))
@@ -337,6 +337,8 @@ def _starts_row(
 
 
 def _count_row(routines: AccessRoutines, site: AccessSite, space: Space, first: llvm.Value, size: int) -> None:
+    if not site.counted:
+        return
     if space == "global":
         site.b.call(routines.count_row(size), [site.counters, first])
         return

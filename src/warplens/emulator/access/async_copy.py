@@ -43,7 +43,8 @@ def copy_routine(routines: AccessRoutines, size: int, fills: bool, bypasses: boo
     none = llvm.IRConstant(I64, 0)
     deltas = check_bounds(routines.count, reading, "global", source, size, Touch.READ, none)
     check_bounds(routines.count, site, "shared", to, size, Touch.WRITE, none)
-    sectors = _count(routines, site, reading, source, to, size, fills, bypasses)
+    counted = site.counted
+    sectors = _count(routines, site, reading, source, to, size, fills, bypasses) if counted else i32(0)
     _move(site, reading, reading.pointers("global", source, deltas), to, size, missing, lowest=bypasses)
     b.ret(b.zext(sectors, I64))
     return made
@@ -59,18 +60,20 @@ def _move(
     lowest: bool,
 ) -> None:
     """Moves the data; of lanes on the same place the lowest or the highest wins."""
-    from warplens.emulator.access.gather_scatter import gathered, masked_scatter
+    from warplens.emulator.access.gather_scatter import gathered, scatter_words
 
     b = site.b
     lanes, active = (b.bitcast(s.mask, vector(I1)) for s in (reading, site))
     places = site.pointers("shared", to)
     nothing = llvm.IRConstant(V32, None)
+    words = []
     for k in range(size // 4):
         word = gathered(b, further(b, pointers, "global", k), lanes, I32, site.env)
         word = b.select(lanes, word, nothing)
         if missing is not None:
             word = b.and_(word, _remaining_bits(b, missing, size - 4 * k))
-        masked_scatter(b, word, further(b, places, "shared", k), active, lowest)
+        words.append(word)
+    scatter_words(site, "shared", words, places, active, lowest)
 
 
 def _remaining_bits(b: llvm.IRBuilder, missing: llvm.Value, remaining: int) -> llvm.Value:

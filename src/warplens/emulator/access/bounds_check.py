@@ -30,13 +30,8 @@ def checked_pointers(
 ) -> llvm.Value:
     """Host pointers of the lanes, after check and count; the routine returns `idle` on a fault."""
     deltas = check_bounds(count, site, space, address, size, touch, idle)
-    site.add(REQUESTS, i64(1))
-    if space == "shared":
-        _count_shared(count, site, address, size, how)
-    elif space == "local":
-        _count_local(count, site, address, size)
-    else:
-        _count_global(count, site, address, size)
+    if site.counted:
+        _count(count, site, space, address, size, how)
     return site.pointers(space, address, deltas)
 
 
@@ -91,6 +86,18 @@ def _suspects(site: AccessSite, space: Space, address: llvm.Value, size: int) ->
 
 
 # Counts
+
+
+def _count(
+    count: CoalescingClassifier, site: AccessSite, space: Space, address: llvm.Value, size: int, how: Access
+) -> None:
+    site.add(REQUESTS, i64(1))
+    if space == "shared":
+        _count_shared(count, site, address, size, how)
+    elif space == "local":
+        _count_local(count, site, address, size)
+    else:
+        _count_global(count, site, address, size)
 
 
 def _count_global(count: CoalescingClassifier, site: AccessSite, address: llvm.Value, size: int) -> None:

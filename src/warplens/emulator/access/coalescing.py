@@ -1,8 +1,9 @@
 """Coalescing: counts sectors, lines and wavefronts of one warp-wide access.
 
-Closed forms for common patterns; the rest visits each distinct place once.  The rules are NVIDIA's (Kernel Profiling
-Guide, "Memory Tables"): a sector is 32 aligned bytes, a line 128; a shared-memory wavefront serves one 4-byte word of
-each of 32 banks, lanes on the same word share it, 8- and 16-byte lanes are served by half and quarter warps.
+Closed forms for common patterns; other addresses are sorted, or each distinct place is visited once.  The rules are
+NVIDIA's (Kernel Profiling Guide, "Memory Tables"): a sector is 32 aligned bytes, a line 128; a shared-memory wavefront
+serves one 4-byte word of each of 32 banks, lanes on the same word share it, 8- and 16-byte lanes are served by half and
+quarter warps.
 """
 
 from __future__ import annotations
@@ -41,17 +42,20 @@ class CoalescingClassifier:
         falls = b.bitcast(b.icmp_unsigned("<", values, left), I32)
         rising = b.and_(b.icmp_signed("==", falls, i32(0)), b.icmp_signed("==", mask, i32(-1)))
         with code.when(rising):
-            changes = code.popcount(b.bitcast(b.icmp_signed("!=", values, left), I32))
-            b.ret(b.add(changes, i32(1)))
+            b.ret(b.add(self._changes(code, values), i32(1)))
         with code.when(b.icmp_signed("==", mask, i32(0)), likely=False):
             b.ret(i32(0))
         low, high = self._range(code, values, mask)
         with code.when(b.icmp_unsigned("<", b.sub(high, low), i32(32))):
             b.ret(self._in_window(code, values, mask, low))
-        count = code.variable(I32, i32(0))
-        self.each_distinct(code, values, mask, lambda place, lanes: code.bump(count, 1, I32))
-        b.ret(b.load(count, typ=I32))
+        rising = _sorted(code, b.select(b.bitcast(mask, vector(I1)), values, LlvmEmitter(b).splat(low)))
+        b.ret(b.add(self._changes(code, rising), i32(1)))
         return made
+
+    def _changes(self, code: StructuredBuilder, values: llvm.Value) -> llvm.Value:
+        """How many lanes hold another value than the lane before."""
+        left = code.b.shuffle_vector(values, undefined(V32), llvm.IRConstant(V32, PREVIOUS))
+        return code.popcount(code.b.bitcast(code.b.icmp_signed("!=", values, left), I32))
 
     def _range(self, code: StructuredBuilder, values: llvm.Value, mask: llvm.Value) -> tuple[llvm.Value, llvm.Value]:
         """The smallest and the largest value of the lanes."""
@@ -233,3 +237,20 @@ class CoalescingClassifier:
 
         self.each_distinct(code, bank, mask, visit)
         return b.load(most, typ=I32)
+
+
+def _sorted(code: StructuredBuilder, values: llvm.Value) -> llvm.Value:
+    """The 32 values in rising order, by a bitonic network: a third of the time of visiting as many different ones."""
+    b = code.b
+    size = 2
+    while size <= LANES:
+        step = size // 2
+        while step:
+            order = [lane ^ step for lane in range(LANES)]
+            other = b.shuffle_vector(values, undefined(V32), llvm.IRConstant(V32, order))
+            least, most = (code.intrinsic(name, values, other, result=V32) for name in ("umin", "umax"))
+            low = [(lane & step == 0) == (lane & size == 0) for lane in range(LANES)]
+            values = b.select(llvm.IRConstant(vector(I1), low), least, most)
+            step //= 2
+        size *= 2
+    return values

@@ -8,7 +8,7 @@ from warplens import llvm
 from warplens.emulator.access import half_warp
 from warplens.emulator.access.bounds_check import checked_pointers
 from warplens.emulator.access.coalescing import Access, CoalescingClassifier
-from warplens.emulator.access.site import V32, AccessSite, AddressWindows, deinterleaved, further, iota
+from warplens.emulator.access.site import V32, AccessSite, AddressWindows, deinterleaved, further, interleaved, iota
 from warplens.emulator.codegen.emitter import LlvmEmitter
 from warplens.emulator.codegen.structured_builder import function, i32, i64
 from warplens.emulator.codegen.vector_types import I1, I8, I16, I32, I64, LANES, PTR, intrinsic, undefined, vector
@@ -17,14 +17,15 @@ from warplens.emulator.state.structs import Touch
 from warplens.isa.dsl.warp_interface import Space
 
 EVERY = i32(-1)
+PAIRS = llvm.VectorType(I32, 2 * LANES)
 
 
 class AccessRoutines:
     """Access routines of one module, each emitted on first use."""
 
-    def __init__(self, module: llvm.IRModule, windows: AddressWindows) -> None:
+    def __init__(self, module: llvm.IRModule, windows: AddressWindows, counted: bool = True) -> None:
         self.module = module
-        self.windows = windows
+        self.windows, self.counted = windows, counted
         self.count = CoalescingClassifier(module)
 
     def begin(
@@ -34,7 +35,7 @@ class AccessRoutines:
         address = vector(I64 if space == "global" else I32)
         made, code = function(self.module, name, result, [PTR, PTR, PTR, I32, PTR, address, I32, *extra])
         env, block, warp, index, counters, addresses, mask, *data = made.args
-        site = AccessSite(code, self.windows, env, block, warp, index, counters, mask)
+        site = AccessSite(code, self.windows, env, block, warp, index, counters, mask, counted=self.counted)
         with code.when(code.b.icmp_signed("==", mask, i32(0))):
             return_value(code.b, nothing(result))
         return made, site, addresses, data
@@ -92,7 +93,8 @@ class AccessRoutines:
         address = I64 if space == "global" else I32
         made, code = function(self.module, name, result, [PTR, PTR, PTR, I32, PTR, address, I32, *extra])
         env, block, warp, index, counters, first, mask, *data = made.args
-        return made, AccessSite(code, self.windows, env, block, warp, index, counters, mask), first, data
+        site = AccessSite(code, self.windows, env, block, warp, index, counters, mask, counted=self.counted)
+        return made, site, first, data
 
     def _row_at(self, site: AccessSite, space: Space, first: llvm.Value) -> llvm.Value:
         """Where the row begins; that may be before the start of memory, where no lane reads."""
@@ -105,20 +107,22 @@ class AccessRoutines:
         return site.b.add(LlvmEmitter(site.b).splat(first), iota(4, first.type))
 
     def _few(self, site: AccessSite, space: Space, first: llvm.Value) -> llvm.Value:
-        """Whether the active lanes of a row of words are in bounds and easily counted; then they are."""
+        """Whether the active lanes of a row of words are in bounds and easily counted; then they are counted."""
         b, code, kind = site.b, site.code, first.type
         low, high = code.lowest(site.mask), b.sub(i32(31), code.intrinsic("ctlz", site.mask, llvm.IRConstant(I1, 0)))
         ends = []
         for lane in (low, high):
             step = b.shl(lane, i32(2))
             ends.append(b.add(first, b.zext(step, I64) if kind == I64 else step))
-        aligned = 128 if space == "global" else 4
+        aligned = 128 if space == "global" and site.counted else 4
         checks = [
             code.nonzero(site.mask),
             b.icmp_signed("==", b.and_(first, llvm.IRConstant(kind, aligned - 1)), llvm.IRConstant(kind, 0)),
             *(site.inside(space, end, 4) for end in ends),
         ]
         fine = half_warp.all_of(b, checks)
+        if not site.counted:
+            return fine
         with code.when(fine):
             count = b.zext(code.popcount(site.mask), I64)
             site.add(REQUESTS, i64(1))
@@ -148,9 +152,7 @@ class AccessRoutines:
         parts = [EVERY] if how == "store" else [i32(0xFF << 8 * matrix) for matrix in range(4)]
         for part in parts:
             lanes = site.b.bitcast(site.b.and_(site.mask, part), vector(I1))
-            for k, word in enumerate(data):
-                where = pointers if k == 0 else further(site.b, pointers, space, k)
-                masked_scatter(site.b, narrow(site.b, word, size), where, lanes)
+            scatter_words(site, space, [narrow(site.b, word, size) for word in data], pointers, lanes)
         site.b.ret_void()
         return made
 
@@ -196,6 +198,8 @@ class AccessRoutines:
         self, site: AccessSite, space: Space, pattern: half_warp.HalfWarpPattern, single: llvm.Value
     ) -> None:
         b, code, size = site.b, site.code, pattern.size
+        if not site.counted:
+            return
         site.add(REQUESTS, i64(1))
         different = half_warp.count_units(code, pattern, size.bit_length() - 1)
         if space == "shared":
@@ -256,11 +260,14 @@ def widened(b: llvm.IRBuilder, value: llvm.Value, signed: bool) -> llvm.Value:
 def gathered_words(site: AccessSite, space: Space, pointers: llvm.Value, size: int, signed: bool) -> list[llvm.Value]:
     b = site.b
     lanes = b.bitcast(site.mask, vector(I1))
+    words = max(size // 4, 1)
+    if words > 1 and space != "local":  # two words at a time
+        pairs = (gathered(b, further(b, pointers, space, k), lanes, I64, site.env) for k in range(0, words, 2))
+        return [word for pair in pairs for word in deinterleaved(b, b.bitcast(pair, PAIRS), LANES)]
     kind = {1: I8, 2: I16}.get(size, I32)
     values = []
-    for k in range(max(size // 4, 1)):
-        where = pointers if k == 0 else further(b, pointers, space, k)
-        got = gathered(b, where, lanes, kind, site.env)
+    for k in range(words):
+        got = gathered(b, further(b, pointers, space, k), lanes, kind, site.env)
         values.append(got if kind is I32 else widened(b, got, signed))
     return values
 
@@ -281,22 +288,29 @@ def gathered(
     return values
 
 
-def masked_scatter(
-    b: llvm.IRBuilder, value: llvm.Value, pointers: llvm.Value, lanes: llvm.Value, lowest: bool = True
-) -> None:
-    # Of lanes on the same place the lowest wins, as on an H200 (measurements/h200/access_patterns.csv); LLVM's
-    # scatter lets the last one win.
-    if lowest:
-        value, pointers, lanes = (_reversed(b, v) for v in (value, pointers, lanes))
-    width = value.type.element.width
-    name = f"llvm.masked.scatter.v{LANES}i{width}.v{LANES}p0"
-    types = [value.type, pointers.type, I32, lanes.type]
-    b.call(intrinsic(b.module, name, llvm.VoidType(), types), [value, pointers, i32(width // 8), lanes])
+def scatter_words(
+    site: AccessSite, space: Space, words: Sequence[llvm.Value], pointers: llvm.Value, lanes: llvm.Value,
+    lowest: bool = True,
+) -> None:  # fmt: skip
+    """Stores of each lane's words; of lanes on the same place the lowest wins, as on an H200
+    (measurements/h200/access_patterns.csv), or the highest."""
+    b = site.b
+    if len(words) > 1 and space != "local":  # two words at a time
+        pairs = zip(words[::2], words[1::2], strict=True)
+        words = [b.bitcast(interleaved(b, pair), vector(I64)) for pair in pairs]
+    step = 2 if words[0].type.element == I64 else 1
+    nowhere = LlvmEmitter(b).splat(site.code.variable(I64))
+    for k, word in enumerate(words):
+        _scatter(b, word, b.select(lanes, further(b, pointers, space, step * k), nowhere), lowest)
 
 
-def _reversed(b: llvm.IRBuilder, value: llvm.Value) -> llvm.Value:
-    order = llvm.IRConstant(V32, list(range(LANES))[::-1])
-    return b.shuffle_vector(value, undefined(value.type), order)
+def _scatter(b: llvm.IRBuilder, value: llvm.Value, pointers: llvm.Value, lowest: bool) -> None:
+    """One store a lane.  LLVM's masked scatter branches for each lane, which takes three times as long where the
+    active lanes are not foreseen."""
+    kind = value.type.element
+    for lane in reversed(range(LANES)) if lowest else range(LANES):
+        place = b.extract_element(pointers, i32(lane))
+        b.store(b.extract_element(value, i32(lane)), place, align=kind.width // 8)
 
 
 def _every_second(site: AccessSite, space: Space, first: llvm.Value) -> llvm.Value:

@@ -37,10 +37,13 @@ class RuntimeLibrary:
     """Routines in machine code of this host, each an object file of its own that is compiled on the first call.
 
     version   names what the code depends on besides the windows;  compiled: what a module's text becomes, with_calls()
+    counted   whether they count accesses
     """
 
-    def __init__(self, windows: AddressWindows, version: str, compiled: Callable[[str], bytes]) -> None:
-        self.windows, self.version, self.compiled = windows, version, compiled
+    def __init__(
+        self, windows: AddressWindows, version: str, compiled: Callable[[str], bytes], counted: bool = True
+    ) -> None:
+        self.windows, self.version, self.compiled, self.counted = windows, version, compiled, counted
         self._parts: dict[str, bytes] = {}
 
     @cached_property
@@ -67,7 +70,7 @@ class RuntimeLibrary:
         return self._parts[name]
 
     def _key(self, *what: str) -> str:
-        return disk.key("library", self.version, str(self.windows), *what)
+        return disk.key("library", self.version, str(self.windows), str(self.counted), *what)
 
     def _listed(self) -> bytes:
         made = (f for f in self._module.functions if not f.is_declaration)
@@ -76,7 +79,7 @@ class RuntimeLibrary:
 
     @cached_property
     def _module(self) -> llvm.IRModule:
-        return library_module(self.windows)
+        return library_module(self.windows, self.counted)
 
 
 CALL = re.compile(r'call [^@\n]*@"(\w+)"')
@@ -94,10 +97,10 @@ def calls_of(data: bytes) -> tuple[frozenset[str], bytes]:
     return frozenset(data[8:end].decode().split()), data[end:]
 
 
-def library_module(windows: AddressWindows) -> llvm.IRModule:
+def library_module(windows: AddressWindows, counted: bool = True) -> llvm.IRModule:
     """Loads and stores of every width in any pattern, and what they call."""
     module = llvm.IRModule(name="library")
-    routines = AccessRoutines(module, windows)
+    routines = AccessRoutines(module, windows, counted)
     spaces: tuple[Space, ...] = ("global", "shared", "local")
     for space in spaces:
         for size in (1, 2, 4, 8, 16):
@@ -105,7 +108,7 @@ def library_module(windows: AddressWindows) -> llvm.IRModule:
             routines.scatter(space, size)
             if size < 4:
                 routines.gather(space, size, True)
-    for size in (1, 2, 4, 8, 16):
+    for size in (1, 2, 4, 8, 16) if counted else ():
         routines.count_row(size)
     for space in ("global", "shared"):
         routines.gather_row(space)

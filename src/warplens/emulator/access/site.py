@@ -39,6 +39,7 @@ class AccessSite:
     usual     the form to count there, or None
     guarded   whether there may be no active lane
     together  whether all lanes of the split are active, or none
+    counted   whether the access is counted
     """
 
     code: StructuredBuilder
@@ -54,6 +55,7 @@ class AccessSite:
     usual: Callable[[Pattern | None], Pattern | None] = lambda pattern: None
     guarded: bool = True
     together: bool = False
+    counted: bool = True
 
     @property
     def e(self) -> LlvmEmitter:
@@ -65,16 +67,18 @@ class AccessSite:
 
     def add(self, column: int, by: llvm.Value) -> None:
         """Adds to a counter of the instruction."""
-        self.code.bump(self.code.at(self.counters, 8 * column), by)
+        if self.counted:
+            self.code.bump(self.code.at(self.counters, 8 * column), by)
 
     def common(self) -> list[llvm.Value]:
         """The leading arguments of every access routine."""
         return [self.env, self.block, self.warp, self.index, self.counters]
 
-    def hit(self) -> None:
-        """Counts one execution in the usual form."""
+    def hit(self, by: llvm.Value | int = 1) -> None:
+        """Counts executions in the usual form."""
         assert self.hits is not None
-        self.code.bump(self.hits)
+        if self.counted:
+            self.code.bump(self.hits, by)
 
     # Bounds
 
@@ -194,7 +198,9 @@ def is_short(code: StructuredBuilder, entry: llvm.Value, step: llvm.Value) -> ll
 
 
 def further(b: llvm.IRBuilder, pointers: llvm.Value, space: Space, word: int) -> llvm.Value:
-    """Pointers to a later word of each lane's access."""
+    """Pointers to a word of each lane's access."""
+    if word == 0:
+        return pointers
     return b.gep(pointers, [i64(word * (128 if space == "local" else 4))], source_etype=llvm.IntType(8))
 
 

@@ -38,7 +38,7 @@ from warplens.emulator.instrument.global_race_detector import GlobalMemory
 from warplens.emulator.instrument.instrumentation import unit
 from warplens.emulator.jit.native_code import NativeCode
 from warplens.emulator.memory.device_memory import DeviceMemory
-from warplens.emulator.state.check_set import NO_CHECKS, Checks
+from warplens.emulator.state.check_set import NO_CHECKS, UNCOUNTED, Checks
 from warplens.emulator.state.structs import FaultKind, Touch
 from warplens.errors import KernelFault, UsageError
 
@@ -62,10 +62,11 @@ def available_threads() -> int:
 
 def run(
     request: LaunchRequest, *, threads: int | None = None, progress: Progress | None = None,
-    checks: Checks = NO_CHECKS, sample: int | None = None,
+    checks: Checks = NO_CHECKS, sample: int | None = None, counted: bool = True,
 ) -> LaunchTrace:  # fmt: skip
     """Executes every block, or a sample of so many; the request's memory holds the results afterwards.
 
+    counted   False: only the executions of basic blocks are counted, by a translation that takes less time
     KernelFault if the kernel faults; the memory then holds what was written before the fault.
     """
     started = time.perf_counter()
@@ -78,12 +79,14 @@ def run(
     def run_blocks(tiers: TierPolicy, code: NativeCode, on_this_thread: bool) -> GridResult | Restart:
         return GridExecution(tiers, code, state, memory, heap, progress, on_this_thread).run(count, chosen)
 
-    result = with_restarts(TierPolicy(kernel, program, tile_of(launch), checks), run_blocks)
+    tiers = TierPolicy(kernel, program, tile_of(launch), checks if counted else checks | UNCOUNTED)
+    result = with_restarts(tiers, run_blocks)
     seconds = time.perf_counter() - started
+    tiers.ended(seconds)
     found = result.hazards(program, launch, memory) if checks else ()
     depends = partial(dependence, kernel, program, launch.blocks * launch.warps_per_block)
     return LaunchTrace(
-        launch, result.counts, result.blocks, seconds, found, result.printed, depends, result.executed
+        launch, result.counts, result.blocks, seconds, found, result.printed, depends, result.executed, counted
     )  # fmt: skip
 
 

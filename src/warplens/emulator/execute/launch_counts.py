@@ -19,6 +19,7 @@ from warplens.core.launch import Launch
 class LaunchTrace:
     """read   the arrays of a Trace, by name;  dependence: its last two fields;  the rest as in Trace
     executed   warp instructions by basic block: read in a twentieth of the time
+    counted    False: there are no other counts
     """
 
     launch: Launch
@@ -29,9 +30,11 @@ class LaunchTrace:
     printed: str
     dependence: Callable[[], tuple[str, str]]
     executed: Callable[[], NDArray[np.int64]]
+    counted: bool = True
 
     @cached_property
     def trace(self) -> Trace:
+        assert self.counted, "the launch was executed without counters"
         counts, addresses = self.dependence()
         return Trace(
             self.launch, blocks_run=self.blocks_run, seconds=self.seconds, hazards=self.hazards, printed=self.printed,

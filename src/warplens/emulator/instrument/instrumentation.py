@@ -1,4 +1,7 @@
-"""Instrumentation: hooks of `--check` and tracing in generated code; they emit nothing when off."""
+"""Instrumentation: hooks of `--check` and tracing in generated code; they emit nothing when off.
+
+Whether the code counts more than the executions of its basic blocks is decided here, too.
+"""
 
 from __future__ import annotations
 
@@ -43,12 +46,14 @@ class BarrierArrival(NamedTuple):
 
 
 class Instrumentation:
-    """Instrumentation of one kernel; `unit` is how many bytes of memory are watched as one."""
+    """Instrumentation of one kernel; `unit` is how many bytes of memory are watched as one, `counts`: whether
+    accesses, lanes and replays are counted."""
 
     def __init__(self, module: llvm.IRModule, unit: int, checks: Checks) -> None:
         self.module, self.checks = module, checks
         self.races, self.init, self.barriers = (name in checks for name in ("races", "init", "barriers"))
         self.unit = unit
+        self.counts = "uncounted" not in checks
         self.shadow = RaceDetector(module)
         self.global_races = GlobalRaceDetector(module, unit)
         self.still = {space for space, name in STILL.items() if name in checks}

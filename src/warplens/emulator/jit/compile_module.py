@@ -20,7 +20,7 @@ from warplens.emulator.access.site import AddressWindows
 from warplens.emulator.jit.lazy_divergent_code import LazyDivergentCode
 from warplens.emulator.jit.native_code import NativeCode, RunBlock, RunBlocks, RunInterleaved
 from warplens.emulator.lowering.kernel_module import KernelModule, windows_of
-from warplens.emulator.state.check_set import NO_CHECKS, Checks
+from warplens.emulator.state.check_set import NO_CHECKS, UNCOUNTED, Checks
 from warplens.emulator.state.counter_layout import COLUMNS, REQUESTS
 from warplens.llvm.host_target import Loaded, host, load, target
 from warplens.system import disk_cache as disk
@@ -58,8 +58,9 @@ def cached_code(kernel: Kernel, program: Program, tile: int, checks: Checks = NO
 
 
 def _keep(name: str, code: bytes, kernel: Kernel, program: Program, tile: int, checks: Checks) -> NativeCode:
+    routines = library_for(kernel, program, checks)
     _loaded[name] = _load(
-        code, kernel, program, lambda made: _load_divergent(name, made, kernel, program, tile, checks)
+        routines.with_routines(code), program, lambda made: _load_divergent(name, made, kernel, program, tile, checks)
     )
     memory_advice.release("libllvmlite")
     return _loaded[name]
@@ -81,7 +82,7 @@ def _load_divergent(name: str, made: NativeCode, kernel: Kernel, program: Progra
     code = disk.remember(
         "object", disk.key("divergent", name), lambda: compile_divergent(kernel, program, tile, checks, known)
     )
-    loaded = load(library_for(kernel, program).with_routines(code), ("run_divergent", "weights"))
+    loaded = load(library_for(kernel, program, checks).with_routines(code), ("run_divergent", "weights"))
     made.loaded.append(loaded)
     made.weights[:] = _weights(loaded, len(program.instructions))
     return loaded.addresses["run_divergent"]
@@ -93,7 +94,7 @@ _loaded: dict[str, NativeCode] = {}  # kept for the life of the process: code in
 
 def compile_object(kernel: Kernel, program: Program, tile: int, checks: Checks = NO_CHECKS) -> bytes:
     """The object file with run_blocks, run_interleaved and run_block."""
-    signatures = library_for(kernel, program).signatures
+    signatures = library_for(kernel, program, checks).signatures
     with _no_collection():
         module = KernelModule(kernel, program, tile, checks, library=signatures)
         return compile_ir(module.build(), passes_for(module))
@@ -101,7 +102,7 @@ def compile_object(kernel: Kernel, program: Program, tile: int, checks: Checks =
 
 def compile_divergent(kernel: Kernel, program: Program, tile: int, checks: Checks, weights: NDArray[np.int64]) -> bytes:
     """The object file with run_divergent; `weights` are those of compile_object()."""
-    signatures = library_for(kernel, program).signatures
+    signatures = library_for(kernel, program, checks).signatures
     known = {n: AccessCounts(*map(int, row)) for n, row in enumerate(weights) if row.any()}
     with _no_collection():
         module = KernelModule(kernel, program, tile, checks, signatures, known)
@@ -124,14 +125,14 @@ def _no_collection() -> Iterator[None]:
             gc.enable()
 
 
-def library_for(kernel: Kernel, program: Program) -> RuntimeLibrary:
-    """The runtime library that kernels of one architecture and cluster size share."""
-    return library(windows_of(program, kernel.cluster_blocks))
+def library_for(kernel: Kernel, program: Program, checks: Checks = NO_CHECKS) -> RuntimeLibrary:
+    """The runtime library that kernels of one architecture and cluster size share; those that count have their own."""
+    return library(windows_of(program, kernel.cluster_blocks), not checks & UNCOUNTED)
 
 
 @cache
-def library(windows: AddressWindows) -> RuntimeLibrary:
-    return RuntimeLibrary(windows, disk.key(*host()), compile_ir)
+def library(windows: AddressWindows, counted: bool = True) -> RuntimeLibrary:
+    return RuntimeLibrary(windows, disk.key(*host()), compile_ir, counted)
 
 
 def compile_ir(written: Any, names: Sequence[str] = PASSES) -> bytes:
@@ -153,9 +154,9 @@ def _weights(loaded: Loaded, instructions: int) -> NDArray[np.int64]:
     return np.array(columns, np.int64).reshape(instructions, COLUMNS - REQUESTS)
 
 
-def _load(code: bytes, kernel: Kernel, program: Program, make_divergent: Callable[[NativeCode], int]) -> NativeCode:
+def _load(objects: list[bytes], program: Program, make_divergent: Callable[[NativeCode], int]) -> NativeCode:
     names = ("run_blocks", "run_block", "run_interleaved", "weights", "divergent_code")
-    loaded = load(library_for(kernel, program).with_routines(code), names)
+    loaded = load(objects, names)
     made = NativeCode(
         RunBlocks(loaded.addresses["run_blocks"]),
         RunBlock(loaded.addresses["run_block"]),

@@ -100,10 +100,13 @@ class InstructionContext(PredicateFile):
         return self.at.index + 1
 
     def count(self, column: int, by: llvm.Value | int = 1) -> None:
-        self.code.bump(self.code.at(self.f.row(self.at.index), 8 * column), by)
+        if self.f.t.watch.counts:
+            self.code.bump(self.code.at(self.f.row(self.at.index), 8 * column), by)
 
     def count_targets(self, places: llvm.Value) -> None:
         """Counts each target beyond the first as divergent, and as another issue."""
+        if not self.f.t.watch.counts:
+            return
         different = self.b.call(self.f.t.routines.count.distinct, [places, self.active_mask])
         beyond = self.b.zext(self.b.sub(different, i32(1)), I64)
         self.count(DIVERGENT, beyond)

@@ -32,7 +32,8 @@ def enter(f: CodegenContext, counts: llvm.Value, number: llvm.Value, mask: llvm.
         b.cbranch(b.icmp_signed("==", b.and_(reissued, mask), i32(0)), first, on)
         b.position_at_end(first)
     code.bump(counts)
-    code.bump(code.at(counts, 8), b.zext(code.popcount(mask), I64))
+    if f.t.watch.counts:
+        code.bump(code.at(counts, 8), b.zext(code.popcount(mask), I64))
     f.t.watch.enter(code, f.env, f.block, f.warp, number, mask)
     if tries:
         b.branch(on)
@@ -63,7 +64,7 @@ def lower_instruction(
     f.at, f.active = instruction, active
     if f.t.shares and reads_other_blocks(instruction):
         f.code.store(b.trunc(f.code.load(WorkerEnv, f.env, "side_by_side"), I32), WarpState, f.warp, "asked")
-    if condition is not None and not takes_condition(instruction):
+    if f.t.watch.counts and condition is not None and not takes_condition(instruction):
         on = b.zext(f.code.popcount(b.bitcast(active, I32)), I64)
         f.code.bump(f.code.at(f.row(instruction.index), 8 * ON), on)
     arguments = [f.registers.read(source, operand, instruction) for source, operand in binding.sources]

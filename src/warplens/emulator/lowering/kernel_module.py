@@ -66,7 +66,7 @@ class KernelModule(TranslationUnit):
         barriers = barriers_of(program)
         clustered = kernel.cluster_blocks > 1
         self.runtime = SimtRuntime(self.module, self.watch, barriers, self.restores, self.may_yield, clustered)
-        self.routines = AccessRoutines(self.module, windows_of(program, kernel.cluster_blocks))
+        self.routines = AccessRoutines(self.module, windows_of(program, kernel.cluster_blocks), self.watch.counts)
         declare(self.module, library)
         self.bindings = [self._bind(i) for i in program.instructions]
         self.weights = dict(weights or {})

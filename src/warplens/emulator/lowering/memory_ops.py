@@ -48,6 +48,7 @@ class MemoryOps(InstructionPart):
             usual=partial(self.f.t.usual, self.at.index),
             guarded=self.condition is not None,
             together=together,
+            counted=self.f.t.watch.counts,
         )  # fmt: skip
 
     @property
@@ -121,9 +122,10 @@ class MemoryOps(InstructionPart):
     def _near(self, address: llvm.Value, space: Space, mask: llvm.Value, size: int) -> llvm.Value:
         """Converts generic addresses to one space, and counts the distinct ones of the lanes that reach it."""
         b = self.b
-        low = b.trunc(b.lshr(address, self.e.number(address, size.bit_length() - 1)), V32)
-        different = b.call(self.f.t.routines.count.distinct, [low, mask])
-        self._site().add(GENERIC_BYTES, b.mul(b.zext(different, I64), i64(size)))
+        if self.f.t.watch.counts:
+            low = b.trunc(b.lshr(address, self.e.number(address, size.bit_length() - 1)), V32)
+            different = b.call(self.f.t.routines.count.distinct, [low, mask])
+            self._site().add(GENERIC_BYTES, b.mul(b.zext(different, I64), i64(size)))
         return address if space == "global" else b.trunc(address, V32)
 
     def load(self, space: Space, at: Address, bytes: int, signed: bool = False, volatile: bool = False) -> Data:
@@ -243,8 +245,7 @@ class MemoryOps(InstructionPart):
         if not self.f.t.watch.moves("shared"):
             return
         sectors = self.b.call(routine, [*site.common(), start, site.mask, places, lanes])
-        assert site.hits is not None
-        self.code.bump(site.hits, sectors)
+        site.hit(sectors)
         access_emission.return_on_fault(site, self.f.fault, self.b.append_basic_block("after"))
 
     def _rows(self, matrices: int) -> AccessSite:

@@ -123,6 +123,8 @@ class ConvergenceBarriers:
 
     def replay(self, code: StructuredBuilder, env: llvm.Value, instruction: llvm.Value, lanes: llvm.Value) -> None:
         """Counts another issue of a BSYNC or WARPSYNC."""
+        if not self.watch.counts:
+            return
         b = code.b
         row = code.at(code.load(WorkerEnv, env, "rows"), b.mul(code.widened(instruction), i64(8 * COLUMNS)))
         code.bump(code.at(row, 8 * REPLAYS))

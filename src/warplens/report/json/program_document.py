@@ -71,6 +71,7 @@ def group_part(group: LaunchGroup, names: Sequence[str] | None) -> Document:
         "launch": launch_part(group.launch, group.first.kernel.cluster if group.first else (1, 1, 1)),
         "launches": group.launches,
         "executed": group.executed,
+        "uncounted": group.uncounted,
         "unpredicted": group.unpredicted,
         "time_us": number(group.time_us),
         "low_us": number(group.low_us),

@@ -117,8 +117,16 @@ def _show_times(view: ProgramView, out: Console) -> None:
             "" if group.unpredicted else interval(each[1], each[2]),
         )  # fmt: skip
     out.print(titled("Kernels", "modelled", table))
+    if view.uncounted:
+        out.print(Text(_uncounted(view), "dim"))
     for line in dict.fromkeys(_verdict(group) for group in ordered(view)):
         out.print(Text(line, "dim"))
+
+
+def _uncounted(view: ProgramView) -> str:
+    """How many launches were executed without counters, and what their times are."""
+    counted = f"{len(view.counted):,} of {view.launches:,} launches counted"
+    return f"{counted}; {view.uncounted:,} executed without counters: times in proportion to their instructions"
 
 
 def _verdict(group: LaunchGroup) -> str:
