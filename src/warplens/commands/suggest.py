@@ -60,11 +60,13 @@ class SuggestRequest:
 class Suggested:
     """What came of it for one kernel.
 
+    run, changed   the kernel as it is, executed, and with all changes
     findings   of the kernel as it is, with their upper bounds;  fresh: how outputs compare on other random arrays
     """
 
     target: Target
     run: Run
+    changed: Target
     findings: tuple[Advice, ...]
     suggestion: Suggestion
     fresh: str
@@ -259,7 +261,8 @@ def suggest(target: Target, request: SuggestRequest, progress: Progress) -> Sugg
         if fresh.startswith("outputs differ"):
             found = replace(found, steps=(), tried=(*found.steps, *found.tried))
         run = bench.runs[found.start]
-        return Suggested(target, run, tuple(advise(run)), found, fresh)
+        changed = bench.made(found.end) if found.steps else target
+        return Suggested(target, run, changed, tuple(advise(run)), found, fresh)
 
 
 def _change(step: Step, fresh: str) -> ChangeView:
