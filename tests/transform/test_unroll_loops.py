@@ -23,6 +23,11 @@ def test_a_pragma_is_changed_or_removed() -> None:
     assert diffs(unroll_loops, source, facts()) == ["-#pragma unroll 4\n+#pragma unroll 8", "-#pragma unroll 4"]
 
 
+def test_a_loop_without_braces_around_it_is_left_alone() -> None:
+    source = SUM.replace("++j) {", "++j)").replace("x[i];\n  }", "x[i];")
+    assert changes_of(unroll_loops, source, facts()) == []
+
+
 def test_a_loop_in_the_middle_of_a_line_is_left_alone() -> None:
     source = "__global__ void f(float* y, int n) {\n  int i; for (i = 0; i < n; ++i) y[i] = i;\n}\n"
     assert changes_of(unroll_loops, source, facts()) == []

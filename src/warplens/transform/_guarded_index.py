@@ -172,8 +172,8 @@ def _check_part(kernel: KernelSource, found: GuardedIndex, part: Node) -> None:
                 _check_earlier(kernel, local, node, part)
     for call in kernel.find("call_expression", within=part):
         name = kernel.called(call)
-        inside = kernel.functions.get(name)
-        if name.startswith(COLLECTIVE) or (inside and _of_thread(kernel, inside)):
+        function = kernel.functions.get(name)
+        if name.startswith(COLLECTIVE) or (function and _of_thread(kernel, function)):
             raise NotSafe(kernel.line(call), f"{name} needs to know the thread, or the others")
 
 

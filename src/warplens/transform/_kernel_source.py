@@ -199,8 +199,16 @@ class KernelSource:
         return (node for node in walk(within or self.body) if node.type in types)
 
     def uses(self, name: str, within: Node | None = None) -> list[Node]:
-        """Identifiers of this name in the body."""
-        return [node for node in self.find("identifier", within=within) if self[node] == name]
+        """Identifiers of this name in the body, or in a part of it."""
+        first, last = (within or self.body).byte_range
+        return [node for node in self._identifiers.get(name, ()) if first <= node.start_byte < last]
+
+    @cached_property
+    def _identifiers(self) -> dict[str, list[Node]]:
+        found: dict[str, list[Node]] = {}
+        for node in self.find("identifier"):
+            found.setdefault(self[node], []).append(node)
+        return found
 
     def calls(self, *names: str, within: Node | None = None) -> list[Node]:
         """Calls of these functions."""
@@ -246,8 +254,15 @@ class KernelSource:
 
     def declarators(self, name: str) -> list[Node]:
         """The declarators of a local variable, with the values they begin with."""
-        found = (node for declaration in self.find("declaration") for node in _declared(declaration))
-        return [node for node in found if self[_leaf(node)] == name]
+        return self._declarators.get(name, [])
+
+    @cached_property
+    def _declarators(self) -> dict[str, list[Node]]:
+        found: dict[str, list[Node]] = {}
+        for declaration in self.find("declaration"):
+            for node in declaration.children_by_field_name("declarator"):
+                found.setdefault(self[_leaf(node)], []).append(node)
+        return found
 
     def value(self, name: str) -> Node | None:
         """What a local variable is from its declaration on; None where it changes, or is declared more than once."""
@@ -300,11 +315,6 @@ class KernelSource:
             parts += [self.data[at : child.start_byte].decode(), self.replaced(child, swap)]
             at = child.end_byte
         return "".join([*parts, self.data[at : node.end_byte].decode()])
-
-
-def _declared(node: Node) -> list[Node]:
-    """Declarators of a declaration."""
-    return node.children_by_field_name("declarator") if node.type == "declaration" else []
 
 
 def _leaf(declarator: Node) -> Node:

@@ -1,4 +1,4 @@
-"""Division: reciprocals that are exact for every number, and powers of two through unsigned arithmetic."""
+"""Integer division: reciprocals that are exact for every number, and powers of two through unsigned arithmetic."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 
 import warplens as wl
 from transform.proposals import changes_of, diffs, facts, refusals
-from warplens.transform.division import OF_31_BITS, OF_32_BITS, division
+from warplens.transform.integer_division import OF_31_BITS, OF_32_BITS, integer_division
 
 TURN = """\
 __global__ void f(const float* in, float* out, int rows, int columns) {
@@ -35,9 +35,9 @@ NUMBERS = facts(numbers={"rows": 7, "columns": 30, "n": 1000})
 
 
 def test_a_divisor_in_a_loop() -> None:
-    (change,) = changes_of(division, TURN, NUMBERS)
+    (change,) = changes_of(integer_division, TURN, NUMBERS)
     assert change.promise == "columns is positive, and what is divided by it is not negative"
-    (diff,) = diffs(division, TURN, NUMBERS)
+    (diff,) = diffs(integer_division, TURN, NUMBERS)
     helper = OF_31_BITS.format(name="Divisor", step="  ").rstrip("\n").split("\n")
     assert diff.split("\n") == [
         *(f"+{line}" for line in [*helper, ""]),
@@ -48,10 +48,10 @@ def test_a_divisor_in_a_loop() -> None:
 
 
 def test_a_division_that_serves_once_gets_a_loop_first() -> None:
-    assert refusals(division, ONCE, NUMBERS) == [
+    assert refusals(integer_division, ONCE, NUMBERS) == [
         (3, "the division by n stays: its reciprocal takes a division too, and serves once")
     ]
-    (change,) = changes_of(division, ONCE, facts(grid=100_000, numbers={"n": 1000}))
+    (change,) = changes_of(integer_division, ONCE, facts(grid=100_000, numbers={"n": 1000}))
     assert change.launch.grid == (1056, 1, 1)
     assert "i += blockDim.x * gridDim.x) out[i] = in[by_n.remainder(2 * i)];" in change.edits[0].text
 
@@ -67,20 +67,20 @@ def test_a_division_that_serves_once_gets_a_loop_first() -> None:
     ],
 )  # fmt: skip
 def test_it_refuses(old: str, new: str, numbers: dict[str, int], reason: str) -> None:
-    (_, found), *_ = refusals(division, TURN.replace(old, new), facts(numbers=numbers))
+    (_, found), *_ = refusals(integer_division, TURN.replace(old, new), facts(numbers=numbers))
     assert found == f"the division by columns stays: {reason}"
 
 
 def test_powers_of_two_of_what_is_not_negative() -> None:
-    assert diffs(division, POWERS, NUMBERS) == ["""\
+    assert diffs(integer_division, POWERS, NUMBERS) == ["""\
 -  int row = t / 8;
 -  if (t % 4 == 0) out[row] = t % 16 - 3;
-+  int row = unsigned(t) / 8;
-+  if (unsigned(t) % 4 == 0) out[row] = int(unsigned(t) % 16) - 3;"""]  # fmt: skip
++  int row = (unsigned)t / 8;
++  if ((unsigned)t % 4 == 0) out[row] = (int)((unsigned)t % 16) - 3;"""]  # fmt: skip
 
 
 def test_a_number_from_memory_may_be_negative() -> None:
-    assert refusals(division, POWERS.replace("t = threadIdx.x", "t = in[0]"), NUMBERS)[0] == (
+    assert refusals(integer_division, POWERS.replace("t = threadIdx.x", "t = in[0]"), NUMBERS)[0] == (
         3, "t / 8 stays: t may be negative",
     )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Division: quotients and remainders by a number that stays, as a multiplication, and by a power of two as a shift.
+"""Integer division: quotients and remainders by a number that stays, as a multiplication, and by a power of two as a shift.
 
 A GPU has no instruction for the division of integers: by a variable it takes about twenty, by the precomputed
 reciprocal three.  The reciprocal itself costs a division of 64 bits, so that it pays only for many quotients.
@@ -23,7 +23,7 @@ OF_31_BITS = """\
 struct {name} {{
 {step}unsigned divisor, multiplier, shift;
 {step}__device__ explicit {name}(unsigned d) : divisor(d), shift(d > 1 ? 63 - __clz(d - 1) : 31) {{
-{step}{step}multiplier = unsigned((1ull << shift) / d) + 1;
+{step}{step}multiplier = (unsigned)((1ull << shift) / d) + 1;
 {step}}}
 {step}__device__ unsigned quotient(unsigned n) const {{ return (unsigned long long)n * multiplier >> shift; }}
 {step}__device__ unsigned remainder(unsigned n) const {{ return n - quotient(n) * divisor; }}
@@ -37,7 +37,7 @@ OF_32_BITS = """\
 struct {name} {{
 {step}unsigned divisor, multiplier, shift;
 {step}__device__ explicit {name}(unsigned d) : divisor(d), shift(d > 1 ? 32 - __clz(d - 1) : 0) {{
-{step}{step}multiplier = unsigned(((1ull << shift) - d << 32) / d) + 1;
+{step}{step}multiplier = (unsigned)(((1ull << shift) - d << 32) / d) + 1;
 {step}}}
 {step}__device__ unsigned quotient(unsigned n) const {{
 {step}{step}unsigned high = __umulhi(multiplier, n);
@@ -50,7 +50,7 @@ struct {name} {{
 
 
 @transform()
-def division(kernel: KernelSource, launch: LaunchFacts) -> Proposals:
+def integer_division(kernel: KernelSource, launch: LaunchFacts) -> Proposals:
     if launch.grid[0] * launch.block[0] * 2 > LARGEST:
         return  # an index may be negative
     divisions = [node for node in kernel.find("binary_expression") if kernel[node.children[1]] in ("/", "%")]
@@ -118,7 +118,7 @@ def _called(kernel: KernelSource, node: Node, changed: list[Node], by: str) -> s
     what = "quotient" if kernel[node.children[1]] == "/" else "remainder"
     call = f"{by}.{what}({left})"
     # unsigned where it was int: of no consequence as an index, but -1 + 2u is no -1 + 2 where it becomes 64 bits
-    return f"int({call})" if _kind(kernel, node) == "int" and _sign_matters(kernel, node) else call
+    return f"(int){call}" if _kind(kernel, node) == "int" and _sign_matters(kernel, node) else call
 
 
 def _sign_matters(kernel: KernelSource, node: Node) -> bool:
@@ -146,10 +146,11 @@ def _by_power_of_two(kernel: KernelSource, divisions: list[Node]) -> Proposals:
             yield Refusal("", kernel.line(node), f"{kernel[node]} stays: {kernel[left]} may be negative")
             continue
         first = first or node
-        cast = f"unsigned({kernel[_bare(left)]})"
+        simple = _bare(left).type in ("identifier", "number_literal", "subscript_expression")
+        cast = f"(unsigned){kernel[_bare(left)]}" if simple else f"(unsigned)({kernel[_bare(left)]})"
         edits.append(Edit(left.start_byte, left.end_byte, cast))
         if _sign_matters(kernel, node):
-            edits[-1] = Edit(node.start_byte, node.end_byte, f"int({cast} {operator} {kernel[right]})")
+            edits[-1] = Edit(node.start_byte, node.end_byte, f"(int)({cast} {operator} {kernel[right]})")
     outermost = [e for e in edits if not any(f != e and f.start <= e.start and e.end <= f.end for f in edits)]
     if first is not None:
         many = "s" if len(outermost) > 1 else ""
