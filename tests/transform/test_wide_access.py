@@ -77,6 +77,21 @@ def test_a_loop_is_followed_by_one_for_the_rest() -> None:
 +  for (int i = 2 * packs + blockIdx.x * blockDim.x + threadIdx.x; i < n; i += all) y[i] += x[i] * i;"""]  # fmt: skip
 
 
+@pytest.mark.parametrize("loop", [
+    "  while (i < n) {\n    y[i] = x[i];\n    i += all;\n  }\n", "  for (; i < n; i += all) {\n    y[i] = x[i];\n  }\n",
+])  # fmt: skip
+def test_a_loop_that_does_not_declare_its_index(loop: str) -> None:
+    source = (
+        "__global__ void f(const int* x, int* y, int n) {\n"
+        "  int i = threadIdx.x + blockIdx.x * blockDim.x;\n  int all = blockDim.x * gridDim.x;\n" + loop + "}\n"
+    )
+    (change,) = changes_of(wide_access, source, facts())
+    text = change.edits[0].text
+    assert "  for (int i = threadIdx.x + blockIdx.x * blockDim.x; i < packs; i += all) {\n    int4 x4" in text
+    assert "  for (int i = 4 * packs + threadIdx.x + blockIdx.x * blockDim.x; i < n; i += all) {\n" in text
+    assert text.endswith("    y[i] = x[i];\n  }\n}\n")
+
+
 @pytest.mark.parametrize(("name", "lanes"), [("f<float>", [4]), ("f<double>", [2]), ("f<char>", [4, 8]), ("f", [4])])
 def test_the_width_depends_on_the_elements(name: str, lanes: list[int]) -> None:
     titles = [change.title for change in changes_of(wide_access, RETURN, facts(), name)]

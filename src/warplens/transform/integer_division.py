@@ -1,4 +1,4 @@
-"""Integer division: quotients and remainders by a number that stays, as a multiplication, and by a power of two as a shift.
+"""Integer division: by a number that stays as a multiplication, by a power of two as a shift.
 
 A GPU has no instruction for the division of integers: by a variable it takes about twenty, by the precomputed
 reciprocal three.  The reciprocal itself costs a division of 64 bits, so that it pays only for many quotients.

@@ -7,13 +7,13 @@ do not begin at a multiple of the wide element, are done one by one as before.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tree_sitter import Node
 
 from warplens.transform._canonical_form import unwrapped
-from warplens.transform._change import Change, Edit, LaunchChange, Proposals, Refusal, transform
-from warplens.transform._guarded_index import GuardedIndex, NotSafe, guarded_index
+from warplens.transform._change import Change, Edit, LaunchChange, Proposals, Refusal, edited, transform
+from warplens.transform._guarded_index import GuardedIndex, NotSafe, guarded_index, with_for_loop
 from warplens.transform._kernel_source import KernelSource, LaunchFacts, Parameter
 
 WIDEST = 16  # bytes of an access
@@ -42,6 +42,16 @@ class Array:
 
 @transform()
 def wide_access(kernel: KernelSource, launch: LaunchFacts) -> Proposals:
+    plain = with_for_loop(kernel)
+    for found in _proposed(plain, launch):
+        if isinstance(found, Change) and plain is not kernel:
+            whole = Edit(0, len(kernel.data), edited(plain.text, found.edits))
+            yield replace(found, edits=(whole,))
+        else:
+            yield found
+
+
+def _proposed(kernel: KernelSource, launch: LaunchFacts) -> Proposals:
     try:
         index = guarded_index(kernel, launch)
         if index is None:
