@@ -16,7 +16,7 @@ MOST_SHARED = 48 * 1024  # bytes of static shared memory of a block
 ADDABLE = ("int", "unsigned", "unsigned int", "uint32_t", "int32_t", "unsigned long long", "float", "double")
 
 
-@transform("contended_atomics")
+@transform()  # the rule contended_atomics sees lanes of one warp that meet; those of different warps meet too
 def shared_atomics(kernel: KernelSource, launch: LaunchFacts) -> Proposals:
     for parameter in kernel.parameters:
         calls = [call for call in kernel.calls("atomicAdd") if _target(kernel, call, parameter.name)]
