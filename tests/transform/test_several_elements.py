@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from transform.proposals import changes_of, diffs, facts, refusals
+from warplens.transform._change import edited
 from warplens.transform.several_elements import several_elements
 
 STENCIL = """\
@@ -63,6 +64,17 @@ def test_what_follows_the_return_becomes_the_body() -> None:
 +    float v = 2 * in[i];
 +    out[i] = v;
 +  }"""]  # fmt: skip
+
+
+def test_a_single_statement_needs_no_braces() -> None:
+    source = STENCIL.replace(
+        "{\n        // the mean\n        out[i] = (in[i - 1] + in[i + 1]) / 2;\n    }", "out[i] = 1;"
+    )
+    returning = source.replace("if (i > 0 && i < last) ", "if (i >= last) return;\n    ")
+    for text, test in ((source, "\n        if (i > 0)"), (returning, "")):
+        assert f"i += blockDim.x * gridDim.x){test} out[i] = 1;" in edited(
+            text, changes_of(several_elements, text, MANY)[0].edits
+        )
 
 
 def test_a_grid_that_fits_stays() -> None:

@@ -39,7 +39,7 @@ MANY = facts(grid=1056, numbers={"n": 1056 * 256})
 def test_a_guarded_input() -> None:
     eight, four = changes_of(several_inputs, DOT, facts(grid=1057))
     assert (eight.launch.grid_over, four.launch.grid_over) == ((8, 1, 1), (4, 1, 1))
-    assert eight.effect == "order"
+    assert (eight.effect, eight.promise) == ("order", "")
     assert diffs(several_inputs, DOT, MANY)[0] == """\
 -    int i = blockIdx.x * blockDim.x + t;
 -    d[t] = (i < n) ? x[i] * w[i] : 0.0f;

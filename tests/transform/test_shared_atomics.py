@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from transform.proposals import changes_of, diffs, facts, refusals
+from warplens.transform._change import edited
 from warplens.transform.shared_atomics import shared_atomics
 
 HISTOGRAM = """\
@@ -44,6 +45,11 @@ def test_many_blocks_get_a_loop_as_well() -> None:
     _, looped = changes_of(shared_atomics, HISTOGRAM, facts(grid=100_000, sizes=SIZES))
     assert looped.launch.grid == (1056, 1, 1)
     assert "i < n; i += blockDim.x * gridDim.x) {\n        int value = data[i];" in looped.edits[0].text
+
+
+def test_a_kernel_with_a_copy_gets_no_second_one() -> None:
+    (change, *_) = changes_of(shared_atomics, HISTOGRAM, facts(sizes=SIZES))
+    assert changes_of(shared_atomics, edited(HISTOGRAM, change.edits), facts(sizes=SIZES)) == []
 
 
 def test_floats_are_added_in_another_order() -> None:

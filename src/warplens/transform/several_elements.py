@@ -15,6 +15,8 @@ from warplens.transform._change import Change, Edit, Effect, LaunchChange, Propo
 from warplens.transform._guarded_index import GuardedIndex, NotSafe, guarded_index
 from warplens.transform._kernel_source import KernelSource, LaunchFacts, walk
 
+LONGEST = 110  # characters of a line, without its indentation
+
 
 @transform()
 def several_elements(kernel: KernelSource, launch: LaunchFacts) -> Proposals:
@@ -78,6 +80,9 @@ def _loop(kernel: KernelSource, index: GuardedIndex) -> Edit:
     indent = kernel.indent(index.guard)
     if index.form == "return":
         body = kernel.moved(index.body, indent + kernel.step)
+        if len(index.body) == 1 and index.body[0].type == "expression_statement" and "\n" not in body:
+            line_break = "\n" + indent + kernel.step if len(head) + len(body) > LONGEST else " "
+            return Edit(index.guard.start_byte, index.body[-1].end_byte, f"{head}{line_break}{body}")
         text = f"{head} {{\n{indent}{kernel.step}{body}\n{indent}}}"
         return Edit(index.guard.start_byte, index.body[-1].end_byte, text)
     then = index.guard.child_by_field_name("consequence")

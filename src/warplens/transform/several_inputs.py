@@ -17,6 +17,7 @@ from warplens.transform._guarded_index import NotSafe, inside
 from warplens.transform._kernel_source import KernelSource, LaunchFacts, walk
 
 FACTORS = (8, 4)
+TOTAL = "of the results of blocks, fewer than before, only the total is used"
 
 
 @dataclass(frozen=True)
@@ -41,16 +42,19 @@ def several_inputs(kernel: KernelSource, launch: LaunchFacts) -> Proposals:
     try:
         for one in block_reductions(kernel, launch)[:1]:
             found = _in_place(kernel, launch, one) or _input(kernel, launch, one)
-            _check_outputs(kernel, one)
+            promise = TOTAL if _results_of_blocks(kernel, one) else ""
             for factor in FACTORS:
                 if launch.grid[0] >= factor * launch.multiprocessors:
-                    yield _change(kernel, launch, one, found, factor)
+                    yield _change(kernel, launch, one, found, factor, promise)
     except NotSafe as reason:
         yield Refusal("", reason.line, f"one input a thread: {reason.reason}")
 
 
-def _check_outputs(kernel: KernelSource, one: BlockReduction) -> None:
-    """NotSafe where the number of the block serves for more than its input and its result."""
+def _results_of_blocks(kernel: KernelSource, one: BlockReduction) -> bool:
+    """Whether each block leaves a result of its own; else they are added by atomics.
+
+    NotSafe where the number of the block serves for more than its input and its result.
+    """
     results = 0
     for node in kernel.find("field_expression"):
         if not kernel[node].startswith(("blockIdx", "gridDim")) or node.start_byte < one.loop.start_byte:
@@ -61,6 +65,7 @@ def _check_outputs(kernel: KernelSource, one: BlockReduction) -> None:
         results += 1
     if not results and not kernel.calls("atomicAdd", "atomicMin", "atomicMax"):
         raise NotSafe(kernel.line(one.loop), "where the block's result goes is not known")
+    return results > 0
 
 
 def _input(kernel: KernelSource, launch: LaunchFacts, one: BlockReduction) -> Input:
@@ -143,7 +148,9 @@ def _origin(kernel: KernelSource, index: Node) -> Node:
     return index
 
 
-def _change(kernel: KernelSource, launch: LaunchFacts, one: BlockReduction, found: Input, factor: int) -> Change:
+def _change(
+    kernel: KernelSource, launch: LaunchFacts, one: BlockReduction, found: Input, factor: int, promise: str
+) -> Change:
     in_place = found.value == one.left
     edits = [_farther(kernel, launch, found.index, factor)]
     edits += _sum_in_place(kernel, one, factor) if in_place else _sum(kernel, launch, one, found, factor)
@@ -152,10 +159,9 @@ def _change(kernel: KernelSource, launch: LaunchFacts, one: BlockReduction, foun
         raise NotSafe(kernel.line(found.statement), f"{launch.grid[0]:,} blocks are no multiple of {factor}")
     if in_place:
         edits += _without_early_return(kernel, launch, one, factor)
-    results = "of the results of blocks, fewer than before, only the total is used"
     return Change(
         "", f"each thread adds up {factor} elements first", kernel.line(found.statement), tuple(edits),
-        LaunchChange(grid_over=(factor, 1, 1)), "order", "; ".join(filter(None, (results, unguarded))),
+        LaunchChange(grid_over=(factor, 1, 1)), "order", "; ".join(filter(None, (promise, unguarded))),
     )  # fmt: skip
 
 

@@ -20,7 +20,7 @@ ADDABLE = ("int", "unsigned", "unsigned int", "uint32_t", "int32_t", "unsigned l
 def shared_atomics(kernel: KernelSource, launch: LaunchFacts) -> Proposals:
     for parameter in kernel.parameters:
         calls = [call for call in kernel.calls("atomicAdd") if _target(kernel, call, parameter.name)]
-        if not parameter.pointer or not calls:
+        if not parameter.pointer or not calls or any(_adds_shared(kernel, call) for call in calls):
             continue
         try:
             yield _change(kernel, launch, parameter, calls)
@@ -45,6 +45,15 @@ def _target(kernel: KernelSource, call: Node, name: str) -> Node | None:
     else:
         inner = first
     return inner if inner is not None and inner.type == "identifier" and kernel[inner] == name else None
+
+
+def _adds_shared(kernel: KernelSource, call: Node) -> bool:
+    """Whether it adds an element of shared memory: the kernel has its copy already."""
+    listed = call.child_by_field_name("arguments")
+    value = listed.named_children[-1] if listed else call
+    arrays = [kernel[node.children[0]] for node in kernel.find("subscript_expression", within=value)]
+    declared = [one.parent for array in arrays for one in kernel.declarators(array)]
+    return any("__shared__" in kernel[declaration] for declaration in declared if declaration)
 
 
 def _change(kernel: KernelSource, launch: LaunchFacts, bins: Parameter, calls: list[Node]) -> Change:
