@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -18,6 +18,8 @@ ELEMENT_BYTES = {
     "unsigned": 4, "unsigned int": 4, "float": 4, "int32_t": 4, "uint32_t": 4, "long long": 8, "double": 8,
     "unsigned long long": 8, "int64_t": 8, "uint64_t": 8, "size_t": 8,
 }  # fmt: skip
+FLOATS = ("half", "__half", "__nv_bfloat16", "float", "double")
+INTEGERS = ELEMENT_BYTES.keys() - set(FLOATS)
 
 
 @dataclass(frozen=True)
@@ -66,12 +68,17 @@ class KernelSource:
     """The definition of one kernel.
 
     text   of the whole file;  function, body: nodes of the definition and of its block
+    name   without template arguments and namespaces, full_name: with them
+    arguments   of the template in the launch, [""] if none
     UsageError if the file cannot be parsed there, or has no such kernel, or several.
     """
 
     def __init__(self, text: str, name: str) -> None:
         self.text, self.data = text, text.encode()
-        self.name = name.partition("<")[0].rpartition("::")[2]
+        self.full_name = name
+        self.name, _, arguments = name.partition("<")
+        self.name = self.name.rpartition("::")[2]
+        self.arguments = [argument.strip() for argument in arguments.rstrip("> ").split(",")]
         self.root = Parser(CUDA).parse(self.data).root_node
         found = [node for node in walk(self.root) if node.type == "function_definition" and self._is_kernel(node)]
         if len(found) != 1:
@@ -105,10 +112,26 @@ class KernelSource:
         """The line in which it begins, from 1."""
         return node.start_point[0] + 1
 
+    def line_start(self, node: Node) -> int:
+        """The byte at which its line begins."""
+        return self.data.rfind(b"\n", 0, node.start_byte) + 1
+
+    def begins_line(self, node: Node) -> bool:
+        """Whether only blanks stand before it in its line."""
+        return not self.data[self.line_start(node) : node.start_byte].strip()
+
+    def whole_line(self, node: Node) -> tuple[int, int]:
+        """From where to where a statement is removed: its line, and at the top of a block the blank one behind it."""
+        start, end = self.line_start(node), node.end_byte
+        if not self.begins_line(node) or self.data[end : end + 1] != b"\n":
+            return node.start_byte, end
+        on_top = self.data[: max(start - 1, 0)].rstrip(b" \t").endswith(b"{")
+        blank = self.data[end + 1 : end + 2] == b"\n"
+        return start, end + 2 if on_top and blank else end + 1
+
     def indent(self, node: Node) -> str:
         """The blanks in front of its line."""
-        start = self.data.rfind(b"\n", 0, node.start_byte) + 1
-        line = self.data[start : node.start_byte].decode()
+        line = self.data[self.line_start(node) : node.start_byte].decode()
         return line[: len(line) - len(line.lstrip())]
 
     @cached_property
@@ -138,13 +161,127 @@ class KernelSource:
             "restrict" in text, node,
         )  # fmt: skip
 
+    @cached_property
+    def type_parameters(self) -> dict[str, str]:
+        """Type parameters of its template, each with the type of the launch, "" where that is not known."""
+        template = self.function.parent
+        listed = template.child_by_field_name("parameters") if template else None
+        names = [self[node].split()[-1] for node in (listed.named_children if listed else ())]
+        given = dict(zip(names, [*self.arguments, *[""] * len(names)], strict=False))
+        kinds = listed.named_children if listed else ()
+        return {name: given[name] for name, node in zip(names, kinds, strict=True) if "type_parameter" in node.type}
+
+    def element_bytes(self, element: str) -> int | None:
+        """Size of an element type; None where it is not known."""
+        return ELEMENT_BYTES.get(self.type_parameters.get(element, element))
+
+    def fresh(self, *names: str) -> str:
+        """The first of the names that the file does not have, else the first one with a number behind it."""
+        taken = {self[node] for node in walk(self.root) if node.type in ("identifier", "type_identifier")}
+        return next(new for new in (*names, *(f"{names[0]}_{k}" for k in range(2, 99))) if new not in taken)
+
+    @cached_property
+    def above(self) -> int:
+        """Where a helper for this kernel may stand: before its definition and the comment on top of it."""
+        node = self.function
+        while (up := node.parent) is not None and up.type != "translation_unit" and not up.type.startswith("preproc"):
+            if up.type == "declaration_list" and up.parent is not None and up.parent.type == "namespace_definition":
+                break
+            node = up
+        while (before := node.prev_sibling) is not None and before.type == "comment":
+            if before.end_point[0] + 1 < node.start_point[0] or not self.begins_line(before):
+                break
+            node = before
+        return node.start_byte
+
     def find(self, *types: str, within: Node | None = None) -> Iterator[Node]:
         """Nodes of these types in the body (or another node), from the top."""
         return (node for node in walk(within or self.body) if node.type in types)
 
     def uses(self, name: str, within: Node | None = None) -> list[Node]:
-        """Identifiers of this name in the body."""
-        return [node for node in self.find("identifier", within=within) if self[node] == name]
+        """Identifiers of this name in the body, or in a part of it."""
+        first, last = (within or self.body).byte_range
+        return [node for node in self._identifiers.get(name, ()) if first <= node.start_byte < last]
+
+    @cached_property
+    def _identifiers(self) -> dict[str, list[Node]]:
+        found: dict[str, list[Node]] = {}
+        for node in self.find("identifier"):
+            found.setdefault(self[node], []).append(node)
+        return found
+
+    def calls(self, *names: str, within: Node | None = None) -> list[Node]:
+        """Calls of these functions."""
+        return [node for node in self.find("call_expression", within=within) if self.called(node) in names]
+
+    def called(self, call: Node) -> str:
+        """The name of the function that is called."""
+        function = call.child_by_field_name("function")
+        return self[function] if function else ""
+
+    def written(self, name: str, within: Node | None = None) -> list[Node]:
+        """Where a variable may be changed after its declaration."""
+        return [node for node in self.uses(name, within) if self._is_written(node)]
+
+    def _is_written(self, node: Node) -> bool:
+        up = node.parent
+        if up is None:
+            return False
+        if up.type == "assignment_expression":
+            return up.child_by_field_name("left") == node
+        if up.type == "argument_list" and up.parent is not None:  # it may be taken by reference
+            return self.called(up.parent) in self._taking_references
+        return up.type == "update_expression" or (up.type == "pointer_expression" and self[up].startswith("&"))
+
+    @cached_property
+    def functions(self) -> dict[str, Node]:
+        """The functions that are defined in this file."""
+        found = [node for node in walk(self.root) if node.type == "function_definition"]
+        return {self[head].partition("(")[0].strip(): node for node in found if (head := self.declarator(node))}
+
+    @cached_property
+    def _taking_references(self) -> set[str]:
+        """Functions of this file with a parameter that is a reference."""
+        heads = {name: self.declarator(node) for name, node in self.functions.items()}
+        return {name for name, head in heads.items() if head and "&" in self[head].partition("(")[2]}
+
+    @cached_property
+    def adds_floats(self) -> bool:
+        """Whether atomics add floats, so that the order of threads shows in the results."""
+        floats = {parameter.name for parameter in self.parameters if parameter.type not in INTEGERS}
+        calls = [call for call in self.find("call_expression") if self.called(call).startswith("atomic")]
+        return any(self.reached(call) & floats for call in calls)
+
+    def declarators(self, name: str) -> list[Node]:
+        """The declarators of a local variable, with the values they begin with."""
+        return self._declarators.get(name, [])
+
+    @cached_property
+    def _declarators(self) -> dict[str, list[Node]]:
+        found: dict[str, list[Node]] = {}
+        for declaration in self.find("declaration"):
+            for node in declaration.children_by_field_name("declarator"):
+                found.setdefault(self[_leaf(node)], []).append(node)
+        return found
+
+    def value(self, name: str) -> Node | None:
+        """What a local variable is from its declaration on; None where it changes, or is declared more than once."""
+        found = self.declarators(name)
+        if len(found) != 1 or self.written(name):
+            return None
+        return found[0].child_by_field_name("value")
+
+    def reached(self, node: Node) -> set[str]:
+        """The names on which an expression depends, also through local variables."""
+        names: set[str] = set()
+        todo = [node]
+        while todo:
+            for leaf in self.find("identifier", within=todo.pop()):
+                if (name := self[leaf]) not in names:
+                    names.add(name)
+                    todo += [value for one in self.declarators(name) if (value := one.child_by_field_name("value"))]
+                    todo += [use.parent for use in self.written(name) if use.parent]
+        return names
 
     def constant(self, node: Node) -> int | None:
         """The value of a whole-number literal, None for anything else."""
@@ -154,6 +291,17 @@ class KernelSource:
             return int(self[node].rstrip("uUlL"), 0)
         except ValueError:
             return None
+
+    def moved(self, nodes: Sequence[Node], indent: str, swap: Callable[[Node], str | None] = lambda node: None) -> str:
+        """The text of statements in a row, with comments between them, where `indent` stands in front of the first."""
+        old = self.indent(nodes[0])
+        parts, at = [], nodes[0].start_byte
+        for node in nodes:
+            parts += [self.data[at : node.start_byte].decode(), self.replaced(node, swap)]
+            at = node.end_byte
+        first, *others = "".join(parts).split("\n")
+        lines = [indent + line.removeprefix(old) if line.strip() and line[0].isspace() else line for line in others]
+        return "\n".join([first, *lines])
 
     def replaced(self, node: Node, swap: Callable[[Node], str | None]) -> str:
         """Its text, with what `swap` gives in place of each node for which it gives something."""
@@ -167,6 +315,11 @@ class KernelSource:
             parts += [self.data[at : child.start_byte].decode(), self.replaced(child, swap)]
             at = child.end_byte
         return "".join([*parts, self.data[at : node.end_byte].decode()])
+
+
+def _leaf(declarator: Node) -> Node:
+    """The identifier that a declarator declares."""
+    return next((node for node in walk(declarator) if node.type == "identifier"), declarator)
 
 
 def walk(node: Node | None) -> Iterator[Node]:

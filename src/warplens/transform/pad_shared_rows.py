@@ -43,6 +43,15 @@ def _dimensions(array: Node) -> int:
     return count
 
 
+def _address_taken(kernel: KernelSource, element: Node) -> bool:
+    """Whether a pointer to an element may reach others: not that of an atomic."""
+    up = element.parent
+    if up is None or up.type != "pointer_expression" or not kernel[up].startswith("&"):
+        return False
+    call = up.parent.parent if up.parent is not None and up.parent.type == "argument_list" else None
+    return call is None or not kernel.called(call).startswith("atomic")
+
+
 def _used_whole(kernel: KernelSource, name: str, dimensions: int) -> str:
     """Where the array is used other than element by element: its layout may matter there; "" if nowhere."""
     for use in kernel.uses(name):
@@ -52,6 +61,6 @@ def _used_whole(kernel: KernelSource, name: str, dimensions: int) -> str:
         ):  # fmt: skip
             node, depth = node.parent, depth + 1
         declared = node.parent is not None and node.parent.type == "array_declarator"
-        if not declared and depth < dimensions:
+        if not declared and (depth < dimensions or _address_taken(kernel, node)):
             return f"line {kernel.line(use)} uses it as a pointer"
     return ""

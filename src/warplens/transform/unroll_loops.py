@@ -39,14 +39,10 @@ def unroll_loops(kernel: KernelSource, launch: LaunchFacts) -> Proposals:
         start = loop.start_byte
         for factor in (1, *FACTORS):
             text = f"#pragma unroll {factor}\n{kernel.indent(loop)}"
-            if _own_line(kernel, loop):
+            # as the only statement of another one, without braces, a pragma is not what tree-sitter's grammar expects
+            if kernel.begins_line(loop) and loop.parent is not None and loop.parent.type == "compound_statement":
                 title = "keep the loop as it is written" if factor == 1 else f"unroll the loop by {factor}"
                 yield Change("", title, line, (Edit(start, start, text),))
-
-
-def _own_line(kernel: KernelSource, loop: Node) -> bool:
-    start = kernel.data.rfind(b"\n", 0, loop.start_byte) + 1
-    return not kernel.data[start : loop.start_byte].strip()
 
 
 def _pragma(kernel: KernelSource, loop: Node) -> tuple[int, int, re.Match[str]] | None:

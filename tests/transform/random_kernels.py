@@ -1,0 +1,208 @@
+"""Random kernels: elementwise, stencil, reduction, histogram and matrix kernels from a seed, with their launches."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from warplens.transform import LaunchFacts
+
+DTYPES = {
+    "float": np.float32, "int": np.int32, "unsigned": np.uint32, "double": np.float64, "unsigned char": np.uint8,
+    "short": np.int16,
+}  # fmt: skip
+FAULTS = frozenset({
+    "uncoalesced_access", "bank_conflicts", "inactive_lanes", "contended_atomics", "double_literal", "low_occupancy",
+    "local_memory", "narrow_access", "small_grid",
+})  # fmt: skip
+
+
+@dataclass
+class Example:
+    """A kernel `k` and a launch.
+
+    arguments   by parameter: arrays, and numbers;  facts: of the launch, on a GPU that holds two blocks
+    """
+
+    source: str
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    arguments: dict[str, Any]
+    facts: LaunchFacts = field(init=False)
+
+    def __post_init__(self) -> None:
+        arrays = {name: value for name, value in self.arguments.items() if isinstance(value, np.ndarray)}
+        numbers = {name: value.item() for name, value in self.arguments.items() if name not in arrays}
+        # a small GPU: grids of a few blocks are more than it holds
+        self.facts = LaunchFacts(
+            self.grid, self.block, 0, numbers, {name: array.nbytes for name, array in arrays.items()}, faults=FAULTS,
+            multiprocessors=1, resident=2,
+        )  # fmt: skip
+
+
+def numbers(pick: random.Random, kind: str, count: int) -> np.ndarray[Any, Any]:
+    values = np.random.default_rng(pick.randrange(2**32))
+    if kind in ("float", "double"):
+        return values.uniform(-4, 4, count).astype(DTYPES[kind])
+    return values.integers(0, 100, count).astype(DTYPES[kind])
+
+
+def elementwise(pick: random.Random) -> Example:
+    n, block = pick.randrange(500, 2500), pick.choice((64, 128, 256))
+    kinds = [pick.choice(list(DTYPES)) for _ in range(pick.randint(1, 3))]
+    arrays = {f"x{place}": kind for place, kind in enumerate(kinds)}
+    out = pick.choice(list(DTYPES))
+    parameters = [f"const {kind}* {name}" for name, kind in arrays.items()]
+    index = pick.choice(("int", "unsigned"))
+    parameters += [f"{out}* y", f"{index} n", "int d"]
+    body = _body(pick, [f"{name}[i]" for name in arrays])
+    source = _guarded(pick, parameters, index, body)
+    arguments = {name: numbers(pick, kind, n) for name, kind in arrays.items()}
+    arguments |= {"y": numbers(pick, out, n), "n": DTYPES[index](n), "d": np.int32(pick.randint(1, 50))}
+    return Example(source, (-(-n // block), 1, 1), (block, 1, 1), arguments)
+
+
+def _body(pick: random.Random, elements: list[str]) -> list[str]:
+    """Statements on the elements of one index, which leave y[i]."""
+
+    def expression(depth: int, leaves: list[str]) -> str:
+        if depth == 0 or pick.random() < 0.2:
+            return pick.choice([*leaves, *leaves, "i", "3", "0.5f", "0.25"])
+        form = pick.choice(("({} + {})", "({} * {})", "({} - {})", "({} < {} ? 1 : 2)"))
+        return form.format(expression(depth - 1, leaves), expression(depth - 1, leaves))
+
+    kind = pick.randrange(5)
+    if kind == 0:
+        return [f"y[i] = {expression(2, elements)};"]
+    if kind == 1:
+        return [f"y[i] += {expression(1, elements)};"]
+    if kind == 2:
+        return [f"float v = {expression(1, elements)};", "for (int r = 0; r < 3; ++r) v = v * 0.5f + r;",
+                f"y[i] = v + {expression(1, elements)};"]  # fmt: skip
+    if kind == 3:
+        return ["int q = i / d + i % d, t = i % 8;", f"y[i] = q * t + {pick.choice(elements)};"]
+    return ["// a choice", f"float v = {pick.choice(elements)};", "if (v < 1)", "  v = 2 * v + 1;", "y[i] = v;"]
+
+
+def _guarded(pick: random.Random, parameters: list[str], index: str, body: list[str]) -> str:
+    start = pick.choice(("blockIdx.x * blockDim.x + threadIdx.x", "threadIdx.x + blockDim.x * blockIdx.x"))
+    head = f"__global__ void k({', '.join(parameters)}) {{"
+    form = pick.choice(("if", "return", "loop"))
+    if form == "return":
+        lines = [f"{index} i = {start};", "if (i >= n) return;", *body]
+    elif form == "if":
+        lines = [f"{index} i = {start};", "if (i < n) {", *[f"  {line}" for line in body], "}"]
+    else:
+        lines = [f"{index} all = gridDim.x * blockDim.x;", f"for ({index} i = {start}; i < n; i += all) {{",
+                 *[f"  {line}" for line in body], "}"]  # fmt: skip
+    return "\n".join([head, *[f"  {line}" for line in lines], "}", ""])
+
+
+def stencil(pick: random.Random) -> Example:
+    n, block, far = pick.randrange(500, 2500), pick.choice((64, 128, 256)), pick.randint(1, 3)
+    kind = pick.choice(("float", "int", "double"))
+    terms = " + ".join(f"{pick.randint(1, 3)} * x[i {sign} {far}]" for sign in "+-")
+    source = f"""\
+__global__ void k(const {kind}* x, {kind}* y, int n) {{
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= {far} && i < n - {far}) {{
+    y[i] = {terms} + x[i] / 3;
+  }}
+}}
+"""
+    arguments = {"x": numbers(pick, kind, n), "y": numbers(pick, kind, n), "n": np.int32(n)}
+    return Example(source, (-(-n // block), 1, 1), (block, 1, 1), arguments)
+
+
+def reduction(pick: random.Random) -> Example:
+    block, blocks, kind = pick.choice((64, 128, 256)), pick.choice((8, 16)), pick.choice(("float", "int", "unsigned"))
+    n = block * blocks - (guarded := pick.random() < 0.5) * pick.randrange(block)
+    update = pick.choice(("{0} += {1};", "{0} = {0} + {1};", "{0} = max({0}, {1});", "{0} = min({1}, {0});"))
+    size = pick.choice((str(block), "blockDim.x"))
+    up = f"for (unsigned s = 1; s < {size}; s *= 2)"
+    down = f"for (unsigned s = {size} / 2; s > 0; s >>= 1)"
+    loop, test, at = pick.choice((
+        (up, "if (t % (2 * s) == 0)", "t"), (up, "unsigned at = 2 * s * t;\n    if (at < blockDim.x)", "at"),
+        (down, "if (t < s)", "t"), (down, "if (t < s)", "t"),
+    ))  # fmt: skip
+    step = f"{test} {update.format(f'd[{at}]', f'd[{at} + s]')}"
+    first = pick.random() < 0.5
+    rounds = ["__syncthreads();", step] if first else [step, "__syncthreads();"]
+    value = "i < n ? x[i] : x[0]" if guarded else "x[i]"
+    source = f"""\
+__global__ void k(const {kind}* x, {kind}* y, int n) {{
+  __shared__ {kind} d[{block}];
+  unsigned t = threadIdx.x;
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  d[t] = {value};
+{"" if first else "  __syncthreads();" + chr(10)}  {loop} {{
+    {rounds[0]}
+    {rounds[1]}
+  }}
+  if (t == 0) y[blockIdx.x] = d[0];
+}}
+"""
+    arguments = {"x": numbers(pick, kind, n), "y": numbers(pick, kind, blocks) * 0, "n": np.int32(n)}
+    return Example(source, (blocks, 1, 1), (block, 1, 1), arguments)
+
+
+def total(pick: random.Random) -> Example:
+    """A reduction whose blocks add to one number."""
+    block, blocks = pick.choice((64, 128, 256)), pick.choice((8, 9, 16))
+    kind = pick.choice(("float", "int", "unsigned"))
+    n = block * blocks - pick.randrange(block)
+    source = f"""\
+__global__ void k(const {kind}* x, const {kind}* w, {kind}* y, int n) {{
+    __shared__ {kind} d[{block}];
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    d[threadIdx.x] = (i < n) ? x[i] * w[i] : 0;
+    __syncthreads();
+    for (int s = blockDim.x / 2; s >= 1; s /= 2) {{
+        if (threadIdx.x < s)
+            d[threadIdx.x] += d[threadIdx.x + s];
+        __syncthreads();
+    }}
+    if (threadIdx.x == 0) atomicAdd(y, d[0]);
+}}
+"""
+    arguments = {"x": numbers(pick, kind, n), "w": numbers(pick, kind, n), "y": numbers(pick, kind, 1)}
+    return Example(source, (blocks, 1, 1), (block, 1, 1), {**arguments, "n": np.int32(n)})
+
+
+def histogram(pick: random.Random) -> Example:
+    n, block, bins = pick.randrange(500, 2500), pick.choice((64, 128, 256)), pick.choice((7, 64, 300))
+    kind, weight = pick.choice((("int", "1"), ("unsigned", "i"), ("float", "0.5f")))
+    body = [f"int bin = x[i] % {bins};", f"atomicAdd(&y[bin], {weight});"]
+    source = _guarded(pick, ["const int* x", f"{kind}* y", "int n"], "int", body)
+    arguments = {"x": numbers(pick, "int", n), "y": numbers(pick, kind, bins), "n": np.int32(n)}
+    return Example(source, (-(-n // block), 1, 1), (block, 1, 1), arguments)
+
+
+def matrix(pick: random.Random) -> Example:
+    rows, columns = pick.randrange(20, 90), pick.randrange(20, 90)
+    x, y = pick.choice(((32, 8), (16, 16), (8, 32)))
+    row, column = pick.choice(("xy", "yx"))
+    source = f"""\
+__global__ void k(const float* x, float* y, int rows, int columns) {{
+    int row = blockIdx.{row} * blockDim.{row} + threadIdx.{row};
+    int column = blockIdx.{column} * blockDim.{column} + threadIdx.{column};
+    if (row < rows && column < columns) y[row * columns + column] = 2 * x[row * columns + column];
+}}
+"""
+    across, down = (rows, columns) if row == "x" else (columns, rows)
+    arguments = {"x": numbers(pick, "float", rows * columns), "y": numbers(pick, "float", rows * columns),
+                 "rows": np.int32(rows), "columns": np.int32(columns)}  # fmt: skip
+    return Example(source, (-(-across // x), -(-down // y), 1), (x, y, 1), arguments)
+
+
+KINDS: tuple[Callable[[random.Random], Example], ...] = (
+    elementwise, stencil, reduction, total, histogram, matrix,
+)  # fmt: skip
+
+
+def example(kind: Callable[[random.Random], Example], seed: int) -> Example:
+    return kind(random.Random(f"{kind.__name__} {seed}"))
