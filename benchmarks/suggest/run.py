@@ -45,7 +45,11 @@ def main() -> None:
         if chosen and case["name"] not in chosen:
             continue
         start, target = time.perf_counter(), target_of(case["file"], case.get("kernel"))
-        found = suggest(target, SuggestRequest(RunOptions(), tuple(case.get("scratch", ()))), lambda *_: None)
+        found = suggest(
+            target,
+            SuggestRequest(RunOptions(), tuple(case.get("scratch", ())), tuple(case.get("totals", ()))),
+            lambda *_: None,
+        )
         seconds = time.perf_counter() - start
         path = out / f"{case['name'].replace(' ', '_')}.cu"
         path.write_text(found.source, encoding="utf-8")

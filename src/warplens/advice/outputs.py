@@ -30,11 +30,13 @@ class Comparison:
 
 
 def compare_outputs(
-    names: Sequence[str], expected: Sequence[Any], found: Sequence[Any], tolerant: bool, scratch: Sequence[str] = ()
-) -> Comparison:
+    names: Sequence[str], expected: Sequence[Any], found: Sequence[Any], tolerant: bool, scratch: Sequence[str] = (),
+    totals: Sequence[str] = (),
+) -> Comparison:  # fmt: skip
     """Arrays after two launches; arguments that are no arrays are left out.
 
     tolerant   whether floats may differ by TOLERANCE;  scratch: arrays whose content afterwards does not matter
+    totals     arrays of which only the sum of all elements matters
     """
     exact, differs = True, {}
     for name, before, after in zip(names, expected, found, strict=True):
@@ -42,6 +44,8 @@ def compare_outputs(
             continue
         if before.tobytes() == after.tobytes():
             continue
+        if name in totals:
+            before, after = _total(before), _total(after)
         exact = False
         where = _differing(before.reshape(-1), after.reshape(-1), tolerant)
         if where.size:
@@ -61,3 +65,9 @@ def _differing(before: NDArray[Any], after: NDArray[Any], tolerant: bool) -> NDA
     room = TOLERANCE.get(before.dtype.itemsize, 0.0) * (np.abs(wide) + (finite.mean() if finite.size else 0.0))
     alike = (wide == other) | (np.abs(wide - other) <= room) | (np.isnan(wide) & np.isnan(other))
     return np.flatnonzero(~alike)
+
+
+def _total(array: NDArray[Any]) -> NDArray[Any]:
+    """The sum of all elements: of integers as they wrap around."""
+    wide = array.dtype if array.dtype.kind in "iu" else np.float64
+    return array.sum(dtype=wide, keepdims=True).reshape(1).astype(array.dtype)

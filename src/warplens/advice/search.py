@@ -1,7 +1,7 @@
 """Search: executes what the transforms propose, keeps the change that gains most, and begins again with it.
 
 The slow part, executing and timing a version, is the caller's `evaluate`.  After the first round only transforms that
-gained something, and those that answer to a fault that was not there before, are tried again.
+gained something are tried again, and those that had nothing to propose before: a change may make another one possible.
 """
 
 from __future__ import annotations
@@ -115,10 +115,8 @@ def search(start: Version, kernel: str, evaluate: Evaluate, progress: Progress) 
         if best is None:
             break
         steps.append(best)
-        before = now.facts.faults
         version, now = best.after, best.evaluation
-        new = now.facts.faults - before
-        wanted = {step.change.transform for step in good} | {t.name for t in transforms() if new & set(t.mends)}
+        wanted -= {step.change.transform for step in done} - {step.change.transform for step in good}
     return Suggestion(start, begin, tuple(steps), tuple(tried), tuple(dict.fromkeys(refused)))
 
 

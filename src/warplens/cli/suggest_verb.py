@@ -25,11 +25,13 @@ if TYPE_CHECKING:
 @click.option("--in-place", is_flag=True, help="Of --apply: change FILE itself.")
 @click.option("--scratch", multiple=True, metavar="NAME",
               help="An array whose content after the kernel does not matter; may be repeated.")  # fmt: skip
+@click.option("--total", "totals", multiple=True, metavar="NAME",
+              help="An array of which only the sum matters, such as partial sums; may be repeated.")  # fmt: skip
 @click.option("--brief", is_flag=True, help="At most 15 sentences; with --json at most 2 KB a kernel.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
 def suggest(
     file: str, flags: Flags, host: RunOptions, apply: bool, output: str | None, in_place: bool,
-    scratch: tuple[str, ...], brief: bool, as_json: bool,
+    scratch: tuple[str, ...], totals: tuple[str, ...], brief: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """Find what is wrong with the kernels of FILE, change it in the source, and prove that it helps.
 
@@ -64,7 +66,7 @@ def suggest(
     done: list[Suggested] = []
     for number, target in enumerate(found):
         with steps(target.title) as progress:
-            done.append(suggested(target, SuggestRequest(host, scratch), progress))
+            done.append(suggested(target, SuggestRequest(host, scratch, totals), progress))
         if not as_json:
             if number:
                 click.echo()

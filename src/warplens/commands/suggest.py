@@ -7,6 +7,7 @@ that are kept are executed once more with other random arrays.  Time is predicte
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from difflib import unified_diff
 from functools import cached_property
@@ -19,6 +20,7 @@ from warplens.advice import (
     NOISE,
     RATIO_ERROR,
     Advice,
+    Comparison,
     Evaluation,
     Step,
     Suggestion,
@@ -50,10 +52,12 @@ COUNTS = ("smsp__inst_executed.sum", "memory_l2_theoretical_sectors_global", "me
 
 @dataclass(frozen=True)
 class SuggestRequest:
-    """scratch: arrays whose content after the launch does not matter;  host: how to execute"""
+    """host: how to execute;  scratch: arrays whose content after the launch does not matter;  totals: arrays of which
+    only the sum of all elements matters"""
 
     host: RunOptions
     scratch: tuple[str, ...] = ()
+    totals: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -186,8 +190,8 @@ class Bench:
         if not compared.equal:
             note = "; ".join(compared.differs.values())
             if change.effect == "order":
-                flags = " ".join(f"--scratch {name}" for name in compared.differs)
-                note += f"; if nobody reads that afterwards, add {flags}"
+                flags = ", ".join(f"--scratch {name}" for name in compared.differs)
+                note += f"; if nobody reads it afterwards, add {flags}; if only its sum is used, --total instead"
             return Evaluation("outputs differ", unknown, note=note)
         timed = run.timed()
         self.runs[version] = timed
@@ -200,6 +204,9 @@ class Bench:
             compared.exact,
             _counts(timed),
         )
+
+    def compared(self, expected: Sequence[Any], found: Sequence[Any], tolerant: bool) -> Comparison:
+        return compare_outputs(self.names, expected, found, tolerant, self.request.scratch, self.request.totals)
 
     def facts(self, run: Run, target: Target) -> LaunchFacts:
         found = findings(run.subject)
@@ -224,7 +231,7 @@ class Bench:
         mine, others = values, [value.copy() if isinstance(value, np.ndarray) else value for value in values]
         self.target.run_with(mine, self.request.host)
         self.made(version).run_with(others, self.request.host)
-        compared = compare_outputs(self.names, mine, others, tolerant, self.request.scratch)
+        compared = self.compared(mine, others, tolerant)
         if not compared.equal:
             return "outputs differ on other random arrays: " + "; ".join(compared.differs.values())
         return "equal bit for bit" if compared.exact else "equal within rounding"
@@ -250,9 +257,10 @@ def suggest(target: Target, request: SuggestRequest, progress: Progress) -> Sugg
         raise UsageError("suggest predicts the time of each change: name a GPU with --gpu")
     with tempfile.TemporaryDirectory(prefix="warplens-suggest-") as folder:
         bench = Bench(replace(target, kept={}), request, Path(folder))
-        if unknown := sorted(set(request.scratch) - set(bench.names)):
-            known = ", ".join(bench.names)
-            raise UsageError(f"--scratch: no argument is called {', '.join(unknown)}; there are {known}")
+        for flag, named in (("--scratch", request.scratch), ("--total", request.totals)):
+            if unknown := sorted(set(named) - set(bench.names)):
+                known = ", ".join(bench.names)
+                raise UsageError(f"{flag}: no argument is called {', '.join(unknown)}; there are {known}")
         text = read_source(Path(target.file))
         found = search(Version(text), target.entry.name, bench.evaluate, progress)
         fresh = ""
