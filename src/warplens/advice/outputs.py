@@ -70,4 +70,5 @@ def _differing(before: NDArray[Any], after: NDArray[Any], tolerant: bool) -> NDA
 def _total(array: NDArray[Any]) -> NDArray[Any]:
     """The sum of all elements: of integers as they wrap around."""
     wide = array.dtype if array.dtype.kind in "iu" else np.float64
-    return array.sum(dtype=wide, keepdims=True).reshape(1).astype(array.dtype)
+    total: NDArray[Any] = np.array([array.sum(dtype=wide)])
+    return total.astype(array.dtype)
