@@ -7,11 +7,20 @@ compared, time predicted before and after.  Knows nothing of files, launch block
 """
 
 from warplens.advice.advise import Advice, advise
-from warplens.advice.outputs import Comparison, compare_outputs
+from warplens.advice.outputs import OutputComparison, compare_outputs
 from warplens.advice.search import Evaluation, Step, Suggestion, Version, search
 from warplens.advice.significance import NOISE, RATIO_ERROR
 
 __all__ = [
-    "NOISE", "RATIO_ERROR", "Advice", "Comparison", "Evaluation", "Step", "Suggestion", "Version", "advise",
-    "compare_outputs", "search",
+    "NOISE",
+    "RATIO_ERROR",
+    "Advice",
+    "Evaluation",
+    "OutputComparison",
+    "Step",
+    "Suggestion",
+    "Version",
+    "advise",
+    "compare_outputs",
+    "search",
 ]  # fmt: skip

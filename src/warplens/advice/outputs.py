@@ -18,7 +18,7 @@ TOLERANCE = {2: 1e-2, 4: 1e-5, 8: 1e-12}  # by bytes of a float
 
 
 @dataclass(frozen=True)
-class Comparison:
+class OutputComparison:
     """exact   whether all bytes are equal;  differs: the arrays that differ too much, with the first such element"""
 
     exact: bool
@@ -32,7 +32,7 @@ class Comparison:
 def compare_outputs(
     names: Sequence[str], expected: Sequence[Any], found: Sequence[Any], tolerant: bool, scratch: Sequence[str] = (),
     totals: Sequence[str] = (),
-) -> Comparison:  # fmt: skip
+) -> OutputComparison:  # fmt: skip
     """Arrays after two launches; arguments that are no arrays are left out.
 
     tolerant   whether floats may differ by TOLERANCE;  scratch: arrays whose content afterwards does not matter
@@ -52,7 +52,7 @@ def compare_outputs(
             at = int(where[0])
             of = f"{where.size:,} of {before.size:,} elements differ"
             differs[name] = f"{name}[{at}] is {after.reshape(-1)[at]} instead of {before.reshape(-1)[at]}; {of}"
-    return Comparison(exact, differs)
+    return OutputComparison(exact, differs)
 
 
 def _differing(before: NDArray[Any], after: NDArray[Any], tolerant: bool) -> NDArray[np.intp]:

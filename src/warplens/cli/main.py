@@ -12,7 +12,6 @@ import os
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import date
 from typing import TYPE_CHECKING
 
 import click
@@ -20,6 +19,7 @@ import click
 from warplens import __version__
 from warplens.cli.build_verb import build
 from warplens.cli.explain_verb import Output, explain_program, explained, on_many, on_one, report_error
+from warplens.cli.gpu_verbs import calibrate, measure, validate
 from warplens.cli.lab_verbs import lab, new
 from warplens.cli.options import CODE, GPU, GPUS, HOST, LAUNCH, SAMPLE, options
 from warplens.cli.run_verb import run
@@ -27,7 +27,6 @@ from warplens.cli.suggest_verb import suggest
 from warplens.cli.terminal_encoding import spell_out
 from warplens.core.run_options import RunOptions
 from warplens.errors import UsageError, WarplensError
-from warplens.system.atomic_write import check_place
 
 if TYPE_CHECKING:
     from warplens.commands.target import Flags
@@ -236,99 +235,6 @@ def compare(
 
 
 @cli.command()
-@click.argument("files", nargs=-1, required=True)
-@options(LAUNCH, CODE, GPU, HOST)
-@click.option("--against", metavar="CSV", help="Compare with counters kept by --save; no GPU is needed.")
-@click.option("--save", metavar="CSV", help="Keep what the GPU counted.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
-def validate(
-    files: tuple[str, ...], flags: Flags, host: RunOptions, against: str | None, save: str | None, as_json: bool
-) -> None:  # fmt: skip
-    """Run the kernels of FILES here and on this machine's GPU, and tell where counts or results differ.
-
-    Ends with 1 if something differs.  Counters need Nsight Compute's ncu on the PATH.
-
-    \b
-      warplens validate copy.cu
-      warplens validate copy.cu --against h200.csv
-    """
-    from warplens.commands import validate
-    from warplens.commands.target import targets
-    from warplens.hardware import open_gpu
-    from warplens.report.terminal import validation_report as report
-    from warplens.report.terminal.console_layout import console
-    from warplens.report.terminal.progress import bar
-
-    if against and save:
-        raise UsageError("--save keeps what a GPU counts, and --against uses none: choose one")
-    if against:
-        validate.read_record(against)  # before a long run
-    if save:
-        check_place(save)
-    gpu = None if against else open_gpu()
-    found = [target for file in files for target in targets(file, flags)]
-    runs = [validate.Emulated(target, host, bar(target.title)) for target in found]
-    if against:
-        source, agreements = against, validate.with_record(runs, against)
-    else:
-        gpu, agreements = validate.on_gpu(runs)
-        source = f"{gpu.name}, {date.today()}"
-        if save:
-            validate.write_record(save, agreements, source)
-    if as_json:
-        click.echo(report.document(agreements, source), nl=False)
-    else:
-        report.show(agreements, source, console())
-    if not all(agreement.equal for agreement in agreements):
-        raise click.exceptions.Exit(1)
-
-
-@cli.command()
-@click.argument("file")
-@options(LAUNCH, CODE, HOST, SAMPLE)
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
-def measure(file: str, flags: Flags, host: RunOptions, as_json: bool) -> None:
-    """Time the kernels of FILE on this machine's GPU, beside what is predicted for it.
-
-    With Nsight Compute's ncu on the PATH its counters stand beside the modelled ones.
-
-    \b
-      warplens measure copy.cu
-    """
-    from warplens.commands.measure import measured
-    from warplens.commands.target import targets
-    from warplens.hardware import open_gpu
-    from warplens.report.terminal import measurement_report as report
-    from warplens.report.terminal.console_layout import console
-    from warplens.report.terminal.progress import bar
-
-    gpu, out = open_gpu(), console()
-    done = (measured(target, gpu, host, bar(target.title)) for target in targets(file, flags))
-    if as_json:
-        click.echo(report.document(done), nl=False)
-        return
-    for found in done:
-        report.show(found, out)
-
-
-@cli.command()
-@click.option("--out", "folder", metavar="DIR", default=".", help="Where calibration.csv is written (default: here).")
-def calibrate(folder: str) -> None:
-    """Measure how fast the parts of this machine's GPU are: the tables of its description.
-
-    Writes every reading to DIR/calibration.csv and prints the tables (see docs/calibration.md).
-    """
-    from warplens.calibration.session import calibrated
-    from warplens.hardware import open_gpu
-    from warplens.report.terminal.progress import bar
-
-    gpu = open_gpu()
-    tables, said = calibrated(gpu, folder, bar(f"calibrating {gpu.name}"))
-    click.echo(tables, nl=False)
-    click.echo(said, err=True)
-
-
-@cli.command()
 @click.argument("pattern", required=False)
 def metrics(pattern: str | None) -> None:
     """List the metrics that are known, or those that PATTERN means: unit, provenance and meaning.
@@ -360,6 +266,8 @@ def gpus(gpu: str | None) -> None:
     parameter_table.show(machine(gpu), console())
 
 
+for verb in (validate, measure, calibrate):
+    cli.add_command(verb)
 cli.add_command(run)
 cli.add_command(build)
 cli.add_command(suggest)

@@ -20,8 +20,8 @@ from warplens.advice import (
     NOISE,
     RATIO_ERROR,
     Advice,
-    Comparison,
     Evaluation,
+    OutputComparison,
     Step,
     Suggestion,
     Version,
@@ -119,7 +119,7 @@ class Suggested:
 
 
 @dataclass
-class Bench:
+class VersionRunner:
     """Executes versions of one kernel."""
 
     target: Target
@@ -205,7 +205,7 @@ class Bench:
             _counts(timed),
         )
 
-    def compared(self, expected: Sequence[Any], found: Sequence[Any], tolerant: bool) -> Comparison:
+    def compared(self, expected: Sequence[Any], found: Sequence[Any], tolerant: bool) -> OutputComparison:
         return compare_outputs(self.names, expected, found, tolerant, self.request.scratch, self.request.totals)
 
     def facts(self, run: Run, target: Target) -> LaunchFacts:
@@ -256,20 +256,20 @@ def suggest(target: Target, request: SuggestRequest, progress: Progress) -> Sugg
     if target.machine_from == NONE:
         raise UsageError("suggest predicts the time of each change: name a GPU with --gpu")
     with tempfile.TemporaryDirectory(prefix="warplens-suggest-") as folder:
-        bench = Bench(replace(target, kept={}), request, Path(folder))
+        runner = VersionRunner(replace(target, kept={}), request, Path(folder))
         for flag, named in (("--scratch", request.scratch), ("--total", request.totals)):
-            if unknown := sorted(set(named) - set(bench.names)):
-                known = ", ".join(bench.names)
+            if unknown := sorted(set(named) - set(runner.names)):
+                known = ", ".join(runner.names)
                 raise UsageError(f"{flag}: no argument is called {', '.join(unknown)}; there are {known}")
         text = read_source(Path(target.file))
-        found = search(Version(text), target.entry.name, bench.evaluate, progress)
+        found = search(Version(text), target.entry.name, runner.evaluate, progress)
         fresh = ""
         if found.steps:
-            fresh = bench.on_other_inputs(found.end, any(s.change.effect != "exact" for s in found.steps))
+            fresh = runner.on_other_inputs(found.end, any(s.change.effect != "exact" for s in found.steps))
         if fresh.startswith("outputs differ"):
             found = replace(found, steps=(), tried=(*found.steps, *found.tried))
-        run = bench.runs[found.start]
-        changed = bench.made(found.end) if found.steps else target
+        run = runner.runs[found.start]
+        changed = runner.made(found.end) if found.steps else target
         return Suggested(target, run, changed, tuple(advise(run)), found, fresh)
 
 

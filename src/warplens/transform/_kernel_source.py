@@ -53,8 +53,8 @@ class LaunchFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class Parameter:
-    """Parameter of a kernel: name, element type without const and *, whether it is a pointer, and its node."""
+class KernelParameter:
+    """KernelParameter of a kernel: name, element type without const and *, whether it is a pointer, and its node."""
 
     name: str
     type: str
@@ -142,7 +142,7 @@ class KernelSource:
         return blanks.removeprefix(self.indent(self.function)) or "  "
 
     @cached_property
-    def parameters(self) -> tuple[Parameter, ...]:
+    def parameters(self) -> tuple[KernelParameter, ...]:
         declarator = self.declarator(self.function)
         listed = declarator.child_by_field_name("parameters") if declarator else None
         return tuple(
@@ -150,13 +150,13 @@ class KernelSource:
             if node.type == "parameter_declaration"
         )  # fmt: skip
 
-    def _parameter(self, node: Node) -> Parameter:
+    def _parameter(self, node: Node) -> KernelParameter:
         text, named = self[node], node.child_by_field_name("declarator")
         leaf = next((part for part in walk(named) if part.type == "identifier"), None) if named else None
         pointer = named is not None and named.type in ("pointer_declarator", "array_declarator")
         before = text[: named.start_byte - node.start_byte] if named else text
         words = [word for word in before.replace("__restrict__", " ").split() if word not in ("const", "volatile")]
-        return Parameter(
+        return KernelParameter(
             self[leaf] if leaf else "", " ".join(words), pointer, "const" in before.split(),
             "restrict" in text, node,
         )  # fmt: skip

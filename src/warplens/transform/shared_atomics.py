@@ -9,7 +9,7 @@ from tree_sitter import Node
 
 from warplens.transform._change import Change, Edit, Proposals, Refusal, transform
 from warplens.transform._guarded_index import NotSafe
-from warplens.transform._kernel_source import ELEMENT_BYTES, KernelSource, LaunchFacts, Parameter
+from warplens.transform._kernel_source import ELEMENT_BYTES, KernelParameter, KernelSource, LaunchFacts
 from warplens.transform.several_elements import combined, with_loop
 
 MOST_SHARED = 48 * 1024  # bytes of static shared memory of a block
@@ -56,7 +56,7 @@ def _adds_shared(kernel: KernelSource, call: Node) -> bool:
     return any("__shared__" in kernel[declaration] for declaration in declared if declaration)
 
 
-def _change(kernel: KernelSource, launch: LaunchFacts, bins: Parameter, calls: list[Node]) -> Change:
+def _change(kernel: KernelSource, launch: LaunchFacts, bins: KernelParameter, calls: list[Node]) -> Change:
     line, name = kernel.line(calls[0]), bins.name
     targets = [node for call in calls if (node := _target(kernel, call, name))]
     for use in kernel.uses(name):
@@ -101,7 +101,11 @@ def _early_return(kernel: KernelSource) -> tuple[Node, Node] | None:
 
 
 def _around(
-    kernel: KernelSource, launch: LaunchFacts, bins: Parameter, own: tuple[int, str], guard: tuple[Node, Node] | None
+    kernel: KernelSource,
+    launch: LaunchFacts,
+    bins: KernelParameter,
+    own: tuple[int, str],
+    guard: tuple[Node, Node] | None,
 ) -> list[Edit]:
     """The copy is made before the first statement that is no declaration, and added to global memory at the end."""
     count, copy = own

@@ -14,7 +14,7 @@ from tree_sitter import Node
 from warplens.transform._canonical_form import unwrapped
 from warplens.transform._change import Change, Edit, LaunchChange, Proposals, Refusal, edited, transform
 from warplens.transform._guarded_index import GuardedIndex, NotSafe, guarded_index, with_for_loop
-from warplens.transform._kernel_source import KernelSource, LaunchFacts, Parameter
+from warplens.transform._kernel_source import KernelParameter, KernelSource, LaunchFacts
 
 WIDEST = 16  # bytes of an access
 VECTORS = {
@@ -29,7 +29,7 @@ CONDITIONAL = ("if_statement", "conditional_expression", "for_statement", "while
 class Array:
     """An array of the kernel, as it is accessed: its parameter, the type of `lanes` elements, what is done with it."""
 
-    parameter: Parameter
+    parameter: KernelParameter
     wide: str
     local: str
     read: bool
@@ -78,7 +78,7 @@ def _proposed(kernel: KernelSource, launch: LaunchFacts) -> Proposals:
         yield _change(kernel, index, accesses, lanes)
 
 
-def _parameter(kernel: KernelSource, name: str) -> Parameter:
+def _parameter(kernel: KernelSource, name: str) -> KernelParameter:
     return next(parameter for parameter in kernel.parameters if parameter.name == name)
 
 
