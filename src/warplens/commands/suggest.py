@@ -120,13 +120,13 @@ class Suggested:
 
 @dataclass
 class VersionRunner:
-    """Executes versions of one kernel."""
+    """Executes versions of one kernel.  code: machine code of those before;  start: the run of the kernel as it is"""
 
     target: Target
     request: SuggestRequest
     folder: Path
-    runs: dict[Version, Run] = field(default_factory=dict)
     code: dict[Version, bytes] = field(default_factory=dict)
+    start: Run = field(init=False)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -169,7 +169,7 @@ class VersionRunner:
         if change is None:
             run, _ = self.original
             timed = run.timed()
-            self.runs[version], self.code[version] = timed, _code(timed)
+            self.start, self.code[version] = timed, _code(timed)
             return Evaluation(
                 "equal", self.facts(timed, self.target), _time(timed), timed.unpredicted, counts=_counts(timed)
             )
@@ -194,7 +194,6 @@ class VersionRunner:
                 note += f"; if nobody reads it afterwards, add {flags}; if only its sum is used, --total instead"
             return Evaluation("outputs differ", unknown, note=note)
         timed = run.timed()
-        self.runs[version] = timed
         outcome: Outcome = "equal" if timed.prediction else "not timed"
         return Evaluation(
             outcome,
@@ -268,7 +267,7 @@ def suggest(target: Target, request: SuggestRequest, progress: Progress) -> Sugg
             fresh = runner.on_other_inputs(found.end, any(s.change.effect != "exact" for s in found.steps))
         if fresh.startswith("outputs differ"):
             found = replace(found, steps=(), tried=(*found.steps, *found.tried))
-        run = runner.runs[found.start]
+        run = runner.start
         changed = runner.made(found.end) if found.steps else target
         return Suggested(target, run, changed, tuple(advise(run)), found, fresh)
 

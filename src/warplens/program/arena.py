@@ -79,7 +79,9 @@ class Arena:
         whole = size if fixed else (size // self.granularity + 1) * self.granularity
         name = name or (known.name if known else f"allocation {self._count} at {place:#x}")
         start = self.start + (content or place) - BASE
-        self.blocks[place] = Allocation(name, place, whole, self.view(content or place, whole), start)
+        self.blocks[place] = Allocation(
+            name, place, whole, self.view(content or place, whole), start, slack=whole - size
+        )
         self.kinds[place], self.sizes[place] = kind, size
         if kind == ALLOCATED:
             self.unwritten.add(place)

@@ -111,9 +111,11 @@ def _access(fault: object, instruction: Instruction, address: int, memory: Devic
     if nearest is None:
         return f"{head}: the kernel has no buffers"
     allocation, distance = nearest
-    if allocation.address <= address < allocation.address + allocation.size:
-        over = address + size - allocation.address - allocation.size
+    asked = allocation.size - allocation.slack
+    if allocation.address <= address < allocation.address + asked:
+        over = address + size - allocation.address - asked
         last = f"its last {over} byte{'s' * (over > 1)}"
-        return f"{head}: {last} past the end of {allocation.name} ({allocation.size:,} bytes)"
-    side = f"{-distance:,} bytes before" if distance < 0 else f"{distance:,} bytes past the end of"
-    return f"{head}: {side} {allocation.name} ({allocation.size:,} bytes)"
+        return f"{head}: {last} past the end of {allocation.name} ({asked:,} bytes)"
+    past = address - allocation.address - asked
+    side = f"{-distance:,} bytes before" if distance < 0 else f"{past:,} bytes past the end of"
+    return f"{head}: {side} {allocation.name} ({asked:,} bytes)"

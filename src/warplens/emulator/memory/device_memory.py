@@ -53,6 +53,7 @@ class Allocation:
     """Allocation: `size` bytes from `address`, filled from the host's array at host address `start`.
 
     ours   private copy of what the array held before the launch
+    slack  bytes at its end that nobody asked for, and that can be reached all the same
     """
 
     name: str
@@ -61,6 +62,7 @@ class Allocation:
     array: NDArray[Any]
     start: int
     ours: bool = False
+    slack: int = 0
 
     @cached_property
     def data(self) -> NDArray[np.uint8]:
