@@ -15,6 +15,7 @@ from warplens.commands.target import Flags, targets
 from warplens.core.run_options import RunOptions
 from warplens.errors import UsageError
 from warplens.report.json import suggestion_document
+from warplens.report.suggestion_view import MeasuredView
 from warplens.report.terminal.suggestion_report import brief
 
 TRANSPOSE = Path(__file__).parents[2] / "src/warplens/labs/transpose/3_tiled.cu"
@@ -77,6 +78,12 @@ def test_the_document_keeps_to_its_schema(padded: Suggested) -> None:
     jsonschema.validate(document, schema)
     (kernel,) = document["kernels"]
     assert kernel["changes"][0]["counts"]["memory_l1_wavefronts_shared"]["after"] == 4096
+
+
+def test_measured_times_stand_beside_the_predicted_ones(padded: Suggested) -> None:
+    view = replace(padded.view, measured=MeasuredView(20.0, 12.0, "NVIDIA H200"))
+    assert "Measured on NVIDIA H200: 20.0 µs -> 12.0 µs (40 % less)." in brief(view)
+    assert json.loads(suggestion_document.text([view]))["kernels"][0]["measured"]["after_us"] == 12.0
 
 
 def test_machine_code_cannot_be_changed(padded: Suggested) -> None:

@@ -27,11 +27,12 @@ if TYPE_CHECKING:
               help="An array whose content after the kernel does not matter; may be repeated.")  # fmt: skip
 @click.option("--total", "totals", multiple=True, metavar="NAME",
               help="An array of which only the sum matters, such as partial sums; may be repeated.")  # fmt: skip
+@click.option("--measure", is_flag=True, help="Time both versions on this machine's GPU as well.")
 @click.option("--brief", is_flag=True, help="At most 15 sentences; with --json at most 2 KB a kernel.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
 def suggest(
     file: str, flags: Flags, host: RunOptions, apply: bool, output: str | None, in_place: bool,
-    scratch: tuple[str, ...], totals: tuple[str, ...], brief: bool, as_json: bool,
+    scratch: tuple[str, ...], totals: tuple[str, ...], measure: bool, brief: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """Find what is wrong with the kernels of FILE, change it in the source, and prove that it helps.
 
@@ -45,6 +46,7 @@ def suggest(
     from warplens.commands.suggest import SuggestRequest
     from warplens.commands.suggest import suggest as suggested
     from warplens.commands.target import targets, unstarted
+    from warplens.hardware import open_gpu
     from warplens.report.json import suggestion_document
     from warplens.report.terminal import suggestion_report as report
     from warplens.report.terminal.console_layout import console
@@ -63,10 +65,12 @@ def suggest(
     if apply and len(found) > 1:
         titles = ", ".join(target.title for target in found)
         raise UsageError(f"--apply changes one kernel; choose it with --kernel: {titles}")
+    gpu = open_gpu() if measure else None
     done: list[Suggested] = []
     for number, target in enumerate(found):
         with steps(target.title) as progress:
-            done.append(suggested(target, SuggestRequest(host, scratch, totals), progress))
+            one = suggested(target, SuggestRequest(host, scratch, totals), progress)
+            done.append(one.timed(gpu) if gpu else one)
         if not as_json:
             if number:
                 click.echo()

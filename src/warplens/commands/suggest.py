@@ -35,12 +35,13 @@ from warplens.commands.kernel_selection import is_source, kernel_of
 from warplens.commands.target import Target
 from warplens.core.run_options import RunOptions
 from warplens.errors import CompileError, KernelFault, UnsupportedInstruction, UsageError
+from warplens.hardware import Gpu, Timing, time
 from warplens.launchspec.arguments import parse_argument
 from warplens.launchspec.launch_block import Size
 from warplens.launchspec.launch_block_edit import with_sizes
 from warplens.launchspec.pitched_array import Pitched
 from warplens.machine.gpu_choice import NONE
-from warplens.report.suggestion_view import ChangeView, FindingView, RejectedView, SuggestionView
+from warplens.report.suggestion_view import ChangeView, FindingView, MeasuredView, RejectedView, SuggestionView
 from warplens.rules import findings
 from warplens.run import Run
 from warplens.transform import Change, KernelSource, LaunchFacts
@@ -65,6 +66,7 @@ class Suggested:
     """What came of it for one kernel.
 
     run, changed   the kernel as it is, executed, and with all changes
+    measured   times of both on this machine's GPU, where asked for
     findings   of the kernel as it is, with their upper bounds;  fresh: how outputs compare on other random arrays
     """
 
@@ -74,6 +76,16 @@ class Suggested:
     findings: tuple[Advice, ...]
     suggestion: Suggestion
     fresh: str
+    measured: tuple[Timing, Timing] | None = None
+
+    def timed(self, gpu: Gpu) -> Suggested:
+        """The same with the times of both versions on a GPU."""
+        if not self.suggestion.steps:
+            return self
+        before, after = (
+            time(target.kernel.job(target.launch, *target.values()), gpu) for target in (self.target, self.changed)
+        )
+        return replace(self, measured=(before, after))
 
     @property
     def source(self) -> str:
@@ -109,6 +121,7 @@ class Suggested:
             diff=self.diff() if changes else "",
             noise=NOISE,
             ratio_error=RATIO_ERROR,
+            measured=_measured(*self.measured) if self.measured else None,
         )
 
     def diff(self) -> str:
@@ -312,3 +325,7 @@ def _short(size: tuple[int, int, int] | int) -> Size:
     while len(parts) > 1 and parts[-1] == 1:
         parts.pop()
     return parts[0] if len(parts) == 1 else tuple(parts)
+
+
+def _measured(before: Timing, after: Timing) -> MeasuredView:
+    return MeasuredView(before.microseconds, after.microseconds, before.gpu)

@@ -50,6 +50,15 @@ class RejectedView:
 
 
 @dataclass(frozen=True)
+class MeasuredView:
+    """Times of both versions on a GPU, L2 swept before."""
+
+    before_us: float
+    after_us: float
+    gpu: str
+
+
+@dataclass(frozen=True)
 class SuggestionView:
     """Of one kernel.
 
@@ -71,3 +80,4 @@ class SuggestionView:
     diff: str
     noise: float
     ratio_error: float
+    measured: MeasuredView | None = None

@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.text import Text
 
 from warplens.report.prediction_view import spoken
-from warplens.report.suggestion_view import ChangeView, RejectedView, SuggestionView
+from warplens.report.suggestion_view import ChangeView, MeasuredView, RejectedView, SuggestionView
 from warplens.report.terminal.console_layout import grid_of
 from warplens.report.wording import count, percent
 
@@ -26,6 +26,8 @@ def show(view: SuggestionView, out: Console, whole: bool = True) -> None:
             _show_change(number, change, out)
         if view.launch:
             out.print(f"  The launch changes: {view.launch}")
+        if view.measured:
+            out.print(f"  {measured(view.measured)}")
         out.print()
         for line in view.diff.split("\n"):
             out.print(Text(line, style=COLOURS.get(line[:1], "")), soft_wrap=True)
@@ -62,6 +64,13 @@ def worth(text: str, gain: float | None, worth_it: bool, gpu: str) -> str:
     return f"{text}; at most {percent(gain)} less time without it"
 
 
+def measured(found: MeasuredView) -> str:
+    """ "Measured on NVIDIA H200: 23.7 us -> 11.9 us (50 % less)"."""
+    change = 1 - found.after_us / found.before_us
+    words = f"{percent(change)} less" if change >= 0 else f"{percent(-change)} more"
+    return f"Measured on {found.gpu}: {spoken(found.before_us)} -> {spoken(found.after_us)} ({words})"
+
+
 def where(found: RejectedView) -> str:
     return f"line {found.line}: " if found.line else ""
 
@@ -93,6 +102,8 @@ def brief(view: SuggestionView) -> str:
         lines.append(_sentence(f"{change.title} in line {change.line}: {saved}, outputs {change.outputs}"))
     if view.launch:
         lines.append(f"The launch becomes {view.launch}.")
+    if view.measured:
+        lines.append(f"{measured(view.measured)}.")
     lines.append(footing(view))
     return "\n".join(lines[:15])
 
