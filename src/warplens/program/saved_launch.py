@@ -82,7 +82,10 @@ def save(file: str, request: LaunchRequest, module: bytes, title: str, program: 
         "gpu": gpu.key, "grid": launch.grid, "block": launch.block, "shared": launch.shared,
         "cooperative": launch.cooperative, "cluster": kernel.cluster, "banks": sorted(request.banks),
         "allocations": [
-            {"name": a.name, "address": a.address, "size": a.size, "kept": n in touched and n not in memory.blank}
+            {
+                "name": a.name, "address": a.address, "size": a.size, "slack": a.slack,
+                "kept": n in touched and n not in memory.blank,
+            }
             for n, a in enumerate(memory.allocations)
         ],
     }  # fmt: skip
@@ -155,7 +158,8 @@ class SavedLaunch:
             data = aligned(entry["size"])
             if kept is not None:
                 data[:] = kept
-            made.append(Allocation(entry["name"], entry["address"], entry["size"], data, address(data)))
+            slack = entry.get("slack", 0)
+            made.append(Allocation(entry["name"], entry["address"], entry["size"], data, address(data), slack=slack))
         arena = Arena(granularity=1)  # for the heap of malloc, which is empty
         memory = ArenaMemory(arena, made)
         arena.close()
