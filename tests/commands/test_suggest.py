@@ -10,13 +10,15 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from warplens.commands.suggest import Suggested, SuggestRequest, suggest
+from warplens.advice import Version
+from warplens.commands.suggest import Suggested, SuggestRequest, VersionRunner, suggest
 from warplens.commands.target import Flags, targets
 from warplens.core.run_options import RunOptions
 from warplens.errors import UsageError
 from warplens.report.json import suggestion_document
 from warplens.report.suggestion_view import MeasuredView
 from warplens.report.terminal.suggestion_report import brief
+from warplens.transform import Change
 
 TRANSPOSE = Path(__file__).parents[2] / "src/warplens/labs/transpose/3_tiled.cu"
 BLOCK = """// /// warplens
@@ -94,3 +96,42 @@ def test_machine_code_cannot_be_changed(padded: Suggested) -> None:
 def test_an_unknown_scratch_array(padded: Suggested) -> None:
     with pytest.raises(UsageError, match="no argument is called data; there are in, out, rows, columns"):
         suggest(padded.target, SuggestRequest(RunOptions(), ("data",)), quiet)
+
+
+SUM = """// /// warplens
+// n = 65536
+// [sum]
+// grid = "n / 256"
+// block = 256
+// args = ["data = random(0, 100) i32[n]", "sums = zeros i32[n / 256]", "n"]
+// ///
+extern "C" __global__ void sum(const int* data, int* sums, int n) {
+  __shared__ int part[256];
+  int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+  part[t] = i < n ? data[i] : 0;
+  __syncthreads();
+  for (int s = blockDim.x / 2; s > 0; s /= 2) {
+    if (t < s) part[t] += part[t + s];
+    __syncthreads();
+  }
+  if (t == 0) sums[blockIdx.x] = part[0];
+}
+"""
+
+
+def test_fewer_partial_sums_are_kept_only_where_their_total_is_all_that_matters(tmp_path: Path) -> None:
+    path = tmp_path / "sum.cu"
+    path.write_text(SUM)
+    (target,) = targets(str(path), Flags(gpu="h200"))
+    outcomes = {}
+    for totals in ((), ("sums",)):
+        runner = VersionRunner(target, SuggestRequest(RunOptions(), totals=totals), tmp_path)
+        runner.evaluate(Version(SUM), None)
+        change = Change("several_inputs", "each thread adds two", 8, (), effect="order")
+        text = SUM.replace("i < n ? data[i] : 0", "data[i] + data[i + n / 2]")
+        outcomes[totals] = runner.evaluate(Version(text, grid=(128, 1, 1)), change)
+    assert outcomes["sums",].outcome == "equal"
+    assert outcomes[()].outcome == "outputs differ"
+    assert "if nobody reads it afterwards, add --scratch sums; if only its sum is used, --total instead" in (
+        outcomes[()].note
+    )

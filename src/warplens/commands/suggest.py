@@ -199,7 +199,7 @@ class VersionRunner:
             run = target.run_with(values, self.request.host)
         except (KernelFault, UnsupportedInstruction, UsageError) as error:
             return Evaluation("fault", unknown, note=str(error).splitlines()[0])
-        compared = compare_outputs(self.names, self.original[1], values, change.effect != "exact", self.request.scratch)
+        compared = self.compared(self.original[1], values, change.effect != "exact")
         if not compared.equal:
             note = "; ".join(compared.differs.values())
             if change.effect == "order":
