@@ -1,0 +1,5 @@
+"""Textures and surfaces: how coordinates become texels, and texels results, as machine code of this host.
+
+texel_addressing.py: coordinates to texels; texel_formats.py: texels to numbers; texture_fetch.py and
+surface_address.py: one warp's instruction; texture_binding.py: descriptors and machine code for a launch.
+"""
