@@ -1,9 +1,8 @@
-"""Texture fetching as the CUDA Programming Guide describes it, in NumPy: for textures without mipmaps."""
+"""Texture fetching as an H200 does it (docs/mechanisms/texture_filtering.md), in NumPy, without mipmaps."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -12,28 +11,51 @@ from numpy.typing import NDArray
 from warplens.core.texture_descriptor import AddressMode
 
 Floats = NDArray[np.float64]
+GRAIN = 2.0**21  # steps of a normalized coordinate
 
 
-def places(x: Floats, size: int, mode: int, normalized: bool, linear: bool) -> list[tuple[NDArray[np.int64], Floats]]:
-    """(texels, weights) in one dimension: one, or two; -1 is the border."""
+def used(mode: int, normalized: bool) -> int:
+    """Without normalized coordinates only the border is not clamping."""
+    return mode if normalized or mode == AddressMode.BORDER else int(AddressMode.CLAMP)
+
+
+def place(x: Floats, size: int, mode: int, normalized: bool, linear: bool) -> NDArray[np.int64]:
+    """In 256ths of a texel."""
     x = np.nan_to_num(x, nan=0.0, posinf=1e18, neginf=-1e18)
-    wraps = normalized and mode in (AddressMode.WRAP, AddressMode.MIRROR)
-    if wraps and mode == AddressMode.WRAP:
-        x = x - np.floor(x)
-    elif wraps:
-        odd = np.floor(x) % 2 == 1
-        x = np.where(odd, 1 - (x - np.floor(x)), x - np.floor(x))
-    x = np.clip(x * (size if normalized else 1), -1e9, 1e9)
-    first = np.floor(x * 256 - 127.5) if linear else np.floor(x) * 256
-    whole, part = np.floor(first / 256).astype(np.int64), first % 256 / 256
-    found = [(whole, 1 - part), (whole + 1, part)] if linear else [(whole, np.ones_like(part))]
-    return [(_inside(i, size, mode, wraps), weight) for i, weight in found]
+    x = np.where(abs(x) < 2.0**-126, 0, x)
+    if normalized:
+        x = np.floor(x * GRAIN) / GRAIN
+        if mode in (AddressMode.WRAP, AddressMode.MIRROR):
+            x = np.mod(x, 2)
+    x = np.clip(x, -1e9, 1e9) * (size if normalized else 1)
+    found = (np.floor(x * 256 - 127.5) if linear else np.floor(x) * 256).astype(np.int64)
+    return np.clip(found, 0, (size - 1) * 256) if used(mode, normalized) == AddressMode.CLAMP else found
 
 
-def _inside(i: NDArray[np.int64], size: int, mode: int, wraps: bool) -> NDArray[np.int64]:
+def inside(i: NDArray[np.int64], size: int, mode: int) -> NDArray[np.int64]:
+    """-1 is the border."""
     if mode == AddressMode.BORDER:
         return np.where((i < 0) | (i >= size), -1, i)
-    return i % size if wraps and mode == AddressMode.WRAP else np.clip(i, 0, size - 1)
+    if mode == AddressMode.WRAP:
+        return i % size
+    if mode == AddressMode.MIRROR:
+        return np.minimum(i % (2 * size), 2 * size - 1 - i % (2 * size))
+    return i.clip(0, size - 1)
+
+
+def weights(parts: Sequence[NDArray[np.int64]]) -> list[NDArray[np.int64]]:
+    """256 divided by z, x and y: the second part to the nearest; halves up in x, and in y where x is the second."""
+    found = np.zeros((2, 2, 2, len(parts[0])), np.int64)
+    found[0, 0, 0] = 256
+    for axis, number in ((0, 2), (2, 0), (1, 1)):
+        if number < len(parts):
+            for z, y, x in np.ndindex(2, 2, 2):
+                if (z, y, x)[axis] == 0:
+                    second = tuple(1 if k == axis else v for k, v in enumerate((z, y, x)))
+                    up = (0, x, 1)[axis]
+                    found[second] = (found[z, y, x] * parts[number] + 127 + up) >> 8
+                    found[z, y, x] -= found[second]
+    return list(found.reshape(8, -1))
 
 
 def as_numbers(texels: NDArray[Any], as_float: bool) -> Floats:
@@ -43,24 +65,49 @@ def as_numbers(texels: NDArray[Any], as_float: bool) -> Floats:
     return np.maximum((texels / largest).astype(np.float32), -1.0).astype(np.float64)
 
 
+def rounded(x: Floats, bits: int) -> Floats:
+    """To so many bits, halves away from zero."""
+    fraction, power = np.frexp(x)
+    return np.sign(x) * np.floor(abs(fraction) * 2.0**bits + 0.5) * 2.0 ** (power - bits)
+
+
+def mean(texels: NDArray[Any], by: list[NDArray[np.int64]], taps: list[Floats]) -> NDArray[np.float32]:
+    """The sum of the taps by their weights, in the precision of the texels' type."""
+    kind = texels.dtype.kind
+    if kind != "f":
+        total = sum(weight * tap.astype(np.int64) for weight, tap in zip(by, taps, strict=True))
+        if kind == "u":
+            return ((total * (257 if texels.itemsize == 1 else 1) + 128 >> 8) / 65535).astype(np.float32)
+        small = total + ((total >> 4) * 4096 + total + 16384 >> 15)
+        return (np.clip(small if texels.itemsize == 1 else total + 128 >> 8, -32767, 32767) / 32767).astype(np.float32)
+    normal = [np.where((weight == 0) | (abs(tap) < 2.0**-126), 0, tap) for weight, tap in zip(by, taps, strict=True)]
+    largest = np.frexp(np.max(np.abs(normal), axis=0))[1]
+    unit = 2.0 ** (largest - 28 if texels.itemsize == 4 else np.maximum(largest, -13) - 15)
+    total = sum(weight * np.trunc(tap / unit) for weight, tap in zip(by, normal, strict=True)) * unit / 256
+    return rounded(total, 24 if texels.itemsize == 4 else 11).astype(np.float32)
+
+
 def fetched(
     texels: NDArray[Any], at: Sequence[NDArray[np.float32]], modes: Sequence[int], border: Sequence[float],
     normalized: bool, linear: bool, as_float: bool = False,
 ) -> NDArray[np.float32]:  # fmt: skip
     """Texels [[z,] y,] x, channel, at coordinates x[, y[, z]]: four numbers each."""
-    numbers = as_numbers(texels, as_float)
     sizes = texels.shape[-2::-1]
-    axes = [
-        places(x.astype(np.float64), size, mode, normalized, linear)
+    steps = [
+        place(x.astype(np.float64), size, mode, normalized, linear)
         for x, size, mode in zip(at, sizes, modes, strict=False)
     ]
-    total = np.zeros((len(at[0]), 4))
-    for taps in product(*reversed(axes)):
-        indices, weight = [np.maximum(i, 0) for i, _ in taps], np.prod([w for _, w in taps], axis=0)
-        values = np.zeros((len(at[0]), 4))
-        values[:, 3] = 1
-        values[:, : texels.shape[-1]] = numbers[tuple(indices)]
-        outside = np.any([i < 0 for i, _ in taps], axis=0)
-        values[outside, : texels.shape[-1]] = np.asarray(border, np.float32)[: texels.shape[-1]]
-        total += weight[:, None] * values
-    return total.astype(np.float32)
+    by = weights([step % 256 for step in steps]) if linear else [np.full(len(at[0]), 256)]
+    numbers = texels if linear else as_numbers(texels, as_float)
+    result = np.zeros((len(at[0]), 4), np.float32)
+    for channel in range(texels.shape[-1]):
+        taps = []
+        for tap in range(len(by)):
+            corner = [
+                inside((step >> 8) + (tap >> axis & 1), sizes[axis], used(modes[axis], normalized))
+                for axis, step in enumerate(steps)
+            ]
+            values = numbers[tuple(np.maximum(i, 0) for i in reversed(corner))][:, channel].astype(np.float64)
+            taps.append(np.where(np.any([i < 0 for i in corner], axis=0), np.float32(border[channel]), values))
+        result[:, channel] = mean(texels, by, taps) if linear else taps[0]
+    return result

@@ -76,5 +76,5 @@ def test_objects_of_both_apis(capfd: pytest.CaptureFixture[str], tmp_path: Path,
     assert kinds == {"Texture", "Global", "Constant"}
     metrics = {name: (metric["value"], metric["provenance"]) for name, metric in document["metrics"].items()}
     assert metrics["smsp__inst_executed_op_texture.sum"] == (1, "exact")
-    assert metrics["l1tex__t_requests_pipe_tex_mem_texture.sum"] == (1, "modelled")
+    assert metrics["l1tex__t_requests_pipe_tex_mem_texture.sum"] == (8, "modelled")
     assert metrics["l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"] == (0, "exact")

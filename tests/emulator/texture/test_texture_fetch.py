@@ -88,7 +88,6 @@ def test_every_format(dtype: str, channels: int) -> None:
     at = [coordinates(9, False), coordinates(5, False)]
     x, y = (np.clip(np.floor(np.nan_to_num(a)), 0, n - 1).astype(int) for a, n in zip(at, (9, 5), strict=True))
     want = np.zeros((COUNT, 4), np.uint32)
-    want[:, 3] = 0x3F800000 if dtype[0] == "f" else 1
     wide = texels.astype(np.float32 if dtype[0] == "f" else np.int64)
     chosen = np.ascontiguousarray(wide[y, x])
     want[:, :channels] = chosen.view(np.uint32) if dtype[0] == "f" else chosen.astype(np.uint32)
@@ -170,7 +169,6 @@ def test_texels_by_number() -> None:
     want = np.zeros((COUNT, 4), np.uint32)
     inside = (x >= 0) & (x < 70)
     want[inside, :2] = texels[0].astype(np.int64).astype(np.uint32)[x[inside].astype(int)]
-    want[inside, 3] = 1
     same(got, want)
 
 
@@ -188,7 +186,7 @@ def test_levels_of_a_mipmap() -> None:
     at = [np.full(8, 0.5, np.float32), np.full(8, 0.5, np.float32), wanted]
     usual = {**fields, "normalized": 1, "linear": 1, "level_linear": 1, "most": 0x41200000}
     got = two_levels("level", texels, at, usual)
-    np.testing.assert_array_equal(got[:, 0], 1 + 2 * np.floor(np.clip(wanted, 0, 1) * 256 + 0.5) / 256)
+    np.testing.assert_array_equal(got[:, 0], 1 + 2 * np.floor(np.clip(wanted, 0, 1) * 256) / 256)
     nearest = two_levels("level", texels, at, {**usual, "level_linear": 0})
     np.testing.assert_array_equal(nearest[:, 0], [1, 1, 1, 1, 3, 3, 3, 3])
     clamped = two_levels("level", texels, at, {**usual, "most": 0x3E800000, "bias": 0x3E000000})

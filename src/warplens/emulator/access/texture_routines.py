@@ -15,14 +15,14 @@ from warplens.emulator.codegen.emitter import LlvmEmitter
 from warplens.emulator.codegen.structured_builder import StructuredBuilder, function, i64
 from warplens.emulator.codegen.vector_types import I32, I64, LANES, PTR
 from warplens.emulator.state.structs import WorkerEnv
-from warplens.emulator.texture import surface_address, texture_fetch
+from warplens.emulator.texture import fetch_request, surface_address, texel_reads
 from warplens.isa.dsl.warp_interface import SurfaceAccess, TextureFetch
 
-OPERATIONS = {"sample": texture_fetch.SAMPLE, "load": texture_fetch.LOAD, "gather": texture_fetch.GATHER}
+OPERATIONS = {"sample": fetch_request.SAMPLE, "load": fetch_request.LOAD, "gather": fetch_request.GATHER}
 LEVELS = {
-    "first": texture_fetch.LEVEL_ZERO,
-    "given": texture_fetch.LEVEL_GIVEN,
-    "by gradients": texture_fetch.LEVEL_BY_GRADIENTS,
+    "first": fetch_request.LEVEL_ZERO,
+    "given": fetch_request.LEVEL_GIVEN,
+    "by gradients": fetch_request.LEVEL_BY_GRADIENTS,
 }
 OUTSIDE = {"trap": surface_address.TRAP, "clamp": surface_address.CLAMP, "zero": surface_address.ZERO}
 RESULT_WORDS = 16  # simc.function.RESULTS
@@ -39,7 +39,7 @@ def fetch_routine(module: llvm.IRModule, fetch: TextureFetch, levels: int) -> ll
     result = llvm.LiteralStructType([V32] * 7)
     made, code = function(module, name, result, [PTR, I32, V32, *[V32] * (given + levels)])
     env, mask, texture, *words = made.args
-    rows = texture_fetch
+    rows = fetch_request
     first_level = rows.GRADIENTS if fetch.level == "by gradients" else rows.LEVEL
     layer = [rows.LAYER] if fetch.layered else []
     places = [*layer, rows.X, rows.Y, rows.Z][:given] + [first_level + k for k in range(levels)]
@@ -47,7 +47,7 @@ def fetch_routine(module: llvm.IRModule, fetch: TextureFetch, levels: int) -> ll
     request = _request(code, rows.ROWS, {rows.TEXTURE: texture, **dict(zip(places, words, strict=True))})
     arguments = [
         *_numbers(how), code.b.zext(mask, I64), request, *_numbers((rows.ROWS, LANES)), *_table(code, env),
-        code.load(WorkerEnv, env, "buffers"), code.load(WorkerEnv, env, "buffer_count"), i64(rows.RANGE_WORDS),
+        code.load(WorkerEnv, env, "buffers"), code.load(WorkerEnv, env, "buffer_count"), i64(texel_reads.RANGE_WORDS),
         *[NO_MEMORY, i64(0)] * 3,
     ]  # fmt: skip
     wrong = _called(code, code.load(WorkerEnv, env, "fetch_texture"), arguments)

@@ -23,6 +23,7 @@ from warplens.isa.dsl.lanes import U32
 from warplens.isa.dsl.warp_interface import AtomicOperation, Data, SurfaceAccess, TextureFetch
 
 TEXEL = 4  # bytes that a recording takes a texel for
+QUAD, OCTET = 4, 8  # lanes of a request; eight where one whole coordinate is given
 
 
 class TextureOps(MemoryOps):
@@ -33,7 +34,7 @@ class TextureOps(MemoryOps):
         words = self._values(routine, 7, texture, [*given.words, *level.words])
         self._fault_if(words[6], FaultKind.NO_TEXTURE)
         first = self._joined(words[4], words[5])
-        self._count(first)
+        self._count(first, OCTET if fetch.operation == "load" and fetch.coordinates + fetch.layered == 1 else QUAD)
         self.f.t.watch.access(self._site(), "global", first, TEXEL, "load")
         return Data([self.c.u32(word) for word in words[:4]])
 
@@ -51,17 +52,23 @@ class TextureOps(MemoryOps):
         shifted = self.b.shl(self.b.zext(high, V64), self.e.splat(i64(32)))
         return self.b.or_(self.b.zext(low, V64), shifted)
 
-    def _count(self, first: llvm.Value) -> None:
-        """One request of the lanes; the sectors and lines of their first texels."""
+    def _count(self, first: llvm.Value, lanes: int) -> None:
+        """A request for each quad or octet with an active lane, one for none (measured); sectors of first texels."""
         site, b = self._site(), self.b
-        site.add(REQUESTS, b.zext(self.code.nonzero(site.mask), I64))
+        active, shift, firsts = site.mask, 1, 0
+        while shift < lanes:
+            active, shift = b.or_(active, b.lshr(active, i32(shift))), 2 * shift
+        for lane in range(0, 32, lanes):
+            firsts |= 1 << lane
+        groups = self.code.popcount(b.and_(active, i32(firsts)))
+        site.add(REQUESTS, b.zext(b.select(b.icmp_signed(">", groups, i32(1)), groups, i32(1)), I64))
         for column, shift in ((SECTORS, 5), (TAGS, 7)):
             places = b.trunc(b.lshr(first, self.e.splat(i64(shift))), V32)
             different = b.call(self.f.t.routines.count.distinct, [places, site.mask])
             site.add(column, b.zext(different, I64))
 
     def texture_size(self, texture: U32, level: U32) -> Data:
-        """Of lanes that have the same texture; 0 where it is none."""
+        """Of lanes that have the same texture; 0 where it is none.  Layers count as depth, a depth of 1 as none."""
         b, code = self.b, self.code
         handle = b.zext(b.extract_element(self.e.splat(texture.node), self.c.first_lane()), I64)
         fields = [code.variable(I32, i32(0)) for _ in range(4)]
@@ -69,6 +76,9 @@ class TextureOps(MemoryOps):
             row = code.at(code.load(WorkerEnv, self.f.env, "textures"), b.mul(handle, i64(8 * FIELDS)))
             for place, field in zip(fields, (Field.WIDTH, Field.HEIGHT, Field.DEPTH, Field.LEVELS), strict=True):
                 b.store(b.trunc(b.load(code.at(row, 8 * field), typ=I64), I32), place)
+            layers = b.trunc(b.load(code.at(row, 8 * Field.LAYERS), typ=I64), I32)
+            depth = b.mul(b.load(fields[2], typ=I32), layers)
+            b.store(b.select(b.icmp_signed(">", depth, i32(1)), depth, i32(0)), fields[2])
         return Data([self.c.u32(self.e.splat(b.load(place, typ=I32))) for place in fields])
 
     # Surfaces

@@ -64,6 +64,8 @@ def locate_lane(access: AccessForm, lane: int, request: NDArray[np.uint32], tabl
     height = table[surface, Field.HEIGHT] if access.axes >= 2 else 1
     nearest_x = max(0, min(x, width - access.size))
     nearest_y, nearest_z = max(0, min(y, height - 1)), max(0, min(z, slices - 1))
+    if z < 0 and access.layered:
+        nearest_z = slices - 1  # a layer has no sign (measured)
     there = 1 if nearest_x == x and nearest_y == y and nearest_z == z else 0
     if there == 0 and access.outside == TRAP:
         return 0

@@ -11,45 +11,46 @@ import numpy as np
 from warplens.core.texture_descriptor import AddressMode, Field, TextureTable
 from warplens.simc import compiled
 
-STEPS = 256  # defined: of the weights of interpolation
+STEPS = 256  # of a texel (Programming Guide: 8 bits of fraction)
+GRAIN = 2097152  # 2^21: steps of a normalized coordinate, what lies between is cut (measured)
 FAR = 1073741824.0  # texels: farther than any texture is wide
 HUGE = 1152921504606846976.0  # every float beyond 2^24 is whole
+TWICE = 2.0  # lengths of a texture: beyond them clamped coordinates are alike
+LEAST_NORMAL = 1.1754943508222875e-38  # of a float: coordinates below it are 0 (measured)
 POSITIVE_X, POSITIVE_Y, POSITIVE_Z = 0, 2, 4  # defined: faces of a cubemap; the negative one follows
 
 
 @compiled
-def in_texels(x: float, size: int, mode: int, normalized: int) -> float:
-    """A coordinate in texels of a dimension; wrapped and mirrored ones inside of it, up to its end."""
-    if x != x:
-        return 0.0
+def position(x: float, size: int, mode: int, normalized: int, linear: int) -> int:
+    """A coordinate in 256ths of a texel: with interpolation of the first of two, else a whole number of texels."""
+    if x != x or abs_of(x) < LEAST_NORMAL:
+        x = 0.0
     if normalized == 0:
-        return max(min(x, FAR), -FAR)
+        near = max(min(x, FAR), -FAR)
+        return int(np.floor(near * STEPS - 127.5) if linear else np.floor(near) * STEPS)
     near = max(min(x, HUGE), -HUGE)
-    if mode == AddressMode.WRAP:
-        return float((near - np.floor(near)) * size)
-    if mode == AddressMode.MIRROR:
-        whole = np.floor(near)
-        part = near - whole
-        odd = whole - 2.0 * np.floor(whole / 2.0)
-        return float((1.0 - part if odd else part) * size)
-    return max(min(near * size, FAR), -FAR)
+    if mode == AddressMode.CLAMP or mode == AddressMode.BORDER:
+        near = max(min(near, TWICE), -TWICE)
+    steps = np.floor(near * GRAIN)
+    if mode == AddressMode.WRAP or mode == AddressMode.MIRROR:
+        period = 2.0 * GRAIN if mode == AddressMode.MIRROR else 1.0 * GRAIN
+        steps = steps - np.floor(steps / period) * period
+    texels = int(steps) * size
+    return (texels + 4096 >> 13) - STEPS // 2 if linear else (texels >> 21) * STEPS
 
 
 @compiled
-def fixed_point(x: float) -> int:
-    """The first of the two texels that are interpolated, and the weight of the second in its low 8 bits."""
-    return int(np.floor((x - 0.5) * STEPS + 0.5))
-
-
-@compiled
-def texel(i: int, size: int, mode: int, normalized: int) -> int:
+def texel(i: int, size: int, mode: int) -> int:
     """The texel at a place that may lie beyond the edges; -1: the border."""
     if i >= 0 and i < size:
         return i
     if mode == AddressMode.BORDER:
         return -1
-    if normalized and mode == AddressMode.WRAP:
+    if mode == AddressMode.WRAP:
         return i % size
+    if mode == AddressMode.MIRROR:
+        back = i % (2 * size)
+        return back if back < size else 2 * size - 1 - back
     return max(0, min(i, size - 1))
 
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from warplens.core.texture_descriptor import ChannelKind
-from warplens.simc import bits_float, compiled, float_bits
+from warplens.simc import compiled, float_bits
 
-ONE = 0x3F80_0000  # defined: 1.0f
 SIGN, INFINITY = 0x8000_0000, 0x7F80_0000
 
 
@@ -43,17 +42,3 @@ def channel_word(word: int, bits: int, kind: int, as_float: int) -> int:
     if as_float:
         return float_bits(fraction(word, bits, kind))
     return signed(word, bits) & 0xFFFF_FFFF if kind == ChannelKind.SIGNED else word
-
-
-@compiled
-def channel_number(word: int, bits: int, kind: int, as_float: int) -> float:
-    """The same as a number, to be interpolated."""
-    return bits_float(channel_word(word, bits, kind, as_float))
-
-
-@compiled
-def missing_word(channel: int, kind: int, as_float: int) -> int:
-    """Of a channel that the format does not have: 0, and 1 for the fourth."""
-    if channel != 3:
-        return 0
-    return ONE if kind == ChannelKind.FLOAT or as_float else 1

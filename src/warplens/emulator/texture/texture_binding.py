@@ -9,9 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warplens.core.texture_descriptor import FIELDS, Field, TextureTable
+from warplens.emulator.texture.fetch_request import ROWS, Fetch, HostMemory
 from warplens.emulator.texture.surface_address import ROWS as SURFACE_ROWS
 from warplens.emulator.texture.surface_address import AccessForm, locate
-from warplens.emulator.texture.texture_fetch import RANGE_WORDS, ROWS, Fetch, HostMemory, fetch
+from warplens.emulator.texture.texel_reads import RANGE_WORDS
+from warplens.emulator.texture.texture_fetch import fetch
 
 LANES = 32
 
