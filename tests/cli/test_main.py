@@ -220,10 +220,12 @@ def test_a_fault_of_the_kernel_is_exit_3(capsys: pytest.CaptureFixture[str]) -> 
     assert "past the end of argument 2 (out)" in error
 
 
-UNSUPPORTED = """extern "C" __global__ void texture(cudaTextureObject_t t, float *o) { o[0] = tex1Dfetch<float>(t, 3); }
+UNSUPPORTED = """extern "C" __global__ void bulk(char *g, float *o) { __shared__ alignas(128) char s[16];
+ unsigned a = __cvta_generic_to_shared(s);
+ asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], 16;" :: "l"(g), "r"(a)); o[0] = 1; }
 extern "C" __global__ void fine(float *o) { o[0] = 1; }
 // /// warplens
-// [texture]
+// [bulk]
 // grid = 1
 // block = 32
 // args = ["null", "zeros f32[1]"]
@@ -236,8 +238,8 @@ extern "C" __global__ void fine(float *o) { o[0] = 1; }
 
 
 def test_a_kernel_that_cannot_be_executed_here_is_exit_4(capsys: pytest.CaptureFixture[str]) -> None:
-    error = refusal(capsys, "explain", str(source_file(UNSUPPORTED)), "-k", "texture", "--arch", "sm_90", code=4)
-    assert "texture instructions are not emulated" in error
+    error = refusal(capsys, "explain", str(source_file(UNSUPPORTED)), "-k", "bulk", "--arch", "sm_90", code=4)
+    assert "bulk copies by the tensor memory accelerator (TMA) are not emulated" in error
 
 
 def test_json_has_the_error_of_each_kernel(capsys: pytest.CaptureFixture[str]) -> None:
@@ -245,7 +247,7 @@ def test_json_has_the_error_of_each_kernel(capsys: pytest.CaptureFixture[str]) -
     first, second = json.loads(capsys.readouterr().out)
     for document in (first, second):
         jsonschema.validate(document, schema())
-    assert (first["kernel"], first["error"]["type"]) == ("texture", "UnsupportedInstruction")
+    assert (first["kernel"], first["error"]["type"]) == ("bulk", "UnsupportedInstruction")
     assert second["metrics"]
 
 

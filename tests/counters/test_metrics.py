@@ -348,11 +348,13 @@ def test_mixes_and_flops() -> None:
 
 @pytest.mark.parametrize("arch", ["sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120"])
 def test_each_metric_has_the_label_of_its_family(arch: str) -> None:
-    """docs/provenance.md, "By family": the counters that an H200 reads higher than the addresses say."""
+    """docs/provenance.md, "By family": the counters that an H200 reads higher than the addresses say, and those of
+    textures and surfaces."""
     families = re.compile(
         r"l1tex__t_sectors_pipe_lsu_mem_global_op_(atom|red)\.sum"
         r"|l1tex__data_(pipe_lsu_wavefronts|bank_conflicts_pipe_lsu)_mem_shared(_op_(ld|st|atom))?\.sum"
+        r"|l1tex__t_(requests|sectors)_pipe_tex_mem_(texture|surface_op_(ld|st|red|atom))\.sum"
     )
     labels = {formula.name: formula.provenance for formula in formulas(arch)}
     assert labels == {name: "modelled" if families.fullmatch(name) else "exact" for name in labels}
-    assert sum(label == "modelled" for label in labels.values()) == 10
+    assert sum(label == "modelled" for label in labels.values()) == 20

@@ -118,3 +118,15 @@ def test_code_that_was_not_linked_fails_as_a_kernel_fails(capfd: pytest.CaptureF
     assert (ran.code, ran.out) == (1, "")
     assert "failed 715" in ran.err
     assert "make calls elsewhere, which is not in its code" in ran.document["faults"][0]
+
+
+def test_functions_of_the_same_name_and_content_in_two_files() -> None:
+    """Each file brings its own copy of the division's slow path: the disassembler numbers them, name__0."""
+    divide = 'extern "C" __global__ void {}(float* x) {{ x[threadIdx.x] = x[threadIdx.x] / x[threadIdx.x + 2]; }}'
+    module = linked(a=divide.format("first"), b=divide.format("second"))
+    for name in ("first", "second"):
+        x = np.array([3e-40, 1, 2e-40, 3], np.float32)
+        want = x[:2] / x[2:]
+        module[name].launch((1,), (2,), x)
+        assert x[:2].tolist() == want.tolist()
+    assert any("__0" in function for function in module["first"].kernel.functions)

@@ -1,11 +1,12 @@
 """Compiled functions give what the same Python gives."""
 
+import ctypes
 from typing import NamedTuple
 
 import numpy as np
 import pytest
 
-from warplens.simc import Record, compiled
+from warplens.simc import Record, bits_float, compiled, float_bits
 from warplens.simc.typed_values import CannotCompileError
 
 LIMIT = 7
@@ -163,3 +164,42 @@ def test_an_assignment_to_no_field_of_a_record_is_refused():
         misspelt(Port())
     with pytest.raises(CannotCompileError, match=r"ports\.width, which is no field of a record"):
         replaced(Ports(Port(), Port(), 1.0))
+
+
+@compiled
+def halved(word):
+    return float_bits(bits_float(word) * 0.5), bits_float(word)
+
+
+@pytest.mark.parametrize("x", [0.0, -0.0, 1.0, -3.25, 1e-45, 3.4e38, np.inf, -np.inf])
+def test_words_of_single_precision_floats(x):
+    word = int(np.float32(x).view(np.uint32))
+    half = int((np.float32(x) * np.float32(0.5)).view(np.uint32))
+    assert halved(word) == halved.python(word) == (half, float(np.float32(x)))
+
+
+@compiled
+def single(x):
+    return float_bits(x)
+
+
+@pytest.mark.parametrize("x", [0.1, 1 + 2.0**-24, 1 + 3 * 2.0**-24, 1e300, -1e300, 1e-60])
+def test_doubles_are_rounded_to_the_nearest_single(x):
+    with np.errstate(over="ignore"):
+        assert single(x) == single.python(x) == int(np.float32(x).view(np.uint32))
+
+
+@compiled
+def scaled(factor, numbers):
+    for i in range(numbers.shape[0]):
+        numbers[i] *= factor
+    return numbers.shape[0]
+
+
+def test_other_machine_code_can_call_it():
+    numbers = np.array([1, 2, 3], np.int64)
+    results = (ctypes.c_int64 * 16)()
+    types = [ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p]
+    call = ctypes.CFUNCTYPE(None, *types)(scaled.address(0, np.zeros(1, np.int64)))
+    call(5, numbers.ctypes.data, numbers.size, results)
+    assert (numbers.tolist(), results[0]) == ([5, 10, 15], 3)

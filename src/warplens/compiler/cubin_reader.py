@@ -317,7 +317,18 @@ class _CubinReader:
     def _functions(self, linked: Mapping[str, int]) -> dict[str, int]:
         inside = (s for s in self.symbols if s.section in linked and s.type == "STT_FUNC")
         placed = [(linked[symbol.section] + symbol.value, symbol.name) for symbol in inside]
-        return {name: place for place, name in sorted(placed, key=lambda one: one[0])}
+        known = {name: place for place, name in sorted(placed, key=lambda one: one[0])}
+        return known | {f"{name}__{n}": known[name] for name in known for n in range(self.copies.get(name, 0))}
+
+    @cached_property
+    def copies(self) -> dict[str, int]:
+        """Functions of several linked files with the same name, in sections of the same name and content, and how many
+        there are: the disassembler numbers them, as name__0."""
+        found: dict[str, list[bytes]] = {}
+        for section in self.elf.iter_sections():
+            if section.name.startswith(".text.") and self.names.count(section.name) > 1:
+                found.setdefault(section.name.removeprefix(".text."), []).append(section.data())
+        return {name: len(each) for name, each in found.items() if len(set(each)) == 1}
 
     def _globals(self) -> tuple[bytes, dict[str, Variable]]:
         """Initialised variables first, so that places in .nv.global.init stay what they are."""

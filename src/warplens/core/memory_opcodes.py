@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
-MemorySpace = Literal["global", "local", "shared", "generic", "constant"]
+MemorySpace = Literal["global", "local", "shared", "generic", "constant", "texture", "surface"]
 Action = Literal["load", "store", "atomic", "reduction", "copy"]
 
 
@@ -37,14 +37,19 @@ _OPCODES: dict[tuple[MemorySpace, Action], str] = {
     ("generic", "store"): "ST",
     ("generic", "atomic"): "ATOM",
     ("constant", "load"): "LDC LDCU ULDC",
+    ("texture", "load"): "TEX TLD TLD4 TXD",
+    ("surface", "load"): "SULD",
+    ("surface", "store"): "SUST",
+    ("surface", "reduction"): "SURED",
 }
 
 MEMORY: Mapping[str, MemoryOpcode] = {
     base: MemoryOpcode(space, action) for (space, action), bases in _OPCODES.items() for base in bases.split()
 }
 MBARRIERS = frozenset({"SYNCS", "ARRIVES"})  # barriers in shared memory (mbarrier); Nsight Compute counts no access
-EVERY_SPACE: tuple[MemorySpace, ...] = ("global", "local", "shared", "generic", "constant")
+EVERY_SPACE: tuple[MemorySpace, ...] = ("global", "local", "shared", "generic", "constant", "texture", "surface")
 EVERY_ACTION: tuple[Action, ...] = ("load", "store", "atomic", "reduction", "copy")
+IN_GLOBAL_MEMORY = frozenset({"texture", "surface"})  # spaces whose content is global memory
 DEVICE_WIDE: tuple[MemorySpace, ...] = ("global", "generic")  # spaces shared with other blocks
 
 

@@ -26,6 +26,7 @@ from warplens.core.program import Instruction, Program
 from warplens.counters.opcodes import MemoryAccess, access
 
 Totals = NDArray[Any]
+NO_DATA_MEMORY = ("constant", "texture", "surface")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +75,10 @@ def action(*names: str) -> Selection:
 
 
 def bits(width: int) -> Selection:
-    """Data-memory instructions of this width a lane; constants do not count (measured on an H200)."""
+    """Data-memory instructions of this width a lane; constants do not count (measured on an H200), and neither, as is
+    assumed, do textures and surfaces."""
     return Selection(
-        lambda site: site.access is not None and site.access.bits == width and site.access.space != "constant"
+        lambda site: site.access is not None and site.access.bits == width and site.access.space not in NO_DATA_MEMORY
     )
 
 

@@ -49,6 +49,7 @@ class Pipe(IntEnum):
     ADU = 9
     UNIFORM = 10
     TENSOR = 11
+    TEX = 12
 
 
 @unique

@@ -21,6 +21,7 @@ from warplens.emulator.memory.device_heap import HEAP_BYTES, DeviceHeap
 from warplens.emulator.memory.device_memory import Allocation
 from warplens.emulator.state.structs import BufferRange
 from warplens.errors import UsageError
+from warplens.program.texture_objects import TextureObjects
 
 BASE = 0x2000_0000_0000  # in the program, and of device addresses
 BYTES = 1 << 37  # the emulator numbers sectors with 32 bits
@@ -56,6 +57,7 @@ class Arena:
         self.sizes: dict[int, int] = {}  # as the program asked for them
         self.unwritten: set[int] = set()  # blocks of device memory that nothing has written
         self.freed: deque[Allocation] = deque(maxlen=MOST_FREED)
+        self.textures = TextureObjects()
         self.heap_bytes = HEAP_BYTES  # cudaLimitMallocHeapSize
         self.heap: DeviceHeap | None = None
         self._sorted: list[Allocation] | None = None
@@ -158,6 +160,7 @@ class ArenaMemory(DeviceMemory):
     def __init__(self, arena: Arena, allocations: Sequence[Allocation] | None = None) -> None:
         """allocations   that stand elsewhere, in the place of those of the arena"""
         super().__init__()
+        self.textures = arena.textures.table
         self.allocations = list(arena.allocations if allocations is None else allocations)
         self._ranges = arena.ranges if allocations is None else ranges_of(allocations)
         self._moved: set[int] = set()  # allocations whose content is not in the arena

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from warplens.control_characters import visible
 from warplens.counters.occupancy import occupancy
 from warplens.emulator import DEFAULT_BUDGET, LaunchRequest, available_threads
@@ -142,6 +144,12 @@ class Device:
             return error.status, b""
         except CubinError:
             return Status.INVALID_IMAGE, b""
+
+    def texture(self, payload: bytes) -> Answer:
+        """A new texture or surface object, or one that is no more, whose descriptor is empty."""
+        handle, *descriptor = np.frombuffer(payload, np.int64).tolist()
+        self.arena.textures.put(handle, descriptor)
+        return Status.SUCCESS, b""
 
     def unload(self, module: int) -> Answer:
         self.modules[module].unload()

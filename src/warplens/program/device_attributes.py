@@ -27,6 +27,18 @@ addresses, stream priorities, L1 of global and local memory, managed memory, con
 registered pointers, cooperative launches, registered memory of the host, virtual memory, pools, function pointers."""
 
 
+PITCH_UNIT = 0  # no attribute of CUDA's: rows that cudaMallocPitch allocates begin at multiples of this
+TEXTURES = {
+    21: 131072, 22: 131072, 23: 65536, 24: 16384, 25: 16384, 26: 16384, 27: 32768, 28: 32768, 29: 2048, 30: 512,
+    42: 32768, 43: 2048, 45: 32768, 46: 32768, 47: 8192, 48: 8192, 49: 32768, 51: 32, 52: 32768, 53: 32768, 54: 2046,
+    55: 32768, 56: 131072, 57: 65536, 58: 16384, 59: 16384, 60: 16384, 61: 32768, 62: 2048, 63: 32768, 64: 32768,
+    65: 2048, 66: 32768, 67: 32768, 68: 2046, 69: 1 << 28, 70: 131072, 71: 65000, 72: 2097120, 73: 32768, 74: 32768,
+    77: 32768,
+}  # fmt: skip
+"""Alignments and largest extents of textures and surfaces, the same from compute capability 6.0 on (CUDA Programming
+Guide, "Technical Specifications per Compute Capability")."""
+
+
 def memory_bytes(gpu: Machine) -> int:
     return min(MEMORY.get(gpu.key, 16) * 10**9, arena.MODULES)
 
@@ -38,7 +50,8 @@ def attributes(gpu: Machine) -> list[int]:
         1: limits.threads_per_block, 8: limits.shared_bytes_per_block_default, 9: 65536, 10: 32, 11: 2**31 - 1,
         12: limits.registers_per_block, 13: gpu.boost_megahertz * 1000, 14: 512, 16: gpu.multiprocessors,
         33: 1, 36: gpu.dram_gigabytes_per_second * 8 * 10**6 // (2 * BUS_BITS), 37: BUS_BITS, 38: gpu.l2_bytes,
-        39: limits.threads_per_multiprocessor, 40: 3, 51: limits.pitch_alignment_bytes, 75: chip // 10, 76: chip % 10,
+        39: limits.threads_per_multiprocessor, 40: 3, 75: chip // 10, 76: chip % 10,
+        PITCH_UNIT: limits.pitch_alignment_bytes,
         81: limits.largest_carveout_bytes, 82: limits.registers_per_multiprocessor, 87: 2,
         97: limits.shared_bytes_per_block_optin, 106: limits.blocks_per_multiprocessor,
         108: gpu.l2_bytes * 3 // 4 if chip >= 80 else 0, 109: ACCESS_WINDOW if chip >= 80 else 0,
@@ -46,7 +59,7 @@ def attributes(gpu: Machine) -> list[int]:
     }  # fmt: skip
     named |= dict(zip((2, 3, 4), limits.block_dimensions, strict=True))
     named |= dict(zip((5, 6, 7), limits.grid_dimensions, strict=True))
-    named |= dict.fromkeys(FLAGS, 1)
+    named |= dict.fromkeys(FLAGS, 1) | TEXTURES
     return [named.get(number, 0) for number in range(COUNT)]
 
 

@@ -25,6 +25,7 @@ class Operation(IntEnum):
     UNLOAD = 8
     MISSING = 9
     LINK = 10
+    TEXTURE = 11
     API_ERROR = 64
 
 

@@ -26,6 +26,7 @@ from warplens.core.hazard import checks_of
 from warplens.core.kernel_name import base_name
 from warplens.core.launch import Launch
 from warplens.core.run_options import USUAL, RunOptions
+from warplens.core.texture_descriptor import FIELDS
 from warplens.emulator import DEFAULT_BUDGET, LaunchRequest, available_threads
 from warplens.emulator import run as execute
 from warplens.emulator.memory.buffer_pool import address, aligned
@@ -91,6 +92,8 @@ def save(file: str, request: LaunchRequest, module: bytes, title: str, program: 
     }  # fmt: skip
     arrays: dict[str, Bytes] = {"header": _bytes(json.dumps(header).encode()), "module": _bytes(module)}
     arrays["parameters"] = _bytes(request.parameters)
+    if len(memory.textures):
+        arrays["textures"] = memory.textures.reshape(-1).view(np.uint8)
     arrays |= {f"bank_{number}": _bytes(data) for number, data in request.banks.items()}
     for number, allocation in enumerate(memory.allocations):
         if number in touched and number not in memory.blank:
@@ -162,6 +165,8 @@ class SavedLaunch:
             made.append(Allocation(entry["name"], entry["address"], entry["size"], data, address(data), slack=slack))
         arena = Arena(granularity=1)  # for the heap of malloc, which is empty
         memory = ArenaMemory(arena, made)
+        if "textures" in self.arrays:
+            memory.textures = self.arrays["textures"].view(np.int64).reshape(-1, FIELDS)
         arena.close()
         return memory
 

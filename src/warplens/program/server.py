@@ -231,6 +231,8 @@ class Server:
                 return device.occupancy(payload)
             case Operation.LINK:
                 return device.link(payload)
+            case Operation.TEXTURE:
+                return device.texture(payload)
             case Operation.UNLOAD:
                 return device.unload(named(payload)[0])
         raise UnknownOperation(operation)

@@ -20,7 +20,7 @@ from functools import lru_cache
 from typing import cast
 
 from warplens.core.cubin import CODE_BASE
-from warplens.core.memory_opcodes import DEVICE_WIDE, opcodes
+from warplens.core.memory_opcodes import DEVICE_WIDE, EVERY_ACTION, opcodes
 from warplens.core.program import Address, Constant, File, Immediate, Label, Operand, Register, Special
 from warplens.errors import CubinError
 
@@ -56,6 +56,10 @@ SCALE = re.compile(r"X(\d+)")
 KEEPS = frozenset(("R2UR.OR",))
 """What they write first is also read, which the listing leaves out: it is repeated at the end."""
 
+HANDLES = opcodes(("texture", "surface"), EVERY_ACTION) | {"TXQ"}
+"""Textures and surfaces: up to sm_90 the handle's uniform register is printed with an offset, which is 0; coordinates
+on a surface are printed like an address, and are the first of several registers."""
+
 RETURN = {"Rpc.LO": Register("R", 256), "Rpc.HI": Register("R", 257)}
 """The place to return to, in which the compiler also keeps registers for a while: after all others."""
 
@@ -78,6 +82,8 @@ def parse_operands(
         operands[-1] = _place(base, pieces[-1], operands[-1], offset, functions)
     if base in PAIR_ADDRESSES and "E" in modifiers:
         operands = [_pair(operand) if isinstance(operand, Address) else operand for operand in operands]
+    if base in HANDLES:
+        operands = _without_offset([_coordinates(operand) for operand in operands])
     if opcode in KEEPS:
         operands.append(operands[0])
     return tuple(_with_float_bits(operands, encoding))
@@ -183,6 +189,19 @@ def _address(inside: str) -> Address | None:
 
 def _pair(address: Address) -> Address:
     return replace(address, wide=address.base is not None and not address.unsigned)
+
+
+def _coordinates(operand: Operand) -> Operand:
+    if not isinstance(operand, Address) or operand.offset or operand.uniform or operand.wide:
+        return operand
+    return operand.base or Register("R", -1)
+
+
+def _without_offset(operands: list[Operand]) -> list[Operand]:
+    handle = next((k for k, o in enumerate(operands) if isinstance(o, Register) and o.file == "UR"), None)
+    if handle is None or operands[handle + 1 : handle + 2] != [Immediate(0)]:
+        return operands
+    return operands[: handle + 1] + operands[handle + 2 :]
 
 
 def _place(base: str, text: str, operand: Operand, offset: int, functions: Mapping[str, int]) -> Operand:

@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 
+from warplens.simc.float_bits import bits_float, float_bits
 from warplens.simc.typed_values import (
     FLOAT,
+    INT,
     Arithmetic,
     CannotCompileError,
     TypedArray,
@@ -26,6 +28,7 @@ from warplens.simc.typed_values import (
 
 SIGNS = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!="}
 MATHEMATICS = {"ceil": "llvm.ceil.f64", "floor": "llvm.floor.f64", "log": "llvm.log.f64", "sqrt": "llvm.sqrt.f64"}
+SINGLE, WORD = ir.FloatType(), ir.IntType(32)
 WHOLE = {np.uint8: 8, np.uint16: 16, np.uint32: 32}
 
 
@@ -181,6 +184,12 @@ class Expressions:
         if function in WHOLE:
             bits = constant((1 << WHOLE[function]) - 1)
             return self.n.binary("BitAnd", self.n.to("int", arguments[0]), bits)
+        if function is float_bits:
+            single = self.b.fptrunc(self.n.to("float", arguments[0]).value, SINGLE)
+            return TypedNumber("int", self.b.zext(self.b.bitcast(single, WORD), INT))
+        if function is bits_float:
+            word = self.b.trunc(self.n.to("int", arguments[0]).value, WORD)
+            return TypedNumber("float", self.b.fpext(self.b.bitcast(word, SINGLE), FLOAT))
         name = MATHEMATICS.get(getattr(function, "__name__", ""))
         if name is None:
             raise CannotCompileError(ast.unparse(node.func))

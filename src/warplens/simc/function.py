@@ -44,6 +44,14 @@ class CompiledFunction:
         run(*(x for a in arguments for x in _flatten(a)), results)
         return _decode_result(returned, iter(results))
 
+    def address(self, *arguments: Any) -> int:
+        """Host address of the machine code for arguments of these kinds, for other machine code to call: it takes
+        numbers as 64 bits, of an array the pointer and the extents, and last a pointer to RESULTS words."""
+        kinds = tuple(_kind(a) for a in arguments)
+        if kinds not in self.ready:
+            self.ready[kinds] = self._made(kinds)
+        return int(ctypes.cast(self.ready[kinds][0], ctypes.c_void_p).value or 0)
+
     def _made(self, kinds: tuple[Kind, ...]) -> tuple[Any, Any, Any]:
         mine = Path(inspect.getfile(self.python)).read_bytes()
         name = disk.key("compiled", *host(), mine, self.python.__qualname__, repr(kinds))

@@ -1,6 +1,6 @@
 """What is not emulated stops before anything runs, and says which instruction of which line it is.
 
-The lines of textures and surfaces are those of the compiler's own header, whose functions do it."""
+The lines of textures are those of the compiler's own header, whose functions do it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from helpers.kernel_launches import kernel, written
 from warplens.errors import UnsupportedInstruction
 
 TEXTURE = "__global__ void k(cudaTextureObject_t t, float *o) {\n o[0] = tex1Dfetch<float>(t, 3); }"
-SURFACE = "__global__ void k(cudaSurfaceObject_t t, float *o) {\n surf2Dwrite(o[0], t, 0, 1); }"
+GRADIENTS = "__global__ void k(cudaTextureObject_t t, float4 *o) { o[0] = tex3DGrad<float4>(t, 1, 2, 3, o[1], o[2]); }"
+FORMATTED = """__global__ void k(cudaSurfaceObject_t t, float *o) {
+ asm volatile("sust.p.2d.b32.trap [%0, {%1,%1}], {%2};" :: "l"(t), "r"(1), "f"(o[0])); }"""
 BULK = """__global__ void k(char *g, float *o) { __shared__ alignas(128) char s[16];
  unsigned a = __cvta_generic_to_shared(s);
  asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], 16;" :: "l"(g), "r"(a)); o[0] = 1; }"""
@@ -34,8 +36,8 @@ NO_COMPLETE = """__global__ void k(char *g, float *o) { __shared__ unsigned long
 @pytest.mark.parametrize(
     ("source", "told"),
     [
-        (TEXTURE, r"TLD\.LZ .*\(sm_90, .* at 0x[0-9a-f]+, .*:\d+\): texture instructions are not emulated"),
-        (SURFACE, r"SUST\.D.*:\d+\): surface instructions are not emulated"),
+        (GRADIENTS, r"k calls __cuda_syscall_tex_grad_3d_v4_f32_f32, with which .* by gradients: that is not emulated"),
+        (FORMATTED, r"SUST\.P.*:2\): surface instructions of this form are not emulated"),
         (BULK, r"UBLKCP.*:3\): bulk copies by the tensor memory accelerator \(TMA\) are not emulated"),
         (TRANSACTIONS, r"SYNCS\.ARRIVE\.TRANS64 .*:3\): mbarriers that count transactions .* are not emulated"),
     ],
@@ -50,6 +52,7 @@ def test_told(source: str, told: str) -> None:
 @pytest.mark.parametrize(
     ("source", "target", "told"),
     [
+        (TEXTURE, "sm_86", r"TLD\.SCR\.LZ .*\(sm_86, .*:\d+\): texture instructions of this form are not emulated"),
         (VOLTA, "sm_75", r"HMMA\.884\..*\(sm_75, .*:\d+\): matrix products of Volta's shape .* are not emulated"),
         (SPARSE_BYTES, "sm_89", r"QMMA\.SP.*\(sm_89, .*:\d+\): products of sparse or scaled .* are not emulated"),
         (NO_COMPLETE, "sm_90", r"SYNCS\.ARRIVE.*:3\): arrivals that may not end a phase .* are not emulated"),

@@ -12,7 +12,7 @@ from warplens.emulator.analysis.liveness import Name
 from warplens.emulator.analysis.predicate_file import PredicateFile
 from warplens.emulator.analysis.register_file import Form, RegisterFile
 from warplens.isa.dsl.lanes import U32, U64, Lanes, Pred
-from warplens.isa.dsl.warp_interface import AtomicOperation, Data
+from warplens.isa.dsl.warp_interface import AtomicOperation, Data, SurfaceAccess, TextureFetch
 
 TILE = {"SR_TID.X": (1, 0), "SR_TID.Y": (0, 1), "SR_TID.Z": (0, 0)}
 
@@ -168,6 +168,15 @@ class AbstractWarp(PredicateFile):
     def store_rows(self, at: Address, data: Data, matrices: int) -> None:
         self.address(at)
 
+    def fetch(self, texture: U32, fetch: TextureFetch, given: Data, level: Data) -> Data:
+        return self._varying(4)
+
+    def load_surface(self, surface: U32, access: SurfaceAccess, at: Data) -> Data:
+        return self._varying(max(access.bytes // 4, 1))
+
+    def texture_size(self, texture: U32, level: U32) -> Data:
+        return self._varying(4)
+
     def once(self, key: str, words: int, formula: Any, *runs: Data, quick: Any = None) -> Data:
         return self._varying(words)
 
@@ -221,6 +230,7 @@ class AbstractWarp(PredicateFile):
     branch = branch_any = jump = call = exit = trap = _nothing
     converge = converge_by_mask = collect = end_collective = block_barrier = fence = waits_until = _nothing
     commit_copies = wait_for_copies = _nothing
+    store_surface = reduce_surface = _nothing
     cluster_arrive = cluster_wait = _nothing
 
 

@@ -14,7 +14,7 @@ from functools import reduce
 from operator import or_
 
 from warplens.core.cubin import Kernel
-from warplens.core.memory_opcodes import EVERY_ACTION, MBARRIERS, MEMORY, opcodes
+from warplens.core.memory_opcodes import EVERY_ACTION, IN_GLOBAL_MEMORY, MBARRIERS, MEMORY, opcodes
 from warplens.core.program import Address, Block, Instruction, Program
 from warplens.emulator.analysis.cfg import reachable_blocks, successors
 from warplens.emulator.analysis.divergence import Convergence
@@ -35,6 +35,7 @@ CONSTANT_LOADS = opcodes(("constant",), ("load",))
 ONE_SPACE: Mapping[str, Still] = {
     **{base: op.space for base, op in MEMORY.items() if op.space in STILL and base not in COPIES},
     **dict.fromkeys(MBARRIERS, "shared"),
+    **{base: "global" for base, op in MEMORY.items() if op.space in IN_GLOBAL_MEMORY},
 }
 
 Want = tuple[Name, Guard]  # a register, in the lanes of a guard
@@ -230,7 +231,7 @@ def is_pure(at: Instruction, binding: Binding | None) -> bool:
 
 def places(at: Instruction, name: Name) -> bool:
     """Whether a register that an access reads may decide its addresses, or in which lanes it is made."""
-    if name[0] != "R":
+    if name[0] != "R" or (at.base in MEMORY and MEMORY[at.base].space in IN_GLOBAL_MEMORY):
         return True
     registers = [r for operand in at.operands if isinstance(operand, Address) for r in named(operand)]
     return any(r.file == "R" and r.index <= name[1] <= r.index + 1 for r in registers)

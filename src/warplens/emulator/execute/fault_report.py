@@ -15,6 +15,12 @@ ACTIONS = {"LDGSTS": "copy", "LD": "read", "ST": "write", "ATOM": "atomic", "RED
 """Memory action of an instruction, by the start of its opcode."""
 
 
+OF_TEXTURES = {
+    FaultKind.NO_TEXTURE: "the handle is that of no texture or surface object, or its memory has been freed",
+    FaultKind.OFF_SURFACE: "out-of-bounds surface access: beyond the edges of the surface (cudaBoundaryModeTrap)",
+}
+
+
 def place(program: Program, instruction: Instruction) -> str:
     source = f"{instruction.source.file}:{instruction.source.line}, " if instruction.source else ""
     code = f"{instruction.opcode} {instruction.text}".rstrip()
@@ -64,6 +70,8 @@ def format_fault(
         return KernelFault(f"{syscall}\n  at {where}\n  in {thread_text}")
     if kind is FaultKind.BAD_JUMP:
         return KernelFault(f"jump to an address that is not code, from {where} ({thread_text})")
+    if kind in OF_TEXTURES:
+        return KernelFault(f"{OF_TEXTURES[kind]}\n  at {where}\n  in {thread_text}")
     address = fault.address[lane]
     return KernelFault(f"{_access(fault, instruction, address, memory)}\n  at {where}\n  in {thread_text}")
 

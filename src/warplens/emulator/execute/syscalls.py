@@ -25,6 +25,7 @@ from warplens.emulator.state.structs import BlockState, BufferRange, FaultKind, 
 from warplens.errors import UnsupportedInstruction
 
 DEVICE_RUNTIME = re.compile("CDP|cuda_device_runtime|^cuda[A-Z]")  # of names in libcudadevrt
+GRADIENTS = "__cuda_syscall_tex_grad"  # _3d_..., _cube_...
 PRINTED_BYTES = 1 << 20  # as much as CUDA's buffer holds by default
 
 Hook = ctypes.CFUNCTYPE(
@@ -44,6 +45,11 @@ def check(kernel: Kernel) -> None:
         if DEVICE_RUNTIME.search(name):
             raise UnsupportedInstruction(
                 f"{demangled(kernel.name)} launches kernels itself (dynamic parallelism), which is not executed here"
+            )
+        if name.startswith(GRADIENTS):
+            raise UnsupportedInstruction(
+                f"{demangled(kernel.name)} calls {name}, with which the driver fetches from 3-D textures and "
+                "cubemaps by gradients: that is not emulated; this kernel needs a GPU"
             )
         if name not in FUNCTIONS:
             raise UnsupportedInstruction(

@@ -20,6 +20,7 @@ from warplens.emulator.instrument.race_state import PUBLISHED, WarpClocks, row_b
 from warplens.emulator.memory.buffer_pool import address, aligned, in_own_cache_lines
 from warplens.emulator.state.abi import BANK_BYTES
 from warplens.emulator.state.structs import BlockState, Bounds, BufferRange, Fault, Status, WarpState, WorkerEnv
+from warplens.emulator.texture import texture_binding
 
 if TYPE_CHECKING:
     from warplens.emulator.jit.native_code import NativeCode
@@ -195,6 +196,16 @@ class WorkerState:
         memmove(self.env.bank[0] + self.configuration.parameters[0], parameters, len(parameters))
         self.env.buffer_count = len(memory.allocations)
         memory.describe_all(self.buffers)
+        self._bind_textures(memory)
+
+    def _bind_textures(self, memory: DeviceMemory) -> None:
+        """Binds the descriptors, and the code for them where there are any."""
+        self.env.textures = self.env.texture_count = self.env.fetch_texture = self.env.locate_surface = 0
+        if not len(memory.textures):
+            return
+        self.textures = texture_binding.bound(memory.textures, [(a.address, a.size) for a in memory.allocations])
+        self.env.textures, self.env.texture_count = address(self.textures), len(self.textures)
+        self.env.fetch_texture, self.env.locate_surface = texture_binding.fetch_code(), texture_binding.surface_code()
 
     @property
     def touched(self) -> NDArray[np.uint64]:

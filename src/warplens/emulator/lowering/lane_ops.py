@@ -19,6 +19,7 @@ from warplens.emulator.lowering.cross_lane import match_routine, reduced, shuffl
 from warplens.emulator.lowering.instruction_context import InstructionContext, unsupported
 from warplens.emulator.lowering.memory_ops import MemoryOps
 from warplens.emulator.lowering.reconvergence import Reconvergence
+from warplens.emulator.lowering.texture_ops import TextureOps
 from warplens.emulator.state import abi
 from warplens.emulator.state.structs import BlockState, WarpState, WorkerEnv
 from warplens.isa.dsl.lanes import U32, U64, Pred
@@ -49,6 +50,10 @@ class LaneOps(InstructionContext):
         self.load, self.store, self.copy = memory.load, memory.store, memory.copy
         self.atomic, self.update, self.compare_and_store = memory.atomic, memory.update, memory.compare_and_store
         self.load_rows, self.store_rows, self.is_in = memory.load_rows, memory.store_rows, memory.is_in
+        textures = TextureOps(self)
+        self.fetch, self.texture_size = textures.fetch, textures.texture_size
+        self.load_surface, self.store_surface = textures.load_surface, textures.store_surface
+        self.reduce_surface = textures.reduce_surface
         flow = ControlFlow(self)
         self.branch, self.branch_any, self.branch_unless_mask = flow.branch, flow.branch_any, flow.branch_unless_mask
         self.jump, self.call, self.exit, self.trap = flow.jump, flow.call, flow.exit, flow.trap

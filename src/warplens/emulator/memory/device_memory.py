@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from warplens.core.texture_descriptor import TextureTable, no_textures
 from warplens.emulator.memory.buffer_pool import BUFFER_POOL, address
 from warplens.emulator.memory.copy_on_write import CopyOnWrite
 from warplens.emulator.memory.device_heap import HEAP_BYTES, DeviceHeap
@@ -93,6 +94,7 @@ class DeviceMemory:
         self.written: frozenset[int] = frozenset()
         self.read: frozenset[int] = frozenset()  # allocations whose content the kernel used
         self.blank: frozenset[int] = frozenset()  # allocations whose content a rerun does not use
+        self.textures: TextureTable = no_textures()  # texture and surface objects by handle
 
     @property
     def in_use(self) -> list[Allocation]:

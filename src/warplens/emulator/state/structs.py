@@ -47,6 +47,8 @@ class FaultKind(IntEnum):
     WRONG_LANES = 8  # lanes wait for a mask that they are not in
     DRIVER = 9  # reported by a system call
     WRAPPED = 10  # no kernel fault: an index left 32 bits, which compiled code assumes cannot happen
+    NO_TEXTURE = 11  # a handle of no texture or surface object, or one whose memory is freed
+    OFF_SURFACE = 12  # beyond the edges of a surface, in trap mode
 
 
 class Fault(c.Structure):
@@ -126,6 +128,10 @@ class WorkerEnv(c.Structure):
         ("side_by_side", c.c_int64),  # whether a warp that polls other blocks ends its time slice (sass/block_queue.py)
         ("asked", c.c_int64),  # time slices that ended because a warp had polled other blocks
         ("log", c.c_void_p),  # of issued instructions, when recording
+        ("textures", c.c_void_p),  # descriptors of texture and surface objects (core/texture_descriptor.py)
+        ("texture_count", c.c_int64),
+        ("fetch_texture", c.c_void_p),  # machine code (emulator/texture)
+        ("locate_surface", c.c_void_p),
         ("fault", Fault),
     ]
 

@@ -65,7 +65,8 @@ SLOTS, SPAN = 1 << 40, 64  # larger than any number that reaches LLVM
 HERE = 1 << 50  # its own number
 AHEAD, BACK = HERE + 1000, HERE - 1000  # its target
 TARGETS = {"BRA", "BSSY", "CALL", "WARPSYNC"}  # whose label is only a branch target
-LITERAL = {"PRMT", "UPRMT"}  # whose immediates select the operation: reading them at run time would cost far more
+# Whose immediates select the operation or its results: reading them at run time would cost far more.
+LITERAL = {"PRMT", "UPRMT", "TEX", "TLD", "TLD4", "TXD", "TXQ"}
 
 
 class UnfitError(Exception):

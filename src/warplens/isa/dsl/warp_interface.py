@@ -104,6 +104,62 @@ class AtomicOperation:
     together: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class TextureFetch:
+    """What a texture instruction does with the texture of each lane.
+
+    operation    "sample" takes coordinates as floats, "load" as integers, "gather" one component of four texels
+    shape        "2D", "ARRAY_2D", "CUBE" ...: a layer precedes the coordinates, or follows those of TXD
+    level        of the mipmap: the first, one that the instruction gives, or by gradients
+    """
+
+    operation: Literal["sample", "load", "gather"]
+    shape: str
+    level: Literal["first", "given", "by gradients"] = "first"
+    component: int = 0
+
+    @property
+    def axes(self) -> int:
+        """Dimensions, without layers and faces."""
+        return 2 if "CUBE" in self.shape else int(self.shape.removeprefix("ARRAY_")[0])
+
+    @property
+    def layered(self) -> bool:
+        return self.shape.startswith("ARRAY_")
+
+    @property
+    def coordinates(self) -> int:
+        """Of one lane, without the layer."""
+        return 3 if "CUBE" in self.shape else self.axes
+
+
+@dataclass(frozen=True, slots=True)
+class SurfaceAccess:
+    """What a surface instruction accesses.
+
+    shape    "2D", "2D_ARRAY" ...: a layer follows the coordinates
+    bytes    that a lane moves;  scaled: x counts elements, not bytes
+    outside  what happens beyond the edges: an error, the nearest element, or nothing and zeros
+    """
+
+    shape: str
+    bytes: int
+    outside: Literal["trap", "clamp", "zero"]
+    scaled: bool = False
+
+    @property
+    def axes(self) -> int:
+        return int(self.shape[0])
+
+    @property
+    def layered(self) -> bool:
+        return self.shape.endswith("_ARRAY")
+
+    @property
+    def coordinates(self) -> int:
+        return self.axes + self.layered
+
+
 class Warp(Protocol):
     """The warp at one instruction."""
 
@@ -173,6 +229,21 @@ class Warp(Protocol):
     def is_in(self, space: Space, at: Address, own: bool = False) -> Pred:
         """Whether a generic address lies in the shared or the local window, or in neither (global); own: in the block's
         own shared memory, and in no other's of its cluster."""
+
+    def fetch(self, texture: U32, fetch: TextureFetch, given: Data, level: Data) -> Data:
+        """Four words of a texture.  `given`: the layer if any, then the coordinates; `level`: of the mipmap, or the
+        gradients (x of dPdx, x of dPdy, y of dPdx, y of dPdy)."""
+
+    def load_surface(self, surface: U32, access: SurfaceAccess, at: Data) -> Data: ...
+
+    def store_surface(self, surface: U32, access: SurfaceAccess, at: Data, data: Data) -> None: ...
+
+    def reduce_surface(
+        self, surface: U32, access: SurfaceAccess, at: Data, value: Data, operation: AtomicOperation
+    ) -> None: ...
+
+    def texture_size(self, texture: U32, level: U32) -> Data:
+        """Width, height, depth or layers, and how many levels."""
 
     def once(self, key: str, words: int, formula: Formula, *runs: Data, quick: QuickFormula | None = None) -> Data:
         """`words` words, formula(*lists of words), as one routine for all instructions of this opcode and key: for

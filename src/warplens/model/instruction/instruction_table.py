@@ -13,6 +13,7 @@ from warplens.core.program import Constant, Immediate, Instruction, Program, Reg
 from warplens.counters.opcodes import width
 from warplens.isa.dsl.decode import bind
 from warplens.machine import Machine, Speeds
+from warplens.machine.parameter import assumed
 from warplens.model.instruction.register_banks import register_reads, takes_two_passes
 from warplens.model.instruction.wide_multiply import extra_stalls
 from warplens.model.layout import Kind, Pipe
@@ -37,6 +38,14 @@ SHAPES = {
     "8816": 8 * 8 * 16, "8832": 8 * 8 * 32, "16864": 16 * 8 * 64, "168128": 16 * 8 * 128, "168256": 16 * 8 * 256,
     "88128": 8 * 8 * 128,
 }  # fmt: skip
+
+
+TEXTURE_CYCLES = assumed(
+    32.0,
+    "cycles",
+    "an SM has four texture units (NVIDIA, H100 white paper), each of which filters a texel a cycle: a warp takes 8 "
+    "cycles of the SM, 32 of a sub-partition's share; not measured",
+)
 
 
 class InstructionTable(NamedTuple):
@@ -219,6 +228,8 @@ def pipe_cycles(instruction: Instruction, pipe: str, machine: Machine) -> float:
         return _matrix_cycles(instruction, machine)
     if pipe in ("none", "lsu"):
         return 1.0
+    if pipe == "tex":
+        return TEXTURE_CYCLES
     if takes_two_passes(instruction):
         return speeds.pipe_fma_high
     if pipe == "fma" and has_halves(speeds):

@@ -6,6 +6,7 @@
 #include "driver.h"
 #include "protocol.h"
 
+enum { PITCH_UNIT = 0 }; /* place among the attributes of what is none of CUDA's: the unit of allocated rows */
 enum { MOST_DEVICES = 16, GREATEST_PRIORITY = -5, PCI_BUS = 33 /* CU_DEVICE_ATTRIBUTE_PCI_BUS_ID */ };
 
 /* Nanoseconds that calls take on the host, assumed: orders of magnitude of a current driver; not measured. */

@@ -38,7 +38,7 @@ EXPORT CUresult cuMemAllocPitch_v2(CUdeviceptr *address, size_t *pitch, size_t w
     if (!status && !(width && height && (element == 4 || element == 8 || element == 16)))
         status = INVALID_VALUE;
     if (!status) {
-        size_t unit = gpu.attributes[51];
+        size_t unit = gpu.attributes[PITCH_UNIT];
         *pitch = (width + unit - 1) / unit * unit;
         status = allocate(*pitch * height, DEVICE_MEMORY, address);
     }

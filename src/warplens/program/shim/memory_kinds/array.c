@@ -1,4 +1,4 @@
-/* Arrays of both APIs, and copies of them.  Kernels read them through textures, which are not provided. */
+/* Arrays of both APIs, and copies of them.  Kernels read them through textures and surfaces (texture.c). */
 #include "array.h"
 
 #include "graphs/capture.h"
@@ -31,19 +31,46 @@ static int place_of(int number, int bits, int kind) {
     return -1;
 }
 
-static CUresult make(struct array **made, int format, int channels, extent size, unsigned flags) {
-    if (!made || format < 0 || (channels != 1 && channels != 2 && channels != 4) || !size.width)
+int channel_count(const channel_format *f) {
+    int channels = 0;
+    while (f && channels < 4 && f->bits[channels])
+        channels++;
+    return channels;
+}
+
+int driver_format(const channel_format *f) {
+    int place = f ? place_of(0, f->bits[0], f->kind) : -1;
+    return place < 0 ? 0 : formats[place].number;
+}
+
+channel_format format_of_driver(int number, int channels) {
+    int place = place_of(number, 0, 0);
+    channel_format made = {.kind = place < 0 ? -1 : formats[place].kind};
+    for (int n = 0; n < channels && n < 4 && place >= 0; n++)
+        made.bits[n] = formats[place].bits;
+    return made;
+}
+
+CUresult describe_array(struct array *a, int number, int channels, extent size, unsigned flags) {
+    int format = number ? place_of(number, 0, 0) : -1;
+    if (format < 0 || (channels != 1 && channels != 2 && channels != 4) || !size.width)
         return INVALID_VALUE;
-    struct array *a = calloc(1, sizeof *a);
     int bits = formats[format].bits;
     *a = (struct array){.element = bits / 8 * channels, .rows = size.height ? size.height : 1,
                         .layers = size.depth ? size.depth : 1, .size = size, .channels = channels, .flags = flags,
                         .driver_format = formats[format].number, .format = {.kind = formats[format].kind}};
     for (int n = 0; n < channels; n++)
         a->format.bits[n] = bits;
-    size_t unit = gpu.attributes[51];
+    size_t unit = gpu.attributes[PITCH_UNIT];
     a->pitch = (size.width * a->element + unit - 1) / unit * unit;
-    CUresult status = allocate(a->pitch * a->rows * a->layers, DEVICE_MEMORY, &a->address);
+    return SUCCESS;
+}
+
+static CUresult make(struct array **made, int number, int channels, extent size, unsigned flags) {
+    struct array *a = calloc(1, sizeof *a);
+    CUresult status = made ? describe_array(a, number, channels, size, flags) : INVALID_VALUE;
+    if (!status)
+        status = allocate(a->pitch * a->rows * a->layers, DEVICE_MEMORY, &a->address);
     if (status)
         free(a);
     else
@@ -54,7 +81,7 @@ static CUresult make(struct array **made, int format, int channels, extent size,
 EXPORT CUresult cuArray3DCreate_v2(struct array **array, const array_description *d) {
     CUresult status = begin(CONTEXT_AND_NO_FAULT);
     if (!status)
-        status = d ? make(array, place_of(d->format, 0, 0), d->channels, (extent){d->width, d->height, d->depth}, d->flags)
+        status = d ? make(array, d->format, d->channels, (extent){d->width, d->height, d->depth}, d->flags)
                    : INVALID_VALUE;
     return finish(status, ALLOCATE_NS);
 }
@@ -67,7 +94,7 @@ EXPORT CUresult cuArrayCreate_v2(struct array **array, const flat_description *d
 EXPORT CUresult cuArrayDestroy(struct array *array) {
     CUresult status = begin(CONTEXT_AND_NO_FAULT);
     if (!status)
-        status = array ? release(array->address, 0) : INVALID_HANDLE;
+        status = array && !array->is_level ? release(array->address, 0) : INVALID_HANDLE;
     if (!status)
         free(array);
     return finish(status, ALLOCATE_NS);
@@ -93,11 +120,8 @@ EXPORT CUresult cuArrayGetDescriptor_v2(flat_description *d, const struct array 
 EXPORT CUresult cudaMalloc3DArray(struct array **array, const channel_format *f, extent size, unsigned flags) {
     start_runtime();
     CUresult status = begin(CONTEXT_AND_NO_FAULT);
-    int channels = 0;
-    while (f && channels < 4 && f->bits[channels])
-        channels++;
     if (!status)
-        status = channels ? make(array, place_of(0, f->bits[0], f->kind), channels, size, flags) : INVALID_VALUE;
+        status = make(array, driver_format(f), channel_count(f), size, flags);
     return keep_error(finish(status, ALLOCATE_NS));
 }
 

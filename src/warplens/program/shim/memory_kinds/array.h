@@ -11,4 +11,19 @@ struct array {
     channel_format format;
     int driver_format, channels; /* CUarray_format; how many */
     unsigned flags;
+    int is_level; /* of a mipmapped array, which has its memory */
 };
+
+enum { ARRAY_LAYERED = 1, ARRAY_SURFACE = 2, ARRAY_CUBEMAP = 4, ARRAY_GATHER = 8 };
+enum { MOST_LEVELS = 16 };
+
+struct mipmapped_array {
+    struct array levels[MOST_LEVELS];
+    int count;
+};
+
+/* Fills all but the address. */
+CUresult describe_array(struct array *array, int driver_format, int channels, extent size, unsigned flags);
+int channel_count(const channel_format *format);
+int driver_format(const channel_format *format); /* 0: none of those provided */
+channel_format format_of_driver(int number, int channels); /* kind -1: likewise */
