@@ -1,0 +1,44 @@
+"""Division by a variable: / or % by an integer that the compiler does not know, some 20 instructions each.
+
+A GPU has no integer division.  Make the divisor a constant (a template argument), a power of two (then a shift or a
+mask), multiply by a reciprocal made once, or drop the division: a two-dimensional grid has rows and columns already,
+and an index that only steps needs a comparison, not a remainder.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from warplens.rules._counted_launch import ISSUE, CountedLaunch, executed, line_with_most, work
+from warplens.rules._rule import Finding, rule
+
+LONG = frozenset({"64-bit division", "64-bit remainder"})
+
+
+class DivisionByVariableEvidence(NamedTuple):
+    """Instructions of one division; share of the executed instructions; whether of 64 bits."""
+
+    instructions: int
+    share: float
+    long: bool
+
+
+@rule(
+    threshold=0.05,
+    reads=("smsp__inst_executed.sum",),
+    fires="coalescing/2_nccopy",
+    silent="coalescing/1_ccopy",
+)
+def division_by_variable(launch: CountedLaunch) -> Finding | None:
+    if not {"MUFU", "CALL"} & {instruction.base for instruction in launch.program.instructions}:
+        return None  # every such division has one of them
+    found = [i for i in launch.idioms if (i.name.endswith(" by a variable") or i.name in LONG)]
+    amounts = {index: executed(launch, [index]) for idiom in found for index in idiom.instructions}
+    if not sum(amounts.values()):
+        return None
+    heaviest = max(found, key=lambda idiom: executed(launch, idiom.instructions))
+    share = sum(amounts.values()) / int(launch["smsp__inst_executed.sum"])
+    evidence = DivisionByVariableEvidence(len(heaviest.instructions), share, heaviest.name in LONG)
+    # a half: what takes its place, a multiplication, a mask or another index, has instructions too
+    weight = ISSUE * sum(amounts.values()) / work(launch) / 2
+    return Finding("division_by_variable", weight, evidence, line_with_most(launch, amounts))

@@ -1,0 +1,46 @@
+"""Unfused multiply-add: a product goes into a sum by an instruction of its own, where one would do both.
+
+`a * b + c` is one instruction unless the compiler is told not to (--fmad=false, __fmul_rn, __fadd_rn); fmaf(a, b, c) is
+always one.  The result is rounded once and not twice.  Nsight Compute: FPInstructions, "FP32 Non-Fused Instructions",
+which counts all additions and multiplications, fusible or not.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from warplens.rules._counted_launch import ISSUE, CountedLaunch, executed, line_with_most, work
+from warplens.rules._rule import Finding, rule
+
+PAIRS = {"FMUL": "FADD", "DMUL": "DADD", "HMUL2": "HADD2"}
+
+
+class UnfusedMultiplyAddEvidence(NamedTuple):
+    """Multiplications that could be part of an addition: their share of the executed instructions."""
+
+    share: float
+
+
+@rule(
+    threshold=0.05,
+    reads=(
+        "smsp__sass_thread_inst_executed_op_fmul_pred_on.sum",
+        "smsp__sass_thread_inst_executed_op_fadd_pred_on.sum",
+        "smsp__inst_executed.sum",
+    ),
+    fires="rules.cu/unfused",
+    silent="rules.cu/fused",
+)
+def unfused_multiply_add(launch: CountedLaunch) -> Finding | None:
+    products = [i for i in launch.program.instructions if i.base in PAIRS and launch.trace.executed[i.index]]
+    flow = launch.flow if products else None
+    amounts: dict[int, float] = {}
+    for product in products:
+        users = flow.users[product.index] if flow else frozenset()
+        if users and all(launch.program.instructions[user].base == PAIRS[product.base] for user in users):
+            amounts[product.index] = executed(launch, [product.index])
+    if not amounts:
+        return None
+    share = sum(amounts.values()) / int(launch["smsp__inst_executed.sum"])
+    weight = ISSUE * sum(amounts.values()) / work(launch)
+    return Finding("unfused_multiply_add", weight, UnfusedMultiplyAddEvidence(share), line_with_most(launch, amounts))
