@@ -36,3 +36,8 @@ def test_a_power_of_two_is_silent() -> None:
     source = "__global__ void k(unsigned* x) { x[threadIdx.x] = x[threadIdx.x] % 8 + x[threadIdx.x] / 7; }"
     run = compile(source=source, arch="sm_90")["k"].launch(1, 32, np.zeros(32, np.uint32))
     assert division_by_variable(run.subject) is None
+
+
+def test_the_number_of_rounds_of_an_unrolled_loop_is_silent() -> None:
+    assert any(idiom.name == "division by a variable" for idiom in counted("unrolling/3_four_times").idioms)
+    assert division_by_variable.check(counted("unrolling/3_four_times")) is None

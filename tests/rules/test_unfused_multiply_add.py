@@ -15,6 +15,12 @@ __global__ void k(float* x, float* y) {
   y[threadIdx.x] = __fadd_rn(p, 1.0f) * p;
 }"""
 
+SUM_OF_TWO = """
+__global__ void k(float* x, float* y) {
+  float a = x[threadIdx.x], p = __fmul_rn(a, a), q = __fmul_rn(a, 3.0f);
+  y[threadIdx.x] = __fadd_rn(p, q);
+}"""
+
 
 def test_nine_products() -> None:
     subject = counted("rules.cu/unfused")
@@ -40,3 +46,11 @@ def test_without_fused_multiply_adds_doubles_are_found_as_well() -> None:
 def test_a_product_that_is_used_otherwise_too_is_silent() -> None:
     x = np.zeros(32, np.float32)
     assert unfused_multiply_add(compile(source=TWICE, arch="sm_90")["k"].launch(1, 32, x, x.copy()).subject) is None
+
+
+def test_of_a_sum_of_two_products_one_multiplication_stays() -> None:
+    x = np.zeros(32, np.float32)
+    subject = compile(source=SUM_OF_TWO, arch="sm_90")["k"].launch(1, 32, x, x.copy()).subject
+    found = unfused_multiply_add.check(subject)
+    assert found is not None
+    assert found.evidence == UnfusedMultiplyAddEvidence(1 / subject["smsp__inst_executed.sum"])

@@ -2,13 +2,15 @@
 
 A GPU has no integer division.  Make the divisor a constant (a template argument), a power of two (then a shift or a
 mask), multiply by a reciprocal made once, or drop the division: a two-dimensional grid has rows and columns already,
-and an index that only steps needs a comparison, not a remainder.
+and an index that only steps needs a comparison, not a remainder.  Divisions that the compiler adds, to know how often
+an unrolled loop goes round, are left out.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
+from warplens.counters.idioms import Idiom
 from warplens.rules._counted_launch import ISSUE, CountedLaunch, executed, line_with_most, work
 from warplens.rules._rule import Finding, rule
 
@@ -32,7 +34,7 @@ class DivisionByVariableEvidence(NamedTuple):
 def division_by_variable(launch: CountedLaunch) -> Finding | None:
     if not {"MUFU", "CALL"} & {instruction.base for instruction in launch.program.instructions}:
         return None  # every such division has one of them
-    found = [i for i in launch.idioms if (i.name.endswith(" by a variable") or i.name in LONG)]
+    found = [i for i in launch.idioms if (i.name.endswith(" by a variable") or i.name in LONG) and written(launch, i)]
     amounts = {index: executed(launch, [index]) for idiom in found for index in idiom.instructions}
     if not sum(amounts.values()):
         return None
@@ -42,3 +44,9 @@ def division_by_variable(launch: CountedLaunch) -> Finding | None:
     # a half: what takes its place, a multiplication, a mask or another index, has instructions too
     weight = ISSUE * sum(amounts.values()) / work(launch) / 2
     return Finding("division_by_variable", weight, evidence, line_with_most(launch, amounts))
+
+
+def written(launch: CountedLaunch, idiom: Idiom) -> bool:
+    """Whether one of its source lines has a / or %, or the source is not known."""
+    texts = [text.partition("//")[0] for place in idiom.lines if (text := launch.text_of(place))]
+    return not texts or any("/" in text or "%" in text for text in texts)

@@ -77,13 +77,14 @@ def rounds(launch: CountedLaunch, loop: Loop) -> float:
 
 
 def loop_control(launch: CountedLaunch, loop: Loop) -> frozenset[int]:
-    """The branch back, the comparison that it hangs on, and the step of the counter; empty where it hangs on data."""
+    """The branch back, the comparison that it hangs on, and the step of the counter; empty where it hangs on data, or
+    where another branch leaves the loop."""
     flow = launch.flow
     body = set(flow.body(loop))
-    back = [
-        b.last for b in launch.program.blocks
-        if b.first in loop.blocks and loop.header in b.successors and flow.base(b.last) == "BRA"
-    ]  # fmt: skip
+    inside = [b for b in launch.program.blocks if b.first in loop.blocks]
+    back = [b.last for b in inside if loop.header in b.successors and flow.base(b.last) == "BRA"]
+    if any(b.last not in back and set(b.successors) - loop.blocks for b in inside):
+        return frozenset()
     tests = {i for branch in back for i in flow.guard_sources(branch) if i in body and "SETP" in flow.base(i)}
     steps = {i for test in tests for i in flow.sources(test) if i in body and i in flow.sources(i)}
     return frozenset({*back, *tests, *steps}) if tests and steps else frozenset()

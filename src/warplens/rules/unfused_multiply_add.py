@@ -35,10 +35,13 @@ def unfused_multiply_add(launch: CountedLaunch) -> Finding | None:
     products = [i for i in launch.program.instructions if i.base in PAIRS and launch.trace.executed[i.index]]
     flow = launch.flow if products else None
     amounts: dict[int, float] = {}
+    taken: set[int] = set()  # additions with a product already: of a * b + c * d one multiplication stays
     for product in products:
         users = flow.users[product.index] if flow else frozenset()
-        if users and all(launch.program.instructions[user].base == PAIRS[product.base] for user in users):
+        added = all(launch.program.instructions[user].base == PAIRS[product.base] for user in users)
+        if users and added and not users & taken:
             amounts[product.index] = executed(launch, [product.index])
+            taken |= users
     if not amounts:
         return None
     share = sum(amounts.values()) / int(launch["smsp__inst_executed.sum"])

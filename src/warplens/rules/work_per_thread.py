@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from warplens.counters.opcodes import category
+from warplens.counters.opcodes import BRANCHES, access
 from warplens.rules._counted_launch import ISSUE, CountedLaunch, executed, work
 from warplens.rules._rule import Finding, rule
 
-INDEXING = frozenset({"integer", "move and select", "uniform", "constant memory", "control"})
 DOMINATES = 0.5  # of the work
 SPARED = 3 / 4  # of it, with four elements a thread
 
@@ -35,7 +34,7 @@ def work_per_thread(launch: CountedLaunch) -> Finding | None:
     went = [i.index for i in program.instructions if launch.trace.executed[i.index]]
     if not went or any(launch.trace.executed[loop.header] for loop in program.loops):
         return None  # a thread that goes round a loop has several elements, or much to do for one
-    indexing = executed(launch, (i for i in went if category(program.instructions[i]) in INDEXING))
+    indexing = executed(launch, indexing_of(launch) & set(went))
     share = ISSUE * indexing / work(launch)
     if share < DOMINATES:
         return None
@@ -43,3 +42,13 @@ def work_per_thread(launch: CountedLaunch) -> Finding | None:
     evidence = WorkPerThreadEvidence(executed(launch, went) / warps, indexing / warps)
     # a half: it is hidden where the memory or the start of blocks takes longer
     return Finding("work_per_thread", SPARED * share / 2, evidence)
+
+
+def indexing_of(launch: CountedLaunch) -> set[int]:
+    """Branches, and all that addresses and conditions come from but for loaded data."""
+    flow = launch.flow
+    branches = {i.index for i in launch.program.instructions if i.base in BRANCHES}
+    guards = {maker for index in branches for maker in flow.guard_sources(index)}
+    memory = [i.index for i in launch.program.instructions if (use := access(i)) and use.space != "constant"]
+    addresses = {maker for index in memory for maker in flow.base_sources(index)}
+    return branches | flow.reach(guards | addresses - set(memory), lambda i: flow.sources(i) - set(memory))
