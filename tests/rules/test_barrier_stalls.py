@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rules.example_kernels import counted
-from warplens.rules.barrier_stalls import BarrierStallsEvidence, barrier_stalls
+from warplens.rules.instructions.barrier_stalls import BarrierStallsEvidence, barrier_stalls
 
 
 def test_ten_rounds_of_a_tree() -> None:

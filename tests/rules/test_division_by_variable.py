@@ -6,7 +6,7 @@ import numpy as np
 
 from rules.example_kernels import counted
 from warplens import compile
-from warplens.rules.division_by_variable import DivisionByVariableEvidence, division_by_variable
+from warplens.rules.instructions.division_by_variable import DivisionByVariableEvidence, division_by_variable
 
 LONG = "__global__ void k(long long* x, long long d) { x[threadIdx.x] = x[threadIdx.x] / d; }"
 

@@ -6,7 +6,7 @@ import pytest
 
 from rules.example_kernels import counted
 from warplens.machine import machine
-from warplens.rules.latency_bound import LATENCY_CYCLES, LatencyBoundEvidence, latency_bound, loads_under_way
+from warplens.rules.memory.latency_bound import LATENCY_CYCLES, LatencyBoundEvidence, latency_bound, loads_under_way
 
 
 def test_four_warps_with_one_load_each() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from rules.example_kernels import counted
 from warplens import compile
-from warplens.rules.loop_not_unrolled import LoopNotUnrolledEvidence, loop_not_unrolled
+from warplens.rules.instructions.loop_not_unrolled import LoopNotUnrolledEvidence, loop_not_unrolled
 
 UNTIL = """
 __global__ void k(const int* next, int* out) {

@@ -7,7 +7,7 @@ import pytest
 
 from rules.example_kernels import counted
 from warplens import compile
-from warplens.rules.misaligned_rows import MisalignedRowsEvidence, misaligned_rows
+from warplens.rules.memory.misaligned_rows import MisalignedRowsEvidence, misaligned_rows
 
 STENCIL = """
 __global__ void k(const float* x, float* y) {

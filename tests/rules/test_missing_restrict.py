@@ -6,7 +6,7 @@ import numpy as np
 
 from rules.example_kernels import counted
 from warplens import compile
-from warplens.rules.missing_restrict import MissingRestrictEvidence, missing_restrict
+from warplens.rules.memory.missing_restrict import MissingRestrictEvidence, missing_restrict
 
 IN_PLACE = """
 __global__ void k(float* x) {

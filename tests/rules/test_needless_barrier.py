@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rules.example_kernels import counted
-from warplens.rules.needless_barrier import NeedlessBarrierEvidence, needless_barrier
+from warplens.rules.instructions.needless_barrier import NeedlessBarrierEvidence, needless_barrier
 
 
 def test_five_rounds_of_one_warp() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rules.example_kernels import counted
-from warplens.rules.redundant_loads import RedundantLoadsEvidence, redundant_loads
+from warplens.rules.memory.redundant_loads import RedundantLoadsEvidence, redundant_loads
 
 
 @pytest.mark.parametrize(

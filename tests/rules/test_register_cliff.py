@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rules.example_kernels import counted
-from warplens.rules.register_cliff import RegisterCliffEvidence, register_cliff
+from warplens.rules.launch.register_cliff import RegisterCliffEvidence, register_cliff
 
 
 def test_two_registers_halve_the_warps() -> None:

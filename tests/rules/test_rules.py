@@ -17,8 +17,8 @@ from warplens.rules import Finding, Rule, findings, rules
 every_rule = pytest.mark.parametrize("rule", rules(), ids=lambda rule: rule.fault)
 
 
-def test_the_folder_is_the_list() -> None:
-    files = sorted(path.stem for path in Path(warplens.rules.__path__[0]).glob("[!_]*.py"))
+def test_the_folders_are_the_list() -> None:
+    files = sorted(path.stem for path in Path(warplens.rules.__path__[0]).glob("*/[!_]*.py"))
     assert [rule.fault for rule in rules()] == files
     assert len(files) >= 26
 

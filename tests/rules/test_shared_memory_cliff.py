@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rules.example_kernels import counted
-from warplens.rules.shared_memory_cliff import SharedMemoryCliffEvidence, shared_memory_cliff
+from warplens.rules.launch.shared_memory_cliff import SharedMemoryCliffEvidence, shared_memory_cliff
 
 
 def test_128_bytes_cost_a_block() -> None:

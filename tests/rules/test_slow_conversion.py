@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rules.example_kernels import counted
-from warplens.rules.slow_conversion import SlowConversionEvidence, slow_conversion
+from warplens.rules.instructions.slow_conversion import SlowConversionEvidence, slow_conversion
 
 
 def test_a_conversion_a_round() -> None:
@@ -13,7 +13,7 @@ def test_a_conversion_a_round() -> None:
     found = slow_conversion(subject)
     assert found is not None
     executed = subject["smsp__inst_executed.sum"] / subject.warps
-    assert found.evidence == pytest.approx(SlowConversionEvidence(16 / executed))
+    assert found.evidence == pytest.approx(SlowConversionEvidence(16 / executed, 16))
     assert found.line is not None
     assert "(int)" in subject.text_of(found.line)
 

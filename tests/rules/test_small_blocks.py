@@ -6,7 +6,7 @@ import pytest
 
 from rules.example_kernels import counted
 from warplens.machine import machine
-from warplens.rules.small_blocks import SmallBlocksEvidence, small_blocks
+from warplens.rules.launch.small_blocks import SmallBlocksEvidence, small_blocks
 
 
 def test_blocks_of_one_warp_with_eight_sectors() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rules.example_kernels import counted
-from warplens.rules.tail_effect import TailEffectEvidence, tail_effect
+from warplens.rules.launch.tail_effect import TailEffectEvidence, tail_effect
 
 
 def test_six_blocks_after_a_wave_of_264() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rules.example_kernels import counted
-from warplens.rules.tensor_cores_unused import TensorCoresUnusedEvidence, tensor_cores_unused
+from warplens.rules.instructions.tensor_cores_unused import TensorCoresUnusedEvidence, tensor_cores_unused
 
 
 @pytest.mark.parametrize(("kernel", "text"), [("halves", "__hfma"), ("widened", "__half2float")])

@@ -7,7 +7,7 @@ import pytest
 
 from rules.example_kernels import counted
 from warplens import compile
-from warplens.rules.unfused_multiply_add import UnfusedMultiplyAddEvidence, unfused_multiply_add
+from warplens.rules.instructions.unfused_multiply_add import UnfusedMultiplyAddEvidence, unfused_multiply_add
 
 TWICE = """
 __global__ void k(float* x, float* y) {

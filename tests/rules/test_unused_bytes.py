@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rules.example_kernels import counted
-from warplens.rules.unused_bytes import UnusedBytesEvidence, unused_bytes
+from warplens.rules.memory.unused_bytes import UnusedBytesEvidence, unused_bytes
 
 
 @pytest.mark.parametrize(

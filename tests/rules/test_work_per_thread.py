@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rules.example_kernels import counted
-from warplens.rules.work_per_thread import WorkPerThreadEvidence, work_per_thread
+from warplens.rules.instructions.work_per_thread import WorkPerThreadEvidence, work_per_thread
 
 
 def test_five_of_thirty_instructions_are_not_indexing() -> None:

@@ -13,34 +13,38 @@ from warplens.core.cubin import SourceLine
 from warplens.counters.access_table import MemoryRow
 from warplens.report.launch_view import LaunchView
 from warplens.report.wording import RESOURCES, count, decimal, percent
-from warplens.rules import (
-    Finding,
-    bank_conflicts,
+from warplens.rules import Finding
+from warplens.rules.instructions import (
     barrier_stalls,
-    contended_atomics,
     division_by_variable,
     double_literal,
     inactive_lanes,
-    latency_bound,
-    local_memory,
     loop_not_unrolled,
-    low_occupancy,
-    misaligned_rows,
-    missing_restrict,
-    narrow_access,
     needless_barrier,
-    redundant_loads,
+    slow_conversion,
+    tensor_cores_unused,
+    unfused_multiply_add,
+    work_per_thread,
+)
+from warplens.rules.launch import (
+    low_occupancy,
     register_cliff,
     shared_memory_cliff,
-    slow_conversion,
     small_blocks,
     small_grid,
     tail_effect,
-    tensor_cores_unused,
+)
+from warplens.rules.memory import (
+    bank_conflicts,
+    contended_atomics,
+    latency_bound,
+    local_memory,
+    misaligned_rows,
+    missing_restrict,
+    narrow_access,
+    redundant_loads,
     uncoalesced_access,
-    unfused_multiply_add,
     unused_bytes,
-    work_per_thread,
 )
 
 
@@ -186,7 +190,7 @@ def _(evidence: unfused_multiply_add.UnfusedMultiplyAddEvidence, subject: Launch
 
 @format_evidence.register
 def _(evidence: slow_conversion.SlowConversionEvidence, subject: LaunchView) -> tuple[str, str]:
-    share = f"{percent(evidence.share)} of instructions, at 16 lanes per cycle and SM"
+    share = f"{percent(evidence.share)} of instructions, at {evidence.lanes} lanes per cycle and SM"
     return f"slow conversions in a loop: {share}", "convert outside the loop"
 
 

@@ -1,8 +1,8 @@
 """Tensor cores unused: a product of half-precision matrices, tile by tile in shared memory, by HFMA2 or FFMA.
 
-wmma::mma_sync (or mma.sync) does a product of 16 x 16 x 16 for a warp at once, with sums in float, at 16 or more times
-the rate.  Products of floats are no fault: on tensor cores they are TF32, with 10 bits of mantissa.  Nsight Compute has
-no rule for it.
+wmma::mma_sync (or mma.sync) does a product of 16 x 16 x 16 for a warp at once, with sums in float: an H100's published
+peaks are 989 TFLOP/s so, 134 with HFMA2 and 67 with FFMA.  Products of floats are no fault: on tensor cores they are
+TF32, with 10 bits of mantissa.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Shared-memory cliff: with a few bytes fewer a block, an SM would hold one block more.
 
-Less padding, a smaller tile, or two arrays that share the same bytes.  Nsight Compute draws the curve
-(launch__occupancy_per_shared_mem_size) and has no rule for its steps.
+Less padding, a smaller tile, or two arrays that share the same bytes.  Nsight Compute: the curve
+launch__occupancy_per_shared_mem_size.
 """
 
 from __future__ import annotations

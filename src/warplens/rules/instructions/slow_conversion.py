@@ -1,8 +1,7 @@
 """Slow conversion: conversions between integers and floats, or of their widths, in a loop, at 16 lanes a cycle.
 
-An SM converts 16 lanes a cycle (compute capability 7.5 to 9.0; CUDA C++ Programming Guide, throughput of native
-arithmetic instructions) where it adds 64 or 128.  Convert once before the loop, keep a float counter beside the integer
-one, or compute in the type that the data has.
+Convert once before the loop, keep a float counter beside the integer one, or compute in the type that the data has:
+conversions pass the pipe of the special functions, where additions have 64 or 128 lanes.
 """
 
 from __future__ import annotations
@@ -13,13 +12,13 @@ from warplens.rules._counted_launch import ISSUE, CountedLaunch, executed, line_
 from warplens.rules._rule import Finding, rule
 
 CONVERSIONS = frozenset({"I2F", "F2I", "F2F", "FRND"})
-CYCLES = 2.0  # of an SM for the 32 lanes of a warp
 
 
 class SlowConversionEvidence(NamedTuple):
-    """Conversions in loops: their share of the executed instructions."""
+    """Conversions in loops: their share of the executed instructions; lanes that an SM converts a cycle."""
 
     share: float
+    lanes: int
 
 
 @rule(
@@ -39,10 +38,16 @@ def slow_conversion(launch: CountedLaunch) -> Finding | None:
     if not amounts:
         return None
     number = sum(amounts.values())
-    extra = (CYCLES - ISSUE) * number  # beyond what all instructions count
+    cycles = 32 / launch.machine.limits.special_lanes  # of an SM for a warp
+    extra = (cycles - ISSUE) * number  # beyond what all instructions count
     share = number / int(launch["smsp__inst_executed.sum"])
-    weight = CYCLES * number / (work(launch) + extra)
-    return Finding("slow_conversion", weight, SlowConversionEvidence(share), line_with_most(launch, amounts))
+    weight = cycles * number / (work(launch) + extra)
+    return Finding(
+        "slow_conversion",
+        weight,
+        SlowConversionEvidence(share, launch.machine.limits.special_lanes),
+        line_with_most(launch, amounts),
+    )
 
 
 def of_doubles(launch: CountedLaunch, index: int) -> bool:

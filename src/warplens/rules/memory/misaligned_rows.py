@@ -2,8 +2,8 @@
 
 Rows whose length is no multiple of 128 bytes: pad them (cudaMallocPitch, and the pitch as row length), or let the first
 warp of a row begin at a line.  A stencil's neighbours are left out: of accesses at several offsets from one address,
-one begins at a line.  Nsight Compute counts only the sectors of it (UncoalescedGlobalAccess), and none where rows begin
-at multiples of 32 bytes.
+one begins at a line.  Nsight Compute: UncoalescedGlobalAccess, for the sectors of it: none where rows begin at
+multiples of 32 bytes.
 """
 
 from __future__ import annotations

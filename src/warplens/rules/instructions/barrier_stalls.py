@@ -1,7 +1,8 @@
 """Barrier stalls: many barriers beside few other instructions, and at each the whole block waits for its last warp.
 
 Work inside of a warp needs none (shuffles, __syncwarp); more work a thread means fewer rounds; two buffers in turn need
-one barrier a round and not two.  Nsight Compute: CPIStall for the stall "barrier".
+one barrier a round and not two.  Nsight Compute: CPIStall for "barrier" (CPIStallBarrier in older versions), from 30 %
+of the warps' cycles on.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Register cliff: with a few registers fewer a thread, an SM would hold one block more.
 
 Registers are handed out in eights, and a block needs all of its own: `__launch_bounds__(threads, blocks)` asks the
-compiler for it, fewer live variables give it.  Watch for spills: the local memory rule finds them.  Nsight Compute
-draws the curve (launch__occupancy_per_register_count) and has no rule for its steps.
+compiler for it, fewer live variables give it.  Watch for spills, which are local memory.  Nsight Compute: the curve
+launch__occupancy_per_register_count.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Small blocks: each has less to do than the time between the starts of two blocks, which then limits the launch.
 
-Larger blocks, several elements a thread, or as many blocks as are resident with a grid-stride loop.  Nsight Compute has
-no rule for it.
+Larger blocks, several elements a thread, or as many blocks as are resident with a grid-stride loop.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Latency bound: too few bytes of global memory are under way at once to fill the time that the memory takes.
 
 Several independent loads a thread before the first is used (several elements, an unrolled loop, 16 bytes a lane), or
-more warps.  By Little's law an SM must have as many bytes under way as arrive while one load waits.  Nsight Compute:
+more warps: by Little's law an SM must have as many bytes under way as arrive while one load waits.  Nsight Compute:
 SOLBottleneck, "Latency Issue", where compute and memory are both below 60 % of their peaks.
 """
 
