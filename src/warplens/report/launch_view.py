@@ -14,7 +14,7 @@ from warplens.core.hazard import Check
 from warplens.core.launch import Launch
 from warplens.core.metric import Metric, Provenance
 from warplens.core.program import Constant, Program, Special
-from warplens.counters.idioms import DefUse, Idiom, idioms
+from warplens.counters.idioms import DefUse, Idiom, idioms_in
 from warplens.counters.occupancy import Occupancy, waves
 from warplens.counters.vocabulary import Counts, Quantity
 from warplens.machine import Machine, same_code
@@ -144,7 +144,7 @@ class LaunchView:
     @cached_property
     def idioms(self) -> tuple[Idiom, ...]:
         """What groups of instructions compute."""
-        return idioms(self.program, self.name_of)
+        return idioms_in(self.flow)
 
     @property
     def foreign(self) -> str:

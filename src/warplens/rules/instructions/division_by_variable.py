@@ -32,8 +32,8 @@ class DivisionByVariableEvidence(NamedTuple):
     silent="coalescing/1_ccopy",
 )
 def division_by_variable(launch: CountedLaunch) -> Finding | None:
-    if not {"MUFU", "CALL"} & {instruction.base for instruction in launch.program.instructions}:
-        return None  # every such division has one of them
+    if not any(i.base in ("I2F", "UI2F") and "RP" in i.modifiers for i in launch.program.instructions):
+        return None  # each such division begins with the divisor as a float, rounded up
     found = [i for i in launch.idioms if (i.name.endswith(" by a variable") or i.name in LONG) and written(launch, i)]
     amounts = {index: executed(launch, [index]) for idiom in found for index in idiom.instructions}
     if not sum(amounts.values()):

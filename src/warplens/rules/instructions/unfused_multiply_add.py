@@ -12,6 +12,7 @@ from typing import NamedTuple
 from warplens.rules._counted_launch import ISSUE, CountedLaunch, executed, line_with_most, work
 from warplens.rules._rule import Finding, rule
 
+FEWEST = 0.05  # of the work
 PAIRS = {"FMUL": "FADD", "DMUL": "DADD", "HMUL2": "HADD2"}
 
 
@@ -22,7 +23,7 @@ class UnfusedMultiplyAddEvidence(NamedTuple):
 
 
 @rule(
-    threshold=0.05,
+    threshold=FEWEST,
     reads=(
         "smsp__sass_thread_inst_executed_op_fmul_pred_on.sum",
         "smsp__sass_thread_inst_executed_op_fadd_pred_on.sum",
@@ -32,12 +33,17 @@ class UnfusedMultiplyAddEvidence(NamedTuple):
     silent="rules.cu/fused",
 )
 def unfused_multiply_add(launch: CountedLaunch) -> Finding | None:
-    products = [i for i in launch.program.instructions if i.base in PAIRS and launch.trace.executed[i.index]]
-    flow = launch.flow if products else None
+    went = [i for i in launch.program.instructions if launch.trace.executed[i.index]]
+    products = [i for i in went if i.base in PAIRS]
+    sums = executed(launch, (i.index for i in went if i.base in PAIRS.values()))
+    most = min(executed(launch, (i.index for i in products)), sums)
+    if ISSUE * most < FEWEST * work(launch):
+        return None
+    flow = launch.flow
     amounts: dict[int, float] = {}
     taken: set[int] = set()  # additions with a product already: of a * b + c * d one multiplication stays
     for product in products:
-        users = flow.users[product.index] if flow else frozenset()
+        users = flow.users[product.index]
         added = all(launch.program.instructions[user].base == PAIRS[product.base] for user in users)
         if users and added and not users & taken:
             amounts[product.index] = executed(launch, [product.index])

@@ -34,7 +34,11 @@ class MisalignedRowsEvidence(NamedTuple):
 def misaligned_rows(launch: CountedLaunch) -> Finding | None:
     found = accesses(launch)
     suspects = [index for index in found if extra(launch, index) and misaligned(launch, index)]
-    aligned = {start(launch, index) for index in found if suspects and not extra(launch, index)}
+    if not suspects:
+        return None
+    bases = {launch.flow.base_words(index) for index in suspects}
+    near = (i for i in found if not extra(launch, i) and launch.flow.base_words(i) in bases)
+    aligned = {start(launch, index) for index in near}
     excess = {index: extra(launch, index) for index in suspects if start(launch, index) not in aligned}
     if not excess:
         return None
