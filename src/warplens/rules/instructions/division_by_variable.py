@@ -8,6 +8,7 @@ an unrolled loop goes round, are left out.
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 from warplens.counters.idioms import Idiom
@@ -47,6 +48,8 @@ def division_by_variable(launch: CountedLaunch) -> Finding | None:
 
 
 def written(launch: CountedLaunch, idiom: Idiom) -> bool:
-    """Whether one of its source lines has a / or %, or the source is not known."""
-    texts = [text.partition("//")[0] for place in idiom.lines if (text := launch.text_of(place))]
-    return not texts or any("/" in text or "%" in text for text in texts)
+    """Whether the source has it, and not the compiler in the head of a loop without / and %.  Other lines may be wrong:
+    the line table gives instructions that were moved the line of a neighbour."""
+    texts = [launch.text_of(place).partition("//")[0] for place in idiom.lines]
+    divides = any("/" in text or "%" in text for text in texts)
+    return divides or not any(re.search(r"\b(for|while)\b", text) for text in texts)
