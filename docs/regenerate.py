@@ -20,7 +20,7 @@ ROOT = Path(__file__).parent.parent
 PAGES = (
     ROOT / "README.md", ROOT / "docs" / "api.md", ROOT / "docs" / "calibration_sources.md",
     ROOT / "docs" / "compute_sanitizer.md", ROOT / "docs" / "hardware.md", ROOT / "docs" / "opcodes.md",
-    ROOT / "docs" / "validation.md", ROOT / "benchmarks" / "labs" / "README.md",
+    ROOT / "docs" / "rules.md", ROOT / "docs" / "validation.md", ROOT / "benchmarks" / "labs" / "README.md",
 )  # fmt: skip
 PART = re.compile(r"(<!-- begin: (?P<command>.+?) -->\n).*?(<!-- end -->)", re.DOTALL)
 COLUMNS = "88"  # as wide as GitHub shows a text block without scrolling

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rules.example_kernels import counted
-from warplens.rules.bank_conflicts import BankConflictsEvidence, bank_conflicts
+from warplens.rules.memory.bank_conflicts import BankConflictsEvidence, bank_conflicts
 
 
 @pytest.mark.parametrize("stride", [2, 4, 8, 16, 32])

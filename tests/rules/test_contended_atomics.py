@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rules.example_kernels import counted
-from warplens.rules.contended_atomics import ContendedAtomicsEvidence, contended_atomics
+from warplens.rules.memory.contended_atomics import ContendedAtomicsEvidence, contended_atomics
 
 
 def test_thirty_two_lanes_share_four_bins() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rules.example_kernels import counted
-from warplens.rules.double_literal import DoubleLiteralEvidence, double_literal
+from warplens.rules.instructions.double_literal import DoubleLiteralEvidence, double_literal
 
 
 def test_most_instructions_convert_or_compute_in_double_precision() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rules.example_kernels import counted
-from warplens.rules.inactive_lanes import InactiveLanesEvidence, inactive_lanes
+from warplens.rules.instructions.inactive_lanes import InactiveLanesEvidence, inactive_lanes
 
 
 def test_a_block_of_sixteen_threads_fills_half_a_warp() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rules.example_kernels import counted
-from warplens.rules.local_memory import LocalMemoryEvidence, local_memory
+from warplens.rules.memory.local_memory import LocalMemoryEvidence, local_memory
 
 
 def test_spills_name_no_array() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 
 from rules.example_kernels import counted
 from warplens import compile
-from warplens.rules.low_occupancy import LowOccupancyEvidence, low_occupancy
+from warplens.rules.launch.low_occupancy import LowOccupancyEvidence, low_occupancy
 
 
 def test_shared_memory_is_the_limiter() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rules.example_kernels import counted
-from warplens.rules.narrow_access import NarrowAccessEvidence, narrow_access
+from warplens.rules.memory.narrow_access import NarrowAccessEvidence, narrow_access
 
 
 @pytest.mark.parametrize(("title", "size"), [("1_scalar_char", 1), ("1_scalar_half", 2), ("2_wide2_char", 2)])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rules.example_kernels import counted
-from warplens.rules.small_grid import SmallGridEvidence, small_grid
+from warplens.rules.launch.small_grid import SmallGridEvidence, small_grid
 
 
 def test_blocks_and_multiprocessors() -> None:

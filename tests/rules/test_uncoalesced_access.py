@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from rules.example_kernels import counted
-from warplens.rules import uncoalesced_access as module
-from warplens.rules.uncoalesced_access import uncoalesced_access
+from warplens.rules.memory import uncoalesced_access as module
+from warplens.rules.memory.uncoalesced_access import uncoalesced_access
 
 
 def test_a_stride_of_two_elements_doubles_the_sectors() -> None:

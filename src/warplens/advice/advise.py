@@ -15,9 +15,12 @@ from warplens.run import Run
 REMOVED = {
     "uncoalesced_access": "ideal_access",
     "narrow_access": "ideal_access",
+    "unused_bytes": "ideal_access",
     "bank_conflicts": "no_bank_conflicts",
     "inactive_lanes": "no_divergence",
     "low_occupancy": "full_occupancy",
+    "register_cliff": "full_occupancy",
+    "shared_memory_cliff": "full_occupancy",
 }
 
 
@@ -27,9 +30,9 @@ class Advice:
 
     >>> x = np.zeros(1 << 16, np.float32)
     >>> run = wl.compile("examples/copy.cu")["nccopy"].launch(512, 128, x, x.copy(), np.int32(x.size))
-    >>> (advice,) = wl.advise(run, gpu="h200")
-    >>> advice.gpu, advice.line, advice.worth_it
-    ('NVIDIA H200 SXM', 22, False)
+    >>> division, access = wl.advise(run, gpu="h200")
+    >>> access.gpu, access.line, access.worth_it
+    ('NVIDIA H200 SXM', 40, False)
 
     text      the finding in a sentence;  line: of the source, None where it is not known
     gpu       its name;  time_us: predicted, as the kernel is
@@ -70,7 +73,7 @@ def advise(run: Run, gpu: str | None = None) -> list[Advice]:
     >>> x = np.zeros(1 << 20, np.float32)
     >>> run = wl.compile("examples/copy.cu")["nccopy"].launch(8192, 128, x, x.copy(), np.int32(x.size))
     >>> [advice.finding.fault for advice in wl.advise(run, gpu="h200")]
-    ['uncoalesced_access']
+    ['division_by_variable', 'small_blocks', 'uncoalesced_access']
     """
     found = findings(run.subject)
     machine = described(gpu) if gpu else run.machine

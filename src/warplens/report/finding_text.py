@@ -13,17 +13,38 @@ from warplens.core.cubin import SourceLine
 from warplens.counters.access_table import MemoryRow
 from warplens.report.launch_view import LaunchView
 from warplens.report.wording import RESOURCES, count, decimal, percent
-from warplens.rules import (
-    Finding,
-    bank_conflicts,
-    contended_atomics,
+from warplens.rules import Finding
+from warplens.rules.instructions import (
+    barrier_stalls,
+    division_by_variable,
     double_literal,
     inactive_lanes,
-    local_memory,
+    loop_not_unrolled,
+    needless_barrier,
+    slow_conversion,
+    tensor_cores_unused,
+    unfused_multiply_add,
+    work_per_thread,
+)
+from warplens.rules.launch import (
     low_occupancy,
-    narrow_access,
+    register_cliff,
+    shared_memory_cliff,
+    small_blocks,
     small_grid,
+    tail_effect,
+)
+from warplens.rules.memory import (
+    bank_conflicts,
+    contended_atomics,
+    latency_bound,
+    local_memory,
+    misaligned_rows,
+    missing_restrict,
+    narrow_access,
+    redundant_loads,
     uncoalesced_access,
+    unused_bytes,
 )
 
 
@@ -113,6 +134,126 @@ def _(evidence: low_occupancy.LowOccupancyEvidence, subject: LaunchView) -> tupl
     limit = " and ".join(RESOURCES[name] for name in evidence.limiters)
     advice = "use larger blocks" if "blocks" in evidence.limiters else ""
     return f"low occupancy: {evidence.warps} of {evidence.most} warps per SM, limited by {limit}", advice
+
+
+@format_evidence.register
+def _(evidence: misaligned_rows.MisalignedRowsEvidence, subject: LaunchView) -> tuple[str, str]:
+    numbers = f"{decimal(evidence.lines)} lines of 128 bytes per request, ideal {decimal(evidence.ideal)}"
+    return f"misaligned rows: {numbers}", "pad rows to a multiple of 128 bytes (cudaMallocPitch)"
+
+
+@format_evidence.register
+def _(evidence: redundant_loads.RedundantLoadsEvidence, subject: LaunchView) -> tuple[str, str]:
+    axes = " and ".join(f"threadIdx.{axis}" for axis in evidence.axes)
+    same = f"{evidence.warps} warps of a block load the same data, {axes} {'are' if ' and ' in axes else 'is'} not in"
+    return f"redundant global loads: {same} the address", (
+        f"a tile in shared memory saves {percent(evidence.share)} of the sectors"
+    )
+
+
+@format_evidence.register
+def _(evidence: unused_bytes.UnusedBytesEvidence, subject: LaunchView) -> tuple[str, str]:
+    used = f"{decimal(evidence.used)} of 32 bytes per sector are used"
+    return f"unused bytes in global loads: {used}", "keep each field in an array of its own"
+
+
+@format_evidence.register
+def _(evidence: division_by_variable.DivisionByVariableEvidence, subject: LaunchView) -> tuple[str, str]:
+    width = "64-bit " if evidence.long else ""
+    each = f"{count(evidence.instructions, 'instruction')} each"
+    return f"{width}division or remainder by a variable: {each}, {percent(evidence.share)} of all executed", (
+        "a constant divisor, a mask or an index of its own needs none"
+    )
+
+
+@format_evidence.register
+def _(evidence: loop_not_unrolled.LoopNotUnrolledEvidence, subject: LaunchView) -> tuple[str, str]:
+    of = f"{evidence.overhead} of {count(evidence.instructions, 'instruction')} per round only keep it going"
+    return f"loop not unrolled: {of}", "#pragma unroll 4, or a number of rounds known at compile time"
+
+
+@format_evidence.register
+def _(evidence: missing_restrict.MissingRestrictEvidence, subject: LaunchView) -> tuple[str, str]:
+    waiting = f"{evidence.behind} of {count(evidence.loads, 'load')} from {', '.join(evidence.pointers)}"
+    return f"missing __restrict__: {waiting} must wait for a store", (
+        "declare const T* __restrict__ where arrays do not overlap"
+    )
+
+
+@format_evidence.register
+def _(evidence: unfused_multiply_add.UnfusedMultiplyAddEvidence, subject: LaunchView) -> tuple[str, str]:
+    share = percent(evidence.share)
+    return f"unfused multiply-add: {share} of instructions are products that are then added", (
+        "a * b + c or fmaf is one instruction, without --fmad=false or __fmul_rn"
+    )
+
+
+@format_evidence.register
+def _(evidence: slow_conversion.SlowConversionEvidence, subject: LaunchView) -> tuple[str, str]:
+    share = f"{percent(evidence.share)} of instructions, at {evidence.lanes} lanes per cycle and SM"
+    return f"slow conversions in a loop: {share}", "convert outside the loop"
+
+
+@format_evidence.register
+def _(evidence: needless_barrier.NeedlessBarrierEvidence, subject: LaunchView) -> tuple[str, str]:
+    each = f"{decimal(evidence.barriers)} per warp"
+    if evidence.one_warp:
+        return f"needless barriers: {each} in a block of 1 warp", "__syncwarp() is enough"
+    return f"needless barriers: {each} with no memory access before the next barrier or the end", ""
+
+
+@format_evidence.register
+def _(evidence: barrier_stalls.BarrierStallsEvidence, subject: LaunchView) -> tuple[str, str]:
+    every = f"one per {decimal(evidence.instructions)} instructions"
+    return f"many barriers: {decimal(evidence.barriers)} per warp, {every}", (
+        "shuffles within a warp need none, more work per thread fewer"
+    )
+
+
+@format_evidence.register
+def _(evidence: tail_effect.TailEffectEvidence, subject: LaunchView) -> tuple[str, str]:
+    last = f"{count(evidence.left, 'block')} after {count(evidence.whole, 'full wave')}"
+    return f"tail effect: {last} of {evidence.resident:,} blocks", "fit the grid to whole waves"
+
+
+@format_evidence.register
+def _(evidence: small_blocks.SmallBlocksEvidence, subject: LaunchView) -> tuple[str, str]:
+    each = f"{decimal(evidence.work)} SM cycles of work in each, {decimal(evidence.interval)} between two starts"
+    return f"small blocks: {count(evidence.threads, 'thread')}, {each}", "use larger blocks or more work per thread"
+
+
+@format_evidence.register
+def _(evidence: register_cliff.RegisterCliffEvidence, subject: LaunchView) -> tuple[str, str]:
+    then = f"{evidence.fewer} instead of {evidence.registers} registers per thread allow"
+    return f"register cliff: {then} {evidence.more} instead of {evidence.warps} warps per SM", "try __launch_bounds__"
+
+
+@format_evidence.register
+def _(evidence: shared_memory_cliff.SharedMemoryCliffEvidence, subject: LaunchView) -> tuple[str, str]:
+    then = f"{evidence.fewer:,} instead of {evidence.bytes:,} bytes of shared memory per block allow"
+    return f"shared-memory cliff: {then} {evidence.more} instead of {evidence.warps} warps per SM", ""
+
+
+@format_evidence.register
+def _(evidence: latency_bound.LatencyBoundEvidence, subject: LaunchView) -> tuple[str, str]:
+    loads = f"{decimal(evidence.loads)} load{'s' * (evidence.loads != 1)}"
+    way = f"{decimal(evidence.warps)} warps with {loads} each"
+    bytes_ = f"{evidence.bytes:,} bytes under way per SM, {evidence.needed:,} would hide the latency"
+    return f"latency bound: {way}, {bytes_}", "load several elements before the first is used, or run more warps"
+
+
+@format_evidence.register
+def _(evidence: work_per_thread.WorkPerThreadEvidence, subject: LaunchView) -> tuple[str, str]:
+    of = f"{decimal(evidence.indexing)} of {decimal(evidence.instructions)} instructions"
+    return f"little work per thread: {of} compute indices, bounds and addresses", "give a thread several elements"
+
+
+@format_evidence.register
+def _(evidence: tensor_cores_unused.TensorCoresUnusedEvidence, subject: LaunchView) -> tuple[str, str]:
+    share = percent(evidence.share)
+    return f"tensor cores unused: {share} of instructions multiply halves of tiles in shared memory", (
+        "wmma::mma_sync multiplies 16 x 16 x 16 per warp at once"
+    )
 
 
 def against(row: MemoryRow) -> str:

@@ -14,6 +14,7 @@ from warplens.core.hazard import Check
 from warplens.core.launch import Launch
 from warplens.core.metric import Metric, Provenance
 from warplens.core.program import Constant, Program, Special
+from warplens.counters.idioms import DefUse, Idiom, idioms_in
 from warplens.counters.occupancy import Occupancy, waves
 from warplens.counters.vocabulary import Counts, Quantity
 from warplens.machine import Machine, same_code
@@ -134,6 +135,16 @@ class LaunchView:
     def name_of(self) -> Callable[[Constant], str | None]:
         """What an entry of the constant banks is called: a parameter, blockDim ..."""
         return constant_names(self.kernel, self.sources, self.labels)
+
+    @cached_property
+    def flow(self) -> DefUse:
+        """Which instruction made a value and which use it."""
+        return DefUse(self.program, self.name_of)
+
+    @cached_property
+    def idioms(self) -> tuple[Idiom, ...]:
+        """What groups of instructions compute."""
+        return idioms_in(self.flow)
 
     @property
     def foreign(self) -> str:

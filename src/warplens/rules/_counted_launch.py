@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Protocol
 
 from warplens.core.counts import Trace
 from warplens.core.cubin import Kernel, SourceLine
 from warplens.core.launch import Launch
-from warplens.core.program import Program
+from warplens.core.program import Constant, Program
 from warplens.counters.access_table import sector_rows, wavefront_rows
+from warplens.counters.idioms import DefUse, Idiom
 from warplens.counters.occupancy import Occupancy
 from warplens.counters.vocabulary import Counts, Quantity
 from warplens.machine import Machine
 
-ISSUE = 0.25
+ISSUE = 0.25  # SM cycles a warp instruction: each of four sub-partitions issues one per cycle
+BARRIER = 1.0  # a warp's wait at a barrier: a block passes one in some 30 cycles, of which other blocks fill a part
 
 
 class CountedLaunch(Protocol):
@@ -24,6 +26,9 @@ class CountedLaunch(Protocol):
     lanes      threads predicated on, on average over the warp instructions executed: 0 to 32
     waves      full waves of blocks on the machine
     sources    text of the source by the name that the line table has for it
+    name_of    what an entry of the constant banks is called: a parameter, blockDim ...
+    input_bytes   of the arrays that the kernel left unchanged; of all where it changed all
+    flow       which instruction made a value and which use it;  idioms: what groups of instructions compute
     """
 
     @property
@@ -42,6 +47,14 @@ class CountedLaunch(Protocol):
     def waves(self) -> float: ...
     @property
     def sources(self) -> Mapping[str, str]: ...
+    @property
+    def name_of(self) -> Callable[[Constant], str | None]: ...
+    @property
+    def input_bytes(self) -> int: ...
+    @property
+    def flow(self) -> DefUse: ...
+    @property
+    def idioms(self) -> tuple[Idiom, ...]: ...
     @property
     def lanes(self) -> float: ...
     @property
@@ -71,3 +84,18 @@ def heaviest_line(launch: CountedLaunch, quantity: Quantity) -> SourceLine | Non
     if not amounts or max(amounts) <= 0:
         return None
     return launch.lines[amounts.index(max(amounts))]
+
+
+def executed(launch: CountedLaunch, indexes: Iterable[int]) -> int:
+    """How often warps executed these instructions, together."""
+    return sum(int(launch.trace.executed[index]) for index in set(indexes))
+
+
+def line_with_most(launch: CountedLaunch, amounts: Mapping[int, float]) -> SourceLine | None:
+    """The source line with most of what instructions, by index, have some of; None where lines are not known."""
+    by_line: dict[SourceLine, float] = {}
+    for index, amount in amounts.items():
+        place = launch.program.instructions[index].source
+        if place is not None and amount > 0:
+            by_line[place] = by_line.get(place, 0.0) + amount
+    return max(by_line, key=lambda place: by_line[place], default=None)

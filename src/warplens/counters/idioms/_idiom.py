@@ -75,7 +75,11 @@ def idioms(program: Program, name_of: NameOf = lambda constant: None) -> tuple[I
 
     `name_of` gives the name of a constant ("blockDim.x", a parameter's), or None.
     """
-    flow = DefUse(program, name_of)
+    return idioms_in(DefUse(program, name_of))
+
+
+def idioms_in(flow: DefUse) -> tuple[Idiom, ...]:
+    """The same of a program whose def-use chains are known already."""
     found = [
         _whole(flow, found.name or name, found, encloses)
         for name, (recognise, encloses) in recognisers().items()

@@ -1,7 +1,8 @@
 """Local memory traffic: spilled registers, or arrays of a thread that are indexed by a variable.
 
 A register has no address: an array whose index is not known at compile time is kept in local memory, which is off
-chip behind L1.
+chip behind L1.  Unroll the loop that indexes it, or keep it in shared memory; against spills, fewer live variables or a
+higher limit in __launch_bounds__.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Double literal: floats are converted to doubles, computed with and converted back; 0.5 is a double, 0.5f is not."""
+"""Double literal: floats are converted to doubles, computed with and converted back.
+
+0.5 is a double, 0.5f is not; call sqrtf and expf where the argument is a float.
+"""
 
 from __future__ import annotations
 

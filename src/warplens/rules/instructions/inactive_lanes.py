@@ -1,6 +1,7 @@
 """Inactive lanes: warps execute instructions with fewer than 32 threads doing something.
 
-Causes: branches that diverge, a block size that is no multiple of 32, or instructions under a predicate.
+Causes: branches that diverge (let whole warps go one way), a block size that is no multiple of 32, or instructions
+under a predicate.  Nsight Compute: ThreadDivergence, below 24 of 32 threads; LaunchConfiguration for the block size.
 """
 
 from __future__ import annotations

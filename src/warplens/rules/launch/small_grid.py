@@ -1,4 +1,7 @@
-"""Small grid: fewer blocks than the GPU has SMs."""
+"""Small grid: fewer blocks than the GPU has SMs.
+
+Smaller blocks, or more of the problem in one launch.  Nsight Compute: LaunchConfiguration, "Small Grid", likewise.
+"""
 
 from __future__ import annotations
 

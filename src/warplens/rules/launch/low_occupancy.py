@@ -1,4 +1,8 @@
-"""Low occupancy: an SM holds at most half of its warps, so that fewer are ready while others wait."""
+"""Low occupancy: an SM holds at most half of its warps, so that fewer are ready while others wait.
+
+Fewer registers or bytes of shared memory, or larger blocks, by what limits it; or more independent work in each thread,
+which needs fewer warps.  Nsight Compute: TheoreticalOccupancy.
+"""
 
 from __future__ import annotations
 

@@ -1,0 +1,1 @@
+"""Instruction rules: faults in what the warps of a launch execute."""

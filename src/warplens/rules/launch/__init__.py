@@ -1,0 +1,1 @@
+"""Launch rules: faults of grid, block and what an SM holds of them."""
