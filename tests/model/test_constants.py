@@ -73,7 +73,7 @@ def incomplete(text: str) -> list[str]:
         assert isinstance(call.func, ast.Name)
         texts = [a.value for a in call.args[1:] if isinstance(a, ast.Constant) and isinstance(a.value, str)]
         unit, source = (*texts, "", "")[:2]
-        files = re.findall(r"(?:measurements|tests/validation)/[\w/.]+\w", source)
+        files = re.findall(r"(?:measurements|tests/validation|src/warplens/labs)/[\w/.]+\w", source)
         known = {
             "measured": bool(files) and all((ROOT / file).is_file() for file in files),
             "published": bool(DOCUMENT.search(source)), "assumed": bool(source),

@@ -40,7 +40,7 @@ def test_counts_as_on_an_h200(kernel: str) -> None:
 
 def test_every_exact_counter_was_measured() -> None:
     measured = set(DERIVED) | {"derived__memory_l1_conflicts_shared_nway"}  # wavefronts / instructions, both measured
-    for record in ("every_counter.csv", "matrix_patterns.csv"):
+    for record in ("every_counter.csv", "matrix_patterns.csv", "texture_counters.csv"):
         with RECORD.with_name(record).open(encoding="utf-8") as file:
             measured |= set(next(csv.reader(line for line in file if not line.startswith("#"))))
     assert {f.name for f in formulas("sm_90") if f.provenance == "exact"} <= measured

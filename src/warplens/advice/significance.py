@@ -9,6 +9,9 @@ from __future__ import annotations
 
 from warplens.machine.parameter import measured
 
-SOURCE = "src/warplens/labs/*/{results,measured}.csv, 183 pairs of neighbouring rungs"
-NOISE = measured(0.05, "share", f"{SOURCE}: p90 of the error where times are alike, 4.7 %")
-RATIO_ERROR = measured(0.105, "share", f"{SOURCE}: p90 of the error of a ratio")
+NOISE = measured(
+    0.05,
+    "share",
+    "src/warplens/labs/reduction/measured.csv and those of the other labs: p90 where times are alike, 4.7 %",
+)
+RATIO_ERROR = measured(0.105, "share", "src/warplens/labs/reduction/measured.csv and those of the other labs: p90")

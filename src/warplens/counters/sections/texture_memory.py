@@ -18,7 +18,11 @@ SURFACE = {"ld": opcode("SULD"), "st": opcode("SUST"), "red": opcode("SURED"), "
 
 METRICS: tuple[Formula, ...] = (
     exact("smsp__inst_executed_op_texture.sum", "inst", EXECUTED[TEXTURE]),
-    *(exact(f"smsp__inst_executed_op_surface_{op}.sum", "inst", EXECUTED[kind]) for op, kind in SURFACE.items()),
+    # No probe has atomics on surfaces, which are not executed.
+    *(
+        (modelled if op == "atom" else exact)(f"smsp__inst_executed_op_surface_{op}.sum", "inst", EXECUTED[kind])
+        for op, kind in SURFACE.items()
+    ),
     modelled("l1tex__t_requests_pipe_tex_mem_texture.sum", "", REQUESTS[FETCH] + QUADS * EXECUTED[QUERY]),
     modelled("l1tex__t_sectors_pipe_tex_mem_texture.sum", "sector", SECTORS[FETCH]),
     *(

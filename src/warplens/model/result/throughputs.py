@@ -18,24 +18,43 @@ from warplens.model.result.l2_hit_rate import L2Lookups
 from warplens.model.result.outcome import SimulationOutcome
 from warplens.model.result.request import PredictionRequest
 
-TRIALS = "measurements/h200/throughputs.csv"
 L2_CLOCK = measured(
-    0.864, "L2 cycles per SM cycle", f"{TRIALS}: lts__cycles_elapsed.avg / sm__cycles_elapsed.avg, median"
+    0.864,
+    "L2 cycles per SM cycle",
+    "measurements/h200/throughputs.csv: lts__cycles_elapsed.avg / sm__cycles_elapsed.avg, median",
 )
-SLICES = measured(94, "L2 slices", f"{TRIALS}: lts__t_tag_requests.sum.peak_sustained")
+SLICES = measured(94, "L2 slices", "measurements/h200/throughputs.csv: lts__t_tag_requests.sum.peak_sustained")
 # Of a sector that crosses between the two halves of L2: 2.0 where it is stored, up to 3.2 where it is read.
 FABRIC = measured(
-    2.44, "cycles per sector", f"{TRIALS}: lts__ltcfabric2ltc_cycles_active.sum / sectors of srcunit_ltcfabric, median"
+    2.44,
+    "cycles per sector",
+    "measurements/h200/throughputs.csv: lts__ltcfabric2ltc_cycles_active.sum / sectors of srcunit_ltcfabric, median",
 )
 # Peaks, in what is counted per cycle of an SM or of an L2 slice.
-ISSUES = measured(4, "instructions", f"{TRIALS}: sm__issue_active.sum.peak_sustained / SMs (of each sub-partition)")
-LSU = measured(1, "instructions", f"{TRIALS}: sm__inst_executed_pipe_lsu.sum.peak_sustained / SMs")
-ADU = measured(0.5, "instructions", f"{TRIALS}: sm__inst_executed_pipe_adu.sum.peak_sustained / SMs")
-WAVEFRONTS = measured(1, "wavefronts", f"{TRIALS}: l1tex__data_pipe_lsu_wavefronts.sum.peak_sustained / SMs")
-REQUESTS = measured(1, "cycles", f"{TRIALS}: l1tex__m_l1tex2xbar_req_cycles_active.sum.peak_sustained / SMs")
-REPLIES = measured(4, "sectors", f"{TRIALS}: l1tex__m_xbar2l1tex_read_sectors.sum.peak_sustained / SMs")
-L2_SECTORS = measured(3, "sectors", f"{TRIALS}: lts__t_sectors.sum.peak_sustained / slices")
-L2_REPLIES = measured(2, "sectors", f"{TRIALS}: lts__lts2xbar_cycles_active.sum.peak_sustained / slices")
+ISSUES = measured(
+    4,
+    "instructions",
+    "measurements/h200/throughputs.csv: sm__issue_active.sum.peak_sustained / SMs (of each sub-partition)",
+)
+LSU = measured(
+    1, "instructions", "measurements/h200/throughputs.csv: sm__inst_executed_pipe_lsu.sum.peak_sustained / SMs"
+)
+ADU = measured(
+    0.5, "instructions", "measurements/h200/throughputs.csv: sm__inst_executed_pipe_adu.sum.peak_sustained / SMs"
+)
+WAVEFRONTS = measured(
+    1, "wavefronts", "measurements/h200/throughputs.csv: l1tex__data_pipe_lsu_wavefronts.sum.peak_sustained / SMs"
+)
+REQUESTS = measured(
+    1, "cycles", "measurements/h200/throughputs.csv: l1tex__m_l1tex2xbar_req_cycles_active.sum.peak_sustained / SMs"
+)
+REPLIES = measured(
+    4, "sectors", "measurements/h200/throughputs.csv: l1tex__m_xbar2l1tex_read_sectors.sum.peak_sustained / SMs"
+)
+L2_SECTORS = measured(3, "sectors", "measurements/h200/throughputs.csv: lts__t_sectors.sum.peak_sustained / slices")
+L2_REPLIES = measured(
+    2, "sectors", "measurements/h200/throughputs.csv: lts__lts2xbar_cycles_active.sum.peak_sustained / slices"
+)
 
 
 @dataclass(frozen=True)
