@@ -14,15 +14,11 @@ TEXTURE = opcode("TEX", "TLD", "TLD4", "TXD", "TXQ", "TMML")
 FETCH = opcode("TEX", "TLD", "TLD4", "TXD")
 QUERY = opcode("TXQ")
 QUADS = 8  # of a warp
-SURFACE = {"ld": opcode("SULD"), "st": opcode("SUST"), "red": opcode("SURED"), "atom": opcode("SUATOM")}
+SURFACE = {"ld": opcode("SULD"), "st": opcode("SUST"), "red": opcode("SURED")}
 
 METRICS: tuple[Formula, ...] = (
     exact("smsp__inst_executed_op_texture.sum", "inst", EXECUTED[TEXTURE]),
-    # No probe has atomics on surfaces, which are not executed.
-    *(
-        (modelled if op == "atom" else exact)(f"smsp__inst_executed_op_surface_{op}.sum", "inst", EXECUTED[kind])
-        for op, kind in SURFACE.items()
-    ),
+    *(exact(f"smsp__inst_executed_op_surface_{op}.sum", "inst", EXECUTED[kind]) for op, kind in SURFACE.items()),
     modelled("l1tex__t_requests_pipe_tex_mem_texture.sum", "", REQUESTS[FETCH] + QUADS * EXECUTED[QUERY]),
     modelled("l1tex__t_sectors_pipe_tex_mem_texture.sum", "sector", SECTORS[FETCH]),
     *(
